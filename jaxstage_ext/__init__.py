@@ -1,0 +1,31 @@
+"""JAXStage: what JAX and XLA make of your function, inside the notebook."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+__version__ = "0.1.0"
+__all__ = ["Inspection", "inspect"]
+
+if TYPE_CHECKING:
+    from jaxstage_ext.inspection import Inspection, inspect
+
+
+def __getattr__(name: str) -> Any:
+    if name in __all__:
+        from jaxstage_ext import inspection
+
+        return getattr(inspection, name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def load_ipython_extension(ip: Any) -> None:
+    from jaxstage_ext import magics
+
+    magics.load(ip)
+
+
+def unload_ipython_extension(ip: Any) -> None:
+    from jaxstage_ext import magics
+
+    magics.unload(ip)

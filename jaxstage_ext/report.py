@@ -1,0 +1,242 @@
+"""The contract: tables that every producer writes and every view reads.
+
+Nothing here imports JAX, a notebook or another part of the package. Rows of a
+table are columns of numpy arrays, one entry a text line, because documents
+reach 500,000 lines. Rows count from 0 inside columns; lines count from 1 in
+the public methods.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from functools import cached_property
+
+import numpy as np
+import numpy.typing as npt
+
+SCHEMA_VERSION = 1
+
+Ints = npt.NDArray[np.int32]
+Flags = npt.NDArray[np.uint8]
+
+OP = 1
+"""The line is an operation: it counts in `Document.coverage`."""
+INFERRED = 2
+"""The compiler dropped the line's source; ours comes from its neighbours."""
+GRADIENT = 4
+"""The line belongs to the derivative of its source line, not to the line itself."""
+
+
+@dataclass(frozen=True)
+class SourceSpan:
+    """Where a line came from.
+
+    Lines and columns count from 1; `end_column` is exclusive, 0 when unknown.
+    """
+
+    file: str
+    cell: str | None
+    function: str
+    line: int
+    column: int
+    end_line: int
+    end_column: int
+    inferred: bool = False
+    gradient: bool = False
+
+    def __str__(self) -> str:
+        return f"{self.cell or self.file}:{self.line} ({self.function})"
+
+
+@dataclass(frozen=True)
+class Coverage:
+    """How many of a document's operations are linked to a user's source line."""
+
+    direct: int
+    inferred: int
+    total: int
+
+    @property
+    def share(self) -> float | None:
+        """Linked share, 0 to 1; None when there is nothing to link."""
+        return (self.direct + self.inferred) / self.total if self.total else None
+
+
+@dataclass(frozen=True)
+class SourceFile:
+    """A file or cell that frames point into. `user` is False for installed libraries."""
+
+    name: str
+    cell: str | None = None
+    user: bool = True
+
+    @property
+    def label(self) -> str:
+        return self.cell or self.name
+
+
+@dataclass(frozen=True, eq=False)
+class Frames:
+    """The call stacks of one Inspection, shared by all its documents.
+
+    Columns have one entry a frame. `file` and `function` index `files` and
+    `functions`; `parent` is the calling frame or -1; `user` is the nearest
+    frame of the user's own code, the frame itself or an ancestor, or -1.
+    """
+
+    files: tuple[SourceFile, ...] = ()
+    functions: tuple[str, ...] = ()
+    file: Ints = field(default_factory=lambda: np.zeros(0, np.int32))
+    function: Ints = field(default_factory=lambda: np.zeros(0, np.int32))
+    line: Ints = field(default_factory=lambda: np.zeros(0, np.int32))
+    column: Ints = field(default_factory=lambda: np.zeros(0, np.int32))
+    end_line: Ints = field(default_factory=lambda: np.zeros(0, np.int32))
+    end_column: Ints = field(default_factory=lambda: np.zeros(0, np.int32))
+    parent: Ints = field(default_factory=lambda: np.zeros(0, np.int32))
+    user: Ints = field(default_factory=lambda: np.zeros(0, np.int32))
+
+    COLUMNS = ("file", "function", "line", "column", "end_line", "end_column", "parent", "user")
+
+    def __len__(self) -> int:
+        return len(self.file)
+
+    def span(self, frame: int, flags: int = 0) -> SourceSpan:
+        """The frame as a `SourceSpan`; `flags` are those of the line that asks."""
+        where = self.files[self.file[frame]]
+        return SourceSpan(
+            file=where.name,
+            cell=where.cell,
+            function=self.functions[self.function[frame]],
+            line=int(self.line[frame]),
+            column=int(self.column[frame]),
+            end_line=int(self.end_line[frame]),
+            end_column=int(self.end_column[frame]),
+            inferred=bool(flags & INFERRED),
+            gradient=bool(flags & GRADIENT),
+        )
+
+    def stack(self, frame: int) -> list[int]:
+        """The frame and its callers, innermost first."""
+        chain = []
+        while frame >= 0:
+            chain.append(frame)
+            frame = int(self.parent[frame])
+        return chain
+
+    def at(self, file: str, line: int) -> npt.NDArray[np.bool_]:
+        """Which frames' expressions include this line (a path or a cell's label)."""
+        wanted = [i for i, f in enumerate(self.files) if file in (f.name, f.cell)]
+        return np.isin(self.file, wanted) & (self.line <= line) & (line <= np.maximum(self.end_line, self.line))
+
+
+def _column(n: int, value: int) -> Ints:
+    return np.full(n, value, np.int32)
+
+
+@dataclass(frozen=True, eq=False)
+class Document:
+    """One stage's text and, for each line, where it came from.
+
+    `frame` indexes the Inspection's `Frames` (-1 unknown); `scope` indexes
+    `scopes`, the name stacks (-1 none); `fold_end` is the last row of the
+    block that the row opens, or -1; `origin` is the row an inferred link was
+    taken from, or -1. In a document of kind "python", `file` indexes
+    `Frames.files` and `number` is the line in that file (-1 on titles).
+    """
+
+    kind: str
+    text: str
+    frames: Frames
+    frame: Ints
+    flags: Flags
+    fold_end: Ints
+    scope: Ints
+    scopes: tuple[str, ...] = ()
+    origin: Ints | None = None
+    file: Ints | None = None
+    number: Ints | None = None
+
+    COLUMNS = ("frame", "flags", "fold_end", "scope", "origin", "file", "number")
+
+    def __len__(self) -> int:
+        return len(self.frame)
+
+    @cached_property
+    def lines(self) -> list[str]:
+        """The text's lines, without line ends."""
+        return self.text.split("\n")
+
+    @cached_property
+    def _user_frame(self) -> Ints:
+        """Per row: the nearest user frame, else the frame itself, else -1."""
+        known = self.frame >= 0
+        frame = np.where(known, self.frame, 0)
+        if not len(self.frames):
+            return _column(len(self), -1)
+        user = self.frames.user[frame]
+        return np.where(known, np.where(user >= 0, user, frame), -1).astype(np.int32)
+
+    def source_of(self, line: int) -> SourceSpan | None:
+        """The user's source for a line (from 1); None when it is not known.
+
+        Raises IndexError when the document has no such line.
+        """
+        if not 1 <= line <= len(self):
+            raise IndexError(f"line {line} of a {self.kind} document that has {len(self)} lines")
+        row = line - 1
+        if self.file is not None and self.number is not None:
+            return self._own_line(row)
+        frame = int(self._user_frame[row])
+        return None if frame < 0 else self.frames.span(frame, int(self.flags[row]))
+
+    def _own_line(self, row: int) -> SourceSpan | None:
+        assert self.file is not None and self.number is not None
+        if self.number[row] < 0:
+            return None
+        where, number = self.frames.files[self.file[row]], int(self.number[row])
+        return SourceSpan(where.name, where.cell, "", number, 1, number, 0)
+
+    def lines_from(self, file: str, line: int) -> list[int]:
+        """Lines (from 1) that came from a source line.
+
+        `file` is a path or a cell's label ("In [5]"). Where the line made
+        nothing itself, the lines that its calls made are given.
+        """
+        if self.file is not None and self.number is not None:
+            wanted = [i for i, f in enumerate(self.frames.files) if file in (f.name, f.cell)]
+            return (np.flatnonzero(np.isin(self.file, wanted) & (self.number == line)) + 1).tolist()
+        if not len(self.frames):
+            return []
+        here = self.frames.at(file, line)
+        rows = self._rows_of(here)
+        if not rows:
+            rows = self._rows_of(self._with_callees(here))
+        return rows
+
+    def _rows_of(self, frames: npt.NDArray[np.bool_]) -> list[int]:
+        mine = self._user_frame
+        return (np.flatnonzero((mine >= 0) & frames[np.maximum(mine, 0)]) + 1).tolist()
+
+    def _with_callees(self, frames: npt.NDArray[np.bool_]) -> npt.NDArray[np.bool_]:
+        reached = frames.copy()
+        for frame in range(len(reached)):
+            reached[frame] |= any(frames[f] for f in self.frames.stack(frame))
+        return reached
+
+    @cached_property
+    def coverage(self) -> Coverage:
+        """Operations linked to the user's code: directly, by inference, in all."""
+        ops = (self.flags & OP) > 0
+        linked = ops & (self.frame >= 0)
+        if len(self.frames):
+            linked &= self.frames.user[np.maximum(self.frame, 0)] >= 0
+        inferred = linked & ((self.flags & INFERRED) > 0)
+        return Coverage(int(linked.sum() - inferred.sum()), int(inferred.sum()), int(ops.sum()))
+
+
+def document(kind: str, lines: Iterable[str], frames: Frames) -> Document:
+    """A document of lines about which nothing is known yet."""
+    text = "\n".join(lines)
+    n = text.count("\n") + 1
+    return Document(kind, text, frames, _column(n, -1), np.zeros(n, np.uint8), _column(n, -1), _column(n, -1))

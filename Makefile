@@ -1,0 +1,102 @@
+# make demo        a fresh environment, the first notebook executed, its panel on the terminal and as demo.html
+# make lab         the first notebook in JupyterLab
+# make test        everything: linter, type checker, Python tests on the oldest and newest JAX, front end, browser
+# make help        the other targets
+
+SHELL := /bin/bash
+.SHELLFLAGS := -eu -o pipefail -c
+.DEFAULT_GOAL := help
+MAKEFLAGS += --no-print-directory
+
+OLDEST_JAX := 0.10.2
+DEMO := .venv
+OLDEST := .venv-oldest
+NEWEST := .venv-newest
+PIP := -m pip --disable-pip-version-check --quiet
+PYTEST := -m pytest --color=yes
+WORKERS ?= 2
+
+PACKAGE := $(shell find jaxstage_ext -name '*.py') pyproject.toml hatch_build.py
+FRONT_END := $(shell find labextension -type d \( -name node_modules -o -name lib \) -prune -o -type f -print)
+NODE_MODULES := labextension/node_modules/.package-lock.json
+STATIC := jaxstage_ext/static/panel.js
+
+.PHONY: help demo lab test lint types test-oldest test-newest test-frontend test-browser benchmarks figures clean
+
+help:
+	@sed -n 's/^# make /make /p' Makefile
+	@echo
+	@echo 'make lint types test-oldest test-newest test-frontend test-browser    the parts of make test'
+	@echo 'make benchmarks  the figures that we promise, measured'
+	@echo 'make clean       removes environments, caches and what was built'
+
+# ---- environments -----------------------------------------------------------------------------------------
+
+define environment
+	@echo "== $(1): $$($(2) --version), $(3)"
+	@test -x $(1)/bin/python && $(1)/bin/python -c '' 2>/dev/null || { rm -rf $(1); $(2) -m venv $(1); }
+endef
+
+$(DEMO)/.ready: $(PACKAGE) $(STATIC)
+	$(call environment,$(DEMO),$$(.ci/find-python newest),the package as a user installs it)
+	@$(DEMO)/bin/python $(PIP) install '.[lab]'
+	@touch $@
+
+$(NEWEST)/.ready: pyproject.toml hatch_build.py | $(STATIC)
+	$(call environment,$(NEWEST),$$(.ci/find-python newest),the newest JAX)
+	@$(NEWEST)/bin/python $(PIP) install --upgrade --upgrade-strategy eager -e '.[dev]'
+	@touch $@
+
+$(OLDEST)/.ready: pyproject.toml hatch_build.py | $(STATIC)
+	$(call environment,$(OLDEST),$$(.ci/find-python oldest),JAX $(OLDEST_JAX))
+	@$(OLDEST)/bin/python $(PIP) install -e '.[test]' 'jax==$(OLDEST_JAX)' 'jaxlib==$(OLDEST_JAX)'
+	@touch $@
+
+$(NODE_MODULES): labextension/package.json labextension/package-lock.json
+	@command -v npm >/dev/null || { echo 'npm is missing: install Node.js 20 or newer'; exit 1; }
+	cd labextension && npm ci --no-audit --no-fund --loglevel=error
+	@touch $@
+
+$(STATIC): $(FRONT_END) | $(NODE_MODULES)
+	cd labextension && npm run build
+	@touch $@
+
+# ---- to look at -------------------------------------------------------------------------------------------
+
+demo: $(DEMO)/.ready
+	$(DEMO)/bin/python notebooks/demo.py notebooks/01_first_look.ipynb demo.html
+
+lab: $(DEMO)/.ready
+	$(DEMO)/bin/jupyter lab notebooks/01_first_look.ipynb
+
+# ---- tests ------------------------------------------------------------------------------------------------
+
+test: lint types test-frontend test-oldest test-newest test-browser
+
+lint: $(NEWEST)/.ready
+	$(NEWEST)/bin/ruff check .
+	$(NEWEST)/bin/ruff format --check .
+
+types: $(NEWEST)/.ready
+	$(NEWEST)/bin/mypy
+
+test-frontend: $(NODE_MODULES)
+	cd labextension && npm run typecheck && npm test
+
+test-oldest: $(OLDEST)/.ready
+	$(OLDEST)/bin/python $(PYTEST) tests --ignore=tests/browser -m 'not benchmark' -n $(WORKERS)
+
+test-newest: $(NEWEST)/.ready
+	$(NEWEST)/bin/python $(PYTEST) tests --ignore=tests/browser -m 'not benchmark' -n $(WORKERS)
+
+test-browser: $(NEWEST)/.ready $(STATIC)
+	.ci/find-chromium
+	JAXSTAGE_BROWSER=required $(NEWEST)/bin/python $(PYTEST) tests/browser
+
+benchmarks: $(NEWEST)/.ready $(STATIC)
+	$(NEWEST)/bin/python $(PYTEST) tests/benchmarks -m benchmark -s
+
+clean:
+	rm -rf $(DEMO) $(OLDEST) $(NEWEST) jaxstage_ext/static labextension/node_modules labextension/lib dist demo.html
+	rm -rf .mypy_cache .pytest_cache .ruff_cache .hypothesis tests/browser/screenshots
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -1,0 +1,10 @@
+"""What every test needs: JAX on the CPU, and nothing of this user's own settings."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+
+os.environ.setdefault("JAX_PLATFORMS", "cpu")
+os.environ["IPYTHONDIR"] = tempfile.mkdtemp(prefix="jaxstage-ipython-")
+os.environ.pop("JAX_COMPILATION_CACHE_DIR", None)

@@ -1,0 +1,112 @@
+"""The layer arrows of the design, kept by walking the imports."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+PACKAGE = Path(__file__).parent.parent / "jaxstage_ext"
+MODULES = sorted(PACKAGE.rglob("*.py"))
+
+LAYERS = {
+    "__init__": 6,
+    "report": 0,
+    "core": 1,
+    "ir": 1,
+    "analysis": 2,
+    "profiling": 2,
+    "inspection": 3,
+    "views": 4,
+    "magics": 5,
+}
+CELL_SIDE = {"magics", "cell", "arguments"}
+ONLY_HERE_PRIVATE = {"core/jax_private.py", "core/worker_main.py"}
+KNOWS_JAX = {"ir/jaxpr.py"}
+
+
+def imported(module: Path, *, at_import: bool = False) -> Iterator[str]:
+    """Absolute names that a module imports; `at_import` leaves out those inside functions and TYPE_CHECKING."""
+    tree = ast.parse(module.read_text())
+    for node in walk(tree) if at_import else ast.walk(tree):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            assert node.level == 0, f"{module}: relative import"
+            yield from (f"{node.module}.{alias.name}" for alias in node.names)
+
+
+def walk(tree: ast.AST) -> Iterator[ast.AST]:
+    for node in ast.iter_child_nodes(tree):
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda):
+            continue
+        if isinstance(node, ast.If) and "TYPE_CHECKING" in ast.unparse(node.test):
+            continue
+        yield node
+        yield from walk(node)
+
+
+def layer_of(relative: str) -> str:
+    top = relative.removesuffix(".py").split("/")[0]
+    return "magics" if top in CELL_SIDE else top
+
+
+def name_of(module: Path) -> str:
+    return module.relative_to(PACKAGE).as_posix()
+
+
+def is_in(name: str, *packages: str) -> bool:
+    return any(name == package or name.startswith(package + ".") for package in packages)
+
+
+every_module = pytest.mark.parametrize("module", MODULES, ids=name_of)
+
+
+@every_module
+def test_arrows_point_one_way(module: Path) -> None:
+    here = LAYERS[layer_of(name_of(module))]
+    for name in imported(module, at_import=True):
+        if not is_in(name, "jaxstage_ext"):
+            continue
+        there = layer_of("/".join(name.split(".")[1:2]))
+        assert there not in LAYERS or LAYERS[there] <= here, f"{name_of(module)} must not import {name}"
+
+
+@every_module
+def test_only_one_file_knows_private_jax(module: Path) -> None:
+    if name_of(module) in ONLY_HERE_PRIVATE:
+        return
+    for name in imported(module):
+        assert not is_in(name, "jax._src", "jaxlib"), f"{name_of(module)} imports {name}"
+
+
+@every_module
+def test_tables_readers_and_views_never_import_jax(module: Path) -> None:
+    name = name_of(module)
+    if layer_of(name) not in ("report", "ir", "views") or name in KNOWS_JAX:
+        return
+    for imported_name in imported(module):
+        assert not is_in(imported_name, "jax", "jaxlib"), f"{name} imports {imported_name}"
+
+
+@every_module
+def test_report_needs_numpy_alone(module: Path) -> None:
+    if name_of(module) != "report.py":
+        return
+    third_party = {"IPython", "ipywidgets", "anywidget", "pygments", "plotly", "google", "jax", "jaxlib", "jaxstage_ext"}
+    assert not {name.split(".")[0] for name in imported(module)} & third_party
+
+
+@every_module
+def test_only_magics_and_cell_know_ipython_cells(module: Path) -> None:
+    if layer_of(name_of(module)) in ("magics", "views", "__init__"):
+        return
+    for name in imported(module):
+        assert not is_in(name, "IPython", "ipywidgets", "anywidget"), f"{name_of(module)} imports {name}"
+
+
+def test_every_file_has_a_layer() -> None:
+    unknown = {layer_of(name_of(module)) for module in MODULES} - set(LAYERS)
+    assert not unknown, f"say in LAYERS where {unknown} belongs"

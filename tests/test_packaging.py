@@ -1,0 +1,91 @@
+"""The package as pip sees it: what a wheel holds, and when the front end is built again."""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import tomllib
+from importlib.metadata import entry_points
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+
+ROOT = Path(__file__).parent.parent
+
+
+@pytest.fixture(scope="module")
+def hook() -> ModuleType:
+    pytest.importorskip("hatchling")
+    spec = importlib.util.spec_from_file_location("hatch_build", ROOT / "hatch_build.py")
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+@pytest.fixture
+def checkout(tmp_path: Path, hook: ModuleType) -> Path:
+    """A checkout whose front end was built a minute after its sources were written."""
+    (tmp_path / "labextension" / "src").mkdir(parents=True)
+    (tmp_path / "jaxstage_ext" / "static").mkdir(parents=True)
+    written(tmp_path / "labextension" / "package.json", at=1000)
+    written(tmp_path / "labextension" / "src" / "panel.ts", at=1000)
+    for name in hook.BUILT:
+        written(tmp_path / "jaxstage_ext" / "static" / name, at=1060)
+    return tmp_path
+
+
+def written(path: Path, at: float) -> None:
+    path.touch()
+    os.utime(path, (at, at))
+
+
+def test_a_fresh_build_is_left_alone(hook: ModuleType, checkout: Path) -> None:
+    assert hook.reason_to_build(checkout) is None
+
+
+def test_a_missing_file_is_built(hook: ModuleType, checkout: Path) -> None:
+    (checkout / "jaxstage_ext" / "static" / "panel.css").unlink()
+    assert hook.reason_to_build(checkout) == "panel.css missing"
+
+
+def test_a_changed_source_is_built(hook: ModuleType, checkout: Path) -> None:
+    written(checkout / "labextension" / "src" / "panel.ts", at=2000)
+    assert hook.reason_to_build(checkout) == "panel.ts is newer than what was built"
+
+
+def test_an_unpacked_sdist_trusts_what_it_brings(hook: ModuleType, checkout: Path) -> None:
+    written(checkout / "labextension" / "src" / "panel.ts", at=2000)
+    (checkout / "PKG-INFO").touch()
+    assert hook.reason_to_build(checkout) is None
+
+
+def test_without_npm_the_error_says_what_to_do(
+    hook: ModuleType, checkout: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(hook.shutil, "which", lambda name: None)
+    with pytest.raises(RuntimeError, match=r"panel\.css missing.*npm.*\n.*Install Node\.js"):
+        hook.build(checkout, "panel.css missing")
+
+
+def test_the_lockfile_names_no_download_address() -> None:
+    assert '"resolved"' not in (ROOT / "labextension" / "package-lock.json").read_text()
+
+
+def test_lexers_are_found_by_their_names() -> None:
+    if not any(point.name == "jaxpr" for point in entry_points(group="pygments.lexers")):
+        pytest.skip("the package is on the path but not installed")
+    from pygments.lexers import get_lexer_by_name
+
+    for name in ("jaxpr", "stablehlo", "hlo"):
+        assert get_lexer_by_name(name).name
+
+
+def test_dependencies_are_those_of_the_design() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    names = {requirement.split(">")[0] for requirement in project["dependencies"]}
+    assert names == {
+        "jax", "jaxlib", "numpy", "ipython", "ipywidgets", "anywidget", "pygments", "plotly", "protobuf",
+    }  # fmt: skip

@@ -8,11 +8,10 @@ SHELL := /bin/bash
 .DEFAULT_GOAL := help
 MAKEFLAGS += --no-print-directory
 
-OLDEST_JAX := 0.10.2
 DEMO := .venv
 OLDEST := .venv-oldest
 NEWEST := .venv-newest
-PIP := -m pip --disable-pip-version-check --quiet
+PIP := -m pip --disable-pip-version-check -qq
 PYTEST := -m pytest --color=yes
 WORKERS ?= 2
 
@@ -37,6 +36,10 @@ define environment
 	@test -x $(1)/bin/python && $(1)/bin/python -c '' 2>/dev/null || { rm -rf $(1); $(2) -m venv $(1); }
 endef
 
+LOWER_BOUNDS := 'import tomllib; \
+  needs = tomllib.load(open("pyproject.toml", "rb"))["project"]["dependencies"]; \
+  print("\n".join(need.replace(">=", "==") for need in needs))'
+
 $(DEMO)/.ready: $(PACKAGE) $(STATIC)
 	$(call environment,$(DEMO),$$(.ci/find-python newest),the package as a user installs it)
 	@$(DEMO)/bin/python $(PIP) install '.[lab]'
@@ -48,8 +51,9 @@ $(NEWEST)/.ready: pyproject.toml hatch_build.py | $(STATIC)
 	@touch $@
 
 $(OLDEST)/.ready: pyproject.toml hatch_build.py | $(STATIC)
-	$(call environment,$(OLDEST),$$(.ci/find-python oldest),JAX $(OLDEST_JAX))
-	@$(OLDEST)/bin/python $(PIP) install -e '.[test]' 'jax==$(OLDEST_JAX)' 'jaxlib==$(OLDEST_JAX)'
+	$(call environment,$(OLDEST),$$(.ci/find-python oldest),the oldest release of everything we depend on)
+	@$(OLDEST)/bin/python -c $(LOWER_BOUNDS) > $(OLDEST)/lower-bounds.txt
+	@$(OLDEST)/bin/python $(PIP) install -c $(OLDEST)/lower-bounds.txt -e '.[test]'
 	@touch $@
 
 $(NODE_MODULES): labextension/package.json labextension/package-lock.json

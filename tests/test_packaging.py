@@ -4,7 +4,11 @@ from __future__ import annotations
 
 import importlib.util
 import os
+import subprocess
+import sys
+import tarfile
 import tomllib
+import zipfile
 from importlib.metadata import entry_points
 from pathlib import Path
 from types import ModuleType
@@ -68,6 +72,28 @@ def test_without_npm_the_error_says_what_to_do(
     monkeypatch.setattr(hook.shutil, "which", lambda name: None)
     with pytest.raises(RuntimeError, match=r"panel\.css missing.*npm.*\n.*Install Node\.js"):
         hook.build(checkout, "panel.css missing")
+
+
+@pytest.fixture(scope="module")
+def archives(hook: ModuleType, tmp_path_factory: pytest.TempPathFactory) -> dict[str, list[str]]:
+    """File names in a freshly built wheel and sdist."""
+    out = tmp_path_factory.mktemp("dist")
+    subprocess.run([sys.executable, "-m", "hatchling", "build", "-d", str(out)], cwd=ROOT, check=True)
+    (wheel,), (sdist,) = out.glob("*.whl"), out.glob("*.tar.gz")
+    with zipfile.ZipFile(wheel) as zipped, tarfile.open(sdist) as tarred:
+        return {"wheel": zipped.namelist(), "sdist": [name.split("/", 1)[1] for name in tarred.getnames()]}
+
+
+@pytest.mark.parametrize("kind", ["wheel", "sdist"])
+def test_archives_bring_the_built_front_end(kind: str, archives: dict[str, list[str]], hook: ModuleType) -> None:
+    needed = {f"jaxstage_ext/static/{name}" for name in hook.BUILT} | {"jaxstage_ext/py.typed"}
+    assert needed <= set(archives[kind])
+
+
+def test_the_sdist_can_be_built_again_and_the_wheel_holds_the_package_alone(archives: dict[str, list[str]]) -> None:
+    assert {"hatch_build.py", "labextension/package-lock.json", "LICENSE"} <= set(archives["sdist"])
+    assert not [name for name in archives["sdist"] if "node_modules" in name]
+    assert {name.split("/")[0].split("-")[0] for name in archives["wheel"]} == {"jaxstage_ext"}
 
 
 def test_the_lockfile_names_no_download_address() -> None:

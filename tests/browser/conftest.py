@@ -1,0 +1,93 @@
+"""Servers and a Chromium for the whole session; a fresh page for each test."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser
+
+    from tests.browser.notebook_page import NotebookPage
+    from tests.browser.servers import Server
+
+REQUIRED = os.environ.get("JAXSTAGE_BROWSER") == "required"
+BROWSERS = ("chromium", "chromium-browser", "google-chrome")
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    for item in items:
+        if Path(__file__).parent in item.path.parents:
+            item.add_marker("browser")
+
+
+def unavailable(why: str) -> None:
+    """Skip where browser tests are a choice, fail where they are asked for."""
+    if REQUIRED:
+        pytest.fail(why)
+    pytest.skip(why)
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator[Browser]:
+    try:
+        from playwright.sync_api import sync_playwright
+    except ImportError:
+        unavailable("playwright is not installed")
+    path = os.environ.get("CHROMIUM") or next(filter(None, map(shutil.which, BROWSERS)), None)
+    if path is None:
+        unavailable("no Chromium on the PATH; CHROMIUM=/path names one")
+    with sync_playwright() as playwright:
+        chromium = playwright.chromium.launch(
+            executable_path=path, args=["--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage"]
+        )
+        yield chromium
+        chromium.close()
+
+
+def serve(host: str, factory: pytest.TempPathFactory) -> Iterator[Server]:
+    from tests.browser.servers import running
+
+    with running(host, factory.mktemp(host)) as server:
+        yield server
+
+
+@pytest.fixture(scope="session")
+def lab(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+    yield from serve("lab", tmp_path_factory)
+
+
+@pytest.fixture(scope="session")
+def notebook7(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+    yield from serve("notebook", tmp_path_factory)
+
+
+Opener = Callable[..., "NotebookPage"]
+
+
+@pytest.fixture
+def open_notebook(browser: Browser, request: pytest.FixtureRequest) -> Iterator[Opener]:
+    """Opens a notebook of the given cells; the test fails if the page reported an error of ours."""
+    from tests.browser.notebook_page import NotebookPage, written
+
+    opened: list[NotebookPage] = []
+
+    def open_(server: Server, cells: Sequence[str] | str, width: int = 1400, height: int = 1000) -> NotebookPage:
+        name = cells if isinstance(cells, str) else written(server.folder, cells)
+        page = browser.new_page(viewport={"width": width, "height": height})
+        opened.append(NotebookPage(page, server, name))
+        opened[-1].open()
+        return opened[-1]
+
+    yield open_
+    errors = [error for notebook in opened for error in notebook.errors]
+    for notebook in opened:
+        notebook.screenshot(request.node.name)
+        notebook.page.close()
+        notebook.server.stop_kernels()
+    assert not errors, "\n".join(errors)

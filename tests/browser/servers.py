@@ -1,0 +1,109 @@
+"""A JupyterLab or Notebook server of our own: free port, own settings, nothing of this user's."""
+
+from __future__ import annotations
+
+import json
+import os
+import socket
+import subprocess
+import sys
+import time
+import urllib.request
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+TOKEN = "test"
+NO_NEWS = {
+    "@jupyterlab/apputils-extension:notification": {"fetchNews": "false", "checkForUpdates": False},
+    "@jupyterlab/docmanager-extension:plugin": {"autosave": False},
+}
+HOSTS = {
+    "lab": ("jupyterlab", "LabApp"),
+    "notebook": ("notebook", "JupyterNotebookApp"),
+}
+
+
+@dataclass(frozen=True)
+class Server:
+    """A running server and the folder that it shows."""
+
+    host: str
+    url: str
+    folder: Path
+
+    def page(self, name: str, workspace: str) -> str:
+        """The address of a notebook; a fresh `workspace` opens nothing else."""
+        where = f"lab/workspaces/{workspace}/tree" if self.host == "lab" else "notebooks"
+        return f"{self.url}/{where}/{name}?token={TOKEN}"
+
+    def api(self, path: str, method: str = "GET") -> Any:
+        """JSON from the server's own interface; None where it answers nothing."""
+        request = urllib.request.Request(f"{self.url}/api/{path}?token={TOKEN}", method=method)
+        with urllib.request.urlopen(request, timeout=10) as reply:
+            return json.loads(reply.read() or b"null")
+
+    def stop_kernels(self) -> None:
+        for session in self.api("sessions"):
+            self.api(f"sessions/{session['id']}", "DELETE")
+
+
+def free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
+
+
+def own_settings(home: Path) -> dict[str, str]:
+    """Environment under which Jupyter and IPython read and write below `home` alone."""
+    config = home / "config"
+    (config / "labconfig").mkdir(parents=True)
+    (config / "labconfig" / "default_setting_overrides.json").write_text(json.dumps(NO_NEWS))
+    places = {f"JUPYTER_{kind.upper()}_DIR": str(home / kind) for kind in ("config", "data", "runtime")}
+    return {**os.environ, **places, "IPYTHONDIR": str(home / "ipython"), "JUPYTER_PREFER_ENV_PATH": "1"}
+
+
+def command(host: str, port: int, folder: Path) -> list[str]:
+    module, app = HOSTS[host]
+    return [
+        *(sys.executable, "-m", module, "--no-browser", "--allow-root", "--ip=127.0.0.1", f"--port={port}"),
+        *("--ServerApp.port_retries=0", f"--IdentityProvider.token={TOKEN}", f"--ServerApp.root_dir={folder}"),
+        f"--{app}.expose_app_in_browser=True",
+        "--LabApp.check_for_updates_class=jupyterlab.NeverCheckForUpdate",
+    ]
+
+
+def wait_until_up(server: Server, process: subprocess.Popen[bytes], log: Path, seconds: float = 60) -> None:
+    deadline = time.monotonic() + seconds
+    while time.monotonic() < deadline and process.poll() is None:
+        try:
+            server.api("status")
+        except OSError:
+            time.sleep(0.2)
+        else:
+            return
+    raise RuntimeError(f"{server.host} did not come up within {seconds:.0f} s:\n{log.read_text()[-4000:]}")
+
+
+@contextmanager
+def running(host: str, home: Path) -> Iterator[Server]:
+    """A server for the time of the block; `home` takes its notebooks, settings and log."""
+    folder, log, port = home / "notebooks", home / "server.log", free_port()
+    folder.mkdir(parents=True)
+    server = Server(host, f"http://127.0.0.1:{port}", folder)
+    with log.open("wb") as out:
+        process = subprocess.Popen(
+            command(host, port, folder), env=own_settings(home), stdout=out, stderr=out, stdin=subprocess.DEVNULL
+        )
+    try:
+        wait_until_up(server, process, log)
+        yield server
+        server.stop_kernels()
+    finally:
+        process.terminate()
+        try:
+            process.wait(10)
+        except subprocess.TimeoutExpired:
+            process.kill()

@@ -1,0 +1,146 @@
+"""Every private name of jax and jaxlib that we lean on, per version. Nothing else may import one.
+
+Checked with jax 0.10.2, 0.11.2 and 0.12.0.1.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
+
+import jax
+from jax._src import core as _core
+from jax._src import pretty_printer as _pp
+from jax._src import source_info_util as _source_info
+from jax._src import stages as _stages
+from jaxlib import _hlo
+
+_printing = threading.Lock()
+_capturing = threading.Lock()
+
+
+def print_jaxpr(jaxpr: Any) -> tuple[str, list[list[tuple[int, int, Any]]]]:
+    """JAX's own text of a jaxpr and, for each line, (start column, end column, equation) spans.
+
+    JAX's printer maps its output to each equation's traceback. Tracebacks are
+    shared between a forward equation and its transpose, so for the time of one
+    print we have it map to the equation itself.
+    """
+    source_map: list[list[tuple[int, int, Any]]] = []
+
+    def pp_eqn(eqn: Any, context: Any, settings: Any) -> Any:
+        rules = _core.pp_eqn_rules if settings.custom_pp_eqn_rules else {}
+        return _pp.source_map(rules.get(eqn.primitive, _core._pp_eqn)(eqn, context, settings), eqn)
+
+    with _printing:
+        original, _core.pp_eqn = _core.pp_eqn, pp_eqn
+        try:
+            text = jaxpr.pretty_print(use_color=False, source_map=source_map)
+        finally:
+            _core.pp_eqn = original
+    return text, source_map
+
+
+def count_equations(jaxpr: Any) -> int:
+    """Equations of a jaxpr; those of a jaxpr that is shared between equations count once."""
+    seen: set[int] = set()
+    todo, total = [jaxpr], 0
+    while todo:
+        current = todo.pop()
+        current = getattr(current, "jaxpr", current)
+        if id(current) in seen:
+            continue
+        seen.add(id(current))
+        total += len(current.eqns)
+        for eqn in current.eqns:
+            todo.extend(_core.jaxprs_in_params(eqn.params))
+    return total
+
+
+def raw_frames(eqn: Any) -> Iterator[tuple[Any, int]]:
+    """(code object, last instruction) of an equation's stack, innermost first, JAX's own left out."""
+    traceback = eqn.source_info.traceback
+    if traceback is None:
+        return
+    codes, lasts = traceback.raw_frames()
+    for code, last in zip(codes, lasts, strict=True):
+        if _source_info.is_user_filename(code.co_filename):
+            yield code, last
+
+
+def frame_position(code: Any, last: int) -> tuple[int, int, int, int]:
+    """(line, column, end line, end column) of an instruction; columns count from 0."""
+    frame = _source_info.raw_frame_to_frame(code, last)
+    return frame.start_line, frame.start_column, frame.end_line, frame.end_column
+
+
+def name_stack(eqn: Any) -> str:
+    return str(eqn.source_info.name_stack)
+
+
+def frame_limit() -> int:
+    """How many frames of a stack JAX writes into StableHLO locations."""
+    limit = int(jax.config.jax_traceback_in_locations_limit)
+    return limit if limit >= 0 else 1000
+
+
+def stablehlo_texts(lowered: Any) -> tuple[str, str]:
+    """StableHLO text without and with locations; the lines correspond."""
+    operation = lowered.compiler_ir("stablehlo").operation
+    return operation.get_asm(), operation.get_asm(enable_debug_info=True)
+
+
+def hlo_modules(compiled: Any) -> list[Any]:
+    """The optimised modules of an executable; empty where the backend gives none."""
+    executable = compiled.runtime_executable()
+    return list(executable.hlo_modules()) if executable is not None else []
+
+
+def hlo_text(module: Any, large_constants: bool) -> str:
+    options = _hlo.HloPrintOptions()
+    options.print_metadata = False
+    options.print_large_constants = large_constants
+    return str(module.to_string(options))
+
+
+def hlo_proto(module: Any) -> bytes:
+    return bytes(module.as_serialized_hlo_module_proto())
+
+
+class _Captured(Exception):
+    """Carries the Traced out of a `.lower` that is stopped before it lowers."""
+
+    def __init__(self, traced: Any) -> None:
+        super().__init__("traced")
+        self.traced = traced
+
+
+def trace_through_lower(lower: Callable[..., Any], args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:
+    """The jax.stages.Traced of an object that has `.lower` but no `.trace` (pmap, equinox.filter_jit).
+
+    None when it lowers without JAX's Traced. Nothing is lowered.
+    """
+    thread = threading.get_ident()
+    original = _stages.Traced.lower
+
+    def stop(self: Any, *a: Any, **k: Any) -> Any:
+        if threading.get_ident() != thread:
+            return original(self, *a, **k)
+        raise _Captured(self)
+
+    with _capturing:
+        _stages.Traced.lower = stop
+        try:
+            lower(*args, **kwargs)
+        except _Captured as captured:
+            return captured.traced
+        finally:
+            _stages.Traced.lower = original
+    return None
+
+
+def static_arguments(fn: Any) -> tuple[tuple[int, ...], tuple[str, ...]]:
+    """(argnums, argnames) that a `jax.jit` object treats as static."""
+    info = getattr(fn, "_jit_info", None)
+    return (tuple(info.static_argnums), tuple(info.static_argnames)) if info is not None else ((), ())

@@ -1,0 +1,180 @@
+"""Trace, lower, compile: a Call through JAX's own stages, with their times."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+import jax
+
+from jaxstage_ext.core import events, jax_private
+from jaxstage_ext.core.call import Call
+
+STAGES = ("trace", "lower", "compile")
+
+WAITING, RUNNING, DONE, FAILED, INTERRUPTED = "waiting", "running", "done", "failed", "interrupted"
+
+
+@dataclass
+class Stage:
+    """One stage's progress. `value` is what JAX (or a wrapper such as equinox) returned."""
+
+    name: str
+    state: str = WAITING
+    seconds: float | None = None
+    note: str | None = None
+    value: Any = None
+    error: BaseException | None = None
+
+
+@dataclass
+class Staged:
+    """A call on its way; stages after a failed one stay waiting."""
+
+    call: Call
+    stages: list[Stage]
+    function: Any = field(default=None, repr=False)
+
+    def stage(self, name: str) -> Stage | None:
+        return next((s for s in self.stages if s.name == name), None)
+
+    def value(self, name: str) -> Any:
+        found = self.stage(name)
+        return found.value if found else None
+
+    @property
+    def failed(self) -> Stage | None:
+        return next((s for s in self.stages if s.error is not None), None)
+
+
+def plan(call: Call, upto: str) -> Staged:
+    """The stages to run. Raises ValueError for a stage that does not exist."""
+    if upto not in STAGES:
+        raise ValueError(f"stage={upto!r} is not a stage; use one of {', '.join(map(repr, STAGES))}")
+    return Staged(call, [Stage(name) for name in STAGES[: STAGES.index(upto) + 1]])
+
+
+def run(staged: Staged, on_change: Callable[[], None]) -> None:
+    """Run each stage in turn; stop at the first that fails or is interrupted.
+
+    Never raises for what happens in a stage: the stage keeps its error.
+    """
+    for stage in staged.stages:
+        stage.state = RUNNING
+        on_change()
+        started = time.perf_counter()
+        with events.hear() as heard:
+            try:
+                stage.value = _STEPS[stage.name](staged)
+                stage.state = DONE
+            except KeyboardInterrupt as error:
+                stage.error, stage.state = error, INTERRUPTED
+            except Exception as error:
+                stage.error, stage.state = error, FAILED
+        wall = time.perf_counter() - started
+        if stage.state == DONE:
+            _note_time(stage, heard, wall)
+        on_change()
+        if stage.error is not None:
+            return
+
+
+def _note_time(stage: Stage, heard: events.Heard, wall: float) -> None:
+    own = heard.seconds(stage.name)
+    stage.seconds = wall if own is None else own
+    if stage.value is None:
+        stage.seconds = None
+    elif stage.name == "compile" and heard.cache_hits:
+        stage.note = "from JAX's persistent cache"
+    elif own is None:
+        stage.note = f"{_DONE_BEFORE[stage.name]} earlier in this process"
+
+
+_DONE_BEFORE = {"trace": "traced", "lower": "lowered", "compile": "compiled"}
+
+
+def _trace(staged: Staged) -> Any:
+    call = staged.call
+    staged.function = function = stageable(call)
+    if hasattr(function, "trace"):
+        return function.trace(*call.args, **call.kwargs)
+    return jax_private.trace_through_lower(function.lower, call.args, call.kwargs)
+
+
+def _lower(staged: Staged) -> Any:
+    if hasattr(staged.function, "trace"):
+        return staged.value("trace").lower()
+    return staged.function.lower(*staged.call.args, **staged.call.kwargs)
+
+
+def _compile(staged: Staged) -> Any:
+    return staged.value("lower").compile()
+
+
+_STEPS: dict[str, Callable[[Staged], Any]] = {"trace": _trace, "lower": _lower, "compile": _compile}
+
+
+def stageable(call: Call) -> Any:
+    """An object with `.trace` or `.lower`: the function itself if it has one, else `jax.jit` of it.
+
+    Raises TypeError where there is nothing to stage, or jit options are given
+    for a function that is already jitted.
+    """
+    fn = call.fn
+    if not callable(fn):
+        raise TypeError(f"{fn!r} is a {type(fn).__name__}, not a function: there is nothing to stage")
+    if callable(getattr(fn, "trace", None)) or callable(getattr(fn, "lower", None)):
+        if call.jit:
+            options = ", ".join(call.jit)
+            raise TypeError(f"{call_name(call)} is already jitted, so {options} cannot be added; set it where it is jitted")
+        return fn
+    return jax.jit(_hashable(fn), **call.jit)
+
+
+def _hashable(fn: Callable[..., Any]) -> Callable[..., Any]:
+    """`jax.jit` keys on the function, so a callable that holds arrays is called through one that does not."""
+    try:
+        hash(fn)
+        hash(getattr(fn, "__self__", None))
+    except TypeError:
+        name = getattr(fn, "__name__", type(fn).__name__)
+
+        def call(*args: Any, **kwargs: Any) -> Any:
+            return fn(*args, **kwargs)
+
+        call.__name__ = call.__qualname__ = name
+        return call
+    return fn
+
+
+def call_name(call: Call) -> str:
+    """What to title the call: its own name, the function's, or its type's."""
+    fn = call.fn
+    inner = getattr(fn, "func", None)
+    for name in (call.name, getattr(fn, "__name__", ""), getattr(inner, "__name__", "")):
+        if name:
+            return str(name)
+    return type(fn).__name__
+
+
+def unwrap(value: Any) -> Any:
+    """JAX's own stage object inside a library's (equinox, flax.nnx); the value itself if it is JAX's."""
+    for _ in range(4):
+        if value is None or isinstance(value, jax.stages.Traced | jax.stages.Lowered | jax.stages.Compiled):
+            return value
+        value = next((getattr(value, name) for name in ("traced", "lowered", "compiled") if hasattr(value, name)), None)
+    return None
+
+
+def dynamic_arguments(staged: Staged) -> tuple[tuple[Any, ...], dict[str, Any]]:
+    """The call's arguments as the executable takes them: without the static ones."""
+    call = staged.call
+    if not isinstance(staged.value("compile"), jax.stages.Compiled):
+        return call.args, dict(call.kwargs)
+    numbers, names = jax_private.static_arguments(staged.function)
+    count = len(call.args)
+    static = {n % count for n in numbers if -count <= n < count} if count else set()
+    args = tuple(arg for i, arg in enumerate(call.args) if i not in static)
+    return args, {k: v for k, v in call.kwargs.items() if k not in names}

@@ -1,0 +1,263 @@
+"""What a magic returns: the stages of one call and everything that can be read from them, on demand."""
+
+from __future__ import annotations
+
+import inspect as _inspect
+import os
+import threading
+from collections.abc import Callable, Iterator, Mapping
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from jaxstage_ext import serial, summary
+from jaxstage_ext.core import jax_private, stages
+from jaxstage_ext.core.call import Call
+from jaxstage_ext.errors import StageError, explain, without_our_frames
+from jaxstage_ext.ir import hlo, jaxpr, python, stablehlo
+from jaxstage_ext.ir.source import FrameTable
+from jaxstage_ext.report import Coverage, Document, Frames
+
+LARGE_CONSTANTS = 16_000_000
+"""Bytes of constants in a module up to which its text spells them out."""
+
+_STAGE_OF = {"python": "trace", "jaxpr": "trace", "stablehlo": "lower", "hlo": "compile"}
+
+
+def inspect(fn: Callable[..., Any], *args: Any, stage: str = "compile", **kwargs: Any) -> Inspection:
+    """Take `fn(*args, **kwargs)` through JAX's stages without running it.
+
+    Args:
+      fn: a function, a `jax.jit` object, or anything with `.trace` or `.lower`.
+      args, kwargs: arrays, `jax.ShapeDtypeStruct`s or pytrees of them.
+      stage: the last stage to run: "trace", "lower" or "compile".
+
+    Raises:
+      ValueError: for another `stage`.
+      Exception: whatever JAX raises for the function, without our frames. Its
+        attribute `inspection` holds the stages that did work.
+    """
+    inspection = run(Call(fn, args, kwargs), stage)
+    if inspection.error is not None and (error := inspection.error.exception) is not None:
+        error.inspection = inspection  # type: ignore[attr-defined]
+        raise without_our_frames(error)
+    return inspection
+
+
+def run(call: Call, stage: str = "compile", on_change: Callable[[Inspection], None] | None = None) -> Inspection:
+    """The Inspection of a call; a stage that fails is recorded, not raised.
+
+    `on_change` is called when a stage starts and when it ends.
+    """
+    staged = stages.plan(call, stage)
+    inspection = Inspection(staged)
+    stages.run(staged, lambda: on_change(inspection) if on_change else None)
+    return inspection
+
+
+class Documents(Mapping[str, Document]):
+    """The documents of the stages that were reached, each read when first asked for."""
+
+    def __init__(self, readers: Callable[[], Mapping[str, Callable[[], Document]]]) -> None:
+        self._readers = readers
+        self._read: dict[str, Document] = {}
+        self._lock = threading.RLock()
+
+    def __getitem__(self, kind: str) -> Document:
+        with self._lock:
+            if kind not in self._read:
+                readers = self._readers()
+                if kind not in readers:
+                    raise KeyError(f"{kind!r}: this inspection has {', '.join(readers) or 'no documents yet'}")
+                self._read[kind] = readers[kind]()
+            return self._read[kind]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._readers())
+
+    def __len__(self) -> int:
+        return len(self._readers())
+
+
+class Inspection:
+    """One call, as JAX's stages saw it. Nothing here is computed before it is asked for.
+
+    Attributes:
+      documents: "python", "jaxpr", "stablehlo", "hlo" -> Document, those reached.
+    """
+
+    def __init__(self, staged: stages.Staged) -> None:
+        self._staged = staged
+        self._table = FrameTable()
+        self.documents: Mapping[str, Document] = Documents(self._readers)
+
+    @property
+    def call(self) -> Call:
+        return self._staged.call
+
+    @property
+    def name(self) -> str:
+        return stages.call_name(self.call)
+
+    @property
+    def stage(self) -> str:
+        """The last stage that was asked for."""
+        return self._staged.stages[-1].name
+
+    @property
+    def seconds(self) -> dict[str, float]:
+        """Seconds of each finished stage, by JAX's own events where it has them."""
+        return {s.name: s.seconds for s in self._staged.stages if s.seconds is not None}
+
+    @property
+    def traced(self) -> Any:
+        """The `jax.stages.Traced` (or the library's own form of it); None if not reached."""
+        return self._staged.value("trace")
+
+    @property
+    def lowered(self) -> Any:
+        """The `jax.stages.Lowered` (or the library's own form of it); None if not reached."""
+        return self._staged.value("lower")
+
+    @property
+    def compiled(self) -> Any:
+        """The `jax.stages.Compiled` (or the library's own form of it); None if not reached."""
+        return self._staged.value("compile")
+
+    @property
+    def error(self) -> StageError | None:
+        failed = self._staged.failed
+        return explain(failed.name, failed.error) if failed and failed.error is not None else None
+
+    @property
+    def frames(self) -> Frames:
+        """The call stacks of all documents."""
+        for kind in self.documents:
+            self.documents[kind]
+        return self._table.freeze()
+
+    def execute(self) -> Any:
+        """Run the executable on the call's own arguments and give its value.
+
+        Raises ValueError when there is none, or when an argument is a shape alone.
+        """
+        if self.compiled is None:
+            raise ValueError(f"{self.name} was not compiled, so it cannot be run; inspect it with stage='compile'")
+        args, kwargs = stages.dynamic_arguments(self._staged)
+        return self.compiled(*args, **kwargs)
+
+    def _readers(self) -> dict[str, Callable[[], Document]]:
+        readers: dict[str, Callable[[], Document]] = {}
+        if stages.unwrap(self.traced) is not None or self.error is not None:
+            readers["python"] = self._read_python
+        if (traced := stages.unwrap(self.traced)) is not None:
+            readers["jaxpr"] = lambda: jaxpr.read(traced.jaxpr, self._table)
+        if (lowered := stages.unwrap(self.lowered)) is not None:
+            readers["stablehlo"] = lambda: stablehlo.read(*jax_private.stablehlo_texts(lowered), self._table)
+        if self._hlo_module is not None:
+            readers["hlo"] = self._read_hlo
+        return readers
+
+    def _read_python(self) -> Document:
+        for kind in self.documents:
+            if kind != "python":
+                self.documents[kind]
+        frames = self._table.freeze()
+        return python.read(frames, self._table, self._first_file())
+
+    def _first_file(self) -> str | None:
+        if self.error is not None and self.error.span is not None:
+            return self.error.span.file
+        fn = _inspect.unwrap(getattr(self.call.fn, "func", self.call.fn))
+        code = getattr(fn, "__code__", None) or getattr(getattr(fn, "__func__", None), "__code__", None)
+        return code.co_filename if code is not None else None
+
+    @cached_property
+    def _module_columns(self) -> hlo.Module:
+        return hlo.parse(jax_private.hlo_proto(self._hlo_module))
+
+    @property
+    def _hlo_module(self) -> Any:
+        compiled = stages.unwrap(self.compiled)
+        modules = jax_private.hlo_modules(compiled) if compiled is not None else []
+        return modules[0] if modules else None
+
+    def _read_hlo(self) -> Document:
+        spell_out = self._constant_bytes() <= LARGE_CONSTANTS
+        text = jax_private.hlo_text(self._hlo_module, spell_out)
+        return hlo.read(text, self._module_columns, self._table)
+
+    def _constant_bytes(self) -> int:
+        traced = stages.unwrap(self.traced)
+        consts = getattr(traced.jaxpr, "consts", ()) if traced is not None else ()
+        return sum(int(np.size(c)) * int(np.dtype(getattr(c, "dtype", np.float64)).itemsize) for c in consts if _plain(c))
+
+    def summary(self) -> dict[str, Any]:
+        """What heads every view: plain JSON types only. Cheap while stages still run."""
+        return summary.of(self)
+
+    @property
+    def coverage(self) -> Coverage | None:
+        """Of the last stage's document; None before there is one."""
+        last = [kind for kind in self.documents if kind != "python"]
+        return self.documents[last[-1]].coverage if last else None
+
+    def to_json(self) -> str:
+        """Everything but JAX's objects, as versioned JSON."""
+        return serial.dumps(self.summary(), self.frames, self.documents)
+
+    @staticmethod
+    def from_json(text: str) -> Inspection:
+        """The Inspection that `to_json` wrote. Raises ValueError for anything else."""
+        return Saved(*serial.loads(text))
+
+    def to_html(self, path: str | os.PathLike[str]) -> None:
+        """Write one self-contained offline page with the interactive panel."""
+        from jaxstage_ext.views import page
+
+        page.write([self], path)
+
+    def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> Any:
+        from jaxstage_ext.views import mimebundle
+
+        return mimebundle.bundle([self])
+
+    def __repr__(self) -> str:
+        from jaxstage_ext.views import text
+
+        return text.panel_text([self])
+
+
+class Saved(Inspection):
+    """An Inspection read back from JSON: documents and numbers, no JAX objects."""
+
+    def __init__(self, head: dict[str, Any], frames: Frames, documents: Mapping[str, Document]) -> None:
+        call = Call(_not_callable, name=str(head.get("name", "")))
+        names = [s["name"] for s in head["stages"]]
+        super().__init__(stages.plan(call, names[-1]))
+        self._head, self._frames = head, frames
+        self.documents = documents
+
+    @property
+    def frames(self) -> Frames:
+        return self._frames
+
+    @property
+    def seconds(self) -> dict[str, float]:
+        return {s["name"]: s["seconds"] for s in self._head["stages"] if s["seconds"] is not None}
+
+    @property
+    def error(self) -> StageError | None:
+        return serial.error_of(self._head)
+
+    def summary(self) -> dict[str, Any]:
+        return self._head
+
+
+def _plain(const: Any) -> bool:
+    return hasattr(const, "dtype") and not str(const.dtype).startswith("key<")
+
+
+def _not_callable(*args: Any, **kwargs: Any) -> Any:
+    raise ValueError("an inspection read from JSON has no function to run; inspect it anew")

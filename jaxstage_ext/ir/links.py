@@ -1,0 +1,57 @@
+"""Sources for instructions that the compiler left without one."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from jaxstage_ext.ir.protowire import Longs
+
+_ROUNDS = 64
+
+
+@dataclass(frozen=True, eq=False)
+class Graph:
+    """How the instructions of a module hang together. All entries are instruction indices.
+
+    Attributes:
+      user, operand: one entry an operand edge, ordered by user.
+      caller, called: one entry a (calling instruction, computation's result) edge:
+        `called` is the instruction of the called computation that stands for it.
+      home: per instruction, an instruction that calls its computation, or -1.
+    """
+
+    user: Longs
+    operand: Longs
+    caller: Longs
+    called: Longs
+    home: Longs
+
+
+def infer(linked: npt.NDArray[np.bool_], graph: Graph) -> Longs:
+    """Per instruction: the linked instruction whose source it takes, or -1.
+
+    In this order: the computation it calls, its users, its operands, the
+    instruction that calls its computation. Linked instructions keep their own.
+    """
+    origin = np.where(linked, np.arange(len(linked)), -1)
+    _spread(origin, graph.caller, graph.called)
+    for _ in range(2):
+        _spread(origin, graph.operand, graph.user)
+        _spread(origin, graph.user, graph.operand)
+        inside = np.flatnonzero(graph.home >= 0)
+        _spread(origin, inside, graph.home[inside])
+    origin[linked] = -1
+    return origin
+
+
+def _spread(origin: Longs, taker: Longs, giver: Longs) -> None:
+    """Hand origins along edges until nothing changes; the first edge of a taker wins."""
+    for _ in range(_ROUNDS):
+        useful = np.flatnonzero((origin[taker] < 0) & (origin[giver] >= 0))
+        if not len(useful):
+            return
+        takers, first = np.unique(taker[useful], return_index=True)
+        origin[takers] = origin[giver[useful[first]]]

@@ -1,0 +1,123 @@
+"""Protobuf messages of one type, read as columns instead of objects.
+
+All messages are decoded in step: round k reads the k-th field of every
+message at once. 223,000 HLO instructions take about a fifth of a second this
+way, where walking parsed messages in Python takes one.
+
+Wire format: https://protobuf.dev/programming-guides/encoding/
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+Longs = npt.NDArray[np.int64]
+Bytes = npt.NDArray[np.uint8]
+
+_PADDING = 16
+_FIXED = {1: 8, 5: 4}
+
+
+class Field(NamedTuple):
+    """Occurrences of one field, ordered by round then message.
+
+    `row` is the message; for length-delimited fields the content is
+    `size` bytes at `offset`; for varints `value` holds it.
+    """
+
+    row: Longs
+    value: Longs
+    offset: Longs
+    size: Longs
+
+
+def buffer(data: bytes) -> Bytes:
+    """Bytes as an array that `read` and `varints` may run a little past."""
+    return np.frombuffer(data + bytes(_PADDING), np.uint8)
+
+
+def read(data: Bytes, start: Longs, end: Longs, wanted: Iterable[int]) -> dict[int, Field]:
+    """The wanted fields of messages that lie at [start, end) in `data`.
+
+    Raises ValueError when the bytes are not well-formed messages.
+    """
+    found: dict[int, list[tuple[Any, ...]]] = {number: [] for number in wanted}
+    rows = np.flatnonzero(start < end)
+    at, stop = start[rows].astype(np.int64), end[rows].astype(np.int64)
+    while len(rows):
+        tag, at = varints(data, at)
+        number, wire = tag >> 3, tag & 7
+        value, offset, size, at = _payload(data, at, wire)
+        if (at > stop).any() or (number == 0).any():
+            raise ValueError("not a well-formed protobuf message")
+        for wanted_number, parts in found.items():
+            if (hit := number == wanted_number).any():
+                parts.append((rows[hit], value[hit], offset[hit], size[hit]))
+        if not (more := at < stop).all():
+            rows, at, stop = rows[more], at[more], stop[more]
+    return {number: _joined(parts) for number, parts in found.items()}
+
+
+def _payload(data: Bytes, at: Longs, wire: Longs) -> tuple[Longs, Longs, Longs, Longs]:
+    value, after = varints(data, at)
+    delimited, varint = wire == 2, wire == 0
+    if not (delimited | varint).all():
+        fixed = (wire == 1) | (wire == 5)
+        if not (delimited | varint | fixed).all():
+            raise ValueError("a protobuf message holds a group, which HLO does not use")
+        after = np.where(fixed, at + np.where(wire == 1, _FIXED[1], _FIXED[5]), after)
+    size = np.where(delimited, value, 0)
+    if (size < 0).any() or (size > len(data)).any():
+        raise ValueError("a protobuf field runs past the end of its message")
+    return value, after, size, after + size
+
+
+def _joined(parts: list[tuple[Any, ...]]) -> Field:
+    if not parts:
+        empty = np.zeros(0, np.int64)
+        return Field(empty, empty, empty, empty)
+    return Field(*(np.concatenate(column) for column in zip(*parts, strict=True)))
+
+
+def varints(data: Bytes, at: Longs) -> tuple[Longs, Longs]:
+    """The varint at each position and the position after it."""
+    last = len(data) - 1
+    byte = data[np.minimum(at, last)].astype(np.int64)
+    value, after = byte & 0x7F, at + 1
+    more = np.flatnonzero(byte >= 0x80)
+    shift = 7
+    while len(more):
+        if shift > 63:
+            raise ValueError("a varint of more than ten bytes")
+        byte = data[np.minimum(after[more], last)].astype(np.int64)
+        value[more] |= (byte & 0x7F) << shift
+        after[more] += 1
+        more, shift = more[byte >= 0x80], shift + 7
+    return value, after
+
+
+def packed(data: Bytes, field: Field) -> tuple[Longs, Longs]:
+    """(message, value) of each element of a repeated varint field, packed or not, in order within a message."""
+    loose = field.size == 0
+    span = np.repeat(np.arange(len(field.row)), field.size)
+    within = np.arange(len(span)) - np.repeat(np.cumsum(field.size) - field.size, field.size)
+    position = field.offset[span] + within
+    starts = np.ones(len(span), bool)
+    starts[1:] = (data[position] < 0x80)[:-1]
+    value, _ = varints(data, position[starts])
+    owner = np.concatenate([field.row[span[starts]], field.row[loose]])
+    value = np.concatenate([value, field.value[loose]])
+    order = np.argsort(owner, kind="stable")
+    return owner[order], value[order]
+
+
+def strings(data: bytes, field: Field, rows: int) -> list[bytes]:
+    """The bytes of a length-delimited field, one entry a message; b"" where it is absent."""
+    result = [b""] * rows
+    for row, offset, size in zip(field.row.tolist(), field.offset.tolist(), field.size.tolist(), strict=True):
+        result[row] = data[offset : offset + size]
+    return result

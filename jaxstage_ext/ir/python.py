@@ -1,0 +1,102 @@
+"""The user's source as one Document: every cell and file that took part, one after another."""
+
+from __future__ import annotations
+
+import ast
+import linecache
+from collections.abc import Iterable
+
+import numpy as np
+
+from jaxstage_ext.ir.source import FrameTable
+from jaxstage_ext.report import Document, Frames
+
+WHOLE_FILE = 200
+"""Files up to this many lines are shown whole; of longer ones, the functions that took part."""
+
+
+def read(frames: Frames, table: FrameTable, first: str | None = None) -> Document:
+    """The document of all user files in `frames`; `first` is the file to begin with."""
+    names: dict[str, set[int]] = {first: set()} if first else {}
+    for frame in np.unique(frames.user[frames.user >= 0]).tolist():
+        names.setdefault(frames.files[frames.file[frame]].name, set()).add(int(frames.line[frame]))
+    text: list[str] = []
+    file: list[int] = []
+    number: list[int] = []
+    ends: list[tuple[int, int]] = []
+    for name, used in names.items():
+        source = linecache.getlines(name)
+        index = table.file(name)
+        label = table.freeze().files[index].label
+        start = len(text)
+        text.append(f"# {label}" if source else f"# {label} (source not available)")
+        file.append(index)
+        number.append(-1)
+        for line in _wanted(source, used):
+            text.append(source[line - 1].rstrip("\n") if line else "…")
+            file.append(index)
+            number.append(line or -1)
+        if len(text) - 1 > start:
+            ends.append((start, len(text) - 1))
+    return _document(text or [""], file or [-1], number or [-1], ends, table.freeze())
+
+
+def _document(text: list[str], file: list[int], number: list[int], ends: list[tuple[int, int]], frames: Frames) -> Document:
+    n = len(text)
+    fold_end = np.full(n, -1, np.int32)
+    for start, end in ends:
+        fold_end[start] = end
+    none = np.full(n, -1, np.int32)
+    flat = "\n".join(line.replace("\r", "").replace("\f", "") for line in text)
+    return Document(
+        "python",
+        flat,
+        frames,
+        none,
+        np.zeros(n, np.uint8),
+        fold_end,
+        none,
+        file=np.array(file, np.int32),
+        number=np.array(number, np.int32),
+    )
+
+
+def _wanted(source: list[str], used: Iterable[int]) -> list[int]:
+    """Line numbers to show; 0 stands for lines left out."""
+    n = len(source)
+    if n <= WHOLE_FILE:
+        return list(range(1, n + 1))
+    shown: list[int] = []
+    for start, end in _blocks(source, sorted(used)):
+        if shown and start > shown[-1] + 1:
+            shown.append(0)
+        shown.extend(range(max(start, (shown[-1] + 1) if shown and shown[-1] else start), end + 1))
+    return shown
+
+
+def _blocks(source: list[str], used: list[int]) -> list[tuple[int, int]]:
+    """The outermost functions (methods of classes, not whole classes) around the lines used."""
+    try:
+        tree = ast.parse("".join(source))
+    except SyntaxError:
+        return [(max(1, line - 10), min(len(source), line + 10)) for line in used]
+    blocks = [_span(node) for node in _functions(tree.body)]
+    found = set()
+    for line in used:
+        around = [(a, b) for a, b in blocks if a <= line <= b]
+        found.add(around[0] if around else (line, line))
+    return sorted(found)
+
+
+def _functions(body: list[ast.stmt]) -> Iterable[ast.stmt]:
+    for node in body:
+        if isinstance(node, ast.ClassDef):
+            yield from _functions(node.body)
+        else:
+            yield node
+
+
+def _span(node: ast.stmt) -> tuple[int, int]:
+    decorators = getattr(node, "decorator_list", [])
+    start = min([node.lineno, *(d.lineno for d in decorators)])
+    return start, node.end_lineno or node.lineno

@@ -1,0 +1,106 @@
+"""Call stacks: where JAX's three spellings of them become one table of frames."""
+
+from __future__ import annotations
+
+import functools
+import os
+import sys
+import sysconfig
+import threading
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from jaxstage_ext.report import Frames, SourceFile
+
+_PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
+_OUTER_PACKAGES = ("IPython", "ipykernel", "nbclient", "_pytest")
+_LIBRARY_PARTS = (f"{os.sep}site-packages{os.sep}", f"{os.sep}dist-packages{os.sep}")
+_STDLIB = tuple(
+    {
+        os.path.normpath(p) + os.sep
+        for p in (sysconfig.get_path("stdlib"), sysconfig.get_path("platstdlib"), os.path.dirname(os.__file__))
+    }
+)
+
+
+class Location(NamedTuple):
+    """One frame without its callers. Lines and columns count from 1; 0 is unknown."""
+
+    file: str
+    function: str
+    line: int
+    column: int
+    end_line: int
+    end_column: int
+
+
+@functools.lru_cache(maxsize=4096)
+def is_outside(file: str) -> bool:
+    """True for our own and the notebook's files: they and their callers are not the user's program."""
+    if file.startswith(_PACKAGE):
+        return True
+    return any(f"{os.sep}{package}{os.sep}" in file for package in _OUTER_PACKAGES)
+
+
+@functools.lru_cache(maxsize=4096)
+def is_user(file: str) -> bool:
+    """False for installed libraries, the standard library and frozen modules."""
+    if file.startswith("<frozen"):
+        return False
+    return not any(part in file for part in _LIBRARY_PARTS) and not file.startswith(_STDLIB)
+
+
+def cell_of(file: str) -> str | None:
+    """The label of the notebook cell that a code object's file name stands for ("In [5]")."""
+    ipython = sys.modules.get("IPython")
+    shell: Any = ipython.get_ipython() if ipython else None
+    names = getattr(getattr(shell, "compile", None), "_filename_map", None)
+    if not names or file not in names:
+        return None
+    return f"In [{names[file]}]"
+
+
+class FrameTable:
+    """Interns call stacks. Frames only ever get added, so indices stay valid."""
+
+    def __init__(self) -> None:
+        self._lock = threading.RLock()
+        self._frames: dict[tuple[int, int, int, int, int, int, int], int] = {}
+        self._user: list[int] = []
+        self._files: dict[str, int] = {}
+        self._cells: list[SourceFile] = []
+        self._functions: dict[str, int] = {}
+
+    def add(self, where: Location, parent: int) -> int:
+        """The index of this frame called from `parent` (-1: no known caller)."""
+        with self._lock:
+            file = self.file(where.file)
+            function = self._functions.setdefault(where.function, len(self._functions))
+            key = (file, function, *where[2:], parent)
+            frame = self._frames.setdefault(key, len(self._frames))
+            if frame == len(self._user):
+                inherited = self._user[parent] if parent >= 0 else -1
+                self._user.append(frame if self._cells[file].user else inherited)
+            return frame
+
+    def file(self, name: str) -> int:
+        """The index of a file in `Frames.files`."""
+        with self._lock:
+            if name not in self._files:
+                self._files[name] = len(self._files)
+                self._cells.append(SourceFile(name, cell_of(name), is_user(name)))
+            return self._files[name]
+
+    def __len__(self) -> int:
+        return len(self._user)
+
+    def freeze(self) -> Frames:
+        """The frames so far. Where none is the user's own, those of libraries stand in."""
+        with self._lock:
+            rows = np.array(list(self._frames), np.int32).reshape(-1, 7)
+            columns = [np.ascontiguousarray(rows[:, i]) for i in range(7)]
+            user = np.array(self._user, np.int32)
+            if not (user >= 0).any():
+                user = np.arange(len(user), dtype=np.int32)
+            return Frames(tuple(self._cells), tuple(self._functions), *columns, user)

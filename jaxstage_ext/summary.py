@@ -1,0 +1,227 @@
+"""The few words and numbers that head every form of an Inspection."""
+
+from __future__ import annotations
+
+import inspect as _inspect
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any
+
+import jax
+import numpy as np
+
+from jaxstage_ext.core import jax_private, stages
+from jaxstage_ext.core.call import Call
+
+if TYPE_CHECKING:
+    from jaxstage_ext.inspection import Inspection
+
+TITLES = {"python": "source", "jaxpr": "jaxpr", "stablehlo": "StableHLO", "hlo": "optimised HLO"}
+_SHORT = {"float": "f", "int": "i", "uint": "u", "complex": "c", "bfloat": "bf", "bool": "bool"}
+
+
+def short_dtype(dtype: Any) -> str:
+    """JAX's short name of a dtype: "f32", "bf16", "bool", "key<fry>"."""
+    name = str(getattr(dtype, "name", dtype))
+    kind = name.rstrip("0123456789")
+    return _SHORT[kind] + name[len(kind) :] if kind in _SHORT and kind != "bool" else name
+
+
+def short_value(value: Any) -> str:
+    """One argument in a few characters: "f32[8,128]", "26 arrays, 1.1 MB", "3"."""
+    leaves = jax.tree.leaves(value)
+    if len(leaves) == 1 and leaves[0] is value:
+        return _leaf(value)
+    if not leaves:
+        return _clip(repr(value))
+    sizes = [_nbytes(leaf) for leaf in leaves]
+    total = f", {scaled(sum(s for s in sizes if s), 'B')}" if all(s is not None for s in sizes) else ""
+    plural = "s" if len(leaves) != 1 else ""
+    return f"{type(value).__name__} of {len(leaves)} leaf{plural}{total}".replace("leafs", "leaves")
+
+
+def _leaf(value: Any) -> str:
+    if hasattr(value, "shape") and hasattr(value, "dtype"):
+        return f"{short_dtype(value.dtype)}[{','.join(map(str, value.shape))}]"
+    if isinstance(value, bool | int | float | complex):
+        return repr(value)
+    return _clip(repr(value))
+
+
+def _clip(text: str, most: int = 40) -> str:
+    text = " ".join(text.split())
+    return text if len(text) <= most else text[: most - 1] + "…"
+
+
+def _nbytes(leaf: Any) -> int | None:
+    try:
+        return int(np.prod(leaf.shape)) * int(leaf.dtype.itemsize)
+    except (AttributeError, TypeError):
+        return None
+
+
+def signature(call: Call, out: Any) -> str:
+    """`loss(w: f32[128,512], x: f32[8,128]) -> f32[]`; `out` is a pytree or None while unknown."""
+    parts = [f"{name}: {short_value(value)}" for name, value in _named(call).items()]
+    arrow = f" -> {short_value(out)}" if out is not None else ""
+    return f"{stages.call_name(call)}({', '.join(parts)}){arrow}"
+
+
+def _named(call: Call) -> dict[str, Any]:
+    try:
+        bound = _inspect.signature(call.fn).bind(*call.args, **call.kwargs)
+    except (TypeError, ValueError):
+        named: dict[str, Any] = {str(i): arg for i, arg in enumerate(call.args)}
+        return {**named, **call.kwargs}
+    result: dict[str, Any] = {}
+    for name, value in bound.arguments.items():
+        kind = bound.signature.parameters[name].kind
+        if kind is _inspect.Parameter.VAR_POSITIONAL:
+            result.update({f"{name}[{i}]": v for i, v in enumerate(value)})
+        elif kind is _inspect.Parameter.VAR_KEYWORD:
+            result.update(value)
+        else:
+            result[name] = value
+    return result
+
+
+def scaled(value: float, unit: str) -> str:
+    """1.1 MB, 34 B, 2.5 GFLOP: three significant figures, powers of 1000."""
+    for factor, prefix in ((1e15, "P"), (1e12, "T"), (1e9, "G"), (1e6, "M"), (1e3, "k")):
+        if abs(value) >= factor * 0.9995:
+            return f"{value / factor:.3g} {prefix}{unit}"
+    return f"{value:.3g} {unit}"
+
+
+def target(inspection: Inspection) -> str:
+    """Where it was staged for: the platforms JAX lowered to, and JAX's version."""
+    try:
+        platform = jax.default_backend()
+    except RuntimeError:
+        platform = "no device"
+    return f"{platform} · jax {jax.__version__}"
+
+
+def facts(compiled: Any) -> list[dict[str, str | None]]:
+    """JAX's own analyses of the executable; "unknown" with the reason where it gives none."""
+    return [
+        _cost_fact("FLOPs", compiled, "flops", "FLOP"),
+        _cost_fact("bytes accessed", compiled, "bytes accessed", "B"),
+        *_memory_facts(compiled),
+    ]
+
+
+def _fact(label: str, text: str, reason: str | None = None) -> dict[str, str | None]:
+    return {"label": label, "text": text, "reason": reason}
+
+
+def _asked(analysis: Callable[[], Any]) -> tuple[Any, str]:
+    try:
+        value = analysis()
+    except Exception as error:
+        return None, f"this backend gives no analysis: {_clip(str(error), 120)}"
+    return value, "this backend gives no analysis"
+
+
+def _cost_fact(label: str, compiled: Any, key: str, unit: str) -> dict[str, str | None]:
+    costs, reason = _asked(compiled.cost_analysis)
+    if isinstance(costs, list):
+        costs = costs[0] if costs else None
+    if not isinstance(costs, Mapping):
+        return _fact(label, "unknown", reason)
+    value = costs.get(key)
+    if value is None or value < 0:
+        return _fact(label, "unknown", f"XLA's cost analysis has no figure for {key!r}")
+    return _fact(label, scaled(value, unit), "XLA's cost analysis; it counts a loop's body once" if unit == "FLOP" else None)
+
+
+def _memory_facts(compiled: Any) -> list[dict[str, str | None]]:
+    memory, reason = _asked(compiled.memory_analysis)
+    if memory is None:
+        return [_fact("peak memory", "unknown", reason)]
+    temp = int(memory.temp_size_in_bytes)
+    peak = int(getattr(memory, "peak_memory_in_bytes", 0))
+    held = int(memory.argument_size_in_bytes) + int(memory.output_size_in_bytes)
+    if not peak and (held or temp):
+        return [_fact("peak memory", "unknown", "XLA's memory analysis leaves it at zero"), _fact("temp", scaled(temp, "B"))]
+    note = "XLA's peak_memory_in_bytes; CPU executables may leave temporaries out of it"
+    return [_fact("peak memory", scaled(peak, "B"), note), _fact("temp", scaled(temp, "B"))]
+
+
+def of(inspection: Inspection) -> dict[str, Any]:
+    """The summary of an Inspection; see CONTRIBUTING for its form."""
+    staged = inspection._staged
+    running = any(s.state == stages.RUNNING for s in staged.stages)
+    compiled = stages.unwrap(inspection.compiled)
+    coverage = None if running else inspection.coverage
+    return {
+        "version": 1,
+        "name": inspection.name,
+        "signature": signature(inspection.call, _out(inspection)),
+        "target": target(inspection),
+        "stages": [_stage(inspection, s, running) for s in staged.stages],
+        "facts": facts(compiled) if compiled is not None else [],
+        "coverage": coverage
+        and {"direct": coverage.direct, "inferred": coverage.inferred, "total": coverage.total},
+        "documents": [_document(inspection, kind, running) for kind in inspection.documents],
+        "error": _error(inspection),
+        "notes": [],
+    }
+
+
+def _out(inspection: Inspection) -> Any:
+    traced = stages.unwrap(inspection.traced)
+    return traced.out_info if traced is not None else None
+
+
+def _stage(inspection: Inspection, stage: stages.Stage, running: bool) -> dict[str, Any]:
+    count = _COUNTS[stage.name](inspection, running) if stage.state == stages.DONE and stage.value is not None else None
+    note = stage.note
+    if stage.state == stages.DONE and stage.value is None:
+        note = f"{inspection.name} gives no {stage.name} of its own"
+    return {"name": stage.name, "state": stage.state, "seconds": stage.seconds, "count": count, "note": note}
+
+
+def _equations(inspection: Inspection, running: bool) -> str:
+    return f"{jax_private.count_equations(stages.unwrap(inspection.traced).jaxpr):,} eqns"
+
+
+def _operations(inspection: Inspection, running: bool) -> str | None:
+    if running or "stablehlo" not in inspection.documents:
+        return None
+    return f"{inspection.documents['stablehlo'].coverage.total:,} ops"
+
+
+def _instructions(inspection: Inspection, running: bool) -> str | None:
+    if running or "hlo" not in inspection.documents:
+        return None
+    module = inspection._module_columns
+    return f"{len(module.names):,} instrs, {module.fusions:,} fusions"
+
+
+_COUNTS = {"trace": _equations, "lower": _operations, "compile": _instructions}
+
+
+def _document(inspection: Inspection, kind: str, running: bool) -> dict[str, Any]:
+    document = None if running else inspection.documents[kind]
+    return {
+        "kind": kind,
+        "title": TITLES[kind],
+        "lines": len(document) if document is not None else None,
+        "bytes": len(document.text) if document is not None else None,
+    }
+
+
+def _error(inspection: Inspection) -> dict[str, Any] | None:
+    error = inspection.error
+    if error is None:
+        return None
+    span = error.span
+    return {
+        "stage": error.stage,
+        "type": error.type,
+        "message": error.message,
+        "file": span.file if span else None,
+        "label": (span.cell or span.file) if span else None,
+        "line": span.line if span else None,
+        "interrupted": error.interrupted,
+    }

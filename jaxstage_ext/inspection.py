@@ -30,8 +30,9 @@ def inspect(fn: Callable[..., Any], *args: Any, stage: str = "compile", **kwargs
 
     Args:
       fn: a function, a `jax.jit` object, or anything with `.trace` or `.lower`.
-      args, kwargs: arrays, `jax.ShapeDtypeStruct`s or pytrees of them.
+      *args: arrays, `jax.ShapeDtypeStruct`s or pytrees of them.
       stage: the last stage to run: "trace", "lower" or "compile".
+      **kwargs: as `args`.
 
     Raises:
       ValueError: for another `stage`.
@@ -191,7 +192,9 @@ class Inspection:
     def _constant_bytes(self) -> int:
         traced = stages.unwrap(self.traced)
         consts = getattr(traced.jaxpr, "consts", ()) if traced is not None else ()
-        return sum(int(np.size(c)) * int(np.dtype(getattr(c, "dtype", np.float64)).itemsize) for c in consts if _plain(c))
+        return sum(
+            int(np.size(c)) * int(np.dtype(getattr(c, "dtype", np.float64)).itemsize) for c in consts if _plain(c)
+        )
 
     def summary(self) -> dict[str, Any]:
         """What heads every view: plain JSON types only. Cheap while stages still run."""
@@ -226,7 +229,7 @@ class Inspection:
     def __repr__(self) -> str:
         from jaxstage_ext.views import text
 
-        return text.panel_text([self])
+        return str(text.panel_text([self]))
 
 
 class Saved(Inspection):

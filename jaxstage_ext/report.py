@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import ClassVar
 
 import numpy as np
 import numpy.typing as npt
@@ -96,7 +97,7 @@ class Frames:
     parent: Ints = field(default_factory=lambda: np.zeros(0, np.int32))
     user: Ints = field(default_factory=lambda: np.zeros(0, np.int32))
 
-    COLUMNS = ("file", "function", "line", "column", "end_line", "end_column", "parent", "user")
+    COLUMNS: ClassVar = ("file", "function", "line", "column", "end_line", "end_column", "parent", "user")
 
     def __len__(self) -> int:
         return len(self.file)
@@ -157,7 +158,7 @@ class Document:
     file: Ints | None = None
     number: Ints | None = None
 
-    COLUMNS = ("frame", "flags", "fold_end", "scope", "origin", "file", "number")
+    COLUMNS: ClassVar = ("frame", "flags", "fold_end", "scope", "origin", "file", "number")
 
     def __len__(self) -> int:
         return len(self.frame)

@@ -13,7 +13,7 @@ import numpy as np
 from jaxstage_ext.errors import StageError
 from jaxstage_ext.report import SCHEMA_VERSION, Document, Frames, SourceFile, SourceSpan
 
-_DTYPES = {"i4": np.dtype("<i4"), "u1": np.dtype("u1")}
+_DTYPES: dict[str, np.dtype[Any]] = {"i4": np.dtype("<i4"), "u1": np.dtype("u1")}
 
 
 def _pack(column: np.ndarray[Any, Any]) -> dict[str, str]:

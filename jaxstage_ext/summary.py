@@ -131,7 +131,9 @@ def _cost_fact(label: str, compiled: Any, key: str, unit: str) -> dict[str, str 
     value = costs.get(key)
     if value is None or value < 0:
         return _fact(label, "unknown", f"XLA's cost analysis has no figure for {key!r}")
-    return _fact(label, scaled(value, unit), "XLA's cost analysis; it counts a loop's body once" if unit == "FLOP" else None)
+    return _fact(
+        label, scaled(value, unit), "XLA's cost analysis; it counts a loop's body once" if unit == "FLOP" else None
+    )
 
 
 def _memory_facts(compiled: Any) -> list[dict[str, str | None]]:
@@ -142,7 +144,10 @@ def _memory_facts(compiled: Any) -> list[dict[str, str | None]]:
     peak = int(getattr(memory, "peak_memory_in_bytes", 0))
     held = int(memory.argument_size_in_bytes) + int(memory.output_size_in_bytes)
     if not peak and (held or temp):
-        return [_fact("peak memory", "unknown", "XLA's memory analysis leaves it at zero"), _fact("temp", scaled(temp, "B"))]
+        return [
+            _fact("peak memory", "unknown", "XLA's memory analysis leaves it at zero"),
+            _fact("temp", scaled(temp, "B")),
+        ]
     note = "XLA's peak_memory_in_bytes; CPU executables may leave temporaries out of it"
     return [_fact("peak memory", scaled(peak, "B"), note), _fact("temp", scaled(temp, "B"))]
 
@@ -160,8 +165,7 @@ def of(inspection: Inspection) -> dict[str, Any]:
         "target": target(inspection),
         "stages": [_stage(inspection, s, running) for s in staged.stages],
         "facts": facts(compiled) if compiled is not None else [],
-        "coverage": coverage
-        and {"direct": coverage.direct, "inferred": coverage.inferred, "total": coverage.total},
+        "coverage": coverage and {"direct": coverage.direct, "inferred": coverage.inferred, "total": coverage.total},
         "documents": [_document(inspection, kind, running) for kind in inspection.documents],
         "error": _error(inspection),
         "notes": [],

@@ -6,7 +6,6 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import Any
 
 import jax
 
@@ -58,13 +57,13 @@ def _register() -> None:
             _registered = True
 
 
-def _on_duration(event: str, seconds: float, **details: Any) -> None:
+def _on_duration(event: str, duration_secs: float, **details: str | int) -> None:
     heard = getattr(_local, "heard", None)
     if heard is not None and event in DURATIONS.values():
-        heard.durations.append((event, seconds, str(details.get("fun_name", ""))))
+        heard.durations.append((event, duration_secs, str(details.get("fun_name", ""))))
 
 
-def _on_event(event: str, **details: Any) -> None:
+def _on_event(event: str, **details: str | int) -> None:
     heard = getattr(_local, "heard", None)
     if heard is not None and event == _CACHE_HIT:
         heard.cache_hits += 1

@@ -14,7 +14,7 @@ from jax._src import core as _core
 from jax._src import pretty_printer as _pp
 from jax._src import source_info_util as _source_info
 from jax._src import stages as _stages
-from jaxlib import _hlo
+from jaxlib import _hlo  # type: ignore[attr-defined, unused-ignore]
 
 _printing = threading.Lock()
 _capturing = threading.Lock()
@@ -75,7 +75,14 @@ def frame_position(code: Any, last: int) -> tuple[int, int, int, int]:
     return frame.start_line, frame.start_column, frame.end_line, frame.end_column
 
 
+def inner_equations(eqn: Any) -> Iterator[Any]:
+    """The equations of the jaxprs that an equation holds, one level down."""
+    for inner in _core.jaxprs_in_params(eqn.params):
+        yield from getattr(inner, "jaxpr", inner).eqns
+
+
 def name_stack(eqn: Any) -> str:
+    """The name scopes around an equation: "transpose(jvp(layer3))"."""
     return str(eqn.source_info.name_stack)
 
 
@@ -98,6 +105,7 @@ def hlo_modules(compiled: Any) -> list[Any]:
 
 
 def hlo_text(module: Any, large_constants: bool) -> str:
+    """A module's text without metadata, large constants spelled out or as `{...}`."""
     options = _hlo.HloPrintOptions()
     options.print_metadata = False
     options.print_large_constants = large_constants
@@ -105,6 +113,7 @@ def hlo_text(module: Any, large_constants: bool) -> str:
 
 
 def hlo_proto(module: Any) -> bytes:
+    """A module as a serialised HloModuleProto."""
     return bytes(module.as_serialized_hlo_module_proto())
 
 
@@ -130,13 +139,13 @@ def trace_through_lower(lower: Callable[..., Any], args: tuple[Any, ...], kwargs
         raise _Captured(self)
 
     with _capturing:
-        _stages.Traced.lower = stop
+        _stages.Traced.lower = stop  # type: ignore[method-assign]
         try:
             lower(*args, **kwargs)
         except _Captured as captured:
             return captured.traced
         finally:
-            _stages.Traced.lower = original
+            _stages.Traced.lower = original  # type: ignore[method-assign]
     return None
 
 

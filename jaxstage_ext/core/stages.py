@@ -128,7 +128,9 @@ def stageable(call: Call) -> Any:
     if callable(getattr(fn, "trace", None)) or callable(getattr(fn, "lower", None)):
         if call.jit:
             options = ", ".join(call.jit)
-            raise TypeError(f"{call_name(call)} is already jitted, so {options} cannot be added; set it where it is jitted")
+            raise TypeError(
+                f"{call_name(call)} is already jitted, so {options} cannot be added; set it where it is jitted"
+            )
         return fn
     return jax.jit(_hashable(fn), **call.jit)
 

@@ -12,7 +12,7 @@ from jaxstage_ext.ir import hlo_schema as schema
 from jaxstage_ext.ir import links, protowire
 from jaxstage_ext.ir.protowire import Bytes, Longs
 from jaxstage_ext.ir.source import FrameTable, Location, is_outside
-from jaxstage_ext.report import GRADIENT, INFERRED, OP, Document, Ints
+from jaxstage_ext.report import OP, Document, Ints
 
 BOOKKEEPING = (b"parameter", b"constant", b"tuple", b"get-tuple-element", b"bitcast")
 """Opcodes that compute nothing: they do not count in a document's coverage."""
@@ -85,9 +85,9 @@ def parse(proto: bytes) -> Module:
 
 
 def _short_strings(data: Bytes, field: protowire.Field, rows: int, width: int = 24) -> npt.NDArray[np.bytes_]:
-    within = np.arange(width)
-    position = np.minimum(field.offset[:, None] + within, len(data) - 1)
-    cells = np.where(within < field.size[:, None], data[position], 0).astype(np.uint8)
+    windows = np.ndarray((len(data) - width + 1,), f"V{width}", data, strides=(1,))
+    cells = windows[field.offset].view(np.uint8).reshape(-1, width)
+    cells *= np.arange(width) < field.size[:, None]
     result = np.zeros((rows, width), np.uint8)
     result[field.row] = cells
     return result.view(f"S{width}").ravel()
@@ -133,15 +133,15 @@ def _graph(module: Any, data: Bytes, fields: dict[int, protowire.Field], computa
 
 def read(text: str, module: Module, table: FrameTable) -> Document:
     """The document of a module from its text (metadata not printed) and its columns."""
-    frame, flags, scope, origin = _linked(module, _frames(module.stack_frame_index, table), table)
+    linked = _linked(module, _frames(module.stack_frame_index, table), table)
     row_of, instruction_of, n, ends = _rows(text, module)
     columns = [np.full(n, -1, np.int32) for _ in range(3)]
     row_flags = np.zeros(n, np.uint8)
     rows = np.flatnonzero(instruction_of >= 0)
     instructions = instruction_of[rows]
-    for column, values in zip(columns, (frame, scope, origin), strict=True):
+    for column, values in zip(columns, (linked.frame, linked.scope, linked.origin), strict=True):
         column[rows] = values[instructions]
-    row_flags[rows] = flags[instructions]
+    row_flags[rows] = linked.flags[instructions]
     row_frame, row_scope, row_origin = columns
     inferred = row_origin >= 0
     row_origin[inferred] = row_of[row_origin[inferred]]
@@ -170,18 +170,10 @@ def _frames(index: Any, table: FrameTable) -> Ints:
     return result
 
 
-def _linked(module: Module, frames: Ints, table: FrameTable) -> tuple[Ints, npt.NDArray[np.uint8], Ints, Longs]:
+def _linked(module: Module, frames: Ints, table: FrameTable) -> links.Links:
     frame = frames[np.where(module.stack_frame < len(frames), module.stack_frame, 0)]
-    user = table.freeze().user
-    linked = (frame >= 0) & (user[np.maximum(frame, 0)] >= 0) if len(user) else np.zeros(len(frame), bool)
-    origin = links.infer(linked, module.graph)
-    taken = origin >= 0
-    frame, scope = frame.copy(), module.scope.copy()
-    frame[taken] = frame[origin[taken]]
-    scope[taken] = np.where(scope[taken] >= 0, scope[taken], scope[origin[taken]])
-    gradient = np.array(["transpose(" in name for name in module.scopes] + [False])[scope]
-    flags = module.counts * OP + taken * INFERRED + gradient * GRADIENT
-    return frame, flags.astype(np.uint8), scope, origin
+    flags = (module.counts * OP).astype(np.uint8)
+    return links.complete(frame, module.scope, flags, module.scopes, table.freeze(), module.graph)
 
 
 def _rows(text: str, module: Module) -> tuple[Longs, Longs, int, Ints]:

@@ -7,7 +7,7 @@ Instructions stay bytes here; `protowire` reads them as columns.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, cast
 
 from google.protobuf import descriptor_pb2, descriptor_pool, message_factory
 
@@ -61,10 +61,9 @@ def _build() -> Any:
         for field_name, (number, kind, repeated) in fields.items():
             field = message.field.add(name=field_name, number=number)
             field.label = _Kind.LABEL_REPEATED if repeated else _Kind.LABEL_OPTIONAL
+            field.type = _Kind.TYPE_MESSAGE if isinstance(kind, str) else cast(Any, kind)
             if isinstance(kind, str):
-                field.type, field.type_name = _Kind.TYPE_MESSAGE, f".jaxstage.{kind}"
-            else:
-                field.type = kind
+                field.type_name = f".jaxstage.{kind}"
     pool = descriptor_pool.DescriptorPool()
     pool.Add(file)
     return message_factory.GetMessageClass(pool.FindMessageTypeByName("jaxstage.Module"))

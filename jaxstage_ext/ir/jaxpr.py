@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 
 from jaxstage_ext.core import jax_private
-from jaxstage_ext.ir import folds
+from jaxstage_ext.ir import folds, links
 from jaxstage_ext.ir.source import FrameTable, Location, is_outside
-from jaxstage_ext.report import GRADIENT, OP, Document
+from jaxstage_ext.report import OP, Document
 
 
 def read(jaxpr: Any, table: FrameTable) -> Document:
@@ -22,18 +22,35 @@ def read(jaxpr: Any, table: FrameTable) -> Document:
     flags = np.zeros(n, np.uint8)
     scopes: dict[str, int] = {}
     frame_of = _frame_reader(table)
-    seen: set[int] = set()
+    first_row: dict[int, int] = {}
+    equations: list[tuple[int, Any]] = []
     for row, spans in enumerate(source_map[:n]):
-        if not spans:
-            continue
-        eqn = spans[0][2]
-        name = jax_private.name_stack(eqn)
-        frame[row] = frame_of(eqn)
-        scope[row] = scopes.setdefault(name, len(scopes)) if name else -1
-        first = id(eqn) not in seen
-        seen.update(id(span[2]) for span in spans)
-        flags[row] = (OP if first else 0) | (GRADIENT if "transpose(" in name else 0)
-    return Document("jaxpr", text, table.freeze(), frame, flags, folds.by_brackets(lines), scope, tuple(scopes))
+        for _, _, eqn in spans[:1]:
+            name = jax_private.name_stack(eqn)
+            frame[row] = frame_of(eqn)
+            scope[row] = scopes.setdefault(name, len(scopes)) if name else -1
+            if id(eqn) not in first_row:
+                first_row[id(eqn)] = row
+                flags[row] = OP
+                equations.append((row, eqn))
+    names, frames = tuple(scopes), table.freeze()
+    linked = links.complete(frame, scope, flags, names, frames, _graph(equations, first_row, n))
+    ends = folds.by_brackets(lines)
+    return Document("jaxpr", text, frames, linked.frame, linked.flags, ends, linked.scope, names, linked.origin)
+
+
+def _graph(equations: list[tuple[int, Any]], row_of: dict[int, int], n: int) -> links.Graph:
+    """Operands and users by variable; an equation's home is the first that holds its jaxpr."""
+    defined = {id(var): row for row, eqn in equations for var in eqn.outvars}
+    edges = [(row, defined[id(var)]) for row, eqn in equations for var in eqn.invars if id(var) in defined]
+    user, operand = np.array(edges, np.int64).reshape(-1, 2).T
+    home = np.full(n, -1, np.int64)
+    for row, eqn in equations:
+        for inner in jax_private.inner_equations(eqn):
+            if (place := row_of.get(id(inner))) is not None and home[place] < 0:
+                home[place] = row
+    none = np.zeros(0, np.int64)
+    return links.Graph(user, operand, none, none, home)
 
 
 def _frame_reader(table: FrameTable) -> Callable[[Any], int]:

@@ -1,4 +1,4 @@
-"""Sources for instructions that the compiler left without one."""
+"""Sources for operations that the compiler left without one."""
 
 from __future__ import annotations
 
@@ -8,13 +8,37 @@ import numpy as np
 import numpy.typing as npt
 
 from jaxstage_ext.ir.protowire import Longs
+from jaxstage_ext.report import GRADIENT, INFERRED, Flags, Frames, Ints
 
 _ROUNDS = 64
 
 
+@dataclass(eq=False)
+class Links:
+    """Per operation: its frame (-1 unknown), name scope (-1 none), flags and, where inferred, its origin."""
+
+    frame: Ints
+    scope: Ints
+    flags: Flags
+    origin: Ints
+
+
+def complete(frame: Ints, scope: Ints, flags: Flags, scopes: tuple[str, ...], frames: Frames, graph: Graph) -> Links:
+    """The links that the compiler kept, and inferred ones (flagged) where it kept none."""
+    known = np.maximum(frame, 0)
+    linked = (frame >= 0) & (frames.user[known] >= 0) if len(frames) else np.zeros(len(frame), bool)
+    origin = infer(linked, graph)
+    taken = origin >= 0
+    frame = np.where(taken, frame[origin], frame)
+    scope = np.where(taken & (scope < 0), scope[origin], scope)
+    gradient = np.array(["transpose(" in name for name in scopes] + [False])[scope]
+    flags = flags | (taken * INFERRED + gradient * GRADIENT).astype(np.uint8)
+    return Links(frame, scope, flags, origin.astype(np.int32))
+
+
 @dataclass(frozen=True, eq=False)
 class Graph:
-    """How the instructions of a module hang together. All entries are instruction indices.
+    """How the operations of a document hang together. All entries are operation indices.
 
     Attributes:
       user, operand: one entry an operand edge, ordered by user.

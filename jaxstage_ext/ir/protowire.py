@@ -18,7 +18,7 @@ import numpy.typing as npt
 Longs = npt.NDArray[np.int64]
 Bytes = npt.NDArray[np.uint8]
 
-_PADDING = 16
+_PADDING = 32
 _FIXED = {1: 8, 5: 4}
 
 

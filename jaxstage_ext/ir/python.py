@@ -41,7 +41,9 @@ def read(frames: Frames, table: FrameTable, first: str | None = None) -> Documen
     return _document(text or [""], file or [-1], number or [-1], ends, table.freeze())
 
 
-def _document(text: list[str], file: list[int], number: list[int], ends: list[tuple[int, int]], frames: Frames) -> Document:
+def _document(
+    text: list[str], file: list[int], number: list[int], ends: list[tuple[int, int]], frames: Frames
+) -> Document:
     n = len(text)
     fold_end = np.full(n, -1, np.int32)
     for start, end in ends:

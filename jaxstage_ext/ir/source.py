@@ -99,8 +99,8 @@ class FrameTable:
         """The frames so far. Where none is the user's own, those of libraries stand in."""
         with self._lock:
             rows = np.array(list(self._frames), np.int32).reshape(-1, 7)
-            columns = [np.ascontiguousarray(rows[:, i]) for i in range(7)]
+            columns = dict(zip(Frames.COLUMNS, np.ascontiguousarray(rows.T), strict=False))
             user = np.array(self._user, np.int32)
             if not (user >= 0).any():
                 user = np.arange(len(user), dtype=np.int32)
-            return Frames(tuple(self._cells), tuple(self._functions), *columns, user)
+            return Frames(tuple(self._cells), tuple(self._functions), **columns, user=user)

@@ -1,0 +1,66 @@
+"""Exceptions that leave a magic look as they would in a plain cell, and are shown once."""
+
+from __future__ import annotations
+
+import contextlib
+import traceback
+from types import TracebackType
+from typing import Any
+
+
+def as_in_a_plain_cell(ip: Any, error: BaseException, tb: TracebackType | None, hidden: int = 1) -> BaseException:
+    """What to raise so that IPython shows `error` from `tb` on, without the magic's own frames.
+
+    The first `hidden` frames of `tb`, such as the one that ran the user's code, are not shown.
+    """
+    if isinstance(error, SystemExit | KeyboardInterrupt) or hasattr(error, "_render_traceback_"):
+        return error
+    if isinstance(error, SyntaxError) or _holds_group(error):
+        return _stand_in(error, lambda: _plain_text(ip, error, tb))
+    return _rendered(
+        error, lambda: list(ip.InteractiveTB.structured_traceback(type(error), error, tb, tb_offset=hidden))
+    )
+
+
+def in_one_line(error: BaseException, where: str) -> BaseException:
+    """The same exception, shown as one line: the panel has told the rest."""
+    message = (str(error).strip().splitlines() or [""])[0]
+    text = f"{type(error).__name__}: {message}" if message else type(error).__name__
+    if isinstance(error, SyntaxError) or _holds_group(error):
+        return _stand_in(error, lambda: [f"{text} ({where})"])
+    return _rendered(error, lambda: [f"{text} ({where})"])
+
+
+def _rendered(error: BaseException, lines: Any) -> BaseException:
+    """Give the exception IPython's hook for one showing; raised again elsewhere it is an ordinary one."""
+
+    def once() -> list[str]:
+        with contextlib.suppress(AttributeError):
+            del error._render_traceback_  # type: ignore[attr-defined]
+        return list(lines())
+
+    with contextlib.suppress(AttributeError, TypeError):
+        error._render_traceback_ = once  # type: ignore[attr-defined]
+    return error
+
+
+def _stand_in(error: BaseException, lines: Any) -> BaseException:
+    """IPython renders syntax errors and groups without asking the hook, so something of the same name is raised."""
+    double = type(type(error).__name__, (Exception,), {"__module__": type(error).__module__})(str(error))
+    double.__cause__ = error
+    return _rendered(double, lines)
+
+
+def _plain_text(ip: Any, error: BaseException, tb: TracebackType | None) -> list[str]:
+    below = tb.tb_next if tb else None
+    if isinstance(error, SyntaxError):
+        return list(ip.SyntaxTB.structured_traceback(type(error), error, traceback.extract_tb(below)))
+    return traceback.format_exception(type(error), error, below)
+
+
+def _holds_group(error: BaseException | None) -> bool:
+    while error is not None:
+        if isinstance(error, BaseExceptionGroup):
+            return True
+        error = error.__context__
+    return False

@@ -1,0 +1,131 @@
+"""`%trace`, `%lower` and `%compile`, each as line and as cell magic: parse, call, display."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Awaitable
+from types import FrameType
+from typing import Any
+
+from IPython.core.magic import Magics, line_cell_magic, magics_class, needs_local_scope, no_var_expand
+
+from jaxstage_ext import command
+from jaxstage_ext.completion import completer
+from jaxstage_ext.request import Request
+from jaxstage_ext.runs import Runs
+from jaxstage_ext.settings import JAXStage
+from jaxstage_ext.toplevel_await import await_cells, awaits, drive
+
+_STOPS = {
+    "trace": "Stop after the jaxpr: what JAX made of the Python function.",
+    "lower": "Stop after StableHLO: what JAX hands to XLA.",
+    "compile": "Go through to the optimised HLO and the executable: what the device runs.",
+}
+_HELP = """{stop}
+
+The calls to stage come from, in this order: calls on the magic's line, several separated by `;`; the cell's last
+line, when it is a call (an assignment is not); --args; annotations such as `Float[Array, "8 128"]`, and defaults.
+A staged call is not run. All else in the cell takes effect as in a plain cell.
+
+    %%{name}
+    def loss(w, x):
+        return jnp.sum(jnp.tanh(x @ w))
+    loss(w, x)
+
+    %%{name} loss(w, x); jax.grad(loss)(w, x)
+    %{name} model.apply(params, batch)
+    %{name} --args "f32[8,128], w=f32[128,512]" loss
+    ins = %{name} loss(w, x)
+
+SHAPES are arguments of a call. `f32[8,128]` is an array, `f32[]` a scalar, `key[]` a random key, and `f32[b,128]` has
+an axis of --dim; dicts, lists and tuples of these are pytrees; anything else is Python. Named ones go to their
+parameters, the others in order to those that are left."""
+
+PARSERS = {name: command.parser(name, _HELP.format(name=name, stop=stop)) for name, stop in _STOPS.items()}
+
+
+def _documented(method: Any) -> Any:
+    method.__doc__ = PARSERS[method.__name__].format_help()
+    return no_var_expand(needs_local_scope(method))
+
+
+@magics_class
+class StageMagics(Magics):
+    """The magics of one shell."""
+
+    def __init__(self, shell: Any) -> None:
+        super().__init__(shell)
+        self.runs = Runs(shell)
+        self.await_cells = await_cells(shell)
+
+    @line_cell_magic
+    @_documented
+    def trace(self, line: str, cell: str | None = None, local_ns: dict[str, Any] | None = None) -> Any:
+        return self._run("trace", line, cell, local_ns)
+
+    @line_cell_magic
+    @_documented
+    def lower(self, line: str, cell: str | None = None, local_ns: dict[str, Any] | None = None) -> Any:
+        return self._run("lower", line, cell, local_ns)
+
+    @line_cell_magic
+    @_documented
+    def compile(self, line: str, cell: str | None = None, local_ns: dict[str, Any] | None = None) -> Any:
+        return self._run("compile", line, cell, local_ns)
+
+    def run_async(self, kind: str, line: str, cell: str) -> Awaitable[Any]:
+        """The cell magic for a cell that awaits; the cell's code awaits this in its turn."""
+        return self._request(kind, line).run_cell(line, cell)
+
+    def _run(self, kind: str, line: str, cell: str | None, local_ns: dict[str, Any] | None) -> Any:
+        request = self._request(kind, line)
+        if cell is None:
+            work = request.run_line(line, local_ns, _caller())
+        else:
+            work = request.run_cell(line, cell)
+        return drive(self.shell, work, awaits(self.shell, command.python_of(line), cell or ""))
+
+    def _request(self, kind: str, line: str) -> Request:
+        return Request(self.shell, self.runs, kind, command.parse(line, PARSERS[kind]))
+
+
+def _caller() -> FrameType | None:
+    """The frame of the code that holds the magic."""
+    frame: FrameType | None = sys._getframe(1)
+    while frame is not None and str(frame.f_globals.get("__name__")).startswith(("IPython.", "jaxstage_ext.")):
+        frame = frame.f_back
+    return frame
+
+
+def load(ip: Any) -> None:
+    """Register the magics, their completion and their settings. Once loaded, a second time does nothing."""
+    if "StageMagics" in ip.magics_manager.registry:
+        return
+    magics = StageMagics(ip)
+    ip.register_magics(magics)
+    ip.events.register("pre_run_cell", magics.runs.before)
+    ip.events.register("post_run_cell", magics.runs.after)
+    ip.input_transformers_cleanup.append(magics.await_cells)
+    for name, parser in PARSERS.items():
+        hook = completer([flag for action in parser._actions for flag in action.option_strings])
+        for symbol in (f"%{name}", f"%%{name}"):
+            ip.set_hook("complete_command", hook, str_key=symbol)
+    settings = JAXStage.instance(parent=ip)
+    ip.configurables.append(settings)
+
+
+def unload(ip: Any) -> None:
+    """Take away all that `load` registered."""
+    magics = ip.magics_manager.registry.pop("StageMagics", None)
+    if magics is None:
+        return
+    ip.events.unregister("pre_run_cell", magics.runs.before)
+    ip.events.unregister("post_run_cell", magics.runs.after)
+    ip.input_transformers_cleanup.remove(magics.await_cells)
+    hooks = ip.strdispatchers["complete_command"].strs
+    for name in PARSERS:
+        for kind, prefix in (("line", "%"), ("cell", "%%")):
+            ip.magics_manager.magics[kind].pop(name, None)
+            hooks.pop(prefix + name, None)
+    ip.configurables[:] = [c for c in ip.configurables if not isinstance(c, JAXStage)]
+    JAXStage.clear_instance()

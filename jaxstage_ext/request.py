@@ -1,0 +1,141 @@
+"""One use of a magic: what it names, with which arguments, and what becomes of it."""
+
+from __future__ import annotations
+
+import ast
+import linecache
+from types import FrameType
+from typing import Any
+
+from IPython.core.error import UsageError
+
+from jaxstage_ext import calls as calling
+from jaxstage_ext import command, staging
+from jaxstage_ext.arguments import Dims, Given
+from jaxstage_ext.arguments import parse as parse_arguments
+from jaxstage_ext.cell import Cell, execute, run_cell
+from jaxstage_ext.core.call import Call
+from jaxstage_ext.runs import Runs
+
+_WAYS = (
+    "say them with a call on the magic's line (%%{kind} {name}(...)), a call as the last line, "
+    '--args "f32[8,128]", or annotations such as x: Float[Array, "8 128"]'
+)
+
+
+class Request:
+    """A magic's line, read. Raises UsageError for one that cannot be read."""
+
+    def __init__(self, ip: Any, runs: Runs, kind: str, asked: command.Command) -> None:
+        self.ip, self.runs, self.kind = ip, runs, kind
+        self.options, self.jit = asked.options, asked.jit
+        self.on_line = command.expressions(asked.code)
+        self.dims = Dims(self.options.dim or ())
+        self._given: Given | None = None
+        if self.options.run and kind != "compile":
+            raise UsageError(f"--run needs an executable, and %{kind} makes none; use %compile --run")
+
+    async def run_cell(self, line: str, cell: str) -> Any:
+        """Run the cell, then stage what it asks for. Returns the value of `--run`."""
+        if cell.lstrip().startswith("%%"):
+            inner = cell.split()[0]
+            raise UsageError(
+                f"put {inner} above %%{self.kind}: a cell magic must be the first line of what it works on"
+            )
+        source, typed, number = self.runs.source(self.kind, line, cell)
+        staging.check_jax()
+        ran = await run_cell(self.ip, source, self.runs.number, typed, cut=not self.on_line)
+        column = len(f"# %%{self.kind} ")
+        nodes = [command.moved(node, number - 1, column) for node in self.on_line] or ran.calls
+        space = self.ip.user_ns
+        calls = [await self._stated(node, ran.file, space) for node in nodes] or self._defined(ran)
+        value = self._stage(calls)[1]
+        return None if ran.quiet else value
+
+    async def run_line(self, line: str, local_ns: dict[str, Any] | None, frame: FrameType | None) -> Any:
+        """Stage the calls of a line magic. Returns the Inspection where the line's value is used, else that of `--run`."""
+        if not self.on_line:
+            raise UsageError(f"say what to {self.kind}, for example %{self.kind} loss(w, x)")
+        staging.check_jax()
+        file, number, text = _place(frame)
+        column = max(text.find(line.strip()), 0)
+        space = self.ip.user_ns if local_ns is None else {**self.ip.user_ns, **local_ns}
+        nodes = [command.moved(node, number - 1, column) for node in self.on_line]
+        inspections, value = self._stage([await self._stated(node, file, space) for node in nodes])
+        if text.lstrip().startswith("get_ipython()."):
+            return value
+        return inspections[0] if len(inspections) == 1 else inspections
+
+    async def _stated(self, node: ast.expr, file: str, space: dict[str, Any]) -> Call:
+        """The Call of an expression: a call, or a function whose arguments are known otherwise."""
+        if not isinstance(node, ast.Call):
+            fn, name = await execute(self.ip, node, file, "eval", space), calling.title(node)
+            self._check(fn, name)
+            try:
+                return self._known(fn, name, space)
+            except calling.NoArguments as reason:
+                raise UsageError(f"{reason}; {_WAYS.format(kind=self.kind, name=name)}") from None
+        name = calling.title(node.func)
+        if self.options.args is not None:
+            raise UsageError(f"--args and {name}(...) both say with which arguments to stage; drop one of them")
+        fn, args, mappings = await execute(self.ip, calling.parts(node), file, "eval", space)
+        self._check(fn, name)
+        return self._call(fn, args, calling.merged(name, mappings), name)
+
+    def _defined(self, ran: Cell) -> list[Call]:
+        """Calls of the functions that the cell defines."""
+        space = self.ip.user_ns
+        functions = {name: used for name, used in ran.functions.items() if calling.is_function(space.get(name))}
+        if not functions:
+            raise UsageError(
+                f"nothing to {self.kind}: the cell defines no function; {_WAYS.format(kind=self.kind, name='f')}"
+            )
+        calls: list[Call] = []
+        unknown: list[str] = []
+        for name in functions if self.options.args is None else calling.roots(functions):
+            try:
+                calls.append(self._known(space[name], name, space))
+            except calling.NoArguments as reason:
+                unknown += [str(reason)] if name in calling.roots(functions) else []
+        if unknown:
+            told = f"{'; '.join(unknown)}; {_WAYS.format(kind=self.kind, name=unknown[0].split(':')[0])}"
+            if not calls:
+                raise UsageError(told)
+            print(told)
+        return calls
+
+    def _known(self, fn: Any, name: str, space: dict[str, Any]) -> Call:
+        if why := calling.why_not(fn):
+            raise calling.NoArguments(f"{name} {why}")
+        if self.options.args is not None and self._given is None:
+            self._given = parse_arguments(self.options.args, space, self.dims)
+        args, kwargs = calling.arguments(fn, name, self._given, self.dims)
+        return self._call(fn, args, kwargs, name)
+
+    def _check(self, fn: Any, name: str) -> None:
+        if why := calling.why_not(fn):
+            raise UsageError(f"{name} {why}, so it cannot be staged; {_WAYS.format(kind=self.kind, name='f')}")
+
+    def _call(self, fn: Any, args: tuple[Any, ...], kwargs: dict[str, Any], name: str) -> Call:
+        return Call(fn, args, kwargs, name, self.jit, self.runs.label)
+
+    def _stage(self, calls: list[Call]) -> tuple[tuple[Any, ...], Any]:
+        """Inspections and the value of `--run`. Binds `-o`, then raises what stopped a stage."""
+        self.dims.check_used()
+        if self.options.run:
+            staging.check_values(calls)
+        inspections, failure = staging.stage(self.ip, calls, self.kind, self.options.quiet)
+        if self.options.output:
+            bound = inspections[0] if len(inspections) == 1 else inspections
+            self.ip.push({self.options.output: bound}, interactive=True)
+        if failure is not None:
+            raise failure from None
+        return inspections, staging.execute(self.ip, inspections) if self.options.run else None
+
+
+def _place(frame: FrameType | None) -> tuple[str, int, str]:
+    """(file, line, its text) of the code that holds a line magic."""
+    if frame is None:
+        return "<magic>", 1, ""
+    file, number = frame.f_code.co_filename, frame.f_lineno
+    return file, number, linecache.getline(file, number)

@@ -1,0 +1,130 @@
+"""The few lines of each document that its static forms show."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import PurePath
+from typing import Any
+
+import numpy as np
+
+from jaxstage_ext.report import OP, Document, Frames, SourceSpan
+from jaxstage_ext.views.rows import Rows, rows_of
+from jaxstage_ext.views.words import NOUNS, clean
+
+Place = tuple[int, int]
+"""A file (index into Frames.files) and a line in it."""
+
+_ENTRY = {"hlo": "\nENTRY ", "stablehlo": "func.func public @main("}
+_BEFORE = 2
+_ALL = 12
+
+
+@dataclass(frozen=True)
+class Line:
+    """A line of an excerpt. `number` counts from 1, 0 for a title; a gap stands for `skipped` lines."""
+
+    number: int
+    text: str
+    label: str = ""
+    made: Mapping[str, int] | None = None
+    failed: bool = False
+    skipped: int = 0
+
+
+def made_by_line(inspection: Any) -> dict[Place, dict[str, int]]:
+    """How many equations, ops and instructions came from each source line."""
+    result: dict[Place, dict[str, int]] = {}
+    for kind in NOUNS:
+        if kind in inspection.documents:
+            for place, n in _operations_by_line(inspection.documents[kind], inspection.frames):
+                result.setdefault(place, {})[kind] = n
+    return result
+
+
+def _operations_by_line(doc: Document, frames: Frames) -> list[tuple[Place, int]]:
+    if not len(frames):
+        return []
+    asked = doc.frame[((doc.flags & OP) > 0) & (doc.frame >= 0)]
+    user = frames.user[asked]
+    user = user[user >= 0]
+    keys, n = np.unique(frames.file[user].astype(np.int64) << 32 | frames.line[user], return_counts=True)
+    return [((int(key >> 32), int(key & 0xFFFFFFFF)), int(k)) for key, k in zip(keys, n, strict=True)]
+
+
+def source(inspection: Any, most: int) -> list[Line]:
+    """The source lines that became something, with their neighbours; at most about `most`."""
+    doc = inspection.documents["python"]
+    made, failed = made_by_line(inspection), _failed_place(inspection)
+    places = list(zip(doc.file.tolist(), doc.number.tolist(), strict=True))
+    rows, wanted = rows_of(doc), _wanted_rows(places, made, failed, most)
+    result: list[Line] = []
+    last = -1
+    for row in wanted:
+        if row > last + 1:
+            result.append(Line(0, "", skipped=row - last - 1))
+        number = max(places[row][1], 0)
+        result.append(
+            Line(number, clean(rows.view(row, row + 1)), made=made.get(places[row]), failed=places[row] == failed)
+        )
+        last = row
+    return result + ([Line(0, "", skipped=len(doc) - last - 1)] if last < len(doc) - 1 else [])
+
+
+def _failed_place(inspection: Any) -> Place | None:
+    span: SourceSpan | None = getattr(inspection.error, "span", None)
+    if span is None:
+        return None
+    files = [i for i, f in enumerate(inspection.frames.files) if f.name == span.file]
+    return (files[0], span.line) if files else None
+
+
+def _wanted_rows(places: list[Place], made: Mapping[Place, object], failed: Place | None, most: int) -> list[int]:
+    key = [row for row, place in enumerate(places) if place in made or place == failed]
+    if not key or len(places) <= _ALL:
+        return list(range(min(len(places), most)))
+    for reach in (3, 1, 0):
+        near = {r for row in key for r in range(row - reach, row + reach + 1) if 0 <= r < len(places)}
+        near |= {_title(places, row) for row in key}
+        if len(near) <= most:
+            break
+    return sorted(near)[:most]
+
+
+def _title(places: list[Place], row: int) -> int:
+    """The row that names the file of a source row."""
+    while row > 0 and places[row][1] >= 0:
+        row -= 1
+    return row
+
+
+def ir(doc: Document, most: int) -> list[Line]:
+    """The beginning of the main part of a document, each line with its source."""
+    rows = rows_of(doc)
+    start = 0 if len(doc) <= most else _first_row(doc, rows, most)
+    last = len(rows.text.rstrip("\n"))
+    filled = int(np.searchsorted(rows.starts, last, side="right"))
+    end = min(start + most, filled)
+    lines = [Line(row + 1, clean(rows.view(row, row + 1)), label_of(doc, row)) for row in range(start, end)]
+    before = [Line(0, "", skipped=start)] if start else []
+    after = [Line(0, "", skipped=filled - end)] if end < filled else []
+    return before + lines + after
+
+
+def _first_row(doc: Document, rows: Rows, most: int) -> int:
+    mark = _ENTRY.get(doc.kind)
+    at = doc.text.find(mark) + 1 if mark else 0
+    entry = int(np.searchsorted(rows.starts, at, side="right")) - 1
+    linked = np.flatnonzero(((doc.flags[entry:] & OP) > 0) & (doc.frame[entry:] >= 0))
+    first = entry + int(linked[0]) if len(linked) else entry
+    return entry if first < entry + most // 2 else first - _BEFORE
+
+
+def label_of(doc: Document, row: int) -> str:
+    """`In [5]:3`, with "gradient of" before and "(inferred)" behind where it is so."""
+    span = doc.source_of(row + 1)
+    if span is None:
+        return ""
+    where = f"{span.cell or PurePath(span.file).name}:{span.line}"
+    return clean(f"{'gradient of ' if span.gradient else ''}{where}{' (inferred)' if span.inferred else ''}")

@@ -1,0 +1,58 @@
+"""The interactive panel: an anywidget whose only state is the summaries."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Sequence
+from typing import Any
+
+import anywidget
+import traitlets
+
+from jaxstage_ext.views import assets, wire
+
+
+def state_of(inspections: Sequence[Any], busy: bool) -> dict[str, Any]:
+    """What the front end draws first; everything else it asks for."""
+    return {"version": 1, "calls": [inspection.summary() for inspection in inspections], "busy": busy}
+
+
+class Panel(anywidget.AnyWidget):
+    """One panel over one or more Inspections.
+
+    Raises FrontEndMissing when the front end was not built.
+    """
+
+    _esm = traitlets.Unicode().tag(sync=True)
+    _css = traitlets.Unicode().tag(sync=True)
+    state = traitlets.Dict().tag(sync=True)
+
+    def __init__(self, inspections: Sequence[Any], busy: bool = False) -> None:
+        self._inspections = list(inspections)
+        self._answering = threading.Lock()
+        super().__init__(
+            _esm=assets.text("panel.js"), _css=assets.text("panel.css"), state=state_of(self._inspections, busy)
+        )
+        self.on_msg(_answer)
+
+    def refresh(self, inspections: Sequence[Any] | None = None, busy: bool = False) -> None:
+        """Show what the Inspections hold now."""
+        if self.comm is not None:
+            self._inspections = list(self._inspections if inspections is None else inspections)
+            self.state = state_of(self._inspections, busy)
+
+    def close(self) -> None:
+        """Take the panel off the page and let go of its Inspections."""
+        self.on_msg(_answer, remove=True)
+        super().close()
+        self._inspections = []
+
+
+def _answer(panel: Panel, content: Any, buffers: Any) -> None:
+    """Answer one request; they come on subshell threads while a cell runs."""
+    if not isinstance(content, dict) or content.get("kind") != "request":
+        return
+    with panel._answering:
+        message, answers = wire.reply(panel._inspections, content)
+    if panel.comm is not None:
+        panel.send(message, answers)

@@ -1,0 +1,159 @@
+"""The panel as HTML that runs no code: what a saved notebook holds.
+
+No script, no style sheet, no class: whatever strips styles (GitHub) leaves a
+readable text, and a sanitiser leaves it as it is. Colours stand out against
+white and against black, since the page's theme is not known.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from html import escape
+from typing import Any
+
+from pygments import lex
+from pygments.token import Comment, Keyword, Name, String
+
+from jaxstage_ext.ir.lexers import BY_KIND
+from jaxstage_ext.views import excerpt, words
+from jaxstage_ext.views.wire import TITLES
+from jaxstage_ext.views.words import clean, cut
+
+LARGEST = 96_000
+"""Bytes of UTF-8 that `panel_html` stays under."""
+_MOST_CALLS = 6
+_SIZES = ((60, 40), (40, 24), (24, 10), (10, 4), (4, 0), (0, 0))
+"""Lines of source and of each other document, tried until the result fits."""
+_COLOURS = {
+    Name.Function: "#3b7fc4",
+    Keyword: "#8a63d2",
+    Keyword.Type: "#2f8a4e",
+    String: "#b0703c",
+    Comment: "#7a7f87",
+}
+_DIM = "#7a7f87"
+_BAD = "#d04a4a"
+_BOX = "margin:0 0 12px 0; padding:6px 10px; border:1px solid #7a7f87; border-radius:4px"
+_PRE = "margin:4px 0; padding:0; white-space:pre; overflow-x:auto; line-height:1.4; background:transparent"
+_CELL = "padding:0 16px 0 0; text-align:left; white-space:pre; vertical-align:top; background:transparent; border:none"
+
+
+def panel_html(inspections: Sequence[Any]) -> str:
+    """All calls as one HTML fragment, under 100 kB whatever they hold."""
+    shown = inspections[:_MOST_CALLS]
+    more = [cut(clean(i.summary()["signature"]), 80) for i in inspections[_MOST_CALLS:]]
+    rest = ""
+    if more:
+        named = ", ".join(more[:20]) + (", …" if len(more) > 20 else "")
+        rest = f"<p>and {words.plural(len(more), 'more call')}: {escape(named)}</p>"
+    room = (LARGEST - len(rest.encode())) // max(len(shown), 1)
+    return "".join(_fitting(inspection, room) for inspection in shown) + rest
+
+
+def _fitting(inspection: Any, room: int) -> str:
+    summary, html = inspection.summary(), ""
+    for source_lines, ir_lines in _SIZES:
+        html = f'<div style="{_BOX}">{_head(summary)}{_body(inspection, source_lines, ir_lines)}</div>'
+        if len(html.encode("utf-8", "replace")) <= room:
+            break
+    return html
+
+
+def _head(summary: Any) -> str:
+    parts = [
+        f"<b><code>{_text(summary['signature'], 1200)}</code></b> {_dim(summary['target'])}",
+        " ▸ ".join(_stage(s) for s in summary["stages"]),
+        " ▸ ".join(escape(c) for c in words.counts(summary)),
+        " · ".join(_text(words.fact(f), 300) for f in summary["facts"]),
+        escape(words.linked(summary)),
+        *(_text(note, 500) for note in summary["notes"][:10]),
+    ]
+    return f'<p style="margin:0">{"<br>".join(part for part in parts if part)}</p>{_error(summary)}'
+
+
+def _text(text: str, most: int) -> str:
+    return escape(cut(clean(text), most))
+
+
+def _dim(text: str) -> str:
+    return f'<span style="color:{_DIM}">{_text(text, 200)}</span>'
+
+
+def _stage(stage: Any) -> str:
+    text = _text(words.stage(stage), 300)
+    return f'<b style="color:{_BAD}">{text}</b>' if stage["state"] in ("failed", "interrupted") else text
+
+
+def _error(summary: Any) -> str:
+    headline, message = words.error(summary)
+    if not headline:
+        return ""
+    shown = [_text(line, 300) for line in message[:20]] + (["…"] if len(message) > 20 else [])
+    body = f'<pre style="{_PRE}">{chr(10).join(shown)}</pre>' if shown else ""
+    return f'<p style="margin:4px 0 0 0"><b style="color:{_BAD}">✗ {_text(headline, 300)}</b></p>{body}'
+
+
+def _body(inspection: Any, source_lines: int, ir_lines: int) -> str:
+    parts = []
+    for kind in inspection.documents:
+        doc = inspection.documents[kind]
+        if kind == "python" and source_lines:
+            rows = "".join(map(_source_row, excerpt.source(inspection, source_lines)))
+            parts.append(
+                _details(
+                    "source, and what each line became",
+                    f'<div style="overflow-x:auto"><table>{rows}</table></div>',
+                    True,
+                )
+            )
+        elif kind != "python":
+            title = f"{TITLES[kind]}, {words.plural(len(doc), 'line')}"
+            lines = excerpt.ir(doc, ir_lines) if ir_lines else []
+            parts.append(_details(title, _ir(kind, lines), False) if lines else f"<p>{title}</p>")
+    return "".join(parts)
+
+
+def _details(title: str, body: str, is_open: bool) -> str:
+    return f"<details{' open' if is_open else ''}><summary>{escape(title)}</summary>{body}</details>"
+
+
+def _source_row(line: excerpt.Line) -> str:
+    if line.skipped:
+        return _cells("⋮", _dim(words.plural(line.skipped, "more line")), "")
+    if not line.number:
+        return _cells("", _dim(line.text), "")
+    number = f"✗ {line.number}" if line.failed else str(line.number)
+    text = cut(line.text, 100)
+    code = text.lstrip(" ")
+    indent = "&nbsp;" * (len(text) - len(code))
+    colour = f' style="color:{_BAD}"' if line.failed else ""
+    return _cells(number, f"<code{colour}>{indent}{escape(code)}</code>", escape(words.became(line.made or {})))
+
+
+def _cells(number: str, code: str, made: str) -> str:
+    return f'<tr><td style="{_CELL}">{number}</td><td style="{_CELL}">{code}</td><td style="{_CELL}">{made}</td></tr>'
+
+
+def _ir(kind: str, lines: Sequence[excerpt.Line]) -> str:
+    gutter = max((words.width(line.label) for line in lines), default=0)
+    digits = max(len(str(line.number)) for line in lines)
+    out = []
+    for line in lines:
+        if line.skipped:
+            out.append(_dim(f"{'⋮':>{digits}} {words.plural(line.skipped, 'more line')}"))
+        else:
+            label = line.label + " " * (gutter - words.width(line.label))
+            out.append(f"{_dim(f'{line.number:>{digits}} {label}')} {_coloured(kind, cut(line.text, 200))}")
+    return f'<pre style="{_PRE}">{chr(10).join(out)}</pre>'
+
+
+def _coloured(kind: str, text: str) -> str:
+    lexer = BY_KIND[kind](stripnl=False, ensurenl=False)
+    return "".join(_span(token, value) for token, value in lex(text, lexer))
+
+
+def _span(token: Any, value: str) -> str:
+    while token not in _COLOURS and token.parent is not None:
+        token = token.parent
+    colour = _COLOURS.get(token)
+    return f'<span style="color:{colour}">{escape(value)}</span>' if colour else escape(value)

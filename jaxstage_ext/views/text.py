@@ -1,0 +1,126 @@
+"""The panel as text: for terminals, `repr` and text/plain."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from jaxstage_ext.views import excerpt, words
+from jaxstage_ext.views.wire import TITLES
+from jaxstage_ext.views.words import clean, cut, width
+
+NARROWEST, WIDEST = 48, 160
+_SOURCE_LINES, _IR_LINES, _ERROR_LINES = 30, 8, 12
+_MOST_CALLS = 4
+
+
+def panel_text(inspections: Sequence[Any], width: int = 100) -> str:
+    """All calls as boxes of text, `width` columns wide."""
+    width = min(max(width, NARROWEST), WIDEST)
+    boxes = [_box(inspection, width) for inspection in inspections[:_MOST_CALLS]]
+    more = [clean(i.summary()["signature"]) for i in inspections[_MOST_CALLS:]]
+    if more:
+        boxes.append(cut(f"and {words.plural(len(more), 'more call')}: {', '.join(more)}", width))
+    return "\n".join(boxes)
+
+
+def _box(inspection: Any, columns: int) -> str:
+    summary, inner = inspection.summary(), columns - 4
+    out = [*_head(summary, columns)]
+    out += [_row(line, inner) for line in _facts(summary, inner)]
+    for title, lines in _sections(inspection, summary, inner):
+        out.append(_rule("├", title, "┤", columns))
+        out += [_row(line, inner) for line in lines]
+    return "\n".join([*out, _rule("└", "", "┘", columns)])
+
+
+def _row(line: str, inner: int) -> str:
+    line = cut(line, inner)
+    return f"│ {line}{' ' * (inner - width(line))} │"
+
+
+def _rule(left: str, title: str, right: str, columns: int) -> str:
+    title = f" {cut(title, columns - 6)} " if title else ""
+    return f"{left}{title}{'─' * (columns - 2 - width(title))}{right}"
+
+
+def _head(summary: Any, columns: int) -> Iterator[str]:
+    signature, target = clean(summary["signature"]), clean(summary["target"])
+    room = columns - 6 - width(target)
+    if width(signature) <= room:
+        yield f"┌ {signature}{' ' * (room - width(signature))}  {target} ┐"
+        return
+    yield f"┌{'─' * (columns - 4 - width(target))} {target} ┐"
+    for line in textwrap.wrap(signature, columns - 4, subsequent_indent="    ", max_lines=6, placeholder=" …"):
+        yield _row(line, columns - 4)
+
+
+def _facts(summary: Any, inner: int) -> Iterator[str]:
+    yield from _packed([words.stage(s) for s in summary["stages"]], " ▸ ", inner)
+    yield from _packed([*words.counts(summary)], " ▸ ", inner)
+    yield from _packed([words.fact(f) for f in summary["facts"]], " · ", inner)
+    yield from _packed([words.linked(summary)], "", inner)
+    for note in summary["notes"]:
+        yield from textwrap.wrap(clean(note), inner)
+
+
+def _packed(parts: list[str], between: str, inner: int) -> Iterator[str]:
+    """The parts on as few lines as they fit on."""
+    line = ""
+    for part in parts:
+        longer = f"{line}{between}{part}" if line else part
+        if line and width(longer) > inner:
+            yield line
+            longer = part
+        line = longer
+    if line:
+        yield from textwrap.wrap(line, inner, subsequent_indent="  ")
+
+
+def _sections(inspection: Any, summary: Any, inner: int) -> Iterator[tuple[str, list[str]]]:
+    headline, message = words.error(summary)
+    if headline:
+        shown = message[:_ERROR_LINES] + (["…"] if len(message) > _ERROR_LINES else [])
+        yield headline, [part for line in shown for part in textwrap.wrap(line, inner) or [""]]
+    documents = inspection.documents
+    if "python" in documents:
+        yield "source", _source_lines(excerpt.source(inspection, _SOURCE_LINES), inner)
+    for kind in documents:
+        if kind != "python":
+            doc = documents[kind]
+            yield f"{TITLES[kind]}, {words.plural(len(doc), 'line')}", _ir_lines(excerpt.ir(doc, _IR_LINES), inner)
+
+
+def _source_lines(lines: Sequence[excerpt.Line], inner: int) -> list[str]:
+    digits = max((len(str(line.number)) for line in lines), default=1)
+    out = []
+    for line in lines:
+        if line.skipped:
+            out.append(f"{'⋮':>{digits}}   {words.plural(line.skipped, 'more line')}")
+        elif not line.number:
+            out.append(line.text)
+        else:
+            mark = "✗" if line.failed else " "
+            out.append(_beside(f"{line.number:>{digits}} {mark} {line.text}", _arrow(line), inner))
+    return out
+
+
+def _arrow(line: excerpt.Line) -> str:
+    made = words.became(line.made or {})
+    return f"-> {made}" if made else ""
+
+
+def _ir_lines(lines: Sequence[excerpt.Line], inner: int) -> list[str]:
+    return [
+        f"⋮   {words.plural(line.skipped, 'more line')}" if line.skipped else _beside(line.text, line.label, inner)
+        for line in lines
+    ]
+
+
+def _beside(left: str, right: str, inner: int) -> str:
+    if not right:
+        return cut(left, inner)
+    right = cut(right, inner // 2)
+    left = cut(left, inner - width(right) - 2)
+    return f"{left}{' ' * (inner - width(left) - width(right))}{right}"

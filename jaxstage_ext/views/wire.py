@@ -1,0 +1,174 @@
+"""The requests that the panel's front end makes, answered from Inspections.
+
+Columns travel little-endian and gzipped, documents as gzipped UTF-8; a
+document above 20 MB is read page by page instead. Nothing is kept between
+requests but a document's line table.
+"""
+
+from __future__ import annotations
+
+import gzip
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from jaxstage_ext.report import Document
+from jaxstage_ext.views.rows import rows_of
+from jaxstage_ext.views.search import MOST_HITS, find, symbol
+
+LARGEST_WHOLE = 20_000_000
+"""Bytes of text up to which a document is sent whole."""
+LONGEST_PAGE = 5000
+TITLES = {"python": "source", "jaxpr": "jaxpr", "stablehlo": "StableHLO", "hlo": "optimised HLO"}
+
+Answer = tuple[dict[str, Any], list[bytes]]
+Inspections = Sequence[Any]
+
+
+class BadRequest(ValueError):
+    """A request that cannot be answered; its text is one line."""
+
+
+def answer(inspections: Inspections, method: str, params: Mapping[str, Any]) -> Answer:
+    """The result and binary buffers for one request.
+
+    Raises BadRequest when the method or a parameter is not as it must be.
+    """
+    if not isinstance(method, str) or method not in _METHODS:
+        raise BadRequest(f"unknown method {_quoted(method)}; there are {', '.join(_METHODS)}")
+    if not isinstance(params, Mapping):
+        raise BadRequest(f"params of {method!r} must be an object, not {_quoted(params)}")
+    return _METHODS[method](inspections, params)
+
+
+def reply(inspections: Inspections, request: Any) -> Answer:
+    """The message that answers a front end's request, with its buffers; never raises."""
+    number = request.get("id") if isinstance(request, Mapping) else None
+    message: dict[str, Any] = {"kind": "reply", "id": number}
+    try:
+        if not isinstance(request, Mapping):
+            raise BadRequest("a request must be an object")
+        result, buffers = answer(inspections, request.get("method", ""), request.get("params") or {})
+    except Exception as error:  # whatever it is belongs to the reader, not to the kernel's log
+        return message | {"error": _one_line(error)}, []
+    return message | {"result": result}, buffers
+
+
+def _one_line(error: Exception) -> str:
+    text = " ".join(str(error).split()) or "no message"
+    return (text if isinstance(error, BadRequest) else f"{type(error).__name__}: {text}")[:500]
+
+
+def _quoted(value: object) -> str:
+    text = repr(value)
+    return text if len(text) <= 80 else text[:77] + "..."
+
+
+def _integer(params: Mapping[str, Any], name: str, low: int, high: int) -> int:
+    value = params.get(name)
+    if isinstance(value, bool) or not isinstance(value, int) or not low <= value <= high:
+        raise BadRequest(f"{name} must be an integer from {low} to {high}, not {_quoted(value)}")
+    return value
+
+
+def _text(params: Mapping[str, Any], name: str) -> str:
+    value = params.get(name)
+    if not isinstance(value, str):
+        raise BadRequest(f"{name} must be text, not {_quoted(value)}")
+    return value
+
+
+def _inspection(inspections: Inspections, params: Mapping[str, Any]) -> Any:
+    if not inspections:
+        raise BadRequest("this panel is closed; run the cell again")
+    return inspections[_integer(params, "call", 0, len(inspections) - 1)]
+
+
+def _document(inspections: Inspections, params: Mapping[str, Any]) -> Document:
+    documents = _inspection(inspections, params).documents
+    kind = _text(params, "doc")
+    if kind not in documents:
+        raise BadRequest(f"there is no {_quoted(kind)} document; there is {', '.join(documents) or 'none'}")
+    found: Document = documents[kind]
+    return found
+
+
+def pack(data: bytes) -> bytes:
+    """Gzip at the level that costs least; the same bytes each time."""
+    return gzip.compress(data, 1, mtime=0)
+
+
+def _columns(table: object, names: Sequence[str]) -> Answer:
+    described, buffers = [], []
+    for name in names:
+        column = getattr(table, name)
+        if column is not None:
+            kind = "u1" if column.dtype == np.uint8 else "i4"
+            described.append({"name": name, "dtype": kind})
+            buffers.append(pack(np.ascontiguousarray(column, f"<{kind}").tobytes()))
+    return {"columns": described}, buffers
+
+
+def whole_document(doc: Document) -> Answer:
+    """A document's reply in "full" mode, whatever its size."""
+    data = rows_of(doc).view(0, len(rows_of(doc))).encode("utf-8", "replace")
+    return _described(doc, "full"), [pack(data)]
+
+
+def _described(doc: Document, mode: str) -> dict[str, Any]:
+    size = len(doc.text) if doc.text.isascii() else len(doc.text.encode("utf-8", "replace"))
+    return {"kind": doc.kind, "title": TITLES.get(doc.kind, doc.kind), "lines": len(doc), "bytes": size, "mode": mode}
+
+
+def _get_document(inspections: Inspections, params: Mapping[str, Any]) -> Answer:
+    doc = _document(inspections, params)
+    if _described(doc, "")["bytes"] <= LARGEST_WHOLE:
+        return whole_document(doc)
+    return _described(doc, "paged"), []
+
+
+def _get_page(inspections: Inspections, params: Mapping[str, Any]) -> Answer:
+    doc = _document(inspections, params)
+    start = _integer(params, "start", 0, len(doc))
+    end = min(_integer(params, "end", start, 1 << 31), len(doc), start + LONGEST_PAGE)
+    return {"start": start, "lines": rows_of(doc).lines(start, end)}, []
+
+
+def _get_columns(inspections: Inspections, params: Mapping[str, Any]) -> Answer:
+    doc = _document(inspections, params)
+    result, buffers = _columns(doc, doc.COLUMNS)
+    return {"scopes": list(doc.scopes)} | result, buffers
+
+
+def _get_frames(inspections: Inspections, params: Mapping[str, Any]) -> Answer:
+    frames = _inspection(inspections, params).frames
+    result, buffers = _columns(frames, frames.COLUMNS)
+    files = [{"name": f.name, "cell": f.cell, "user": f.user, "label": f.label} for f in frames.files]
+    return {"files": files, "functions": list(frames.functions)} | result, buffers
+
+
+def _get_search(inspections: Inspections, params: Mapping[str, Any]) -> Answer:
+    doc = _document(inspections, params)
+    total, rows, columns = find(doc, _text(params, "query"), bool(params.get("case", False)))
+    result = {"total": total, "truncated": total > MOST_HITS}
+    return result, [rows.astype("<i4").tobytes(), columns.astype("<i4").tobytes()]
+
+
+def _get_symbol(inspections: Inspections, params: Mapping[str, Any]) -> Answer:
+    doc = _document(inspections, params)
+    name = _text(params, "name")
+    if not name or "\n" in name or len(name) > 1000:
+        raise BadRequest(f"name must be a value's name, not {_quoted(name)}")
+    definition, uses = symbol(doc, name, _integer(params, "row", 0, len(doc) - 1))
+    return {"definition": definition, "uses": uses}, []
+
+
+_METHODS: dict[str, Callable[[Inspections, Mapping[str, Any]], Answer]] = {
+    "document": _get_document,
+    "page": _get_page,
+    "columns": _get_columns,
+    "frames": _get_frames,
+    "search": _get_search,
+    "symbol": _get_symbol,
+}

@@ -1,0 +1,118 @@
+"""The words of a panel's header, the same in every static form."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Mapping
+from typing import Any
+
+NOUNS = {"jaxpr": "eqn", "stablehlo": "op", "hlo": "instruction"}
+_LONG_NOUNS = {"jaxpr": "equations", "stablehlo": "ops", "hlo": "instructions"}
+
+_ANSI = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)?|[@-Z\\-_])")
+_CONTROLS = re.compile("[\x00-\x08\x0a-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
+
+
+def clean(text: str) -> str:
+    """One line without escape sequences and without characters that move other text about."""
+    return _CONTROLS.sub("\ufffd", _ANSI.sub("", text)).expandtabs(8)
+
+
+def cells(char: str) -> int:
+    """Columns of a terminal that a character takes."""
+    if char.isascii():
+        return 1
+    if unicodedata.category(char) in ("Mn", "Me", "Cf"):
+        return 0
+    return 2 if unicodedata.east_asian_width(char) in "WF" else 1
+
+
+def width(text: str) -> int:
+    """Columns of a terminal that a text takes."""
+    return len(text) if text.isascii() else sum(map(cells, text))
+
+
+def cut(text: str, columns: int) -> str:
+    """The text in at most so many columns, "…" where something was cut."""
+    if len(text) <= columns and width(text) <= columns:
+        return text
+    kept, used = [], 1
+    for char in text[: columns + 64]:
+        used += cells(char)
+        if used > columns:
+            break
+        kept.append(char)
+    return "".join(kept) + "…" if columns > 0 else ""
+
+
+def duration(seconds: float) -> str:
+    """3 ms, 1.2 s, 2 min 3 s."""
+    if seconds < 0.0095:
+        return f"{seconds * 1e3:.1f} ms"
+    if seconds < 0.9995:
+        return f"{seconds * 1e3:.0f} ms"
+    if seconds < 99.95:
+        return f"{seconds:.3g} s"
+    return f"{seconds // 60:.0f} min {seconds % 60:.0f} s"
+
+
+def stage(one: Mapping[str, Any]) -> str:
+    """`compile 81 ms (from JAX's persistent cache)`, `lower failed`."""
+    seconds, state = one.get("seconds"), one["state"]
+    words = [one["name"]]
+    if state != "done":
+        words.append(state)
+    if seconds is not None:
+        words.append(duration(seconds))
+    elif state == "done":
+        words.append("unknown time")
+    if one.get("note"):
+        words.append(f"({one['note']})")
+    return clean(" ".join(words))
+
+
+def counts(summary: Mapping[str, Any]) -> list[str]:
+    """`34 eqns`, `41 ops`: what the finished stages hold."""
+    return [clean(s["count"]) for s in summary["stages"] if s.get("count")]
+
+
+def fact(one: Mapping[str, Any]) -> str:
+    """`peak memory 0.3 MB`, `FLOPs unknown (the backend gives no cost analysis)`."""
+    why = f" ({one['reason']})" if one["text"] == "unknown" and one.get("reason") else ""
+    return clean(f"{one['label']} {one['text']}{why}")
+
+
+def linked(summary: Mapping[str, Any]) -> str:
+    """`96 % of instructions linked (500 direct, 60 inferred, of 583)`; empty when nothing was counted."""
+    coverage = summary.get("coverage")
+    if not coverage or not coverage["total"]:
+        return ""
+    kinds = [d["kind"] for d in summary["documents"] if d["kind"] in _LONG_NOUNS]
+    noun = _LONG_NOUNS[kinds[-1]] if kinds else "lines"
+    direct, inferred, total = coverage["direct"], coverage["inferred"], coverage["total"]
+    share = 100 * (direct + inferred) / total
+    shown = "100" if direct + inferred == total else f"{min(share, 99.9):.3g}"
+    return f"{shown} % of {noun} linked ({direct:,} direct, {inferred:,} inferred, of {total:,})"
+
+
+def error(summary: Mapping[str, Any]) -> tuple[str, list[str]]:
+    """What failed and where in one line, and the message's lines; ("", []) when nothing failed."""
+    failed = summary.get("error")
+    if not failed:
+        return "", []
+    where = f" at {failed['label']}:{failed['line']}" if failed.get("label") and failed.get("line") else ""
+    if failed.get("interrupted"):
+        return clean(f"interrupted in {failed['stage']}{where}"), []
+    message = [clean(line) for line in failed["message"].split("\n")]
+    return clean(f"{failed['stage']} failed{where}: {failed['type']}"), message
+
+
+def plural(n: int, noun: str) -> str:
+    """`1 op`, `1,234 ops`."""
+    return f"{n:,} {noun}{'' if n == 1 else 's'}"
+
+
+def became(made: Mapping[str, int]) -> str:
+    """`3 eqns, 4 ops, 2 instructions`; empty when the line made nothing."""
+    return ", ".join(plural(made[kind], noun) for kind, noun in NOUNS.items() if made.get(kind))

@@ -16,7 +16,7 @@ from jaxstage_ext.core import jax_private, stages
 from jaxstage_ext.core.call import Call
 from jaxstage_ext.errors import StageError, explain, without_our_frames
 from jaxstage_ext.ir import hlo, jaxpr, python, stablehlo
-from jaxstage_ext.ir.source import FrameTable
+from jaxstage_ext.ir.source import FrameTable, is_user
 from jaxstage_ext.report import Coverage, Document, Frames
 
 LARGE_CONSTANTS = 16_000_000
@@ -165,14 +165,18 @@ class Inspection:
             if kind != "python":
                 self.documents[kind]
         frames = self._table.freeze()
-        return python.read(frames, self._table, self._first_file())
+        return python.read(frames, self._table, self._first_places())
 
-    def _first_file(self) -> str | None:
-        if self.error is not None and self.error.span is not None:
-            return self.error.span.file
+    def _first_places(self) -> list[tuple[str, int]]:
+        """Where the reader starts: the line of the error, then the function itself."""
+        places = []
+        if self.error is not None and (span := self.error.span) is not None:
+            places.append((span.file, span.line))
         fn = _inspect.unwrap(getattr(self.call.fn, "func", self.call.fn))
-        code = getattr(fn, "__code__", None) or getattr(getattr(fn, "__func__", None), "__code__", None)
-        return code.co_filename if code is not None else None
+        code = getattr(getattr(fn, "__func__", fn), "__code__", None)
+        if code is not None and is_user(code.co_filename):
+            places.append((code.co_filename, code.co_firstlineno))
+        return places
 
     @cached_property
     def _module_columns(self) -> hlo.Module:

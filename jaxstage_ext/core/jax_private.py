@@ -5,6 +5,7 @@ Checked with jax 0.10.2, 0.11.2 and 0.12.0.1.
 
 from __future__ import annotations
 
+import re
 import threading
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
@@ -84,6 +85,12 @@ def inner_equations(eqn: Any) -> Iterator[Any]:
 def name_stack(eqn: Any) -> str:
     """The name scopes around an equation: "transpose(jvp(layer3))"."""
     return str(eqn.source_info.name_stack)
+
+
+def canonical_file(name: str) -> str:
+    """A source file's name as JAX writes it into StableHLO locations."""
+    pattern = jax.config.jax_hlo_source_file_canonicalization_regex
+    return re.sub(pattern, "", name) if pattern else name
 
 
 def frame_limit() -> int:

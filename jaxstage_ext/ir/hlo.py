@@ -72,14 +72,15 @@ def parse(proto: bytes) -> Module:
     )
     computation = np.repeat(np.arange(len(blobs)), [len(part) for part in blobs])
     stack_frame, scope, scopes = _metadata(data, raw, fields[schema.INSTRUCTION_METADATA], n)
+    opcode = _short_strings(data, fields[schema.INSTRUCTION_OPCODE], n)
     return Module(
         names=protowire.strings(raw, fields[schema.INSTRUCTION_NAME], n),
-        opcode=_short_strings(data, fields[schema.INSTRUCTION_OPCODE], n),
+        opcode=opcode,
         computation=computation,
         stack_frame=stack_frame,
         scope=scope,
         scopes=scopes,
-        graph=_graph(module, data, fields, computation),
+        graph=_graph(module, data, fields, computation, opcode),
         stack_frame_index=module.stack_frame_index,
     )
 
@@ -107,7 +108,13 @@ def _metadata(data: Bytes, raw: bytes, field: protowire.Field, rows: int) -> tup
     return frame, scope, tuple(name.decode("utf-8", "replace") for name in names)
 
 
-def _graph(module: Any, data: Bytes, fields: dict[int, protowire.Field], computation: Longs) -> links.Graph:
+def _graph(
+    module: Any, data: Bytes, fields: dict[int, protowire.Field], computation: Longs, opcode: npt.NDArray[np.bytes_]
+) -> links.Graph:
+    """Edges along which a source may be inferred.
+
+    A parameter belongs to no line; a tuple takes from what uses it, not from what it happens to hold.
+    """
     n = len(computation)
     ids = np.zeros(n, np.int64)
     ids[fields[schema.INSTRUCTION_ID].row] = fields[schema.INSTRUCTION_ID].value
@@ -128,7 +135,16 @@ def _graph(module: Any, data: Bytes, fields: dict[int, protowire.Field], computa
     caller_of = np.full(len(module.computations), -1, np.int64)
     caller_of[called[::-1]] = caller[::-1]
     known = operand >= 0
-    return links.Graph(user[known], operand[known], caller, root[called], caller_of[computation])
+    user, operand = user[known], operand[known]
+    parameter, bundle = opcode == b"parameter", opcode == b"tuple"
+    downwards = ~parameter[operand]
+    upwards = downwards & ~bundle[user]
+    return links.Graph(
+        by_user=(operand[downwards], user[downwards]),
+        by_operand=(user[upwards], operand[upwards]),
+        by_called=(caller, root[called]),
+        home=np.where(parameter, -1, caller_of[computation]),
+    )
 
 
 def read(text: str, module: Module, table: FrameTable) -> Document:

@@ -50,7 +50,7 @@ def _graph(equations: list[tuple[int, Any]], row_of: dict[int, int], n: int) -> 
             if (place := row_of.get(id(inner))) is not None and home[place] < 0:
                 home[place] = row
     none = np.zeros(0, np.int64)
-    return links.Graph(user, operand, none, none, home)
+    return links.Graph((operand, user), (user, operand), (none, none), home)
 
 
 def _frame_reader(table: FrameTable) -> Callable[[Any], int]:
@@ -82,4 +82,5 @@ def _frame_reader(table: FrameTable) -> Callable[[Any], int]:
 
 def _location(code: Any, last: int) -> Location:
     line, column, end_line, end_column = jax_private.frame_position(code, last)
-    return Location(code.co_filename, code.co_qualname, line, column + 1, end_line, end_column + 1)
+    file = jax_private.canonical_file(code.co_filename)
+    return Location(file, code.co_qualname, line, column + 1, end_line, end_column + 1)

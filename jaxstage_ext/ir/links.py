@@ -36,43 +36,45 @@ def complete(frame: Ints, scope: Ints, flags: Flags, scopes: tuple[str, ...], fr
     return Links(frame, scope, flags, origin.astype(np.int32))
 
 
+Edges = tuple[Longs, Longs]
+"""(takers, givers): the operation at each place may take its source from the other."""
+
+
 @dataclass(frozen=True, eq=False)
 class Graph:
-    """How the operations of a document hang together. All entries are operation indices.
+    """Along which edges an operation without a source may take one, by kind.
 
-    Attributes:
-      user, operand: one entry an operand edge, ordered by user.
-      caller, called: one entry a (calling instruction, computation's result) edge:
-        `called` is the instruction of the called computation that stands for it.
-      home: per instruction, an instruction that calls its computation, or -1.
+    `by_user` and `by_operand` are ordered by user; `by_called` gives the
+    operation that stands for a called computation; `home` is, per operation,
+    one that calls its computation, or -1.
     """
 
-    user: Longs
-    operand: Longs
-    caller: Longs
-    called: Longs
+    by_user: Edges
+    by_operand: Edges
+    by_called: Edges
     home: Longs
 
 
 def infer(linked: npt.NDArray[np.bool_], graph: Graph) -> Longs:
-    """Per instruction: the linked instruction whose source it takes, or -1.
+    """Per operation: the linked operation whose source it takes, or -1.
 
     In this order: the computation it calls, its users, its operands, the
-    instruction that calls its computation. Linked instructions keep their own.
+    operation that calls its computation. Linked operations keep their own.
     """
     origin = np.where(linked, np.arange(len(linked)), -1)
-    _spread(origin, graph.caller, graph.called)
+    inside = np.flatnonzero(graph.home >= 0)
+    _spread(origin, graph.by_called)
     for _ in range(2):
-        _spread(origin, graph.operand, graph.user)
-        _spread(origin, graph.user, graph.operand)
-        inside = np.flatnonzero(graph.home >= 0)
-        _spread(origin, inside, graph.home[inside])
+        _spread(origin, graph.by_user)
+        _spread(origin, graph.by_operand)
+        _spread(origin, (inside, graph.home[inside]))
     origin[linked] = -1
     return origin
 
 
-def _spread(origin: Longs, taker: Longs, giver: Longs) -> None:
+def _spread(origin: Longs, edges: Edges) -> None:
     """Hand origins along edges until nothing changes; the first edge of a taker wins."""
+    taker, giver = edges
     for _ in range(_ROUNDS):
         useful = np.flatnonzero((origin[taker] < 0) & (origin[giver] >= 0))
         if not len(useful):

@@ -15,9 +15,11 @@ WHOLE_FILE = 200
 """Files up to this many lines are shown whole; of longer ones, the functions that took part."""
 
 
-def read(frames: Frames, table: FrameTable, first: str | None = None) -> Document:
-    """The document of all user files in `frames`; `first` is the file to begin with."""
-    names: dict[str, set[int]] = {first: set()} if first else {}
+def read(frames: Frames, table: FrameTable, first: Iterable[tuple[str, int]] = ()) -> Document:
+    """The document of all user files in `frames`; the (file, line) places in `first` come first."""
+    names: dict[str, set[int]] = {}
+    for name, line in first:
+        names.setdefault(name, set()).add(line)
     for frame in np.unique(frames.user[frames.user >= 0]).tolist():
         names.setdefault(frames.files[frames.file[frame]].name, set()).add(int(frames.line[frame]))
     text: list[str] = []

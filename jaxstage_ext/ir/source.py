@@ -38,7 +38,8 @@ class Location(NamedTuple):
 @functools.lru_cache(maxsize=4096)
 def is_outside(file: str) -> bool:
     """True for our own and the notebook's files: they and their callers are not the user's program."""
-    if file.startswith(_PACKAGE):
+    _, found, inside = f"{os.sep}{file}".rpartition(f"{os.sep}jaxstage_ext{os.sep}")
+    if found and os.path.exists(_PACKAGE + inside):
         return True
     return any(f"{os.sep}{package}{os.sep}" in file for package in _OUTER_PACKAGES)
 

@@ -83,5 +83,6 @@ def _graph(lines: list[str], operations: list[int], ends: Ints) -> links.Graph:
             home[body] = np.where(home[body] < 0, row, home[body])
             caller.append(row)
             called.append(int(body[-1]))
-    as_array = [np.array(edge, np.int64) for edge in (user, operand, caller, called)]
-    return links.Graph(as_array[0], as_array[1], as_array[2], as_array[3], home)
+    users, operands = np.array(user, np.int64), np.array(operand, np.int64)
+    calls = (np.array(caller, np.int64), np.array(called, np.int64))
+    return links.Graph((operands, users), (users, operands), calls, home)

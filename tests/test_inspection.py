@@ -1,0 +1,406 @@
+"""inspect(): what a user of the Python side sees."""
+
+from __future__ import annotations
+
+import functools
+import json
+import re
+import threading
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+import jaxstage_ext
+from jaxstage_ext import Inspection, inspect
+from jaxstage_ext.core.call import Call
+from jaxstage_ext.inspection import run
+
+X = jnp.ones((8, 128))
+W = jnp.ones((128, 512))
+
+
+def loss(w, x):
+    return jnp.sum(jax.nn.softmax(jnp.tanh(x @ w)))
+
+
+LINE = loss.__code__.co_firstlineno + 1
+
+
+def stages_of(inspection: Inspection) -> dict[str, str]:
+    return {stage["name"]: stage["state"] for stage in inspection.summary()["stages"]}
+
+
+def test_every_stage_has_its_document_and_time() -> None:
+    inspection = inspect(loss, W, X)
+    assert list(inspection.documents) == ["python", "jaxpr", "stablehlo", "hlo"]
+    assert set(inspection.seconds) == {"trace", "lower", "compile"}
+    assert all(seconds > 0 for seconds in inspection.seconds.values())
+    assert inspection.documents["stablehlo"].text == inspection.lowered.as_text()
+    assert inspection.documents["jaxpr"].text == inspection.traced.jaxpr.pretty_print(use_color=False)
+    assert float(inspection.compiled(W, X)) == pytest.approx(float(loss(W, X)))
+
+
+@pytest.mark.parametrize(("stage", "last"), [("trace", "jaxpr"), ("lower", "stablehlo"), ("compile", "hlo")])
+def test_stops_after_the_stage_asked_for(stage: str, last: str) -> None:
+    inspection = inspect(loss, W, X, stage=stage)
+    assert list(inspection.documents)[-1] == last
+    assert (inspection.compiled is not None) == (stage == "compile")
+
+
+def test_links_go_both_ways() -> None:
+    inspection = inspect(loss, W, X)
+    for kind in ("jaxpr", "stablehlo", "hlo"):
+        document = inspection.documents[kind]
+        lines = document.lines_from(__file__, LINE)
+        assert lines
+        for line in lines:
+            span = document.source_of(line)
+            assert span is not None
+            assert (span.file, span.line, span.function) == (__file__, LINE, "loss")
+    source = inspection.documents["python"]
+    [line] = source.lines_from(__file__, LINE)
+    assert source.lines[line - 1].strip().startswith("return jnp.sum(")
+
+
+def test_hlo_text_is_what_xla_prints_without_metadata() -> None:
+    inspection = inspect(loss, W, X)
+    ours = inspection.documents["hlo"].text
+    theirs = re.sub(r", metadata=\{[^}]*\}", "", inspection.compiled.as_text()).splitlines()
+    assert [line for line in ours.splitlines() if line not in theirs] == []
+    assert len([line for line in theirs if " = " in line]) == len([line for line in ours.splitlines() if " = " in line])
+
+
+def test_a_helpers_line_and_the_line_that_calls_it() -> None:
+    def helper(x):
+        return jnp.sin(x)
+
+    def outer(x):
+        return helper(x)
+
+    document = inspect(outer, X).documents["jaxpr"]
+    inner_line, outer_line = helper.__code__.co_firstlineno + 1, outer.__code__.co_firstlineno + 1
+    assert document.lines_from(__file__, inner_line) == document.lines_from(__file__, outer_line) != []
+    span = document.source_of(document.lines_from(__file__, inner_line)[0])
+    assert span is not None
+    assert span.line == inner_line
+
+
+def test_gradient_operations_point_at_the_forward_line_and_say_so() -> None:
+    document = inspect(jax.grad(loss), W, X).documents["hlo"]
+    spans = [document.source_of(line) for line in document.lines_from(__file__, LINE)]
+    assert {span.gradient for span in spans if span} == {True, False}
+
+
+def test_a_multi_line_expression_is_found_from_each_of_its_lines() -> None:
+    def spread(x):
+        return jnp.dot(
+            x,
+            x.T,
+        )
+
+    first = spread.__code__.co_firstlineno + 1
+    document = inspect(spread, X).documents["hlo"]
+    found = [document.lines_from(__file__, line) for line in (first, first + 1, first + 3)]
+    assert found[0] == found[1] == found[2] != []
+
+
+def test_named_scopes_are_kept() -> None:
+    def scoped(x):
+        with jax.named_scope("my_layer"):
+            return jnp.sin(x)
+
+    for kind in ("jaxpr", "stablehlo", "hlo"):
+        assert any("my_layer" in scope for scope in inspect(scoped, X).documents[kind].scopes), kind
+
+
+class Doubler:
+    def __call__(self, x):
+        return x * 2
+
+    def method(self, x):
+        return x * 3
+
+
+class Unhashable(Doubler):
+    __hash__ = None  # type: ignore[assignment]
+
+
+@pytest.mark.parametrize(
+    ("fn", "args", "kwargs"),
+    [
+        (loss, (W, X), {}),
+        (loss, (), {"w": W, "x": X}),
+        (jax.jit(loss), (W, X), {}),
+        (jax.grad(loss), (W, X), {}),
+        (jax.vmap(jnp.sin), (X,), {}),
+        (functools.partial(loss, W), (X,), {}),
+        (Doubler(), (X,), {}),
+        (Unhashable(), (X,), {}),
+        (Doubler().method, (X,), {}),
+        (lambda: jnp.arange(3) * 2, (), {}),
+        (lambda d: d["a"] @ d["b"][0], ({"a": X, "b": [jax.ShapeDtypeStruct((128, 4), jnp.float32)]},), {}),
+        (jax.jit(lambda x, n: x * n, static_argnums=1), (X, 3), {}),
+        (jax.jit(lambda x, *, n: x * n, static_argnames="n"), (X,), {"n": 3}),
+        (jax.jit(lambda x: x * 2, donate_argnums=0), (jax.ShapeDtypeStruct((4,), jnp.float32),), {}),
+        (jax.jit(lambda x, y: x * 2, keep_unused=True), (X, X), {}),
+        (jax.pmap(lambda x: x * 2), (jnp.ones((1, 3)),), {}),
+        (lambda key: jax.random.normal(key, (3,)), (jax.random.key(0),), {}),
+        (lambda: 1.0, (), {}),
+    ],
+)
+def test_everything_that_jax_can_stage(fn, args, kwargs) -> None:
+    inspection = inspect(fn, *args, **kwargs)
+    assert list(stages_of(inspection).values()) == ["done"] * 3
+    assert len(inspection.documents["hlo"]) > 3
+    assert inspection.traced is not None
+
+
+def test_options_of_jit_are_kept() -> None:
+    unused = inspect(jax.jit(lambda x, y: x * 2, keep_unused=True), X, X)
+    assert unused.documents["hlo"].text.count("parameter(1)") == 1
+    donated = inspect(jax.jit(lambda x: x * 2, donate_argnums=0), X)
+    assert "input_output_alias" in donated.documents["hlo"].text.splitlines()[0]
+
+
+def test_jit_options_of_the_call_are_applied() -> None:
+    inspection = run(Call(lambda x, n: x * n, (X, 3), jit={"static_argnums": (1,)}))
+    assert inspection.error is None
+    assert np.asarray(inspection.execute())[0, 0] == 3
+    refused = run(Call(jax.jit(loss), (W, X), jit={"donate_argnums": (0,)}))
+    assert refused.error is not None
+    assert "already jitted" in refused.error.message
+
+
+def test_equinox_and_flax_and_optax_and_diffrax() -> None:
+    equinox, nnx, linen, optax, diffrax = (
+        pytest.importorskip(name) for name in ("equinox", "flax.nnx", "flax.linen", "optax", "diffrax")
+    )
+    mlp = equinox.nn.MLP(4, 2, 8, 2, key=jax.random.key(0))
+    x = jnp.ones(4)
+    filtered = inspect(equinox.filter_jit(lambda model, x: model(x)), mlp, x)
+    assert np.allclose(filtered.compiled(mlp, x), mlp(x), atol=1e-6)
+    assert "jaxpr" in filtered.documents
+    linear = nnx.Linear(4, 2, rngs=nnx.Rngs(0))
+    assert np.allclose(inspect(nnx.jit(lambda m, x: m(x)), linear, x).execute(), linear(x), atol=1e-6)
+
+    class Net(linen.Module):
+        @linen.compact
+        def __call__(self, x):
+            return linen.Dense(3)(x).sum()
+
+    net, optimizer = Net(), optax.adam(1e-3)
+    params = net.init(jax.random.key(0), x)
+
+    def step(params, state, x):
+        value, gradient = jax.value_and_grad(net.apply)(params, x)
+        updates, state = optimizer.update(gradient, state)
+        return optax.apply_updates(params, updates), state, value
+
+    document = inspect(step, params, optimizer.init(params), x).documents["hlo"]
+    assert document.coverage.share == pytest.approx(1, abs=0.03)
+    assert document.lines_from(__file__, step.__code__.co_firstlineno + 2)
+
+    def solve(y0):
+        term = diffrax.ODETerm(lambda t, y, args: -y)
+        return diffrax.diffeqsolve(term, diffrax.Tsit5(), 0.0, 1.0, 0.1, y0).ys
+
+    solved = inspect(solve, x).documents["hlo"]
+    assert solved.lines_from(__file__, solve.__code__.co_firstlineno + 1)
+
+
+def test_a_function_that_cannot_be_traced() -> None:
+    def branches(x):
+        if x > 0:
+            return x
+        return -x
+
+    with pytest.raises(jax.errors.TracerBoolConversionError) as caught:
+        inspect(branches, 1.0)
+    assert not any("jaxstage_ext/core" in str(entry.path) for entry in caught.traceback)
+    inspection = caught.value.inspection
+    assert inspection.error.stage == "trace"
+    assert inspection.error.span.line == branches.__code__.co_firstlineno + 1
+    summary = inspection.summary()
+    assert summary["error"]["line"] == branches.__code__.co_firstlineno + 1
+    assert stages_of(inspection) == {"trace": "failed", "lower": "waiting", "compile": "waiting"}
+    assert "if x > 0:" in inspection.documents["python"].text
+
+
+def test_a_failing_compile_leaves_the_earlier_stages(monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(*args, **kwargs):
+        raise jax.errors.JaxRuntimeError("RESOURCE_EXHAUSTED: no room")
+
+    monkeypatch.setattr(jax.stages.Lowered, "compile", fail)
+    inspection = run(Call(loss, (W, X)))
+    assert list(inspection.documents) == ["python", "jaxpr", "stablehlo"]
+    assert inspection.error is not None
+    assert "RESOURCE_EXHAUSTED" in inspection.error.message
+    assert [fact["text"] for fact in inspection.summary()["facts"]] == []
+
+
+def test_an_interrupt_leaves_what_was_there(monkeypatch: pytest.MonkeyPatch) -> None:
+    def stop(*args, **kwargs):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(jax.stages.Lowered, "compile", stop)
+    inspection = run(Call(loss, (W, X)))
+    assert inspection.error is not None
+    assert inspection.error.interrupted
+    assert stages_of(inspection)["compile"] == "interrupted"
+    assert len(inspection.documents["stablehlo"]) > 3
+
+
+def test_each_stage_is_announced_before_and_after() -> None:
+    seen = []
+    run(Call(loss, (W, X)), on_change=lambda ins: seen.append(tuple(stages_of(ins).values())))
+    assert seen == [
+        ("running", "waiting", "waiting"),
+        ("done", "waiting", "waiting"),
+        ("done", "running", "waiting"),
+        ("done", "done", "waiting"),
+        ("done", "done", "running"),
+        ("done", "done", "done"),
+    ]
+
+
+def test_work_that_jax_did_before_is_not_shown_as_fast() -> None:
+    jitted = jax.jit(lambda x: x * 3 + 1)
+    inspect(jitted, X)
+    notes = [stage["note"] for stage in inspect(jitted, X).summary()["stages"]]
+    assert notes == [f"{word} earlier in this process" for word in ("traced", "lowered", "compiled")]
+
+
+def test_an_executable_from_the_persistent_cache_says_so(tmp_path) -> None:
+    options = {
+        "jax_compilation_cache_dir": str(tmp_path),
+        "jax_persistent_cache_min_compile_time_secs": 0,
+        "jax_persistent_cache_min_entry_size_bytes": -1,
+    }
+    before = {name: getattr(jax.config, name) for name in options}
+    try:
+        for name, value in options.items():
+            jax.config.update(name, value)
+        from jax.experimental.compilation_cache import compilation_cache
+
+        compilation_cache.reset_cache()
+        first = inspect(lambda x: jnp.cos(x) * 7, X)
+        second = inspect(lambda x: jnp.cos(x) * 7, X)
+    finally:
+        for name, value in before.items():
+            jax.config.update(name, value)
+        compilation_cache.reset_cache()
+    assert first.summary()["stages"][-1]["note"] is None
+    assert second.summary()["stages"][-1]["note"] == "from JAX's persistent cache"
+
+
+def test_figures_are_jaxs_own() -> None:
+    inspection = inspect(loss, W, X)
+    facts = {fact["label"]: fact["text"] for fact in inspection.summary()["facts"]}
+    flops = inspection.compiled.cost_analysis()["flops"]
+    assert facts["FLOPs"] == f"{flops / 1e6:.3g} MFLOP"
+    temp = inspection.compiled.memory_analysis().temp_size_in_bytes
+    assert facts["temp"] == f"{temp / 1e3:.3g} kB"
+
+
+def test_a_figure_that_jax_does_not_give_is_unknown_with_the_reason(monkeypatch: pytest.MonkeyPatch) -> None:
+    inspection = inspect(loss, W, X)
+    monkeypatch.setattr(jax.stages.Compiled, "cost_analysis", lambda self: None)
+    monkeypatch.setattr(jax.stages.Compiled, "memory_analysis", lambda self: None)
+    for fact in inspection.summary()["facts"]:
+        assert fact["text"] == "unknown"
+        assert fact["reason"]
+
+
+def test_counts_are_those_of_a_hand_count() -> None:
+    def two(x):
+        return jnp.sin(x) * 2
+
+    counts = [stage["count"] for stage in inspect(two, X).summary()["stages"]]
+    assert counts[0] == "2 eqns"
+    assert counts[1] == "3 ops"  # sine, broadcast of the 2, multiply
+
+
+def test_the_signature_names_arguments() -> None:
+    assert inspect(loss, W, X).summary()["signature"] == "loss(w: f32[128,512], x: f32[8,128]) -> f32[]"
+    static = inspect(jax.jit(lambda x, n: x * n, static_argnums=1), X, 3)
+    assert "n: 3" in static.summary()["signature"]
+
+
+def test_json_there_and_back() -> None:
+    inspection = inspect(jax.grad(loss), W, X)
+    text = inspection.to_json()
+    again = Inspection.from_json(text)
+    assert again.summary() == inspection.summary()
+    assert again.to_json() == text
+    for kind, document in inspection.documents.items():
+        assert again.documents[kind].coverage == document.coverage
+        assert [again.documents[kind].source_of(n + 1) for n in range(len(document))] == [
+            document.source_of(n + 1) for n in range(len(document))
+        ]
+    assert again.seconds == inspection.seconds
+    assert again.compiled is None
+
+
+@pytest.mark.parametrize("text", ["", "{}", "[1]", '{"jaxstage": 99}', '{"jaxstage": 1, "summary": {}}', "null"])
+def test_json_that_is_not_ours_is_refused_in_one_line(text: str) -> None:
+    with pytest.raises(ValueError, match=r"inspection|format") as caught:
+        Inspection.from_json(text)
+    assert "\n" not in str(caught.value)
+
+
+def test_a_saved_error_comes_back() -> None:
+    inspection = run(Call(lambda x: x + jnp.ones(7), (X,)))
+    again = Inspection.from_json(inspection.to_json())
+    assert again.error is not None
+    assert inspection.error is not None
+    assert again.error.message == inspection.error.message
+    assert json.loads(inspection.to_json())["summary"]["error"]["type"] == again.error.type
+
+
+def test_megabyte_constants_are_whole_in_the_text() -> None:
+    big = jnp.arange(300_000, dtype=jnp.float32)
+    inspection = inspect(lambda x: x + big * 2, big)
+    assert len(inspection.documents["stablehlo"].text) > 2_000_000
+    assert len(inspection.documents["hlo"].text) > 1_000_000
+
+
+def test_what_cannot_be_staged_says_so_in_a_line() -> None:
+    with pytest.raises(TypeError, match=r"'abc' is a str, not a function"):
+        inspect("abc")  # type: ignore[arg-type]
+    with pytest.raises(ValueError, match=r"stage='hlo' is not a stage"):
+        inspect(loss, W, X, stage="hlo")
+
+
+def test_lines_outside_the_document_are_an_error() -> None:
+    document = inspect(loss, W, X, stage="trace").documents["jaxpr"]
+    for line in (0, len(document) + 1):
+        with pytest.raises(IndexError, match="jaxpr document that has"):
+            document.source_of(line)
+
+
+def test_hostile_names_stay_text() -> None:
+    def evil(x):
+        with jax.named_scope('<script>alert("1")</script> \u2028 🦊'):
+            return jnp.sin(x)
+
+    evil.__name__ = "<script>"
+    inspection = inspect(evil, X)
+    assert inspection.documents["hlo"].coverage.share == 1
+    assert any("<script>" in scope for scope in inspection.documents["hlo"].scopes)
+
+
+def test_two_threads_print_jaxprs_at_once() -> None:
+    inspections = [inspect(loss, W, X, stage="trace") for _ in range(8)]
+    texts: list[str] = []
+    threads = [threading.Thread(target=lambda i=i: texts.append(i.documents["jaxpr"].text)) for i in inspections]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len(set(texts)) == 1
+
+
+def test_public_names() -> None:
+    assert set(jaxstage_ext.__all__) == {"Inspection", "inspect"}

@@ -1,11 +1,13 @@
-"""`--args "f32[8,128], w=f32[128,512]"`: shapes, pytrees of shapes, values and names, read as the arguments of a call."""
+"""`--args "f32[8,128], w=f32[128,512]"`: shapes, pytrees of shapes, values and names, read as a call's arguments."""
 
 from __future__ import annotations
 
 import ast
+import builtins
 import difflib
+import operator
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -91,10 +93,11 @@ def dtype_named(name: str) -> Any:
 def shape_of(shape: tuple[int, ...], dtype: Any) -> Any:
     """A `jax.ShapeDtypeStruct`. Raises ValueError for a 64-bit type that JAX would narrow."""
     import jax
+    import jax.numpy as jnp
 
-    if not jax.dtypes.issubdtype(dtype, jax.dtypes.extended) and jax.dtypes.canonicalize_dtype(dtype) != dtype:
+    if not jnp.issubdtype(dtype, jax.dtypes.extended) and jax.dtypes.canonicalize_dtype(dtype) != dtype:
         raise ValueError(f"{dtype} needs 64-bit JAX: jax.config.update('jax_enable_x64', True)")
-    return jax.ShapeDtypeStruct(shape, dtype)
+    return jax.ShapeDtypeStruct(shape, dtype)  # type: ignore[no-untyped-call]
 
 
 def key_dtype() -> Any:
@@ -127,50 +130,34 @@ class _Reader:
         return Given(tuple(args), kwargs, self.text)
 
     def value(self, node: ast.expr) -> Any:
-        read = self.readers.get(type(node).__name__)
-        return read(self, node) if read else self.evaluate(node)
+        match node:
+            case ast.Tuple(elts=parts):
+                return tuple(self.value(part) for part in parts)
+            case ast.List(elts=parts):
+                return [self.value(part) for part in parts]
+            case ast.Dict():
+                return self.mapping(node)
+            case ast.Name() if node.id not in self.namespace and _is_dtype(node.id):
+                raise self.error(
+                    f"{node.id} needs a shape: {node.id}[8,128], or {node.id}[] for a scalar", node.col_offset
+                )
+            case ast.Subscript(value=ast.Name() as name, slice=sizes) if self.means_shape(name):
+                axes = sizes.elts if isinstance(sizes, ast.Tuple) else [sizes]
+                return self.shape(name, tuple(self.size(axis) for axis in axes))
+            case ast.Call(func=ast.Name() as name) if self.is_scalar(node) and self.means_shape(name):
+                return self.shape(name, ())
+        return self.evaluate(node)
 
-    def tuple(self, node: ast.Tuple) -> Any:
-        return tuple(self.value(part) for part in node.elts)
-
-    def list(self, node: ast.List) -> Any:
-        return [self.value(part) for part in node.elts]
-
-    def dict(self, node: ast.Dict) -> Any:
+    def mapping(self, node: ast.Dict) -> Any:
         made: dict[Any, Any] = {}
         for key, value in zip(node.keys, node.values, strict=True):
             made |= self.value(value) if key is None else {self.evaluate(key): self.value(value)}
         return made
 
-    def name(self, node: ast.Name) -> Any:
-        if node.id not in self.namespace and _is_dtype(node.id):
-            raise self.error(f"{node.id} needs a shape: {node.id}[8,128], or {node.id}[] for a scalar", node.col_offset)
-        return self.evaluate(node)
-
-    def subscript(self, node: ast.Subscript) -> Any:
-        if isinstance(node.value, ast.Name) and self.means_shape(node.value):
-            sizes = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
-            return self.shape(node.value, [self.size(part) for part in sizes])
-        return self.evaluate(node)
-
-    def call(self, node: ast.Call) -> Any:
+    def is_scalar(self, node: ast.Call) -> bool:
+        """Whether the call stands for `f32[]`, which is no Python."""
         end = (node.end_col_offset or 0) - len(self.head)
-        if (
-            self.text.encode()[end - 2 : end] == b"[]"
-            and isinstance(node.func, ast.Name)
-            and self.means_shape(node.func)
-        ):
-            return self.shape(node.func, [])
-        return self.evaluate(node)
-
-    readers: dict[str, Callable[[_Reader, Any], Any]] = {
-        "Tuple": tuple,
-        "List": list,
-        "Dict": dict,
-        "Name": name,
-        "Subscript": subscript,
-        "Call": call,
-    }
+        return self.text.encode()[end - 2 : end] == b"[]"
 
     def means_shape(self, name: ast.Name) -> bool:
         if _is_dtype(name.id):
@@ -181,16 +168,14 @@ class _Reader:
         hint = f"; did you mean {near[0]}?" if near else ""
         raise self.error(f"unknown dtype {name.id!r}{hint}", name.col_offset)
 
-    def shape(self, name: ast.Name, sizes: Any) -> Any:
+    def shape(self, name: ast.Name, sizes: tuple[int, ...]) -> Any:
         dtype = key_dtype() if name.id == "key" else dtype_named(name.id)
         try:
-            return shape_of((*sizes,), dtype)
+            return shape_of(sizes, dtype)
         except ValueError as error:
             raise self.error(str(error), name.col_offset) from None
 
     def size(self, node: ast.expr) -> int:
-        import operator
-
         value = self.evaluate(node, self.dims)
         try:
             size = operator.index(value)
@@ -233,8 +218,6 @@ def _is_dtype(name: str) -> bool:
 
 
 def _is_builtin(name: str) -> bool:
-    import builtins
-
     return hasattr(builtins, name)
 
 

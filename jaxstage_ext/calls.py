@@ -47,6 +47,11 @@ def title(node: ast.expr) -> str:
     return text if len(text) <= _LONGEST_NAME else text[: _LONGEST_NAME - 1] + "…"
 
 
+def lookup(name: str, namespace: Mapping[str, Any]) -> Any:
+    """What a name means at the prompt; None if nothing."""
+    return namespace.get(name, getattr(builtins, name, None))
+
+
 def why_not(fn: Any) -> str | None:
     """Why a value cannot be staged, in words that follow its name; None if it can."""
     if not callable(fn):

@@ -6,6 +6,7 @@ import ast
 import inspect
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from types import CodeType
 from typing import Any
 
 from IPython.core.displayhook import DisplayHook
@@ -35,18 +36,25 @@ async def run_cell(ip: Any, source: str, number: int, raw: str, cut: bool) -> Ce
 
     Raises what the cell raises, made to look as in a plain cell; nothing has been shown then.
     """
-    try:
-        transformed = ip.transform_cell(source)
-        file = ip.compile.cache(transformed, number, raw_code=raw)
-        tree = ip.transform_ast(ip.compile.ast_parse(transformed, filename=file))
-    except Exception as error:
-        raise as_in_a_plain_cell(ip, error, None) from None
+    transformed, file, tree = _parsed(ip, source, number, raw)
     calls = last_calls(tree.body) if cut else []
     rest = tree.body[: len(tree.body) - len(calls)]
-    quiet = bool(tree.body) and DisplayHook.semicolon_at_end_of_expression(transformed)
+    quiet = bool(tree.body) and _ends_with_semicolon(transformed)
     for node, mode in modes(rest, ip.ast_node_interactivity, cut=bool(calls), quiet=quiet):
         await execute(ip, node, file, mode)
     return Cell(file, [call.value for call in calls], functions(tree.body), quiet)
+
+
+def _parsed(ip: Any, source: str, number: int, raw: str) -> tuple[str, str, ast.Module]:
+    """The source as Python, the name it is compiled under, and its syntax tree."""
+    failure: BaseException | None = None
+    try:
+        transformed = ip.transform_cell(source)
+        file = ip.compile.cache(transformed, number, raw_code=raw)
+        return transformed, file, ip.transform_ast(ip.compile.ast_parse(transformed, filename=file))
+    except Exception as error:
+        failure = as_in_a_plain_cell(ip, error, None)
+    raise failure
 
 
 def last_calls(body: list[ast.stmt]) -> list[ast.Expr]:
@@ -59,6 +67,10 @@ def last_calls(body: list[ast.stmt]) -> list[ast.Expr]:
             break
         calls.insert(0, node)
     return calls
+
+
+def _ends_with_semicolon(source: str) -> bool:
+    return bool(DisplayHook.semicolon_at_end_of_expression(source))  # type: ignore[no-untyped-call]
 
 
 def _is_magic(call: ast.Call) -> bool:
@@ -109,23 +121,21 @@ def _names(node: ast.AST) -> set[str]:
 
 async def execute(ip: Any, node: ast.AST, file: str, mode: str, local_ns: dict[str, Any] | None = None) -> Any:
     """Run one statement ("exec", "single") or expression ("eval") in the user's namespace."""
-    tree: Any = {
-        "exec": lambda: ast.Module([node], []),  # type: ignore[list-item]
-        "single": lambda: ast.Interactive([node]),  # type: ignore[list-item]
-        "eval": lambda: ast.Expression(node),  # type: ignore[arg-type]
-    }[mode]()
+    failure: BaseException | None = None
     try:
-        with ip.compile.extra_flags(ast.PyCF_ALLOW_TOP_LEVEL_AWAIT if ip.autoawait else 0):
-            code = ip.compile(tree, file, mode)
-    except Exception as error:
-        raise as_in_a_plain_cell(ip, error, None) from None
-    space = ip.user_ns if local_ns is None else local_ns
-    try:
+        code = _compiled(ip, node, file, mode)
         with ip.builtin_trap, ip.display_trap:
-            value = eval(code, ip.user_global_ns, space)
+            value = eval(code, ip.user_global_ns, ip.user_ns if local_ns is None else local_ns)
             return await value if code.co_flags & inspect.CO_COROUTINE else value
     except BaseException as error:
-        shown = as_in_a_plain_cell(ip, error, error.__traceback__)
-        if shown is error:
-            raise
-        raise shown from None
+        failure = as_in_a_plain_cell(ip, error, error.__traceback__ and error.__traceback__.tb_next)
+    raise failure
+
+
+def _compiled(ip: Any, node: Any, file: str, mode: str) -> CodeType:
+    tree: Any = ast.Expression(node)
+    if mode != "eval":
+        tree = ast.Interactive([node]) if mode == "single" else ast.Module([node], [])
+    with ip.compile.extra_flags(ast.PyCF_ALLOW_TOP_LEVEL_AWAIT if ip.autoawait else 0):
+        code: CodeType = ip.compile(tree, file, mode)
+    return code

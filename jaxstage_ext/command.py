@@ -81,7 +81,7 @@ def parser(name: str, description: str) -> MagicArgumentParser:
 
 class _Parser(MagicArgumentParser):
     def __init__(self, *, allow_abbrev: bool, **options: Any) -> None:
-        super().__init__(**options)
+        super().__init__(**options)  # type: ignore[no-untyped-call]
         self.allow_abbrev = allow_abbrev
 
     def error(self, message: str) -> NoReturn:
@@ -110,11 +110,6 @@ def parse(line: str, of: MagicArgumentParser) -> Command:
         else:
             at += 1
     return Command(of.parse_args(argv), code)
-
-
-def python_of(line: str) -> str:
-    """The line without anything that may be an option, right or wrong."""
-    return re.split(r"(?:^|\s)--?[A-Za-z]", line, maxsplit=1)[0].strip()
 
 
 def expressions(code: str) -> list[ast.expr]:
@@ -160,8 +155,12 @@ def _option(line: str, at: int, flags: dict[str, argparse.Action]) -> tuple[str,
 
 
 def _unknown(flag: str, flags: dict[str, argparse.Action]) -> str:
-    near = difflib.get_close_matches(flag, flags, n=1, cutoff=0.5)
-    hint = f"did you mean {near[0]}?" if near else f"there are {', '.join(f for f in flags if f.startswith('--'))}"
+    near = [known for known in flags if known.startswith(flag)] or difflib.get_close_matches(flag, flags, cutoff=0.5)
+    hint = (
+        f"did you mean {' or '.join(near[:2])}?"
+        if near
+        else f"there are {', '.join(f for f in flags if f.startswith('--'))}"
+    )
     return f"unknown option {flag}; {hint}"
 
 

@@ -2,19 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import re
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from IPython.core.error import TryNext
+from IPython.core.completer import CompletionContext, SimpleCompletion, context_matcher
 
 
-def completer(options: Sequence[str]) -> Callable[[Any, Any], list[str]]:
-    """A `complete_command` hook: the options that a magic takes, where one is being typed."""
+def completer(options: Mapping[str, Sequence[str]]) -> Callable[[CompletionContext], Any]:
+    """An IPython matcher: the options of the magic whose line is being typed, and then nothing else."""
+    magic = re.compile(rf"(?:.*=)?\s*%%?({'|'.join(options)})\s")
 
-    def complete(shell: Any, event: Any) -> list[str]:
-        if not event.symbol.startswith("-"):
-            raise TryNext
-        used = set(event.line.split()[1:]) - {event.symbol}
-        return [option for option in options if option.startswith(event.symbol) and option not in used]
+    @context_matcher(identifier="jaxstage")
+    def complete(context: CompletionContext) -> Any:
+        line = magic.match(context.text_until_cursor)
+        if line is None or not context.token.startswith("-"):
+            return {"completions": []}
+        used = set(context.text_until_cursor.split()[1:-1])
+        found = [o for o in options[line[1]] if o.startswith(context.token) and o not in used]
+        return {
+            "completions": [SimpleCompletion(text=option, type="param") for option in found],
+            "matched_fragment": context.token,
+            "suppress": bool(found),
+        }
 
     return complete

@@ -8,18 +8,16 @@ from types import TracebackType
 from typing import Any
 
 
-def as_in_a_plain_cell(ip: Any, error: BaseException, tb: TracebackType | None, hidden: int = 1) -> BaseException:
-    """What to raise so that IPython shows `error` from `tb` on, without the magic's own frames.
+def as_in_a_plain_cell(ip: Any, error: BaseException, tb: TracebackType | None) -> BaseException:
+    """What to raise so that IPython shows `error` with the frames of `tb` alone.
 
-    The first `hidden` frames of `tb`, such as the one that ran the user's code, are not shown.
+    Raise it outside any `except` block, so that it gets no context.
     """
-    if isinstance(error, SystemExit | KeyboardInterrupt) or hasattr(error, "_render_traceback_"):
+    if isinstance(error, SystemExit) or hasattr(error, "_render_traceback_"):
         return error
     if isinstance(error, SyntaxError) or _holds_group(error):
         return _stand_in(error, lambda: _plain_text(ip, error, tb))
-    return _rendered(
-        error, lambda: list(ip.InteractiveTB.structured_traceback(type(error), error, tb, tb_offset=hidden))
-    )
+    return _rendered(error, lambda: list(ip.InteractiveTB.structured_traceback(type(error), error, tb, tb_offset=0)))
 
 
 def in_one_line(error: BaseException, where: str) -> BaseException:
@@ -47,15 +45,14 @@ def _rendered(error: BaseException, lines: Any) -> BaseException:
 def _stand_in(error: BaseException, lines: Any) -> BaseException:
     """IPython renders syntax errors and groups without asking the hook, so something of the same name is raised."""
     double = type(type(error).__name__, (Exception,), {"__module__": type(error).__module__})(str(error))
-    double.__cause__ = error
+    double.original = error
     return _rendered(double, lines)
 
 
 def _plain_text(ip: Any, error: BaseException, tb: TracebackType | None) -> list[str]:
-    below = tb.tb_next if tb else None
     if isinstance(error, SyntaxError):
-        return list(ip.SyntaxTB.structured_traceback(type(error), error, traceback.extract_tb(below)))
-    return traceback.format_exception(type(error), error, below)
+        return list(ip.SyntaxTB.structured_traceback(type(error), error, traceback.extract_tb(tb)))
+    return "".join(traceback.format_exception(type(error), error, tb)).splitlines()
 
 
 def _holds_group(error: BaseException | None) -> bool:

@@ -7,7 +7,9 @@ from collections.abc import Awaitable
 from types import FrameType
 from typing import Any
 
+from IPython.core.error import UsageError
 from IPython.core.magic import Magics, line_cell_magic, magics_class, needs_local_scope, no_var_expand
+from IPython.core.magic_arguments import MagicArgumentParser
 
 from jaxstage_ext import command
 from jaxstage_ext.completion import completer
@@ -56,7 +58,8 @@ class StageMagics(Magics):
     def __init__(self, shell: Any) -> None:
         super().__init__(shell)
         self.runs = Runs(shell)
-        self.await_cells = await_cells(shell)
+        self.await_cells = await_cells(shell, _python_of)
+        self.complete = completer({name: _flags(parser) for name, parser in PARSERS.items()})
 
     @line_cell_magic
     @_documented
@@ -79,14 +82,22 @@ class StageMagics(Magics):
 
     def _run(self, kind: str, line: str, cell: str | None, local_ns: dict[str, Any] | None) -> Any:
         request = self._request(kind, line)
-        if cell is None:
-            work = request.run_line(line, local_ns, _caller())
-        else:
-            work = request.run_cell(line, cell)
-        return drive(self.shell, work, awaits(self.shell, command.python_of(line), cell or ""))
+        work = request.run_line(line, local_ns, _caller()) if cell is None else request.run_cell(line, cell)
+        return drive(self.shell, work, awaits(self.shell, _python_of(kind, line), cell or ""))
 
     def _request(self, kind: str, line: str) -> Request:
         return Request(self.shell, self.runs, kind, command.parse(line, PARSERS[kind]))
+
+
+def _python_of(kind: str, line: str) -> str:
+    try:
+        return command.parse(line, PARSERS[kind]).code
+    except UsageError:
+        return ""
+
+
+def _flags(parser: MagicArgumentParser) -> list[str]:
+    return [flag for action in parser._actions for flag in action.option_strings]
 
 
 def _caller() -> FrameType | None:
@@ -106,10 +117,7 @@ def load(ip: Any) -> None:
     ip.events.register("pre_run_cell", magics.runs.before)
     ip.events.register("post_run_cell", magics.runs.after)
     ip.input_transformers_cleanup.append(magics.await_cells)
-    for name, parser in PARSERS.items():
-        hook = completer([flag for action in parser._actions for flag in action.option_strings])
-        for symbol in (f"%{name}", f"%%{name}"):
-            ip.set_hook("complete_command", hook, str_key=symbol)
+    ip.Completer.custom_matchers.append(magics.complete)
     settings = JAXStage.instance(parent=ip)
     ip.configurables.append(settings)
 
@@ -122,10 +130,9 @@ def unload(ip: Any) -> None:
     ip.events.unregister("pre_run_cell", magics.runs.before)
     ip.events.unregister("post_run_cell", magics.runs.after)
     ip.input_transformers_cleanup.remove(magics.await_cells)
-    hooks = ip.strdispatchers["complete_command"].strs
+    ip.Completer.custom_matchers.remove(magics.complete)
     for name in PARSERS:
-        for kind, prefix in (("line", "%"), ("cell", "%%")):
+        for kind in ("line", "cell"):
             ip.magics_manager.magics[kind].pop(name, None)
-            hooks.pop(prefix + name, None)
     ip.configurables[:] = [c for c in ip.configurables if not isinstance(c, JAXStage)]
     JAXStage.clear_instance()

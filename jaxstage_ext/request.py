@@ -18,9 +18,10 @@ from jaxstage_ext.core.call import Call
 from jaxstage_ext.runs import Runs
 
 _WAYS = (
-    "say them with a call on the magic's line (%%{kind} {name}(...)), a call as the last line, "
+    "give the arguments by a call on the magic's line (%%{kind} {name}(...)), a call as the cell's last line, "
     '--args "f32[8,128]", or annotations such as x: Float[Array, "8 128"]'
 )
+_OTHERWISE = "end the cell with the call to {kind}, or put that call on the magic's line"
 
 
 class Request:
@@ -46,14 +47,28 @@ class Request:
         staging.check_jax()
         ran = await run_cell(self.ip, source, self.runs.number, typed, cut=not self.on_line)
         column = len(f"# %%{self.kind} ")
-        nodes = [command.moved(node, number - 1, column) for node in self.on_line] or ran.calls
-        space = self.ip.user_ns
-        calls = [await self._stated(node, ran.file, space) for node in nodes] or self._defined(ran)
+        nodes = [command.moved(node, number - 1, column) for node in self.on_line] or await self._last_calls(ran)
+        calls = [await self._stated(node, ran.file, self.ip.user_ns) for node in nodes] or self._defined(ran)
         value = self._stage(calls)[1]
         return None if ran.quiet else value
 
+    async def _last_calls(self, ran: Cell) -> list[ast.expr]:
+        """The calls of the last line. Beside --args a `print(...)` there is an ordinary statement, and is run."""
+        if self.options.args is None:
+            return ran.calls
+        left = []
+        for node in ran.calls:
+            fn = getattr(node, "func", None)
+            if isinstance(fn, ast.Name) and calling.why_not(calling.lookup(fn.id, self.ip.user_ns)):
+                await execute(
+                    self.ip, ast.copy_location(ast.Expr(node), node), ran.file, "exec" if ran.quiet else "single"
+                )
+            else:
+                left.append(node)
+        return left
+
     async def run_line(self, line: str, local_ns: dict[str, Any] | None, frame: FrameType | None) -> Any:
-        """Stage the calls of a line magic. Returns the Inspection where the line's value is used, else that of `--run`."""
+        """Stage the calls of a line magic. Returns the Inspection where that is used, else the value of `--run`."""
         if not self.on_line:
             raise UsageError(f"say what to {self.kind}, for example %{self.kind} loss(w, x)")
         staging.check_jax()
@@ -87,9 +102,7 @@ class Request:
         space = self.ip.user_ns
         functions = {name: used for name, used in ran.functions.items() if calling.is_function(space.get(name))}
         if not functions:
-            raise UsageError(
-                f"nothing to {self.kind}: the cell defines no function; {_WAYS.format(kind=self.kind, name='f')}"
-            )
+            raise UsageError(f"nothing to {self.kind} in this cell; {_OTHERWISE.format(kind=self.kind)}")
         calls: list[Call] = []
         unknown: list[str] = []
         for name in functions if self.options.args is None else calling.roots(functions):
@@ -114,7 +127,7 @@ class Request:
 
     def _check(self, fn: Any, name: str) -> None:
         if why := calling.why_not(fn):
-            raise UsageError(f"{name} {why}, so it cannot be staged; {_WAYS.format(kind=self.kind, name='f')}")
+            raise UsageError(f"{name} {why}, so it cannot be staged; {_OTHERWISE.format(kind=self.kind)}")
 
     def _call(self, fn: Any, args: tuple[Any, ...], kwargs: dict[str, Any], name: str) -> Call:
         return Call(fn, args, kwargs, name, self.jit, self.runs.label)
@@ -129,7 +142,7 @@ class Request:
             bound = inspections[0] if len(inspections) == 1 else inspections
             self.ip.push({self.options.output: bound}, interactive=True)
         if failure is not None:
-            raise failure from None
+            raise failure
         return inspections, staging.execute(self.ip, inspections) if self.options.run else None
 
 

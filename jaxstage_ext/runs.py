@@ -44,5 +44,5 @@ class Runs:
         if self._raw.rstrip().endswith(typed.rstrip()):
             above = self._raw.rstrip()[: -len(typed.rstrip())].count("\n")
             typed = self._raw
-        comment = " ".join(f"# %%{kind} {line}".splitlines())
+        comment = " ".join(f"# %%{kind} {line}".rstrip().splitlines())
         return "#\n" * above + f"{comment}\n{cell}", typed, above + 1

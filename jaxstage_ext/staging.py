@@ -9,6 +9,7 @@ from IPython.core.error import UsageError
 
 from jaxstage_ext.core.call import Call
 from jaxstage_ext.failures import as_in_a_plain_cell, in_one_line
+from jaxstage_ext.toplevel_await import interruptible
 
 
 def check_jax() -> None:
@@ -48,10 +49,11 @@ def stage(ip: Any, calls: Sequence[Call], kind: str, quiet: bool) -> tuple[tuple
     shown = None if quiet else _show(pending)
     stopped: BaseException | None = None
     try:
-        for inspection in pending:
-            stages.run(inspection._staged, lambda: shown.refresh(pending) if shown else None)
-            if inspection.error is not None and inspection.error.interrupted:
-                break
+        with interruptible():
+            for inspection in pending:
+                stages.run(inspection._staged, lambda: shown.refresh(pending) if shown else None)
+                if inspection.error is not None and inspection.error.interrupted:
+                    break
     except KeyboardInterrupt as error:
         stopped = error
     if shown:
@@ -73,17 +75,24 @@ def _failure(ip: Any, inspections: Sequence[Any], stopped: BaseException | None,
     if not errors:
         return None
     first = errors[0].exception
-    if quiet:
-        from jaxstage_ext.errors import without_our_frames
-
-        return as_in_a_plain_cell(ip, first, without_our_frames(first).__traceback__, hidden=0)
+    if quiet and first is not None:
+        return _without_our_frames(ip, first)
     return in_one_line(first, "the panel above tells where")
 
 
 def execute(ip: Any, inspections: Sequence[Any]) -> Any:
     """The value of the compiled executable; a tuple if there are several."""
+    failure: BaseException | None = None
     try:
-        values = [inspection.execute() for inspection in inspections]
+        with interruptible():
+            values = [inspection.execute() for inspection in inspections]
+        return values[0] if len(values) == 1 else tuple(values)
     except BaseException as error:
-        raise as_in_a_plain_cell(ip, error, error.__traceback__) from None
-    return values[0] if len(values) == 1 else tuple(values)
+        failure = _without_our_frames(ip, error)
+    raise failure
+
+
+def _without_our_frames(ip: Any, error: BaseException) -> BaseException:
+    from jaxstage_ext.errors import without_our_frames
+
+    return as_in_a_plain_cell(ip, error, without_our_frames(error).__traceback__)

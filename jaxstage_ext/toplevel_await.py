@@ -4,27 +4,31 @@ from __future__ import annotations
 
 import ast
 import asyncio
+import contextlib
 import inspect
 import re
-from collections.abc import Callable, Coroutine
+import signal
+import threading
+from collections.abc import Callable, Coroutine, Iterator
 from typing import Any
 
 from IPython.core.error import UsageError
 
-from jaxstage_ext.command import python_of
-
 _FIRST_LINE = re.compile(r"%%(trace|lower|compile)(?: (.*))?")
 
 
-def await_cells(ip: Any) -> Callable[[list[str]], list[str]]:
-    """An input transformer: a magic's cell that awaits is itself awaited, in the loop that runs all cells."""
+def await_cells(ip: Any, python_of: Callable[[str, str], str]) -> Callable[[list[str]], list[str]]:
+    """An input transformer: a magic's cell that awaits is itself awaited, in the loop that runs all cells.
+
+    `python_of(kind, line)` is a magic's line without its options.
+    """
 
     def transform(lines: list[str]) -> list[str]:
         match = _FIRST_LINE.fullmatch(lines[0].rstrip()) if lines else None
         if match is None:
             return lines
         kind, line, cell = match[1], match[2] or "", "".join(lines[1:])
-        if not cell.strip() or not awaits(ip, python_of(line), cell):
+        if not cell.strip() or not awaits(ip, python_of(kind, line), cell):
             return lines
         return [f"await get_ipython().magics_manager.registry['StageMagics'].run_async({kind!r}, {line!r}, {cell!r})\n"]
 
@@ -35,7 +39,11 @@ def awaits(ip: Any, line: str, cell: str) -> bool:
     """Whether a cell awaits at top level, so that it needs an event loop."""
     if "await" not in line + cell and "async" not in cell:
         return False
-    return any(_is_coroutine(source) for source in (line.strip(), ip.transform_cell(cell)))
+    try:
+        sources = (line.strip(), ip.transform_cell(cell))
+    except SyntaxError:
+        return False
+    return any(_is_coroutine(source) for source in sources)
 
 
 def _is_coroutine(source: str) -> bool:
@@ -49,7 +57,7 @@ def _is_coroutine(source: str) -> bool:
 def drive(ip: Any, work: Coroutine[Any, Any, Any], needs_loop: bool) -> Any:
     """Run a coroutine to its end from ordinary code."""
     if needs_loop:
-        if _loop_runs():
+        if loop_runs():
             work.close()
             raise UsageError(
                 "`await` needs the magic on the cell's first line: it cannot run inside another magic here"
@@ -62,9 +70,25 @@ def drive(ip: Any, work: Coroutine[Any, Any, Any], needs_loop: bool) -> Any:
     raise RuntimeError("the cell awaits something, yet no statement of it says so")
 
 
-def _loop_runs() -> bool:
+def loop_runs() -> bool:
+    """Whether the code that asks is run by an event loop, as all cells of a notebook are."""
     try:
         asyncio.get_running_loop()
     except RuntimeError:
         return False
     return True
+
+
+@contextlib.contextmanager
+def interruptible() -> Iterator[None]:
+    """Let an interrupt stop ordinary code in a cell that awaits; there IPython's kernel only cancels what awaits."""
+    handler = signal.getsignal(signal.SIGINT)
+    main = threading.current_thread() is threading.main_thread()
+    if not (main and loop_runs()) or handler in (signal.default_int_handler, signal.SIG_IGN, None):
+        yield
+        return
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, handler)

@@ -168,8 +168,16 @@ def of(inspection: Inspection) -> dict[str, Any]:
         "coverage": coverage and {"direct": coverage.direct, "inferred": coverage.inferred, "total": coverage.total},
         "documents": [_document(inspection, kind, running) for kind in inspection.documents],
         "error": _error(inspection),
-        "notes": [],
+        "notes": [] if running else _notes(inspection),
     }
+
+
+def _notes(inspection: Inspection) -> list[str]:
+    notes = []
+    coverage = inspection.coverage
+    if coverage and coverage.total and not coverage.direct + coverage.inferred:
+        notes.append("Nothing links to source: JAX recorded no line of your own code (a function out of a library?).")
+    return notes
 
 
 def _out(inspection: Inspection) -> Any:
@@ -186,20 +194,24 @@ def _stage(inspection: Inspection, stage: stages.Stage, running: bool) -> dict[s
 
 
 def _equations(inspection: Inspection, running: bool) -> str:
-    return f"{jax_private.count_equations(stages.unwrap(inspection.traced).jaxpr):,} eqns"
+    return _counted(jax_private.count_equations(stages.unwrap(inspection.traced).jaxpr), "eqn")
 
 
 def _operations(inspection: Inspection, running: bool) -> str | None:
     if running or "stablehlo" not in inspection.documents:
         return None
-    return f"{inspection.documents['stablehlo'].coverage.total:,} ops"
+    return _counted(inspection.documents["stablehlo"].coverage.total, "op")
 
 
 def _instructions(inspection: Inspection, running: bool) -> str | None:
     if running or "hlo" not in inspection.documents:
         return None
     module = inspection._module_columns
-    return f"{len(module.names):,} instrs, {module.fusions:,} fusions"
+    return f"{_counted(len(module.names), 'instr')}, {_counted(module.fusions, 'fusion')}"
+
+
+def _counted(number: int, what: str) -> str:
+    return f"{number:,} {what}{'' if number == 1 else 's'}"
 
 
 _COUNTS = {"trace": _equations, "lower": _operations, "compile": _instructions}

@@ -1,0 +1,134 @@
+"""What inspecting costs beside what JAX does anyway. `make benchmarks` prints the table."""
+
+from __future__ import annotations
+
+import gc
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import jax
+import jax.numpy as jnp
+import pytest
+
+from jaxstage_ext import inspect
+from jaxstage_ext.core import jax_private
+from jaxstage_ext.ir import hlo
+from jaxstage_ext.ir.source import FrameTable
+
+sys.path.insert(0, str(Path(__file__).parent))
+from model import step
+from table import against, row, seconds
+
+pytestmark = pytest.mark.benchmark
+
+
+def bare(fn, args):
+    return jax.jit(fn).trace(*args).lower().compile()
+
+
+def test_inspect_on_a_four_layer_step() -> None:
+    inspect(*_flat(1))
+    ours, theirs = against(lambda: inspect(*_flat(4)), lambda: bare(*step(4)), rounds=7)
+    row(
+        "inspect, 4-layer gradient step",
+        f"{ours:.2f} s",
+        f"{theirs:.2f} s bare",
+        "ratio <= 1.10",
+        ours / theirs <= 1.10,
+    )
+    print(f"\n{'':<58} ratio {ours / theirs:.3f}")
+
+
+def _flat(layers: int):
+    fn, args = step(layers)
+    return (fn, *args)
+
+
+def test_inspect_on_three_lines() -> None:
+    def fresh():
+        def three(w, x):
+            hidden = jnp.tanh(x @ w)
+            scaled = jax.nn.softmax(hidden)
+            return scaled.sum()
+
+        return three
+
+    w, x = jnp.ones((128, 512)), jnp.ones((8, 128))
+    first = seconds(lambda: inspect(fresh(), w, x)) - seconds(lambda: bare(fresh(), (w, x)))
+    ours, theirs = against(lambda: inspect(fresh(), w, x), lambda: bare(fresh(), (w, x)), rounds=15)
+    added = (ours - theirs) * 1e3
+    row("inspect, three lines: added", f"{added:.1f} ms", f"{theirs * 1e3:.0f} ms bare", "<= 60 ms", added <= 60)
+    print(f"\n{'':<58} first call in the process: {first * 1e3:.1f} ms added")
+
+
+def test_everything_the_panel_shows_of_a_four_layer_step() -> None:
+    inspection = inspect(*_flat(4))
+    shown = seconds(inspection.summary)
+    total = sum(inspection.seconds.values())
+    row("all documents and the summary, 4-layer step", f"{shown:.3f} s", f"{total:.2f} s stages", "(none)", True)
+
+
+def test_hlo_document_of_a_32_layer_step() -> None:
+    fn, args = step(32)
+    compiled = jax.jit(fn).trace(*args).lower().compile(compiler_options={"xla_backend_optimization_level": 0})
+    [module] = jax_private.hlo_modules(compiled)
+
+    def document():
+        text = jax_private.hlo_text(module, True)
+        return hlo.read(text, hlo.parse(jax_private.hlo_proto(module)), FrameTable())
+
+    def texts():
+        compiled.as_text()
+        module.as_serialized_hlo_module_proto()
+
+    gc.collect()
+    Path("/proc/self/clear_refs").write_text("5")  # the peak counts from here
+    before = peak_megabytes()
+    read = document()
+    added = peak_megabytes() - before
+    coverage = read.coverage
+    print(f"\n{len(read):,} lines, {coverage}")
+    ours, theirs = against(document, texts, rounds=7)
+    row(
+        "HLO document with links, 32-layer step at -O0",
+        f"{ours:.2f} s",
+        f"{theirs:.2f} s text + proto",
+        "ratio <= 2",
+        ours / theirs <= 2,
+    )
+    print(f"\n{'':<58} ratio {ours / theirs:.2f}")
+    row("the same, memory above what was there", f"{added:.0f} MB", f"{before:.0f} MB before", "< 600 MB", added < 600)
+
+
+def peak_megabytes() -> float:
+    peak = next(line for line in Path("/proc/self/status").read_text().splitlines() if line.startswith("VmHWM"))
+    return int(peak.split()[1]) / 1e3
+
+
+def test_links_of_a_four_layer_step() -> None:
+    coverage = inspect(*_flat(4)).documents["hlo"].coverage
+    direct, linked = coverage.direct / coverage.total, (coverage.direct + coverage.inferred) / coverage.total
+    row("HLO linked directly, 4-layer step", f"{direct:.1%}", f"of {coverage.total}", ">= 88 %", direct >= 0.88)
+    row("with inferred links", f"{linked:.1%}", "", ">= 99 %", linked >= 0.99)
+
+
+LOAD = """
+import jax, time
+from IPython.core.interactiveshell import InteractiveShell
+shell = InteractiveShell.instance()
+started = time.perf_counter()
+shell.run_line_magic("load_ext", "jaxstage_ext")
+print(time.perf_counter() - started)
+"""
+
+
+def test_loading_the_extension() -> None:
+    environment = {**os.environ, "JAX_PLATFORMS": "cpu"}
+    times = []
+    for _ in range(5):
+        done = subprocess.run([sys.executable, "-c", LOAD], env=environment, capture_output=True, text=True, check=True)
+        times.append(float(done.stdout.split()[-1]) * 1e3)
+    middle = sorted(times)[2]
+    row("%load_ext beyond import jax", f"{middle:.0f} ms", "5 fresh processes", "< 100 ms", middle < 100)

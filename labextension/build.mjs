@@ -1,0 +1,47 @@
+import { readFileSync, writeFileSync } from "node:fs";
+import { gzipSync } from "node:zlib";
+import * as esbuild from "esbuild";
+
+const OUT = new URL("../jaxstage_ext/static/", import.meta.url).pathname;
+const PANEL_LIMIT = 120_000;
+
+const common = {
+  bundle: true,
+  minify: true,
+  target: "es2022",
+  charset: "utf8",
+  legalComments: "none",
+  jsx: "automatic",
+  jsxImportSource: "preact",
+  logLevel: "info",
+};
+
+const builds = [
+  { ...common, entryPoints: ["src/panel.tsx"], format: "esm", outfile: `${OUT}panel.js` },
+  { ...common, entryPoints: ["src/standalone.tsx"], format: "iife", outfile: `${OUT}standalone.js` },
+  { ...common, entryPoints: ["style/panel.css"], outfile: `${OUT}panel.css` },
+];
+
+/** An offline page inlines the script, so no closing tag may stand in it. */
+function guardClosingTags(path) {
+  const text = readFileSync(path, "utf8");
+  writeFileSync(path, text.replaceAll("</script", "<\\/script"));
+}
+
+function report() {
+  for (const { outfile } of builds) {
+    const bytes = readFileSync(outfile);
+    console.log(`${outfile.split("/").pop()}: ${bytes.length} B, gzip ${gzipSync(bytes).length} B`);
+    if (outfile.endsWith("panel.js") && bytes.length > PANEL_LIMIT) {
+      throw new Error(`panel.js has ${bytes.length} bytes; the limit is ${PANEL_LIMIT}, for every instance sends it`);
+    }
+  }
+}
+
+if (process.argv.includes("--watch")) {
+  for (const options of builds) await (await esbuild.context(options)).watch();
+} else {
+  await Promise.all(builds.map((options) => esbuild.build(options)));
+  guardClosingTags(`${OUT}standalone.js`);
+  report();
+}

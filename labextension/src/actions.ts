@@ -1,0 +1,90 @@
+/** What buttons and keys have in common. */
+
+import type { Doc } from "./document";
+import type { Show } from "./rewrite";
+import type { Session } from "./session";
+import { definition } from "./symbols";
+
+export function toggle(session: Session, what: keyof Show): void {
+  const { show } = session.store.get();
+  session.store.set({ show: { ...show, [what]: !show[what] } });
+}
+
+export function foldAll(doc: Doc): void {
+  if (doc.folds.anyFolded) doc.folds.unfoldAll();
+  else doc.folds.foldAll();
+  doc.changed();
+}
+
+export async function goToDefinition(
+  session: Session,
+  doc: Doc,
+  name: string,
+  row: number,
+  global: boolean,
+): Promise<void> {
+  const found = await definition(doc, name, row, global).catch(() => -1);
+  if (found >= 0) session.go(doc.kind, row, found);
+  else session.say(`The definition of ${name} is not in this document.`);
+}
+
+async function copy(session: Session, what: string, text: Promise<string>): Promise<void> {
+  try {
+    await writeClipboard(await text);
+    session.say(`Copied ${what}.`);
+  } catch (error) {
+    session.say(`Not copied: ${error instanceof Error ? error.message : "the browser refused"}`);
+  }
+}
+
+export function copyLine(session: Session, doc: Doc, row = doc.current): Promise<void> {
+  return copy(session, `line ${row + 1} of ${doc.info.title}`, Promise.resolve(doc.text?.line(row) ?? ""));
+}
+
+export function copyAll(session: Session, doc: Doc): Promise<void> {
+  return copy(session, doc.info.title, doc.text?.all() ?? Promise.resolve(""));
+}
+
+/** The clipboard's own interface needs a secure page; the old command works in all. */
+async function writeClipboard(text: string): Promise<void> {
+  try {
+    await navigator.clipboard.writeText(text);
+  } catch {
+    const area = document.createElement("textarea");
+    area.value = text;
+    area.style.cssText = "position:fixed;opacity:0";
+    document.body.append(area);
+    area.select();
+    const done = document.execCommand("copy");
+    area.remove();
+    if (!done) throw new Error("the browser refused access to the clipboard");
+  }
+}
+
+const BUDGET_MS = 150;
+
+/** Runs the pane's search; a newer query wins. Shows the first hit at or after the current row. */
+export async function runSearch(doc: Doc, query: string, matchCase: boolean): Promise<void> {
+  doc.search = { ...doc.search, query, matchCase, hits: null, at: -1 };
+  const asked = doc.search;
+  const slow = setTimeout(() => doc.changed(), BUDGET_MS);
+  try {
+    const hits = (await doc.text?.search(query, matchCase)) ?? null;
+    if (doc.search !== asked) return;
+    const at = hits ? hits.rows.findIndex((row) => row >= doc.current) : -1;
+    doc.search = { ...doc.search, hits, at: hits?.rows.length ? Math.max(0, at) : -1 };
+  } catch (error) {
+    if (doc.search === asked) doc.problem = error instanceof Error ? error.message : String(error);
+  } finally {
+    clearTimeout(slow);
+    doc.changed();
+  }
+}
+
+export function stepHit(doc: Doc, by: 1 | -1): void {
+  const { hits, at } = doc.search;
+  const n = hits?.rows.length ?? 0;
+  if (n === 0) return;
+  doc.search = { ...doc.search, at: (at + by + n) % n };
+  doc.changed();
+}

@@ -1,0 +1,101 @@
+import { type Rows, readRows } from "./columns";
+import { Folds } from "./folds";
+import { gunzip } from "./gzip";
+import { PagedText } from "./pagedText";
+import { openQuotes } from "./highlight";
+import type { Reply, Source } from "./source";
+import type { DocumentInfo } from "./state";
+import { FullText, type Hits, type Text } from "./text";
+
+export interface Search {
+  open: boolean;
+  query: string;
+  matchCase: boolean;
+  hits: Hits | null;
+  at: number;
+}
+
+/** One document of one call: its text, what is known of its rows, and where the user is in it. */
+export class Doc {
+  text: Text | null = null;
+  rows: Rows | null = null;
+  folds = new Folds(0);
+  problem: string | null = null;
+  paged = false;
+  scrollTop = 0;
+  scrollLeft = 0;
+  current = 0;
+  search: Search = { open: false, query: "", matchCase: false, hits: null, at: -1 };
+  private quotes: (string | null)[] | null = null;
+  private listeners = new Set<() => void>();
+
+  constructor(
+    private source: Source,
+    readonly call: number,
+    public info: DocumentInfo,
+  ) {}
+
+  get kind(): string {
+    return this.info.kind;
+  }
+
+  onChange(listener: () => void): () => void {
+    this.listeners.add(listener);
+    return () => this.listeners.delete(listener);
+  }
+
+  changed(): void {
+    for (const listener of [...this.listeners]) listener();
+  }
+
+  ask(method: string, more: Record<string, string | number | boolean> = {}): Promise<Reply> {
+    return this.source.request(method, { call: this.call, doc: this.kind, ...more });
+  }
+
+  /** Text first, so that it shows; then the columns. Keeps what it has when either fails. */
+  async load(framesFor: (rows: Rows) => Promise<void>): Promise<void> {
+    this.problem = null;
+    try {
+      await this.loadText();
+      this.changed();
+      const rows = await readRows(await this.ask("columns"), this.text?.length ?? 0);
+      await framesFor(rows);
+      this.rows = rows;
+      this.folds.replace(rows.foldEnd);
+    } catch (error) {
+      this.problem = error instanceof Error ? error.message : String(error);
+    }
+    this.changed();
+  }
+
+  private async loadText(): Promise<void> {
+    const reply = await this.ask("document");
+    this.paged = reply.result.mode === "paged";
+    const text = this.paged ? this.pagedText(reply) : new FullText(await gunzip(reply.buffers[0] ?? new ArrayBuffer(0)));
+    if (this.folds.length !== text.length) this.folds = new Folds(text.length);
+    this.current = Math.min(this.current, Math.max(0, text.length - 1));
+    this.search = { ...this.search, hits: null, at: -1 };
+    this.quotes = null;
+    this.text = text;
+    text.onChange(() => this.changed());
+  }
+
+  private pagedText(reply: Reply): PagedText {
+    const lines = typeof reply.result.lines === "number" ? Math.min(reply.result.lines, 50_000_000) : 0;
+    return new PagedText(lines, {
+      page: (start, end) => this.ask("page", { start, end }),
+      search: (query, matchCase) => this.ask("search", { query, case: matchCase }),
+    });
+  }
+
+  /** The quotes of a docstring that a row of Python begins inside of. */
+  quotesAt(row: number): string | null {
+    if (this.kind !== "python" || this.paged || !this.text) return null;
+    this.quotes ??= openQuotes(this.eachLine(this.text));
+    return this.quotes[row] ?? null;
+  }
+
+  private *eachLine(text: Text): Iterable<string> {
+    for (let row = 0; row < text.length; row++) yield text.line(row) ?? "";
+  }
+}

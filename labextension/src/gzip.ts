@@ -1,0 +1,29 @@
+const LIMIT = 512 * 1024 * 1024;
+
+/** Unpacks gzip; refuses more than `limit` bytes, for the payload is not trusted. */
+export async function gunzip(data: ArrayBuffer, limit = LIMIT): Promise<Uint8Array<ArrayBuffer>> {
+  const stream = new Blob([data]).stream().pipeThrough(new DecompressionStream("gzip"));
+  const reader = stream.getReader();
+  const chunks: Uint8Array[] = [];
+  let size = 0;
+  for (;;) {
+    const { done, value } = await reader.read();
+    if (done) return joined(chunks, size);
+    size += value.byteLength;
+    if (size > limit) {
+      void reader.cancel();
+      throw new Error(`a reply unpacks to more than ${limit} bytes`);
+    }
+    chunks.push(value);
+  }
+}
+
+function joined(chunks: Uint8Array[], size: number): Uint8Array<ArrayBuffer> {
+  const all = new Uint8Array(size);
+  let at = 0;
+  for (const chunk of chunks) {
+    all.set(chunk, at);
+    at += chunk.byteLength;
+  }
+  return all;
+}

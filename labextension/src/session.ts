@@ -1,0 +1,186 @@
+import type { Rows } from "./columns";
+import { Doc } from "./document";
+import { type Frames, readFrames } from "./frames";
+import { type Lit, colouredLines, hueOfRow, litByRow, litRows } from "./links";
+import type { Source } from "./source";
+import type { DocumentInfo, PanelState, Summary } from "./state";
+import { type Pick, Store } from "./store";
+
+interface Known {
+  frames: Frames;
+  coloured: Map<string, number>;
+}
+
+interface Place {
+  doc: string;
+  row: number;
+}
+
+/** All that one widget model has fetched and all that its user has done; outlives the DOM that shows it. */
+export class Session {
+  readonly store = new Store();
+  private docs = new Map<string, Doc>();
+  private known = new Map<number, Known>();
+  private generations = new Map<number, string>();
+  private framesAsked = new Map<number, Promise<void>>();
+  private back: Place[] = [];
+  state: PanelState;
+  private litMemo: { pick: Pick; rows: Rows; frames: Frames; lit: Lit | null }[] = [];
+  private listeners = new Set<() => void>();
+
+  constructor(readonly source: Source) {
+    this.state = source.state();
+    source.onState(() => this.takeState());
+  }
+
+  get call(): number {
+    return Math.min(this.store.get().call, Math.max(0, this.state.calls.length - 1));
+  }
+
+  get summary(): Summary | null {
+    return this.state.calls[this.call] ?? null;
+  }
+
+  onState(listener: () => void): () => void {
+    this.listeners.add(listener);
+    return () => this.listeners.delete(listener);
+  }
+
+  private takeState(): void {
+    this.state = this.source.state();
+    this.state.calls.forEach((summary, call) => this.refresh(call, summary));
+    for (const listener of [...this.listeners]) listener();
+  }
+
+  /** A further stage may add source files and frames: what is open is fetched anew, the user stays where he is. */
+  private refresh(call: number, summary: Summary): void {
+    const generation = JSON.stringify(summary.documents);
+    if (this.generations.get(call) === generation) return;
+    this.generations.set(call, generation);
+    this.framesAsked.delete(call);
+    for (const info of summary.documents) {
+      const doc = this.docs.get(`${call}/${info.kind}`);
+      if (doc) this.load(doc, info);
+    }
+  }
+
+  /** The document, fetched when it is first asked for; null when the call has none of that kind. */
+  doc(kind: string, call = this.call): Doc | null {
+    const found = this.docs.get(`${call}/${kind}`);
+    if (found) return found;
+    const info = this.state.calls[call]?.documents.find((d) => d.kind === kind);
+    if (!info) return null;
+    const doc = new Doc(this.source, call, info);
+    this.docs.set(`${call}/${kind}`, doc);
+    this.load(doc, info);
+    return doc;
+  }
+
+  /** The document of the shown call, if it has been asked for. */
+  loaded(kind: string): Doc | null {
+    return this.docs.get(`${this.call}/${kind}`) ?? null;
+  }
+
+  load(doc: Doc, info: DocumentInfo = doc.info): void {
+    doc.info = info;
+    void doc.load((rows) => this.ensureFrames(doc.call, rows)).then(() => this.updateOthers(doc));
+  }
+
+  private updateOthers(loaded: Doc): void {
+    for (const doc of this.docs.values()) if (doc !== loaded && doc.call === loaded.call) doc.changed();
+  }
+
+  /** Documents may be built one by one, each adding frames: fetch again when rows point past those we have. */
+  private async ensureFrames(call: number, rows: Rows): Promise<void> {
+    this.generations.set(call, JSON.stringify(this.state.calls[call]?.documents ?? []));
+    await (this.framesAsked.get(call) ?? this.fetchFrames(call));
+    const last = rows.frame.reduce((a, b) => Math.max(a, b), -1);
+    if (last >= (this.known.get(call)?.frames.length ?? 0)) await this.fetchFrames(call);
+  }
+
+  private fetchFrames(call: number): Promise<void> {
+    const asked = this.source.request("frames", { call }).then(async (reply) => {
+      const frames = await readFrames(reply);
+      this.known.set(call, { frames, coloured: colouredLines(frames) });
+    });
+    this.framesAsked.set(call, asked);
+    asked.catch(() => this.framesAsked.delete(call));
+    return asked;
+  }
+
+  frames(call = this.call): Frames | null {
+    return this.known.get(call)?.frames ?? null;
+  }
+
+  hue(doc: Doc, row: number): number | null {
+    const known = this.known.get(doc.call);
+    return known && doc.rows ? hueOfRow(known.frames, known.coloured, doc.rows, row) : null;
+  }
+
+  lit(pick: Pick | null): Lit | null {
+    const rows = pick && this.docs.get(`${this.call}/${pick.doc}`)?.rows;
+    const frames = this.frames();
+    if (!pick || !rows || !frames) return null;
+    const memo = this.litMemo.find((m) => m.pick === pick && m.rows === rows && m.frames === frames);
+    if (memo) return memo.lit;
+    const lit = litByRow(frames, rows, pick.row);
+    this.litMemo = [{ pick, rows, frames, lit }, ...this.litMemo].slice(0, 2);
+    return lit;
+  }
+
+  /** The rows of a document that the selection lights up, without the selected row itself. */
+  litRowsOf(doc: Doc): number[] {
+    const { selected } = this.store.get();
+    const lit = this.lit(selected);
+    if (!lit || !doc.rows) return [];
+    return litRows(lit, doc.rows).filter((row) => !(selected?.doc === doc.kind && selected.row === row));
+  }
+
+  select(doc: string, row: number, from = doc): void {
+    this.store.set({ selected: { doc, row, from } });
+  }
+
+  /** Selects a row of the same document and remembers the way back. */
+  go(doc: string, from: number, to: number): void {
+    this.back = [...this.back.slice(-99), { doc, row: from }];
+    this.select(doc, to, "");
+  }
+
+  goBack(): void {
+    const place = this.back.pop();
+    if (place) this.select(place.doc, place.row, "");
+    else this.say("There is nothing to go back to.");
+  }
+
+  get canGoBack(): boolean {
+    return this.back.length > 0;
+  }
+
+  say(message: string): void {
+    this.store.set({ message });
+  }
+
+  pickCall(call: number): void {
+    this.back = [];
+    this.store.set({ call, hover: null, selected: null });
+  }
+
+  /** The row of the source pane that shows a line of a file, or -1. */
+  sourceRow(file: number, line: number): number {
+    const rows = this.docs.get(`${this.call}/python`)?.rows;
+    if (!rows?.file || !rows.number) return -1;
+    for (let row = 0; row < rows.number.length; row++) {
+      if (rows.file[row] === file && rows.number[row] === line) return row;
+    }
+    return -1;
+  }
+
+  /** The row of the source pane on which the call's error stands, or -1. */
+  errorRow(): number {
+    const error = this.summary?.error;
+    const frames = this.frames();
+    if (!error?.line || !frames) return -1;
+    const file = frames.files.findIndex((f) => f.name === error.file || f.label === error.label);
+    return this.sourceRow(file, error.line);
+  }
+}

@@ -1,0 +1,333 @@
+/** A virtual list of code rows with folding. Knows documents and the session, no host. */
+
+import { GRADIENT, INFERRED } from "../columns";
+import type { Doc } from "../document";
+import { nameOf, tokenise, tokenisePython } from "../highlight";
+import { STRONG, WEAK, classOf, inRange, sourceLine } from "../links";
+import { hiddenStretches } from "../rewrite";
+import type { Session } from "../session";
+import type { Pick } from "../store";
+import { sameScope } from "../symbols";
+import { type Geometry, offsetAt, scrollHeight, scrollTopFor, visibleRange } from "./geometry";
+import { type RowContent, element, marksIn, rowElement } from "./rowView";
+
+const OVERSCAN = 6;
+
+let panes = 0;
+
+export class CodePane {
+  readonly list = element("div", "jxs-code");
+  private spacer = element("div", "jxs-spacer");
+  private content = element("div", "jxs-rows");
+  private drawn = new Map<number, HTMLElement>();
+  private rowHeight = 18;
+  private id = `jxs-pane-${panes++}`;
+  private named: { name: string; row: number } | null = null;
+  private undo: (() => void)[] = [];
+  private resize = new ResizeObserver(() => this.draw());
+  private widest = 0;
+
+  constructor(
+    readonly doc: Doc,
+    readonly session: Session,
+  ) {
+    this.list.tabIndex = 0;
+    this.list.setAttribute("role", "listbox");
+    this.list.setAttribute("aria-label", `${doc.info.title}, ${doc.info.lines} lines`);
+    this.list.append(this.spacer, this.content);
+    this.list.addEventListener("scroll", () => this.scrolled());
+    this.content.addEventListener("pointerover", (e) => this.pointed(e));
+    this.list.addEventListener("pointerleave", () => this.left());
+  }
+
+  mount(parent: HTMLElement): void {
+    parent.append(this.list);
+    this.rowHeight = Number.parseFloat(getComputedStyle(this.list).getPropertyValue("--jxs-row")) || 18;
+    this.undo = [
+      this.doc.onChange(() => this.rebuild()),
+      this.session.store.subscribe((now, before) => {
+        if (now.show !== before.show) this.rebuild();
+        if (now.selected !== before.selected) this.follow(now.selected);
+        if (now.selected !== before.selected || now.hover !== before.hover) this.paint();
+      }),
+      this.session.onState(() => this.paint()),
+    ];
+    this.rebuild();
+    this.list.scrollTop = this.doc.scrollTop;
+    this.list.scrollLeft = this.doc.scrollLeft;
+    this.resize.observe(this.list);
+    this.draw();
+  }
+
+  unmount(): void {
+    this.resize.disconnect();
+    for (const undo of this.undo) undo();
+    this.list.remove();
+  }
+
+  get geometry(): Geometry {
+    return { rowHeight: this.rowHeight, rows: this.doc.folds.visible, viewport: this.list.clientHeight };
+  }
+
+  /** Draws everything anew, where the rows themselves have changed. */
+  rebuild(): void {
+    this.drawn.clear();
+    this.content.replaceChildren();
+    this.spacer.style.height = `${scrollHeight(this.geometry)}px`;
+    this.draw();
+  }
+
+  private scrolled(): void {
+    this.doc.scrollTop = this.list.scrollTop;
+    this.doc.scrollLeft = this.list.scrollLeft;
+    this.draw();
+  }
+
+  /** Brings the drawn rows in line with the scroll position; rows that stay keep their elements. */
+  draw(): void {
+    const text = this.doc.text;
+    if (!text || !this.list.isConnected) return;
+    const { folds } = this.doc;
+    const g = this.geometry;
+    const [first, last] = visibleRange(g, this.list.scrollTop, OVERSCAN);
+    text.want(folds.rowAt(first), folds.rowAt(Math.max(first, last)));
+    const rows: number[] = [];
+    for (let index = first; index <= last; index++) rows.push(folds.rowAt(index));
+    const fresh = this.sync(rows);
+    const offset = first * g.rowHeight - offsetAt(g, this.list.scrollTop) + this.list.scrollTop;
+    this.content.style.transform = `translateY(${offset}px)`;
+    if (fresh) {
+      this.paint();
+      this.keepWidth();
+    }
+  }
+
+  /** The list never gets narrower while it scrolls, or its horizontal position would jump. */
+  private keepWidth(): void {
+    if (this.content.scrollWidth <= this.widest) return;
+    this.widest = this.content.scrollWidth;
+    this.content.style.minWidth = `max(100%, ${this.widest}px)`;
+  }
+
+  private sync(rows: number[]): boolean {
+    const wanted = new Set(rows);
+    for (const [row, node] of this.drawn) {
+      if (wanted.has(row)) continue;
+      node.remove();
+      this.drawn.delete(row);
+    }
+    let fresh = false;
+    let next = this.content.firstElementChild;
+    for (const row of rows) {
+      const there = this.drawn.get(row);
+      if (there && there === next) next = next.nextElementSibling;
+      else this.content.insertBefore(there ?? this.create(row), next);
+      fresh ||= !there;
+    }
+    return fresh;
+  }
+
+  private create(row: number): HTMLElement {
+    const node = rowElement(this.describe(row));
+    node.id = `${this.id}-${row}`;
+    const flags = this.doc.rows?.flags[row] ?? 0;
+    node.classList.toggle("jxs-inferred", (flags & INFERRED) > 0);
+    node.classList.toggle("jxs-gradient", (flags & GRADIENT) > 0);
+    this.drawn.set(row, node);
+    return node;
+  }
+
+  private describe(row: number): RowContent {
+    const { doc, session } = this;
+    const line = doc.text?.line(row);
+    const { show } = session.store.get();
+    const { query, matchCase, open } = doc.search;
+    const number = doc.rows?.number?.[row];
+    return {
+      row,
+      line,
+      label: number === undefined ? String(row + 1) : number < 0 ? "" : String(number),
+      tokens: line === undefined ? [] : this.tokens(row, line),
+      hidden: line === undefined ? [] : hiddenStretches(doc.kind, line, show),
+      marks: open && line !== undefined ? marksIn(line, query, matchCase) : [],
+      fold: doc.folds.canFold(row) ? (doc.folds.isFolded(row) ? "closed" : "open") : "none",
+      foldedRows: doc.folds.end(row) - row,
+      comment: show.metadata ? this.comment(row) : "",
+      hue: session.hue(doc, row),
+    };
+  }
+
+  private tokens(row: number, line: string) {
+    if (this.doc.kind !== "python") return tokenise(this.doc.kind, line);
+    return this.isTitle(row) ? [] : tokenisePython(line, this.doc.quotesAt(row));
+  }
+
+  private isTitle(row: number): boolean {
+    const { rows } = this.doc;
+    return rows?.number != null && (rows.number[row] ?? -1) < 0;
+  }
+
+  private comment(row: number): string {
+    const { rows, kind } = this.doc;
+    const frames = this.session.frames(this.doc.call);
+    const frame = rows?.frame[row] ?? -1;
+    if (!rows || !frames || kind === "python") return "";
+    const anchor = frames.anchor[frame] ?? -1;
+    const place = frame >= 0 ? `${frames.fileOf(anchor)?.label ?? "?"}:${frames.at.line[anchor]}` : "";
+    const parts = [place, rows.scopes[rows.scope[row] ?? -1] ?? ""].filter(Boolean);
+    return parts.length ? `  // ${parts.join(" · ")}` : "";
+  }
+
+  /** Classes that come and go without a change of the rows: what is selected, lit, named, in error. */
+  paint(): void {
+    const { session, doc } = this;
+    const { hover, selected } = session.store.get();
+    const [hoverLit, heldLit] = [session.lit(hover), session.lit(selected)];
+    const errorRow = doc.kind === "python" ? session.errorRow() : -1;
+    for (const [row, node] of this.drawn) {
+      const held = doc.rows ? classOf(heldLit, doc.rows, row) : 0;
+      const hovered = doc.rows ? classOf(hoverLit, doc.rows, row) : 0;
+      const isSelected = selected?.doc === doc.kind && selected.row === row;
+      const strongest = Math.max(held, hovered);
+      const { classList } = node;
+      classList.toggle("jxs-strong", strongest === STRONG);
+      classList.toggle("jxs-weak", strongest === WEAK);
+      classList.toggle("jxs-held", held > 0);
+      classList.toggle("jxs-hover", hovered > 0);
+      classList.toggle("jxs-selected", isSelected);
+      classList.toggle("jxs-current", doc.current === row);
+      classList.toggle("jxs-error", row === errorRow);
+      classList.toggle("jxs-title", this.isTitle(row));
+      node.setAttribute("aria-selected", String(isSelected));
+      this.underline(row, node, hoverLit?.source ?? heldLit?.source ?? null);
+    }
+    this.paintNames();
+    this.paintHit();
+    if (this.drawn.has(doc.current)) this.list.setAttribute("aria-activedescendant", `${this.id}-${doc.current}`);
+    else this.list.removeAttribute("aria-activedescendant");
+  }
+
+  /** Marks the very expression, where columns are known and it stands on one line. */
+  private underline(row: number, node: HTMLElement, range: import("../links").SourceRange | null): void {
+    node.querySelector(".jxs-range")?.remove();
+    const line = this.doc.rows && sourceLine(this.doc.rows, row);
+    if (!line || !range || !range.endColumn || !inRange(range, line)) return;
+    const text = this.doc.text?.line(row) ?? "";
+    const from = line.number === range.line ? range.column - 1 : text.length - text.trimStart().length;
+    const to = line.number === range.endLine ? range.endColumn - 1 : text.length;
+    if (to <= from) return;
+    const mark = element("span", "jxs-range");
+    mark.style.left = `${from}ch`;
+    mark.style.width = `${Math.min(to, text.length) - from}ch`;
+    node.querySelector(".jxs-line")?.append(mark);
+  }
+
+  private paintNames(): void {
+    const { named, doc } = this;
+    for (const node of this.content.querySelectorAll(".jxs-same")) node.classList.remove("jxs-same");
+    if (!named) return;
+    for (const [row, node] of this.drawn) {
+      for (const token of node.querySelectorAll<HTMLElement>("[data-name]")) {
+        if (token.dataset.name !== named.name) continue;
+        const global = token.classList.contains("jxs-t-ref");
+        if (global || sameScope(doc, row, named.row)) token.classList.add("jxs-same");
+      }
+    }
+  }
+
+  private paintHit(): void {
+    const { hits, at, open } = this.doc.search;
+    for (const node of this.content.querySelectorAll(".jxs-hit-now")) node.classList.remove("jxs-hit-now");
+    if (!open || !hits || at < 0) return;
+    const row = hits.rows[at] ?? -1;
+    let nth = 0;
+    while (hits.rows[at - nth - 1] === row) nth++;
+    const marks = this.drawn.get(row)?.querySelectorAll(".jxs-hit");
+    (marks?.[nth] ?? marks?.[0])?.classList.add("jxs-hit-now");
+  }
+
+  rowOf(target: EventTarget | null): number {
+    const node = target instanceof Element ? target.closest<HTMLElement>(".jxs-row") : null;
+    return node ? Number(node.dataset.row) : -1;
+  }
+
+  private pointed(event: PointerEvent): void {
+    const row = this.rowOf(event.target);
+    const name = event.target instanceof HTMLElement ? event.target.dataset.name : undefined;
+    this.name(name === undefined ? null : { name, row });
+    const { hover, selected } = this.session.store.get();
+    if (row >= 0 && !(hover?.doc === this.doc.kind && hover.row === row)) {
+      const pick: Pick = { doc: this.doc.kind, row, from: this.doc.kind };
+      this.session.store.set({ hover: selected?.doc === pick.doc && selected.row === row ? selected : pick });
+    }
+  }
+
+  private left(): void {
+    this.name(null);
+    this.session.store.set({ hover: null });
+  }
+
+  private name(named: { name: string; row: number } | null): void {
+    if (named?.name === this.named?.name && named?.row === this.named?.row) return;
+    this.named = named;
+    this.paintNames();
+  }
+
+  /** The first name on a row that can be gone to: a called computation before a value. */
+  nameOn(row: number): { name: string; global: boolean } | null {
+    const line = this.doc.text?.line(row) ?? "";
+    const names = tokenise(this.doc.kind, line).filter((t) => !t.def && (t.cls === "ref" || t.cls === "name"));
+    const token = names.find((t) => t.cls === "ref") ?? names[0];
+    return token ? { name: nameOf(line, token), global: token.cls === "ref" } : null;
+  }
+
+  /** After a selection: elsewhere made, show its first counterpart here; here made, show the row itself. */
+  private follow(selected: Pick | null): void {
+    if (!selected || selected.from === this.doc.kind) return;
+    if (selected.doc === this.doc.kind) this.moveTo(selected.row, "center");
+    else this.revealLit(1, true);
+  }
+
+  /** Scrolls to a counterpart of the selection: the first one, or the next or previous from the current row. */
+  revealLit(step: 1 | -1, first = false): void {
+    const rows = this.litRows();
+    const { current } = this.doc;
+    const inView = first && rows.find((row) => this.isInView(row));
+    if (inView) return;
+    const next = step > 0 ? rows.find((row) => row > current) : rows.findLast((row) => row < current);
+    const target = first ? rows[0] : (next ?? (step > 0 ? rows[0] : rows.at(-1)));
+    if (target !== undefined) this.moveTo(target, "center");
+  }
+
+  litRows(): number[] {
+    return this.session.litRowsOf(this.doc);
+  }
+
+  private isInView(row: number): boolean {
+    if (this.doc.folds.isHidden(row)) return false;
+    const g = this.geometry;
+    const top = this.doc.folds.indexOf(row) * g.rowHeight - offsetAt(g, this.list.scrollTop);
+    return top >= 0 && top + g.rowHeight <= g.viewport;
+  }
+
+  /** Makes a row current, unfolds what hides it and scrolls it into view. */
+  moveTo(row: number, where: "center" | "nearest"): void {
+    const { doc } = this;
+    if (!doc.text || doc.text.length === 0) return;
+    doc.current = Math.max(0, Math.min(row, doc.text.length - 1));
+    if (doc.folds.reveal(doc.current)) doc.changed();
+    if (!this.isInView(doc.current)) this.scrollToRow(doc.current, where);
+    this.paint();
+  }
+
+  private scrollToRow(row: number, where: "center" | "nearest"): void {
+    const g = this.geometry;
+    const top = this.doc.folds.indexOf(row) * g.rowHeight;
+    const offset = offsetAt(g, this.list.scrollTop);
+    const centred = top - (g.viewport - g.rowHeight) / 2;
+    const nearest = top < offset ? top : top + g.rowHeight - g.viewport;
+    const far = Math.abs(nearest - offset) > g.viewport;
+    this.list.scrollTop = scrollTopFor(g, where === "center" || far ? centred : nearest);
+    this.scrolled();
+  }
+}

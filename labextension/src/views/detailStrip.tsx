@@ -1,0 +1,90 @@
+import { type Detail, type StackEntry, detailOf } from "../detail";
+import type { Session } from "../session";
+import { useShared } from "./hooks";
+import { LinkButton } from "./header";
+import { IconButton } from "./icons";
+
+function Stack({ entries, session }: { entries: StackEntry[]; session: Session }) {
+  const frames = session.frames();
+  return (
+    <ol class="jxs-stack" aria-label="call stack, innermost first">
+      {entries.map((entry) => {
+        const row = frames ? session.sourceRow(frames.at.file[entry.frame] ?? -1, entry.line) : -1;
+        const place = `${entry.label}:${entry.line}`;
+        return (
+          <li class={entry.user ? "jxs-frame-user" : "jxs-frame-library"} key={entry.frame}>
+            {row >= 0 ? <LinkButton text={place} onClick={() => session.select("python", row, "")} /> : <span>{place}</span>}
+            <code>{entry.fn}</code>
+          </li>
+        );
+      })}
+    </ol>
+  );
+}
+
+function Words({ detail, session }: { detail: Detail; session: Session }) {
+  const go = () => session.select("python", detail.sourceRow, "");
+  return (
+    <>
+      {detail.hue !== null && <i class="jxs-swatch" style={{ "--jxs-h": String(detail.hue) }} />}
+      {detail.gradient && <span class="jxs-badge jxs-badge-gradient">gradient of</span>}
+      {detail.sourceRow >= 0 ? <LinkButton text={detail.place} onClick={go} /> : <span>{detail.place}</span>}
+      {!detail.known && <span class="jxs-dim">no source is known for this line</span>}
+      {detail.fn && <code class="jxs-fn">{detail.fn}</code>}
+      {detail.inferredFrom !== null && (
+        <span class="jxs-badge jxs-badge-inferred">
+          {detail.inferredFrom > 0 ? `inferred from line ${detail.inferredFrom}` : "inferred"}
+        </span>
+      )}
+      {detail.code && <code class="jxs-snippet">{detail.code}</code>}
+      {detail.scope && (
+        <code class="jxs-scope" title={detail.scope}>
+          {detail.scope}
+        </code>
+      )}
+      {detail.counts.length > 0 && (
+        <span class="jxs-counts">
+          {detail.counts.map(({ title, n }) => (
+            <span key={title} class={n ? "" : "jxs-dim"}>
+              {title} <b>{n}</b>
+            </span>
+          ))}
+        </span>
+      )}
+    </>
+  );
+}
+
+export function DetailStrip({ session }: { session: Session }) {
+  const hover = useShared(session, (s) => s.hover);
+  const selected = useShared(session, (s) => s.selected);
+  const open = useShared(session, (s) => s.stack);
+  const message = useShared(session, (s) => s.message);
+  const detail = detailOf(session, open && selected ? selected : (hover ?? selected));
+  const canOpen = (detail?.stack.length ?? 0) > 0;
+  return (
+    <footer class="jxs-detail">
+      <div class="jxs-words" aria-live="polite">
+        {detail ? (
+          <Words detail={detail} session={session} />
+        ) : (
+          <span class="jxs-dim">Point at a line to see what it came from and what it became; click to hold it.</span>
+        )}
+      </div>
+      {message && (
+        <span class="jxs-message" role="status">
+          {message}
+        </span>
+      )}
+      <IconButton
+        icon="stack"
+        label="Whole call stack (s)"
+        pressed={open}
+        disabled={!open && !canOpen}
+        onClick={() => session.store.set({ stack: !open })}
+      />
+      {open && detail && canOpen && <Stack entries={detail.stack} session={session} />}
+      {open && !canOpen && <p class="jxs-stack jxs-dim">Select a line of an IR pane to see the calls that led to it.</p>}
+    </footer>
+  );
+}

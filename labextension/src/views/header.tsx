@@ -1,0 +1,150 @@
+import type { Coverage, Fact, Stage, StageFailure, Summary } from "../state";
+import type { Session } from "../session";
+import { useKernelState, useShared } from "./hooks";
+
+export function seconds(s: number): string {
+  if (s < 0.001) return `${(s * 1e6).toFixed(0)} µs`;
+  if (s < 0.01) return `${(s * 1e3).toFixed(1)} ms`;
+  if (s < 1) return `${(s * 1e3).toFixed(0)} ms`;
+  return s < 100 ? `${s.toPrecision(3)} s` : `${s.toFixed(0)} s`;
+}
+
+export function percent(part: number, whole: number): string {
+  const share = (100 * part) / whole;
+  return `${part < whole && share > 99 ? Math.min(99.9, Math.floor(share * 10) / 10) : Math.round(share)} %`;
+}
+
+const MARKS: Record<Stage["state"], string> = { waiting: "○", running: "", done: "✓", failed: "✕", interrupted: "■" };
+
+function StageView({ stage }: { stage: Stage }) {
+  const time = stage.seconds === null ? "" : seconds(stage.seconds);
+  const said = { waiting: "waiting", running: "running…", done: time || "done", failed: "failed", interrupted: "interrupted" };
+  return (
+    <li class={`jxs-stage jxs-stage-${stage.state}`} data-stage={stage.name} data-state={stage.state}>
+      <span class="jxs-stage-mark" aria-hidden="true">
+        {MARKS[stage.state]}
+      </span>
+      <span class="jxs-stage-name">{stage.name}</span>
+      <span class="jxs-stage-time">{said[stage.state]}</span>
+      {stage.count && <span class="jxs-stage-count">{stage.count}</span>}
+      {stage.note && <span class="jxs-stage-note">{stage.note}</span>}
+    </li>
+  );
+}
+
+function FactView({ fact }: { fact: Fact }) {
+  const unknown = fact.reason !== null;
+  return (
+    <div class={unknown ? "jxs-fact jxs-unknown" : "jxs-fact"} title={fact.reason ?? undefined}>
+      <dt>{fact.label}</dt>
+      <dd>
+        {fact.text}
+        {unknown && <span class="jxs-hidden">: {fact.reason}</span>}
+      </dd>
+    </div>
+  );
+}
+
+function Linked({ coverage }: { coverage: Coverage }) {
+  const { direct, inferred, total } = coverage;
+  if (!total) return null;
+  const detail = `Of ${total} instructions ${direct} carry their source line; of ${inferred} it is inferred from operands and users`;
+  return (
+    <div class="jxs-fact jxs-linked" title={detail}>
+      <dt>linked</dt>
+      <dd>
+        {percent(direct + inferred, total)}
+        <span class="jxs-meter" aria-hidden="true">
+          <i style={{ width: `${(100 * direct) / total}%` }} />
+          <b style={{ width: `${(100 * inferred) / total}%` }} />
+        </span>
+        <span class="jxs-dim">
+          {percent(direct, total)} direct{inferred > 0 && `, ${percent(inferred, total)} inferred`}
+        </span>
+      </dd>
+    </div>
+  );
+}
+
+function Failure({ error, onShow }: { error: StageFailure; onShow: (() => void) | null }) {
+  const place = error.line === null ? "" : `${error.label ?? error.file ?? ""}:${error.line}`;
+  return (
+    <div class="jxs-failure" role="alert">
+      <div class="jxs-failure-head">
+        <b>{error.interrupted ? `${error.stage} interrupted` : `${error.stage} failed`}</b>
+        {error.type && <code>{error.type}</code>}
+        {place && (onShow ? <LinkButton text={place} onClick={onShow} /> : <span>{place}</span>)}
+      </div>
+      {error.message && <pre tabIndex={0}>{error.message}</pre>}
+    </div>
+  );
+}
+
+export function LinkButton({ text, onClick }: { text: string; onClick: () => void }) {
+  return (
+    <button type="button" class="jxs-link" onClick={onClick}>
+      {text}
+    </button>
+  );
+}
+
+function Picker({ session, calls }: { session: Session; calls: Summary[] }) {
+  return (
+    <select
+      class="jxs-picker"
+      aria-label="call"
+      value={session.call}
+      onChange={(e) => session.pickCall(Number((e.target as HTMLSelectElement).value))}
+    >
+      {calls.map((call, i) => (
+        <option value={i} key={i}>
+          {call.name}
+          {calls.filter((c) => c.name === call.name).length > 1 ? ` (${i + 1})` : ""}
+          {call.error ? " ✕" : ""}
+        </option>
+      ))}
+    </select>
+  );
+}
+
+export function Header({ session }: { session: Session }) {
+  useKernelState(session);
+  useShared(session, (s) => s.call);
+  const { calls, busy } = session.state;
+  const summary = session.summary;
+  if (!summary) return <header class="jxs-header jxs-empty">{busy ? "Starting…" : "Nothing has been staged."}</header>;
+  const show = () => {
+    const row = session.errorRow();
+    if (row >= 0) session.select("python", row, "");
+  };
+  return (
+    <header class="jxs-header">
+      <div class="jxs-top">
+        <code class="jxs-signature" title={summary.signature}>
+          {summary.signature || summary.name}
+        </code>
+        {calls.length > 1 && <Picker session={session} calls={calls} />}
+        <span class="jxs-target">{summary.target}</span>
+      </div>
+      <div class="jxs-figures">
+        <ol class="jxs-stages" aria-label="stages">
+          {summary.stages.map((stage) => (
+            <StageView stage={stage} key={stage.name} />
+          ))}
+        </ol>
+        <dl class="jxs-facts">
+          {summary.facts.map((fact) => (
+            <FactView fact={fact} key={fact.label} />
+          ))}
+          {summary.coverage && <Linked coverage={summary.coverage} />}
+        </dl>
+      </div>
+      {summary.error && <Failure error={summary.error} onShow={summary.error.line === null ? null : show} />}
+      {summary.notes.map((note) => (
+        <p class="jxs-note" key={note}>
+          {note}
+        </p>
+      ))}
+    </header>
+  );
+}

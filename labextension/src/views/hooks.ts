@@ -1,0 +1,34 @@
+import { useEffect, useReducer, useState } from "preact/hooks";
+import type { Doc } from "../document";
+import type { Session } from "../session";
+import type { Shared } from "../store";
+
+/** Renders again when the part of the shared state that `choose` picks has changed. */
+export function useShared<T>(session: Session, choose: (shared: Shared) => T): T {
+  const [, again] = useReducer((n: number) => n + 1, 0);
+  useEffect(
+    () => session.store.subscribe((now, before) => choose(now) !== choose(before) && again(undefined as never)),
+    [session],
+  );
+  return choose(session.store.get());
+}
+
+export function useKernelState(session: Session): void {
+  const [, again] = useReducer((n: number) => n + 1, 0);
+  useEffect(() => session.onState(() => again(undefined as never)), [session]);
+}
+
+export function useDoc(doc: Doc | null): void {
+  const [, again] = useReducer((n: number) => n + 1, 0);
+  useEffect(() => doc?.onChange(() => again(undefined as never)), [doc]);
+}
+
+export function useWidth(element: HTMLElement): number {
+  const [width, setWidth] = useState(element.clientWidth);
+  useEffect(() => {
+    const observer = new ResizeObserver(() => setWidth(element.clientWidth));
+    observer.observe(element);
+    return () => observer.disconnect();
+  }, [element]);
+  return width;
+}

@@ -1,0 +1,114 @@
+/** One row of code as DOM. Text only ever enters by textContent. */
+
+import { type Token, isName, nameOf } from "../highlight";
+import { type Stretch, overlaps } from "../rewrite";
+
+export interface RowContent {
+  row: number;
+  label: string;
+  line: string | undefined;
+  tokens: Token[];
+  hidden: Stretch[];
+  /** Search hits. */
+  marks: Stretch[];
+  fold: "none" | "open" | "closed";
+  foldedRows: number;
+  comment: string;
+  hue: number | null;
+}
+
+export function element(tag: string, className: string, text = ""): HTMLElement {
+  const node = document.createElement(tag);
+  node.className = className;
+  if (text) node.textContent = text;
+  return node;
+}
+
+export function rowElement(content: RowContent): HTMLElement {
+  const node = element("div", "jxs-row");
+  node.dataset.row = String(content.row);
+  node.setAttribute("role", "option");
+  if (content.hue !== null) {
+    node.classList.add("jxs-coloured");
+    node.style.setProperty("--jxs-h", String(content.hue));
+  }
+  node.append(gutter(content), codeElement(content));
+  return node;
+}
+
+function gutter(content: RowContent): HTMLElement {
+  const node = element("span", "jxs-gutter");
+  const fold = element("span", `jxs-fold jxs-fold-${content.fold}`);
+  node.append(element("span", "jxs-num", content.label), fold);
+  return node;
+}
+
+function codeElement(content: RowContent): HTMLElement {
+  const code = element("span", "jxs-line");
+  if (content.line === undefined) code.append(element("span", "jxs-waiting", "…"));
+  else code.append(...pieces(content, content.line));
+  if (content.fold === "closed") code.append(element("span", "jxs-folded", `⋯ ${content.foldedRows} lines`));
+  if (content.comment) code.append(element("span", "jxs-comment", content.comment));
+  return code;
+}
+
+function pieces(content: RowContent, line: string): Node[] {
+  const whole = content.marks.some(([start, end]) => overlaps(content.hidden, start, end));
+  const hidden = whole ? [] : content.hidden;
+  const nodes: Node[] = [];
+  let at = 0;
+  for (const token of [...content.tokens, { start: line.length, end: line.length, cls: "" }]) {
+    if (token.start > at) nodes.push(...plain(line, at, token.start, hidden, content.marks));
+    if (token.end > token.start) nodes.push(...tokenNodes(line, token, hidden, content.marks));
+    at = Math.max(at, token.end);
+  }
+  return nodes;
+}
+
+/** The visible stretches of a range, each marked or not. */
+function cut(start: number, end: number, hidden: Stretch[], marks: Stretch[]): [number, number, boolean][] {
+  const inside = (stretches: Stretch[], at: number) => stretches.some(([from, to]) => from <= at && at < to);
+  const edges = [start, end];
+  for (const [from, to] of [...hidden, ...marks]) {
+    if (from > start && from < end) edges.push(from);
+    if (to > start && to < end) edges.push(to);
+  }
+  edges.sort((a, b) => a - b);
+  const parts: [number, number, boolean][] = [];
+  edges.slice(1).forEach((to, i) => {
+    const from = edges[i] ?? to;
+    if (to > from && !inside(hidden, from)) parts.push([from, to, inside(marks, from)]);
+  });
+  return parts;
+}
+
+function plain(line: string, start: number, end: number, hidden: Stretch[], marks: Stretch[]): Node[] {
+  return cut(start, end, hidden, marks).map(([from, to, marked]) => {
+    const text = line.slice(from, to);
+    return marked ? element("mark", "jxs-hit", text) : document.createTextNode(text);
+  });
+}
+
+function tokenNodes(line: string, token: Token, hidden: Stretch[], marks: Stretch[]): Node[] {
+  return cut(token.start, token.end, hidden, marks).map(([from, to, marked]) => {
+    const node = element(marked ? "mark" : "span", `jxs-t-${token.cls}${marked ? " jxs-hit" : ""}`, line.slice(from, to));
+    if (isName(token)) {
+      node.dataset.name = nameOf(line, token);
+      if (token.def) node.classList.add("jxs-t-def");
+    }
+    return node;
+  });
+}
+
+/** Every occurrence of the query in the line. */
+export function marksIn(line: string, query: string, matchCase: boolean): Stretch[] {
+  if (!query) return [];
+  const text = matchCase ? line : line.toLowerCase();
+  const needle = matchCase ? query : query.toLowerCase();
+  const marks: Stretch[] = [];
+  if (text.length !== line.length) return marks;
+  for (let at = text.indexOf(needle); at >= 0 && marks.length < 200; at = text.indexOf(needle, at + needle.length)) {
+    marks.push([at, at + needle.length]);
+  }
+  return marks;
+}

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import cache
 from pathlib import Path
 
 STATIC = Path(__file__).resolve().parent.parent / "static"
@@ -12,7 +11,6 @@ class FrontEndMissing(RuntimeError):
     """The front end was never built; the text is one line that says how to build it."""
 
 
-@cache
 def text(name: str) -> str:
     """The text of a built file. Raises FrontEndMissing when it is not there."""
     try:

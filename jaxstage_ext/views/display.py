@@ -140,20 +140,25 @@ class Shown(View):
     def __init__(self, inspections: Sequence[Any], patience: float = PATIENCE) -> None:
         self._display_id = uuid.uuid4().hex
         self._panel = _make_panel(inspections, True, self._display_id)
+        self._live = _view(self._panel) if self._panel else {}
         self._publishing = threading.Lock()
         self._published = False
         self._timer = threading.Timer(patience, self._publish_early)
         self._timer.daemon = True
-        self._timer.start()
+        if self._panel:
+            self._timer.start()
+
+    @property
+    def _open(self) -> bool:
+        return self._panel is not None and self._panel.comm is not None
 
     def _publish_early(self) -> None:
         with self._publishing:
-            if not self._published and self._panel:
+            if not self._published and self._open:
                 self._published = True
-                _publish(_view(self._panel) | {"text/plain": "JAXStage: running"}, self._display_id, update=False)
+                _publish(self._live | {"text/plain": "JAXStage: running"}, self._display_id, update=False)
 
     def refresh(self, inspections: Sequence[Any]) -> None:
-        """Show how far the stages are."""
         if self._panel:
             self._panel.refresh(inspections, busy=True)
 
@@ -163,7 +168,6 @@ class Shown(View):
         data = static_bundle(inspections)
         if self._panel:
             self._panel.refresh(inspections)
-            data = _view(self._panel) | data
         with self._publishing:
-            _publish(data, self._display_id, update=self._published)
+            _publish(self._live | data if self._open else data, self._display_id, update=self._published)
             self._published = True

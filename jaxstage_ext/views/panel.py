@@ -45,6 +45,7 @@ class Panel(anywidget.AnyWidget):
         """Take the panel off the page and let go of its Inspections."""
         self.on_msg(_answer, remove=True)
         super().close()
+        self.layout.close()  # a widget of its own, which ipywidgets leaves open
         self._inspections = []
 
 

@@ -93,7 +93,7 @@ _DEFINITION = (
     r"^\s*(?:ROOT )?%?{0}(?::\d+)? = "  # HLO instruction, StableHLO op
     r"|^(?:ENTRY )?%?{0} \("  # HLO computation
     r"|func\.func [^@]*@{0}\("
-    r"|(?<![\w.@-])%?{0}\s*:\s?[a-z(!]"  # jaxpr binder, block argument
+    r"|(?<![\w.@-])%?{0}:\s?[a-z(!]"  # jaxpr binder, block argument
     r"|%{0} = %"  # an argument of stablehlo.while
 )
 

@@ -46,7 +46,7 @@ def _rule(left: str, title: str, right: str, columns: int) -> str:
 
 
 def _head(summary: Any, columns: int) -> Iterator[str]:
-    signature, target = clean(summary["signature"]), clean(summary["target"])
+    signature, target = clean(summary["signature"][:4000]), cut(clean(summary["target"]), columns // 2)
     room = columns - 6 - width(target)
     if width(signature) <= room:
         yield f"┌ {signature}{' ' * (room - width(signature))}  {target} ┐"

@@ -110,8 +110,12 @@ def facts(compiled: Any) -> list[dict[str, str | None]]:
     ]
 
 
-def _fact(label: str, text: str, reason: str | None = None) -> dict[str, str | None]:
-    return {"label": label, "text": text, "reason": reason}
+def _fact(label: str, text: str, note: str | None = None) -> dict[str, str | None]:
+    return {"label": label, "text": text, "reason": None, "note": note}
+
+
+def _unknown(label: str, reason: str) -> dict[str, str | None]:
+    return {"label": label, "text": "unknown", "reason": reason, "note": None}
 
 
 def _asked(analysis: Callable[[], Any]) -> tuple[Any, str]:
@@ -127,10 +131,10 @@ def _cost_fact(label: str, compiled: Any, key: str, unit: str) -> dict[str, str 
     if isinstance(costs, list):
         costs = costs[0] if costs else None
     if not isinstance(costs, Mapping):
-        return _fact(label, "unknown", reason)
+        return _unknown(label, reason)
     value = costs.get(key)
     if value is None or value < 0:
-        return _fact(label, "unknown", f"XLA's cost analysis has no figure for {key!r}")
+        return _unknown(label, f"XLA's cost analysis has no figure for {key!r}")
     return _fact(
         label, scaled(value, unit), "XLA's cost analysis; it counts a loop's body once" if unit == "FLOP" else None
     )
@@ -139,13 +143,13 @@ def _cost_fact(label: str, compiled: Any, key: str, unit: str) -> dict[str, str 
 def _memory_facts(compiled: Any) -> list[dict[str, str | None]]:
     memory, reason = _asked(compiled.memory_analysis)
     if memory is None:
-        return [_fact("peak memory", "unknown", reason)]
+        return [_unknown("peak memory", reason)]
     temp = int(memory.temp_size_in_bytes)
     peak = int(getattr(memory, "peak_memory_in_bytes", 0))
     held = int(memory.argument_size_in_bytes) + int(memory.output_size_in_bytes)
     if not peak and (held or temp):
         return [
-            _fact("peak memory", "unknown", "XLA's memory analysis leaves it at zero"),
+            _unknown("peak memory", "XLA's memory analysis leaves it at zero"),
             _fact("temp", scaled(temp, "B")),
         ]
     note = "XLA's peak_memory_in_bytes; CPU executables may leave temporaries out of it"

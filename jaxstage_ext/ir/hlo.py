@@ -149,7 +149,7 @@ def _graph(
 
 def read(text: str, module: Module, table: FrameTable) -> Document:
     """The document of a module from its text (metadata not printed) and its columns."""
-    linked = _linked(module, _frames(module.stack_frame_index, table), table)
+    linked = _linked(module, _frames(module.stack_frame_index, np.unique(module.stack_frame), table), table)
     row_of, instruction_of, n, ends = _rows(text, module)
     columns = [np.full(n, -1, np.int32) for _ in range(3)]
     row_flags = np.zeros(n, np.uint8)
@@ -164,26 +164,36 @@ def read(text: str, module: Module, table: FrameTable) -> Document:
     return Document("hlo", text, table.freeze(), row_frame, row_flags, ends, row_scope, module.scopes, row_origin)
 
 
-def _frames(index: Any, table: FrameTable) -> Ints:
-    """Per XLA frame number (0 is none): the frame in `table`, -1 outside the user's program."""
-    files, functions, places = index.file_names, index.function_names, index.file_locations
+def _frames(index: Any, used: Longs, table: FrameTable) -> Ints:
+    """Per XLA frame number (0 is none): the frame in `table`, -1 outside the user's program.
+
+    Only the frames in use are added, each with the callers up to the first that is outside.
+    """
     result = np.full(len(index.stack_frames) + 1, -1, np.int32)
-    for number, stack in enumerate(index.stack_frames, 1):
-        place = places[stack.file_location_id - 1]
-        file = files[place.file_name_id - 1]
-        if is_outside(file):
-            continue
-        function = functions[place.function_name_id - 1] if place.function_name_id else ""
-        where = Location(
-            file,
-            function,
-            place.line,
-            place.column + 1,
-            max(place.end_line, place.line),
-            place.end_column + 1 if place.end_column else 0,
-        )
-        result[number] = table.add(where, int(result[stack.parent_frame_id]))
+    for number in used[(0 < used) & (used < len(result))].tolist():
+        chain = []
+        while number and result[number] < 0 and (where := _location(index, number)) is not None:
+            chain.append((number, where))
+            number = index.stack_frames[number - 1].parent_frame_id
+        frame = int(result[number])
+        for number, where in reversed(chain):
+            result[number] = frame = table.add(where, frame)
     return result
+
+
+def _location(index: Any, number: int) -> Location | None:
+    place = index.file_locations[index.stack_frames[number - 1].file_location_id - 1]
+    file = index.file_names[place.file_name_id - 1]
+    if is_outside(file):
+        return None
+    return Location(
+        file,
+        index.function_names[place.function_name_id - 1] if place.function_name_id else "",
+        place.line,
+        place.column + 1,
+        max(place.end_line, place.line),
+        place.end_column + 1 if place.end_column else 0,
+    )
 
 
 def _linked(module: Module, frames: Ints, table: FrameTable) -> links.Links:

@@ -170,7 +170,7 @@ def _frames(index: Any, used: Longs, table: FrameTable) -> Ints:
     Only the frames in use are added, each with the callers up to the first that is outside.
     """
     result = np.full(len(index.stack_frames) + 1, -1, np.int32)
-    for number in used[(0 < used) & (used < len(result))].tolist():
+    for number in used[(used > 0) & (used < len(result))].tolist():
         chain = []
         while number and result[number] < 0 and (where := _location(index, number)) is not None:
             chain.append((number, where))

@@ -16,6 +16,11 @@ const common = {
   logLevel: "info",
 };
 
+const LIB = new URL("lib/", import.meta.url).pathname;
+const dev = [
+  { ...common, entryPoints: ["dev/paged.tsx"], format: "iife", outfile: `${LIB}paged.js` },
+  { ...common, entryPoints: ["style/panel.css"], outfile: `${LIB}paged.css` },
+];
 const builds = [
   { ...common, entryPoints: ["src/panel.tsx"], format: "esm", outfile: `${OUT}panel.js` },
   { ...common, entryPoints: ["src/standalone.tsx"], format: "iife", outfile: `${OUT}standalone.js` },
@@ -38,7 +43,9 @@ function report() {
   }
 }
 
-if (process.argv.includes("--watch")) {
+if (process.argv.includes("--dev")) {
+  await Promise.all(dev.map((options) => esbuild.build(options)));
+} else if (process.argv.includes("--watch")) {
   for (const options of builds) await (await esbuild.context(options)).watch();
 } else {
   await Promise.all(builds.map((options) => esbuild.build(options)));

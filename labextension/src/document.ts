@@ -28,6 +28,8 @@ export class Doc {
   search: Search = { open: false, query: "", matchCase: false, hits: null, at: -1 };
   private quotes: (string | null)[] | null = null;
   private listeners = new Set<() => void>();
+  private fillers = new Set<() => void>();
+  private textProblem: string | null = null;
 
   constructor(
     private source: Source,
@@ -77,7 +79,20 @@ export class Doc {
     this.search = { ...this.search, hits: null, at: -1 };
     this.quotes = null;
     this.text = text;
-    text.onChange(() => this.changed());
+    text.onChange(() => this.filled());
+  }
+
+  /** More lines have come in, which concerns only those who draw them; a failure concerns all. */
+  private filled(): void {
+    const problem = this.text?.problem ?? null;
+    for (const listener of [...this.fillers]) listener();
+    if (problem !== this.textProblem) this.changed();
+    this.textProblem = problem;
+  }
+
+  onFill(listener: () => void): () => void {
+    this.fillers.add(listener);
+    return () => this.fillers.delete(listener);
   }
 
   private pagedText(reply: Reply): PagedText {

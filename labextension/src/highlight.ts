@@ -119,8 +119,10 @@ function binds(kind: string, line: string, token: Token): boolean {
     return /^\s*(ROOT )?$/.test(before) ? rest.startsWith(" = ") : rest.startsWith(": ");
   }
   if (token.cls === "ref") return /\bfunc\.func\b[^@]*$/.test(before);
-  if (/^(:\d+)?(, %[\w$.-]+(:\d+)?)* = /.test(rest)) return /^\s*(%[\w$.:-]+, )*$/.test(before) || before.endsWith("while(");
-  return /^: [!a-z]/.test(rest) && /(?:@[\w$.-]+|\^bb\d+)\(/.test(before) || (/^ = %/.test(rest) && /while\(/.test(before));
+  const inHead = /(?:@[\w$.-]+|\^bb\d+)\(/.test(before) && /^: [!a-z]/.test(rest);
+  const inWhile = before.includes("while(") && rest.startsWith(" = %");
+  const isResult = /^\s*(%[\w$.:-]+, )*$/.test(before) && /^(:\d+)?(, %[\w$.-]+(:\d+)?)* = /.test(rest);
+  return inHead || inWhile || isResult;
 }
 
 /** Docstrings span lines: for each row of a Python document, the quotes it begins inside of. */

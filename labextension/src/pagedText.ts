@@ -6,6 +6,8 @@ const MARGIN = 2;
 const KEPT = 400;
 const MAX_IN_FLIGHT = 4;
 const MAX_COPY_ROWS = 50_000;
+/** Rows that the kernel sends in one reply. */
+const LONGEST = 5000;
 
 export interface Pages {
   page(start: number, end: number): Promise<Reply>;
@@ -119,7 +121,8 @@ export class PagedText implements Text {
     if (this.length > MAX_COPY_ROWS) {
       throw new Error(`${this.length.toLocaleString("en")} lines are too many to copy; use .documents[...].text`);
     }
-    const { result } = await this.fetch.page(0, this.length);
-    return Array.isArray(result.lines) ? result.lines.map(String).join("\n") : "";
+    const parts: Promise<Reply>[] = [];
+    for (let row = 0; row < this.length; row += LONGEST) parts.push(this.fetch.page(row, Math.min(row + LONGEST, this.length)));
+    return (await Promise.all(parts)).flatMap(({ result }) => (Array.isArray(result.lines) ? result.lines : [])).join("\n");
   }
 }

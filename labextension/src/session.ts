@@ -1,4 +1,4 @@
-import type { Rows } from "./columns";
+import { OP, type Rows } from "./columns";
 import { Doc } from "./document";
 import { type Frames, readFrames } from "./frames";
 import { type Lit, colouredLines, hueOfRow, litByRow, litRows } from "./links";
@@ -94,7 +94,8 @@ export class Session {
   private async ensureFrames(call: number, rows: Rows): Promise<void> {
     this.generations.set(call, JSON.stringify(this.state.calls[call]?.documents ?? []));
     await (this.framesAsked.get(call) ?? this.fetchFrames(call));
-    const last = rows.frame.reduce((a, b) => Math.max(a, b), -1);
+    let last = -1;
+    for (const frame of rows.frame) if (frame > last) last = frame;
     if (last >= (this.known.get(call)?.frames.length ?? 0)) await this.fetchFrames(call);
   }
 
@@ -128,12 +129,14 @@ export class Session {
     return lit;
   }
 
-  /** The rows of a document that the selection lights up, without the selected row itself. */
+  /** The rows to step through for the selection: of what it lights up the operations, where there are any. */
   litRowsOf(doc: Doc): number[] {
-    const { selected } = this.store.get();
-    const lit = this.lit(selected);
-    if (!lit || !doc.rows) return [];
-    return litRows(lit, doc.rows).filter((row) => !(selected?.doc === doc.kind && selected.row === row));
+    const { rows } = doc;
+    const lit = this.lit(this.store.get().selected);
+    if (!lit || !rows) return [];
+    const all = litRows(lit, rows);
+    const operations = all.filter((row) => (rows.flags[row] ?? 0) & OP);
+    return operations.length ? operations : all;
   }
 
   select(doc: string, row: number, from = doc): void {

@@ -81,10 +81,11 @@ function useFadingMessage(session: Session): void {
 function Panes({ session, open }: { session: Session; open: string[] }) {
   const widths = useShared(session, (s) => s.widths);
   const height = useShared(session, (s) => s.height);
+  const holding = useShared(session, (s) => s.selected !== null);
   const docs = open.flatMap((kind) => session.doc(kind) ?? []);
   if (!docs.length) return <div class="jxs-panes jxs-no-panes" />;
   return (
-    <div class="jxs-panes" style={height === null ? undefined : { height: `${height}px` }}>
+    <div class={holding ? "jxs-panes jxs-holding" : "jxs-panes"} style={height === null ? undefined : { height: `${height}px` }}>
       {docs.map((doc, i) => {
         const before = docs[i - 1];
         return (

@@ -45,6 +45,7 @@ export class CodePane {
     this.rowHeight = Number.parseFloat(getComputedStyle(this.list).getPropertyValue("--jxs-row")) || 18;
     this.undo = [
       this.doc.onChange(() => this.rebuild()),
+      this.doc.onFill(() => this.fill()),
       this.session.store.subscribe((now, before) => {
         if (now.show !== before.show) this.rebuild();
         if (now.selected !== before.selected) this.follow(now.selected);
@@ -74,6 +75,16 @@ export class CodePane {
     this.drawn.clear();
     this.content.replaceChildren();
     this.spacer.style.height = `${scrollHeight(this.geometry)}px`;
+    this.draw();
+  }
+
+  /** Draws the rows again whose lines were still to come. */
+  private fill(): void {
+    for (const [row, node] of this.drawn) {
+      if (!node.classList.contains("jxs-empty-row") || this.doc.text?.line(row) === undefined) continue;
+      node.remove();
+      this.drawn.delete(row);
+    }
     this.draw();
   }
 
@@ -133,6 +144,7 @@ export class CodePane {
     const flags = this.doc.rows?.flags[row] ?? 0;
     node.classList.toggle("jxs-inferred", (flags & INFERRED) > 0);
     node.classList.toggle("jxs-gradient", (flags & GRADIENT) > 0);
+    node.classList.toggle("jxs-empty-row", this.doc.text?.line(row) === undefined);
     this.drawn.set(row, node);
     return node;
   }

@@ -33,13 +33,13 @@ function StageView({ stage }: { stage: Stage }) {
 }
 
 function FactView({ fact }: { fact: Fact }) {
-  const unknown = fact.reason !== null;
+  const unknown = fact.text === "unknown" ? " jxs-unknown" : "";
   return (
-    <div class={unknown ? "jxs-fact jxs-unknown" : "jxs-fact"} title={fact.reason ?? undefined}>
+    <div class={`jxs-fact${fact.reason ? " jxs-explained" : ""}${unknown}`} title={fact.reason ?? undefined}>
       <dt>{fact.label}</dt>
       <dd>
         {fact.text}
-        {unknown && <span class="jxs-hidden">: {fact.reason}</span>}
+        {fact.reason && <span class="jxs-hidden">: {fact.reason}</span>}
       </dd>
     </div>
   );

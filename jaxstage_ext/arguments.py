@@ -13,7 +13,7 @@ from typing import Any
 
 from IPython.core.error import UsageError
 
-_SCALAR = re.compile(r"(?<=\w)\[\]")
+_SCALAR = re.compile(r"""('(?:\\.|[^'\\])*'|"(?:\\.|[^"\\])*")|(?<=\w)\[([ \t]*)\]""")
 _SHORT = re.compile(r"(bf|f|i|s|u|c)(\d+)(_?e\d\w*)?")
 _KINDS = {"f": "float", "bf": "bfloat", "i": "int", "s": "int", "u": "uint", "c": "complex"}
 _KNOWN = [
@@ -113,7 +113,7 @@ class _Reader:
         self.head = "_("
 
     def read(self) -> Given:
-        source = self.head + _SCALAR.sub("()", self.text).replace("\n", " ") + "\n)"
+        source = self.head + _SCALAR.sub(lambda m: m[1] or f"({m[2]})", self.text).replace("\n", " ") + "\n)"
         try:
             call = ast.parse(source, mode="eval").body
         except SyntaxError as error:
@@ -157,7 +157,7 @@ class _Reader:
     def is_scalar(self, node: ast.Call) -> bool:
         """Whether the call stands for `f32[]`, which is no Python."""
         end = (node.end_col_offset or 0) - len(self.head)
-        return self.text.encode()[end - 2 : end] == b"[]"
+        return self.text.encode()[end - 1 : end] == b"]"
 
     def means_shape(self, name: ast.Name) -> bool:
         if _is_dtype(name.id):

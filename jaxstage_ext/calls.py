@@ -44,6 +44,7 @@ def merged(name: str, mappings: tuple[Mapping[str, Any], ...]) -> dict[str, Any]
 def title(node: ast.expr) -> str:
     """The function's expression as it heads the panel."""
     text = " ".join(ast.unparse(node).split())
+    text = f"({text})" if isinstance(node, ast.Lambda) else text
     return text if len(text) <= _LONGEST_NAME else text[: _LONGEST_NAME - 1] + "…"
 
 

@@ -119,13 +119,14 @@ def _names(node: ast.AST) -> set[str]:
     return {part.id for part in ast.walk(node) if isinstance(part, ast.Name)}
 
 
-async def execute(ip: Any, node: ast.AST, file: str, mode: str, local_ns: dict[str, Any] | None = None) -> Any:
-    """Run one statement ("exec", "single") or expression ("eval") in the user's namespace."""
+async def execute(ip: Any, node: ast.AST, file: str, mode: str, space: dict[str, Any] | None = None) -> Any:
+    """Run one statement ("exec", "single") or expression ("eval") in the user's namespace, or in another."""
+    spaces = (ip.user_global_ns, ip.user_ns) if space is None or space is ip.user_ns else (space, space)
+    code = _compiled(ip, node, file, mode)
     failure: BaseException | None = None
     try:
-        code = _compiled(ip, node, file, mode)
         with ip.builtin_trap, ip.display_trap:
-            value = eval(code, ip.user_global_ns, ip.user_ns if local_ns is None else local_ns)
+            value = eval(code, *spaces)
             return await value if code.co_flags & inspect.CO_COROUTINE else value
     except BaseException as error:
         failure = as_in_a_plain_cell(ip, error, error.__traceback__ and error.__traceback__.tb_next)
@@ -136,6 +137,11 @@ def _compiled(ip: Any, node: Any, file: str, mode: str) -> CodeType:
     tree: Any = ast.Expression(node)
     if mode != "eval":
         tree = ast.Interactive([node]) if mode == "single" else ast.Module([node], [])
-    with ip.compile.extra_flags(ast.PyCF_ALLOW_TOP_LEVEL_AWAIT if ip.autoawait else 0):
-        code: CodeType = ip.compile(tree, file, mode)
-    return code
+    failure: BaseException | None = None
+    try:
+        with ip.compile.extra_flags(ast.PyCF_ALLOW_TOP_LEVEL_AWAIT if ip.autoawait else 0):
+            code: CodeType = ip.compile(tree, file, mode)
+            return code
+    except Exception as error:
+        failure = as_in_a_plain_cell(ip, error, None)
+    raise failure

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import ast
 import difflib
+import keyword
 import re
 from dataclasses import dataclass
 from typing import Any, NoReturn
@@ -32,7 +33,7 @@ class Command:
 
 
 def _identifier(text: str) -> str:
-    if not text.isidentifier():
+    if not text.isidentifier() or keyword.iskeyword(text):
         raise argparse.ArgumentTypeError(f"{text!r} is not a name that Python can bind")
     return text
 
@@ -63,11 +64,11 @@ def _dims(text: str) -> list[tuple[str, int]]:
 
 def parser(name: str, description: str) -> MagicArgumentParser:
     """The options of one magic; its help is the magic's docstring."""
-    usage = f"%%{name} [options] function(arguments); ...   or as the first line of a cell: %%%%{name} ..."
+    usage = f"{name} [options] function(arguments); ..."
     made = _Parser(prog=name, usage=usage, description=description, allow_abbrev=False)
     add = made.add_argument
     add("-o", "--output", type=_identifier, metavar="NAME", help="Bind the Inspection to NAME; a tuple if several.")
-    add("--run", action="store_true", help="Run the compiled executable as well; its value is the cell's result.")
+    add("--run", action="store_true", help="Of %%compile: run the executable as well; its value is the result.")
     add("--args", metavar="SHAPES", help='Arguments as shapes: --args "f32[8,128], w=f32[128,512], n=3".')
     add("--dim", type=_dims, action="extend", metavar="b=8", help="Size of a named axis; may be repeated.")
     add("--static-argnums", type=_numbers, action="extend", metavar="0,2", help="As in jax.jit.")
@@ -155,12 +156,9 @@ def _option(line: str, at: int, flags: dict[str, argparse.Action]) -> tuple[str,
 
 
 def _unknown(flag: str, flags: dict[str, argparse.Action]) -> str:
-    near = [known for known in flags if known.startswith(flag)] or difflib.get_close_matches(flag, flags, cutoff=0.5)
-    hint = (
-        f"did you mean {' or '.join(near[:2])}?"
-        if near
-        else f"there are {', '.join(f for f in flags if f.startswith('--'))}"
-    )
+    near = [known for known in flags if known.startswith(flag)][:2] or difflib.get_close_matches(flag, flags, n=1)
+    long = (known for known in flags if known.startswith("--"))
+    hint = f"did you mean {' or '.join(near)}?" if near else f"there are {', '.join(long)}"
     return f"unknown option {flag}; {hint}"
 
 

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from IPython.core.completer import CompletionContext, SimpleCompletion, context_matcher
 
 
-def completer(options: Mapping[str, Sequence[str]]) -> Callable[[CompletionContext], Any]:
+def completer(options: Mapping[str, Sequence[str]]) -> Any:
     """An IPython matcher: the options of the magic whose line is being typed, and then nothing else."""
     magic = re.compile(rf"(?:.*=)?\s*%%?({'|'.join(options)})\s")
 
-    @context_matcher(identifier="jaxstage")
+    @context_matcher(identifier="jaxstage")  # type: ignore[untyped-decorator]
     def complete(context: CompletionContext) -> Any:
         line = magic.match(context.text_until_cursor)
         if line is None or not context.token.startswith("-"):

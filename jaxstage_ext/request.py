@@ -74,11 +74,12 @@ class Request:
         staging.check_jax()
         file, number, text = _place(frame)
         column = max(text.find(line.strip()), 0)
-        space = self.ip.user_ns if local_ns is None else {**self.ip.user_ns, **local_ns}
+        own = local_ns is None or local_ns is self.ip.user_ns
+        space = self.ip.user_ns if own else {**self.ip.user_ns, **(local_ns or {})}
         nodes = [command.moved(node, number - 1, column) for node in self.on_line]
         inspections, value = self._stage([await self._stated(node, file, space) for node in nodes])
         if text.lstrip().startswith("get_ipython()."):
-            return value
+            return None if line.rstrip().endswith(";") else value
         return inspections[0] if len(inspections) == 1 else inspections
 
     async def _stated(self, node: ast.expr, file: str, space: dict[str, Any]) -> Call:

@@ -7,11 +7,8 @@ from traitlets.config import SingletonConfigurable
 
 
 class JAXStage(SingletonConfigurable):
-    """Settings of JAXStage, read with `JAXStage.instance()` at the moment they are needed."""
+    """Settings of JAXStage; `%config JAXStage.most_panels = 8` changes one."""
 
-    static_lines = Int(
-        40, min=0, max=1000, help="Lines of each stage that are kept in the saved output of a cell (text and HTML)."
+    most_panels = Int(
+        64, min=1, max=1000, help="Live panels a kernel keeps; beyond it the oldest turn into their static form."
     ).tag(config=True)
-    text_width = Int(100, min=40, max=500, help="Columns of the panel in a terminal and in text/plain.").tag(
-        config=True
-    )

@@ -9,6 +9,7 @@ from IPython.core.error import UsageError
 
 from jaxstage_ext.core.call import Call
 from jaxstage_ext.failures import as_in_a_plain_cell, in_one_line
+from jaxstage_ext.settings import JAXStage
 from jaxstage_ext.toplevel_await import interruptible
 
 
@@ -62,9 +63,10 @@ def stage(ip: Any, calls: Sequence[Call], kind: str, quiet: bool) -> tuple[tuple
 
 
 def _show(pending: Sequence[Any]) -> Any:
-    from jaxstage_ext.views.display import show
+    from jaxstage_ext.views import display
 
-    return show(pending)
+    display.MOST_PANELS = JAXStage.instance().most_panels
+    return display.show(pending)
 
 
 def _failure(ip: Any, inspections: Sequence[Any], stopped: BaseException | None, quiet: bool) -> BaseException | None:

@@ -34,12 +34,26 @@ class Panel(anywidget.AnyWidget):
             _esm=assets.text("panel.js"), _css=assets.text("panel.css"), state=state_of(self._inspections, busy)
         )
         self.on_msg(_answer)
+        self._leave_routing_to_the_page()
 
     def refresh(self, inspections: Sequence[Any] | None = None, busy: bool = False) -> None:
         """Show what the Inspections hold now."""
         if self.comm is not None:
             self._inspections = list(self._inspections if inspections is None else inspections)
             self.state = state_of(self._inspections, busy)
+
+    def _send(self, *args: Any, **kwargs: Any) -> None:
+        super()._send(*args, **kwargs)
+        self._leave_routing_to_the_page()
+
+    def _leave_routing_to_the_page(self) -> None:
+        """Let requests be answered while a cell runs.
+
+        JupyterLab addresses them to a subshell for that; ipykernel since 7.4
+        hands them to the thread that last sent anything, which is the busy one.
+        """
+        if self.comm is not None:
+            self.comm.__dict__.pop("_reply_subshell_id", None)
 
     def close(self) -> None:
         """Take the panel off the page and let go of its Inspections."""

@@ -1,0 +1,100 @@
+"""The panel in a real kernel."""
+
+from __future__ import annotations
+
+import os
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+client = pytest.importorskip("jupyter_client.manager")
+pytest.importorskip("ipykernel")
+
+TESTS = Path(__file__).parent
+START = """
+import fakes, time, ipywidgets
+from pathlib import Path
+from jaxstage_ext.views import assets, display
+assets.STATIC = Path({static!r})
+made = [fakes.inspection()]
+shown = display.show(made)
+shown.finish(made)
+"""
+
+
+@pytest.fixture(scope="module")
+def kernel(tmp_path_factory):
+    static = tmp_path_factory.mktemp("static")
+    (static / "panel.js").write_text("export default {}")
+    (static / "panel.css").write_text("")
+    path = os.pathsep.join([str(TESTS), str(TESTS.parent)])
+    manager = client.KernelManager()
+    manager.kernel_spec.argv[0] = sys.executable
+    manager.start_kernel(env=os.environ | {"PYTHONPATH": path})
+    talk = manager.blocking_client()
+    talk.start_channels()
+    talk.wait_for_ready(timeout=60)
+    talk.start = START.format(static=str(static))
+    yield talk
+    talk.stop_channels()
+    manager.shutdown_kernel(now=True)
+
+
+def run(kernel, code):
+    """The messages that a cell gives."""
+    sent = []
+    reply = kernel.execute_interactive(code, output_hook=sent.append, timeout=60)
+    assert reply["content"]["status"] == "ok", reply["content"]
+    return sent
+
+
+def printed(kernel, code):
+    return "".join(m["content"]["text"] for m in run(kernel, code) if m["msg_type"] == "stream")
+
+
+def request(kernel, comm, subshell, number):
+    content = {"kind": "request", "id": number, "method": "document", "params": {"call": 0, "doc": "hlo"}}
+    data = {"method": "custom", "content": content}
+    message = kernel.session.msg("comm_msg", {"comm_id": comm, "data": data})
+    message["header"]["subshell_id"] = subshell
+    kernel.shell_channel.send(message)
+
+
+def reply_to(kernel, number, within):
+    until = time.monotonic() + within
+    while (left := until - time.monotonic()) > 0:
+        message = kernel.get_iopub_msg(timeout=left)
+        data = message["content"].get("data", {})
+        if message["msg_type"] == "comm_msg" and data.get("method") == "custom" and data["content"]["id"] == number:
+            return data["content"], message["buffers"]
+    raise AssertionError(f"no reply in {within} s")
+
+
+def subshell(kernel):
+    kernel.control_channel.send(kernel.session.msg("create_subshell_request", {}))
+    return kernel.get_control_msg(timeout=10)["content"]["subshell_id"]
+
+
+def test_the_one_message_of_a_quick_cell_has_all_forms(kernel):
+    messages = [m for m in run(kernel, kernel.start) if m["msg_type"] in ("display_data", "update_display_data")]
+    assert [m["msg_type"] for m in messages] == ["display_data"]
+    assert list(messages[0]["content"]["data"]) == [
+        "application/vnd.jupyter.widget-view+json",
+        "text/html",
+        "text/plain",
+    ]
+
+
+def test_requests_are_answered_while_a_cell_runs(kernel):
+    comm = printed(kernel, kernel.start + "\nprint(shown._panel.model_id)").split()[-1]
+    thread = subshell(kernel)
+    kernel.execute("shown.refresh(made); time.sleep(8)")
+    time.sleep(0.5)
+    for number in (1, 2):
+        request(kernel, comm, thread, number)
+        message, buffers = reply_to(kernel, number, within=4)
+        assert message["result"]["mode"] == "full"
+        assert len(buffers) == 1
+    kernel.get_shell_msg(timeout=30)

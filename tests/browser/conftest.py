@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -70,24 +71,37 @@ def notebook7(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
 Opener = Callable[..., "NotebookPage"]
 
 
-@pytest.fixture
-def open_notebook(browser: Browser, request: pytest.FixtureRequest) -> Iterator[Opener]:
-    """Opens a notebook of the given cells; the test fails if the page reported an error of ours."""
+@contextmanager
+def opener(browser: Browser, name: str) -> Iterator[Opener]:
+    """A function that opens notebooks; at the end fails if a page reported an error of ours."""
     from tests.browser.notebook_page import NotebookPage, written
 
     opened: list[NotebookPage] = []
 
     def open_(server: Server, cells: Sequence[str] | str, width: int = 1400, height: int = 1000) -> NotebookPage:
-        name = cells if isinstance(cells, str) else written(server.folder, cells)
+        notebook = cells if isinstance(cells, str) else written(server.folder, cells)
         page = browser.new_page(viewport={"width": width, "height": height})
-        opened.append(NotebookPage(page, server, name))
+        opened.append(NotebookPage(page, server, notebook))
         opened[-1].open()
         return opened[-1]
 
     yield open_
     errors = [error for notebook in opened for error in notebook.errors]
     for notebook in opened:
-        notebook.screenshot(request.node.name)
+        notebook.screenshot(name)
         notebook.page.close()
         notebook.server.stop_kernels()
     assert not errors, "\n".join(errors)
+
+
+@pytest.fixture
+def open_notebook(browser: Browser, request: pytest.FixtureRequest) -> Iterator[Opener]:
+    with opener(browser, request.node.name) as open_:
+        yield open_
+
+
+@pytest.fixture(scope="module")
+def module_notebook(browser: Browser, request: pytest.FixtureRequest) -> Iterator[Opener]:
+    """As `open_notebook`, but the pages stay open for all tests of a file."""
+    with opener(browser, request.module.__name__) as open_:
+        yield open_

@@ -12,7 +12,7 @@ from playwright.sync_api import ConsoleMessage, Locator, Page
 from tests.browser.servers import Server
 
 SCREENSHOTS = Path(__file__).parent / "screenshots"
-PATIENCE = 60_000
+PATIENCE = 20_000
 NOT_OURS = (
     "Cannot read properties of undefined (reading 'schema')",  # Notebook 7's own
     "Failed to load resource",
@@ -27,10 +27,19 @@ KERNEL_IDLE = """() => {
 def written(folder: Path, cells: Sequence[str]) -> str:
     """The name of a new notebook of these code cells."""
     name = f"{uuid.uuid4().hex[:8]}.ipynb"
-    notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(source) for source in cells])
+    notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(source.strip()) for source in cells])
     notebook.metadata["kernelspec"] = {"name": "python3", "display_name": "Python 3", "language": "python"}
     nbformat.write(notebook, folder / name)
     return name
+
+
+IN_VIEW = """list => {
+    const box = list.getBoundingClientRect();
+    return [...list.querySelectorAll('[data-row]')].filter(row => {
+        const at = row.getBoundingClientRect();
+        return at.top >= box.top - 1 && at.bottom <= box.bottom + 1;
+    }).map(row => row.querySelector('.jxs-line').innerText.trim());
+}"""
 
 
 class NotebookPage:
@@ -86,10 +95,10 @@ class NotebookPage:
         self.page.evaluate(
             "() => window.jupyterapp.commands.execute('apputils:change-theme', {theme: 'JupyterLab Dark'})"
         )
-        self.page.wait_for_selector('body[data-jp-theme-light="false"]')
+        self.page.wait_for_selector('body[data-jp-theme-light="false"]', state="attached")
 
     def panels(self) -> Locator:
-        return self.page.locator(".jp-OutputArea-output .jxs-panel")
+        return self.page.locator(".jp-OutputArea-output .jaxstage")
 
     def panel(self, index: int = 0) -> PanelOnPage:
         panel = self.panels().nth(index)
@@ -113,14 +122,53 @@ class PanelOnPage:
         return self.root.locator(f'[data-doc="{doc}"]')
 
     def row(self, doc: str, text: str) -> Locator:
-        """The first shown row of a pane that holds the text."""
+        """The first drawn row of a pane that holds the text."""
         return self.pane(doc).locator("[data-row]", has_text=text).first
 
+    def reveal(self, doc: str, text: str) -> Locator:
+        """Scroll a pane from its top until a row that holds the text is in view."""
+        self.scroll(doc, 0)
+        for _ in range(200):
+            if any(text in row for row in self.in_view(doc)):
+                return self.row(doc, text)
+            self.pane(doc).locator(".jxs-code").evaluate("list => { list.scrollTop += list.clientHeight / 2; }")
+            self.root.page.wait_for_timeout(20)
+        raise AssertionError(f"no row of {doc} holds {text!r}")
+
+    def show_panes(self, *docs: str) -> None:
+        """Open these panes and no others, and wait until they hold their text."""
+        for toggle in self.root.locator('[role="group"][aria-label="panes"] [data-toggle]').all():
+            wanted = toggle.get_attribute("data-toggle") in docs
+            if wanted != (toggle.get_attribute("aria-pressed") == "true"):
+                toggle.click()
+        for doc in docs:
+            self.root.locator(f'[data-doc="{doc}"][data-ready="true"] [data-row]').first.wait_for()
+
+    def stage(self, name: str, state: str) -> Locator:
+        return self.root.locator(f'[data-stage="{name}"][data-state="{state}"]')
+
     def lit(self, doc: str, how: str = "strong") -> list[str]:
-        """Texts of the rows that are lit: strong, weak, selected or inferred."""
-        texts = self.pane(doc).locator(f"[data-row].jxs-{how}").all_inner_texts()
+        """Texts of the drawn rows that are lit: strong, weak, selected, inferred or error."""
+        texts = self.pane(doc).locator(f"[data-row].jxs-{how} .jxs-line").all_inner_texts()
         return [text.strip() for text in texts]
 
     def wait_lit(self, doc: str, how: str = "strong") -> list[str]:
         self.pane(doc).locator(f"[data-row].jxs-{how}").first.wait_for()
         return self.lit(doc, how)
+
+    def in_view(self, doc: str) -> list[str]:
+        """Texts of the rows that a person sees in the pane, not those drawn beyond its edge."""
+        return self.pane(doc).locator(".jxs-code").evaluate(IN_VIEW)
+
+    def scroll(self, doc: str, to: int) -> None:
+        self.pane(doc).locator(".jxs-code").evaluate("(list, to) => { list.scrollTop = to; }", to)
+
+    def detail(self) -> str:
+        return self.root.locator(".jxs-words").inner_text()
+
+    def clear(self) -> None:
+        """Nothing hovered, nothing selected, no search open."""
+        for close in self.root.get_by_label("Close search").all():
+            close.click()
+        self.root.locator(".jxs-code").first.press("Escape")
+        self.root.page.mouse.move(2, 2)

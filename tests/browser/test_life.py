@@ -1,0 +1,137 @@
+"""A panel's life: filling in, failing, interrupted, run again, reloaded, two of them, under a busy kernel."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from tests.browser.cells import HOSTILE, LOSS, SETUP, SHAPES_DO_NOT_FIT, SLOW_TO_TRACE
+
+if TYPE_CHECKING:
+    from tests.browser.conftest import Opener
+    from tests.browser.servers import Server
+
+OPEN_WIDGETS = "import ipywidgets; print('open widgets:', len(ipywidgets.widgets.widget._instances))"
+
+
+def test_the_panel_fills_in_stage_by_stage_and_an_interrupt_leaves_it_standing(
+    open_notebook: Opener, lab: Server
+) -> None:
+    notebook = open_notebook(lab, [SETUP, SLOW_TO_TRACE.replace("4", "30")])
+    notebook.command("notebook:run-all-cells", wait=False)
+    panel = notebook.panel()
+    panel.stage("trace", "running").wait_for()
+    assert panel.stage("compile", "waiting").count() == 1
+    notebook.command("notebook:interrupt-kernel")
+    panel.stage("trace", "interrupted").wait_for()
+    assert "interrupted" in panel.root.locator(".jxs-failure").inner_text()
+    assert not notebook.page.locator(".jp-OutputArea-output", has_text="Traceback").count()
+
+
+def test_a_failed_stage_shows_the_error_and_marks_the_line(open_notebook: Opener, lab: Server) -> None:
+    notebook = open_notebook(lab, [SETUP, SHAPES_DO_NOT_FIT])
+    notebook.run_all()
+    panel = notebook.panel()
+    panel.stage("trace", "failed").wait_for()
+    failure = panel.root.locator(".jxs-failure").inner_text()
+    assert "TypeError" in failure
+    assert "contracting dimensions" in failure
+    assert "jaxstage_ext" not in notebook.page.locator(".jp-Notebook").inner_text().split("%%compile")[1]
+    panel.show_panes("python")
+    assert panel.wait_lit("python", "error") == ["return h @ x"]
+
+
+def test_running_a_cell_again_replaces_its_panel(open_notebook: Opener, lab: Server) -> None:
+    notebook = open_notebook(lab, [SETUP, LOSS, OPEN_WIDGETS])
+    counts = []
+    for _ in range(3):
+        notebook.run_all()
+        notebook.panel().stage("compile", "done").wait_for()
+        printed = notebook.page.locator(".jp-OutputArea-output", has_text="open widgets:").inner_text()
+        counts.append(int(printed.split(":")[1]))
+    assert notebook.panels().count() == 1
+    assert counts[0] == counts[1] == counts[2]
+
+
+def test_after_a_reload_the_panel_is_there_and_alive(open_notebook: Opener, lab: Server) -> None:
+    notebook = open_notebook(lab, [SETUP, LOSS])
+    notebook.run_all()
+    notebook.panel().stage("compile", "done").wait_for()
+    notebook.save()
+    notebook.open()
+    panel = notebook.panel()
+    panel.show_panes("python", "stablehlo")
+    panel.reveal("stablehlo", "stablehlo.tanh").hover()
+    assert any("jnp.tanh" in row for row in panel.wait_lit("python"))
+
+
+def test_two_panels_on_one_function_each_have_their_own_selection(open_notebook: Opener, lab: Server) -> None:
+    notebook = open_notebook(lab, [SETUP, LOSS, "%compile loss(w, x)"], height=1800)
+    notebook.run_all()
+    first, second = notebook.panel(0), notebook.panel(1)
+    for panel in (first, second):
+        panel.show_panes("python", "hlo")
+    first.reveal("hlo", " tanh(").locator(".jxs-num").click()
+    assert any("tanh" in row for row in first.wait_lit("python"))
+    assert not second.lit("python")
+    second.reveal("hlo", " exponential(").hover()
+    assert any("softmax" in row for row in second.wait_lit("python"))
+
+
+def test_several_calls_give_one_panel_with_a_picker(open_notebook: Opener, lab: Server) -> None:
+    notebook = open_notebook(lab, [SETUP, LOSS.replace("-o ins", "loss(w, x); jax.grad(loss)(w, x)")])
+    notebook.run_all()
+    assert notebook.panels().count() == 1
+    panel = notebook.panel()
+    picker = panel.root.locator(".jxs-picker")
+    assert picker.locator("option").count() == 2
+    picker.select_option(index=1)
+    panel.show_panes("python", "jaxpr")
+    panel.pane("jaxpr").locator(".jxs-gradient").first.hover()
+    assert "gradient of" in panel.detail().lower()
+
+
+def test_the_panel_answers_while_the_kernel_is_busy(open_notebook: Opener, lab: Server) -> None:
+    notebook = open_notebook(lab, [SETUP, LOSS, "time.sleep(20); print('awake')"])
+    notebook.command("notebook:run-all-cells", wait=False)
+    panel = notebook.panel()
+    panel.stage("compile", "done").wait_for()
+    panel.show_panes("python", "stablehlo")
+    panel.row("python", "softmax").hover()
+    assert any("exponential" in row for row in panel.wait_lit("stablehlo"))
+    assert not notebook.page.locator(".jp-OutputArea-output", has_text="awake").count()
+
+
+def test_names_that_look_like_markup_stay_text(open_notebook: Opener, lab: Server) -> None:
+    notebook = open_notebook(lab, [SETUP, HOSTILE])
+    notebook.run_all()
+    panel = notebook.panel()
+    assert '<img src=x onerror="window.pwned=1">(x: f32[8,128])' in panel.root.locator(".jxs-signature").inner_text()
+    panel.show_panes("python", "jaxpr", "hlo")
+    panel.reveal("hlo", " tanh(").hover()
+    assert re.search("<script>", panel.detail())
+    assert notebook.page.evaluate("() => window.pwned") is None
+
+
+def test_dark_theme_and_a_narrow_cell(open_notebook: Opener, lab: Server) -> None:
+    notebook = open_notebook(lab, [SETUP, LOSS], width=760)
+    notebook.dark()
+    notebook.run_all()
+    panel = notebook.panel()
+    panel.show_panes("python", "hlo")
+    ground, text = (
+        panel.root.locator(".jxs-code").first.evaluate(COLOUR, what) for what in ("backgroundColor", "color")
+    )
+    assert max(ground) < 90 < 150 < max(text)
+    assert panel.root.evaluate("root => root.scrollWidth <= root.clientWidth + 1")
+    panel.reveal("hlo", " tanh(").hover()
+    assert panel.wait_lit("python")
+
+
+COLOUR = """(node, what) => {
+    let colour = getComputedStyle(node)[what];
+    while (colour === 'rgba(0, 0, 0, 0)') { node = node.parentElement; colour = getComputedStyle(node)[what]; }
+    const canvas = document.createElement('canvas').getContext('2d');
+    canvas.fillStyle = colour; canvas.fillRect(0, 0, 1, 1);
+    return [...canvas.getImageData(0, 0, 1, 1).data.slice(0, 3)];
+}"""

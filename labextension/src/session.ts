@@ -132,11 +132,14 @@ export class Session {
   /** The rows to step through for the selection: of what it lights up the operations, where there are any. */
   litRowsOf(doc: Doc): number[] {
     const { rows } = doc;
-    const lit = this.lit(this.store.get().selected);
+    const { selected } = this.store.get();
+    const lit = this.lit(selected);
     if (!lit || !rows) return [];
     const all = litRows(lit, rows);
     const operations = all.filter((row) => (rows.flags[row] ?? 0) & OP);
-    return operations.length ? operations : all;
+    const found = operations.length ? operations : all;
+    const alone = found.length === 1 && selected?.doc === doc.kind && found[0] === selected.row;
+    return alone ? [] : found;
   }
 
   select(doc: string, row: number, from = doc): void {

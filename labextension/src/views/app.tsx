@@ -84,8 +84,14 @@ function Panes({ session, open }: { session: Session; open: string[] }) {
   const holding = useShared(session, (s) => s.selected !== null);
   const docs = open.flatMap((kind) => session.doc(kind) ?? []);
   if (!docs.length) return <div class="jxs-panes jxs-no-panes" />;
+  const lines = docs.map((doc) => doc.info.lines);
+  const style = {
+    "--jxs-lines": String(Math.max(...lines)),
+    "--jxs-all-lines": String(lines.reduce((a, b) => a + b)),
+    ...(height !== null && { height: `${height}px` }),
+  };
   return (
-    <div class={holding ? "jxs-panes jxs-holding" : "jxs-panes"} style={height === null ? undefined : { height: `${height}px` }}>
+    <div class={holding ? "jxs-panes jxs-holding" : "jxs-panes"} style={style}>
       {docs.map((doc, i) => {
         const before = docs[i - 1];
         return (

@@ -158,7 +158,7 @@ export class CodePane {
     return {
       row,
       line,
-      label: number === undefined ? String(row + 1) : number < 0 ? "" : String(number),
+      label: doc.kind !== "python" ? String(row + 1) : number === undefined || number < 0 ? "" : String(number),
       tokens: line === undefined ? [] : this.tokens(row, line),
       hidden: line === undefined ? [] : hiddenStretches(doc.kind, line, show),
       marks: open && line !== undefined ? marksIn(line, query, matchCase) : [],

@@ -7,18 +7,18 @@ import { IconButton } from "./icons";
 function Stack({ entries, session }: { entries: StackEntry[]; session: Session }) {
   const frames = session.frames();
   return (
-    <ol class="jxs-stack" aria-label="call stack, innermost first">
+    <div class="jxs-stack" role="list" aria-label="call stack, innermost first">
       {entries.map((entry) => {
         const row = frames ? session.sourceRow(frames.at.file[entry.frame] ?? -1, entry.line) : -1;
         const place = `${entry.label}:${entry.line}`;
         return (
-          <li class={entry.user ? "jxs-frame-user" : "jxs-frame-library"} key={entry.frame}>
+          <div role="listitem" class={entry.user ? "jxs-frame-user" : "jxs-frame-library"} key={entry.frame}>
             {row >= 0 ? <LinkButton text={place} onClick={() => session.select("python", row, "")} /> : <span>{place}</span>}
             <code>{entry.fn}</code>
-          </li>
+          </div>
         );
       })}
-    </ol>
+    </div>
   );
 }
 

@@ -20,7 +20,7 @@ function StageView({ stage }: { stage: Stage }) {
   const time = stage.seconds === null ? "" : seconds(stage.seconds);
   const said = { waiting: "waiting", running: "running…", done: time || "done", failed: "failed", interrupted: "interrupted" };
   return (
-    <li class={`jxs-stage jxs-stage-${stage.state}`} data-stage={stage.name} data-state={stage.state}>
+    <div role="listitem" class={`jxs-stage jxs-stage-${stage.state}`} data-stage={stage.name} data-state={stage.state}>
       <span class="jxs-stage-mark" aria-hidden="true">
         {MARKS[stage.state]}
       </span>
@@ -28,19 +28,19 @@ function StageView({ stage }: { stage: Stage }) {
       <span class="jxs-stage-time">{said[stage.state]}</span>
       {stage.count && <span class="jxs-stage-count">{stage.count}</span>}
       {stage.note && <span class="jxs-stage-note">{stage.note}</span>}
-    </li>
+    </div>
   );
 }
 
 function FactView({ fact }: { fact: Fact }) {
   const unknown = fact.text === "unknown" ? " jxs-unknown" : "";
   return (
-    <div class={`jxs-fact${fact.reason ? " jxs-explained" : ""}${unknown}`} title={fact.reason ?? undefined}>
-      <dt>{fact.label}</dt>
-      <dd>
+    <div role="listitem" class={`jxs-fact${fact.reason ? " jxs-explained" : ""}${unknown}`} title={fact.reason ?? undefined}>
+      <span class="jxs-label">{fact.label}</span>
+      <span class="jxs-value">
         {fact.text}
         {fact.reason && <span class="jxs-hidden">: {fact.reason}</span>}
-      </dd>
+      </span>
     </div>
   );
 }
@@ -50,9 +50,9 @@ function Linked({ coverage }: { coverage: Coverage }) {
   if (!total) return null;
   const detail = `Of ${total} instructions ${direct} carry their source line; of ${inferred} it is inferred from operands and users`;
   return (
-    <div class="jxs-fact jxs-linked" title={detail}>
-      <dt>linked</dt>
-      <dd>
+    <div role="listitem" class="jxs-fact jxs-linked" title={detail}>
+      <span class="jxs-label">linked</span>
+      <span class="jxs-value">
         {percent(direct + inferred, total)}
         <span class="jxs-meter" aria-hidden="true">
           <i style={{ width: `${(100 * direct) / total}%` }} />
@@ -61,7 +61,7 @@ function Linked({ coverage }: { coverage: Coverage }) {
         <span class="jxs-dim">
           {percent(direct, total)} direct{inferred > 0 && `, ${percent(inferred, total)} inferred`}
         </span>
-      </dd>
+      </span>
     </div>
   );
 }
@@ -127,17 +127,17 @@ export function Header({ session }: { session: Session }) {
         <span class="jxs-target">{summary.target}</span>
       </div>
       <div class="jxs-figures">
-        <ol class="jxs-stages" aria-label="stages">
+        <div class="jxs-stages" role="list" aria-label="stages">
           {summary.stages.map((stage) => (
             <StageView stage={stage} key={stage.name} />
           ))}
-        </ol>
-        <dl class="jxs-facts">
+        </div>
+        <div class="jxs-facts" role="list" aria-label="facts">
           {summary.facts.map((fact) => (
             <FactView fact={fact} key={fact.label} />
           ))}
           {summary.coverage && <Linked coverage={summary.coverage} />}
-        </dl>
+        </div>
       </div>
       {summary.error && <Failure error={summary.error} onShow={summary.error.line === null ? null : show} />}
       {summary.notes.map((note) => (

@@ -28,14 +28,14 @@ export function Help({ session }: { session: Session }) {
         <h3>Keys</h3>
         <IconButton icon="close" label="Close (Esc)" onClick={() => session.store.set({ help: false })} />
       </div>
-      <dl>
+      <div class="jxs-keys">
         {KEYS.map(([keys, what]) => (
           <div key={keys}>
-            <dt>{keys}</dt>
-            <dd>{what}</dd>
+            <span class="jxs-key">{keys}</span>
+            <span>{what}</span>
           </div>
         ))}
-      </dl>
+      </div>
       <p class="jxs-dim">
         Lines with the same colour come from the same source line. A dashed bar: the compiler dropped the source, and it
         is inferred. Weakly lit: another expression of the same line, or made by what the line calls.

@@ -10,6 +10,8 @@ import weakref
 import fakes
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from jaxstage_ext.report import document
 from jaxstage_ext.views import rows, wire
@@ -122,6 +124,21 @@ def test_search_over_chunks_finds_what_one_pass_finds(monkeypatch):
     assert whole[0] == 50
 
 
+@given(
+    st.text(alphabet="abA\né😀İ", max_size=80), st.text(alphabet="abAé😀", min_size=1, max_size=2), st.integers(1, 9)
+)
+def test_rows_and_search_agree_with_plain_python(text, query, chunk):
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(rows, "_CHUNK", chunk)
+        made = of(*text.split("\n"))
+        assert ask("page", made, start=0, end=99)[0]["lines"] == text.split("\n")
+        total, found = hits(made, query, case=True)
+    assert total == len(found) == sum(line.count(query) for line in text.split("\n"))
+    for row, column in found:
+        line = text.split("\n")[row].encode("utf-16-le")
+        assert line[2 * column :].decode("utf-16-le").startswith(query)
+
+
 def test_symbol_finds_definition_and_uses():
     def found(name, row):
         result, _ = ask("symbol", name=name, row=row)
@@ -203,6 +220,7 @@ def test_a_closed_panel_says_so():
 
 def test_half_a_million_lines_stay_quick_and_nothing_is_kept():
     line = "  %fusion.{0} = f32[8,512]{{1,0}} fusion(f32[8,512]{{1,0}} %param.{0}), calls=%fused_computation.{0}"
+    before = len(rows._tables)
     made = of(*(line.format(i) for i in range(500_000)))
     assert ask("document", made)[0]["mode"] == "paged"
     ask("page", made, start=0, end=1)
@@ -217,4 +235,4 @@ def test_half_a_million_lines_stay_quick_and_nothing_is_kept():
     del made
     gc.collect()
     assert gone() is None
-    assert len(rows._tables) == 0
+    assert len(rows._tables) == before

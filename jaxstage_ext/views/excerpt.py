@@ -53,10 +53,11 @@ def _operations_by_line(doc: Document, frames: Frames) -> list[tuple[Place, int]
     return [((int(key >> 32), int(key & 0xFFFFFFFF)), int(k)) for key, k in zip(keys, n, strict=True)]
 
 
-def source(inspection: Any, most: int) -> list[Line]:
+def source(inspection: Any, most: int, made: Mapping[Place, Mapping[str, int]] | None = None) -> list[Line]:
     """The source lines that became something, with their neighbours; at most about `most`."""
     doc = inspection.documents["python"]
-    made, failed = made_by_line(inspection), _failed_place(inspection)
+    made = made_by_line(inspection) if made is None else made
+    failed = _failed_place(inspection)
     places = list(zip(doc.file.tolist(), doc.number.tolist(), strict=True))
     rows, wanted = rows_of(doc), _wanted_rows(places, made, failed, most)
     result: list[Line] = []

@@ -35,6 +35,8 @@ _DIM = "#7a7f87"
 _BAD = "#d04a4a"
 _BOX = "margin:0 0 12px 0; padding:6px 10px; border:1px solid #7a7f87; border-radius:4px"
 _PRE = "margin:4px 0; padding:0; white-space:pre; overflow-x:auto; line-height:1.4; background:transparent"
+_CODE = "padding:0;background:transparent"
+_WRAPPED = _PRE.replace("white-space:pre;", "white-space:pre-wrap;")
 _CELL = "padding:0 16px 0 0; text-align:left; white-space:pre; vertical-align:top; background:transparent; border:none"
 
 
@@ -51,9 +53,9 @@ def panel_html(inspections: Sequence[Any]) -> str:
 
 
 def _fitting(inspection: Any, room: int) -> str:
-    summary, html = inspection.summary(), ""
+    summary, made, html = inspection.summary(), excerpt.made_by_line(inspection), ""
     for source_lines, ir_lines in _SIZES:
-        html = f'<div style="{_BOX}">{_head(summary)}{_body(inspection, source_lines, ir_lines)}</div>'
+        html = f'<div style="{_BOX}">{_head(summary)}{_body(inspection, made, source_lines, ir_lines)}</div>'
         if len(html.encode("utf-8", "replace")) <= room:
             break
     return html
@@ -61,7 +63,7 @@ def _fitting(inspection: Any, room: int) -> str:
 
 def _head(summary: Any) -> str:
     parts = [
-        f"<b><code>{_text(summary['signature'], 1200)}</code></b> {_dim(summary['target'])}",
+        f'<b><code style="{_CODE}">{_text(summary["signature"], 1200)}</code></b> {_dim(summary["target"])}',
         " ▸ ".join(_stage(s) for s in summary["stages"]),
         " ▸ ".join(escape(c) for c in words.counts(summary)),
         " · ".join(_text(words.fact(f), 300) for f in summary["facts"]),
@@ -89,16 +91,16 @@ def _error(summary: Any) -> str:
     if not headline:
         return ""
     shown = [_text(line, 300) for line in message[:20]] + (["…"] if len(message) > 20 else [])
-    body = f'<pre style="{_PRE}">{chr(10).join(shown)}</pre>' if shown else ""
+    body = f'<pre style="{_WRAPPED}">{chr(10).join(shown)}</pre>' if shown else ""
     return f'<p style="margin:4px 0 0 0"><b style="color:{_BAD}">✗ {_text(headline, 300)}</b></p>{body}'
 
 
-def _body(inspection: Any, source_lines: int, ir_lines: int) -> str:
+def _body(inspection: Any, made: Any, source_lines: int, ir_lines: int) -> str:
     parts = []
     for kind in inspection.documents:
         doc = inspection.documents[kind]
         if kind == "python" and source_lines:
-            rows = "".join(map(_source_row, excerpt.source(inspection, source_lines)))
+            rows = "".join(map(_source_row, excerpt.source(inspection, source_lines, made)))
             parts.append(
                 _details(
                     "source, and what each line became",
@@ -126,8 +128,10 @@ def _source_row(line: excerpt.Line) -> str:
     text = cut(line.text, 100)
     code = text.lstrip(" ")
     indent = "&nbsp;" * (len(text) - len(code))
-    colour = f' style="color:{_BAD}"' if line.failed else ""
-    return _cells(number, f"<code{colour}>{indent}{escape(code)}</code>", escape(words.became(line.made or {})))
+    colour = f";color:{_BAD}" if line.failed else ""
+    return _cells(
+        number, f'<code style="{_CODE}{colour}">{indent}{escape(code)}</code>', escape(words.became(line.made or {}))
+    )
 
 
 def _cells(number: str, code: str, made: str) -> str:

@@ -3,7 +3,7 @@
 import type { Doc } from "./document";
 import type { Show } from "./rewrite";
 import type { Session } from "./session";
-import { definition } from "./symbols";
+import { definition, nextUse } from "./symbols";
 
 export function toggle(session: Session, what: keyof Show): void {
   const { show } = session.store.get();
@@ -26,6 +26,13 @@ export async function goToDefinition(
   const found = await definition(doc, name, row, global).catch(() => -1);
   if (found >= 0) session.go(doc.kind, row, found);
   else session.say(`The definition of ${name} is not in this document.`);
+}
+
+/** From where a name is bound to where it is used: from a computation to its callers, one after the other. */
+export async function goToUse(session: Session, doc: Doc, name: string, row: number, global: boolean): Promise<void> {
+  const found = await nextUse(doc, name, row, global).catch(() => -1);
+  if (found >= 0) session.go(doc.kind, row, found);
+  else session.say(`Nothing in this document uses ${name}.`);
 }
 
 async function copy(session: Session, what: string, text: Promise<string>): Promise<void> {

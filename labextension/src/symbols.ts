@@ -1,9 +1,7 @@
 /** Where names are bound. Names repeat between blocks, so a binding counts only where it can be seen. */
 
 import type { Doc } from "./document";
-import { isName, nameOf, tokenise } from "./highlight";
-
-const MAX_CANDIDATES = 5000;
+import { type Token, isName, nameOf, tokenise } from "./highlight";
 
 /** The block whose names a row sees: in a jaxpr the nearest lambda, in HLO the computation, in MLIR any region. */
 export function scopeOf(doc: Doc, row: number): number {
@@ -38,10 +36,9 @@ export function sameScope(doc: Doc, a: number, b: number): boolean {
   return encloses(doc, scopeA, scopeB) || encloses(doc, scopeB, scopeA);
 }
 
-function needle(kind: string, name: string): string {
-  if (kind === "jaxpr") return name;
-  if (kind === "stablehlo") return name.startsWith("@") || name.startsWith("^") ? name : `%${name}`;
-  return name;
+function needle(kind: string, name: string, binding: boolean): string {
+  if (kind === "jaxpr") return binding && !name.startsWith("_") ? `${name}:` : name;
+  return kind === "stablehlo" && !/^[@^]/.test(name) ? `%${name}` : name;
 }
 
 /** The row that binds the name as seen from `row`; -1 when there is none. */
@@ -50,17 +47,29 @@ export async function definition(doc: Doc, name: string, row: number, global: bo
     const { result } = await doc.ask("symbol", { name, row });
     return typeof result.definition === "number" ? result.definition : -1;
   }
-  const rows = await bindings(doc, name, global);
+  const rows = await mentions(doc, name, true);
   if (global) return rows[0] ?? -1;
   const seen = rows.filter((binding) => sameScope(doc, binding, row));
   return seen.filter((binding) => binding <= row).at(-1) ?? seen[0] ?? -1;
 }
 
-async function bindings(doc: Doc, name: string, global: boolean): Promise<number[]> {
-  const hits = await doc.text?.search(needle(doc.kind, name), true);
-  const rows = new Set(hits?.rows.subarray(0, global ? hits.rows.length : MAX_CANDIDATES * 4));
-  return [...rows].filter((candidate) => {
-    const line = doc.text?.line(candidate) ?? "";
-    return tokenise(doc.kind, line).some((t) => t.def && isName(t) && nameOf(line, t) === name);
+/** The next row after `row` that uses the name without binding it, round to the first; -1 when there is none. */
+export async function nextUse(doc: Doc, name: string, row: number, global: boolean): Promise<number> {
+  const uses = doc.paged ? await usesFromKernel(doc, name, row) : await mentions(doc, name, false);
+  const seen = global ? uses : uses.filter((use) => sameScope(doc, use, row));
+  return seen.find((use) => use > row) ?? seen[0] ?? -1;
+}
+
+async function usesFromKernel(doc: Doc, name: string, row: number): Promise<number[]> {
+  const { result } = await doc.ask("symbol", { name, row });
+  return Array.isArray(result.uses) ? result.uses.filter((use) => typeof use === "number") : [];
+}
+
+async function mentions(doc: Doc, name: string, binding: boolean): Promise<number[]> {
+  const wanted = (token: Token) => (token.def === true) === binding;
+  const hits = await doc.text?.search(needle(doc.kind, name, binding && name.length < 5), true);
+  return [...new Set(hits?.rows)].filter((row) => {
+    const line = doc.text?.line(row) ?? "";
+    return tokenise(doc.kind, line).some((t) => isName(t) && wanted(t) && nameOf(line, t) === name);
   });
 }

@@ -10,6 +10,7 @@ import type { Pick } from "../store";
 import { sameScope } from "../symbols";
 import { type Geometry, offsetAt, scrollHeight, scrollTopFor, visibleRange } from "./geometry";
 import { type RowContent, element, marksIn, rowElement } from "./rowView";
+import { Ruler } from "./ruler";
 
 const OVERSCAN = 6;
 
@@ -24,13 +25,15 @@ export class CodePane {
   private id = `jxs-pane-${panes++}`;
   private named: { name: string; row: number } | null = null;
   private undo: (() => void)[] = [];
-  private resize = new ResizeObserver(() => this.draw());
+  private resize = new ResizeObserver(() => this.resized());
   private widest = 0;
+  private ruler: Ruler;
 
   constructor(
     readonly doc: Doc,
     readonly session: Session,
   ) {
+    this.ruler = new Ruler(doc, (row) => this.moveTo(row, "center"));
     this.list.tabIndex = 0;
     this.list.setAttribute("role", "listbox");
     this.list.setAttribute("aria-label", `${doc.info.title}, ${doc.info.lines} lines`);
@@ -41,7 +44,7 @@ export class CodePane {
   }
 
   mount(parent: HTMLElement): void {
-    parent.append(this.list);
+    parent.append(this.list, this.ruler.node);
     this.rowHeight = Number.parseFloat(getComputedStyle(this.list).getPropertyValue("--jxs-row")) || 18;
     this.undo = [
       this.doc.onChange(() => this.rebuild()),
@@ -49,6 +52,7 @@ export class CodePane {
       this.session.store.subscribe((now, before) => {
         if (now.show !== before.show) this.rebuild();
         if (now.selected !== before.selected) this.follow(now.selected);
+        if (now.selected !== before.selected) this.paintRuler();
         if (now.selected !== before.selected || now.hover !== before.hover) this.paint();
       }),
       this.session.onState(() => this.paint()),
@@ -64,6 +68,7 @@ export class CodePane {
     this.resize.disconnect();
     for (const undo of this.undo) undo();
     this.list.remove();
+    this.ruler.node.remove();
   }
 
   get geometry(): Geometry {
@@ -76,6 +81,7 @@ export class CodePane {
     this.content.replaceChildren();
     this.spacer.style.height = `${scrollHeight(this.geometry)}px`;
     this.draw();
+    this.paintRuler();
   }
 
   /** Draws the rows again whose lines were still to come. */
@@ -86,6 +92,11 @@ export class CodePane {
       this.drawn.delete(row);
     }
     this.draw();
+  }
+
+  private resized(): void {
+    this.draw();
+    this.paintRuler();
   }
 
   private scrolled(): void {
@@ -232,6 +243,11 @@ export class CodePane {
     mark.style.left = `${from}ch`;
     mark.style.width = `${Math.min(to, text.length) - from}ch`;
     node.querySelector(".jxs-line")?.append(mark);
+  }
+
+  private paintRuler(): void {
+    const { session, doc } = this;
+    this.ruler.paint(session.lit(session.store.get().selected), doc.kind === "python" ? session.errorRow() : -1);
   }
 
   private paintNames(): void {

@@ -9,7 +9,7 @@ const KEYS: [string, string][] = [
   ["f, ← →", "fold or unfold the block"],
   ["F", "fold all, unfold all"],
   ["/ or Ctrl+F", "search this pane; Enter, Shift+Enter: next, previous"],
-  ["d or Ctrl+click", "go to the definition of a name"],
+  ["d or Ctrl+click", "go to the definition of a name; from the definition to its uses"],
   ["Alt+←", "back to where you were"],
   ["s", "whole call stack of the line"],
   ["t, l, m", "show types, layouts, metadata"],

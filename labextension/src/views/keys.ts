@@ -86,14 +86,15 @@ export function attachClicks(pane: CodePane): void {
   });
 }
 
-/** A called computation is followed by a plain click, any other name with Ctrl or Cmd. */
+/** A computation is followed by a plain click, to or from where it is defined; any other name with Ctrl or Cmd. */
 function follows(pane: CodePane, event: MouseEvent, target: HTMLElement, row: number): boolean {
   const { name } = target.dataset;
   const isRef = target.classList.contains("jxs-t-ref");
   const isDef = target.classList.contains("jxs-t-def");
-  if (name === undefined || isDef || !(isRef || event.ctrlKey || event.metaKey)) return false;
+  if (name === undefined || !(isRef || event.ctrlKey || event.metaKey)) return false;
   pane.doc.current = row;
-  void actions.goToDefinition(pane.session, pane.doc, name, row, isRef);
+  const go = isDef ? actions.goToUse : actions.goToDefinition;
+  void go(pane.session, pane.doc, name, row, isRef);
   return true;
 }
 

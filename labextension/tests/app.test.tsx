@@ -1,0 +1,289 @@
+// @vitest-environment happy-dom
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { mount } from "../src/mount";
+import { Session } from "../src/session";
+import { EmbeddedSource, type Params, type Reply, type Source } from "../src/source";
+import { type PanelState, readState } from "../src/state";
+import fixture from "./fixtures/loss.json";
+
+/** The offline page's data behind a kernel that can change its state and fall silent. */
+class FakeKernel implements Source {
+  private embedded = new EmbeddedSource(fixture);
+  private listener = () => {};
+  asked: string[] = [];
+  dead = false;
+  now: PanelState = readState(fixture.state);
+
+  state = () => this.now;
+  onState(listener: () => void) {
+    this.listener = listener;
+    return () => {};
+  }
+  push(now: unknown): void {
+    this.now = readState(now);
+    this.listener();
+  }
+  async request(method: string, params: Params): Promise<Reply> {
+    this.asked.push([method, params.doc].filter(Boolean).join(" "));
+    if (this.dead) throw new Error("The kernel did not answer.");
+    return this.embedded.request(method, params);
+  }
+}
+
+let kernel: FakeKernel;
+let unmount: () => void;
+
+beforeEach(() => {
+  kernel = new FakeKernel();
+  vi.spyOn(HTMLElement.prototype, "clientHeight", "get").mockReturnValue(900);
+  vi.spyOn(HTMLElement.prototype, "clientWidth", "get").mockReturnValue(1400);
+});
+
+afterEach(() => {
+  unmount();
+  vi.restoreAllMocks();
+});
+
+const $ = (selector: string) => document.querySelector<HTMLElement>(selector);
+const $$ = (selector: string) => [...document.querySelectorAll<HTMLElement>(selector)];
+const row = (doc: string, text: string) => $$(`[data-doc=${doc}] .jxs-row`).find((r) => r.textContent?.includes(text)) as HTMLElement;
+const texts = (selector: string) => $$(selector).map((node) => node.querySelector(".jxs-line")?.textContent ?? "");
+
+function open(session = new Session(kernel)): Session {
+  unmount = mount(session, document.body);
+  return session;
+}
+
+async function ready(): Promise<void> {
+  await vi.waitFor(() => {
+    const panes = $$(".jxs-pane");
+    expect(panes.length && panes.every((pane) => pane.dataset.ready === "true")).toBe(true);
+    expect($(".jxs-coloured")).not.toBeNull();
+  });
+}
+
+const key = (target: Element | null, name: string, more: KeyboardEventInit = {}) =>
+  target?.dispatchEvent(new KeyboardEvent("keydown", { key: name, bubbles: true, cancelable: true, ...more }));
+const hover = (node: Element) => node.dispatchEvent(new PointerEvent("pointerover", { bubbles: true }));
+const click = (node: Element | null | undefined, more: MouseEventInit = {}) =>
+  node?.dispatchEvent(new MouseEvent("click", { bubbles: true, ...more }));
+
+describe("code view", () => {
+  it("fetches only the panes that are open", async () => {
+    open();
+    await ready();
+    expect($$(".jxs-pane").map((pane) => pane.dataset.doc)).toEqual(["python", "jaxpr", "hlo"]);
+    expect(kernel.asked).not.toContain("document stablehlo");
+    click($('[data-toggle="stablehlo"]'));
+    await ready();
+    expect(kernel.asked).toContain("document stablehlo");
+    expect($$(".jxs-pane").length).toBe(4);
+  });
+
+  it("lights counterparts under the pointer and lets them go", async () => {
+    open();
+    await ready();
+    hover(row("python", "jax.nn.softmax").querySelector(".jxs-line") as Element);
+    expect(texts("[data-doc=jaxpr] .jxs-strong").some((line) => line.includes("exp"))).toBe(true);
+    expect(texts("[data-doc=jaxpr] .jxs-strong").some((line) => line.includes("tanh"))).toBe(false);
+    $("[data-doc=python] .jxs-code")?.dispatchEvent(new PointerEvent("pointerleave"));
+    expect($$(".jxs-strong")).toEqual([]);
+  });
+
+  it("holds a selection, says what it came from, and lets it go on Escape", async () => {
+    open();
+    await ready();
+    click(row("jaxpr", "= tanh").querySelector(".jxs-num"));
+    expect($$(".jxs-selected").length).toBe(1);
+    expect(texts("[data-doc=python] .jxs-strong")).toEqual(["    h = jnp.tanh(x @ w)"]);
+    await vi.waitFor(() => expect($(".jxs-words")?.textContent).toContain("fixture.py:16"));
+    key($("[data-doc=jaxpr] .jxs-code"), "Escape");
+    expect($$(".jxs-selected, .jxs-strong")).toEqual([]);
+  });
+
+  it("says gradient, and shows the whole stack on demand", async () => {
+    open();
+    await ready();
+    click($("[data-doc=hlo] .jxs-gradient .jxs-num"));
+    await vi.waitFor(() => expect($(".jxs-words")?.textContent).toContain("gradient of"));
+    key($("[data-doc=hlo] .jxs-code"), "s");
+    await vi.waitFor(() => expect($$(".jxs-stack > div").length).toBeGreaterThan(0));
+  });
+
+  it("folds by click and by key, and a selection unfolds what it needs", async () => {
+    open();
+    await ready();
+    const shown = () => $$("[data-doc=hlo] .jxs-row").map((r) => Number(r.dataset.row));
+    const before = shown();
+    const header = $("[data-doc=hlo] .jxs-fold-open");
+    const first = Number(header?.closest<HTMLElement>(".jxs-row")?.dataset.row);
+    click(header);
+    expect(shown()).not.toContain(first + 1);
+    expect($("[data-doc=hlo] .jxs-folded")?.textContent).toMatch(/⋯ \d+ lines/);
+    key($("[data-doc=hlo] .jxs-code"), "f");
+    expect(shown()).toEqual(before);
+    key($("[data-doc=hlo] .jxs-code"), "F");
+    click(row("python", "jnp.tanh").querySelector(".jxs-num"));
+    expect(texts("[data-doc=hlo] .jxs-strong").length).toBeGreaterThan(0);
+  });
+
+  it("lights a name where it is the same value, not in another computation", async () => {
+    open();
+    await ready();
+    const name = row("jaxpr", "= tanh").querySelector(".jxs-t-def") as HTMLElement;
+    hover(name);
+    const same = $$("[data-doc=jaxpr] .jxs-same");
+    expect(same.length).toBeGreaterThan(1);
+    expect(new Set(same.map((token) => token.textContent))).toEqual(new Set([name.textContent]));
+  });
+
+  it("goes to a called computation and back", async () => {
+    const session = open();
+    await ready();
+    const call = $("[data-doc=hlo] .jxs-t-ref:not(.jxs-t-def)") as HTMLElement;
+    const from = Number(call.closest<HTMLElement>(".jxs-row")?.dataset.row);
+    click(call);
+    await vi.waitFor(() => expect(texts("[data-doc=hlo] .jxs-selected")[0]).toMatch(/^%\S+ \(.*\{$/));
+    key($("[data-doc=hlo] .jxs-code"), "ArrowLeft", { altKey: true });
+    expect(session.store.get().selected).toMatchObject({ doc: "hlo", row: from });
+  });
+
+  it("searches, counts, steps, and shows a hidden hit's line whole", async () => {
+    open();
+    await ready();
+    $("[data-doc=hlo] .jxs-code")?.focus();
+    key($("[data-doc=hlo] .jxs-code"), "/");
+    await vi.waitFor(() => expect($("[data-doc=hlo] .jxs-search input")).not.toBeNull());
+    const input = $(".jxs-search input") as HTMLInputElement;
+    const type = (text: string) => {
+      input.value = text;
+      input.dispatchEvent(new Event("input", { bubbles: true }));
+    };
+    type("{1,0}");
+    await vi.waitFor(() => expect($(".jxs-hits")?.textContent).toMatch(/^1 \/ \d+$/));
+    expect($("[data-doc=hlo] .jxs-hit-now")?.textContent).toBe("{1,0}");
+    key(input, "Enter");
+    await vi.waitFor(() => expect($(".jxs-hits")?.textContent).toMatch(/^2 \/ \d+$/));
+    type("no such thing");
+    await vi.waitFor(() => expect($(".jxs-hits")?.textContent).toBe("no hits"));
+    key(input, "Escape");
+    await vi.waitFor(() => expect($(".jxs-search")).toBeNull());
+  });
+
+  it("hides and shows types, layouts and metadata", async () => {
+    open();
+    await ready();
+    const line = () => row("hlo", "parameter(0)").querySelector(".jxs-line")?.textContent;
+    expect(line()).not.toContain("{1,0}");
+    click($('[data-toggle="layouts"]'));
+    expect(line()).toContain("{1,0}");
+    key($("[data-doc=hlo] .jxs-code"), "t");
+    expect(line()).not.toContain("f32[");
+    key($("[data-doc=jaxpr] .jxs-code"), "m");
+    expect(row("jaxpr", "tanh").textContent).toContain("// ");
+  });
+
+  it("keeps its keys from the notebook around it", async () => {
+    open();
+    await ready();
+    const heard = vi.fn();
+    document.body.addEventListener("keydown", heard);
+    key($("[data-doc=hlo] .jxs-code"), "d");
+    key($("[data-doc=hlo] .jxs-code"), "x");
+    document.body.removeEventListener("keydown", heard);
+    expect(heard).not.toHaveBeenCalled();
+    expect($(".jaxstage")?.dataset.lmSuppressShortcuts).toBeDefined();
+  });
+
+  it("finds everything as it was when it is drawn again", async () => {
+    const session = open();
+    await ready();
+    click(row("jaxpr", "= tanh").querySelector(".jxs-num"));
+    key($("[data-doc=hlo] .jxs-code"), "F");
+    const folded = $$("[data-doc=hlo] .jxs-folded").length;
+    const asked = kernel.asked.length;
+    unmount();
+    expect($(".jaxstage")).toBeNull();
+    open(session);
+    expect($$(".jxs-selected").length).toBe(1);
+    expect($$("[data-doc=hlo] .jxs-folded").length).toBe(folded);
+    expect(kernel.asked.length).toBe(asked);
+  });
+});
+
+describe("a kernel that dies", () => {
+  it("leaves what is there usable, says so, and is asked again on demand", async () => {
+    open();
+    await ready();
+    kernel.dead = true;
+    click($('[data-toggle="stablehlo"]'));
+    await vi.waitFor(() => expect($("[data-doc=stablehlo] .jxs-trouble")?.textContent).toContain("did not answer"));
+    expect(row("jaxpr", "tanh")).toBeDefined();
+    kernel.dead = false;
+    click($("[data-doc=stablehlo] .jxs-trouble button"));
+    await ready();
+    expect($(".jxs-trouble")).toBeNull();
+  });
+});
+
+describe("stages", () => {
+  const [call] = fixture.state.calls;
+  const stages = (...states: string[]) =>
+    ["trace", "lower", "compile"].map((name, i) => ({ name, state: states[i], seconds: null, count: null, note: null }));
+
+  it("fill in one by one, the running one marked, and the user stays where he is", async () => {
+    const documents = call?.documents.slice(0, 2) ?? [];
+    kernel.now = readState({ calls: [{ ...call, stages: stages("done", "running", "waiting"), documents }] });
+    open();
+    await ready();
+    expect($('[data-stage="lower"]')?.dataset.state).toBe("running");
+    expect($$(".jxs-pane").map((pane) => pane.dataset.doc)).toEqual(["python", "jaxpr"]);
+    click(row("jaxpr", "= tanh").querySelector(".jxs-num"));
+    kernel.push({ calls: [{ ...call, stages: stages("done", "done", "done") }] });
+    await vi.waitFor(() => expect($$(".jxs-pane").map((pane) => pane.dataset.doc)).toContain("hlo"));
+    await ready();
+    expect($$(".jxs-selected").length).toBe(1);
+  });
+
+  it("that fail show JAX's error as text and mark the line", async () => {
+    const error = { stage: "trace", type: "TypeError", message: "<b>bad</b>\n shapes", file: "/home/me/fixture.py", label: "", line: 16 };
+    kernel.now = readState({ calls: [{ ...call, error, stages: stages("failed", "waiting", "waiting") }] });
+    open();
+    await ready();
+    expect($(".jxs-failure pre")?.textContent).toBe("<b>bad</b>\n shapes");
+    expect($(".jxs-failure pre b")).toBeNull();
+    await vi.waitFor(() => expect(texts(".jxs-error")).toEqual(["    h = jnp.tanh(x @ w)"]));
+  });
+
+  it("unknown figures say unknown and why; notes and odd names are text", () => {
+    const facts = [{ label: "FLOPs", text: "unknown", reason: "the cuda backend gives no cost analysis" }];
+    const note = '<img src=x onerror="alert(1)">';
+    kernel.now = readState({ calls: [{ ...call, facts, documents: [], signature: "<script>f</script>(x)", notes: [note] }] });
+    open();
+    expect($(".jxs-unknown")?.textContent).toContain("unknown");
+    expect($(".jxs-unknown")?.title).toContain("no cost analysis");
+    expect($(".jxs-signature")?.textContent).toBe("<script>f</script>(x)");
+    expect($(".jxs-note")?.textContent).toBe(note);
+    expect($$(".jaxstage script, .jaxstage img")).toEqual([]);
+  });
+
+  it("of several calls are picked from a list", async () => {
+    kernel.now = readState({ calls: [call, { ...call, name: "other", signature: "other(x)", documents: [] }] });
+    open();
+    await ready();
+    const picker = $(".jxs-picker") as HTMLSelectElement;
+    picker.value = "1";
+    picker.dispatchEvent(new Event("change", { bubbles: true }));
+    await vi.waitFor(() => expect($(".jxs-signature")?.textContent).toBe("other(x)"));
+    expect($$(".jxs-pane")).toEqual([]);
+  });
+});
+
+it("help opens and closes by key", async () => {
+  open();
+  await ready();
+  key($("[data-doc=hlo] .jxs-code"), "?");
+  await vi.waitFor(() => expect($(".jxs-help")?.textContent).toContain("next / previous linked line"));
+  key($(".jxs-help"), "Escape");
+  await vi.waitFor(() => expect($(".jxs-help")).toBeNull());
+});

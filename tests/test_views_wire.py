@@ -220,7 +220,7 @@ def test_a_closed_panel_says_so():
 
 def test_half_a_million_lines_stay_quick_and_nothing_is_kept():
     line = "  %fusion.{0} = f32[8,512]{{1,0}} fusion(f32[8,512]{{1,0}} %param.{0}), calls=%fused_computation.{0}"
-    before = len(rows._tables)
+    before = len(rows._tables)  # those of other tests
     made = of(*(line.format(i) for i in range(500_000)))
     assert ask("document", made)[0]["mode"] == "paged"
     ask("page", made, start=0, end=1)
@@ -235,4 +235,4 @@ def test_half_a_million_lines_stay_quick_and_nothing_is_kept():
     del made
     gc.collect()
     assert gone() is None
-    assert len(rows._tables) == before
+    assert len(rows._tables) <= before

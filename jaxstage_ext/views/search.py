@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import re
+from weakref import WeakKeyDictionary
 
 import numpy as np
 
 from jaxstage_ext.report import Document, Ints
-from jaxstage_ext.views.rows import Positions, rows_of
+from jaxstage_ext.views.rows import Positions, Rows, rows_of
 
 MOST_HITS = 20_000
 MOST_USES = 1000
@@ -22,6 +23,16 @@ def find(doc: Document, query: str, case: bool, most: int = MOST_HITS) -> tuple[
     rows, wanted = rows_of(doc), query if case else _folded(query)
     if not query or "\n" in query:
         return 0, np.zeros(0, np.int32), np.zeros(0, np.int32)
+    if not len(rows.long):
+        text = doc.text if case else _folded_text(doc)
+        hits, total = _hits(text, wanted, most)
+        row = np.searchsorted(rows.starts, hits, side="right") - 1
+        return total, row.astype(np.int32), _utf16(doc.text, rows.starts[row], hits).astype(np.int32)
+    return _find_in_view(rows, wanted, case, most)
+
+
+def _find_in_view(rows: Rows, wanted: str, case: bool, most: int) -> tuple[int, Ints, Ints]:
+    """`find` where long lines are elided: what is not shown is not found."""
     total, at_rows, at_columns = 0, [np.zeros(0, np.int64)], [np.zeros(0, np.int64)]
     for start, end in rows.chunks():
         view = rows.view(start, end)
@@ -33,6 +44,16 @@ def find(doc: Document, query: str, case: bool, most: int = MOST_HITS) -> tuple[
             at_rows.append(local + start)
             at_columns.append(_utf16(view, starts[local], hits))
     return total, np.concatenate(at_rows).astype(np.int32), np.concatenate(at_columns).astype(np.int32)
+
+
+_lower: WeakKeyDictionary[Document, str] = WeakKeyDictionary()
+
+
+def _folded_text(doc: Document) -> str:
+    """The document's text in lower case, kept because a search is typed letter by letter."""
+    if doc not in _lower:
+        _lower[doc] = _folded(doc.text)
+    return _lower[doc]
 
 
 def _hits(text: str, wanted: str, most: int) -> tuple[Positions, int]:

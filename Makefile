@@ -12,7 +12,7 @@ DEMO := .venv
 OLDEST := .venv-oldest
 NEWEST := .venv-newest
 PIP := -m pip --disable-pip-version-check -qq
-PYTEST := -m pytest --color=yes
+PYTEST := -m pytest
 WORKERS ?= 2
 
 PACKAGE := $(shell find jaxstage_ext -name '*.py') pyproject.toml hatch_build.py
@@ -20,7 +20,7 @@ FRONT_END := $(shell find labextension -type d \( -name node_modules -o -name li
 NODE_MODULES := labextension/node_modules/.package-lock.json
 STATIC := jaxstage_ext/static/panel.js
 
-.PHONY: help demo lab test lint types test-oldest test-newest test-frontend test-browser benchmarks figures clean
+.PHONY: help demo lab test lint types test-oldest test-newest test-frontend test-browser benchmarks clean
 
 help:
 	@sed -n 's/^# make /make /p' Makefile

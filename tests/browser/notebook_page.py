@@ -91,11 +91,12 @@ class NotebookPage:
     def save(self) -> None:
         self.command("docmanager:save")
 
-    def dark(self) -> None:
+    def theme(self, name: str) -> None:
+        """Light or Dark; Jupyter remembers it for its next pages."""
         self.page.evaluate(
-            "() => window.jupyterapp.commands.execute('apputils:change-theme', {theme: 'JupyterLab Dark'})"
+            "name => window.jupyterapp.commands.execute('apputils:change-theme', {theme: `JupyterLab ${name}`})", name
         )
-        self.page.wait_for_selector('body[data-jp-theme-light="false"]', state="attached")
+        self.page.wait_for_selector(f'body[data-jp-theme-name="JupyterLab {name}"]', state="attached")
 
     def panels(self) -> Locator:
         return self.page.locator(".jp-OutputArea-output .jaxstage")

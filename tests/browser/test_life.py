@@ -26,6 +26,7 @@ def test_the_panel_fills_in_stage_by_stage_and_an_interrupt_leaves_it_standing(
     panel.stage("trace", "interrupted").wait_for()
     assert "interrupted" in panel.root.locator(".jxs-failure").inner_text()
     assert not notebook.page.locator(".jp-OutputArea-output", has_text="Traceback").count()
+    assert panel.wait_lit("python", "error") == ["time.sleep(30)"]
 
 
 def test_a_failed_stage_shows_the_error_and_marks_the_line(open_notebook: Opener, lab: Server) -> None:
@@ -115,7 +116,7 @@ def test_names_that_look_like_markup_stay_text(open_notebook: Opener, lab: Serve
 
 def test_dark_theme_and_a_narrow_cell(open_notebook: Opener, lab: Server) -> None:
     notebook = open_notebook(lab, [SETUP, LOSS], width=760)
-    notebook.dark()
+    notebook.theme("Dark")
     notebook.run_all()
     panel = notebook.panel()
     panel.show_panes("python", "hlo")
@@ -126,6 +127,8 @@ def test_dark_theme_and_a_narrow_cell(open_notebook: Opener, lab: Server) -> Non
     assert panel.root.evaluate("root => root.scrollWidth <= root.clientWidth + 1")
     panel.reveal("hlo", " tanh(").hover()
     assert panel.wait_lit("python")
+    notebook.screenshot("dark_and_narrow")
+    notebook.theme("Light")
 
 
 COLOUR = """(node, what) => {

@@ -98,3 +98,20 @@ def test_requests_are_answered_while_a_cell_runs(kernel):
         assert message["result"]["mode"] == "full"
         assert len(buffers) == 1
     kernel.get_shell_msg(timeout=30)
+
+
+def test_a_slow_cell_keeps_its_panel_when_another_is_used_meanwhile(kernel):
+    comm = printed(kernel, kernel.start + "\nprint(shown._panel.model_id)").split()[-1]
+    thread = subshell(kernel)
+    code = "time.sleep(1); late = display.Shown(made, patience=0.05); time.sleep(0.5); late.finish(made)"
+    cell = kernel.execute(code)
+    request(kernel, comm, thread, 3)
+    sent, until = [], time.monotonic() + 30
+    while not sent or sent[-1]["content"].get("execution_state") != "idle":
+        message = kernel.get_iopub_msg(timeout=until - time.monotonic())
+        if message["msg_type"].endswith("display_data") or message["parent_header"].get("msg_id") == cell:
+            sent.append(message)
+    shown = [m for m in sent if m["msg_type"].endswith("display_data")]
+    assert [m["msg_type"] for m in shown] == ["display_data", "update_display_data"]
+    assert {m["parent_header"]["msg_id"] for m in shown} == {cell}
+    kernel.get_shell_msg(timeout=30)

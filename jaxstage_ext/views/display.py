@@ -8,6 +8,7 @@ holds the static forms too.
 
 from __future__ import annotations
 
+import contextvars
 import shutil
 import sys
 import threading
@@ -143,7 +144,8 @@ class Shown(View):
         self._live = _view(self._panel) if self._panel else {}
         self._publishing = threading.Lock()
         self._published = False
-        self._timer = threading.Timer(patience, self._publish_early)
+        # the context holds which cell runs; without it a message of another thread may be taken for that
+        self._timer = threading.Timer(patience, contextvars.copy_context().run, (self._publish_early,))
         self._timer.daemon = True
         if self._panel:
             self._timer.start()

@@ -30,6 +30,8 @@ export class Doc {
   private listeners = new Set<() => void>();
   private fillers = new Set<() => void>();
   private textProblem: string | null = null;
+  private turn = 0;
+  private size = "";
 
   constructor(
     private source: Source,
@@ -54,31 +56,43 @@ export class Doc {
     return this.source.request(method, { call: this.call, doc: this.kind, ...more });
   }
 
-  /** Text first, so that it shows; then the columns. Keeps what it has when either fails. */
+  /** Text first, so that it shows; then the columns. Keeps what it has when either fails; a later call wins. */
   async load(framesFor: (rows: Rows) => Promise<void>): Promise<void> {
+    const turn = ++this.turn;
     this.problem = null;
     try {
-      await this.loadText();
+      await this.loadText(turn);
       this.changed();
       const rows = await readRows(await this.ask("columns"), this.text?.length ?? 0);
       await framesFor(rows);
+      if (turn !== this.turn) return;
       this.rows = rows;
       this.folds.replace(rows.foldEnd);
     } catch (error) {
-      this.problem = error instanceof Error ? error.message : String(error);
+      if (turn === this.turn) this.problem = error instanceof Error ? error.message : String(error);
     }
     this.changed();
   }
 
-  private async loadText(): Promise<void> {
+  /** A text of the same size is the same text: a further stage adds to what is known of it, not to it. */
+  private async loadText(turn: number): Promise<void> {
+    const size = `${this.info.lines} ${this.info.bytes}`;
+    if (this.text && this.size === size) return;
     const reply = await this.ask("document");
-    this.paged = reply.result.mode === "paged";
-    const text = this.paged ? this.pagedText(reply) : new FullText(await gunzip(reply.buffers[0] ?? new ArrayBuffer(0)));
+    const paged = reply.result.mode === "paged";
+    const text = paged ? this.pagedText(reply) : new FullText(await gunzip(reply.buffers[0] ?? new ArrayBuffer(0)));
+    if (turn === this.turn) this.take(text, paged, size);
+  }
+
+  private take(text: Text, paged: boolean, size: string): void {
     if (this.folds.length !== text.length) this.folds = new Folds(text.length);
     this.current = Math.min(this.current, Math.max(0, text.length - 1));
-    this.search = { ...this.search, hits: null, at: -1 };
+    this.search = { ...this.search, query: "", hits: null, at: -1 };
     this.quotes = null;
+    this.rows = null;
     this.text = text;
+    this.paged = paged;
+    this.size = size;
     text.onChange(() => this.filled());
   }
 

@@ -52,15 +52,18 @@ export class Session {
     for (const listener of [...this.listeners]) listener();
   }
 
-  /** A further stage may add source files and frames: what is open is fetched anew, the user stays where he is. */
+  /**
+   * A further stage may add source files and frames: what is open is fetched anew, the user stays where they are. What
+   * could not be fetched is asked for again, for a kernel that pushes its state is there.
+   */
   private refresh(call: number, summary: Summary): void {
     const generation = JSON.stringify(summary.documents);
-    if (this.generations.get(call) === generation) return;
+    const isNew = this.generations.get(call) !== generation;
+    if (isNew) this.framesAsked.delete(call);
     this.generations.set(call, generation);
-    this.framesAsked.delete(call);
     for (const info of summary.documents) {
       const doc = this.docs.get(`${call}/${info.kind}`);
-      if (doc) this.load(doc, info);
+      if (doc && (isNew || doc.problem)) this.load(doc, info);
     }
   }
 

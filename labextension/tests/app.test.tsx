@@ -30,12 +30,14 @@ class FakeKernel implements Source {
   }
 }
 
+const soon = (check: () => void) => vi.waitFor(check, { timeout: 15_000 });
+
 let kernel: FakeKernel;
 let unmount: () => void;
 
 beforeEach(() => {
   kernel = new FakeKernel();
-  vi.spyOn(HTMLElement.prototype, "clientHeight", "get").mockReturnValue(900);
+  vi.spyOn(HTMLElement.prototype, "clientHeight", "get").mockReturnValue(640);
   vi.spyOn(HTMLElement.prototype, "clientWidth", "get").mockReturnValue(1400);
 });
 
@@ -55,7 +57,7 @@ function open(session = new Session(kernel)): Session {
 }
 
 async function ready(): Promise<void> {
-  await vi.waitFor(() => {
+  await soon(() => {
     const panes = $$(".jxs-pane");
     expect(panes.length && panes.every((pane) => pane.dataset.ready === "true")).toBe(true);
     expect($(".jxs-coloured")).not.toBeNull();
@@ -96,7 +98,7 @@ describe("code view", () => {
     click(row("jaxpr", "= tanh").querySelector(".jxs-num"));
     expect($$(".jxs-selected").length).toBe(1);
     expect(texts("[data-doc=python] .jxs-strong")).toEqual(["    h = jnp.tanh(x @ w)"]);
-    await vi.waitFor(() => expect($(".jxs-words")?.textContent).toContain("fixture.py:16"));
+    await soon(() => expect($(".jxs-words")?.textContent).toContain("fixture.py:16"));
     key($("[data-doc=jaxpr] .jxs-code"), "Escape");
     expect($$(".jxs-selected, .jxs-strong")).toEqual([]);
   });
@@ -105,9 +107,9 @@ describe("code view", () => {
     open();
     await ready();
     click($("[data-doc=hlo] .jxs-gradient .jxs-num"));
-    await vi.waitFor(() => expect($(".jxs-words")?.textContent).toContain("gradient of"));
+    await soon(() => expect($(".jxs-words")?.textContent).toContain("gradient of"));
     key($("[data-doc=hlo] .jxs-code"), "s");
-    await vi.waitFor(() => expect($$(".jxs-stack > div").length).toBeGreaterThan(0));
+    await soon(() => expect($$(".jxs-stack > div").length).toBeGreaterThan(0));
   });
 
   it("folds by click and by key, and a selection unfolds what it needs", async () => {
@@ -140,10 +142,11 @@ describe("code view", () => {
   it("goes to a called computation and back", async () => {
     const session = open();
     await ready();
+    key($("[data-doc=hlo] .jxs-code"), "End");
     const call = $("[data-doc=hlo] .jxs-t-ref:not(.jxs-t-def)") as HTMLElement;
     const from = Number(call.closest<HTMLElement>(".jxs-row")?.dataset.row);
     click(call);
-    await vi.waitFor(() => expect(texts("[data-doc=hlo] .jxs-selected")[0]).toMatch(/^%\S+ \(.*\{$/));
+    await soon(() => expect(texts("[data-doc=hlo] .jxs-selected")[0]).toMatch(/^%\S+ \(.*\{$/));
     key($("[data-doc=hlo] .jxs-code"), "ArrowLeft", { altKey: true });
     expect(session.store.get().selected).toMatchObject({ doc: "hlo", row: from });
   });
@@ -153,21 +156,21 @@ describe("code view", () => {
     await ready();
     $("[data-doc=hlo] .jxs-code")?.focus();
     key($("[data-doc=hlo] .jxs-code"), "/");
-    await vi.waitFor(() => expect($("[data-doc=hlo] .jxs-search input")).not.toBeNull());
+    await soon(() => expect($("[data-doc=hlo] .jxs-search input")).not.toBeNull());
     const input = $(".jxs-search input") as HTMLInputElement;
     const type = (text: string) => {
       input.value = text;
       input.dispatchEvent(new Event("input", { bubbles: true }));
     };
     type("{1,0}");
-    await vi.waitFor(() => expect($(".jxs-hits")?.textContent).toMatch(/^1 \/ \d+$/));
+    await soon(() => expect($(".jxs-hits")?.textContent).toMatch(/^1 \/ \d+$/));
     expect($("[data-doc=hlo] .jxs-hit-now")?.textContent).toBe("{1,0}");
     key(input, "Enter");
-    await vi.waitFor(() => expect($(".jxs-hits")?.textContent).toMatch(/^2 \/ \d+$/));
+    await soon(() => expect($(".jxs-hits")?.textContent).toMatch(/^2 \/ \d+$/));
     type("no such thing");
-    await vi.waitFor(() => expect($(".jxs-hits")?.textContent).toBe("no hits"));
+    await soon(() => expect($(".jxs-hits")?.textContent).toBe("no hits"));
     key(input, "Escape");
-    await vi.waitFor(() => expect($(".jxs-search")).toBeNull());
+    await soon(() => expect($(".jxs-search")).toBeNull());
   });
 
   it("hides and shows types, layouts and metadata", async () => {
@@ -217,7 +220,7 @@ describe("a kernel that dies", () => {
     await ready();
     kernel.dead = true;
     click($('[data-toggle="stablehlo"]'));
-    await vi.waitFor(() => expect($("[data-doc=stablehlo] .jxs-trouble")?.textContent).toContain("did not answer"));
+    await soon(() => expect($("[data-doc=stablehlo] .jxs-trouble")?.textContent).toContain("did not answer"));
     expect(row("jaxpr", "tanh")).toBeDefined();
     kernel.dead = false;
     click($("[data-doc=stablehlo] .jxs-trouble button"));
@@ -240,7 +243,7 @@ describe("stages", () => {
     expect($$(".jxs-pane").map((pane) => pane.dataset.doc)).toEqual(["python", "jaxpr"]);
     click(row("jaxpr", "= tanh").querySelector(".jxs-num"));
     kernel.push({ calls: [{ ...call, stages: stages("done", "done", "done") }] });
-    await vi.waitFor(() => expect($$(".jxs-pane").map((pane) => pane.dataset.doc)).toContain("hlo"));
+    await soon(() => expect($$(".jxs-pane").map((pane) => pane.dataset.doc)).toContain("hlo"));
     await ready();
     expect($$(".jxs-selected").length).toBe(1);
   });
@@ -252,7 +255,7 @@ describe("stages", () => {
     await ready();
     expect($(".jxs-failure pre")?.textContent).toBe("<b>bad</b>\n shapes");
     expect($(".jxs-failure pre b")).toBeNull();
-    await vi.waitFor(() => expect(texts(".jxs-error")).toEqual(["    h = jnp.tanh(x @ w)"]));
+    await soon(() => expect(texts(".jxs-error")).toEqual(["    h = jnp.tanh(x @ w)"]));
   });
 
   it("unknown figures say unknown and why; notes and odd names are text", () => {
@@ -274,7 +277,7 @@ describe("stages", () => {
     const picker = $(".jxs-picker") as HTMLSelectElement;
     picker.value = "1";
     picker.dispatchEvent(new Event("change", { bubbles: true }));
-    await vi.waitFor(() => expect($(".jxs-signature")?.textContent).toBe("other(x)"));
+    await soon(() => expect($(".jxs-signature")?.textContent).toBe("other(x)"));
     expect($$(".jxs-pane")).toEqual([]);
   });
 });
@@ -283,7 +286,7 @@ it("help opens and closes by key", async () => {
   open();
   await ready();
   key($("[data-doc=hlo] .jxs-code"), "?");
-  await vi.waitFor(() => expect($(".jxs-help")?.textContent).toContain("next / previous linked line"));
+  await soon(() => expect($(".jxs-help")?.textContent).toContain("next / previous linked line"));
   key($(".jxs-help"), "Escape");
-  await vi.waitFor(() => expect($(".jxs-help")).toBeNull());
+  await soon(() => expect($(".jxs-help")).toBeNull());
 });

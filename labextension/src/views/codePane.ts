@@ -3,7 +3,7 @@
 import { GRADIENT, INFERRED } from "../columns";
 import type { Doc } from "../document";
 import { nameOf, tokenise, tokenisePython } from "../highlight";
-import { STRONG, WEAK, classOf, inRange, sourceLine } from "../links";
+import { STRONG, type SourceRange, WEAK, classOf, inRange, sourceLine } from "../links";
 import { hiddenStretches } from "../rewrite";
 import type { Session } from "../session";
 import type { Pick } from "../store";
@@ -37,6 +37,8 @@ export class CodePane {
     this.list.tabIndex = 0;
     this.list.setAttribute("role", "listbox");
     this.list.setAttribute("aria-label", `${doc.info.title}, ${doc.info.lines} lines`);
+    this.content.setAttribute("role", "presentation");
+    this.spacer.setAttribute("aria-hidden", "true");
     this.list.append(this.spacer, this.content);
     this.list.addEventListener("scroll", () => this.scrolled());
     this.content.addEventListener("pointerover", (e) => this.pointed(e));
@@ -168,6 +170,7 @@ export class CodePane {
     const number = doc.rows?.number?.[row];
     return {
       row,
+      rows: doc.folds.length,
       line,
       label: doc.kind !== "python" ? String(row + 1) : number === undefined || number < 0 ? "" : String(number),
       tokens: line === undefined ? [] : this.tokens(row, line),
@@ -231,7 +234,7 @@ export class CodePane {
   }
 
   /** Marks the very expression, where columns are known and it stands on one line. */
-  private underline(row: number, node: HTMLElement, range: import("../links").SourceRange | null): void {
+  private underline(row: number, node: HTMLElement, range: SourceRange | null): void {
     node.querySelector(".jxs-range")?.remove();
     const line = this.doc.rows && sourceLine(this.doc.rows, row);
     if (!line || !range || !range.endColumn || !inRange(range, line)) return;

@@ -1,6 +1,7 @@
 import { useLayoutEffect, useRef, useState } from "preact/hooks";
 import { copyAll, foldAll } from "../actions";
 import type { Doc } from "../document";
+import { STRONG, classOf } from "../links";
 import type { Session } from "../session";
 import { CodePane } from "./codePane";
 import { useDoc, useShared } from "./hooks";
@@ -25,11 +26,16 @@ function useCodePane(doc: Doc, session: Session) {
 
 function Counterparts({ doc, session, pane }: { doc: Doc; session: Session; pane: CodePane | null }) {
   useShared(session, (s) => s.selected);
-  const n = session.litRowsOf(doc).length;
-  if (!n) return null;
+  const found = session.litRowsOf(doc);
+  const [first] = found;
+  if (first === undefined || !doc.rows) return null;
+  const direct = classOf(session.lit(session.store.get().selected), doc.rows, first) === STRONG;
+  const title = direct ? "from the same expression" : "from the same line, or made by what it calls";
   return (
     <span class="jxs-counterparts">
-      <span>{n.toLocaleString("en")} linked</span>
+      <span title={title}>
+        {found.length.toLocaleString("en")} {direct ? "linked" : "related"}
+      </span>
       <IconButton icon="up" label="Previous linked line (p)" onClick={() => pane?.revealLit(-1)} />
       <IconButton icon="down" label="Next linked line (n)" onClick={() => pane?.revealLit(1)} />
     </span>

@@ -5,6 +5,8 @@ import { type Stretch, overlaps } from "../rewrite";
 
 export interface RowContent {
   row: number;
+  /** Rows of the whole document. */
+  rows: number;
   label: string;
   line: string | undefined;
   tokens: Token[];
@@ -28,6 +30,8 @@ export function rowElement(content: RowContent): HTMLElement {
   const node = element("div", "jxs-row");
   node.dataset.row = String(content.row);
   node.setAttribute("role", "option");
+  node.setAttribute("aria-posinset", String(content.row + 1));
+  node.setAttribute("aria-setsize", String(content.rows));
   if (content.hue !== null) {
     node.classList.add("jxs-coloured");
     node.style.setProperty("--jxs-h", String(content.hue));

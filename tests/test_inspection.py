@@ -332,6 +332,49 @@ def test_the_signature_names_arguments() -> None:
     assert "n: 3" in static.summary()["signature"]
 
 
+def test_the_executable_explains_what_it_cannot_do() -> None:
+    compiled = inspect(loss, W, X).compiled
+    with pytest.raises(TypeError, match=r"(?s)compiled|Argument types differ"):
+        compiled(W, X.astype(jnp.bfloat16))
+    with pytest.raises(TypeError, match="Cannot apply JAX transformations"):
+        jax.vmap(compiled, in_axes=(None, 0))(W, X[None])
+
+
+def wrong_shapes(x):
+    return x + jnp.ones(7)
+
+
+def concrete(x):
+    return np.asarray(x)
+
+
+@pytest.mark.parametrize(
+    ("fn", "error"),
+    [
+        (wrong_shapes, (TypeError, ValueError)),
+        (concrete, jax.errors.TracerArrayConversionError),
+    ],
+)
+def test_functions_that_jax_refuses(fn, error) -> None:
+    with pytest.raises(error) as caught:
+        inspect(fn, X)
+    stage_error = caught.value.inspection.error
+    assert stage_error.span.line == fn.__code__.co_firstlineno + 1
+    assert stage_error.message
+
+
+def test_a_leaked_tracer_is_jaxs_own_error() -> None:
+    kept = []
+
+    def leaks(x):
+        kept.append(x * 2)
+        return x
+
+    with jax.checking_leaks(), pytest.raises(Exception, match="Leaked") as caught:
+        inspect(leaks, X)
+    assert caught.value.inspection.error.stage == "trace"
+
+
 def test_json_there_and_back() -> None:
     inspection = inspect(jax.grad(loss), W, X)
     text = inspection.to_json()

@@ -121,6 +121,6 @@ def _ir_lines(lines: Sequence[excerpt.Line], inner: int) -> list[str]:
 def _beside(left: str, right: str, inner: int) -> str:
     if not right:
         return cut(left, inner)
-    right = cut(right, inner // 2)
+    right = cut(right, inner * 2 // 3)
     left = cut(left, inner - width(right) - 2)
     return f"{left}{' ' * (inner - width(left) - width(right))}{right}"

@@ -1,0 +1,148 @@
+"""The magics in a real Jupyter kernel: event loop, interrupts, replies."""
+
+from __future__ import annotations
+
+import os
+import re
+import threading
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+pytest.importorskip("ipykernel", reason="the kernel is not installed here")
+manager = pytest.importorskip("jupyter_client.manager")
+
+REPO = Path(__file__).parent.parent
+SETUP = """
+%load_ext jaxstage_ext
+import asyncio, time, jax, jax.numpy as jnp
+w, x = jnp.ones((4, 3)), jnp.ones((2, 4))
+def loss(w, x):
+    return jnp.sum(jnp.tanh(x @ w))
+def slow(x):
+    for _ in range(200):
+        time.sleep(0.1)
+    return x
+"""
+
+
+@dataclass
+class Reply:
+    """What a front end gets for a cell."""
+
+    content: dict[str, Any]
+    seconds: float
+    outputs: list[dict[str, Any]] = field(default_factory=list)
+
+    @property
+    def panel(self) -> str:
+        """The last state of the panel, as text."""
+        texts = [o["content"]["data"].get("text/plain", "") for o in self.outputs if "display_data" in o["msg_type"]]
+        return next((text for text in reversed(texts) if text.startswith("┌")), "")
+
+    @property
+    def errors(self) -> list[str]:
+        shown = ["\n".join(o["content"]["traceback"]) for o in self.outputs if o["msg_type"] == "error"]
+        return [re.sub(r"\x1b\[[0-9;]*m", "", text) for text in shown]
+
+    @property
+    def values(self) -> list[str]:
+        return [o["content"]["data"]["text/plain"] for o in self.outputs if o["msg_type"] == "execute_result"]
+
+
+class Kernel:
+    """A running kernel and its client."""
+
+    def __init__(self, process: Any, client: Any) -> None:
+        self.process, self.client = process, client
+
+    def run(self, cell: str, interrupt_after: float | None = None) -> Reply:
+        if interrupt_after is not None:
+            threading.Timer(interrupt_after, self.process.interrupt_kernel).start()
+        outputs: list[dict[str, Any]] = []
+        start = time.perf_counter()
+        reply = self.client.execute_interactive(cell, output_hook=outputs.append, timeout=120)
+        return Reply(reply["content"], time.perf_counter() - start, outputs)
+
+    def complete(self, code: str) -> list[str]:
+        return self.client.complete(code, len(code), reply=True, timeout=60)["content"]["matches"]
+
+
+@pytest.fixture(scope="module")
+def kernel() -> Iterator[Kernel]:
+    env = {**os.environ, "PYTHONPATH": str(REPO), "JAX_PLATFORMS": "cpu"}
+    process, client = manager.start_new_kernel(kernel_name="python3", env=env)
+    try:
+        made = Kernel(process, client)
+        assert made.run(SETUP).content["status"] == "ok"
+        yield made
+    finally:
+        client.stop_channels()
+        process.shutdown_kernel(now=True)
+
+
+def test_a_cell_shows_its_panel_and_nothing_else(kernel: Kernel) -> None:
+    reply = kernel.run("%%compile\nloss(w, x)")
+    assert reply.content["status"] == "ok"
+    assert "loss(w: f32[4,3], x: f32[2,4]) -> f32[]" in reply.panel
+    assert reply.errors == reply.values == []
+
+
+def test_run_gives_the_cells_result(kernel: Kernel) -> None:
+    reply = kernel.run("%%compile --run\nloss(w, x)")
+    assert reply.values == ["Array(5.995975, dtype=float32)"]
+    assert kernel.run("_").values == reply.values
+
+
+def test_await_runs_in_the_loop_of_the_other_cells(kernel: Kernel) -> None:
+    kernel.run("task = asyncio.ensure_future(asyncio.sleep(0.01, 2.0))\nloop = asyncio.get_running_loop()")
+    reply = kernel.run("%%compile --run\nsame = asyncio.get_running_loop() is loop\nloss(w * await task, x)")
+    assert reply.content["status"] == "ok"
+    assert len(reply.values) == 1
+    assert kernel.run("same").values == ["True"]
+
+
+@pytest.mark.parametrize("first", ["1/0", "await asyncio.sleep(0)\n1/0"])
+def test_an_error_is_shown_once_and_fails_the_cell(kernel: Kernel, first: str) -> None:
+    reply = kernel.run(f"%%compile\n{first}\nloss(w, x)")
+    assert (reply.content["status"], reply.content["ename"]) == ("error", "ZeroDivisionError")
+    assert len(reply.errors) == 1
+    assert "jaxstage" not in reply.errors[0]
+    assert reply.panel == ""
+
+
+def test_a_syntax_error_keeps_its_name(kernel: Kernel) -> None:
+    reply = kernel.run("%%compile\nloss(w,\n")
+    assert (reply.content["status"], reply.content["ename"]) == ("error", "SyntaxError")
+    assert len(reply.errors) == 1
+    assert "jaxstage" not in reply.errors[0]
+
+
+def test_a_failing_stage_fails_the_cell_in_one_line(kernel: Kernel) -> None:
+    reply = kernel.run("%%compile\nloss(w, w)")
+    assert (reply.content["status"], reply.content["ename"]) == ("error", "TypeError")
+    assert "trace failed" in reply.panel
+    assert [error.count("\n") for error in reply.errors] == [0]
+
+
+def test_a_mistake_in_an_option_fails_the_cell(kernel: Kernel) -> None:
+    reply = kernel.run("%%compile --nope\n1")
+    assert (reply.content["status"], reply.content["ename"]) == ("error", "UsageError")
+
+
+@pytest.mark.parametrize("before", ["", "await asyncio.sleep(0)\n"], ids=["plain", "awaiting"])
+def test_an_interrupt_keeps_the_panel_and_shows_one_line(kernel: Kernel, before: str) -> None:
+    reply = kernel.run(f"%%compile\n{before}slow(x)", interrupt_after=1)
+    assert reply.seconds < 10
+    assert (reply.content["status"], reply.content["ename"]) == ("error", "KeyboardInterrupt")
+    assert "trace interrupted" in reply.panel
+    assert [error.count("\n") for error in reply.errors] == [0]
+    assert kernel.run("1 + 1").values == ["2"]
+
+
+def test_options_complete(kernel: Kernel) -> None:
+    assert kernel.complete("%%compile --st") == ["--static-argnames", "--static-argnums"]

@@ -25,6 +25,18 @@ SCROLL = """async (jump) => {
   frames.sort((a, b) => a - b);
   return {p50: frames[120], p95: frames[228], max: frames[239], longest: Math.max(0, ...tasks), long: tasks.length};
 }"""
+CLICK = """async () => {
+  const times = [];
+  for (const row of [...document.querySelectorAll('.jxs-row')].slice(5, 15)) {
+    const start = performance.now();
+    row.dispatchEvent(new PointerEvent('pointerover', {bubbles: true}));
+    const hovered = performance.now();
+    row.click();
+    times.push([hovered - start, performance.now() - hovered]);
+    await new Promise(requestAnimationFrame);
+  }
+  return [0, 1].map(i => Math.max(...times.map(t => t[i])));
+}"""
 SEARCH = """async (query) => {
   const input = document.querySelector('.jxs-search input');
   const hits = document.querySelector('.jxs-hits');
@@ -45,6 +57,8 @@ def measure(page, mode: str, rows: int) -> None:
     print(f"{mode}, {rows:,} lines: painted {page.evaluate('window.painted'):.0f} ms after being asked for")
     for name, jump in (("scroll", False), ("jump", True)):
         print(f"  {name}", {k: round(v, 1) for k, v in page.evaluate(SCROLL, jump).items()})
+    hover, click = page.evaluate(CLICK)
+    print(f"  hover {hover:.1f} ms, click {click:.1f} ms (longest of ten)")
     page.wait_for_timeout(500)
     page.locator(".jxs-code").press("/")
     for query in ("warm up", "multiply.499", "LAYER_31/", "nowhere"):

@@ -56,7 +56,7 @@ export class FullText implements Text {
   async search(query: string, matchCase: boolean): Promise<Hits> {
     const found = new HitList();
     if (!query) return found.hits();
-    const needle = matchCase ? query : query.toLowerCase();
+    const needle = matchCase ? query : folded(query);
     for (let row = 0; row < this.length; ) {
       const end = this.chunkEnd(row);
       this.searchChunk(found, row, end, needle, matchCase);
@@ -80,10 +80,15 @@ export class FullText implements Text {
 
   private searchChunk(found: HitList, row: number, end: number, needle: string, matchCase: boolean): void {
     const chunk = this.decoder.decode(this.bytes.subarray(this.starts[row], (this.starts[end] ?? 1) - 1));
-    const lowered = matchCase ? chunk : chunk.toLowerCase();
-    if (lowered.length === chunk.length) found.searchText(lowered, needle, row);
-    else for (; row < end; row++) found.searchText((this.line(row) ?? "").toLowerCase(), needle, row);
+    found.searchText(matchCase ? chunk : folded(chunk), needle, row);
   }
+}
+
+/** In lower case, but for the few characters that would change their length: positions stay. */
+export function folded(text: string): string {
+  const lower = text.toLowerCase();
+  if (lower.length === text.length) return lower;
+  return Array.from(text, (c) => (c.toLowerCase().length === c.length ? c.toLowerCase() : c)).join("");
 }
 
 function lineStarts(bytes: Uint8Array): Uint32Array {

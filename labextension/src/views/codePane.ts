@@ -250,7 +250,8 @@ export class CodePane {
 
   private paintRuler(): void {
     const { session, doc } = this;
-    this.ruler.paint(session.lit(session.store.get().selected), doc.kind === "python" ? session.errorRow() : -1);
+    const errorRow = doc.kind === "python" ? session.errorRow() : -1;
+    this.ruler.paint(session.lit(session.store.get().selected), errorRow, scrollHeight(this.geometry));
   }
 
   private paintNames(): void {

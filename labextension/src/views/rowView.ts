@@ -2,6 +2,7 @@
 
 import { type Token, isName, nameOf } from "../highlight";
 import { type Stretch, overlaps } from "../rewrite";
+import { folded } from "../text";
 
 export interface RowContent {
   row: number;
@@ -107,10 +108,9 @@ function tokenNodes(line: string, token: Token, hidden: Stretch[], marks: Stretc
 /** Every occurrence of the query in the line. */
 export function marksIn(line: string, query: string, matchCase: boolean): Stretch[] {
   if (!query) return [];
-  const text = matchCase ? line : line.toLowerCase();
-  const needle = matchCase ? query : query.toLowerCase();
+  const text = matchCase ? line : folded(line);
+  const needle = matchCase ? query : folded(query);
   const marks: Stretch[] = [];
-  if (text.length !== line.length) return marks;
   for (let at = text.indexOf(needle); at >= 0 && marks.length < 200; at = text.indexOf(needle, at + needle.length)) {
     marks.push([at, at + needle.length]);
   }

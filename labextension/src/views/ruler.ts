@@ -29,6 +29,7 @@ export function slots(doc: Doc, lit: Lit | null, errorRow: number, n: number): U
 
 export class Ruler {
   readonly node = element("div", "jxs-ruler");
+  private height = 0;
 
   constructor(
     private doc: Doc,
@@ -36,21 +37,21 @@ export class Ruler {
   ) {
     this.node.setAttribute("aria-hidden", "true");
     this.node.addEventListener("click", (event) => {
-      const box = this.node.getBoundingClientRect();
-      const share = (event.clientY - box.top) / Math.max(1, box.height);
+      const share = (event.clientY - this.node.getBoundingClientRect().top) / Math.max(1, this.height);
       onJump(doc.folds.rowAt(Math.min(doc.folds.visible - 1, Math.floor(share * doc.folds.visible))));
     });
   }
 
-  paint(lit: Lit | null, errorRow: number): void {
-    const height = this.node.clientHeight;
-    const n = Math.max(1, Math.floor(height / SLOT_PX));
+  /** `textHeight`: of all rows, in pixels; where they do not fill the view, marks stand beside their rows. */
+  paint(lit: Lit | null, errorRow: number, textHeight: number): void {
+    this.height = Math.min(this.node.clientHeight, textHeight);
+    const n = Math.max(1, Math.floor(this.height / SLOT_PX));
     const marks = slots(this.doc, lit, errorRow, n);
     const nodes: HTMLElement[] = [];
     marks.forEach((mark, slot) => {
       if (!mark) return;
       const node = element("i", `jxs-mark-${CLASSES[mark]}`);
-      node.style.top = `${(100 * slot) / n}%`;
+      node.style.top = `${(this.height * slot) / n}px`;
       nodes.push(node);
     });
     this.node.replaceChildren(...nodes);

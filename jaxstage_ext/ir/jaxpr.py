@@ -25,14 +25,17 @@ def read(jaxpr: Any, table: FrameTable) -> Document:
     first_row: dict[int, int] = {}
     equations: list[tuple[int, Any]] = []
     for row, spans in enumerate(source_map[:n]):
-        for _, _, eqn in spans[:1]:
-            name = jax_private.name_stack(eqn)
-            frame[row] = frame_of(eqn)
-            scope[row] = scopes.setdefault(name, len(scopes)) if name else -1
-            if id(eqn) not in first_row:
-                first_row[id(eqn)] = row
-                flags[row] = OP
-                equations.append((row, eqn))
+        new = [eqn for _, _, eqn in spans if id(eqn) not in first_row]
+        if not spans:
+            continue
+        eqn = new[-1] if new else spans[0][2]
+        name = jax_private.name_stack(eqn)
+        frame[row] = frame_of(eqn)
+        scope[row] = scopes.setdefault(name, len(scopes)) if name else -1
+        for begun in new:
+            first_row.setdefault(id(begun), row)
+            equations.append((row, begun))
+            flags[row] = OP
     names, frames = tuple(scopes), table.freeze()
     linked = links.complete(frame, scope, flags, names, frames, _graph(equations, first_row, n))
     ends = folds.by_brackets(lines)

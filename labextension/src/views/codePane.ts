@@ -11,6 +11,7 @@ import { sameScope } from "../symbols";
 import { type Geometry, offsetAt, scrollHeight, scrollTopFor, visibleRange } from "./geometry";
 import { type RowContent, element, marksIn, rowElement } from "./rowView";
 import { Ruler } from "./ruler";
+import { Sticky } from "./sticky";
 
 const OVERSCAN = 6;
 
@@ -28,12 +29,18 @@ export class CodePane {
   private resize = new ResizeObserver(() => this.resized());
   private widest = 0;
   private ruler: Ruler;
+  private sticky: Sticky;
 
   constructor(
     readonly doc: Doc,
     readonly session: Session,
   ) {
     this.ruler = new Ruler(doc, (row) => this.moveTo(row, "center"));
+    this.sticky = new Sticky(
+      doc,
+      (row) => this.describe(row),
+      (row) => this.moveTo(row, "center"),
+    );
     this.list.tabIndex = 0;
     this.list.setAttribute("role", "listbox");
     this.list.setAttribute("aria-label", `${doc.info.title}, ${doc.info.lines} lines`);
@@ -46,7 +53,7 @@ export class CodePane {
   }
 
   mount(parent: HTMLElement): void {
-    parent.append(this.list, this.ruler.node);
+    parent.append(this.list, this.ruler.node, this.sticky.node);
     this.rowHeight = Number.parseFloat(getComputedStyle(this.list).getPropertyValue("--jxs-row")) || 18;
     this.undo = [
       this.doc.onChange(() => this.rebuild()),
@@ -71,6 +78,7 @@ export class CodePane {
     for (const undo of this.undo) undo();
     this.list.remove();
     this.ruler.node.remove();
+    this.sticky.node.remove();
   }
 
   get geometry(): Geometry {
@@ -80,6 +88,7 @@ export class CodePane {
   /** Draws everything anew, where the rows themselves have changed. */
   rebuild(): void {
     this.drawn.clear();
+    this.sticky.forget();
     this.content.replaceChildren();
     this.spacer.style.height = `${scrollHeight(this.geometry)}px`;
     this.draw();
@@ -120,6 +129,8 @@ export class CodePane {
     const fresh = this.sync(rows);
     const offset = first * g.rowHeight - offsetAt(g, this.list.scrollTop) + this.list.scrollTop;
     this.content.style.transform = `translateY(${offset}px)`;
+    const hiddenRows = Math.floor(offsetAt(g, this.list.scrollTop) / g.rowHeight);
+    this.sticky.show(folds.rowAt(hiddenRows), hiddenRows);
     if (fresh) {
       this.paint();
       this.keepWidth();
@@ -339,7 +350,7 @@ export class CodePane {
     if (this.doc.folds.isHidden(row)) return false;
     const g = this.geometry;
     const top = this.doc.folds.indexOf(row) * g.rowHeight - offsetAt(g, this.list.scrollTop);
-    return top >= 0 && top + g.rowHeight <= g.viewport;
+    return top >= (row > 0 ? g.rowHeight : 0) && top + g.rowHeight <= g.viewport;
   }
 
   /** Makes a row current, unfolds what hides it and scrolls it into view. */
@@ -357,7 +368,7 @@ export class CodePane {
     const top = this.doc.folds.indexOf(row) * g.rowHeight;
     const offset = offsetAt(g, this.list.scrollTop);
     const centred = top - (g.viewport - g.rowHeight) / 2;
-    const nearest = top < offset ? top : top + g.rowHeight - g.viewport;
+    const nearest = top < offset + g.rowHeight ? top - g.rowHeight : top + g.rowHeight - g.viewport;
     const far = Math.abs(nearest - offset) > g.viewport;
     this.list.scrollTop = scrollTopFor(g, where === "center" || far ? centred : nearest);
     this.scrolled();

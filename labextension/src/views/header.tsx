@@ -3,6 +3,7 @@ import type { Session } from "../session";
 import { useKernelState, useShared } from "./hooks";
 
 export function seconds(s: number): string {
+  if (s < 1e-6) return "< 1 µs";
   if (s < 0.001) return `${(s * 1e6).toFixed(0)} µs`;
   if (s < 0.01) return `${(s * 1e3).toFixed(1)} ms`;
   if (s < 1) return `${(s * 1e3).toFixed(0)} ms`;
@@ -11,6 +12,7 @@ export function seconds(s: number): string {
 
 export function percent(part: number, whole: number): string {
   const share = (100 * part) / whole;
+  if (part > 0 && share < 1) return "< 1 %";
   return `${part < whole && share > 99 ? Math.min(99.9, Math.floor(share * 10) / 10) : Math.round(share)} %`;
 }
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from types import TracebackType
 
-from jaxstage_ext.ir.source import cell_of, is_outside, is_user
+from jaxstage_ext.ir.source import cell_of, is_outside, is_user, with_cell_labels
 from jaxstage_ext.report import SourceSpan
 
 _LONGEST = 8000
@@ -34,7 +34,7 @@ class StageError:
 def explain(stage: str, error: BaseException) -> StageError:
     """The StageError of an exception caught in a stage."""
     interrupted = isinstance(error, KeyboardInterrupt)
-    message = f"interrupted while JAX was in {stage}" if interrupted else str(error)
+    message = f"interrupted while JAX was in {stage}" if interrupted else with_cell_labels(str(error))
     if len(message) > _LONGEST:
         message = f"{message[:_LONGEST]}… [{len(message) - _LONGEST:,} characters left out]"
     return StageError(stage, type(error).__name__, message, _user_line(error.__traceback__), interrupted, error)

@@ -35,7 +35,7 @@ def read(frames: Frames, table: FrameTable, first: Iterable[tuple[str, int]] = (
         file.append(index)
         number.append(-1)
         for line in _wanted(source, used):
-            text.append(source[line - 1].rstrip("\n") if line else "…")
+            text.append(_as_typed(source[line - 1]) if line else "…")
             file.append(index)
             number.append(line or -1)
         if len(text) - 1 > start:
@@ -63,6 +63,11 @@ def _document(
         file=np.array(file, np.int32),
         number=np.array(number, np.int32),
     )
+
+
+def _as_typed(line: str) -> str:
+    """The line as its author sees it: a cell magic stands in the compiled source as a comment."""
+    return line.rstrip("\n").removeprefix("# ") if line.startswith("# %%") else line.rstrip("\n")
 
 
 def _wanted(source: list[str], used: Iterable[int]) -> list[int]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import os
+import re
 import sys
 import sysconfig
 import threading
@@ -52,14 +53,24 @@ def is_user(file: str) -> bool:
     return not any(part in file for part in _LIBRARY_PARTS) and not file.startswith(_STDLIB)
 
 
-def cell_of(file: str) -> str | None:
-    """The label of the notebook cell that a code object's file name stands for ("In [5]")."""
+def _cells() -> dict[str, int]:
+    """File names of code out of notebook cells -> the number of the cell's run."""
     ipython = sys.modules.get("IPython")
     shell: Any = ipython.get_ipython() if ipython else None
-    names = getattr(getattr(shell, "compile", None), "_filename_map", None)
-    if not names or file not in names:
-        return None
-    return f"In [{names[file]}]"
+    return getattr(getattr(shell, "compile", None), "_filename_map", None) or {}
+
+
+def cell_of(file: str) -> str | None:
+    """The label of the notebook cell that a code object's file name stands for ("In [5]")."""
+    number = _cells().get(file)
+    return None if number is None else f"In [{number}]"
+
+
+def with_cell_labels(text: str) -> str:
+    """The text with the file names of cells as "In [5]"."""
+    for file in re.findall(r"[^\s\"'()<>]*ipykernel_\d+[^\s\"'():]*|<ipython-input-[\w-]+>", text):
+        text = text.replace(file, cell_of(file) or file)
+    return text
 
 
 class FrameTable:

@@ -4,6 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
+from IPython import version_info
+
+COUNTS_FIRST = version_info[:2] >= (9, 8)
+"""Whether a cell's run has raised the execution count before it starts; earlier, it does so when it ends."""
+
 
 class Runs:
     """Follows IPython's events. A cell run from within a cell (by `%%capture`) belongs to the outer one."""
@@ -17,7 +22,7 @@ class Runs:
     def before(self, info: Any) -> None:
         self._depth += 1
         if self._depth == 1:
-            self._number = self._ip.execution_count - (1 if info.store_history else 0)
+            self._number = self._ip.execution_count - (1 if info.store_history and COUNTS_FIRST else 0)
             self._raw = info.raw_cell
 
     def after(self, result: Any) -> None:

@@ -276,6 +276,14 @@ def test_work_that_jax_did_before_is_not_shown_as_fast() -> None:
     assert notes == [f"{word} earlier in this process" for word in ("traced", "lowered", "compiled")]
 
 
+def test_a_plain_function_that_was_traced_before_is_told_from_a_fast_trace() -> None:
+    def once(x):
+        return x * 5
+
+    assert inspect(once, X, stage="trace").summary()["stages"][0]["note"] is None
+    assert inspect(once, X, stage="trace").summary()["stages"][0]["note"] == "traced earlier in this process"
+
+
 def test_an_executable_from_the_persistent_cache_says_so(tmp_path) -> None:
     options = {
         "jax_compilation_cache_dir": str(tmp_path),

@@ -14,6 +14,10 @@ from jaxstage_ext.core.call import Call
 
 STAGES = ("trace", "lower", "compile")
 
+LOOKED_UP = 3e-5
+"""Seconds below which JAX's own trace time is that of finding the jaxpr in its cache: 3 to 12 us, against
+over 140 us for the tracing of an empty function (jax 0.12.0.1, 2 GHz)."""
+
 WAITING, RUNNING, DONE, FAILED, INTERRUPTED = "waiting", "running", "done", "failed", "interrupted"
 
 
@@ -88,7 +92,7 @@ def _note_time(stage: Stage, heard: events.Heard, wall: float) -> None:
         stage.seconds = None
     elif stage.name == "compile" and heard.cache_hits:
         stage.note = "from JAX's persistent cache"
-    elif own is None:
+    elif own is None or (stage.name == "trace" and own < LOOKED_UP):
         stage.note = f"{_DONE_BEFORE[stage.name]} earlier in this process"
 
 

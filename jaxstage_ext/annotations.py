@@ -6,6 +6,7 @@ import ast
 import functools
 import inspect
 import operator
+import os
 import types
 import typing
 from collections.abc import Callable
@@ -115,6 +116,12 @@ def parameters(fn: Callable[..., Any]) -> list[inspect.Parameter] | None:
     return None
 
 
+def _jax_folder() -> str:
+    import jax
+
+    return os.path.join(os.path.dirname(jax.__file__), "")
+
+
 def describe_arguments(fn: Any) -> bool:
     """Whether a callable's annotations are about its own arguments.
 
@@ -125,9 +132,9 @@ def describe_arguments(fn: Any) -> bool:
             fn = fn.func
         elif isinstance(fn, types.MethodType):
             fn = fn.__func__
-        elif (
-            isinstance(fn, types.FunctionType) and "/site-packages/jax/" in fn.__code__.co_filename.replace("\\", "/")
-        ) or any(word in type(fn).__name__.lower() for word in ("pmap", "vmap")):
+        elif (isinstance(fn, types.FunctionType) and fn.__code__.co_filename.startswith(_jax_folder())) or any(
+            word in type(fn).__name__.lower() for word in ("pmap", "vmap")
+        ):
             return False
         elif hasattr(fn, "__wrapped__"):
             fn = fn.__wrapped__

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated, Any
 
+import equinox as eqx
 import jax
 import jax.numpy as jnp
 import pytest
@@ -201,6 +202,8 @@ def test_annotations_of_an_inner_function_are_not_those_of_its_vmap() -> None:
     assert describe_arguments(jax.jit(f))
     assert not describe_arguments(jax.vmap(f))
     assert not describe_arguments(jax.jit(jax.vmap(f)))
+    assert not describe_arguments(eqx.filter_vmap(f))
+    assert describe_arguments(eqx.filter_jit(f))
     with pytest.raises(NoArguments) as caught:
         arguments(jax.vmap(f), "g", None, Dims(dict(b=2)))
     assert "those of the inner function" in str(caught.value)

@@ -221,6 +221,16 @@ def test_config_shows_the_settings(shell: Shell) -> None:
     assert "most_panels" in shell.run("%config JAXStage").text
 
 
+def test_a_changed_setting_acts(shell: Shell) -> None:
+    from jaxstage_ext.views import display
+
+    before = display.MOST_PANELS
+    assert shell.run("%config JAXStage.most_panels = 3\n%compile loss(w, x)").ok
+    assert display.MOST_PANELS == 3
+    assert shell.run(f"%config JAXStage.most_panels = {before}\n%compile loss(w, x)").ok
+    assert before == display.MOST_PANELS
+
+
 @pytest.mark.filterwarnings("ignore:`Completer.complete` is pending")
 def test_unload_takes_everything_away_and_loading_again_works() -> None:
     with fresh_shell() as shell:

@@ -62,6 +62,16 @@ def _dims(text: str) -> list[tuple[str, int]]:
     return dims
 
 
+def _seconds(text: str) -> float:
+    try:
+        seconds = float(text)
+    except ValueError:
+        seconds = 0
+    if not 0 < seconds < 1e6:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a number of seconds such as 60")
+    return seconds
+
+
 def parser(name: str, description: str) -> MagicArgumentParser:
     """The options of one magic; its help is the magic's docstring."""
     usage = f"{name} [options] function(arguments); ..."
@@ -76,6 +86,23 @@ def parser(name: str, description: str) -> MagicArgumentParser:
     add("--donate-argnums", type=_numbers, action="extend", metavar="0", help="As in jax.jit.")
     add("--donate-argnames", type=_names, action="extend", metavar="state", help="As in jax.jit.")
     add("--keep-unused", action="store_true", help="As in jax.jit: keep arguments that the function does not use.")
+    if name != "trace":
+        add(
+            "-t",
+            "--target",
+            action="append",
+            metavar="v5e:4x4",
+            help="What to compile for: local, cpu:8, v5e:4x4, h100:8; may be repeated. %%targets lists them.",
+        )
+    if name == "compile":
+        add(
+            "--timeout", type=_seconds, metavar="SECONDS", help="Most seconds for a compile outside this process (600)."
+        )
+        add(
+            "--isolate",
+            action="store_true",
+            help="Compile for local in another process too: it cannot take the kernel down.",
+        )
     add("-q", "--quiet", action="store_true", help="Show no panel; of use with --output.")
     return made
 

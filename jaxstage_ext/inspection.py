@@ -5,56 +5,81 @@ from __future__ import annotations
 import inspect as _inspect
 import os
 import threading
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import Any
 
-import numpy as np
+import jax
 
 from jaxstage_ext import serial, summary
-from jaxstage_ext.core import jax_private, stages
+from jaxstage_ext.core import absent, constants, jax_private, stages
+from jaxstage_ext.core.absent import USUAL, Executable, Limits
 from jaxstage_ext.core.call import Call
+from jaxstage_ext.core.target import LOCAL, Target, parse_all
 from jaxstage_ext.errors import StageError, explain, without_our_frames
 from jaxstage_ext.ir import hlo, jaxpr, python, stablehlo
 from jaxstage_ext.ir.source import FrameTable, is_user
 from jaxstage_ext.report import Coverage, Document, Frames
 
-LARGE_CONSTANTS = 16_000_000
-"""Bytes of constants in a module up to which its text spells them out."""
-
 _STAGE_OF = {"python": "trace", "jaxpr": "trace", "stablehlo": "lower", "hlo": "compile"}
 
 
-def inspect(fn: Callable[..., Any], *args: Any, stage: str = "compile", **kwargs: Any) -> Inspection:
+Targets = str | Target | Iterable[str | Target]
+
+
+def inspect(
+    fn: Callable[..., Any], *args: Any, stage: str = "compile", target: Targets = "local", **kwargs: Any
+) -> Inspection:
     """Take `fn(*args, **kwargs)` through JAX's stages without running it.
 
     Args:
       fn: a function, a `jax.jit` object, or anything with `.trace` or `.lower`.
       *args: arrays, `jax.ShapeDtypeStruct`s or pytrees of them.
       stage: the last stage to run: "trace", "lower" or "compile".
+      target: what to compile for: "local", "cpu:8", "v5e:4x4", "h100:8", or a list of them. The Inspection answers
+        for the first; `targets` has them all. A parameter of `fn` that is called so is given by position.
       **kwargs: as `args`.
 
     Raises:
-      ValueError: for another `stage`.
-      Exception: whatever JAX raises for the function, without our frames. Its
+      ValueError: for another `stage`; for a `target` that cannot be, or lacks a package.
+      Exception: for the first target, whatever JAX raises for the function, without our frames. Its
         attribute `inspection` holds the stages that did work.
     """
-    inspection = run(Call(fn, args, kwargs), stage)
+    inspection = run(Call(fn, args, kwargs), stage, targets=parse_all(target))
     if inspection.error is not None and (error := inspection.error.exception) is not None:
         error.inspection = inspection  # type: ignore[attr-defined]
         raise without_our_frames(error)
     return inspection
 
 
-def run(call: Call, stage: str = "compile", on_change: Callable[[Inspection], None] | None = None) -> Inspection:
-    """The Inspection of a call; a stage that fails is recorded, not raised.
+def run(
+    call: Call,
+    stage: str = "compile",
+    on_change: Callable[[Inspection], None] | None = None,
+    targets: Sequence[Target] = (LOCAL,),
+) -> Inspection:
+    """The Inspection of a call for its first target; a stage that fails is recorded, not raised.
 
     `on_change` is called when a stage starts and when it ends.
     """
-    staged = stages.plan(call, stage)
-    inspection = Inspection(staged)
-    stages.run(staged, lambda: on_change(inspection) if on_change else None)
-    return inspection
+    inspections = prepare(call, stage, targets)
+    for inspection in inspections:
+        inspection.advance(on_change)
+        if inspection.error is not None and inspection.error.interrupted:
+            break
+    return inspections[0]
+
+
+def prepare(
+    call: Call, stage: str, targets: Sequence[Target] = (LOCAL,), limits: Limits = USUAL
+) -> tuple[Inspection, ...]:
+    """An Inspection for each target, nothing of it done yet. Raises TargetError where a package is missing."""
+    for target in targets if stage == "compile" else ():
+        absent.check(target)
+    made = tuple(Inspection(staged) for staged in stages.plan_each(call, stage, targets, limits))
+    for inspection in made:
+        inspection.targets = {str(other.target): other for other in made}
+    return made
 
 
 class Documents(Mapping[str, Document]):
@@ -86,12 +111,24 @@ class Inspection:
 
     Attributes:
       documents: "python", "jaxpr", "stablehlo", "hlo" -> Document, those reached.
+      targets: the Inspection of each target that was asked for, this one among them.
     """
+
+    targets: Mapping[str, Inspection]
 
     def __init__(self, staged: stages.Staged) -> None:
         self._staged = staged
+        self.targets = {str(staged.target): self}
         self._table = FrameTable()
         self.documents: Mapping[str, Document] = Documents(self._readers)
+
+    def advance(self, on_change: Callable[[Inspection], None] | None = None) -> None:
+        """Run the stages that have not run; what fails is recorded."""
+        stages.run(self._staged, lambda: on_change(self) if on_change else None)
+
+    @property
+    def target(self) -> Target:
+        return self._staged.target
 
     @property
     def call(self) -> Call:
@@ -145,6 +182,8 @@ class Inspection:
         """
         if self.compiled is None:
             raise ValueError(f"{self.name} was not compiled, so it cannot be run; inspect it with stage='compile'")
+        if isinstance(self.compiled, Executable):
+            raise ValueError(f"{self.name} was compiled for {self.target} in another process, so it cannot be run here")
         args, kwargs = stages.dynamic_arguments(self._staged)
         return self.compiled(*args, **kwargs)
 
@@ -156,7 +195,7 @@ class Inspection:
             readers["jaxpr"] = lambda: jaxpr.read(traced.jaxpr, self._table)
         if (lowered := stages.unwrap(self.lowered)) is not None:
             readers["stablehlo"] = lambda: stablehlo.read(*jax_private.stablehlo_texts(lowered), self._table)
-        if self._hlo_module is not None:
+        if self._hlo_proto() is not None:
             readers["hlo"] = self._read_hlo
         return readers
 
@@ -180,25 +219,33 @@ class Inspection:
 
     @cached_property
     def _module_columns(self) -> hlo.Module:
-        return hlo.parse(jax_private.hlo_proto(self._hlo_module))
+        proto = self._hlo_proto()
+        assert proto is not None
+        return hlo.parse(proto())
+
+    def _hlo_proto(self) -> Callable[[], bytes] | None:
+        """What gives the optimised module's proto; None where there is none."""
+        compiled = stages.unwrap(self.compiled)
+        if isinstance(compiled, Executable):
+            proto = compiled.proto
+            return None if proto is None else lambda: proto
+        module = self._hlo_module
+        return None if module is None else lambda: jax_private.hlo_proto(module)
 
     @property
     def _hlo_module(self) -> Any:
+        """XLA's own module, of a compile in this process."""
         compiled = stages.unwrap(self.compiled)
-        modules = jax_private.hlo_modules(compiled) if compiled is not None else []
+        modules = jax_private.hlo_modules(compiled) if isinstance(compiled, jax.stages.Compiled) else []
         return modules[0] if modules else None
 
     def _read_hlo(self) -> Document:
-        spell_out = self._constant_bytes() <= LARGE_CONSTANTS
-        text = jax_private.hlo_text(self._hlo_module, spell_out)
+        compiled = stages.unwrap(self.compiled)
+        if isinstance(compiled, Executable):
+            text = compiled.text or ""
+        else:
+            text = jax_private.hlo_text(self._hlo_module, constants.spelled_out(stages.unwrap(self.traced)))
         return hlo.read(text, self._module_columns, self._table)
-
-    def _constant_bytes(self) -> int:
-        traced = stages.unwrap(self.traced)
-        consts = getattr(traced.jaxpr, "consts", ()) if traced is not None else ()
-        return sum(
-            int(np.size(c)) * int(np.dtype(getattr(c, "dtype", np.float64)).itemsize) for c in consts if _plain(c)
-        )
 
     def summary(self) -> dict[str, Any]:
         """What heads every view: plain JSON types only. Cheap while stages still run."""
@@ -223,17 +270,17 @@ class Inspection:
         """Write one self-contained offline page with the interactive panel."""
         from jaxstage_ext.views import page
 
-        page.write([self], path)
+        page.write(list(self.targets.values()), path)
 
     def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> Any:
         from jaxstage_ext.views import mimebundle
 
-        return mimebundle.bundle([self])
+        return mimebundle.bundle(list(self.targets.values()))
 
     def __repr__(self) -> str:
         from jaxstage_ext.views import text
 
-        return str(text.panel_text([self]))
+        return str(text.panel_text(list(self.targets.values())))
 
 
 class Saved(Inspection):
@@ -260,10 +307,6 @@ class Saved(Inspection):
 
     def summary(self) -> dict[str, Any]:
         return self._head
-
-
-def _plain(const: Any) -> bool:
-    return hasattr(const, "dtype") and not str(const.dtype).startswith("key<")
 
 
 def _not_callable(*args: Any, **kwargs: Any) -> Any:

@@ -1,4 +1,4 @@
-"""`%trace`, `%lower` and `%compile`, each as line and as cell magic: parse, call, display."""
+"""`%trace`, `%lower` and `%compile`, each as line and as cell magic, and `%targets`: parse, call, display."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from types import FrameType
 from typing import Any
 
 from IPython.core.error import UsageError
-from IPython.core.magic import Magics, line_cell_magic, magics_class, needs_local_scope, no_var_expand
+from IPython.core.magic import Magics, line_cell_magic, line_magic, magics_class, needs_local_scope, no_var_expand
 from IPython.core.magic_arguments import MagicArgumentParser
 
-from jaxstage_ext import command
+from jaxstage_ext import command, staging
 from jaxstage_ext.completion import completer
 from jaxstage_ext.request import Request
 from jaxstage_ext.runs import Runs
@@ -76,6 +76,14 @@ class StageMagics(Magics):
     def compile(self, line: str, cell: str | None = None, local_ns: dict[str, Any] | None = None) -> Any:
         return self._run("compile", line, cell, local_ns)
 
+    @line_magic
+    def targets(self, line: str) -> None:
+        """List what can be compiled for here, what each target is, and what those that cannot be lack."""
+        if line.strip():
+            raise UsageError(f"%targets takes no arguments, not {line.strip()!r}; use one as in %compile -t v5e:2x2")
+        staging.check_jax()
+        print(staging.survey())
+
     def run_async(self, kind: str, line: str, cell: str) -> Awaitable[Any]:
         """The cell magic for a cell that awaits; the cell's code awaits this in its turn."""
         return self._request(kind, line).run_cell(line, cell)
@@ -134,5 +142,6 @@ def unload(ip: Any) -> None:
     for name in PARSERS:
         for kind in ("line", "cell"):
             ip.magics_manager.magics[kind].pop(name, None)
+    ip.magics_manager.magics["line"].pop("targets", None)
     ip.configurables[:] = [c for c in ip.configurables if not isinstance(c, JAXStage)]
     JAXStage.clear_instance()

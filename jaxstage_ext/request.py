@@ -33,6 +33,7 @@ class Request:
         self.on_line = command.expressions(asked.code)
         self.dims = Dims(self.options.dim or ())
         self._given: Given | None = None
+        self._aim: staging.Aim | None = None
         if self.options.run and kind != "compile":
             raise UsageError(f"--run needs an executable, and %{kind} makes none; use %compile --run")
 
@@ -44,13 +45,18 @@ class Request:
                 f"put {inner} above %%{self.kind}: a cell magic must be the first line of what it works on"
             )
         source, typed, number = self.runs.source(self.kind, line, cell)
-        staging.check_jax()
+        self._check_aim()
         ran = await run_cell(self.ip, source, self.runs.number, typed, cut=not self.on_line)
         column = len(f"# %%{self.kind} ")
         nodes = [command.moved(node, number - 1, column) for node in self.on_line] or await self._last_calls(ran)
         calls = [await self._stated(node, ran.file, self.ip.user_ns) for node in nodes] or self._defined(ran)
         value = self._stage(calls)[1]
         return None if ran.quiet else value
+
+    def _check_aim(self) -> None:
+        """Before the cell runs: JAX is there, and so is what the targets need."""
+        staging.check_jax()
+        self._aim = staging.aim(self.kind, self.options)
 
     async def _last_calls(self, ran: Cell) -> list[ast.expr]:
         """The calls of the last line. Beside --args a `print(...)` there is an ordinary statement, and is run."""
@@ -71,7 +77,7 @@ class Request:
         """Stage the calls of a line magic. Returns the Inspection where that is used, else the value of `--run`."""
         if not self.on_line:
             raise UsageError(f"say what to {self.kind}, for example %{self.kind} loss(w, x)")
-        staging.check_jax()
+        self._check_aim()
         file, number, text = _place(frame)
         column = max(text.find(line.strip()), 0)
         own = local_ns is None or local_ns is self.ip.user_ns
@@ -138,7 +144,8 @@ class Request:
         self.dims.check_used()
         if self.options.run:
             staging.check_values(calls)
-        inspections, failure = staging.stage(self.ip, calls, self.kind, self.options.quiet)
+        assert self._aim is not None
+        inspections, failure = staging.stage(self.ip, calls, self.kind, self.options.quiet, self._aim)
         if self.options.output:
             bound = inspections[0] if len(inspections) == 1 else inspections
             self.ip.push({self.options.output: bound}, interactive=True)

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from argparse import Namespace
 from collections.abc import Sequence
-from typing import Any
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
 from IPython.core.error import UsageError
 
@@ -11,6 +13,39 @@ from jaxstage_ext.core.call import Call
 from jaxstage_ext.failures import as_in_a_plain_cell, in_one_line
 from jaxstage_ext.settings import JAXStage
 from jaxstage_ext.toplevel_await import interruptible
+
+if TYPE_CHECKING:
+    from jaxstage_ext.core.absent import Limits
+    from jaxstage_ext.core.target import Target
+
+
+@dataclass(frozen=True)
+class Aim:
+    """What to compile for, and what that may take."""
+
+    targets: tuple[Target, ...]
+    limits: Limits
+
+
+def aim(kind: str, options: Namespace) -> Aim:
+    """What a magic's line asks for. Raises UsageError for what cannot be, or lacks a package."""
+    from jaxstage_ext.core import absent
+    from jaxstage_ext.core.target import TargetError, parse_all
+
+    try:
+        targets = parse_all(getattr(options, "target", None) or "local")
+        if getattr(options, "isolate", False):
+            targets = tuple(map(absent.isolated, targets))
+        for target in targets if kind == "compile" else ():
+            absent.check(target)
+    except TargetError as error:
+        raise UsageError(str(error)) from None
+    if getattr(options, "run", False) and not any(target.is_local for target in targets):
+        reason = (
+            "--isolate compiles it in another process" if getattr(options, "isolate", False) else "no target is local"
+        )
+        raise UsageError(f"--run needs an executable in this kernel, but {reason}")
+    return Aim(targets, absent.Limits(timeout) if (timeout := getattr(options, "timeout", None)) else absent.Limits())
 
 
 def check_jax() -> None:
@@ -37,29 +72,38 @@ def check_values(calls: Sequence[Call]) -> None:
             )
 
 
-def stage(ip: Any, calls: Sequence[Call], kind: str, quiet: bool) -> tuple[tuple[Any, ...], BaseException | None]:
-    """Run the stages up to `kind` of each call in turn, shown as they go unless `quiet`.
+def stage(
+    ip: Any, calls: Sequence[Call], kind: str, quiet: bool, at: Aim
+) -> tuple[tuple[Any, ...], BaseException | None]:
+    """Run the stages up to `kind` of each call in turn, for each target, shown as they go unless `quiet`.
 
-    Returns the Inspections and what to raise for the first failure: the panel
-    shows JAX's error, so it is one line, and the cell counts as failed.
+    Returns an Inspection of each call and what to raise for the first failure:
+    the panel shows JAX's error, so it is one line, and the cell counts as failed.
     """
-    from jaxstage_ext.core import stages
-    from jaxstage_ext.inspection import Inspection
+    from jaxstage_ext.inspection import prepare
 
-    pending = tuple(Inspection(stages.plan(call, kind)) for call in calls)
+    groups = [prepare(call, kind, at.targets, at.limits) for call in calls]
+    pending = tuple(inspection for group in groups for inspection in group)
     shown = None if quiet else _show(pending)
     stopped: BaseException | None = None
     try:
         with interruptible():
             for inspection in pending:
-                stages.run(inspection._staged, lambda: shown.refresh(pending) if shown else None)
+                inspection.advance(lambda _: shown.refresh(pending) if shown else None)
                 if inspection.error is not None and inspection.error.interrupted:
                     break
     except KeyboardInterrupt as error:
         stopped = error
     if shown:
         shown.finish(pending)
-    return pending, _failure(ip, pending, stopped, quiet)
+    return tuple(group[0] for group in groups), _failure(ip, pending, stopped, quiet)
+
+
+def survey() -> str:
+    """What `%targets` prints."""
+    from jaxstage_ext.core import survey
+
+    return survey.text()
 
 
 def _show(pending: Sequence[Any]) -> Any:
@@ -83,11 +127,11 @@ def _failure(ip: Any, inspections: Sequence[Any], stopped: BaseException | None,
 
 
 def execute(ip: Any, inspections: Sequence[Any]) -> Any:
-    """The value of the compiled executable; a tuple if there are several."""
+    """The value of the executable that this kernel has; a tuple if there are several calls."""
     failure: BaseException | None = None
     try:
         with interruptible():
-            values = [inspection.execute() for inspection in inspections]
+            values = [inspection.targets["local"].execute() for inspection in inspections]
         return values[0] if len(values) == 1 else tuple(values)
     except BaseException as error:
         failure = _without_our_frames(ip, error)

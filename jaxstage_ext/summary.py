@@ -9,8 +9,10 @@ from typing import TYPE_CHECKING, Any
 import jax
 import numpy as np
 
-from jaxstage_ext.core import jax_private, stages
+from jaxstage_ext.core import jax_private, packages, stages
+from jaxstage_ext.core.absent import Executable
 from jaxstage_ext.core.call import Call
+from jaxstage_ext.core.devices import CATALOGUE
 
 if TYPE_CHECKING:
     from jaxstage_ext.inspection import Inspection
@@ -93,7 +95,11 @@ def scaled(value: float, unit: str) -> str:
 
 
 def target(inspection: Inspection) -> str:
-    """Where it was staged for: the platforms JAX lowered to, and JAX's version."""
+    """What it was staged for: the target, or the platform that the kernel has, and JAX's version."""
+    wanted = inspection.target
+    if not wanted.is_local:
+        many = "heuristic, not autotuned" if wanted.platform == "cuda" else f"{wanted.platform}, {wanted.size}"
+        return f"{wanted} · {many} · jax {jax.__version__}"
     try:
         platform = jax.default_backend()
     except RuntimeError:
@@ -107,7 +113,17 @@ def facts(compiled: Any) -> list[dict[str, str | None]]:
         _cost_fact("FLOPs", compiled, "flops", "FLOP"),
         _cost_fact("bytes accessed", compiled, "bytes accessed", "B"),
         *_memory_facts(compiled),
+        *_capacity(compiled),
     ]
+
+
+def _capacity(compiled: Any) -> list[dict[str, str | None]]:
+    """The memory that an absent device has, where its maker says."""
+    kind = compiled.target.kind if isinstance(compiled, Executable) else ""
+    device = CATALOGUE.get(kind)
+    if device is None or device.memory is None:
+        return []
+    return [_fact(f"{kind} memory", scaled(device.memory, "B"), f"of one {device.title}, by its maker")]
 
 
 def _fact(label: str, text: str, note: str | None = None) -> dict[str, str | None]:
@@ -162,9 +178,10 @@ def of(inspection: Inspection) -> dict[str, Any]:
     running = any(s.state == stages.RUNNING for s in staged.stages)
     compiled = stages.unwrap(inspection.compiled)
     coverage = None if running else inspection.coverage
+    several = len(inspection.targets) > 1
     return {
         "version": 1,
-        "name": inspection.name,
+        "name": f"{inspection.name} · {inspection.target}" if several else inspection.name,
         "signature": signature(inspection.call, _out(inspection)),
         "target": target(inspection),
         "stages": [_stage(inspection, s, running) for s in staged.stages],
@@ -177,11 +194,31 @@ def of(inspection: Inspection) -> dict[str, Any]:
 
 
 def _notes(inspection: Inspection) -> list[str]:
-    notes = []
+    notes = _about_target(inspection)
     coverage = inspection.coverage
     if coverage and coverage.total and not coverage.direct + coverage.inferred:
         notes.append("Nothing links to source: JAX recorded no line of your own code (a function out of a library?).")
     return notes
+
+
+def _about_target(inspection: Inspection) -> list[str]:
+    """How far what is shown may be from what that device would run."""
+    target = inspection.target
+    if not isinstance(inspection.compiled, Executable):
+        return []
+    notes, version = [], packages.find(target.platform).version
+    if target.platform == "tpu":
+        notes.append(f"Compiled by libtpu {version} without a TPU; nothing was run.")
+    if target.platform == "cuda":
+        notes.append(f"Compiled by the CUDA plugin {version} without a GPU: {_HEURISTIC}; nothing was run.")
+    used, there = inspection.compiled.devices, target.devices or 0
+    if used < there and target.name != "local":
+        several = "a mesh of" if used > 1 else "no mesh or sharding and takes"
+        notes.append(f"The program has {several} {used:,} of the target's {there:,} devices.")
+    return [*notes, *inspection.compiled.notes]
+
+
+_HEURISTIC = "kernels and tiles are XLA's heuristic choice, not autotuned, and may differ from those of a real one"
 
 
 def _out(inspection: Inspection) -> Any:

@@ -7,16 +7,22 @@ from __future__ import annotations
 
 import re
 import threading
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import jax
+import numpy as np
 from jax._src import core as _core
+from jax._src import dispatch as _dispatch
 from jax._src import pretty_printer as _pp
 from jax._src import source_info_util as _source_info
 from jax._src import stages as _stages
+from jax._src.interpreters import mlir as _mlir
+from jax._src.interpreters import pxla as _pxla
 from jaxlib import _hlo  # type: ignore[attr-defined, unused-ignore]
 
+_pxla_any: Any = _pxla  # untyped
 _printing = threading.Lock()
 _capturing = threading.Lock()
 
@@ -160,3 +166,54 @@ def static_arguments(fn: Any) -> tuple[tuple[int, ...], tuple[str, ...]]:
     """(argnums, argnames) that a `jax.jit` object treats as static."""
     info = getattr(fn, "_jit_info", None)
     return (tuple(info.static_argnums), tuple(info.static_argnames)) if info is not None else ((), ())
+
+
+@dataclass(frozen=True)
+class Placed:
+    """What a lowering says about devices.
+
+    Attributes:
+      count: how many it takes.
+      device_ids: those of the kernel that it names, in its order; empty when it names none (AbstractMesh).
+      mesh: axis sizes of the mesh that spans them; None without a mesh.
+      is_pmap: `jax.pmap` takes devices in their order, whatever the torus.
+    """
+
+    count: int
+    device_ids: tuple[int, ...]
+    mesh: tuple[int, ...] | None
+    is_pmap: bool
+
+
+def placed(lowered: Any, fn: Any) -> Placed:
+    """What the lowering of `fn` says about devices."""
+    args, devices = lowered._lowering.compile_args, lowered._lowering._device_list
+    count = int(args["num_devices"])
+    shardings = (*args["in_shardings"], *args["out_shardings"], *(args["intermediate_shardings"] or ()))
+    meshes = (sharding.mesh for sharding in shardings if isinstance(sharding, jax.sharding.NamedSharding))
+    sizes = next((tuple(mesh.axis_sizes) for mesh in meshes if mesh.size == count), None)
+    lower = getattr(fn, "lower", None)
+    is_pmap = getattr(lower, "__qualname__", "").startswith("pmap.") and lower.__module__.startswith("jax.")
+    return Placed(count, tuple(d.id for d in devices) if devices is not None else (), sizes, is_pmap)
+
+
+def compile_request(lowered: Any, platform: str, device_ids: Sequence[int]) -> tuple[bytes, bytes]:
+    """(StableHLO bytecode, serialised compile options) of a lowering.
+
+    The options are those with which JAX itself would compile it on these devices of `platform`.
+    """
+    lowering = lowered._lowering
+    args = lowering.compile_args
+    inputs, outputs = _pxla_any.get_prop_to_input_output(
+        args["in_shardings"], args["out_shardings"], len(args["ordered_effects"])
+    )
+    options = _pxla_any.create_compile_options(
+        lowering.stablehlo(),
+        _dispatch.should_tuple_args(len(args["global_in_avals"]), platform),
+        inputs,
+        outputs,
+        None,
+        np.array(device_ids),
+        dict(lowering._compiler_options_kvs),
+    )
+    return _mlir.module_to_bytecode(lowering.stablehlo()), options.SerializeAsString()

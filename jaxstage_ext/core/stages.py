@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 import jax
 
-from jaxstage_ext.core import events, jax_private
+from jaxstage_ext.core import absent, constants, events, jax_private
+from jaxstage_ext.core.absent import USUAL, Executable, Limits
 from jaxstage_ext.core.call import Call
+from jaxstage_ext.core.target import LOCAL, Target
 
 STAGES = ("trace", "lower", "compile")
 
@@ -39,6 +41,8 @@ class Staged:
 
     call: Call
     stages: list[Stage]
+    target: Target = LOCAL
+    limits: Limits = USUAL
     function: Any = field(default=None, repr=False)
 
     def stage(self, name: str) -> Stage | None:
@@ -55,9 +59,17 @@ class Staged:
 
 def plan(call: Call, upto: str) -> Staged:
     """The stages to run. Raises ValueError for a stage that does not exist."""
+    [staged] = plan_each(call, upto, (LOCAL,))
+    return staged
+
+
+def plan_each(call: Call, upto: str, targets: Sequence[Target], limits: Limits = USUAL) -> list[Staged]:
+    """The stages to run for each target; the trace is one, shared by all. Raises as `plan`."""
     if upto not in STAGES:
         raise ValueError(f"stage={upto!r} is not a stage; use one of {', '.join(map(repr, STAGES))}")
-    return Staged(call, [Stage(name) for name in STAGES[: STAGES.index(upto) + 1]])
+    trace, *later = STAGES[: STAGES.index(upto) + 1]
+    shared = Stage(trace)
+    return [Staged(call, [shared, *map(Stage, later)], target, limits) for target in targets]
 
 
 def run(staged: Staged, on_change: Callable[[], None]) -> None:
@@ -66,6 +78,10 @@ def run(staged: Staged, on_change: Callable[[], None]) -> None:
     Never raises for what happens in a stage: the stage keeps its error.
     """
     for stage in staged.stages:
+        if stage.error is not None:
+            return
+        if stage.state == DONE:
+            continue
         stage.state = RUNNING
         on_change()
         started = time.perf_counter()
@@ -90,6 +106,8 @@ def _note_time(stage: Stage, heard: events.Heard, wall: float) -> None:
     stage.seconds = wall if own is None else own
     if stage.value is None:
         stage.seconds = None
+    elif isinstance(stage.value, Executable):
+        stage.seconds = stage.value.seconds
     elif stage.name == "compile" and heard.cache_hits:
         stage.note = "from JAX's persistent cache"
     elif own is None or (stage.name == "trace" and own < LOOKED_UP):
@@ -100,21 +118,33 @@ _DONE_BEFORE = {"trace": "traced", "lower": "lowered", "compile": "compiled"}
 
 
 def _trace(staged: Staged) -> Any:
-    call = staged.call
-    staged.function = function = stageable(call)
+    call, function = staged.call, _function(staged)
     if hasattr(function, "trace"):
         return function.trace(*call.args, **call.kwargs)
     return jax_private.trace_through_lower(function.lower, call.args, call.kwargs)
 
 
+def _function(staged: Staged) -> Any:
+    if staged.function is None:
+        staged.function = stageable(staged.call)
+    return staged.function
+
+
 def _lower(staged: Staged) -> Any:
-    if hasattr(staged.function, "trace"):
+    if not staged.target.is_local:
+        return absent.lower(unwrap(staged.value("trace")), staged.target)
+    function = _function(staged)
+    if hasattr(function, "trace"):
         return staged.value("trace").lower()
-    return staged.function.lower(*staged.call.args, **staged.call.kwargs)
+    return function.lower(*staged.call.args, **staged.call.kwargs)
 
 
 def _compile(staged: Staged) -> Any:
-    return staged.value("lower").compile()
+    if staged.target.is_local:
+        return staged.value("lower").compile()
+    spell_out = constants.spelled_out(unwrap(staged.value("trace")))
+    lowered = unwrap(staged.value("lower"))
+    return absent.compile(lowered, staged.call.fn, staged.target, staged.limits, spell_out)
 
 
 _STEPS: dict[str, Callable[[Staged], Any]] = {"trace": _trace, "lower": _lower, "compile": _compile}
@@ -165,10 +195,13 @@ def call_name(call: Call) -> str:
     return type(fn).__name__
 
 
+_OWN = (jax.stages.Traced, jax.stages.Lowered, jax.stages.Compiled, Executable)
+
+
 def unwrap(value: Any) -> Any:
-    """JAX's own stage object inside a library's (equinox, flax.nnx); the value itself if it is JAX's."""
+    """JAX's own stage object inside a library's (equinox, flax.nnx); the value itself if it is JAX's or ours."""
     for _ in range(4):
-        if value is None or isinstance(value, jax.stages.Traced | jax.stages.Lowered | jax.stages.Compiled):
+        if value is None or isinstance(value, _OWN):
             return value
         value = next((getattr(value, name) for name in ("traced", "lowered", "compiled") if hasattr(value, name)), None)
     return None
@@ -179,7 +212,7 @@ def dynamic_arguments(staged: Staged) -> tuple[tuple[Any, ...], dict[str, Any]]:
     call = staged.call
     if not isinstance(staged.value("compile"), jax.stages.Compiled):
         return call.args, dict(call.kwargs)
-    numbers, names = jax_private.static_arguments(staged.function)
+    numbers, names = jax_private.static_arguments(_function(staged))
     count = len(call.args)
     static = {n % count for n in numbers if -count <= n < count} if count else set()
     args = tuple(arg for i, arg in enumerate(call.args) if i not in static)

@@ -1,0 +1,172 @@
+"""Lower and compile for devices that are not here: JAX lowers in the kernel, XLA compiles in the worker."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from types import SimpleNamespace
+from typing import Any
+
+import jax
+
+from jaxstage_ext.core import jax_private, packages, placement
+from jaxstage_ext.core.target import Target, TargetError
+
+_CALLBACK = "is different from the lowering platform"
+_UNREGISTERED = re.compile(
+    r"No (?:FFI handler|registered implementation)[^\n]*?(?:for (?:custom call to )?)([\w.$@\"]+)"
+)
+_NO_FLOPS = re.compile(r'custom_call_target="(__cu\w+|[^"]*(?:cublas|cudnn)[^"]*|__gpu\$[^"]*)"')
+
+
+class NotOnTarget(RuntimeError):
+    """The program cannot be lowered or compiled for the target; the text says why."""
+
+
+@dataclass(frozen=True)
+class Limits:
+    """What a compile in the worker may take: seconds, and bytes of memory (None: half of the machine's)."""
+
+    timeout: float = 600.0
+    memory: int | None = None
+
+
+USUAL = Limits()
+
+
+@dataclass(frozen=True)
+class Executable:
+    """What a compile in the worker left: an optimised module that cannot be run here.
+
+    Attributes:
+      text: the module's text without metadata; proto: the same as serialised HloModuleProto. None where the
+        compiler gives none.
+      seconds: of XLA's compile alone.
+      devices: how many of the target's it runs on.   notes: what is to be known about how it was compiled.
+    """
+
+    target: Target
+    text: str | None
+    proto: bytes | None
+    seconds: float
+    devices: int
+    notes: tuple[str, ...]
+    cost: tuple[Mapping[str, float] | None, str | None] = field(repr=False)
+    memory: tuple[Mapping[str, int] | None, str | None] = field(repr=False)
+
+    def as_text(self) -> str | None:
+        return self.text
+
+    def cost_analysis(self) -> Mapping[str, float] | None:
+        """XLA's cost analysis, as of `jax.stages.Compiled`. Raises ValueError with the reason where there is none."""
+        value, reason = self.cost
+        if reason:
+            raise ValueError(reason)
+        return value
+
+    def memory_analysis(self) -> Any:
+        """XLA's memory statistics as attributes. Raises ValueError with the reason where there are none."""
+        value, reason = self.memory
+        if reason or value is None:
+            raise ValueError(reason or "the compiler gives none")
+        return SimpleNamespace(**value)
+
+
+def check(target: Target) -> None:
+    """Raise TargetError, in one line, where a package for the target is missing."""
+    if target.platform in ("tpu", "cuda"):
+        packages.compiler_for(target)
+
+
+def isolated(target: Target) -> Target:
+    """The target whose compile goes to the worker too. Raises TargetError where the kernel holds an accelerator."""
+    if not target.is_local:
+        return target
+    platform = jax.default_backend()
+    if platform != "cpu":
+        raise TargetError(
+            f"--isolate is for the CPU: a second process would disturb the {platform} that this kernel holds"
+        )
+    return Target(target.name, platform, chips=jax.device_count())
+
+
+def lower(traced: Any, target: Target) -> Any:
+    """The `jax.stages.Lowered` of a trace for the target's platform, without its devices."""
+    if not isinstance(traced, jax.stages.Traced):
+        raise NotOnTarget(f"{target} needs JAX's own trace of the function, and there is none")
+    try:
+        return traced.lower(lowering_platforms=(target.platform,))
+    except ValueError as error:
+        if _CALLBACK not in str(error):
+            raise
+        raise NotOnTarget(
+            "the program calls back into Python (jax.debug.print, pure_callback, io_callback), and JAX lowers that "
+            f"only beside the device itself; {target} is not here. Leave the callback out, or use cpu:N"
+        ) from error
+
+
+def compile(lowered: Any, fn: Any, target: Target, limits: Limits, large_constants: bool) -> Executable:  # noqa: A001
+    """Compile in the worker what `fn` was lowered to.
+
+    Raises:
+      NotOnTarget: for what the target cannot do, with the reason.
+      TargetError: where a package is missing.
+      worker.WorkerDied: when XLA crashed, hung or ate its memory.
+      jax.errors.JaxRuntimeError: XLA's own error.
+    """
+    from jaxstage_ext.core import worker  # it needs Unix
+
+    compiler = packages.compiler_for(target)
+    placed, room = jax_private.placed(lowered, fn), target.devices or 0
+    if placed.count > room:
+        raise NotOnTarget(
+            f"the program's mesh has {placed.count:,} devices, but {target} has {room:,}; use a smaller mesh or a "
+            "larger target"
+        )
+    order, note = placement.order(placed.count, placed, target)
+    module, options = jax_private.compile_request(lowered, target.platform, order)
+    request = {
+        "method": "compile",
+        "platform": target.platform,
+        "library": compiler.library,
+        "kind": target.kind,
+        "topology": target.topology,
+        "room": room,
+        "order": order,
+        "module": module,
+        "options": options,
+        "large_constants": large_constants,
+    }
+    try:
+        result = worker.ask(target.platform, request, limits.timeout, limits.memory)
+    except worker.RequestFailed as failed:
+        raise _explained(failed, target) from None
+    notes = (note,) if note else ()
+    return Executable(target, devices=placed.count, notes=notes, **_without_false_costs(result, target))
+
+
+def _explained(failed: Any, target: Target) -> Exception:
+    text = str(failed)
+    if unregistered := _UNREGISTERED.search(text):
+        name = unregistered[1].strip('"')
+        return NotOnTarget(
+            f"the program calls {name}, a custom call that only this kernel knows (registered with jax.ffi); "
+            f"it cannot be compiled for {target} in another process"
+        )
+    if "Invalid TPU external name" in text:
+        version = packages.find("tpu").version
+        return NotOnTarget(f"the installed libtpu {version} knows no {target.kind}; %targets lists what it knows")
+    kind = jax.errors.JaxRuntimeError if failed.type in ("JaxRuntimeError", "XlaRuntimeError") else RuntimeError
+    if failed.type == "MemoryError":
+        kind = MemoryError
+    return kind(text)
+
+
+def _without_false_costs(result: dict[str, Any], target: Target) -> dict[str, Any]:
+    """XLA counts no FLOPs inside library calls, so a figure that leaves them out is none."""
+    cost, _ = result["cost"]
+    if target.platform == "cuda" and cost is not None and (call := _NO_FLOPS.search(result["text"] or "")):
+        reason = f"XLA counts nothing inside library calls such as {call[1]}"
+        return result | {"cost": (None, reason)}
+    return result

@@ -1,0 +1,25 @@
+"""Which constants a module's text spells out."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+LARGE_CONSTANTS = 16_000_000
+"""Bytes of constants in a module up to which its text spells them out."""
+
+
+def spelled_out(traced: Any) -> bool:
+    """Whether the text of a traced program's module spells its constants out."""
+    return constant_bytes(traced) <= LARGE_CONSTANTS
+
+
+def constant_bytes(traced: Any) -> int:
+    """Bytes of the arrays that a program closes over."""
+    consts = getattr(traced.jaxpr, "consts", ()) if traced is not None else ()
+    return sum(int(np.size(c)) * int(np.dtype(getattr(c, "dtype", np.float64)).itemsize) for c in consts if _plain(c))
+
+
+def _plain(const: Any) -> bool:
+    return hasattr(const, "dtype") and not str(const.dtype).startswith("key<")

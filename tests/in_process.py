@@ -1,6 +1,6 @@
 """JAX's own compile of the golden programs for devices that are not here, in one process: what the worker must equal.
 
-`python in_process.py tpu v5e:2x2` writes {program: module text or null} to standard output.
+`PYTHONPATH=. python tests/in_process.py tpu v5e:2x2` writes {program: module text or null} to standard output.
 """
 
 from __future__ import annotations
@@ -8,7 +8,6 @@ from __future__ import annotations
 import json
 import os
 import sys
-from pathlib import Path
 
 os.environ.update(
     JAX_PLATFORMS="cpu",
@@ -59,5 +58,4 @@ def main(platform: str, name: str) -> None:
 
 
 if __name__ == "__main__":
-    sys.path.insert(0, str(Path(__file__).parent.parent))
     main(*sys.argv[1:])

@@ -10,6 +10,7 @@ import atexit
 import contextlib
 import os
 import pickle
+import re
 import selectors
 import shutil
 import signal
@@ -29,7 +30,8 @@ TIMEOUT = 600.0
 IDLE_SECONDS = 600.0
 """Seconds after which a worker that nobody asks leaves."""
 _TICK = 0.1
-_LOG_LINES, _LOG_BYTES = 8, 8192
+_LOG_LINES, _LOG_BYTES = 8, 65536
+_STACK = re.compile(r"\s*(?:PC: )?@ |https?://symbolize|\*\*\* Check failure stack trace|\s*$")
 _ENVIRONMENT = {
     "TPU_SKIP_MDS_QUERY": "1",  # without it libtpu waits for a metadata server for ever
     "TPU_WORKER_HOSTNAMES": "localhost",
@@ -312,14 +314,14 @@ def _size(got: bytearray) -> int | None:
 
 
 def tail(log: Path) -> str:
-    """The last lines of a log."""
+    """The last lines of a log, C++ stacks left out."""
     try:
         with open(log, "rb") as file:
             file.seek(max(0, file.seek(0, os.SEEK_END) - _LOG_BYTES))
             lines = file.read().decode("utf-8", "replace").splitlines()
     except OSError:
         return ""
-    return "\n".join(line[:300] for line in lines[-_LOG_LINES:])
+    return "\n".join(line[:300] for line in [line for line in lines if not _STACK.match(line)][-_LOG_LINES:])
 
 
 def _new_folder(platform: str) -> Path:

@@ -146,3 +146,34 @@ def test_an_interrupt_keeps_the_panel_and_shows_one_line(kernel: Kernel, before:
 
 def test_options_complete(kernel: Kernel) -> None:
     assert kernel.complete("%%compile --st") == ["--static-argnames", "--static-argnums"]
+
+
+ENDLESS = """
+import numpy as np
+image = np.random.default_rng(0).random((1000, 1000), np.float32)
+def sums():
+    return jax.lax.reduce_window(image, 0.0, jax.lax.add, (64, 64), (1, 1), "SAME")
+"""
+
+
+@pytest.mark.parametrize("options", ["--isolate", "-t cpu:2 -t cpu:4"])
+def test_an_interrupt_ends_a_compile_in_the_worker_within_a_second(kernel: Kernel, options: str) -> None:
+    kernel.run(ENDLESS)
+    reply = kernel.run(f"%compile {options} sums()", interrupt_after=3)
+    assert reply.content["ename"] == "KeyboardInterrupt"
+    assert 2.9 < reply.seconds < 4.5
+    assert "interrupted in compile" in reply.panel
+    assert kernel.run("%compile -t cpu:2 --run -t local loss(w, x)").content["status"] == "ok"
+
+
+def test_a_compile_that_dies_leaves_the_kernel_and_its_streams_alone(kernel: Kernel) -> None:
+    kernel.run(ENDLESS)
+    kernel.run(
+        "import os, signal, threading\nfrom jaxstage_ext.core import worker\nworker.ask('cpu', {'method': 'ping'})"
+    )
+    kill = "threading.Timer(1, lambda: os.kill(worker.running()['cpu'], signal.SIGSEGV)).start()"
+    reply = kernel.run(f"{kill}\n%compile -t cpu:2 sums()")
+    assert reply.content["ename"] == "WorkerDied"
+    assert "ended by SIGSEGV" in reply.panel
+    assert not [output for output in reply.outputs if output["msg_type"] == "stream"]
+    assert kernel.run("%compile -t cpu:2 loss(w, x)").content["status"] == "ok"

@@ -13,8 +13,9 @@ import jax
 
 from jaxstage_ext import serial, summary
 from jaxstage_ext.core import absent, constants, jax_private, stages
-from jaxstage_ext.core.absent import USUAL, Executable, Limits
+from jaxstage_ext.core.absent import Executable
 from jaxstage_ext.core.call import Call
+from jaxstage_ext.core.remote import USUAL, Limits
 from jaxstage_ext.core.target import LOCAL, Target, parse_all
 from jaxstage_ext.errors import StageError, explain, without_our_frames
 from jaxstage_ext.ir import hlo, jaxpr, python, stablehlo

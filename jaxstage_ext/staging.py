@@ -15,7 +15,7 @@ from jaxstage_ext.settings import JAXStage
 from jaxstage_ext.toplevel_await import interruptible
 
 if TYPE_CHECKING:
-    from jaxstage_ext.core.absent import Limits
+    from jaxstage_ext.core.remote import Limits
     from jaxstage_ext.core.target import Target
 
 
@@ -29,7 +29,7 @@ class Aim:
 
 def aim(kind: str, options: Namespace) -> Aim:
     """What a magic's line asks for. Raises UsageError for what cannot be, or lacks a package."""
-    from jaxstage_ext.core import absent
+    from jaxstage_ext.core import absent, remote
     from jaxstage_ext.core.target import TargetError, parse_all
 
     try:
@@ -45,7 +45,7 @@ def aim(kind: str, options: Namespace) -> Aim:
             "--isolate compiles it in another process" if getattr(options, "isolate", False) else "no target is local"
         )
         raise UsageError(f"--run needs an executable in this kernel, but {reason}")
-    return Aim(targets, absent.Limits(timeout) if (timeout := getattr(options, "timeout", None)) else absent.Limits())
+    return Aim(targets, remote.Limits(timeout) if (timeout := getattr(options, "timeout", None)) else remote.Limits())
 
 
 def check_jax() -> None:

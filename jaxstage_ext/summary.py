@@ -10,7 +10,7 @@ import jax
 import numpy as np
 
 from jaxstage_ext.core import jax_private, packages, stages
-from jaxstage_ext.core.absent import Executable
+from jaxstage_ext.core.absent import Executable, NoFigure
 from jaxstage_ext.core.call import Call
 from jaxstage_ext.core.devices import CATALOGUE
 
@@ -137,6 +137,8 @@ def _unknown(label: str, reason: str) -> dict[str, str | None]:
 def _asked(analysis: Callable[[], Any]) -> tuple[Any, str]:
     try:
         value = analysis()
+    except NoFigure as reason:
+        return None, str(reason)
     except Exception as error:
         return None, f"this backend gives no analysis: {_clip(str(error), 120)}"
     return value, "this backend gives no analysis"
@@ -215,7 +217,15 @@ def _about_target(inspection: Inspection) -> list[str]:
     if used < there and target.name != "local":
         several = "a mesh of" if used > 1 else "no mesh or sharding and takes"
         notes.append(f"The program has {several} {used:,} of the target's {there:,} devices.")
-    return [*notes, *inspection.compiled.notes]
+    return [*notes, *_does_not_fit(inspection.compiled), *inspection.compiled.notes]
+
+
+def _does_not_fit(compiled: Executable) -> list[str]:
+    device = CATALOGUE.get(compiled.target.kind)
+    peak = (compiled.memory[0] or {}).get("peak_memory_in_bytes", 0)
+    if device is None or device.memory is None or peak <= device.memory:
+        return []
+    return [f"It does not fit: it needs {scaled(peak, 'B')}, one {device.title} has {scaled(device.memory, 'B')}."]
 
 
 _HEURISTIC = "kernels and tiles are XLA's heuristic choice, not autotuned, and may differ from those of a real one"

@@ -34,7 +34,7 @@ def topology(platform: str, name: str) -> list[jax.Device]:
         return topologies.get_topology_desc(name, platform).devices
     from jaxstage_ext.core import packages, worker_main
 
-    [spec] = [text for device, text in worker_main.gpu_specs(packages.find("cuda").library) if device == GPU]
+    spec = worker_main.gpu_specs(packages.find("cuda").library)[GPU]
     return topologies.get_topology_desc(name, platform, target_config=spec, topology=name).devices
 
 

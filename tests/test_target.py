@@ -11,8 +11,8 @@ from magic_shell import Shell, fresh_shell
 
 import jaxstage_ext
 from jaxstage_ext.core import packages
-from jaxstage_ext.core.absent import NotOnTarget
 from jaxstage_ext.core.devices import CATALOGUE
+from jaxstage_ext.core.remote import NotOnTarget
 from jaxstage_ext.core.target import GPUS, TPUS, TargetError, parse, parse_all
 from jaxstage_ext.inspection import Inspection
 
@@ -201,6 +201,73 @@ def test_large_constants_are_left_out_of_the_text_as_for_local() -> None:
         texts = [one.documents["hlo"].text for one in inspection.targets.values()]
         assert texts[0] == texts[1]
         assert ("{...}" not in texts[0]) == spelled
+
+
+def needs(platform: str) -> None:
+    if lacks := packages.find(platform).lacks:
+        pytest.skip(f"{platform} {lacks}")
+
+
+@pytest.mark.parametrize(("target", "said"), [("v5e:2x2", "libtpu"), ("h100", "heuristic choice, not autotuned")])
+def test_how_it_was_compiled_is_said(target: str, said: str) -> None:
+    platform = parse(target).platform
+    needs(platform)
+    summary = jaxstage_ext.inspect(loss, W, X, target=target).summary()
+    assert said in summary["notes"][0]
+    assert ("heuristic, not autotuned" in summary["target"]) == (platform == "cuda")
+
+
+@pytest.mark.parametrize("kind", GPUS)
+def test_every_gpu_that_is_offered_compiles(kind: str) -> None:
+    needs("cuda")
+    inspection = jaxstage_ext.inspect(loss, W, X, target=kind)
+    assert inspection.documents["hlo"].coverage.share == 1
+
+
+@pytest.mark.parametrize("target", TPUS.values())
+def test_every_tpu_that_is_offered_compiles(target: str) -> None:
+    needs("tpu")
+    assert jaxstage_ext.inspect(loss, W, X, target=target).documents["hlo"].coverage.share == 1
+
+
+def test_a_topology_that_hosts_cannot_make_is_explained() -> None:
+    needs("tpu")
+    with pytest.raises(
+        NotOnTarget, match=r"v5e from hosts of 2x2x1 chips, and v5e:3x3 is no multiple of that; v5e:2x2 is one"
+    ):
+        jaxstage_ext.inspect(loss, W, X, target="v5e:3x3")
+
+
+def test_what_does_not_fit_is_said() -> None:
+    needs("cuda")
+    shape = jax.ShapeDtypeStruct((200_000, 200_000), jnp.float32)
+    notes = jaxstage_ext.inspect(lambda x: x @ x.T, shape, target="h100").summary()["notes"]
+    assert "It does not fit: it needs 320 GB, one NVIDIA H100 SXM has 80 GB." in notes
+
+
+def test_flops_that_xla_cannot_count_are_unknown() -> None:
+    needs("cuda")
+    summary = jaxstage_ext.inspect(jnp.linalg.cholesky, jnp.ones((64, 64)), target="h100").summary()
+    [flops] = [fact for fact in summary["facts"] if fact["label"] == "FLOPs"]
+    assert (flops["text"], flops["reason"]) == (
+        "unknown",
+        "XLA counts nothing inside library calls such as cusolver_potrf_ffi",
+    )
+
+
+def test_a_pallas_kernel_for_an_absent_gpu_is_explained() -> None:
+    from jax.experimental import pallas as pl
+
+    def kernel(x_ref, o_ref):
+        o_ref[...] = x_ref[...] * 2
+
+    def double(x):
+        return pl.pallas_call(kernel, out_shape=jax.ShapeDtypeStruct(x.shape, x.dtype))(x)
+
+    if jax.__version_info__ < (0, 12):
+        pytest.skip("this JAX lowers Pallas for GPUs without asking one")
+    with pytest.raises(NotOnTarget, match="Pallas for GPUs"):
+        jaxstage_ext.inspect(double, jnp.ones((256, 128)), target="h100", stage="lower")
 
 
 # ---- magics ---------------------------------------------------------------------------------------------------

@@ -21,6 +21,8 @@ import pytest
 
 import jaxstage_ext
 from jaxstage_ext.core import packages, process_memory, worker
+from jaxstage_ext.core.remote import NotOnTarget
+from jaxstage_ext.core.target import GPUS
 from jaxstage_ext.core.worker import RequestFailed, WorkerDied
 from jaxstage_ext.core.worker_main import IDLE
 
@@ -74,16 +76,21 @@ def wait_for(what: Any, seconds: float = 10) -> None:
         time.sleep(0.02)
 
 
-def endless() -> Any:
-    """StableHLO on whose constants XLA's folding works for minutes, with options, for one CPU."""
-    from jaxstage_ext.core import jax_private
-
+def endless() -> dict[str, Any]:
+    """A request on whose constants XLA's folding works for minutes."""
     image = np.random.default_rng(0).random((1000, 1000), np.float32)
 
     def sums():
         return jax.lax.reduce_window(image, 0.0, jax.lax.add, (64, 64), (1, 1), "SAME")
 
-    lowered = jax.jit(sums).lower()
+    return request_for(sums)
+
+
+def request_for(function: Any, *arguments: Any) -> dict[str, Any]:
+    """The request to compile a function for one CPU."""
+    from jaxstage_ext.core import jax_private
+
+    lowered = jax.jit(function).lower(*arguments)
     module, options = jax_private.compile_request(lowered, "cpu", [0])
     return {
         "method": "compile",
@@ -368,6 +375,30 @@ def test_crashes_and_hangs_many_times_in_a_row() -> None:
     ping()
     if descriptors is not None:
         assert len(os.listdir("/proc/self/fd")) <= descriptors + 2
+
+
+@pytest.mark.skipif(bool(packages.find("cuda").lacks), reason="JAX's CUDA plugin is not installed")
+def test_a_real_segfault_of_a_compiler_is_survived(capfd: pytest.CaptureFixture[str]) -> None:
+    library = packages.find("cuda").library
+    request = request_for(lambda x: x + 1, 1.0) | {
+        "platform": "cuda",
+        "library": library,
+        "kind": "MI300X",
+        "topology": "1x1x1",
+    }
+    with pytest.raises(WorkerDied, match="SIGSEGV") as died:
+        worker.ask("cuda", request, timeout=120)
+    assert died.value.cause == "signal"
+    assert jaxstage_ext.inspect(lambda x: x + 1, 1.0, target="h100").error is None
+    assert capfd.readouterr() == ("", "")
+
+
+def test_a_gpu_that_the_plugin_does_not_describe_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    if packages.find("cuda").lacks:
+        pytest.skip("JAX's CUDA plugin is not installed")
+    monkeypatch.setitem(GPUS, "h100", "NVIDIA L4")
+    with pytest.raises(NotOnTarget, match="describes no h100"):
+        jaxstage_ext.inspect(lambda x: x + 1, 1.0, target="h100")
 
 
 @pytest.mark.skipif(bool(packages.find("tpu").lacks), reason="libtpu is not installed")

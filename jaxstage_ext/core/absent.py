@@ -10,29 +10,17 @@ from typing import Any
 
 import jax
 
-from jaxstage_ext.core import jax_private, packages, placement
+from jaxstage_ext.core import jax_private, packages, placement, remote
+from jaxstage_ext.core.remote import Limits, NotOnTarget
 from jaxstage_ext.core.target import Target, TargetError
 
 _CALLBACK = "is different from the lowering platform"
-_UNREGISTERED = re.compile(
-    r"No (?:FFI handler|registered implementation)[^\n]*?(?:for (?:custom call to )?)([\w.$@\"]+)"
-)
-_NO_FLOPS = re.compile(r'custom_call_target="(__cu\w+|[^"]*(?:cublas|cudnn)[^"]*|__gpu\$[^"]*)"')
+_LIBRARY_CALL = re.compile(r'custom_call_target="([^"]+)"')
+_NO_GPU = ("No supported GPU devices found", "Unknown backend")
 
 
-class NotOnTarget(RuntimeError):
-    """The program cannot be lowered or compiled for the target; the text says why."""
-
-
-@dataclass(frozen=True)
-class Limits:
-    """What a compile in the worker may take: seconds, and bytes of memory (None: half of the machine's)."""
-
-    timeout: float = 600.0
-    memory: int | None = None
-
-
-USUAL = Limits()
+class NoFigure(ValueError):
+    """An analysis that the compiler does not give, or not truly; the text says why."""
 
 
 @dataclass(frozen=True)
@@ -59,17 +47,17 @@ class Executable:
         return self.text
 
     def cost_analysis(self) -> Mapping[str, float] | None:
-        """XLA's cost analysis, as of `jax.stages.Compiled`. Raises ValueError with the reason where there is none."""
+        """XLA's cost analysis, as of `jax.stages.Compiled`. Raises NoFigure with the reason where there is none."""
         value, reason = self.cost
         if reason:
-            raise ValueError(reason)
+            raise NoFigure(reason)
         return value
 
     def memory_analysis(self) -> Any:
-        """XLA's memory statistics as attributes. Raises ValueError with the reason where there are none."""
+        """XLA's memory statistics as attributes. Raises NoFigure with the reason where there are none."""
         value, reason = self.memory
         if reason or value is None:
-            raise ValueError(reason or "the compiler gives none")
+            raise NoFigure(reason or "the compiler gives none")
         return SimpleNamespace(**value)
 
 
@@ -97,7 +85,11 @@ def lower(traced: Any, target: Target) -> Any:
         raise NotOnTarget(f"{target} needs JAX's own trace of the function, and there is none")
     try:
         return traced.lower(lowering_platforms=(target.platform,))
-    except ValueError as error:
+    except (ValueError, RuntimeError) as error:
+        if any(words in str(error) for words in _NO_GPU):
+            raise NotOnTarget(
+                f"lowering this program asks the device itself (Pallas for GPUs does), and {target} is not here"
+            ) from error
         if _CALLBACK not in str(error):
             raise
         raise NotOnTarget(
@@ -115,58 +107,31 @@ def compile(lowered: Any, fn: Any, target: Target, limits: Limits, large_constan
       worker.WorkerDied: when XLA crashed, hung or ate its memory.
       jax.errors.JaxRuntimeError: XLA's own error.
     """
-    from jaxstage_ext.core import worker  # it needs Unix
-
-    compiler = packages.compiler_for(target)
     placed, room = jax_private.placed(lowered, fn), target.devices or 0
     if placed.count > room:
         raise NotOnTarget(
             f"the program's mesh has {placed.count:,} devices, but {target} has {room:,}; use a smaller mesh or a "
             "larger target"
         )
-    order, note = placement.order(placed.count, placed, target)
+    order, note = placement.order(placed, target, limits)
     module, options = jax_private.compile_request(lowered, target.platform, order)
     request = {
         "method": "compile",
-        "platform": target.platform,
-        "library": compiler.library,
-        "kind": target.kind,
-        "topology": target.topology,
         "room": room,
         "order": order,
         "module": module,
         "options": options,
         "large_constants": large_constants,
     }
-    try:
-        result = worker.ask(target.platform, request, limits.timeout, limits.memory)
-    except worker.RequestFailed as failed:
-        raise _explained(failed, target) from None
+    result = remote.ask(target, request, limits)
     notes = (note,) if note else ()
     return Executable(target, devices=placed.count, notes=notes, **_without_false_costs(result, target))
-
-
-def _explained(failed: Any, target: Target) -> Exception:
-    text = str(failed)
-    if unregistered := _UNREGISTERED.search(text):
-        name = unregistered[1].strip('"')
-        return NotOnTarget(
-            f"the program calls {name}, a custom call that only this kernel knows (registered with jax.ffi); "
-            f"it cannot be compiled for {target} in another process"
-        )
-    if "Invalid TPU external name" in text:
-        version = packages.find("tpu").version
-        return NotOnTarget(f"the installed libtpu {version} knows no {target.kind}; %targets lists what it knows")
-    kind = jax.errors.JaxRuntimeError if failed.type in ("JaxRuntimeError", "XlaRuntimeError") else RuntimeError
-    if failed.type == "MemoryError":
-        kind = MemoryError
-    return kind(text)
 
 
 def _without_false_costs(result: dict[str, Any], target: Target) -> dict[str, Any]:
     """XLA counts no FLOPs inside library calls, so a figure that leaves them out is none."""
     cost, _ = result["cost"]
-    if target.platform == "cuda" and cost is not None and (call := _NO_FLOPS.search(result["text"] or "")):
+    if target.platform == "cuda" and cost is not None and (call := _LIBRARY_CALL.search(result["text"] or "")):
         reason = f"XLA counts nothing inside library calls such as {call[1]}"
         return result | {"cost": (None, reason)}
     return result

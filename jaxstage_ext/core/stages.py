@@ -10,8 +10,9 @@ from typing import Any
 import jax
 
 from jaxstage_ext.core import absent, constants, events, jax_private
-from jaxstage_ext.core.absent import USUAL, Executable, Limits
+from jaxstage_ext.core.absent import Executable
 from jaxstage_ext.core.call import Call
+from jaxstage_ext.core.remote import USUAL, Limits
 from jaxstage_ext.core.target import LOCAL, Target
 
 STAGES = ("trace", "lower", "compile")

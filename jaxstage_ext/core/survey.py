@@ -10,7 +10,7 @@ import jax
 
 from jaxstage_ext.core import packages
 from jaxstage_ext.core.devices import CATALOGUE
-from jaxstage_ext.core.target import GPUS, TPUS, parse
+from jaxstage_ext.core.target import GPUS, LARGEST_POD, TPUS, parse
 
 
 @dataclass(frozen=True)
@@ -29,7 +29,7 @@ def rows() -> Iterator[Row]:
     tpu = packages.find("tpu")
     unknown = _unknown_to_libtpu(tpu) if not tpu.lacks else {}
     for kind, example in TPUS.items():
-        what = f"{_title(kind)}, any topology" + (f" (libtpu {tpu.version})" if tpu.version else "")
+        what = f"{_title(kind)}, up to {LARGEST_POD[kind]:,} chips" + (f" (libtpu {tpu.version})" if tpu.version else "")
         yield Row(example, what, tpu.lacks or unknown.get(kind))
     cuda = packages.find("cuda")
     for kind in GPUS:

@@ -83,7 +83,18 @@ _TPUS = {
 }
 TPUS = {name: tpu.example for name, tpu in _TPUS.items()}
 """TPU generations, each with its smallest topology that fills a host."""
-GPUS = ("a100", "h100", "h200", "b200", "b300", "gb300", "rtx-pro-6000")
+LARGEST_POD = {name: tpu.most for name, tpu in _TPUS.items()}
+"""Chips of the largest topology of a TPU generation."""
+GPUS = {
+    "a100": "NVIDIA A100-SXM4-80GB",
+    "h100": "NVIDIA H100 80GB HBM3",
+    "h200": "NVIDIA H200 141GB HBM3e",
+    "b200": "NVIDIA B200",
+    "b300": "NVIDIA B300",
+    "gb300": "NVIDIA GB300",
+    "rtx-pro-6000": "NVIDIA RTX PRO 6000 Blackwell",
+}
+"""GPUs, each with the name under which JAX's CUDA plugin describes it."""
 _NAMES = ("local", "cpu", *_TPUS, *GPUS)
 _ALSO = {"v5litepod": "v5e", "v5lite": "v5e", "v7x": "tpu7x", "v7": "tpu7x", "tpu7": "tpu7x", "ironwood": "tpu7x"}
 _NEVER = {

@@ -8,6 +8,7 @@ Whatever is printed, by Python or C++, goes to its standard error, which is its 
 from __future__ import annotations
 
 import contextlib
+import functools
 import mmap
 import os
 import pickle
@@ -167,6 +168,24 @@ class Compiler:
         for name in lapack.batch_partitionable_targets():
             self._xla.register_custom_call_as_batch_partitionable(name)
 
+    def _register_gpu_calls(self, plugin: Any) -> None:
+        """What JAX's CUDA plugin registers when JAX starts it: solvers, random numbers, sparse."""
+        from jaxlib import gpu_linalg, gpu_prng, gpu_solver, gpu_sparse, plugin_support
+
+        extension: Any = plugin_support.import_from_plugin("cuda", "cuda_plugin_extension")
+        if extension is None:
+            return
+        add_type, add_call = extension.register_custom_type, extension.register_custom_call_target
+        self._xla.register_custom_type_handler("CUDA", functools.partial(add_type, plugin))
+        self._xla.register_custom_call_handler("CUDA", functools.partial(add_call, plugin))
+        for name, value in extension.ffi_types().items():
+            self._xla.register_custom_type(name, value, platform="CUDA")
+        calls = [(name, value, 1) for name, value in extension.ffi_handlers().items()]
+        for library in (gpu_linalg, gpu_prng, gpu_solver, gpu_sparse):
+            calls += library.registrations().get("CUDA", ())
+        for name, value, version in calls:
+            self._xla.register_custom_call_target(name, value, platform="CUDA", api_version=version)
+
     def _parsed(self, module: bytes) -> Any:
         """Clients without a device take a parsed module only, in a context that has JAX's dialects."""
         from jaxlib.mlir import ir
@@ -198,8 +217,11 @@ class Compiler:
 
     def _plugin(self, platform: str, library: str) -> Any:
         if platform not in self._plugins:
-            self._plugins[platform] = self._xla.load_pjrt_plugin_dynamically(platform, library)
+            plugin = self._xla.load_pjrt_plugin_dynamically(platform, library)
             self._xla.initialize_pjrt_plugin(platform)
+            if platform == "cuda":
+                self._register_gpu_calls(plugin)
+            self._plugins[platform] = plugin
         return self._plugins[platform]
 
     def _gpu_spec(self, library: str, kind: str) -> str:

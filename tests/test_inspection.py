@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import json
+import operator
 import re
 import threading
 
@@ -143,6 +144,8 @@ class Unhashable(Doubler):
         (Doubler(), (X,), {}),
         (Unhashable(), (X,), {}),
         (Doubler().method, (X,), {}),
+        (jnp.add, (X, X), {}),
+        (operator.add, (X, X), {}),
         (lambda: jnp.arange(3) * 2, (), {}),
         (lambda d: d["a"] @ d["b"][0], ({"a": X, "b": [jax.ShapeDtypeStruct((128, 4), jnp.float32)]},), {}),
         (jax.jit(lambda x, n: x * n, static_argnums=1), (X, 3), {}),

@@ -98,6 +98,7 @@ export class CodePane {
     this.draw();
     this.paintRuler();
     this.showError();
+    this.begin();
   }
 
   /** Draws the rows again whose lines were still to come. */
@@ -269,6 +270,18 @@ export class CodePane {
     if (row < 0 || row === this.doc.errorShown) return;
     this.doc.errorShown = row;
     this.moveTo(row, "center");
+  }
+
+  /** XLA prints the entry computation last, and it is what one reads first. */
+  private begin(): void {
+    const { doc } = this;
+    if (doc.begun || doc.kind !== "hlo" || !doc.rows) return;
+    doc.begun = true;
+    const row = doc.folds.lastBlock;
+    if (row <= 0 || doc.current > 0 || this.list.scrollTop > 0) return;
+    doc.current = row;
+    this.list.scrollTop = scrollTopFor(this.geometry, doc.folds.indexOf(row) * this.geometry.rowHeight);
+    this.scrolled();
   }
 
   rowOf(target: EventTarget | null): number {

@@ -36,6 +36,7 @@ export function SearchBar({ doc, pane }: { doc: Doc; pane: CodePane | null }) {
   useEffect(() => {
     input.current?.focus({ preventScroll: true });
     input.current?.select();
+    void doc.text?.search("", matchCase);
   }, []);
   const key = (event: KeyboardEvent) => {
     if (event.key === "Enter") step(event.shiftKey ? -1 : 1);

@@ -12,7 +12,7 @@ from playwright.sync_api import ConsoleMessage, Locator, Page
 from tests.browser.servers import Server
 
 SCREENSHOTS = Path(__file__).parent / "screenshots"
-PATIENCE = 20_000
+PATIENCE = 30_000
 NOT_OURS = (
     "Cannot read properties of undefined (reading 'schema')",  # Notebook 7's own
     "Failed to load resource",

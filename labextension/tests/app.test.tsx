@@ -149,9 +149,8 @@ describe("code view", () => {
     await soon(() => expect(top()).toBeGreaterThan(0));
     expect(rows()).not.toContain(0);
     await ready();
-    click($('[data-toggle="hlo"]'));
-    click($('[data-toggle="hlo"]'));
-    await soon(() => expect($("[data-doc=hlo] .jxs-code")).not.toBeNull());
+    key($("[data-doc=hlo] .jxs-code"), "f");
+    key($("[data-doc=hlo] .jxs-code"), "f");
     expect(top()).toBe(0);
   });
 

@@ -149,8 +149,8 @@ describe("code view", () => {
     await soon(() => expect(top()).toBeGreaterThan(0));
     expect(rows()).not.toContain(0);
     await ready();
-    key($("[data-doc=hlo] .jxs-code"), "f");
-    key($("[data-doc=hlo] .jxs-code"), "f");
+    click($('[data-toggle="layouts"]'));
+    await new Promise((done) => setTimeout(done, 50));
     expect(top()).toBe(0);
   });
 

@@ -109,6 +109,9 @@ def test_a_multi_line_expression_is_found_from_each_of_its_lines() -> None:
     document = inspect(spread, X).documents["hlo"]
     found = [document.lines_from(__file__, line) for line in (first, first + 1, first + 3)]
     assert found[0] == found[1] == found[2] != []
+    span = document.source_of(found[0][0])
+    assert span is not None
+    assert (span.line, span.end) == (first, (first + 3, 10))
 
 
 def test_named_scopes_are_kept() -> None:

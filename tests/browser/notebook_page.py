@@ -76,6 +76,9 @@ class NotebookPage:
         self.page.wait_for_function("() => !!window.jupyterapp")
         self.page.evaluate("() => window.jupyterapp.restored.then(() => true)")
         self.page.wait_for_selector(".jp-Notebook .jp-Cell")
+        self.wait_idle()
+
+    def wait_idle(self) -> None:
         self.page.wait_for_function(KERNEL_IDLE)
 
     def command(self, name: str, *, wait: bool = True) -> None:

@@ -411,6 +411,12 @@ def test_json_that_is_not_ours_is_refused_in_one_line(text: str) -> None:
     assert "\n" not in str(caught.value)
 
 
+def test_json_of_another_format_says_which() -> None:
+    text = inspect(loss, W, X, stage="trace").to_json().replace('"jaxstage": 1', '"jaxstage": 2', 1)
+    with pytest.raises(ValueError, match="has format 2, this JAXStage reads 1"):
+        Inspection.from_json(text)
+
+
 def test_a_saved_error_comes_back() -> None:
     inspection = run(Call(lambda x: x + jnp.ones(7), (X,)))
     again = Inspection.from_json(inspection.to_json())

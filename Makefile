@@ -14,6 +14,8 @@ NEWEST := .venv-newest
 PIP := -m pip --disable-pip-version-check -qq
 PYTEST := -m pytest
 WORKERS ?= 2
+AS_ROOT := $(if $(filter 0,$(shell id -u)),--allow-root)
+export npm_config_update_notifier := false
 
 PACKAGE := $(shell find jaxstage_ext -name '*.py') pyproject.toml hatch_build.py
 FRONT_END := $(shell find labextension -type d \( -name node_modules -o -name lib \) -prune -o -type f -print)
@@ -71,7 +73,7 @@ demo: $(DEMO)/.ready
 	$(DEMO)/bin/python notebooks/demo.py notebooks/01_first_look.ipynb demo.html
 
 lab: $(DEMO)/.ready
-	$(DEMO)/bin/jupyter lab notebooks/01_first_look.ipynb
+	$(DEMO)/bin/jupyter lab $(AS_ROOT) notebooks/01_first_look.ipynb
 
 # ---- tests ------------------------------------------------------------------------------------------------
 

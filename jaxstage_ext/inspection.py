@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import inspect as _inspect
 import os
 import threading
@@ -65,10 +66,14 @@ def run(
     """
     inspections = prepare(call, stage, targets)
     for inspection in inspections:
-        inspection.advance(on_change)
+        inspection.advance(functools.partial(on_change, inspection) if on_change else _nothing)
         if inspection.error is not None and inspection.error.interrupted:
             break
     return inspections[0]
+
+
+def _nothing() -> None:
+    pass
 
 
 def prepare(
@@ -123,10 +128,6 @@ class Inspection:
         self._table = FrameTable()
         self.documents: Mapping[str, Document] = Documents(self._readers)
 
-    def advance(self, on_change: Callable[[Inspection], None] | None = None) -> None:
-        """Run the stages that have not run; what fails is recorded."""
-        stages.run(self._staged, lambda: on_change(self) if on_change else None)
-
     @property
     def target(self) -> Target:
         return self._staged.target
@@ -175,6 +176,10 @@ class Inspection:
         for kind in self.documents:
             self.documents[kind]
         return self._table.freeze()
+
+    def advance(self, on_change: Callable[[], None] = _nothing) -> None:
+        """Run the stages that wait. A failure is kept in `error`, not raised."""
+        stages.run(self._staged, on_change)
 
     def execute(self) -> Any:
         """Run the executable on the call's own arguments and give its value.

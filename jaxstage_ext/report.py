@@ -46,6 +46,11 @@ class SourceSpan:
     inferred: bool = False
     gradient: bool = False
 
+    @property
+    def end(self) -> tuple[int, int]:
+        """(line, column) after the expression's last character; column 0 when unknown."""
+        return self.end_line, self.end_column
+
     def __str__(self) -> str:
         return f"{self.cell or self.file}:{self.line} ({self.function})"
 

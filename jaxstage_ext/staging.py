@@ -89,13 +89,13 @@ def stage(
     try:
         with interruptible():
             for inspection in pending:
-                inspection.advance(lambda _: shown.refresh(pending) if shown else None)
+                inspection.advance(lambda: shown.refresh(pending) if shown else None)
                 if inspection.error is not None and inspection.error.interrupted:
                     break
     except KeyboardInterrupt as error:
         stopped = error
     if shown:
-        shown.finish(pending)
+        stopped = _finish(shown, pending) or stopped
     return tuple(group[0] for group in groups), _failure(ip, pending, stopped, quiet)
 
 
@@ -104,6 +104,17 @@ def survey() -> str:
     from jaxstage_ext.core import survey
 
     return survey.text()
+
+
+def _finish(shown: Any, pending: Sequence[Any]) -> BaseException | None:
+    """Show the end. An interrupt while large documents are read is kept, and the reading goes on once more."""
+    try:
+        with interruptible():
+            shown.finish(pending)
+    except KeyboardInterrupt as error:
+        shown.finish(pending)
+        return error
+    return None
 
 
 def _show(pending: Sequence[Any]) -> Any:

@@ -1,4 +1,4 @@
-"""What every test needs: JAX on the CPU, and nothing of this user's own settings."""
+"""What every test needs: JAX on the CPU, a terminal of one width, and nothing of this user's own settings."""
 
 from __future__ import annotations
 
@@ -8,4 +8,5 @@ import tempfile
 os.environ.setdefault("JAX_PLATFORMS", "cpu")
 os.environ.setdefault("JAX_NUM_CPU_DEVICES", "4")
 os.environ["IPYTHONDIR"] = tempfile.mkdtemp(prefix="jaxstage-ipython-")
+os.environ["COLUMNS"] = "100"
 os.environ.pop("JAX_COMPILATION_CACHE_DIR", None)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import json
+import operator
 import re
 import threading
 
@@ -108,6 +109,9 @@ def test_a_multi_line_expression_is_found_from_each_of_its_lines() -> None:
     document = inspect(spread, X).documents["hlo"]
     found = [document.lines_from(__file__, line) for line in (first, first + 1, first + 3)]
     assert found[0] == found[1] == found[2] != []
+    span = document.source_of(found[0][0])
+    assert span is not None
+    assert (span.line, span.end) == (first, (first + 3, 10))
 
 
 def test_named_scopes_are_kept() -> None:
@@ -143,6 +147,8 @@ class Unhashable(Doubler):
         (Doubler(), (X,), {}),
         (Unhashable(), (X,), {}),
         (Doubler().method, (X,), {}),
+        (jnp.add, (X, X), {}),
+        (operator.add, (X, X), {}),
         (lambda: jnp.arange(3) * 2, (), {}),
         (lambda d: d["a"] @ d["b"][0], ({"a": X, "b": [jax.ShapeDtypeStruct((128, 4), jnp.float32)]},), {}),
         (jax.jit(lambda x, n: x * n, static_argnums=1), (X, 3), {}),
@@ -403,6 +409,12 @@ def test_json_that_is_not_ours_is_refused_in_one_line(text: str) -> None:
     with pytest.raises(ValueError, match=r"inspection|format") as caught:
         Inspection.from_json(text)
     assert "\n" not in str(caught.value)
+
+
+def test_json_of_another_format_says_which() -> None:
+    text = inspect(loss, W, X, stage="trace").to_json().replace('"jaxstage": 1', '"jaxstage": 2', 1)
+    with pytest.raises(ValueError, match="has format 2, this JAXStage reads 1"):
+        Inspection.from_json(text)
 
 
 def test_a_saved_error_comes_back() -> None:

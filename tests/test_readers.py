@@ -136,8 +136,13 @@ def test_locations_are_read_in_all_their_spellings() -> None:
 def test_frames_outside_the_users_program_end_the_stack() -> None:
     here = stablehlo.__file__
     table = FrameTable()
-    definitions = ['#loc1 = loc("f"("user.py":1:0))', f'#loc2 = loc("run"("{here}":5:0))', '#loc3 = loc("cell"("c.py":9:0))',
-                   "#loc4 = loc(callsite(#loc2 at #loc3))", "#loc5 = loc(callsite(#loc1 at #loc4))"]  # fmt: skip
+    definitions = [
+        '#loc1 = loc("f"("user.py":1:0))',
+        f'#loc2 = loc("run"("{here}":5:0))',
+        '#loc3 = loc("cell"("c.py":9:0))',
+        "#loc4 = loc(callsite(#loc2 at #loc3))",
+        "#loc5 = loc(callsite(#loc1 at #loc4))",
+    ]
     frame = Locations(definitions, table).place("#loc5").frame
     frames = table.freeze()
     assert [frames.span(f).file for f in frames.stack(frame)] == ["user.py"]

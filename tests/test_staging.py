@@ -96,3 +96,28 @@ def test_the_panel_is_there_before_the_first_stage_and_told_of_each(
         ("refresh", "d d f w"),
         ("finish", "d d f w"),
     ]
+
+
+def test_an_interrupt_while_the_end_is_shown_is_kept_and_the_end_is_shown_all_the_same(monkeypatch) -> None:
+    import jax.numpy as jnp
+
+    from jaxstage_ext import staging
+    from jaxstage_ext.core.call import Call
+
+    class Slow:
+        finished = 0
+
+        def refresh(self, inspections) -> None:
+            pass
+
+        def finish(self, inspections) -> None:
+            self.finished += 1
+            if self.finished == 1:
+                raise KeyboardInterrupt
+
+    slow = Slow()
+    monkeypatch.setattr(staging, "_show", lambda pending: slow)
+    inspections, failure = staging.stage(None, [Call(jnp.sin, (1.0,))], "trace", quiet=False)
+    assert slow.finished == 2
+    assert isinstance(failure, KeyboardInterrupt)
+    assert inspections[0].seconds

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+import weakref
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -167,14 +168,15 @@ def stageable(call: Call) -> Any:
                 f"{call_name(call)} is already jitted, so {options} cannot be added; set it where it is jitted"
             )
         return fn
-    return jax.jit(_hashable(fn), **call.jit)
+    return jax.jit(_keepable(fn), **call.jit)
 
 
-def _hashable(fn: Callable[..., Any]) -> Callable[..., Any]:
-    """`jax.jit` keys on the function, so a callable that holds arrays is called through one that does not."""
+def _keepable(fn: Callable[..., Any]) -> Callable[..., Any]:
+    """`jax.jit` keeps functions by hash and weak reference; a callable without is called through one that has both."""
     try:
         hash(fn)
         hash(getattr(fn, "__self__", None))
+        weakref.ref(fn)
     except TypeError:
         name = getattr(fn, "__name__", type(fn).__name__)
 

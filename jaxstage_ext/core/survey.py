@@ -29,7 +29,9 @@ def rows() -> Iterator[Row]:
     tpu = packages.find("tpu")
     unknown = _unknown_to_libtpu(tpu) if not tpu.lacks else {}
     for kind, example in TPUS.items():
-        what = f"{_title(kind)}, up to {LARGEST_POD[kind]:,} chips" + (f" (libtpu {tpu.version})" if tpu.version else "")
+        what = f"{_title(kind)}, up to {LARGEST_POD[kind]:,} chips" + (
+            f" (libtpu {tpu.version})" if tpu.version else ""
+        )
         yield Row(example, what, tpu.lacks or unknown.get(kind))
     cuda = packages.find("cuda")
     for kind in GPUS:

@@ -70,7 +70,8 @@ def main() -> None:
     (LIB / "paged.html").write_text(PAGE)
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(
-            executable_path=shutil.which("chromium"), args=["--no-sandbox", "--disable-gpu", "--allow-file-access-from-files"]
+            executable_path=shutil.which("chromium"),
+            args=["--no-sandbox", "--disable-gpu", "--allow-file-access-from-files"],
         )
         page = browser.new_page(viewport={"width": 1200, "height": 900})
         page.on("pageerror", lambda error: print("page error:", error, file=sys.stderr))

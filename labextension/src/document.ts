@@ -25,6 +25,10 @@ export class Doc {
   scrollTop = 0;
   scrollLeft = 0;
   current = 0;
+  /** The row of the error that has been scrolled to. */
+  errorShown = -1;
+  /** Whether the pane has begun where its reader would. */
+  begun = false;
   search: Search = { open: false, query: "", matchCase: false, hits: null, at: -1 };
   private quotes: (string | null)[] | null = null;
   private listeners = new Set<() => void>();

@@ -27,6 +27,13 @@ export class Folds {
     return end > row ? Math.min(end, this.length - 1) : -1;
   }
 
+  /** The row that opens the last block, or -1. */
+  get lastBlock(): number {
+    let row = this.length - 1;
+    while (row >= 0 && !this.canFold(row)) row--;
+    return row;
+  }
+
   canFold(row: number): boolean {
     return this.end(row) > row;
   }

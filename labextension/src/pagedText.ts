@@ -110,7 +110,6 @@ export class PagedText implements Text {
   }
 
   async search(query: string, matchCase: boolean): Promise<Hits> {
-    if (!query) return { rows: new Int32Array(0), columns: new Int32Array(0), total: 0 };
     const { result, buffers } = await this.fetch.search(query, matchCase);
     const rows = new Int32Array(buffers[0] ?? new ArrayBuffer(0));
     const columns = new Int32Array(buffers[1] ?? new ArrayBuffer(0));

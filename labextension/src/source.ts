@@ -23,7 +23,7 @@ export interface Model {
   send(content: unknown): void;
 }
 
-const TIMEOUT_MS = 30_000;
+const TIMEOUT_MS = 20_000;
 const SILENT = "The kernel did not answer. It may be busy, restarted or gone.";
 
 interface Pending {

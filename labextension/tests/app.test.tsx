@@ -62,6 +62,9 @@ async function ready(): Promise<void> {
     expect(panes.length && panes.every((pane) => pane.dataset.ready === "true")).toBe(true);
     expect($(".jxs-coloured")).not.toBeNull();
   });
+  const list = $("[data-doc=hlo] .jxs-code");
+  if (list) list.scrollTop = 0;
+  list?.dispatchEvent(new Event("scroll"));
 }
 
 const key = (target: Element | null, name: string, more: KeyboardEventInit = {}) =>
@@ -139,6 +142,18 @@ describe("code view", () => {
     expect(new Set(same.map((token) => token.textContent))).toEqual(new Set([name.textContent]));
   });
 
+  it("opens the optimised HLO at its entry computation, once", async () => {
+    open();
+    const rows = () => $$("[data-doc=hlo] .jxs-row").map((node) => Number(node.dataset.row));
+    const top = () => $("[data-doc=hlo] .jxs-code")?.scrollTop;
+    await soon(() => expect(top()).toBeGreaterThan(0));
+    expect(rows()).not.toContain(0);
+    await ready();
+    click($('[data-toggle="layouts"]'));
+    await new Promise((done) => setTimeout(done, 50));
+    expect(top()).toBe(0);
+  });
+
   it("goes to a called computation and back", async () => {
     const session = open();
     await ready();
@@ -155,6 +170,7 @@ describe("code view", () => {
     open();
     await ready();
     $("[data-doc=hlo] .jxs-code")?.focus();
+    key($("[data-doc=hlo] .jxs-code"), "Home");
     key($("[data-doc=hlo] .jxs-code"), "/");
     await soon(() => expect($("[data-doc=hlo] .jxs-search input")).not.toBeNull());
     const input = $(".jxs-search input") as HTMLInputElement;

@@ -79,9 +79,9 @@ describe("columns", () => {
   });
 
   it("fit the document even when they come shorter or longer", async () => {
-    const rows = await readRows(columnsReply({ frame: [1], flags: [1, 1, 1, 1], number: [9] }), 3);
+    const rows = await readRows(columnsReply({ frame: [1], flags: [1, 1, 1, 1], number: [9], origin: [1, 2, 3, 4, 5] }), 3);
     expect([...rows.frame]).toEqual([1, -1, -1]);
-    expect(rows.flags.length).toBe(3);
+    expect([rows.flags.length, rows.origin?.length]).toEqual([3, 3]);
     expect([...(rows.number ?? [])]).toEqual([9, -1, -1]);
   });
 

@@ -12,7 +12,7 @@ from playwright.sync_api import ConsoleMessage, Locator, Page
 from tests.browser.servers import Server
 
 SCREENSHOTS = Path(__file__).parent / "screenshots"
-PATIENCE = 20_000
+PATIENCE = 30_000
 NOT_OURS = (
     "Cannot read properties of undefined (reading 'schema')",  # Notebook 7's own
     "Failed to load resource",
@@ -76,6 +76,9 @@ class NotebookPage:
         self.page.wait_for_function("() => !!window.jupyterapp")
         self.page.evaluate("() => window.jupyterapp.restored.then(() => true)")
         self.page.wait_for_selector(".jp-Notebook .jp-Cell")
+        self.wait_idle()
+
+    def wait_idle(self) -> None:
         self.page.wait_for_function(KERNEL_IDLE)
 
     def command(self, name: str, *, wait: bool = True) -> None:

@@ -128,6 +128,22 @@ def test_keys_do_all_of_it(panel: PanelOnPage) -> None:
     assert panel.root.page.locator(".jp-Notebook .jp-Cell").count() == 3
 
 
+def test_the_whole_call_stack_is_shown_on_demand(panel: PanelOnPage) -> None:
+    panel.reveal("jaxpr", "sqrt").locator(".jxs-num").click()
+    panel.root.get_by_label("Whole call stack").click()
+    stack = panel.root.locator(".jxs-stack").inner_text()
+    assert stack.index("In [2]:2") < stack.index("In [2]:7")
+    panel.root.get_by_label("Whole call stack").click()
+
+
+def test_full_screen_and_back(panel: PanelOnPage) -> None:
+    narrow = panel.root.evaluate("root => root.clientWidth")
+    panel.root.get_by_label("Full screen").click()
+    panel.root.page.wait_for_function("was => document.querySelector('.jaxstage').clientWidth > was", arg=narrow)
+    panel.root.get_by_label("Full screen").click()
+    panel.root.page.wait_for_function("was => document.querySelector('.jaxstage').clientWidth === was", arg=narrow)
+
+
 def test_copy_says_what_was_copied(panel: PanelOnPage) -> None:
     panel.pane("jaxpr").get_by_label("Copy this pane").click()
     panel.root.locator(".jxs-message", has_text="Copied").wait_for()

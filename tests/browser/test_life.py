@@ -103,6 +103,22 @@ def test_the_panel_answers_while_the_kernel_is_busy(open_notebook: Opener, lab: 
     assert not notebook.page.locator(".jp-OutputArea-output", has_text="awake").count()
 
 
+def test_after_a_kernel_restart_what_is_there_works_and_the_rest_says_why_not(
+    open_notebook: Opener, lab: Server
+) -> None:
+    notebook = open_notebook(lab, [SETUP, LOSS])
+    notebook.run_all()
+    panel = notebook.panel()
+    panel.show_panes("python", "hlo")
+    notebook.page.evaluate("() => window.jupyterapp.shell.currentWidget.sessionContext.session.kernel.restart()")
+    notebook.wait_idle()
+    panel.row("python", "softmax").hover()
+    assert panel.wait_lit("hlo")
+    panel.root.locator('[data-toggle="stablehlo"]').click()
+    panel.pane("stablehlo").get_by_role("alert").wait_for()
+    assert "kernel" in panel.pane("stablehlo").get_by_role("alert").inner_text()
+
+
 def test_names_that_look_like_markup_stay_text(open_notebook: Opener, lab: Server) -> None:
     notebook = open_notebook(lab, [SETUP, HOSTILE])
     notebook.run_all()

@@ -3,17 +3,18 @@
 import { GRADIENT, INFERRED } from "../columns";
 import type { Doc } from "../document";
 import { nameOf, tokenise, tokenisePython } from "../highlight";
-import { STRONG, type SourceRange, WEAK, classOf, inRange, sourceLine } from "../links";
+import { STRONG, WEAK, classOf } from "../links";
 import { hiddenStretches } from "../rewrite";
 import type { Session } from "../session";
 import type { Pick } from "../store";
-import { sameScope } from "../symbols";
 import { type Geometry, offsetAt, scrollHeight, scrollTopFor, visibleRange } from "./geometry";
 import { type RowContent, element, marksIn, rowElement } from "./rowView";
+import { type Named, markHit, markNames, underline } from "./marks";
 import { Ruler } from "./ruler";
 import { Sticky } from "./sticky";
 
 const OVERSCAN = 6;
+const GUTTER_PX = 60;
 
 let panes = 0;
 
@@ -24,7 +25,7 @@ export class CodePane {
   private drawn = new Map<number, HTMLElement>();
   private rowHeight = 18;
   private id = `jxs-pane-${panes++}`;
-  private named: { name: string; row: number } | null = null;
+  private named: Named | null = null;
   private undo: (() => void)[] = [];
   private resize = new ResizeObserver(() => this.resized());
   private widest = 0;
@@ -64,7 +65,10 @@ export class CodePane {
         if (now.selected !== before.selected) this.paintRuler();
         if (now.selected !== before.selected || now.hover !== before.hover) this.paint();
       }),
-      this.session.onState(() => this.paint()),
+      this.session.onState(() => {
+        this.showError();
+        this.paint();
+      }),
     ];
     this.rebuild();
     this.list.scrollTop = this.doc.scrollTop;
@@ -93,6 +97,8 @@ export class CodePane {
     this.spacer.style.height = `${scrollHeight(this.geometry)}px`;
     this.draw();
     this.paintRuler();
+    this.showError();
+    this.begin();
   }
 
   /** Draws the rows again whose lines were still to come. */
@@ -236,27 +242,12 @@ export class CodePane {
       classList.toggle("jxs-error", row === errorRow);
       classList.toggle("jxs-title", this.isTitle(row));
       node.setAttribute("aria-selected", String(isSelected));
-      this.underline(row, node, hoverLit?.source ?? heldLit?.source ?? null);
+      underline(doc, row, node, hoverLit?.source ?? heldLit?.source ?? null);
     }
-    this.paintNames();
-    this.paintHit();
+    markNames(doc, this.drawn, this.named);
+    markHit(doc, this.drawn);
     if (this.drawn.has(doc.current)) this.list.setAttribute("aria-activedescendant", `${this.id}-${doc.current}`);
     else this.list.removeAttribute("aria-activedescendant");
-  }
-
-  /** Marks the very expression, where columns are known and it stands on one line. */
-  private underline(row: number, node: HTMLElement, range: SourceRange | null): void {
-    node.querySelector(".jxs-range")?.remove();
-    const line = this.doc.rows && sourceLine(this.doc.rows, row);
-    if (!line || !range || !range.endColumn || !inRange(range, line)) return;
-    const text = this.doc.text?.line(row) ?? "";
-    const from = line.number === range.line ? range.column - 1 : text.length - text.trimStart().length;
-    const to = line.number === range.endLine ? range.endColumn - 1 : text.length;
-    if (to <= from) return;
-    const mark = element("span", "jxs-range");
-    mark.style.left = `${from}ch`;
-    mark.style.width = `${Math.min(to, text.length) - from}ch`;
-    node.querySelector(".jxs-line")?.append(mark);
   }
 
   private paintRuler(): void {
@@ -265,28 +256,32 @@ export class CodePane {
     this.ruler.paint(session.lit(session.store.get().selected), errorRow, scrollHeight(this.geometry));
   }
 
-  private paintNames(): void {
-    const { named, doc } = this;
-    for (const node of this.content.querySelectorAll(".jxs-same")) node.classList.remove("jxs-same");
-    if (!named) return;
-    for (const [row, node] of this.drawn) {
-      for (const token of node.querySelectorAll<HTMLElement>("[data-name]")) {
-        if (token.dataset.name !== named.name) continue;
-        const global = token.classList.contains("jxs-t-ref");
-        if (global || sameScope(doc, row, named.row)) token.classList.add("jxs-same");
-      }
-    }
+  /** Brings the hit that is stepped to into view sideways. */
+  revealHit(): void {
+    const mark = this.content.querySelector(".jxs-hit-now")?.getBoundingClientRect();
+    const box = this.list.getBoundingClientRect();
+    if (!mark || (mark.left > box.left + GUTTER_PX && mark.right < box.right)) return;
+    this.list.scrollLeft += mark.left - box.left - box.width / 3;
   }
 
-  private paintHit(): void {
-    const { hits, at, open } = this.doc.search;
-    for (const node of this.content.querySelectorAll(".jxs-hit-now")) node.classList.remove("jxs-hit-now");
-    if (!open || !hits || at < 0) return;
-    const row = hits.rows[at] ?? -1;
-    let nth = 0;
-    while (hits.rows[at - nth - 1] === row) nth++;
-    const marks = this.drawn.get(row)?.querySelectorAll(".jxs-hit");
-    (marks?.[nth] ?? marks?.[0])?.classList.add("jxs-hit-now");
+  /** A new error is scrolled to, once. */
+  private showError(): void {
+    const row = this.doc.kind === "python" ? this.session.errorRow() : -1;
+    if (row < 0 || row === this.doc.errorShown) return;
+    this.doc.errorShown = row;
+    this.moveTo(row, "center");
+  }
+
+  /** XLA prints the entry computation last, and it is what one reads first. */
+  private begin(): void {
+    const { doc } = this;
+    if (doc.begun || doc.kind !== "hlo" || !doc.rows) return;
+    doc.begun = true;
+    const row = doc.folds.lastBlock;
+    if (row <= 0 || doc.current > 0 || this.list.scrollTop > 0) return;
+    doc.current = row;
+    this.list.scrollTop = scrollTopFor(this.geometry, doc.folds.indexOf(row) * this.geometry.rowHeight);
+    this.scrolled();
   }
 
   rowOf(target: EventTarget | null): number {
@@ -310,10 +305,10 @@ export class CodePane {
     this.session.store.set({ hover: null });
   }
 
-  private name(named: { name: string; row: number } | null): void {
+  private name(named: Named | null): void {
     if (named?.name === this.named?.name && named?.row === this.named?.row) return;
     this.named = named;
-    this.paintNames();
+    markNames(this.doc, this.drawn, named);
   }
 
   /** The first name on a row that can be gone to: a called computation before a value. */

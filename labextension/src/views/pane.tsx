@@ -90,7 +90,7 @@ export function Pane({ doc, session, weight }: { doc: Doc; session: Session; wei
       data-doc={doc.kind}
       data-ready={doc.text && doc.rows ? "true" : "false"}
       aria-label={doc.info.title}
-      style={{ flexGrow: weight }}
+      style={{ flexGrow: weight, "--jxs-own-lines": String(doc.info.lines) }}
       onFocusIn={() => session.store.set({ active: doc.kind })}
     >
       <Head doc={doc} session={session} pane={pane} />

@@ -15,7 +15,9 @@ function count(doc: Doc): string {
 
 function showHit(doc: Doc, pane: CodePane | null): void {
   const row = doc.search.hits?.rows[doc.search.at];
-  if (row !== undefined) pane?.moveTo(row, "center");
+  if (row === undefined) return;
+  pane?.moveTo(row, "center");
+  pane?.revealHit();
 }
 
 export function SearchBar({ doc, pane }: { doc: Doc; pane: CodePane | null }) {
@@ -34,6 +36,7 @@ export function SearchBar({ doc, pane }: { doc: Doc; pane: CodePane | null }) {
   useEffect(() => {
     input.current?.focus({ preventScroll: true });
     input.current?.select();
+    void doc.text?.search("", matchCase);
   }, []);
   const key = (event: KeyboardEvent) => {
     if (event.key === "Enter") step(event.shiftKey ? -1 : 1);

@@ -84,16 +84,16 @@ def test_underscore_holds_the_last_value(shell: Shell) -> None:
 def test_magics_and_shell_commands_inside(shell: Shell) -> None:
     commands: list[str] = []
     shell.ip.system = commands.append
-    seen = shell.run("%%trace\n!echo from the shell\n%precision 3\nloss(w, x)")
+    seen = shell.run("%%trace\n!echo from the shell\n%xmode Context\nloss(w, x)")
     assert seen.ok
     assert commands == ["echo from the shell"]
     assert seen.panels == ["loss(w: f32[4,3], x: f32[2,4]) -> f32[]"]
 
 
 def test_a_magic_on_the_last_line_is_no_call_to_stage(shell: Shell) -> None:
-    seen = shell.run("%%trace loss(w, x)\n%precision 3")
+    seen = shell.run("%%trace loss(w, x)\n%xmode Context")
     assert seen.ok
-    seen = shell.run("%%trace\n%precision 3")
+    seen = shell.run("%%trace\n%xmode Context")
     assert "nothing to trace" in seen.text
 
 

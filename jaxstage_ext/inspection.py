@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from jaxstage_ext import serial, summary
-from jaxstage_ext.core import jax_private, stages
+from jaxstage_ext.core import jax_private, options, stages
 from jaxstage_ext.core.call import Call
 from jaxstage_ext.errors import StageError, explain, without_our_frames
 from jaxstage_ext.ir import hlo, jaxpr, python, stablehlo
@@ -25,21 +25,34 @@ LARGE_CONSTANTS = 16_000_000
 _STAGE_OF = {"python": "trace", "jaxpr": "trace", "stablehlo": "lower", "hlo": "compile"}
 
 
-def inspect(fn: Callable[..., Any], *args: Any, stage: str = "compile", **kwargs: Any) -> Inspection:
+def inspect(
+    fn: Callable[..., Any],
+    *args: Any,
+    stage: str = "compile",
+    compiler_options: Mapping[str, Any] | None = None,
+    **kwargs: Any,
+) -> Inspection:
     """Take `fn(*args, **kwargs)` through JAX's stages without running it.
 
     Args:
       fn: a function, a `jax.jit` object, or anything with `.trace` or `.lower`.
       *args: arrays, `jax.ShapeDtypeStruct`s or pytrees of them.
       stage: the last stage to run: "trace", "lower" or "compile".
+      compiler_options: XLA flags by name, with or without "xla_", for the
+        compile stage. An argument of `fn` with this name, or `stage`, goes
+        through `functools.partial`.
       **kwargs: as `args`.
 
     Raises:
-      ValueError: for another `stage`.
+      ValueError: for another `stage`; for a compile option that XLA does not
+        have, a value of another type, or one beside an earlier `stage`.
       Exception: whatever JAX raises for the function, without our frames. Its
         attribute `inspection` holds the stages that did work.
     """
-    inspection = run(Call(fn, args, kwargs), stage)
+    if compiler_options and stage != "compile":
+        raise ValueError(f"compiler_options act on compile, and stage={stage!r} stops before it; drop one of them")
+    checked = options.check(compiler_options or {})
+    inspection = run(Call(fn, args, kwargs, compiler_options=checked), stage)
     if inspection.error is not None and (error := inspection.error.exception) is not None:
         error.inspection = inspection  # type: ignore[attr-defined]
         raise without_our_frames(error)

@@ -8,10 +8,10 @@ from types import FrameType
 from typing import Any
 
 from IPython.core.error import UsageError
-from IPython.core.magic import Magics, line_cell_magic, magics_class, needs_local_scope, no_var_expand
+from IPython.core.magic import Magics, line_cell_magic, line_magic, magics_class, needs_local_scope, no_var_expand
 from IPython.core.magic_arguments import MagicArgumentParser
 
-from jaxstage_ext import command
+from jaxstage_ext import command, compile_options
 from jaxstage_ext.completion import completer
 from jaxstage_ext.request import Request
 from jaxstage_ext.runs import Runs
@@ -44,6 +44,7 @@ an axis of --dim; dicts, lists and tuples of these are pytrees; anything else is
 parameters, the others in order to those that are left."""
 
 PARSERS = {name: command.parser(name, _HELP.format(name=name, stop=stop)) for name, stop in _STOPS.items()}
+compile_options.add_to(PARSERS["compile"])
 
 
 def _documented(method: Any) -> Any:
@@ -75,6 +76,16 @@ class StageMagics(Magics):
     @_documented
     def compile(self, line: str, cell: str | None = None, local_ns: dict[str, Any] | None = None) -> Any:
         return self._run("compile", line, cell, local_ns)
+
+    @line_magic
+    @no_var_expand
+    def xla_flags(self, line: str) -> None:
+        """XLA's flags in this jaxlib, with their types and what holds where nothing is set, XLA_FLAGS included.
+
+        %xla_flags               all of them
+        %xla_flags cpu fast math those whose names hold all of these words
+        """
+        print(compile_options.table(line.strip()))
 
     def run_async(self, kind: str, line: str, cell: str) -> Awaitable[Any]:
         """The cell magic for a cell that awaits; the cell's code awaits this in its turn."""
@@ -134,5 +145,6 @@ def unload(ip: Any) -> None:
     for name in PARSERS:
         for kind in ("line", "cell"):
             ip.magics_manager.magics[kind].pop(name, None)
+    ip.magics_manager.magics["line"].pop("xla_flags", None)
     ip.configurables[:] = [c for c in ip.configurables if not isinstance(c, JAXStage)]
     JAXStage.clear_instance()

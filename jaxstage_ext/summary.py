@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import jax
 import numpy as np
 
-from jaxstage_ext.core import jax_private, stages
+from jaxstage_ext.core import jax_private, options, stages
 from jaxstage_ext.core.call import Call
 
 if TYPE_CHECKING:
@@ -94,11 +94,14 @@ def scaled(value: float, unit: str) -> str:
 
 def target(inspection: Inspection) -> str:
     """Where it was staged for: the platforms JAX lowered to, and JAX's version."""
+    return f"{_platform()} · jax {jax.__version__}"
+
+
+def _platform() -> str:
     try:
-        platform = jax.default_backend()
+        return jax.default_backend()
     except RuntimeError:
-        platform = "no device"
-    return f"{platform} · jax {jax.__version__}"
+        return "no device"
 
 
 def facts(compiled: Any) -> list[dict[str, str | None]]:
@@ -167,6 +170,7 @@ def of(inspection: Inspection) -> dict[str, Any]:
         "name": inspection.name,
         "signature": signature(inspection.call, _out(inspection)),
         "target": target(inspection),
+        "options": options.shown(inspection.call.compiler_options),
         "stages": [_stage(inspection, s, running) for s in staged.stages],
         "facts": facts(compiled) if compiled is not None else [],
         "coverage": coverage and {"direct": coverage.direct, "inferred": coverage.inferred, "total": coverage.total},
@@ -177,7 +181,7 @@ def of(inspection: Inspection) -> dict[str, Any]:
 
 
 def _notes(inspection: Inspection) -> list[str]:
-    notes = []
+    notes = options.notes(inspection.call.compiler_options, _platform())
     coverage = inspection.coverage
     if coverage and coverage.total and not coverage.direct + coverage.inferred:
         notes.append("Nothing links to source: JAX recorded no line of your own code (a function out of a library?).")

@@ -8,9 +8,12 @@ from __future__ import annotations
 import re
 import threading
 from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
 from typing import Any
 
 import jax
+import jaxlib
+from jax._src import compiler as _compiler
 from jax._src import core as _core
 from jax._src import pretty_printer as _pp
 from jax._src import source_info_util as _source_info
@@ -160,3 +163,20 @@ def static_arguments(fn: Any) -> tuple[tuple[int, ...], tuple[str, ...]]:
     """(argnums, argnames) that a `jax.jit` object treats as static."""
     info = getattr(fn, "_jit_info", None)
     return (tuple(info.static_argnums), tuple(info.static_argnames)) if info is not None else ((), ())
+
+
+def xla_library() -> Path:
+    """The shared library that holds XLA."""
+    return Path(jaxlib.__file__).with_name("libjax_common.so")
+
+
+def compile_options() -> bytes:
+    """The serialised CompileOptionsProto that JAX compiles with where no option is set."""
+    options = _compiler.get_compile_options(num_replicas=1, num_partitions=1)
+    return bytes(options.SerializeAsString())
+
+
+def build_options() -> frozenset[str]:
+    """Names beside XLA's flags that compiler options may have; jaxlib decides which it takes."""
+    options = _compiler.get_compile_options(num_replicas=1, num_partitions=1).executable_build_options
+    return frozenset(name for name in dir(options) if not name.startswith("_"))

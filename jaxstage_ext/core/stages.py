@@ -10,7 +10,7 @@ from typing import Any
 
 import jax
 
-from jaxstage_ext.core import events, jax_private
+from jaxstage_ext.core import events, jax_private, options
 from jaxstage_ext.core.call import Call
 
 STAGES = ("trace", "lower", "compile")
@@ -115,7 +115,7 @@ def _lower(staged: Staged) -> Any:
 
 
 def _compile(staged: Staged) -> Any:
-    return staged.value("lower").compile()
+    return options.compile_lowered(staged.value("lower"), staged.call.compiler_options)
 
 
 _STEPS: dict[str, Callable[[Staged], Any]] = {"trace": _trace, "lower": _lower, "compile": _compile}

@@ -72,6 +72,7 @@ def test_flags_as_people_write_them(text: str, name: str, value: Any) -> None:
     [
         ("cpu_enable_fast_mth=1", "XLA has no option 'cpu_enable_fast_mth'; did you mean xla_cpu_enable_fast_math"),
         ("autotune_level=1", "did you mean xla_gpu_autotune_level?"),
+        ("fast_mth=1", "did you mean xla_enable_fast_math or xla_cpu_enable_fast_math?"),
         ("xla_zork=1", "XLA has no option 'xla_zork'; %xla_flags lists all"),
         ("backend_optimization_level=high", "xla_backend_optimization_level wants a 32-bit integer, not 'high'"),
         ("backend_optimization_level=1.5", "wants a 32-bit integer, not '1.5'"),
@@ -91,6 +92,11 @@ def test_what_is_wrong_is_told_in_one_line(text: str, told: str) -> None:
         build([text])
     assert told in str(caught.value)
     assert "\n" not in str(caught.value)
+
+
+def test_a_number_of_any_length_is_told() -> None:
+    with pytest.raises(OptionError, match="wants a 32-bit integer, not '999"):
+        build(["backend_optimization_level=" + "9" * 5000])
 
 
 def test_an_option_is_set_once() -> None:
@@ -159,6 +165,13 @@ def test_a_flag_of_another_backend_is_noticed(name: str, platform: str, told: st
     notes = options.notes({name: 1}, platform)
     assert len(notes) == (told is not None)
     assert told is None or told in notes[0]
+
+
+def test_a_note_is_part_of_the_report() -> None:
+    inspection = jaxstage_ext.inspect(f, X, X, compiler_options={"gpu_autotune_level": 2})
+    (note,) = inspection.summary()["notes"]
+    assert note.startswith("xla_gpu_autotune_level is a flag of XLA's GPU backend; this is compiled for cpu")
+    assert note[:40] in repr(inspection)
 
 
 # ---- profiles --------------------------------------------------------------------------------------------------------

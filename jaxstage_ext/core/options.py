@@ -27,7 +27,6 @@ _WANTED = {
 }
 _BOOLS = {"true": True, "1": True, "false": False, "0": False}
 _BACKENDS = {"xla_cpu_": ("cpu", "CPU"), "xla_gpu_": ("gpu", "GPU"), "xla_tpu_": ("tpu", "TPU")}
-_BACKEND = re.compile(r"^xla_(?:(?:cpu|gpu|tpu)_)?")
 _GPU_NAMES = ("gpu", "cuda", "rocm")
 
 
@@ -152,13 +151,14 @@ def _name(raw: Any, known: Flags) -> str:
 
 
 def _near(name: str, known: Flags) -> list[str]:
+    """Flags of a similar name, else the shortest of the few that hold the same words, misspelled ones set right."""
     full = name if name.startswith("xla_") else f"xla_{name}"
-    close = difflib.get_close_matches(full, known.by_name, n=2, cutoff=0.8)
-    holding = [flag.name for flag in known.matching(name.removeprefix("xla_"))]
-    if close or holding:
-        return close or (holding if len(holding) <= 3 else [])
-    short = {_BACKEND.sub("", known_name): known_name for known_name in known.by_name}
-    return [short[one] for one in difflib.get_close_matches(_BACKEND.sub("", full), short, n=2, cutoff=0.8)]
+    if close := difflib.get_close_matches(full, known.by_name, n=2, cutoff=0.8):
+        return close
+    vocabulary = {word for flag in known.by_name for word in flag.split("_")}
+    words = [difflib.get_close_matches(word, vocabulary, n=1) or [word] for word in full.split("_")]
+    holding = known.matching(" ".join(word for (word,) in words))
+    return sorted((flag.name for flag in holding), key=len)[:2] if len(holding) <= 10 else []
 
 
 def _unchecked(name: str, value: Any) -> Any:
@@ -196,7 +196,7 @@ def _bool(flag: Flag, value: Any) -> bool | None:
 
 
 def _int(flag: Flag, value: Any) -> int | None:
-    if isinstance(value, str) and re.fullmatch(r"\s*[+-]?\d+\s*", value):
+    if isinstance(value, str) and re.fullmatch(r"\s*[+-]?[0-9]{1,20}\s*", value):
         value = int(value)
     if isinstance(value, bool) or not isinstance(value, int):
         return None

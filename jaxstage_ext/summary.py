@@ -170,7 +170,7 @@ def of(inspection: Inspection) -> dict[str, Any]:
         "name": inspection.name,
         "signature": signature(inspection.call, _out(inspection)),
         "target": target(inspection),
-        "options": options.shown(inspection.call.compiler_options),
+        "options": options.shown(_options(inspection)),
         "stages": [_stage(inspection, s, running) for s in staged.stages],
         "facts": facts(compiled) if compiled is not None else [],
         "coverage": coverage and {"direct": coverage.direct, "inferred": coverage.inferred, "total": coverage.total},
@@ -180,8 +180,13 @@ def of(inspection: Inspection) -> dict[str, Any]:
     }
 
 
+def _options(inspection: Inspection) -> dict[str, Any]:
+    """The compile options in force: those that the function was jitted with, and this call's above them."""
+    return jax_private.own_options(stages.unwrap(inspection.lowered)) | dict(inspection.call.compiler_options)
+
+
 def _notes(inspection: Inspection) -> list[str]:
-    notes = options.notes(inspection.call.compiler_options, _platform())
+    notes = options.notes(_options(inspection), _platform())
     coverage = inspection.coverage
     if coverage and coverage.total and not coverage.direct + coverage.inferred:
         notes.append("Nothing links to source: JAX recorded no line of your own code (a function out of a library?).")

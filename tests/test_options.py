@@ -244,6 +244,15 @@ def test_wrappers_pass_options_through(library: str) -> None:
     assert ALONE in unfused
 
 
+def test_options_that_a_function_was_jitted_with_are_shown_too() -> None:
+    jitted = jax.jit(f, compiler_options=UNFUSED | {"xla_gpu_autotune_level": 2})
+    inspection = jaxstage_ext.inspect(jitted, X, X, compiler_options={"xla_disable_hlo_passes": "algsimp"})
+    assert inspection.summary()["options"] == {"xla_disable_hlo_passes": "algsimp", "xla_gpu_autotune_level": 2}
+    assert len(inspection.summary()["notes"]) == 1
+    assert ALONE not in inspection.documents["hlo"].text
+    assert ALONE in jaxstage_ext.inspect(jitted, X, X).documents["hlo"].text
+
+
 class Stubborn:
     """Some library's jit, whose compile takes nothing."""
 

@@ -180,3 +180,8 @@ def build_options() -> frozenset[str]:
     """Names beside XLA's flags that compiler options may have; jaxlib decides which it takes."""
     options = _compiler.get_compile_options(num_replicas=1, num_partitions=1).executable_build_options
     return frozenset(name for name in dir(options) if not name.startswith("_"))
+
+
+def own_options(lowered: Any) -> dict[str, Any]:
+    """The compiler options that a function was jitted with; those of `.compile` come on top."""
+    return dict(getattr(getattr(lowered, "_lowering", None), "_compiler_options_kvs", ()))

@@ -88,7 +88,8 @@ def notes(options: Mapping[str, Any], platform: str) -> list[str]:
     if not options:
         return []
     told = [note for name in options if (note := _backend_note(name, platform))]
-    if doubt := fdo.doubt(options[PROFILE]) if options.get(PROFILE) else None:
+    profile = options.get(PROFILE)
+    if doubt := fdo.doubt(profile) if profile and isinstance(profile, bytes) else None:
         told.append(f"The FDO profile may be damaged: {doubt}. XLA decides what becomes of it.")
     problem = flags.installed().problem
     return told + ([f"Names and values of options are not checked before XLA sees them: {problem}."] if problem else [])
@@ -255,10 +256,11 @@ def _takes_options(compile_: Any) -> bool:
 def _shown(value: Any) -> Any:
     if isinstance(value, bytes):
         return f"{len(value):,} bytes"
-    exact = not isinstance(value, int | float) or (math.isfinite(value) and abs(value) < 2**53)
+    number = isinstance(value, int | float)
+    exact = math.isfinite(value) and abs(value) < 2**53 if number else isinstance(value, str)
     return value if exact else str(value)
 
 
 def _quoted(value: Any) -> str:
-    text = repr(_shown(value))
+    text = repr(_shown(value) if isinstance(value, bytes) else value)
     return text if len(text) <= 60 else text[:57] + "..."

@@ -13,7 +13,7 @@ from typing import Any
 import jax
 
 from jaxstage_ext import serial, summary
-from jaxstage_ext.core import absent, constants, jax_private, stages
+from jaxstage_ext.core import absent, constants, jax_private, options, stages
 from jaxstage_ext.core.absent import Executable
 from jaxstage_ext.core.call import Call
 from jaxstage_ext.core.remote import USUAL, Limits
@@ -30,7 +30,12 @@ Targets = str | Target | Iterable[str | Target]
 
 
 def inspect(
-    fn: Callable[..., Any], *args: Any, stage: str = "compile", target: Targets = "local", **kwargs: Any
+    fn: Callable[..., Any],
+    *args: Any,
+    stage: str = "compile",
+    target: Targets = "local",
+    compiler_options: Mapping[str, Any] | None = None,
+    **kwargs: Any,
 ) -> Inspection:
     """Take `fn(*args, **kwargs)` through JAX's stages without running it.
 
@@ -39,15 +44,22 @@ def inspect(
       *args: arrays, `jax.ShapeDtypeStruct`s or pytrees of them.
       stage: the last stage to run: "trace", "lower" or "compile".
       target: what to compile for: "local", "cpu:8", "v5e:4x4", "h100:8", or a list of them. The Inspection answers
-        for the first; `targets` has them all. A parameter of `fn` that is called so is given by position.
+        for the first; `targets` has them all.
+      compiler_options: XLA flags by name, with or without "xla_", for the
+        compile stage. An argument of `fn` with this name, or `stage` or
+        `target`, goes through `functools.partial`.
       **kwargs: as `args`.
 
     Raises:
-      ValueError: for another `stage`; for a `target` that cannot be, or lacks a package.
+      ValueError: for another `stage`; for a `target` that cannot be, or lacks a package; for a compile option that
+        XLA does not have, a value of another type, or one beside an earlier `stage`.
       Exception: for the first target, whatever JAX raises for the function, without our frames. Its
         attribute `inspection` holds the stages that did work.
     """
-    inspection = run(Call(fn, args, kwargs), stage, targets=parse_all(target))
+    if compiler_options and stage != "compile":
+        raise ValueError(f"compiler_options act on compile, and stage={stage!r} stops before it; drop one of them")
+    checked = options.check(compiler_options or {})
+    inspection = run(Call(fn, args, kwargs, compiler_options=checked), stage, targets=parse_all(target))
     if inspection.error is not None and (error := inspection.error.exception) is not None:
         error.inspection = inspection  # type: ignore[attr-defined]
         raise without_our_frames(error)

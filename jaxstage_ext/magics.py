@@ -11,7 +11,7 @@ from IPython.core.error import UsageError
 from IPython.core.magic import Magics, line_cell_magic, line_magic, magics_class, needs_local_scope, no_var_expand
 from IPython.core.magic_arguments import MagicArgumentParser
 
-from jaxstage_ext import command, staging
+from jaxstage_ext import command, compile_options, staging
 from jaxstage_ext.completion import completer
 from jaxstage_ext.request import Request
 from jaxstage_ext.runs import Runs
@@ -44,6 +44,7 @@ an axis of --dim; dicts, lists and tuples of these are pytrees; anything else is
 parameters, the others in order to those that are left."""
 
 PARSERS = {name: command.parser(name, _HELP.format(name=name, stop=stop)) for name, stop in _STOPS.items()}
+compile_options.add_to(PARSERS["compile"])
 
 
 def _documented(method: Any) -> Any:
@@ -83,6 +84,16 @@ class StageMagics(Magics):
             raise UsageError(f"%targets takes no arguments, not {line.strip()!r}; use one as in %compile -t v5e:2x2")
         staging.check_jax()
         print(staging.survey())
+
+    @line_magic
+    @no_var_expand
+    def xla_flags(self, line: str) -> None:
+        """XLA's flags in this jaxlib, with their types and what holds where nothing is set, XLA_FLAGS included.
+
+        %xla_flags               all of them
+        %xla_flags cpu fast math those whose names hold all of these words
+        """
+        print(compile_options.table(line.strip()))
 
     def run_async(self, kind: str, line: str, cell: str) -> Awaitable[Any]:
         """The cell magic for a cell that awaits; the cell's code awaits this in its turn."""
@@ -143,5 +154,6 @@ def unload(ip: Any) -> None:
         for kind in ("line", "cell"):
             ip.magics_manager.magics[kind].pop(name, None)
     ip.magics_manager.magics["line"].pop("targets", None)
+    ip.magics_manager.magics["line"].pop("xla_flags", None)
     ip.configurables[:] = [c for c in ip.configurables if not isinstance(c, JAXStage)]
     JAXStage.clear_instance()

@@ -10,7 +10,7 @@ from typing import Any
 from IPython.core.error import UsageError
 
 from jaxstage_ext import calls as calling
-from jaxstage_ext import command, staging
+from jaxstage_ext import command, compile_options, staging
 from jaxstage_ext.arguments import Dims, Given
 from jaxstage_ext.arguments import parse as parse_arguments
 from jaxstage_ext.cell import Cell, execute, run_cell
@@ -32,6 +32,7 @@ class Request:
         self.options, self.jit = asked.options, asked.jit
         self.on_line = command.expressions(asked.code)
         self.dims = Dims(self.options.dim or ())
+        self.compiler_options = compile_options.read(self.options)
         self._given: Given | None = None
         self._aim: staging.Aim | None = None
         if self.options.run and kind != "compile":
@@ -137,7 +138,7 @@ class Request:
             raise UsageError(f"{name} {why}, so it cannot be staged; {_OTHERWISE.format(kind=self.kind)}")
 
     def _call(self, fn: Any, args: tuple[Any, ...], kwargs: dict[str, Any], name: str) -> Call:
-        return Call(fn, args, kwargs, name, self.jit, self.runs.label)
+        return Call(fn, args, kwargs, name, self.jit, self.runs.label, self.compiler_options)
 
     def _stage(self, calls: list[Call]) -> tuple[tuple[Any, ...], Any]:
         """Inspections and the value of `--run`. Binds `-o`, then raises what stopped a stage."""

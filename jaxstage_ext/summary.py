@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import jax
 import numpy as np
 
-from jaxstage_ext.core import jax_private, packages, stages
+from jaxstage_ext.core import jax_private, options, packages, stages
 from jaxstage_ext.core.absent import Executable, NoFigure
 from jaxstage_ext.core.call import Call
 from jaxstage_ext.core.devices import CATALOGUE
@@ -100,11 +100,17 @@ def target(inspection: Inspection) -> str:
     if not wanted.is_local:
         many = "heuristic, not autotuned" if wanted.platform == "cuda" else f"{wanted.platform}, {wanted.size}"
         return f"{wanted} · {many} · jax {jax.__version__}"
+    return f"{_platform(inspection)} · jax {jax.__version__}"
+
+
+def _platform(inspection: Inspection) -> str:
+    """"cpu", "gpu", "tpu": where it is compiled for."""
+    if not inspection.target.is_local:
+        return "gpu" if inspection.target.platform == "cuda" else inspection.target.platform
     try:
-        platform = jax.default_backend()
+        return jax.default_backend()
     except RuntimeError:
-        platform = "no device"
-    return f"{platform} · jax {jax.__version__}"
+        return "no device"
 
 
 def facts(compiled: Any) -> list[dict[str, str | None]]:
@@ -186,6 +192,7 @@ def of(inspection: Inspection) -> dict[str, Any]:
         "name": f"{inspection.name} · {inspection.target}" if several else inspection.name,
         "signature": signature(inspection.call, _out(inspection)),
         "target": target(inspection),
+        "options": options.shown(_options(inspection)),
         "stages": [_stage(inspection, s, running) for s in staged.stages],
         "facts": facts(compiled) if compiled is not None else [],
         "coverage": coverage and {"direct": coverage.direct, "inferred": coverage.inferred, "total": coverage.total},
@@ -195,8 +202,13 @@ def of(inspection: Inspection) -> dict[str, Any]:
     }
 
 
+def _options(inspection: Inspection) -> dict[str, Any]:
+    """The compile options in force: those that the function was jitted with, and this call's above them."""
+    return jax_private.own_options(stages.unwrap(inspection.lowered)) | dict(inspection.call.compiler_options)
+
+
 def _notes(inspection: Inspection) -> list[str]:
-    notes = _about_target(inspection)
+    notes = _about_target(inspection) + options.notes(_options(inspection), _platform(inspection))
     coverage = inspection.coverage
     if coverage and coverage.total and not coverage.direct + coverage.inferred:
         notes.append("Nothing links to source: JAX recorded no line of your own code (a function out of a library?).")

@@ -241,6 +241,7 @@ def test_unload_takes_everything_away_and_loading_again_works() -> None:
         shell.run("%unload_ext jaxstage_ext")
         assert "not found" in shell.run("%compile loss(w, x)").text
         assert "not found" in shell.run("%%compile\nloss(w, x)").text
+        assert "not found" in shell.run("%xla_flags").text
         assert not [c for c in ip.configurables if type(c).__name__ == "JAXStage"]
         assert "--static-argnums" not in ip.complete("", "%compile --st", 13)[1]
         shell.run("%load_ext jaxstage_ext")

@@ -79,7 +79,9 @@ def nasty(name):
         "line": 3,
         "interrupted": False,
     }
-    return fakes.inspection(name=name, documents=documents, head={"error": error, "target": name, "notes": [name]})
+    return fakes.inspection(
+        name=name, documents=documents, head={"error": error, "target": name, "notes": [name], "options": {name: name}}
+    )
 
 
 def failed():

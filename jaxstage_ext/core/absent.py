@@ -98,7 +98,9 @@ def lower(traced: Any, target: Target) -> Any:
         ) from error
 
 
-def compile(lowered: Any, fn: Any, target: Target, limits: Limits, large_constants: bool) -> Executable:  # noqa: A001
+def compile(  # noqa: A001
+    lowered: Any, fn: Any, target: Target, limits: Limits, large_constants: bool, given: Mapping[str, Any]
+) -> Executable:
     """Compile in the worker what `fn` was lowered to.
 
     Raises:
@@ -114,7 +116,7 @@ def compile(lowered: Any, fn: Any, target: Target, limits: Limits, large_constan
             "larger target"
         )
     order, note = placement.order(placed, target, limits)
-    module, options = jax_private.compile_request(lowered, target.platform, order)
+    module, options = jax_private.compile_request(lowered, target.platform, order, given)
     request = {
         "method": "compile",
         "room": room,

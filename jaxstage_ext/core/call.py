@@ -16,6 +16,7 @@ class Call:
       args, kwargs: pytrees of arrays or `jax.ShapeDtypeStruct`s.
       name: how the call is titled; the function's name when empty.
       jit: options of `jax.jit` to apply ("static_argnums", "donate_argnames", ...).
+      compiler_options: what `core.options.check` gave, for the compile stage.
       cell: label of the cell that asked ("In [5]").
     """
 
@@ -25,3 +26,4 @@ class Call:
     name: str = ""
     jit: Mapping[str, Any] = field(default_factory=dict)
     cell: str | None = None
+    compiler_options: Mapping[str, Any] = field(default_factory=dict)

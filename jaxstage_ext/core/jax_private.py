@@ -9,10 +9,13 @@ import re
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import jax
+import jaxlib
 import numpy as np
+from jax._src import compiler as _compiler
 from jax._src import core as _core
 from jax._src import dispatch as _dispatch
 from jax._src import pretty_printer as _pp
@@ -197,10 +200,13 @@ def placed(lowered: Any, fn: Any) -> Placed:
     return Placed(count, tuple(d.id for d in devices) if devices is not None else (), sizes, is_pmap)
 
 
-def compile_request(lowered: Any, platform: str, device_ids: Sequence[int]) -> tuple[bytes, bytes]:
+def compile_request(
+    lowered: Any, platform: str, device_ids: Sequence[int], given: Mapping[str, Any]
+) -> tuple[bytes, bytes]:
     """(StableHLO bytecode, serialised compile options) of a lowering.
 
-    The options are those with which JAX itself would compile it on these devices of `platform`.
+    The options are those with which JAX itself would compile it on these devices of `platform`, the function's own
+    and above them those `given`.
     """
     lowering = lowered._lowering
     args = lowering.compile_args
@@ -214,6 +220,28 @@ def compile_request(lowered: Any, platform: str, device_ids: Sequence[int]) -> t
         outputs,
         None,
         np.array(device_ids),
-        dict(lowering._compiler_options_kvs),
+        own_options(lowered) | dict(given),
     )
     return _mlir.module_to_bytecode(lowering.stablehlo()), options.SerializeAsString()
+
+
+def xla_library() -> Path:
+    """The shared library that holds XLA."""
+    return Path(jaxlib.__file__).with_name("libjax_common.so")
+
+
+def compile_options() -> bytes:
+    """The serialised CompileOptionsProto that JAX compiles with where no option is set."""
+    options = _compiler.get_compile_options(num_replicas=1, num_partitions=1)
+    return bytes(options.SerializeAsString())
+
+
+def build_options() -> frozenset[str]:
+    """Names beside XLA's flags that compiler options may have; jaxlib decides which it takes."""
+    options = _compiler.get_compile_options(num_replicas=1, num_partitions=1).executable_build_options
+    return frozenset(name for name in dir(options) if not name.startswith("_"))
+
+
+def own_options(lowered: Any) -> dict[str, Any]:
+    """The compiler options that a function was jitted with; those of `.compile` come on top."""
+    return dict(getattr(getattr(lowered, "_lowering", None), "_compiler_options_kvs", ()))

@@ -10,7 +10,7 @@ from typing import Any
 
 import jax
 
-from jaxstage_ext.core import absent, constants, events, jax_private
+from jaxstage_ext.core import absent, constants, events, jax_private, options
 from jaxstage_ext.core.absent import Executable
 from jaxstage_ext.core.call import Call
 from jaxstage_ext.core.remote import USUAL, Limits
@@ -142,11 +142,12 @@ def _lower(staged: Staged) -> Any:
 
 
 def _compile(staged: Staged) -> Any:
+    given = staged.call.compiler_options
     if staged.target.is_local:
-        return staged.value("lower").compile()
+        return options.compile_lowered(staged.value("lower"), given)
     spell_out = constants.spelled_out(unwrap(staged.value("trace")))
     lowered = unwrap(staged.value("lower"))
-    return absent.compile(lowered, staged.call.fn, staged.target, staged.limits, spell_out)
+    return absent.compile(lowered, staged.call.fn, staged.target, staged.limits, spell_out, given)
 
 
 _STEPS: dict[str, Callable[[Staged], Any]] = {"trace": _trace, "lower": _lower, "compile": _compile}

@@ -65,6 +65,7 @@ def _head(summary: Any) -> str:
     parts = [
         f'<b><code style="{_CODE}">{_text(summary["signature"], 1200)}</code></b> {_dim(summary["target"])}',
         " ▸ ".join(_stage(s) for s in summary["stages"]),
+        _options(words.options(summary)),
         " ▸ ".join(escape(c) for c in words.counts(summary)),
         " · ".join(_text(words.fact(f), 300) for f in summary["facts"]),
         escape(words.linked(summary)),
@@ -84,6 +85,11 @@ def _dim(text: str) -> str:
 def _stage(stage: Any) -> str:
     text = _text(words.stage(stage), 300)
     return f'<b style="color:{_BAD}">{text}</b>' if stage["state"] in ("failed", "interrupted") else text
+
+
+def _options(options: Sequence[str]) -> str:
+    texts = [f'<code style="{_CODE}">{_text(option, 120)}</code>' for option in options[:20]]
+    return f"options {' · '.join(texts)}{' · …' if len(options) > 20 else ''}" if texts else ""
 
 
 def _error(summary: Any) -> str:

@@ -58,6 +58,8 @@ def _head(summary: Any, columns: int) -> Iterator[str]:
 
 def _facts(summary: Any, inner: int) -> Iterator[str]:
     yield from _packed([words.stage(s) for s in summary["stages"]], " ▸ ", inner)
+    if options := words.options(summary):
+        yield from _packed([f"options {options[0]}", *options[1:]], " · ", inner)
     yield from _packed([*words.counts(summary)], " ▸ ", inner)
     yield from _packed([words.fact(f) for f in summary["facts"]], " · ", inner)
     yield from _packed([words.linked(summary)], "", inner)

@@ -72,6 +72,11 @@ def stage(one: Mapping[str, Any]) -> str:
     return clean(" ".join(words))
 
 
+def options(summary: Mapping[str, Any]) -> list[str]:
+    """`xla_cpu_enable_fast_math=True`: the compile options that were set."""
+    return [clean(f"{name}={value}") for name, value in (summary.get("options") or {}).items()]
+
+
 def counts(summary: Mapping[str, Any]) -> list[str]:
     """`34 eqns`, `41 ops`: what the finished stages hold."""
     return [clean(s["count"]) for s in summary["stages"] if s.get("count")]

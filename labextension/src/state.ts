@@ -43,6 +43,7 @@ export interface Summary {
   name: string;
   signature: string;
   target: string;
+  options: [name: string, value: string][];
   stages: Stage[];
   facts: Fact[];
   coverage: Coverage | null;
@@ -100,11 +101,24 @@ function readCoverage(raw: unknown): Coverage | null {
   return total === null ? null : { direct: count(coverage.direct), inferred: count(coverage.inferred), total };
 }
 
+function readOptions(raw: unknown): [string, string][] {
+  return Object.entries(fields(raw))
+    .slice(0, MAX_LIST)
+    .map(([name, value]) => [name.slice(0, MAX_TEXT), shown(value)]);
+}
+
+/** A compile option's value as Python writes it. */
+function shown(value: unknown): string {
+  if (typeof value === "boolean") return value ? "True" : "False";
+  return typeof value === "number" ? String(value) : text(value);
+}
+
 function readSummary(raw: Fields): Summary {
   return {
     name: text(raw.name),
     signature: text(raw.signature),
     target: text(raw.target),
+    options: readOptions(raw.options),
     stages: list(raw.stages).map(readStage),
     facts: list(raw.facts).map((f) => ({ label: text(f.label), text: text(f.text), reason: orNull(f.reason) })),
     coverage: readCoverage(raw.coverage),

@@ -286,6 +286,22 @@ describe("stages", () => {
     expect($$(".jaxstage script, .jaxstage img")).toEqual([]);
   });
 
+  it("compile options are chips of text, and there are none where nothing was set", () => {
+    const options = { xla_cpu_enable_fast_math: true, xla_backend_optimization_level: 0, xla_dump_to: "<b>here</b>" };
+    kernel.now = readState({ calls: [{ ...call, options, documents: [] }] });
+    open();
+    expect($$(".jxs-options .jxs-option").map((chip) => chip.textContent)).toEqual([
+      "xla_cpu_enable_fast_math=True",
+      "xla_backend_optimization_level=0",
+      "xla_dump_to=<b>here</b>",
+    ]);
+    expect($(".jxs-options b")).toBeNull();
+    unmount();
+    kernel.now = readState({ calls: [{ ...call, documents: [] }] });
+    open();
+    expect($(".jxs-options")).toBeNull();
+  });
+
   it("of several calls are picked from a list", async () => {
     kernel.now = readState({ calls: [call, { ...call, name: "other", signature: "other(x)", documents: [] }] });
     open();

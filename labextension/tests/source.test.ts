@@ -97,4 +97,7 @@ it("a state of any shape is read", () => {
   expect(call?.name).toBe("");
   expect(call?.stages[0]).toMatchObject({ state: "waiting", seconds: null });
   expect(call?.documents).toEqual([]);
+  expect(call?.options).toEqual([]);
+  const [odd] = readState({ calls: [{ options: { a: { b: 1 }, c: false, d: null, e: 0.5 } }, { options: "text" }] }).calls;
+  expect(odd?.options).toEqual([["a", ""], ["c", "False"], ["d", ""], ["e", "0.5"]]);
 });

@@ -82,6 +82,18 @@ function Failure({ error, onShow }: { error: StageFailure; onShow: (() => void) 
   );
 }
 
+function Options({ options }: { options: Summary["options"] }) {
+  return (
+    <div class="jxs-options" role="list" aria-label="compile options">
+      {options.map(([name, value]) => (
+        <code role="listitem" class="jxs-option" title={`${name}=${value}`} key={name}>
+          {name}={value}
+        </code>
+      ))}
+    </div>
+  );
+}
+
 export function LinkButton({ text, onClick }: { text: string; onClick: () => void }) {
   return (
     <button type="button" class="jxs-link" onClick={onClick}>
@@ -141,6 +153,7 @@ export function Header({ session }: { session: Session }) {
           {summary.coverage && <Linked coverage={summary.coverage} />}
         </div>
       </div>
+      {summary.options.length > 0 && <Options options={summary.options} />}
       {summary.error && <Failure error={summary.error} onShow={summary.error.line === null ? null : show} />}
       {summary.notes.map((note) => (
         <p class="jxs-note" key={note}>

@@ -1,0 +1,93 @@
+"""Compile options on a magic's line, and the table of XLA's flags."""
+
+from __future__ import annotations
+
+import argparse
+import textwrap
+from typing import Any
+
+from IPython.core.error import UsageError
+from IPython.core.magic_arguments import MagicArgumentParser
+
+from jaxstage_ext import staging
+
+_WIDEST_DEFAULT = 40
+
+
+def add_to(parser: MagicArgumentParser) -> None:
+    """The options of `%compile` that reach XLA."""
+    add = parser.add_argument
+    add(
+        "--xla",
+        action="append",
+        metavar="name=value",
+        help="Set an XLA flag for this compilation, with or without xla_ in front; may be repeated. "
+        "Tab completes names and values; %%xla_flags lists them.",
+    )
+    add("-O", "--optimization-level", type=_level, metavar="0..3", help="Of XLA's backend: 0 is none, 3 all.")
+    add("--fdo-profile", metavar="FILE", help="Profile for feedback-directed optimisation, as JAX records one.")
+
+
+def _level(text: str) -> int:
+    if text not in ("0", "1", "2", "3"):
+        raise argparse.ArgumentTypeError(f"{text!r} is not a level from 0 to 3")
+    return int(text)
+
+
+def read(options: argparse.Namespace) -> dict[str, Any]:
+    """What was given, checked, as jaxlib takes it. Raises UsageError."""
+    xla, level, profile = (getattr(options, name, None) for name in ("xla", "optimization_level", "fdo_profile"))
+    if xla is None and level is None and profile is None:
+        return {}
+    staging.check_jax()
+    from jaxstage_ext.core.options import OptionError, build
+
+    try:
+        return build(xla or (), level, profile)
+    except OptionError as error:
+        raise UsageError(str(error)) from None
+
+
+def flag_names(start: str) -> list[str]:
+    """Names of flags that begin so, as typed with or without xla_; of one that is spelled out, with its values."""
+    from jaxstage_ext.core.flags import installed
+
+    known = installed().by_name
+    bare = not "xla_".startswith(start[:4])
+    return [name.removeprefix("xla_") if bare else name for name in known if name.startswith("xla_" * bare + start)]
+
+
+def flag_values(name: str, start: str) -> list[str]:
+    """Values of a flag that begin so, where its type has few."""
+    from jaxstage_ext.core.flags import installed
+
+    known = installed().by_name
+    flag = known.get(name) or known.get(f"xla_{name}")
+    values = () if flag is None else ("True", "False") if flag.type == "bool" else flag.values
+    return [value for value in values if value.lower().startswith(start.lower())]
+
+
+def table(text: str) -> str:
+    """The flags whose names hold all words of the text: name, type and what holds where nothing is set."""
+    staging.check_jax()
+    from jaxstage_ext.core.flags import installed
+
+    flags = installed()
+    if flags.problem:
+        raise UsageError(f"{flags.problem}; %compile --xla leaves names to XLA")
+    found = flags.matching(text)
+    if not found:
+        raise UsageError(f"none of XLA's {len(flags.by_name)} flags has {text!r} in its name")
+    rows = [("flag", "type", "default")]
+    rows += [(f.name, f.type + (" list" if f.many else ""), _default(f.default)) for f in found]
+    wide = [max(len(row[i]) for row in rows) for i in range(2)]
+    lines = [f"{name:{wide[0]}}  {kind:{wide[1]}}  {default}".rstrip() for name, kind, default in rows]
+    if len(found) == 1 and found[0].values:
+        lines += textwrap.wrap(f"values: {', '.join(found[0].values)}", 100, subsequent_indent="  ")
+    return "\n".join(lines)
+
+
+def _default(text: str | None) -> str:
+    if text is None:
+        return "not known"
+    return f"{text[: _WIDEST_DEFAULT - 1]}…" if len(text) > _WIDEST_DEFAULT else text or "(empty)"

@@ -73,7 +73,7 @@ def check_values(calls: Sequence[Call]) -> None:
 
 
 def stage(
-    ip: Any, calls: Sequence[Call], kind: str, quiet: bool, at: Aim
+    ip: Any, calls: Sequence[Call], kind: str, quiet: bool, at: Aim | None = None
 ) -> tuple[tuple[Any, ...], BaseException | None]:
     """Run the stages up to `kind` of each call in turn, for each target, shown as they go unless `quiet`.
 
@@ -82,7 +82,8 @@ def stage(
     """
     from jaxstage_ext.inspection import prepare
 
-    groups = [prepare(call, kind, at.targets, at.limits) for call in calls]
+    wanted = (at.targets, at.limits) if at else ()
+    groups = [prepare(call, kind, *wanted) for call in calls]
     pending = tuple(inspection for group in groups for inspection in group)
     shown = None if quiet else _show(pending)
     stopped: BaseException | None = None

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
 from IPython.core.interactiveshell import InteractiveShell
 from traitlets.config import Config
 
@@ -65,7 +66,8 @@ def fresh_shell() -> Iterator[Shell]:
     assert shell.run(SETUP).ok
     shell.ip.run_line_magic("load_ext", "jaxstage_ext")
     try:
-        yield shell
+        with np.printoptions():  # `%precision` sets numpy's own
+            yield shell
     finally:
         shell.ip.run_line_magic("unload_ext", "jaxstage_ext")
         InteractiveShell.clear_instance()

@@ -248,21 +248,15 @@ def test_unload_takes_everything_away_and_loading_again_works() -> None:
         assert shell.run("%compile loss(w, x)").panels == [LOSS]
 
 
-def test_loading_imports_nothing_heavy_and_is_quick() -> None:
+def test_loading_imports_nothing_heavy() -> None:
     code = """
-        import sys, time
+        import sys
         from IPython.core.interactiveshell import InteractiveShell
-        ip = InteractiveShell.instance()
-        import numpy
-        start = time.process_time()
-        ip.run_line_magic("load_ext", "jaxstage_ext")
-        print(time.process_time() - start)
+        InteractiveShell.instance().run_line_magic("load_ext", "jaxstage_ext")
         print([m for m in ("jax", "anywidget", "ipywidgets", "plotly", "jaxtyping") if m in sys.modules])
     """
     done = subprocess.run([sys.executable, "-c", textwrap.dedent(code)], capture_output=True, text=True, check=True)
-    seconds, heavy = done.stdout.split("\n")[:2]
-    assert heavy == "[]"
-    assert float(seconds) < 0.1
+    assert done.stdout.split("\n")[0] == "[]"
 
 
 def test_without_history_and_from_code(shell: Shell) -> None:

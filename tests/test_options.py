@@ -429,3 +429,17 @@ def test_help_tells_of_them(shell: Shell) -> None:
     assert all(option in text for option in ("--xla", "--optimization-level", "--fdo-profile", "%xla_flags lists"))
     assert "--xla" not in shell.run("%trace?").text
     assert "XLA_FLAGS" in shell.run("%xla_flags?").text
+
+
+def test_the_worker_compiles_with_them_too() -> None:
+    def two(x):
+        return jnp.sin(x) * 2
+
+    plain = jaxstage_ext.inspect(two, jnp.ones(8), target="cpu:2")
+    without = jaxstage_ext.inspect(
+        two, jnp.ones(8), target="cpu:2", compiler_options={"xla_disable_hlo_passes": "fusion"}
+    )
+    assert " fusion(" in plain.documents["hlo"].text
+    assert without.documents["hlo"].text.count(" fusion(") != plain.documents["hlo"].text.count(" fusion(")
+    assert without.summary()["options"] == {"xla_disable_hlo_passes": "fusion"}
+    assert without.summary()["target"].startswith("cpu:2")

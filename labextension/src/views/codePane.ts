@@ -26,6 +26,7 @@ export class CodePane {
   private rowHeight = 18;
   private id = `jxs-pane-${panes++}`;
   private named: Named | null = null;
+  private placed = false;
   private undo: (() => void)[] = [];
   private resize = new ResizeObserver(() => this.resized());
   private widest = 0;
@@ -71,8 +72,7 @@ export class CodePane {
       }),
     ];
     this.rebuild();
-    this.list.scrollTop = this.doc.scrollTop;
-    this.list.scrollLeft = this.doc.scrollLeft;
+    this.place();
     this.resize.observe(this.list);
     this.draw();
   }
@@ -111,12 +111,24 @@ export class CodePane {
     this.draw();
   }
 
+  /** Where the user was; a list that is not in the page yet cannot scroll, and is placed once it is. */
+  private place(): void {
+    this.list.scrollTop = this.doc.scrollTop;
+    this.list.scrollLeft = this.doc.scrollLeft;
+    this.placed = this.list.isConnected;
+  }
+
   private resized(): void {
+    if (!this.placed) {
+      this.place();
+      this.begin();
+    }
     this.draw();
     this.paintRuler();
   }
 
   private scrolled(): void {
+    if (!this.placed) return;
     this.doc.scrollTop = this.list.scrollTop;
     this.doc.scrollLeft = this.list.scrollLeft;
     this.draw();
@@ -275,7 +287,7 @@ export class CodePane {
   /** XLA prints the entry computation last, and it is what one reads first. */
   private begin(): void {
     const { doc } = this;
-    if (doc.begun || doc.kind !== "hlo" || !doc.rows) return;
+    if (doc.begun || doc.kind !== "hlo" || !doc.rows || !this.placed) return;
     doc.begun = true;
     const row = doc.folds.lastBlock;
     if (row <= 0 || doc.current > 0 || this.list.scrollTop > 0) return;

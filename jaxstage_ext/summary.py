@@ -104,7 +104,7 @@ def target(inspection: Inspection) -> str:
 
 
 def _platform(inspection: Inspection) -> str:
-    """ "cpu", "gpu", "tpu": where it is compiled for."""
+    """Where it is compiled for: "cpu", "gpu" or "tpu", as XLA names flags."""
     if not inspection.target.is_local:
         return "gpu" if inspection.target.platform == "cuda" else inspection.target.platform
     try:

@@ -10,6 +10,7 @@ import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 import jax
@@ -201,7 +202,7 @@ def placed(lowered: Any, fn: Any) -> Placed:
 
 
 def compile_request(
-    lowered: Any, platform: str, device_ids: Sequence[int], given: Mapping[str, Any]
+    lowered: Any, platform: str, device_ids: Sequence[int], given: Mapping[str, Any] = MappingProxyType({})
 ) -> tuple[bytes, bytes]:
     """(StableHLO bytecode, serialised compile options) of a lowering.
 

@@ -23,9 +23,6 @@ from jaxstage_ext.ir import hlo, jaxpr, python, stablehlo
 from jaxstage_ext.ir.source import FrameTable, is_user
 from jaxstage_ext.report import Coverage, Document, Frames
 
-_STAGE_OF = {"python": "trace", "jaxpr": "trace", "stablehlo": "lower", "hlo": "compile"}
-
-
 Targets = str | Target | Iterable[str | Target]
 
 
@@ -138,6 +135,7 @@ class Inspection:
         self._staged = staged
         self.targets = {str(staged.target): self}
         self._table = FrameTable()
+        self._module: Any = None
         self.documents: Mapping[str, Document] = Documents(self._readers)
 
     @property
@@ -252,10 +250,11 @@ class Inspection:
 
     @property
     def _hlo_module(self) -> Any:
-        """XLA's own module, of a compile in this process."""
+        """XLA's own module, of a compile in this process; asked for once, since plugins serialise it each time."""
         compiled = stages.unwrap(self.compiled)
-        modules = jax_private.hlo_modules(compiled) if isinstance(compiled, jax.stages.Compiled) else []
-        return modules[0] if modules else None
+        if self._module is None and isinstance(compiled, jax.stages.Compiled):
+            self._module = next(iter(jax_private.hlo_modules(compiled)), None)
+        return self._module
 
     def _read_hlo(self) -> Document:
         compiled = stages.unwrap(self.compiled)
@@ -264,6 +263,11 @@ class Inspection:
         else:
             text = jax_private.hlo_text(self._hlo_module, constants.spelled_out(stages.unwrap(self.traced)))
         return hlo.read(text, self._module_columns, self._table)
+
+    @cached_property
+    def _facts(self) -> list[dict[str, str | None]]:
+        """JAX's analyses of the executable; each takes XLA a walk over the whole module, and every view asks."""
+        return summary.facts(stages.unwrap(self.compiled))
 
     def summary(self) -> dict[str, Any]:
         """What heads every view: plain JSON types only. Cheap while stages still run."""

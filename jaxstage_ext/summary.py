@@ -184,7 +184,6 @@ def of(inspection: Inspection) -> dict[str, Any]:
     """The summary of an Inspection; see CONTRIBUTING for its form."""
     staged = inspection._staged
     running = any(s.state == stages.RUNNING for s in staged.stages)
-    compiled = stages.unwrap(inspection.compiled)
     coverage = None if running else inspection.coverage
     several = len(inspection.targets) > 1
     return {
@@ -194,7 +193,7 @@ def of(inspection: Inspection) -> dict[str, Any]:
         "target": target(inspection),
         "options": options.shown(_options(inspection)),
         "stages": [_stage(inspection, s, running) for s in staged.stages],
-        "facts": facts(compiled) if compiled is not None else [],
+        "facts": inspection._facts if stages.unwrap(inspection.compiled) is not None else [],
         "coverage": coverage and {"direct": coverage.direct, "inferred": coverage.inferred, "total": coverage.total},
         "documents": [_document(inspection, kind, running) for kind in inspection.documents],
         "error": _error(inspection),

@@ -322,6 +322,15 @@ def test_figures_are_jaxs_own() -> None:
     assert facts["temp"] == f"{temp / 1e3:.3g} kB"
 
 
+def test_xla_analyses_the_executable_once_however_many_views_ask(monkeypatch: pytest.MonkeyPatch) -> None:
+    inspection = inspect(loss, W, X)
+    asked = []
+    original = jax.stages.Compiled.memory_analysis
+    monkeypatch.setattr(jax.stages.Compiled, "memory_analysis", lambda self: asked.append(1) or original(self))
+    assert inspection.summary()["facts"] == inspection.summary()["facts"]
+    assert asked == [1]
+
+
 def test_a_figure_that_jax_does_not_give_is_unknown_with_the_reason(monkeypatch: pytest.MonkeyPatch) -> None:
     inspection = inspect(loss, W, X)
     monkeypatch.setattr(jax.stages.Compiled, "cost_analysis", lambda self: None)

@@ -112,8 +112,21 @@ def _note_time(stage: Stage, heard: events.Heard, wall: float) -> None:
         stage.seconds = stage.value.seconds
     elif stage.name == "compile" and heard.cache_hits:
         stage.note = "from JAX's persistent cache"
-    elif own is None or (stage.name == "trace" and own < LOOKED_UP):
+    elif own is None or (stage.name == "trace" and (_seen_before(unwrap(stage.value)) or own < LOOKED_UP)):
         stage.note = f"{_DONE_BEFORE[stage.name]} earlier in this process"
+
+
+_jaxprs: weakref.WeakValueDictionary[int, Any] = weakref.WeakValueDictionary()
+
+
+def _seen_before(traced: Any) -> bool:
+    """Whether the jaxpr came out of an earlier trace of ours; it is remembered as long as JAX keeps it."""
+    if traced is None:
+        return False
+    jaxpr = traced.jaxpr.jaxpr
+    known = _jaxprs.get(id(jaxpr)) is jaxpr
+    _jaxprs[id(jaxpr)] = jaxpr
+    return known
 
 
 _DONE_BEFORE = {"trace": "traced", "lower": "lowered", "compile": "compiled"}

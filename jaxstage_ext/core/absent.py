@@ -10,7 +10,8 @@ from typing import Any
 
 import jax
 
-from jaxstage_ext.core import jax_private, packages, placement, remote
+from jaxstage_ext.core import packages
+from jaxstage_ext.core.prepared import prepare
 from jaxstage_ext.core.remote import Limits, NotOnTarget
 from jaxstage_ext.core.target import Target, TargetError
 
@@ -109,25 +110,9 @@ def compile(  # noqa: A001
       worker.WorkerDied: when XLA crashed, hung or ate its memory.
       jax.errors.JaxRuntimeError: XLA's own error.
     """
-    placed, room = jax_private.placed(lowered, fn), target.devices or 0
-    if placed.count > room:
-        raise NotOnTarget(
-            f"the program's mesh has {placed.count:,} devices, but {target} has {room:,}; use a smaller mesh or a "
-            "larger target"
-        )
-    order, note = placement.order(placed, target, limits)
-    module, options = jax_private.compile_request(lowered, target.platform, order, given)
-    request = {
-        "method": "compile",
-        "room": room,
-        "order": order,
-        "module": module,
-        "options": options,
-        "large_constants": large_constants,
-    }
-    result = remote.ask(target, request, limits)
-    notes = (note,) if note else ()
-    return Executable(target, devices=placed.count, notes=notes, **_without_false_costs(result, target))
+    prepared = prepare(lowered, fn, target, limits, given)
+    result = prepared.ask("compile", limits, large_constants=large_constants)
+    return Executable(target, devices=prepared.devices, notes=prepared.notes, **_without_false_costs(result, target))
 
 
 def _without_false_costs(result: dict[str, Any], target: Target) -> dict[str, Any]:

@@ -32,8 +32,8 @@ class Limits:
 USUAL = Limits()
 
 
-def ask(target: Target, request: dict[str, Any], limits: Limits = USUAL) -> Any:
-    """The answer of the target's worker to a request that names its method.
+def ask(target: Target, request: dict[str, Any], limits: Limits = USUAL, **how: Any) -> Any:
+    """The answer of the target's worker to a request that names its method; `how` is as in `worker.ask`.
 
     Raises:
       NotOnTarget: for what the target cannot do, with the reason.
@@ -50,7 +50,7 @@ def ask(target: Target, request: dict[str, Any], limits: Limits = USUAL) -> Any:
         "topology": target.topology,
     }
     try:
-        return worker.ask(target.platform, where | request, limits.timeout, limits.memory)
+        return worker.ask(target.platform, where | request, limits.timeout, limits.memory, **how)
     except worker.RequestFailed as failed:
         raise _explained(failed, target) from None
 

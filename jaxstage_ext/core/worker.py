@@ -1,4 +1,4 @@
-"""The compile worker: a process that may die. Started on first need, kept warm, one a platform.
+"""The compile worker: a process that may die. Started on first need, kept warm, one a platform and lane.
 
 `ask` sends a request and waits. A crash, a hang, too much memory or an interrupt ends the worker and the request,
 never the kernel; the next request gets a fresh one. What the worker prints goes to a log of its own.
@@ -19,19 +19,25 @@ import sys
 import tempfile
 import threading
 import time
+import uuid
+from collections.abc import Callable, Mapping
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 from jaxstage_ext.core import process_memory
-from jaxstage_ext.core.worker_main import IDLE
+from jaxstage_ext.core.worker_main import DUMP, IDLE
 
 TIMEOUT = 600.0
 """Seconds that a request may take unless said otherwise."""
 IDLE_SECONDS = 600.0
 """Seconds after which a worker that nobody asks leaves."""
-_TICK = 0.1
+COMPILE, LOOK, THROW_AWAY = "compile", "look", "throw-away"
+"""Lanes: what a cell waits for; what a view asks for, which must not stand in its way; a process for one request."""
+_TICK, _TOLD = 0.1, 0.5
 _LOG_LINES, _LOG_BYTES = 8, 65536
 _STACK = re.compile(r"\s*(?:PC: )?@ |https?://symbolize|\*\*\* Check failure stack trace|\s*$")
+_PASS = re.compile(r"\.(?P<number>\d{4})\.(?P<pipeline>[^.]+)\.(?:after_(?P<name>[^.]+)|\d+)\.")
 _ENVIRONMENT = {
     "TPU_SKIP_MDS_QUERY": "1",  # without it libtpu waits for a metadata server for ever
     "TPU_WORKER_HOSTNAMES": "localhost",
@@ -49,7 +55,7 @@ class WorkerDied(RuntimeError):
     """A request that the worker did not survive.
 
     Attributes:
-      cause: "signal", "exit", "time limit", "memory limit", "junk" or "start".
+      cause: "signal", "exit", "stopped", "time limit", "memory limit", "junk" or "start".
       log: the last lines that the worker printed.
     """
 
@@ -66,7 +72,19 @@ class RequestFailed(RuntimeError):
         self.type = type_
 
 
-def ask(platform: str, request: dict[str, Any], timeout: float = TIMEOUT, memory: int | None = None) -> Any:
+Progress = Callable[[float, str | None], None]
+"""Told about twice a second how many seconds a request has run and, where dumps tell, which pass is reached."""
+
+
+def ask(
+    platform: str,
+    request: dict[str, Any],
+    timeout: float = TIMEOUT,
+    memory: int | None = None,
+    lane: str = COMPILE,
+    environment: Mapping[str, str] = MappingProxyType({}),
+    progress: Progress | None = None,
+) -> Any:
     """The answer of the platform's worker, started if there is none.
 
     Args:
@@ -74,6 +92,9 @@ def ask(platform: str, request: dict[str, Any], timeout: float = TIMEOUT, memory
       request: {"method": name of a method of `worker_main.Compiler`, its arguments}.
       timeout: seconds.
       memory: bytes of resident memory; half of the machine's when None.
+      lane: COMPILE, LOOK or THROW_AWAY; each has a worker of its own.
+      environment: of a throw-away process, above that of this one.
+      progress: called while the request runs.
 
     Raises:
       WorkerDied: with the cause, when the worker did not survive; the next request gets a fresh one.
@@ -81,20 +102,40 @@ def ask(platform: str, request: dict[str, Any], timeout: float = TIMEOUT, memory
       KeyboardInterrupt: at once; the worker is killed.
     """
     limit = process_memory.half_of_machine() if memory is None else memory
-    place = _place(platform)
+    name = _name(platform, lane if lane != THROW_AWAY else uuid.uuid4().hex)
+    try:
+        return _ask(_place(name), platform, environment, (request, timeout, limit, progress))
+    finally:
+        if lane == THROW_AWAY:
+            _places.pop(name).close()
+
+
+def _ask(place: _Place, platform: str, environment: Mapping[str, str], asked: tuple[Any, ...]) -> Any:
     with place.lock:
         for _ in range(2):
             if place.worker is None or not place.worker.alive:
                 place.close()
-                place.worker = Worker(platform)
+                place.worker = Worker(platform, environment)
             try:
-                return place.worker.ask(request, timeout, limit)
+                return place.worker.ask(*asked)
             except _LeftIdle:
                 continue
             finally:
                 if not place.worker.alive:
                     place.close()
     raise WorkerDied(f"the {platform} compile worker left before it could be asked", "exit")
+
+
+def stop(platform: str, lane: str = LOOK) -> None:
+    """End what the lane's worker is at, from any thread; who asked gets WorkerDied, cause "stopped"."""
+    place = _places.get(_name(platform, lane))
+    worker = place.worker if place else None
+    if worker is not None:
+        worker.stop()
+
+
+def _name(platform: str, lane: str) -> str:
+    return platform if lane == COMPILE else f"{platform}/{lane}"
 
 
 class _LeftIdle(Exception):
@@ -118,13 +159,13 @@ _places: dict[str, _Place] = {}
 _placing = threading.Lock()
 
 
-def _place(platform: str) -> _Place:
+def _place(name: str) -> _Place:
     with _placing:
-        return _places.setdefault(platform, _Place())
+        return _places.setdefault(name, _Place())
 
 
 def running() -> dict[str, int]:
-    """The process ids of the workers there are, by platform."""
+    """The process ids of the workers there are, by platform; those of other lanes as "cpu/look"."""
     return {name: place.worker.pid for name, place in list(_places.items()) if place.worker and place.worker.alive}
 
 
@@ -148,8 +189,9 @@ os.register_at_fork(after_in_child=_forget)
 class Worker:
     """One worker process, its pipes, its folder with the log."""
 
-    def __init__(self, platform: str) -> None:
+    def __init__(self, platform: str, environment: Mapping[str, str] = MappingProxyType({})) -> None:
         self.platform = platform
+        self._stopped = False
         self.folder = _new_folder(platform)
         main = str(Path(__file__).with_name("worker_main.py"))
         path = os.pathsep.join(os.path.abspath(entry) for entry in sys.path)
@@ -161,7 +203,7 @@ class Worker:
                     stdout=subprocess.PIPE,
                     stderr=log,
                     cwd=self.folder,
-                    env=os.environ | _ENVIRONMENT | {"PYTHONPATH": path, "TMPDIR": str(self.folder)},
+                    env={**os.environ, **_ENVIRONMENT, **environment, "PYTHONPATH": path, "TMPDIR": str(self.folder)},
                     start_new_session=True,  # the kernel's Ctrl-C is not for it
                     bufsize=0,
                 )
@@ -181,10 +223,10 @@ class Worker:
     def alive(self) -> bool:
         return self._process.poll() is None
 
-    def ask(self, request: dict[str, Any], timeout: float, memory: int | None) -> Any:
+    def ask(self, request: dict[str, Any], timeout: float, memory: int | None, progress: Progress | None = None) -> Any:
         data = pickle.dumps(request, pickle.HIGHEST_PROTOCOL)
         try:
-            received = self._exchange(len(data).to_bytes(8, "little") + data, time.monotonic() + timeout, memory)
+            received = self._exchange(len(data).to_bytes(8, "little") + data, timeout, memory, progress)
             reply = pickle.loads(received)
             if "error" in reply:
                 raise RequestFailed(*reply["error"])
@@ -212,9 +254,10 @@ class Worker:
             self.kill()
             raise
 
-    def _exchange(self, message: bytes, deadline: float, memory: int | None) -> bytes:
+    def _exchange(self, message: bytes, timeout: float, memory: int | None, progress: Progress | None) -> bytes:
         """Send the message and give the answer. Raises _Late, _Large, _Gone, _LeftIdle."""
         left, got = memoryview(message), bytearray()
+        started = told = time.monotonic()
         with selectors.DefaultSelector() as ready:
             ready.register(self._in, selectors.EVENT_WRITE)
             ready.register(self._out, selectors.EVENT_READ)
@@ -226,8 +269,11 @@ class Worker:
                     elif not (left := self._write(left)):
                         ready.unregister(self._in)
                 now = time.monotonic()
-                if now > deadline:
+                if now > started + timeout:
                     raise _Late
+                if progress and now - told >= _TOLD:
+                    told = now
+                    progress(now - started, pass_reached(self.folder))
                 if now - looked >= _TICK:
                     looked = now
                     self._check_memory(memory)
@@ -253,6 +299,8 @@ class Worker:
 
     def _why_gone(self) -> tuple[str, str]:
         code = self._process.returncode
+        if self._stopped:
+            return "was stopped", "stopped"
         if code >= 0:
             return f"ended by itself with exit status {code}", "exit"
         try:
@@ -265,6 +313,10 @@ class Worker:
     def _died(self, what: str, cause: str) -> WorkerDied:
         log = tail(self.folder / "log")
         return WorkerDied(f"the compile worker for {self.platform} {what}", cause, log)
+
+    def stop(self) -> None:
+        self._stopped = True
+        self._process.kill()
 
     def kill(self) -> None:
         self._process.kill()
@@ -311,6 +363,17 @@ def _size(got: bytearray) -> int | None:
     if size > 1 << 36:
         raise ValueError(f"an answer of {size} bytes")
     return size + 8
+
+
+def pass_reached(folder: Path) -> str | None:
+    """The pass that XLA wrote last into a dump folder of the worker's; None where nothing is dumped."""
+    newest, number = None, -1
+    for dump in folder.glob(f"{DUMP}*"):
+        with contextlib.suppress(OSError):
+            for entry in os.scandir(dump):
+                if (found := _PASS.search(entry.name)) and int(found["number"]) > number:
+                    newest, number = found, int(found["number"])
+    return f"{newest['pipeline']}: {newest['name']}" if newest else None
 
 
 def tail(log: Path) -> str:

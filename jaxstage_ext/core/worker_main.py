@@ -17,13 +17,19 @@ import re
 import resource
 import shutil
 import sys
+import tempfile
 import threading
 import time
-from typing import Any
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any, NamedTuple
 
 IDLE = 75
 """Exit status of a worker that nobody asked for so long that it left."""
 LARGEST_FILE = 8 << 30
+DUMP = "dump-"
+"""How the folders begin that XLA dumps into."""
 _GPU_SPEC = re.compile(rb"gpu_device_info \{")
 
 
@@ -70,6 +76,15 @@ def _answer(compiler: Compiler, request: dict[str, Any]) -> dict[str, Any]:
         return {"error": (type(error).__name__, str(error))}
 
 
+class Dumped(NamedTuple):
+    """A compile and what it dumped. `executable` and `seconds` are None where it failed with `error`."""
+
+    folder: Path
+    executable: Any
+    seconds: float | None
+    error: Exception | None
+
+
 class Compiler:
     """The methods that a request may name. Clients and topologies are made on first need and kept."""
 
@@ -106,7 +121,12 @@ class Compiler:
             for device in self._absent_devices(platform, library, kind, topology)
         ]
 
-    def compile(
+    def compile(self, large_constants: bool, **program: Any) -> dict[str, Any]:
+        """Compile StableHLO bytecode: text and proto of the optimised module, analyses, seconds of the compile."""
+        executable, seconds = self._compiled(**program)
+        return {"seconds": seconds} | self._artefacts(executable, program["platform"], large_constants)
+
+    def _compiled(
         self,
         platform: str,
         library: str,
@@ -116,10 +136,11 @@ class Compiler:
         order: list[int],
         module: bytes,
         options: bytes,
-        large_constants: bool,
-    ) -> dict[str, Any]:
-        """Compile StableHLO bytecode: text and proto of the optimised module, analyses, seconds of the compile."""
+        flags: Mapping[str, Any] = MappingProxyType({}),
+    ) -> tuple[Any, float]:
+        """(executable, seconds of the compile); `flags` are XLA's, above those in `options`."""
         compile_options = self._xla.CompileOptions.ParseFromString(options)
+        compile_options.env_option_overrides = [*compile_options.env_option_overrides, *flags.items()]
         if platform == "cpu":
             client, source = self._cpu_client(room), module
             every, compiler = client.local_devices(), client.compile_and_load
@@ -129,7 +150,24 @@ class Compiler:
         chosen = tuple(every[i] for i in order)
         started = time.perf_counter()
         executable = compiler(source, executable_devices=self._jax.DeviceList(chosen), compile_options=compile_options)
-        return {"seconds": time.perf_counter() - started} | self._artefacts(executable, platform, large_constants)
+        return executable, time.perf_counter() - started
+
+    @contextlib.contextmanager
+    def _compiled_with_dump(self, program: Mapping[str, Any], flags: Mapping[str, Any]) -> Iterator[Dumped]:
+        """Compile with these flags and everything that XLA dumps in a folder, which goes when the block ends.
+
+        What XLA wrote before it failed is there too; the error is for the caller to raise.
+        """
+        folder = Path(tempfile.mkdtemp(prefix=DUMP, dir=os.getcwd()))
+        executable, seconds, error = None, None, None
+        try:
+            try:
+                executable, seconds = self._compiled(**program, flags={"xla_dump_to": str(folder), **flags})
+            except Exception as raised:
+                error = raised
+            yield Dumped(folder, executable, seconds, error)
+        finally:
+            shutil.rmtree(folder, ignore_errors=True)
 
     def _artefacts(self, executable: Any, platform: str, large_constants: bool) -> dict[str, Any]:
         printing = self._hlo.HloPrintOptions()

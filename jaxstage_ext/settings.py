@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
-from traitlets import Int
+import os
+from typing import Any
+
+from traitlets import Bool, Int, Unicode, observe
 from traitlets.config import SingletonConfigurable
+
+from jaxstage_ext.core import cache as inspection_cache
 
 
 class JAXStage(SingletonConfigurable):
@@ -12,3 +17,23 @@ class JAXStage(SingletonConfigurable):
     most_panels = Int(
         64, min=1, max=1000, help="Live panels a kernel keeps; beyond it the oldest turn into their static form."
     ).tag(config=True)
+
+    cache = Bool(
+        True, help="Whether what was compiled and read before is used again; False compiles at every look."
+    ).tag(config=True)
+
+    cache_dir = Unicode(
+        os.environ.get(inspection_cache.FOLDER, ""),
+        help="Folder that keeps what absent targets' compilers said, for later kernels; empty: memory alone. "
+        f"{inspection_cache.FOLDER} in the environment sets it too.",
+    ).tag(config=True)
+
+    cache_gigabytes = Int(1, min=1, max=1000, help="What the folder may hold; the oldest go first.").tag(config=True)
+
+    @observe("cache")
+    def _enable(self, change: Any) -> None:
+        inspection_cache.enable(self.cache)
+
+    @observe("cache_dir", "cache_gigabytes")
+    def _use_folder(self, change: Any) -> None:
+        inspection_cache.use_folder(self.cache_dir or None, self.cache_gigabytes * 1_000_000_000)

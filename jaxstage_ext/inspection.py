@@ -281,7 +281,7 @@ class Inspection:
 
     def to_json(self) -> str:
         """Everything but JAX's objects, as versioned JSON."""
-        return serial.dumps(self.summary(), self.frames, self.documents)
+        return serial.dumps(self.summary() | {"views": ["code"]}, self.frames, self.documents)
 
     @staticmethod
     def from_json(text: str) -> Inspection:

@@ -198,7 +198,21 @@ def of(inspection: Inspection) -> dict[str, Any]:
         "documents": [_document(inspection, kind, running) for kind in inspection.documents],
         "error": _error(inspection),
         "notes": [] if running else _notes(inspection),
+        "views": _views(inspection),
     }
+
+
+def _views(inspection: Inspection) -> list[str]:
+    """The views of the panel that have something to show for this call, in the order of their tabs."""
+    compiled = stages.unwrap(inspection.compiled) is not None
+    there = {
+        "code": True,
+        "compare": len(inspection.targets) > 1,
+        "passes": compiled,
+        "machine": compiled,
+        "options": inspection.stage == "compile",
+    }
+    return [name for name, has in there.items() if has]
 
 
 def _options(inspection: Inspection) -> dict[str, Any]:

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from jaxstage_ext.views import assets, wire
+from jaxstage_ext.views.params import Answer
 from jaxstage_ext.views.static_html import panel_html
 from jaxstage_ext.views.words import clean, cut
 
@@ -101,6 +102,6 @@ def _replies(inspections: Sequence[Any]) -> Iterator[tuple[str, dict[str, Any]]]
         yield f"frames/{call}", _reply(wire.answer(inspections, "frames", {"call": call}))
 
 
-def _reply(answer: wire.Answer) -> dict[str, Any]:
+def _reply(answer: Answer) -> dict[str, Any]:
     result, buffers = answer
     return {"result": result, "buffers": [base64.b64encode(data).decode("ascii") for data in buffers]}

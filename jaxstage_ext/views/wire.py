@@ -8,12 +8,26 @@ requests but a document's line table.
 from __future__ import annotations
 
 import gzip
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
 from jaxstage_ext.report import Document
+from jaxstage_ext.views import jobs
+from jaxstage_ext.views.params import (
+    Answer,
+    BadRequest,
+    Inspections,
+    Method,
+    Params,
+    document,
+    inspection,
+    integer,
+    one_line,
+    quoted,
+    text,
+)
 from jaxstage_ext.views.rows import rows_of
 from jaxstage_ext.views.search import MOST_HITS, find, symbol
 
@@ -22,23 +36,16 @@ LARGEST_WHOLE = 20_000_000
 LONGEST_PAGE = 5000
 TITLES = {"python": "source", "jaxpr": "jaxpr", "stablehlo": "StableHLO", "hlo": "optimised HLO"}
 
-Answer = tuple[dict[str, Any], list[bytes]]
-Inspections = Sequence[Any]
 
-
-class BadRequest(ValueError):
-    """A request that cannot be answered; its text is one line."""
-
-
-def answer(inspections: Inspections, method: str, params: Mapping[str, Any]) -> Answer:
+def answer(inspections: Inspections, method: str, params: Params) -> Answer:
     """The result and binary buffers for one request.
 
     Raises BadRequest when the method or a parameter is not as it must be.
     """
     if not isinstance(method, str) or method not in _METHODS:
-        raise BadRequest(f"unknown method {_quoted(method)}; there are {', '.join(_METHODS)}")
+        raise BadRequest(f"unknown method {quoted(method)}; there are {', '.join(_METHODS)}")
     if not isinstance(params, Mapping):
-        raise BadRequest(f"params of {method!r} must be an object, not {_quoted(params)}")
+        raise BadRequest(f"params of {method!r} must be an object, not {quoted(params)}")
     return _METHODS[method](inspections, params)
 
 
@@ -51,47 +58,8 @@ def reply(inspections: Inspections, request: Any) -> Answer:
             raise BadRequest("a request must be an object")
         result, buffers = answer(inspections, request.get("method", ""), request.get("params") or {})
     except Exception as error:  # whatever it is belongs to the reader, not to the kernel's log
-        return message | {"error": _one_line(error)}, []
+        return message | {"error": one_line(error)}, []
     return message | {"result": result}, buffers
-
-
-def _one_line(error: Exception) -> str:
-    text = " ".join(str(error).split()) or "no message"
-    return (text if isinstance(error, BadRequest) else f"{type(error).__name__}: {text}")[:500]
-
-
-def _quoted(value: object) -> str:
-    text = repr(value)
-    return text if len(text) <= 80 else text[:77] + "..."
-
-
-def _integer(params: Mapping[str, Any], name: str, low: int, high: int) -> int:
-    value = params.get(name)
-    if isinstance(value, bool) or not isinstance(value, int) or not low <= value <= high:
-        raise BadRequest(f"{name} must be an integer from {low} to {high}, not {_quoted(value)}")
-    return value
-
-
-def _text(params: Mapping[str, Any], name: str) -> str:
-    value = params.get(name)
-    if not isinstance(value, str):
-        raise BadRequest(f"{name} must be text, not {_quoted(value)}")
-    return value
-
-
-def _inspection(inspections: Inspections, params: Mapping[str, Any]) -> Any:
-    if not inspections:
-        raise BadRequest("this panel is closed; run the cell again")
-    return inspections[_integer(params, "call", 0, len(inspections) - 1)]
-
-
-def _document(inspections: Inspections, params: Mapping[str, Any]) -> Document:
-    documents = _inspection(inspections, params).documents
-    kind = _text(params, "doc")
-    if kind not in documents:
-        raise BadRequest(f"there is no {_quoted(kind)} document; there is {', '.join(documents) or 'none'}")
-    found: Document = documents[kind]
-    return found
 
 
 def pack(data: bytes) -> bytes:
@@ -121,54 +89,63 @@ def _described(doc: Document, mode: str) -> dict[str, Any]:
     return {"kind": doc.kind, "title": TITLES.get(doc.kind, doc.kind), "lines": len(doc), "bytes": size, "mode": mode}
 
 
-def _get_document(inspections: Inspections, params: Mapping[str, Any]) -> Answer:
-    doc = _document(inspections, params)
+def _get_document(inspections: Inspections, params: Params) -> Answer:
+    doc = document(inspections, params)
     if _described(doc, "")["bytes"] <= LARGEST_WHOLE:
         return whole_document(doc)
     return _described(doc, "paged"), []
 
 
-def _get_page(inspections: Inspections, params: Mapping[str, Any]) -> Answer:
-    doc = _document(inspections, params)
-    start = _integer(params, "start", 0, len(doc))
-    end = min(_integer(params, "end", start, 1 << 31), len(doc), start + LONGEST_PAGE)
+def _get_page(inspections: Inspections, params: Params) -> Answer:
+    doc = document(inspections, params)
+    start = integer(params, "start", 0, len(doc))
+    end = min(integer(params, "end", start, 1 << 31), len(doc), start + LONGEST_PAGE)
     return {"start": start, "lines": rows_of(doc).lines(start, end)}, []
 
 
-def _get_columns(inspections: Inspections, params: Mapping[str, Any]) -> Answer:
-    doc = _document(inspections, params)
+def _get_columns(inspections: Inspections, params: Params) -> Answer:
+    doc = document(inspections, params)
     result, buffers = _columns(doc, doc.COLUMNS)
     return {"scopes": list(doc.scopes)} | result, buffers
 
 
-def _get_frames(inspections: Inspections, params: Mapping[str, Any]) -> Answer:
-    frames = _inspection(inspections, params).frames
+def _get_frames(inspections: Inspections, params: Params) -> Answer:
+    frames = inspection(inspections, params).frames
     result, buffers = _columns(frames, frames.COLUMNS)
     files = [{"name": f.name, "cell": f.cell, "user": f.user, "label": f.label} for f in frames.files]
     return {"files": files, "functions": list(frames.functions)} | result, buffers
 
 
-def _get_search(inspections: Inspections, params: Mapping[str, Any]) -> Answer:
-    doc = _document(inspections, params)
-    total, rows, columns = find(doc, _text(params, "query"), bool(params.get("case", False)))
+def _get_search(inspections: Inspections, params: Params) -> Answer:
+    doc = document(inspections, params)
+    total, rows, columns = find(doc, text(params, "query"), bool(params.get("case", False)))
     result = {"total": total, "truncated": total > MOST_HITS}
     return result, [rows.astype("<i4").tobytes(), columns.astype("<i4").tobytes()]
 
 
-def _get_symbol(inspections: Inspections, params: Mapping[str, Any]) -> Answer:
-    doc = _document(inspections, params)
-    name = _text(params, "name")
+def _get_symbol(inspections: Inspections, params: Params) -> Answer:
+    doc = document(inspections, params)
+    name = text(params, "name")
     if not name or "\n" in name or len(name) > 1000:
-        raise BadRequest(f"name must be a value's name, not {_quoted(name)}")
-    definition, uses = symbol(doc, name, _integer(params, "row", 0, len(doc) - 1))
+        raise BadRequest(f"name must be a value's name, not {quoted(name)}")
+    definition, uses = symbol(doc, name, integer(params, "row", 0, len(doc) - 1))
     return {"definition": definition, "uses": uses}, []
 
 
-_METHODS: dict[str, Callable[[Inspections, Mapping[str, Any]], Answer]] = {
+def _cancel(inspections: Inspections, params: Params) -> Answer:
+    """Stop the slow look that another request of these parameters, and the method `of`, has begun."""
+    method = _METHODS.get(text(params, "of"))
+    if not isinstance(method, jobs.Slow):
+        raise BadRequest(f"{quoted(params['of'])} is no look that can be stopped")
+    return {"stopped": method.stop(inspections, {k: v for k, v in params.items() if k != "of"})}, []
+
+
+_METHODS: dict[str, Method] = {
     "document": _get_document,
     "page": _get_page,
     "columns": _get_columns,
     "frames": _get_frames,
     "search": _get_search,
     "symbol": _get_symbol,
+    "cancel": _cancel,
 }

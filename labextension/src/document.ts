@@ -5,6 +5,7 @@ import { PagedText } from "./pagedText";
 import { openQuotes } from "./highlight";
 import type { Reply, Source } from "./source";
 import type { DocumentInfo } from "./state";
+import type { Pick } from "./store";
 import { FullText, type Hits, type Text } from "./text";
 
 export interface Search {
@@ -29,6 +30,8 @@ export class Doc {
   errorShown = -1;
   /** Whether the pane has begun where its reader would. */
   begun = false;
+  /** The selection whose counterparts the pane has scrolled to. */
+  followed: Pick | null = null;
   search: Search = { open: false, query: "", matchCase: false, hits: null, at: -1 };
   private quotes: (string | null)[] | null = null;
   private listeners = new Set<() => void>();

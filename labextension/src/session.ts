@@ -2,9 +2,13 @@ import { OP, type Rows } from "./columns";
 import { Doc } from "./document";
 import { type Frames, readFrames } from "./frames";
 import { type Lit, colouredLines, hueOfRow, litByRow, litRows } from "./links";
-import type { Source } from "./source";
+import { defaultPanes } from "./panes";
+import { type Progress, poll } from "./poll";
+import type { Params, Reply, Source } from "./source";
 import type { DocumentInfo, PanelState, Summary } from "./state";
 import { type Pick, Store } from "./store";
+
+const MOST_KEPT = 50;
 
 interface Known {
   frames: Frames;
@@ -22,6 +26,8 @@ export class Session {
   private docs = new Map<string, Doc>();
   private known = new Map<number, Known>();
   private generations = new Map<number, string>();
+  /** What views have asked for and want to find again when they are drawn anew. */
+  private kept = new Map<string, unknown>();
   private framesAsked = new Map<number, Promise<void>>();
   private back: Place[] = [];
   state: PanelState;
@@ -149,6 +155,35 @@ export class Session {
     this.store.set({ selected: { doc, row, from } });
   }
 
+  /** From another view: opens the code, with the row's pane, and selects the row. */
+  show(doc: string, row: number): void {
+    const { panes } = this.store.get();
+    const open = panes ?? defaultPanes(this.summary?.documents ?? [], 0);
+    const all = open.includes(doc) ? panes : [...open, doc];
+    this.store.set({ view: "code", panes: all, active: doc, hover: null, selected: { doc, row, from: "" } });
+  }
+
+  /** Asks until there is an answer, however long the kernel computes. Rejects as `request`, and when `signal` aborts. */
+  ask(method: string, params: Params, onProgress?: (progress: Progress) => void, signal?: AbortSignal): Promise<Reply> {
+    return poll(() => this.source.request(method, params), onProgress, signal);
+  }
+
+  /** Ends the look that `ask` waits for. */
+  async stop(method: string, params: Params): Promise<void> {
+    await this.source.request("cancel", { ...params, of: method });
+  }
+
+  recall(key: string): unknown {
+    return this.kept.get(key);
+  }
+
+  /** Remembers what a view has fetched; what was asked for longest ago goes first. */
+  keep(key: string, value: unknown): void {
+    this.kept.delete(key);
+    this.kept.set(key, value);
+    if (this.kept.size > MOST_KEPT) this.kept.delete([...this.kept.keys()][0] as string);
+  }
+
   /** Selects a row of the same document and remembers the way back. */
   go(doc: string, from: number, to: number): void {
     this.back = [...this.back.slice(-99), { doc, row: from }];
@@ -171,7 +206,9 @@ export class Session {
 
   pickCall(call: number): void {
     this.back = [];
-    this.store.set({ call, hover: null, selected: null });
+    const has = this.state.calls[call]?.views ?? [];
+    const { view } = this.store.get();
+    this.store.set({ call, hover: null, selected: null, view: has.includes(view) ? view : "code" });
   }
 
   /** The row of the source pane that shows a line of a file, or -1. */

@@ -123,7 +123,7 @@ export class EmbeddedSource implements Source {
 
   async request(method: string, params: Params): Promise<Reply> {
     const key = [method, params.call, params.doc].filter((part) => part !== undefined).join("/");
-    if (!Object.hasOwn(this.replies, key)) throw new Error(`This page holds no ${params.doc ?? method}.`);
+    if (!Object.hasOwn(this.replies, key)) throw new Error(`This page holds no ${params.doc ?? method}: that takes the notebook and its kernel.`);
     const reply = asResult(this.replies[key]);
     return { result: asResult(reply.result), buffers: asList(reply.buffers).map(fromBase64) };
   }

@@ -50,6 +50,8 @@ export interface Summary {
   documents: DocumentInfo[];
   error: StageFailure | null;
   notes: string[];
+  /** Names of the panel's views that have something to show for this call. */
+  views: string[];
 }
 
 export interface PanelState {
@@ -59,6 +61,7 @@ export interface PanelState {
 
 const MAX_LIST = 200;
 const MAX_TEXT = 100_000;
+const MAX_NAME = 40;
 const STATES: readonly string[] = ["waiting", "running", "done", "failed", "interrupted"];
 
 type Fields = Record<string, unknown>;
@@ -113,6 +116,12 @@ function shown(value: unknown): string {
   return typeof value === "number" ? String(value) : text(value);
 }
 
+/** The code is always there. */
+function readViews(raw: unknown): string[] {
+  const names = Array.isArray(raw) ? raw.slice(0, MAX_LIST).map((name) => text(name).slice(0, MAX_NAME)) : [];
+  return ["code", ...new Set(names.filter((name) => name && name !== "code"))];
+}
+
 function readSummary(raw: Fields): Summary {
   return {
     name: text(raw.name),
@@ -130,6 +139,7 @@ function readSummary(raw: Fields): Summary {
     })),
     error: readError(raw.error),
     notes: Array.isArray(raw.notes) ? raw.notes.slice(0, MAX_LIST).map(text).filter(Boolean) : [],
+    views: readViews(raw.views),
   };
 }
 

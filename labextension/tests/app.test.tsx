@@ -2,35 +2,9 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { mount } from "../src/mount";
 import { Session } from "../src/session";
-import { EmbeddedSource, type Params, type Reply, type Source } from "../src/source";
-import { type PanelState, readState } from "../src/state";
+import { readState } from "../src/state";
 import fixture from "./fixtures/loss.json";
-
-/** The offline page's data behind a kernel that can change its state and fall silent. */
-class FakeKernel implements Source {
-  private embedded = new EmbeddedSource(fixture);
-  private listener = () => {};
-  asked: string[] = [];
-  dead = false;
-  now: PanelState = readState(fixture.state);
-
-  state = () => this.now;
-  onState(listener: () => void) {
-    this.listener = listener;
-    return () => {};
-  }
-  push(now: unknown): void {
-    this.now = readState(now);
-    this.listener();
-  }
-  async request(method: string, params: Params): Promise<Reply> {
-    this.asked.push([method, params.doc].filter(Boolean).join(" "));
-    if (this.dead) throw new Error("The kernel did not answer.");
-    return this.embedded.request(method, params);
-  }
-}
-
-const soon = (check: () => void) => vi.waitFor(check, { timeout: 15_000 });
+import { $, $$, FakeKernel, click, key, soon } from "./kernel";
 
 let kernel: FakeKernel;
 let unmount: () => void;
@@ -46,8 +20,6 @@ afterEach(() => {
   vi.restoreAllMocks();
 });
 
-const $ = (selector: string) => document.querySelector<HTMLElement>(selector);
-const $$ = (selector: string) => [...document.querySelectorAll<HTMLElement>(selector)];
 const row = (doc: string, text: string) => $$(`[data-doc=${doc}] .jxs-row`).find((r) => r.textContent?.includes(text)) as HTMLElement;
 const texts = (selector: string) => $$(selector).map((node) => node.querySelector(".jxs-line")?.textContent ?? "");
 
@@ -67,11 +39,7 @@ async function ready(): Promise<void> {
   list?.dispatchEvent(new Event("scroll"));
 }
 
-const key = (target: Element | null, name: string, more: KeyboardEventInit = {}) =>
-  target?.dispatchEvent(new KeyboardEvent("keydown", { key: name, bubbles: true, cancelable: true, ...more }));
 const hover = (node: Element) => node.dispatchEvent(new PointerEvent("pointerover", { bubbles: true }));
-const click = (node: Element | null | undefined, more: MouseEventInit = {}) =>
-  node?.dispatchEvent(new MouseEvent("click", { bubbles: true, ...more }));
 
 describe("code view", () => {
   it("fetches only the panes that are open", async () => {

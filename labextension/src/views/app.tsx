@@ -1,16 +1,14 @@
-import { Fragment } from "preact";
-import { useEffect } from "preact/hooks";
+import { useEffect, useRef } from "preact/hooks";
 import { toggle } from "../actions";
-import { openPanes } from "../panes";
 import type { Session } from "../session";
-import { DetailStrip } from "./detailStrip";
+import { CodeView } from "./codeView";
 import { Header } from "./header";
 import { Help } from "./help";
 import { useKernelState, useShared, useWidth } from "./hooks";
-import { Pane } from "./pane";
 import { openSearch } from "./searchBar";
-import { HeightHandle, Splitter } from "./splitter";
-import { Toolbar } from "./toolbar";
+import { HeightHandle } from "./splitter";
+import { Tabs } from "./tabs";
+import { VIEWS, openTab, tabsOf } from "./views";
 
 /** The browser's full screen; where it is refused, the whole window. */
 async function toggleFull(root: HTMLElement, session: Session): Promise<void> {
@@ -34,18 +32,29 @@ function escape(session: Session): boolean {
   return true;
 }
 
+/** Another view's own search box. */
+function searchView(root: HTMLElement): void {
+  const box = root.querySelector<HTMLInputElement>('.jxs-view input[type="search"]');
+  box?.focus({ preventScroll: true });
+  box?.select();
+}
+
 function command(event: KeyboardEvent, root: HTMLElement, session: Session): boolean {
   const { store } = session;
   const control = event.ctrlKey || event.metaKey;
-  const search = () => openSearch(session.loaded(store.get().active), root);
+  const tabs = tabsOf(session.summary);
+  const inCode = openTab(session.summary, store.get().view) === "code";
+  const search = () => (inCode ? openSearch(session.loaded(store.get().active), root) : searchView(root));
   if (event.key === "Escape") return escape(session);
   if (control && event.key === "f") return search(), true;
-  if (event.altKey && event.key === "ArrowLeft") return session.goBack(), true;
+  if (inCode && event.altKey && event.key === "ArrowLeft") return session.goBack(), true;
   if (control || event.altKey || (event.target as HTMLElement).matches("input, select, textarea")) return false;
+  const view = tabs[Number(event.key) - 1];
+  if (view && tabs.length > 1) return store.set({ view }), true;
   const keys: Record<string, () => void> = {
     "/": search,
     "?": () => store.set({ help: !store.get().help }),
-    s: () => store.set({ stack: !store.get().stack }),
+    s: () => inCode && store.set({ stack: !store.get().stack }),
     z: () => void toggleFull(root, session),
     t: () => toggle(session, "types"),
     l: () => toggle(session, "layouts"),
@@ -78,29 +87,28 @@ function useFadingMessage(session: Session): void {
   }, [message]);
 }
 
-function Panes({ session, open }: { session: Session; open: string[] }) {
-  const widths = useShared(session, (s) => s.widths);
+/** The keyboard stays in the panel when what it was in goes away with its view. */
+function useFocusIn(root: HTMLElement, session: Session, view: string): void {
+  const before = useRef(view);
+  useEffect(() => {
+    if (before.current === view) return;
+    before.current = view;
+    if (root.contains(document.activeElement)) return;
+    const pane = view === "code" && root.querySelector<HTMLElement>(`[data-doc="${session.store.get().active}"] .jxs-code`);
+    const tab = root.querySelector<HTMLElement>('[role="tab"][aria-selected="true"]');
+    (pane || tab)?.focus({ preventScroll: true });
+  }, [root, session, view]);
+}
+
+function OtherView({ name, session }: { name: string; session: Session }) {
   const height = useShared(session, (s) => s.height);
-  const holding = useShared(session, (s) => s.selected !== null);
-  const docs = open.flatMap((kind) => session.doc(kind) ?? []);
-  if (!docs.length) return <div class="jxs-panes jxs-no-panes" />;
-  const lines = docs.map((doc) => doc.info.lines);
-  const style = {
-    "--jxs-lines": String(Math.max(...lines)),
-    "--jxs-all-lines": String(lines.reduce((a, b) => a + b)),
-    ...(height !== null && { height: `${height}px` }),
-  };
+  const view = VIEWS[name];
+  if (!view) return null;
+  const { component: Component, tall, title } = view;
+  const style = height === null ? {} : { height: `${height}px`, maxHeight: "none" };
   return (
-    <div class={holding ? "jxs-panes jxs-holding" : "jxs-panes"} style={style}>
-      {docs.map((doc, i) => {
-        const before = docs[i - 1];
-        return (
-          <Fragment key={`${doc.call}/${doc.kind}`}>
-            {before && <Splitter session={session} left={before.kind} right={doc.kind} />}
-            <Pane doc={doc} session={session} weight={widths[doc.kind] ?? 1} />
-          </Fragment>
-        );
-      })}
+    <div class={tall ? "jxs-view jxs-tall" : "jxs-view"} role="tabpanel" aria-label={title} data-view={name} style={style}>
+      <Component session={session} key={session.call} />
     </div>
   );
 }
@@ -110,20 +118,27 @@ export function App({ session, root }: { session: Session; root: HTMLElement }) 
   useKeys(root, session);
   useFadingMessage(session);
   const width = useWidth(root);
-  const chosen = useShared(session, (s) => s.panes);
   const help = useShared(session, (s) => s.help);
   const large = useShared(session, (s) => s.large);
+  const chosen = useShared(session, (s) => s.view);
   useShared(session, (s) => s.call);
   useEffect(() => void root.classList.toggle("jxs-large", large), [large]);
-  const open = openPanes(chosen, session.summary?.documents ?? [], width);
+  const tabs = tabsOf(session.summary);
+  const open = openTab(session.summary, chosen);
+  useFocusIn(root, session, open);
+  const full = () => void toggleFull(root, session);
+  const filled = open !== "code" || (session.summary?.documents.length ?? 0) > 0;
   return (
     <>
       <Header session={session} />
-      {open.length > 0 && (
+      {filled && (
         <>
-          <Toolbar session={session} open={open} onFull={() => void toggleFull(root, session)} />
-          <Panes session={session} open={open} />
-          <DetailStrip session={session} />
+          {tabs.length > 1 && <Tabs session={session} tabs={tabs} open={open} onFull={full} />}
+          {open === "code" ? (
+            <CodeView session={session} width={width} onFull={tabs.length > 1 ? null : full} />
+          ) : (
+            <OtherView name={open} session={session} />
+          )}
           <HeightHandle session={session} />
         </>
       )}

@@ -73,6 +73,7 @@ export class CodePane {
     ];
     this.rebuild();
     this.place();
+    this.catchUp();
     this.resize.observe(this.list);
     this.draw();
   }
@@ -99,6 +100,7 @@ export class CodePane {
     this.paintRuler();
     this.showError();
     this.begin();
+    this.catchUp();
   }
 
   /** Draws the rows again whose lines were still to come. */
@@ -122,6 +124,7 @@ export class CodePane {
     if (!this.placed) {
       this.place();
       this.begin();
+      this.catchUp();
     }
     this.draw();
     this.paintRuler();
@@ -333,9 +336,18 @@ export class CodePane {
 
   /** After a selection: elsewhere made, show its first counterpart here; here made, show the row itself. */
   private follow(selected: Pick | null): void {
-    if (!selected || selected.from === this.doc.kind) return;
+    if (!selected) return;
+    this.doc.followed = selected;
+    if (selected.from === this.doc.kind) return;
     if (selected.doc === this.doc.kind) this.moveTo(selected.row, "center");
     else this.revealLit(1, true);
+  }
+
+  /** Follows a selection that was made in another view, while this pane was closed or empty. */
+  private catchUp(): void {
+    const { selected } = this.session.store.get();
+    if (!selected || selected === this.doc.followed || !this.placed || !this.doc.rows) return;
+    if (selected.doc === this.doc.kind || this.session.lit(selected)) this.follow(selected);
   }
 
   /** Scrolls to a counterpart of the selection: the first one, or the next or previous from the current row. */

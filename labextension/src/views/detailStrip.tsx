@@ -3,6 +3,7 @@ import type { Session } from "../session";
 import { useShared } from "./hooks";
 import { LinkButton } from "./header";
 import { IconButton } from "./icons";
+import { Message } from "./tabs";
 
 function Stack({ entries, session }: { entries: StackEntry[]; session: Session }) {
   const frames = session.frames();
@@ -59,7 +60,6 @@ export function DetailStrip({ session }: { session: Session }) {
   const hover = useShared(session, (s) => s.hover);
   const selected = useShared(session, (s) => s.selected);
   const open = useShared(session, (s) => s.stack);
-  const message = useShared(session, (s) => s.message);
   const detail = detailOf(session, open && selected ? selected : (hover ?? selected));
   const canOpen = (detail?.stack.length ?? 0) > 0;
   return (
@@ -71,11 +71,7 @@ export function DetailStrip({ session }: { session: Session }) {
           <span class="jxs-dim">Point at a line to see what it came from and what it became; click to hold it.</span>
         )}
       </div>
-      {message && (
-        <span class="jxs-message" role="status">
-          {message}
-        </span>
-      )}
+      <Message session={session} />
       <IconButton
         icon="stack"
         label="Whole call stack (s)"

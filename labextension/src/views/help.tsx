@@ -3,6 +3,7 @@ import type { Session } from "../session";
 import { IconButton } from "./icons";
 
 const KEYS: [string, string][] = [
+  ["1 … 9", "open the first, … ninth tab; on a tab ← → move, Enter opens"],
   ["↑ ↓ PgUp PgDn Home End", "move the current line; its counterparts light up"],
   ["Enter", "select: other panes scroll to the counterparts"],
   ["n / p", "next / previous linked line in this pane"],

@@ -6,11 +6,12 @@ import type { Shared } from "../store";
 /** Renders again when the part of the shared state that `choose` picks has changed. */
 export function useShared<T>(session: Session, choose: (shared: Shared) => T): T {
   const [, again] = useReducer((n: number) => n + 1, 0);
-  useEffect(
-    () => session.store.subscribe((now, before) => choose(now) !== choose(before) && again(undefined as never)),
-    [session],
-  );
-  return choose(session.store.get());
+  const chosen = choose(session.store.get());
+  useEffect(() => {
+    if (choose(session.store.get()) !== chosen) again(undefined as never); // changed since it was drawn
+    return session.store.subscribe((now, before) => choose(now) !== choose(before) && again(undefined as never));
+  }, [session]);
+  return chosen;
 }
 
 export function useKernelState(session: Session): void {

@@ -57,7 +57,7 @@ const LOWEST = 160;
 export function HeightHandle({ session }: { session: Session }) {
   const drag = (down: PointerEvent) => {
     const handle = down.currentTarget as HTMLElement;
-    const panes = handle.parentElement?.querySelector(".jxs-panes");
+    const panes = handle.parentElement?.querySelector(".jxs-panes, .jxs-view");
     const start = (panes?.clientHeight ?? LOWEST) - down.clientY;
     handle.setPointerCapture(down.pointerId);
     handle.onpointermove = (e) => session.store.set({ height: Math.max(LOWEST, start + e.clientY) });
@@ -68,7 +68,7 @@ export function HeightHandle({ session }: { session: Session }) {
   };
   const key = (event: KeyboardEvent) => {
     const by = event.key === "ArrowDown" ? 40 : event.key === "ArrowUp" ? -40 : 0;
-    const panes = (event.currentTarget as HTMLElement).parentElement?.querySelector(".jxs-panes");
+    const panes = (event.currentTarget as HTMLElement).parentElement?.querySelector(".jxs-panes, .jxs-view");
     if (!by || !panes) return;
     session.store.set({ height: Math.max(LOWEST, panes.clientHeight + by) });
     event.preventDefault();

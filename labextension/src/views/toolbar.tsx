@@ -4,6 +4,7 @@ import type { Show } from "../rewrite";
 import type { Session } from "../session";
 import { useShared } from "./hooks";
 import { IconButton } from "./icons";
+import { PanelButtons } from "./tabs";
 
 interface ToggleProps {
   text: string;
@@ -27,7 +28,7 @@ const SHOWN: [keyof Show, string][] = [
   ["metadata", "Source and op name beside each line, and backend configuration (m)"],
 ];
 
-export function Toolbar({ session, open, onFull }: { session: Session; open: string[]; onFull: () => void }) {
+export function Toolbar({ session, open, onFull }: { session: Session; open: string[]; onFull: (() => void) | null }) {
   const show = useShared(session, (s) => s.show);
   useShared(session, (s) => s.selected);
   const documents = session.summary?.documents ?? [];
@@ -52,8 +53,7 @@ export function Toolbar({ session, open, onFull }: { session: Session; open: str
       </span>
       <span class="jxs-grow" />
       <IconButton icon="back" label="Back (Alt+←)" disabled={!session.canGoBack} onClick={() => session.goBack()} />
-      <IconButton icon="help" label="Keys (?)" onClick={() => session.store.set({ help: true })} />
-      <IconButton icon="full" label="Full screen (z)" onClick={onFull} />
+      {onFull && <PanelButtons session={session} onFull={onFull} />}
     </div>
   );
 }

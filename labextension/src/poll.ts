@@ -1,0 +1,58 @@
+/** Asking for what takes the kernel long: it answers "pending" until it is done. */
+
+import type { Reply } from "./source";
+
+export interface Progress {
+  /** Seconds since the kernel began. */
+  elapsed: number;
+  /** What it is at, in its own words. */
+  text: string | null;
+}
+
+const FIRST_MS = 250;
+const LONGEST_MS = 1000;
+const GROWTH = 1.25;
+const MAX_TEXT = 500;
+
+/** What a reply says of a job under way; null for an answer. */
+export function pendingOf(reply: Reply): Progress | null {
+  const raw = reply.result.pending;
+  if (raw === null || typeof raw !== "object") return null;
+  const { elapsed, progress } = raw as Record<string, unknown>;
+  return {
+    elapsed: typeof elapsed === "number" && Number.isFinite(elapsed) ? Math.max(0, elapsed) : 0,
+    text: typeof progress === "string" ? progress.slice(0, MAX_TEXT) : null,
+  };
+}
+
+/** Rejects with the signal's reason as soon as it aborts. */
+function pause(ms: number, signal?: AbortSignal): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const stop = () => {
+      clearTimeout(timer);
+      reject(signal?.reason as Error);
+    };
+    const timer = setTimeout(() => {
+      signal?.removeEventListener("abort", stop);
+      resolve();
+    }, ms);
+    signal?.addEventListener("abort", stop, { once: true });
+  });
+}
+
+/** The first reply that is an answer; asks again after 250 ms, and up to a second later each time. */
+export async function poll(
+  ask: () => Promise<Reply>,
+  onProgress: (progress: Progress) => void = () => undefined,
+  signal?: AbortSignal,
+): Promise<Reply> {
+  for (let wait = FIRST_MS; ; wait = Math.min(LONGEST_MS, wait * GROWTH)) {
+    signal?.throwIfAborted();
+    const reply = await ask();
+    signal?.throwIfAborted();
+    const pending = pendingOf(reply);
+    if (!pending) return reply;
+    onProgress(pending);
+    await pause(wait, signal);
+  }
+}

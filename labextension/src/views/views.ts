@@ -1,0 +1,29 @@
+/** The panel's tabs beside the code. A call has those that are here and that its summary names. */
+
+import type { JSX } from "preact";
+import type { Session } from "../session";
+import type { Summary } from "../state";
+
+export interface View {
+  /** On its tab. */
+  title: string;
+  /** What it shows, in half a sentence. */
+  hint: string;
+  component: (props: { session: Session }) => JSX.Element;
+  /** Fills the height that the panel gives it; others are as high as what they show, up to that. */
+  tall?: boolean;
+}
+
+export const CODE = { title: "Code", hint: "source, jaxpr, StableHLO, optimised HLO, line by line" };
+
+export const VIEWS: Record<string, View> = {};
+
+/** The names of a call's tabs, in Python's order. */
+export function tabsOf(summary: Summary | null): string[] {
+  return (summary?.views ?? []).filter((name) => name === "code" || Object.hasOwn(VIEWS, name));
+}
+
+/** The tab that is open: the one chosen, or the code where the call has no such view. */
+export function openTab(summary: Summary | null, chosen: string): string {
+  return tabsOf(summary).includes(chosen) ? chosen : "code";
+}

@@ -94,6 +94,19 @@ def parser(name: str, description: str) -> MagicArgumentParser:
             metavar="v5e:4x4",
             help="What to compile for: local, cpu:8, v5e:4x4, h100:8; may be repeated. %%targets lists them.",
         )
+    add(
+        "--mesh",
+        metavar="data=4,model=2",
+        help="Mesh that the target's devices form, axes automatic, or a name of a mesh of yours. PartitionSpecs in the "
+        "function mean it.",
+    )
+    add(
+        "--in-spec",
+        metavar="SPECS",
+        help="PartitionSpecs of the arguments on --mesh, in their order or by name: --in-spec \"P('data'), w=P(None, "
+        "'model')\". One alone is for all. What is left out, or None, stays unspecified, as in jax.jit.",
+    )
+    add("--out-spec", metavar="SPECS", help="The same of the result, as out_shardings of jax.jit.")
     if name == "compile":
         add(
             "--timeout", type=_seconds, metavar="SECONDS", help="Most seconds for a compile outside this process (600)."

@@ -13,7 +13,7 @@ from typing import Any
 import jax
 
 from jaxstage_ext import serial, summary
-from jaxstage_ext.core import absent, constants, jax_private, options, stages
+from jaxstage_ext.core import absent, constants, jax_private, meshes, options, specs, stages
 from jaxstage_ext.core.absent import Executable
 from jaxstage_ext.core.call import Call
 from jaxstage_ext.core.remote import USUAL, Limits
@@ -32,6 +32,9 @@ def inspect(
     stage: str = "compile",
     target: Targets = "local",
     compiler_options: Mapping[str, Any] | None = None,
+    mesh: Any = None,
+    in_specs: Any = (),
+    out_specs: Any = None,
     **kwargs: Any,
 ) -> Inspection:
     """Take `fn(*args, **kwargs)` through JAX's stages without running it.
@@ -43,20 +46,29 @@ def inspect(
       target: what to compile for: "local", "cpu:8", "v5e:4x4", "h100:8", or a list of them. The Inspection answers
         for the first; `targets` has them all.
       compiler_options: XLA flags by name, with or without "xla_", for the
-        compile stage. An argument of `fn` with this name, or `stage` or
-        `target`, goes through `functools.partial`.
+        compile stage. An argument of `fn` with this name, or another of
+        these, goes through `functools.partial`.
+      mesh: "data=4,model=2", a dict of such sizes, or a mesh of JAX's: what the targets' devices form, none of them
+        needed here. Axes are automatic where JAX did not make the mesh.
+      in_specs: PartitionSpecs of the arguments on `mesh`: a tuple in their order, a dict by parameter name, or one for
+        all; each a prefix of its argument's pytree. None, or left out, is unspecified, as in `jax.jit`.
+      out_specs: the same of the result, as `out_shardings` of `jax.jit`.
       **kwargs: as `args`.
 
     Raises:
       ValueError: for another `stage`; for a `target` that cannot be, or lacks a package; for a compile option that
-        XLA does not have, a value of another type, or one beside an earlier `stage`.
+        XLA does not have, a value of another type, or one beside an earlier `stage`;
+        for a mesh that is larger than a target, and a PartitionSpec that does not fit it or its argument.
       Exception: for the first target, whatever JAX raises for the function, without our frames. Its
         attribute `inspection` holds the stages that did work.
     """
     if compiler_options and stage != "compile":
         raise ValueError(f"compiler_options act on compile, and stage={stage!r} stops before it; drop one of them")
-    checked = options.check(compiler_options or {})
-    inspection = run(Call(fn, args, kwargs, compiler_options=checked), stage, targets=parse_all(target))
+    checked, targets = options.check(compiler_options or {}), parse_all(target)
+    layout = meshes.layout(mesh, in_specs, out_specs, targets, stage)
+    call = Call(fn, args, kwargs, compiler_options=checked, layout=layout)
+    specs.check(call)
+    inspection = run(call, stage, targets=targets)
     if inspection.error is not None and (error := inspection.error.exception) is not None:
         error.inspection = inspection  # type: ignore[attr-defined]
         raise without_our_frames(error)

@@ -10,7 +10,7 @@ from typing import Any
 from IPython.core.error import UsageError
 
 from jaxstage_ext import calls as calling
-from jaxstage_ext import command, compile_options, staging
+from jaxstage_ext import command, compile_options, placing, staging
 from jaxstage_ext.arguments import Dims, Given
 from jaxstage_ext.arguments import parse as parse_arguments
 from jaxstage_ext.cell import Cell, execute, run_cell
@@ -35,6 +35,7 @@ class Request:
         self.compiler_options = compile_options.read(self.options)
         self._given: Given | None = None
         self._aim: staging.Aim | None = None
+        self._space: dict[str, Any] = ip.user_ns
         if self.options.run and kind != "compile":
             raise UsageError(f"--run needs an executable, and %{kind} makes none; use %compile --run")
 
@@ -58,6 +59,7 @@ class Request:
         """Before the cell runs: JAX is there, and so is what the targets need."""
         staging.check_jax()
         self._aim = staging.aim(self.kind, self.options)
+        placing.check(self.options, self._aim.targets, self.kind)
 
     async def _last_calls(self, ran: Cell) -> list[ast.expr]:
         """The calls of the last line. Beside --args a `print(...)` there is an ordinary statement, and is run."""
@@ -82,7 +84,7 @@ class Request:
         file, number, text = _place(frame)
         column = max(text.find(line.strip()), 0)
         own = local_ns is None or local_ns is self.ip.user_ns
-        space = self.ip.user_ns if own else {**self.ip.user_ns, **(local_ns or {})}
+        space = self._space = self.ip.user_ns if own else {**self.ip.user_ns, **(local_ns or {})}
         nodes = [command.moved(node, number - 1, column) for node in self.on_line]
         inspections, value = self._stage([await self._stated(node, file, space) for node in nodes])
         if text.lstrip().startswith("get_ipython()."):
@@ -138,7 +140,9 @@ class Request:
             raise UsageError(f"{name} {why}, so it cannot be staged; {_OTHERWISE.format(kind=self.kind)}")
 
     def _call(self, fn: Any, args: tuple[Any, ...], kwargs: dict[str, Any], name: str) -> Call:
-        return Call(fn, args, kwargs, name, self.jit, self.runs.label, self.compiler_options)
+        assert self._aim is not None
+        layout = placing.read(self.options, self._space, self._aim.targets, self.kind)
+        return placing.checked(Call(fn, args, kwargs, name, self.jit, self.runs.label, self.compiler_options, layout))
 
     def _stage(self, calls: list[Call]) -> tuple[tuple[Any, ...], Any]:
         """Inspections and the value of `--run`. Binds `-o`, then raises what stopped a stage."""

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import jax
 import numpy as np
 
-from jaxstage_ext.core import jax_private, options, packages, stages
+from jaxstage_ext.core import jax_private, options, packages, specs, stages
 from jaxstage_ext.core.absent import Executable, NoFigure
 from jaxstage_ext.core.call import Call
 from jaxstage_ext.core.devices import CATALOGUE
@@ -221,7 +221,8 @@ def _options(inspection: Inspection) -> dict[str, Any]:
 
 
 def _notes(inspection: Inspection) -> list[str]:
-    notes = _about_target(inspection) + options.notes(_options(inspection), _platform(inspection))
+    notes = [specs.note(inspection.call)] if inspection.call.layout is not None else []
+    notes += _about_target(inspection) + options.notes(_options(inspection), _platform(inspection))
     coverage = inspection.coverage
     if coverage and coverage.total and not coverage.direct + coverage.inferred:
         notes.append("Nothing links to source: JAX recorded no line of your own code (a function out of a library?).")

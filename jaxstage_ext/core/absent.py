@@ -77,7 +77,13 @@ def isolated(target: Target) -> Target:
         raise TargetError(
             f"--isolate is for the CPU: a second process would disturb the {platform} that this kernel holds"
         )
-    return Target(target.name, platform, chips=jax.device_count())
+    return here(target)
+
+
+def here(target: Target) -> Target:
+    """The kernel's own devices as if they were absent ones."""
+    platform = jax.default_backend()
+    return Target(target.name, "cuda" if platform == "gpu" else platform, chips=jax.device_count())
 
 
 def lower(traced: Any, target: Target) -> Any:

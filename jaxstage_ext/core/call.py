@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from jaxstage_ext.core.meshes import Layout
 
 
 @dataclass(frozen=True)
@@ -17,6 +20,7 @@ class Call:
       name: how the call is titled; the function's name when empty.
       jit: options of `jax.jit` to apply ("static_argnums", "donate_argnames", ...).
       compiler_options: what `core.options.check` gave, for the compile stage.
+      layout: the mesh and PartitionSpecs put upon it from outside; None for what the function carries itself.
       cell: label of the cell that asked ("In [5]").
     """
 
@@ -27,3 +31,4 @@ class Call:
     jit: Mapping[str, Any] = field(default_factory=dict)
     cell: str | None = None
     compiler_options: Mapping[str, Any] = field(default_factory=dict)
+    layout: Layout | None = None

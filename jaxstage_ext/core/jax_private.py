@@ -5,6 +5,7 @@ Checked with jax 0.10.2, 0.11.2 and 0.12.0.1.
 
 from __future__ import annotations
 
+import copy
 import re
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -195,10 +196,15 @@ def placed(lowered: Any, fn: Any) -> Placed:
     count = int(args["num_devices"])
     shardings = (*args["in_shardings"], *args["out_shardings"], *(args["intermediate_shardings"] or ()))
     meshes = (sharding.mesh for sharding in shardings if isinstance(sharding, jax.sharding.NamedSharding))
-    sizes = next((tuple(mesh.axis_sizes) for mesh in meshes if mesh.size == count), None)
+    context = () if (mesh := args.get("context_mesh")) is None or mesh.empty else (mesh,)
+    sizes = next((tuple(mesh.axis_sizes) for mesh in (*meshes, *context) if mesh.size == count), None)
+    return Placed(count, tuple(d.id for d in devices) if devices is not None else (), sizes, is_pmap(fn))
+
+
+def is_pmap(fn: Any) -> bool:
+    """Whether it is what `jax.pmap` gives."""
     lower = getattr(fn, "lower", None)
-    is_pmap = getattr(lower, "__qualname__", "").startswith("pmap.") and lower.__module__.startswith("jax.")
-    return Placed(count, tuple(d.id for d in devices) if devices is not None else (), sizes, is_pmap)
+    return getattr(lower, "__qualname__", "").startswith("pmap.") and lower.__module__.startswith("jax.")
 
 
 def compile_request(
@@ -246,3 +252,21 @@ def build_options() -> frozenset[str]:
 def own_options(lowered: Any) -> dict[str, Any]:
     """The compiler options that a function was jitted with; those of `.compile` come on top."""
     return dict(getattr(getattr(lowered, "_lowering", None), "_compiler_options_kvs", ()))
+
+
+def with_context_mesh(traced: Any, mesh: Any) -> Any:
+    """The trace as if `jax.set_mesh` had set this AbstractMesh around it; JAX itself does so for explicit axes only."""
+    made = copy.copy(traced)
+    made._params = traced._params | {"ctx_mesh": mesh}
+    made._lojax = None
+    return made
+
+
+def own_shardings(fn: Any) -> tuple[str, ...]:
+    """Which of "in_shardings", "out_shardings" a `jax.jit` object was made with."""
+    info = getattr(fn, "_jit_info", None)
+    if info is None:
+        return ()
+    given = (("in_shardings", info.in_shardings_leaves), ("out_shardings", info.out_shardings_leaves))
+    stated = (jax.sharding.Sharding, jax.sharding.PartitionSpec)
+    return tuple(name for name, leaves in given if any(isinstance(leaf, stated) for leaf in leaves))

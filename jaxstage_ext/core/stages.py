@@ -10,7 +10,7 @@ from typing import Any
 
 import jax
 
-from jaxstage_ext.core import absent, constants, events, jax_private, options
+from jaxstage_ext.core import absent, constants, events, jax_private, meshes, options, specs
 from jaxstage_ext.core.absent import Executable
 from jaxstage_ext.core.call import Call
 from jaxstage_ext.core.remote import USUAL, Limits
@@ -134,9 +134,11 @@ _DONE_BEFORE = {"trace": "traced", "lower": "lowered", "compile": "compiled"}
 
 def _trace(staged: Staged) -> Any:
     call, function = staged.call, _function(staged)
-    if hasattr(function, "trace"):
-        return function.trace(*call.args, **call.kwargs)
-    return jax_private.trace_through_lower(function.lower, call.args, call.kwargs)
+    args, kwargs = specs.arguments(call)
+    with meshes.around(call.layout):
+        if hasattr(function, "trace"):
+            return meshes.traced(function.trace(*args, **kwargs), call.layout)
+        return meshes.traced(jax_private.trace_through_lower(function.lower, args, kwargs), call.layout)
 
 
 def _function(staged: Staged) -> Any:
@@ -148,10 +150,13 @@ def _function(staged: Staged) -> Any:
 def _lower(staged: Staged) -> Any:
     if not staged.target.is_local:
         return absent.lower(unwrap(staged.value("trace")), staged.target)
-    function = _function(staged)
+    function, layout = _function(staged), staged.call.layout
+    if layout is not None and layout.is_abstract:
+        return absent.lower(unwrap(staged.value("trace")), absent.here(staged.target))
     if hasattr(function, "trace"):
         return staged.value("trace").lower()
-    return function.lower(*staged.call.args, **staged.call.kwargs)
+    with meshes.around(layout):
+        return function.lower(*staged.call.args, **staged.call.kwargs)
 
 
 def _compile(staged: Staged) -> Any:
@@ -182,7 +187,7 @@ def stageable(call: Call) -> Any:
                 f"{call_name(call)} is already jitted, so {options} cannot be added; set it where it is jitted"
             )
         return fn
-    return jax.jit(_keepable(fn), **call.jit)
+    return jax.jit(_keepable(fn), **call.jit, **(call.layout.jit if call.layout else {}))
 
 
 def _keepable(fn: Callable[..., Any]) -> Callable[..., Any]:

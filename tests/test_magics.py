@@ -200,7 +200,7 @@ def test_help_documents_every_option(shell: Shell) -> None:
     [
         ("%compile --st", ["--static-argnames", "--static-argnums"]),
         ("%%compile -o ins --do", ["--donate-argnames", "--donate-argnums"]),
-        ("ins = %trace --ou", ["--output"]),
+        ("ins = %trace --outp", ["--output"]),
         ("%%lower --nothing", []),
         ("x --st", []),
     ],

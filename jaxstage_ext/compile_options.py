@@ -12,6 +12,11 @@ from IPython.core.magic_arguments import MagicArgumentParser
 from jaxstage_ext import staging
 
 _WIDEST_DEFAULT = 40
+_BUILD = (
+    ("num_replicas", "1", "Replicas that the program must have; JAX makes one."),
+    ("num_partitions", "8", "Partitions that the program must have; JAX makes as many as its mesh has devices."),
+    ("device_assignment", "0,2,1,3", "Ids of the target's devices that the program runs on, in the order of its mesh."),
+)
 
 
 def add_to(parser: MagicArgumentParser) -> None:
@@ -25,6 +30,8 @@ def add_to(parser: MagicArgumentParser) -> None:
         "Tab completes names and values; %%xla_flags lists them.",
     )
     add("-O", "--optimization-level", type=_level, metavar="0..3", help="Of XLA's backend: 0 is none, 3 all.")
+    for name, example, what in _BUILD:
+        add(f"--{name.replace('_', '-')}", metavar=example, help=what)
     add("--fdo-profile", metavar="FILE", help="Profile for feedback-directed optimisation, as JAX records one.")
 
 
@@ -37,13 +44,14 @@ def _level(text: str) -> int:
 def read(options: argparse.Namespace) -> dict[str, Any]:
     """What was given, checked, as jaxlib takes it. Raises UsageError."""
     xla, level, profile = (getattr(options, name, None) for name in ("xla", "optimization_level", "fdo_profile"))
-    if xla is None and level is None and profile is None:
+    more = {name: value for name, *_ in _BUILD if (value := getattr(options, name, None)) is not None}
+    if xla is None and level is None and profile is None and not more:
         return {}
     staging.check_jax()
     from jaxstage_ext.core.options import OptionError, build
 
     try:
-        return build(xla or (), level, profile)
+        return build(xla or (), level, profile, more)
     except OptionError as error:
         raise UsageError(str(error)) from None
 

@@ -244,9 +244,21 @@ def compile_options() -> bytes:
 
 
 def build_options() -> frozenset[str]:
-    """Names beside XLA's flags that compiler options may have; jaxlib decides which it takes."""
-    options = _compiler.get_compile_options(num_replicas=1, num_partitions=1).executable_build_options
-    return frozenset(name for name in dir(options) if not name.startswith("_"))
+    """Names beside XLA's flags that compiler options could have: the attributes of JAX's CompileOptions."""
+    options = _compiler.get_compile_options(num_replicas=1, num_partitions=1)
+    names = (*dir(options), *dir(options.executable_build_options))
+    return frozenset(name for name in names if not name.startswith("_") and name.islower())
+
+
+def sets_itself(name: str, value: Any) -> bool:
+    """Whether JAX takes a compiler option of this name for its CompileOptions, and does not hand it to XLA."""
+    options = _compiler.get_compile_options(1, 1, env_options_overrides={name: value})
+    return name not in dict(options.env_option_overrides)
+
+
+def version() -> str:
+    """JAX's."""
+    return str(jax.__version__)
 
 
 def own_options(lowered: Any) -> dict[str, Any]:

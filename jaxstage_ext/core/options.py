@@ -13,7 +13,7 @@ from typing import Any
 
 import jax
 
-from jaxstage_ext.core import fdo, flags, jax_private
+from jaxstage_ext.core import build_options, fdo, flags, jax_private
 from jaxstage_ext.core.flags import Flag, Flags
 
 LEVEL, PROFILE = "xla_backend_optimization_level", "fdo_profile"
@@ -34,9 +34,14 @@ class OptionError(ValueError):
     """A compile option that is not as it must be; its text is one line."""
 
 
-def build(xla: Iterable[str] = (), level: int | None = None, profile: str | None = None) -> dict[str, Any]:
-    """Options out of `name=value` texts, an optimisation level and the path of an FDO profile. Raises OptionError."""
-    given: dict[str, Any] = {}
+def build(
+    xla: Iterable[str] = (), level: int | None = None, profile: str | None = None, more: Mapping[str, Any] | None = None
+) -> dict[str, Any]:
+    """Options out of `name=value` texts, an optimisation level, the path of an FDO profile and more by their names.
+
+    Raises OptionError.
+    """
+    given: dict[str, Any] = dict(more or {})
     for text in xla:
         name, value = _assignment(text)
         _add(given, name, value)
@@ -68,6 +73,9 @@ def check(given: Mapping[str, Any], known: Flags | None = None) -> dict[str, Any
 
 def compile_lowered(lowered: Any, options: Mapping[str, Any]) -> Any:
     """`lowered.compile()` with these options. Raises TypeError where a library's own form takes none."""
+    if isinstance(lowered, jax.stages.Lowered):
+        build_options.order(options, jax_private.placed(lowered, None).count, None)
+    options = build_options.for_xla(options)
     if not options:
         return lowered.compile()
     if not isinstance(lowered, jax.stages.Lowered) and not _takes_options(lowered.compile):
@@ -142,7 +150,7 @@ def _name(raw: Any, known: Flags) -> str:
     for candidate in (name, f"xla_{name}"):
         if candidate in known.by_name:
             return candidate
-    if name in jax_private.build_options() or name.startswith("xla_tpu_") or not known.by_name:
+    if build_options.knows(name) or name.startswith("xla_tpu_") or not known.by_name:
         return name
     if name.startswith("tpu_"):
         return f"xla_{name}"
@@ -165,6 +173,11 @@ def _near(name: str, known: Flags) -> list[str]:
 def _unchecked(name: str, value: Any) -> Any:
     if name == PROFILE and not isinstance(value, bytes):
         raise OptionError(f"{PROFILE} wants the profile's bytes, not {_quoted(value)}; read the file first")
+    if name != PROFILE and build_options.knows(name):
+        try:
+            return build_options.read(name, value)
+        except build_options.BuildOptionError as error:
+            raise OptionError(str(error)) from None
     if isinstance(value, str) and value.lower() in ("true", "false"):
         return _BOOLS[value.lower()]
     if isinstance(value, bool | int | float | str | bytes):
@@ -256,6 +269,8 @@ def _takes_options(compile_: Any) -> bool:
 def _shown(value: Any) -> Any:
     if isinstance(value, bytes):
         return f"{len(value):,} bytes"
+    if isinstance(value, tuple):
+        return ",".join(map(str, value))
     number = isinstance(value, int | float)
     exact = math.isfinite(value) and abs(value) < 2**53 if number else isinstance(value, str)
     return value if exact else str(value)

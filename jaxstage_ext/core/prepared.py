@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from jaxstage_ext.core import jax_private, placement, remote
+from jaxstage_ext.core import build_options, jax_private, placement, remote
 from jaxstage_ext.core.remote import USUAL, Limits, NotOnTarget
 from jaxstage_ext.core.target import Target
 
@@ -34,7 +34,7 @@ class Prepared:
 def prepare(lowered: Any, fn: Any, target: Target, limits: Limits, given: Mapping[str, Any]) -> Prepared:
     """What `fn` was lowered to, with the compile options `given`, for a target other than local.
 
-    Raises NotOnTarget where its mesh is larger than the target.
+    Raises NotOnTarget where its mesh is larger than the target, BuildOptionError where options contradict it.
     """
     placed, room = jax_private.placed(lowered, fn), target.devices or 0
     if placed.count > room:
@@ -42,7 +42,9 @@ def prepare(lowered: Any, fn: Any, target: Target, limits: Limits, given: Mappin
             f"the program's mesh has {placed.count:,} devices, but {target} has {room:,}; use a smaller mesh or a "
             "larger target"
         )
-    order, note = placement.order(placed, target, limits)
+    chosen = build_options.order(given, placed.count, room)
+    order, note = (list(chosen), None) if chosen else placement.order(placed, target, limits)
+    given = build_options.for_xla(given)
     module, options = jax_private.compile_request(lowered, target.platform, order, given)
     request = {"room": room, "order": order, "module": module, "options": options}
     return Prepared(target, request, placed.count, (note,) if note else ())

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import jax
 import numpy as np
 
-from jaxstage_ext.core import jax_private, options, packages, specs, stages
+from jaxstage_ext.core import gpu_descriptions, jax_private, options, packages, specs, stages
 from jaxstage_ext.core.absent import Executable, NoFigure
 from jaxstage_ext.core.call import Call
 from jaxstage_ext.core.devices import CATALOGUE
@@ -239,6 +239,8 @@ def _about_target(inspection: Inspection) -> list[str]:
         notes.append(f"Compiled by libtpu {version} without a TPU; nothing was run.")
     if target.platform == "cuda":
         notes.append(f"Compiled by the CUDA plugin {version} without a GPU: {_HEURISTIC}; nothing was run.")
+        if not gpu_descriptions.in_plugin(version):
+            notes.append(f"The plugin describes no GPUs; {target.kind} is described to it by JAXStage.")
     used, there = inspection.compiled.devices, target.devices or 0
     if used < there and target.name != "local":
         several = "a mesh of" if used > 1 else "no mesh or sharding and takes"

@@ -26,15 +26,16 @@ from jax.experimental import topologies
 
 from jaxstage_ext.core import jax_private
 
-GPU = "NVIDIA H100 80GB HBM3"
-
 
 def topology(platform: str, name: str) -> list[jax.Device]:
     if platform == "tpu":
         return topologies.get_topology_desc(name, platform).devices
-    from jaxstage_ext.core import packages, worker_main
+    from jaxstage_ext.core import gpu_descriptions, packages, worker_main
 
-    spec = worker_main.gpu_specs(packages.find("cuda").library)[GPU]
+    plugin = packages.find("cuda")
+    described = worker_main.gpu_specs(plugin.library)
+    gpu = gpu_descriptions.name_or_description("h100", plugin.version)
+    spec = described.get(gpu, gpu)
     return topologies.get_topology_desc(name, platform, target_config=spec, topology=name).devices
 
 

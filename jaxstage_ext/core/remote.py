@@ -8,8 +8,8 @@ from typing import Any
 
 import jax
 
-from jaxstage_ext.core import packages
-from jaxstage_ext.core.target import GPUS, TPUS, Target
+from jaxstage_ext.core import gpu_descriptions, packages
+from jaxstage_ext.core.target import TPUS, Target
 
 _UNREGISTERED = re.compile(
     r"No (?:FFI handler|registered implementation)[^\n]*?(?:for (?:custom call to )?)([\w.$@\"]+)"
@@ -43,10 +43,12 @@ def ask(target: Target, request: dict[str, Any], limits: Limits = USUAL, **how: 
     """
     from jaxstage_ext.core import worker  # it needs Unix
 
+    compiler = packages.compiler_for(target)
+    cuda = target.platform == "cuda"
     where = {
         "platform": target.platform,
-        "library": packages.compiler_for(target).library,
-        "kind": GPUS.get(target.kind, ""),
+        "library": compiler.library,
+        "kind": gpu_descriptions.name_or_description(target.kind, compiler.version) if cuda else "",
         "topology": target.topology,
     }
     try:

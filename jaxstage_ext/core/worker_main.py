@@ -263,7 +263,9 @@ class Compiler:
         return self._plugins[platform]
 
     def _gpu_spec(self, library: str, kind: str) -> str:
-        """The plugin carries a text proto for each GPU that XLA knows."""
+        """`kind` names one of the text protos that the plugin carries for GPUs, or is one."""
+        if _GPU_SPEC.match(kind.encode()):
+            return kind
         if not self._specs:
             self._specs = gpu_specs(library)
         return self._specs[kind]

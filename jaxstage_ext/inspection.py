@@ -12,7 +12,7 @@ from typing import Any
 
 import jax
 
-from jaxstage_ext import serial, summary
+from jaxstage_ext import option_table, serial, summary
 from jaxstage_ext.core import absent, constants, jax_private, meshes, options, specs, stages
 from jaxstage_ext.core.absent import Executable
 from jaxstage_ext.core.call import Call
@@ -284,6 +284,10 @@ class Inspection:
     def summary(self) -> dict[str, Any]:
         """What heads every view: plain JSON types only. Cheap while stages still run."""
         return summary.of(self)
+
+    def flag_table(self) -> dict[str, Any]:
+        """All of XLA's flags, and what each is set to for this call: plain JSON types only."""
+        return option_table.of(summary.options_of(self))
 
     @property
     def coverage(self) -> Coverage | None:

@@ -191,7 +191,7 @@ def of(inspection: Inspection) -> dict[str, Any]:
         "name": f"{inspection.name} · {inspection.target}" if several else inspection.name,
         "signature": signature(inspection.call, _out(inspection)),
         "target": target(inspection),
-        "options": options.shown(_options(inspection)),
+        "options": options.shown(options_of(inspection)),
         "stages": [_stage(inspection, s, running) for s in staged.stages],
         "facts": inspection._facts if stages.unwrap(inspection.compiled) is not None else [],
         "coverage": coverage and {"direct": coverage.direct, "inferred": coverage.inferred, "total": coverage.total},
@@ -215,14 +215,14 @@ def _views(inspection: Inspection) -> list[str]:
     return [name for name, has in there.items() if has]
 
 
-def _options(inspection: Inspection) -> dict[str, Any]:
+def options_of(inspection: Inspection) -> dict[str, Any]:
     """The compile options in force: those that the function was jitted with, and this call's above them."""
     return jax_private.own_options(stages.unwrap(inspection.lowered)) | dict(inspection.call.compiler_options)
 
 
 def _notes(inspection: Inspection) -> list[str]:
     notes = [specs.note(inspection.call)] if inspection.call.layout is not None else []
-    notes += _about_target(inspection) + options.notes(_options(inspection), _platform(inspection))
+    notes += _about_target(inspection) + options.notes(options_of(inspection), _platform(inspection))
     coverage = inspection.coverage
     if coverage and coverage.total and not coverage.direct + coverage.inferred:
         notes.append("Nothing links to source: JAX recorded no line of your own code (a function out of a library?).")

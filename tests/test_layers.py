@@ -19,7 +19,7 @@ LAYER_OF = {
     "ir": "readers",
     "analysis": "analysis",
     "profiling": "analysis",
-    **dict.fromkeys(("inspection", "errors", "serial", "summary"), "inspection"),
+    **dict.fromkeys(("inspection", "errors", "option_table", "serial", "summary"), "inspection"),
     "views": "views",
     "__init__": "package",
 }

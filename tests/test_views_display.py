@@ -14,7 +14,7 @@ import fakes
 import ipywidgets
 import pytest
 
-from jaxstage_ext.views import assets, display, mimebundle
+from jaxstage_ext.views import assets, display, jobs, mimebundle
 from jaxstage_ext.views.display import WIDGET_VIEW
 
 
@@ -120,6 +120,17 @@ def test_two_panels_of_one_run_and_other_cells_stay(notebook):
     notebook.run("cell-1")
     display.show([fakes.inspection()])
     assert sorted(view.cell for view in display._open.values()) == ["cell-1", "cell-2", "cell-2"]
+
+
+def test_a_panel_that_is_replaced_stops_what_it_waits_for(notebook, monkeypatch):
+    stopped = []
+    monkeypatch.setattr(jobs, "stop_all", stopped.extend)
+    first, second = fakes.inspection(), fakes.inspection()
+    display.show([first])
+    assert stopped == []
+    notebook.run("cell-1")
+    display.show([second])
+    assert stopped == [first]
 
 
 def test_a_deleted_cell_loses_its_panel(notebook):

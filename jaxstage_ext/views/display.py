@@ -18,7 +18,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from jaxstage_ext.views import text
+from jaxstage_ext.views import jobs, text
 from jaxstage_ext.views.assets import FrontEndMissing
 from jaxstage_ext.views.mimebundle import static_bundle
 
@@ -66,6 +66,11 @@ class _Open:
         """Leave the static form in the panel's place."""
         if self.display_id:
             _publish(static_bundle(self.inspections), self.display_id, update=True)
+        self.close()
+
+    def close(self) -> None:
+        """Take the panel away, and stop what it still waits for."""
+        jobs.stop_all(self.inspections)
         self.panel.close()
 
 
@@ -76,7 +81,7 @@ def _remember(panel: Panel, inspections: Sequence[Any], display_id: str | None) 
     cell, run, deleted = _request()
     for model, former in list(_open.items()):
         if former.cell is not None and (former.cell in deleted or (former.cell == cell and former.run != run)):
-            _open.pop(model).panel.close()
+            _open.pop(model).close()
     _open[panel.model_id] = _Open(panel, inspections, cell, run, display_id)
     while len(_open) > MOST_PANELS:
         _open.popitem(last=False)[1].freeze()

@@ -9,7 +9,7 @@ from typing import Any
 import anywidget
 import traitlets
 
-from jaxstage_ext.views import assets, jobs, wire
+from jaxstage_ext.views import assets, wire
 
 
 def state_of(inspections: Sequence[Any], busy: bool) -> dict[str, Any]:
@@ -60,7 +60,6 @@ class Panel(anywidget.AnyWidget):
         self.on_msg(_answer, remove=True)
         super().close()
         self.layout.close()  # a widget of its own, which ipywidgets leaves open
-        jobs.stop_all(self._inspections)
         self._inspections = []
 
 

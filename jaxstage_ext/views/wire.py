@@ -132,6 +132,10 @@ def _get_symbol(inspections: Inspections, params: Params) -> Answer:
     return {"definition": definition, "uses": uses}, []
 
 
+def _get_flags(inspections: Inspections, params: Params) -> Answer:
+    return inspection(inspections, params).flag_table(), []
+
+
 def _cancel(inspections: Inspections, params: Params) -> Answer:
     """Stop the slow look that another request of these parameters, and the method `of`, has begun."""
     method = _METHODS.get(text(params, "of"))
@@ -147,5 +151,6 @@ _METHODS: dict[str, Method] = {
     "frames": _get_frames,
     "search": _get_search,
     "symbol": _get_symbol,
+    "flags": _get_flags,
     "cancel": _cancel,
 }

@@ -35,7 +35,8 @@ export async function goToUse(session: Session, doc: Doc, name: string, row: num
   else session.say(`Nothing in this document uses ${name}.`);
 }
 
-async function copy(session: Session, what: string, text: Promise<string>): Promise<void> {
+/** Puts text on the clipboard, and says so. */
+export async function copy(session: Session, what: string, text: Promise<string>): Promise<void> {
   try {
     await writeClipboard(await text);
     session.say(`Copied ${what}.`);

@@ -148,6 +148,9 @@ class PanelOnPage:
         for doc in docs:
             self.root.locator(f'[data-doc="{doc}"][data-ready="true"] [data-row]').first.wait_for()
 
+    def tab(self, view: str) -> Locator:
+        return self.root.locator(f'[role="tab"][data-view="{view}"]')
+
     def stage(self, name: str, state: str) -> Locator:
         return self.root.locator(f'[data-stage="{name}"][data-state="{state}"]')
 

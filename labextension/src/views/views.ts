@@ -3,6 +3,7 @@
 import type { JSX } from "preact";
 import type { Session } from "../session";
 import type { Summary } from "../state";
+import { OptionsView } from "./optionsView";
 
 export interface View {
   /** On its tab. */
@@ -16,7 +17,9 @@ export interface View {
 
 export const CODE = { title: "Code", hint: "source, jaxpr, StableHLO, optimised HLO, line by line" };
 
-export const VIEWS: Record<string, View> = {};
+export const VIEWS: Record<string, View> = {
+  options: { title: "Options", hint: "XLA's flags, and what this call sets", component: OptionsView, tall: true },
+};
 
 /** The names of a call's tabs, in Python's order. */
 export function tabsOf(summary: Summary | null): string[] {

@@ -1,16 +1,22 @@
 """What devices can do, by their makers' own figures: the peaks that a program is held against.
 
 Figures are for one chip or GPU, dense (no sparsity), in units of one: FLOP/s, bytes, bytes a second. A figure that
-its source does not give, or gives in two ways, is None. Sources:
+its source does not give, or that sources give in two ways, is None. Each was read again in its source in November 2026
+but for those marked (*), whose sources were not at hand. Sources:
 
-- TPU v2, v3: Jouppi et al., "Ten Lessons From Three Generations Shaped Google's TPUv4i", ISCA 2021, table 1.
-- TPU v4: Jouppi et al., "TPU v4", ISCA 2023, table 4; Google Cloud TPU documentation, "TPU v4".
-- TPU v5e, v5p, v6e, 7x: Google Cloud TPU documentation, "System architecture" of each version.
-- On-chip memory of v5e: "How to Scale Your Model", chapter "How to Think About TPUs" (VMEM).
-- A100: NVIDIA A100 Tensor Core GPU datasheet (80 GB SXM).
-- H100, H200: NVIDIA H100 and H200 Tensor Core GPU datasheets (SXM); on-chip memory (L2) from the H100 whitepaper.
-- B200: NVIDIA DGX B200 datasheet, an eighth of the system.
-- GB300: NVIDIA GB300 NVL72 page, a seventy-second of the system. B300: NVIDIA Blackwell Ultra's memory and NVLink.
+- TPU v2, v3: Jouppi et al., "Ten Lessons From Three Generations Shaped Google's TPUv4i", ISCA 2021, table 1 (*).
+- TPU v4: Google Cloud TPU documentation, "TPU v4"; Jouppi et al., "TPU v4", ISCA 2023, table 4 (*).
+- TPU v5e: Google Cloud TPU documentation, "TPU v5e" (819 GBps; later pages round to 800).
+- TPU v5p, v6e, 7x: Google Cloud TPU documentation, "TPU7x (Ironwood)", which compares the three; int8 of v6e: "TPU
+  v6e".
+- On-chip memory of TPUs (VMEM, all TensorCores of a chip) and int8 of v5p: JAX's documentation, "TPU Hardware
+  Reference" of Pallas, as jax 0.12 computes it; v5e also "How to Scale Your Model", "How to Think About TPUs".
+- A100: NVIDIA A100 Tensor Core GPU datasheet (80 GB SXM); L2: A100 whitepaper.
+- H100, H200: NVIDIA H100 and H200 Tensor Core GPU datasheets (SXM); TF32 without sparsity and L2: H100 whitepaper (*).
+- B200, B300: NVIDIA HGX B200 and HGX B300 tables, an eighth of the system; memory and bandwidth of B200: DGX B200
+  datasheet (*). Sources disagree on int8 of B300.
+- GB300: NVIDIA GB300 NVL72 page, a seventy-second of the system. Memory and bandwidth of B300 and GB300: NVIDIA,
+  "Inside NVIDIA Blackwell Ultra". Vendors state 270 to 279 GB as free for programs.
 - RTX PRO 6000: NVIDIA RTX PRO 6000 Blackwell datasheets, what the editions have in common.
 """
 
@@ -43,16 +49,37 @@ class Device:
     interconnect: float | None = None
 
 
-_HOPPER = {"f64": 34 * _T, "f32": 67 * _T, "bf16": 989 * _T, "f16": 989 * _T, "f8": 1979 * _T, "s8": 1979 * _T}
+_HOPPER = {
+    "f64": 34 * _T,
+    "f32": 67 * _T,
+    "tf32": 494.7 * _T,
+    "bf16": 989 * _T,
+    "f16": 989 * _T,
+    "f8": 1979 * _T,
+    "s8": 1979 * _T,
+}
+_HGX = {"f32": 75 * _T, "tf32": 1125 * _T, "bf16": 2250 * _T, "f16": 2250 * _T, "f8": 4500 * _T}
+_GB300 = {"tf32": 1250 * _T, "bf16": 2500 * _T, "f16": 2500 * _T, "f8": 5000 * _T}
 
 CATALOGUE: Mapping[str, Device] = {
-    "v2": Device("TPU v2", {"bf16": 46 * _T}, 16 * _GIB, 700 * _G),
-    "v3": Device("TPU v3", {"bf16": 123 * _T}, 32 * _GIB, 900 * _G),
-    "v4": Device("TPU v4", {"bf16": 275 * _T, "s8": 275 * _T}, 32 * _GIB, 1200 * _G),
-    "v5e": Device("TPU v5e", {"bf16": 197 * _T}, 16 * _GIB, None, 128 * _M, None),
-    "v5p": Device("TPU v5p", {"bf16": 459 * _T, "s8": 918 * _T}, None, 2765 * _G, None, 1200 * _G),
-    "v6e": Device("TPU v6e (Trillium)", {"bf16": 918 * _T, "s8": 1836 * _T}, 32 * _GIB, None, None, None),
-    "tpu7x": Device("TPU7x (Ironwood)", {"bf16": 2307 * _T, "f8": 4614 * _T}, 192 * _GIB, None, None, 1200 * _G),
+    "v2": Device("TPU v2", {"bf16": 46 * _T}, 16 * _GIB, 700 * _G, 32 * _M),
+    "v3": Device("TPU v3", {"bf16": 123 * _T}, 32 * _GIB, 900 * _G, 32 * _M),
+    "v4": Device("TPU v4", {"bf16": 275 * _T, "s8": 275 * _T}, 32 * _GIB, 1200 * _G, 32 * _M),
+    "v5e": Device("TPU v5e", {"bf16": 197 * _T, "s8": 393 * _T}, 16 * _GIB, 819 * _G, 128 * _M, 400 * _G),
+    "v5p": Device(
+        "TPU v5p", {"bf16": 459 * _T, "f8": 459 * _T, "s8": 918 * _T}, 95 * _GIB, 2765 * _G, 128 * _M, 1200 * _G
+    ),
+    "v6e": Device(
+        "TPU v6e (Trillium)",
+        {"bf16": 918 * _T, "f8": 918 * _T, "s8": 1836 * _T},
+        32 * _GIB,
+        1638 * _G,
+        128 * _M,
+        800 * _G,
+    ),
+    "tpu7x": Device(
+        "TPU7x (Ironwood)", {"bf16": 2307 * _T, "f8": 4614 * _T}, 192 * _GIB, 7380 * _G, 128 * _M, 1200 * _G
+    ),
     "a100": Device(
         "NVIDIA A100 80GB SXM",
         {"f64": 9.7 * _T, "f32": 19.5 * _T, "tf32": 156 * _T, "bf16": 312 * _T, "f16": 312 * _T, "s8": 624 * _T},
@@ -63,12 +90,8 @@ CATALOGUE: Mapping[str, Device] = {
     ),
     "h100": Device("NVIDIA H100 SXM", _HOPPER, 80 * _G, 3350 * _G, 50 * _M, 900 * _G),
     "h200": Device("NVIDIA H200 SXM", _HOPPER, 141 * _G, 4800 * _G, 50 * _M, 900 * _G),
-    "b200": Device(
-        "NVIDIA B200", {"bf16": 2250 * _T, "f16": 2250 * _T, "f8": 4500 * _T}, 180 * _G, 8000 * _G, None, 1800 * _G
-    ),
-    "b300": Device("NVIDIA B300", {}, 288 * _G, 8000 * _G, None, 1800 * _G),
-    "gb300": Device(
-        "NVIDIA GB300", {"bf16": 2500 * _T, "f16": 2500 * _T, "f8": 5000 * _T}, None, 8000 * _G, None, 1800 * _G
-    ),
+    "b200": Device("NVIDIA B200", _HGX | {"f64": 37 * _T, "s8": 4500 * _T}, 180 * _G, 8000 * _G, None, 1800 * _G),
+    "b300": Device("NVIDIA B300", _HGX | {"f64": 1.25 * _T}, 288 * _G, 8000 * _G, None, 1800 * _G),
+    "gb300": Device("NVIDIA GB300", _GB300, 288 * _G, 8000 * _G, None, 1800 * _G),
     "rtx-pro-6000": Device("NVIDIA RTX PRO 6000 Blackwell", {}, 96 * _G, None, 128 * _M, None),
 }

@@ -13,13 +13,13 @@ from typing import Any
 import jax
 
 from jaxstage_ext import option_table, serial, summary
-from jaxstage_ext.core import absent, constants, jax_private, meshes, options, specs, stages
+from jaxstage_ext.core import absent, cache, constants, jax_private, meshes, options, specs, stages
 from jaxstage_ext.core.absent import Executable
 from jaxstage_ext.core.call import Call
 from jaxstage_ext.core.remote import USUAL, Limits
 from jaxstage_ext.core.target import LOCAL, Target, parse_all
 from jaxstage_ext.errors import StageError, explain, without_our_frames
-from jaxstage_ext.ir import hlo, jaxpr, python, stablehlo
+from jaxstage_ext.ir import hlo, jaxpr, python, remembered, stablehlo
 from jaxstage_ext.ir.source import FrameTable, is_user
 from jaxstage_ext.report import Coverage, Document, Frames
 
@@ -222,10 +222,18 @@ class Inspection:
         if (traced := stages.unwrap(self.traced)) is not None:
             readers["jaxpr"] = lambda: jaxpr.read(traced.jaxpr, self._table)
         if (lowered := stages.unwrap(self.lowered)) is not None:
-            readers["stablehlo"] = lambda: stablehlo.read(*jax_private.stablehlo_texts(lowered), self._table)
+            readers["stablehlo"] = lambda: self._read_stablehlo(lowered)
         if self._hlo_proto() is not None:
             readers["hlo"] = self._read_hlo
         return readers
+
+    def _read_stablehlo(self, lowered: Any) -> Document:
+        key = cache.key("stablehlo", jax_private.module_bytecode(lowered)) if cache.enabled() else None
+
+        def read() -> Document:
+            return stablehlo.read(*jax_private.stablehlo_texts(lowered), self._table)
+
+        return remembered.document(key, read, self._table)
 
     def _read_python(self) -> Document:
         for kind in self.documents:
@@ -245,11 +253,16 @@ class Inspection:
             places.append((code.co_filename, code.co_firstlineno))
         return places
 
+    def _key(self, what: str) -> str | None:
+        """What of the optimised module is remembered; None where it is not known to be that of an earlier compile."""
+        stage = self._staged.stage("compile")
+        return f"{what} {stage.key}" if stage is not None and stage.key else None
+
     @cached_property
     def _module_columns(self) -> hlo.Module:
         proto = self._hlo_proto()
         assert proto is not None
-        return hlo.parse(proto())
+        return remembered.value(self._key("columns"), lambda: hlo.parse(proto()), hlo.size)
 
     def _hlo_proto(self) -> Callable[[], bytes] | None:
         """What gives the optimised module's proto; None where there is none."""
@@ -269,17 +282,22 @@ class Inspection:
         return self._module
 
     def _read_hlo(self) -> Document:
+        spelled_out = constants.spelled_out(stages.unwrap(self.traced))
+        key = self._key(f"hlo {spelled_out}")
+        return remembered.document(key, lambda: self._hlo_document(spelled_out), self._table)
+
+    def _hlo_document(self, spelled_out: bool) -> Document:
         compiled = stages.unwrap(self.compiled)
         if isinstance(compiled, Executable):
             text = compiled.text or ""
         else:
-            text = jax_private.hlo_text(self._hlo_module, constants.spelled_out(stages.unwrap(self.traced)))
+            text = jax_private.hlo_text(self._hlo_module, spelled_out)
         return hlo.read(text, self._module_columns, self._table)
 
     @cached_property
     def _facts(self) -> list[dict[str, str | None]]:
         """JAX's analyses of the executable; each takes XLA a walk over the whole module, and every view asks."""
-        return summary.facts(stages.unwrap(self.compiled))
+        return remembered.value(self._key("facts"), lambda: summary.facts(stages.unwrap(self.compiled)), lambda _: 1000)
 
     def summary(self) -> dict[str, Any]:
         """What heads every view: plain JSON types only. Cheap while stages still run."""

@@ -4,9 +4,24 @@ from __future__ import annotations
 
 import os
 import tempfile
+from collections.abc import Iterator
+
+import pytest
 
 os.environ.setdefault("JAX_PLATFORMS", "cpu")
 os.environ.setdefault("JAX_NUM_CPU_DEVICES", "4")
 os.environ["IPYTHONDIR"] = tempfile.mkdtemp(prefix="jaxstage-ipython-")
 os.environ["COLUMNS"] = "100"
 os.environ.pop("JAX_COMPILATION_CACHE_DIR", None)
+os.environ.pop("JAXSTAGE_CACHE_DIR", None)
+
+
+@pytest.fixture(autouse=True)
+def nothing_is_remembered() -> Iterator[None]:
+    """No test finds in the inspection cache what another put there, or keeps its settings."""
+    from jaxstage_ext.core import cache
+
+    cache.clear()
+    yield
+    cache.enable(True)
+    cache.use_folder(None)

@@ -17,6 +17,7 @@ pytest.importorskip("ipykernel", reason="the kernel is not installed here")
 manager = pytest.importorskip("jupyter_client.manager")
 
 REPO = Path(__file__).parent.parent
+ENVIRONMENT = {**os.environ, "PYTHONPATH": str(REPO), "JAX_PLATFORMS": "cpu"}
 SETUP = """
 %load_ext jaxstage_ext
 import asyncio, time, jax, jax.numpy as jnp
@@ -74,8 +75,7 @@ class Kernel:
 
 @pytest.fixture(scope="module")
 def kernel() -> Iterator[Kernel]:
-    env = {**os.environ, "PYTHONPATH": str(REPO), "JAX_PLATFORMS": "cpu"}
-    process, client = manager.start_new_kernel(kernel_name="python3", env=env)
+    process, client = manager.start_new_kernel(kernel_name="python3", env=ENVIRONMENT)
     try:
         made = Kernel(process, client)
         assert made.run(SETUP).content["status"] == "ok"
@@ -178,3 +178,43 @@ def test_a_compile_that_dies_leaves_the_kernel_and_its_streams_alone(kernel: Ker
     assert "ended by SIGSEGV" in reply.panel
     assert not [output for output in reply.outputs if output["msg_type"] == "stream"]
     assert kernel.run("%compile -t cpu:2 loss(w, x)").content["status"] == "ok"
+
+
+TOLD = """
+hlo = looked.documents["hlo"]
+looked.summary()["stages"][-1]["note"], sorted({str(hlo.source_of(n + 1)) for n in range(len(hlo))} - {"None"})
+"""
+
+
+def test_a_cell_that_runs_again_is_not_compiled_again(kernel: Kernel) -> None:
+    cell = "%%compile -o looked\ndef twice(x):\n    return jnp.sum(x * 2)\ntwice(x)\n"
+    told = []
+    for _ in range(2):
+        count = kernel.run(cell).content["execution_count"]
+        told.append(kernel.run(TOLD).values[-1])
+        assert f"In [{count}]:3 (twice)" in told[-1], "its lines are those of this run"
+    assert "compiled earlier in this process" not in told[0]
+    assert "compiled earlier in this process" in told[1]
+
+
+def test_a_later_kernel_asks_no_compiler_again(kernel: Kernel, tmp_path: Path) -> None:
+    cell = "%%compile -o looked -t cpu:2\ndef twice(x):\n    return jnp.sum(x * 2)\ntwice(x)\n"
+    folder = f"%config JAXStage.cache_dir = {str(tmp_path)!r}"
+    kernel.run(folder)
+    kernel.run(cell)
+    pid = kernel.run("import os; os.getpid()").values[-1]
+    process, client = manager.start_new_kernel(kernel_name="python3", env=ENVIRONMENT)
+    try:
+        later = Kernel(process, client)
+        own = later.run("import os; os.getpid()").values[-1]
+        if len(own) != len(pid):
+            pytest.skip("process ids of different length make different modules")
+        for code in (SETUP, folder, cell):
+            later.run(code)
+        told = later.run(TOLD).values[-1]
+        assert "from the inspection cache" in told
+        assert ":3 (twice)" in told and "In [" in told and pid not in told
+    finally:
+        client.stop_channels()
+        process.shutdown_kernel(now=True)
+        kernel.run("%config JAXStage.cache_dir = ''")

@@ -23,7 +23,7 @@ LAYER_OF = {
     "views": "views",
     "__init__": "package",
 }
-ONLY_HERE_PRIVATE = {"core/jax_private.py", "core/worker_main.py"}
+ONLY_HERE_PRIVATE = {"core/jax_private.py", "core/jax_private_compile.py", "core/worker_main.py"}
 KNOWS_JAX = {"ir/jaxpr.py"}
 
 

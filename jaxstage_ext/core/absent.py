@@ -10,13 +10,15 @@ from typing import Any
 
 import jax
 
-from jaxstage_ext.core import packages
-from jaxstage_ext.core.prepared import prepare
+from jaxstage_ext.core import cache, packages
+from jaxstage_ext.core.prepared import Prepared, prepare
 from jaxstage_ext.core.remote import Limits, NotOnTarget
 from jaxstage_ext.core.target import Target, TargetError
 
 _CALLBACK = "is different from the lowering platform"
 _LIBRARY_CALL = re.compile(r'custom_call_target="([^"]+)"')
+_PARTS = ("text", "proto")
+_HEAD = {"seconds", "cost", "memory", "absent"}
 _NO_GPU = ("No supported GPU devices found", "Unknown backend")
 
 
@@ -33,6 +35,7 @@ class Executable:
         compiler gives none.
       seconds: of XLA's compile alone.
       devices: how many of the target's it runs on.   notes: what is to be known about how it was compiled.
+      key: its name in the inspection cache, None where it cannot be kept.   kept: whether it came from there.
     """
 
     target: Target
@@ -43,6 +46,8 @@ class Executable:
     notes: tuple[str, ...]
     cost: tuple[Mapping[str, float] | None, str | None] = field(repr=False)
     memory: tuple[Mapping[str, int] | None, str | None] = field(repr=False)
+    key: str | None = None
+    kept: bool = False
 
     def as_text(self) -> str | None:
         return self.text
@@ -117,8 +122,34 @@ def compile(  # noqa: A001
       jax.errors.JaxRuntimeError: XLA's own error.
     """
     prepared = prepare(lowered, fn, target, limits, given)
-    result = prepared.ask("compile", limits, large_constants=large_constants)
-    return Executable(target, devices=prepared.devices, notes=prepared.notes, **_without_false_costs(result, target))
+    key = prepared.key("compile", str(large_constants))
+    result, kept = _known(key, prepared), True
+    if result is None:
+        result, kept = prepared.ask("compile", limits, large_constants=large_constants), False
+        _keep(key, prepared, result)
+    notes = (*prepared.notes, *filter(None, [cache.trouble()]))
+    result = _without_false_costs(result, target)
+    return Executable(target, devices=prepared.devices, notes=notes, key=key, kept=kept, **result)
+
+
+def _known(key: str | None, prepared: Prepared) -> dict[str, Any] | None:
+    """The worker's answer of an earlier time."""
+    found = cache.load(key) if key else None
+    if found is None or found[0].keys() != _HEAD or len(found[1]) != len(_PARTS):
+        return None
+    head, parts = found
+    absent = head.pop("absent")
+    texts = {name: None if name in absent else prepared.ours(part) for name, part in zip(_PARTS, parts, strict=True)}
+    return head | {"text": None if texts["text"] is None else texts["text"].decode(), "proto": texts["proto"]}
+
+
+def _keep(key: str | None, prepared: Prepared, result: Mapping[str, Any]) -> None:
+    if key is None:
+        return
+    parts = ((result["text"] or "").encode(), result["proto"] or b"")
+    head = {name: result[name] for name in _HEAD if name in result}
+    head["absent"] = [name for name in _PARTS if result[name] is None]
+    cache.store(key, head, *map(prepared.anonymous, parts))
 
 
 def _without_false_costs(result: dict[str, Any], target: Target) -> dict[str, Any]:

@@ -26,6 +26,7 @@ FOLDER = "JAXSTAGE_CACHE_DIR"
 MEMORY, DISK = 256_000_000, 1_000_000_000
 """Bytes that are kept in memory and in the folder, unless said otherwise."""
 _FORMAT = "1"
+_tables: list[Lru[Any]] = []
 
 
 class _State:
@@ -57,9 +58,16 @@ def enabled() -> bool:
     return _state.enabled
 
 
+def table(limit: int, most: int = 1 << 20) -> Lru[Any]:
+    """A bounded table of objects that `clear` empties too; the caller heeds `enabled`."""
+    _tables.append(made := Lru[Any](limit, most))
+    return made
+
+
 def clear() -> None:
     """Forget what is in memory; the folder stays as it is."""
-    _state.memory.clear()
+    for made in (_state.memory, *_tables):
+        made.clear()
 
 
 def key(*parts: bytes | str) -> str:

@@ -167,6 +167,17 @@ def trace_through_lower(lower: Callable[..., Any], args: tuple[Any, ...], kwargs
     return None
 
 
+def holds_python(lowered: Any) -> bool:
+    """Whether a lowering's executable depends on Python objects of this lowering: callbacks, custom partitioning."""
+    args = getattr(getattr(lowered, "_lowering", None), "compile_args", None)
+    return args is None or bool(args.get("host_callbacks") or args.get("keepalive"))
+
+
+def module_bytecode(lowered: Any) -> bytes:
+    """A lowering's StableHLO as bytecode, locations included."""
+    return _mlir.module_to_bytecode(lowered._lowering.stablehlo())
+
+
 def static_arguments(fn: Any) -> tuple[tuple[int, ...], tuple[str, ...]]:
     """(argnums, argnames) that a `jax.jit` object treats as static."""
     info = getattr(fn, "_jit_info", None)
@@ -229,7 +240,7 @@ def compile_request(
         np.array(device_ids),
         own_options(lowered) | dict(given),
     )
-    return _mlir.module_to_bytecode(lowering.stablehlo()), options.SerializeAsString()
+    return module_bytecode(lowered), options.SerializeAsString()
 
 
 def xla_library() -> Path:

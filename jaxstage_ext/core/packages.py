@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import contextlib
+import functools
 import os
 import re
 import shutil
 from dataclasses import dataclass
 from importlib import metadata, util
 from pathlib import Path
+from platform import machine, processor
 
 from jaxstage_ext.core.target import Target, TargetError
 
@@ -40,6 +43,28 @@ def compiler_for(target: Target) -> Compiler:
 def find(platform: str) -> Compiler:
     """The installed compiler of "tpu" or "cuda"; that of "cpu" is jaxlib itself."""
     return {"tpu": _libtpu, "cuda": _cuda}.get(platform, Compiler)()
+
+
+def identity(platform: str) -> tuple[str, ...]:
+    """What beside jaxlib's version decides what a platform's compiler makes: its file and toolkit; the CPU at hand."""
+    if platform == "cpu":
+        return (machine(), _cpu())
+    found, used = find(platform), []
+    for file in (found.library, _ptxas() or "") if platform == "cuda" else (found.library,):
+        with contextlib.suppress(OSError):
+            state = os.stat(file)
+            used += [file, str(state.st_size), str(state.st_mtime_ns)]
+    return (found.version, *used)
+
+
+@functools.cache
+def _cpu() -> str:
+    """Model and features of this machine's first CPU, as far as the system tells; XLA compiles for them."""
+    try:
+        lines = Path("/proc/cpuinfo").read_text().split("\n\n")[0].splitlines()
+    except OSError:
+        return processor()
+    return "\n".join(line for line in lines if line.startswith(("model name", "flags", "Features", "CPU ")))
 
 
 def _libtpu() -> Compiler:

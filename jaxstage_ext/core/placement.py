@@ -7,7 +7,7 @@ from typing import Any
 
 from jax.experimental import mesh_utils
 
-from jaxstage_ext.core import jax_private, remote
+from jaxstage_ext.core import cache, jax_private, packages, remote
 from jaxstage_ext.core.target import Target
 
 _SPLITS_AXES = ("TPU v5 lite", "TPU v5e")
@@ -43,5 +43,8 @@ _known: dict[Target, list[dict[str, Any]]] = {}
 def _devices(target: Target, limits: remote.Limits) -> list[dict[str, Any]]:
     """What a mesh is laid out by: coordinates and the like of each device, by id."""
     if target not in _known:
-        _known[target] = remote.ask(target, {"method": "devices"}, limits)
+        key = cache.key("devices", target.topology, target.kind, *packages.identity(target.platform))
+        kept = cache.load(key)
+        _known[target] = kept[0]["devices"] if kept else remote.ask(target, {"method": "devices"}, limits)
+        cache.store(key, {"devices": _known[target]})
     return _known[target]

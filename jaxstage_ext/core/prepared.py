@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+import os
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
-from jaxstage_ext.core import build_options, jax_private, placement, remote
+from jaxstage_ext.core import build_options, cache, executables, jax_private, packages, placement, remote
 from jaxstage_ext.core.remote import USUAL, Limits, NotOnTarget
 from jaxstage_ext.core.target import Target
+
+_KERNEL = re.compile(rb"ipykernel_\d+")
+_READ_BY_XLA = ("XLA_FLAGS", "LIBTPU_INIT_ARGS")
 
 
 @dataclass(frozen=True)
@@ -19,16 +25,53 @@ class Prepared:
       request: the arguments of `worker_main.Compiler.compile` but `large_constants`: "module" is StableHLO bytecode,
         "options" a serialised CompileOptionsProto, "order" the ids of devices, "room" how many devices there are.
       devices: how many of the target's it runs on.   notes: what is to be known about how it is compiled.
+      overrides: the compile options that were set by name.
     """
 
     target: Target
     request: Mapping[str, Any] = field(repr=False)
     devices: int
     notes: tuple[str, ...] = ()
+    overrides: Mapping[str, Any] = field(default_factory=dict, repr=False)
+
+    def key(self, *what: str) -> str | None:
+        """The name, in the inspection cache, of what the worker makes of the program; `what` says of which part.
+
+        None where it depends on files, or leaves some. The folder of a kernel's cells does not count, so that a
+        cell that runs in a later kernel is found: see `anonymous`.
+        """
+        flags = [os.environ.get(name, "") for name in _READ_BY_XLA]
+        if executables.reads_or_writes_files(self.overrides) or any("dump" in flag for flag in flags):
+            return None
+        where, asked = self.target, self.request
+        parts = (where.platform, where.kind, where.topology, str(asked["room"]), str(asked["order"]), *flags)
+        return cache.key(
+            *what, *parts, *packages.identity(where.platform), self.anonymous(asked["module"]), asked["options"]
+        )
+
+    def anonymous(self, data: bytes) -> bytes:
+        """Bytes in which this kernel's folder of cells ("ipykernel_123") has the name that it has in the cache."""
+        name = self._kernel
+        return data.replace(name, _nameless(name)) if name else data
+
+    def ours(self, data: bytes) -> bytes:
+        """`anonymous` undone, for this kernel."""
+        name = self._kernel
+        return data.replace(_nameless(name), name) if name else data
+
+    @cached_property
+    def _kernel(self) -> bytes:
+        """The one folder of cells that the module's locations name; empty where there is none, or are several."""
+        names = set(_KERNEL.findall(self.request["module"]))
+        return names.pop() if len(names) == 1 else b""
 
     def ask(self, method: str, limits: Limits = USUAL, *, how: Mapping[str, Any] | None = None, **more: Any) -> Any:
         """What the worker's method makes of the program; `how` is lane, environment and progress of `worker.ask`."""
         return remote.ask(self.target, {"method": method, **self.request, **more}, limits, **(how or {}))
+
+
+def _nameless(kernel: bytes) -> bytes:
+    return re.sub(rb"\d", b"0", kernel)
 
 
 def prepare(lowered: Any, fn: Any, target: Target, limits: Limits, given: Mapping[str, Any]) -> Prepared:
@@ -47,4 +90,5 @@ def prepare(lowered: Any, fn: Any, target: Target, limits: Limits, given: Mappin
     given = build_options.for_xla(given)
     module, options = jax_private.compile_request(lowered, target.platform, order, given)
     request = {"room": room, "order": order, "module": module, "options": options}
-    return Prepared(target, request, placed.count, (note,) if note else ())
+    overrides = jax_private.own_options(lowered) | dict(given)
+    return Prepared(target, request, placed.count, (note,) if note else (), overrides)

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import time
 import weakref
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 import jax
 
-from jaxstage_ext.core import absent, constants, events, jax_private, meshes, options, specs
+from jaxstage_ext.core import absent, constants, events, executables, jax_private, meshes, options, specs
 from jaxstage_ext.core.absent import Executable
 from jaxstage_ext.core.call import Call
 from jaxstage_ext.core.remote import USUAL, Limits
@@ -27,7 +27,12 @@ WAITING, RUNNING, DONE, FAILED, INTERRUPTED = "waiting", "running", "done", "fai
 
 @dataclass
 class Stage:
-    """One stage's progress. `value` is what JAX (or a wrapper such as equinox) returned."""
+    """One stage's progress.
+
+    Attributes:
+      value: what JAX (or a wrapper such as equinox) returned.
+      key: of what determines the optimised module, in the inspection cache; None where that is not known.
+    """
 
     name: str
     state: str = WAITING
@@ -35,6 +40,7 @@ class Stage:
     note: str | None = None
     value: Any = None
     error: BaseException | None = None
+    key: str | None = None
 
 
 @dataclass
@@ -109,11 +115,19 @@ def _note_time(stage: Stage, heard: events.Heard, wall: float) -> None:
     if stage.value is None:
         stage.seconds = None
     elif isinstance(stage.value, Executable):
-        stage.seconds = stage.value.seconds
+        _note_executable(stage, stage.value, wall)
     elif stage.name == "compile" and heard.cache_hits:
         stage.note = "from JAX's persistent cache"
+    elif stage.note:
+        return
     elif own is None or (stage.name == "trace" and (_seen_before(unwrap(stage.value)) or own < LOOKED_UP)):
         stage.note = f"{_DONE_BEFORE[stage.name]} earlier in this process"
+
+
+def _note_executable(stage: Stage, executable: Executable, wall: float) -> None:
+    stage.seconds = executable.seconds
+    if executable.kept:
+        stage.seconds, stage.note = wall, f"from the inspection cache; XLA took {executable.seconds:.3g} s"
 
 
 _jaxprs: weakref.WeakValueDictionary[int, Any] = weakref.WeakValueDictionary()
@@ -162,10 +176,21 @@ def _lower(staged: Staged) -> Any:
 def _compile(staged: Staged) -> Any:
     given = staged.call.compiler_options
     if staged.target.is_local:
-        return options.compile_lowered(staged.value("lower"), given)
+        return _compile_here(staged, given)
     spell_out = constants.spelled_out(unwrap(staged.value("trace")))
     lowered = unwrap(staged.value("lower"))
-    return absent.compile(lowered, staged.call.fn, staged.target, staged.limits, spell_out, given)
+    made = absent.compile(lowered, staged.call.fn, staged.target, staged.limits, spell_out, given)
+    staged.stages[-1].key = made.key
+    return made
+
+
+def _compile_here(staged: Staged, given: Mapping[str, Any]) -> Any:
+    lowered, stage = staged.value("lower"), staged.stages[-1]
+    value, made = executables.compile(unwrap(lowered), lambda: options.compile_lowered(lowered, given))
+    if made is not None:
+        stage.key = made.key
+        stage.note = f"compiled earlier in this process, in {made.seconds:.3g} s" if made.again else None
+    return value
 
 
 _STEPS: dict[str, Callable[[Staged], Any]] = {"trace": _trace, "lower": _lower, "compile": _compile}

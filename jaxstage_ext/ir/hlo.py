@@ -85,6 +85,12 @@ def parse(proto: bytes) -> Module:
     )
 
 
+def size(module: Module) -> int:
+    """About how many bytes of memory the columns take."""
+    edges = (module.graph.by_user, module.graph.by_operand, module.graph.by_called)
+    return 150 * len(module.names) + sum(ends.nbytes for edge in edges for ends in edge)
+
+
 def _short_strings(data: Bytes, field: protowire.Field, rows: int, width: int = 24) -> npt.NDArray[np.bytes_]:
     windows = np.ndarray((len(data) - width + 1,), f"V{width}", data, strides=(1,))
     cells = windows[field.offset].view(np.uint8).reshape(-1, width)

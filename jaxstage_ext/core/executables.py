@@ -1,0 +1,71 @@
+"""The executables that this process has compiled for an inspection: a module that was compiled before is not again.
+
+A cell that runs again makes a new function, which JAX compiles anew. Where the module that XLA is to compile is
+byte for byte one that it has compiled here, with the same options for the same devices, JAX is given the executable
+of then. All around it (trees, shardings, donation) JAX builds for this function, so what is shown is what it runs.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from jaxstage_ext.core import cache, jax_private
+from jaxstage_ext.core.jax_private_compile import BackendCompile, watch_backend_compile
+
+_made = cache.table(1_000_000_000, most=32)
+_BYTES_A_BYTE, _MOST_CODE = 256, 1 << 20
+
+
+@dataclass(frozen=True)
+class Made:
+    """One compile by XLA.
+
+    Attributes:
+      key: of what was compiled; the same for every executable that must be equal.
+      seconds: that XLA took for it.   again: whether it was made for an earlier inspection.
+    """
+
+    key: str
+    seconds: float
+    executable: Any = field(repr=False)
+    client: Any = field(repr=False)
+    again: bool = False
+
+
+def compile(lowered: Any, make: Callable[[], Any]) -> tuple[Any, Made | None]:  # noqa: A001
+    """What `make` compiles, and how its executable came about; None where that is not known."""
+    if not cache.enabled() or jax_private.holds_python(lowered):
+        return make(), None
+    seen: list[Made | None] = []
+
+    def watcher(what: BackendCompile, compile_: Callable[[], Any]) -> Any:
+        if reads_or_writes_files(what.overrides):
+            seen.append(None)
+            return compile_()
+        seen.append(made := _compiled(what, compile_))
+        return made.executable
+
+    with watch_backend_compile(watcher):
+        value = make()
+    return value, seen[-1] if seen else None
+
+
+def _compiled(what: BackendCompile, compile_: Callable[[], Any]) -> Made:
+    key = cache.key("executable", str(id(what.client)), *what.parts)
+    found: Made | None = _made.get(key)
+    if found is not None:
+        return Made(key, found.seconds, found.executable, found.client, again=True)
+    started = time.perf_counter()
+    made = Made(key, 0.0, compile_(), what.client)
+    made = Made(key, time.perf_counter() - started, made.executable, what.client)
+    module = len(what.parts[0])
+    _made.put(key, made, module + _BYTES_A_BYTE * min(module, _MOST_CODE))
+    return made
+
+
+def reads_or_writes_files(options: Mapping[str, Any]) -> bool:
+    """Whether an option names a file: what is in it may change, and what XLA writes there is wanted each time."""
+    return any("dump" in name or (isinstance(value, str) and "/" in value) for name, value in options.items())

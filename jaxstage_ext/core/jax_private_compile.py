@@ -1,0 +1,97 @@
+"""JAX's own call of XLA, watched: the rest of the private names that we lean on, beside `jax_private.py`."""
+
+from __future__ import annotations
+
+import contextlib
+import inspect
+import threading
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from jax._src import compiler as _compiler
+from jax._src import config as _config
+from jax._src.interpreters import mlir as _mlir
+
+_compiler_any: Any = _compiler
+_watching = threading.RLock()
+_watched = threading.local()
+
+
+@dataclass(frozen=True)
+class BackendCompile:
+    """What JAX hands to XLA. Equal `parts` on the same `client` make equal executables.
+
+    Attributes:
+      parts: the module's bytecode with locations, the serialised options, the devices' ids.
+      overrides: the options that were set by name.
+    """
+
+    client: Any = field(repr=False)
+    parts: tuple[bytes, bytes, bytes]
+    overrides: Mapping[str, Any]
+
+
+Watcher = Callable[[BackendCompile, Callable[[], Any]], Any]
+
+
+@contextlib.contextmanager
+def watch_backend_compile(watcher: Watcher) -> Iterator[None]:
+    """Inside the block this thread's compiles are `watcher(what, compile)`, which gives the executable.
+
+    It is not asked about a compile that must be one: with Python callbacks, over several processes, guided by a
+    profile of its own runs, dumped by XLA_FLAGS, or where JAX's signature is another than we know.
+    """
+    outer = getattr(_watched, "watcher", None)
+    _watched.watcher = watcher
+    _watch(1)
+    try:
+        yield
+    finally:
+        _watch(-1)
+        _watched.watcher = outer
+
+
+_watches = 0
+_unwatched: Any = None
+
+
+def _watch(change: int) -> None:
+    """JAX's own function is replaced as long as a thread watches."""
+    global _watches, _unwatched
+    with _watching:
+        if not _watches:
+            _unwatched = _compiler_any.compile_or_get_cached
+            _compiler_any.compile_or_get_cached = _watched_through(_unwatched)
+        _watches += change
+        if not _watches:
+            _compiler_any.compile_or_get_cached = _unwatched
+
+
+def _watched_through(compile_: Callable[..., Any]) -> Any:
+    def watched(*args: Any, **kwargs: Any) -> Any:
+        watcher: Watcher | None = getattr(_watched, "watcher", None)
+        if watcher is None or (what := _backend_compile(compile_, args, kwargs)) is None:
+            return compile_(*args, **kwargs)
+        return watcher(what, lambda: compile_(*args, **kwargs))
+
+    return watched
+
+
+def _backend_compile(
+    compile_: Callable[..., Any], args: tuple[Any, ...], kwargs: Mapping[str, Any]
+) -> BackendCompile | None:
+    try:
+        given = inspect.signature(compile_).bind(*args, **kwargs).arguments
+        devices = list(given["devices"].flatten())
+        if given["host_callbacks"] or given.get("pgle_profiler") or len({d.process_index for d in devices}) > 1:
+            return None
+        options = given["compile_options"]
+        if options.executable_build_options.debug_options.xla_dump_to or _config.jax_dump_ir_to.value:
+            return None
+        module = _mlir.module_to_bytecode(given["computation"])
+        ids = ",".join(str(device.id) for device in devices).encode()
+        parts = (module, bytes(options.SerializeAsString()), ids)
+        return BackendCompile(given["backend"], parts, dict(options.env_option_overrides))
+    except (KeyError, TypeError, AttributeError):
+        return None

@@ -173,6 +173,11 @@ class Inspection:
         return {s.name: s.seconds for s in self._staged.stages if s.seconds is not None}
 
     @property
+    def elapsed(self) -> float | None:
+        """Seconds that the running stage has taken so far; None where none runs."""
+        return next((s.elapsed for s in self._staged.stages if s.elapsed is not None), None)
+
+    @property
     def traced(self) -> Any:
         """The `jax.stages.Traced` (or the library's own form of it); None if not reached."""
         return self._staged.value("trace")

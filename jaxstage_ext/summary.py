@@ -269,7 +269,14 @@ def _stage(inspection: Inspection, stage: stages.Stage, running: bool) -> dict[s
     note = stage.note
     if stage.state == stages.DONE and stage.value is None:
         note = f"{inspection.name} gives no {stage.name} of its own"
-    return {"name": stage.name, "state": stage.state, "seconds": stage.seconds, "count": count, "note": note}
+    return {
+        "name": stage.name,
+        "state": stage.state,
+        "seconds": stage.seconds,
+        "elapsed": stage.elapsed,
+        "count": count,
+        "note": note,
+    }
 
 
 def _equations(inspection: Inspection, running: bool) -> str:

@@ -84,6 +84,7 @@ class FakeInspection:
     documents: Mapping[str, Document] = field(default_factory=dict)
     frames: Frames = field(default_factory=frames)
     error: Any = None
+    elapsed: float | None = None
     head: dict[str, Any] = field(default_factory=dict)
 
     def summary(self) -> dict[str, Any]:

@@ -6,7 +6,8 @@ import jax.numpy as jnp
 import pytest
 
 from jaxstage_ext import inspect
-from jaxstage_ext.inspection import Inspection
+from jaxstage_ext.core.call import Call
+from jaxstage_ext.inspection import Inspection, prepare
 
 X = jnp.ones((4, 4))
 
@@ -34,3 +35,19 @@ def test_a_compile_that_fails_still_has_its_options():
     with pytest.raises(TypeError) as caught:
         inspect(refused, X)
     assert views(caught.value.inspection) == ["code", "options"]
+
+
+def test_a_running_stage_tells_its_time_and_no_other_does():
+    seen = []
+
+    def looked(x):
+        seen.append((made.elapsed, [stage["elapsed"] for stage in made.summary()["stages"]]))
+        return jnp.tanh(x)
+
+    (made,) = prepare(Call(looked, (X,)), "compile")
+    assert made.elapsed is None
+    made.advance()
+    ((elapsed, (trace, lower, compiled)),) = seen
+    assert 0 <= elapsed <= trace
+    assert (lower, compiled) == (None, None)
+    assert made.elapsed is None

@@ -213,6 +213,12 @@ def test_a_failure_inside_is_a_one_line_answer():
     assert (message["kind"], message["id"], len(message["error"])) == ("reply", 7, 500)
 
 
+def test_the_running_stage_of_any_call_tells_its_time():
+    waiting, running = fakes.inspection(), fakes.inspection(elapsed=2.5)
+    assert wire.answer([waiting, running], "elapsed", {}) == ({"elapsed": 2.5}, [])
+    assert wire.answer([waiting], "elapsed", {}) == ({"elapsed": None}, [])
+
+
 def test_a_closed_panel_says_so():
     assert "closed" in wire.reply([], {"id": 1, "method": "frames", "params": {"call": 0}})[0]["error"]
 

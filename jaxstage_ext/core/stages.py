@@ -41,6 +41,12 @@ class Stage:
     value: Any = None
     error: BaseException | None = None
     key: str | None = None
+    began: float | None = None
+
+    @property
+    def elapsed(self) -> float | None:
+        """Seconds that it has been running; None unless it runs."""
+        return time.perf_counter() - self.began if self.state == RUNNING and self.began is not None else None
 
 
 @dataclass
@@ -90,7 +96,7 @@ def run(staged: Staged, on_change: Callable[[], None]) -> None:
             return
         if stage.state == DONE:
             continue
-        stage.state = RUNNING
+        stage.state, stage.began = RUNNING, time.perf_counter()
         on_change()
         started = time.perf_counter()
         with events.hear() as heard:

@@ -132,6 +132,12 @@ def _get_symbol(inspections: Inspections, params: Params) -> Answer:
     return {"definition": definition, "uses": uses}, []
 
 
+def _get_elapsed(inspections: Inspections, params: Params) -> Answer:
+    """Seconds that the running stage has taken: what a page that is loaded anew cannot know."""
+    running = [seconds for inspection in inspections if (seconds := inspection.elapsed) is not None]
+    return {"elapsed": running[0] if running else None}, []
+
+
 def _get_flags(inspections: Inspections, params: Params) -> Answer:
     return inspection(inspections, params).flag_table(), []
 
@@ -151,6 +157,7 @@ _METHODS: dict[str, Method] = {
     "frames": _get_frames,
     "search": _get_search,
     "symbol": _get_symbol,
+    "elapsed": _get_elapsed,
     "flags": _get_flags,
     "cancel": _cancel,
 }

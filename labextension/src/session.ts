@@ -5,7 +5,7 @@ import { type Lit, colouredLines, hueOfRow, litByRow, litRows } from "./links";
 import { defaultPanes } from "./panes";
 import { type Progress, poll } from "./poll";
 import type { Params, Reply, Source } from "./source";
-import type { DocumentInfo, PanelState, Summary } from "./state";
+import type { DocumentInfo, PanelState, Stage, Summary } from "./state";
 import { type Pick, Store } from "./store";
 
 const MOST_KEPT = 50;
@@ -34,9 +34,30 @@ export class Session {
   private litMemo: { pick: Pick; rows: Rows; frames: Frames; lit: Lit | null }[] = [];
   private listeners = new Set<() => void>();
 
+  /** How often listeners have been told of the kernel's state. */
+  told = 0;
+  /** Date.now() when the state came, and how long its running stage had run by then where that is known better. */
+  private came = { at: Date.now(), elapsed: null as number | null };
+
   constructor(readonly source: Source) {
     this.state = source.state();
     source.onState(() => this.takeState());
+    if (this.state.busy) void this.askElapsed();
+  }
+
+  /** Date.now() at which a stage that runs has begun. */
+  since(stage: Stage): number {
+    return this.came.at - 1000 * (this.came.elapsed ?? stage.elapsed ?? 0);
+  }
+
+  /** The first state may be one that the kernel has pushed long ago, to a page that is gone. */
+  private async askElapsed(): Promise<void> {
+    const { came } = this;
+    const reply = await this.source.request("elapsed", {}).catch(() => null);
+    const elapsed = reply?.result.elapsed;
+    if (came !== this.came || typeof elapsed !== "number") return;
+    this.came = { at: Date.now(), elapsed };
+    this.tell();
   }
 
   get call(): number {
@@ -54,7 +75,13 @@ export class Session {
 
   private takeState(): void {
     this.state = this.source.state();
+    this.came = { at: Date.now(), elapsed: null };
     this.state.calls.forEach((summary, call) => this.refresh(call, summary));
+    this.tell();
+  }
+
+  private tell(): void {
+    this.told++;
     for (const listener of [...this.listeners]) listener();
   }
 

@@ -6,6 +6,8 @@ export interface Stage {
   name: string;
   state: StageState;
   seconds: number | null;
+  /** Seconds that it had been running when the kernel said so. */
+  elapsed: number | null;
   count: string | null;
   note: string | null;
 }
@@ -79,6 +81,7 @@ function readStage(raw: Fields): Stage {
     name: text(raw.name),
     state: STATES.includes(state) ? (state as StageState) : "waiting",
     seconds: number(raw.seconds),
+    elapsed: number(raw.elapsed),
     count: orNull(raw.count),
     note: orNull(raw.note),
   };

@@ -232,6 +232,22 @@ describe("stages", () => {
     expect($$(".jxs-selected").length).toBe(1);
   });
 
+  it("that run show the time by this page's clock, set by the kernel once", async () => {
+    const [trace, lower, compile] = stages("done", "done", "running");
+    const running = (elapsed: number | null) => ({ calls: [{ ...call, documents: [], stages: [trace, lower, { ...compile, elapsed }] }], busy: true });
+    kernel.now = readState(running(0));
+    kernel.answers.elapsed = () => ({ result: { elapsed: 70 }, buffers: [] });
+    open();
+    const shown = () => $('[data-stage="compile"] .jxs-stage-time')?.textContent;
+    await soon(() => expect(shown()).toBe("running… 1 min 10 s"));
+    await soon(() => expect(shown()).toBe("running… 1 min 11 s"));
+    kernel.push(running(5));
+    await soon(() => expect(shown()).toMatch(/^running… 5\.\d s$/));
+    await new Promise((done) => setTimeout(done, 600));
+    expect(shown()).toMatch(/^running… 5\.[5-9] s$/);
+    expect(kernel.asked.filter((method) => method === "elapsed").length).toBe(1);
+  });
+
   it("that fail show JAX's error as text and mark the line", async () => {
     const error = { stage: "trace", type: "TypeError", message: "<b>bad</b>\n shapes", file: "/home/me/fixture.py", label: "", line: 16 };
     kernel.now = readState({ calls: [{ ...call, error, stages: stages("failed", "waiting", "waiting") }] });

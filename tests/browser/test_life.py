@@ -20,7 +20,7 @@ def test_the_panel_fills_in_stage_by_stage_and_an_interrupt_leaves_it_standing(
     notebook = open_notebook(lab, [SETUP, SLOW_TO_TRACE.replace("4", "30")])
     notebook.command("notebook:run-all-cells", wait=False)
     panel = notebook.panel()
-    panel.stage("trace", "running").wait_for()
+    panel.stage("trace", "running").get_by_text(re.compile(r"running… [2-9]\.\d s")).wait_for()
     assert panel.stage("compile", "waiting").count() == 1
     notebook.command("notebook:interrupt-kernel")
     panel.stage("trace", "interrupted").wait_for()

@@ -1,6 +1,7 @@
 import type { Coverage, Fact, Stage, StageFailure, Summary } from "../state";
 import type { Session } from "../session";
 import { useKernelState, useShared } from "./hooks";
+import { clock, useElapsed } from "./waiting";
 
 export function seconds(s: number): string {
   if (s < 1e-6) return "< 1 µs";
@@ -18,9 +19,15 @@ export function percent(part: number, whole: number): string {
 
 const MARKS: Record<Stage["state"], string> = { waiting: "○", running: "", done: "✓", failed: "✕", interrupted: "■" };
 
-function StageView({ stage }: { stage: Stage }) {
+/** The time that a stage has taken so far, by the clock of this page. */
+function Ticking({ since }: { since: number }) {
+  return <>running… {clock(useElapsed(since, true))}</>;
+}
+
+function StageView({ stage, since }: { stage: Stage; since: number }) {
   const time = stage.seconds === null ? "" : seconds(stage.seconds);
-  const said = { waiting: "waiting", running: "running…", done: time || "done", failed: "failed", interrupted: "interrupted" };
+  const running = <Ticking since={since} />;
+  const said = { waiting: "waiting", running, done: time || "done", failed: "failed", interrupted: "interrupted" };
   return (
     <div role="listitem" class={`jxs-stage jxs-stage-${stage.state}`} data-stage={stage.name} data-state={stage.state}>
       <span class="jxs-stage-mark" aria-hidden="true">
@@ -143,7 +150,7 @@ export function Header({ session }: { session: Session }) {
       <div class="jxs-figures">
         <div class="jxs-stages" role="list" aria-label="stages">
           {summary.stages.map((stage) => (
-            <StageView stage={stage} key={stage.name} />
+            <StageView stage={stage} since={session.since(stage)} key={stage.name} />
           ))}
         </div>
         <div class="jxs-facts" role="list" aria-label="facts">

@@ -16,7 +16,11 @@ export function useShared<T>(session: Session, choose: (shared: Shared) => T): T
 
 export function useKernelState(session: Session): void {
   const [, again] = useReducer((n: number) => n + 1, 0);
-  useEffect(() => session.onState(() => again(undefined as never)), [session]);
+  const { told } = session;
+  useEffect(() => {
+    if (session.told !== told) again(undefined as never); // told since it was drawn
+    return session.onState(() => again(undefined as never));
+  }, [session]);
 }
 
 export function useDoc(doc: Doc | null): void {

@@ -17,6 +17,10 @@ _BUILD = (
     ("num_partitions", "8", "Partitions that the program must have; JAX makes as many as its mesh has devices."),
     ("device_assignment", "0,2,1,3", "Ids of the target's devices that the program runs on, in the order of its mesh."),
 )
+_FILES = {
+    "autotune_results": "xla_gpu_load_autotune_results_from",
+    "save_autotune_results": "xla_gpu_dump_autotune_results_to",
+}
 
 
 def add_to(parser: MagicArgumentParser) -> None:
@@ -33,6 +37,8 @@ def add_to(parser: MagicArgumentParser) -> None:
     for name, example, what in _BUILD:
         add(f"--{name.replace('_', '-')}", metavar=example, help=what)
     add("--fdo-profile", metavar="FILE", help="Profile for feedback-directed optimisation, as JAX records one.")
+    add("--autotune-results", metavar="FILE", help="Choose kernels by what was measured on a real GPU.")
+    add("--save-autotune-results", metavar="FILE", help="Record what XLA measures, where there is a GPU.")
 
 
 def _level(text: str) -> int:
@@ -44,7 +50,8 @@ def _level(text: str) -> int:
 def read(options: argparse.Namespace) -> dict[str, Any]:
     """What was given, checked, as jaxlib takes it. Raises UsageError."""
     xla, level, profile = (getattr(options, name, None) for name in ("xla", "optimization_level", "fdo_profile"))
-    more = {name: value for name, *_ in _BUILD if (value := getattr(options, name, None)) is not None}
+    named = {name: name for name, *_ in _BUILD} | _FILES
+    more = {name: value for option, name in named.items() if (value := getattr(options, option, None)) is not None}
     if xla is None and level is None and profile is None and not more:
         return {}
     staging.check_jax()

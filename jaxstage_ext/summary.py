@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import jax
 import numpy as np
 
-from jaxstage_ext.core import gpu_descriptions, jax_private, options, packages, specs, stages
+from jaxstage_ext.core import autotune, gpu_descriptions, jax_private, options, packages, specs, stages
 from jaxstage_ext.core.absent import Executable, NoFigure
 from jaxstage_ext.core.call import Call
 from jaxstage_ext.core.devices import CATALOGUE
@@ -98,9 +98,16 @@ def target(inspection: Inspection) -> str:
     """What it was staged for: the target, or the platform that the kernel has, and JAX's version."""
     wanted = inspection.target
     if not wanted.is_local:
-        many = "heuristic, not autotuned" if wanted.platform == "cuda" else f"{wanted.platform}, {wanted.size}"
+        many = _chosen(inspection) if wanted.platform == "cuda" else f"{wanted.platform}, {wanted.size}"
         return f"{wanted} · {many} · jax {jax.__version__}"
     return f"{_platform(inspection)} · jax {jax.__version__}"
+
+
+def _chosen(inspection: Inspection) -> str:
+    """How the kernels of an absent GPU were chosen."""
+    compiled = inspection.compiled
+    tuned = compiled.tuned if isinstance(compiled, Executable) else None
+    return tuned.title if tuned else "heuristic, not autotuned"
 
 
 def _platform(inspection: Inspection) -> str:
@@ -222,7 +229,9 @@ def options_of(inspection: Inspection) -> dict[str, Any]:
 
 def _notes(inspection: Inspection) -> list[str]:
     notes = [specs.note(inspection.call)] if inspection.call.layout is not None else []
-    notes += _about_target(inspection) + options.notes(options_of(inspection), _platform(inspection))
+    notes += (
+        _about_target(inspection) + _recorded(inspection) + options.notes(options_of(inspection), _platform(inspection))
+    )
     coverage = inspection.coverage
     if coverage and coverage.total and not coverage.direct + coverage.inferred:
         notes.append("Nothing links to source: JAX recorded no line of your own code (a function out of a library?).")
@@ -238,7 +247,10 @@ def _about_target(inspection: Inspection) -> list[str]:
     if target.platform == "tpu":
         notes.append(f"Compiled by libtpu {version} without a TPU; nothing was run.")
     if target.platform == "cuda":
-        notes.append(f"Compiled by the CUDA plugin {version} without a GPU: {_HEURISTIC}; nothing was run.")
+        tuned = inspection.compiled.tuned
+        chosen = _MEASURED if tuned and tuned.decided and tuned.decided == tuned.choices else _HEURISTIC
+        notes.append(f"Compiled by the CUDA plugin {version} without a GPU: {chosen}; nothing was run.")
+        notes += [tuned.note] if tuned else []
         if not gpu_descriptions.in_plugin(version):
             notes.append(f"The plugin describes no GPUs; {target.kind} is described to it by JAXStage.")
     used, there = inspection.compiled.devices, target.devices or 0
@@ -246,6 +258,15 @@ def _about_target(inspection: Inspection) -> list[str]:
         several = "a mesh of" if used > 1 else "no mesh or sharding and takes"
         notes.append(f"The program has {several} {used:,} of the target's {there:,} devices.")
     return [*notes, *_does_not_fit(inspection.compiled), *inspection.compiled.notes]
+
+
+def _recorded(inspection: Inspection) -> list[str]:
+    """What became of the autotune results that were to be saved."""
+    path = options_of(inspection).get(autotune.SAVE)
+    if not path or inspection.compiled is None:
+        return []
+    here = inspection.target.is_local and _platform(inspection) == "gpu"
+    return [autotune.recorded(path) if here else autotune.unrecorded(path, inspection.target)]
 
 
 def _does_not_fit(compiled: Executable) -> list[str]:
@@ -256,6 +277,7 @@ def _does_not_fit(compiled: Executable) -> list[str]:
     return [f"It does not fit: it needs {scaled(peak, 'B')}, one {device.title} has {scaled(device.memory, 'B')}."]
 
 
+_MEASURED = "what XLA tunes was chosen by autotune results, the rest may still differ from a real one"
 _HEURISTIC = "kernels and tiles are XLA's heuristic choice, not autotuned, and may differ from those of a real one"
 
 

@@ -10,7 +10,7 @@ from typing import Any
 
 import jax
 
-from jaxstage_ext.core import cache, packages
+from jaxstage_ext.core import autotune, cache, packages
 from jaxstage_ext.core.prepared import Prepared, prepare
 from jaxstage_ext.core.remote import Limits, NotOnTarget
 from jaxstage_ext.core.target import Target, TargetError
@@ -36,6 +36,7 @@ class Executable:
       seconds: of XLA's compile alone.
       devices: how many of the target's it runs on.   notes: what is to be known about how it was compiled.
       key: its name in the inspection cache, None where it cannot be kept.   kept: whether it came from there.
+      tuned: what became of the autotune results that it was compiled with.
     """
 
     target: Target
@@ -48,6 +49,7 @@ class Executable:
     memory: tuple[Mapping[str, int] | None, str | None] = field(repr=False)
     key: str | None = None
     kept: bool = False
+    tuned: autotune.Tuned | None = None
 
     def as_text(self) -> str | None:
         return self.text
@@ -128,8 +130,10 @@ def compile(  # noqa: A001
         result, kept = prepared.ask("compile", limits, large_constants=large_constants), False
         _keep(key, prepared, result)
     notes = (*prepared.notes, *filter(None, [cache.trouble()]))
+    told = result.pop("autotuned", None)
+    tuned = autotune.tuned(prepared.results, told) if prepared.results and told else None
     result = _without_false_costs(result, target)
-    return Executable(target, devices=prepared.devices, notes=notes, key=key, kept=kept, **result)
+    return Executable(target, devices=prepared.devices, notes=notes, key=key, kept=kept, tuned=tuned, **result)
 
 
 def _known(key: str | None, prepared: Prepared) -> dict[str, Any] | None:

@@ -65,8 +65,11 @@ def in_plugin(version: str) -> bool:
     return tuple(int(part) for part in version.split(".")[:2] if part.isdigit()) >= _DESCRIBED_SINCE
 
 
-def description(kind: str) -> str:
-    """The GpuTargetConfigProto of a GPU as text, with the fields that the compiler of JAX 0.10 knows."""
+def description(kind: str, dnn_version: str = "") -> str:
+    """The GpuTargetConfigProto of a GPU as text, with the fields that the compiler of JAX 0.10 knows.
+
+    `dnn_version` is that of the cuDNN beside it, by which XLA tells autotune results apart.
+    """
     gpu = _GPUS[kind]
     major, minor = gpu.capability
     sm = _ARCHITECTURES[major]
@@ -96,6 +99,7 @@ def description(kind: str) -> str:
   thread_dim_limit_x: 1024
   thread_dim_limit_y: 1024
   thread_dim_limit_z: 64
+  {f'dnn_version: "{dnn_version}"' if dnn_version else ""}
   device_interconnect_info {{
     active_links: {gpu.links}
   }}

@@ -13,7 +13,7 @@ from typing import Any
 
 import jax
 
-from jaxstage_ext.core import build_options, fdo, flags, jax_private
+from jaxstage_ext.core import autotune, build_options, fdo, flags, jax_private
 from jaxstage_ext.core.flags import Flag, Flags
 
 LEVEL, PROFILE = "xla_backend_optimization_level", "fdo_profile"
@@ -68,7 +68,16 @@ def check(given: Mapping[str, Any], known: Flags | None = None) -> dict[str, Any
             raise OptionError(f"{name} is set twice; set it once")
         flag = known.by_name.get(name)
         checked[name] = _converted(flag, value) if flag else _unchecked(name, value)
+        if name in (autotune.LOAD, autotune.SAVE):
+            checked[name] = _file(name, checked[name])
     return checked
+
+
+def _file(name: str, value: Any) -> str:
+    try:
+        return autotune.path(name, str(value))
+    except autotune.AutotuneError as error:
+        raise OptionError(str(error)) from None
 
 
 def compile_lowered(lowered: Any, options: Mapping[str, Any]) -> Any:
@@ -104,6 +113,8 @@ def notes(options: Mapping[str, Any], platform: str) -> list[str]:
 
 
 def _backend_note(name: str, platform: str) -> str | None:
+    if name == autotune.SAVE:
+        return None
     if name.startswith("xla_tpu_") and name not in flags.installed().by_name:
         where = "" if platform == "tpu" else f", and this is compiled for {platform}"
         return f"{name} was not checked beforehand: libtpu alone knows the flags of TPUs{where}."

@@ -9,12 +9,23 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
-from jaxstage_ext.core import build_options, cache, executables, jax_private, packages, placement, remote
+from jaxstage_ext.core import (
+    autotune,
+    build_options,
+    cache,
+    executables,
+    gpu_descriptions,
+    jax_private,
+    packages,
+    placement,
+    remote,
+)
 from jaxstage_ext.core.remote import USUAL, Limits, NotOnTarget
 from jaxstage_ext.core.target import Target
 
 _KERNEL = re.compile(rb"ipykernel_\d+")
 _READ_BY_XLA = ("XLA_FLAGS", "LIBTPU_INIT_ARGS")
+_FILES = {autotune.LOAD, autotune.SAVE}
 
 
 @dataclass(frozen=True)
@@ -24,8 +35,10 @@ class Prepared:
     Attributes:
       request: the arguments of `worker_main.Compiler.compile` but `large_constants`: "module" is StableHLO bytecode,
         "options" a serialised CompileOptionsProto, "order" the ids of devices, "room" how many devices there are.
+        "autotune", if there, a file of autotune results.
       devices: how many of the target's it runs on.   notes: what is to be known about how it is compiled.
       overrides: the compile options that were set by name.
+      results: the autotune results that it is compiled with.
     """
 
     target: Target
@@ -33,6 +46,7 @@ class Prepared:
     devices: int
     notes: tuple[str, ...] = ()
     overrides: Mapping[str, Any] = field(default_factory=dict, repr=False)
+    results: autotune.Results | None = None
 
     def key(self, *what: str) -> str | None:
         """The name, in the inspection cache, of what the worker makes of the program; `what` says of which part.
@@ -41,7 +55,7 @@ class Prepared:
         cell that runs in a later kernel is found: see `anonymous`.
         """
         flags = [os.environ.get(name, "") for name in _READ_BY_XLA]
-        if executables.reads_or_writes_files(self.overrides) or any("dump" in flag for flag in flags):
+        if self.results or executables.reads_or_writes_files(self.overrides) or any("dump" in flag for flag in flags):
             return None
         where, asked = self.target, self.request
         parts = (where.platform, where.kind, where.topology, str(asked["room"]), str(asked["order"]), *flags)
@@ -67,7 +81,8 @@ class Prepared:
 
     def ask(self, method: str, limits: Limits = USUAL, *, how: Mapping[str, Any] | None = None, **more: Any) -> Any:
         """What the worker's method makes of the program; `how` is lane, environment and progress of `worker.ask`."""
-        return remote.ask(self.target, {"method": method, **self.request, **more}, limits, **(how or {}))
+        how = {**(how or {}), **(autotune.HOW if self.results else {})}
+        return remote.ask(self.target, {"method": method, **self.request, **more}, limits, **how)
 
 
 def _nameless(kernel: bytes) -> bytes:
@@ -88,7 +103,24 @@ def prepare(lowered: Any, fn: Any, target: Target, limits: Limits, given: Mappin
     chosen = build_options.order(given, placed.count, room)
     order, note = (list(chosen), None) if chosen else placement.order(placed, target, limits)
     given = build_options.for_xla(given)
+    given, results = _without_files(jax_private.own_options(lowered) | given, target)
     module, options = jax_private.compile_request(lowered, target.platform, order, given)
-    request = {"room": room, "order": order, "module": module, "options": options}
-    overrides = jax_private.own_options(lowered) | dict(given)
-    return Prepared(target, request, placed.count, (note,) if note else (), overrides)
+    request = {"room": room, "order": order, "module": module, "options": options, **_autotuned(results, target)}
+    overrides = {name: value for name, value in given.items() if name not in _FILES}
+    return Prepared(target, request, placed.count, (note,) if note else (), overrides, results)
+
+
+def _without_files(given: Mapping[str, Any], target: Target) -> tuple[dict[str, Any], autotune.Results | None]:
+    """The options without the files of autotune results, which the worker is handed instead, and those results."""
+    load = given.get(autotune.LOAD) if target.platform == "cuda" else None
+    return {**given, **dict.fromkeys(_FILES & given.keys(), "")}, autotune.read(load) if load else None
+
+
+def _autotuned(results: autotune.Results | None, target: Target) -> dict[str, Any]:
+    """What the request says of autotune results: to XLA a GPU with another cuDNN is another GPU."""
+    if results is None:
+        return {}
+    request: dict[str, Any] = {"autotune": results.for_worker}
+    if results.dnn_version and not gpu_descriptions.in_plugin(packages.find("cuda").version):
+        request["kind"] = gpu_descriptions.description(target.kind, results.dnn_version)
+    return request

@@ -30,6 +30,8 @@ IDLE = 75
 LARGEST_FILE = 8 << 30
 DUMP = "dump-"
 """How the folders begin that XLA dumps into."""
+_LOOKED_UP = re.compile(r"cache stats: hits=(\d+), misses=(\d+)")
+_TUNED_FOR = re.compile(r"Device fingerprint: (\w+) from|key = <key model='([^']*)'")
 _GPU_SPEC = re.compile(rb"gpu_device_info \{")
 
 
@@ -124,7 +126,8 @@ class Compiler:
     def compile(self, large_constants: bool, **program: Any) -> dict[str, Any]:
         """Compile StableHLO bytecode: text and proto of the optimised module, analyses, seconds of the compile."""
         executable, seconds = self._compiled(**program)
-        return {"seconds": seconds} | self._artefacts(executable, program["platform"], large_constants)
+        tuned = {"autotuned": autotuned(Path("log").read_text(errors="replace"))} if program.get("autotune") else {}
+        return {"seconds": seconds} | tuned | self._artefacts(executable, program["platform"], large_constants)
 
     def _compiled(
         self,
@@ -137,8 +140,16 @@ class Compiler:
         module: bytes,
         options: bytes,
         flags: Mapping[str, Any] = MappingProxyType({}),
+        autotune: tuple[str, bytes] | None = None,
     ) -> tuple[Any, float]:
-        """(executable, seconds of the compile); `flags` are XLA's, above those in `options`."""
+        """(executable, seconds of the compile); `flags` are XLA's, above those in `options`.
+
+        `autotune` is the name and the bytes of a file of autotune results.
+        """
+        if autotune:
+            file = Path(autotune[0]).absolute()
+            file.write_bytes(autotune[1])
+            flags = {**flags, "xla_gpu_load_autotune_results_from": str(file)}
         compile_options = self._xla.CompileOptions.ParseFromString(options)
         compile_options.env_option_overrides = [*compile_options.env_option_overrides, *flags.items()]
         if platform == "cpu":
@@ -281,6 +292,17 @@ def gpu_specs(library: str) -> dict[str, str]:
             if name:
                 specs[name[1]] = text
     return specs
+
+
+def autotuned(log: str) -> dict[str, Any]:
+    """How many of XLA's choices found an autotune result, by its log, and what it calls the GPU there."""
+    counts = [(int(hits), int(misses)) for hits, misses in _LOOKED_UP.findall(log)]
+    device = _TUNED_FOR.search(log)
+    return {
+        "hits": sum(hits for hits, _ in counts),
+        "choices": sum(map(sum, counts)) if counts else None,
+        "device": (device[1] or device[2]) if device else None,
+    }
 
 
 def _asked(analysis: Any) -> tuple[Any, str | None]:

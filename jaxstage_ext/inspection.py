@@ -12,7 +12,7 @@ from typing import Any
 
 import jax
 
-from jaxstage_ext import option_table, serial, summary
+from jaxstage_ext import machine, option_table, serial, summary
 from jaxstage_ext.core import absent, cache, constants, jax_private, meshes, options, specs, stages
 from jaxstage_ext.core.absent import Executable
 from jaxstage_ext.core.call import Call
@@ -21,6 +21,7 @@ from jaxstage_ext.core.target import LOCAL, Target, parse_all
 from jaxstage_ext.errors import StageError, explain, without_our_frames
 from jaxstage_ext.ir import hlo, jaxpr, python, remembered, stablehlo
 from jaxstage_ext.ir.source import FrameTable, is_user
+from jaxstage_ext.kernels import Kernels
 from jaxstage_ext.report import Coverage, Document, Frames
 
 Targets = str | Target | Iterable[str | Target]
@@ -303,6 +304,11 @@ class Inspection:
     def _facts(self) -> list[dict[str, str | None]]:
         """JAX's analyses of the executable; each takes XLA a walk over the whole module, and every view asks."""
         return remembered.value(self._key("facts"), lambda: summary.facts(stages.unwrap(self.compiled)), lambda _: 1000)
+
+    @cached_property
+    def kernels(self) -> Kernels:
+        """The machine code, kernel by kernel; compiles the program once more, in the worker. See `machine.listing`."""
+        return machine.listing(self)
 
     def summary(self) -> dict[str, Any]:
         """What heads every view: plain JSON types only. Cheap while stages still run."""

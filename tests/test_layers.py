@@ -20,10 +20,11 @@ LAYER_OF = {
     "analysis": "analysis",
     "profiling": "analysis",
     **dict.fromkeys(("inspection", "errors", "option_table", "serial", "summary"), "inspection"),
+    **dict.fromkeys(("machine", "kernels", "kernel_rows"), "inspection"),
     "views": "views",
     "__init__": "package",
 }
-ONLY_HERE_PRIVATE = {"core/jax_private.py", "core/jax_private_compile.py", "core/worker_main.py"}
+ONLY_HERE_PRIVATE = {"core/jax_private.py", "core/jax_private_compile.py", "core/mosaic.py", "core/worker_main.py"}
 KNOWS_JAX = {"ir/jaxpr.py"}
 
 

@@ -91,14 +91,20 @@ def _cuda() -> Compiler:
         package = plugin.removeprefix("xla_")
         pip = f'pip install "jax-{package}-plugin=={jaxlib}" "jax-{package}-pjrt=={jaxlib}"'
         return Compiler(library, version, f"has a CUDA plugin {version} that does not go with jaxlib {jaxlib}: {pip}")
-    missing = [name for name, there in (("ptxas", _ptxas()), ("libdevice", _libdevice())) if not there]
+    missing = [name for name, there in (("ptxas", ptxas()), ("libdevice", _libdevice())) if not there]
     if missing:
         return Compiler(library, version, f"needs {' and '.join(missing)} of the CUDA toolkit: {CUDA_PIP}")
     return Compiler(library, version)
 
 
-def _ptxas() -> str | None:
-    return shutil.which("ptxas") or _in_toolkit("bin/ptxas")
+def ptxas() -> str | None:
+    """The PTX assembler, where XLA looks for it."""
+    return _in_toolkit("bin/ptxas") or shutil.which("ptxas")
+
+
+def nvdisasm() -> str | None:
+    """NVIDIA's disassembler."""
+    return _in_toolkit("bin/nvdisasm") or shutil.which("nvdisasm")
 
 
 def _libdevice() -> str | None:

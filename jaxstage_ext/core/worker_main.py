@@ -129,6 +129,36 @@ class Compiler:
         tuned = {"autotuned": autotuned(Path("log").read_text(errors="replace"))} if program.get("autotune") else {}
         return {"seconds": seconds} | tuned | self._artefacts(executable, program["platform"], large_constants)
 
+    def kernels(self, wanted: str, large_constants: bool, tries: int, **program: Any) -> tuple[Any, bool]:
+        """(machine code of each kernel as `core.dumps` finds it, whether it is of the module whose digest is `wanted`).
+
+        XLA's GPU compiler does not always give the same module for the same program, so it is tried `tries` times.
+        """
+        from jaxstage_ext.core import dumps
+
+        for left in reversed(range(tries)):
+            with self._compiled_with_dump(program, dumps.FLAGS) as dumped:
+                if dumped.error is not None:
+                    raise dumped.error
+                same = dumps.digest(self._text(dumped.executable, large_constants) or "") == wanted
+                if same or not left:
+                    return dumps.read(dumped.folder), same
+        raise ValueError(f"tries must be at least 1, not {tries}")
+
+    def bundles(self, **program: Any) -> list[tuple[str, bytes]]:
+        """What libtpu makes of each part of a program, in a process with the environment of `core.bundles`."""
+        from jaxstage_ext.core import bundles
+
+        with bundles.kept(Path.cwd()) as found:
+            self._compiled(**program)
+        return found
+
+    def machine(self, tool: str, platform: str, library: str, kind: str, topology: str, **what: Any) -> Any:
+        """What a function of `core.assemble` or `core.mosaic` says; the target does not matter to it."""
+        from jaxstage_ext.core import assemble, mosaic
+
+        return {**vars(assemble), "mosaic": mosaic.text}[tool](**what)
+
     def _compiled(
         self,
         platform: str,
@@ -181,17 +211,20 @@ class Compiler:
             shutil.rmtree(folder, ignore_errors=True)
 
     def _artefacts(self, executable: Any, platform: str, large_constants: bool) -> dict[str, Any]:
-        printing = self._hlo.HloPrintOptions()
-        printing.print_metadata = False
-        printing.print_large_constants = large_constants
-        modules = executable.hlo_modules()
-        module = modules[0] if modules else None
+        module = next(iter(executable.hlo_modules()), None)
         return {
-            "text": None if module is None else module.to_string(printing),
+            "text": self._text(executable, large_constants),
             "proto": None if module is None else module.as_serialized_hlo_module_proto(),
             "cost": _asked(lambda: self._costs(executable, module, platform)),
             "memory": _asked(lambda: _numbers(executable.get_compiled_memory_stats())),
         }
+
+    def _text(self, executable: Any, large_constants: bool) -> str | None:
+        printing = self._hlo.HloPrintOptions()
+        printing.print_metadata = False
+        printing.print_large_constants = large_constants
+        module = next(iter(executable.hlo_modules()), None)
+        return None if module is None else str(module.to_string(printing))
 
     def _costs(self, executable: Any, module: Any, platform: str) -> Any:
         if platform != "cuda":

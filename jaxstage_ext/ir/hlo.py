@@ -208,6 +208,11 @@ def _linked(module: Module, frames: Ints, table: FrameTable) -> links.Links:
     return links.complete(frame, module.scope, flags, module.scopes, table.freeze(), module.graph)
 
 
+def rows(text: str, module: Module) -> Longs:
+    """Per instruction: its row in the module's text, -1 where it has none."""
+    return _rows(text, module)[0]
+
+
 def _rows(text: str, module: Module) -> tuple[Longs, Longs, int, Ints]:
     """(row of each instruction, instruction of each row or -1, number of rows, folds)."""
     raw = text.encode()

@@ -21,8 +21,8 @@ _ATTACHED = re.compile(r" loc\((#loc\d*|unknown|\"(?:[^\"\\]|\\.)*\"(?:\(.*\))?|
 _REGION = ("cond", "do", "}", "({")
 
 
-def read(text: str, debug_text: str, table: FrameTable) -> Document:
-    """The document of a module from its text without and with locations.
+def read(text: str, debug_text: str, table: FrameTable, kind: str = "stablehlo") -> Document:
+    """The document of an MLIR module from its text without and with locations.
 
     Where the two do not correspond line by line the document has no sources.
     """
@@ -42,7 +42,7 @@ def read(text: str, debug_text: str, table: FrameTable) -> Document:
             scope[row] = scopes.setdefault(place.scope, len(scopes)) if place.scope else -1
     names, frames = tuple(scopes), table.freeze()
     linked = links.complete(frame, scope, flags, names, frames, _graph(lines, operations, ends))
-    return Document("stablehlo", text, frames, linked.frame, linked.flags, ends, linked.scope, names, linked.origin)
+    return Document(kind, text, frames, linked.frame, linked.flags, ends, linked.scope, names, linked.origin)
 
 
 def _location_of(body: list[str], row: int, ends: Ints) -> str:

@@ -1,0 +1,85 @@
+"""The machine code of a compiled program, asked of the worker one stage at a time."""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from jaxstage_ext.core import assemble, bundles, dumps, packages, remote
+from jaxstage_ext.core.packages import CUDA_PIP
+from jaxstage_ext.core.prepared import Prepared
+from jaxstage_ext.core.remote import Limits
+from jaxstage_ext.core.target import Target
+
+Progress = Callable[[float, str | None], None]
+LARGEST = f"{dumps.LARGEST >> 20} MB"
+TRIES = {"cuda": 6}
+"""How often a program is compiled until it is the module that is shown; XLA's GPU compiler wavers between two."""
+
+
+def dumped(
+    prepared: Prepared, text: str, large_constants: bool, limits: Limits, progress: Progress | None
+) -> tuple[dumps.Artefacts, bool]:
+    """The kernels of the program, compiled once more, and whether they are those of the module with this text."""
+    found: tuple[dumps.Artefacts, bool] = prepared.ask(
+        "kernels",
+        limits,
+        how={"lane": "look", "progress": progress},
+        wanted=dumps.digest(text),
+        large_constants=large_constants,
+        tries=TRIES.get(prepared.target.platform, 1),
+    )
+    return found
+
+
+def final_bundles(prepared: Prepared, limits: Limits, progress: Progress | None) -> dict[str, list[str]]:
+    """The VLIW bundles of each HLO instruction of a TPU program, from a process of their own."""
+    how = {"lane": "throw-away", "environment": bundles.environment(), "progress": progress}
+    found: dict[str, list[str]] = {}
+    for name, packed in prepared.ask("bundles", limits, how=how):
+        found.setdefault(name, []).append(text_of(packed))
+    return found
+
+
+def use(target: Target, tool: str, limits: Limits, **what: Any) -> Any:
+    """What a tool of the worker's makes of machine code; see `worker_main.Compiler.machine`."""
+    return remote.ask(target, {"method": "machine", "tool": tool, **what}, limits, lane="look")
+
+
+def assembled(target: Target, ptx: Mapping[str, bytes], limits: Limits) -> dict[str, dict[str, Any]]:
+    """PTX through ptxas; see `assemble.assemble`."""
+    found: dict[str, dict[str, Any]] = use(target, "assemble", limits, texts=dict(ptx), ptxas=packages.ptxas())
+    return found
+
+
+def disassembled(target: Target, objects: Mapping[str, bytes], limits: Limits) -> dict[str, dict[str, Any]]:
+    """CPU code as text; see `assemble.disassemble`."""
+    found: dict[str, dict[str, Any]] = use(target, "disassemble", limits, objects=dict(objects))
+    return found
+
+
+def missing_tool(stage: str) -> str | None:
+    """Why a stage, or what "ptxas" says, cannot be had here, with the pip command; None where it can."""
+    if stage == "asm" and assemble.disassembler() is None:
+        return f"needs capstone or binutils' objdump: {assemble.CAPSTONE_PIP}"
+    if stage in ("ptxas", "sass"):
+        tools = {"ptxas": packages.ptxas()} | ({"nvdisasm": nvdisasm()} if stage == "sass" else {})
+        if lacks := [name for name, there in tools.items() if not there]:
+            return f"needs {' and '.join(lacks)} of the CUDA toolkit: {CUDA_PIP}"
+    return None
+
+
+def nvdisasm() -> str | None:
+    """NVIDIA's disassembler; None where it is not installed."""
+    return packages.nvdisasm()
+
+
+def bytes_of(packed: bytes) -> bytes:
+    """What was deflated; nothing of nothing."""
+    return zlib.decompress(packed) if packed else b""
+
+
+def text_of(packed: bytes) -> str:
+    """The text that was deflated."""
+    return bytes_of(packed).decode("utf-8", "replace")

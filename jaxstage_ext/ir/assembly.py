@@ -1,0 +1,72 @@
+"""Disassembly as Documents: CPU code, SASS of GPUs, VLIW bundles of TPUs."""
+
+from __future__ import annotations
+
+import re
+
+import numpy as np
+
+from jaxstage_ext.ir import kernel_text
+from jaxstage_ext.ir.kernel_text import Place
+from jaxstage_ext.report import Document
+
+_CPU = re.compile(r"^\s*[0-9a-f]+:\s+\S")
+_CPU_LABEL = re.compile(r"^\S.*:$")
+_SASS = re.compile(r"^\s*/\*[0-9a-f]+\*/\s+\S")
+_SASS_LABEL = re.compile(r"^\.L_\w+:|^\w[\w$.]*:$")
+_SECTION = re.compile(r"^//-+ \.text\.(\S+)\s+-+$")
+_PTX_LINE = re.compile(r'^\s*//## File "\.nv_debug_ptx_txt", line (\d+)')
+_BUNDLE = re.compile(r"^\s*(?:0x[0-9a-f]+|\d+)\s+(?:\w\w)?\s*:")
+_RELOCATION = re.compile(r"^\s*[0-9a-f]+:\s+R_")
+_PTX_COLUMN = 88
+
+
+def read_cpu(kind: str, text: str, place: Place) -> Document:
+    """The document of a function's disassembly."""
+    lines = text.split("\n")
+    rows = [row for row, line in enumerate(lines) if _CPU.match(line) and not _RELOCATION.match(line)]
+    labels = [row for row, line in enumerate(lines) if _CPU_LABEL.match(line)]
+    return _labelled(kind, lines, rows, labels, place)
+
+
+def read_sass(kind: str, text: str, kernel: str, place: Place) -> Document:
+    """The document of one kernel out of what `nvdisasm -c -gp` printed: each instruction with its line of PTX."""
+    lines: list[str] = []
+    came_from = ""
+    for line in _section(text.replace("\t", "    ").split("\n"), kernel):
+        if found := _PTX_LINE.match(line):
+            came_from = found[1]
+        elif _SASS.match(line):
+            line = re.sub(r"\s*;\s*$", " ;", line).rstrip()
+            lines.append(f"{line:<{_PTX_COLUMN}}// PTX {came_from}" if came_from else line)
+        elif line.strip():
+            lines.append(line.rstrip())
+    rows = [row for row, line in enumerate(lines) if _SASS.match(line)]
+    labels = [row for row, line in enumerate(lines) if _SASS_LABEL.match(line)]
+    return _labelled(kind, lines, rows, labels, place)
+
+
+def _section(lines: list[str], kernel: str) -> list[str]:
+    """The lines of one kernel's code; all of them where it has no section of its own."""
+    starts = [(row, found[1]) for row, line in enumerate(lines) if (found := _SECTION.match(line))]
+    for place, (row, name) in enumerate(starts):
+        if name == kernel:
+            return lines[row + 1 : starts[place + 1][0] if place + 1 < len(starts) else len(lines)]
+    return lines
+
+
+def read_bundles(kind: str, text: str, place: Place) -> Document:
+    """The document of final VLIW bundles; one line a bundle."""
+    lines = text.rstrip("\n").split("\n")
+    rows = [row for row, line in enumerate(lines) if _BUNDLE.match(line)]
+    return kernel_text.document(kind, lines, rows, np.full(len(lines), -1, np.int32), place)
+
+
+def count_bundles(text: str) -> int:
+    """How many bundles a text has."""
+    return sum(bool(_BUNDLE.match(line)) for line in text.split("\n"))
+
+
+def _labelled(kind: str, lines: list[str], rows: list[int], labels: list[int], place: Place) -> Document:
+    ends = kernel_text.labelled(lines, labels, np.full(len(lines), -1, np.int32))
+    return kernel_text.document(kind, lines, rows, ends, place)

@@ -1,0 +1,51 @@
+"""PTX of a kernel as a Document, and what ptxas says of it. XLA writes no .loc into it."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from jaxstage_ext.ir import folds, kernel_text
+from jaxstage_ext.ir.kernel_text import Place
+from jaxstage_ext.report import Document
+
+_INSTRUCTION = re.compile(r"^\s+(?:@!?%\w+\s+)?[a-z][\w.:]*(?:\s|;)")
+_LABEL = re.compile(r"^\$?[\w$]+:")
+_ENTRY = re.compile(r"Compiling entry function '([^']+)'")
+_STACK = re.compile(r"(\d+) bytes stack frame, (\d+) bytes spill stores, (\d+) bytes spill loads")
+_REGISTERS = re.compile(r"Used (\d+) registers")
+_SHARED = re.compile(r"(\d+) bytes smem")
+
+
+def read(kind: str, text: str, place: Place) -> Document:
+    """The document of a PTX module."""
+    lines = text.replace("\t", "    ").rstrip("\n").split("\n")
+    rows = [row for row, line in enumerate(lines) if _INSTRUCTION.match(line)]
+    labels = [row for row, line in enumerate(lines) if _LABEL.match(line)]
+    ends = folds.by_brackets(lines, "{}()")
+    return kernel_text.document(kind, lines, rows, kernel_text.labelled(lines, labels, ends), place)
+
+
+@dataclass(frozen=True)
+class Resources:
+    """What a kernel takes of a multiprocessor: registers a thread; bytes of stack and spills a thread; bytes of
+    shared memory a block, that of the launch not counted.
+    """
+
+    registers: int
+    spill_stores: int
+    spill_loads: int
+    stack: int
+    shared: int
+
+
+def resources(log: str) -> dict[str, Resources]:
+    """What `ptxas -v` said, by entry function."""
+    parts = _ENTRY.split(log)
+    found = {}
+    for name, said in zip(parts[1::2], parts[2::2], strict=True):
+        registers, stack, shared = _REGISTERS.search(said), _STACK.search(said), _SHARED.search(said)
+        if registers and stack:
+            frame, stores, loads = map(int, stack.groups())
+            found[name] = Resources(int(registers[1]), stores, loads, frame, int(shared[1]) if shared else 0)
+    return found

@@ -1,0 +1,76 @@
+"""The kernels of a program as plain text."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+MOST_ROWS = 60
+_UNKNOWN = "?"
+_COLUMNS = {
+    "cpu": (("code", "code_bytes", " B"), ("instructions", "instructions", "")),
+    "cuda": (
+        ("registers", "registers", ""),
+        ("spills", "spills", " B"),
+        ("shared", "shared", " B"),
+        ("stack", "stack", " B"),
+        ("code", "code_bytes", " B"),
+        ("instructions", "instructions", ""),
+    ),
+    "tpu": (("bundles", "instructions", ""),),
+}
+
+
+def text(kernels: Any) -> str:
+    """One line a kernel, as a table; `kernels` is a `jaxstage_ext.kernels.Kernels`."""
+    if not kernels.rows:
+        return "no kernels: the program computes nothing"
+    own = sum(bool(row.name) for row in kernels.rows)
+    head = f"{_counted(own, 'kernel')}"
+    if others := len(kernels.rows) - own:
+        head += f", {_counted(others, 'step')} without one"
+    shown = kernels.rows[:MOST_ROWS]
+    columns = _COLUMNS[kernels.platform]
+    rows = [["kernel", "HLO instruction", "kind", *(title for title, _, _ in columns)]]
+    rows += [[row.name or "-", _instructions(row.instructions), row.kind, *_cells(row, columns)] for row in shown]
+    lines = [head, *_aligned(rows, len(columns))]
+    if len(shown) < len(kernels.rows):
+        lines.append(f"… {len(kernels.rows) - len(shown):,} more")
+    reasons = {row.figures.reason: None for row in shown if row.figures.reason}
+    return "\n".join([*lines, *(f"{_UNKNOWN}: {reason}" for reason in reasons), *kernels.notes])
+
+
+def _counted(number: int, what: str) -> str:
+    return f"{number:,} {what}{'' if number == 1 else 's'}"
+
+
+def _instructions(names: Sequence[str]) -> str:
+    return f"{names[0]} and {len(names) - 1} more" if len(names) > 1 else "".join(names) or _UNKNOWN
+
+
+def _cells(row: Any, columns: Sequence[tuple[str, str, str]]) -> list[str]:
+    return [_number(value(row.figures, name), unit) for _, name, unit in columns]
+
+
+def value(figures: Any, name: str) -> int | None:
+    """A figure by its column's name; "spills" are stores and loads together."""
+    if name != "spills":
+        found: int | None = getattr(figures, name)
+        return found
+    known = figures.spill_stores is not None and figures.spill_loads is not None
+    return figures.spill_stores + figures.spill_loads if known else None
+
+
+def _number(number: int | None, unit: str) -> str:
+    return _UNKNOWN if number is None else f"{number:,}{unit}"
+
+
+def _aligned(rows: list[list[str]], numbers: int) -> list[str]:
+    widths = [max(len(row[i]) for row in rows) for i in range(len(rows[0]))]
+    texts = len(widths) - numbers
+    return [
+        "  ".join(
+            cell.ljust(w) if i < texts else cell.rjust(w) for i, (cell, w) in enumerate(zip(row, widths, strict=True))
+        )
+        for row in rows
+    ]

@@ -50,7 +50,7 @@ def identity(platform: str) -> tuple[str, ...]:
     if platform == "cpu":
         return (machine(), _cpu())
     found, used = find(platform), []
-    for file in (found.library, _ptxas() or "") if platform == "cuda" else (found.library,):
+    for file in (found.library, ptxas() or "") if platform == "cuda" else (found.library,):
         with contextlib.suppress(OSError):
             state = os.stat(file)
             used += [file, str(state.st_size), str(state.st_mtime_ns)]

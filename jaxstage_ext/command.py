@@ -13,6 +13,8 @@ from typing import Any, NoReturn
 from IPython.core.error import UsageError
 from IPython.core.magic_arguments import MagicArgumentParser
 
+from jaxstage_ext.core.process_memory import bytes_of
+
 _OPTION = re.compile(r"--?[A-Za-z][\w-]*")
 _OPENING, _CLOSING = "([{", ")]}"
 
@@ -72,6 +74,13 @@ def _seconds(text: str) -> float:
     return seconds
 
 
+def _memory(text: str) -> int:
+    try:
+        return bytes_of(text)
+    except ValueError as error:
+        raise argparse.ArgumentTypeError(str(error)) from None
+
+
 def parser(name: str, description: str) -> MagicArgumentParser:
     """The options of one magic; its help is the magic's docstring."""
     usage = f"{name} [options] function(arguments); ..."
@@ -110,6 +119,12 @@ def parser(name: str, description: str) -> MagicArgumentParser:
     if name == "compile":
         add(
             "--timeout", type=_seconds, metavar="SECONDS", help="Most seconds for a compile outside this process (600)."
+        )
+        add(
+            "--memory",
+            type=_memory,
+            metavar="8GB",
+            help="Most memory for a compile outside this process (half of the machine, or %%config JAXStage.memory).",
         )
         add(
             "--isolate",

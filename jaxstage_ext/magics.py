@@ -79,11 +79,13 @@ class StageMagics(Magics):
 
     @line_magic
     def targets(self, line: str) -> None:
-        """List what can be compiled for here, what each target is, and what those that cannot be lack."""
-        if line.strip():
-            raise UsageError(f"%targets takes no arguments, not {line.strip()!r}; use one as in %compile -t v5e:2x2")
+        """List what can be compiled for here, what each target is, and what those that cannot be lack.
+
+        %targets              the list
+        %targets --log tpu    what the compile workers for TPUs printed last, those that died included
+        """
         staging.check_jax()
-        print(staging.survey())
+        print(staging.worker_log(line.split()[1:]) if line.split()[:1] == ["--log"] else staging.survey(line))
 
     @line_magic
     @no_var_expand

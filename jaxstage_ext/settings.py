@@ -5,10 +5,11 @@ from __future__ import annotations
 import os
 from typing import Any
 
-from traitlets import Bool, Int, Unicode, observe
+from traitlets import Bool, Int, TraitError, Unicode, observe, validate
 from traitlets.config import SingletonConfigurable
 
 from jaxstage_ext.core import cache as inspection_cache
+from jaxstage_ext.core import process_memory
 
 
 class JAXStage(SingletonConfigurable):
@@ -29,6 +30,22 @@ class JAXStage(SingletonConfigurable):
     ).tag(config=True)
 
     cache_gigabytes = Int(1, min=1, max=1000, help="What the folder may hold; the oldest go first.").tag(config=True)
+
+    memory = Unicode(
+        "", help="Most memory, such as 8GB, for a compile outside this process; empty: half of the machine's."
+    ).tag(config=True)
+
+    @validate("memory")
+    def _size(self, proposal: Any) -> str:
+        try:
+            process_memory.bytes_of(proposal["value"] or "1B")
+        except ValueError as error:
+            raise TraitError(str(error)) from None
+        return str(proposal["value"])
+
+    @observe("memory")
+    def _limit(self, change: Any) -> None:
+        process_memory.limit(process_memory.bytes_of(self.memory) if self.memory else None)
 
     @observe("cache")
     def _enable(self, change: Any) -> None:

@@ -29,7 +29,7 @@ class Aim:
 
 def aim(kind: str, options: Namespace) -> Aim:
     """What a magic's line asks for. Raises UsageError for what cannot be, or lacks a package."""
-    from jaxstage_ext.core import absent, remote
+    from jaxstage_ext.core import absent
     from jaxstage_ext.core.target import TargetError, parse_all
 
     try:
@@ -45,7 +45,14 @@ def aim(kind: str, options: Namespace) -> Aim:
             "--isolate compiles it in another process" if getattr(options, "isolate", False) else "no target is local"
         )
         raise UsageError(f"--run needs an executable in this kernel, but {reason}")
-    return Aim(targets, remote.Limits(timeout) if (timeout := getattr(options, "timeout", None)) else remote.Limits())
+    return Aim(targets, _limits(options))
+
+
+def _limits(options: Namespace) -> Limits:
+    from jaxstage_ext.core import remote
+
+    timeout = getattr(options, "timeout", None) or remote.USUAL.timeout
+    return remote.Limits(timeout, getattr(options, "memory", None))
 
 
 def check_jax() -> None:
@@ -100,11 +107,30 @@ def stage(
     return tuple(group[0] for group in groups), _failure(ip, pending, stopped, quiet)
 
 
-def survey() -> str:
+def survey(line: str) -> str:
     """What `%targets` prints."""
     from jaxstage_ext.core import survey
 
+    if line.strip():
+        raise UsageError(
+            f"%targets takes no arguments but --log, not {line.strip()!r}; use one as in %compile -t v5e:2x2"
+        )
     return survey.text()
+
+
+def worker_log(of: Sequence[str]) -> str:
+    """What `%targets --log` prints: of a platform, or of the one that a target is compiled by."""
+    from jaxstage_ext.core import worker
+    from jaxstage_ext.core.target import TargetError, parse
+
+    name = of[0] if len(of) == 1 else ""
+    try:
+        platform = {"gpu": "cuda"}.get(name, name) if name in (*worker.PLATFORMS, "gpu") else parse(name).platform
+    except TargetError:
+        raise UsageError(
+            f"--log wants one of cpu, tpu, gpu or a target such as v5e:2x2, not {' '.join(of)!r}"
+        ) from None
+    return worker.log(platform) or f"no compile worker for {name} was started here"
 
 
 def _finish(shown: Any, pending: Sequence[Any]) -> BaseException | None:

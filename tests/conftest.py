@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import tempfile
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
@@ -25,3 +26,15 @@ def nothing_is_remembered() -> Iterator[None]:
     yield
     cache.enable(True)
     cache.use_folder(None)
+
+
+@pytest.fixture
+def workers_of_our_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """Every worker of a test begins and ends with it, and leaves nothing behind in its temporary folder."""
+    from jaxstage_ext.core import worker
+
+    worker.close_all()
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    yield tmp_path
+    worker.close_all()
+    assert not list(tmp_path.glob("jaxstage-*"))

@@ -3,10 +3,33 @@
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 from pathlib import Path
 
 _PAGE = os.sysconf("SC_PAGE_SIZE")
+_SIZE = re.compile(r"([0-9]+(?:\.[0-9]+)?)\s*([kmgt]?)(i?)b?", re.IGNORECASE)
+_limit: int | None = None
+
+
+def bytes_of(text: str) -> int:
+    """The bytes of "8GB", "500 MB", "8GiB", "8000000000". Raises ValueError for anything else, and for none."""
+    found = _SIZE.fullmatch(text.strip())
+    size = float(found[1]) * (1024 if found[3] else 1000) ** " kmgt".index(found[2].lower() or " ") if found else 0
+    if not found or not 1 <= size < 1 << 60 or (found[3] and not found[2]):
+        raise ValueError(f"{text!r} is not a size of memory such as 8GB")
+    return int(size)
+
+
+def limit(most: int | None) -> None:
+    """Set what a compile in the worker may take, in bytes, where a request does not say; None: half of the machine."""
+    global _limit
+    _limit = most
+
+
+def usual_limit() -> int | None:
+    """What a compile in the worker may take, in bytes, where a request does not say."""
+    return _limit or half_of_machine()
 
 
 def resident(pid: int) -> int | None:

@@ -318,6 +318,12 @@ class Inspection:
         """All of XLA's flags, and what each is set to for this call: plain JSON types only."""
         return option_table.of(summary.options_of(self))
 
+    def worker_log(self) -> str:
+        """The end of what the process that compiles for this target has printed; empty where it printed nothing."""
+        from jaxstage_ext.core import worker  # it needs Unix
+
+        return worker.log("cpu" if self.target.is_local else self.target.platform)
+
     @property
     def coverage(self) -> Coverage | None:
         """Of the last stage's document; None before there is one."""

@@ -206,6 +206,7 @@ def of(inspection: Inspection) -> dict[str, Any]:
         "error": _error(inspection),
         "notes": [] if running else _notes(inspection),
         "views": _views(inspection),
+        "worker": not inspection.target.is_local,
     }
 
 

@@ -85,7 +85,11 @@ class FakeInspection:
     frames: Frames = field(default_factory=frames)
     error: Any = None
     elapsed: float | None = None
+    log: str = ""
     head: dict[str, Any] = field(default_factory=dict)
+
+    def worker_log(self) -> str:
+        return self.log
 
     def summary(self) -> dict[str, Any]:
         stages = [

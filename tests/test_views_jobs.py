@@ -10,6 +10,7 @@ import weakref
 import fakes
 import pytest
 
+from jaxstage_ext.core.worker import WorkerDied
 from jaxstage_ext.views import jobs, wire
 from jaxstage_ext.views.params import BadRequest
 
@@ -115,6 +116,16 @@ def test_an_error_is_one_line_and_the_next_request_begins_anew(method):
     reply, _ = wire.reply([made], {"id": 1, "method": "look", "params": {"call": 0}})
     assert reply["error"] == "RuntimeError: XLA said no"
     assert finish(made) == ({"fine": True}, [])
+
+
+def test_what_a_worker_did_not_survive_is_said_without_its_log(method):
+    def look(inspections, params, progress):
+        raise WorkerDied("the compile worker for cpu was ended by SIGSEGV", "signal", "F0000 bad\nmore of it")
+
+    method(look)
+    with pytest.raises(BadRequest) as refused:
+        finish(fakes.inspection())
+    assert str(refused.value) == "WorkerDied: the compile worker for cpu was ended by SIGSEGV"
 
 
 def test_even_an_exit_ends_as_an_error_not_as_a_look_for_ever(method):

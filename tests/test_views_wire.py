@@ -219,6 +219,15 @@ def test_the_running_stage_of_any_call_tells_its_time():
     assert wire.answer([waiting], "elapsed", {}) == ({"elapsed": None}, [])
 
 
+def test_of_a_workers_log_the_end_is_shown():
+    made = fakes.inspection(log="\n".join(f"line {n} " + "x" * 5000 * (n == 204) for n in range(205)))
+    result, _ = wire.answer([made], "log", {"call": 0})
+    assert (len(result["lines"]), result["left_out"]) == (200, 5)
+    assert result["lines"][0] == "line 5 "
+    assert len(result["lines"][-1]) == wire.LONGEST_OF_LOG
+    assert wire.answer([fakes.inspection()], "log", {"call": 0}) == ({"lines": [], "left_out": 0}, [])
+
+
 def test_a_closed_panel_says_so():
     assert "closed" in wire.reply([], {"id": 1, "method": "frames", "params": {"call": 0}})[0]["error"]
 

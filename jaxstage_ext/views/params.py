@@ -18,8 +18,9 @@ class BadRequest(ValueError):
 
 
 def one_line(error: BaseException) -> str:
-    """An error as the panel shows it."""
-    text = " ".join(str(error).split()) or "no message"
+    """An error as the panel shows it; a worker's log is shown on demand."""
+    said = str(error).partition(". The last lines of its log:")[0] if getattr(error, "log", "") else str(error)
+    text = " ".join(said.split()) or "no message"
     return (text if isinstance(error, BadRequest) else f"{type(error).__name__}: {text}")[:500]
 
 

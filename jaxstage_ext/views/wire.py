@@ -34,6 +34,8 @@ from jaxstage_ext.views.search import MOST_HITS, find, symbol
 LARGEST_WHOLE = 20_000_000
 """Bytes of text up to which a document is sent whole."""
 LONGEST_PAGE = 5000
+MOST_OF_LOG, LONGEST_OF_LOG = 200, 1000
+"""Of a worker's log: lines, and characters of each."""
 TITLES = {"python": "source", "jaxpr": "jaxpr", "stablehlo": "StableHLO", "hlo": "optimised HLO"}
 
 
@@ -138,6 +140,14 @@ def _get_elapsed(inspections: Inspections, params: Params) -> Answer:
     return {"elapsed": running[0] if running else None}, []
 
 
+def _get_log(inspections: Inspections, params: Params) -> Answer:
+    lines = inspection(inspections, params).worker_log().splitlines()
+    return {
+        "lines": [line[:LONGEST_OF_LOG] for line in lines[-MOST_OF_LOG:]],
+        "left_out": max(0, len(lines) - MOST_OF_LOG),
+    }, []
+
+
 def _get_flags(inspections: Inspections, params: Params) -> Answer:
     return inspection(inspections, params).flag_table(), []
 
@@ -159,5 +169,6 @@ _METHODS: dict[str, Method] = {
     "symbol": _get_symbol,
     "elapsed": _get_elapsed,
     "flags": _get_flags,
+    "log": _get_log,
     "cancel": _cancel,
 }

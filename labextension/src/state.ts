@@ -54,6 +54,8 @@ export interface Summary {
   notes: string[];
   /** Names of the panel's views that have something to show for this call. */
   views: string[];
+  /** Whether a worker process, which has a log of its own, compiles it. */
+  worker: boolean;
 }
 
 export interface PanelState {
@@ -143,6 +145,7 @@ function readSummary(raw: Fields): Summary {
     error: readError(raw.error),
     notes: Array.isArray(raw.notes) ? raw.notes.slice(0, MAX_LIST).map(text).filter(Boolean) : [],
     views: readViews(raw.views),
+    worker: raw.worker === true,
   };
 }
 

@@ -2,6 +2,7 @@ import type { Coverage, Fact, Stage, StageFailure, Summary } from "../state";
 import type { Session } from "../session";
 import { useKernelState, useShared } from "./hooks";
 import { clock, useElapsed } from "./waiting";
+import { WorkerLog } from "./workerLog";
 
 export function seconds(s: number): string {
   if (s < 1e-6) return "< 1 µs";
@@ -75,7 +76,14 @@ function Linked({ coverage }: { coverage: Coverage }) {
   );
 }
 
-function Failure({ error, onShow }: { error: StageFailure; onShow: (() => void) | null }) {
+interface FailureProps {
+  error: StageFailure;
+  onShow: (() => void) | null;
+  /** The session, where a worker process may have said more. */
+  session: Session | null;
+}
+
+function Failure({ error, onShow, session }: FailureProps) {
   const place = error.line === null ? "" : `${error.label ?? error.file ?? ""}:${error.line}`;
   return (
     <div class="jxs-failure" role="alert">
@@ -85,6 +93,7 @@ function Failure({ error, onShow }: { error: StageFailure; onShow: (() => void) 
         {place && (onShow ? <LinkButton text={place} onClick={onShow} /> : <span>{place}</span>)}
       </div>
       {error.message && <pre tabIndex={0}>{error.message}</pre>}
+      {session && <WorkerLog session={session} />}
     </div>
   );
 }
@@ -161,7 +170,14 @@ export function Header({ session }: { session: Session }) {
         </div>
       </div>
       {summary.options.length > 0 && <Options options={summary.options} />}
-      {summary.error && <Failure error={summary.error} onShow={summary.error.line === null ? null : show} />}
+      {summary.error && (
+        <Failure
+          error={summary.error}
+          onShow={summary.error.line === null ? null : show}
+          session={summary.worker && summary.error.stage === "compile" ? session : null}
+          key={session.call}
+        />
+      )}
       {summary.notes.map((note) => (
         <p class="jxs-note" key={note}>
           {note}

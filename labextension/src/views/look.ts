@@ -17,6 +17,7 @@ interface State<T> {
 }
 
 export interface Look<T> extends State<T> {
+  session: Session;
   stop(): void;
   again(): void;
 }
@@ -64,6 +65,7 @@ export function useLook<T>(
   }, [key, turn]);
   return {
     ...(held.key === key ? held.now : begun<T>(session.recall(key))),
+    session,
     stop: () => {
       gone.current.abort();
       change({ state: "stopped" });

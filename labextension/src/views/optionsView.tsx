@@ -5,6 +5,7 @@ import type { Session } from "../session";
 import { IconButton } from "./icons";
 import { useLook } from "./look";
 import { Waiting } from "./waiting";
+import { WorkerLog } from "./workerLog";
 
 const said = (value: string | null) => (value === null ? "not known" : value || "(empty)");
 
@@ -142,6 +143,7 @@ function Browser({ session, table }: { session: Session; table: FlagTable }) {
           {about(table, flags.length, similar, kind)}
         </span>
       </div>
+      {session.summary?.worker && <WorkerLog session={session} />}
       {table.problem && (
         <p class="jxs-note">{table.problem}, so there is no list of flags; names are left to XLA to check.</p>
       )}

@@ -1,5 +1,6 @@
 import { useEffect, useReducer } from "preact/hooks";
 import type { Look } from "./look";
+import { WorkerLog } from "./workerLog";
 
 const TICK_MS = 200;
 /** What is there sooner needs no word. */
@@ -26,7 +27,7 @@ export function clock(seconds: number): string {
 export function Waiting({ look, what }: { look: Look<unknown>; what: string }) {
   const waiting = look.state === "waiting";
   const elapsed = useElapsed(look.since, waiting);
-  if (look.state === "failed") return <Refused text={look.problem} button="Try again" onClick={look.again} />;
+  if (look.state === "failed") return <Failed look={look} />;
   if (look.state === "stopped") return <Refused text="Stopped." button="Start again" onClick={look.again} />;
   const soon = elapsed * 1000 < SOON_MS;
   return (
@@ -42,6 +43,16 @@ export function Waiting({ look, what }: { look: Look<unknown>; what: string }) {
         Cancel
       </button>
     </div>
+  );
+}
+
+/** What a worker process did not survive is explained by its log at times. */
+function Failed({ look }: { look: Look<unknown> }) {
+  return (
+    <>
+      <Refused text={look.problem} button="Try again" onClick={look.again} />
+      {look.problem.includes("compile worker") && <WorkerLog session={look.session} />}
+    </>
   );
 }
 

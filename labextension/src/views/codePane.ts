@@ -113,19 +113,22 @@ export class CodePane {
     this.draw();
   }
 
-  /** Where the user was; a list that is not in the page yet cannot scroll, and is placed once it is. */
+  /** Where the user was; a list that is not in the page yet, or hidden, cannot scroll, and is placed once it can. */
   private place(): void {
     this.list.scrollTop = this.doc.scrollTop;
     this.list.scrollLeft = this.doc.scrollLeft;
-    this.placed = this.list.isConnected;
+    this.placed = this.list.clientHeight > 0;
+  }
+
+  /** A notebook may keep a second view of the panel that is hidden; what is done once is done by the one in sight. */
+  private get canScroll(): boolean {
+    return this.placed && this.list.clientHeight > 0;
   }
 
   private resized(): void {
-    if (!this.placed) {
-      this.place();
-      this.begin();
-      this.catchUp();
-    }
+    if (!this.placed) this.place();
+    this.begin();
+    this.catchUp();
     this.draw();
     this.paintRuler();
   }
@@ -290,7 +293,7 @@ export class CodePane {
   /** XLA prints the entry computation last, and it is what one reads first. */
   private begin(): void {
     const { doc } = this;
-    if (doc.begun || doc.kind !== "hlo" || !doc.rows || !this.placed) return;
+    if (doc.begun || doc.kind !== "hlo" || !doc.rows || !this.canScroll) return;
     doc.begun = true;
     const row = doc.folds.lastBlock;
     if (row <= 0 || doc.current > 0 || this.list.scrollTop > 0) return;
@@ -346,7 +349,7 @@ export class CodePane {
   /** Follows a selection that was made in another view, while this pane was closed or empty. */
   private catchUp(): void {
     const { selected } = this.session.store.get();
-    if (!selected || selected === this.doc.followed || !this.placed || !this.doc.rows) return;
+    if (!selected || selected === this.doc.followed || !this.canScroll || !this.doc.rows) return;
     if (selected.doc === this.doc.kind || this.session.lit(selected)) this.follow(selected);
   }
 

@@ -15,6 +15,7 @@ const KEYS: [string, string][] = [
   ["s", "whole call stack of the line"],
   ["t, l, m", "show types, layouts, metadata"],
   ["c, Shift+C", "copy the line, copy the pane"],
+  ["↑ ↓, Enter", "among the options: move, copy as --xla name=value"],
   ["z", "full screen"],
   ["Tab", "next pane or control"],
   ["Esc", "close what is open, then clear the selection"],

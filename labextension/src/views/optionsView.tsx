@@ -142,8 +142,8 @@ function Browser({ session, table }: { session: Session; table: FlagTable }) {
         <span class="jxs-dim jxs-flag-count" role="status">
           {about(table, flags.length, similar, kind)}
         </span>
+        {session.summary?.worker && <WorkerLog session={session} />}
       </div>
-      {session.summary?.worker && <WorkerLog session={session} />}
       {table.problem && (
         <p class="jxs-note">{table.problem}, so there is no list of flags; names are left to XLA to check.</p>
       )}

@@ -51,3 +51,9 @@ def test_a_running_stage_tells_its_time_and_no_other_does():
     assert 0 <= elapsed <= trace
     assert (lower, compiled) == (None, None)
     assert made.elapsed is None
+
+
+def test_what_a_worker_compiles_has_the_log_of_its_worker():
+    there = inspect(jnp.tanh, X, target="cpu:2")
+    assert (there.summary()["worker"], inspect(jnp.tanh, X).summary()["worker"]) == (True, False)
+    assert "cpu: " in there.worker_log()

@@ -103,6 +103,18 @@ def test_the_panel_answers_while_the_kernel_is_busy(open_notebook: Opener, lab: 
     assert not notebook.page.locator(".jp-OutputArea-output", has_text="awake").count()
 
 
+def test_what_a_worker_did_not_survive_is_told_with_its_log_on_demand(open_notebook: Opener, lab: Server) -> None:
+    notebook = open_notebook(lab, [SETUP, LOSS.replace("-o ins", "-t cpu:2 --timeout 0.001")])
+    notebook.run_all()
+    panel = notebook.panel()
+    panel.stage("compile", "failed").wait_for()
+    failure = panel.root.locator(".jxs-failure")
+    assert "took longer than 0.001 s" in failure.inner_text()
+    assert not failure.locator(".jxs-log pre").count()
+    failure.get_by_role("button", name="Worker's log").click()
+    failure.locator(".jxs-log pre", has_text="cpu: ").wait_for()
+
+
 def test_after_a_kernel_restart_what_is_there_works_and_the_rest_says_why_not(
     open_notebook: Opener, lab: Server
 ) -> None:

@@ -12,7 +12,8 @@ from typing import Any
 
 import jax
 
-from jaxstage_ext import machine, option_table, serial, summary
+from jaxstage_ext import analyses, compare, machine, option_table, serial, summary
+from jaxstage_ext.analyses import Analyses
 from jaxstage_ext.core import absent, cache, constants, jax_private, meshes, options, specs, stages
 from jaxstage_ext.core.absent import Executable
 from jaxstage_ext.core.call import Call
@@ -302,8 +303,28 @@ class Inspection:
 
     @cached_property
     def _facts(self) -> list[dict[str, str | None]]:
-        """JAX's analyses of the executable; each takes XLA a walk over the whole module, and every view asks."""
-        return remembered.value(self._key("facts"), lambda: summary.facts(stages.unwrap(self.compiled)), lambda _: 1000)
+        """JAX's analyses of the executable, as every view shows them."""
+        return summary.facts(self._analyses, stages.unwrap(self.compiled))
+
+    @cached_property
+    def _analyses(self) -> Analyses:
+        """Of the executable; each takes XLA a walk over the whole module."""
+        return remembered.value(
+            self._key("analyses"), lambda: analyses.of(stages.unwrap(self.compiled)), lambda _: 4000
+        )
+
+    @cached_property
+    def _final_row(self) -> compare.Row:
+        return compare.row(self)
+
+    def row(self) -> compare.Row:
+        """The row of `compare` for this target."""
+        ended = self.error is not None or all(s.state == stages.DONE for s in self._staged.stages)
+        return self._final_row if ended else compare.row(self)
+
+    def compare(self) -> compare.Table:
+        """The call's targets side by side: does it fit, memory, FLOPs, kernels, collectives, estimates."""
+        return compare.table(list(self.targets.values()))
 
     @cached_property
     def kernels(self) -> Kernels:

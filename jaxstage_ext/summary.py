@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import inspect as _inspect
-from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 import jax
 import numpy as np
 
+from jaxstage_ext.analyses import Analyses, Figure
 from jaxstage_ext.core import autotune, gpu_descriptions, jax_private, options, packages, specs, stages
-from jaxstage_ext.core.absent import Executable, NoFigure
+from jaxstage_ext.core.absent import Executable
 from jaxstage_ext.core.call import Call
-from jaxstage_ext.core.devices import CATALOGUE
+from jaxstage_ext.core.devices import CATALOGUE, memory_of
+from jaxstage_ext.core.target import Target
 
 if TYPE_CHECKING:
     from jaxstage_ext.inspection import Inspection
@@ -100,7 +101,7 @@ def target(inspection: Inspection) -> str:
     if not wanted.is_local:
         many = _chosen(inspection) if wanted.platform == "cuda" else f"{wanted.platform}, {wanted.size}"
         return f"{wanted} · {many} · jax {jax.__version__}"
-    return f"{_platform(inspection)} · jax {jax.__version__}"
+    return f"{platform(inspection)} · jax {jax.__version__}"
 
 
 def _chosen(inspection: Inspection) -> str:
@@ -110,7 +111,7 @@ def _chosen(inspection: Inspection) -> str:
     return tuned.title if tuned else "heuristic, not autotuned"
 
 
-def _platform(inspection: Inspection) -> str:
+def platform(inspection: Inspection) -> str:
     """Where it is compiled for: "cpu", "gpu" or "tpu", as XLA names flags."""
     if not inspection.target.is_local:
         return "gpu" if inspection.target.platform == "cuda" else inspection.target.platform
@@ -120,71 +121,48 @@ def _platform(inspection: Inspection) -> str:
         return "no device"
 
 
-def facts(compiled: Any) -> list[dict[str, str | None]]:
+def facts(found: Analyses, compiled: Any) -> list[dict[str, str | None]]:
     """JAX's own analyses of the executable; "unknown" with the reason where it gives none."""
     return [
-        _cost_fact("FLOPs", compiled, "flops", "FLOP"),
-        _cost_fact("bytes accessed", compiled, "bytes accessed", "B"),
-        *_memory_facts(compiled),
+        _figure("FLOPs", found.cost("flops"), "FLOP", "XLA's cost analysis; it counts a loop's body once"),
+        _figure("bytes accessed", found.cost("bytes accessed"), "B"),
+        *_memory_facts(found),
         *_capacity(compiled),
     ]
 
 
 def _capacity(compiled: Any) -> list[dict[str, str | None]]:
     """The memory that an absent device has, where its maker says."""
-    kind = compiled.target.kind if isinstance(compiled, Executable) else ""
-    device = CATALOGUE.get(kind)
-    if device is None or device.memory is None:
+    memory = memory_of(compiled.target) if isinstance(compiled, Executable) else None
+    if memory is None:
         return []
-    return [_fact(f"{kind} memory", scaled(device.memory, "B"), f"of one {device.title}, by its maker")]
+    kind = compiled.target.kind
+    return [_fact(f"{kind} memory", scaled(memory, "B"), f"of one {_device(compiled.target)}, by its maker")]
+
+
+def _device(target: Target) -> str:
+    """What JAX calls a device there: a chip, or its half."""
+    half = target.devices != target.chips
+    return f"{CATALOGUE[target.kind].title}{' TensorCore, a half of its chip' if half else ''}"
 
 
 def _fact(label: str, text: str, note: str | None = None) -> dict[str, str | None]:
     return {"label": label, "text": text, "reason": None, "note": note}
 
 
-def _unknown(label: str, reason: str) -> dict[str, str | None]:
-    return {"label": label, "text": "unknown", "reason": reason, "note": None}
+def _figure(label: str, figure: Figure, unit: str, note: str | None = None) -> dict[str, str | None]:
+    value, reason = figure
+    if value is None:
+        return {"label": label, "text": "unknown", "reason": reason, "note": None}
+    return _fact(label, scaled(value, unit), note)
 
 
-def _asked(analysis: Callable[[], Any]) -> tuple[Any, str]:
-    try:
-        value = analysis()
-    except NoFigure as reason:
-        return None, str(reason)
-    except Exception as error:
-        return None, f"this backend gives no analysis: {_clip(str(error), 120)}"
-    return value, "this backend gives no analysis"
-
-
-def _cost_fact(label: str, compiled: Any, key: str, unit: str) -> dict[str, str | None]:
-    costs, reason = _asked(compiled.cost_analysis)
-    if isinstance(costs, list):
-        costs = costs[0] if costs else None
-    if not isinstance(costs, Mapping):
-        return _unknown(label, reason)
-    value = costs.get(key)
-    if value is None or value < 0:
-        return _unknown(label, f"XLA's cost analysis has no figure for {key!r}")
-    return _fact(
-        label, scaled(value, unit), "XLA's cost analysis; it counts a loop's body once" if unit == "FLOP" else None
-    )
-
-
-def _memory_facts(compiled: Any) -> list[dict[str, str | None]]:
-    memory, reason = _asked(compiled.memory_analysis)
-    if memory is None:
-        return [_unknown("peak memory", reason)]
-    temp = int(memory.temp_size_in_bytes)
-    peak = int(getattr(memory, "peak_memory_in_bytes", 0))
-    held = int(memory.argument_size_in_bytes) + int(memory.output_size_in_bytes)
-    if not peak and (held or temp):
-        return [
-            _unknown("peak memory", "XLA's memory analysis leaves it at zero"),
-            _fact("temp", scaled(temp, "B")),
-        ]
+def _memory_facts(found: Analyses) -> list[dict[str, str | None]]:
     note = "XLA's peak_memory_in_bytes; CPU executables may leave temporaries out of it"
-    return [_fact("peak memory", scaled(peak, "B"), note), _fact("temp", scaled(temp, "B"))]
+    peak = _figure("peak memory", found.peak, "B", note)
+    if found.memory is None:
+        return [peak]
+    return [peak, _fact("temp", scaled(found.memory["temp_size_in_bytes"], "B"))]
 
 
 def of(inspection: Inspection) -> dict[str, Any]:
@@ -207,7 +185,17 @@ def of(inspection: Inspection) -> dict[str, Any]:
         "notes": [] if running else _notes(inspection),
         "views": _views(inspection),
         "worker": not inspection.target.is_local,
+        "compare": _compare(inspection),
     }
+
+
+def _compare(inspection: Inspection) -> dict[str, Any] | None:
+    """The targets side by side, for the first of them; the others say which row is theirs. None for one target."""
+    targets = list(inspection.targets.values())
+    if len(targets) < 2:
+        return None
+    number = next((i for i, one in enumerate(targets) if one is inspection), 0)
+    return {"row": number} | (inspection.compare().to_dict() if number == 0 else {})
 
 
 def _views(inspection: Inspection) -> list[str]:
@@ -231,7 +219,7 @@ def options_of(inspection: Inspection) -> dict[str, Any]:
 def _notes(inspection: Inspection) -> list[str]:
     notes = [specs.note(inspection.call)] if inspection.call.layout is not None else []
     notes += (
-        _about_target(inspection) + _recorded(inspection) + options.notes(options_of(inspection), _platform(inspection))
+        _about_target(inspection) + _recorded(inspection) + options.notes(options_of(inspection), platform(inspection))
     )
     coverage = inspection.coverage
     if coverage and coverage.total and not coverage.direct + coverage.inferred:
@@ -266,16 +254,16 @@ def _recorded(inspection: Inspection) -> list[str]:
     path = options_of(inspection).get(autotune.SAVE)
     if not path or inspection.compiled is None:
         return []
-    here = inspection.target.is_local and _platform(inspection) == "gpu"
+    here = inspection.target.is_local and platform(inspection) == "gpu"
     return [autotune.recorded(path) if here else autotune.unrecorded(path, inspection.target)]
 
 
 def _does_not_fit(compiled: Executable) -> list[str]:
-    device = CATALOGUE.get(compiled.target.kind)
+    memory = memory_of(compiled.target)
     peak = (compiled.memory[0] or {}).get("peak_memory_in_bytes", 0)
-    if device is None or device.memory is None or peak <= device.memory:
+    if memory is None or peak <= memory:
         return []
-    return [f"It does not fit: it needs {scaled(peak, 'B')}, one {device.title} has {scaled(device.memory, 'B')}."]
+    return [f"It does not fit: it needs {scaled(peak, 'B')}, one {_device(compiled.target)} has {scaled(memory, 'B')}."]
 
 
 _MEASURED = "what XLA tunes was chosen by autotune results, the rest may still differ from a real one"

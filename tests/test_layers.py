@@ -19,7 +19,7 @@ LAYER_OF = {
     "ir": "readers",
     "analysis": "analysis",
     "profiling": "analysis",
-    **dict.fromkeys(("inspection", "errors", "option_table", "serial", "summary"), "inspection"),
+    **dict.fromkeys(("inspection", "analyses", "compare", "errors", "option_table", "serial", "summary"), "inspection"),
     **dict.fromkeys(("machine", "kernels", "kernel_rows"), "inspection"),
     "views": "views",
     "__init__": "package",

@@ -24,6 +24,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from jaxstage_ext.core.target import Target
 
 _T, _G, _M = 10**12, 10**9, 1 << 20
 _GIB = 1 << 30
@@ -95,3 +99,11 @@ CATALOGUE: Mapping[str, Device] = {
     "gb300": Device("NVIDIA GB300", _GB300, 288 * _G, 8000 * _G, None, 1800 * _G),
     "rtx-pro-6000": Device("NVIDIA RTX PRO 6000 Blackwell", {}, 96 * _G, None, 128 * _M, None),
 }
+
+
+def memory_of(target: Target) -> int | None:
+    """Bytes of memory that one of JAX's devices has: a chip's share of it where a chip is several devices."""
+    device = CATALOGUE.get(target.kind)
+    if device is None or device.memory is None or not target.chips or not target.devices:
+        return None
+    return device.memory * target.chips // target.devices

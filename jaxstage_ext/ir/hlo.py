@@ -16,6 +16,19 @@ from jaxstage_ext.report import OP, Document, Ints
 
 BOOKKEEPING = (b"parameter", b"constant", b"tuple", b"get-tuple-element", b"bitcast")
 """Opcodes that compute nothing: they do not count in a document's coverage."""
+COLLECTIVE_KINDS = (
+    b"all-reduce",
+    b"all-gather",
+    b"reduce-scatter",
+    b"all-to-all",
+    b"ragged-all-to-all",
+    b"collective-permute",
+    b"collective-broadcast",
+)
+COLLECTIVES = (*COLLECTIVE_KINDS, *(kind + b"-start" for kind in COLLECTIVE_KINDS))
+"""Opcodes that exchange data between devices; where one starts and another ends it, the one that starts."""
+ESTIMATE = b'"estimated_cycles":"'
+"""How the TPU compiler writes its estimate of an instruction into the backend's configuration."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -28,6 +41,8 @@ class Module:
       computation: per instruction, its computation's index.
       stack_frame: XLA's frame number, 0 none.   scope: index into `scopes`, -1 none.
       graph: operand and call edges.
+      ids: XLA's number of each instruction.   entry: the index of the computation that runs first.
+      raw: the serialised instructions on end, `ends` where each stops; empty where nothing in it is looked for.
     """
 
     names: list[bytes]
@@ -38,6 +53,10 @@ class Module:
     scopes: tuple[str, ...]
     graph: links.Graph
     stack_frame_index: Any
+    ids: Longs
+    entry: int
+    raw: bytes
+    ends: Longs
 
     @property
     def counts(self) -> npt.NDArray[np.bool_]:
@@ -73,6 +92,9 @@ def parse(proto: bytes) -> Module:
     computation = np.repeat(np.arange(len(blobs)), [len(part) for part in blobs])
     stack_frame, scope, scopes = _metadata(data, raw, fields[schema.INSTRUCTION_METADATA], n)
     opcode = _short_strings(data, fields[schema.INSTRUCTION_OPCODE], n)
+    ids = np.zeros(n, np.int64)
+    ids[fields[schema.INSTRUCTION_ID].row] = fields[schema.INSTRUCTION_ID].value
+    numbers = {c.id: i for i, c in enumerate(module.computations)}
     return Module(
         names=protowire.strings(raw, fields[schema.INSTRUCTION_NAME], n),
         opcode=opcode,
@@ -80,15 +102,19 @@ def parse(proto: bytes) -> Module:
         stack_frame=stack_frame,
         scope=scope,
         scopes=scopes,
-        graph=_graph(module, data, fields, computation, opcode),
+        graph=_graph(module, data, fields, computation, opcode, ids, numbers),
         stack_frame_index=module.stack_frame_index,
+        ids=ids,
+        entry=numbers.get(module.entry_computation_id, -1),
+        raw=raw if ESTIMATE in raw or np.isin(opcode, COLLECTIVES).any() else b"",
+        ends=end,
     )
 
 
 def size(module: Module) -> int:
     """About how many bytes of memory the columns take."""
     edges = (module.graph.by_user, module.graph.by_operand, module.graph.by_called)
-    return 150 * len(module.names) + sum(ends.nbytes for edge in edges for ends in edge)
+    return 166 * len(module.names) + len(module.raw) + sum(ends.nbytes for edge in edges for ends in edge)
 
 
 def _short_strings(data: Bytes, field: protowire.Field, rows: int, width: int = 24) -> npt.NDArray[np.bytes_]:
@@ -115,15 +141,19 @@ def _metadata(data: Bytes, raw: bytes, field: protowire.Field, rows: int) -> tup
 
 
 def _graph(
-    module: Any, data: Bytes, fields: dict[int, protowire.Field], computation: Longs, opcode: npt.NDArray[np.bytes_]
+    module: Any,
+    data: Bytes,
+    fields: dict[int, protowire.Field],
+    computation: Longs,
+    opcode: npt.NDArray[np.bytes_],
+    ids: Longs,
+    numbers: dict[int, int],
 ) -> links.Graph:
     """Edges along which a source may be inferred.
 
     A parameter belongs to no line; a tuple takes from what uses it, not from what it happens to hold.
     """
     n = len(computation)
-    ids = np.zeros(n, np.int64)
-    ids[fields[schema.INSTRUCTION_ID].row] = fields[schema.INSTRUCTION_ID].value
     order = np.argsort(ids)
 
     def index_of(wanted: Longs) -> Longs:
@@ -134,7 +164,6 @@ def _graph(
     user, operand_id = protowire.packed(data, fields[schema.INSTRUCTION_OPERANDS])
     operand = index_of(operand_id) if n else operand_id
     caller, called_id = protowire.packed(data, fields[schema.INSTRUCTION_CALLED])
-    numbers = {c.id: i for i, c in enumerate(module.computations)}
     called = np.array([numbers.get(i, -1) for i in called_id.tolist()], np.int64)
     caller, called = caller[called >= 0], called[called >= 0]
     root = index_of(np.array([c.root_id for c in module.computations], np.int64)) if n else called

@@ -39,6 +39,12 @@ _MESSAGES: dict[str, dict[str, tuple[int, int | str, bool]]] = {
         "file_locations": (3, "FileLocation", True),
         "stack_frames": (4, "StackFrame", True),
     },
+    "Shape": {
+        "element_type": (2, _INT32, False),
+        "dimensions": (3, _INT64, True),
+        "tuple_shapes": (4, "Shape", True),
+    },
+    "Instruction": {"shape": (3, "Shape", False), "operand_ids": (INSTRUCTION_OPERANDS, _INT64, True)},
     "Computation": {
         "name": (1, _STRING, False),
         "instructions": (2, _BYTES, True),
@@ -54,7 +60,7 @@ _MESSAGES: dict[str, dict[str, tuple[int, int | str, bool]]] = {
 }
 
 
-def _build() -> Any:
+def _build() -> tuple[Any, Any]:
     file = descriptor_pb2.FileDescriptorProto(name="jaxstage/hlo.proto", package="jaxstage", syntax="proto3")
     for name, fields in _MESSAGES.items():
         message = file.message_type.add(name=name)
@@ -66,8 +72,23 @@ def _build() -> Any:
                 field.type_name = f".jaxstage.{kind}"
     pool = descriptor_pool.DescriptorPool()
     pool.Add(file)
-    return message_factory.GetMessageClass(pool.FindMessageTypeByName("jaxstage.Module"))
+    module, instruction = (pool.FindMessageTypeByName(f"jaxstage.{name}") for name in ("Module", "Instruction"))
+    return message_factory.GetMessageClass(module), message_factory.GetMessageClass(instruction)
 
 
-Module = _build()
-"""Message class for a serialised HloModuleProto."""
+Module, Instruction = _build()
+"""Message classes for a serialised HloModuleProto, and for one of its instructions."""
+
+ELEMENT_BITS = {
+    **dict.fromkeys((1, 2, 6, 19, 20, 23, 24, 25, 28, 29, 33), 8),
+    **dict.fromkeys((3, 7, 10, 16), 16),
+    **dict.fromkeys((4, 8, 11), 32),
+    **dict.fromkeys((5, 9, 12, 15), 64),
+    **dict.fromkeys((21, 22, 32), 4),
+    **dict.fromkeys((26, 27), 2),
+    **dict.fromkeys((30, 31), 1),
+    18: 128,
+    17: 0,
+}
+"""Bits of an element by PrimitiveType; a token (17) takes none."""
+TUPLE = 13

@@ -15,7 +15,7 @@ from pygments import lex
 from pygments.token import Comment, Keyword, Name, String
 
 from jaxstage_ext.ir.lexers import BY_KIND
-from jaxstage_ext.views import excerpt, words
+from jaxstage_ext.views import comparison, excerpt, words
 from jaxstage_ext.views.wire import TITLES
 from jaxstage_ext.views.words import clean, cut
 
@@ -48,8 +48,16 @@ def panel_html(inspections: Sequence[Any]) -> str:
     if more:
         named = ", ".join(more[:20]) + (", …" if len(more) > 20 else "")
         rest = f"<p>and {words.plural(len(more), 'more call')}: {escape(named)}</p>"
-    room = (LARGEST - len(rest.encode())) // max(len(shown), 1)
-    return "".join(_fitting(inspection, room) for inspection in shown) + rest
+    tables = [_table(inspection) for inspection in shown]
+    room = (LARGEST - len((rest + "".join(tables)).encode("utf-8", "replace"))) // max(len(shown), 1)
+    return "".join(table + _fitting(one, room) for table, one in zip(tables, shown, strict=True)) + rest
+
+
+def _table(inspection: Any) -> str:
+    """Where a call has several targets, they stand side by side above the first."""
+    compare = inspection.summary().get("compare")
+    made = comparison.html(compare) if compare and "rows" in compare else ""
+    return made if len(made.encode("utf-8", "replace")) <= LARGEST // 3 else ""
 
 
 def _fitting(inspection: Any, room: int) -> str:

@@ -6,7 +6,7 @@ import textwrap
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from jaxstage_ext.views import excerpt, words
+from jaxstage_ext.views import comparison, excerpt, words
 from jaxstage_ext.views.wire import TITLES
 from jaxstage_ext.views.words import clean, cut, width
 
@@ -18,11 +18,18 @@ _MOST_CALLS = 4
 def panel_text(inspections: Sequence[Any], width: int = 100) -> str:
     """All calls as boxes of text, `width` columns wide."""
     width = min(max(width, NARROWEST), WIDEST)
-    boxes = [_box(inspection, width) for inspection in inspections[:_MOST_CALLS]]
+    boxes = [part for one in inspections[:_MOST_CALLS] for part in (*_table(one, width), _box(one, width))]
     more = [clean(i.summary()["signature"]) for i in inspections[_MOST_CALLS:]]
     if more:
         boxes.append(cut(f"and {words.plural(len(more), 'more call')}: {', '.join(more)}", width))
     return "\n".join(boxes)
+
+
+def _table(inspection: Any, columns: int) -> Iterator[str]:
+    """Where a call has several targets, they stand side by side above the first."""
+    compare = inspection.summary().get("compare")
+    if compare and "rows" in compare:
+        yield comparison.text(compare, columns)
 
 
 def _box(inspection: Any, columns: int) -> str:

@@ -17,10 +17,12 @@ from jaxstage_ext.analyses import Analyses
 from jaxstage_ext.core import absent, cache, constants, jax_private, meshes, options, specs, stages
 from jaxstage_ext.core.absent import Executable
 from jaxstage_ext.core.call import Call
+from jaxstage_ext.core.pass_look import PassLook
 from jaxstage_ext.core.remote import USUAL, Limits
 from jaxstage_ext.core.target import LOCAL, Target, parse_all
 from jaxstage_ext.errors import StageError, explain, without_our_frames
 from jaxstage_ext.ir import hlo, jaxpr, python, remembered, stablehlo
+from jaxstage_ext.ir.passes import Pipeline
 from jaxstage_ext.ir.source import FrameTable, is_user
 from jaxstage_ext.kernels import Kernels
 from jaxstage_ext.report import Coverage, Document, Frames
@@ -287,6 +289,19 @@ class Inspection:
         if self._module is None and isinstance(compiled, jax.stages.Compiled):
             self._module = next(iter(jax_private.hlo_modules(compiled)), None)
         return self._module
+
+    @cached_property
+    def pass_look(self) -> PassLook:
+        """What views ask of the passes."""
+        return PassLook(self._staged, self._table)
+
+    @property
+    def passes(self) -> Pipeline:
+        """The passes of XLA's pipeline. The first look compiles once more, in the worker.
+
+        Raises NotOnTarget where that cannot be, with the reason; and what such a compile raises.
+        """
+        return self.pass_look.pipeline()
 
     def _read_hlo(self) -> Document:
         spelled_out = constants.spelled_out(stages.unwrap(self.traced))

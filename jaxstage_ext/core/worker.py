@@ -14,7 +14,7 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Any
 
-from jaxstage_ext.core import process_memory, worker_folder
+from jaxstage_ext.core import pass_log, process_memory, worker_folder
 from jaxstage_ext.core.worker_process import LeftIdle, Progress, RequestFailed, Worker, WorkerDied
 
 __all__ = ["COMPILE", "LOOK", "THROW_AWAY", "Progress", "RequestFailed", "WorkerDied", "ask", "log", "running", "stop"]
@@ -55,6 +55,8 @@ def ask(
     """
     limit = process_memory.usual_limit() if memory is None else memory
     name = _name(platform, lane if lane != THROW_AWAY else uuid.uuid4().hex)
+    if lane == LOOK:
+        environment = {**pass_log.ENVIRONMENT, **environment}
     try:
         return _ask(_place(name, _name(platform, lane)), platform, environment, (request, timeout, limit, progress))
     finally:

@@ -1,4 +1,4 @@
-"""What runs inside the compile worker: requests in, artefacts out. Imports jaxlib alone, not jax, and nothing of ours.
+"""What runs inside the compile worker: requests in, artefacts out. Imports jaxlib alone, not jax; of ours, for a look.
 
 It is started by path, talks through the pipes it was born with (eight bytes of length, then a pickle, between
 processes of the same user and program), and may die at any time: XLA aborts, crashes, hangs and eats memory.
@@ -54,6 +54,8 @@ def main(idle: float) -> None:
         replies.write(len(data).to_bytes(8, "little"))
         replies.write(data)
         replies.flush()
+        if compiler.leaving:
+            os._exit(IDLE)
 
 
 def _limit(what: int, most: int) -> None:
@@ -88,7 +90,10 @@ class Dumped(NamedTuple):
 
 
 class Compiler:
-    """The methods that a request may name. Clients and topologies are made on first need and kept."""
+    """The methods that a request may name. Clients and topologies are made on first need and kept.
+
+    Once `leaving` is set the process ends after its answer.
+    """
 
     def __init__(self) -> None:
         started = time.perf_counter()
@@ -100,6 +105,7 @@ class Compiler:
         self._plugins: dict[str, Any] = {}
         self._specs: dict[str, str] = {}
         self._seconds = time.perf_counter() - started
+        self.leaving = False
 
     def ping(self) -> dict[str, Any]:
         """What runs here, and how long jaxlib took to load."""
@@ -209,6 +215,16 @@ class Compiler:
             yield Dumped(folder, executable, seconds, error)
         finally:
             shutil.rmtree(folder, ignore_errors=True)
+
+    def passes(self, **program: Any) -> dict[str, Any]:
+        """The pipeline's passes; see `pass_dump.collect`. A GPU's kernels, which take far longer, are not awaited."""
+        from jaxstage_ext.core import pass_dump
+
+        folder = Path(tempfile.mkdtemp(prefix=DUMP, dir=os.getcwd()))
+        early = program["platform"] == "cuda"
+        found = pass_dump.collect(lambda flags: self._compiled(**program, flags=flags), folder, early)
+        self.leaving = found["running"]
+        return found
 
     def _artefacts(self, executable: Any, platform: str, large_constants: bool) -> dict[str, Any]:
         module = next(iter(executable.hlo_modules()), None)

@@ -149,10 +149,7 @@ def _graph(
     ids: Longs,
     numbers: dict[int, int],
 ) -> links.Graph:
-    """Edges along which a source may be inferred.
-
-    A parameter belongs to no line; a tuple takes from what uses it, not from what it happens to hold.
-    """
+    """Edges along which a source may be inferred."""
     n = len(computation)
     order = np.argsort(ids)
 
@@ -171,20 +168,14 @@ def _graph(
     caller_of[called[::-1]] = caller[::-1]
     known = operand >= 0
     user, operand = user[known], operand[known]
-    parameter, bundle = opcode == b"parameter", opcode == b"tuple"
-    downwards = ~parameter[operand]
-    upwards = downwards & ~bundle[user]
-    return links.Graph(
-        by_user=(operand[downwards], user[downwards]),
-        by_operand=(user[upwards], operand[upwards]),
-        by_called=(caller, root[called]),
-        home=np.where(parameter, -1, caller_of[computation]),
+    return links.graph(
+        (user, operand), (caller, root[called]), caller_of[computation], opcode == b"parameter", opcode == b"tuple"
     )
 
 
 def read(text: str, module: Module, table: FrameTable) -> Document:
     """The document of a module from its text (metadata not printed) and its columns."""
-    linked = _linked(module, _frames(module.stack_frame_index, np.unique(module.stack_frame), table), table)
+    linked = _linked(module, frames_of(module.stack_frame_index, np.unique(module.stack_frame), table), table)
     row_of, instruction_of, n, ends = _rows(text, module)
     columns = [np.full(n, -1, np.int32) for _ in range(3)]
     row_flags = np.zeros(n, np.uint8)
@@ -199,7 +190,7 @@ def read(text: str, module: Module, table: FrameTable) -> Document:
     return Document("hlo", text, table.freeze(), row_frame, row_flags, ends, row_scope, module.scopes, row_origin)
 
 
-def _frames(index: Any, used: Longs, table: FrameTable) -> Ints:
+def frames_of(index: Any, used: Longs, table: FrameTable) -> Ints:
     """Per XLA frame number (0 is none): the frame in `table`, -1 outside the user's program.
 
     Only the frames in use are added, each with the callers up to the first that is outside.

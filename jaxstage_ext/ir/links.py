@@ -55,6 +55,24 @@ class Graph:
     home: Longs
 
 
+def graph(
+    use: Edges, call: Edges, home: Longs, parameter: npt.NDArray[np.bool_], bundle: npt.NDArray[np.bool_]
+) -> Graph:
+    """The Graph of (users, operands) ordered by user and (callers, roots of what they call).
+
+    A parameter belongs to no line; a tuple (`bundle`) takes from what uses it, not from what it happens to hold.
+    """
+    user, operand = use
+    downwards = ~parameter[operand]
+    upwards = downwards & ~bundle[user]
+    return Graph(
+        by_user=(operand[downwards], user[downwards]),
+        by_operand=(user[upwards], operand[upwards]),
+        by_called=call,
+        home=np.where(parameter, -1, home),
+    )
+
+
 def infer(linked: npt.NDArray[np.bool_], graph: Graph) -> Longs:
     """Per operation: the linked operation whose source it takes, or -1.
 

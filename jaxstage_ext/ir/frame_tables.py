@@ -1,0 +1,66 @@
+"""XLA's tables of stack frames as it prints them above a module, in the form of the proto's StackFrameIndex.
+
+FileNames                FunctionNames     FileLocations                                StackFrames
+1 "/tmp/cell.py"         1 "<module>"      1 {file_name_id=1 function_name_id=1 line=4   1 {file_location_id=1 parent_frame_id=1}
+                                           end_line=4 column=6 end_column=18}
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+_STRING = re.compile(r'\d+ "((?:[^"\\]|\\.)*)"$')
+_FIELD = re.compile(r"(\w+)=(-?\d+)")
+
+
+@dataclass
+class Place:
+    """A FileStackLocation of the proto; what is not printed is 0."""
+
+    file_name_id: int = 0
+    function_name_id: int = 0
+    line: int = 0
+    column: int = 0
+    end_line: int = 0
+    end_column: int = 0
+
+
+@dataclass
+class Frame:
+    """A StackFrame of the proto; a parent of 0 is none."""
+
+    file_location_id: int = 0
+    parent_frame_id: int = 0
+
+
+@dataclass
+class Index:
+    """The proto's StackFrameIndex; numbers in it count from 1."""
+
+    file_names: list[str] = field(default_factory=list)
+    function_names: list[str] = field(default_factory=list)
+    file_locations: list[Place] = field(default_factory=list)
+    stack_frames: list[Frame] = field(default_factory=list)
+
+
+def read(lines: Sequence[str]) -> Index:
+    """The tables that these lines print. A parent's number is printed one too large: 1 is none."""
+    index = Index()
+    into = ""
+    for line in lines:
+        if not line or not line[0].isdigit():
+            into = line
+        elif into in ("FileNames", "FunctionNames"):
+            found = _STRING.match(line)
+            names = index.file_names if into == "FileNames" else index.function_names
+            names.append(re.sub(r"\\(.)", r"\1", found[1]) if found else "")
+        elif into == "FileLocations":
+            known = {name: int(value) for name, value in _FIELD.findall(line) if name in Place.__annotations__}
+            index.file_locations.append(Place(**known))
+        elif into == "StackFrames":
+            fields = dict(_FIELD.findall(line))
+            parent = int(fields.get("parent_frame_id", 1)) - 1
+            index.stack_frames.append(Frame(int(fields.get("file_location_id", 0)), max(parent, 0)))
+    return index

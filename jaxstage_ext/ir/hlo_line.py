@@ -1,0 +1,87 @@
+"""One line of an HLO module's text, read by its form: what passes and diffs know of it without a proto."""
+
+from __future__ import annotations
+
+import re
+from typing import NamedTuple
+
+OTHER, INSTRUCTION, OPENS, CLOSES = range(4)
+"""Kinds of line: any other, an instruction, a computation's head, its end."""
+
+_INSTRUCTION = re.compile(r"  (?:ROOT )?%?(\S+) = (.*?) ([a-z][\w-]*)\(")
+_HEAD = re.compile(r"(?:ENTRY )?%?([^\s(]+) .*\{$")
+_RUNS = re.compile(
+    r"(?:calls|body|condition|branch_computations|(?:true|false)_computation|called_computations)=(\{[^}]*\}|%[^\s,)}]+)"
+)
+_CALLS = re.compile(r"to_apply=(%[^\s,)}]+)")
+_SHAPE = re.compile(r"\b([a-z]+)(\d*)[a-z\d]*\[([\d,<=]*)\]")
+_METADATA = re.compile(r', metadata=\{(?:[^{}"]|"(?:[^"\\]|\\.)*"|\{[^{}]*\})*\}')
+NAME = re.compile(r"%([\w.$~-]+)")
+
+
+class Line(NamedTuple):
+    """What a line says of itself.
+
+    `name` is the instruction's or computation's, without "%"; the entry's head has the opcode "ENTRY". `size` is of the
+    result, in bytes; `runs` names the computations that it runs as they are, a fusion's or a reduction's not.
+    """
+
+    kind: int
+    name: str = ""
+    opcode: str = ""
+    size: int = 0
+    runs: tuple[str, ...] = ()
+
+
+def read(line: str) -> Line:
+    """Read a line that is printed without metadata."""
+    if line.startswith("  "):
+        found = _INSTRUCTION.match(line)
+        if not found:
+            return Line(OTHER)
+        name, shape, opcode = found.groups()
+        return Line(INSTRUCTION, name, opcode, size_of(shape), _runs(line, opcode))
+    if line.startswith("}"):
+        return Line(CLOSES)
+    found = None if line.startswith("HloModule") else _HEAD.match(line)
+    return Line(OPENS, found[1], "ENTRY" * line.startswith("ENTRY")) if found else Line(OTHER)
+
+
+def _runs(line: str, opcode: str) -> tuple[str, ...]:
+    if opcode == "fusion" or ("=%" not in line.partition(" = ")[2] and "={%" not in line):
+        return ()
+    found = _RUNS.findall(line) + (_CALLS.findall(line) if opcode == "call" else [])
+    return tuple(name for names in found for name in NAME.findall(names))
+
+
+def size_of(shape: str) -> int:
+    """Bytes of an array or tuple shape, without its layout's padding: "(f32[2,3]{1,0}, pred[])" has 25.
+
+    A type's width is the number in its name, pred's is one byte, that of tokens and opaque values zero.
+    """
+    return sum(_bytes(*found) for found in _SHAPE.findall(shape))
+
+
+def _bytes(letters: str, width: str, dimensions: str) -> int:
+    bits = int(width) if width else 8 if letters == "pred" else 0
+    for size in dimensions.split(",") if dimensions else ():
+        bits *= int(size.lstrip("<="))
+    return (bits + 7) // 8
+
+
+def split(line: str) -> tuple[str, str, int]:
+    """(the line without metadata, its metadata as printed, where that stood)."""
+    found = _METADATA.search(line)
+    if found is None:
+        return line, "", 0
+    return line[: found.start()] + line[found.end() :], found[0], found.start()
+
+
+_OP_NAME = re.compile(r'op_name="((?:[^"\\]|\\.)*)"')
+_FRAME = re.compile(r"stack_frame_id=(\d+)")
+
+
+def source(metadata: str) -> tuple[str, int]:
+    """(name scope and op, XLA's stack frame number) of printed metadata; "" and 0 where it has none."""
+    scope, frame = _OP_NAME.search(metadata), _FRAME.search(metadata)
+    return re.sub(r"\\(.)", r"\1", scope[1]) if scope else "", int(frame[1]) if frame else 0

@@ -1,8 +1,13 @@
 """XLA's tables of stack frames as it prints them above a module, in the form of the proto's StackFrameIndex.
 
-FileNames                FunctionNames     FileLocations                                StackFrames
-1 "/tmp/cell.py"         1 "<module>"      1 {file_name_id=1 function_name_id=1 line=4   1 {file_location_id=1 parent_frame_id=1}
-                                           end_line=4 column=6 end_column=18}
+FileNames
+1 "/tmp/cell.py"
+FunctionNames
+1 "<module>"
+FileLocations
+1 {file_name_id=1 function_name_id=1 line=4 end_line=4 column=6 end_column=18}
+StackFrames
+1 {file_location_id=1 parent_frame_id=1}
 """
 
 from __future__ import annotations

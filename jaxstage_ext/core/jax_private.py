@@ -81,6 +81,11 @@ def raw_frames(eqn: Any) -> Iterator[tuple[Any, int]]:
             yield code, last
 
 
+def stack_identity(eqn: Any) -> int:
+    """The same for equations of one jaxpr that share a stack, as a forward equation and its transpose do."""
+    return id(eqn.source_info.traceback)
+
+
 def frame_position(code: Any, last: int) -> tuple[int, int, int, int]:
     """(line, column, end line, end column) of an instruction; columns count from 0."""
     frame = _source_info.raw_frame_to_frame(code, last)

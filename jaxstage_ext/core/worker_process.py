@@ -130,7 +130,7 @@ class Worker:
             self.kill()
             raise
 
-    def _exchange(self, message: bytes, timeout: float, memory: int | None, progress: Progress | None) -> bytes:
+    def _exchange(self, message: bytes, timeout: float, memory: int | None, progress: Progress | None) -> memoryview:
         """Send the message and give the answer. Raises _Late, _Large, _Full, _Gone, LeftIdle."""
         left, got = memoryview(message), bytearray()
         started = told = time.monotonic()
@@ -156,7 +156,7 @@ class Worker:
                 if now - measured >= _MEASURED:
                     measured = now
                     self._check_folder()
-        return bytes(got[8:size])
+        return memoryview(got)[8:size]
 
     def _write(self, left: memoryview) -> memoryview:
         with contextlib.suppress(BlockingIOError, BrokenPipeError):  # the reading end tells why it broke

@@ -59,6 +59,7 @@ def _graph(equations: list[tuple[int, Any]], row_of: dict[int, int], n: int) -> 
 def _frame_reader(table: FrameTable) -> Callable[[Any], int]:
     """A function from an equation to the frame of its stack; remembers what it resolved."""
     places: dict[tuple[int, int], Location | None] = {}
+    known: dict[int, int] = {}
     limit = jax_private.frame_limit()
 
     def place(code: Any, last: int) -> Location | None:
@@ -69,6 +70,12 @@ def _frame_reader(table: FrameTable) -> Callable[[Any], int]:
         return places[key]
 
     def frame_of(eqn: Any) -> int:
+        stack = jax_private.stack_identity(eqn)
+        if stack not in known:
+            known[stack] = added(eqn)
+        return known[stack]
+
+    def added(eqn: Any) -> int:
         stack = []
         for i, (code, last) in enumerate(jax_private.raw_frames(eqn)):
             where = place(code, last)

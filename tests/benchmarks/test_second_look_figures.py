@@ -1,0 +1,94 @@
+"""What a second look at a program costs, and what the worker adds to a compile. `make benchmarks` prints the table."""
+
+from __future__ import annotations
+
+import statistics
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import jax
+import pytest
+
+from jaxstage_ext import inspect
+from jaxstage_ext.core import cache, constants, packages, worker
+
+sys.path.insert(0, str(Path(__file__).parent))
+from model import step
+from table import row
+
+pytestmark = pytest.mark.benchmark
+LAYERS = 4
+SHOWN = ("jaxpr", "stablehlo", "hlo", "python")
+
+
+@pytest.fixture(autouse=True)
+def a_warm_worker_and_an_empty_cache() -> Iterator[None]:
+    worker.ask("cpu", {"method": "ping"})
+    yield
+    cache.use_folder(None)
+    worker.close_all()
+
+
+def look(target: str) -> tuple[float, float]:
+    """Seconds of compile, documents and summary, and of those with trace and lower, as a cell that runs makes them."""
+    function, arguments = step(LAYERS)
+    started = time.perf_counter()
+    inspection = inspect(function, *arguments, target=target)
+    for kind in SHOWN:
+        inspection.documents[kind]
+    inspection.summary()
+    whole = time.perf_counter() - started
+    return whole - inspection.seconds["trace"] - inspection.seconds["lower"], whole
+
+
+@pytest.mark.parametrize("target", ["local", "cpu:4", "v5e:2x2"])
+def test_a_second_look(target: str, tmp_path: Path) -> None:
+    if target == "v5e:2x2" and (lacks := packages.find("tpu").lacks):
+        pytest.skip(lacks)
+    inspect(lambda x: x + 1, 1.0, target=target)
+    cache.use_folder(tmp_path if target != "local" else None)
+    looks = []
+    for number in range(5):  # from one line, which is part of the module
+        if number == 4:
+            cache.clear()
+        looks.append(look(target))
+    (first, whole), *later, (last, whole_last) = looks
+    again, all_again = (statistics.median(times) for times in zip(*later, strict=True))
+    _row(f"{target}: second look, compile and documents", again, first, first / again >= 20, "ratio >= 20")
+    _row(f"{target}: the same with trace and lower", all_again, whole, True, "(none)")
+    if target != "local":
+        _row(f"{target}: from the folder, compile and documents", last, first, True, "(none)")
+        _row(f"{target}: the same with trace and lower", whole_last, whole, True, "(none)")
+
+
+def _row(what: str, now: float, then: float, reached: bool, goal: str) -> None:
+    row(what, f"{now * 1e3:.0f} ms, 1/{then / now:.0f}", f"{then:.2f} s at first", goal, reached)
+
+
+@pytest.mark.parametrize("layers", [4, 16])
+def test_what_the_worker_adds(layers: int) -> None:
+    """The whole compile stage against the seconds that XLA itself took in the worker."""
+    from jaxstage_ext.core import absent, remote
+    from jaxstage_ext.core.target import parse
+
+    target, added, took = parse("cpu:1"), [], []
+    cache.enable(False)
+    for _ in range(3 if layers < 10 else 2):
+        function, arguments = step(layers)
+        traced = jax.jit(function).trace(*arguments)
+        lowered = absent.lower(traced, target)
+        started = time.perf_counter()
+        made = absent.compile(lowered, function, target, remote.USUAL, constants.spelled_out(traced), {})
+        took.append(made.seconds)
+        added.append(time.perf_counter() - started - made.seconds)
+    cache.enable(True)
+    share = statistics.median(a / t for a, t in zip(added, took, strict=True))
+    row(
+        f"worker, {layers}-layer step: added",
+        f"{min(added) * 1e3:.0f} ms, {share:.1%}",
+        f"{min(took):.2f} s XLA",
+        "<= 5 %",
+        share <= 0.05,
+    )

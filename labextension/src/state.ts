@@ -1,5 +1,7 @@
 /** What the kernel pushes: the summaries of all calls. Read from untrusted JSON, so every field is checked and capped. */
 
+import { type Compare, readCompare } from "./compare";
+
 export type StageState = "waiting" | "running" | "done" | "failed" | "interrupted";
 
 export interface Stage {
@@ -54,6 +56,8 @@ export interface Summary {
   notes: string[];
   /** Names of the panel's views that have something to show for this call. */
   views: string[];
+  /** Its targets side by side; null where there is one. */
+  compare: Compare | null;
   /** Whether a worker process, which has a log of its own, compiles it. */
   worker: boolean;
 }
@@ -145,6 +149,7 @@ function readSummary(raw: Fields): Summary {
     error: readError(raw.error),
     notes: Array.isArray(raw.notes) ? raw.notes.slice(0, MAX_LIST).map(text).filter(Boolean) : [],
     views: readViews(raw.views),
+    compare: readCompare(raw.compare),
     worker: raw.worker === true,
   };
 }

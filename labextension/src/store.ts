@@ -10,7 +10,7 @@ export interface Pick {
 /** What all views share. Only ever replaced in part, by `Store.set`. */
 export interface Shared {
   call: number;
-  /** The open tab; where the call has none of that name, its code is shown. */
+  /** The open tab, "" until the user chooses; where the call has none of that name, its code is shown. */
   view: string;
   /** Open panes, left to right; null until the user chooses: then by width and by what there is. */
   panes: string[] | null;
@@ -31,7 +31,7 @@ export interface Shared {
 
 export const START: Shared = {
   call: 0,
-  view: "code",
+  view: "",
   panes: null,
   widths: {},
   hover: null,

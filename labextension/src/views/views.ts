@@ -3,6 +3,7 @@
 import type { JSX } from "preact";
 import type { Session } from "../session";
 import type { Summary } from "../state";
+import { CompareView } from "./compareView";
 import { OptionsView } from "./optionsView";
 
 export interface View {
@@ -18,6 +19,7 @@ export interface View {
 export const CODE = { title: "Code", hint: "source, jaxpr, StableHLO, optimised HLO, line by line" };
 
 export const VIEWS: Record<string, View> = {
+  compare: { title: "Compare", hint: "this call's targets side by side", component: CompareView },
   options: { title: "Options", hint: "XLA's flags, and what this call sets", component: OptionsView, tall: true },
 };
 
@@ -26,7 +28,9 @@ export function tabsOf(summary: Summary | null): string[] {
   return (summary?.views ?? []).filter((name) => name === "code" || Object.hasOwn(VIEWS, name));
 }
 
-/** The tab that is open: the one chosen, or the code where the call has no such view. */
+/** The tab that is open: the one chosen; before that the comparison, where there is one; else the code. */
 export function openTab(summary: Summary | null, chosen: string): string {
-  return tabsOf(summary).includes(chosen) ? chosen : "code";
+  const tabs = tabsOf(summary);
+  if (tabs.includes(chosen)) return chosen;
+  return chosen === "" && tabs.includes("compare") ? "compare" : "code";
 }

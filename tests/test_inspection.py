@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import functools
-import json
 import operator
-import re
 import threading
 
 import jax
@@ -19,14 +17,13 @@ from jaxstage_ext.core.call import Call
 from jaxstage_ext.inspection import run
 
 X = jnp.ones((8, 128))
+
+
 W = jnp.ones((128, 512))
 
 
 def loss(w, x):
     return jnp.sum(jax.nn.softmax(jnp.tanh(x @ w)))
-
-
-LINE = loss.__code__.co_firstlineno + 1
 
 
 def stages_of(inspection: Inspection) -> dict[str, str]:
@@ -48,79 +45,6 @@ def test_stops_after_the_stage_asked_for(stage: str, last: str) -> None:
     inspection = inspect(loss, W, X, stage=stage)
     assert list(inspection.documents)[-1] == last
     assert (inspection.compiled is not None) == (stage == "compile")
-
-
-def test_links_go_both_ways() -> None:
-    inspection = inspect(loss, W, X)
-    for kind in ("jaxpr", "stablehlo", "hlo"):
-        document = inspection.documents[kind]
-        lines = document.lines_from(__file__, LINE)
-        assert lines
-        for line in lines:
-            span = document.source_of(line)
-            assert span is not None
-            assert (span.file, span.line, span.function) == (__file__, LINE, "loss")
-    source = inspection.documents["python"]
-    [line] = source.lines_from(__file__, LINE)
-    assert source.lines[line - 1].strip().startswith("return jnp.sum(")
-
-
-def test_hlo_text_is_what_xla_prints_without_metadata() -> None:
-    inspection = inspect(loss, W, X)
-    ours = inspection.documents["hlo"].text
-    theirs = re.sub(r", metadata=\{[^}]*\}", "", inspection.compiled.as_text())
-    assert instructions(ours) == instructions(theirs)
-
-
-def instructions(text: str) -> list[str]:
-    """Lines of instructions; XLA prints the members of a backend_config in any order."""
-    return [line.split(", backend_config=")[0] for line in text.splitlines() if " = " in line]
-
-
-def test_a_helpers_line_and_the_line_that_calls_it() -> None:
-    def helper(x):
-        return jnp.sin(x)
-
-    def outer(x):
-        return helper(x)
-
-    document = inspect(outer, X).documents["jaxpr"]
-    inner_line, outer_line = helper.__code__.co_firstlineno + 1, outer.__code__.co_firstlineno + 1
-    assert document.lines_from(__file__, inner_line) == document.lines_from(__file__, outer_line) != []
-    span = document.source_of(document.lines_from(__file__, inner_line)[0])
-    assert span is not None
-    assert span.line == inner_line
-
-
-def test_gradient_operations_point_at_the_forward_line_and_say_so() -> None:
-    document = inspect(jax.grad(loss), W, X).documents["hlo"]
-    spans = [document.source_of(line) for line in document.lines_from(__file__, LINE)]
-    assert {span.gradient for span in spans if span} == {True, False}
-
-
-def test_a_multi_line_expression_is_found_from_each_of_its_lines() -> None:
-    def spread(x):
-        return jnp.dot(
-            x,
-            x.T,
-        )
-
-    first = spread.__code__.co_firstlineno + 1
-    document = inspect(spread, X).documents["hlo"]
-    found = [document.lines_from(__file__, line) for line in (first, first + 1, first + 3)]
-    assert found[0] == found[1] == found[2] != []
-    span = document.source_of(found[0][0])
-    assert span is not None
-    assert (span.line, span.end) == (first, (first + 3, 10))
-
-
-def test_named_scopes_are_kept() -> None:
-    def scoped(x):
-        with jax.named_scope("my_layer"):
-            return jnp.sin(x)
-
-    for kind in ("jaxpr", "stablehlo", "hlo"):
-        assert any("my_layer" in scope for scope in inspect(scoped, X).documents[kind].scopes), kind
 
 
 class Doubler:
@@ -220,48 +144,6 @@ def test_equinox_and_flax_and_optax_and_diffrax() -> None:
     assert solved.lines_from(__file__, solve.__code__.co_firstlineno + 1)
 
 
-def test_a_function_that_cannot_be_traced() -> None:
-    def branches(x):
-        if x > 0:
-            return x
-        return -x
-
-    with pytest.raises(jax.errors.TracerBoolConversionError) as caught:
-        inspect(branches, 1.0)
-    assert not any("jaxstage_ext/core" in str(entry.path) for entry in caught.traceback)
-    inspection = caught.value.inspection
-    assert inspection.error.stage == "trace"
-    assert inspection.error.span.line == branches.__code__.co_firstlineno + 1
-    summary = inspection.summary()
-    assert summary["error"]["line"] == branches.__code__.co_firstlineno + 1
-    assert stages_of(inspection) == {"trace": "failed", "lower": "waiting", "compile": "waiting"}
-    assert "if x > 0:" in inspection.documents["python"].text
-
-
-def test_a_failing_compile_leaves_the_earlier_stages(monkeypatch: pytest.MonkeyPatch) -> None:
-    def fail(*args, **kwargs):
-        raise jax.errors.JaxRuntimeError("RESOURCE_EXHAUSTED: no room")
-
-    monkeypatch.setattr(jax.stages.Lowered, "compile", fail)
-    inspection = run(Call(loss, (W, X)))
-    assert list(inspection.documents) == ["python", "jaxpr", "stablehlo"]
-    assert inspection.error is not None
-    assert "RESOURCE_EXHAUSTED" in inspection.error.message
-    assert [fact["text"] for fact in inspection.summary()["facts"]] == []
-
-
-def test_an_interrupt_leaves_what_was_there(monkeypatch: pytest.MonkeyPatch) -> None:
-    def stop(*args, **kwargs):
-        raise KeyboardInterrupt
-
-    monkeypatch.setattr(jax.stages.Lowered, "compile", stop)
-    inspection = run(Call(loss, (W, X)))
-    assert inspection.error is not None
-    assert inspection.error.interrupted
-    assert stages_of(inspection)["compile"] == "interrupted"
-    assert len(inspection.documents["stablehlo"]) > 3
-
-
 def test_each_stage_is_announced_before_and_after() -> None:
     seen = []
     run(Call(loss, (W, X)), on_change=lambda ins: seen.append(tuple(stages_of(ins).values())))
@@ -353,118 +235,6 @@ def test_the_signature_names_arguments() -> None:
     assert inspect(loss, W, X).summary()["signature"] == "loss(w: f32[128,512], x: f32[8,128]) -> f32[]"
     static = inspect(jax.jit(lambda x, n: x * n, static_argnums=1), X, 3)
     assert "n: 3" in static.summary()["signature"]
-
-
-def test_the_executable_explains_what_it_cannot_do() -> None:
-    compiled = inspect(loss, W, X).compiled
-    with pytest.raises(TypeError, match=r"(?s)compiled|Argument types differ"):
-        compiled(W, X.astype(jnp.bfloat16))
-    with pytest.raises(TypeError, match="Cannot apply JAX transformations"):
-        jax.vmap(compiled, in_axes=(None, 0))(W, X[None])
-
-
-def wrong_shapes(x):
-    return x + jnp.ones(7)
-
-
-def concrete(x):
-    return np.asarray(x)
-
-
-@pytest.mark.parametrize(
-    ("fn", "error"),
-    [
-        (wrong_shapes, (TypeError, ValueError)),
-        (concrete, jax.errors.TracerArrayConversionError),
-    ],
-)
-def test_functions_that_jax_refuses(fn, error) -> None:
-    with pytest.raises(error) as caught:
-        inspect(fn, X)
-    stage_error = caught.value.inspection.error
-    assert stage_error.span.line == fn.__code__.co_firstlineno + 1
-    assert stage_error.message
-
-
-def test_a_leaked_tracer_is_jaxs_own_error() -> None:
-    kept = []
-
-    def leaks(x):
-        kept.append(x * 2)
-        return x
-
-    with jax.checking_leaks(), pytest.raises(Exception, match="Leaked") as caught:
-        inspect(leaks, X)
-    assert caught.value.inspection.error.stage == "trace"
-
-
-def test_json_there_and_back() -> None:
-    inspection = inspect(jax.grad(loss), W, X)
-    text = inspection.to_json()
-    again = Inspection.from_json(text)
-    assert again.summary() == inspection.summary() | {"views": ["code"]}
-    assert again.to_json() == text
-    for kind, document in inspection.documents.items():
-        assert again.documents[kind].coverage == document.coverage
-        assert [again.documents[kind].source_of(n + 1) for n in range(len(document))] == [
-            document.source_of(n + 1) for n in range(len(document))
-        ]
-    assert again.seconds == inspection.seconds
-    assert again.compiled is None
-
-
-@pytest.mark.parametrize("text", ["", "{}", "[1]", '{"jaxstage": 99}', '{"jaxstage": 1, "summary": {}}', "null"])
-def test_json_that_is_not_ours_is_refused_in_one_line(text: str) -> None:
-    with pytest.raises(ValueError, match=r"inspection|format") as caught:
-        Inspection.from_json(text)
-    assert "\n" not in str(caught.value)
-
-
-def test_json_of_another_format_says_which() -> None:
-    text = inspect(loss, W, X, stage="trace").to_json().replace('"jaxstage": 1', '"jaxstage": 2', 1)
-    with pytest.raises(ValueError, match="has format 2, this JAXStage reads 1"):
-        Inspection.from_json(text)
-
-
-def test_a_saved_error_comes_back() -> None:
-    inspection = run(Call(lambda x: x + jnp.ones(7), (X,)))
-    again = Inspection.from_json(inspection.to_json())
-    assert again.error is not None
-    assert inspection.error is not None
-    assert again.error.message == inspection.error.message
-    assert json.loads(inspection.to_json())["summary"]["error"]["type"] == again.error.type
-
-
-def test_megabyte_constants_are_whole_in_the_text() -> None:
-    big = jnp.arange(300_000, dtype=jnp.float32)
-    inspection = inspect(lambda x: x + big * 2, big)
-    assert len(inspection.documents["stablehlo"].text) > 2_000_000
-    assert len(inspection.documents["hlo"].text) > 1_000_000
-
-
-def test_what_cannot_be_staged_says_so_in_a_line() -> None:
-    with pytest.raises(TypeError, match=r"'abc' is a str, not a function"):
-        inspect("abc")  # type: ignore[arg-type]
-    with pytest.raises(ValueError, match=r"stage='hlo' is not a stage"):
-        inspect(loss, W, X, stage="hlo")
-
-
-def test_lines_outside_the_document_are_an_error() -> None:
-    document = inspect(loss, W, X, stage="trace").documents["jaxpr"]
-    for line in (0, len(document) + 1):
-        with pytest.raises(IndexError, match="jaxpr document that has"):
-            document.source_of(line)
-
-
-def test_hostile_names_stay_text() -> None:
-    def evil(x):
-        with jax.named_scope('<script>alert("1")</script> \u2028 🦊'):
-            return jnp.sin(x)
-
-    evil.__name__ = "<script>"
-    inspection = inspect(evil, X)
-    assert inspection.documents["hlo"].coverage.share == 1
-    assert any("<script>" in scope for scope in inspection.documents["hlo"].scopes)
 
 
 def test_two_threads_print_jaxprs_at_once() -> None:

@@ -1,3 +1,4 @@
+import { Asked } from "./asked";
 import { OP, type Rows } from "./columns";
 import { Doc } from "./document";
 import { type Frames, readFrames } from "./frames";
@@ -26,7 +27,8 @@ export class Session {
   private docs = new Map<string, Doc>();
   private known = new Map<number, Known>();
   private generations = new Map<number, string>();
-  /** What views have asked for and want to find again when they are drawn anew. */
+  /** What views have asked the kernel, last asked last, and what else they want to find when they are drawn anew. */
+  private questions = new Map<string, Asked<unknown>>();
   private kept = new Map<string, unknown>();
   private framesAsked = new Map<number, Promise<void>>();
   private back: Place[] = [];
@@ -195,16 +197,24 @@ export class Session {
     return poll(() => this.source.request(method, params), onProgress, signal);
   }
 
-  /** Ends the look that `ask` waits for. */
-  async stop(method: string, params: Params): Promise<void> {
-    await this.source.request("cancel", { ...params, of: method });
+  /** The question to the kernel about the shown call, one for all views that ask it; see `useLook`. */
+  asked<T>(method: string, params: Params, read: (reply: Reply) => T | Promise<T>): Asked<T> {
+    const all = { ...params, call: this.call };
+    const key = JSON.stringify([method, all, this.summary?.documents]);
+    const found = this.questions.get(key) as Asked<T> | undefined;
+    const asked = found ?? new Asked(this.source, method, all, read);
+    this.questions.delete(key);
+    this.questions.set(key, asked as Asked<unknown>);
+    const idle = [...this.questions].find(([, one]) => !one.inUse && (one as unknown) !== asked);
+    if (this.questions.size > MOST_KEPT && idle) this.questions.delete(idle[0]);
+    return asked;
   }
 
   recall(key: string): unknown {
     return this.kept.get(key);
   }
 
-  /** Remembers what a view has fetched; what was asked for longest ago goes first. */
+  /** Remembers something for a view that is drawn anew; what was kept longest ago goes first. */
   keep(key: string, value: unknown): void {
     this.kept.delete(key);
     this.kept.set(key, value);

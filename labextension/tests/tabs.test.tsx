@@ -169,6 +169,45 @@ describe("a slow look", () => {
     await soon(() => expect($(".answer")?.textContent).toContain("there"));
   });
 
+  it("is asked for once and cancelled for both where a notebook shows the panel twice", async () => {
+    kernel.answers.slow = () => pending("pass 3");
+    kernel.answers.cancel = () => reply({ stopped: true });
+    const session = open();
+    const first = unmount;
+    const second = mount(session, document.body);
+    unmount = () => (first(), second());
+    session.store.set({ view: "slow" });
+    await soon(() => expect($$(".jxs-look [role=status]").map((s) => s.textContent)).toEqual(Array(2).fill("Compiling again… pass 3")));
+    expect(kernel.asked.filter((method) => method === "slow").length).toBeLessThan(4);
+    click($(".jxs-look button"));
+    await soon(() => expect($$(".jxs-look").map((look) => look.textContent)).toEqual(Array(2).fill("Stopped.Start again")));
+    const slow = () => kernel.asked.filter((method) => method === "slow").length;
+    const asked = slow();
+    await new Promise((done) => setTimeout(done, 600));
+    expect(slow()).toBe(asked);
+    kernel.answers.slow = () => reply({ name: "there" });
+    click($(".jxs-look button"));
+    await soon(() => expect($$(".answer").length).toBe(2));
+    expect(kernel.asked.filter((method) => method === "slow").length).toBeLessThan(6);
+  });
+
+  it("goes on asking when its view comes back, and not while it is away", async () => {
+    kernel.answers.slow = () => pending(null);
+    const session = open();
+    click(tab("slow"));
+    const slow = () => kernel.asked.filter((method) => method === "slow").length;
+    await soon(() => expect(slow()).toBeGreaterThan(0));
+    session.store.set({ view: "code" });
+    await soon(() => expect($(".jxs-look")).toBeNull());
+    await new Promise((done) => setTimeout(done, 300)); // effects end after the drawing
+    const asked = slow();
+    await new Promise((done) => setTimeout(done, 600));
+    expect(slow()).toBe(asked);
+    kernel.answers.slow = () => reply({ name: "there" });
+    session.store.set({ view: "slow" });
+    await soon(() => expect($(".answer")).not.toBeNull());
+  });
+
   it("that fails says why as text, and is tried again on demand", async () => {
     kernel.answers.slow = () => {
       throw new Error("XLA said <i>no</i>");

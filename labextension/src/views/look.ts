@@ -1,30 +1,15 @@
 /** What a view asks the kernel for, however long that takes. */
 
-import { useEffect, useRef, useState } from "preact/hooks";
+import { useEffect, useReducer } from "preact/hooks";
+import type { Answered } from "../asked";
 import type { Session } from "../session";
 import type { Params, Reply } from "../source";
 import { useKernelState, useShared } from "./hooks";
 
-/** Something that was asked for: there, on its way, stopped by the user, or refused. */
-interface State<T> {
-  state: "waiting" | "done" | "stopped" | "failed";
-  value: T | null;
-  /** Date.now() at which the kernel began. */
-  since: number;
-  /** What the kernel is at, in its own words. */
-  progress: string | null;
-  problem: string;
-}
-
-export interface Look<T> extends State<T> {
+export interface Look<T> extends Answered<T> {
   session: Session;
   stop(): void;
   again(): void;
-}
-
-function begun<T>(kept: unknown): State<T> {
-  const value = (kept ?? null) as T | null;
-  return { value, state: value === null ? "waiting" : "done", since: Date.now(), progress: null, problem: "" };
 }
 
 /**
@@ -39,38 +24,13 @@ export function useLook<T>(
 ): Look<T> {
   useKernelState(session);
   useShared(session, (s) => s.call);
-  const asked = { ...params, call: session.call };
-  const key = JSON.stringify([method, asked, session.summary?.documents]);
-  const [turn, setTurn] = useState(0);
-  const [held, hold] = useState({ key: "", now: begun<T>(null) });
-  const gone = useRef(new AbortController());
-  const change = (more: Partial<State<T>>) =>
-    hold((was) => (was.key === key ? { key, now: { ...was.now, ...more } } : was));
+  const [, again] = useReducer((n: number) => n + 1, 0);
+  const asked = session.asked(method, params, read);
+  const drawn = asked.now;
   useEffect(() => {
-    const now = begun<T>(session.recall(key));
-    hold({ key, now });
-    if (now.state === "done") return undefined;
-    const { signal } = (gone.current = new AbortController());
-    session
-      .ask(method, asked, (p) => change({ since: Date.now() - p.elapsed * 1000, progress: p.text }), signal)
-      .then(read)
-      .then((value) => {
-        session.keep(key, value);
-        change({ value, state: "done" });
-      })
-      .catch((error: unknown) => {
-        if (!signal.aborted) change({ state: "failed", problem: error instanceof Error ? error.message : String(error) });
-      });
-    return () => gone.current.abort();
-  }, [key, turn]);
-  return {
-    ...(held.key === key ? held.now : begun<T>(session.recall(key))),
-    session,
-    stop: () => {
-      gone.current.abort();
-      change({ state: "stopped" });
-      session.stop(method, asked).catch(() => undefined);
-    },
-    again: () => setTurn(turn + 1),
-  };
+    const leave = asked.use(() => again(undefined as never));
+    if (asked.now !== drawn) again(undefined as never); // changed since it was drawn
+    return leave;
+  }, [asked]);
+  return { ...drawn, session, stop: () => asked.stop(), again: () => asked.again() };
 }

@@ -21,6 +21,7 @@ async function open(flags: unknown[] = TABLE, problem = ""): Promise<void> {
   kernel.now = readState({ calls: [{ ...fixture.state.calls[0], views: ["code", "options"] }] });
   kernel.answers.flags = () => ({ result: { flags, problem }, buffers: [] });
   unmount = mount(new Session(kernel), document.body);
+  $('[role="tab"][data-view="options"]')?.focus();
   click($('[role="tab"][data-view="options"]'));
   await soon(() => expect($(".jxs-options-view")).not.toBeNull());
 }

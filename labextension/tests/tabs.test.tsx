@@ -85,9 +85,10 @@ describe("tabs", () => {
     key(tab("slow"), "1");
     await soon(() => expect($$(".jxs-selected").length).toBe(1));
     expect(shown()).toBe("code");
+    $(".jxs-code")?.focus();
     key($(".jxs-code"), "2");
     await soon(() => expect($(".answer")).not.toBeNull());
-    expect(document.activeElement).toBe(tab("slow"));
+    await soon(() => expect(document.activeElement).toBe(tab("slow")));
     expect(session.store.get().selected).toMatchObject({ doc: "jaxpr", row: 2 });
   });
 

@@ -87,13 +87,19 @@ function useFadingMessage(session: Session): void {
   }, [message]);
 }
 
-/** The keyboard stays in the panel when what it was in goes away with its view. */
+/** The keyboard stays in the panel when what it was in goes away with its view; another view of the panel takes none. */
 function useFocusIn(root: HTMLElement, session: Session, view: string): void {
   const before = useRef(view);
+  const mine = useRef(false);
+  useEffect(() => {
+    const heard = (event: FocusEvent) => (mine.current = root.contains(event.target as Node));
+    document.addEventListener("focusin", heard);
+    return () => document.removeEventListener("focusin", heard);
+  }, [root]);
   useEffect(() => {
     if (before.current === view) return;
     before.current = view;
-    if (root.contains(document.activeElement)) return;
+    if (!mine.current || root.contains(document.activeElement)) return;
     const pane = view === "code" && root.querySelector<HTMLElement>(`[data-doc="${session.store.get().active}"] .jxs-code`);
     const tab = root.querySelector<HTMLElement>('[role="tab"][aria-selected="true"]');
     (pane || tab)?.focus({ preventScroll: true });

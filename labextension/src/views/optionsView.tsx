@@ -103,7 +103,10 @@ function Browser({ session, table }: { session: Session; table: FlagTable }) {
   const list = useRef<HTMLDivElement>(null);
   const { flags, similar } = useMemo(() => matching(table.flags, query, kind), [table, query, kind]);
   const current = Math.min(at, flags.length - 1);
-  useEffect(() => box.current?.focus({ preventScroll: true }), []);
+  useEffect(() => {
+    const panel = box.current?.closest(".jaxstage");
+    if (panel?.contains(document.activeElement)) box.current?.focus({ preventScroll: true });
+  }, []);
   useEffect(() => {
     const row = list.current?.children[current] as HTMLElement | undefined;
     if (row && list.current) reveal(list.current, row);

@@ -146,10 +146,10 @@ def test_the_oldest_panels_turn_static(notebook, cell):
     for i in range(display.MOST_PANELS + 3):
         notebook.run(cell and f"{cell}-{i}")
         display.show([fakes.inspection()]).finish([fakes.inspection()])
-    frozen = [(data, name) for data, name, update in notebook.messages if update]
+    frozen = [(data, name) for data, name, update in notebook.messages if update and WIDGET_VIEW not in data]
     assert len(display._open) == display.MOST_PANELS
     assert [sorted(data) for data, _ in frozen] == [["text/html", "text/plain"]] * 3
-    assert [name for _, name in frozen] == [name for _, name, _ in notebook.messages[:3]]
+    assert [name for _, name in frozen] == list(dict.fromkeys(name for _, name, _ in notebook.messages))[:3]
     assert live() - before <= 2 * display.MOST_PANELS
 
 

@@ -86,7 +86,8 @@ def test_the_request_thread_is_free_while_a_look_runs(method):
     look.go.set()
 
 
-def test_what_is_known_already_is_answered_at_once(method):
+def test_what_is_known_already_is_answered_at_once(method, monkeypatch):
+    monkeypatch.setattr(jobs, "GRACE", PATIENCE)
     method(lambda inspections, params, progress: ({"known": 1}, []))
     assert ask(fakes.inspection()) == ({"known": 1}, [])
 
@@ -103,7 +104,8 @@ def test_each_inspection_and_question_has_a_job_of_its_own(method):
     assert look.begun == 3
 
 
-def test_an_error_is_one_line_and_the_next_request_begins_anew(method):
+def test_an_error_is_one_line_and_the_next_request_begins_anew(method, monkeypatch):
+    monkeypatch.setattr(jobs, "GRACE", PATIENCE)
     made, calls = fakes.inspection(), []
 
     def look(inspections, params, progress):
@@ -235,13 +237,16 @@ def test_an_answer_nobody_fetches_does_not_keep_its_inspection(method):
 
 
 def test_a_failure_does_not_keep_its_inspection(method):
+    go = threading.Event()
+
     def look(inspections, params, progress):
-        time.sleep(2 * jobs.GRACE)
+        go.wait(PATIENCE)
         raise ValueError(f"about {inspections[0].name}")
 
     made = fakes.inspection()
     method(look)
     assert "pending" in ask(made)[0]
+    go.set()
     assert until(nothing_runs)
     gone = weakref.ref(made)
     del made

@@ -57,8 +57,7 @@ def test_a_tab_shows_its_view_and_the_code_is_found_as_it_was(panel: PanelOnPage
 def test_numbers_and_arrows_switch_and_the_notebook_hears_none_of_it(panel: PanelOnPage) -> None:
     panel.pane("python").locator(".jxs-code").press("2")
     panel.root.locator("[data-flag]").first.wait_for()
-    search = panel.root.locator("input[type=search]")
-    search.evaluate("box => box.getRootNode().activeElement === box || Promise.reject('no focus')")
+    panel.root.locator("input[type=search]:focus").wait_for()
     panel.tab("options").press("ArrowLeft")
     panel.tab("code").press("Enter")
     panel.root.locator(".jxs-code").first.wait_for()

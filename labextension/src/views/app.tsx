@@ -32,9 +32,11 @@ function escape(session: Session): boolean {
   return true;
 }
 
-/** Another view's own search box. */
+/** The search box of a view that is not the code. */
+const SEARCH = '.jxs-view input[type="search"]';
+
 function searchView(root: HTMLElement): void {
-  const box = root.querySelector<HTMLInputElement>('.jxs-view input[type="search"]');
+  const box = root.querySelector<HTMLInputElement>(SEARCH);
   box?.focus({ preventScroll: true });
   box?.select();
 }
@@ -100,9 +102,11 @@ function useFocusIn(root: HTMLElement, session: Session, view: string): void {
     if (before.current === view) return;
     before.current = view;
     if (!mine.current || root.contains(document.activeElement)) return;
-    const pane = view === "code" && root.querySelector<HTMLElement>(`[data-doc="${session.store.get().active}"] .jxs-code`);
-    const tab = root.querySelector<HTMLElement>('[role="tab"][aria-selected="true"]');
-    (pane || tab)?.focus({ preventScroll: true });
+    const { active } = session.store.get();
+    const own = view === "code" ? `[data-doc="${active}"] .jxs-code` : SEARCH;
+    const tab = '[role="tab"][aria-selected="true"]';
+    const place = root.querySelector<HTMLElement>(own) ?? root.querySelector<HTMLElement>(tab);
+    place?.focus({ preventScroll: true });
   }, [root, session, view]);
 }
 

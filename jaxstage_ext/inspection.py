@@ -346,6 +346,16 @@ class Inspection:
         """The machine code, kernel by kernel; compiles the program once more, in the worker. See `machine.listing`."""
         return machine.listing(self)
 
+    def look_at_kernels(self, progress: Callable[[float, str | None], None]) -> Kernels:
+        """`kernels`, telling how far it is: about twice a second the time it took and the pass it has reached."""
+        if "kernels" not in self.__dict__:
+            self.__dict__["kernels"] = machine.listing(self, progress)
+        return self.kernels
+
+    def looked_at(self, kind: str) -> Document | None:
+        """The text of a kernel that was read before, "stage:kernel"; None where none was."""
+        return self.kernels.ready(kind) if "kernels" in self.__dict__ else None
+
     def summary(self) -> dict[str, Any]:
         """What heads every view: plain JSON types only. Cheap while stages still run."""
         return summary.of(self)

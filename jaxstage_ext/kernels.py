@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any, Protocol
@@ -26,6 +26,7 @@ TITLES: Mapping[str, str] = MappingProxyType(
         "bundles": "VLIW bundles (experimental)",
     }
 )
+Progress = Callable[[float, str | None], None]
 _ALSO = {"ll": "llvm", "llvm-ir": "llvm", "assembly": "asm", "triton": "ttir"}
 
 
@@ -61,9 +62,11 @@ NO_FIGURES = Figures()
 class Source(Protocol):
     """Where texts and figures come from."""
 
-    def document(self, kernel: Kernel, stage: str) -> Document: ...
+    def document(self, kernel: Kernel, stage: str, progress: Progress | None = None) -> Document: ...
 
-    def figures(self) -> Mapping[str, Figures]: ...
+    def ready(self, kind: str) -> Document | None: ...
+
+    def figures(self, kernel: Kernel) -> Figures: ...
 
 
 @dataclass(frozen=True)
@@ -96,17 +99,20 @@ class Kernel:
     @property
     def figures(self) -> Figures:
         """Registers, spills, sizes; computed for all kernels when first asked for."""
-        return self.source.figures().get(self.key, NO_FIGURES) if self.source else NO_FIGURES
+        return self.source.figures(self) if self.source else NO_FIGURES
 
-    def document(self, stage: str) -> Document:
-        """The text of a stage with its links. Raises KernelError, with the reason, where there is none."""
+    def document(self, stage: str, progress: Progress | None = None) -> Document:
+        """The text of a stage with its links. Raises KernelError, with the reason, where there is none.
+
+        `progress` is told about twice a second how long a stage takes that libtpu compiles anew for: "bundles".
+        """
         stage = _ALSO.get(stage.lower(), stage.lower())
         if stage not in self.stages:
             raise KernelError(f"{stage!r} is no stage of {self.key}; there are {', '.join(self.stages)}")
         if reason := self.stages[stage]:
             raise KernelError(f"{self.key} has no {TITLES[stage]}: {reason}")
         assert self.source is not None
-        return self.source.document(self, stage)
+        return self.source.document(self, stage, progress)
 
     def text(self, stage: str) -> str:
         """The text of a stage: "llvm0", "llvm", "asm", "ttir", "ptx", "sass", "mosaic", "bundles"."""
@@ -129,7 +135,7 @@ class Kernels(Mapping[str, Kernel]):
     """
 
     def __init__(self, platform: str, rows: Sequence[Kernel], source: Source, notes: Sequence[str] = ()) -> None:
-        self.platform, self.notes = platform, tuple(notes)
+        self.platform, self.notes, self._source = platform, tuple(notes), source
         self.rows = tuple(dataclasses.replace(row, source=source) for row in rows)
         self._by_key = {row.key: row for row in self.rows}
         self._by_instruction = {name: row for row in self.rows for name in row.instructions}
@@ -137,6 +143,10 @@ class Kernels(Mapping[str, Kernel]):
     @property
     def stages(self) -> tuple[str, ...]:
         return tuple(STAGES[self.platform])
+
+    def ready(self, kind: str) -> Document | None:
+        """The document "stage:kernel" if it was read before."""
+        return self._source.ready(kind)
 
     def __getitem__(self, name: str) -> Kernel:
         found = self._by_instruction.get(name) or self._by_key.get(name)

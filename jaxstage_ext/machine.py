@@ -53,7 +53,7 @@ class _Program:
         self._rows: list[Kernel] = []
         self._parts: Mapping[str, Mapping[str, bytes]] = {}
         self._launched: dict[str, int] = {}
-        self._kept: dict[tuple[str, str], Document] = {}
+        self._kept: dict[str, Document] = {}
         self._measured: dict[str, dict[str, Any]] | None = None
         self._bundles: dict[str, list[str]] | None = None
         self._lock = threading.RLock()
@@ -81,22 +81,22 @@ class _Program:
             notes += [f"left out, above {machine.LARGEST}: {name}" for name in artefacts.left_out]
         return Kernels(self._platform, self._rows, self, notes)
 
-    def document(self, kernel: Kernel, stage: str) -> Document:
+    def document(self, kernel: Kernel, stage: str, progress: Progress | None = None) -> Document:
         with self._lock:
-            asked = (kernel.key, stage)
-            if asked not in self._kept:
-                self._kept[asked] = self._read(kernel, stage)
-            return self._kept[asked]
+            kind = f"{stage}:{kernel.key}"
+            if kind not in self._kept:
+                self._kept[kind] = self._read(kernel, stage, progress)
+            return self._kept[kind]
 
-    def is_ready(self, kernel: Kernel, stage: str) -> bool:
-        return (kernel.key, stage) in self._kept
+    def ready(self, kind: str) -> Document | None:
+        return self._kept.get(kind)
 
-    def _read(self, kernel: Kernel, stage: str) -> Document:
+    def _read(self, kernel: Kernel, stage: str, progress: Progress | None) -> Document:
         kind, place = f"{stage}:{kernel.key}", self._place(kernel)
         if stage == "mosaic":
             return self._mosaic(kernel, kind)
         if stage == "bundles":
-            return assembly.read_bundles(kind, self._bundle_text(kernel), place)
+            return assembly.read_bundles(kind, self._bundle_text(kernel, progress), place)
         if stage == "asm":
             return assembly.read_cpu(kind, self._measurement(kernel, "text"), place)
         if stage == "sass":
@@ -135,9 +135,9 @@ class _Program:
         text, located = machine.use(self._target, "mosaic", self._limits, **asked)
         return stablehlo.read(text, located, self._table, kind)
 
-    def _bundle_text(self, kernel: Kernel) -> str:
+    def _bundle_text(self, kernel: Kernel, progress: Progress | None) -> str:
         if self._bundles is None:
-            self._bundles = machine.final_bundles(self._prepared, self._limits, None)
+            self._bundles = machine.final_bundles(self._prepared, self._limits, progress)
         if kernel.name not in self._bundles:
             raise KernelError(f"{kernel.key} has no VLIW bundles: {_NO_BUNDLES}")
         return "\n".join(self._bundles[kernel.name])
@@ -157,11 +157,7 @@ class _Program:
                 self._measured = do(self._target, parts, self._limits) if parts else {}
             return self._measured
 
-    def figures(self) -> Mapping[str, Figures]:
-        """Of each row, by its key."""
-        return {row.key: self._figures(row) for row in self._rows}
-
-    def _figures(self, row: Kernel) -> Figures:
+    def figures(self, row: Kernel) -> Figures:
         if not row.name:
             return Figures(reason=kernel_rows.why_none(row.kind))
         return {"cpu": self._cpu_figures, "cuda": self._cuda_figures, "tpu": self._tpu_figures}[self._platform](row)

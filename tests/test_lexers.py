@@ -9,7 +9,7 @@ import pytest
 from pygments import lex
 from pygments.token import Error, Keyword, Name, Token
 
-from jaxstage_ext.ir.lexers import HloLexer, JaxprLexer, StableHloLexer
+from jaxstage_ext.ir.lexers import HloLexer, JaxprLexer, PtxLexer, SassLexer, StableHloLexer
 
 
 def loop(w, x):
@@ -48,7 +48,7 @@ def test_real_dumps_have_no_errors_and_lose_nothing(fn):
         assert {value for token, value in tokens if token in Keyword.Type}
 
 
-@pytest.mark.parametrize("lexer", [JaxprLexer, StableHloLexer, HloLexer])
+@pytest.mark.parametrize("lexer", [JaxprLexer, StableHloLexer, HloLexer, PtxLexer, SassLexer])
 @pytest.mark.parametrize(
     "text", ["", "\n", "😀 <script> \u2028", '"never closed', "{" * 5000, "tensor<" * 3000, "[" * 5000]
 )
@@ -76,3 +76,16 @@ def test_parts_of_a_line_have_their_kinds():
     assert mlir["stablehlo.custom_call"] == "Name.Function"
     assert mlir["tensor<8x!quant.uniform<i8:f32>>"] == "Keyword.Type"
     assert mlir['"x"'] == "Literal.String"
+    ptx = kinds(
+        PtxLexer, "$L__BB0_2:\n    @%p1 ld.global.v4.b32 {%r1, %r2}, [%rd4+16]; // a load\n    .reg .b32 %r<3>;"
+    )
+    assert ptx["$L__BB0_2"] == "Name.Label"
+    assert ptx["ld.global.v4.b32"] == "Name.Function"
+    assert ptx["%rd4"] == ptx["@%p1"] == "Name.Variable"
+    assert ptx[".reg"] == "Keyword"
+    assert ptx[".b32"] == "Keyword.Type"
+    sass = kinds(SassLexer, ".L_x_1:\n  /*0120*/ @!P0   LDG.E.128 R4, desc[UR6][R22.64]    // PTX 44")
+    assert sass[".L_x_1"] == "Name.Label"
+    assert sass["LDG.E.128"] == "Name.Function"
+    assert sass["@!P0"] == sass["R4"] == sass["UR6"] == "Name.Variable"
+    assert sass["// PTX 44"] == "Comment"

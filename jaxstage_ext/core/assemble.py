@@ -24,6 +24,7 @@ _NOP = 0x918
 _TARGET = re.compile(r"^\.target\s+(sm_\w+)", re.MULTILINE)
 _OBJDUMP_HEAD = re.compile(r"^(?:[0-9a-f]+ )?<([^>\n]+)>:$", re.MULTILINE)
 _OBJDUMP_FILE = re.compile(r"^(\d+)\.o: +file format .*$", re.MULTILINE)
+_RELOCATION = re.compile(r"\s*[0-9a-f]+:\s+R_\w+\s+(.*\S)")
 _ROW = re.compile(r"\s*[0-9a-f]+:\s+(\S+)")
 _JUMP = re.compile(r"^(?:j\w+|b|b\.\w+|cbn?z|tbn?z|loop\w*)$")
 _ADDRESS = re.compile(r"#?0x([0-9a-f]+)$")
@@ -128,13 +129,19 @@ def _functions(text: str) -> dict[str, str]:
 
 
 def _tidy(name: str, body: str) -> str:
-    rows = [line.rstrip() for line in body.split("\n") if line.strip() and not line.startswith("Disassembly of")]
-    return "\n".join([f"{name}:", *rows])
+    """A function's rows, each relocation at the end of the instruction that it belongs to."""
+    rows = [f"{name}:"]
+    for line in body.split("\n"):
+        if relocation := _RELOCATION.match(line):
+            rows[-1] += f"  ; {relocation[1]}"
+        elif _ROW.match(line):
+            rows.append(line.rstrip())
+    return "\n".join(rows)
 
 
 def _is_instruction(row: str) -> bool:
     found = _ROW.match(row)
-    return found is not None and not found[1].startswith(("R_", ".byte", "(bad)"))
+    return found is not None and not found[1].startswith((".byte", "(bad)"))
 
 
 def assemble(texts: Mapping[str, bytes], ptxas: str) -> dict[str, dict[str, Any]]:

@@ -40,7 +40,7 @@ def read(data: bytes) -> Object | None:
         return None
     try:
         return _read(data)
-    except (struct.error, IndexError, ValueError):
+    except (struct.error, IndexError, ValueError, OverflowError):
         return None
 
 

@@ -12,34 +12,36 @@ from jaxstage_ext.report import Document
 
 _CPU = re.compile(r"^\s*[0-9a-f]+:\s+\S")
 _CPU_LABEL = re.compile(r"^\S.*:$")
-_SASS = re.compile(r"^\s*/\*[0-9a-f]+\*/\s+\S")
+_SASS = re.compile(r"^\s*(?P<at>/\*[0-9a-f]+\*/)\s+(?P<predicate>@\S+ )?\s*(?P<rest>\S.*?)\s*;?\s*$")
 _SASS_LABEL = re.compile(r"^\.L_\w+:|^\w[\w$.]*:$")
 _SECTION = re.compile(r"^//-+ \.text\.(\S+)\s+-+$")
 _PTX_LINE = re.compile(r'^\s*//## File "\.nv_debug_ptx_txt", line (\d+)')
 _BUNDLE = re.compile(r"^\s*(?:0x[0-9a-f]+|\d+)\s+(?:\w\w)?\s*:")
-_RELOCATION = re.compile(r"^\s*[0-9a-f]+:\s+R_")
-_PTX_COLUMN = 88
+_PTX_COLUMN = 64
 
 
 def read_cpu(kind: str, text: str, place: Place) -> Document:
     """The document of a function's disassembly."""
     lines = text.split("\n")
-    rows = [row for row, line in enumerate(lines) if _CPU.match(line) and not _RELOCATION.match(line)]
+    rows = [row for row, line in enumerate(lines) if _CPU.match(line)]
     labels = [row for row, line in enumerate(lines) if _CPU_LABEL.match(line)]
     return _labelled(kind, lines, rows, labels, place)
 
 
 def read_sass(kind: str, text: str, kernel: str, place: Place) -> Document:
-    """The document of one kernel out of what `nvdisasm -c -gp` printed: each instruction with its line of PTX."""
+    """The document of one kernel out of what `nvdisasm -c -gp` printed: each instruction with its line of PTX.
+
+    Directives to the assembler, which say nothing about the code, are left out.
+    """
     lines: list[str] = []
     came_from = ""
     for line in _section(text.replace("\t", "    ").split("\n"), kernel):
         if found := _PTX_LINE.match(line):
             came_from = found[1]
-        elif _SASS.match(line):
-            line = re.sub(r"\s*;\s*$", " ;", line).rstrip()
-            lines.append(f"{line:<{_PTX_COLUMN}}// PTX {came_from}" if came_from else line)
-        elif line.strip():
+        elif row := _SASS.match(line):
+            line = f"  {row['at']} {row['predicate'] or '':<7}{row['rest']}"
+            lines.append(f"{line:<{_PTX_COLUMN}} // PTX {came_from}" if came_from else line)
+        elif _SASS_LABEL.match(line):
             lines.append(line.rstrip())
     rows = [row for row, line in enumerate(lines) if _SASS.match(line)]
     labels = [row for row, line in enumerate(lines) if _SASS_LABEL.match(line)]

@@ -113,4 +113,61 @@ class HloLexer(RegexLexer):
     }
 
 
+class PtxLexer(RegexLexer):
+    """NVIDIA's PTX, as XLA and nvcc write it."""
+
+    name = "PTX"
+    aliases: ClassVar[list[str]] = ["ptx"]
+    filenames: ClassVar[list[str]] = ["*.ptx"]
+    mimetypes: ClassVar[list[str]] = ["text/x-ptx"]
+    url = "https://docs.nvidia.com/cuda/parallel-thread-execution/"
+    version_added = ""
+
+    tokens: ClassVar[dict[str, Any]] = {
+        "root": [
+            (r"//[^\n]*|/\*.*?\*/", Comment),
+            _STRING,
+            (r"^(\$?[\w$]+)(:)", _groups(Name.Label, Punctuation)),
+            (r"\$L_\w+", Name.Label),
+            (r"%[\w.]+", Name.Variable),
+            (
+                r"^(\s+)(?:(@!?%\w+)(\s+))?([a-z][\w.:]*)",
+                _groups(Whitespace, Name.Variable, Whitespace, Name.Function),
+            ),
+            (r"\.(?:[usbf]\d+\w*|pred|ptr|v[248])\b", Keyword.Type),
+            (r"\.[a-z_]\w*", Keyword),
+            _NUMBER,
+            *_REST,
+        ]
+    }
+
+
+class SassLexer(RegexLexer):
+    """What nvdisasm and cuobjdump print."""
+
+    name = "SASS"
+    aliases: ClassVar[list[str]] = ["sass"]
+    filenames: ClassVar[list[str]] = ["*.sass"]
+    mimetypes: ClassVar[list[str]] = ["text/x-sass"]
+    url = "https://docs.nvidia.com/cuda/cuda-binary-utilities/"
+    version_added = ""
+
+    tokens: ClassVar[dict[str, Any]] = {
+        "root": [
+            (
+                r"^(\s*/\*[0-9a-f]+\*/)(\s+)(?:(@!?U?P[\dT]+)(\s+))?([A-Z][\w.]*)",
+                _groups(Comment, Whitespace, Name.Variable, Whitespace, Name.Function),
+            ),
+            (r"//[^\n]*|/\*.*?\*/", Comment),
+            _STRING,
+            (r"^(\.?[\w.$]+)(:)", _groups(Name.Label, Punctuation)),
+            (r"\.L_\w+", Name.Label),
+            (r"\b(?:U?R\d+|U?RZ|U?P[\dT]|B\d+|SR_[\w.]+)\b", Name.Variable),
+            (r"\.[a-z_]\w*", Keyword),
+            _NUMBER,
+            *_REST,
+        ]
+    }
+
+
 BY_KIND = {"jaxpr": JaxprLexer, "stablehlo": StableHloLexer, "hlo": HloLexer}

@@ -57,6 +57,9 @@ def document(inspections: Inspections, params: Params) -> Document:
     """The Document that `call` and `doc` name. Raises BadRequest where there is none."""
     documents = inspection(inspections, params).documents
     kind = text(params, "doc")
+    if ":" in kind and (text_of_kernel := inspection(inspections, params).looked_at(kind)) is not None:
+        ready: Document = text_of_kernel
+        return ready
     if kind not in documents:
         raise BadRequest(f"there is no {quoted(kind)} document; there is {', '.join(documents) or 'none'}")
     found: Document = documents[kind]

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from jaxstage_ext.report import Document
-from jaxstage_ext.views import jobs
+from jaxstage_ext.views import jobs, kernel_looks
 from jaxstage_ext.views.params import (
     Answer,
     BadRequest,
@@ -88,7 +88,13 @@ def whole_document(doc: Document) -> Answer:
 
 def _described(doc: Document, mode: str) -> dict[str, Any]:
     size = len(doc.text) if doc.text.isascii() else len(doc.text.encode("utf-8", "replace"))
-    return {"kind": doc.kind, "title": TITLES.get(doc.kind, doc.kind), "lines": len(doc), "bytes": size, "mode": mode}
+    return {
+        "kind": doc.kind,
+        "title": TITLES.get(doc.kind) or kernel_looks.title(doc.kind),
+        "lines": len(doc),
+        "bytes": size,
+        "mode": mode,
+    }
 
 
 def _get_document(inspections: Inspections, params: Params) -> Answer:
@@ -171,4 +177,5 @@ _METHODS: dict[str, Method] = {
     "flags": _get_flags,
     "log": _get_log,
     "cancel": _cancel,
+    **kernel_looks.METHODS,
 }

@@ -10,6 +10,11 @@ export function toggle(session: Session, what: keyof Show): void {
   session.store.set({ show: { ...show, [what]: !show[what] } });
 }
 
+/** From the selected HLO line to the kernels that came from it. */
+export function showMachineCode(session: Session): void {
+  if (session.summary?.views.includes("machine")) session.store.set({ view: "machine" });
+}
+
 export function foldAll(doc: Doc): void {
   if (doc.folds.anyFolded) doc.folds.unfoldAll();
   else doc.folds.foldAll();

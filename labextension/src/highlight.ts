@@ -46,7 +46,7 @@ const RULES: Record<string, Rule[]> = {
     ["ref", String.raw`@[\w$.-]+|@"[^"]*"`],
     ["type", String.raw`!?\b(?:tensor|tuple|vector|memref|stablehlo\.token)(?:<(?:[^<>]|<[^<>]*>)*>)?`],
     ["kw", String.raw`\b(?:module|func\.func|func\.call|call|public|private|return|stablehlo\.return|attributes|applies|across|dimensions|cond|do|init|reducer|loc)\b(?! =)`],
-    ["op", String.raw`\b(?:stablehlo|chlo|mhlo|sdy|func|arith|mpmd)\.[\w.]+`],
+    ["op", String.raw`\b(?:stablehlo|chlo|mhlo|sdy|func|arith|mpmd|math|memref|vector|scf|cf|tpu|tt|ttg|xtile|xla|llvm|nvvm)\.[\w.]+`],
     ["attr", String.raw`\b[A-Za-z_][\w.]*(?= = )`],
     ["name", String.raw`\^bb\d+`],
     NUMBER,
@@ -66,6 +66,65 @@ const RULES: Record<string, Rule[]> = {
     ["", String.raw`[A-Za-z_][\w.-]*`],
   ],
 };
+
+RULES.llvm = [
+  ["com", ";.*"],
+  STRING,
+  ["name", String.raw`%[\w$.-]+`],
+  ["ref", String.raw`@[\w$.-]+|@"[^"]*"`],
+  ["type", String.raw`\b(?:i\d+|float|double|half|bfloat|ptr|void|label|fp128)\b`],
+  ["kw", String.raw`\b(?:define|declare|attributes|target|source_filename|ret|br|switch|unreachable|to|x)\b`],
+  ["attr", String.raw`!\w[\w.]*|#\d+`],
+  ["op", String.raw`(?<= = )(?:tail )?[a-z]\w*|(?<=^ +)[a-z]\w*(?= )`],
+  NUMBER,
+  ["", String.raw`[A-Za-z_][\w.]*`],
+];
+RULES.asm = [
+  ["com", ";.*|#.*|<[^>]*>"],
+  ["ref", String.raw`^\S+:$|\.L[\da-f]+\b`],
+  ["com", String.raw`^\s*[\da-f]+:`],
+  ["op", String.raw`(?<=^\s*[\da-f]+:\s+)[a-z][\w.]*`],
+  ["kw", String.raw`\b(?:[xyz]mmword|[qdo]?word|byte|ptr|[XYZ]MMWORD|[QDO]?WORD|BYTE|PTR)\b`],
+  ["name", String.raw`\b(?:[re]?(?:[abcd]x|[sd]i|[sb]p|ip)|[abcd][lh]|[sd]il|[sb]pl|r\d+[dwb]?|[xyz]mm\d+|k[0-7]|[xwvqdsbh]\d+|xzr|wzr|lr)\b`],
+  NUMBER,
+  ["", String.raw`[A-Za-z_][\w.]*`],
+];
+RULES.ptx = [
+  ["com", "//.*"],
+  STRING,
+  ["ref", String.raw`^\$?[\w$]+:|\$L_\w+`],
+  ["name", String.raw`%[\w.]+`],
+  ["op", String.raw`(?<=^\s+(?:@!?%\w+\s+)?)[a-z][\w.:]*`],
+  ["kw", String.raw`(?<!\w)\.(?:visible|entry|func|param|reg|shared|global|const|local|extern|align|version|target|address_size|pragma|reqntid|maxntid|minnctapersm|maxnreg)\b`],
+  ["type", String.raw`(?<!\w)\.(?:[usbf]\d+\w*|pred|ptr|v[248])\b`],
+  NUMBER,
+  ["", String.raw`[A-Za-z_][\w$.]*`],
+];
+RULES.sass = [
+  ["com", String.raw`//.*|/\*.*?\*/`],
+  ["ref", String.raw`\.L_\w+|^[\w.$]+:$`],
+  ["attr", String.raw`@!?U?P[\dT]+`],
+  ["op", String.raw`(?<=\*/\s+(?:@!?U?P[\dT]+\s+)?)[A-Z][\w.]*`],
+  ["name", String.raw`\b(?:UR\d+|R\d+|URZ|RZ|UP[\dT]|P[\dT]|B\d+|SR_[\w.]+)`],
+  ["kw", String.raw`^\s*\.\w+`],
+  NUMBER,
+  ["", String.raw`[A-Za-z_][\w.]*`],
+];
+RULES.bundles = [
+  ["com", String.raw`/\*.*?\*/|^= .*`],
+  ["attr", String.raw`^\s*(?:0x)?[\da-f]+ *(?:\w\w)? *(?=:)`],
+  ["name", String.raw`%\w+`],
+  ["op", String.raw`(?<= = )[a-z][\w.]*`],
+  NUMBER,
+  ["", String.raw`[A-Za-z_][\w.]*`],
+];
+/** Texts of kernels are called "stage:kernel"; some stages are written alike. */
+const WRITTEN_AS: Record<string, string> = { llvm0: "llvm", mosaic: "stablehlo", ttir: "stablehlo" };
+
+function languageOf(kind: string): string {
+  const stage = kind.split(":", 1)[0] ?? kind;
+  return WRITTEN_AS[stage] ?? stage;
+}
 
 interface Lexer {
   pattern: RegExp;
@@ -88,7 +147,8 @@ function lexer(kind: string): Lexer | undefined {
 const MAX_TOKENS = 1500;
 
 /** Tokens that have a class, in order; what is between them is plain. */
-export function tokenise(kind: string, line: string): Token[] {
+export function tokenise(document: string, line: string): Token[] {
+  const kind = languageOf(document);
   const lex = lexer(kind);
   const tokens: Token[] = [];
   if (!lex) return tokens;

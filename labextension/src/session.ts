@@ -114,6 +114,17 @@ export class Session {
     return doc;
   }
 
+  /** A document that the summary does not name: a kernel's text, once the kernel has it. */
+  further(info: DocumentInfo): Doc {
+    const key = `${this.call}/${info.kind}`;
+    const found = this.docs.get(key) ?? new Doc(this.source, this.call, info);
+    if (!this.docs.has(key)) {
+      this.docs.set(key, found);
+      this.load(found, info);
+    }
+    return found;
+  }
+
   /** The document of the shown call, if it has been asked for. */
   loaded(kind: string): Doc | null {
     return this.docs.get(`${this.call}/${kind}`) ?? null;

@@ -25,6 +25,9 @@ export interface Shared {
   help: boolean;
   large: boolean;
   height: number | null;
+  /** The kernel whose machine code is shown, and the two stages of it; none before one was chosen. */
+  kernel: string | null;
+  stages: string[];
   /** A short message for the user, announced to screen readers. */
   message: string;
 }
@@ -42,6 +45,8 @@ export const START: Shared = {
   help: false,
   large: false,
   height: null,
+  kernel: null,
+  stages: [],
   message: "",
 };
 

@@ -1,5 +1,5 @@
 import { useEffect, useRef } from "preact/hooks";
-import { toggle } from "../actions";
+import { showMachineCode, toggle } from "../actions";
 import type { Session } from "../session";
 import { CodeView } from "./codeView";
 import { Header } from "./header";
@@ -58,6 +58,7 @@ function command(event: KeyboardEvent, root: HTMLElement, session: Session): boo
     "?": () => store.set({ help: !store.get().help }),
     s: () => inCode && store.set({ stack: !store.get().stack }),
     z: () => void toggleFull(root, session),
+    k: () => showMachineCode(session),
     t: () => toggle(session, "types"),
     l: () => toggle(session, "layouts"),
     m: () => toggle(session, "metadata"),

@@ -4,6 +4,7 @@ import { GRADIENT, INFERRED } from "../columns";
 import type { Doc } from "../document";
 import { nameOf, tokenise, tokenisePython } from "../highlight";
 import { STRONG, WEAK, classOf } from "../links";
+import { firstPaired, paired } from "../pairs";
 import { hiddenStretches } from "../rewrite";
 import type { Session } from "../session";
 import type { Pick } from "../store";
@@ -245,6 +246,7 @@ export class CodePane {
     const { hover, selected } = session.store.get();
     const [hoverLit, heldLit] = [session.lit(hover), session.lit(selected)];
     const errorRow = doc.kind === "python" ? session.errorRow() : -1;
+    const [hoverPair, heldPair] = [paired(session, doc, hover), paired(session, doc, selected)];
     for (const [row, node] of this.drawn) {
       const held = doc.rows ? classOf(heldLit, doc.rows, row) : 0;
       const hovered = doc.rows ? classOf(hoverLit, doc.rows, row) : 0;
@@ -256,6 +258,7 @@ export class CodePane {
       classList.toggle("jxs-held", held > 0);
       classList.toggle("jxs-hover", hovered > 0);
       classList.toggle("jxs-selected", isSelected);
+      classList.toggle("jxs-paired", hoverPair(row) || heldPair(row));
       classList.toggle("jxs-current", doc.current === row);
       classList.toggle("jxs-error", row === errorRow);
       classList.toggle("jxs-title", this.isTitle(row));
@@ -342,7 +345,9 @@ export class CodePane {
     if (!selected) return;
     this.doc.followed = selected;
     if (selected.from === this.doc.kind) return;
+    const pair = firstPaired(this.session, this.doc, selected);
     if (selected.doc === this.doc.kind) this.moveTo(selected.row, "center");
+    else if (pair >= 0) this.moveTo(pair, "center");
     else this.revealLit(1, true);
   }
 

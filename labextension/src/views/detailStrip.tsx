@@ -1,3 +1,4 @@
+import { showMachineCode } from "../actions";
 import { type Detail, type StackEntry, detailOf } from "../detail";
 import type { Session } from "../session";
 import { useShared } from "./hooks";
@@ -72,6 +73,16 @@ export function DetailStrip({ session }: { session: Session }) {
         )}
       </div>
       <Message session={session} />
+      {selected?.doc === "hlo" && session.summary?.views.includes("machine") && (
+        <button
+          type="button"
+          class="jxs-button jxs-boxed jxs-to-machine"
+          title="Machine code of this instruction's kernel (k)"
+          onClick={() => showMachineCode(session)}
+        >
+          machine code
+        </button>
+      )}
       <IconButton
         icon="stack"
         label="Whole call stack (s)"

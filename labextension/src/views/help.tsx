@@ -13,6 +13,7 @@ const KEYS: [string, string][] = [
   ["d or Ctrl+click", "go to the definition of a name; from the definition to its uses"],
   ["Alt+←", "back to where you were"],
   ["s", "whole call stack of the line"],
+  ["k", "machine code of the selected HLO line's kernel"],
   ["t, l, m", "show types, layouts, metadata"],
   ["c, Shift+C", "copy the line, copy the pane"],
   ["↑ ↓, Enter", "among the options: move, copy as --xla name=value"],

@@ -4,6 +4,7 @@ import type { JSX } from "preact";
 import type { Session } from "../session";
 import type { Summary } from "../state";
 import { CompareView } from "./compareView";
+import { MachineView } from "./machineView";
 import { OptionsView } from "./optionsView";
 
 export interface View {
@@ -20,6 +21,12 @@ export const CODE = { title: "Code", hint: "source, jaxpr, StableHLO, optimised 
 
 export const VIEWS: Record<string, View> = {
   compare: { title: "Compare", hint: "this call's targets side by side", component: CompareView },
+  machine: {
+    title: "Machine code",
+    hint: "each kernel's LLVM IR, PTX, assembly, and what it takes",
+    component: MachineView,
+    tall: true,
+  },
   options: { title: "Options", hint: "XLA's flags, and what this call sets", component: OptionsView, tall: true },
 };
 

@@ -1,0 +1,78 @@
+"""The machine code tab: kernels, their stages side by side, and the way there and back from the code."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from jaxstage_ext.core import packages
+from tests.browser.cells import LOSS, SETUP
+
+if TYPE_CHECKING:
+    from tests.browser.conftest import Opener
+    from tests.browser.notebook_page import PanelOnPage
+    from tests.browser.servers import Server
+
+FOR_H100 = LOSS.replace("%%compile -o ins", "%%compile -t h100")
+LOOK_MS = 120_000
+
+
+def open_machine(panel: PanelOnPage) -> None:
+    panel.tab("machine").click()
+    panel.root.locator(".jxs-kernel-rows").wait_for(timeout=LOOK_MS)
+
+
+def test_kernels_their_code_and_their_lines(open_notebook: Opener, lab: Server) -> None:
+    opened = open_notebook(lab, [SETUP, LOSS])
+    opened.run_all()
+    panel = opened.panel()
+    row = panel.reveal("hlo", "%broadcast_divide_fusion = ")
+    row.locator(".jxs-num").click()
+    panel.root.locator(".jxs-to-machine").click()
+    panel.root.locator(".jxs-kernel-rows").wait_for(timeout=LOOK_MS)
+    current = panel.root.locator(".jxs-kernel.jxs-current")
+    assert current.get_attribute("data-kernel") == "broadcast_divide_fusion"
+    for doc, text in (("llvm", "define"), ("asm", "div")):
+        panel.root.locator(f'[data-doc="{doc}:broadcast_divide_fusion"][data-ready="true"]').wait_for(timeout=LOOK_MS)
+        panel.reveal(f"{doc}:broadcast_divide_fusion", text)
+    current.locator(".jxs-number", has_text="25").first.wait_for()
+    panel.root.locator(".jxs-kernel", has_text="no kernel of its own").first.click()
+    panel.root.locator(".jxs-lack", has_text="a library or XLA's runtime").first.wait_for()
+    panel.tab("code").click()
+    assert any("ynn_fusion" in line or "dot" in line for line in panel.wait_lit("hlo", "selected"))
+
+
+def test_a_source_line_offers_the_kernels_that_came_from_it(open_notebook: Opener, lab: Server) -> None:
+    opened = open_notebook(lab, [SETUP, LOSS])
+    opened.run_all()
+    panel = opened.panel()
+    panel.row("python", "jax.nn.softmax(h)").locator(".jxs-num").click()
+    open_machine(panel)
+    every = panel.root.locator(".jxs-kernel[data-kernel]").count()
+    offered = panel.root.locator(".jxs-from")
+    offered.click()
+    shown = panel.root.locator(".jxs-kernel[data-kernel]").count()
+    assert offered.inner_text().startswith(f"{shown} kernel")
+    assert 0 < shown <= every
+
+
+@pytest.mark.parametrize("theme", ["Light", "Dark"])
+def test_ptx_beside_sass(open_notebook: Opener, lab: Server, theme: str) -> None:
+    if lacks := packages.find("cuda").lacks or ("" if packages.nvdisasm() else "needs nvdisasm"):
+        pytest.skip(f"h100 {lacks}")
+    opened = open_notebook(lab, [SETUP, FOR_H100], width=1600)
+    opened.theme(theme)
+    opened.run_all()
+    panel = opened.panel()
+    open_machine(panel)
+    kernel = panel.root.locator(".jxs-kernel.jxs-current").get_attribute("data-kernel")
+    for stage in ("ptx", "sass"):
+        panel.root.locator(f'[data-doc="{stage}:{kernel}"][data-ready="true"]').wait_for(timeout=LOOK_MS)
+    load = panel.reveal(f"sass:{kernel}", "LDG")
+    load.locator(".jxs-num").click()
+    paired = panel.pane(f"ptx:{kernel}").locator(".jxs-row.jxs-paired").first
+    paired.wait_for()
+    assert "ld." in paired.inner_text() or "cp.async" in paired.inner_text()
+    panel.root.locator(".jxs-number", has_text="0").first.wait_for()
+    opened.theme("Light")

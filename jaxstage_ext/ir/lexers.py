@@ -20,6 +20,7 @@ from pygments.token import (
 _groups: Any = bygroups
 _STRING = (r'"(?:\\.|[^"\\\n])*"', String)
 _NUMBER = (r"-?(?:0x[0-9A-Fa-f]+|\d+\.?\d*(?:[eE][+-]?\d+)?)(?![\w.])", Number)
+_LINE_END = (r"[ \t]*\n", Whitespace)  # before what begins a line
 _REST = [
     (r"\s+", Whitespace),
     (r"->|=", Operator),
@@ -125,6 +126,7 @@ class PtxLexer(RegexLexer):
 
     tokens: ClassVar[dict[str, Any]] = {
         "root": [
+            _LINE_END,
             (r"//[^\n]*|/\*.*?\*/", Comment),
             _STRING,
             (r"^(\$?[\w$]+)(:)", _groups(Name.Label, Punctuation)),
@@ -154,6 +156,7 @@ class SassLexer(RegexLexer):
 
     tokens: ClassVar[dict[str, Any]] = {
         "root": [
+            _LINE_END,
             (
                 r"^(\s*/\*[0-9a-f]+\*/)(\s+)(?:(@!?U?P[\dT]+)(\s+))?([A-Z][\w.]*)",
                 _groups(Comment, Whitespace, Name.Variable, Whitespace, Name.Function),

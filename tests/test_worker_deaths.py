@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import os
+import resource
 import signal
 import tempfile
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
+import jax.numpy as jnp
+import numpy as np
 import pytest
 from workers import after, endless, gone, ping, request_for, stopped, wait_for
 
@@ -257,3 +261,32 @@ def test_a_real_crash_of_a_compiler_is_survived(topology: str, capfd: pytest.Cap
         pytest.skip(f"this libtpu refuses it: {answer}")
     assert worker.ask("tpu", request | {"names": ["v5e:2x2"]}, timeout=60) == {"v5e:2x2": 4}
     assert capfd.readouterr() == ("", "")
+
+
+@pytest.mark.skipif(bool(packages.find("tpu").lacks), reason="libtpu is not installed")
+def test_a_real_hang_of_a_compiler_is_survived(monkeypatch: pytest.MonkeyPatch) -> None:
+    """libtpu waits for a metadata server, for ever where there is none, unless it is told not to."""
+    monkeypatch.delitem(worker_process._ENVIRONMENT, "TPU_SKIP_MDS_QUERY")
+    monkeypatch.delenv("TPU_SKIP_MDS_QUERY", raising=False)  # JAX sets it
+    request = {"method": "topologies", "platform": "tpu", "library": packages.find("tpu").library, "names": ["v5e:2x2"]}
+    try:
+        answer = worker.ask("tpu", request, timeout=3)
+    except WorkerDied as died:
+        assert died.cause == "time limit"
+    else:
+        pytest.skip(f"this libtpu does not wait: {answer}")
+    monkeypatch.undo()
+    assert worker.ask("tpu", request, timeout=100) == {"v5e:2x2": 4}
+
+
+def test_a_compile_that_may_have_no_more_memory_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
+    """`ulimit -v` of the user's: XLA says so or dies of it, and the kernel lives."""
+    soft = resource.getrlimit(resource.RLIMIT_AS)
+    pid = ping()
+    used = int(Path(f"/proc/{pid}/statm").read_text().split()[0]) * os.sysconf("SC_PAGE_SIZE")
+    resource.prlimit(pid, resource.RLIMIT_AS, (used + 2_000_000, soft[1]))
+    big = np.ones((4000, 4000), np.float32)
+    with pytest.raises((WorkerDied, worker.RequestFailed)):
+        worker.ask("cpu", request_for(lambda x: jnp.tanh(x @ big) + big, big), timeout=100)
+    worker.close_all()
+    ping()

@@ -377,13 +377,19 @@ class Inspection:
         return self.documents[last[-1]].coverage if last else None
 
     def to_json(self) -> str:
-        """Everything but JAX's objects, as versioned JSON."""
-        return serial.dumps(self.summary() | {"views": ["code"]}, self.frames, self.documents)
+        """Everything but JAX's objects, of all targets, as versioned JSON.
+
+        Documents that hold more than `serial.LARGEST` characters together are left out, which the summary's notes say.
+        """
+        parts = {name: (one.summary(), one.frames, one.documents) for name, one in self.targets.items()}
+        return serial.dumps(parts, str(self.target), self.compare().to_dict())
 
     @staticmethod
     def from_json(text: str) -> Inspection:
-        """The Inspection that `to_json` wrote. Raises ValueError for anything else."""
-        return Saved(*serial.loads(text))
+        """The Inspection that `to_json` wrote, with its targets. Raises ValueError for anything else."""
+        from jaxstage_ext.saved import opened
+
+        return opened(text)
 
     def to_html(self, path: str | os.PathLike[str]) -> None:
         """Write one self-contained offline page with the interactive panel."""
@@ -400,33 +406,3 @@ class Inspection:
         from jaxstage_ext.views import text
 
         return str(text.panel_text(list(self.targets.values())))
-
-
-class Saved(Inspection):
-    """An Inspection read back from JSON: documents and numbers, no JAX objects."""
-
-    def __init__(self, head: dict[str, Any], frames: Frames, documents: Mapping[str, Document]) -> None:
-        call = Call(_not_callable, name=str(head.get("name", "")))
-        names = [s["name"] for s in head["stages"]]
-        super().__init__(stages.plan(call, names[-1]))
-        self._head, self._frames = head, frames
-        self.documents = documents
-
-    @property
-    def frames(self) -> Frames:
-        return self._frames
-
-    @property
-    def seconds(self) -> dict[str, float]:
-        return {s["name"]: s["seconds"] for s in self._head["stages"] if s["seconds"] is not None}
-
-    @property
-    def error(self) -> StageError | None:
-        return serial.error_of(self._head)
-
-    def summary(self) -> dict[str, Any]:
-        return self._head
-
-
-def _not_callable(*args: Any, **kwargs: Any) -> Any:
-    raise ValueError("an inspection read from JSON has no function to run; inspect it anew")

@@ -16,7 +16,7 @@ from typing import ClassVar
 import numpy as np
 import numpy.typing as npt
 
-SCHEMA_VERSION = 1
+SCHEMA_VERSION = 2
 
 Ints = npt.NDArray[np.int32]
 Flags = npt.NDArray[np.uint8]

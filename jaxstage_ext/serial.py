@@ -1,4 +1,4 @@
-"""An Inspection as versioned JSON with compressed binary columns, and back."""
+"""The targets of a call as versioned JSON with compressed binary columns, and back."""
 
 from __future__ import annotations
 
@@ -13,6 +13,13 @@ import numpy as np
 from jaxstage_ext.errors import StageError
 from jaxstage_ext.report import SCHEMA_VERSION, Document, Frames, SourceFile, SourceSpan
 
+LARGEST = 256_000_000
+"""Characters of documents that one file holds; targets beyond keep their figures alone."""
+_MOST_TARGETS, _MOST_FRAMES = 256, 4_000_000
+
+Part = tuple[dict[str, Any], Frames, Mapping[str, Document]]
+"""Of one target: summary, frames, documents."""
+
 _DTYPES: dict[str, np.dtype[Any]] = {"i4": np.dtype("<i4"), "u1": np.dtype("u1")}
 
 
@@ -22,25 +29,51 @@ def _pack(column: np.ndarray[Any, Any]) -> dict[str, str]:
     return {"dtype": kind, "data": base64.b64encode(data).decode()}
 
 
-def _unpack(column: Mapping[str, str]) -> np.ndarray[Any, Any]:
+def _unpack(column: Mapping[str, str], rows: int) -> np.ndarray[Any, Any]:
+    """The column, which has at most so many entries. Raises ValueError for one that has more."""
     dtype = _DTYPES[column["dtype"]]
-    return np.frombuffer(zlib.decompress(base64.b64decode(column["data"])), dtype).copy()
+    most = rows * dtype.itemsize
+    data = zlib.decompressobj().decompress(base64.b64decode(column["data"]), most + 1)
+    if len(data) > most:
+        raise ValueError(f"a column has more than {rows:,} entries")
+    return np.frombuffer(data, dtype).copy()
 
 
-def dumps(head: Mapping[str, Any], frames: Frames, documents: Mapping[str, Document]) -> str:
-    """JSON text; `loads` gives the same three back."""
-    return json.dumps(
-        {
-            "jaxstage": SCHEMA_VERSION,
-            "summary": head,
-            "frames": {
-                "files": [[f.name, f.cell, f.user] for f in frames.files],
-                "functions": list(frames.functions),
-                "columns": {name: _pack(getattr(frames, name)) for name in Frames.COLUMNS},
-            },
-            "documents": {kind: _document(document) for kind, document in documents.items()},
-        }
-    )
+def dumps(parts: Mapping[str, Part], own: str, compare: Mapping[str, Any]) -> str:
+    """JSON text of the targets' summaries, frames and documents; `loads` gives the same three back.
+
+    `own` is the target that the others belong to; `compare` their table.
+    """
+    room, written = LARGEST, {}
+    for name in (own, *(name for name in parts if name != own)):
+        head, frames, documents = parts[name]
+        size = sum(len(documents[kind].text) for kind in documents)
+        kept = documents if size <= room else {}
+        room -= size if size <= room else 0
+        written[name] = _part(_shown(head, len(parts), bool(kept) or not documents), frames, kept)
+    more = {name: part for name, part in written.items() if name != own}
+    about = {"target": own, "order": list(parts), "others": more, "compare": compare}
+    return json.dumps({"jaxstage": SCHEMA_VERSION} | written[own] | about)
+
+
+def _shown(head: Mapping[str, Any], targets: int, whole: bool) -> dict[str, Any]:
+    """The summary as what is saved can show it."""
+    notes = list(head.get("notes") or [])
+    if not whole:
+        notes.append(f"Its documents are not in the saved file, which holds at most {LARGEST / 1e6:,.0f} MB of text.")
+    return {**head, "views": ["code", *(["compare"] if targets > 1 else [])], "notes": notes}
+
+
+def _part(head: Mapping[str, Any], frames: Frames, documents: Mapping[str, Document]) -> dict[str, Any]:
+    return {
+        "summary": head,
+        "frames": {
+            "files": [[f.name, f.cell, f.user] for f in frames.files],
+            "functions": list(frames.functions),
+            "columns": {name: _pack(getattr(frames, name)) for name in Frames.COLUMNS},
+        },
+        "documents": {kind: _document(document) for kind, document in documents.items()},
+    }
 
 
 def _document(document: Document) -> dict[str, Any]:
@@ -52,27 +85,34 @@ def _document(document: Document) -> dict[str, Any]:
     }
 
 
-def loads(text: str) -> tuple[dict[str, Any], Frames, dict[str, Document]]:
-    """(summary, frames, documents). Raises ValueError for text that `dumps` did not write."""
+def loads(text: str) -> tuple[dict[str, Part], str, dict[str, Any]]:
+    """(parts by target, the target that was saved, the table of all). Raises ValueError for what `dumps` did not write.
+
+    A file of format 1 holds one target and no table.
+    """
     try:
         data = json.loads(text)
         version = data["jaxstage"]
     except (json.JSONDecodeError, TypeError, KeyError) as error:
         raise ValueError(f"not an inspection saved by JAXStage: {text[:60]!r}") from error
-    if version != SCHEMA_VERSION:
+    if version not in (1, SCHEMA_VERSION):
         raise ValueError(f"the inspection has format {version}, this JAXStage reads {SCHEMA_VERSION}; save it anew")
     try:
-        return _read(data)
-    except (KeyError, TypeError, ValueError, zlib.error) as error:
+        others = dict(list((data.get("others") or {}).items())[:_MOST_TARGETS])
+        own, order = str(data.get("target", "local")), data.get("order") or ["local"]
+        names = list(dict.fromkeys([*map(str, order[:_MOST_TARGETS]), own]))
+        parts = {name: _read(data if name == own else others[name]) for name in names}
+        return parts, own, dict(data.get("compare") or {})
+    except (AttributeError, IndexError, KeyError, TypeError, ValueError, zlib.error) as error:
         raise ValueError(f"the saved inspection is damaged: {error}; save it anew") from error
 
 
-def _read(data: Mapping[str, Any]) -> tuple[dict[str, Any], Frames, dict[str, Document]]:
+def _read(data: Mapping[str, Any]) -> Part:
     raw = data["frames"]
     frames = Frames(
         tuple(SourceFile(*f) for f in raw["files"]),
         tuple(raw["functions"]),
-        **{name: _unpack(raw["columns"][name]) for name in Frames.COLUMNS},
+        **{name: _unpack(raw["columns"][name], _MOST_FRAMES) for name in Frames.COLUMNS},
     )
     documents = {
         kind: Document(
@@ -80,7 +120,7 @@ def _read(data: Mapping[str, Any]) -> tuple[dict[str, Any], Frames, dict[str, Do
             text=d["text"],
             frames=frames,
             scopes=tuple(d["scopes"]),
-            **{name: _unpack(column) for name, column in d["columns"].items()},
+            **{name: _unpack(column, d["text"].count("\n") + 1) for name, column in d["columns"].items()},
         )
         for kind, d in data["documents"].items()
     }

@@ -204,9 +204,10 @@ def test_documents_survive_json(lines: list[str]) -> None:
     flags = np.full(len(lines), OP | INFERRED, np.uint8)
     document = Document("hlo", "\n".join(lines), table.freeze(), n + frame, flags, n - 1, n, ("scope",), n)
     head = {"version": 1}
-    text = serial.dumps(head, table.freeze(), {"hlo": document})
-    again_head, _, documents = serial.loads(text)
-    assert again_head == head
+    text = serial.dumps({"local": (head, table.freeze(), {"hlo": document})}, "local", {})
+    parts, own, _ = serial.loads(text)
+    again_head, _, documents = parts[own]
+    assert again_head == head | {"notes": [], "views": ["code"]}
     again = documents["hlo"]
     assert again.text == document.text
     assert again.coverage == document.coverage
@@ -217,6 +218,13 @@ def test_documents_survive_json(lines: list[str]) -> None:
 def test_damaged_json_is_one_line(cut: int) -> None:
     n = np.zeros(1, np.int32)
     document = Document("hlo", "x" * 3000, FrameTable().freeze(), n - 1, n.astype(np.uint8), n - 1, n - 1)
-    text = serial.dumps({}, FrameTable().freeze(), {"hlo": document})
+    text = serial.dumps({"local": ({}, FrameTable().freeze(), {"hlo": document})}, "local", {})
     with pytest.raises(ValueError, match="inspection"):
         serial.loads(text[:cut])
+
+
+def test_a_column_that_unpacks_to_more_than_its_lines_is_damaged() -> None:
+    n = np.zeros(100_000, np.int32)
+    document = Document("hlo", "x", FrameTable().freeze(), n, n.astype(np.uint8), n, n)
+    with pytest.raises(ValueError, match="damaged: a column has more than 1 entries"):
+        serial.loads(serial.dumps({"local": ({}, FrameTable().freeze(), {"hlo": document})}, "local", {}))

@@ -68,6 +68,8 @@ class Source(Protocol):
 
     def figures(self, kernel: Kernel) -> Figures: ...
 
+    def measure(self, progress: Progress | None = None) -> None: ...
+
 
 @dataclass(frozen=True)
 class Kernel:
@@ -143,6 +145,10 @@ class Kernels(Mapping[str, Kernel]):
     @property
     def stages(self) -> tuple[str, ...]:
         return tuple(STAGES[self.platform])
+
+    def measure(self, progress: Progress | None = None) -> None:
+        """Have the figures of all kernels computed; `progress` is told meanwhile how long that takes."""
+        self._source.measure(progress)
 
     def ready(self, kind: str) -> Document | None:
         """The document "stage:kernel" if it was read before."""

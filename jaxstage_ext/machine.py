@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import threading
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from jaxstage_ext import kernel_rows
 from jaxstage_ext.core import again, constants, elf, machine, stages
@@ -148,13 +148,17 @@ class _Program:
             raise KernelError(f"{kernel.key}: {found.get('error', 'there is no machine code of it')}")
         return found[what]
 
-    def _measurements(self) -> dict[str, dict[str, Any]]:
+    def measure(self, progress: Progress | None = None) -> None:
+        if self._platform in _TOOLS and not machine.missing_tool(_TOOLS[self._platform].needs):
+            self._measurements(progress)
+
+    def _measurements(self, progress: Progress | None = None) -> dict[str, dict[str, Any]]:
         """What ptxas or a disassembler says of every kernel, asked once."""
         with self._lock:
             if self._measured is None:
-                stage, do = _TOOLS[self._platform]
-                parts = {name: part[stage] for name, part in self._parts.items() if stage in part}
-                self._measured = do(self._target, parts, self._limits) if parts else {}
+                tool = _TOOLS[self._platform]
+                parts = {name: part[tool.reads] for name, part in self._parts.items() if tool.reads in part}
+                self._measured = tool.do(self._target, parts, self._limits, progress) if parts else {}
             return self._measured
 
     def figures(self, row: Kernel) -> Figures:
@@ -195,8 +199,13 @@ class _Program:
         return Figures(instructions=sum(assembly.count_bundles(text) for text in self._bundles[row.name]))
 
 
-_Tool = Callable[[Any, Mapping[str, bytes], Any], dict[str, dict[str, Any]]]
-_TOOLS: dict[str, tuple[str, _Tool]] = {"cpu": ("object", machine.disassembled), "cuda": ("ptx", machine.assembled)}
+class _Tool(NamedTuple):
+    reads: str
+    needs: str
+    do: Callable[[Any, Mapping[str, bytes], Any, Progress | None], machine.Measured]
+
+
+_TOOLS = {"cpu": _Tool("object", "asm", machine.disassembled), "cuda": _Tool("ptx", "ptxas", machine.assembled)}
 
 
 def _backend_config(line: str) -> dict[str, Any]:

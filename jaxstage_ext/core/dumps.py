@@ -5,9 +5,9 @@ from __future__ import annotations
 import hashlib
 import re
 import zlib
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from jaxstage_ext.core import elf
 
@@ -54,6 +54,27 @@ class Artefacts(NamedTuple):
     kernels: dict[str, dict[str, bytes]]
     launches: list[Launch]
     left_out: list[str]
+
+
+def packed(artefacts: Artefacts) -> tuple[dict[str, Any], list[bytes]]:
+    """Artefacts as plain JSON and bytes; a file that defines several kernels counts once."""
+    files = {id(data): data for part in artefacts.kernels.values() for data in part.values()}
+    number = {key: place for place, key in enumerate(files)}
+    kernels = {
+        name: {stage: number[id(data)] for stage, data in part.items()} for name, part in artefacts.kernels.items()
+    }
+    head = {"kernels": kernels, "launches": artefacts.launches, "left_out": artefacts.left_out}
+    return head, list(files.values())
+
+
+def unpacked(head: Mapping[str, Any], files: Sequence[bytes]) -> Artefacts:
+    """`packed` undone."""
+    kernels = {name: {stage: files[number] for stage, number in part.items()} for name, part in head["kernels"].items()}
+    launches = [
+        Launch(name, kind, kernel, tuple(grid), tuple(threads), shared)
+        for name, kind, kernel, grid, threads, shared in head["launches"]
+    ]
+    return Artefacts(kernels, launches, list(head["left_out"]))
 
 
 def digest(text: str) -> str:

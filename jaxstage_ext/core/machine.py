@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import os
 import zlib
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from jaxstage_ext.core import assemble, bundles, dumps, packages, remote
+from jaxstage_ext.core import assemble, bundles, cache, dumps, packages, remote
 from jaxstage_ext.core.packages import CUDA_PIP
 from jaxstage_ext.core.prepared import Prepared
 from jaxstage_ext.core.remote import Limits
@@ -21,41 +22,62 @@ TRIES = {"cuda": 6}
 def dumped(
     prepared: Prepared, text: str, large_constants: bool, limits: Limits, progress: Progress | None
 ) -> tuple[dumps.Artefacts, bool]:
-    """The kernels of the program, compiled once more, and whether they are those of the module with this text."""
-    found: tuple[dumps.Artefacts, bool] = prepared.ask(
+    """The kernels of the program, compiled once more, and whether they are those of the module with this text.
+
+    The inspection cache keeps those that are.
+    """
+    wanted = dumps.digest(text)
+    key = prepared.key("kernels", wanted)
+    if key is not None and (kept := cache.load(key)) is not None:
+        return dumps.unpacked(*kept), True
+    found, same = prepared.ask(
         "kernels",
         limits,
         how={"lane": "look", "progress": progress},
-        wanted=dumps.digest(text),
+        wanted=wanted,
         large_constants=large_constants,
         tries=TRIES.get(prepared.target.platform, 1),
     )
-    return found
+    if key is not None and same:
+        head, parts = dumps.packed(found)
+        cache.store(key, head, *parts)
+    return found, same
 
 
 def final_bundles(prepared: Prepared, limits: Limits, progress: Progress | None) -> dict[str, list[str]]:
     """The VLIW bundles of each HLO instruction of a TPU program, from a process of their own."""
-    how = {"lane": "throw-away", "environment": bundles.environment(), "progress": progress}
+    key = prepared.key("bundles", os.environ.get("LIBTPU_INIT_ARGS", ""))
+    if key is not None and (kept := cache.load(key)) is not None:
+        listed = list(zip(kept[0]["names"], kept[1], strict=True))
+    else:
+        how = {"lane": "throw-away", "environment": bundles.environment(), "progress": progress}
+        listed = prepared.ask("bundles", limits, how=how)
+        if key is not None:
+            cache.store(key, {"names": [name for name, _ in listed]}, *(packed for _, packed in listed))
     found: dict[str, list[str]] = {}
-    for name, packed in prepared.ask("bundles", limits, how=how):
+    for name, packed in listed:
         found.setdefault(name, []).append(text_of(packed))
     return found
 
 
-def use(target: Target, tool: str, limits: Limits, **what: Any) -> Any:
+def use(target: Target, tool: str, limits: Limits, progress: Progress | None = None, **what: Any) -> Any:
     """What a tool of the worker's makes of machine code; see `worker_main.Compiler.machine`."""
-    return remote.ask(target, {"method": "machine", "tool": tool, **what}, limits, lane="look")
+    request = {"method": "machine", "tool": tool, **what}
+    return remote.ask(target, request, limits, lane="look", progress=progress)
 
 
-def assembled(target: Target, ptx: Mapping[str, bytes], limits: Limits) -> dict[str, dict[str, Any]]:
+Measured = dict[str, dict[str, Any]]
+
+
+def assembled(target: Target, ptx: Mapping[str, bytes], limits: Limits, progress: Progress | None) -> Measured:
     """PTX through ptxas; see `assemble.assemble`."""
-    found: dict[str, dict[str, Any]] = use(target, "assemble", limits, texts=dict(ptx), ptxas=packages.ptxas())
+    found: Measured = use(target, "assemble", limits, progress, texts=dict(ptx), ptxas=packages.ptxas())
     return found
 
 
-def disassembled(target: Target, objects: Mapping[str, bytes], limits: Limits) -> dict[str, dict[str, Any]]:
+def disassembled(target: Target, objects: Mapping[str, bytes], limits: Limits, progress: Progress | None) -> Measured:
     """CPU code as text; see `assemble.disassemble`."""
-    found: dict[str, dict[str, Any]] = use(target, "disassemble", limits, objects=dict(objects))
+    found: Measured = use(target, "disassemble", limits, progress, objects=dict(objects))
     return found
 
 

@@ -45,7 +45,7 @@ def _row(row: Any) -> dict[str, Any]:
 
 def _figures(inspections: Inspections, params: Params, progress: jobs.Progress) -> Answer:
     kernels = inspection(inspections, params).look_at_kernels(progress.heard)
-    progress("measuring")
+    kernels.measure(progress.heard)
     found = {}
     for row in kernels.rows:
         figures = row.figures

@@ -147,7 +147,7 @@ export function KernelList({ session, table, figures, chosen, lit, onChoose }: P
     () => sorted(matching(table.kernels, query), figures.value, order),
     [table, query, figures.value, order],
   );
-  const elsewhere = selected !== null && selected.from !== "machine";
+  const elsewhere = selected !== null && selected.from !== "machine" && !selected.doc.includes(":");
   const shown = (only && elsewhere ? found.filter(({ key }) => lit.has(key)) : found).slice(0, MOST_ROWS);
   const at = shown.findIndex(({ key }) => key === chosen.key);
   useEffect(() => {

@@ -51,11 +51,11 @@ function Experimental({ onClick }: { onClick: () => void }) {
 }
 
 function Body({ session, kernel, stage, onReady }: TextProps) {
-  const [asked, ask] = useState(session.recall("bundles asked") === true);
+  const [asked, ask] = useState(session.recall(`bundles asked ${session.call}`) === true);
   const why = kernel.lacks[stage];
   if (why) return <p class="jxs-lack">{why}</p>;
   const start = () => {
-    session.keep("bundles asked", true);
+    session.keep(`bundles asked ${session.call}`, true);
     ask(true);
   };
   if (stage === EXPERIMENTAL && !asked) return <Experimental onClick={start} />;
@@ -112,7 +112,7 @@ function useChosen(session: Session, table: KernelTable): [Kernel | null, (kerne
 }
 
 function Browser({ session, table }: { session: Session; table: KernelTable }) {
-  const [bundled, setBundled] = useState(session.recall("bundles counted") === true);
+  const [bundled, setBundled] = useState(session.recall(`bundles counted ${session.call}`) === true);
   const figures = useLook(session, "figures", { bundled }, readFigures);
   const [chosen, choose] = useChosen(session, table);
   const stages = useShared(session, (s) => s.stages);
@@ -124,7 +124,7 @@ function Browser({ session, table }: { session: Session; table: KernelTable }) {
   const pick = (at: number) => (stage: string) =>
     session.store.set({ stages: at === 0 ? [stage, right ?? second] : [left ?? first, stage] });
   const counted = () => {
-    session.keep("bundles counted", true);
+    session.keep(`bundles counted ${session.call}`, true);
     setBundled(true);
   };
   if (!chosen) return <p class="jxs-lack">This program runs no kernels: it computes nothing.</p>;

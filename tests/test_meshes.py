@@ -143,6 +143,15 @@ def test_an_unreadable_mesh_is_quoted(text: str) -> None:
         parse(text)
 
 
+def test_a_mesh_that_is_set_and_another_are_one_too_many() -> None:
+    with jax.set_mesh(jax.make_mesh((1,), ("z",))):
+        with pytest.raises(
+            MeshError, match=r"jax\.set_mesh has set the mesh z=1, and mesh says data=4, model=2; leave one"
+        ):
+            inspected()
+        assert inspected(jnp.sin, X, mesh="z=1", target="cpu:1").error is None
+
+
 def test_what_a_jitted_function_says_itself_is_not_said_twice() -> None:
     own = jax.jit(loss, in_shardings=NamedSharding(AbstractMesh((4, 2), ("a", "b")), P()))
     with pytest.raises(MeshError, match="jitted with in_shardings of its own; drop them or in_specs"):

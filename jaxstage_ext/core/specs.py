@@ -140,6 +140,12 @@ def check(call: Call) -> None:
         raise MeshError(f"the function is jitted with in_shardings of its own; drop them or {layout.names[1]}")
     if layout.outputs is not None and hasattr(fn, "lower"):
         raise MeshError(f"the function is already jitted: set out_shardings there instead of {layout.names[2]}")
+    around = jax.sharding.get_abstract_mesh()
+    if not around.empty and dict(around.shape) != dict(layout.mesh.shape):
+        raise MeshError(
+            f"jax.set_mesh has set the mesh {shown(around)}, and {layout.names[0]} says {shown(layout.mesh)}; "
+            "leave one out"
+        )
     _ = layout.jit
     arguments(call)
 

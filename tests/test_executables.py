@@ -26,11 +26,6 @@ def looks(make: Any, *args: Any, **options: Any) -> list[Inspection]:
     return [inspect(make(), *args, **options) for _ in range(2)]
 
 
-def compiled_anew(*looks: Any) -> list[bool]:
-    """For each look whether XLA compiled. They have the same callers, whose lines are part of a module."""
-    return [not again(look()) for look in looks]
-
-
 def again(inspection: Inspection) -> bool:
     note = inspection.summary()["stages"][-1]["note"]
     return note is not None and note.startswith("compiled earlier in this process, in ")
@@ -73,11 +68,15 @@ def test_what_is_shown_is_the_same_to_the_letter() -> None:
 
 def test_documents_asked_for_in_another_order_link_to_the_same_lines() -> None:
     first, second = looks(plain, X)
-    kinds = list(first.documents)
-    told = {kind: [first.documents[kind].source_of(n + 1) for n in range(len(first.documents[kind]))] for kind in kinds}
-    for kind in reversed(kinds):
+    told: dict[str, list[Any]] = {}
+    for kind in reversed(list(first.documents)):
+        document = first.documents[kind]
+        told[kind] = [document.source_of(n + 1) for n in range(len(document))]
+    for kind in first.documents:
         document = second.documents[kind]
         assert [document.source_of(n + 1) for n in range(len(document))] == told[kind]
+        numbered = document.frame[document.frame >= 0].tolist()
+        assert [second.frames.span(frame) for frame in numbered] == [document.frames.span(frame) for frame in numbered]
     assert len(second.frames) == len(first.frames)
 
 
@@ -85,18 +84,31 @@ def first_look() -> Inspection:
     return inspect(plain(), X)
 
 
-OTHERS = {
-    "line": lambda: inspect(plain(), X),
-    "shape": lambda: inspect(plain(), X[:2]),
-    "type": lambda: inspect(plain(), X.astype(np.float16)),
-    "option": lambda: inspect(plain(), X, compiler_options={"xla_backend_optimization_level": 0}),
-    "donation": lambda: inspect(jax.jit(plain(), donate_argnums=0), X),
+def donating() -> Any:
+    return jax.jit(plain(), donate_argnums=0)
+
+
+OTHERS: dict[str, tuple[Any, Any, dict[str, Any]]] = {
+    "shape": (plain, X[:2], {}),
+    "type": (plain, X.astype(np.float16), {}),
+    "option": (plain, X, {"xla_backend_optimization_level": 0}),
+    "option of another value": (plain, X, {"xla_cpu_enable_fast_math": True}),
+    "donation": (donating, X, {}),
 }
 
 
 @pytest.mark.parametrize("what", OTHERS)
 def test_another_program_is_compiled(what: str) -> None:
-    assert compiled_anew(first_look, first_look, OTHERS[what], OTHERS[what]) == [True, False, True, False]
+    plainly = (plain, X, {"xla_cpu_enable_fast_math": False} if "value" in what else {})
+    anew = []
+    for make, argument, options in (plainly, plainly, OTHERS[what], OTHERS[what]):
+        anew.append(not again(inspect(make(), argument, compiler_options=options)))
+    assert anew == [True, False, True, False]
+
+
+def test_the_same_from_another_line_is_another_program() -> None:
+    assert not again(inspect(plain(), X))
+    assert not again(inspect(plain(), X))
 
 
 def on(device: Any) -> Any:
@@ -219,10 +231,13 @@ def test_custom_partitioning_holds_python_and_is_compiled_anew() -> None:
 
 
 def test_dumps_are_written_each_time(tmp_path: Path) -> None:
-    for name in ("one", "two"):
-        inspection = inspect(plain(), X, compiler_options={"xla_dump_to": str(tmp_path / name)})
+    for _ in range(2):
+        inspection = inspect(plain(), X, compiler_options={"xla_dump_to": str(tmp_path)})
         assert not again(inspection)
-        assert list((tmp_path / name).iterdir())
+        dumped = list(tmp_path.iterdir())
+        assert dumped
+        for path in dumped:
+            path.unlink()
 
 
 def test_it_can_be_turned_off_and_forgotten() -> None:

@@ -62,12 +62,18 @@ def _shared(
 
 
 def of_cuda(artefacts: Artefacts, executed: Mapping[str, Instruction]) -> list[Kernel]:
-    """A row for each kernel, run by one instruction or several, and for each step that has none."""
+    """A row for each kernel, run by one instruction or several, and for each step that has none.
+
+    The list of steps names no kernel for collectives that XLA writes itself; these are called as their instruction.
+    """
     launches: dict[str, list[Launch]] = {name: [] for name in artefacts.kernels}
     others = []
-    for launch in artefacts.launches or _launches_by_name(artefacts, executed):
-        if launch.kernel in launches:
-            launches[launch.kernel].append(launch)
+    steps = artefacts.launches or _launches_by_name(artefacts, executed)
+    named = {launch.kernel for launch in steps}
+    for launch in steps:
+        symbol = launch.kernel or _NOT_IN_SYMBOLS.sub("_", launch.instruction)
+        if symbol in launches and (launch.kernel or symbol not in named):
+            launches[symbol].append(launch)
         elif launch.kind not in _SILENT and launch.instruction:
             found = executed.get(launch.instruction)
             others.append(_without(launch.instruction, found.kind if found else launch.kind, "cuda", executed))

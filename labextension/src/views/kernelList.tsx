@@ -63,7 +63,7 @@ function Head({ columns, order, onOrder }: { columns: [Measure, string][]; order
     <div class="jxs-kernel jxs-kernel-head" role="row">
       {titles.map(([by, title, hint]) => (
         <span role="columnheader" key={by} aria-sort={order.by !== by ? "none" : order.down ? "descending" : "ascending"}>
-          <button type="button" class="jxs-sort" title={`${hint}; click to sort`} data-sort={by} onClick={() => onOrder(next(by))}>
+          <button type="button" class="jxs-kernel-sort" title={`${hint}; click to sort`} data-sort={by} onClick={() => onOrder(next(by))}>
             {title}
             {order.by === by && (order.down ? " ▾" : " ▴")}
           </button>

@@ -71,7 +71,7 @@ interface SideProps extends TextProps {
 function Side({ session, table, kernel, stage, onReady, onStage, side }: SideProps) {
   return (
     <div class="jxs-side" data-side={side} data-stage={stage}>
-      <div class="jxs-stages" role="group" aria-label={`${side} stage`}>
+      <div class="jxs-kernel-stages" role="group" aria-label={`${side} stage`}>
         {table.stages.map(({ name, title }) => (
           <button
             type="button"

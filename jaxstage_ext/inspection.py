@@ -353,7 +353,9 @@ class Inspection:
         return self.kernels
 
     def looked_at(self, kind: str) -> Document | None:
-        """The text of a kernel that was read before, "stage:kernel"; None where none was."""
+        """The module after a pass, "pass:12", or a kernel's text, "stage:kernel"; None where it was not read before."""
+        if kind.startswith("pass:"):
+            return self.pass_look.document(kind)
         return self.kernels.ready(kind) if "kernels" in self.__dict__ else None
 
     def summary(self) -> dict[str, Any]:

@@ -66,6 +66,11 @@ class PassLook:
                 self._pipeline = look(self._staged, progress)
             return self._pipeline
 
+    @property
+    def known(self) -> passes.Pipeline | None:
+        """The passes, if they were looked at."""
+        return self._pipeline
+
     def document(self, kind: str) -> Document | None:
         """The module that a kind such as "pass:12" names; None where there is none, or the passes are not known yet."""
         number, pipeline = kind.removeprefix(pass_document.PREFIX), self._pipeline

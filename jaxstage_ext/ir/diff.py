@@ -22,7 +22,7 @@ from jaxstage_ext.ir.hlo_line import INSTRUCTION
 from jaxstage_ext.report import Flags, Ints
 
 SAME, CHANGED, GONE, MOVED = range(4)
-"""States of a row: as before; matched, but other; only on this side; as before, but in another computation."""
+"""States of a row: as before; matched, but other; only on this side; in another computation."""
 _NUMBER = re.compile(r"(?:\.clone|\.remat\d*|\.\d+)+$")
 
 
@@ -268,6 +268,12 @@ class _Matching:
                 column[rows] = others
         return forward, backward
 
+    def has_moved(self, row: int, other: int) -> bool:
+        """Whether a matched row reads the same, whatever its operands, in another computation."""
+        if not self.a.owner[row] or self.computations.get(self.a.owner[row]) == self.b.owner[other]:
+            return False
+        return self.a.shapes[row].skeleton == self.b.shapes[other].skeleton
+
     def is_same(self, row: int, other: int) -> bool:
         """Whether a matched row reads the same but for names."""
         if self.a.shapes[row].skeleton != self.b.shapes[other].skeleton:
@@ -333,7 +339,7 @@ def _states(matching: _Matching) -> tuple[Flags, Flags]:
     after = np.full(len(b.shapes), GONE, np.uint8)
     for row, other in matching.rows.items():
         state = SAME if matching.is_same(row, other) else CHANGED
-        if state == SAME and a.owner[row] and matching.computations.get(a.owner[row]) != b.owner[other]:
+        if matching.has_moved(row, other):
             state = MOVED
         before[row] = after[other] = state
     for row in matching.copies:

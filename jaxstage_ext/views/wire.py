@@ -7,14 +7,14 @@ requests but a document's line table.
 
 from __future__ import annotations
 
-import gzip
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
 from jaxstage_ext.report import Document
-from jaxstage_ext.views import jobs, kernel_looks
+from jaxstage_ext.views import jobs, kernel_looks, pass_wire
+from jaxstage_ext.views.pack import pack
 from jaxstage_ext.views.params import (
     Answer,
     BadRequest,
@@ -62,11 +62,6 @@ def reply(inspections: Inspections, request: Any) -> Answer:
     except Exception as error:  # whatever it is belongs to the reader, not to the kernel's log
         return message | {"error": one_line(error)}, []
     return message | {"result": result}, buffers
-
-
-def pack(data: bytes) -> bytes:
-    """Gzip at the level that costs least; the same bytes each time."""
-    return gzip.compress(data, 1, mtime=0)
 
 
 def _columns(table: object, names: Sequence[str]) -> Answer:
@@ -178,4 +173,5 @@ _METHODS: dict[str, Method] = {
     "log": _get_log,
     "cancel": _cancel,
     **kernel_looks.METHODS,
+    **pass_wire.METHODS,
 }

@@ -10,6 +10,7 @@ import type { DocumentInfo, PanelState, Stage, Summary } from "./state";
 import { type Pick, Store } from "./store";
 
 const MOST_KEPT = 50;
+const MOST_EXTRAS = 8;
 
 interface Known {
   frames: Frames;
@@ -114,15 +115,29 @@ export class Session {
     return doc;
   }
 
-  /** A document that the summary does not name: a kernel's text, once the kernel has it. */
+  /** A document that the summary does not name: a kernel's text, the module after a pass. The last few are kept. */
   further(info: DocumentInfo): Doc {
     const key = `${this.call}/${info.kind}`;
-    const found = this.docs.get(key) ?? new Doc(this.source, this.call, info);
-    if (!this.docs.has(key)) {
-      this.docs.set(key, found);
-      this.load(found, info);
+    const doc = this.docs.get(key) ?? new Doc(this.source, this.call, info);
+    if (!this.docs.has(key)) this.load(doc, info);
+    this.docs.delete(key);
+    this.docs.set(key, doc);
+    const extras = [...this.docs.values()].filter((d) => !this.isListed(d));
+    const { selected } = this.store.get();
+    for (const old of extras.slice(0, -MOST_EXTRAS)) {
+      if (old.kind !== selected?.doc) this.docs.delete(`${old.call}/${old.kind}`);
     }
-    return found;
+    return doc;
+  }
+
+  private isListed(doc: Doc): boolean {
+    return this.state.calls[doc.call]?.documents.some((d) => d.kind === doc.kind) ?? false;
+  }
+
+  /** Opens the passes and follows the instruction on a row of the optimised module through them. */
+  follow(doc: string, row: number): void {
+    if (doc !== "hlo" || !this.summary?.views.includes("passes")) return this.say("Passes work on the optimised HLO.");
+    this.store.set({ view: "passes", follow: { doc, row, from: "" } });
   }
 
   /** The document of the shown call, if it has been asked for. */
@@ -256,7 +271,7 @@ export class Session {
     this.back = [];
     const has = this.state.calls[call]?.views ?? [];
     const { view } = this.store.get();
-    this.store.set({ call, hover: null, selected: null, view: !view || has.includes(view) ? view : "code" });
+    this.store.set({ call, hover: null, selected: null, follow: null, view: !view || has.includes(view) ? view : "code" });
   }
 
   /** The row of the source pane that shows a line of a file, or -1. */

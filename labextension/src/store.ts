@@ -20,6 +20,8 @@ export interface Shared {
   selected: Pick | null;
   /** The pane that keys and toolbar buttons act on. */
   active: string;
+  /** The instruction that the passes view follows. */
+  follow: Pick | null;
   show: Show;
   stack: boolean;
   help: boolean;
@@ -39,6 +41,7 @@ export const START: Shared = {
   widths: {},
   hover: null,
   selected: null,
+  follow: null,
   active: "python",
   show: { types: true, layouts: false, metadata: false },
   stack: false,

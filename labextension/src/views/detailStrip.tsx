@@ -1,7 +1,7 @@
 import { showMachineCode } from "../actions";
 import { type Detail, type StackEntry, detailOf } from "../detail";
 import type { Session } from "../session";
-import { useShared } from "./hooks";
+import { useDoc, useShared } from "./hooks";
 import { LinkButton } from "./header";
 import { IconButton } from "./icons";
 import { Message } from "./tabs";
@@ -61,6 +61,7 @@ export function DetailStrip({ session }: { session: Session }) {
   const hover = useShared(session, (s) => s.hover);
   const selected = useShared(session, (s) => s.selected);
   const open = useShared(session, (s) => s.stack);
+  useDoc(selected && session.loaded(selected.doc));
   const detail = detailOf(session, open && selected ? selected : (hover ?? selected));
   const canOpen = (detail?.stack.length ?? 0) > 0;
   return (
@@ -72,6 +73,9 @@ export function DetailStrip({ session }: { session: Session }) {
           <span class="jxs-dim">Point at a line to see what it came from and what it became; click to hold it.</span>
         )}
       </div>
+      {selected?.doc === "hlo" && session.summary?.views.includes("passes") && (
+        <LinkButton text="follow through the passes" onClick={() => session.follow(selected.doc, selected.row)} />
+      )}
       <Message session={session} />
       {selected?.doc === "hlo" && session.summary?.views.includes("machine") && (
         <button

@@ -58,6 +58,7 @@ const KEYS: Record<string, (pane: CodePane) => void> = {
   n: (pane) => pane.revealLit(1),
   p: (pane) => pane.revealLit(-1),
   d: (pane) => void goToName(pane),
+  h: (pane) => pane.session.follow(pane.doc.kind, pane.doc.current),
   c: (pane) => void actions.copyLine(pane.session, pane.doc),
   C: (pane) => void actions.copyAll(pane.session, pane.doc),
 };

@@ -6,6 +6,7 @@ import type { Summary } from "../state";
 import { CompareView } from "./compareView";
 import { MachineView } from "./machineView";
 import { OptionsView } from "./optionsView";
+import { PassesView } from "./passesView";
 
 export interface View {
   /** On its tab. */
@@ -27,6 +28,7 @@ export const VIEWS: Record<string, View> = {
     component: MachineView,
     tall: true,
   },
+  passes: { title: "Passes", hint: "what each of XLA's passes changed", component: PassesView, tall: true },
   options: { title: "Options", hint: "XLA's flags, and what this call sets", component: OptionsView, tall: true },
 };
 

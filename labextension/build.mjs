@@ -1,4 +1,5 @@
 import { readFileSync, writeFileSync } from "node:fs";
+import { relative, resolve } from "node:path";
 import { gzipSync } from "node:zlib";
 import * as esbuild from "esbuild";
 
@@ -16,6 +17,33 @@ const common = {
   logLevel: "info",
 };
 
+const SRC = new URL("src/", import.meta.url).pathname;
+const names = [...readFileSync(`${SRC}shared.ts`, "utf8").matchAll(/^import \* as \w+ from "(.+)";/gm)].map((found) => found[1]);
+
+/** What a later script takes from the panel's, which calls it with its own modules. */
+const shared = {
+  name: "shared",
+  setup(build) {
+    build.onResolve({ filter: /./ }, ({ kind, path, resolveDir }) => {
+      const name = path.startsWith(".") ? `./${relative(SRC, resolve(resolveDir, path))}` : path;
+      return kind !== "entry-point" && names.includes(name) ? { path: name, namespace: "shared" } : undefined;
+    });
+    build.onLoad({ filter: /./, namespace: "shared" }, ({ path }) => ({
+      contents: `module.exports = shared[${JSON.stringify(path)}]`,
+    }));
+  },
+};
+
+const later = (name) => ({
+  ...common,
+  entryPoints: [`src/views/${name}Script.ts`],
+  plugins: [shared],
+  format: "cjs",
+  banner: { js: "export default shared=>{const module={exports:{}};" },
+  footer: { js: "return module.exports}" },
+  outfile: `${OUT}${name}.js`,
+});
+
 const LIB = new URL("lib/", import.meta.url).pathname;
 const dev = [
   { ...common, entryPoints: ["dev/paged.tsx"], format: "iife", outfile: `${LIB}paged.js` },
@@ -25,6 +53,7 @@ const builds = [
   { ...common, entryPoints: ["src/panel.tsx"], format: "esm", outfile: `${OUT}panel.js` },
   { ...common, entryPoints: ["src/standalone.tsx"], format: "iife", outfile: `${OUT}standalone.js` },
   { ...common, entryPoints: ["style/panel.css"], outfile: `${OUT}panel.css` },
+  later("passes"),
 ];
 
 /** An offline page inlines the script, so no closing tag may stand in it. */

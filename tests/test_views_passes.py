@@ -165,6 +165,13 @@ def test_bad_requests(inspection: Any, method: str, params: dict[str, Any], why:
         ask(inspection, method, **params)
 
 
+def test_the_views_script(inspection: Any) -> None:
+    _, [data] = ask(inspection, "script", doc="passes")
+    assert b"export default" in gzip.decompress(data)[:100]
+    with pytest.raises(wire.BadRequest, match=r"there is no script .*panel.; there is passes"):
+        ask(inspection, "script", doc="../panel")
+
+
 def test_a_difference_before_the_list(inspection: Any) -> None:
     with pytest.raises(wire.BadRequest, match="not known yet"):
         ask(inspection, "pass_diff", **{"pass": 0})

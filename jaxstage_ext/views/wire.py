@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from jaxstage_ext.report import Document
-from jaxstage_ext.views import jobs, kernel_looks, pass_wire
+from jaxstage_ext.views import assets, jobs, kernel_looks, pass_wire
 from jaxstage_ext.views.pack import pack
 from jaxstage_ext.views.params import (
     Answer,
@@ -34,6 +34,8 @@ from jaxstage_ext.views.search import MOST_HITS, find, symbol
 LARGEST_WHOLE = 20_000_000
 """Bytes of text up to which a document is sent whole."""
 LONGEST_PAGE = 5000
+SCRIPTS = ("passes",)
+"""Views whose script the panel asks for when they are opened."""
 MOST_OF_LOG, LONGEST_OF_LOG = 200, 1000
 """Of a worker's log: lines, and characters of each."""
 TITLES = {"python": "source", "jaxpr": "jaxpr", "stablehlo": "StableHLO", "hlo": "optimised HLO"}
@@ -153,6 +155,14 @@ def _get_flags(inspections: Inspections, params: Params) -> Answer:
     return inspection(inspections, params).flag_table(), []
 
 
+def _get_script(inspections: Inspections, params: Params) -> Answer:
+    """The script of a view that is not part of the panel's own."""
+    name = text(params, "doc")
+    if name not in SCRIPTS:
+        raise BadRequest(f"there is no script {quoted(name)}; there is {', '.join(SCRIPTS)}")
+    return {}, [pack(assets.text(f"{name}.js").encode())]
+
+
 def _cancel(inspections: Inspections, params: Params) -> Answer:
     """Stop the slow look that another request of these parameters, and the method `of`, has begun."""
     method = _METHODS.get(text(params, "of"))
@@ -172,6 +182,7 @@ _METHODS: dict[str, Method] = {
     "flags": _get_flags,
     "log": _get_log,
     "cancel": _cancel,
+    "script": _get_script,
     **kernel_looks.METHODS,
     **pass_wire.METHODS,
 }

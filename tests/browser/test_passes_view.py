@@ -45,6 +45,7 @@ def panel(notebook: NotebookPage) -> Iterator[PanelOnPage]:
     panel = notebook.panel()
     panel.tab("passes").click()
     yield panel
+    panel.tab("passes").click()
     if panel.root.get_by_label("Stop following").count():
         panel.root.get_by_label("Stop following").first.click()
     panel.root.get_by_label(re.compile("Filter passes")).fill("")
@@ -139,6 +140,7 @@ def test_the_selection_is_shared_by_both_sides_and_the_code(panel: PanelOnPage) 
 def test_an_instruction_is_followed_from_the_code(panel: PanelOnPage, notebook: NotebookPage) -> None:
     panel.tab("code").click()
     panel.show_panes("python", "hlo")
+    panel.clear()
     row = panel.reveal("hlo", " tanh(")
     row.locator(".jxs-num").click()
     panel.root.get_by_role("button", name="follow through the passes").click()

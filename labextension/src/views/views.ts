@@ -4,9 +4,9 @@ import type { JSX } from "preact";
 import type { Session } from "../session";
 import type { Summary } from "../state";
 import { CompareView } from "./compareView";
+import { later } from "./later";
 import { MachineView } from "./machineView";
 import { OptionsView } from "./optionsView";
-import { PassesView } from "./passesView";
 
 export interface View {
   /** On its tab. */
@@ -28,7 +28,7 @@ export const VIEWS: Record<string, View> = {
     component: MachineView,
     tall: true,
   },
-  passes: { title: "Passes", hint: "what each of XLA's passes changed", component: PassesView, tall: true },
+  passes: { title: "Passes", hint: "what each of XLA's passes changed", component: later("passes"), tall: true },
   options: { title: "Options", hint: "XLA's flags, and what this call sets", component: OptionsView, tall: true },
 };
 

@@ -1,0 +1,1 @@
+export { PassesView as component } from "./passesView";

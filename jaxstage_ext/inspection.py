@@ -5,8 +5,7 @@ from __future__ import annotations
 import functools
 import inspect as _inspect
 import os
-import threading
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cached_property
 from typing import Any
 
@@ -22,6 +21,7 @@ from jaxstage_ext.core.remote import USUAL, Limits
 from jaxstage_ext.core.target import LOCAL, Target, parse_all
 from jaxstage_ext.errors import StageError, explain, without_our_frames
 from jaxstage_ext.ir import hlo, jaxpr, python, remembered, stablehlo
+from jaxstage_ext.ir.documents import Documents
 from jaxstage_ext.ir.passes import Pipeline
 from jaxstage_ext.ir.source import FrameTable, is_user
 from jaxstage_ext.kernels import Kernels
@@ -111,30 +111,6 @@ def prepare(
     for inspection in made:
         inspection.targets = {str(other.target): other for other in made}
     return made
-
-
-class Documents(Mapping[str, Document]):
-    """The documents of the stages that were reached, each read when first asked for."""
-
-    def __init__(self, readers: Callable[[], Mapping[str, Callable[[], Document]]]) -> None:
-        self._readers = readers
-        self._read: dict[str, Document] = {}
-        self._lock = threading.RLock()
-
-    def __getitem__(self, kind: str) -> Document:
-        with self._lock:
-            if kind not in self._read:
-                readers = self._readers()
-                if kind not in readers:
-                    raise KeyError(f"{kind!r}: this inspection has {', '.join(readers) or 'no documents yet'}")
-                self._read[kind] = readers[kind]()
-            return self._read[kind]
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._readers())
-
-    def __len__(self) -> int:
-        return len(self._readers())
 
 
 class Inspection:

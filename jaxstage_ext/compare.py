@@ -134,7 +134,7 @@ def table(inspections: Sequence[Inspection]) -> Table:
 
 
 def marked(rows: Sequence[Row]) -> tuple[Row, ...]:
-    """The rows with the best and the worst of each column marked, where there are two known values that differ."""
+    """The rows with the best and the worst of each column marked, where known values differ as shown."""
     cells = [dict(row.cells) for row in rows]
     for column in COLUMNS:
         known = {
@@ -142,7 +142,7 @@ def marked(rows: Sequence[Row]) -> tuple[Row, ...]:
             for i, one in enumerate(cells)
             if (cell := one[column.name]).value is not None and _comparable(column.name, rows[i])
         }
-        if column.lower is None or len(set(known.values())) < 2:
+        if column.lower is None or len({cells[i][column.name].text for i in known}) < 2:
             continue
         best, worst = min(known.values()), max(known.values())
         for i, value in known.items():

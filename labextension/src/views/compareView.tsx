@@ -33,8 +33,8 @@ function Head({ column, order, onSort }: { column: Column; order: Order | null; 
   const sort = mine ? (order.down ? "descending" : "ascending") : "none";
   return (
     <th scope="col" aria-sort={sort} data-column={column.name}>
-      <button type="button" class="jxs-sort" title={`${column.hint}; click to sort`} onClick={onSort}>
-        <span class="jxs-sort-mark" aria-hidden="true">
+      <button type="button" class="jxs-order" title={`${column.hint}; click to sort`} onClick={onSort}>
+        <span class="jxs-order-mark" aria-hidden="true">
           {mine ? (order.down ? "↓" : "↑") : ""}
         </span>
         {column.title}

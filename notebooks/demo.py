@@ -20,7 +20,12 @@ def executed(path: Path, page: Path) -> nbformat.NotebookNode:
     """The notebook with its outputs; a cell at its end writes `ins` as the page."""
     notebook = nbformat.read(path, as_version=4)
     notebook.cells.append(nbformat.v4.new_code_cell(f"ins.to_html({str(page)!r});"))
-    client = NotebookClient(notebook, timeout=300, kernel_name="python3", resources={"metadata": {"path": path.parent}})
+    return run(notebook, path.parent)
+
+
+def run(notebook: nbformat.NotebookNode, folder: Path) -> nbformat.NotebookNode:
+    """The notebook, executed in the folder, with its outputs. Raises CellExecutionError for a cell that fails."""
+    client = NotebookClient(notebook, timeout=900, kernel_name="python3", resources={"metadata": {"path": folder}})
     return client.execute()
 
 

@@ -9,6 +9,8 @@ from types import ModuleType
 
 import pytest
 
+from jaxstage_ext.core import packages
+
 nbformat = pytest.importorskip("nbformat")
 nbclient = pytest.importorskip("nbclient")
 
@@ -34,6 +36,43 @@ def first_look(demo: ModuleType, tmp_path_factory: pytest.TempPathFactory) -> tu
 
 def printed(cell: nbformat.NotebookNode) -> str:
     return "".join(output.get("text", "") for output in cell.outputs)
+
+
+def shown(notebook: nbformat.NotebookNode, holding: str) -> str:
+    """All text that the cell which holds this left, printed and as its value."""
+    cell = next(cell for cell in notebook.cells if cell.cell_type == "code" and holding in cell.source)
+    return printed(cell) + "".join(output.data["text/plain"] for output in cell.outputs if "data" in output)
+
+
+def run(demo: ModuleType, name: str, *first: str) -> nbformat.NotebookNode:
+    """A notebook executed, after cells of this source; nothing may be written to standard error."""
+    notebook = nbformat.read(NOTEBOOKS / name, as_version=4)
+    notebook.cells[:0] = [nbformat.v4.new_code_cell(source) for source in first]
+    demo.run(notebook, NOTEBOOKS)
+    streams = [output for cell in notebook.cells for output in cell.get("outputs", ()) if "name" in output]
+    assert not [output.text for output in streams if output.name == "stderr"]
+    return notebook
+
+
+NO_COMPILERS = """
+from jaxstage_ext.core import packages
+packages._libtpu = lambda: packages.Compiler(lacks="needs libtpu, the TPU compiler: pip")
+packages._cuda = lambda: packages.Compiler(lacks="needs JAX's CUDA plugin: pip")
+"""
+
+
+@pytest.fixture(scope="module")
+def hardware(demo: ModuleType) -> nbformat.NotebookNode:
+    return run(demo, "02_hardware_you_do_not_have.ipynb")
+
+
+@pytest.fixture(scope="module")
+def compiler(demo: ModuleType) -> nbformat.NotebookNode:
+    return run(demo, "03_what_the_compiler_did.ipynb")
+
+
+def row(table: str, target: str) -> str:
+    return next(line for line in table.splitlines() if line.strip().startswith(target))
 
 
 @every_notebook
@@ -69,3 +108,65 @@ def test_first_look_as_a_page(first_look: tuple[nbformat.NotebookNode, Path]) ->
     _, page = first_look
     assert "jax.nn.softmax" in page.read_text()
     assert page.stat().st_size < 1_000_000
+
+
+# ---- 02 --------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.timeout(1800)
+def test_the_four_machines_are_compared_as_far_as_they_can_be(hardware: nbformat.NotebookNode) -> None:
+    table = shown(hardware, "first.compare()")
+    assert "unknown" in row(table, "cpu:8")
+    for target, kind in (("v5e:2x4", "tpu"), ("v5p:2x2x2", "tpu"), ("h100:8", "cuda")):
+        if lacks := packages.find(kind).lacks:
+            assert f"{target} {lacks}" in shown(hardware, "def possible")
+        else:
+            assert row(table, target)
+
+
+@pytest.mark.timeout(1800)
+@pytest.mark.parametrize(("target", "refused"), [("v5e:2x4", "RESOURCE_EXHAUSTED"), ("h100:8", "no")])
+def test_what_is_too_large_fits_with_checkpoint(hardware: nbformat.NotebookNode, target: str, refused: str) -> None:
+    if lacks := packages.find("tpu" if target == "v5e:2x4" else "cuda").lacks:
+        pytest.skip(f"{target} {lacks}")
+    first, second = shown(hardware, "first.compare()"), shown(hardware, "second = None")
+    assert refused in (first if refused != "no" else row(first, target))
+    assert "yes" in row(second, target)
+
+
+@pytest.mark.timeout(1800)
+def test_every_machine_exchanges_gradients(hardware: nbformat.NotebookNode) -> None:
+    told = shown(hardware, "EXCHANGE")
+    assert "all-reduce" in row(told, "cpu:8")
+    assert "FLOP for each byte" in shown(hardware, "CATALOGUE") or packages.find("tpu").lacks
+
+
+# ---- 03 --------------------------------------------------------------------------------------------------------------
+
+
+def test_passes_are_listed_and_followed(compiler: nbformat.NotebookNode) -> None:
+    assert "changed the module" in shown(compiler, "ins.passes")
+    assert "fusion: " in shown(compiler, "ins.passes.diff")
+    assert " exponential(" in shown(compiler, "ins.passes.follow")
+
+
+def test_machine_code_of_the_cpu_and_of_an_h100(compiler: nbformat.NotebookNode) -> None:
+    assert "loop fusion" in shown(compiler, "ins.kernels")
+    assert "fmul" in shown(compiler, '"fmul"')
+    gpu = shown(compiler, "if gpu:")
+    lacks = packages.find("cuda").lacks
+    assert lacks in shown(compiler, "gpu = None") if lacks else "ex2.approx" in gpu
+
+
+# ---- without the compilers -------------------------------------------------------------------------------------------
+
+
+@pytest.mark.timeout(900)
+@pytest.mark.parametrize("name", ["02_hardware_you_do_not_have.ipynb", "03_what_the_compiler_did.ipynb"])
+def test_a_notebook_says_what_is_missing_and_goes_on(demo: ModuleType, name: str) -> None:
+    notebook = run(demo, name, NO_COMPILERS)
+    text = "".join(printed(cell) for cell in notebook.cells if cell.cell_type == "code")
+    assert "needs JAX's CUDA plugin: pip" in text
+    if name.startswith("02"):
+        assert "none was too small" in text
+        assert "v5e:2x4 needs libtpu" in text

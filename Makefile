@@ -38,9 +38,9 @@ define environment
 	@test -x $(1)/bin/python && $(1)/bin/python -c '' 2>/dev/null || { rm -rf $(1); $(2) -m venv $(1); }
 endef
 
-# What compiles for TPUs and GPUs that are not here: some 1.2 GB, and not for every machine.
+# What compiles for TPUs and GPUs that are not here (some 1.2 GB), a disassembler: not for every machine.
 define compilers
-	@for extra in tpu cuda; do \
+	@for extra in tpu cuda asm; do \
 	  $(1)/bin/python $(PIP) install -c $(1)/bounds.txt -e ".[$$extra]" || \
 	  echo "$(1): no '.[$$extra]' for this machine (pip says why above); the tests that need it are skipped"; \
 	done

@@ -45,8 +45,9 @@ function DiffOf({ session, diff, pass, place }: DiffProps) {
         <strong title={`${pass.pipeline}: ${pass.name}`}>{pass.name}</strong>
         <span class="jxs-diff-counts">
           {diff.counts.map(([what, n]) => (
-            <span key={what} class={`jxs-n-${what}`}>
-              {n.toLocaleString("en-US")} {what}
+            <span key={what} class={`jxs-n-${what}`} title={`${n.toLocaleString("en-US")} ${what}`}>
+              {n.toLocaleString("en-US")}
+              <span class="jxs-n-word"> {what}</span>
             </span>
           ))}
         </span>

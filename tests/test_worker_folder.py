@@ -34,6 +34,12 @@ def print_something(text: str) -> None:
         log.write(text)
 
 
+@pytest.fixture(autouse=True)
+def no_worker_and_no_log_of_earlier_tests() -> None:
+    worker.close_all()
+    worker._logs.clear()
+
+
 def test_a_log_can_be_read_while_it_runs_and_after_it_died() -> None:
     ping()
     print_something("first words\n")
@@ -61,7 +67,6 @@ def test_a_log_is_bounded() -> None:
 
 
 def test_the_log_on_a_magic_s_line(shell: Shell) -> None:
-    worker._logs.clear()
     for name in ("tpu", "v5e:2x2"):
         assert f"no compile worker for {name} was started here" in shell.run(f"%targets --log {name}").text
     ping()

@@ -7,6 +7,7 @@ import json
 import os
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import jax
@@ -16,7 +17,7 @@ from golden.record import load_programs
 from jax.sharding import AbstractMesh, Mesh, NamedSharding, PartitionSpec
 
 import jaxstage_ext
-from jaxstage_ext.core import packages
+from jaxstage_ext.core import cache, packages
 from jaxstage_ext.core.remote import NotOnTarget
 
 HERE = Path(__file__).parent
@@ -25,6 +26,13 @@ ABSENT = {"v5e:2x2": ("tpu", "v5e:2x2"), "h100:4": ("cuda", "1x1x4")}
 
 TRIES = {"v5e:2x2": 1, "h100:4": 25}
 """XLA's GPU compiler gives one of two texts for the same bytes in the same process (seen: transformer_gradient)."""
+
+
+@pytest.fixture(autouse=True)
+def every_look_asks_the_compiler() -> Iterator[None]:
+    cache.enable(False)
+    yield
+    cache.enable(True)
 
 
 def needs(target: str) -> None:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from jaxstage_ext import serial
@@ -36,6 +36,7 @@ def test_stablehlo_of_any_text_is_a_document(text: str, debug: str) -> None:
 
 
 @given(TEXTS)
+@example("}{")
 def test_hlo_of_any_text_is_a_document(text: str) -> None:
     document = hlo.read(text, MODULE, FrameTable())
     assert document.text == text

@@ -175,7 +175,7 @@ def _graph(
 
 def read(text: str, module: Module, table: FrameTable) -> Document:
     """The document of a module from its text (metadata not printed) and its columns."""
-    linked = _linked(module, frames_of(module.stack_frame_index, np.unique(module.stack_frame), table), table)
+    linked = sources(module, table)
     row_of, instruction_of, n, ends = _rows(text, module)
     columns = [np.full(n, -1, np.int32) for _ in range(3)]
     row_flags = np.zeros(n, np.uint8)
@@ -222,7 +222,9 @@ def _location(index: Any, number: int) -> Location | None:
     )
 
 
-def _linked(module: Module, frames: Ints, table: FrameTable) -> links.Links:
+def sources(module: Module, table: FrameTable) -> links.Links:
+    """Per instruction where it came from; its stacks go into `table`."""
+    frames = frames_of(module.stack_frame_index, np.unique(module.stack_frame), table)
     frame = frames[np.where(module.stack_frame < len(frames), module.stack_frame, 0)]
     flags = (module.counts * OP).astype(np.uint8)
     return links.complete(frame, module.scope, flags, module.scopes, table.freeze(), module.graph)
@@ -235,6 +237,10 @@ def rows(text: str, module: Module) -> Longs:
 
 def _rows(text: str, module: Module) -> tuple[Longs, Longs, int, Ints]:
     """(row of each instruction, instruction of each row or -1, number of rows, folds)."""
+    return _rows_by_name(text, module.names)
+
+
+def _rows_by_name(text: str, names: list[bytes]) -> tuple[Longs, Longs, int, Ints]:
     raw = text.encode()
     data = protowire.buffer(raw)
     breaks = np.flatnonzero(data[: len(raw)] == ord("\n"))
@@ -245,14 +251,19 @@ def _rows(text: str, module: Module) -> tuple[Longs, Longs, int, Ints]:
     spaces = np.flatnonzero(data == ord(" "))
     rows = np.flatnonzero(indented)
     name_end = spaces[np.minimum(np.searchsorted(spaces, name_start[rows]), len(spaces) - 1)]
-    numbers = {name: i for i, name in enumerate(module.names)}
+    numbers = {name: i for i, name in enumerate(names)}
     found = [numbers.get(raw[a:b], -1) for a, b in zip(name_start[rows].tolist(), name_end.tolist(), strict=True)]
     instruction_of = np.full(len(start), -1, np.int64)
     instruction_of[rows] = found
-    row_of = np.full(len(module.names), -1, np.int64)
+    row_of = np.full(len(names), -1, np.int64)
     known = instruction_of >= 0
     row_of[instruction_of[known]] = np.flatnonzero(known)
     return row_of, instruction_of, len(start), _folds(data, start, stop)
+
+
+def rows_of(text: str, names: list[bytes]) -> Longs:
+    """The row of each instruction in a module's text; -1 for one that the text leaves out."""
+    return _rows_by_name(text, names)[0]
 
 
 def _folds(data: Bytes, start: Longs, stop: Longs) -> Ints:
@@ -262,7 +273,7 @@ def _folds(data: Bytes, start: Longs, stop: Longs) -> Ints:
     closes = np.flatnonzero(flush & (data[start] == ord("}")))
     end = np.full(len(start), -1, np.int32)
     if len(closes):
-        place = np.searchsorted(closes, opens)
+        place = np.searchsorted(closes, opens, side="right")
         inside = place < len(closes)
         end[opens[inside]] = closes[place[inside]]
     return end

@@ -21,7 +21,7 @@ def read(jaxpr: Any, table: FrameTable) -> Document:
     frame, scope = np.full(n, -1, np.int32), np.full(n, -1, np.int32)
     flags = np.zeros(n, np.uint8)
     scopes: dict[str, int] = {}
-    frame_of = _frame_reader(table)
+    frame_of = frame_reader(table)
     first_row: dict[int, int] = {}
     equations: list[tuple[int, Any]] = []
     for row, spans in enumerate(source_map[:n]):
@@ -56,8 +56,8 @@ def _graph(equations: list[tuple[int, Any]], row_of: dict[int, int], n: int) -> 
     return links.Graph((operand, user), (user, operand), (none, none), home)
 
 
-def _frame_reader(table: FrameTable) -> Callable[[Any], int]:
-    """A function from an equation to the frame of its stack; remembers what it resolved."""
+def frame_reader(table: FrameTable) -> Callable[[Any], int]:
+    """A function from an equation to the frame of its stack, -1 without; remembers what it resolved."""
     places: dict[tuple[int, int], Location | None] = {}
     known: dict[int, int] = {}
     limit = jax_private.frame_limit()

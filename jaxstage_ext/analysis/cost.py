@@ -1,0 +1,242 @@
+"""What each HLO instruction costs: FLOPs, transcendentals, bytes; rolled up by line, scope, computation, op, dtype.
+
+A row is an instruction that the schedule sees: a fusion has its members' work and their rows are not listed. Every
+figure is for one run of the module on one device, loops as often as the compiler knows them to run.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from jaxstage_ext.analysis import executions, flops, traffic
+from jaxstage_ext.analysis.executions import Executions
+from jaxstage_ext.analysis.table import Column, Table
+from jaxstage_ext.ir.hlo_ops import Operations
+from jaxstage_ext.ir.hlo_shapes import TYPES
+
+Floats = npt.NDArray[np.float64]
+
+GROUPS = ("line", "scope", "computation", "opcode", "dtype")
+_QUIET = (b"parameter", b"constant", b"tuple", b"get-tuple-element", b"bitcast", b"call", b"while", b"conditional")
+
+
+@dataclass(frozen=True, eq=False)
+class Places:
+    """Where each instruction stands: its document row (-1 none), source line and name scope ("" unknown)."""
+
+    row: npt.NDArray[np.int64]
+    line: Sequence[str]
+    scope: Sequence[str]
+
+
+@dataclass(frozen=True, eq=False)
+class Cost:
+    """The work of a module.
+
+    Attributes:
+      flops, transcendentals, bytes_read, bytes_written: per instruction and run; a fusion's with its members.
+      runs: how often each instruction runs.    shown: the instructions that are rows of `table`.
+      unknown: instruction -> why its FLOPs are not known.
+    """
+
+    ops: Operations = field(repr=False)
+    places: Places = field(repr=False)
+    flops: Floats
+    transcendentals: Floats
+    bytes_read: Floats
+    bytes_written: Floats
+    runs: Floats
+    runs_once: Floats
+    loops: Executions
+    shown: npt.NDArray[np.int64]
+    unknown: dict[int, str]
+
+    @cached_property
+    def total_flops(self) -> float:
+        """FLOPs that are known, loops multiplied."""
+        return float(np.nansum((self.flops * self.runs)[self.shown]))
+
+    @cached_property
+    def total_once(self) -> float:
+        """The same with every loop's body once, as XLA counts."""
+        return float(np.nansum((self.flops * self.runs_once)[self.shown]))
+
+    @cached_property
+    def total_bytes(self) -> float:
+        return float((self.moved * self.runs)[self.shown].sum())
+
+    @property
+    def moved(self) -> Floats:
+        """Bytes read and written, per instruction and run."""
+        return self.bytes_read + self.bytes_written
+
+    @cached_property
+    def why(self) -> dict[int, str]:
+        """Of the rows of `table`: instruction -> why its FLOPs are not known; a fusion has its member's reason."""
+        reasons = self.unknown.values()
+        inside = next(iter(reasons), "not known") if len(set(reasons)) == 1 else "one of its members' is not known"
+        rows = self.shown[np.isnan(self.flops[self.shown])].tolist()
+        return {row: self.unknown.get(row, inside) for row in rows}
+
+    @cached_property
+    def unknown_share(self) -> float:
+        """Of the bytes, what instructions of unknown FLOPs move: 0 to 1."""
+        return float((self.moved * self.runs)[list(self.why)].sum()) / (self.total_bytes or 1)
+
+    @cached_property
+    def notes(self) -> tuple[str, ...]:
+        told = []
+        if self.why:
+            calls = [self.ops.names[row].decode() for row in self.why]
+            share = self.unknown_share
+            told.append(
+                f"The FLOPs of {len(calls)} of {len(self.shown)} instructions are unknown ({', '.join(calls[:3])}"
+                f"{', …' if len(calls) > 3 else ''}); they move {share:.0%} of the bytes."
+            )
+        lengths = [row for row, loop in self.loops.trips.items() if loop.trips is None]
+        if lengths:
+            named = ", ".join(self.ops.names[row].decode() for row in lengths[:3])
+            told.append(f"How often {named} {'run' if len(lengths) > 1 else 'runs'} is unknown: counted once.")
+        return tuple(told)
+
+    @cached_property
+    def table(self) -> Table:
+        """One row an instruction, the costliest in bytes first."""
+        rows = self.shown[np.argsort(-(self.moved * self.runs)[self.shown], kind="stable")]
+        runs = self.runs[rows]
+        total, moved = self.flops[rows] * runs, self.moved[rows] * runs
+        with np.errstate(divide="ignore", invalid="ignore"):
+            intensity = np.where(moved > 0, total / moved, np.nan)
+        columns = {
+            "instruction": Column([self.ops.names[row].decode() for row in rows]),
+            "opcode": Column([self.ops.opcode[row].decode() for row in rows]),
+            "dtype": Column([dtype(self.ops, int(row)) for row in rows]),
+            "FLOPs": Column(total, "FLOP", "all runs; NaN unknown"),
+            "transcendentals": Column(self.transcendentals[rows] * runs, "", "all runs"),
+            "bytes read": Column(self.bytes_read[rows] * runs, "B"),
+            "bytes written": Column(self.bytes_written[rows] * runs, "B"),
+            "intensity": Column(intensity, "FLOP/B", "FLOPs by bytes moved"),
+            "runs": Column(runs, "", "times in one run of the module"),
+            "line": Column([self.places.line[row] for row in rows]),
+            "row": Column(self.places.row[rows], "", "row of the HLO document"),
+        }
+        at = {int(row): place for place, row in enumerate(rows)}
+        reasons = {(at[row], "FLOPs"): why for row, why in self.why.items()}
+        return Table("cost", columns, reasons, self.notes)
+
+    def by(self, group: str) -> Table:
+        """Totals by "line", "scope", "computation", "opcode" or "dtype", the most bytes first.
+
+        FLOPs are those that are known, NaN where none is; "instruction" is the one that moves the most bytes.
+        """
+        names, place = self.keys(group)
+        runs = self.runs[self.shown]
+
+        def total(values: Floats) -> Floats:
+            return np.bincount(place, np.nan_to_num(values[self.shown]) * runs, len(names))
+
+        unknown = np.bincount(place, np.isnan(self.flops[self.shown]), len(names)).astype(np.int64)
+        flops, count = total(self.flops), np.bincount(place, minlength=len(names))
+        reads, writes = total(self.bytes_read), total(self.bytes_written)
+        order = np.lexsort((-flops, -(reads + writes)))
+        most = self._costliest(place, len(names))
+        columns = {
+            group: Column([name or "unknown" for name in names]),
+            "FLOPs": Column(np.where(unknown == count, np.nan, flops), "FLOP", "those that are known"),
+            "transcendentals": Column(total(self.transcendentals)),
+            "bytes read": Column(reads, "B"),
+            "bytes written": Column(writes, "B"),
+            "instructions": Column(count),
+            "FLOPs unknown": Column(unknown, "", "instructions whose FLOPs are unknown"),
+            "instruction": Column([self.ops.names[row].decode() for row in most], "", "moves the most bytes"),
+            "row": Column(self.places.row[most], "", "row of the HLO document"),
+        }
+        every = "of none of its instructions they are known"
+        reasons = {(row, "FLOPs"): every for row in np.flatnonzero(unknown == count).tolist()}
+        return Table(f"cost by {group}", columns, reasons, self.notes).take(order.tolist())
+
+    def keys(self, group: str) -> tuple[list[str], npt.NDArray[np.int64]]:
+        """The names of a group's members, "" unknown, and for each of `shown` which one it belongs to."""
+        if group not in GROUPS:
+            raise ValueError(f"{group!r} is none of {', '.join(GROUPS)}")
+        number: dict[str, int] = {}
+        place = [number.setdefault(key, len(number)) for key in self._keys(group)]
+        return list(number), np.array(place, np.int64)
+
+    def _costliest(self, place: npt.NDArray[np.int64], n: int) -> npt.NDArray[np.int64]:
+        """Of each group the instruction that moves the most bytes, those first that have a row."""
+        weight = (self.moved * self.runs)[self.shown]
+        order = np.lexsort((weight, self.places.row[self.shown] >= 0))
+        most = np.zeros(n, np.int64)
+        most[place[order]] = self.shown[order]
+        return most
+
+    def _keys(self, group: str) -> list[str]:
+        if group == "line":
+            return [self.places.line[row] for row in self.shown]
+        if group == "scope":
+            return [self.places.scope[row] for row in self.shown]
+        if group == "computation":
+            return [self.ops.computations[c] for c in self.ops.computation[self.shown]]
+        if group == "opcode":
+            return [self.ops.opcode[row].decode() for row in self.shown]
+        return [dtype(self.ops, int(row)) for row in self.shown]
+
+    def __str__(self) -> str:
+        return str(self.table)
+
+    __repr__ = __str__
+
+    def to_pandas(self) -> Any:
+        """The table as a pandas.DataFrame."""
+        return self.table.to_pandas()
+
+    def to_json(self) -> str:
+        return self.table.to_json()
+
+
+def read(ops: Operations, places: Places) -> Cost:
+    """Count a module's work."""
+    counted, loops = flops.count(ops), executions.count(ops)
+    members = _members(ops)
+    own, transcendentals = counted.flops.copy(), counted.transcendentals.copy()
+    for column in (own, transcendentals):
+        inside = np.bincount(ops.computation, column, len(ops.computations))
+        for row in members:
+            column[row] = sum(inside[called] for called in ops.called[row])
+            inside[ops.computation[row]] += column[row]
+    reads, writes = traffic.count(ops)
+    fused = np.isin(ops.computation, [called for row in members for called in ops.called[row]])
+    shown = np.flatnonzero(~fused & ~np.isin(ops.opcode, _QUIET) & (loops.once[ops.computation] > 0))
+    return Cost(
+        ops, places, own, transcendentals, reads, writes, loops.times[ops.computation], loops.once[ops.computation],
+        loops, shown, counted.unknown,
+    )  # fmt: skip
+
+
+def _members(ops: Operations) -> list[int]:
+    """Fusions, innermost first, so that one inside another is summed before it."""
+    rows = ops.rows(b"fusion").tolist()
+    depth: dict[int, int] = {}
+    holder = {called: row for row in rows for called in ops.called[row]}
+
+    def deep(row: int) -> int:
+        if row not in depth:
+            depth[row] = 0
+            outer = holder.get(int(ops.computation[row]))
+            depth[row] = deep(outer) + 1 if outer is not None else 0
+        return depth[row]
+
+    return sorted(rows, key=deep, reverse=True)
+
+
+def dtype(ops: Operations, row: int) -> str:
+    """The element type of the result; that of the first array of a tuple is not looked up: "tuple"."""
+    kind = int(ops.shapes.element_type[row])
+    return TYPES[kind][0] if kind in TYPES else "tuple"

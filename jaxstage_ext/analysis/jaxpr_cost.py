@@ -1,0 +1,215 @@
+"""FLOPs of a jaxpr, before the compiler touched it: per equation, inner jaxprs included, loops by their length.
+
+The jaxpr is read by its attributes alone; nothing of JAX is imported. Conventions are those of `flops`: an elementwise
+primitive counts its result's elements, a multiply-add two, a transcendental function separately.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+
+def _named(names: str) -> frozenset[str]:
+    return frozenset(names.split())
+
+
+TRANSCENDENTAL = _named(
+    "acos acosh asin asinh atan atan2 atanh cbrt cos cosh digamma erf erf_inv erfc exp exp2 expm1 igamma igammac "
+    "lgamma log log1p logistic pow rsqrt sin sinh sqrt tan tanh"
+)
+ELEMENTWISE = _named(
+    "abs add add_any and ceil clamp complex conj convert_element_type div eq eq_to floor ge gt imag is_finite le "
+    "le_to lt lt_to max min mul ne neg nextafter not or population_count clz real reduce_precision rem round "
+    "select_n shift_left shift_right_arithmetic shift_right_logical sign square sub xor"
+)
+MOVES = _named(
+    "bitcast_convert_type broadcast_in_dim concatenate copy copy_p device_put dynamic_slice dynamic_update_slice "
+    "empty expand_dims gather iota optimization_barrier pad pvary reshape reshard rev sharding_constraint slice split "
+    "squeeze stop_gradient transpose name layout_constraint random_seed random_wrap random_unwrap axis_index "
+    "all_gather all_to_all ppermute mesh_cast pbroadcast get_aval create_token"
+)
+"""Primitives that compute nothing."""
+_REDUCTIONS = _named("argmax argmin reduce_and reduce_max reduce_min reduce_or reduce_prod reduce_sum reduce_xor")
+_CUMULATIVE = _named("cumsum cumprod cummax cummin cumlogsumexp")
+_UPDATES = {"scatter": 0, "scatter-add": 1, "scatter_add": 1, "scatter-mul": 1, "scatter_mul": 1, "scatter-min": 1,
+            "scatter_min": 1, "scatter-max": 1, "scatter_max": 1}  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Work:
+    """FLOPs and transcendentals that are known, and why the rest is not: the reasons, by equation's primitive."""
+
+    flops: float = 0.0
+    transcendentals: float = 0.0
+    unknown: tuple[str, ...] = ()
+
+    def __add__(self, other: Work) -> Work:
+        return Work(
+            self.flops + other.flops,
+            self.transcendentals + other.transcendentals,
+            tuple(dict.fromkeys(self.unknown + other.unknown)),
+        )
+
+    def __mul__(self, times: float) -> Work:
+        return Work(self.flops * times, self.transcendentals * times, self.unknown)
+
+
+def total(jaxpr: Any) -> Work:
+    """The work of a jaxpr or ClosedJaxpr."""
+    return sum((equation(eqn) for eqn in getattr(jaxpr, "jaxpr", jaxpr).eqns), Work())
+
+
+def equation(eqn: Any) -> Work:
+    """The work of one equation, with the jaxprs that it holds."""
+    name = eqn.primitive.name
+    if name in TRANSCENDENTAL:
+        return Work(transcendentals=_out(eqn))
+    if name in ELEMENTWISE:
+        return Work(_out(eqn))
+    if name in MOVES:
+        return Work()
+    if name in _REDUCTIONS:
+        return Work(max(0.0, _in(eqn) - _out(eqn)))
+    if name in _CUMULATIVE:
+        axis = eqn.invars[0].aval.shape[eqn.params["axis"]]
+        return Work(_in(eqn) * max(0, math.ceil(math.log2(axis)) if axis else 0))
+    if name in _UPDATES:
+        return Work(_UPDATES[name] * _elements(eqn.invars[-1]))
+    if name in _SPECIAL:
+        return _SPECIAL[name](eqn)
+    inner = list(_inner(eqn))
+    if inner:
+        return sum(map(total, inner), Work())
+    return Work(unknown=(f"{name} has no formula",))
+
+
+def _elements(var: Any) -> float:
+    return float(math.prod(getattr(var.aval, "shape", ())))
+
+
+def _in(eqn: Any) -> float:
+    return _elements(eqn.invars[0])
+
+
+def _out(eqn: Any) -> float:
+    return _elements(eqn.outvars[0])
+
+
+def _inner(eqn: Any) -> Iterator[Any]:
+    for value in eqn.params.values():
+        for part in value if isinstance(value, tuple | list) else (value,):
+            if hasattr(getattr(part, "jaxpr", part), "eqns"):
+                yield part
+
+
+def _dot(eqn: Any) -> Work:
+    (contracting, _), _ = eqn.params["dimension_numbers"]
+    shape = eqn.invars[0].aval.shape
+    return Work(2.0 * _out(eqn) * math.prod(shape[axis] for axis in contracting))
+
+
+def _conv(eqn: Any) -> Work:
+    """Multiply-adds with the input's own elements, padding left out."""
+    numbers, lhs, rhs, out = eqn.params["dimension_numbers"], *_shapes(eqn)
+    positions = 1
+    spatial = zip(numbers.lhs_spec[2:], numbers.rhs_spec[2:], numbers.out_spec[2:], strict=True)
+    for i, (of_lhs, of_rhs, of_out) in enumerate(spatial):
+        positions *= _met(eqn.params, i, lhs[of_lhs], rhs[of_rhs], out[of_out])
+    features = lhs[numbers.lhs_spec[1]] // eqn.params["feature_group_count"]
+    batch = lhs[numbers.lhs_spec[0]] // eqn.params["batch_group_count"]
+    return Work(2.0 * features * out[numbers.out_spec[1]] * batch * positions)
+
+
+def _shapes(eqn: Any) -> tuple[Any, Any, Any]:
+    return eqn.invars[0].aval.shape, eqn.invars[1].aval.shape, eqn.outvars[0].aval.shape
+
+
+def _met(params: Any, i: int, size: int, kernel: int, out: int) -> int:
+    low, base = params["padding"][i][0], params["lhs_dilation"][i]
+    stride, dilation = params["window_strides"][i], params["rhs_dilation"][i]
+    last = (size - 1) * base
+    return sum(
+        0 <= (at := o * stride - low + k * dilation) <= last and at % base == 0
+        for o in range(out)
+        for k in range(kernel)
+    )
+
+
+def _scan(eqn: Any) -> Work:
+    return total(eqn.params["jaxpr"]) * float(eqn.params["length"])
+
+
+def _while(eqn: Any) -> Work:
+    once = total(eqn.params["body_jaxpr"]) + total(eqn.params["cond_jaxpr"])
+    return once + Work(unknown=("how often while runs is unknown: counted once",))
+
+
+def _cond(eqn: Any) -> Work:
+    branches = [total(branch) for branch in eqn.params["branches"]]
+    most = max(branches, key=lambda work: work.flops + work.transcendentals)
+    return Work(most.flops, most.transcendentals, sum(branches, Work()).unknown)
+
+
+def _sort(eqn: Any) -> Work:
+    elements = _in(eqn)
+    return Work(elements * math.ceil(math.log2(elements)) if elements > 1 else 0.0)
+
+
+def _power(eqn: Any) -> Work:
+    """Repeated squaring of an integer power."""
+    y = abs(eqn.params["y"])
+    return Work(_out(eqn) * max(0, y.bit_length() - 1 + bin(y).count("1") - 1))
+
+
+def _pallas(eqn: Any) -> Work:
+    estimate = eqn.params.get("cost_estimate")
+    if estimate is None:
+        return Work(unknown=("pallas_call without a cost_estimate",))
+    return Work(float(estimate.flops), float(estimate.transcendentals))
+
+
+def _custom(eqn: Any) -> Work:
+    """A function with a derivative of its own: what it computes, not its rules."""
+    called = eqn.params.get("call_jaxpr", eqn.params.get("fun_jaxpr"))
+    return total(called) if called is not None else sum(map(total, _inner(eqn)), Work())
+
+
+def _window(eqn: Any) -> Work:
+    window = math.prod(eqn.params["window_dimensions"])
+    return Work(_out(eqn) * (window - 1))
+
+
+def _all_reduce(eqn: Any) -> Work:
+    return Work(sum(_elements(var) for var in eqn.outvars))
+
+
+def _fft(eqn: Any) -> Work:
+    lengths = eqn.params["fft_lengths"]
+    return Work(8.0 * max(_in(eqn), _out(eqn)) * sum(math.log2(n) for n in lengths if n > 1))
+
+
+_SPECIAL: dict[str, Callable[[Any], Work]] = {
+    "dot_general": _dot,
+    "conv_general_dilated": _conv,
+    "scan": _scan,
+    "while": _while,
+    "cond": _cond,
+    "sort": _sort,
+    "integer_pow": _power,
+    "one_minus_square": lambda eqn: Work(2 * _out(eqn)),
+    "pallas_call": _pallas,
+    "custom_jvp_call": _custom,
+    "custom_vjp_call": _custom,
+    "custom_vjp_call_jaxpr": _custom,
+    "reduce_window_sum": _window,
+    "reduce_window_max": _window,
+    "reduce_window_min": _window,
+    "psum": _all_reduce,
+    "psum_invariant": _all_reduce,
+    "psum2": _all_reduce,
+    "reduce_scatter": _all_reduce,
+    "fft": _fft,
+}

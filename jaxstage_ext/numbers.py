@@ -1,0 +1,145 @@
+"""The numbers of an Inspection: each table made of what the inspection holds, when it is first asked for."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+import jax
+import numpy as np
+
+from jaxstage_ext.analysis import cost as costs
+from jaxstage_ext.analysis import jaxpr_cost, roofline
+from jaxstage_ext.analysis.cost import Cost, Places
+from jaxstage_ext.analysis.roofline import Roofline
+from jaxstage_ext.analysis.table import Column, Table
+from jaxstage_ext.core import stages
+from jaxstage_ext.core.absent import Executable, NoFigure
+from jaxstage_ext.core.devices import CATALOGUE, Device
+from jaxstage_ext.ir import hlo, hlo_ops
+from jaxstage_ext.report import Document, Frames
+
+if TYPE_CHECKING:
+    from jaxstage_ext.inspection import Inspection
+
+
+class NoNumbers(ValueError):
+    """A table that cannot be made; the text says why."""
+
+
+def cost(inspection: Inspection) -> Cost:
+    """What the optimised module costs. Raises NoNumbers where there is none."""
+    proto = inspection._hlo_proto()
+    if proto is None:
+        raise NoNumbers(f"{inspection.name} has no optimised HLO to count; inspect it with stage='compile'")
+    ops = hlo_ops.read(proto())
+    return costs.read(ops, places(inspection.documents["hlo"], ops))
+
+
+def places(document: Document, ops: hlo_ops.Operations) -> Places:
+    """Where each instruction stands in the HLO document, and which source line and name scope it has."""
+    row = hlo.rows_of(document.text, ops.names)
+    known = row >= 0
+    frame = np.where(known, document._user_frame[np.maximum(row, 0)], -1)
+    scope = np.where(known, document.scope[np.maximum(row, 0)], -1)
+    labels = {int(f): label(document.frames, int(f)) for f in np.unique(frame)}
+    scopes = (*document.scopes, "")
+    return Places(row, [labels[f] for f in frame.tolist()], [_group(scopes[s]) for s in scope.tolist()])
+
+
+def label(frames: Frames, frame: int) -> str:
+    """Cell or file, and line, of a frame; "" where there is none."""
+    if frame < 0:
+        return ""
+    span = frames.span(frame)
+    return f"{span.cell or span.file}:{span.line}"
+
+
+def _group(scope: str) -> str:
+    """A name stack without its last part, the primitive."""
+    return scope.rpartition("/")[0]
+
+
+def ledger(inspection: Inspection, cost: Cost) -> Table:
+    """The same work counted in four ways, and why they differ. What is measured has a column, empty until then."""
+    traced = stages.unwrap(inspection.traced)
+    work = jaxpr_cost.total(traced.jaxpr) if traced is not None else None
+    xla, reason = _by_xla(stages.unwrap(inspection.compiled))
+    unknown = math.nan
+    devices = _devices(inspection)
+    rows = {
+        "FLOPs": (work.flops if work else unknown, cost.total_flops, xla.get("flops", unknown)),
+        "transcendentals": (
+            work.transcendentals if work else unknown,
+            float((cost.transcendentals * cost.runs)[cost.shown].sum()),
+            xla.get("transcendentals", unknown if reason else 0.0),
+        ),
+        "bytes moved": (unknown, cost.total_bytes, xla.get("bytes accessed", unknown)),
+    }
+    reasons = {(2, "jaxpr"): "a jaxpr says nothing of what is kept in registers or fused"}
+    reasons |= {(row, "XLA"): reason for row in range(len(rows)) if reason}
+    reasons |= {(row, "measured"): "nothing was run" for row in range(len(rows))}
+    columns = {
+        "": Column(list(rows)),
+        "jaxpr": Column([row[0] for row in rows.values()], "", "counted on the jaxpr, whole program"),
+        "HLO": Column(
+            [row[1] for row in rows.values()], "", "counted on the optimised HLO, loops as often as they run"
+        ),
+        "XLA": Column([row[2] for row in rows.values()], "", "XLA's cost analysis of the optimised HLO"),
+        "measured": Column([unknown] * len(rows)),
+    }
+    return Table("ledger", columns, reasons, tuple(_differences(work, cost, xla, reason, devices)))
+
+
+def _by_xla(compiled: Any) -> tuple[Mapping[str, float], str]:
+    try:
+        costs_of = compiled.cost_analysis()
+    except NoFigure as why:
+        return {}, str(why)
+    except Exception as error:
+        return {}, f"this backend gives no analysis: {error}"
+    costs_of = costs_of[0] if isinstance(costs_of, list) and costs_of else costs_of
+    return (costs_of, "") if isinstance(costs_of, Mapping) else ({}, "this backend gives no analysis")
+
+
+def _devices(inspection: Inspection) -> int:
+    compiled = stages.unwrap(inspection.compiled)
+    if isinstance(compiled, Executable):
+        return compiled.devices
+    shardings = jax.tree.leaves(getattr(compiled, "input_shardings", ()))
+    return max((len(sharding.device_set) for sharding in shardings), default=1)
+
+
+def _differences(work: Any, cost: Cost, xla: Mapping[str, float], reason: str, devices: int) -> list[str]:
+    """Why the columns differ, as far as it is known."""
+    told = list(work.unknown) if work else ["There is no jaxpr to count."]
+    told = [f"jaxpr: {why}." for why in told]
+    if devices > 1:
+        told.append(f"The jaxpr is the whole program; HLO is what one of {devices:,} devices does of it.")
+    loops = [loop.trips for loop in cost.loops.trips.values() if loop.trips not in (None, 1)]
+    if loops:
+        told.append(f"XLA counts the body of a loop once; HLO counts {len(loops)} loops as often as they run.")
+    once = xla.get("flops", 0.0)
+    if work and cost.total_flops and not work.unknown and devices == 1:
+        share = cost.total_flops / work.flops - 1 if work.flops else 0.0
+        if abs(share) > 0.01:
+            made = "more" if share > 0 else "fewer"
+            told.append(
+                f"The compiler made {abs(share):.1%} {made} FLOPs of it (recomputed in fusions, or folded away)."
+            )
+    if once and cost.total_once > once * 1.01:
+        told.append("XLA counts one branch of a conditional, HLO all of them.")
+    if reason:
+        told.append(f"XLA: {reason}.")
+    return [*told, *cost.notes]
+
+
+def roofline_of(inspection: Inspection, cost: Cost) -> Roofline:
+    """The module against the catalogue's peaks of its target; all unknown where the target is not in it."""
+    device = CATALOGUE.get(inspection.target.kind, Device(_title(inspection)))
+    return roofline.read(cost, device, inspection.target.platform or jax.default_backend())
+
+
+def _title(inspection: Inspection) -> str:
+    return f"this kernel's {jax.default_backend()}" if inspection.target.is_local else str(inspection.target)

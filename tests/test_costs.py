@@ -1,0 +1,102 @@
+"""`ins.cost` and `ins.roofline()` of real programs."""
+
+from __future__ import annotations
+
+import json
+import math
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+from jaxstage_ext import inspect
+from jaxstage_ext.core import packages
+from jaxstage_ext.inspection import Inspection
+
+
+def loss(w, x):
+    with jax.named_scope("layer"):
+        y = jnp.tanh(x @ w)
+    return jnp.sum(y)
+
+
+@pytest.fixture(scope="module")
+def inspection():
+    return inspect(loss, jnp.ones((64, 32)), jnp.ones((8, 64)))
+
+
+def test_the_dot_is_at_its_line_and_scope(inspection) -> None:
+    lines = inspection.cost.by("line")
+    assert lines["line"][0].endswith("test_costs.py:20")
+    assert lines["FLOPs"][0] >= 2 * 8 * 64 * 32
+    scopes = inspection.cost.by("scope")
+    assert [scope for scope in scopes["scope"] if scope.endswith("layer")]
+
+
+def test_rows_are_those_of_the_document(inspection) -> None:
+    table = inspection.cost.table
+    lines = inspection.documents["hlo"].lines
+    for name, row in zip(table["instruction"], table["row"], strict=True):
+        assert f"%{name} = " in lines[row]
+    groups = inspection.cost.by("line")
+    for name, row in zip(groups["instruction"], groups["row"], strict=True):
+        assert f"%{name} = " in lines[row]
+
+
+def test_the_text_has_totals_ledger_and_table(inspection) -> None:
+    text = str(inspection.cost)
+    assert "moved, in one run on one device" in text
+    assert "What bounds it is unknown: the peaks of this kernel's cpu are unknown." in text
+    assert "jaxpr" in text
+    assert "transcendentals" in text
+    assert repr(inspection.cost) == text
+
+
+def test_json_and_pandas(inspection) -> None:
+    found = json.loads(inspection.cost.to_json())
+    assert found["table"] == "cost"
+    pandas = pytest.importorskip("pandas")
+    frame = inspection.cost.to_pandas()
+    assert isinstance(frame, pandas.DataFrame)
+    assert frame["FLOPs (FLOP)"].sum() == inspection.cost.work.total_flops
+
+
+def test_it_is_counted_once(inspection) -> None:
+    assert inspection.cost is inspection.cost
+    assert inspection.cost.roofline is inspection.cost.roofline
+
+
+def test_the_ledger_has_room_for_what_is_measured(inspection) -> None:
+    ledger = inspection.cost.ledger
+    assert list(ledger.columns) == ["", "jaxpr", "HLO", "XLA", "measured"]
+    assert ledger["jaxpr"][0] == ledger["XLA"][0] == ledger["HLO"][0]
+    assert math.isnan(ledger["measured"][0])
+
+
+def test_an_unknown_part_is_in_the_headline_and_leads_its_group() -> None:
+    found = inspect(jnp.linalg.cholesky, jnp.eye(8)).cost
+    assert found.headline.startswith("at least ")
+    calls = found.by("opcode").rows()
+    [call] = [row for row in calls if row["opcode"] == "custom-call"]
+    assert call["FLOPs"] is None
+    assert call["FLOPs unknown"] == 1
+
+
+def test_nothing_compiled_nothing_counted(inspection) -> None:
+    with pytest.raises(ValueError, match="has no optimised HLO to count; inspect it with stage='compile'"):
+        inspect(loss, jnp.ones((4, 4)), jnp.ones((4, 4)), stage="lower").cost  # noqa: B018
+    with pytest.raises(ValueError, match="no optimised HLO"):
+        Inspection.from_json(inspection.to_json()).cost  # noqa: B018
+
+
+@pytest.mark.parametrize(("target", "title"), [("v5e:2x2", "TPU v5e"), ("h100", "NVIDIA H100 SXM")])
+def test_a_device_of_the_catalogue_bounds_the_program(target: str, title: str) -> None:
+    if lacks := packages.find("tpu" if target.startswith("v") else "cuda").lacks:
+        pytest.skip(f"{target} {lacks}")
+    found = inspect(loss, jnp.ones((64, 32)), jnp.ones((8, 64)), target=target)
+    assert found.cost.roofline.verdict.startswith(f"Bound by memory: 100% of the least time that {title}")
+    figure = found.roofline()
+    assert title in figure.layout.title.text
+    points = [trace for trace in figure.data if trace.mode == "markers"]
+    assert np.all(np.concatenate([trace.y for trace in points]) > 0)

@@ -1,0 +1,62 @@
+"""Live bytes over the schedule, as a plotly figure that stands alone."""
+
+from __future__ import annotations
+
+import html
+from typing import TYPE_CHECKING, Any
+
+from jaxstage_ext.analysis.table import scaled
+
+if TYPE_CHECKING:
+    from jaxstage_ext.analysis.memory import Memory
+
+_MOST = 20_000
+"""Points above which only the highest of each stretch are drawn."""
+
+
+def figure(memory: Memory, space: str | int = 0) -> Any:
+    """A `plotly.graph_objects.Figure` of one memory. Raises ImportError, with the pip line, where plotly is missing."""
+    try:
+        import plotly.graph_objects as go
+    except ImportError:
+        raise ImportError("memory_figure needs plotly: pip install plotly") from None
+    found, table = memory.space(space), memory.timeline(space)
+    kept = _thinned(table["live"].tolist())
+    names, lines = table["instruction"], table["line"]
+    text = [f"{html.escape(names[i])}<br>{html.escape(lines[i])}" for i in kept]
+    made = go.Figure(
+        go.Scatter(
+            x=[int(table["position"][i]) for i in kept],
+            y=[int(table["live"][i]) for i in kept],
+            text=text,
+            line={"shape": "hv"},
+            fill="tozeroy",
+            name="live",
+            hovertemplate="%{y:.4s}B while %{text} runs<extra></extra>",
+        )
+    )
+    made.add_hline(y=found.reserved, line_dash="dash", annotation_text=f"reserved {scaled(found.reserved, 'B')}")
+    room = memory.fit.room if found.color == 0 else None
+    if room is not None and room < 4 * max(found.reserved, 1):
+        made.add_hline(y=room, line_color="red", annotation_text=f"{memory.device.title}: {scaled(room, 'B')}")
+    made.update_layout(
+        title=html.escape(
+            memory.fit.text if found.color == 0 else f"{found.name}: {scaled(found.peak, 'B')} live at most"
+        ),
+        xaxis_title="position in the schedule",
+        yaxis_title=f"live bytes of {found.name}",
+        yaxis={"tickformat": ".3s", "ticksuffix": "B", "rangemode": "tozero"},
+    )
+    return made
+
+
+def _thinned(values: list[int]) -> list[int]:
+    """Places to draw: all, or the highest and the lowest of each stretch."""
+    if len(values) <= _MOST:
+        return list(range(len(values)))
+    step = -(-len(values) // (_MOST // 2))
+    kept: set[int] = {0, len(values) - 1}
+    for start in range(0, len(values), step):
+        part = range(start, min(start + step, len(values)))
+        kept |= {max(part, key=values.__getitem__), min(part, key=values.__getitem__)}
+    return sorted(kept)

@@ -54,6 +54,8 @@ const builds = [
   { ...common, entryPoints: ["src/standalone.tsx"], format: "iife", outfile: `${OUT}standalone.js` },
   { ...common, entryPoints: ["style/panel.css"], outfile: `${OUT}panel.css` },
   later("passes"),
+  later("cost"),
+  later("memory"),
 ];
 
 /** An offline page inlines the script, so no closing tag may stand in it. */

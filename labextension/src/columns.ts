@@ -5,7 +5,7 @@ export const OP = 1;
 export const INFERRED = 2;
 export const GRADIENT = 4;
 
-export type Columns = Map<string, Int32Array | Uint8Array>;
+export type Columns = Map<string, Int32Array | Uint8Array | Float64Array>;
 
 /** The binary columns of a reply, by name; of unknown types none. */
 export async function readColumns(reply: Reply): Promise<Columns> {
@@ -17,6 +17,7 @@ export async function readColumns(reply: Reply): Promise<Columns> {
     if (typeof name !== "string" || !buffer) return;
     const bytes = await gunzip(buffer);
     if (dtype === "u1") columns.set(name, bytes);
+    if (dtype === "f8") columns.set(name, new Float64Array(bytes.buffer, 0, bytes.byteLength >> 3));
     if (dtype === "i4") columns.set(name, new Int32Array(bytes.buffer, 0, bytes.byteLength >> 2));
   });
   await Promise.all(read);

@@ -3,6 +3,8 @@
 import * as hooks from "preact/hooks";
 import * as jsx from "preact/jsx-runtime";
 import * as columns from "./columns";
+import * as figures from "./figures";
+import * as gzip from "./gzip";
 import * as highlight from "./highlight";
 import * as links from "./links";
 import * as rewrite from "./rewrite";
@@ -18,6 +20,8 @@ export const SHARED: Record<string, unknown> = {
   "preact/hooks": hooks,
   "preact/jsx-runtime": jsx,
   "./columns": columns,
+  "./figures": figures,
+  "./gzip": gzip,
   "./highlight": highlight,
   "./links": links,
   "./rewrite": rewrite,

@@ -1,3 +1,4 @@
+import type { Heat } from "./heat";
 import type { Show } from "./rewrite";
 
 /** A row of a document; `from` is the pane in which it was picked ("" for anywhere else). */
@@ -23,6 +24,9 @@ export interface Shared {
   /** The instruction that the passes view follows. */
   follow: Pick | null;
   show: Show;
+  /** The measure of cost that stands beside the lines, "" for none; and its values once they have come. */
+  measure: string;
+  heat: Heat | null;
   stack: boolean;
   help: boolean;
   large: boolean;
@@ -44,6 +48,8 @@ export const START: Shared = {
   follow: null,
   active: "python",
   show: { types: true, layouts: false, metadata: false },
+  measure: "",
+  heat: null,
   stack: false,
   help: false,
   large: false,

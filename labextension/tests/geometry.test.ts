@@ -1,7 +1,8 @@
 import { expect, it } from "vitest";
 import { defaultPanes, openPanes, togglePane } from "../src/panes";
 import { MAX_HEIGHT, offsetAt, scrollHeight, scrollTopFor, visibleRange } from "../src/views/geometry";
-import { percent, seconds } from "../src/views/header";
+import { percent } from "../src/figures";
+import { seconds } from "../src/views/header";
 import { moved } from "../src/views/splitter";
 
 it("shows the first and the last row, also of lists taller than a browser allows", () => {

@@ -62,7 +62,7 @@ export class CodePane {
       this.doc.onChange(() => this.rebuild()),
       this.doc.onFill(() => this.fill()),
       this.session.store.subscribe((now, before) => {
-        if (now.show !== before.show) this.rebuild();
+        if (now.show !== before.show || now.heat !== before.heat) this.rebuild();
         if (now.selected !== before.selected) this.follow(now.selected);
         if (now.selected !== before.selected) this.paintRuler();
         if (now.selected !== before.selected || now.hover !== before.hover) this.paint();
@@ -216,7 +216,15 @@ export class CodePane {
       foldedRows: doc.folds.end(row) - row,
       comment: show.metadata ? this.comment(row) : "",
       hue: session.hue(doc, row),
+      heat: this.heat(row),
     };
+  }
+
+  /** Documents that can have a measure keep room for it on all their rows. */
+  private heat(row: number): RowContent["heat"] {
+    const { heat } = this.session.store.get();
+    if (!heat || (this.doc.kind !== "hlo" && this.doc.kind !== "python")) return null;
+    return heat.of(this.session, this.doc, row) ?? { share: 0, title: "" };
   }
 
   private tokens(row: number, line: string) {

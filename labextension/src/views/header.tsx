@@ -1,3 +1,4 @@
+import { percent } from "../figures";
 import type { Coverage, Fact, Stage, StageFailure, Summary } from "../state";
 import type { Session } from "../session";
 import { useKernelState, useShared } from "./hooks";
@@ -10,12 +11,6 @@ export function seconds(s: number): string {
   if (s < 0.01) return `${(s * 1e3).toFixed(1)} ms`;
   if (s < 1) return `${(s * 1e3).toFixed(0)} ms`;
   return s < 100 ? `${s.toPrecision(3)} s` : `${s.toFixed(0)} s`;
-}
-
-export function percent(part: number, whole: number): string {
-  const share = (100 * part) / whole;
-  if (part > 0 && share < 1) return "< 1 %";
-  return `${part < whole && share > 99 ? Math.min(99.9, Math.floor(share * 10) / 10) : Math.round(share)} %`;
 }
 
 const MARKS: Record<Stage["state"], string> = { waiting: "○", running: "", done: "✓", failed: "✕", interrupted: "■" };

@@ -18,6 +18,8 @@ export interface RowContent {
   foldedRows: number;
   comment: string;
   hue: number | null;
+  /** Its cost beside the costliest row's, NaN unknown; null where no measure is chosen. */
+  heat?: { share: number; title: string } | null;
 }
 
 export function element(tag: string, className: string, text = ""): HTMLElement {
@@ -43,8 +45,16 @@ export function rowElement(content: RowContent): HTMLElement {
 
 function gutter(content: RowContent): HTMLElement {
   const node = element("span", "jxs-gutter");
+  if (content.heat) node.append(heatElement(content.heat));
   const fold = element("span", `jxs-fold jxs-fold-${content.fold}`);
   node.append(element("span", "jxs-num", content.label), fold);
+  return node;
+}
+
+function heatElement({ share, title }: NonNullable<RowContent["heat"]>): HTMLElement {
+  const node = element("i", Number.isNaN(share) ? "jxs-heat jxs-heat-unknown" : "jxs-heat", Number.isNaN(share) ? "?" : "");
+  node.style.setProperty("--jxs-share", `${Math.max(share > 0 ? 3 : 0, 100 * (share || 0))}%`);
+  node.title = title;
   return node;
 }
 

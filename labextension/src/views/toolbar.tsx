@@ -2,6 +2,7 @@ import { toggle } from "../actions";
 import { togglePane } from "../panes";
 import type { Show } from "../rewrite";
 import type { Session } from "../session";
+import { HeatPicker } from "./heatPicker";
 import { useShared } from "./hooks";
 import { IconButton } from "./icons";
 import { PanelButtons } from "./tabs";
@@ -51,6 +52,7 @@ export function Toolbar({ session, open, onFull }: { session: Session; open: str
           <Toggle key={name} name={name} text={name} title={title} on={show[name]} onClick={() => toggle(session, name)} />
         ))}
       </span>
+      <HeatPicker session={session} />
       <span class="jxs-grow" />
       <IconButton icon="back" label="Back (Alt+←)" disabled={!session.canGoBack} onClick={() => session.goBack()} />
       {onFull && <PanelButtons session={session} onFull={onFull} />}

@@ -28,6 +28,8 @@ export const VIEWS: Record<string, View> = {
     component: MachineView,
     tall: true,
   },
+  cost: { title: "Cost", hint: "FLOPs and bytes, and what bounds the program", component: later("cost"), tall: true },
+  memory: { title: "Memory", hint: "what lives when, and does it fit", component: later("memory"), tall: true },
   passes: { title: "Passes", hint: "what each of XLA's passes changed", component: later("passes"), tall: true },
   options: { title: "Options", hint: "XLA's flags, and what this call sets", component: OptionsView, tall: true },
 };
@@ -37,9 +39,11 @@ export function tabsOf(summary: Summary | null): string[] {
   return (summary?.views ?? []).filter((name) => name === "code" || Object.hasOwn(VIEWS, name));
 }
 
-/** The tab that is open: the one chosen; before that the comparison, where there is one; else the code. */
+/** The tab that is open: the one chosen; before that what took the memory, where the compile ran out of it; else the
+ * comparison, where there is one; else the code. */
 export function openTab(summary: Summary | null, chosen: string): string {
   const tabs = tabsOf(summary);
   if (tabs.includes(chosen)) return chosen;
+  if (chosen === "" && tabs.includes("memory") && summary?.error?.message.includes("RESOURCE_EXHAUSTED")) return "memory";
   return chosen === "" && tabs.includes("compare") ? "compare" : "code";
 }

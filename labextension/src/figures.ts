@@ -1,0 +1,33 @@
+/** Numbers as people read them. */
+
+const PREFIXES: [number, string][] = [
+  [1e15, "P"],
+  [1e12, "T"],
+  [1e9, "G"],
+  [1e6, "M"],
+  [1e3, "k"],
+];
+const SMALL: [number, string][] = [
+  [1, ""],
+  [1e-3, "m"],
+  [1e-6, "µ"],
+  [1e-9, "n"],
+];
+
+const figures = (value: number) => Number(value.toPrecision(3)).toLocaleString("en-US", { maximumFractionDigits: 20, useGrouping: false });
+
+/** 1.1 MB, 34 B, 2.5 GFLOP, 3.2 µs: three significant figures, powers of 1000. */
+export function scaled(value: number, unit: string): string {
+  const size = Math.abs(value);
+  const [factor, prefix] =
+    PREFIXES.find(([least]) => size >= least * 0.9995) ??
+    (unit === "s" && size > 0 ? (SMALL.find(([least]) => size >= least * 0.9995) ?? SMALL[3]) : null) ?? [1, ""];
+  return `${figures(value / factor)} ${prefix}${unit}`;
+}
+
+/** A share in words; what is next to nothing, or nearly all, is not called nothing or all. */
+export function percent(part: number, whole: number): string {
+  const share = (100 * part) / whole;
+  if (part > 0 && share < 1) return "< 1 %";
+  return `${part < whole && share > 99 ? Math.min(99.9, Math.floor(share * 10) / 10) : Math.round(share)} %`;
+}

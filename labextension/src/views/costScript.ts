@@ -1,0 +1,1 @@
+export { CostView as component } from "./costView";

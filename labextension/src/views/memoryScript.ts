@@ -1,0 +1,1 @@
+export { MemoryView as component } from "./memoryView";

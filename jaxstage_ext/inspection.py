@@ -25,6 +25,7 @@ from jaxstage_ext.ir.documents import Documents
 from jaxstage_ext.ir.passes import Pipeline
 from jaxstage_ext.ir.source import FrameTable, is_user
 from jaxstage_ext.kernels import Kernels
+from jaxstage_ext.looks import Looks
 from jaxstage_ext.report import Coverage, Document, Frames
 
 Targets = str | Target | Iterable[str | Target]
@@ -113,7 +114,7 @@ def prepare(
     return made
 
 
-class Inspection:
+class Inspection(Looks):
     """One call, as JAX's stages saw it. Nothing here is computed before it is asked for.
 
     Attributes:
@@ -198,7 +199,12 @@ class Inspection:
         if isinstance(self.compiled, Executable):
             raise ValueError(f"{self.name} was compiled for {self.target} in another process, so it cannot be run here")
         args, kwargs = stages.dynamic_arguments(self._staged)
-        return self.compiled(*args, **kwargs)
+        try:
+            return self.compiled(*args, **kwargs)
+        except jax.errors.JaxRuntimeError as error:
+            if "RESOURCE_EXHAUSTED" in str(error):
+                error.add_note("`.memory` of this inspection shows what takes the memory.")
+            raise
 
     def _readers(self) -> dict[str, Callable[[], Document]]:
         readers: dict[str, Callable[[], Document]] = {}

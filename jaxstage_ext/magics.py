@@ -11,7 +11,7 @@ from IPython.core.error import UsageError
 from IPython.core.magic import Magics, line_cell_magic, line_magic, magics_class, needs_local_scope, no_var_expand
 from IPython.core.magic_arguments import MagicArgumentParser
 
-from jaxstage_ext import command, compile_options, staging
+from jaxstage_ext import command, compile_options, live, staging
 from jaxstage_ext.completion import completer
 from jaxstage_ext.request import Request
 from jaxstage_ext.runs import Runs
@@ -89,6 +89,16 @@ class StageMagics(Magics):
 
     @line_magic
     @no_var_expand
+    @needs_local_scope
+    def sharding(self, line: str, local_ns: dict[str, Any] | None = None) -> None:
+        staging.check_jax()
+        assert self.shell
+        print(live.text(line, {**self.shell.user_ns, **(local_ns or {})}))
+
+    sharding.__doc__ = live.HELP
+
+    @line_magic
+    @no_var_expand
     def xla_flags(self, line: str) -> None:
         """XLA's flags in this jaxlib, with their types and what holds where nothing is set, XLA_FLAGS included.
 
@@ -155,7 +165,7 @@ def unload(ip: Any) -> None:
     for name in PARSERS:
         for kind in ("line", "cell"):
             ip.magics_manager.magics[kind].pop(name, None)
-    ip.magics_manager.magics["line"].pop("targets", None)
-    ip.magics_manager.magics["line"].pop("xla_flags", None)
+    for name in ("targets", "sharding", "xla_flags"):
+        ip.magics_manager.magics["line"].pop(name, None)
     ip.configurables[:] = [c for c in ip.configurables if not isinstance(c, JAXStage)]
     JAXStage.clear_instance()

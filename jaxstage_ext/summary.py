@@ -198,12 +198,20 @@ def _compare(inspection: Inspection) -> dict[str, Any] | None:
     return {"row": number} | (inspection.compare().to_dict() if number == 0 else {})
 
 
+def out_of_memory(inspection: Inspection) -> bool:
+    """Whether the compile ended because the device has not enough memory for the program."""
+    error = inspection.error
+    return error is not None and error.stage == "compile" and "RESOURCE_EXHAUSTED" in error.message
+
+
 def _views(inspection: Inspection) -> list[str]:
     """The views of the panel that have something to show for this call, in the order of their tabs."""
     compiled = stages.unwrap(inspection.compiled) is not None
     there = {
         "code": True,
         "compare": len(inspection.targets) > 1,
+        "cost": compiled,
+        "memory": compiled or out_of_memory(inspection),
         "passes": compiled,
         "machine": compiled,
         "options": inspection.stage == "compile",

@@ -22,10 +22,17 @@ LAYER_OF = {
     **dict.fromkeys(("inspection", "analyses", "compare", "errors", "option_table"), "inspection"),
     **dict.fromkeys(("saved", "serial", "summary"), "inspection"),
     **dict.fromkeys(("machine", "kernels", "kernel_rows"), "inspection"),
+    **dict.fromkeys(("costs", "looks", "memory", "numbers", "refused", "sharded", "typed"), "inspection"),
     "views": "views",
     "__init__": "package",
 }
-ONLY_HERE_PRIVATE = {"core/jax_private.py", "core/jax_private_compile.py", "core/mosaic.py", "core/worker_main.py"}
+ONLY_HERE_PRIVATE = {
+    "core/jax_private.py",
+    "core/jax_private_compile.py",
+    "core/jax_private_shardings.py",
+    "core/mosaic.py",
+    "core/worker_main.py",
+}
 KNOWS_JAX = {"ir/jaxpr.py"}
 
 

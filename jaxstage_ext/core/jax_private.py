@@ -24,6 +24,7 @@ from jax._src import pretty_printer as _pp
 from jax._src import source_info_util as _source_info
 from jax._src import stages as _stages
 from jax._src.interpreters import mlir as _mlir
+from jax._src.interpreters import partial_eval as _pe
 from jax._src.interpreters import pxla as _pxla
 from jaxlib import _hlo  # type: ignore[attr-defined, unused-ignore]
 
@@ -298,3 +299,65 @@ def own_shardings(fn: Any) -> tuple[str, ...]:
     given = (("in_shardings", info.in_shardings_leaves), ("out_shardings", info.out_shardings_leaves))
     stated = (jax.sharding.Sharding, jax.sharding.PartitionSpec)
     return tuple(name for name, leaves in given if any(isinstance(leaf, stated) for leaf in leaves))
+
+
+@dataclass(frozen=True)
+class Signature:
+    """The arrays that a lowering takes and gives.
+
+    Attributes:
+      arguments: their paths, "p['w']".      results: "result[0]['loss']".     kept: which arguments XLA is given.
+      tokens: how many parameters and results come before them, to keep effects in order.
+      constants: the arrays that the program closes over, as the user's code held them.
+    """
+
+    arguments: tuple[str, ...]
+    results: tuple[str, ...]
+    kept: frozenset[int]
+    tokens: int
+    constants: tuple[Any, ...]
+
+
+def signature(traced: Any, lowered: Any) -> Signature:
+    """That of a program."""
+    closed, args = traced.jaxpr, lowered._lowering.compile_args
+    info = closed.jaxpr.debug_info
+    return Signature(
+        tuple(map(str, info.arg_names or ())),
+        tuple(map(str, info.result_paths or ())),
+        frozenset(args["kept_var_idx"]),
+        len(args["ordered_effects"]),
+        tuple(getattr(const, "val", const) for const in closed.consts),
+    )
+
+
+def variables(atoms: Sequence[Any]) -> list[Any]:
+    """Those of an equation's inputs that are no literals."""
+    return [atom for atom in atoms if not isinstance(atom, _core.Literal)]
+
+
+def inner_jaxprs(eqn: Any) -> list[Any]:
+    """The jaxprs that an equation holds, one level down."""
+    return [getattr(inner, "jaxpr", inner) for inner in _core.jaxprs_in_params(eqn.params)]
+
+
+def split_by_policy(
+    jaxpr: Any, wanted: Sequence[Any], policy: Callable[..., Any]
+) -> tuple[list[Any], list[Any], list[Any]]:
+    """(inputs read, values saved, equations that make them), where `wanted` of a jaxpr's values are needed later.
+
+    This is what `jax.checkpoint` around the jaxpr would do: what the policy does not save is computed anew.
+    """
+    forward = jaxpr.replace(outvars=list(wanted), debug_info=jaxpr.debug_info.with_unknown_names())
+    forward, _ = _pe.dce_jaxpr(forward, [True] * len(wanted), instantiate=True)
+    count = len(forward.invars)
+    known, staged, _, _, number = _pe.partial_eval_jaxpr_custom(
+        forward, [False] * count, [True] * count, False, True, policy
+    )
+    _, used = _pe.dce_jaxpr(staged, [True] * len(staged.outvars))
+    saved = known.outvars[len(known.outvars) - number :]
+    kept = [value for value, is_used in zip(saved, used[:number], strict=True) if is_used]
+    inputs = [value for value, is_used in zip(forward.invars, used[number:], strict=True) if is_used]
+    own = set(forward.invars)
+    inputs = list(dict.fromkeys([*inputs, *(v for v in kept if v in own)]))
+    return inputs, [v for v in kept if v not in own], known.eqns

@@ -26,7 +26,7 @@ def order(program: jax_private.Placed, target: Target, limits: remote.Limits) ->
     plain = list(range(count))
     if target.platform != "tpu" or program.mesh is None or program.is_pmap:
         return plain, None
-    devices = [SimpleNamespace(**one) for one in _devices(target, limits)][:count]
+    devices = [SimpleNamespace(**one) for one in devices_of(target, limits)][:count]
     try:
         mesh = mesh_utils.create_device_mesh(
             program.mesh, devices, allow_split_physical_axes=devices[0].device_kind in _SPLITS_AXES
@@ -40,7 +40,7 @@ def order(program: jax_private.Placed, target: Target, limits: remote.Limits) ->
 _known: dict[Target, list[dict[str, Any]]] = {}
 
 
-def _devices(target: Target, limits: remote.Limits) -> list[dict[str, Any]]:
+def devices_of(target: Target, limits: remote.Limits) -> list[dict[str, Any]]:
     """What a mesh is laid out by: coordinates and the like of each device, by id."""
     if target not in _known:
         key = cache.key("devices", target.topology, target.kind, *packages.identity(target.platform))

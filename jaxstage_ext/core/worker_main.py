@@ -226,6 +226,28 @@ class Compiler:
         self.leaving = found["running"]
         return found
 
+    def propagation(self, **program: Any) -> dict[str, Any]:
+        """The module as the partitioner gets it; see `propagation_dump.collect`."""
+        from jaxstage_ext.core import propagation_dump
+
+        folder = Path(tempfile.mkdtemp(prefix=DUMP, dir=os.getcwd()))
+        found = propagation_dump.collect(lambda flags: self._compiled(**program, flags=flags), folder)
+        self.leaving = found["running"]
+        return found
+
+    def memory(self, **program: Any) -> dict[str, Any]:
+        """The buffer assignment of a program, what XLA says of its memory, and the error of one that did not fit."""
+        from jaxstage_ext.core import memory_dump
+
+        with self._compiled_with_dump(program, memory_dump.FLAGS) as dumped:
+            module = next(iter(dumped.executable.hlo_modules()), None) if dumped.executable else None
+            try:
+                proto = memory_dump.read(dumped.folder, getattr(module, "name", None))
+            except memory_dump.NoAssignment as none:
+                raise (dumped.error or none) from None
+            stats = _asked(lambda: _numbers(dumped.executable.get_compiled_memory_stats()))[0]
+            return {"proto": proto, "stats": stats or {}, "error": dumped.error and str(dumped.error)}
+
     def _artefacts(self, executable: Any, platform: str, large_constants: bool) -> dict[str, Any]:
         module = next(iter(executable.hlo_modules()), None)
         return {

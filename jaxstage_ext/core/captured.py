@@ -1,0 +1,101 @@
+"""By which names a function knows the arrays that its program closed over."""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import inspect
+from collections import deque
+from collections.abc import Iterable, Iterator
+from types import CodeType, FunctionType, MethodType
+from typing import Any
+
+import jax
+
+_MOST = 20_000
+"""Values that are looked at."""
+_DEEP = 6
+
+
+def names(fn: Any, arrays: Iterable[Any]) -> list[tuple[str, ...]]:
+    """For each array the Python names that lead to it from the function: "params['w']", "model.kernel".
+
+    Closures, globals, defaults, bound objects and what they hold are followed; no property is called. An array that
+    JAX made out of another value is not found.
+    """
+    arrays = list(arrays)
+    found: dict[int, list[str]] = {id(array): [] for array in arrays}
+    for name, value in _reached(fn):
+        if id(value) in found and name not in found[id(value)]:
+            found[id(value)].append(name)
+    return [tuple(found[id(array)]) for array in arrays]
+
+
+def _reached(fn: Any) -> Iterator[tuple[str, Any]]:
+    seen: set[int] = set()
+    todo = deque((name, value, 0) for name, value in _of_function(fn))
+    while todo and len(seen) < _MOST:
+        name, value, depth = todo.popleft()
+        yield name, value
+        if id(value) in seen or depth >= _DEEP:
+            continue
+        seen.add(id(value))
+        todo.extend((inner, held, depth + 1) for inner, held in _held(name, value))
+
+
+def _held(name: str, value: Any) -> Iterator[tuple[str, Any]]:
+    if isinstance(value, dict):
+        yield from ((f"{name}[{key!r}]", held) for key, held in list(value.items())[:_MOST])
+    elif isinstance(value, list | tuple):
+        yield from ((f"{name}[{i}]", held) for i, held in enumerate(value[:_MOST]))
+    elif _is_callable(value):
+        yield from _of_function(value)
+        if not isinstance(value, FunctionType | MethodType | functools.partial):
+            yield from _attributes(name, value)
+    elif not isinstance(value, jax.Array | type) and not inspect.ismodule(value):
+        yield from _attributes(name, value)
+
+
+def _attributes(name: str, value: Any) -> Iterator[tuple[str, Any]]:
+    with contextlib.suppress(TypeError):
+        yield from ((f"{name}.{key}", held) for key, held in vars(value).items() if isinstance(key, str))
+
+
+def _is_callable(value: Any) -> bool:
+    return isinstance(value, FunctionType | MethodType | functools.partial) or hasattr(value, "__wrapped__")
+
+
+def _of_function(fn: Any) -> Iterator[tuple[str, Any]]:
+    """What a function's code can name, the function inside a wrapper too."""
+    with contextlib.suppress(ValueError):
+        fn = inspect.unwrap(fn)
+    if isinstance(fn, functools.partial):
+        yield from _of_function(fn.func)
+        yield from ((f"{_title(fn.func)}(…)[{i}]", value) for i, value in enumerate(fn.args))
+        yield from fn.keywords.items()
+        return
+    if isinstance(fn, MethodType):
+        yield "self", fn.__self__
+        fn = fn.__func__
+    if not isinstance(fn, FunctionType):
+        yield _title(fn), fn
+        return
+    for name, cell in zip(fn.__code__.co_freevars, fn.__closure__ or (), strict=False):
+        with contextlib.suppress(ValueError):
+            yield name, cell.cell_contents
+    for name in _mentioned(fn.__code__):
+        if name in fn.__globals__:
+            yield name, fn.__globals__[name]
+    arguments = fn.__code__.co_varnames[: fn.__code__.co_argcount]
+    defaults = fn.__defaults__ or ()
+    yield from zip(arguments[len(arguments) - len(defaults) :], defaults, strict=False)
+    yield from (fn.__kwdefaults__ or {}).items()
+
+
+def _mentioned(code: CodeType) -> set[str]:
+    inner = (_mentioned(const) for const in code.co_consts if isinstance(const, CodeType))
+    return set(code.co_names).union(*inner)
+
+
+def _title(fn: Any) -> str:
+    return str(getattr(fn, "__name__", type(fn).__name__))

@@ -1,0 +1,77 @@
+"""The private names of jax that tell how a lowered program's values and a sharding's devices are laid out.
+
+Checked with jax 0.10.2 and 0.12.0.1.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import jax
+
+
+@dataclass(frozen=True)
+class ProgramValue:
+    """An argument or a result of a lowered program.
+
+    Attributes:
+      name: as JAX names it: "params['w']", "result[0]"; empty where it has none.
+      number: of the module's parameter or result, tokens left out (only programs of one device have them); None for
+        an argument that the program does not use.
+      sharding: JAX's own; None where the compiler is to choose.
+    """
+
+    name: str
+    is_result: bool
+    number: int | None
+    aval: Any
+    sharding: Any
+
+
+def program_values(lowered: Any) -> list[ProgramValue]:
+    """The arguments and results of a `jax.stages.Lowered`, in their order."""
+    args = lowered._lowering.compile_args
+    every, debug = args["all_args_info"], args["all_args_info"].debug_info
+    kept = sorted(args["kept_var_idx"])
+    places = {index: place for place, index in enumerate(kept)}
+    values = []
+    for index, aval in enumerate(every.in_avals):
+        place = places.get(index)
+        sharding = None if place is None else _specified(args["in_shardings"][place])
+        name = _nth(debug.arg_names, index)
+        values.append(ProgramValue(name, False, place, aval, sharding))
+    paths = debug.result_paths() if callable(debug.result_paths) else debug.result_paths
+    for place, (aval, sharding) in enumerate(zip(args["global_out_avals"], args["out_shardings"], strict=True)):
+        values.append(ProgramValue(_nth(paths, place), True, place, aval, _specified(sharding)))
+    return values
+
+
+def _specified(sharding: Any) -> Any:
+    return sharding if isinstance(sharding, jax.sharding.Sharding) else None
+
+
+def _nth(names: Any, index: int) -> str:
+    return str(names[index]) if names is not None and index < len(names) and names[index] is not None else ""
+
+
+def hlo_sharding(sharding: Any, rank: int) -> tuple[bytes, str] | None:
+    """(serialised OpSharding, text) of a `jax.sharding.Sharding` of whatever class; None where it has none."""
+    try:
+        found = sharding._to_xla_hlo_sharding(rank)
+        return bytes(found.to_proto().SerializeToString()), str(found)
+    except (AttributeError, NotImplementedError, TypeError):
+        return None
+
+
+def device_assignment(sharding: Any) -> tuple[Any, ...]:
+    """The devices of a sharding in the order in which XLA numbers them; empty for those of an abstract mesh."""
+    mesh = getattr(sharding, "mesh", None)
+    if mesh is not None and not isinstance(mesh, jax.sharding.Mesh):
+        return ()
+    return tuple(getattr(sharding, "_device_assignment", ()))
+
+
+def lowered_devices(lowered: Any) -> tuple[Any, ...]:
+    """The kernel's devices that a lowering names, in its order; empty where it names none."""
+    return tuple(lowered._lowering._device_list or ())

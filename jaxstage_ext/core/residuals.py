@@ -1,0 +1,133 @@
+"""What a derivative's backward pass keeps of its forward pass, and what a checkpoint policy would keep instead.
+
+Read from the jaxpr: an equation whose name scope holds "transpose(" is work of the backward pass; a value that it
+reads and did not make is a residual. Sizes are of whole arrays, before XLA fused or removed anything.
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any, cast
+
+import jax
+
+from jaxstage_ext.core import jax_private
+from jaxstage_ext.ir.source import cell_of, is_outside, is_user
+
+BACKWARD = "transpose("
+POLICIES = ("nothing_saveable", "dots_with_no_batch_dims_saveable", "dots_saveable", "everything_saveable")
+"""Of `jax.checkpoint_policies`, from the least kept to the most."""
+_SCOPED = ("jit", "pjit", "closed_call", "core_call", "scan", "remat", "checkpoint", "custom_jvp_call", "while", "cond")
+
+
+class NoResiduals(ValueError):
+    """A policy that does not exist, or a program without a derivative; its text is one line."""
+
+
+@dataclass(frozen=True)
+class Residual:
+    """One array that is kept: which primitive made it ("argument" for an input), its source line, its size in bytes."""
+
+    made_by: str
+    shape: str
+    size: int
+    line: str
+
+    @property
+    def is_argument(self) -> bool:
+        return self.made_by == "argument"
+
+
+def read(traced: Any, policy: str | Callable[..., Any] | None = None) -> list[Residual]:
+    """What the backward passes of a traced program keep; with a policy, what they would under `jax.checkpoint` with it.
+
+    Raises NoResiduals for an unknown name of a policy, and where nothing is differentiated.
+    """
+    chosen = _policy(policy)
+    names = dict(zip(traced.jaxpr.jaxpr.invars, traced.jaxpr.jaxpr.debug_info.arg_names or (), strict=False))
+    found: list[Residual] = []
+    for jaxpr, read_back in _levels(traced.jaxpr.jaxpr):
+        found += _kept(jaxpr, read_back, chosen, names)
+    if not found:
+        raise NoResiduals("the program computes no derivative: no equation of a backward pass is in its jaxpr")
+    return sorted(found, key=lambda residual: -residual.size)
+
+
+def _policy(policy: str | Callable[..., Any] | None) -> Callable[..., Any] | None:
+    if policy is None or callable(policy):
+        return policy
+    found = getattr(jax.checkpoint_policies, policy, None) if isinstance(policy, str) else None
+    if callable(found):
+        return cast(Callable[..., Any], found)
+    near = difflib.get_close_matches(str(policy), POLICIES, n=1)
+    hint = f"did you mean {near[0]!r}?" if near else f"there are {', '.join(POLICIES)}, and functions such as those"
+    raise NoResiduals(f"{policy!r} is no policy of jax.checkpoint_policies; {hint}")
+
+
+def _levels(jaxpr: Any) -> Iterator[tuple[Any, list[Any]]]:
+    """Each jaxpr in which a backward pass meets its forward pass, with the values that it reads."""
+    back = [BACKWARD in jax_private.name_stack(eqn) for eqn in jaxpr.eqns]
+    forward = [eqn for eqn, is_back in zip(jaxpr.eqns, back, strict=True) if not is_back]
+    own = {*jaxpr.invars, *jaxpr.constvars, *(value for eqn in forward for value in eqn.outvars)}
+    reads = (eqn.invars for eqn, is_back in zip(jaxpr.eqns, back, strict=True) if is_back)
+    read_back = list(dict.fromkeys(v for atoms in reads for v in jax_private.variables(atoms) if v in own))
+    if read_back:
+        yield jaxpr, read_back
+    for eqn in forward:
+        for inner in jax_private.inner_jaxprs(eqn):
+            yield from _levels(inner)
+
+
+def _kept(
+    jaxpr: Any, read_back: list[Any], policy: Callable[..., Any] | None, names: dict[Any, str]
+) -> Iterator[Residual]:
+    made = _makers(jaxpr.eqns)
+    inputs, saved = [v for v in read_back if v not in made], [v for v in read_back if v in made]
+    if policy is not None and saved:
+        more, saved, equations = jax_private.split_by_policy(jaxpr, saved, policy)
+        made = _makers(equations)
+        inputs = list(dict.fromkeys([*inputs, *more]))
+    for value in inputs:
+        yield Residual("argument", *_sized(value), names.get(value, ""))
+    for value in saved:
+        eqn, i = made[value]
+        yield Residual(eqn.primitive.name, *_sized(value), _line(eqn, i))
+
+
+def _makers(equations: list[Any]) -> dict[Any, tuple[Any, int]]:
+    return {value: (eqn, i) for eqn in equations for i, value in enumerate(eqn.outvars)}
+
+
+def _sized(value: Any) -> tuple[str, int]:
+    aval = value.aval
+    try:
+        size = int(aval.size) * int(aval.dtype.itemsize)
+    except (AttributeError, TypeError):
+        size = 0
+    return str(aval.str_short(short_dtypes=True)), size
+
+
+def _line(eqn: Any, place: int) -> str:
+    """The user's line that makes a result: of equations inside one another the innermost that has one."""
+    inner = _inside(eqn, place)
+    return (_line(*inner) if inner else "") or _own_line(eqn)
+
+
+def _inside(eqn: Any, place: int) -> tuple[Any, int] | None:
+    """The equation of a loop's or call's own that makes a result, and which of its results that is."""
+    for jaxpr in jax_private.inner_jaxprs(eqn)[:1] if eqn.primitive.name in _SCOPED else ():
+        for one in jaxpr.eqns:
+            for i, value in enumerate(one.outvars):
+                if place < len(jaxpr.outvars) and value is jaxpr.outvars[place]:
+                    return one, i
+    return None
+
+
+def _own_line(eqn: Any) -> str:
+    for code, last in jax_private.raw_frames(eqn):
+        if is_user(code.co_filename) and not is_outside(code.co_filename):
+            line = jax_private.frame_position(code, last)[0]
+            return f"{cell_of(code.co_filename) or code.co_filename}:{line}"
+    return ""

@@ -1,0 +1,83 @@
+"""The tables that an Inspection has as attributes, each computed when it is first asked for."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, cast
+
+from jaxstage_ext import costs, sharded, typed
+from jaxstage_ext.analysis.collectives import Collectives
+from jaxstage_ext.analysis.dtypes import Dtypes
+from jaxstage_ext.analysis.memory import Memory
+from jaxstage_ext.analysis.shardings import Shardings
+from jaxstage_ext.costs import Costs
+from jaxstage_ext.memory import MemoryLook
+
+if TYPE_CHECKING:
+    from jaxstage_ext.inspection import Inspection
+
+
+class Looks:
+    """What `Inspection` is made of beside its stages and documents."""
+
+    @property
+    def _whole(self) -> Inspection:
+        return cast("Inspection", self)
+
+    @cached_property
+    def cost(self) -> Costs:
+        """FLOPs and bytes of each instruction, by line and scope too; what XLA counts; what bounds the program.
+
+        Raises ValueError where nothing was compiled.
+        """
+        return costs.of(self._whole)
+
+    def roofline(self) -> Any:
+        """The instructions under the target's roofline as a `plotly.graph_objects.Figure`."""
+        from jaxstage_ext.views import figures
+
+        return figures.roofline(self.cost.roofline)
+
+    @cached_property
+    def shardings(self) -> Shardings:
+        """Which device holds which slice of every argument and result; `.intermediates` of what lies between.
+
+        Raises ValueError where nothing was lowered.
+        """
+        return sharded.read(self._whole)
+
+    @cached_property
+    def collectives(self) -> Collectives:
+        """What the devices exchange, the costliest first: groups, bytes, time, source line, and what caused it.
+
+        The compiler is asked once more for the cause. Raises ValueError where nothing was compiled.
+        """
+        return sharded.collectives(self._whole)
+
+    @cached_property
+    def dtypes(self) -> Dtypes:
+        """Where values change their dtype, with the bytes that costs. Raises ValueError where nothing was traced."""
+        return typed.read(self._whole)
+
+    @cached_property
+    def _propagation(self) -> sharded.Asked:
+        return sharded.ask_propagation(self._whole)
+
+    @cached_property
+    def memory_look(self) -> MemoryLook:
+        """What views ask of the memory."""
+        return MemoryLook(self._whole)
+
+    @property
+    def memory(self) -> Memory:
+        """Live bytes over the schedule, what lives at the worst moment, does it fit, arguments and results.
+
+        The first look compiles once more, in the worker, also where the compile ran out of memory; see `memory.look`.
+        """
+        return self.memory_look.memory()
+
+    def memory_figure(self, space: str | int = 0) -> Any:
+        """Live bytes over the schedule as a `plotly.graph_objects.Figure`. Raises ImportError without plotly."""
+        from jaxstage_ext.views import memory_figure
+
+        return memory_figure.figure(self.memory, space)

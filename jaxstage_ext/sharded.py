@@ -1,0 +1,219 @@
+"""The shardings and collectives of an Inspection, made of what it holds when they are first asked for."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+import jax
+import numpy as np
+
+from jaxstage_ext import numbers, refused
+from jaxstage_ext.analysis import collectives as tables
+from jaxstage_ext.analysis import propagation, sharding_plain, sharding_text
+from jaxstage_ext.analysis.collective_ops import any_in
+from jaxstage_ext.analysis.collectives import Collectives, Program
+from jaxstage_ext.analysis.cost import Places
+from jaxstage_ext.analysis.interconnect import Links
+from jaxstage_ext.analysis.mesh import Mesh
+from jaxstage_ext.analysis.propagation import COMPILER, YOU, Propagated
+from jaxstage_ext.analysis.sharding import Sharding, on_one_device, unknown
+from jaxstage_ext.analysis.sharding_map import ShardingMap
+from jaxstage_ext.analysis.sharding_words import describe
+from jaxstage_ext.analysis.shardings import ARGUMENT, RESULT, Place, Shardings, Value, intermediates, table
+from jaxstage_ext.core import again, shardings, stages
+from jaxstage_ext.core.devices import CATALOGUE
+from jaxstage_ext.ir import hlo, hlo_ops
+from jaxstage_ext.summary import short_dtype
+
+if TYPE_CHECKING:
+    from jaxstage_ext.inspection import Inspection
+
+LOOK = "look"
+NOWHERE = Places(np.zeros(0, np.int64), (), ())
+
+
+def read(inspection: Inspection) -> Shardings:
+    """How arguments and results lie on the devices; of a call that JAX refused for that, how they were to lie.
+
+    Raises NoNumbers where nothing was lowered for another reason.
+    """
+    lowered = stages.unwrap(inspection.lowered)
+    if not isinstance(lowered, jax.stages.Lowered):
+        if (told := refused.read(inspection)) is not None:
+            return told
+        raise numbers.NoNumbers(f"{inspection.name} was not lowered by JAX itself, so its shardings are not known")
+    given = shardings.of_program(lowered)
+    meshes = meshes_of(inspection, given)
+    places = places_of(inspection)
+    compiled = _boundaries(inspection, given, len(places))
+    values = [_value(one, compiled, meshes, len(places)) for one in given]
+    look = partial(_intermediates, inspection)
+    return Shardings(tuple(values), tuple(places), tuple(meshes), (), look)
+
+
+def meshes_of(inspection: Inspection, given: Sequence[shardings.Value]) -> list[Mesh]:
+    """The meshes of a program, those that its values name first."""
+    named = [mesh for one in given if (mesh := sharding_plain.mesh_of(one.sharding)) is not None]
+    written = sharding_text.meshes(inspection.documents["stablehlo"].text).values()
+    return list(dict.fromkeys([*named, *(mesh for mesh in written if mesh.names)]))
+
+
+def places_of(inspection: Inspection) -> list[Place]:
+    """The devices that a program runs on, in the order of its device assignment."""
+    return [Place(one.id, one.process, one.coords, one.core) for one in shardings.of_devices(inspection._staged)]
+
+
+def _boundaries(
+    inspection: Inspection, given: Sequence[shardings.Value], devices: int
+) -> tuple[dict[int, Sharding], dict[int, Sharding]]:
+    """What the compiler settled for the module's parameters and results, by number; empty where it did not."""
+    proto = inspection._hlo_proto()
+    if proto is None:
+        return {}, {}
+    found = propagation.boundaries(proto(), devices)
+    ranks = [{one.number: len(one.shape) for one in given if one.is_result is kind} for kind in (False, True)]
+    parameters, results = (
+        {number: of(rank) for number, rank in its.items() if number is not None and (of := each.get(number))}
+        for its, each in zip(ranks, found, strict=True)
+    )
+    return parameters, results
+
+
+def _value(
+    one: shardings.Value,
+    compiled: tuple[dict[int, Sharding], dict[int, Sharding]],
+    meshes: Sequence[Mesh],
+    devices: int,
+) -> Value:
+    chosen, settled = YOU, compiled[one.is_result].get(-1 if one.number is None else one.number)
+    if one.sharding is not None:
+        sharding = sharding_plain.read(one.sharding, one.shape)
+    elif one.number is None:
+        sharding, chosen = unknown("", "the program does not use it, so it is not sent to any device"), ""
+    elif devices == 1:
+        sharding, chosen = on_one_device(0, len(one.shape)), ""
+    elif settled is not None:
+        sharding, chosen = settled, COMPILER
+    else:
+        sharding, chosen = unknown("", "it is left to the compiler, and nothing was compiled"), ""
+    sharding = propagation.named(sharding, meshes)
+    kind = RESULT if one.is_result else ARGUMENT
+    return Value(one.name, kind, ShardingMap(one.shape, sharding, short_dtype(one.dtype), one.bits), chosen or None)
+
+
+Asked = tuple[bytes | None, list[str]]
+
+
+def ask_propagation(inspection: Inspection, progress: Callable[[float, str | None], None] | None = None) -> Asked:
+    """(the module as the partitioner got it or None, what the partitioner warned of). Compiles once more.
+
+    Raises NotOnTarget where the worker cannot, and what `worker.ask` does.
+    """
+    prepared = again.prepared(inspection._staged)
+    if prepared.devices == 1:
+        return None, []
+    how: dict[str, Any] = {"lane": LOOK} | ({"progress": progress} if progress else {})
+    answer = prepared.ask("propagation", inspection._staged.limits, how=how)
+    return answer["after"], answer["warnings"]
+
+
+def propagated(inspection: Inspection) -> Propagated | None:
+    """The module after propagation; None where nothing is propagated, on one device. Raises as `ask_propagation`."""
+    dump, _ = inspection._propagation
+    if dump is None:
+        return None
+    given = shardings.of_program(stages.unwrap(inspection.lowered))
+    read = propagation.read(dump, len(places_of(inspection)), meshes_of(inspection, given))
+    linked = hlo.sources(read.module, inspection._table)
+    frames = inspection._table.freeze()
+    users = np.append(frames.user, -1)[linked.frame].tolist()
+    labels = {frame: numbers.label(frames, frame) for frame in set(users)}
+    explicit = any(one.sharding and one.sharding.get("explicit") for one in given)
+    return replace(read, lines=[labels[frame] for frame in users], explicit=explicit)
+
+
+def _intermediates(inspection: Inspection) -> tuple[Value, ...]:
+    module = propagated(inspection)
+    if module is None:
+        return ()
+    return intermediates(module)
+
+
+def collectives(inspection: Inspection) -> Collectives:
+    """The collectives of the optimised module. Raises NoNumbers where there is none.
+
+    What caused them is asked of the compiler once more; where that fails the table says why it is unknown.
+    """
+    proto = inspection._hlo_proto()
+    if proto is None:
+        raise numbers.NoNumbers(f"{inspection.name} has no optimised HLO; inspect it with stage='compile'")
+    data = proto()
+    ops = hlo_ops.read(data)
+    if not any_in(ops):
+        return Collectives(ops, NOWHERE, ())
+    places = numbers.places(inspection.documents["hlo"], ops)
+    return tables.read(data, inspection._module_columns, places, _program(inspection))
+
+
+def _program(inspection: Inspection) -> Program:
+    """What is to be known of the program beside its module; the compiler is asked once more."""
+    lowered = stages.unwrap(inspection.lowered)
+    if not isinstance(lowered, jax.stages.Lowered):
+        return Program(_device_count(inspection), why_unknown="it was not lowered by JAX itself")
+    places = places_of(inspection)
+    meshes = meshes_of(inspection, shardings.of_program(lowered))
+    links = links_of(inspection, places)
+    try:
+        module, (_, warnings) = propagated(inspection), inspection._propagation
+    except Exception as error:  # whatever it is, the rest of the table holds
+        why = f"the compiler could not be asked once more: {str(error).splitlines()[0] if str(error) else error!r}"
+        return Program(len(places), meshes, links, None, why)
+    return Program(len(places), meshes, links, module, "it runs on one device" if module is None else "", warnings)
+
+
+def _device_count(inspection: Inspection) -> int:
+    return int(getattr(inspection.compiled, "devices", 1) or 1)
+
+
+def live(array: Any, name: str) -> str:
+    """Which device holds which slice of an array, in words."""
+    value, places = _live(array, name)
+    try:
+        array.sharding.shard_shape(array.shape)
+    except ValueError as error:
+        return f"{describe(value, places)}\nJAX refuses it: {' '.join(str(error).split())}"
+    return describe(value, places)
+
+
+def live_table(arrays: Sequence[tuple[str, Any]]) -> str:
+    """The same of several arrays, one row each."""
+    whole = table([_live(array, name)[0] for name, array in arrays])
+    shown = ("value", "type", "sharding", "shard", "a device", "copies")
+    return str(replace(whole, columns={name: whole.columns[name] for name in shown}))
+
+
+def _live(array: Any, name: str) -> tuple[Value, list[Place]]:
+    one, devices = shardings.of_array(array, name)
+    sharding = sharding_plain.read(one.sharding or {}, one.shape)
+    places = [Place(device.id, device.process, device.coords, device.core) for device in devices]
+    return Value(one.name, ARGUMENT, ShardingMap(one.shape, sharding, short_dtype(one.dtype), one.bits)), places
+
+
+def links_of(inspection: Inspection, places: Sequence[Place]) -> Links:
+    """The links of one device: half of its maker's figure for both directions, shared by the devices of a chip."""
+    target = inspection.target
+    hosts = [place.process for place in places]
+    device = CATALOGUE.get(target.kind)
+    if device is None:
+        return Links(hosts=hosts, source="the target's links are not in the catalogue of devices")
+    if device.interconnect is None:
+        return Links(hosts=hosts, source=f"the catalogue has no interconnect bandwidth of {device.title}")
+    each = (target.devices or 1) // (target.chips or 1) or 1
+    coords = [place.coords for place in places if place.coords is not None]
+    axes = target.topology.count("x") + 1 if target.platform == "tpu" and len(coords) == len(places) else 0
+    torus = tuple(one[:axes] for one in coords) if axes else ()
+    source = f"{device.title}, {device.interconnect / 2e9:.4g} GB/s a chip in one direction, by its maker"
+    return Links(device.interconnect / 2 / each, torus, hosts, source)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import atexit
 import os
+import shutil
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
@@ -12,6 +14,7 @@ import pytest
 os.environ.setdefault("JAX_PLATFORMS", "cpu")
 os.environ.setdefault("JAX_NUM_CPU_DEVICES", "4")
 os.environ["IPYTHONDIR"] = tempfile.mkdtemp(prefix="jaxstage-ipython-")
+atexit.register(shutil.rmtree, os.environ["IPYTHONDIR"], ignore_errors=True)
 os.environ["COLUMNS"] = "100"
 os.environ.pop("JAX_COMPILATION_CACHE_DIR", None)
 os.environ.pop("JAXSTAGE_CACHE_DIR", None)
@@ -38,3 +41,10 @@ def workers_of_our_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Itera
     yield tmp_path
     worker.close_all()
     assert not list(tmp_path.glob("jaxstage-*"))
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """A name with an address in it differs from process to process, and pytest-xdist then runs nothing at all."""
+    addressed = [item.nodeid for item in items if " at 0x" in item.nodeid]
+    if addressed:
+        raise pytest.UsageError(f"an address in the name of a test: {addressed[0]}; give the parameter ids")

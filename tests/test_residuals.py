@@ -71,7 +71,7 @@ def step(function: Callable[..., Any]) -> Callable[..., Any]:
     return update
 
 
-@pytest.mark.parametrize("policy", POLICIES, ids=str)
+@pytest.mark.parametrize("policy", POLICIES, ids=lambda policy: getattr(policy, "__name__", str(policy)))
 @pytest.mark.parametrize("function", PROGRAMS, ids=lambda f: f.__name__)
 def test_as_much_as_jax_says(function: Callable[..., Any], policy: Any) -> None:
     found = residuals.read(jax.jit(step(function)).trace(W, X), policy)

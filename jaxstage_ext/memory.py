@@ -20,8 +20,7 @@ from jaxstage_ext.core import captured, jax_private, memory_look, process_memory
 from jaxstage_ext.core.devices import CATALOGUE, memory_of
 from jaxstage_ext.core.memory_look import Assigned, Progress
 from jaxstage_ext.ir import hlo, hlo_buffers, hlo_ops, hlo_schedule
-from jaxstage_ext.numbers import NoNumbers, places
-from jaxstage_ext.report import Frames
+from jaxstage_ext.numbers import NoNumbers, label, places
 
 if TYPE_CHECKING:
     from jaxstage_ext.inspection import Inspection
@@ -92,19 +91,12 @@ def _places(inspection: Inspection, module: bytes, ops: hlo_ops.Operations) -> t
     found = hlo.parse(module)
     linked = hlo.sources(found, inspection._table)
     frames = inspection._table.freeze()
-    scopes = (*found.scopes, "")
     user = np.where(linked.frame >= 0, frames.user[np.maximum(linked.frame, 0)], -1) if len(frames) else linked.frame
-    labels = {int(frame): _line(frames, int(frame)) for frame in np.unique(user)}
+    labels = {int(frame): label(frames, int(frame)) for frame in np.unique(user)}
     lines = [labels[frame] for frame in user.tolist()]
-    scope = [scopes[i].rpartition("/")[0] for i in linked.scope.tolist()]
+    groups = [*(scope.rpartition("/")[0] for scope in found.scopes), ""]
+    scope = [groups[i] for i in linked.scope.tolist()]
     return Places(np.full(len(ops), -1), lines, scope), ()
-
-
-def _line(frames: Frames, frame: int) -> str:
-    if frame < 0:
-        return ""
-    span = frames.span(frame)
-    return f"{span.cell or span.file}:{span.line}"
 
 
 def _device(inspection: Inspection, platform: str) -> Device:

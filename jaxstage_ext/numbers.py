@@ -44,8 +44,8 @@ def places(document: Document, ops: hlo_ops.Operations) -> Places:
     frame = np.where(known, document._user_frame[np.maximum(row, 0)], -1)
     scope = np.where(known, document.scope[np.maximum(row, 0)], -1)
     labels = {int(f): label(document.frames, int(f)) for f in np.unique(frame)}
-    scopes = (*document.scopes, "")
-    return Places(row, [labels[f] for f in frame.tolist()], [_group(scopes[s]) for s in scope.tolist()])
+    groups = [*map(_group, document.scopes), ""]
+    return Places(row, [labels[f] for f in frame.tolist()], [groups[s] for s in scope.tolist()])
 
 
 def label(frames: Frames, frame: int) -> str:

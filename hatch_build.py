@@ -10,7 +10,8 @@ from typing import Any
 
 from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 
-BUILT = ("panel.js", "panel.css", "standalone.js", "passes.js", "cost.js", "memory.js")
+SCRIPTS = ("passes", "cost", "memory", "machine", "options")
+BUILT = ("panel.js", "panel.css", "standalone.js", *(f"{name}.js" for name in SCRIPTS))
 NO_NPM = (
     "jaxstage-ext: the front end must be built ({why}), and that needs npm, which is not on the PATH.\n"
     "Install Node.js 20 or newer, or install a released wheel or sdist: those hold the built files."

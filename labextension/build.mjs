@@ -56,6 +56,8 @@ const builds = [
   later("passes"),
   later("cost"),
   later("memory"),
+  later("machine"),
+  later("options"),
 ];
 
 /** An offline page inlines the script, so no closing tag may stand in it. */

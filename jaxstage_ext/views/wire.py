@@ -34,7 +34,7 @@ from jaxstage_ext.views.search import MOST_HITS, find, symbol
 LARGEST_WHOLE = 20_000_000
 """Bytes of text up to which a document is sent whole."""
 LONGEST_PAGE = 5000
-SCRIPTS = ("passes", "cost", "memory")
+SCRIPTS = ("passes", "cost", "memory", "machine", "options")
 """Views whose script the panel asks for when they are opened."""
 MOST_OF_LOG, LONGEST_OF_LOG = 200, 1000
 """Of a worker's log: lines, and characters of each."""

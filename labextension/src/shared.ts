@@ -2,6 +2,7 @@
 
 import * as hooks from "preact/hooks";
 import * as jsx from "preact/jsx-runtime";
+import * as actions from "./actions";
 import * as columns from "./columns";
 import * as figures from "./figures";
 import * as gzip from "./gzip";
@@ -13,12 +14,15 @@ import * as geometry from "./views/geometry";
 import * as viewHooks from "./views/hooks";
 import * as icons from "./views/icons";
 import * as look from "./views/look";
+import * as pane from "./views/pane";
 import * as rowView from "./views/rowView";
 import * as waiting from "./views/waiting";
+import * as workerLog from "./views/workerLog";
 
 export const SHARED: Record<string, unknown> = {
   "preact/hooks": hooks,
   "preact/jsx-runtime": jsx,
+  "./actions": actions,
   "./columns": columns,
   "./figures": figures,
   "./gzip": gzip,
@@ -30,6 +34,8 @@ export const SHARED: Record<string, unknown> = {
   "./views/hooks": viewHooks,
   "./views/icons": icons,
   "./views/look": look,
+  "./views/pane": pane,
   "./views/rowView": rowView,
   "./views/waiting": waiting,
+  "./views/workerLog": workerLog,
 };

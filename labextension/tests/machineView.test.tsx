@@ -5,6 +5,8 @@ import { mount } from "../src/mount";
 import { Session } from "../src/session";
 import type { Params, Reply } from "../src/source";
 import { readState } from "../src/state";
+import { MachineView } from "../src/views/machineView";
+import { VIEWS } from "../src/views/views";
 import fixture from "./fixtures/loss.json";
 import { $, $$, FakeKernel, click, soon } from "./kernel";
 
@@ -45,6 +47,7 @@ async function open(more: Record<string, unknown> = {}): Promise<void> {
 }
 
 beforeEach(() => {
+  VIEWS.machine = { title: "machine", hint: "", component: MachineView };
   kernel = new FakeKernel();
   vi.spyOn(HTMLElement.prototype, "clientWidth", "get").mockReturnValue(1400);
 });

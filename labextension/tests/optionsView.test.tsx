@@ -3,6 +3,8 @@ import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { mount } from "../src/mount";
 import { Session } from "../src/session";
 import { readState } from "../src/state";
+import { OptionsView } from "../src/views/optionsView";
+import { VIEWS } from "../src/views/views";
 import fixture from "./fixtures/loss.json";
 import { $, $$, FakeKernel, click, key, soon } from "./kernel";
 
@@ -27,6 +29,7 @@ async function open(flags: unknown[] = TABLE, problem = ""): Promise<void> {
 }
 
 beforeEach(() => {
+  VIEWS.options = { title: "options", hint: "", component: OptionsView };
   kernel = new FakeKernel();
   copied = [];
   vi.stubGlobal("navigator", { clipboard: { writeText: async (text: string) => void copied.push(text) } });

@@ -5,8 +5,6 @@ import type { Session } from "../session";
 import type { Summary } from "../state";
 import { CompareView } from "./compareView";
 import { later } from "./later";
-import { MachineView } from "./machineView";
-import { OptionsView } from "./optionsView";
 
 export interface View {
   /** On its tab. */
@@ -25,13 +23,13 @@ export const VIEWS: Record<string, View> = {
   machine: {
     title: "Machine code",
     hint: "each kernel's LLVM IR, PTX, assembly, and what it takes",
-    component: MachineView,
+    component: later("machine"),
     tall: true,
   },
   cost: { title: "Cost", hint: "FLOPs and bytes, and what bounds the program", component: later("cost"), tall: true },
   memory: { title: "Memory", hint: "what lives when, and does it fit", component: later("memory"), tall: true },
   passes: { title: "Passes", hint: "what each of XLA's passes changed", component: later("passes"), tall: true },
-  options: { title: "Options", hint: "XLA's flags, and what this call sets", component: OptionsView, tall: true },
+  options: { title: "Options", hint: "XLA's flags, and what this call sets", component: later("options"), tall: true },
 };
 
 /** The names of a call's tabs, in Python's order. */

@@ -1,0 +1,1 @@
+export { MachineView as component } from "./machineView";

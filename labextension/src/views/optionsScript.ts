@@ -1,0 +1,1 @@
+export { OptionsView as component } from "./optionsView";

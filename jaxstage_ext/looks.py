@@ -60,8 +60,24 @@ class Looks:
         return typed.read(self._whole)
 
     @cached_property
+    def converts(self) -> bool:
+        """Whether the jaxpr changes dtypes."""
+        return typed.is_any(self._whole)
+
+    @cached_property
     def _propagation(self) -> sharded.Asked:
         return sharded.ask_propagation(self._whole)
+
+    def propagate(self, progress: sharded.Progress) -> None:
+        """Ask for the shardings after propagation, telling how far that is. Raises as `shardings.intermediates`."""
+        if "_propagation" not in vars(self):
+            self._propagation = sharded.ask_propagation(self._whole, progress)
+
+    def find_collectives(self, progress: sharded.Progress) -> Collectives:
+        """`collectives`, telling how far the compile for their causes is."""
+        if "collectives" not in vars(self):
+            self.collectives = sharded.collectives(self._whole, progress)
+        return self.collectives
 
     @cached_property
     def memory_look(self) -> MemoryLook:

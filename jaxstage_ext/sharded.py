@@ -105,9 +105,10 @@ def _value(
 
 
 Asked = tuple[bytes | None, list[str]]
+Progress = Callable[[float, str | None], None]
 
 
-def ask_propagation(inspection: Inspection, progress: Callable[[float, str | None], None] | None = None) -> Asked:
+def ask_propagation(inspection: Inspection, progress: Progress | None = None) -> Asked:
     """(the module as the partitioner got it or None, what the partitioner warned of). Compiles once more.
 
     Raises NotOnTarget where the worker cannot, and what `worker.ask` does.
@@ -142,7 +143,7 @@ def _intermediates(inspection: Inspection) -> tuple[Value, ...]:
     return intermediates(module)
 
 
-def collectives(inspection: Inspection) -> Collectives:
+def collectives(inspection: Inspection, progress: Progress | None = None) -> Collectives:
     """The collectives of the optimised module. Raises NoNumbers where there is none.
 
     What caused them is asked of the compiler once more; where that fails the table says why it is unknown.
@@ -155,10 +156,10 @@ def collectives(inspection: Inspection) -> Collectives:
     if not any_in(ops):
         return Collectives(ops, NOWHERE, ())
     places = numbers.places(inspection.documents["hlo"], ops)
-    return tables.read(data, inspection._module_columns, places, _program(inspection))
+    return tables.read(data, inspection._module_columns, places, _program(inspection, progress))
 
 
-def _program(inspection: Inspection) -> Program:
+def _program(inspection: Inspection, progress: Progress | None) -> Program:
     """What is to be known of the program beside its module; the compiler is asked once more."""
     lowered = stages.unwrap(inspection.lowered)
     if not isinstance(lowered, jax.stages.Lowered):
@@ -167,8 +168,10 @@ def _program(inspection: Inspection) -> Program:
     meshes = meshes_of(inspection, shardings.of_program(lowered))
     links = links_of(inspection, places)
     try:
+        if progress is not None:
+            inspection.propagate(progress)
         module, (_, warnings) = propagated(inspection), inspection._propagation
-    except Exception as error:  # whatever it is, the rest of the table holds
+    except (RuntimeError, ValueError, OSError, MemoryError) as error:  # the rest of the table holds
         why = f"the compiler could not be asked once more: {str(error).splitlines()[0] if str(error) else error!r}"
         return Program(len(places), meshes, links, None, why)
     return Program(len(places), meshes, links, module, "it runs on one device" if module is None else "", warnings)

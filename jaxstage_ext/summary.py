@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import jax
 import numpy as np
 
+from jaxstage_ext import tabs
 from jaxstage_ext.analyses import Analyses, Figure
 from jaxstage_ext.core import autotune, gpu_descriptions, jax_private, options, packages, specs, stages
 from jaxstage_ext.core.absent import Executable
@@ -183,7 +184,7 @@ def of(inspection: Inspection) -> dict[str, Any]:
         "documents": [_document(inspection, kind, running) for kind in inspection.documents],
         "error": _error(inspection),
         "notes": [] if running else _notes(inspection),
-        "views": _views(inspection),
+        "views": tabs.of(inspection),
         "worker": not inspection.target.is_local,
         "compare": _compare(inspection),
     }
@@ -196,27 +197,6 @@ def _compare(inspection: Inspection) -> dict[str, Any] | None:
         return None
     number = next((i for i, one in enumerate(targets) if one is inspection), 0)
     return {"row": number} | (inspection.compare().to_dict() if number == 0 else {})
-
-
-def out_of_memory(inspection: Inspection) -> bool:
-    """Whether the compile ended because the device has not enough memory for the program."""
-    error = inspection.error
-    return error is not None and error.stage == "compile" and "RESOURCE_EXHAUSTED" in error.message
-
-
-def _views(inspection: Inspection) -> list[str]:
-    """The views of the panel that have something to show for this call, in the order of their tabs."""
-    compiled = stages.unwrap(inspection.compiled) is not None
-    there = {
-        "code": True,
-        "compare": len(inspection.targets) > 1,
-        "cost": compiled,
-        "memory": compiled or out_of_memory(inspection),
-        "passes": compiled,
-        "machine": compiled,
-        "options": inspection.stage == "compile",
-    }
-    return [name for name, has in there.items() if has]
 
 
 def options_of(inspection: Inspection) -> dict[str, Any]:

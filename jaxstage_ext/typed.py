@@ -27,6 +27,12 @@ def read(inspection: Inspection) -> Dtypes:
     return dtypes.join([*found, *_compiled(inspection)])
 
 
+def is_any(inspection: Inspection) -> bool:
+    """Whether the jaxpr has a conversion."""
+    traced = stages.unwrap(inspection.traced)
+    return traced is not None and next(dtypes.of_jaxpr(traced.jaxpr, lambda eqn: ""), None) is not None
+
+
 def _liner(inspection: Inspection) -> Callable[[Any], str]:
     """A function from an equation to its source line."""
     frame_of, frames = jaxpr.frame_reader(inspection._table), inspection._table.freeze()

@@ -58,6 +58,9 @@ const builds = [
   later("memory"),
   later("machine"),
   later("options"),
+  later("shardings"),
+  later("collectives"),
+  later("dtypes"),
 ];
 
 /** An offline page inlines the script, so no closing tag may stand in it. */

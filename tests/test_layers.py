@@ -20,7 +20,7 @@ LAYER_OF = {
     "analysis": "analysis",
     "profiling": "analysis",
     **dict.fromkeys(("inspection", "analyses", "compare", "errors", "option_table"), "inspection"),
-    **dict.fromkeys(("saved", "serial", "summary"), "inspection"),
+    **dict.fromkeys(("saved", "serial", "summary", "tabs"), "inspection"),
     **dict.fromkeys(("machine", "kernels", "kernel_rows"), "inspection"),
     **dict.fromkeys(("costs", "looks", "memory", "numbers", "refused", "sharded", "typed"), "inspection"),
     "views": "views",

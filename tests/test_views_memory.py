@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 from golden.record import load_programs
 
-from jaxstage_ext import inspect, summary
+from jaxstage_ext import inspect, tabs
 from jaxstage_ext.analysis import memory_map
 from jaxstage_ext.core import packages, worker
 from jaxstage_ext.core.target import parse
@@ -153,10 +153,10 @@ def test_nothing_in_the_picture_overlaps(program: str, target: str) -> None:
 
 def test_out_of_memory_opens_the_memory() -> None:
     error = SimpleNamespace(stage="compile", message="RESOURCE_EXHAUSTED: Ran out of memory on HBM")
-    assert summary.out_of_memory(SimpleNamespace(error=error))  # type: ignore[arg-type]
-    assert not summary.out_of_memory(SimpleNamespace(error=None))  # type: ignore[arg-type]
+    assert tabs.out_of_memory(SimpleNamespace(error=error))  # type: ignore[arg-type]
+    assert not tabs.out_of_memory(SimpleNamespace(error=None))  # type: ignore[arg-type]
     error.message = "INTERNAL"
-    assert not summary.out_of_memory(SimpleNamespace(error=error))  # type: ignore[arg-type]
+    assert not tabs.out_of_memory(SimpleNamespace(error=error))  # type: ignore[arg-type]
 
 
 def test_a_run_that_dies_of_memory_points_to_it(monkeypatch: pytest.MonkeyPatch) -> None:

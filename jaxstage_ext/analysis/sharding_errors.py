@@ -55,6 +55,11 @@ class Indivisible(NamedTuple):
         )
 
 
+def is_one(message: str) -> bool:
+    """Whether a message is about shardings that do not fit."""
+    return indivisible(message) is not None or bool(devices_apart(message))
+
+
 def indivisible(message: str) -> Indivisible | None:
     """What does not divide; None where the message is about something else."""
     if match := _INDIVISIBLE.search(message):

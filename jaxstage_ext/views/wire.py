@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from jaxstage_ext.report import Document
-from jaxstage_ext.views import assets, cost_wire, jobs, kernel_looks, memory_looks, pass_wire
+from jaxstage_ext.views import assets, cost_wire, jobs, kernel_looks, memory_looks, pass_wire, sharding_wire
 from jaxstage_ext.views.pack import pack
 from jaxstage_ext.views.params import (
     Answer,
@@ -34,7 +34,7 @@ from jaxstage_ext.views.search import MOST_HITS, find, symbol
 LARGEST_WHOLE = 20_000_000
 """Bytes of text up to which a document is sent whole."""
 LONGEST_PAGE = 5000
-SCRIPTS = ("passes", "cost", "memory", "machine", "options")
+SCRIPTS = ("passes", "cost", "memory", "shardings", "collectives", "dtypes", "machine", "options")
 """Views whose script the panel asks for when they are opened."""
 MOST_OF_LOG, LONGEST_OF_LOG = 200, 1000
 """Of a worker's log: lines, and characters of each."""
@@ -187,4 +187,5 @@ _METHODS: dict[str, Method] = {
     **kernel_looks.METHODS,
     **pass_wire.METHODS,
     **memory_looks.METHODS,
+    **sharding_wire.METHODS,
 }

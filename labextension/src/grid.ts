@@ -12,6 +12,8 @@ export interface TextField {
   strings: string[];
   /** In place of an empty text. */
   missing: string;
+  /** Pixels it needs; it gets a share of what is left. */
+  least?: number;
 }
 
 export interface NumberField {
@@ -27,6 +29,8 @@ export interface NumberField {
   why?: (row: number) => string;
   /** Whether a value leaves something out that is not known. */
   isLeast?: (row: number) => boolean;
+  /** Pixels. */
+  least?: number;
 }
 
 export type Field = TextField | NumberField;

@@ -104,9 +104,7 @@ export function GridView({ grid, rows, label, first, current, isLit, onPick, onO
     event.preventDefault();
     event.stopPropagation();
   };
-  const style = {
-    "--jxs-columns": grid.fields.map((field) => (field.kind === "number" ? "84px" : WIDE[field.name] ?? "180px")).join(" "),
-  };
+  const style = columnsOf(grid.fields);
   const lines = [];
   for (let i = start; i <= end; i++) {
     const row = shown[i] as number;
@@ -154,7 +152,17 @@ export function GridView({ grid, rows, label, first, current, isLit, onPick, onO
   );
 }
 
-const WIDE: Record<string, string> = { opcode: "96px", dtype: "54px" };
+const NARROW: Record<string, number> = { opcode: 96, dtype: 54 };
+
+/** Each row is a grid of its own, so that no width may depend on what a cell holds. */
+function columnsOf(fields: Field[]): Record<string, string> {
+  const least = fields.map((field) => field.least ?? (field.kind === "number" ? 84 : (NARROW[field.name] ?? 180)));
+  const grows = fields.map((field) => field.kind === "text" && field.least !== undefined);
+  return {
+    "--jxs-columns": least.map((size, i) => (grows[i] ? `minmax(${size}px, ${size}fr)` : `${size}px`)).join(" "),
+    "--jxs-least": `${least.reduce((all, size) => all + size + 8, 12)}px`,
+  };
+}
 
 /** Scrolls the list alone, never the notebook around it. */
 function reveal(list: HTMLElement, at: number): void {

@@ -28,6 +28,9 @@ export const VIEWS: Record<string, View> = {
   },
   cost: { title: "Cost", hint: "FLOPs and bytes, and what bounds the program", component: later("cost"), tall: true },
   memory: { title: "Memory", hint: "what lives when, and does it fit", component: later("memory"), tall: true },
+  shardings: { title: "Shardings", hint: "which device holds which slice of each value", component: later("shardings"), tall: true },
+  collectives: { title: "Collectives", hint: "what the devices exchange, and why", component: later("collectives"), tall: true },
+  dtypes: { title: "Dtypes", hint: "where values are promoted or demoted", component: later("dtypes"), tall: true },
   passes: { title: "Passes", hint: "what each of XLA's passes changed", component: later("passes"), tall: true },
   options: { title: "Options", hint: "XLA's flags, and what this call sets", component: later("options"), tall: true },
 };

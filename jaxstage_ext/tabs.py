@@ -1,0 +1,54 @@
+"""Which views the panel has for a call."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import jax
+
+from jaxstage_ext.analysis import sharding_errors
+from jaxstage_ext.core import jax_private, stages
+
+if TYPE_CHECKING:
+    from jaxstage_ext.inspection import Inspection
+
+
+def out_of_memory(inspection: Inspection) -> bool:
+    """Whether the compile ended because the device has not enough memory for the program."""
+    error = inspection.error
+    return error is not None and error.stage == "compile" and "RESOURCE_EXHAUSTED" in error.message
+
+
+def of(inspection: Inspection) -> list[str]:
+    """The views of the panel that have something to show for this call, in the order of their tabs."""
+    compiled = stages.unwrap(inspection.compiled) is not None
+    there = {
+        "code": True,
+        "compare": len(inspection.targets) > 1,
+        "cost": compiled,
+        "memory": compiled or out_of_memory(inspection),
+        "shardings": _is_laid_out(inspection),
+        "collectives": compiled and _is_laid_out(inspection),
+        "dtypes": _changes_dtypes(inspection),
+        "passes": compiled,
+        "machine": compiled,
+        "options": inspection.stage == "compile",
+    }
+    return [name for name, has in there.items() if has]
+
+
+def _is_laid_out(inspection: Inspection) -> bool:
+    """Whether the call runs on several devices, or was to and JAX refused the shardings."""
+    lowered = stages.unwrap(inspection.lowered)
+    if isinstance(lowered, jax.stages.Lowered):
+        return jax_private.placed(lowered, inspection.call.fn).count > 1
+    failed = inspection._staged.failed
+    return failed is not None and sharding_errors.is_one(str(failed.error))
+
+
+def _changes_dtypes(inspection: Inspection) -> bool:
+    """Whether the program converts values, or the compiler does."""
+    traced = stages.unwrap(inspection.traced) is not None and inspection.converts
+    return traced or (
+        stages.unwrap(inspection.compiled) is not None and bool((inspection._module_columns.opcode == b"convert").any())
+    )

@@ -1,0 +1,1 @@
+export { CollectivesView as component } from "./collectivesView";

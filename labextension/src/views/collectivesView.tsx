@@ -1,0 +1,135 @@
+import { useEffect, useMemo, useState } from "preact/hooks";
+import { fields, list, text } from "../costs";
+import { cellText, matching } from "../grid";
+import { NONE, classOf } from "../links";
+import type { Session } from "../session";
+import type { Reply } from "../source";
+import { type Told, besides, readTable, textAt } from "../tables";
+import { DetailStrip } from "./detailStrip";
+import { GridView } from "./gridView";
+import { useDoc, useShared } from "./hooks";
+import { useLook } from "./look";
+import { rowOfLine } from "./sourceLine";
+import { Waiting } from "./waiting";
+
+const FIRST = { field: "", down: false };
+const WIDTHS = { collective: 110, axes: 70, devices: 64, runs: 48, overlap: 76, cause: 200, from: 110, to: 110, line: 110 };
+const read = (reply: Reply) => readTable(reply, WIDTHS);
+
+/** What the table has no column for. */
+function About({ told, row }: { told: Told; row: number }) {
+  const more = fields(told.result.more);
+  const value = (name: string) => {
+    const field = told.grid.fields.find((one) => one.name === name);
+    return field ? cellText(field, row) : "";
+  };
+  const [from, to] = [textAt(told.grid, "from", row), textAt(told.grid, "to", row)];
+  const said: [string, string][] = [
+    ["instruction", besides(more.instruction, row)],
+    ["groups", besides(more.groups, row)],
+    ["because", textAt(told.grid, "cause", row)],
+    ["from", from],
+    ["to", to],
+    ["meanwhile", besides(more.meanwhile, row) || (textAt(told.grid, "overlap", row) === "exposed" ? "nothing" : "")],
+    ["time", `${value("time")} at least, over the links`],
+  ];
+  return (
+    <dl class="jxs-facts-list" aria-label="about this collective">
+      {said
+        .filter(([, words]) => words)
+        .map(([name, words]) => (
+          <div key={name}>
+            <dt>{name}</dt>
+            <dd>{words}</dd>
+          </div>
+        ))}
+    </dl>
+  );
+}
+
+function Shown({ session, told }: { session: Session; told: Told }) {
+  const selected = useShared(session, (s) => s.selected);
+  const [query, setQuery] = useState("");
+  const [current, setCurrent] = useState((session.recall("collective") as number | undefined) ?? (told.grid.length ? 0 : -1));
+  const rows = useMemo(() => matching(told.grid, query), [told, query]);
+  const hlo = session.doc("hlo");
+  useDoc(hlo);
+  const at = told.more[0] ?? new Int32Array(0);
+  useEffect(() => {
+    if (selected && selected.from !== "collectives" && selected.doc === "hlo") {
+      const found = at.indexOf(selected.row);
+      if (found >= 0) setCurrent(found);
+    }
+  }, [selected, told]);
+  const lit = session.lit(selected);
+  const isLit = (row: number) => (at[row] ?? -1) >= 0 && hlo?.rows != null && classOf(lit, hlo.rows, at[row] as number) !== NONE;
+  const pick = (row: number) => {
+    session.keep("collective", row);
+    setCurrent(row);
+    const to = at[row] ?? -1;
+    if (to >= 0) session.select("hlo", to, "collectives");
+  };
+  const open = (row: number) => {
+    const source = rowOfLine(session, textAt(told.grid, "line", row));
+    if (source >= 0) session.show("python", source);
+    else if ((at[row] ?? -1) >= 0) session.show("hlo", at[row] as number);
+  };
+  const warnings = list(told.result.warnings).map((raw) => ({ words: text(fields(raw).text), line: text(fields(raw).line) }));
+  const notes = list(told.result.notes).map(text).filter(Boolean);
+  if (!told.grid.length) return <p class="jxs-note">The devices of this program exchange nothing.</p>;
+  return (
+    <>
+      {warnings.map(({ words, line }) => (
+        <p class="jxs-map-warn jxs-shardings-note" key={words}>
+          {words}{" "}
+          {rowOfLine(session, line) >= 0 && (
+            <button type="button" class="jxs-link" onClick={() => session.show("python", rowOfLine(session, line))}>
+              show the line
+            </button>
+          )}
+        </p>
+      ))}
+      <div class="jxs-cost-bar">
+        <input
+          type="search"
+          spellcheck={false}
+          placeholder="Filter"
+          aria-label="Filter the collectives"
+          value={query}
+          onInput={(event) => setQuery((event.target as HTMLInputElement).value)}
+        />
+        <span class="jxs-grow" />
+        <span class="jxs-dim">costliest first; a click selects, Enter opens its line</span>
+      </div>
+      <GridView
+        grid={told.grid}
+        rows={rows}
+        label="collectives"
+        first={FIRST}
+        current={current}
+        isLit={isLit}
+        onPick={pick}
+        onOpen={open}
+        onPoint={(row) => session.store.set({ hover: row < 0 || (at[row] ?? -1) < 0 ? null : { doc: "hlo", row: at[row] as number, from: "collectives" } })}
+      />
+      {!rows.length && <p class="jxs-note">Nothing here has these words.</p>}
+      {current >= 0 && <About told={told} row={current} />}
+      {notes.map((note) => (
+        <p class="jxs-dim jxs-shardings-note" key={note}>
+          {note}
+        </p>
+      ))}
+      <DetailStrip session={session} />
+    </>
+  );
+}
+
+/** What the devices exchange: how much, how long at least, hidden or exposed, and why. */
+export function CollectivesView({ session }: { session: Session }) {
+  const look = useLook(session, "collectives", {}, read);
+  return (
+    <div class="jxs-collectives">
+      {look.value ? <Shown session={session} told={look.value} /> : <Waiting look={look} what="Finding the collectives and what caused them" />}
+    </div>
+  );
+}

@@ -1,0 +1,1 @@
+export { DtypesView as component } from "./dtypesView";

@@ -1,0 +1,223 @@
+import { useMemo, useState } from "preact/hooks";
+import { percent, scaled } from "../figures";
+import { type Chart, type Layout, type Place, charts, filled, hueOf, partsOf, placeText, product, spelled } from "../meshMap";
+
+const MOST_CELLS = 8192;
+const ARROWS: Record<string, [number, number]> = { ArrowUp: [-1, 0], ArrowDown: [1, 0], ArrowLeft: [0, -1], ArrowRight: [0, 1] };
+
+/** What is to be said of the whole value. */
+function Facts({ layout }: { layout: Layout }) {
+  const type = (sizes: number[]) => `${layout.dtype}[${sizes.join(",")}]`;
+  const facts = [
+    `${type(layout.shape)} in ${partsOf(layout)} ${partsOf(layout) === 1 ? "part" : "parts"}`,
+    layout.shard.length || !layout.shape.length ? `${type(layout.shard)} on a device` : "",
+    layout.bytes === null ? "" : `${scaled(layout.bytes, "B")} on a device`,
+    (layout.copies ?? 1) > 1 ? `the same on ${layout.copies} devices` : "",
+    layout.sums > 1 ? `partial sums on ${layout.sums} devices, not yet added` : "",
+    layout.own > 1 ? `each of ${layout.own} devices its own, inside shard_map` : "",
+  ].filter(Boolean);
+  return (
+    <p class="jxs-map-facts">
+      <code>{layout.spec}</code>
+      {layout.chosen && <span class={`jxs-badge jxs-by-${layout.chosen}`}>{layout.chosen === "you" ? "given by you" : `chosen by ${layout.chosen}`}</span>}
+      <span>{facts.join(" · ")}</span>
+      {(layout.padding ?? 0) > 0 && <span class="jxs-map-warn">uneven: {percent(layout.padding ?? 0, 1)} of what is held is padding</span>}
+    </p>
+  );
+}
+
+interface GridProps {
+  chart: Chart;
+  layout: Layout;
+  places: Place[];
+  rows: number;
+  columns: number;
+  /** The place on each axis; those of rows and columns are not looked at. */
+  fixed: number[];
+}
+
+/** Two axes of a chart. Cells of one colour hold the same; the one that is pointed at marks all that do. */
+function Sheet({ chart, layout, places, rows, columns, fixed }: GridProps) {
+  const [at, setAt] = useState<[number, number] | null>(null);
+  const [height, width] = [chart.axes[rows]?.size ?? 1, chart.axes[columns]?.size ?? 1];
+  const index = (row: number, column: number) => {
+    const place = chart.axes.map((_, axis) => fixed[axis] ?? 0);
+    if (rows >= 0) place[rows] = row;
+    if (columns >= 0) place[columns] = column;
+    return place;
+  };
+  if (height * width > MOST_CELLS) return <p class="jxs-note">{(height * width).toLocaleString("en-US")} places are more than are drawn.</p>;
+  const held = at && chart.at(index(...at));
+  const large = width <= 8 && height <= 64;
+  const small = width > 24 || height > 64;
+  const tell = (row: number, column: number): string => {
+    const { devices, part } = chart.at(index(row, column));
+    if (!devices.length) return "no device of this program";
+    const who = devices.slice(0, 8).map((device) => placeText(device, places)).join(", ");
+    const more = devices.length > 8 ? ` and ${devices.length - 8} more` : "";
+    const share = filled(layout, part);
+    return `${who}${more}: ${layout.name}${spelled(layout, part)}${share < 1 ? `, ${percent(share, 1)} of its room` : ""}`;
+  };
+  const move = (event: KeyboardEvent) => {
+    const step = ARROWS[event.key];
+    if (!step || event.ctrlKey || event.altKey || event.metaKey) return;
+    const [row, column] = at ?? [0, -1];
+    setAt([Math.max(0, Math.min(row + step[0], height - 1)), Math.max(0, Math.min(column + step[1], width - 1))]);
+    event.preventDefault();
+    event.stopPropagation();
+  };
+  const cells = [];
+  for (let row = 0; row < height; row++) {
+    cells.push(
+      <span class="jxs-map-n" key={`row ${row}`} aria-hidden="true">
+        {rows >= 0 ? row : ""}
+      </span>,
+    );
+    for (let column = 0; column < width; column++) {
+      const { devices, part } = chart.at(index(row, column));
+      const share = part < 0 ? 1 : filled(layout, part);
+      const here = at?.[0] === row && at[1] === column;
+      const classes = ["jxs-map-cell", part < 0 && "jxs-map-none", share < 1 && "jxs-map-uneven", held && held.part === part && part >= 0 && "jxs-map-same", here && "jxs-map-here"];
+      const label = chart.name === "array" ? devices.slice(0, 6).map((device) => places[device]?.id ?? device).join(" ") + (devices.length > 6 ? " …" : "") : part < 0 ? "" : spelled(layout, part);
+      cells.push(
+        <span
+          key={`${row} ${column}`}
+          role="gridcell"
+          class={classes.filter(Boolean).join(" ")}
+          style={{ "--jxs-h": String(hueOf(part)), "--jxs-share": `${100 * share}%` }}
+          data-part={part}
+          data-device={chart.name === "array" ? undefined : devices[0]}
+          onPointerEnter={() => setAt([row, column])}
+        >
+          {large ? (
+            <>
+              {chart.name !== "array" && <small>{devices.length ? (places[devices[0] as number]?.id ?? devices[0]) : ""}</small>}
+              <span>{label}</span>
+            </>
+          ) : small ? null : (
+            <small>{chart.name === "array" ? devices.length : (places[devices[0] ?? -1]?.id ?? devices[0])}</small>
+          )}
+        </span>,
+      );
+    }
+  }
+  const template = `max-content repeat(${width}, minmax(${small ? 9 : large ? 56 : 26}px, ${small ? "14px" : large ? "150px" : "40px"}))`;
+  return (
+    <>
+      <div class="jxs-map-scroll">
+        <div
+          class={small ? "jxs-map-grid jxs-map-small" : "jxs-map-grid"}
+          role="grid"
+          aria-label={`${chart.hint}: ${layout.name}`}
+          tabIndex={0}
+          style={{ gridTemplateColumns: template }}
+          onKeyDown={move}
+          onPointerLeave={() => setAt(null)}
+        >
+          <span class="jxs-map-corner">{rows >= 0 ? chart.axes[rows]?.name : ""}</span>
+          {Array.from({ length: width }, (_, column) => (
+            <span class="jxs-map-n" key={column} aria-hidden="true">
+              {columns < 0 ? "" : small && column % 8 ? "" : column}
+            </span>
+          ))}
+          {cells}
+        </div>
+        <span class="jxs-map-across">{columns >= 0 ? `${chart.axes[columns]?.name} →` : ""}</span>
+      </div>
+      <p class="jxs-map-tip" role="status" aria-live="polite">
+        {at ? tell(...at) : "One colour is one slice. Point at a place, or move with the arrows, to see who holds what."}
+      </p>
+    </>
+  );
+}
+
+/** The first two axes that have places to show. */
+function usual({ axes }: Chart): [number, number] {
+  const large = axes.map((_, i) => i).filter((i) => (axes[i]?.size ?? 1) > 1);
+  if (large.length === 0) return [axes.length > 1 ? 0 : -1, axes.length > 1 ? 1 : axes.length - 1];
+  return large.length === 1 ? [-1, large[0] as number] : [large[0] as number, large[1] as number];
+}
+
+function Drawn({ chart, layout, places }: { chart: Chart; layout: Layout; places: Place[] }) {
+  const [[rows, columns], setAxes] = useState(() => usual(chart));
+  const [fixed, setFixed] = useState<number[]>([]);
+  const large = chart.axes.map((_, i) => i).filter((i) => (chart.axes[i]?.size ?? 1) > 1);
+  const others = large.filter((i) => i !== rows && i !== columns);
+  const choose = (which: 0 | 1, axis: number) => {
+    const now: [number, number] = [rows, columns];
+    if (now[1 - which] === axis) now[1 - which] = now[which] as number;
+    now[which] = axis;
+    setAxes(now);
+  };
+  const picker = (which: 0 | 1, label: string) => (
+    <label>
+      {label}
+      <select value={[rows, columns][which]} onChange={(event) => choose(which, Number((event.target as HTMLSelectElement).value))}>
+        {large.map((axis) => (
+          <option value={axis} key={axis}>
+            {chart.axes[axis]?.name}
+          </option>
+        ))}
+      </select>
+    </label>
+  );
+  return (
+    <>
+      {large.length > 2 && (
+        <div class="jxs-map-axes">
+          {picker(0, "rows")}
+          {picker(1, "columns")}
+          {others.map((axis) => (
+            <label key={axis}>
+              {chart.axes[axis]?.name} = {fixed[axis] ?? 0}
+              <input
+                type="range"
+                min={0}
+                max={(chart.axes[axis]?.size ?? 1) - 1}
+                value={fixed[axis] ?? 0}
+                data-axis={chart.axes[axis]?.name}
+                onInput={(event) => {
+                  const next = chart.axes.map((_, i) => fixed[i] ?? 0);
+                  next[axis] = Number((event.target as HTMLInputElement).value);
+                  setFixed(next);
+                }}
+              />
+            </label>
+          ))}
+        </div>
+      )}
+      <Sheet chart={chart} layout={layout} places={places} rows={rows} columns={columns} fixed={fixed} />
+    </>
+  );
+}
+
+/** Which device holds which slice of one value. */
+export function MeshMapView({ layout, places, first, onChart }: { layout: Layout; places: Place[]; first: string; onChart: (name: string) => void }) {
+  const ways = useMemo(() => (layout.problem ? [] : charts(layout, places)), [layout, places]);
+  const chart = ways.find(({ name }) => name === first) ?? ways[0];
+  return (
+    <section class="jxs-map" aria-label={`devices of ${layout.name}`}>
+      <div class="jxs-map-head">
+        <b title={layout.name}>{layout.name}</b>
+        <span class="jxs-grow" />
+        {ways.length > 1 && (
+          <span class="jxs-group" role="group" aria-label="laid out by">
+            {ways.map(({ name, title, hint }) => (
+              <button type="button" class="jxs-toggle" key={name} data-chart={name} title={hint} aria-pressed={name === chart?.name} onClick={() => onChart(name)}>
+                {title}
+              </button>
+            ))}
+          </span>
+        )}
+      </div>
+      {layout.problem ? (
+        <p class="jxs-note">Which device holds what is unknown: {layout.problem}.</p>
+      ) : (
+        <>
+          <Facts layout={layout} />
+          {chart && product(chart.axes.map(({ size }) => size)) > 0 && <Drawn chart={chart} layout={layout} places={places} key={`${chart.name} ${layout.name}`} />}
+        </>
+      )}
+    </section>
+  );
+}

@@ -1,0 +1,1 @@
+export { ShardingsView as component } from "./shardingsView";

@@ -1,0 +1,157 @@
+"""The tabs of shardings, collectives and dtypes: what a person finds there, and the way to the lines."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from jaxstage_ext.core import packages
+
+if TYPE_CHECKING:
+    from tests.browser.conftest import Opener
+    from tests.browser.notebook_page import NotebookPage, PanelOnPage
+    from tests.browser.servers import Server
+
+LOOK_MS = 120_000
+SETUP = """
+%load_ext jaxstage_ext
+import jax, jax.numpy as jnp
+from jax.sharding import PartitionSpec as P
+def shape(*sizes):
+    return jax.ShapeDtypeStruct(sizes, jnp.bfloat16)
+params, x = {"in": shape(1024, 4096), "out": shape(4096, 1024)}, shape(512, 1024)
+"""
+STEP = """
+%%compile -t {target} --mesh "{mesh}" --in-spec "{specs}"
+def loss(params, x):
+    h = jax.nn.relu(x @ params["in"])
+    y = h @ params["out"]
+    return (y.astype(jnp.float32) ** 2).mean()
+
+def step(params, x):
+    value, grads = jax.value_and_grad(loss)(params, x)
+    return value, jax.tree.map(lambda p, g: p - (0.1 * g).astype(p.dtype), params, grads)
+
+step(params, x)
+"""
+SPECS = "{'in': P('data', 'model'), 'out': P('model', 'data')}, P('data')"
+ON_CPUS = STEP.format(target="cpu:8", mesh="data=4,model=2", specs=SPECS)
+REFUSED = """
+%%compile
+four = jax.sharding.AbstractMesh((4,), ("data",))
+def halves(x):
+    return jax.shard_map(lambda x: x, mesh=four, in_specs=P("data"), out_specs=P("data"))(x)
+
+halves(jnp.ones(7))
+"""
+
+
+def opened(open_notebook: Opener, lab: Server, cell: str, width: int = 1400) -> tuple[NotebookPage, PanelOnPage]:
+    notebook = open_notebook(lab, [SETUP, cell], width=width)
+    notebook.run_all()
+    return notebook, notebook.panel()
+
+
+def open_tab(panel: PanelOnPage, name: str, wait: str) -> None:
+    panel.tab(name).click(timeout=LOOK_MS)
+    panel.root.locator(wait).first.wait_for(timeout=LOOK_MS)
+
+
+def cells(panel: PanelOnPage) -> list[str | None]:
+    return [cell.get_attribute("data-part") for cell in panel.root.locator(".jxs-map-cell").all()]
+
+
+def test_the_mesh_map_shows_who_holds_what(open_notebook: Opener, lab: Server) -> None:
+    notebook, panel = opened(open_notebook, lab, ON_CPUS)
+    open_tab(panel, "shardings", ".jxs-map-cell")
+    assert panel.root.locator(".jxs-map-head b").inner_text() == "params['in']"
+    assert cells(panel) == [str(i) for i in range(8)]
+    panel.root.locator(".jxs-grid-row[data-row]", has_text="result[0]").click()
+    panel.root.locator(".jxs-map-head b", has_text="result[0]").wait_for()
+    assert set(cells(panel)) == {"0"}
+    panel.root.locator(".jxs-grid-row[data-row]", has_text="P('data', None)").first.click()
+    panel.root.locator(".jxs-map-head b", has_text="x").wait_for()
+    panel.root.locator('.jxs-map-cell[data-device="5"]').hover()
+    assert panel.root.locator(".jxs-map-tip").inner_text() == "device 5 of host 0: x[256:384, 0:1024]"
+    assert panel.root.locator(".jxs-map-same").count() == 2
+    notebook.screenshot("shardings")
+
+
+def test_intermediates_lead_to_their_lines_and_back(open_notebook: Opener, lab: Server) -> None:
+    _, panel = opened(open_notebook, lab, ON_CPUS)
+    open_tab(panel, "shardings", ".jxs-map-cell")
+    panel.root.get_by_role("button", name="Show intermediates").click()
+    row = panel.root.locator(".jxs-grid-row[data-row]", has_text="integer_pow").first
+    row.click(timeout=LOOK_MS)
+    row.dblclick()
+    assert any("** 2" in line for line in panel.wait_lit("python", "selected"))
+
+
+def test_the_costliest_collective_its_cause_and_its_line(open_notebook: Opener, lab: Server) -> None:
+    notebook, panel = opened(open_notebook, lab, ON_CPUS)
+    open_tab(panel, "collectives", ".jxs-grid-row[data-row]")
+    first = panel.root.locator(".jxs-grid-row[data-row]").first
+    assert "all-reduce" in first.inner_text()
+    assert "partial sums of dot_general" in first.inner_text()
+    first.click()
+    facts = panel.root.locator(".jxs-facts-list").inner_text()
+    assert "{0,2,4,6} {1,3,5,7}" in facts
+    panel.root.locator(".jxs-facts-list").scroll_into_view_if_needed()
+    notebook.screenshot("collectives")
+    first.dblclick()
+    panel.wait_lit("python", "selected")
+
+
+def test_conversions_and_their_lines(open_notebook: Opener, lab: Server) -> None:
+    notebook, panel = opened(open_notebook, lab, ON_CPUS)
+    open_tab(panel, "dtypes", ".jxs-grid-row[data-row]")
+    first = panel.root.locator(".jxs-grid-row[data-row]").first
+    assert "bf16" in first.inner_text() and "f32" in first.inner_text()
+    notebook.screenshot("dtypes")
+    first.dblclick()
+    assert any("astype" in line for line in panel.wait_lit("python", "selected"))
+
+
+@pytest.mark.parametrize("theme", ["Light", "Dark"])
+def test_a_torus_and_a_mesh_of_three_axes(open_notebook: Opener, lab: Server, theme: str) -> None:
+    if lacks := packages.find("tpu").lacks:
+        pytest.skip(f"v5p {lacks}")
+    specs = "{'in': P('data', 'model'), 'out': P('model', 'data')}, P(('data', 'extra'))"
+    cell = STEP.format(target="v5p:4x4x4", mesh="data=4,model=4,extra=4", specs=specs)
+    notebook, panel = opened(open_notebook, lab, cell)
+    notebook.theme(theme)
+    open_tab(panel, "shardings", ".jxs-map-cell")
+    panel.root.locator(".jxs-grid-row[data-row]", has_text="P(('data', 'extra'), None)").first.click()
+    panel.root.locator(".jxs-map-head b", has_text="x").wait_for()
+    before = cells(panel)
+    panel.root.locator('[data-axis="extra"]').fill("2")
+    assert cells(panel) != before
+    notebook.screenshot(f"shardings-{theme}")
+    panel.root.locator('[data-chart="torus"]').click()
+    panel.root.locator('[data-axis="z"]').wait_for()
+    panel.root.locator(".jxs-map-cell").first.hover()
+    assert "at (0, 0, 0)" in panel.root.locator(".jxs-map-tip").inner_text()
+    notebook.screenshot(f"shardings-torus-{theme}")
+    open_tab(panel, "collectives", ".jxs-grid-row[data-row]")
+    notebook.screenshot(f"collectives-{theme}")
+    notebook.theme("Light")
+
+
+def test_what_jax_refuses_is_drawn_and_named(open_notebook: Opener, lab: Server) -> None:
+    notebook, panel = opened(open_notebook, lab, REFUSED)
+    open_tab(panel, "shardings", ".jxs-map-cell")
+    said = panel.root.locator(".jxs-shardings-note").inner_text()
+    assert said == "x: dimension 0 of size 7 does not divide into 4 parts (P('data')); the next size that does is 8."
+    assert panel.root.locator(".jxs-map-uneven").count() == 1
+    notebook.screenshot("shardings-refused")
+
+
+def test_a_narrow_panel(open_notebook: Opener, lab: Server) -> None:
+    notebook, panel = opened(open_notebook, lab, ON_CPUS, width=760)
+    open_tab(panel, "shardings", ".jxs-map-cell")
+    panel.root.locator(".jxs-map-tip").scroll_into_view_if_needed()
+    notebook.screenshot("shardings-narrow")
+    open_tab(panel, "collectives", ".jxs-grid-row[data-row]")
+    panel.root.locator(".jxs-facts-list").scroll_into_view_if_needed()
+    notebook.screenshot("collectives-narrow")

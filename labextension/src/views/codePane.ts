@@ -2,15 +2,13 @@
 
 import { GRADIENT, INFERRED } from "../columns";
 import type { Doc } from "../document";
-import { nameOf, tokenise, tokenisePython } from "../highlight";
-import { STRONG, WEAK, classOf } from "../links";
-import { firstPaired, paired } from "../pairs";
-import { hiddenStretches } from "../rewrite";
+import { firstPaired } from "../pairs";
 import type { Session } from "../session";
 import type { Pick } from "../store";
 import { type Geometry, offsetAt, scrollHeight, scrollTopFor, visibleRange } from "./geometry";
-import { type RowContent, element, marksIn, rowElement } from "./rowView";
-import { type Named, markHit, markNames, underline } from "./marks";
+import { type Named, markHit, markNames, paintRows } from "./marks";
+import { contentOf } from "./rowContent";
+import { element, rowElement } from "./rowView";
 import { Ruler } from "./ruler";
 import { Sticky } from "./sticky";
 
@@ -41,7 +39,7 @@ export class CodePane {
     this.ruler = new Ruler(doc, (row) => this.moveTo(row, "center"));
     this.sticky = new Sticky(
       doc,
-      (row) => this.describe(row),
+      (row) => contentOf(this.session, this.doc, row),
       (row) => this.moveTo(row, "center"),
     );
     this.list.tabIndex = 0;
@@ -188,7 +186,7 @@ export class CodePane {
   }
 
   private create(row: number): HTMLElement {
-    const node = rowElement(this.describe(row));
+    const node = rowElement(contentOf(this.session, this.doc, row));
     node.id = `${this.id}-${row}`;
     const flags = this.doc.rows?.flags[row] ?? 0;
     node.classList.toggle("jxs-inferred", (flags & INFERRED) > 0);
@@ -198,81 +196,10 @@ export class CodePane {
     return node;
   }
 
-  private describe(row: number): RowContent {
-    const { doc, session } = this;
-    const line = doc.text?.line(row);
-    const { show } = session.store.get();
-    const { query, matchCase, open } = doc.search;
-    const number = doc.rows?.number?.[row];
-    return {
-      row,
-      rows: doc.folds.length,
-      line,
-      label: doc.kind !== "python" ? String(row + 1) : number === undefined || number < 0 ? "" : String(number),
-      tokens: line === undefined ? [] : this.tokens(row, line),
-      hidden: line === undefined ? [] : hiddenStretches(doc.kind, line, show),
-      marks: open && line !== undefined ? marksIn(line, query, matchCase) : [],
-      fold: doc.folds.canFold(row) ? (doc.folds.isFolded(row) ? "closed" : "open") : "none",
-      foldedRows: doc.folds.end(row) - row,
-      comment: show.metadata ? this.comment(row) : "",
-      hue: session.hue(doc, row),
-      heat: this.heat(row),
-    };
-  }
-
-  /** Documents that can have a measure keep room for it on all their rows. */
-  private heat(row: number): RowContent["heat"] {
-    const { heat } = this.session.store.get();
-    if (!heat || (this.doc.kind !== "hlo" && this.doc.kind !== "python")) return null;
-    return heat.of(this.session, this.doc, row) ?? { share: 0, title: "" };
-  }
-
-  private tokens(row: number, line: string) {
-    if (this.doc.kind !== "python") return tokenise(this.doc.kind, line);
-    return this.isTitle(row) ? [] : tokenisePython(line, this.doc.quotesAt(row));
-  }
-
-  private isTitle(row: number): boolean {
-    const { rows } = this.doc;
-    return rows?.number != null && (rows.number[row] ?? -1) < 0;
-  }
-
-  private comment(row: number): string {
-    const { rows, kind } = this.doc;
-    const frames = this.session.frames(this.doc.call);
-    const frame = rows?.frame[row] ?? -1;
-    if (!rows || !frames || kind === "python") return "";
-    const anchor = frames.anchor[frame] ?? -1;
-    const place = frame >= 0 ? `${frames.fileOf(anchor)?.label ?? "?"}:${frames.at.line[anchor]}` : "";
-    const parts = [place, rows.scopes[rows.scope[row] ?? -1] ?? ""].filter(Boolean);
-    return parts.length ? `  // ${parts.join(" · ")}` : "";
-  }
-
   /** Classes that come and go without a change of the rows: what is selected, lit, named, in error. */
   paint(): void {
     const { session, doc } = this;
-    const { hover, selected } = session.store.get();
-    const [hoverLit, heldLit] = [session.lit(hover), session.lit(selected)];
-    const errorRow = doc.kind === "python" ? session.errorRow() : -1;
-    const [hoverPair, heldPair] = [paired(session, doc, hover), paired(session, doc, selected)];
-    for (const [row, node] of this.drawn) {
-      const held = doc.rows ? classOf(heldLit, doc.rows, row) : 0;
-      const hovered = doc.rows ? classOf(hoverLit, doc.rows, row) : 0;
-      const isSelected = selected?.doc === doc.kind && selected.row === row;
-      const strongest = Math.max(held, hovered);
-      const { classList } = node;
-      classList.toggle("jxs-strong", strongest === STRONG);
-      classList.toggle("jxs-weak", strongest === WEAK);
-      classList.toggle("jxs-held", held > 0);
-      classList.toggle("jxs-hover", hovered > 0);
-      classList.toggle("jxs-selected", isSelected);
-      classList.toggle("jxs-paired", hoverPair(row) || heldPair(row));
-      classList.toggle("jxs-current", doc.current === row);
-      classList.toggle("jxs-error", row === errorRow);
-      classList.toggle("jxs-title", this.isTitle(row));
-      node.setAttribute("aria-selected", String(isSelected));
-      underline(doc, row, node, hoverLit?.source ?? heldLit?.source ?? null);
-    }
+    paintRows(session, doc, this.drawn);
     markNames(doc, this.drawn, this.named);
     markHit(doc, this.drawn);
     if (this.drawn.has(doc.current)) this.list.setAttribute("aria-activedescendant", `${this.id}-${doc.current}`);
@@ -338,14 +265,6 @@ export class CodePane {
     if (named?.name === this.named?.name && named?.row === this.named?.row) return;
     this.named = named;
     markNames(this.doc, this.drawn, named);
-  }
-
-  /** The first name on a row that can be gone to: a called computation before a value. */
-  nameOn(row: number): { name: string; global: boolean } | null {
-    const line = this.doc.text?.line(row) ?? "";
-    const names = tokenise(this.doc.kind, line).filter((t) => !t.def && (t.cls === "ref" || t.cls === "name"));
-    const token = names.find((t) => t.cls === "ref") ?? names[0];
-    return token ? { name: nameOf(line, token), global: token.cls === "ref" } : null;
   }
 
   /** After a selection: elsewhere made, show its first counterpart here; here made, show the row itself. */

@@ -2,6 +2,7 @@
 
 import type { CodePane } from "./codePane";
 import * as actions from "../actions";
+import { nameOn } from "./rowContent";
 
 const page = (pane: CodePane): number => {
   const { viewport, rowHeight } = pane.geometry;
@@ -38,7 +39,7 @@ function rightwards(pane: CodePane): void {
 }
 
 async function goToName(pane: CodePane): Promise<void> {
-  const found = pane.nameOn(pane.doc.current);
+  const found = nameOn(pane.doc, pane.doc.current);
   if (found) await actions.goToDefinition(pane.session, pane.doc, found.name, pane.doc.current, found.global);
 }
 

@@ -1,8 +1,11 @@
-/** What is marked inside drawn rows: the very expression, the named value, the search hit that is stepped to. */
+/** What is marked on and inside drawn rows: the selection and what it lights up, the very expression, the named value, the search hit that is stepped to. */
 
 import type { Doc } from "../document";
-import { type SourceRange, inRange, sourceLine } from "../links";
+import { STRONG, type SourceRange, WEAK, classOf, inRange, sourceLine } from "../links";
+import { paired } from "../pairs";
+import type { Session } from "../session";
 import { sameScope } from "../symbols";
+import { isTitle } from "./rowContent";
 import { element } from "./rowView";
 
 export type Drawn = Map<number, HTMLElement>;
@@ -11,6 +14,32 @@ export type Drawn = Map<number, HTMLElement>;
 export interface Named {
   name: string;
   row: number;
+}
+
+/** Marks which drawn rows are selected, lit, current, in error. */
+export function paintRows(session: Session, doc: Doc, drawn: Drawn): void {
+  const { hover, selected } = session.store.get();
+  const [hoverLit, heldLit] = [session.lit(hover), session.lit(selected)];
+  const errorRow = doc.kind === "python" ? session.errorRow() : -1;
+  const [hoverPair, heldPair] = [paired(session, doc, hover), paired(session, doc, selected)];
+  for (const [row, node] of drawn) {
+    const held = doc.rows ? classOf(heldLit, doc.rows, row) : 0;
+    const hovered = doc.rows ? classOf(hoverLit, doc.rows, row) : 0;
+    const isSelected = selected?.doc === doc.kind && selected.row === row;
+    const strongest = Math.max(held, hovered);
+    const { classList } = node;
+    classList.toggle("jxs-strong", strongest === STRONG);
+    classList.toggle("jxs-weak", strongest === WEAK);
+    classList.toggle("jxs-held", held > 0);
+    classList.toggle("jxs-hover", hovered > 0);
+    classList.toggle("jxs-selected", isSelected);
+    classList.toggle("jxs-paired", hoverPair(row) || heldPair(row));
+    classList.toggle("jxs-current", doc.current === row);
+    classList.toggle("jxs-error", row === errorRow);
+    classList.toggle("jxs-title", isTitle(doc, row));
+    node.setAttribute("aria-selected", String(isSelected));
+    underline(doc, row, node, hoverLit?.source ?? heldLit?.source ?? null);
+  }
 }
 
 /** Marks the part of a source line that a range covers, where its columns are known. */

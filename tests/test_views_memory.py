@@ -70,6 +70,9 @@ def test_columns_of_all_buffers(inspection: Inspection) -> None:
     for row, value in zip(rows.tolist(), table.value.tolist(), strict=True):
         if row >= 0:
             assert f"%{inspection.memory.title(value).partition('{')[0]} = " in lines[row]
+    labels = found["lines"].tobytes().decode().split("\n")
+    own = [labels[i] if i >= 0 else "" for i in found["line"].tolist()]
+    assert own == list(inspection.memory.buffers["line"]) and any(own)
     [space] = result["spaces"]
     assert max(found["live 0"]) == space["peak"] and space["name"] == "memory"
     assert len(found["order"]) == result["length"] == len(found["steps"].tobytes().decode().split("\n"))

@@ -38,7 +38,7 @@ def _memory(inspections: Inspections, params: Params, progress: jobs.Progress) -
         "kinds": list(KINDS),
         "length": len(found.laid.schedule),
         "buffers": total,
-        "notes": [*found.notes, *(row["note"] for row in found.checks.rows() if row["note"])],
+        "notes": list(found.notes),
         "tables": {name: _table(getattr(found, name)) for name in _TABLES},
         "columns": described,
     }, buffers
@@ -57,6 +57,7 @@ def _columns(memory: Memory) -> tuple[dict[str, npt.NDArray[Any]], int]:
         rows = np.sort(np.argsort(-found.size, kind="stable")[:MOST_BUFFERS])
     places = memory.places.row
     made = found.instruction[rows]
+    labels, line = _lines(memory, made)
     columns: dict[str, npt.NDArray[Any]] = {
         "start": found.start[rows].astype("<i4"),
         "end": found.end[rows].astype("<i4"),
@@ -65,6 +66,8 @@ def _columns(memory: Memory) -> tuple[dict[str, npt.NDArray[Any]], int]:
         "space": found.space[rows].astype("<i4"),
         "kind": found.kind[rows].astype(np.uint8),
         "row": np.where(made >= 0, places[np.maximum(made, 0)], -1).astype("<i4"),
+        "line": line.astype("<i4"),
+        "lines": _text(labels),
         "names": _text(_name(memory, row) for row in rows.tolist()),
         "order": places[laid.schedule.order].astype("<i4"),
     }
@@ -76,6 +79,14 @@ def _columns(memory: Memory) -> tuple[dict[str, npt.NDArray[Any]], int]:
         columns[f"at {space.color}"] = at.astype("<i4")
         columns[f"live {space.color}"] = curve[at].astype("<f8")
     return columns, len(found)
+
+
+def _lines(memory: Memory, made: npt.NDArray[np.int64]) -> tuple[list[str], npt.NDArray[np.int64]]:
+    """(source lines, for each instruction which of them; -1 for none)."""
+    own = [memory.places.line[row] if row >= 0 else "" for row in made.tolist()]
+    labels = dict.fromkeys(filter(None, own))
+    number = {label: i for i, label in enumerate(labels)}
+    return list(labels), np.array([number.get(label, -1) for label in own], np.int64)
 
 
 def _name(memory: Memory, row: int) -> str:

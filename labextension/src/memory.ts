@@ -41,7 +41,10 @@ export interface Buffers {
   space: Int32Array;
   kind: Uint8Array;
   row: Int32Array;
+  /** Of `lines`, the one that made it; -1 for none. */
+  line: Int32Array;
   names: string[];
+  lines: string[];
 }
 
 export interface Memory {
@@ -94,7 +97,7 @@ export function readTable(raw: unknown): Table {
 type Columns = Map<string, Uint8Array>;
 
 async function unpacked(reply: Reply): Promise<Columns> {
-  const described = list(reply.result.columns, 8 + 2 * MOST_SPACES + 2);
+  const described = list(reply.result.columns, MOST_COLUMNS + 2 * MOST_SPACES);
   const columns: Columns = new Map();
   await Promise.all(
     described.map(async (raw, i) => {
@@ -166,7 +169,9 @@ export async function readMemory(reply: Reply): Promise<Memory> {
       space: ints(columns, "space", n),
       kind: sized(columns.get("kind") ?? new Uint8Array(), n, (m) => new Uint8Array(m)),
       row: ints(columns, "row", n),
+      line: ints(columns, "line", n),
       names: lines(columns, "names"),
+      lines: lines(columns, "lines"),
     },
     total: count(result.buffers),
     order,
@@ -199,6 +204,9 @@ export function zoomed(frame: Frame, factor: number, around: number, length: num
   const from = Math.max(0, Math.min(length - span, around - share * span));
   return { ...frame, from, to: from + span };
 }
+
+/** The source line that made a buffer, "" where none is known. */
+export const lineOf = ({ buffers }: Memory, buffer: number): string => buffers.lines[buffers.line[buffer] ?? -1] ?? "";
 
 /** Live bytes at a position. */
 export function liveAt(space: Space, position: number): number {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { type Memory, bufferAt, bytes, liveAt, outline, paint, readMemory, readTable, whole, zoomed } from "../src/memory";
+import { type Memory, bufferAt, bytes, lineOf, liveAt, outline, paint, readMemory, readTable, whole, zoomed } from "../src/memory";
 import { COLUMNS, HEAD, reply } from "./memoryReply";
 
 const read = (): Promise<Memory> => readMemory(reply());
@@ -10,6 +10,7 @@ describe("what the kernel sends", () => {
     expect(memory.length).toBe(5);
     expect([...memory.buffers.size]).toEqual([40, 30, 20]);
     expect(memory.buffers.names).toEqual(["w", "fusion", "dot"]);
+    expect([0, 1, 2, 3].map((i) => lineOf(memory, i))).toEqual(["", "In [1]:2", "", ""]);
     expect(memory.spaces.map(({ name, peak }) => [name, peak])).toEqual([["HBM", 70]]);
     expect(memory.tables.checks?.rows).toEqual([["peak"]]);
     expect([memory.fits, memory.room, memory.notes]).toEqual([true, 100, ["a note"]]);

@@ -16,6 +16,8 @@ export const COLUMNS: [string, string, number[] | string][] = [
   ["space", "i4", [0, 0, 0]],
   ["kind", "u1", [0, 3, 4]],
   ["row", "i4", [-1, 5, 7]],
+  ["line", "i4", [-1, 0, 7]],
+  ["lines", "u1", "In [1]:2"],
   ["names", "u1", "w\nfusion\ndot"],
   ["order", "i4", [2, 3, 4, 5, 6]],
   ["steps", "u1", "a\nb\nc\nd\ne"],

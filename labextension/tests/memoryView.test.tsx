@@ -79,13 +79,21 @@ describe("the memory view", () => {
   it("shows the tables, and what the backward pass keeps under a policy", async () => {
     await open();
     click($('[data-part="checks"]'));
-    await soon(() => expect($(".jxs-mem-part")?.textContent).toContain("a note"));
+    await soon(() => expect($(".jxs-mem-part")?.textContent).toContain("peak"));
+    expect($$(".jxs-memory > .jxs-note").map((note) => note.textContent)).toEqual(["a note"]);
+    expect($('[data-part="checks"]')?.textContent).toBe("XLA's figures");
     click($('[data-part="constants"]'));
     await soon(() => expect($(".jxs-mem-part")?.textContent).toContain("nothing to list"));
     click($('[data-part="backward"]'));
     await soon(() => expect($(".jxs-mem-backward")?.textContent).toContain("nothing_saveable"));
     click($$(".jxs-mem-backward tbody tr")[1]);
     await soon(() => expect($$("h4").map((h) => h.textContent)).toContain("Kept, by line, with nothing_saveable"));
+  });
+
+  it("says where XLA's own figures are others", async () => {
+    const checks = { columns: [{ name: "figure" }, { name: "note" }], rows: [["reserved", ""], ["peak", "XLA's is 3 B"]], total: 2 };
+    await open({ ...HEAD, tables: { checks } });
+    expect($('[data-part="checks"]')?.textContent).toBe("XLA's figures 1 differs");
   });
 
   it("says that it does not fit, and when that is unknown", async () => {

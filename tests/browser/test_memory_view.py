@@ -34,12 +34,19 @@ def step(ps, x):
 ps = [{"up": jnp.ones((256, 1024)), "down": jnp.ones((1024, 256))} for _ in range(4)]
 """
 STEP = "%compile step(ps, jnp.ones((512, 256)))"
+ABSENT = "%compile -t {} step(ps, jnp.ones((512, 256)))"
 LARGE = """
 %%compile -t v5e:2x2 --args "f32[131072,16384], f32[16384,16384]"
 def large(x, w):
     y = jnp.tanh(x @ w)
     return (y * (jnp.sin(x) @ w)).sum(), jnp.cumsum(y, 0)
 """
+STILL, MOVING = 0, 1
+PAINTED = """(canvas, [from, to]) => {
+    const [left, right] = [from, to].map(share => Math.floor(share * canvas.width));
+    const {data} = canvas.getContext('2d').getImageData(left, 0, Math.max(1, right - left), canvas.height);
+    return data.filter((value, i) => i % 4 === 3 && value > 0).length / (data.length / 4);
+}"""
 
 
 @pytest.fixture(scope="module")
@@ -67,16 +74,38 @@ def rows(panel: PanelOnPage) -> Locator:
     return panel.root.locator(".jxs-mem-part tbody tr")
 
 
+def painted(panel: PanelOnPage, layer: int, begin: float = 0, end: float = 1) -> float:
+    """Share of the picture's pixels that a layer has painted, between two shares of its width."""
+    panel.root.page.evaluate("() => new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))")
+    share: float = panel.root.locator(".jxs-mem-canvas canvas").nth(layer).evaluate(PAINTED, [begin, end])
+    return share
+
+
+def point(panel: PanelOnPage, across: float, up: float) -> dict[str, float]:
+    """A place on the picture, by shares of its width and height."""
+    box = panel.root.locator(".jxs-mem-canvas").bounding_box()
+    assert box
+    return {"x": across * box["width"], "y": (1 - up) * box["height"]}
+
+
 def test_the_headline_says_whether_it_fits(panel: PanelOnPage) -> None:
     assert re.search(r"✓ Fits: it needs [\d.]+ MB of the", panel.root.locator(".jxs-mem-fit").inner_text())
     assert panel.root.locator(".jxs-mem-peak").inner_text().strip() == "the peak"
 
 
+def test_the_picture_is_there_each_time_that_the_tab_is_opened(panel: PanelOnPage) -> None:
+    for _ in range(2):
+        assert painted(panel, STILL) > 0.5
+        panel.tab("code").click()
+        panel.tab("memory").click()
+        panel.root.page.wait_for_timeout(300)
+    assert painted(panel, STILL) > 0.5
+
+
 def test_a_row_that_is_pointed_at_shows_its_life(panel: PanelOnPage, notebook: NotebookPage) -> None:
-    residual = (
-        rows(panel).filter(has_text="kept for the backward pass").or_(rows(panel).filter(has_text="residual")).first
-    )
+    residual = rows(panel).filter(has_text="residual").first
     residual.hover()
+    assert painted(panel, MOVING, 0.45, 0.5) > 0.95 > painted(panel, MOVING, 0.9, 1)
     notebook.screenshot("memory-row")
     residual.click()
     panel.tab("code").click()
@@ -85,22 +114,44 @@ def test_a_row_that_is_pointed_at_shows_its_life(panel: PanelOnPage, notebook: N
 
 def test_the_picture_tells_what_the_pointer_is_on(panel: PanelOnPage, notebook: NotebookPage) -> None:
     canvas = panel.root.locator(".jxs-mem-canvas")
-    box = canvas.bounding_box()
-    assert box
-    canvas.hover(position={"x": box["width"] / 2, "y": box["height"] - 8})
+    canvas.hover(position=point(panel, 0.5, 0.05))
     told = panel.root.locator(".jxs-mem-about")
     assert re.search(r"ps\D|argument|output", told.inner_text()) and "live at" in told.inner_text()
+    assert painted(panel, MOVING, 0.9, 1) > 0.95
     notebook.screenshot("memory-hover")
 
 
-def test_keys_move_along_the_schedule(panel: PanelOnPage) -> None:
+def test_a_click_on_a_buffer_selects_its_line_everywhere(panel: PanelOnPage, notebook: NotebookPage) -> None:
+    canvas = panel.root.locator(".jxs-mem-canvas")
+    canvas.hover(position=point(panel, 0.5, 0.5))
+    assert "residual, made at In [2]:2, lives from" in panel.root.locator(".jxs-mem-about").inner_text()
+    canvas.click(position=point(panel, 0.5, 0.5))
+    rows(panel).and_(panel.root.locator(".jxs-lit")).first.wait_for()
+    panel.tab("code").click()
+    assert panel.wait_lit("python") == ['h = jax.nn.gelu(x @ p["up"])']
+    assert panel.lit("hlo", "selected")
+
+
+def test_keys_move_along_the_schedule_and_zoom(panel: PanelOnPage, notebook: NotebookPage) -> None:
     canvas = panel.root.locator(".jxs-mem-canvas")
     canvas.press("Home")
     panel.root.locator(".jxs-mem-moment", has_text="live at 0").wait_for()
     canvas.press("ArrowRight")
     panel.root.locator(".jxs-mem-moment", has_text="live at 1").wait_for()
+    whole = painted(panel, STILL)
+    for _ in range(3):
+        canvas.press("+")
+    assert painted(panel, STILL) != whole
+    notebook.screenshot("memory-zoomed")
+    canvas.press("0")
+    assert painted(panel, STILL) == whole
     panel.root.get_by_role("button", name="Go to the peak").click()
     panel.root.locator(".jxs-mem-peak").wait_for()
+    first, second = (rows(panel).locator("button").nth(i) for i in range(2))
+    first.focus()
+    first.press("ArrowDown")
+    assert second.evaluate("button => button === document.activeElement")
+    assert painted(panel, MOVING, 0.45, 0.5) > 0.95
 
 
 @pytest.mark.parametrize(
@@ -109,7 +160,7 @@ def test_keys_move_along_the_schedule(panel: PanelOnPage) -> None:
         ("advice", "Not donated"),
         ("arguments", "ps[0]['down']"),
         ("results", "result[1][0]['down']"),
-        ("checks", "reserved"),
+        ("checks", "leaves out all temporaries"),
         ("constants", "nothing to list"),
     ],
 )
@@ -128,24 +179,51 @@ def test_what_the_backward_pass_keeps(panel: PanelOnPage, notebook: NotebookPage
 
 
 def test_both_themes(panel: PanelOnPage, notebook: NotebookPage) -> None:
-    notebook.theme("Dark")
-    notebook.page.wait_for_timeout(300)
-    notebook.screenshot("memory-dark")
-    notebook.theme("Light")
-    notebook.page.wait_for_timeout(300)
-    notebook.screenshot("memory-light")
+    for theme in ("Dark", "Light"):
+        notebook.theme(theme)
+        notebook.page.wait_for_timeout(300)
+        assert painted(panel, STILL) > 0.5
+        notebook.screenshot(f"memory-{theme.lower()}")
+
+
+def lacking(platform: str) -> None:
+    if lacks := packages.find(platform).lacks:
+        pytest.skip(f"{platform} {lacks}")
+
+
+@pytest.mark.parametrize(
+    ("target", "platform", "spaces"),
+    [("v5e:2x2", "tpu", ["HBM", "VMEM"]), ("h100:4", "cuda", ["GPU memory"])],
+)
+def test_absent_devices(open_notebook: Opener, lab: Server, target: str, platform: str, spaces: list[str]) -> None:
+    lacking(platform)
+    opened = open_notebook(lab, [SETUP, LAYERS, ABSENT.format(target)], width=1500, height=1300)
+    opened.run_all()
+    panel = opened.panel()
+    panel.tab("memory").click(timeout=120_000)
+    rows(panel).first.wait_for(timeout=120_000)
+    for space in spaces:
+        panel.root.locator("[data-space]", has_text=space).click()
+        panel.root.locator(".jxs-mem-moment", has_text=f"of {space} live").wait_for()
+        assert painted(panel, STILL) > 0.1
+        panel.root.locator(".jxs-mem-canvas").hover(position=point(panel, 0.5, 0.05))
+        opened.screenshot(f"memory-{platform}-{space.split()[0]}")
+    opened.theme("Dark")
+    opened.page.wait_for_timeout(300)
+    opened.screenshot(f"memory-{platform}-dark")
+    opened.theme("Light")
 
 
 def test_a_compile_that_runs_out_of_memory_opens_on_what_takes_it(open_notebook: Opener, lab: Server) -> None:
-    if lacks := packages.find("tpu").lacks:
-        pytest.skip(f"v5e:2x2 {lacks}")
+    lacking("tpu")
     opened = open_notebook(lab, [SETUP, LARGE], width=1500, height=1100)
     opened.run_all()
     panel = opened.panel()
     panel.root.locator(".jxs-mem-fit-no").wait_for(timeout=120_000)
     assert "Does not fit: it needs 26.8 GB" in panel.root.locator(".jxs-mem-fit").inner_text()
     assert "VMEM" in panel.root.locator(".jxs-mem-spaces").inner_text()
-    rows(panel).filter(has_text="temporary").first.click()
+    rows(panel).filter(has_text="temporary").first.hover()
     opened.screenshot("memory-too-large")
+    panel.root.locator(".jxs-mem-canvas").click(position=point(panel, 0.28, 0.8))
     panel.tab("code").click()
     assert panel.wait_lit("python", "selected") == ["y = jnp.tanh(x @ w)"]

@@ -1,18 +1,6 @@
-import { useEffect, useRef, useState } from "preact/hooks";
-import {
-  type Frame,
-  KINDS,
-  type Memory,
-  type Palette,
-  type Space,
-  bufferAt,
-  bytes,
-  liveAt,
-  outline,
-  paint,
-  whole,
-  zoomed,
-} from "../memory";
+import { useEffect, useState } from "preact/hooks";
+import { type Frame, KINDS, type Memory, type Palette, type Space, bufferAt, bytes, lineOf, liveAt, outline, paint, whole, zoomed } from "../memory";
+import { type Surface, useCanvas } from "./canvas";
 
 const HEIGHT = 150;
 const MOST_LIT = 2000;
@@ -33,11 +21,10 @@ interface Props {
   onBuffer: (buffer: number) => void;
 }
 
-/** The colours of the legend, as the theme has them now. */
-function paletteOf(root: HTMLElement): Palette {
+/** The colours of the legend, each in three shades. */
+function paletteOf(colour: Surface["colour"]): Palette {
   return KINDS.map((kind) => {
-    const swatch = root.querySelector(`[data-kind="${kind}"]`);
-    const [r = 128, g = 128, b = 128] = (swatch ? getComputedStyle(swatch).color.match(/[\d.]+/g) ?? [] : []).map(Number);
+    const [r = 128, g = 128, b = 128] = (colour(`--jxs-mem-${kind}`).match(/[\d.]+/g) ?? []).map(Number);
     return [1, 0.9, 0.8].map((share) => shade(r, g, b, share));
   });
 }
@@ -47,36 +34,44 @@ const shade = (r: number, g: number, b: number, share: number): number => {
   return ((255 << 24) | (blue << 16) | (green << 8) | red) >>> 0;
 };
 
-/** Draws what changes with the data and the frame alone. */
-function drawStill(canvas: HTMLCanvasElement, root: HTMLElement, memory: Memory, space: Space, frame: Frame): void {
-  const context = canvas.getContext("2d");
-  if (!context || !canvas.width) return;
-  const { width, height } = canvas;
-  const image = context.createImageData(width, height);
-  paint(new Uint32Array(image.data.buffer), width, height, memory, space, frame, paletteOf(root));
-  context.putImageData(image, 0, 0);
-  const ink = getComputedStyle(root).color;
-  const y = (value: number) => height - (value / frame.top) * height;
-  const scale = height / HEIGHT;
-  context.strokeStyle = ink;
-  context.lineWidth = 1.5 * scale;
-  context.beginPath();
-  outline(space, width, frame).forEach((value, column) => context.lineTo(column + 0.5, y(value)));
-  context.stroke();
-  const line = (value: number, dash: number[], color: string) => {
-    context.strokeStyle = color;
-    context.setLineDash(dash.map((part) => part * scale));
-    context.beginPath();
-    context.moveTo(0, y(value));
-    context.lineTo(width, y(value));
-    context.stroke();
-    context.setLineDash([]);
-  };
-  line(space.reserved, [6, 4], ink);
-  if (space.color === 0 && memory.room !== null && memory.room < frame.top) {
-    line(memory.room, [], getComputedStyle(root.querySelector(".jxs-mem-room") ?? root).color);
-  }
+/** The buffers as an image of as many pixels as are worth painting. */
+function picture({ width, height, colour }: Surface, memory: Memory, space: Space, frame: Frame): HTMLCanvasElement {
+  const layer = document.createElement("canvas");
+  const scale = memory.buffers.start.length <= MOST_FINE ? globalThis.devicePixelRatio || 1 : 1;
+  Object.assign(layer, { width: Math.round(width * scale), height: Math.round(height * scale) });
+  const g = layer.getContext("2d") as CanvasRenderingContext2D;
+  const image = g.createImageData(layer.width, layer.height);
+  paint(new Uint32Array(image.data.buffer), layer.width, layer.height, memory, space, frame, paletteOf(colour));
+  g.putImageData(image, 0, 0);
+  return layer;
 }
+
+/** Draws what changes with the data and the frame alone. */
+function drawStill(surface: Surface, memory: Memory, space: Space, frame: Frame): void {
+  const { g, width, height, colour } = surface;
+  g.imageSmoothingEnabled = false;
+  g.drawImage(picture(surface, memory, space, frame), 0, 0, width, height);
+  const y = (value: number) => height - (value / frame.top) * height;
+  g.strokeStyle = colour("--jxs-fg");
+  g.lineWidth = 1.5;
+  g.beginPath();
+  outline(space, Math.ceil(width), frame).forEach((value, column) => g.lineTo(column + 0.5, y(value)));
+  g.stroke();
+  const across = (value: number, dash: number[], color: string) => {
+    g.strokeStyle = color;
+    g.setLineDash(dash);
+    g.beginPath();
+    g.moveTo(0, y(value));
+    g.lineTo(width, y(value));
+    g.stroke();
+    g.setLineDash([]);
+  };
+  across(space.reserved, [6, 4], colour("--jxs-fg"));
+  if (hasRoom(memory, space, frame)) across(memory.room as number, [], colour("--jxs-bad"));
+}
+
+const hasRoom = (memory: Memory, space: Space, frame: Frame): boolean =>
+  space.color === 0 && memory.room !== null && memory.room < frame.top;
 
 interface Drawn extends Pick<Props, "memory" | "position" | "band" | "lit"> {
   frame: Frame;
@@ -85,38 +80,31 @@ interface Drawn extends Pick<Props, "memory" | "position" | "band" | "lit"> {
 }
 
 /** Draws what follows the pointer. */
-function drawMoving(canvas: HTMLCanvasElement, root: HTMLElement, drawn: Drawn): void {
-  const context = canvas.getContext("2d");
-  if (!context || !canvas.width) return;
+function drawMoving({ g, width, height, colour }: Surface, drawn: Drawn): void {
   const { memory, frame, position, band, lit, over, cursor } = drawn;
-  const { width, height } = canvas;
   const { start, end, height: base, size } = memory.buffers;
   const x = (at: number) => ((at - frame.from) / (frame.to - frame.from)) * width;
   const y = (value: number) => height - (value / frame.top) * height;
-  const accent = getComputedStyle(root.querySelector(".jxs-mem-accent") ?? root).color;
-  context.clearRect(0, 0, width, height);
   const life: [number, number] | null = over >= 0 ? [start[over] as number, end[over] as number] : band;
+  g.strokeStyle = g.fillStyle = colour("--jxs-accent");
   if (life) {
-    context.globalAlpha = 0.18;
-    context.fillStyle = accent;
-    context.fillRect(x(life[0]), 0, Math.max(1, x(life[1] + 1) - x(life[0])), height);
-    context.globalAlpha = 1;
+    g.globalAlpha = 0.18;
+    g.fillRect(x(life[0]), 0, Math.max(1, x(life[1] + 1) - x(life[0])), height);
+    g.globalAlpha = 1;
   }
-  context.strokeStyle = accent;
-  context.lineWidth = (2 * height) / HEIGHT;
-  context.beginPath();
+  g.lineWidth = 2;
+  g.beginPath();
   for (const i of [...lit.slice(0, MOST_LIT), over]) {
     if (i < 0) continue;
     const [left, bottom] = [x(start[i] as number), y(base[i] as number)];
     const top = y((base[i] as number) + (size[i] as number));
-    context.rect(left, top, Math.max(2, x((end[i] as number) + 1) - left), Math.max(2, bottom - top));
+    g.rect(left, top, Math.max(2, x((end[i] as number) + 1) - left), Math.max(2, bottom - top));
   }
-  context.stroke();
-  for (const at of [position, cursor]) {
-    if (at === null) continue;
-    context.fillStyle = at === position ? accent : getComputedStyle(root).color;
-    context.fillRect(x(at + 0.5), 0, Math.max(1, height / HEIGHT), height);
-  }
+  g.stroke();
+  g.fillRect(x(position + 0.5), 0, 1, height);
+  if (cursor === null || cursor === position) return;
+  g.fillStyle = colour("--jxs-fg");
+  g.fillRect(x(cursor + 0.5), 0, 1, height);
 }
 
 /** What the pointer is on, in one line. */
@@ -126,57 +114,20 @@ function about(memory: Memory, space: Space, over: number, cursor: number | null
   const moment = `${bytes(liveAt(space, cursor))} live at ${cursor}${step && `, while ${step} runs`}`;
   if (over < 0) return moment;
   const { start, end, size, kind, names } = memory.buffers;
-  const life = `${start[over]} to ${end[over]}`;
-  return `${names[over] ?? ""}: ${bytes(size[over] as number)}, ${KINDS[kind[over] as number]}, lives from ${life} · ${moment}`;
-}
-
-function useSize(root: HTMLElement | null, canvases: (HTMLCanvasElement | null)[], fine: boolean): number {
-  const [size, setSize] = useState(0);
-  useEffect(() => {
-    if (!root) return undefined;
-    const fit = () => {
-      const ratio = fine ? window.devicePixelRatio || 1 : 1;
-      for (const canvas of canvases) {
-        if (!canvas) continue;
-        canvas.width = Math.round(root.clientWidth * ratio);
-        canvas.height = Math.round(HEIGHT * ratio);
-      }
-      setSize(root.clientWidth * ratio);
-    };
-    const observer = new ResizeObserver(fit);
-    observer.observe(root);
-    fit();
-    return () => observer.disconnect();
-  }, [root, fine]);
-  return size;
+  const [line, life] = [lineOf(memory, over), `${start[over]} to ${end[over]}`];
+  const what = `${names[over] ?? ""}: ${bytes(size[over] as number)}, ${KINDS[kind[over] as number]}`;
+  return `${what}${line && `, made at ${line}`}, lives from ${life} · ${moment}`;
 }
 
 /** Buffers where XLA laid them, over the schedule, with the live bytes as a line. */
 export function MemoryChart({ memory, space, position, band, lit, onPosition, onBuffer }: Props) {
-  const root = useRef<HTMLDivElement>(null);
-  const still = useRef<HTMLCanvasElement>(null);
-  const moving = useRef<HTMLCanvasElement>(null);
-  const [ready, setReady] = useState<HTMLDivElement | null>(null);
   const [frame, setFrame] = useState<Frame>(() => whole(memory, space));
   const [over, setOver] = useState(-1);
   const [cursor, setCursor] = useState<number | null>(null);
-  const [theme, setTheme] = useState(0);
-  const size = useSize(ready, [still.current, moving.current], memory.buffers.start.length <= MOST_FINE);
-  useEffect(() => setReady(root.current), []);
   useEffect(() => setFrame(whole(memory, space)), [memory, space]);
-  useEffect(() => {
-    const again = () => setTheme((n) => n + 1);
-    const observer = new MutationObserver(again);
-    observer.observe(document.body, { attributes: true, attributeFilter: ["data-jp-theme-light", "class"] });
-    return () => observer.disconnect();
-  }, []);
-  useEffect(() => {
-    if (still.current && root.current) drawStill(still.current, root.current, memory, space, frame);
-  }, [memory, space, frame, size, theme]);
-  useEffect(() => {
-    const drawn = { memory, frame, position, band, lit, over, cursor };
-    if (moving.current && root.current) drawMoving(moving.current, root.current, drawn);
-  }, [memory, space, frame, size, theme, position, band, lit, over, cursor]);
+  const drawn = { memory, frame, position, band, lit, over, cursor };
+  const still = useCanvas((surface) => drawStill(surface, memory, space, frame), [memory, space, frame]);
+  const moving = useCanvas((surface) => drawMoving(surface, drawn), Object.values(drawn));
 
   const placeOf = (event: MouseEvent): [number, number] => {
     const box = (event.currentTarget as HTMLElement).getBoundingClientRect();
@@ -210,19 +161,17 @@ export function MemoryChart({ memory, space, position, band, lit, onPosition, on
     event.preventDefault();
     event.stopPropagation();
   };
-  const hasRoom = space.color === 0 && memory.room !== null && memory.room < frame.top;
   const label = `${space.name}: ${bytes(space.peak)} live at most, ${bytes(space.reserved)} reserved; arrows move, + and - zoom`;
   return (
-    <div class="jxs-mem-chart" ref={root}>
+    <div class="jxs-mem-chart">
       <div class="jxs-mem-scale jxs-dim" aria-hidden="true">
         <span style={{ bottom: `${(100 * space.reserved) / frame.top}%` }}>reserved {bytes(space.reserved)}</span>
-        {hasRoom && (
+        {hasRoom(memory, space, frame) && (
           <span class="jxs-mem-room" style={{ bottom: `${(100 * (memory.room ?? 0)) / frame.top}%` }}>
             the device has {bytes(memory.room ?? 0)}
           </span>
         )}
       </div>
-      <i class="jxs-mem-accent" hidden />
       <div
         class="jxs-mem-canvas"
         style={{ height: `${HEIGHT}px` }}

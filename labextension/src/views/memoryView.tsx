@@ -1,6 +1,6 @@
 import { useEffect, useMemo, useState } from "preact/hooks";
 import { STRONG, classOf } from "../links";
-import { type Memory, type Space, type Table, bytes, readMemory, readTable } from "../memory";
+import { type Memory, type Space, type Table, bytes, lineOf, readMemory, readTable } from "../memory";
 import type { Session } from "../session";
 import type { Reply } from "../source";
 import { useDoc, useShared } from "./hooks";
@@ -126,6 +126,12 @@ function Listed({ session, table = readTable(null), label }: { session: Session;
   return <MemoryTable table={table} label={label} {...onRow} />;
 }
 
+/** How many of XLA's own figures are others. */
+function differing(checks: Table | undefined): number {
+  const note = checks?.columns.findIndex(({ name }) => name === "note") ?? -1;
+  return checks?.rows.filter((row) => row[note]).length ?? 0;
+}
+
 function Headline({ memory }: { memory: Memory }) {
   const [mark, state] = memory.fits === null ? ["?", "unknown"] : memory.fits ? ["✓", "yes"] : ["✕", "no"];
   return (
@@ -163,10 +169,16 @@ function Browser({ session, memory }: { session: Session; memory: Memory }) {
     setColor(to.color);
     go(to.position);
   };
-  const pickBuffer = (buffer: number) => choose(session, memory.buffers.row[buffer] ?? -1, "");
+  const differ = differing(memory.tables.checks);
+  const pickBuffer = (buffer: number) => choose(session, memory.buffers.row[buffer] ?? -1, lineOf(memory, buffer));
   return (
     <div class="jxs-memory">
       <Headline memory={memory} />
+      {memory.notes.map((note) => (
+        <p class="jxs-note" key={note}>
+          {note}
+        </p>
+      ))}
       <div class="jxs-mem-spaces" role="group" aria-label="memories">
         {memory.spaces.map((one) => (
           <button
@@ -204,6 +216,7 @@ function Browser({ session, memory }: { session: Session; memory: Memory }) {
         {PARTS.map(([name, title, hint]) => (
           <button type="button" class="jxs-toggle" key={name} data-part={name} title={hint} aria-pressed={name === part} onClick={() => open(name)}>
             {title}
+            {name === "checks" && differ > 0 && <b class="jxs-mem-differ"> {differ === 1 ? "1 differs" : `${differ} differ`}</b>}
           </button>
         ))}
       </div>
@@ -211,7 +224,6 @@ function Browser({ session, memory }: { session: Session; memory: Memory }) {
         {part === "at" && <Lives session={session} memory={memory} space={space} position={position} isLit={isLit} onBand={setBand} />}
         {part === "backward" && <Backward session={session} />}
         {part !== "at" && part !== "backward" && <Listed session={session} table={memory.tables[part]} label={part} />}
-        {part === "checks" && memory.notes.map((note) => <p class="jxs-note" key={note}>{note}</p>)}
       </div>
     </div>
   );

@@ -204,15 +204,13 @@ class Cost:
 def read(ops: Operations, places: Places) -> Cost:
     """Count a module's work."""
     counted, loops = flops.count(ops), executions.count(ops)
-    members = _members(ops)
     own, transcendentals = counted.flops.copy(), counted.transcendentals.copy()
-    for column in (own, transcendentals):
-        inside = np.bincount(ops.computation, column, len(ops.computations))
-        for row in members:
-            column[row] = sum(inside[called] for called in ops.called[row])
-            inside[ops.computation[row]] += column[row]
+    for rows in _fusions(ops):
+        for column in (own, transcendentals):
+            inside = np.bincount(ops.computation, column, len(ops.computations))
+            column[rows] = inside[ops.called.at(0)[rows]]
     reads, writes = traffic.count(ops)
-    fused = np.isin(ops.computation, [called for row in members for called in ops.called[row]])
+    fused = np.isin(ops.computation, ops.called.at(0)[ops.rows(b"fusion")])
     shown = np.flatnonzero(~fused & ~np.isin(ops.opcode, _QUIET) & (loops.once[ops.computation] > 0))
     return Cost(
         ops, places, own, transcendentals, reads, writes, loops.times[ops.computation], loops.once[ops.computation],
@@ -220,20 +218,19 @@ def read(ops: Operations, places: Places) -> Cost:
     )  # fmt: skip
 
 
-def _members(ops: Operations) -> list[int]:
+def _fusions(ops: Operations) -> list[npt.NDArray[np.int64]]:
     """Fusions, innermost first, so that one inside another is summed before it."""
-    rows = ops.rows(b"fusion").tolist()
-    depth: dict[int, int] = {}
-    holder = {called: row for row in rows for called in ops.called[row]}
-
-    def deep(row: int) -> int:
-        if row not in depth:
-            depth[row] = 0
-            outer = holder.get(int(ops.computation[row]))
-            depth[row] = deep(outer) + 1 if outer is not None else 0
-        return depth[row]
-
-    return sorted(rows, key=deep, reverse=True)
+    rows = ops.rows(b"fusion")
+    rows = rows[ops.called.at(0)[rows] >= 0]
+    holder = np.full(len(ops.computations), -1, np.int64)
+    holder[ops.called.at(0)[rows]] = rows
+    depth, outer = np.zeros(len(rows), np.int64), holder[ops.computation[rows]]
+    for _ in range(len(rows)):
+        if not (inside := outer >= 0).any():
+            break
+        depth[inside] += 1
+        outer = np.where(inside, holder[ops.computation[outer]], -1)
+    return [rows[depth == level] for level in np.unique(depth)[::-1]]
 
 
 def dtype(ops: Operations, row: int) -> str:

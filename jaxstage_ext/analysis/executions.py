@@ -9,7 +9,8 @@ import numpy.typing as npt
 
 from jaxstage_ext.analysis import trips as lengths
 from jaxstage_ext.analysis.trips import Loop
-from jaxstage_ext.ir.hlo_ops import Operations
+from jaxstage_ext.ir.hlo_ops import Lists, Operations, lists
+from jaxstage_ext.ir.protowire import Longs
 
 _RUNS = (b"fusion", b"call", b"while", b"conditional", b"async-start", b"custom-call")
 """Opcodes whose computations run as they stand; others (reduce, sort, ...) apply theirs to scalars."""
@@ -33,45 +34,65 @@ class Executions:
 
 
 def count(ops: Operations) -> Executions:
-    """Walk the calls from the entry; a loop of unknown length counts once."""
+    """Walk the calls from the entry, callers first; a loop of unknown length counts once."""
     n = len(ops.computations)
     trips = lengths.read(ops)
     times, once, unknown = np.zeros(n), np.zeros(n), np.zeros(n, bool)
     if n:
         times[ops.entry] = once[ops.entry] = 1
-    calling = _calling(ops)
-    for computation in _callers_first(ops, calling):
-        for row in calling[computation]:
-            trip = trips[row].trips if row in trips else 1
-            for place, called in enumerate(ops.called[row]):
-                if called < 0:
-                    continue
-                is_condition = ops.opcode[row] == b"while" and place == 1
-                factor = 1 if trip is None else trip + (1 if is_condition else 0)
-                times[called] += times[computation] * factor
-                once[called] += once[computation]
-                unknown[called] |= unknown[computation] or trip is None
+    caller, called, factor, endless = _calls(ops, trips)
+    edges = lists(caller, np.arange(len(caller)), n)
+    for now in _callers_first(ops.entry, edges, called) if n else ():
+        source, target = caller[now], called[now]
+        np.add.at(times, target, times[source] * factor[now])
+        np.add.at(once, target, once[source])
+        np.logical_or.at(unknown, target, unknown[source] | endless[now])
     return Executions(times, once, trips, unknown)
 
 
-def _calling(ops: Operations) -> list[list[int]]:
-    rows: list[list[int]] = [[] for _ in ops.computations]
-    for row in ops.rows(*_RUNS).tolist():
-        rows[int(ops.computation[row])].append(row)
-    return rows
+def _calls(
+    ops: Operations, trips: dict[int, Loop]
+) -> tuple[Longs, Longs, npt.NDArray[np.float64], npt.NDArray[np.bool_]]:
+    """(calling computation, called one, how often at each run, whether that is unknown), ordered by the caller."""
+    owner, called = ops.called.owner, ops.called.values
+    place = np.arange(len(owner)) - ops.called.start[owner]
+    keep = np.isin(ops.opcode[owner], _RUNS) & (called >= 0)
+    owner, called, place = owner[keep], called[keep], place[keep]
+    factor, endless = np.ones(len(owner)), np.zeros(len(owner), bool)
+    for i in np.flatnonzero(ops.opcode[owner] == b"while").tolist():
+        loop = trips[int(owner[i])].trips
+        is_condition = place[i] == 1
+        factor[i], endless[i] = 1 if loop is None else loop + int(is_condition), loop is None
+    order = np.argsort(ops.computation[owner], kind="stable")
+    return ops.computation[owner][order], called[order], factor[order], endless[order]
 
 
-def _callers_first(ops: Operations, calling: list[list[int]]) -> list[int]:
-    """Computations such that each comes after all that call it."""
-    order: list[int] = []
-    seen: set[int] = set()
-    stack: list[tuple[int, bool]] = [(ops.entry, False)] if ops.computations else []
-    while stack:
-        computation, done = stack.pop()
-        if done:
-            order.append(computation)
-        elif computation not in seen:
-            seen.add(computation)
-            stack.append((computation, True))
-            stack += [(c, False) for row in calling[computation] for c in ops.called[row] if c >= 0 and c not in seen]
-    return order[::-1]
+def _callers_first(entry: int, edges: Lists, called: Longs) -> list[Longs]:
+    """The calls that are reached from the entry, in rounds: those of a computation after all that lead to it."""
+    waits = np.bincount(called[_reached(entry, edges, called)], minlength=len(edges.count))
+    rounds, ready = [], np.array([entry], np.int64)
+    while len(now := _of(edges, ready)):
+        rounds.append(now)
+        np.subtract.at(waits, called[now], 1)
+        ready = np.unique(called[now])
+        ready = ready[waits[ready] == 0]
+    return rounds
+
+
+def _reached(entry: int, edges: Lists, called: Longs) -> Longs:
+    """The calls that are made when the entry runs."""
+    seen = np.zeros(len(edges.count), bool)
+    found, fresh = [], np.array([entry], np.int64)
+    while len(fresh):
+        seen[fresh] = True
+        found.append(_of(edges, fresh))
+        fresh = np.unique(called[found[-1]])
+        fresh = fresh[~seen[fresh]]
+    return np.concatenate(found)
+
+
+def _of(edges: Lists, computations: Longs) -> Longs:
+    """The calls that some computations make."""
+    many = edges.count[computations]
+    first = np.repeat(edges.start[computations] - (np.cumsum(many) - many), many)
+    return edges.values[first + np.arange(int(many.sum()))]

@@ -6,12 +6,11 @@ gives, an update writes what it is given, and a fusion reads of each operand wha
 
 from __future__ import annotations
 
-from collections import defaultdict
-
 import numpy as np
 import numpy.typing as npt
 
-from jaxstage_ext.ir.hlo_ops import Lists, Operations, lists
+from jaxstage_ext.ir.hlo_ops import Operations
+from jaxstage_ext.ir.protowire import Longs
 
 Floats = npt.NDArray[np.float64]
 
@@ -23,98 +22,99 @@ FREE = (
 )  # fmt: skip
 """Opcodes that move nothing themselves."""
 _SLICES = (b"slice", b"dynamic-slice", b"gather")
-_UPDATES = {b"dynamic-update-slice": 1, b"scatter": -1}
-"""Opcodes that write a part of their first operand, and which operand that part is."""
+_UPDATES = (b"dynamic-update-slice", b"scatter")
+"""Opcodes that write a part of their first operand."""
 
 
 def count(ops: Operations) -> tuple[Floats, Floats]:
     """(bytes read, bytes written) of each instruction; zero inside fusions, whose own row has them."""
     size = ops.shapes.padded.astype(np.float64)
-    operand = ops.operands.values
-    whole = np.bincount(ops.operands.owner, np.where(operand >= 0, size[operand], 0), len(ops))
     free = np.isin(ops.opcode, FREE)
-    read, written = np.where(free, 0, whole), np.where(free, 0, size)
-    for row in ops.rows(*_SLICES):
-        others = ops.operands[row][1:]
-        read[row] = size[row] + size[others].sum()
-    for opcode, place in _UPDATES.items():
-        for row in ops.rows(opcode):
-            read[row], written[row] = _update(ops, size, int(row), place)
-    users = lists(*_users(ops), len(ops))
-    for row in ops.rows(b"fusion"):
-        read[row], written[row] = _fusion(ops, size, users, int(row))
-    inside = np.isin(ops.computation, ops.called.values[np.isin(ops.called.owner, ops.rows(b"fusion"))])
+    read, written = np.where(free, 0.0, _operands(ops, size)), np.where(free, 0.0, size)
+    rows = ops.rows(*_SLICES, *_UPDATES)
+    read[rows] -= _sizes(size, ops.operands.at(0)[rows])
+    rows = ops.rows(*_SLICES)
+    read[rows] += size[rows]
+    parts = _parts(ops)
+    written[parts >= 0] = size[parts[parts >= 0]]
+    fusions, called = _fused(ops)
+    fused, which = np.unique(called, return_inverse=True)
+    read[fusions] = _parameters(ops, size, fused)[which]
+    written[fusions] = _outputs(ops, size, parts, fused)[which]
+    inside = np.isin(ops.computation, fused)
     read[inside] = written[inside] = 0
     return read, written
 
 
-def _users(ops: Operations) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
-    known = ops.operands.values >= 0
-    operand, user = ops.operands.values[known], ops.operands.owner[known]
-    order = np.argsort(operand, kind="stable")
-    return operand[order], user[order]
+def _operands(ops: Operations, size: Floats) -> Floats:
+    return np.bincount(ops.operands.owner, _sizes(size, ops.operands.values), len(ops)).astype(np.float64)
 
 
-def _update(ops: Operations, size: Floats, row: int, place: int) -> tuple[float, float]:
-    operands = ops.operands[row]
-    part = float(size[operands[place]])
-    return float(size[operands[1:]].sum()), part
+def _sizes(size: Floats, rows: Longs) -> Floats:
+    """Of each row its size; of -1, none."""
+    return np.where(rows >= 0, size[rows], 0) if len(size) else np.zeros(len(rows))
 
 
-def _fusion(ops: Operations, size: Floats, users: Lists, row: int) -> tuple[float, float]:
-    fused = ops.called[row][0]
-    root = int(ops.roots[fused])
-    outputs = ops.operands[root] if ops.opcode[root] == b"tuple" else [root]
-    read = 0.0
-    written = 0.0
-    for output in outputs:
-        target = _through(ops, output)
-        place = _UPDATES.get(ops.opcode[target])
-        written += float(size[ops.operands[target][place]] if place is not None else size[output])
-    for parameter in _parameters(ops, fused):
-        read += _read_of(ops, size, users, parameter)
-    return read, written
+def _parts(ops: Operations) -> Longs:
+    """Per update the operand that it writes into its first; -1 for other instructions."""
+    last = np.full(len(ops), -1, np.int64)
+    has = ops.operands.count > 0
+    last[has] = ops.operands.values[ops.operands.start[1:][has] - 1]
+    in_place = np.where(ops.opcode == b"dynamic-update-slice", ops.operands.at(1), -1)
+    return np.where(ops.opcode == b"scatter", last, in_place)
 
 
-def _through(ops: Operations, row: int) -> int:
-    """The instruction whose array this is, bitcasts passed over."""
-    while ops.opcode[row] == b"bitcast" and ops.operands[row] and ops.operands[row][0] >= 0:
-        row = ops.operands[row][0]
-    return row
+def _fused(ops: Operations) -> tuple[Longs, Longs]:
+    """Fusions and their computations."""
+    rows = ops.rows(b"fusion")
+    called = ops.called.at(0)[rows]
+    return rows[called >= 0], called[called >= 0]
 
 
-def _parameters(ops: Operations, computation: int) -> list[int]:
-    return _by_computation(ops)[computation]
+def _outputs(ops: Operations, size: Floats, parts: Longs, fused: Longs) -> Floats:
+    """Per fused computation, what it writes: of an array that it updates in place, the part."""
+    root = ops.roots[fused]
+    several = ops.opcode[root] == b"tuple"
+    place = np.full(len(ops), -1, np.int64)
+    place[root[several]] = np.flatnonzero(several)
+    of = place[ops.operands.owner]
+    output = np.concatenate([root[~several], ops.operands.values[of >= 0]])
+    owner = np.concatenate([np.flatnonzero(~several), of[of >= 0]])
+    part = parts[_through(ops, output)]
+    return np.bincount(owner, np.where(part >= 0, _sizes(size, part), _sizes(size, output)), len(fused))
 
 
-_known: dict[int, tuple[Operations, dict[int, list[int]]]] = {}
+def _through(ops: Operations, rows: Longs) -> Longs:
+    """The instructions whose arrays these are, bitcasts passed over."""
+    first = ops.operands.at(0)
+    while (more := (ops.opcode[rows] == b"bitcast") & (first[rows] >= 0)).any():
+        rows = np.where(more, first[rows], rows)
+    return rows
 
 
-def _by_computation(ops: Operations) -> dict[int, list[int]]:
-    known = _known.get(id(ops))
-    if known is not None and known[0] is ops:
-        return known[1]
-    found: dict[int, list[int]] = defaultdict(list)
-    for row in ops.rows(b"parameter").tolist():
-        found[int(ops.computation[row])].append(row)
-    _known.clear()
-    _known[id(ops)] = (ops, found)
-    return found
+def _parameters(ops: Operations, size: Floats, fused: Longs) -> Floats:
+    """Per fused computation, what its members read of its parameters."""
+    place = np.full(len(ops.computations), -1, np.int64)
+    place[fused] = np.arange(len(fused))
+    rows = ops.rows(b"parameter")
+    rows = rows[place[ops.computation[rows]] >= 0]
+    return np.bincount(place[ops.computation[rows]], _met(ops, size)[rows], len(fused))
 
 
-def _read_of(ops: Operations, size: Floats, users: Lists, row: int) -> float:
-    """What the members of a fusion read of a parameter."""
-    total = 0.0
-    for user in users[row]:
-        opcode, operands = ops.opcode[user], ops.operands[user]
-        if opcode in _SLICES and operands[0] == row:
-            total += float(size[user])
-        elif opcode in _UPDATES and operands[0] == row:
-            continue
-        elif opcode == b"bitcast":
-            total += _read_of(ops, size, users, user)
-        else:
-            return float(size[row])
-        if total >= size[row]:
-            return float(size[row])
-    return total
+def _met(ops: Operations, size: Floats) -> Floats:
+    """Of each instruction, how many bytes its users read: all, or what they slice out of it, bitcasts passed over."""
+    user, operand = ops.operands.owner, ops.operands.values
+    first = (np.arange(len(user)) == ops.operands.start[user]) & (operand >= 0)
+    user_op = ops.opcode[user]
+    bitcast, sliced = first & (user_op == b"bitcast"), first & np.isin(user_op, _SLICES)
+    updated = first & np.isin(user_op, _UPDATES)
+    whole = (operand >= 0) & ~bitcast & ~sliced & ~updated
+    known = np.bincount(operand[sliced], size[user[sliced]], len(ops))
+    known[operand[whole]] = size[operand[whole]]
+    of, by, met = operand[bitcast], user[bitcast], np.minimum(known, size)
+    while len(of):
+        further = np.minimum(known + np.bincount(of, met[by], len(ops)), size)
+        if (further == met).all():
+            break
+        met = further
+    return met

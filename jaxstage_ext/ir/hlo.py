@@ -91,7 +91,7 @@ def parse(proto: bytes) -> Module:
     )
     computation = np.repeat(np.arange(len(blobs)), [len(part) for part in blobs])
     stack_frame, scope, scopes = _metadata(data, raw, fields[schema.INSTRUCTION_METADATA], n)
-    opcode = _short_strings(data, fields[schema.INSTRUCTION_OPCODE], n)
+    opcode = protowire.short_strings(data, fields[schema.INSTRUCTION_OPCODE], n, 24)
     ids = np.zeros(n, np.int64)
     ids[fields[schema.INSTRUCTION_ID].row] = fields[schema.INSTRUCTION_ID].value
     numbers = {c.id: i for i, c in enumerate(module.computations)}
@@ -115,15 +115,6 @@ def size(module: Module) -> int:
     """About how many bytes of memory the columns take."""
     edges = (module.graph.by_user, module.graph.by_operand, module.graph.by_called)
     return 166 * len(module.names) + len(module.raw) + sum(ends.nbytes for edge in edges for ends in edge)
-
-
-def _short_strings(data: Bytes, field: protowire.Field, rows: int, width: int = 24) -> npt.NDArray[np.bytes_]:
-    windows = np.ndarray((len(data) - width + 1,), f"V{width}", data, strides=(1,))
-    cells = windows[field.offset].view(np.uint8).reshape(-1, width)
-    cells *= np.arange(width) < field.size[:, None]
-    result = np.zeros((rows, width), np.uint8)
-    result[field.row] = cells
-    return result.view(f"S{width}").ravel()
 
 
 def _metadata(data: Bytes, raw: bytes, field: protowire.Field, rows: int) -> tuple[Longs, Ints, tuple[str, ...]]:

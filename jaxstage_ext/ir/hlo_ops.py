@@ -15,6 +15,8 @@ from jaxstage_ext.ir.hlo_shapes import Shapes
 from jaxstage_ext.ir.protowire import Bytes, Longs
 
 SHAPE = 3
+_OPCODE = 32
+"""Bytes of the longest opcode that is told from others."""
 _SCALARS = (schema.INSTRUCTION_ID, schema.INSTRUCTION_OPERANDS, schema.INSTRUCTION_CALLED, SHAPE)
 
 
@@ -121,10 +123,9 @@ def read(proto: bytes) -> Operations:
     user, operand = protowire.packed(data, found[schema.INSTRUCTION_OPERANDS])
     caller, called = protowire.packed(data, found[schema.INSTRUCTION_CALLED])
     number = {c.id: i for i, c in enumerate(module.computations)}
-    opcodes = protowire.strings(raw, found[schema.INSTRUCTION_OPCODE], n)
     return Operations(
         names=protowire.strings(raw, found[schema.INSTRUCTION_NAME], n),
-        opcode=np.array(opcodes, "S32"),
+        opcode=protowire.short_strings(data, found[schema.INSTRUCTION_OPCODE], n, _OPCODE),
         computation=np.repeat(np.arange(len(blobs)), [len(part) for part in blobs]),
         shapes=hlo_shapes.read(data, found[SHAPE], n),
         operands=lists(user, index(operand), n),

@@ -121,3 +121,13 @@ def strings(data: bytes, field: Field, rows: int) -> list[bytes]:
     for row, offset, size in zip(field.row.tolist(), field.offset.tolist(), field.size.tolist(), strict=True):
         result[row] = data[offset : offset + size]
     return result
+
+
+def short_strings(data: Bytes, field: Field, rows: int, width: int) -> npt.NDArray[np.bytes_]:
+    """The same as fixed-width byte strings, cut at `width`, which is at most what `buffer` pads with."""
+    windows = np.ndarray((len(data) - width + 1,), f"V{width}", data, strides=(1,))
+    cells = windows[field.offset].view(np.uint8).reshape(-1, width)
+    cells *= np.arange(width) < field.size[:, None]
+    result = np.zeros((rows, width), np.uint8)
+    result[field.row] = cells
+    return result.view(f"S{width}").ravel()

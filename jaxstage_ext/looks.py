@@ -5,12 +5,13 @@ from __future__ import annotations
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, cast
 
-from jaxstage_ext import costs, sharded, typed
+from jaxstage_ext import costs, numbers, sharded, typed
 from jaxstage_ext.analysis.collectives import Collectives
 from jaxstage_ext.analysis.dtypes import Dtypes
 from jaxstage_ext.analysis.memory import Memory
 from jaxstage_ext.analysis.shardings import Shardings
 from jaxstage_ext.costs import Costs
+from jaxstage_ext.ir.hlo_ops import Operations
 from jaxstage_ext.memory import MemoryLook
 
 if TYPE_CHECKING:
@@ -23,6 +24,10 @@ class Looks:
     @property
     def _whole(self) -> Inspection:
         return cast("Inspection", self)
+
+    @cached_property
+    def _operations(self) -> Operations:
+        return numbers.operations(self._whole)
 
     @cached_property
     def cost(self) -> Costs:

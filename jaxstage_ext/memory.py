@@ -20,7 +20,7 @@ from jaxstage_ext.core import captured, jax_private, memory_look, process_memory
 from jaxstage_ext.core.devices import CATALOGUE, memory_of
 from jaxstage_ext.core.memory_look import Assigned, Progress
 from jaxstage_ext.ir import hlo, hlo_buffers, hlo_ops, hlo_schedule
-from jaxstage_ext.numbers import NoNumbers, label, places
+from jaxstage_ext.numbers import NoNumbers, label, located
 
 if TYPE_CHECKING:
     from jaxstage_ext.inspection import Inspection
@@ -69,7 +69,7 @@ def read(inspection: Inspection, assigned: Assigned) -> Memory:
     assignment = hlo_buffers.read(assigned.proto)
     if assignment is None:
         raise NoNumbers(f"XLA gives no buffer assignment of {inspection.name}, so its memory is unknown")
-    ops = hlo_ops.read(assignment.module)
+    ops = hlo_ops.read(assignment.module, inspection.__dict__.get("_operations"))
     schedule = hlo_schedule.read(assignment.module, ops)
     if schedule is None:
         raise NoNumbers(f"XLA has put {inspection.name} into no order, so its memory over time is unknown")
@@ -87,7 +87,7 @@ def _places(inspection: Inspection, module: bytes, ops: hlo_ops.Operations) -> t
     """Where the instructions stand in the HLO document; where there is none, their lines alone."""
     if "hlo" in inspection.documents:
         same = set(ops.names) == set(inspection._module_columns.names)
-        return places(inspection.documents["hlo"], ops), () if same else (_ANOTHER,)
+        return located(inspection, ops), () if same else (_ANOTHER,)
     found = hlo.parse(module)
     linked = hlo.sources(found, inspection._table)
     frames = inspection._table.freeze()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
+from weakref import WeakKeyDictionary
 
 import jax
 import numpy as np
@@ -18,6 +19,7 @@ from jaxstage_ext.core import stages
 from jaxstage_ext.core.absent import Executable, NoFigure
 from jaxstage_ext.core.devices import CATALOGUE, Device
 from jaxstage_ext.ir import hlo, hlo_ops
+from jaxstage_ext.ir.hlo_ops import Operations
 from jaxstage_ext.report import Document, Frames
 
 if TYPE_CHECKING:
@@ -30,14 +32,30 @@ class NoNumbers(ValueError):
 
 def cost(inspection: Inspection) -> Cost:
     """What the optimised module costs. Raises NoNumbers where there is none."""
+    ops = inspection._operations
+    return costs.read(ops, located(inspection, ops))
+
+
+def operations(inspection: Inspection) -> Operations:
+    """The instructions of the optimised module. Raises NoNumbers where there is none."""
     proto = inspection._hlo_proto()
     if proto is None:
         raise NoNumbers(f"{inspection.name} has no optimised HLO to count; inspect it with stage='compile'")
-    ops = hlo_ops.read(proto())
-    return costs.read(ops, places(inspection.documents["hlo"], ops))
+    memory = inspection.memory_look.found
+    return hlo_ops.read(proto(), memory.laid.ops if memory else None)
 
 
-def places(document: Document, ops: hlo_ops.Operations) -> Places:
+_located: WeakKeyDictionary[Operations, Places] = WeakKeyDictionary()
+
+
+def located(inspection: Inspection, ops: Operations) -> Places:
+    """Where instructions stand: the optimised module's, or those of a later compile, which have the same names."""
+    if ops not in _located:
+        _located[ops] = places(inspection.documents["hlo"], ops)
+    return _located[ops]
+
+
+def places(document: Document, ops: Operations) -> Places:
     """Where each instruction stands in the HLO document, and which source line and name scope it has."""
     row = hlo.rows_of(document.text, ops.names)
     known = row >= 0

@@ -25,7 +25,8 @@ from jaxstage_ext.analysis.sharding_words import describe
 from jaxstage_ext.analysis.shardings import ARGUMENT, RESULT, Place, Shardings, Value, intermediates, table
 from jaxstage_ext.core import again, shardings, stages
 from jaxstage_ext.core.devices import CATALOGUE
-from jaxstage_ext.ir import hlo, hlo_ops
+from jaxstage_ext.ir import hlo
+from jaxstage_ext.ir.hlo_ops import Operations
 from jaxstage_ext.summary import short_dtype
 
 if TYPE_CHECKING:
@@ -148,15 +149,27 @@ def collectives(inspection: Inspection, progress: Progress | None = None) -> Col
 
     What caused them is asked of the compiler once more; where that fails the table says why it is unknown.
     """
-    proto = inspection._hlo_proto()
-    if proto is None:
-        raise numbers.NoNumbers(f"{inspection.name} has no optimised HLO; inspect it with stage='compile'")
-    data = proto()
-    ops = hlo_ops.read(data)
+    ops = inspection._operations
     if not any_in(ops):
         return Collectives(ops, NOWHERE, ())
-    places = numbers.places(inspection.documents["hlo"], ops)
-    return tables.read(data, inspection._module_columns, places, _program(inspection, progress))
+    return _collectives(inspection, ops, _program(inspection, progress))
+
+
+def exchanged(inspection: Inspection) -> Collectives:
+    """The same table without causes, for which nothing is asked of the compiler. Raises as `collectives`."""
+    if "collectives" in inspection.__dict__:
+        return inspection.collectives
+    ops = inspection._operations
+    if not any_in(ops):
+        return Collectives(ops, NOWHERE, ())
+    places = places_of(inspection)
+    return _collectives(inspection, ops, Program(len(places), links=links_of(inspection, places)))
+
+
+def _collectives(inspection: Inspection, ops: Operations, program: Program) -> Collectives:
+    proto = inspection._hlo_proto()
+    assert proto is not None
+    return tables.read(proto(), ops, inspection._module_columns, numbers.located(inspection, ops), program)
 
 
 def _program(inspection: Inspection, progress: Progress | None) -> Program:

@@ -9,7 +9,7 @@ from jaxstage_ext import numbers
 from jaxstage_ext.analysis import dtypes
 from jaxstage_ext.analysis.dtypes import Conversion, Dtypes
 from jaxstage_ext.core import stages
-from jaxstage_ext.ir import hlo_ops, jaxpr
+from jaxstage_ext.ir import jaxpr
 
 if TYPE_CHECKING:
     from jaxstage_ext.inspection import Inspection
@@ -48,9 +48,7 @@ def _liner(inspection: Inspection) -> Callable[[Any], str]:
 
 
 def _compiled(inspection: Inspection) -> list[Conversion]:
-    proto = inspection._hlo_proto()
-    if proto is None:
+    if inspection._hlo_proto() is None:
         return []
-    ops = hlo_ops.read(proto())
-    places = numbers.places(inspection.documents["hlo"], ops)
-    return list(dtypes.of_hlo(ops, inspection._module_columns, places))
+    ops = inspection._operations
+    return list(dtypes.of_hlo(ops, inspection._module_columns, numbers.located(inspection, ops)))

@@ -21,7 +21,7 @@ from jaxstage_ext.analysis.mesh import Mesh
 from jaxstage_ext.analysis.propagation import Propagated
 from jaxstage_ext.analysis.rematerialised import Rematerialised
 from jaxstage_ext.analysis.table import Column, Table
-from jaxstage_ext.ir import hlo, hlo_ops
+from jaxstage_ext.ir import hlo
 from jaxstage_ext.ir.hlo_ops import Operations
 
 EXPOSED, HIDDEN = "exposed", "overlapped"
@@ -190,9 +190,8 @@ class Program:
     warnings: Sequence[str] = ()
 
 
-def read(proto: bytes, module: hlo.Module, places: Places, program: Program) -> Collectives:
-    """The collectives of a serialised HloModuleProto, its columns, and where its instructions stand."""
-    ops = hlo_ops.read(proto)
+def read(proto: bytes, ops: Operations, module: hlo.Module, places: Places, program: Program) -> Collectives:
+    """The collectives of a serialised HloModuleProto, its columns twice, and where its instructions stand."""
     finder = Finder(ops, schedule.positions(proto, ops))
     reasons = Causes(module, places.line, program.propagated, program.why_unknown)
     runs = executions.count(ops)

@@ -1,0 +1,100 @@
+"""What the tables of cost and memory cost beside the document they explain. `make benchmarks` prints the table."""
+
+from __future__ import annotations
+
+import statistics
+import sys
+import time
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import jax
+import pytest
+
+from jaxstage_ext import inspect, numbers, tabs
+from jaxstage_ext.analysis import buffers, cost, memory
+from jaxstage_ext.analysis.memory_fit import Device
+from jaxstage_ext.core import jax_private
+from jaxstage_ext.ir import hlo, hlo_buffers, hlo_ops, hlo_schedule
+from jaxstage_ext.ir.source import FrameTable
+
+sys.path.insert(0, str(Path(__file__).parent))
+from model import step
+from table import row, seconds
+
+pytestmark = pytest.mark.benchmark
+LAYERS = 36
+"""As many as make 217,000 instructions."""
+
+
+def timed(work: Callable[[], Any]) -> tuple[float, Any]:
+    started = time.perf_counter()
+    value = work()
+    return time.perf_counter() - started, value
+
+
+def compiled(folder: Path) -> tuple[Any, bytes]:
+    """A large module, as XLA left it, and its buffer assignment."""
+    function, arguments = step(LAYERS)
+    options = {"xla_dump_to": str(folder), "xla_dump_hlo_as_proto": True, "xla_backend_optimization_level": 0}
+    made = jax.jit(function).trace(*arguments).lower().compile(compiler_options=options)
+    [module] = jax_private.hlo_modules(made)
+    [dumped] = folder.glob("*after_optimizations.hlo.pb")
+    return module, dumped.read_bytes()
+
+
+def test_cost_and_memory_of_a_large_module(tmp_path: Path) -> None:
+    module, assigned = compiled(tmp_path)
+    text, proto = jax_private.hlo_text(module, True), jax_private.hlo_proto(module)
+    documents, costs, memories = [], [], []
+    for _ in range(3):
+        took, document = timed(lambda: hlo.read(text, hlo.parse(proto), FrameTable()))
+        documents.append(took)
+        took, (ops, places) = timed(partial(counted, proto, document))
+        costs.append(took)
+        memories.append(seconds(partial(remembered, assigned, ops, places)))
+    base, first, second = map(statistics.median, (documents, costs, memories))
+    row(
+        f"cost and memory tables, {len(ops):,} instructions",
+        f"{first:.2f} + {second:.2f} s",
+        f"{base:.2f} s document",
+        "<= document + 2 s",
+        first + second <= base + 2,
+    )
+    print(f"\n{'':<58} ratio {(first + second) / base:.2f}")
+
+
+def counted(proto: bytes, document: Any) -> tuple[hlo_ops.Operations, cost.Places]:
+    ops = hlo_ops.read(proto)
+    places = numbers.places(document, ops)
+    work = cost.read(ops, places)
+    assert len(work.table) and len(work.by("line"))
+    return ops, places
+
+
+def remembered(assigned: bytes, known: hlo_ops.Operations, places: cost.Places) -> None:
+    assignment = hlo_buffers.read(assigned)
+    assert assignment is not None
+    ops = hlo_ops.read(assignment.module, known)
+    schedule = hlo_schedule.read(assignment.module, ops)
+    assert schedule is not None
+    laid = buffers.read(ops, assignment, schedule, list(places.scope))
+    found = memory.read(laid, places, "cpu", Device("this machine", None, "not known"), {}, None, None, (), None)
+    assert str(found)
+
+
+def test_what_the_views_add_to_a_compile_when_nobody_opens_them() -> None:
+    """Naming the tabs: nothing else is computed."""
+    function, arguments = step(4)
+    whole, inspection = timed(lambda: inspect(function, *arguments))
+    for kind in inspection.documents:
+        inspection.documents[kind]
+    added = statistics.median(seconds(lambda: tabs.of(inspection)) for _ in range(20))
+    row(
+        "4-layer step: tabs that nobody opens add", f"{added * 1e3:.2f} ms", f"{whole:.2f} s", "<= 2 %",
+        added <= 0.02 * whole,
+    )  # fmt: skip
+    looked = {"cost", "collectives", "shardings", "dtypes", "_operations", "_propagation"} & inspection.__dict__.keys()
+    assert not looked, f"computed though nobody looked: {looked}"

@@ -16,7 +16,7 @@ class StageError:
     """A stage that failed.
 
     Attributes:
-      stage: "trace", "lower" or "compile".
+      stage: "trace", "lower", "compile", or "run" for a run that died of memory.
       exception: JAX's own error; None after a round trip through JSON.
       type, message: its class name and text, at most 8,000 characters.
       span: the user's innermost line, if one took part.

@@ -11,7 +11,7 @@ from typing import Any
 
 import jax
 
-from jaxstage_ext import analyses, compare, machine, option_table, serial, summary
+from jaxstage_ext import analyses, compare, exhausted, machine, option_table, serial, summary
 from jaxstage_ext.analyses import Analyses
 from jaxstage_ext.core import absent, cache, constants, jax_private, meshes, options, specs, stages
 from jaxstage_ext.core.absent import Executable
@@ -120,6 +120,7 @@ class Inspection(Looks):
     Attributes:
       documents: "python", "jaxpr", "stablehlo", "hlo" -> Document, those reached.
       targets: the Inspection of each target that was asked for, this one among them.
+      ran_out: the failure of a run that died of memory.
     """
 
     targets: Mapping[str, Inspection]
@@ -129,6 +130,7 @@ class Inspection(Looks):
         self.targets = {str(staged.target): self}
         self._table = FrameTable()
         self._module: Any = None
+        self.ran_out: StageError | None = None
         self.documents: Mapping[str, Document] = Documents(self._readers)
 
     @property
@@ -176,7 +178,7 @@ class Inspection(Looks):
     @property
     def error(self) -> StageError | None:
         failed = self._staged.failed
-        return explain(failed.name, failed.error) if failed and failed.error is not None else None
+        return explain(failed.name, failed.error) if failed and failed.error is not None else self.ran_out
 
     @property
     def frames(self) -> Frames:
@@ -190,20 +192,21 @@ class Inspection(Looks):
         stages.run(self._staged, on_change)
 
     def execute(self) -> Any:
-        """Run the executable on the call's own arguments and give its value.
+        """Run the executable on the call's own arguments, wait, and give its value.
 
-        Raises ValueError when there is none, or when an argument is a shape alone.
+        Raises ValueError when there is none, or when an argument is a shape alone. A run that dies of memory is also
+        kept in `error`.
         """
         if self.compiled is None:
             raise ValueError(f"{self.name} was not compiled, so it cannot be run; inspect it with stage='compile'")
         if isinstance(self.compiled, Executable):
             raise ValueError(f"{self.name} was compiled for {self.target} in another process, so it cannot be run here")
         args, kwargs = stages.dynamic_arguments(self._staged)
+        self.ran_out = None
         try:
-            return self.compiled(*args, **kwargs)
+            return jax.block_until_ready(self.compiled(*args, **kwargs))  # type: ignore[no-untyped-call]
         except jax.errors.JaxRuntimeError as error:
-            if "RESOURCE_EXHAUSTED" in str(error):
-                error.add_note("`.memory` of this inspection shows what takes the memory.")
+            self.ran_out = exhausted.told(error, self.name)
             raise
 
     def _readers(self) -> dict[str, Callable[[], Document]]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import contextlib
 import linecache
 from types import FrameType
 from typing import Any
@@ -48,12 +49,29 @@ class Request:
             )
         source, typed, number = self.runs.source(self.kind, line, cell)
         self._check_aim()
-        ran = await run_cell(self.ip, source, self.runs.number, typed, cut=not self.on_line)
         column = len(f"# %%{self.kind} ")
-        nodes = [command.moved(node, number - 1, column) for node in self.on_line] or await self._last_calls(ran)
+        on_line = [command.moved(node, number - 1, column) for node in self.on_line]
+        died: BaseException | None = None
+        try:
+            ran = await run_cell(self.ip, source, self.runs.number, typed, cut=not on_line)
+        except Exception as error:
+            died = error
+        if died is not None:
+            await self._tell(died, on_line)
+            raise died
+        nodes = on_line or await self._last_calls(ran)
         calls = [await self._stated(node, ran.file, self.ip.user_ns) for node in nodes] or self._defined(ran)
         value = self._stage(calls)[1]
         return None if ran.quiet else value
+
+    async def _tell(self, died: BaseException, on_line: list[ast.expr]) -> None:
+        """Where a statement of the cell died of memory, show what the calls on the magic's line take."""
+        assert self._aim is not None
+        if self.kind != "compile" or not on_line or not staging.ran_out(died, self._aim):
+            return
+        with contextlib.suppress(Exception):  # what the cell was to define may be missing
+            calls = [await self._stated(node, "<magic>", self.ip.user_ns) for node in on_line]
+            self._bind(staging.tell(self.ip, calls, died, self.options.quiet, self._aim))
 
     def _check_aim(self) -> None:
         """Before the cell runs: JAX is there, and so is what the targets need."""
@@ -151,12 +169,15 @@ class Request:
             staging.check_values(calls)
         assert self._aim is not None
         inspections, failure = staging.stage(self.ip, calls, self.kind, self.options.quiet, self._aim)
-        if self.options.output:
-            bound = inspections[0] if len(inspections) == 1 else inspections
-            self.ip.push({self.options.output: bound}, interactive=True)
+        self._bind(inspections)
         if failure is not None:
             raise failure
         return inspections, staging.execute(self.ip, inspections) if self.options.run else None
+
+    def _bind(self, inspections: tuple[Any, ...]) -> None:
+        if self.options.output:
+            bound = inspections[0] if len(inspections) == 1 else inspections
+            self.ip.push({self.options.output: bound}, interactive=True)
 
 
 def _place(frame: FrameType | None) -> tuple[str, int, str]:

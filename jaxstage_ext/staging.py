@@ -172,8 +172,36 @@ def execute(ip: Any, inspections: Sequence[Any]) -> Any:
             values = [inspection.targets["local"].execute() for inspection in inspections]
         return values[0] if len(values) == 1 else tuple(values)
     except BaseException as error:
-        failure = _without_our_frames(ip, error)
-    raise failure
+        failure = error
+    ran_out = any(inspection.ran_out for inspection in inspections)
+    if ran_out and show_again(inspections):
+        raise in_one_line(failure, "the panel above shows what takes the memory")
+    raise _without_our_frames(ip, failure)
+
+
+def ran_out(error: BaseException, at: Aim) -> bool:
+    """Whether a statement of the cell died of memory, on what a target of the magic's stands for."""
+    from jaxstage_ext import exhausted
+
+    return exhausted.is_one(error) and any(target.is_local for target in at.targets)
+
+
+def tell(ip: Any, calls: Sequence[Call], died: BaseException, quiet: bool, at: Aim) -> tuple[Any, ...]:
+    """Compile the calls of a cell that died of memory, and show what they take. Returns an Inspection of each."""
+    from jaxstage_ext import exhausted
+
+    inspections, _ = stage(ip, calls, "compile", quiet, at)
+    for local in (inspection.targets["local"] for inspection in inspections):
+        local.ran_out = exhausted.told(died, local.name, elsewhere=True)
+    show_again(inspections)
+    return inspections
+
+
+def show_again(inspections: Sequence[Any]) -> bool:
+    """Have the panels of these Inspections tell what they hold now. False where there is none."""
+    from jaxstage_ext.views import display
+
+    return display.show_again(inspections)
 
 
 def _without_our_frames(ip: Any, error: BaseException) -> BaseException:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import jax
 
+from jaxstage_ext import exhausted
 from jaxstage_ext.analysis import sharding_errors
 from jaxstage_ext.core import jax_private, stages
 
@@ -14,9 +15,9 @@ if TYPE_CHECKING:
 
 
 def out_of_memory(inspection: Inspection) -> bool:
-    """Whether the compile ended because the device has not enough memory for the program."""
+    """Whether the compile, or a run, ended because the device has not enough memory for the program."""
     error = inspection.error
-    return error is not None and error.stage == "compile" and "RESOURCE_EXHAUSTED" in error.message
+    return error is not None and error.stage in ("compile", "run") and exhausted.MARK in error.message
 
 
 def of(inspection: Inspection) -> list[str]:

@@ -19,7 +19,7 @@ LAYER_OF = {
     "ir": "readers",
     "analysis": "analysis",
     "profiling": "analysis",
-    **dict.fromkeys(("inspection", "analyses", "compare", "errors", "option_table"), "inspection"),
+    **dict.fromkeys(("inspection", "analyses", "compare", "errors", "exhausted", "option_table"), "inspection"),
     **dict.fromkeys(("saved", "serial", "summary", "tabs"), "inspection"),
     **dict.fromkeys(("machine", "kernels", "kernel_rows"), "inspection"),
     **dict.fromkeys(("costs", "looks", "memory", "numbers", "refused", "sharded", "typed"), "inspection"),

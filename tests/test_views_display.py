@@ -96,6 +96,19 @@ def test_the_panel_fills_in_stage_by_stage(notebook):
     assert shown._panel.state["busy"] is True
 
 
+def test_panels_show_again_what_their_inspections_hold_now(notebook):
+    made, other = fakes.inspection(head={"error": None}), fakes.inspection()
+    shown = display.show([made])
+    shown.finish([made])
+    made.head = {"error": {"stage": "run", "type": "E", "message": "RESOURCE_EXHAUSTED", "interrupted": False}}
+    assert display.show_again([made])
+    assert shown._panel.state["calls"][0]["error"]["stage"] == "run"
+    assert notebook.kinds == [("new", True, True), ("update", True, True)]
+    (first, first_id, _), (last, last_id, _) = notebook.messages
+    assert first_id == last_id and "run failed" in last["text/plain"] and "run failed" not in first["text/plain"]
+    assert not display.show_again([other])
+
+
 def test_a_cell_run_200_times_leaves_one_panel(notebook):
     before, held = live(), []
     for _ in range(200):

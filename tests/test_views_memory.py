@@ -160,15 +160,3 @@ def test_out_of_memory_opens_the_memory() -> None:
     assert not tabs.out_of_memory(SimpleNamespace(error=None))  # type: ignore[arg-type]
     error.message = "INTERNAL"
     assert not tabs.out_of_memory(SimpleNamespace(error=error))  # type: ignore[arg-type]
-
-
-def test_a_run_that_dies_of_memory_points_to_it(monkeypatch: pytest.MonkeyPatch) -> None:
-    made = inspect(lambda x: x + 1, X)
-
-    def dies(*arguments: Any) -> None:
-        raise jax.errors.JaxRuntimeError("RESOURCE_EXHAUSTED: Out of memory allocating 1 bytes")
-
-    monkeypatch.setattr(Inspection, "compiled", property(lambda self: dies))
-    with pytest.raises(jax.errors.JaxRuntimeError) as caught:
-        made.execute()
-    assert "`.memory` of this inspection" in caught.value.__notes__[0]

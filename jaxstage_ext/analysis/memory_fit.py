@@ -81,6 +81,8 @@ def fit(memory: Memory) -> Fit:
 
 def _share(needed: int, room: int) -> str:
     share = needed / room
+    if share >= 10:
+        return f"{share:,.0f} times as much"
     return f"{share:.0%}" if share >= 0.1 else f"{share:.1%}" if share >= 0.001 else "under 0.1%"
 
 

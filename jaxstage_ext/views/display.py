@@ -62,6 +62,12 @@ class _Open:
     run: str
     display_id: str | None
 
+    def again(self) -> None:
+        """Show what the Inspections hold now."""
+        self.panel.refresh()
+        if self.display_id:
+            _publish(_view(self.panel) | static_bundle(self.inspections), self.display_id, update=True)
+
     def freeze(self) -> None:
         """Leave the static form in the panel's place."""
         if self.display_id:
@@ -121,6 +127,14 @@ def open_view(inspections: Sequence[Any]) -> dict[str, Any]:
 def show(inspections: Sequence[Any]) -> View:
     """Show Inspections whose stages are about to run."""
     return Shown(inspections) if in_notebook() else Printed()
+
+
+def show_again(inspections: Sequence[Any]) -> bool:
+    """Have the panels that show any of these Inspections tell what they hold now. False where there is none."""
+    found = [panel for panel in _open.values() if any(a is b for a in inspections for b in panel.inspections)]
+    for panel in found:
+        panel.again()
+    return bool(found)
 
 
 class View:

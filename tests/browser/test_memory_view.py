@@ -41,6 +41,13 @@ def large(x, w):
     y = jnp.tanh(x @ w)
     return (y * (jnp.sin(x) @ w)).sum(), jnp.cumsum(y, 0)
 """
+HUGE = """
+%%compile --run
+def huge(x):
+    y = jnp.broadcast_to(x, (1 << 24, 1 << 24))
+    return y * jnp.arange(1 << 24, dtype=jnp.float32)
+huge(jnp.float32(1))
+"""
 STILL, MOVING = 0, 1
 PAINTED = """(canvas, [from, to]) => {
     const [left, right] = [from, to].map(share => Math.floor(share * canvas.width));
@@ -227,3 +234,18 @@ def test_a_compile_that_runs_out_of_memory_opens_on_what_takes_it(open_notebook:
     panel.root.locator(".jxs-mem-canvas").click(position=point(panel, 0.28, 0.8))
     panel.tab("code").click()
     assert panel.wait_lit("python", "selected") == ["y = jnp.tanh(x @ w)"]
+
+
+def test_a_run_that_dies_of_memory_opens_on_what_takes_it(open_notebook: Opener, lab: Server) -> None:
+    opened = open_notebook(lab, [SETUP, HUGE], width=1500, height=1100)
+    opened.run_all()
+    panel = opened.panel()
+    rows(panel).first.wait_for(timeout=60_000)
+    assert panel.root.locator('[aria-selected="true"]').get_attribute("data-view") == "memory"
+    assert "JAX arrays alive in this kernel then: " in panel.root.locator(".jxs-failure").inner_text()
+    assert "Does not fit: it needs 1.13 PB" in panel.root.locator(".jxs-mem-fit").inner_text()
+    assert "(the panel above shows what takes the memory)" in opened.page.locator(".jp-OutputArea").last.inner_text()
+    opened.screenshot("memory-run")
+    rows(panel).first.click()
+    panel.tab("code").click()
+    assert panel.wait_lit("python") == ["return y * jnp.arange(1 << 24, dtype=jnp.float32)"]

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import os
 import re
+import signal
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -15,8 +16,11 @@ import pytest
 
 pytest.importorskip("ipykernel", reason="the kernel is not installed here")
 manager = pytest.importorskip("jupyter_client.manager")
+psutil = pytest.importorskip("psutil", reason="ipykernel's own dependency")
 
 REPO = Path(__file__).parent.parent
+STARTING_TAKES = 2.0
+"""Seconds of processor time that a worker spends before it compiles, at most."""
 ENVIRONMENT = {**os.environ, "PYTHONPATH": str(REPO), "JAX_PLATFORMS": "cpu"}
 SETUP = """
 %load_ext jaxstage_ext
@@ -64,6 +68,22 @@ class Kernel:
     def run(self, cell: str, interrupt_after: float | None = None) -> Reply:
         if interrupt_after is not None:
             threading.Timer(interrupt_after, self.process.interrupt_kernel).start()
+        return self._run(cell)
+
+    def run_until_compiling(self, cell: str, then: Callable[[Any], None]) -> Reply:
+        """What befalls the kernel's worker in the middle of a compile of this cell."""
+        threading.Thread(target=self._when_compiling, args=(then,), daemon=True).start()
+        return self._run(cell)
+
+    def _when_compiling(self, then: Callable[[Any], None]) -> None:
+        kernel = psutil.Process(self.process.provisioner.pid)
+        busy: list[Any] = []
+        while not busy:
+            time.sleep(0.2)
+            busy = [child for child in kernel.children() if child.cpu_times().user > STARTING_TAKES]
+        then(busy[0])
+
+    def _run(self, cell: str) -> Reply:
         outputs: list[dict[str, Any]] = []
         start = time.perf_counter()
         reply = self.client.execute_interactive(cell, output_hook=outputs.append, timeout=120)
@@ -160,7 +180,7 @@ def sums():
 @pytest.mark.parametrize("options", ["--isolate", "-t cpu:2 -t cpu:4"])
 def test_an_interrupt_ends_a_compile_in_the_worker(kernel: Kernel, options: str) -> None:
     kernel.run(ENDLESS)
-    reply = kernel.run(f"%compile {options} sums()", interrupt_after=3)
+    reply = kernel.run_until_compiling(f"%compile {options} sums()", lambda _: kernel.process.interrupt_kernel())
     assert reply.content["ename"] == "KeyboardInterrupt"
     assert kernel.run("from jaxstage_ext.core import worker; worker.running()").values == ["{}"]
     assert "interrupted in compile" in reply.panel
@@ -169,11 +189,7 @@ def test_an_interrupt_ends_a_compile_in_the_worker(kernel: Kernel, options: str)
 
 def test_a_compile_that_dies_leaves_the_kernel_and_its_streams_alone(kernel: Kernel) -> None:
     kernel.run(ENDLESS)
-    kernel.run(
-        "import os, signal, threading\nfrom jaxstage_ext.core import worker\nworker.ask('cpu', {'method': 'ping'})"
-    )
-    kill = "threading.Timer(1, lambda: os.kill(worker.running()['cpu'], signal.SIGSEGV)).start()"
-    reply = kernel.run(f"{kill}\n%compile -t cpu:2 sums()")
+    reply = kernel.run_until_compiling("%compile -t cpu:2 sums()", lambda worker: worker.send_signal(signal.SIGSEGV))
     assert reply.content["ename"] == "WorkerDied"
     assert "ended by SIGSEGV" in reply.panel
     assert not [output for output in reply.outputs if output["msg_type"] == "stream"]

@@ -6,7 +6,8 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from jaxstage_ext import numbers
+from jaxstage_ext import numbers, sharded
+from jaxstage_ext.analysis import exchange
 from jaxstage_ext.analysis.cost import Cost
 from jaxstage_ext.analysis.roofline import Roofline
 from jaxstage_ext.analysis.table import Table, scaled
@@ -43,7 +44,7 @@ class Costs:
     @cached_property
     def roofline(self) -> Roofline:
         """Each instruction against the peaks of the target; `verdict` says what bounds the program."""
-        return numbers.roofline_of(self._inspection, self.work)
+        return numbers.roofline_of(self._inspection, self.work, exchange.read(sharded.exchanged(self._inspection)))
 
     @property
     def headline(self) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
 
@@ -13,11 +13,12 @@ import numpy as np
 from jaxstage_ext.analysis import cost as costs
 from jaxstage_ext.analysis import jaxpr_cost, roofline
 from jaxstage_ext.analysis.cost import Cost, Places
+from jaxstage_ext.analysis.exchange import Exchange
 from jaxstage_ext.analysis.roofline import Roofline
 from jaxstage_ext.analysis.table import Column, Table
-from jaxstage_ext.core import stages
+from jaxstage_ext.core import devices, stages
 from jaxstage_ext.core.absent import Executable, NoFigure
-from jaxstage_ext.core.devices import CATALOGUE, Device
+from jaxstage_ext.core.devices import Device
 from jaxstage_ext.ir import hlo, hlo_ops
 from jaxstage_ext.ir.hlo_ops import Operations
 from jaxstage_ext.report import Document, Frames
@@ -153,10 +154,21 @@ def _differences(work: Any, cost: Cost, xla: Mapping[str, float], reason: str, d
     return [*told, *cost.notes]
 
 
-def roofline_of(inspection: Inspection, cost: Cost) -> Roofline:
-    """The module against the catalogue's peaks of its target; all unknown where the target is not in it."""
-    device = CATALOGUE.get(inspection.target.kind, Device(_title(inspection)))
-    return roofline.read(cost, device, inspection.target.platform or jax.default_backend())
+def roofline_of(inspection: Inspection, cost: Cost, exchanges: Sequence[Exchange] = ()) -> Roofline:
+    """The module against the catalogue's peaks of its device; all unknown where the device is not in it."""
+    target, platform = inspection.target, inspection.target.platform or jax.default_backend()
+    device = devices.share(target) if not target.is_local else _here()
+    return roofline.read(cost, device or Device(_title(inspection)), _PLATFORMS.get(platform, platform), exchanges)
+
+
+_PLATFORMS = {"gpu": "cuda"}
+
+
+def _here() -> Device | None:
+    """The catalogue's figures of one of the kernel's own devices; None where it has none."""
+    every = jax.local_devices()
+    chips = len({getattr(one, "coords", None) for one in every}) if hasattr(every[0], "coords") else len(every)
+    return devices.by_kind(every[0].device_kind, chips / len(every))
 
 
 def _title(inspection: Inspection) -> str:

@@ -9,6 +9,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
+from jax.sharding import PartitionSpec as P
 
 from jaxstage_ext import inspect
 from jaxstage_ext.core import packages
@@ -28,7 +29,7 @@ def inspection():
 
 def test_the_dot_is_at_its_line_and_scope(inspection) -> None:
     lines = inspection.cost.by("line")
-    assert lines["line"][0].endswith("test_costs.py:20")
+    assert lines["line"][0].endswith(f"test_costs.py:{loss.__code__.co_firstlineno + 2}")
     assert lines["FLOPs"][0] >= 2 * 8 * 64 * 32
     scopes = inspection.cost.by("scope")
     assert [scope for scope in scopes["scope"] if scope.endswith("layer")]
@@ -100,3 +101,26 @@ def test_a_device_of_the_catalogue_bounds_the_program(target: str, title: str) -
     assert title in figure.layout.title.text
     points = [trace for trace in figure.data if trace.mode == "markers"]
     assert np.all(np.concatenate([trace.y for trace in points]) > 0)
+
+
+SHARDED = {"v5e:2x2": "model=4", "h100:4": "model=4", "h100:2x4": "model=8", "cpu:4": "model=4"}
+
+
+@pytest.mark.parametrize("target", SHARDED)
+def test_collectives_are_part_of_what_bounds_the_program(target: str) -> None:
+    if lacks := packages.find({"v": "tpu", "h": "cuda"}.get(target[0], "cpu")).lacks:
+        pytest.skip(f"{target} {lacks}")
+    x, w = (jax.ShapeDtypeStruct(shape, jnp.bfloat16) for shape in ((8, 8192), (8192, 8192)))
+    specs = (P(None, "model"), P("model", None))
+    found = inspect(lambda x, w: x @ w, x, w, target=target, mesh=SHARDED[target], in_specs=specs, out_specs=P())
+    roof = found.cost.roofline
+    assert "collectives" not in found.__dict__, "no compile is needed for it"
+    if target in ("v5e:2x2", "h100:4"):
+        bound = dict(zip(roof.names, roof.bound, strict=True))
+        assert "interconnect" in bound.values()
+        times = found.collectives.table["time"]
+        assert roof.seconds[roof.bound.index("interconnect")] == pytest.approx(times[0])
+    else:
+        assert roof.bounded_by == "unknown"
+        why = {"h100:2x4": "the bandwidth between hosts is not known", "cpu:4": "the target's links are not in the"}
+        assert why[target] in roof.verdict

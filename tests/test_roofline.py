@@ -3,19 +3,28 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
 from made_costs import Device, Instruction, cost
 
 from jaxstage_ext.analysis import roofline
+from jaxstage_ext.analysis.exchange import Exchange
 from jaxstage_ext.analysis.roofline import Roofline
 
 NAN = math.nan
 
 
-def held(*instructions: Instruction, device: Device | None = None, platform: str = "cpu") -> Roofline:
-    return roofline.read(cost(*instructions), device or Device(), platform)
+def held(
+    *instructions: Instruction,
+    device: Device | None = None,
+    platform: str = "cpu",
+    exchanges: tuple[Exchange, ...] = (),
+    near: tuple[float, ...] = (),
+) -> Roofline:
+    work = replace(cost(*instructions), near=np.array(near)) if near else cost(*instructions)
+    return roofline.read(work, device or Device(), platform, exchanges)
 
 
 def test_the_longer_of_computing_and_moving_is_the_bound() -> None:
@@ -31,7 +40,7 @@ def test_the_longer_of_computing_and_moving_is_the_bound() -> None:
     assert found.intensity.tolist() == [25, 0.25, 25]
     assert found.attainable.tolist() == [100, 2.5, 250]
     assert found.ridges == {"f32": 10, "bf16": 100}
-    assert found.shares == pytest.approx({"compute": 10 / 18, "memory": 8 / 18, "unknown": 0})
+    assert found.shares == pytest.approx({"compute": 10 / 18, "memory": 8 / 18, "interconnect": 0, "unknown": 0})
     assert found.verdict.startswith("Bound by compute: 56% of the least time that a device can take for it (18 s)")
 
 
@@ -107,3 +116,53 @@ def test_the_table_has_the_longest_first_and_the_verdict() -> None:
     text = str(held(Instruction("add", "add", flops=10, bytes=40), Instruction("mul", "multiply", 1000, 40)))
     assert text.index("mul") < text.index("add ")
     assert "Bound by compute" in text
+
+
+MUL = Instruction("mul", "multiply", flops=1000, bytes=40)
+SUM = Instruction("sum", "all-reduce", flops=10, bytes=40)
+
+
+def test_a_collective_that_takes_longest_bounds_the_program() -> None:
+    found = held(MUL, SUM, exchanges=(Exchange((1,), 30.0),))
+    assert found.seconds.tolist() == [30, 10]
+    assert found.bound == ["interconnect", "compute"]
+    assert found.bounded_by == "interconnect"
+    assert found.verdict == (
+        "Bound by interconnect: 75% of the least time that a device can take for it (40 s) goes to collectives that "
+        "no other work hides."
+    )
+
+
+def test_what_other_work_hides_of_a_collective_takes_no_time() -> None:
+    found = held(MUL, SUM, exchanges=(Exchange((1,), 30.0, "", (0,)),))
+    assert found.hidden.tolist() == [10, 0]
+    assert found.total == 30
+    assert found.shares["interconnect"] == pytest.approx(20 / 30)
+    short = held(MUL, SUM, exchanges=(Exchange((1,), 5.0, "", (0,)),))
+    assert short.total == 10
+    assert short.bounded_by == "compute"
+
+
+def test_links_of_unknown_speed_leave_the_bound_unknown_and_say_why() -> None:
+    found = held(MUL, SUM, exchanges=(Exchange((1,), NAN, "the speed between hosts is not known"),))
+    assert found.bounded_by == "unknown"
+    assert found.bound[found.names.index("sum")] == "unknown"
+    assert found.verdict == (
+        "What bounds it is unknown: how long its collective takes is not (the speed between hosts is not known). Of "
+        "the rest, 71% is bound by compute."
+    )
+
+
+def test_bytes_on_the_chip_take_no_bandwidth_of_the_memory() -> None:
+    far, mixed, inside = (Instruction(name, "add", flops=10, bytes=40) for name in ("far", "mixed", "inside"))
+    found = held(far, mixed, inside, near=(0, 30, 40), platform="tpu")
+    seconds = dict(zip(found.names, found.seconds.tolist(), strict=True))
+    assert seconds == {"far": 4, "mixed": 1, "inside": 0.1}
+    assert dict(zip(found.names, found.bound, strict=True))["inside"] == "compute"
+    assert dict(zip(found.names, found.intensity.tolist(), strict=True)) == {"far": 0.25, "mixed": 1, "inside": 0.25}
+    assert "58% of the bytes stay in memory on the chip" in found.notes[-1]
+    assert held(far, near=(40,), platform="cuda").seconds.tolist() == [4], "memory space 1 of a GPU is its own memory"
+
+
+def test_a_copy_on_the_chip_is_bound_by_what_nobody_knows() -> None:
+    assert held(Instruction("copy", "copy", flops=0, bytes=40), near=(40,), platform="tpu").bound == ["unknown"]

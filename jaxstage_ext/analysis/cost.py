@@ -43,6 +43,7 @@ class Cost:
       flops, transcendentals, bytes_read, bytes_written: per instruction and run; a fusion's with its members.
       runs: how often each instruction runs.    shown: the instructions that are rows of `table`.
       unknown: instruction -> why its FLOPs are not known.
+      near: of the bytes, those in another memory than the device's own, such as on the chip; empty where there is none.
     """
 
     ops: Operations = field(repr=False)
@@ -56,6 +57,7 @@ class Cost:
     loops: Executions
     shown: npt.NDArray[np.int64]
     unknown: dict[int, str]
+    near: Floats = field(default_factory=lambda: np.zeros(0))
 
     @cached_property
     def total_flops(self) -> float:
@@ -209,12 +211,13 @@ def read(ops: Operations, places: Places) -> Cost:
         for column in (own, transcendentals):
             inside = np.bincount(ops.computation, column, len(ops.computations))
             column[rows] = inside[ops.called.at(0)[rows]]
-    reads, writes = traffic.count(ops)
+    moved = traffic.count(ops)
     fused = np.isin(ops.computation, ops.called.at(0)[ops.rows(b"fusion")])
     shown = np.flatnonzero(~fused & ~np.isin(ops.opcode, _QUIET) & (loops.once[ops.computation] > 0))
+    times, once = loops.times[ops.computation], loops.once[ops.computation]
     return Cost(
-        ops, places, own, transcendentals, reads, writes, loops.times[ops.computation], loops.once[ops.computation],
-        loops, shown, counted.unknown,
+        ops, places, own, transcendentals, moved.read, moved.written, times, once, loops, shown, counted.unknown,
+        moved.near,
     )  # fmt: skip
 
 

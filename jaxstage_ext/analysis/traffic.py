@@ -6,6 +6,8 @@ gives, an update writes what it is given, and a fusion reads of each operand wha
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 import numpy.typing as npt
 
@@ -26,21 +28,43 @@ _UPDATES = (b"dynamic-update-slice", b"scatter")
 """Opcodes that write a part of their first operand."""
 
 
-def count(ops: Operations) -> tuple[Floats, Floats]:
-    """(bytes read, bytes written) of each instruction; zero inside fusions, whose own row has them."""
+class Traffic(NamedTuple):
+    """Bytes per instruction and run; `near` are those of both that are not in the device's own memory (HBM).
+
+    That is XLA's memory space 0; others are on the chip, or the host's.
+    """
+
+    read: Floats
+    written: Floats
+    near: Floats
+
+
+def count(ops: Operations) -> Traffic:
+    """What each instruction moves; zero inside fusions, whose own row has it."""
     size = ops.shapes.padded.astype(np.float64)
-    free = np.isin(ops.opcode, FREE)
-    read, written = np.where(free, 0.0, _operands(ops, size)), np.where(free, 0.0, size)
+    read, written = _moved(ops, size, np.ones(len(ops)))
+    apart = (ops.shapes.memory_space != 0).astype(np.float64)
+    near = np.add(*_moved(ops, size, apart)) if apart.any() else np.zeros(len(ops))
+    return Traffic(read, written, near)
+
+
+def _moved(ops: Operations, size: Floats, share: Floats) -> tuple[Floats, Floats]:
+    """(bytes read, bytes written), each times the share of the instruction in whose memory they are."""
+    free, first = np.isin(ops.opcode, FREE), ops.operands.at(0)
+    read, written = np.where(free, 0.0, _operands(ops, size * share)), np.where(free, 0.0, size * share)
     rows = ops.rows(*_SLICES, *_UPDATES)
-    read[rows] -= _sizes(size, ops.operands.at(0)[rows])
+    read[rows] -= _sizes(size * share, first[rows])
     rows = ops.rows(*_SLICES)
-    read[rows] += size[rows]
+    read[rows] += size[rows] * _sizes(share, first[rows])
     parts = _parts(ops)
-    written[parts >= 0] = size[parts[parts >= 0]]
+    written[parts >= 0] = size[parts[parts >= 0]] * share[parts >= 0]
+    done = ops.rows(b"copy-done")
+    done = done[first[done] >= 0]
+    written[first[done]] = size[done] * share[done]
     fusions, called = _fused(ops)
     fused, which = np.unique(called, return_inverse=True)
-    read[fusions] = _parameters(ops, size, fused)[which]
-    written[fusions] = _outputs(ops, size, parts, fused)[which]
+    read[fusions] = _parameters(ops, size, share, fused)[which]
+    written[fusions] = _outputs(ops, size, share, parts, fused)[which]
     inside = np.isin(ops.computation, fused)
     read[inside] = written[inside] = 0
     return read, written
@@ -71,7 +95,7 @@ def _fused(ops: Operations) -> tuple[Longs, Longs]:
     return rows[called >= 0], called[called >= 0]
 
 
-def _outputs(ops: Operations, size: Floats, parts: Longs, fused: Longs) -> Floats:
+def _outputs(ops: Operations, size: Floats, share: Floats, parts: Longs, fused: Longs) -> Floats:
     """Per fused computation, what it writes: of an array that it updates in place, the part."""
     root = ops.roots[fused]
     several = ops.opcode[root] == b"tuple"
@@ -81,7 +105,8 @@ def _outputs(ops: Operations, size: Floats, parts: Longs, fused: Longs) -> Float
     output = np.concatenate([root[~several], ops.operands.values[of >= 0]])
     owner = np.concatenate([np.flatnonzero(~several), of[of >= 0]])
     part = parts[_through(ops, output)]
-    return np.bincount(owner, np.where(part >= 0, _sizes(size, part), _sizes(size, output)), len(fused))
+    written = np.where(part >= 0, _sizes(size, part), _sizes(size, output)) * _sizes(share, output)
+    return np.bincount(owner, written, len(fused))
 
 
 def _through(ops: Operations, rows: Longs) -> Longs:
@@ -92,13 +117,13 @@ def _through(ops: Operations, rows: Longs) -> Longs:
     return rows
 
 
-def _parameters(ops: Operations, size: Floats, fused: Longs) -> Floats:
+def _parameters(ops: Operations, size: Floats, share: Floats, fused: Longs) -> Floats:
     """Per fused computation, what its members read of its parameters."""
     place = np.full(len(ops.computations), -1, np.int64)
     place[fused] = np.arange(len(fused))
     rows = ops.rows(b"parameter")
     rows = rows[place[ops.computation[rows]] >= 0]
-    return np.bincount(place[ops.computation[rows]], _met(ops, size)[rows], len(fused))
+    return np.bincount(place[ops.computation[rows]], (_met(ops, size) * share)[rows], len(fused))
 
 
 def _met(ops: Operations, size: Floats) -> Floats:

@@ -23,7 +23,7 @@ but for those marked (*), whose sources were not at hand. Sources:
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -99,6 +99,55 @@ CATALOGUE: Mapping[str, Device] = {
     "gb300": Device("NVIDIA GB300", _GB300, 288 * _G, 8000 * _G, None, 1800 * _G),
     "rtx-pro-6000": Device("NVIDIA RTX PRO 6000 Blackwell", {}, 96 * _G, None, 128 * _M, None),
 }
+
+
+KINDS: Mapping[str, str] = {
+    "TPU v2": "v2",
+    "TPU v3": "v3",
+    "TPU v4": "v4",
+    "TPU v5 lite": "v5e",
+    "TPU v5e": "v5e",
+    "TPU v5": "v5p",
+    "TPU v5p": "v5p",
+    "TPU v6 lite": "v6e",
+    "TPU v6e": "v6e",
+    "TPU7x": "tpu7x",
+    "NVIDIA A100-SXM4-80GB": "a100",
+    "NVIDIA H100 80GB HBM3": "h100",
+    "NVIDIA H200": "h200",
+    "NVIDIA B200": "b200",
+    "NVIDIA GB300": "gb300",
+}
+"""`device_kind` of a device of JAX's: its entry. A GPU of another form (PCIe, less memory) has other figures and none.
+
+Sources: jax/_src/pallas/mosaic/tpu_info.py for TPUs, the names that NVIDIA's driver gives for GPUs.
+"""
+
+
+def by_kind(device_kind: str, chips: float = 1.0) -> Device | None:
+    """The figures of a device that is here: `chips` of the chip with that name; None where the catalogue has it not."""
+    known = CATALOGUE.get(KINDS.get(device_kind, ""))
+    return None if known is None else _part(known, chips)
+
+
+def share(target: Target) -> Device | None:
+    """The figures of one of JAX's devices of a target: its part of a chip where a chip is several devices."""
+    known = CATALOGUE.get(target.kind)
+    chips = target.chips / target.devices if target.chips and target.devices else 1.0
+    return None if known is None else _part(known, chips)
+
+
+def _part(chip: Device, chips: float) -> Device:
+    if chips == 1:
+        return chip
+    flops = {kind: peak * chips for kind, peak in chip.flops.items()}
+    bandwidth = None if chip.bandwidth is None else chip.bandwidth * chips
+    return replace(
+        chip,
+        title=f"half a {chip.title}" if chips == 0.5 else f"{chips:.2g} of a {chip.title}",
+        flops=flops,
+        bandwidth=bandwidth,
+    )
 
 
 def memory_of(target: Target) -> int | None:

@@ -127,6 +127,8 @@ def _get_roofline(inspections: Inspections, params: Params, progress: jobs.Progr
         "attainable": roof.attainable[shown],
         "flops": roof.flops[shown],
         "bytes": roof.moved[shown],
+        "near": roof.near[shown],
+        "hidden": roof.hidden[shown],
         "seconds": roof.seconds[shown],
         "row": roof.row[shown],
         "bound": bound,

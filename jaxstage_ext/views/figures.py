@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from jaxstage_ext.analysis.roofline import COMPUTE, MEMORY, UNKNOWN, Roofline
+from jaxstage_ext.analysis.roofline import COMPUTE, INTERCONNECT, MEMORY, UNKNOWN, Roofline
 from jaxstage_ext.analysis.table import scaled
 
 if TYPE_CHECKING:
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 MANY = 3000
 """Points above which WebGL draws them."""
-COLOURS = {COMPUTE: "#d9822b", MEMORY: "#2f74d0", UNKNOWN: "#8a919c"}
+COLOURS = {COMPUTE: "#d9822b", MEMORY: "#2f74d0", INTERCONNECT: "#8e5bc0", UNKNOWN: "#8a919c"}
 _SMALLEST, _LARGEST = 6.0, 36.0
 
 
@@ -82,10 +82,15 @@ def _told(found: Roofline, i: int) -> str:
     parts = [
         f"<b>{escape(found.names[i])}</b>",
         escape(found.line[i]) or "source unknown",
-        f"{scaled(found.flops[i], 'FLOP')}, {scaled(found.moved[i], 'B')}, {found.intensity[i]:.3g} FLOP/B",
+        f"{scaled(found.flops[i], 'FLOP')}, {_bytes(found, i)}, {found.intensity[i]:.3g} FLOP/B",
         f"at least {scaled(found.seconds[i], 's')} on the {escape(found.unit[i]) or 'unknown'} units",
     ]
     return "<br>".join(parts)
+
+
+def _bytes(found: Roofline, i: int) -> str:
+    near = f" ({scaled(found.near[i], 'B')} of them on the chip)" if found.near[i] else ""
+    return f"{scaled(found.moved[i], 'B')}{near}"
 
 
 def _layout(found: Roofline) -> dict[str, Any]:

@@ -16,6 +16,10 @@ export interface Roofline {
   attainable: Float64Array;
   flops: Float64Array;
   bytes: Float64Array;
+  /** Of the bytes, those in memory on the chip. */
+  near: Float64Array;
+  /** Of the seconds, what other work hides of a collective. */
+  hidden: Float64Array;
   seconds: Float64Array;
   row: Int32Array;
   bound: (i: number) => string;
@@ -45,6 +49,8 @@ export async function readRoofline(reply: Reply): Promise<Roofline> {
     attainable: table.floats("attainable"),
     flops: table.floats("flops"),
     bytes: table.floats("bytes"),
+    near: table.floats("near"),
+    hidden: table.floats("hidden"),
     seconds: table.floats("seconds"),
     row: table.ints("row"),
     bound: coded("bound"),

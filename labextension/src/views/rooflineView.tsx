@@ -9,7 +9,7 @@ import { useLook } from "./look";
 import { Tip } from "./tip";
 import { Waiting } from "./waiting";
 
-const KINDS = ["compute", "memory", "unknown"];
+const KINDS = ["compute", "memory", "interconnect", "unknown"];
 const variable = (bound: string) => (bound === "unknown" ? "--jxs-fg3" : `--jxs-${bound}`);
 
 function grid({ g, colour, font }: Surface, axes: Axes): void {
@@ -89,11 +89,13 @@ function points({ g, colour }: Surface, axes: Axes, roof: Roofline, most: number
   }
 }
 
+const some = (value: number | undefined, unit: string, what: string) => (value ? ` (${scaled(value, unit)} of it ${what})` : "");
+
 const told = (roof: Roofline, i: number): string[] => [
   roof.names[i] ?? "?",
   roof.line(i) || "source unknown",
-  `${scaled(roof.flops[i] as number, "FLOP")}, ${scaled(roof.bytes[i] as number, "B")}, ${Number((roof.intensity[i] as number).toPrecision(3))} FLOP/B`,
-  `at least ${scaled(roof.seconds[i] as number, "s")}, bound by ${roof.bound(i)}; computed in ${roof.unit(i) || "an unknown dtype"}`,
+  `${scaled(roof.flops[i] as number, "FLOP")}, ${scaled(roof.bytes[i] as number, "B")}${some(roof.near[i], "B", "on the chip")}, ${Number((roof.intensity[i] as number).toPrecision(3))} FLOP/B`,
+  `at least ${scaled(roof.seconds[i] as number, "s")}${some(roof.hidden[i], "s", "hidden")}, bound by ${roof.bound(i)}; computed in ${roof.unit(i) || "an unknown dtype"}`,
 ];
 
 const STEPS: Record<string, number> = { ArrowRight: 1, ArrowDown: 1, ArrowLeft: -1, ArrowUp: -1, Home: -Infinity, End: Infinity };

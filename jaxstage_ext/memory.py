@@ -128,7 +128,10 @@ def _entry(inspection: Inspection) -> Entry | None:
 
 def _constants(inspection: Inspection, arrays: tuple[Any, ...]) -> tuple[Constant, ...]:
     known = captured.names(inspection.call.fn, arrays)
-    found = [Constant(name, _shape(array), _bytes(array) or 0) for name, array in zip(known, arrays, strict=True)]
+    found = [
+        Constant(name, _shape(array), _bytes(array) or 0, int(np.size(array)))
+        for name, array in zip(known, arrays, strict=True)
+    ]
     return tuple(sorted(found, key=lambda constant: -constant.size))
 
 

@@ -113,6 +113,19 @@ def test_captured_constants_by_their_python_name() -> None:
     assert by(found.advice, "what")["Captured constants"]["how"] == "Pass LARGE as arguments."
 
 
+def test_a_captured_constant_that_xla_transposes_is_in_the_program_all_the_same() -> None:
+    class Model:
+        def __init__(self) -> None:
+            self.w = {"k": LARGE}
+
+        def __call__(self, x: jax.Array) -> jax.Array:
+            return jnp.tanh(x @ self.w["k"])
+
+    found = of(Model(), jnp.ones((8, 1024)))
+    assert by(found.constants, "constant")["Model.w['k']"]["in the program"] is True
+    assert by(found.advice, "what")["Captured constants"]["bytes"] == LARGE.nbytes
+
+
 def test_a_constant_that_xla_folded_takes_no_memory() -> None:
     found = of(lambda x: LARGE.sum() + x, jnp.float32(1))
     assert found.constants["in the program"] == [False]

@@ -117,3 +117,11 @@ def test_what_cannot_be_read() -> None:
         residuals.read(traced, 3)  # type: ignore[arg-type]
     with pytest.raises(residuals.NoResiduals, match="computes no derivative"):
         residuals.read(jax.jit(layers).trace(W, X))
+
+
+def test_a_function_that_jax_calls_is_named() -> None:
+    def loss(w: jax.Array, x: jax.Array) -> jax.Array:
+        return (jax.nn.relu(x @ w) @ w.T).sum()
+
+    traced = jax.jit(jax.grad(loss)).trace(jnp.ones((4, 8)), jnp.ones((2, 4)))
+    assert "relu" in {kept.made_by for kept in residuals.read(traced)}

@@ -39,6 +39,7 @@ class Constant(NamedTuple):
     names: tuple[str, ...]
     shape: str
     size: int
+    elements: int
 
 
 @dataclass(frozen=True)
@@ -219,14 +220,14 @@ def _source(laid: Laid, root: int, part: int) -> tuple[int, int | None]:
 
 
 def constants(laid: Laid, entry: Entry | None) -> Table:
-    """One row a captured array; XLA may have folded it into something smaller."""
+    """One row a captured array; XLA may have folded it into something smaller. It may transpose or convert one, too."""
     found = entry.constants if entry else ()
-    rows = laid.ops.rows(b"constant")
-    there = {hlo_parts.text(laid.ops.shapes, int(row)) for row in rows if int(laid.ops.shapes.bytes[row]) >= LARGE}
+    shapes, rows = laid.ops.shapes, laid.ops.rows(b"constant")
+    there = {shapes.elements[row] for row in rows if int(shapes.bytes[row]) >= LARGE // 8}
     columns = {
         "constant": Column([", ".join(constant.names) or "unknown" for constant in found]),
         "size": Column(np.array([constant.size for constant in found], np.int64), "B"),
         "shape": Column([constant.shape for constant in found]),
-        "in the program": Column([constant.size < LARGE or constant.shape in there for constant in found]),
+        "in the program": Column([constant.size < LARGE or constant.elements in there for constant in found]),
     }
     return Table("constants", columns)

@@ -341,6 +341,14 @@ def inner_jaxprs(eqn: Any) -> list[Any]:
     return [getattr(inner, "jaxpr", inner) for inner in _core.jaxprs_in_params(eqn.params)]
 
 
+def called(eqn: Any) -> str:
+    """The Python name of the function that an equation calls; "" where it says none."""
+    if isinstance(name := eqn.params.get("name"), str):
+        return name
+    source = [str(getattr(inner.debug_info, "func_src_info", "") or "") for inner in inner_jaxprs(eqn)]
+    return source[0].partition(" at ")[0] if source else ""
+
+
 def split_by_policy(
     jaxpr: Any, wanted: Sequence[Any], policy: Callable[..., Any]
 ) -> tuple[list[Any], list[Any], list[Any]]:

@@ -20,6 +20,7 @@ BACKWARD = "transpose("
 POLICIES = ("nothing_saveable", "dots_with_no_batch_dims_saveable", "dots_saveable", "everything_saveable")
 """Of `jax.checkpoint_policies`, from the least kept to the most."""
 _SCOPED = ("jit", "pjit", "closed_call", "core_call", "scan", "remat", "checkpoint", "custom_jvp_call", "while", "cond")
+_CALLS = ("jit", "pjit", "custom_jvp_call", "custom_vjp_call")
 
 
 class NoResiduals(ValueError):
@@ -28,7 +29,7 @@ class NoResiduals(ValueError):
 
 @dataclass(frozen=True)
 class Residual:
-    """One array that is kept: which primitive made it ("argument" for an input), its source line, its size in bytes."""
+    """One array that is kept: what made it ("argument" for an input), its source line, its size in bytes."""
 
     made_by: str
     shape: str
@@ -93,7 +94,11 @@ def _kept(
         yield Residual("argument", *_sized(value), names.get(value, ""))
     for value in saved:
         eqn, i = made[value]
-        yield Residual(eqn.primitive.name, *_sized(value), _line(eqn, i))
+        yield Residual(_made_by(eqn), *_sized(value), _line(eqn, i))
+
+
+def _made_by(eqn: Any) -> str:
+    return (jax_private.called(eqn) if eqn.primitive.name in _CALLS else "") or str(eqn.primitive.name)
 
 
 def _makers(equations: list[Any]) -> dict[Any, tuple[Any, int]]:

@@ -59,6 +59,19 @@ class Looks:
         """
         return sharded.collectives(self._whole)
 
+    def sharding_figure(self, name: str) -> Any:
+        """Which device holds which slice of an argument, a result or an intermediate, as a plotly Figure.
+
+        A grid of two mesh axes with a slider for the others. Raises KeyError where no value has that name.
+        """
+        return self.shardings.figure(name)
+
+    def collectives_figure(self) -> Any:
+        """A bar for each collective, the costliest on top, as a plotly Figure. Raises ImportError without plotly."""
+        from jaxstage_ext.views import collectives_figure
+
+        return collectives_figure.figure(self.collectives)
+
     @cached_property
     def dtypes(self) -> Dtypes:
         """Where values change their dtype, with the bytes that costs. Raises ValueError where nothing was traced."""

@@ -151,7 +151,7 @@ def collectives(inspection: Inspection, progress: Progress | None = None) -> Col
     """
     ops = inspection._operations
     if not any_in(ops):
-        return Collectives(ops, NOWHERE, ())
+        return Collectives(ops, NOWHERE, (), devices=_devices(inspection))
     return _collectives(inspection, ops, _program(inspection, progress))
 
 
@@ -161,7 +161,7 @@ def exchanged(inspection: Inspection) -> Collectives:
         return inspection.collectives
     ops = inspection._operations
     if not any_in(ops):
-        return Collectives(ops, NOWHERE, ())
+        return Collectives(ops, NOWHERE, (), devices=_devices(inspection))
     places = places_of(inspection)
     return _collectives(inspection, ops, Program(len(places), links=links_of(inspection, places)))
 
@@ -176,7 +176,7 @@ def _program(inspection: Inspection, progress: Progress | None) -> Program:
     """What is to be known of the program beside its module; the compiler is asked once more."""
     lowered = stages.unwrap(inspection.lowered)
     if not isinstance(lowered, jax.stages.Lowered):
-        return Program(_device_count(inspection), why_unknown="it was not lowered by JAX itself")
+        return Program(_devices(inspection), why_unknown="it was not lowered by JAX itself")
     places = places_of(inspection)
     meshes = meshes_of(inspection, shardings.of_program(lowered))
     links = links_of(inspection, places)
@@ -190,7 +190,9 @@ def _program(inspection: Inspection, progress: Progress | None) -> Program:
     return Program(len(places), meshes, links, module, "it runs on one device" if module is None else "", warnings)
 
 
-def _device_count(inspection: Inspection) -> int:
+def _devices(inspection: Inspection) -> int:
+    if isinstance(stages.unwrap(inspection.lowered), jax.stages.Lowered):
+        return len(places_of(inspection))
     return int(getattr(inspection.compiled, "devices", 1) or 1)
 
 

@@ -10,6 +10,7 @@ import numpy as np
 
 from jaxstage_ext import tabs
 from jaxstage_ext.analyses import Analyses, Figure
+from jaxstage_ext.analysis import mesh_sheet
 from jaxstage_ext.core import autotune, gpu_descriptions, jax_private, options, packages, specs, stages
 from jaxstage_ext.core.absent import Executable
 from jaxstage_ext.core.call import Call
@@ -19,6 +20,8 @@ from jaxstage_ext.core.target import Target
 if TYPE_CHECKING:
     from jaxstage_ext.inspection import Inspection
 
+_MOST_DRAWN = 4
+"""Values of a refused call that are drawn."""
 TITLES = {"python": "source", "jaxpr": "jaxpr", "stablehlo": "StableHLO", "hlo": "optimised HLO"}
 _SHORT = {"float": "f", "int": "i", "uint": "u", "complex": "c", "bfloat": "bf", "bool": "bool"}
 
@@ -184,6 +187,7 @@ def of(inspection: Inspection) -> dict[str, Any]:
         "documents": [_document(inspection, kind, running) for kind in inspection.documents],
         "error": _error(inspection),
         "notes": [] if running else _notes(inspection),
+        "meshes": [] if running else _refused(inspection),
         "views": tabs.of(inspection),
         "worker": not inspection.target.is_local,
         "compare": _compare(inspection),
@@ -199,13 +203,24 @@ def _compare(inspection: Inspection) -> dict[str, Any] | None:
     return {"row": number} | (inspection.compare().to_dict() if number == 0 else {})
 
 
+def _refused(inspection: Inspection) -> list[mesh_sheet.Sheet]:
+    """How the values that JAX refused were to lie, drawn."""
+    if not tabs.is_refused(inspection):
+        return []
+    found = inspection.shardings
+    known = [value for value in found.values if value.map.fits]
+    wrong = [value for value in known if value.map.is_uneven] or known
+    return [mesh_sheet.sheet(value, found.places) for value in wrong[:_MOST_DRAWN]]
+
+
 def options_of(inspection: Inspection) -> dict[str, Any]:
     """The compile options in force: those that the function was jitted with, and this call's above them."""
     return jax_private.own_options(stages.unwrap(inspection.lowered)) | dict(inspection.call.compiler_options)
 
 
 def _notes(inspection: Inspection) -> list[str]:
-    notes = [specs.note(inspection.call)] if inspection.call.layout is not None else []
+    notes = list(inspection.shardings.notes) if tabs.is_refused(inspection) else []
+    notes += [specs.note(inspection.call)] if inspection.call.layout is not None else []
     notes += (
         _about_target(inspection) + _recorded(inspection) + options.notes(options_of(inspection), platform(inspection))
     )

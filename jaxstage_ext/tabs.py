@@ -38,13 +38,19 @@ def of(inspection: Inspection) -> list[str]:
     return [name for name, has in there.items() if has]
 
 
+def is_refused(inspection: Inspection) -> bool:
+    """Whether JAX refused the call for its shardings."""
+    failed = inspection._staged.failed
+    lowered = isinstance(stages.unwrap(inspection.lowered), jax.stages.Lowered)
+    return failed is not None and not lowered and sharding_errors.is_one(str(failed.error))
+
+
 def _is_laid_out(inspection: Inspection) -> bool:
-    """Whether the call runs on several devices, or was to and JAX refused the shardings."""
+    """Whether the call runs on several devices or names a mesh, or was to and JAX refused the shardings."""
     lowered = stages.unwrap(inspection.lowered)
     if isinstance(lowered, jax.stages.Lowered):
-        return jax_private.placed(lowered, inspection.call.fn).count > 1
-    failed = inspection._staged.failed
-    return failed is not None and sharding_errors.is_one(str(failed.error))
+        return inspection.call.layout is not None or jax_private.placed(lowered, inspection.call.fn).count > 1
+    return is_refused(inspection)
 
 
 def _changes_dtypes(inspection: Inspection) -> bool:

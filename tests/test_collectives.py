@@ -366,7 +366,7 @@ def test_a_thousand_devices() -> None:
 
 def test_no_collectives_ask_no_compiler_and_say_so() -> None:
     inspection = inspect(jnp.tanh, shape(8), target="cpu:8")
-    assert str(inspection.collectives) == "no collectives"
+    assert str(inspection.collectives) == "It runs on one device, which exchanges nothing."
     assert len(inspection.collectives) == 0
     assert "_propagation" not in vars(inspection)
 

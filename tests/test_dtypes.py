@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from jaxstage_ext import inspect
+from jaxstage_ext.analysis import dtype_words
 from jaxstage_ext.analysis.dtypes import Conversion, Dtypes, short
 from jaxstage_ext.core import packages
 from jaxstage_ext.inspection import Inspection
@@ -103,6 +104,16 @@ def test_a_loop_of_unknown_length_is_unknown() -> None:
     assert set(found.table.reasons.values()) >= {"in a loop of unknown length"}
 
 
+def test_a_sentence_says_whose_they_are_and_which_adds_most() -> None:
+    compiled = looked_at().dtypes
+    assert compiled.headline.startswith(
+        "The program promotes 2 values, demotes 1 value, changes the kind of 1 value; the compiler adds "
+    )
+    written = dtype_words.headline([one for one in compiled.conversions if one.stage == "jaxpr"])
+    line = f"{mixed.__code__.co_filename}:{mixed.__code__.co_firstlineno + 5}"
+    assert written.endswith(f" The largest promotion: bf16 to f32 of [8,64] at {line}, 5.12 kB more.")
+
+
 def test_double_precision_is_seen() -> None:
     with jax.enable_x64(True):
         found = inspect(lambda x: x * np.float64(2.0), shape(16), stage="trace").dtypes
@@ -130,7 +141,7 @@ def test_tpus_demote_what_they_multiply() -> None:
 
 def test_no_conversions() -> None:
     found = inspect(jnp.tanh, shape(8)).dtypes
-    assert (str(found), len(found)) == ("no value changes its dtype", 0)
+    assert (str(found), len(found)) == ("No value changes its dtype.", 0)
 
 
 def test_json_and_text() -> None:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
-from jaxstage_ext.analysis import executions, rematerialised, schedule
+from jaxstage_ext.analysis import collective_words, executions, rematerialised, schedule
 from jaxstage_ext.analysis import groups as sets
 from jaxstage_ext.analysis.causes import Cause, Causes, Exchanged
 from jaxstage_ext.analysis.collective_ops import Collectives as Finder
@@ -73,6 +73,7 @@ class Collectives:
 
     Attributes:
       warnings: what the partitioner said, each with the source line where it is known.
+      devices: how many the program runs on.
     """
 
     ops: Operations = field(repr=False)
@@ -80,9 +81,15 @@ class Collectives:
     rows: tuple[Row, ...]
     warnings: tuple[Rematerialised, ...] = ()
     notes: tuple[str, ...] = ()
+    devices: int = 1
 
     def __len__(self) -> int:
         return len(self.rows)
+
+    @property
+    def headline(self) -> str:
+        """The costliest, its source line and why it is there, in a sentence; why there is none."""
+        return collective_words.headline(self)
 
     def name(self, instruction: int) -> str:
         return self.ops.names[instruction].decode("utf-8", "replace")
@@ -156,8 +163,9 @@ class Collectives:
 
     def __str__(self) -> str:
         if not self.rows:
-            return "no collectives"
-        return str(replace(self.table, columns={name: self.table.columns[name] for name in _SHOWN}))
+            return self.headline
+        shown = replace(self.table, columns={name: self.table.columns[name] for name in _SHOWN})
+        return f"{self.headline}\n{shown}"
 
     __repr__ = __str__
 
@@ -199,7 +207,7 @@ def read(proto: bytes, ops: Operations, module: hlo.Module, places: Places, prog
     timed = all(row.seconds is not None for row in rows)
     rows.sort(key=lambda row: (-(row.total_seconds or 0) if timed else 0, -(row.total_sent or 0)))
     warnings = rematerialised.read(program.warnings, module, places.line, program.propagated)
-    return Collectives(ops, places, tuple(rows), warnings, _notes(rows, program.links))
+    return Collectives(ops, places, tuple(rows), warnings, _notes(rows, program.links), program.devices)
 
 
 def _row(found: Found, finder: Finder, runs: Executions, reasons: Causes, program: Program) -> Row:

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
-from jaxstage_ext.analysis import executions
+from jaxstage_ext.analysis import dtype_words, executions
 from jaxstage_ext.analysis.cost import Places
 from jaxstage_ext.analysis.table import Column, Table
 from jaxstage_ext.ir import hlo, hlo_shapes
@@ -68,6 +68,11 @@ class Dtypes:
     def __len__(self) -> int:
         return len(self.conversions)
 
+    @property
+    def headline(self) -> str:
+        """How many values change their dtype, by whose wish, and where the most bytes come of it."""
+        return dtype_words.headline(self.conversions)
+
     @cached_property
     def table(self) -> Table:
         each = self.conversions
@@ -103,7 +108,7 @@ class Dtypes:
         return self.table.to_json()
 
     def __str__(self) -> str:
-        return str(self.table) if self.conversions else "no value changes its dtype"
+        return f"{self.headline}\n{self.table}" if self.conversions else self.headline
 
     __repr__ = __str__
 

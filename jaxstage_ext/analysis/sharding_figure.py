@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import html
 import itertools
-import math
 from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
 
 from jaxstage_ext.analysis.mesh import Mesh
-from jaxstage_ext.analysis.sharding_words import spelled
+from jaxstage_ext.analysis.mesh_sheet import mesh_of, parts_of, texts_of
 from jaxstage_ext.analysis.shardings import Place, Value
+from jaxstage_ext.analysis.table import scaled
 from jaxstage_ext.ir.protowire import Longs
 
 MOST_SHEETS = 64
@@ -24,12 +24,15 @@ def figure(value: Value, places: Sequence[Place] = ()) -> Any:
 
     Raises BadSharding where it is not known which device holds what.
     """
-    import plotly.graph_objects as go
-
+    try:
+        import plotly.graph_objects as go
+    except ImportError:
+        raise ImportError("a figure needs plotly: pip install plotly") from None
     mesh = mesh_of(value)
-    part, text = _parts(value), _texts(value)
-    sheets = list(_sheets(mesh))[:MOST_SHEETS]
-    made = go.Figure(layout={"title": {"text": html.escape(f"{value.name} {value.map.sharding.spec}")}})
+    part, text = parts_of(value), texts_of(value)
+    every = list(_sheets(mesh))
+    sheets = every[:MOST_SHEETS]
+    made = go.Figure(layout={"title": {"text": _title(value, len(every))}, "template": "plotly_white"})
     for place, (_, grid) in enumerate(sheets):
         told = np.vectorize(lambda number: html.escape(f"{_named(number, places)}: {text[number]}"))(grid)
         made.add_trace(
@@ -47,33 +50,27 @@ def figure(value: Value, places: Sequence[Place] = ()) -> Any:
             )
         )
     names = [html.escape(name) for name in mesh.names]
-    made.update_xaxes(title=names[1] if len(names) > 1 else names[0] if names else "", dtick=1)
-    made.update_yaxes(title=names[0] if len(names) > 1 else "", dtick=1, autorange="reversed")
+    height, width = sheets[0][1].shape
+    made.update_xaxes(title=names[1] if len(names) > 1 else names[0] if names else "", dtick=_step(width))
+    made.update_yaxes(title=names[0] if len(names) > 1 else "", dtick=_step(height), autorange="reversed")
     if len(sheets) > 1:
         made.update_layout(sliders=[_slider([title for title, _ in sheets])])
     return made
 
 
-def mesh_of(value: Value) -> Mesh:
-    """The mesh that a value lies on; a near-square one of its devices where it names none."""
-    if value.map.sharding.mesh is not None and value.map.sharding.mesh.names:
-        return value.map.sharding.mesh
-    devices = value.map.numbers.tolist()
-    rows = next(rows for rows in range(math.isqrt(len(devices)), 0, -1) if len(devices) % rows == 0)
-    return Mesh(("", "device"), (rows, len(devices) // rows), tuple(devices))
+def _title(value: Value, sheets: int) -> str:
+    one = value.map
+    whole, part = (f"{one.dtype}[{','.join(map(str, sizes))}]" for sizes in (one.shape, one.shard_shape or ()))
+    facts = [f"{whole}, {part} a device"]
+    facts += [scaled(one.shard_bytes, "B")] if one.shard_bytes is not None else []
+    facts += [f"the same on {one.copies} devices"] if (one.copies or 1) > 1 else []
+    facts += [f"uneven: {one.padding:.0%} of it padding"] if one.is_uneven else []
+    facts += [f"the first {MOST_SHEETS} of {sheets:,} places of the slider"] if sheets > MOST_SHEETS else []
+    return f"{html.escape(f'{value.name} {one.sharding.spec}')}<br><sup>{html.escape(', '.join(facts))}</sup>"
 
 
-def _parts(value: Value) -> dict[int, int]:
-    """Per device the number of the part that it holds."""
-    parts = value.map.sharding.holders.reshape(-1, value.map.sharding.holders.shape[-1])
-    return {int(device): number for number, devices in enumerate(parts) for device in devices}
-
-
-def _texts(value: Value) -> dict[int, str]:
-    return {
-        int(number): spelled(bounds.tolist())
-        for number, bounds in zip(value.map.numbers, value.map.bounds, strict=True)
-    }
+def _step(size: int) -> int:
+    return max(1, size // 16)
 
 
 def _sheets(mesh: Mesh) -> Iterator[tuple[str, Longs]]:

@@ -49,6 +49,13 @@ class Value:
     line: str = ""
     made_by: str = ""
 
+    def __str__(self) -> str:
+        from jaxstage_ext.analysis import sharding_words
+
+        return sharding_words.describe(self)
+
+    __repr__ = __str__
+
 
 @dataclass(frozen=True, eq=False)
 class Shardings:
@@ -132,7 +139,7 @@ def table(values: Sequence[Value], notes: tuple[str, ...] = ()) -> Table:
         "shard": Column([None if one.shard_shape is None else _type(one.dtype, one.shard_shape) for one in maps]),
         "a device": Column([one.shard_bytes for one in maps], "B", "bytes that each device holds"),
         "copies": Column([one.copies for one in maps], "", "devices that hold the same"),
-        "padding": Column([_padding(one) for one in maps], "", "share of what is held that is no data"),
+        "padding": Column([_padding(one) for one in maps], "%", "of what is held is no data"),
         "line": Column([value.line for value in values]),
     }
     reasons = {(place, "sharding"): one.sharding.problem for place, one in enumerate(maps) if not one.sharding.is_known}
@@ -144,7 +151,7 @@ def _type(dtype: str, shape: Sequence[int]) -> str:
 
 
 def _padding(one: ShardingMap) -> float:
-    return math.nan if one.padding is None else one.padding
+    return math.nan if one.padding is None else 100 * one.padding
 
 
 def intermediates(propagated: Propagated) -> tuple[Value, ...]:

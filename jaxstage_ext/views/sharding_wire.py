@@ -4,38 +4,38 @@ from __future__ import annotations
 
 from typing import Any
 
+from jaxstage_ext.analysis.dtypes import Dtypes
 from jaxstage_ext.analysis.sharding import MANUAL, UNREDUCED
 from jaxstage_ext.analysis.shardings import Shardings, Value
-from jaxstage_ext.analysis.table import Table
 from jaxstage_ext.views import jobs, table_wire
 from jaxstage_ext.views import params as given
 from jaxstage_ext.views.params import Answer, BadRequest, Inspections, Params
 
 _VALUES = {
     "value": "value",
-    "kind": "kind",
     "sharding": "sharding",
     "chosen by": "chosen by",
-    "type": "type",
-    "shard": "on a device",
-    "a device": "bytes",
+    "a device": "a device",
     "copies": "copies",
     "padding": "padding",
+    "type": "type",
+    "shard": "shard",
+    "kind": "kind",
     "line": "line",
 }
 _COLLECTIVES = {
     "collective": "collective",
+    "line": "line",
+    "time": "least time",
+    "overlap": "overlap",
+    "sent": "sent",
     "axes": "axes",
     "devices": "devices",
-    "payload": "payload",
-    "sent": "sent",
-    "time": "time",
-    "runs": "runs",
-    "overlap": "overlap",
-    "line": "line",
     "cause": "cause",
     "from": "from",
     "to": "to",
+    "payload": "payload",
+    "runs": "runs",
 }
 _DTYPES = {
     "stage": "stage",
@@ -115,17 +115,17 @@ def _get_collectives(inspections: Inspections, params: Params, progress: jobs.Pr
     result, buffers = table_wire.packed(found.table, _COLLECTIVES)
     lists = {name: found.table[name] for name in ("groups", "meanwhile", "instruction")}
     warnings = [{"text": str(one), "line": one.line} for one in found.warnings]
-    more = {"more": lists, "warnings": warnings, "notes": list(found.notes)}
+    more = {"more": lists, "warnings": warnings, "notes": list(found.notes), "headline": found.headline}
     return result | more, [*buffers, table_wire.whole(found.table["row"])]
 
 
 def _get_dtypes(inspections: Inspections, params: Params, progress: jobs.Progress) -> Answer:
     try:
-        table: Table = given.inspection(inspections, params).dtypes.table
+        found: Dtypes = given.inspection(inspections, params).dtypes
     except ValueError as error:
         raise BadRequest(str(error)) from None
-    result, buffers = table_wire.packed(table, _DTYPES)
-    return result, [*buffers, table_wire.whole(table["row"])]
+    result, buffers = table_wire.packed(found.table, _DTYPES)
+    return result | {"headline": found.headline}, [*buffers, table_wire.whole(found.table["row"])]
 
 
 METHODS: dict[str, given.Method] = {

@@ -15,7 +15,7 @@ from pygments import lex
 from pygments.token import Comment, Keyword, Name, String
 
 from jaxstage_ext.ir.lexers import BY_KIND
-from jaxstage_ext.views import comparison, excerpt, words
+from jaxstage_ext.views import comparison, excerpt, mesh_map, words
 from jaxstage_ext.views.wire import TITLES
 from jaxstage_ext.views.words import clean, cut
 
@@ -106,6 +106,7 @@ def _error(summary: Any) -> str:
         return ""
     shown = [_text(line, 300) for line in message[:20]] + (["…"] if len(message) > 20 else [])
     body = f'<pre style="{_WRAPPED}">{chr(10).join(shown)}</pre>' if shown else ""
+    body += "".join(map(mesh_map.html, summary.get("meshes", [])))
     return f'<p style="margin:4px 0 0 0"><b style="color:{_BAD}">✗ {_text(headline, 300)}</b></p>{body}'
 
 

@@ -6,7 +6,7 @@ import textwrap
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from jaxstage_ext.views import comparison, excerpt, words
+from jaxstage_ext.views import comparison, excerpt, mesh_map, words
 from jaxstage_ext.views.wire import TITLES
 from jaxstage_ext.views.words import clean, cut, width
 
@@ -92,6 +92,9 @@ def _sections(inspection: Any, summary: Any, inner: int) -> Iterator[tuple[str, 
     if headline:
         shown = message[:_ERROR_LINES] + (["…"] if len(message) > _ERROR_LINES else [])
         yield headline, [part for line in shown for part in textwrap.wrap(line, inner) or [""]]
+    for sheet in summary.get("meshes", []):
+        title, *lines = mesh_map.text(sheet)
+        yield title, lines
     documents = inspection.documents
     if "python" in documents:
         yield "source", _source_lines(excerpt.source(inspection, _SOURCE_LINES), inner)

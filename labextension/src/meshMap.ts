@@ -144,10 +144,10 @@ export function charts(layout: Layout, places: Place[]): Chart[] {
   }
   const torus = byTorus(layout, places);
   if (torus) found.push({ name: "torus", title: "Torus", hint: "devices where their chips are", axes: torus.axes, at: (index) => one(torus.device(index)) });
-  const devices = [...parts.keys()].sort((a, b) => a - b);
-  if (!layout.mesh.length) {
+  if (!layout.mesh.length || parts.size < places.length) {
+    const devices = [...new Set([...parts.keys(), ...places.keys()])].sort((a, b) => a - b);
     const axes = square(devices.length);
-    found.push({ name: "devices", title: "Devices", hint: "devices in their order", axes, at: (index) => one(devices[flat(index, axes)]) });
+    found.push({ name: "devices", title: "Devices", hint: "all devices in their order", axes, at: (index) => one(devices[flat(index, axes)]) });
   }
   const dims = layout.tiles.map((size, dim) => ({ name: `dimension ${dim}`, size }));
   const copies = layout.holders.length / partsOf(layout);
@@ -192,6 +192,36 @@ function byTorus(layout: Layout, places: Place[]): { axes: Axis[]; device: (inde
     at.set(kept.map((i) => index[i] ?? 0).join(), device);
   });
   return { axes, device: (index) => at.get(index.join()) };
+}
+
+/** A place on a chart, ready to be drawn. */
+export interface Spot {
+  devices: number[];
+  part: number;
+  /** The share of its room that holds data, 0 to 1. */
+  share: number;
+}
+
+/** Two axes of a chart, row by row; `fixed` are the places on the others. */
+export function spots(chart: Chart, layout: Layout, rows: number, columns: number, fixed: number[]): Spot[][] {
+  const [height, width] = [chart.axes[rows]?.size ?? 1, chart.axes[columns]?.size ?? 1];
+  const place = (row: number, column: number) =>
+    chart.axes.map((_, axis) => (axis === rows ? row : axis === columns ? column : (fixed[axis] ?? 0)));
+  return Array.from({ length: height }, (_, row) =>
+    Array.from({ length: width }, (_, column) => {
+      const { devices, part } = chart.at(place(row, column));
+      return { devices, part, share: part < 0 ? 1 : filled(layout, part) };
+    }),
+  );
+}
+
+/** Who is at a place and what it holds, in a sentence. */
+export function told({ devices, part, share }: Spot, layout: Layout, places: Place[], percent: (part: number, whole: number) => string): string {
+  if (!devices.length) return "no device of this program";
+  const named = devices.slice(0, 8).map((device) => placeText(device, places)).join(", ");
+  const who = devices.length > 8 ? `${named} and ${devices.length - 8} more` : named;
+  if (part < 0) return `${who}: nothing of ${layout.name}`;
+  return `${who}: ${layout.name}${spelled(layout, part)}${share < 1 ? `, ${percent(share, 1)} of its room` : ""}`;
 }
 
 /** "device 5 at (1, 1, 0) of host 0" */

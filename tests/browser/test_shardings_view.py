@@ -94,6 +94,8 @@ def test_the_costliest_collective_its_cause_and_its_line(open_notebook: Opener, 
     first = panel.root.locator(".jxs-grid-row[data-row]").first
     assert "all-reduce" in first.inner_text()
     assert "partial sums of dot_general" in first.inner_text()
+    headline = panel.root.locator(".jxs-headline").inner_text()
+    assert headline.startswith("The costliest of 6 collectives: all-reduce of 8.39 MB over data for In [2]:3")
     first.click()
     facts = panel.root.locator(".jxs-facts-list").inner_text()
     assert "{0,2,4,6} {1,3,5,7}" in facts
@@ -138,9 +140,49 @@ def test_a_torus_and_a_mesh_of_three_axes(open_notebook: Opener, lab: Server, th
     notebook.theme("Light")
 
 
+@pytest.mark.parametrize("theme", ["Light", "Dark"])
+def test_a_slice_of_a_pod_tells_what_costs_most(open_notebook: Opener, lab: Server, theme: str) -> None:
+    if lacks := packages.find("tpu").lacks:
+        pytest.skip(f"v5e {lacks}")
+    cell = STEP.format(target="v5e:4x4", mesh="data=8,model=2", specs=SPECS)
+    notebook, panel = opened(open_notebook, lab, cell)
+    notebook.theme(theme)
+    open_tab(panel, "collectives", ".jxs-grid-row[data-row]")
+    headline = panel.root.locator(".jxs-headline").inner_text()
+    assert "for In [2]:" in headline and "at least" in headline and "µs" in headline
+    panel.root.locator(".jxs-facts-list").scroll_into_view_if_needed()
+    notebook.screenshot(f"collectives-v5e-{theme}")
+    open_tab(panel, "shardings", ".jxs-map-cell")
+    panel.root.locator('[data-chart="torus"]').click()
+    panel.root.locator('.jxs-map-cell[data-device="6"]').hover()
+    assert "at (2, 1, 0)" in panel.root.locator(".jxs-map-tip").inner_text()
+    panel.root.locator(".jxs-map-tip").scroll_into_view_if_needed()
+    notebook.screenshot(f"shardings-v5e-{theme}")
+    open_tab(panel, "dtypes", ".jxs-grid-row[data-row]")
+    notebook.screenshot(f"dtypes-v5e-{theme}")
+    notebook.theme("Light")
+
+
+def test_a_thousand_devices(open_notebook: Opener, lab: Server) -> None:
+    cell = """
+%%compile -t cpu:1024 --mesh "data=32,model=32" --in-spec "P('data', 'model')"
+def double(x):
+    return (x + x).sum(1)
+
+double(jax.ShapeDtypeStruct((1000, 4096), jnp.float32))
+"""
+    notebook, panel = opened(open_notebook, lab, cell)
+    open_tab(panel, "shardings", ".jxs-map-cell")
+    assert len(cells(panel)) == 1024
+    panel.root.locator('.jxs-map-cell[data-device="1000"]').hover()
+    said = panel.root.locator(".jxs-map-tip").inner_text()
+    assert said.startswith("device 1000 of host 0: x[992:1000, 1024:1152]")
+    notebook.screenshot("shardings-1024")
+
+
 def test_what_jax_refuses_is_drawn_and_named(open_notebook: Opener, lab: Server) -> None:
     notebook, panel = opened(open_notebook, lab, REFUSED)
-    open_tab(panel, "shardings", ".jxs-map-cell")
+    panel.root.locator(".jxs-map-cell").first.wait_for(timeout=LOOK_MS)
     said = panel.root.locator(".jxs-shardings-note").inner_text()
     assert said == "x: dimension 0 of size 7 does not divide into 4 parts (P('data')); the next size that does is 8."
     assert panel.root.locator(".jxs-map-uneven").count() == 1

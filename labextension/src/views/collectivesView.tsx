@@ -1,6 +1,6 @@
 import { useEffect, useMemo, useState } from "preact/hooks";
 import { fields, list, text } from "../costs";
-import { cellText, matching } from "../grid";
+import { type NumberField, cellText, matching } from "../grid";
 import { NONE, classOf } from "../links";
 import type { Session } from "../session";
 import type { Reply } from "../source";
@@ -13,7 +13,7 @@ import { rowOfLine } from "./sourceLine";
 import { Waiting } from "./waiting";
 
 const FIRST = { field: "", down: false };
-const WIDTHS = { collective: 110, axes: 70, devices: 64, runs: 48, overlap: 76, cause: 200, from: 110, to: 110, line: 110 };
+const WIDTHS = { collective: 104, line: 92, time: 72, overlap: 76, sent: 68, axes: 62, devices: 54, cause: 200, from: 110, to: 110, payload: 68, runs: 44 };
 const read = (reply: Reply) => readTable(reply, WIDTHS);
 
 /** What the table has no column for. */
@@ -23,6 +23,8 @@ function About({ told, row }: { told: Told; row: number }) {
     const field = told.grid.fields.find((one) => one.name === name);
     return field ? cellText(field, row) : "";
   };
+  const timed = told.grid.fields.find((one): one is NumberField => one.name === "time" && one.kind === "number");
+  const time = timed && !Number.isFinite(timed.values[row]) ? `unknown: ${timed.why?.(row)}` : value("time");
   const [from, to] = [textAt(told.grid, "from", row), textAt(told.grid, "to", row)];
   const said: [string, string][] = [
     ["instruction", besides(more.instruction, row)],
@@ -31,7 +33,7 @@ function About({ told, row }: { told: Told; row: number }) {
     ["from", from],
     ["to", to],
     ["meanwhile", besides(more.meanwhile, row) || (textAt(told.grid, "overlap", row) === "exposed" ? "nothing" : "")],
-    ["time", `${value("time")} at least, over the links`],
+    ["least time", time],
   ];
   return (
     <dl class="jxs-facts-list" aria-label="about this collective">
@@ -76,9 +78,11 @@ function Shown({ session, told }: { session: Session; told: Told }) {
   };
   const warnings = list(told.result.warnings).map((raw) => ({ words: text(fields(raw).text), line: text(fields(raw).line) }));
   const notes = list(told.result.notes).map(text).filter(Boolean);
-  if (!told.grid.length) return <p class="jxs-note">The devices of this program exchange nothing.</p>;
+  const headline = text(told.result.headline);
+  if (!told.grid.length) return <p class="jxs-note">{headline}</p>;
   return (
     <>
+      <p class="jxs-headline">{headline}</p>
       {warnings.map(({ words, line }) => (
         <p class="jxs-map-warn jxs-shardings-note" key={words}>
           {words}{" "}

@@ -1,4 +1,5 @@
 import { useMemo, useState } from "preact/hooks";
+import { text } from "../costs";
 import { matching } from "../grid";
 import type { Session } from "../session";
 import type { Reply } from "../source";
@@ -36,9 +37,11 @@ function Shown({ session, told }: { session: Session; told: Told }) {
     const [doc, to] = place(row);
     if (to >= 0) session.show(doc, to);
   };
-  if (!told.grid.length) return <p class="jxs-note">No value changes its dtype.</p>;
+  const headline = text(told.result.headline);
+  if (!told.grid.length) return <p class="jxs-note">{headline}</p>;
   return (
     <>
+      <p class="jxs-headline">{headline}</p>
       <div class="jxs-cost-bar">
         <input
           type="search"

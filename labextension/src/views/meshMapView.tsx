@@ -1,6 +1,6 @@
 import { useMemo, useState } from "preact/hooks";
 import { percent, scaled } from "../figures";
-import { type Chart, type Layout, type Place, charts, filled, hueOf, partsOf, placeText, product, spelled } from "../meshMap";
+import { type Chart, type Layout, type Place, type Spot, charts, hueOf, partsOf, product, spelled, spots, told } from "../meshMap";
 
 const MOST_CELLS = 8192;
 const ARROWS: Record<string, [number, number]> = { ArrowUp: [-1, 0], ArrowDown: [1, 0], ArrowLeft: [0, -1], ArrowRight: [0, 1] };
@@ -26,7 +26,7 @@ function Facts({ layout }: { layout: Layout }) {
   );
 }
 
-interface GridProps {
+interface SheetProps {
   chart: Chart;
   layout: Layout;
   places: Place[];
@@ -36,88 +36,96 @@ interface GridProps {
   fixed: number[];
 }
 
+type Size = "large" | "middle" | "small";
+
+const WIDTH: Record<Size, string> = { large: "minmax(56px, 150px)", middle: "minmax(26px, 40px)", small: "minmax(9px, 14px)" };
+
+interface CellProps {
+  spot: Spot;
+  size: Size;
+  layout: Layout;
+  id: (device: number) => number;
+  /** Whether several devices are at one place, as in the array's own chart. */
+  shared: boolean;
+}
+
+function Label({ spot: { devices, part }, size, layout, id, shared }: CellProps) {
+  if (size === "small" || !devices.length) return null;
+  const ids = devices.slice(0, size === "large" ? 6 : 1).map(id).join(" ");
+  if (size === "middle") return <small>{shared ? devices.length : ids}</small>;
+  if (shared) return <span>{devices.length > 6 ? `${ids} …` : ids}</span>;
+  return (
+    <>
+      <small>{ids}</small>
+      <span>{part < 0 ? "–" : spelled(layout, part)}</span>
+    </>
+  );
+}
+
 /** Two axes of a chart. Cells of one colour hold the same; the one that is pointed at marks all that do. */
-function Sheet({ chart, layout, places, rows, columns, fixed }: GridProps) {
+function Sheet({ chart, layout, places, rows, columns, fixed }: SheetProps) {
   const [at, setAt] = useState<[number, number] | null>(null);
   const [height, width] = [chart.axes[rows]?.size ?? 1, chart.axes[columns]?.size ?? 1];
-  const index = (row: number, column: number) => {
-    const place = chart.axes.map((_, axis) => fixed[axis] ?? 0);
-    if (rows >= 0) place[rows] = row;
-    if (columns >= 0) place[columns] = column;
-    return place;
-  };
-  if (height * width > MOST_CELLS) return <p class="jxs-note">{(height * width).toLocaleString("en-US")} places are more than are drawn.</p>;
-  const held = at && chart.at(index(...at));
-  const large = width <= 8 && height <= 64;
-  const small = width > 24 || height > 64;
-  const tell = (row: number, column: number): string => {
-    const { devices, part } = chart.at(index(row, column));
-    if (!devices.length) return "no device of this program";
-    const who = devices.slice(0, 8).map((device) => placeText(device, places)).join(", ");
-    const more = devices.length > 8 ? ` and ${devices.length - 8} more` : "";
-    const share = filled(layout, part);
-    return `${who}${more}: ${layout.name}${spelled(layout, part)}${share < 1 ? `, ${percent(share, 1)} of its room` : ""}`;
-  };
+  const many = height * width > MOST_CELLS;
+  const sheet = useMemo(() => (many ? [] : spots(chart, layout, rows, columns, fixed)), [chart, layout, rows, columns, fixed]);
+  if (many) return <p class="jxs-note">{(height * width).toLocaleString("en-US")} places are more than are drawn.</p>;
+  const here = at && sheet[at[0]]?.[at[1]];
+  const size: Size = width <= 8 && height <= 64 ? "large" : width > 24 || height > 64 ? "small" : "middle";
+  const shared = chart.name === "array";
+  const id = (device: number) => places[device]?.id ?? device;
   const move = (event: KeyboardEvent) => {
     const step = ARROWS[event.key];
     if (!step || event.ctrlKey || event.altKey || event.metaKey) return;
-    const [row, column] = at ?? [0, -1];
-    setAt([Math.max(0, Math.min(row + step[0], height - 1)), Math.max(0, Math.min(column + step[1], width - 1))]);
+    setAt((now) => {
+      const [row, column] = now ?? [0, -1];
+      return [Math.max(0, Math.min(row + step[0], height - 1)), Math.max(0, Math.min(column + step[1], width - 1))];
+    });
     event.preventDefault();
     event.stopPropagation();
   };
-  const cells = [];
-  for (let row = 0; row < height; row++) {
-    cells.push(
-      <span class="jxs-map-n" key={`row ${row}`} aria-hidden="true">
-        {rows >= 0 ? row : ""}
-      </span>,
-    );
-    for (let column = 0; column < width; column++) {
-      const { devices, part } = chart.at(index(row, column));
-      const share = part < 0 ? 1 : filled(layout, part);
-      const here = at?.[0] === row && at[1] === column;
-      const classes = ["jxs-map-cell", part < 0 && "jxs-map-none", share < 1 && "jxs-map-uneven", held && held.part === part && part >= 0 && "jxs-map-same", here && "jxs-map-here"];
-      const label = chart.name === "array" ? devices.slice(0, 6).map((device) => places[device]?.id ?? device).join(" ") + (devices.length > 6 ? " …" : "") : part < 0 ? "" : spelled(layout, part);
-      cells.push(
-        <span
-          key={`${row} ${column}`}
-          role="gridcell"
-          class={classes.filter(Boolean).join(" ")}
-          style={{ "--jxs-h": String(hueOf(part)), "--jxs-share": `${100 * share}%` }}
-          data-part={part}
-          data-device={chart.name === "array" ? undefined : devices[0]}
-          onPointerEnter={() => setAt([row, column])}
-        >
-          {large ? (
-            <>
-              {chart.name !== "array" && <small>{devices.length ? (places[devices[0] as number]?.id ?? devices[0]) : ""}</small>}
-              <span>{label}</span>
-            </>
-          ) : small ? null : (
-            <small>{chart.name === "array" ? devices.length : (places[devices[0] ?? -1]?.id ?? devices[0])}</small>
-          )}
-        </span>,
-      );
-    }
-  }
-  const template = `max-content repeat(${width}, minmax(${small ? 9 : large ? 56 : 26}px, ${small ? "14px" : large ? "150px" : "40px"}))`;
+  const classOf = (spot: Spot) =>
+    [
+      "jxs-map-cell",
+      spot.part < 0 && "jxs-map-none",
+      spot.share < 1 && "jxs-map-uneven",
+      here && here.part === spot.part && spot.part >= 0 && "jxs-map-same",
+      here === spot && "jxs-map-here",
+    ]
+      .filter(Boolean)
+      .join(" ");
+  const cells = sheet.flatMap((line, row) => [
+    <span class="jxs-map-n" key={`row ${row}`}>
+      {rows < 0 || (size === "small" && row % 8) ? "" : row}
+    </span>,
+    ...line.map((spot, column) => (
+      <span
+        key={`${row} ${column}`}
+        class={classOf(spot)}
+        style={{ "--jxs-h": String(hueOf(spot.part)), "--jxs-share": `${100 * spot.share}%` }}
+        data-part={spot.part}
+        data-device={shared ? undefined : spot.devices[0]}
+        onPointerEnter={() => setAt([row, column])}
+      >
+        <Label spot={spot} size={size} layout={layout} id={id} shared={shared} />
+      </span>
+    )),
+  ]);
   return (
     <>
       <div class="jxs-map-scroll">
         <div
-          class={small ? "jxs-map-grid jxs-map-small" : "jxs-map-grid"}
-          role="grid"
-          aria-label={`${chart.hint}: ${layout.name}`}
+          class={size === "small" ? "jxs-map-grid jxs-map-small" : "jxs-map-grid"}
+          role="application"
+          aria-label={`${chart.hint}: ${layout.name}; arrows move from device to device`}
           tabIndex={0}
-          style={{ gridTemplateColumns: template }}
+          style={{ gridTemplateColumns: `max-content repeat(${width}, ${WIDTH[size]})` }}
           onKeyDown={move}
           onPointerLeave={() => setAt(null)}
         >
           <span class="jxs-map-corner">{rows >= 0 ? chart.axes[rows]?.name : ""}</span>
           {Array.from({ length: width }, (_, column) => (
-            <span class="jxs-map-n" key={column} aria-hidden="true">
-              {columns < 0 ? "" : small && column % 8 ? "" : column}
+            <span class="jxs-map-n" key={column}>
+              {columns < 0 || (size === "small" && column % 8) ? "" : column}
             </span>
           ))}
           {cells}
@@ -125,7 +133,7 @@ function Sheet({ chart, layout, places, rows, columns, fixed }: GridProps) {
         <span class="jxs-map-across">{columns >= 0 ? `${chart.axes[columns]?.name} →` : ""}</span>
       </div>
       <p class="jxs-map-tip" role="status" aria-live="polite">
-        {at ? tell(...at) : "One colour is one slice. Point at a place, or move with the arrows, to see who holds what."}
+        {here ? told(here, layout, places, percent) : "One colour is one slice. Point at a place, or move with the arrows, to see who holds what."}
       </p>
     </>
   );
@@ -163,7 +171,7 @@ function Drawn({ chart, layout, places }: { chart: Chart; layout: Layout; places
   );
   return (
     <>
-      {large.length > 2 && (
+      {(large.length > 2 || (chart.axes[columns]?.size ?? 1) > 24) && (
         <div class="jxs-map-axes">
           {picker(0, "rows")}
           {picker(1, "columns")}

@@ -1,0 +1,87 @@
+"""The collectives as a plotly figure that stands alone: a bar each, the costliest on top."""
+
+from __future__ import annotations
+
+from html import escape
+from typing import TYPE_CHECKING, Any
+
+from jaxstage_ext.analysis.collectives import EXPOSED, HIDDEN
+from jaxstage_ext.analysis.table import scaled
+from jaxstage_ext.views.words import clean, cut
+
+if TYPE_CHECKING:
+    from jaxstage_ext.analysis.collectives import Collectives, Row
+
+MOST_BARS = 40
+COLOURS = {EXPOSED: "#d9822b", HIDDEN: "#2f74d0", None: "#8a919c"}
+_WIDEST = 160
+
+
+def figure(found: Collectives) -> Any:
+    """A `plotly.graph_objects.Figure`: the least time of each, or the bytes that a device sends where one is unknown.
+
+    Raises ImportError, with the pip line, where plotly is missing.
+    """
+    try:
+        import plotly.graph_objects as go
+    except ImportError:
+        raise ImportError("collectives_figure needs plotly: pip install plotly") from None
+    made, shown = go.Figure(), found.rows[:MOST_BARS]
+    timed = all(row.total_seconds is not None for row in found.rows)
+    for overlap, colour in COLOURS.items():
+        rows = [(place, row) for place, row in enumerate(shown) if row.overlap == overlap]
+        if rows:
+            made.add_trace(go.Bar(**_bars(found, rows, timed), name=overlap or "order unknown", marker_color=colour))
+    made.update_layout(**_layout(found, shown, timed))
+    return made
+
+
+def _bars(found: Collectives, rows: list[tuple[int, Row]], timed: bool) -> dict[str, Any]:
+    return {
+        "orientation": "h",
+        "x": [(row.total_seconds if timed else row.total_sent) or 0 for _, row in rows],
+        "y": [place for place, _ in rows],
+        "hovertext": [_told(found, row) for _, row in rows],
+        "hoverinfo": "text",
+        "customdata": [found.document_row(row) for _, row in rows],
+    }
+
+
+def _told(found: Collectives, row: Row) -> str:
+    time = "unknown: " + row.why_no_seconds if row.total_seconds is None else scaled(row.total_seconds, "s")
+    sent = "unknown" if row.total_sent is None else scaled(row.total_sent, "B")
+    parts = [
+        f"<b>{_safe(found.name(row.found.row))}</b>",
+        _safe(found.line(row)) or "source unknown",
+        f"least time {_safe(time)}; a device sends {sent}",
+        f"groups {_safe(str(row.groups))}",
+        *(_safe(f"{c.text}: {c.before} to {c.after}" if c.before else c.text) for c in row.causes[:3] if c.text),
+    ]
+    return "<br>".join(parts)
+
+
+def _safe(text: str) -> str:
+    return escape(cut(clean(text), _WIDEST))
+
+
+def _layout(found: Collectives, shown: Any, timed: bool) -> dict[str, Any]:
+    left = len(found.rows) - len(shown)
+    more = f"<br>The costliest {len(shown)} are drawn, {left:,} more are not." if left > 0 else ""
+    names = [_named(found, row) for row in shown]
+    return {
+        "title": {"text": f"Collectives<br><sup>{escape(clean(found.headline))}{more}</sup>"},
+        "xaxis": {
+            "title": {"text": "least time, all runs" if timed else "bytes that a device sends, all runs"},
+            "tickformat": ".3s",
+            "ticksuffix": "s" if timed else "B",
+            "rangemode": "tozero",
+        },
+        "yaxis": {"autorange": "reversed", "tickvals": list(range(len(names))), "ticktext": names, "automargin": True},
+        "barmode": "overlay",
+        "template": "plotly_white",
+    }
+
+
+def _named(found: Collectives, row: Row) -> str:
+    axes = ", ".join(map(str, row.groups.axes or ()))
+    return _safe(" · ".join(part for part in (row.found.kind, axes, found.line(row)) if part))

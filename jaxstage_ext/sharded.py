@@ -50,7 +50,7 @@ def read(inspection: Inspection) -> Shardings:
     meshes = meshes_of(inspection, given)
     places = places_of(inspection)
     compiled = _boundaries(inspection, given, len(places))
-    values = [_value(one, compiled, meshes, len(places)) for one in given]
+    values = [_value(one, compiled, meshes, places) for one in given]
     look = partial(_intermediates, inspection)
     return Shardings(tuple(values), tuple(places), tuple(meshes), (), look)
 
@@ -87,22 +87,28 @@ def _value(
     one: shardings.Value,
     compiled: tuple[dict[int, Sharding], dict[int, Sharding]],
     meshes: Sequence[Mesh],
-    devices: int,
+    places: Sequence[Place],
 ) -> Value:
     chosen, settled = YOU, compiled[one.is_result].get(-1 if one.number is None else one.number)
     if one.sharding is not None:
         sharding = sharding_plain.read(one.sharding, one.shape)
     elif one.number is None:
         sharding, chosen = unknown("", "the program does not use it, so it is not sent to any device"), ""
-    elif devices == 1:
+    elif len(places) == 1:
         sharding, chosen = on_one_device(0, len(one.shape)), ""
     elif settled is not None:
         sharding, chosen = settled, COMPILER
     else:
         sharding, chosen = unknown("", "it is left to the compiler, and nothing was compiled"), ""
-    sharding = propagation.named(sharding, meshes)
+    sharding = identified(propagation.named(sharding, meshes), places)
     kind = RESULT if one.is_result else ARGUMENT
     return Value(one.name, kind, ShardingMap(one.shape, sharding, short_dtype(one.dtype), one.bits), chosen or None)
+
+
+def identified(sharding: Sharding, places: Sequence[Place]) -> Sharding:
+    """The same; of one that lies on one device, with that device's id."""
+    number = int(sharding.holders.ravel()[0]) if sharding.devices == 1 and sharding.is_known else len(places)
+    return replace(sharding, only=places[number].id) if number < len(places) else sharding
 
 
 Asked = tuple[bytes | None, list[str]]
@@ -215,8 +221,8 @@ def live_table(arrays: Sequence[tuple[str, Any]]) -> str:
 
 def _live(array: Any, name: str) -> tuple[Value, list[Place]]:
     one, devices = shardings.of_array(array, name)
-    sharding = sharding_plain.read(one.sharding or {}, one.shape)
     places = [Place(device.id, device.process, device.coords, device.core) for device in devices]
+    sharding = identified(sharding_plain.read(one.sharding or {}, one.shape), places)
     return Value(one.name, ARGUMENT, ShardingMap(one.shape, sharding, short_dtype(one.dtype), one.bits)), places
 
 

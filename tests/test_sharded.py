@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import json
-import os
-import subprocess
-import sys
 from collections.abc import Iterator
 from typing import Any
 
 import jax
 import jax.numpy as jnp
 import pytest
+from eight_devices import on_eight
 from jax.sharding import PartitionSpec as P
 
 from jaxstage_ext import inspect
@@ -109,28 +107,6 @@ def test_tpus_have_their_places_in_the_torus_and_gpus_their_hosts() -> None:
     places = looked_at("v5e:2x4").places
     assert {place.coords and place.coords[:2] for place in places} == {(x, y) for x in range(2) for y in range(4)}
     assert {place.process for place in looked_at("h100:2x4").places} == {0, 1}
-
-
-def on_eight(source: str) -> str:
-    """What a program on a kernel with eight devices prints."""
-    environment = os.environ | {"JAX_PLATFORMS": "cpu", "JAX_NUM_CPU_DEVICES": "8"}
-    done = subprocess.run([sys.executable, "-c", _HEAD + source], capture_output=True, text=True, env=environment)
-    assert done.returncode == 0, done.stderr[-3000:]
-    return done.stdout
-
-
-_HEAD = """
-import jax, jax.numpy as jnp
-from jax.sharding import AxisType, NamedSharding, PartitionSpec as P
-from jaxstage_ext import inspect
-from jaxstage_ext.analysis.sharding_map import ShardingMap
-def mesh(kind):
-    return jax.make_mesh((4, 2), ("data", "model"), axis_types=(kind,) * 2)
-def shape(*sizes, sharding=None):
-    return jax.ShapeDtypeStruct(sizes, jnp.float32, sharding=sharding)
-def told(values):
-    return [(v.made_by or v.name, v.map.sharding.spec, v.chosen_by) for v in values if v.map.shape]
-"""
 
 
 def test_compiled_shardings_are_those_of_jax() -> None:

@@ -124,9 +124,11 @@ class Collectives:
             "meanwhile": Column([self._meanwhile(row) for row in rows]),
             "cause": Column([_joined(cause.text for cause in row.causes) for row in rows]),
             "from": Column(
-                [_joined(cause.before for cause in row.causes) for row in rows], "", "sharding of what goes in"
+                [_forced(row, [cause.before for cause in row.causes]) for row in rows], "", "sharding of what goes in"
             ),
-            "to": Column([_joined(cause.after for cause in row.causes) for row in rows], "", "and of what it is for"),
+            "to": Column(
+                [_forced(row, [cause.after for cause in row.causes]) for row in rows], "", "and of what it is for"
+            ),
             "line": Column([self.line(row) or None for row in rows]),
             "instruction": Column([self.name(row.found.row) for row in rows]),
             "row": Column([self.document_row(row) for row in rows], "", "row of the HLO document"),
@@ -173,6 +175,12 @@ class Collectives:
 def _joined(texts: Iterable[str]) -> str | None:
     every = list(dict.fromkeys(filter(None, texts)))
     return "; ".join(every[:_MOST]) + (f" and {len(every) - _MOST} more" if len(every) > _MOST else "") or None
+
+
+def _forced(row: Row, specs: Sequence[str]) -> str | None:
+    """The shardings that forced it; "" for what was written as a collective, None where they are not known."""
+    written = bool(row.causes) and all(cause.text and not cause.why_unknown for cause in row.causes)
+    return _joined(specs) or ("" if written else None)
 
 
 def _floats(values: Any) -> list[float]:

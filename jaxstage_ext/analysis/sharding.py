@@ -38,6 +38,7 @@ class Sharding:
       axes: the mesh axes along each dimension, slowest first; None where they have no names.
       mesh: None without one.
       text: as it was spelled.       problem: why the rest is not known; empty where it is.
+      only: JAX's id of the only device that holds it; None where there are several, or its number is its id.
     """
 
     tiles: tuple[int, ...]
@@ -47,6 +48,7 @@ class Sharding:
     mesh: Mesh | None = None
     text: str = ""
     problem: str = ""
+    only: int | None = None
 
     @property
     def is_known(self) -> bool:
@@ -69,7 +71,7 @@ class Sharding:
         if self.problem:
             return f"unknown: {self.text or self.problem}"
         if self.mesh is None and self.devices == 1:
-            return f"device {self.holders.item()}"
+            return f"device {self.holders.item() if self.only is None else self.only}"
         if self.axes is None:
             return self.text or self._counted
         parts = [_spelled(axes) for axes in self.axes]

@@ -41,7 +41,8 @@ const point = (cell: Element | undefined) => cell?.dispatchEvent(new MouseEvent(
 describe("the shardings", () => {
   it("list the values and draw the first: who holds what, how much, who chose it", async () => {
     await open(ShardingsView, ".jxs-map-cell");
-    expect($(".jxs-shardings-head")?.textContent).toContain("8 devices mesh data=4, model=2");
+    expect($(".jxs-shardings-head")?.textContent).toContain("8 devices mesh data=4, model=2 on 2 hosts");
+    expect($$(".jxs-map-host-above").map((cell) => cell.dataset.device)).toEqual(["4", "5"]);
     expect(cells().map((cell) => cell.dataset.part)).toEqual(["0", "0", "1", "1", "2", "2", "3", "3"]);
     const facts = $(".jxs-map-facts")?.textContent;
     expect(facts).toContain("given by you");

@@ -83,13 +83,18 @@ function Sheet({ chart, layout, places, rows, columns, fixed }: SheetProps) {
     event.preventDefault();
     event.stopPropagation();
   };
-  const classOf = (spot: Spot) =>
+  const host = (row: number, column: number) => places[sheet[row]?.[column]?.devices[0] ?? -1]?.host;
+  const parted = (row: number, column: number, row0: number, column0: number) =>
+    !shared && row0 >= 0 && column0 >= 0 && host(row, column) !== host(row0, column0);
+  const classOf = (spot: Spot, row: number, column: number) =>
     [
       "jxs-map-cell",
       spot.part < 0 && "jxs-map-none",
       spot.share < 1 && "jxs-map-uneven",
       here && here.part === spot.part && spot.part >= 0 && "jxs-map-same",
       here === spot && "jxs-map-here",
+      parted(row, column, row - 1, column) && "jxs-map-host-above",
+      parted(row, column, row, column - 1) && "jxs-map-host-left",
     ]
       .filter(Boolean)
       .join(" ");
@@ -100,10 +105,10 @@ function Sheet({ chart, layout, places, rows, columns, fixed }: SheetProps) {
     ...line.map((spot, column) => (
       <span
         key={`${row} ${column}`}
-        class={classOf(spot)}
+        class={classOf(spot, row, column)}
         style={{ "--jxs-h": String(hueOf(spot.part)), "--jxs-share": `${100 * spot.share}%` }}
         data-part={spot.part}
-        data-device={shared ? undefined : spot.devices[0]}
+        data-device={shared || !spot.devices.length ? undefined : id(spot.devices[0] as number)}
         onPointerEnter={() => setAt([row, column])}
       >
         <Label spot={spot} size={size} layout={layout} id={id} shared={shared} />

@@ -104,7 +104,8 @@ export function ShardingsView({ session }: { session: Session }) {
     setAll(!all);
   };
   const mesh = text(told?.result.mesh);
-  const devices = list(told?.result.places, 1 << 17).length;
+  const places = useMemo(() => readPlaces(told?.result.places), [told]);
+  const [devices, hosts] = [places.length, new Set(places.map(({ host }) => host)).size];
   const notes = list(told?.result.notes).map(text).filter(Boolean);
   return (
     <div class="jxs-shardings">
@@ -112,6 +113,7 @@ export function ShardingsView({ session }: { session: Session }) {
         <span>
           {devices > 0 && <b>{`${devices.toLocaleString("en-US")} device${devices === 1 ? "" : "s"}`}</b>}
           {mesh && <span class="jxs-dim"> mesh {mesh}</span>}
+          {hosts > 1 && <span class="jxs-dim"> on {hosts} hosts; gaps in the map part them</span>}
         </span>
         <span class="jxs-grow" />
         {compiled && (

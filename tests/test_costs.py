@@ -124,3 +124,24 @@ def test_collectives_are_part_of_what_bounds_the_program(target: str) -> None:
         assert roof.bounded_by == "unknown"
         why = {"h100:2x4": "the bandwidth between hosts is not known", "cpu:4": "the target's links are not in the"}
         assert why[target] in roof.verdict
+
+
+def test_collectives_that_libtpu_runs_beside_products_compute_nothing_and_hide_in_them() -> None:
+    if lacks := packages.find("tpu").lacks:
+        pytest.skip(f"v5e:4x4 {lacks}")
+
+    def gradient(x, w, v):
+        return jax.grad(lambda w, v: ((jnp.maximum(x @ w, 0) @ v) ** 2).sum(), argnums=(0, 1))(w, v)
+
+    x, w, v = (jax.ShapeDtypeStruct(shape, jnp.bfloat16) for shape in ((4096, 4096), (4096, 8192), (8192, 4096)))
+    specs = (P("data"), P("data", "model"), P("model", "data"))
+    cost = inspect(gradient, x, w, v, target="v5e:4x4", mesh="data=4,model=4", in_specs=specs).cost
+    names = list(cost.table["instruction"])
+    assert any(name.startswith("async-collective-start") for name in names)
+    assert not np.isnan(cost.table["FLOPs"]).any()
+    products = 5 * 2 * 4096 * 4096 * 8192 / 16
+    assert cost.work.total_flops == pytest.approx(products, rel=0.01)
+    hidden = dict(zip(cost.roofline.table["instruction"], cost.roofline.table["hidden"], strict=True))
+    assert any(seconds > 0 for name, seconds in hidden.items() if name.startswith("async-collective"))
+    bound = dict(zip(cost.roofline.table["instruction"], cost.roofline.table["bound"], strict=True))
+    assert {bound[name] for name in names if name.startswith("all-")} == {"interconnect"}

@@ -19,7 +19,12 @@ _FREE = (
     "AllocateBuffer",
     "LayoutConstraint",
     "annotate_device_placement",
+    "AssumeGatherIndicesInBound",
+    "AsyncCollectiveStart",
+    "AsyncCollectiveDone",
+    "ConcatBitcast",
 )
+"""Targets that compute nothing: markers of the partitioner, and those by which libtpu names memory and starts DMA."""
 _GEMMS = ("__cublas$gemm", "__cublas$lt$matmul", "__cublas$lt$matmul$f8", "__triton_gemm")
 
 

@@ -226,8 +226,11 @@ def _hidden(rows: npt.NDArray[np.int64], seconds: Floats, exchanges: Sequence[Ex
 
 
 def _bounds(compute: Floats, memory: Floats, links: Floats, flops: Floats, is_near: Any) -> list[str]:
-    """The ceiling of each instruction; unknown where one that may be the lowest is."""
-    unknown = np.isnan(memory) | np.isnan(flops) | np.isnan(links) | (is_near & ~(compute > 0))
+    """The ceiling of each instruction; unknown where one that may be the lowest is.
+
+    No memory is as slow as links, so those bound a collective whose bytes are on the chip.
+    """
+    unknown = np.isnan(memory) | np.isnan(flops) | np.isnan(links) | (is_near & ~(compute > 0) & ~(links > 0))
     linked, computed = links > np.fmax(compute, memory), compute > memory
     return list(np.select([unknown, linked, computed], [UNKNOWN, INTERCONNECT, COMPUTE], MEMORY))
 

@@ -24,6 +24,8 @@ FREE = (
 )  # fmt: skip
 """Opcodes that move nothing themselves."""
 _SLICES = (b"slice", b"dynamic-slice", b"gather")
+_DONE = (b"copy-done", b"all-gather-done", b"collective-permute-done")
+"""Opcodes whose result is what the start before them writes; a start's own tuple has its operand too."""
 _UPDATES = (b"dynamic-update-slice", b"scatter")
 """Opcodes that write a part of their first operand."""
 
@@ -43,7 +45,7 @@ def count(ops: Operations) -> Traffic:
     """What each instruction moves; zero inside fusions, whose own row has it."""
     size = ops.shapes.padded.astype(np.float64)
     read, written = _moved(ops, size, np.ones(len(ops)))
-    apart = (ops.shapes.memory_space != 0).astype(np.float64)
+    apart = ops.shapes.apart / np.maximum(size, 1)
     near = np.add(*_moved(ops, size, apart)) if apart.any() else np.zeros(len(ops))
     return Traffic(read, written, near)
 
@@ -58,7 +60,7 @@ def _moved(ops: Operations, size: Floats, share: Floats) -> tuple[Floats, Floats
     read[rows] += size[rows] * _sizes(share, first[rows])
     parts = _parts(ops)
     written[parts >= 0] = size[parts[parts >= 0]] * share[parts >= 0]
-    done = ops.rows(b"copy-done")
+    done = ops.rows(*_DONE)
     done = done[first[done] >= 0]
     written[first[done]] = size[done] * share[done]
     fusions, called = _fused(ops)

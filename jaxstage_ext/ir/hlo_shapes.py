@@ -62,7 +62,7 @@ class Shapes:
       rank: dimensions of an array; 0 for a tuple.
       elements: of all arrays.      bytes: of all arrays, without padding of tiles.
       padded: bytes with each array filled up to whole tiles, where its layout has any (TPU).
-      memory_space: as the layout has it, 0 for the default.
+      memory_space: as the layout has it, 0 for the default.    apart: of `padded`, what is in another space.
       dims: sizes of all arrays one after another; those of instruction i begin at `first[i]`.
     """
 
@@ -72,6 +72,7 @@ class Shapes:
     bytes: Longs
     padded: Longs
     memory_space: Longs
+    apart: Longs
     first: Longs
     dims: Longs
 
@@ -85,12 +86,14 @@ def read(data: Bytes, field: protowire.Field, n: int) -> Shapes:
     """Of n instructions, the shapes that lie where `field` says."""
     owner, offset, size = field.row, field.offset, field.size
     top = _level(data, offset, size)
-    elements, total, padded = (np.zeros(n, np.int64) for _ in range(3))
+    elements, total, padded, apart = (np.zeros(n, np.int64) for _ in range(4))
     level, arrays = top, ~np.isin(top.kind, (TUPLE, OPAQUE, TOKEN))
     while len(owner):
         np.add.at(elements, owner[arrays], level.elements[arrays])
         np.add.at(total, owner[arrays], (level.elements * level.bits + 7)[arrays] // 8)
-        np.add.at(padded, owner[arrays], (level.padded * level.bits + 7)[arrays] // 8)
+        filled = (level.padded * level.bits + 7) // 8
+        np.add.at(padded, owner[arrays], filled[arrays])
+        np.add.at(apart, owner[arrays & (level.space > 0)], filled[arrays & (level.space > 0)])
         owner, offset, size = owner[level.inner.row], level.inner.offset, level.inner.size
         level = _level(data, offset, size)
         arrays = ~np.isin(level.kind, (TUPLE, OPAQUE, TOKEN))
@@ -101,6 +104,7 @@ def read(data: Bytes, field: protowire.Field, n: int) -> Shapes:
         total,
         padded,
         _spread(field.row, top.space, n),
+        apart,
         _spread(field.row, top.first, n),
         top.dims,
     )

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import threading
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, cast
 
-from jaxstage_ext import costs, numbers, sharded, typed
+from jaxstage_ext import costs, lanes, numbers, sharded, typed
 from jaxstage_ext.analysis.collectives import Collectives
 from jaxstage_ext.analysis.dtypes import Dtypes
+from jaxstage_ext.analysis.lines import Lane
 from jaxstage_ext.analysis.memory import Memory
 from jaxstage_ext.analysis.shardings import Shardings
 from jaxstage_ext.costs import Costs
@@ -88,8 +90,26 @@ class Looks:
 
     def propagate(self, progress: sharded.Progress) -> None:
         """Ask for the shardings after propagation, telling how far that is. Raises as `shardings.intermediates`."""
-        if "_propagation" not in vars(self):
-            self._propagation = sharded.ask_propagation(self._whole, progress)
+        with self._asking:  # views may ask at the same time
+            if "_propagation" not in vars(self):
+                self._propagation = sharded.ask_propagation(self._whole, progress)
+
+    @cached_property
+    def _asking(self) -> threading.Lock:
+        return threading.Lock()
+
+    def lane(self, name: str, progress: sharded.Progress) -> Lane:
+        """What stands beside the lines: "sharding" of each value, "dtypes" where they change. Raises ValueError."""
+        return (lanes.shardings if name == "sharding" else lanes.dtypes)(self._whole, progress)
+
+    def warnings(self, progress: sharded.Progress) -> lanes.WarnedOf:
+        """What is laid anew or gathered whole, at its lines. Raises ValueError where nothing was compiled."""
+        return lanes.warnings(self._whole, progress)
+
+    @property
+    def exchanges(self) -> tuple[int, bool]:
+        """(how many collectives the optimised module has, whether what caused them was asked for)."""
+        return lanes.exchanges(self._whole), "collectives" in vars(self)
 
     def find_collectives(self, progress: sharded.Progress) -> Collectives:
         """`collectives`, telling how far the compile for their causes is."""

@@ -140,7 +140,7 @@ def propagated(inspection: Inspection) -> Propagated | None:
     users = np.append(frames.user, -1)[linked.frame].tolist()
     labels = {frame: numbers.label(frames, frame) for frame in set(users)}
     explicit = any(one.sharding and one.sharding.get("explicit") for one in given)
-    return replace(read, lines=[labels[frame] for frame in users], explicit=explicit)
+    return replace(read, lines=[labels[frame] for frame in users], frame=linked.frame.tolist(), explicit=explicit)
 
 
 def _intermediates(inspection: Inspection) -> tuple[Value, ...]:

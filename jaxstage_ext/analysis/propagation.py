@@ -21,7 +21,8 @@ from jaxstage_ext.ir.protowire import Longs
 YOU, JAX, COMPILER = "you", "JAX", "compiler"
 """Who chose a sharding: a constraint or PartitionSpec of the user's; JAX, on meshes with explicit axes; propagation."""
 _SHARDING = 40
-_CONSTRAINTS = ("sharding_constraint", "shard_map", "reshard", "device_put", "mesh_cast")
+CONSTRAINTS = ("sharding_constraint", "shard_map", "reshard", "device_put", "mesh_cast")
+"""Primitives by which a program itself says how a value is to lie."""
 _BOUNDARIES = (b"SPMDShardToFullShape", b"Sharding")
 _CALL_TARGET, _TUPLE_INDEX = 28, 13
 _NO_VALUE = (b"tuple", b"get-tuple-element", b"parameter", b"constant", b"after-all", b"call", b"while", b"conditional")
@@ -34,7 +35,7 @@ class Propagated:
     Attributes:
       module: names, scopes and stacks of its instructions.      ops: shapes and operands of the same.
       devices: how many the program has.      meshes: whose axes name what has no names of its own.
-      lines: source line of each instruction, "" unknown.
+      lines: source line of each instruction, "" unknown.      frame: and its stack in the Inspection's table, -1.
       explicit: whether JAX itself chose, on meshes with explicit axes.
     """
 
@@ -43,6 +44,7 @@ class Propagated:
     devices: int
     meshes: Sequence[Mesh] = ()
     lines: Sequence[str] = ()
+    frame: Sequence[int] = ()
     explicit: bool = False
 
     def line(self, row: int) -> str:
@@ -156,7 +158,7 @@ class Propagated:
         copies = self.ops.rows(b"copy").tolist()
         source, scope = self.ops.operands.at(0), self.module.scope
         same = [row for row in copies if source[row] >= 0 and scope[source[row]] == scope[row]]
-        return frozenset(row for row in same if not self._repeats[row] and self.names[row] not in _CONSTRAINTS)
+        return frozenset(row for row in same if not self._repeats[row] and self.names[row] not in CONSTRAINTS)
 
     @cached_property
     def _repeats(self) -> npt.NDArray[np.bool_]:
@@ -165,7 +167,7 @@ class Propagated:
         for row in self.ops.rows(b"copy").tolist():
             [source] = self.ops.operands[row][:1] or [-1]
             same = source >= 0 and self._spelled.get(source) == self._spelled.get(row)
-            repeats[row] = same and self.names[row] not in _CONSTRAINTS
+            repeats[row] = same and self.names[row] not in CONSTRAINTS
         return repeats
 
     @cached_property
@@ -175,7 +177,7 @@ class Propagated:
         everything = np.arange(len(self.ops))
         targets = self.ops.strings(self.ops.fields(everything, _CALL_TARGET)[_CALL_TARGET], len(everything))
         for row in self.ops.rows(b"copy", b"custom-call").tolist():
-            if self.names[row] in _CONSTRAINTS and (not targets[row] or targets[row] in _BOUNDARIES):
+            if self.names[row] in CONSTRAINTS and (not targets[row] or targets[row] in _BOUNDARIES):
                 by[row] = YOU
         return by
 

@@ -25,6 +25,7 @@ class Rematerialised:
 
     Attributes:
       value: what the compiler calls it.     line: the source line, empty where unknown.
+      scope: the name scope of the operation.
       before, after: the shardings between which it found no direct way.
     """
 
@@ -32,6 +33,7 @@ class Rematerialised:
     line: str
     before: str
     after: str
+    scope: str = ""
 
     def __str__(self) -> str:
         at = f" at {self.line}" if self.line else ""
@@ -59,7 +61,7 @@ def _warning(line: str, module: hlo.Module, lines: Sequence[str], before: Propag
     shape = [int(size) for size in match["shape"].split(",") if size]
     old, new = (_spelled(match[key], len(shape), before) for key in ("before", "after"))
     value = f"{called}, {match['type']}[{match['shape']}] a device"
-    return Rematerialised(value, _line(called, module, lines), old, new)
+    return Rematerialised(value, _line(called, module, lines), old, new, name["name"] if name else "")
 
 
 def _spelled(text: str, rank: int, before: Propagated | None) -> str:

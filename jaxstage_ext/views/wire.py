@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from jaxstage_ext.report import Document
-from jaxstage_ext.views import assets, cost_wire, jobs, kernel_looks, memory_looks, pass_wire, sharding_wire
+from jaxstage_ext.views import assets, cost_wire, jobs, kernel_looks, lane_wire, memory_looks, pass_wire, sharding_wire
 from jaxstage_ext.views.pack import pack
 from jaxstage_ext.views.params import (
     Answer,
@@ -185,6 +185,7 @@ _METHODS: dict[str, Method] = {
     "script": _get_script,
     **cost_wire.METHODS,
     **kernel_looks.METHODS,
+    **lane_wire.METHODS,
     **pass_wire.METHODS,
     **memory_looks.METHODS,
     **sharding_wire.METHODS,

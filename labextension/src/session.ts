@@ -271,7 +271,7 @@ export class Session {
     this.back = [];
     const has = this.state.calls[call]?.views ?? [];
     const { view } = this.store.get();
-    this.store.set({ call, heat: null, hover: null, selected: null, follow: null, view: !view || has.includes(view) ? view : "code" });
+    this.store.set({ call, heat: null, lane: null, warned: null, hover: null, selected: null, follow: null, view: !view || has.includes(view) ? view : "code" });
   }
 
   /** The row of the source pane that shows a line of a file, or -1. */

@@ -1,4 +1,5 @@
 import type { Heat } from "./heat";
+import type { Lane, Warned } from "./lane";
 import type { Show } from "./rewrite";
 
 /** A row of a document; `from` is the pane in which it was picked ("" for anywhere else). */
@@ -24,9 +25,12 @@ export interface Shared {
   /** The instruction that the passes view follows. */
   follow: Pick | null;
   show: Show;
-  /** The measure of cost that stands beside the lines, "" for none; and its values once they have come. */
+  /** What stands beside the lines, "" for nothing; and it once it has come: a measure of cost, or marks. */
   measure: string;
   heat: Heat | null;
+  lane: Lane | null;
+  /** What is warned of at the lines; null where it was not asked for. */
+  warned: Warned | null;
   stack: boolean;
   help: boolean;
   large: boolean;
@@ -50,6 +54,8 @@ export const START: Shared = {
   show: { types: true, layouts: false, metadata: false },
   measure: "",
   heat: null,
+  lane: null,
+  warned: null,
   stack: false,
   help: false,
   large: false,

@@ -9,6 +9,7 @@ import { openSearch } from "./searchBar";
 import { HeightHandle } from "./splitter";
 import { Tabs } from "./tabs";
 import { VIEWS, openTab, tabsOf } from "./views";
+import { nextWarning } from "./warnings";
 
 /** The browser's full screen; where it is refused, the whole window. */
 async function toggleFull(root: HTMLElement, session: Session): Promise<void> {
@@ -59,6 +60,7 @@ function command(event: KeyboardEvent, root: HTMLElement, session: Session): boo
     s: () => inCode && store.set({ stack: !store.get().stack }),
     z: () => void toggleFull(root, session),
     k: () => showMachineCode(session),
+    w: () => nextWarning(session),
     t: () => toggle(session, "types"),
     l: () => toggle(session, "layouts"),
     m: () => toggle(session, "metadata"),

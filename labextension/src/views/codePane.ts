@@ -14,6 +14,8 @@ import { Sticky } from "./sticky";
 
 const OVERSCAN = 6;
 const GUTTER_PX = 60;
+/** What of the shared state the rows themselves show. */
+const REBUILDING = ["show", "heat", "lane", "warned"] as const;
 
 let panes = 0;
 
@@ -60,7 +62,7 @@ export class CodePane {
       this.doc.onChange(() => this.rebuild()),
       this.doc.onFill(() => this.fill()),
       this.session.store.subscribe((now, before) => {
-        if (now.show !== before.show || now.heat !== before.heat) this.rebuild();
+        if (REBUILDING.some((name) => now[name] !== before[name])) this.rebuild();
         if (now.selected !== before.selected) this.follow(now.selected);
         if (now.selected !== before.selected) this.paintRuler();
         if (now.selected !== before.selected || now.hover !== before.hover) this.paint();

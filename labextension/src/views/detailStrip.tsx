@@ -57,6 +57,22 @@ function Words({ detail, session }: { detail: Detail; session: Session }) {
   );
 }
 
+/** Of the selected line all that stands beside it, which a pointer reads where it is. */
+function Beside({ session }: { session: Session }) {
+  const selected = useShared(session, (s) => s.selected);
+  const lane = useShared(session, (s) => s.lane);
+  const warned = useShared(session, (s) => s.warned);
+  if (!selected) return null;
+  const [warning, mark] = [warned?.at(selected.doc, selected.row), lane?.at(selected.doc, selected.row)];
+  if (!warning && !mark) return null;
+  return (
+    <div class="jxs-beside" tabIndex={0} role="note" aria-label="beside the line">
+      {warning && <p class="jxs-beside-warning">{warning.text}</p>}
+      {mark && <p>{mark.text}</p>}
+    </div>
+  );
+}
+
 export function DetailStrip({ session }: { session: Session }) {
   const hover = useShared(session, (s) => s.hover);
   const selected = useShared(session, (s) => s.selected);
@@ -94,6 +110,7 @@ export function DetailStrip({ session }: { session: Session }) {
         disabled={!open && !canOpen}
         onClick={() => session.store.set({ stack: !open })}
       />
+      <Beside session={session} />
       {open && detail && canOpen && <Stack entries={detail.stack} session={session} />}
       {open && !canOpen && <p class="jxs-stack jxs-dim">Select a line of an IR pane to see the calls that led to it.</p>}
     </footer>

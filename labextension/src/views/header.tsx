@@ -3,6 +3,7 @@ import type { Coverage, Fact, Stage, StageFailure, Summary } from "../state";
 import type { Session } from "../session";
 import { useKernelState, useShared } from "./hooks";
 import { clock, useElapsed } from "./waiting";
+import { Warnings } from "./warnings";
 import { WorkerLog } from "./workerLog";
 
 export function seconds(s: number): string {
@@ -162,6 +163,7 @@ export function Header({ session }: { session: Session }) {
             <FactView fact={fact} key={fact.label} />
           ))}
           {summary.coverage && <Linked coverage={summary.coverage} />}
+          <Warnings session={session} />
         </div>
       </div>
       {summary.options.length > 0 && <Options options={summary.options} />}

@@ -14,6 +14,7 @@ const KEYS: [string, string][] = [
   ["Alt+←", "back to where you were"],
   ["s", "whole call stack of the line"],
   ["k", "machine code of the selected HLO line's kernel"],
+  ["w", "next line that is warned of: resharding, full rematerialisation"],
   ["h", "history: follow the instruction through XLA's passes"],
   ["t, l, m", "show types, layouts, metadata"],
   ["c, Shift+C", "copy the line, copy the pane"],

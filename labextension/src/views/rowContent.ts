@@ -24,6 +24,8 @@ export function contentOf(session: Session, doc: Doc, row: number): RowContent {
     comment: show.metadata ? comment(session, doc, row) : "",
     hue: session.hue(doc, row),
     heat: heat(session, doc, row),
+    lane: lane(session, doc, row),
+    warning: warning(session, doc, row),
   };
 }
 
@@ -32,6 +34,17 @@ function heat(session: Session, doc: Doc, row: number): RowContent["heat"] {
   const { heat } = session.store.get();
   if (!heat || (doc.kind !== "hlo" && doc.kind !== "python")) return null;
   return heat.of(session, doc, row) ?? { share: 0, title: "" };
+}
+
+function lane(session: Session, doc: Doc, row: number): RowContent["lane"] {
+  const { lane: beside } = session.store.get();
+  const width = beside?.width(doc.kind) ?? 0;
+  return beside && width ? { mark: beside.at(doc.kind, row), width } : null;
+}
+
+function warning(session: Session, doc: Doc, row: number): RowContent["warning"] {
+  const { warned } = session.store.get();
+  return warned?.has(doc.kind) ? warned.at(doc.kind, row) : undefined;
 }
 
 function tokens(doc: Doc, row: number, line: string) {

@@ -1,5 +1,6 @@
 /** One row of code as DOM. Text only ever enters by textContent. */
 
+import { type Mark, written } from "../lane";
 import { type Token, isName, nameOf } from "../highlight";
 import { type Stretch, overlaps } from "../rewrite";
 import { folded } from "../text";
@@ -20,6 +21,10 @@ export interface RowContent {
   hue: number | null;
   /** Its cost beside the costliest row's, NaN unknown; null where no measure is chosen. */
   heat?: { share: number; title: string } | null;
+  /** What stands beside it, in so many characters; null where nothing is chosen. */
+  lane?: { mark: Mark | null; width: number } | null;
+  /** What is warned of at it; null where nothing is, undefined where no line of its document has any. */
+  warning?: Mark | null | undefined;
 }
 
 export function element(tag: string, className: string, text = ""): HTMLElement {
@@ -45,7 +50,9 @@ export function rowElement(content: RowContent): HTMLElement {
 
 function gutter(content: RowContent): HTMLElement {
   const node = element("span", "jxs-gutter");
+  if (content.warning !== undefined) node.append(warningElement(content.warning));
   if (content.heat) node.append(heatElement(content.heat));
+  if (content.lane) node.append(laneElement(content.lane));
   const fold = element("span", `jxs-fold jxs-fold-${content.fold}`);
   node.append(element("span", "jxs-num", content.label), fold);
   return node;
@@ -55,6 +62,27 @@ function heatElement({ share, title }: NonNullable<RowContent["heat"]>): HTMLEle
   const node = element("i", Number.isNaN(share) ? "jxs-heat jxs-heat-unknown" : "jxs-heat", Number.isNaN(share) ? "?" : "");
   node.style.setProperty("--jxs-share", `${Math.max(share > 0 ? 3 : 0, 100 * (share || 0))}%`);
   node.title = title;
+  return node;
+}
+
+function laneElement({ mark, width }: NonNullable<RowContent["lane"]>): HTMLElement {
+  const node = element("span", "jxs-lane", mark ? written(mark) : "");
+  node.style.width = `${width}ch`;
+  if (!mark) return node;
+  node.dataset.kind = mark.kind;
+  node.title = mark.text;
+  return node;
+}
+
+const ASKED = "asked";
+
+function warningElement(mark: Mark | null): HTMLElement {
+  const node = element("span", "jxs-warning", mark ? (mark.kind === ASKED ? "⇄" : "⚠") : "");
+  if (!mark) return node;
+  node.dataset.kind = mark.kind;
+  node.title = mark.text;
+  node.setAttribute("role", "img");
+  node.setAttribute("aria-label", `${mark.kind === ASKED ? "resharding, asked for" : mark.kind}: ${mark.text}`);
   return node;
 }
 

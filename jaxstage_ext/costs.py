@@ -9,8 +9,10 @@ from typing import TYPE_CHECKING, Any
 from jaxstage_ext import numbers, sharded
 from jaxstage_ext.analysis import exchange
 from jaxstage_ext.analysis.cost import Cost
+from jaxstage_ext.analysis.equations import Equations
 from jaxstage_ext.analysis.roofline import Roofline
 from jaxstage_ext.analysis.table import Table, scaled
+from jaxstage_ext.core import stages
 
 if TYPE_CHECKING:
     from jaxstage_ext.inspection import Inspection
@@ -18,14 +20,24 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class Costs:
-    """The cost of one program on its target.
-
-    Attributes:
-      work: the figures of each HLO instruction, and how often it runs.
-    """
+    """The cost of one program on its target; of one that was not compiled there are the `equations` alone."""
 
     _inspection: Inspection = field(repr=False)
-    work: Cost
+
+    @cached_property
+    def work(self) -> Cost:
+        """The figures of each HLO instruction, and how often it runs. Raises NoNumbers where nothing was compiled."""
+        return numbers.cost(self._inspection)
+
+    @cached_property
+    def equations(self) -> Equations:
+        """One row an equation of the jaxpr, before the compiler touched it. Raises NoNumbers where there is none."""
+        return numbers.equations(self._inspection)
+
+    @property
+    def is_compiled(self) -> bool:
+        """Whether there is optimised HLO to count."""
+        return self._inspection._hlo_proto() is not None
 
     @property
     def table(self) -> Table:
@@ -35,6 +47,10 @@ class Costs:
     def by(self, group: str) -> Table:
         """Totals by "line", "scope", "computation", "opcode" or "dtype". Raises ValueError for another."""
         return self.work.by(group)
+
+    def members(self, instruction: str) -> Table:
+        """What a fusion, call or loop holds, one row an instruction. Raises ValueError where there is none."""
+        return self.work.members(instruction)
 
     @cached_property
     def ledger(self) -> Table:
@@ -54,6 +70,8 @@ class Costs:
         return f"{least}{flops}, {scaled(self.work.total_bytes, 'B')} moved, in one run on one device"
 
     def __str__(self) -> str:
+        if not self.is_compiled:
+            return str(self.equations)
         return "\n\n".join([f"{self.headline}\n{self.roofline.verdict}", str(self.ledger), str(self.table)])
 
     __repr__ = __str__
@@ -68,5 +86,10 @@ class Costs:
 
 
 def of(inspection: Inspection) -> Costs:
-    """Count the work of a program. Raises `numbers.NoNumbers`, a ValueError, where nothing was compiled."""
-    return Costs(inspection, numbers.cost(inspection))
+    """The work of a program, counted when it is asked for. Raises `numbers.NoNumbers`, a ValueError, without a program.
+
+    That is where JAX traced nothing and nothing was compiled.
+    """
+    if stages.unwrap(inspection.traced) is None:
+        numbers.needs_module(inspection)
+    return Costs(inspection)

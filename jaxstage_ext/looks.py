@@ -35,7 +35,7 @@ class Looks:
     def cost(self) -> Costs:
         """FLOPs and bytes of each instruction, by line and scope too; what XLA counts; what bounds the program.
 
-        Raises ValueError where nothing was compiled.
+        Of a program that was only traced or lowered, `.equations` of the jaxpr alone; the rest raises ValueError.
         """
         return costs.of(self._whole)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
 
@@ -11,8 +11,10 @@ import jax
 import numpy as np
 
 from jaxstage_ext.analysis import cost as costs
+from jaxstage_ext.analysis import equations as equation_costs
 from jaxstage_ext.analysis import jaxpr_cost, roofline
 from jaxstage_ext.analysis.cost import Cost, Places
+from jaxstage_ext.analysis.equations import Equations
 from jaxstage_ext.analysis.exchange import Exchange
 from jaxstage_ext.analysis.roofline import Roofline
 from jaxstage_ext.analysis.table import Column, Table
@@ -20,6 +22,7 @@ from jaxstage_ext.core import devices, stages
 from jaxstage_ext.core.absent import Executable, NoFigure
 from jaxstage_ext.core.devices import Device
 from jaxstage_ext.ir import hlo, hlo_ops
+from jaxstage_ext.ir import jaxpr as jaxpr_reader
 from jaxstage_ext.ir.hlo_ops import Operations
 from jaxstage_ext.report import Document, Frames
 
@@ -39,11 +42,34 @@ def cost(inspection: Inspection) -> Cost:
 
 def operations(inspection: Inspection) -> Operations:
     """The instructions of the optimised module. Raises NoNumbers where there is none."""
+    proto, memory = needs_module(inspection), inspection.memory_look.found
+    return hlo_ops.read(proto(), memory.laid.ops if memory else None)
+
+
+def needs_module(inspection: Inspection) -> Callable[[], bytes]:
+    """What gives the optimised module's proto. Raises NoNumbers where there is none."""
     proto = inspection._hlo_proto()
     if proto is None:
         raise NoNumbers(f"{inspection.name} has no optimised HLO to count; inspect it with stage='compile'")
-    memory = inspection.memory_look.found
-    return hlo_ops.read(proto(), memory.laid.ops if memory else None)
+    return proto
+
+
+def equations(inspection: Inspection) -> Equations:
+    """What each equation of the jaxpr costs. Raises NoNumbers where JAX traced none."""
+    traced = stages.unwrap(inspection.traced)
+    if traced is None:
+        raise NoNumbers(f"{inspection.name} was not traced by JAX itself, so there is no jaxpr to count")
+    row_of, document = jaxpr_reader.rows(traced.jaxpr), inspection.documents["jaxpr"]
+
+    def places_of(eqns: Sequence[Any]) -> Places:
+        row = np.array([row_of.get(id(eqn), -1) for eqn in eqns], np.int64)
+        frame = np.where(row >= 0, document._user_frame[row], -1)
+        labels = {int(one): label(document.frames, int(one)) for one in np.unique(frame)}
+        scopes = (*document.scopes, "")
+        scope = np.where(row >= 0, document.scope[row], -1)
+        return Places(row, [labels[one] for one in frame.tolist()], [scopes[one] for one in scope.tolist()])
+
+    return equation_costs.read(traced.jaxpr, places_of)
 
 
 _located: WeakKeyDictionary[Operations, Places] = WeakKeyDictionary()

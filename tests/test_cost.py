@@ -145,6 +145,29 @@ def test_a_group_adds_up_to_the_whole() -> None:
         ours.by("colour")
 
 
+def test_members_of_a_fusion_add_up_to_it() -> None:
+    function, arguments = PROGRAMS["transformer_gradient"]
+    ours = counted(function, *arguments)
+    fusions = [row for row in ours.shown if ours.ops.opcode[row] == b"fusion"]
+    assert fusions
+    for row in fusions:
+        members = ours.members(ours.ops.names[row].decode())
+        assert np.sum(members["FLOPs"]) == pytest.approx(ours.flops[row] * ours.runs[row])
+        assert np.sum(members["transcendentals"]) == pytest.approx(ours.transcendentals[row] * ours.runs[row])
+        assert not np.any(members["bytes read"])
+    assert str(ours.members("%" + ours.ops.names[fusions[0]].decode()))
+    with pytest.raises(ValueError, match="there is no instruction 'nothing' in the optimised HLO"):
+        ours.members("nothing")
+
+
+def test_members_of_a_loop_are_its_body_and_condition() -> None:
+    ours = counted(lambda x: jax.lax.fori_loop(0, 10, lambda i, x: jnp.sin(x) @ x, x), f32((8, 8)))
+    [loop] = ours.ops.rows(b"while")
+    members = ours.members(ours.ops.names[loop].decode())
+    assert "compare" in " ".join(members["opcode"]) or "fusion" in members["opcode"]
+    assert max(members["runs"]) in (10, 11)
+
+
 def test_an_empty_program_costs_nothing() -> None:
     ours = counted(lambda: ())
     assert len(ours.table) == 0

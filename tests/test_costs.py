@@ -86,7 +86,7 @@ def test_an_unknown_part_is_in_the_headline_and_leads_its_group() -> None:
 
 def test_nothing_compiled_nothing_counted(inspection) -> None:
     with pytest.raises(ValueError, match="has no optimised HLO to count; inspect it with stage='compile'"):
-        inspect(loss, jnp.ones((4, 4)), jnp.ones((4, 4)), stage="lower").cost  # noqa: B018
+        inspect(loss, jnp.ones((4, 4)), jnp.ones((4, 4)), stage="lower").cost.table  # noqa: B018
     with pytest.raises(ValueError, match="no optimised HLO"):
         Inspection.from_json(inspection.to_json()).cost  # noqa: B018
 
@@ -145,3 +145,16 @@ def test_collectives_that_libtpu_runs_beside_products_compute_nothing_and_hide_i
     assert any(seconds > 0 for name, seconds in hidden.items() if name.startswith("async-collective"))
     bound = dict(zip(cost.roofline.table["instruction"], cost.roofline.table["bound"], strict=True))
     assert {bound[name] for name in names if name.startswith("all-")} == {"interconnect"}
+
+
+@pytest.mark.parametrize("stage", ["trace", "lower"])
+def test_equations_are_counted_without_a_compile(stage: str) -> None:
+    found = inspect(loss, jnp.ones((64, 32)), jnp.ones((8, 64)), stage=stage)
+    table = found.cost.equations.table
+    dot = list(table["primitive"]).index("dot_general")
+    assert table["FLOPs"][dot] == 2 * 8 * 64 * 32
+    assert table["line"][dot].endswith(f"test_costs.py:{loss.__code__.co_firstlineno + 2}")
+    assert table["scope"][dot] == "layer"
+    assert "dot_general" in found.documents["jaxpr"].lines[table["row"][dot]]
+    assert str(found.cost).startswith("33 kFLOP in the jaxpr")
+    assert json.loads(found.cost.equations.to_json())["table"] == "equations"

@@ -24,6 +24,7 @@ Floats = npt.NDArray[np.float64]
 
 GROUPS = ("line", "scope", "computation", "opcode", "dtype")
 _QUIET = (b"parameter", b"constant", b"tuple", b"get-tuple-element", b"bitcast", b"call", b"while", b"conditional")
+_NO_WORK = (b"parameter", b"constant", b"tuple", b"get-tuple-element", b"bitcast")
 
 
 @dataclass(frozen=True, eq=False)
@@ -110,7 +111,24 @@ class Cost:
     @cached_property
     def table(self) -> Table:
         """One row an instruction, the costliest in bytes first."""
-        rows = self.shown[np.argsort(-(self.moved * self.runs)[self.shown], kind="stable")]
+        return self._table("cost", self.shown[np.argsort(-(self.moved * self.runs)[self.shown], kind="stable")])
+
+    def inside(self, row: int) -> npt.NDArray[np.int64]:
+        """The instructions of the computations that an instruction holds, in their order; empty where it holds none."""
+        held = self.ops.computation[:, None] == np.array([c for c in self.ops.called[row] if c >= 0], np.int64)
+        return np.flatnonzero(held.any(1) & ~np.isin(self.ops.opcode, _NO_WORK))
+
+    def members(self, instruction: str) -> Table:
+        """What a fusion, call or loop holds, one row an instruction. Raises ValueError for a name that is not there.
+
+        Inside a fusion nothing goes through memory: its members have FLOPs, and no bytes of their own.
+        """
+        name = instruction.removeprefix("%").encode()
+        if name not in self.ops.names:
+            raise ValueError(f"there is no instruction {instruction!r} in the optimised HLO")
+        return self._table(f"members of {instruction}", self.inside(self.ops.names.index(name)))
+
+    def _table(self, name: str, rows: npt.NDArray[np.int64]) -> Table:
         runs = self.runs[rows]
         total, moved = self.flops[rows] * runs, self.moved[rows] * runs
         with np.errstate(divide="ignore", invalid="ignore"):
@@ -128,9 +146,9 @@ class Cost:
             "line": Column([self.places.line[row] for row in rows]),
             "row": Column(self.places.row[rows], "", "row of the HLO document"),
         }
-        at = {int(row): place for place, row in enumerate(rows)}
-        reasons = {(at[row], "FLOPs"): why for row, why in self.why.items()}
-        return Table("cost", columns, reasons, self.notes)
+        told = self.unknown | self.why
+        reasons = {(at, "FLOPs"): told[row] for at, row in enumerate(rows.tolist()) if row in told}
+        return Table(name, columns, reasons, self.notes if name == "cost" else ())
 
     def by(self, group: str) -> Table:
         """Totals by "line", "scope", "computation", "opcode" or "dtype", the most bytes first.
@@ -163,12 +181,12 @@ class Cost:
         reasons = {(row, "FLOPs"): every for row in np.flatnonzero(unknown == count).tolist()}
         return Table(f"cost by {group}", columns, reasons, self.notes).take(order.tolist())
 
-    def keys(self, group: str) -> tuple[list[str], npt.NDArray[np.int64]]:
-        """The names of a group's members, "" unknown, and for each of `shown` which one it belongs to."""
+    def keys(self, group: str, rows: Any = None) -> tuple[list[str], npt.NDArray[np.int64]]:
+        """The names of a group's members, "" unknown, and for each of `rows` (`shown`) which one it belongs to."""
         if group not in GROUPS:
             raise ValueError(f"{group!r} is none of {', '.join(GROUPS)}")
         number: dict[str, int] = {}
-        place = [number.setdefault(key, len(number)) for key in self._keys(group)]
+        place = [number.setdefault(key, len(number)) for key in self._keys(group, self.shown if rows is None else rows)]
         return list(number), np.array(place, np.int64)
 
     def _costliest(self, place: npt.NDArray[np.int64], n: int) -> npt.NDArray[np.int64]:
@@ -179,16 +197,16 @@ class Cost:
         most[place[order]] = self.shown[order]
         return most
 
-    def _keys(self, group: str) -> list[str]:
+    def _keys(self, group: str, rows: Any) -> list[str]:
         if group == "line":
-            return [self.places.line[row] for row in self.shown]
+            return [self.places.line[row] for row in rows]
         if group == "scope":
-            return [self.places.scope[row] for row in self.shown]
+            return [self.places.scope[row] for row in rows]
         if group == "computation":
-            return [self.ops.computations[c] for c in self.ops.computation[self.shown]]
+            return [self.ops.computations[c] for c in self.ops.computation[rows]]
         if group == "opcode":
-            return [self.ops.opcode[row].decode() for row in self.shown]
-        return [dtype(self.ops, int(row)) for row in self.shown]
+            return [self.ops.opcode[row].decode() for row in rows]
+        return [dtype(self.ops, int(row)) for row in rows]
 
     def __str__(self) -> str:
         return str(self.table)

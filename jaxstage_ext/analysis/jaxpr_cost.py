@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 
 def _named(names: str) -> frozenset[str]:
@@ -57,20 +57,93 @@ class Work:
         return Work(self.flops * times, self.transcendentals * times, self.unknown)
 
 
+class Part(NamedTuple):
+    """A jaxpr that an equation runs as it stands: how often, why that is not sure, whether another may run instead."""
+
+    jaxpr: Any
+    times: float = 1.0
+    why: str = ""
+    is_branch: bool = False
+
+
+class Leaf(NamedTuple):
+    """An equation that computes by itself: how often it runs, why that is not sure, whether it is in a branch."""
+
+    eqn: Any
+    runs: float
+    why: str
+    is_branch: bool
+
+
 def total(jaxpr: Any) -> Work:
     """The work of a jaxpr or ClosedJaxpr."""
     return sum((equation(eqn) for eqn in getattr(jaxpr, "jaxpr", jaxpr).eqns), Work())
 
 
+def leaves(jaxpr: Any, runs: float = 1.0, why: str = "", is_branch: bool = False) -> Iterator[Leaf]:
+    """The equations that compute by themselves; one in a jaxpr that is shared comes once for each time it is held."""
+    for eqn in getattr(jaxpr, "jaxpr", jaxpr).eqns:
+        held = parts(eqn)
+        if not held:
+            yield Leaf(eqn, runs, why, is_branch)
+        for part in held:
+            yield from leaves(part.jaxpr, runs * part.times, why or part.why, is_branch or part.is_branch)
+
+
+def parts(eqn: Any) -> list[Part]:
+    """The jaxprs that an equation runs as they stand; none for one that computes by itself."""
+    name, params = eqn.primitive.name, eqn.params
+    if name in _COMPUTES:
+        return []
+    if name == "scan":
+        return [Part(params["jaxpr"], float(params["length"]))]
+    if name == "while":
+        return [Part(params[part], 1.0, _ENDLESS) for part in ("body_jaxpr", "cond_jaxpr")]
+    if name == "cond":
+        return [Part(branch, is_branch=True) for branch in params["branches"]]
+    if name == "shard_map":
+        return [Part(params["jaxpr"], _devices(params))]
+    if name in _CUSTOM and (called := params.get("call_jaxpr", params.get("fun_jaxpr"))) is not None:
+        return [Part(called)]
+    return [Part(inner) for inner in _inner(eqn)]
+
+
+_ENDLESS = "in a loop of unknown length, counted once"
+_CUSTOM = ("custom_jvp_call", "custom_vjp_call", "custom_vjp_call_jaxpr")
+
+
+def _devices(params: Any) -> float:
+    """How many devices run the body of a shard_map: the sizes of its manual axes."""
+    sizes = dict(getattr(params.get("mesh"), "shape", {}))
+    manual = params.get("manual_axes") or sizes.keys() - set(params.get("auto", ()))
+    return float(math.prod(size for axis, size in sizes.items() if axis in manual))
+
+
 def equation(eqn: Any) -> Work:
     """The work of one equation, with the jaxprs that it holds."""
+    held = parts(eqn)
+    if not held:
+        return _own(eqn)
+    works = [total(part.jaxpr) * part.times for part in held]
+    unknown = (sum(works, Work()) + Work(unknown=tuple(part.why for part in held if part.why))).unknown
+    if held[0].is_branch:
+        most = max(works, key=lambda work: work.flops + work.transcendentals)
+        return Work(most.flops, most.transcendentals, unknown)
+    done = sum(works, Work())
+    return Work(done.flops, done.transcendentals, unknown)
+
+
+def _own(eqn: Any) -> Work:
+    """The work of an equation that computes by itself."""
     name = eqn.primitive.name
+    if name in MOVES:
+        return Work()
+    if not all(is_known(getattr(var.aval, "shape", ())) for var in (*eqn.invars, *eqn.outvars)):
+        return Work(unknown=(f"{name} has a shape that is not known before it runs",))
     if name in TRANSCENDENTAL:
         return Work(transcendentals=_out(eqn))
     if name in ELEMENTWISE:
         return Work(_out(eqn))
-    if name in MOVES:
-        return Work()
     if name in _REDUCTIONS:
         return Work(max(0.0, _in(eqn) - _out(eqn)))
     if name in _CUMULATIVE:
@@ -78,12 +151,12 @@ def equation(eqn: Any) -> Work:
         return Work(_in(eqn) * max(0, math.ceil(math.log2(axis)) if axis else 0))
     if name in _UPDATES:
         return Work(_UPDATES[name] * _elements(eqn.invars[-1]))
-    if name in _SPECIAL:
-        return _SPECIAL[name](eqn)
-    inner = list(_inner(eqn))
-    if inner:
-        return sum(map(total, inner), Work())
-    return Work(unknown=(f"{name} has no formula",))
+    return _SPECIAL[name](eqn) if name in _SPECIAL else Work(unknown=(f"{name} has no formula",))
+
+
+def is_known(shape: Any) -> bool:
+    """Whether all sizes are numbers; those of jax.export may be symbols."""
+    return all(isinstance(size, int) for size in shape)
 
 
 def _elements(var: Any) -> float:
@@ -138,21 +211,6 @@ def _met(params: Any, i: int, size: int, kernel: int, out: int) -> int:
     )
 
 
-def _scan(eqn: Any) -> Work:
-    return total(eqn.params["jaxpr"]) * float(eqn.params["length"])
-
-
-def _while(eqn: Any) -> Work:
-    once = total(eqn.params["body_jaxpr"]) + total(eqn.params["cond_jaxpr"])
-    return once + Work(unknown=("how often while runs is unknown: counted once",))
-
-
-def _cond(eqn: Any) -> Work:
-    branches = [total(branch) for branch in eqn.params["branches"]]
-    most = max(branches, key=lambda work: work.flops + work.transcendentals)
-    return Work(most.flops, most.transcendentals, sum(branches, Work()).unknown)
-
-
 def _sort(eqn: Any) -> Work:
     elements = _in(eqn)
     return Work(elements * math.ceil(math.log2(elements)) if elements > 1 else 0.0)
@@ -171,12 +229,6 @@ def _pallas(eqn: Any) -> Work:
     return Work(float(estimate.flops), float(estimate.transcendentals))
 
 
-def _custom(eqn: Any) -> Work:
-    """A function with a derivative of its own: what it computes, not its rules."""
-    called = eqn.params.get("call_jaxpr", eqn.params.get("fun_jaxpr"))
-    return total(called) if called is not None else sum(map(total, _inner(eqn)), Work())
-
-
 def _window(eqn: Any) -> Work:
     window = math.prod(eqn.params["window_dimensions"])
     return Work(_out(eqn) * (window - 1))
@@ -184,6 +236,11 @@ def _window(eqn: Any) -> Work:
 
 def _all_reduce(eqn: Any) -> Work:
     return Work(sum(_elements(var) for var in eqn.outvars))
+
+
+def _reduce(eqn: Any) -> Work:
+    """A reduction by a function of two scalars."""
+    return total(eqn.params["jaxpr"]) * max(0.0, _in(eqn) - _out(eqn))
 
 
 def _fft(eqn: Any) -> Work:
@@ -194,16 +251,10 @@ def _fft(eqn: Any) -> Work:
 _SPECIAL: dict[str, Callable[[Any], Work]] = {
     "dot_general": _dot,
     "conv_general_dilated": _conv,
-    "scan": _scan,
-    "while": _while,
-    "cond": _cond,
     "sort": _sort,
     "integer_pow": _power,
     "one_minus_square": lambda eqn: Work(2 * _out(eqn)),
     "pallas_call": _pallas,
-    "custom_jvp_call": _custom,
-    "custom_vjp_call": _custom,
-    "custom_vjp_call_jaxpr": _custom,
     "reduce_window_sum": _window,
     "reduce_window_max": _window,
     "reduce_window_min": _window,
@@ -212,4 +263,7 @@ _SPECIAL: dict[str, Callable[[Any], Work]] = {
     "psum2": _all_reduce,
     "reduce_scatter": _all_reduce,
     "fft": _fft,
+    "reduce": _reduce,
 }
+_COMPUTES = frozenset(_SPECIAL) | MOVES | TRANSCENDENTAL | ELEMENTWISE | _REDUCTIONS | _CUMULATIVE | frozenset(_UPDATES)
+"""Primitives that have a formula; the jaxprs that some of them hold are applied to scalars."""

@@ -42,6 +42,16 @@ def read(jaxpr: Any, table: FrameTable) -> Document:
     return Document("jaxpr", text, frames, linked.frame, linked.flags, ends, linked.scope, names, linked.origin)
 
 
+def rows(jaxpr: Any) -> dict[int, int]:
+    """The row of the document where each equation begins, by the equation's id."""
+    _, source_map = jax_private.print_jaxpr(jaxpr)
+    found: dict[int, int] = {}
+    for row, spans in enumerate(source_map):
+        for _, _, eqn in spans:
+            found.setdefault(id(eqn), row)
+    return found
+
+
 def _graph(equations: list[tuple[int, Any]], row_of: dict[int, int], n: int) -> links.Graph:
     """Operands and users by variable; an equation's home is the first that holds its jaxpr."""
     defined = {id(var): row for row, eqn in equations for var in eqn.outvars}

@@ -7,7 +7,9 @@ from typing import Any
 
 import numpy as np
 
+from jaxstage_ext.analysis import equations
 from jaxstage_ext.analysis.cost import GROUPS, Cost
+from jaxstage_ext.analysis.equations import Equations
 from jaxstage_ext.analysis.table import Table, plain
 from jaxstage_ext.views import jobs
 from jaxstage_ext.views import params as given
@@ -20,10 +22,22 @@ _UNITS = {"FLOPs": "FLOP", "transcendentals": "", "bytes moved": "B"}
 
 
 def _costs(inspections: Inspections, params: Params, progress: jobs.Progress) -> Any:
-    """The `Costs` that are asked about. Raises BadRequest, in the user's words, where there are none."""
+    """The `Costs` that are asked about. Raises BadRequest, in the user's words, where nothing was compiled."""
     progress("counting")
     try:
-        return given.inspection(inspections, params).cost
+        costs = given.inspection(inspections, params).cost
+        _ = costs.work
+        return costs
+    except ValueError as error:
+        raise BadRequest(str(error)) from None
+
+
+def _equations(inspections: Inspections, params: Params, progress: jobs.Progress) -> Equations:
+    """The jaxpr's equations. Raises BadRequest, in the user's words, where JAX traced none."""
+    progress("counting")
+    try:
+        found: Equations = given.inspection(inspections, params).cost.equations
+        return found
     except ValueError as error:
         raise BadRequest(str(error)) from None
 
@@ -65,10 +79,21 @@ def _get_cost(inspections: Inspections, params: Params, progress: jobs.Progress)
     """All instructions of the table, the most bytes first, as columns; what repeats is numbered."""
     work: Cost = _costs(inspections, params, progress).work
     progress("listing")
-    order = np.argsort(-(work.moved * work.runs)[work.shown], kind="stable")
-    rows = work.shown[order]
+    return _listed(work, work.shown[np.argsort(-(work.moved * work.runs)[work.shown], kind="stable")])
+
+
+def _get_members(inspections: Inspections, params: Params, progress: jobs.Progress) -> Answer:
+    """The instructions that another holds, in their order."""
+    work: Cost = _costs(inspections, params, progress).work
+    name = given.text(params, "instruction").encode()
+    if name not in work.ops.names:
+        raise BadRequest(f"there is no instruction {given.quoted(name.decode())}")
+    return _listed(work, work.inside(work.ops.names.index(name)))
+
+
+def _listed(work: Cost, rows: Any) -> Answer:
     runs = work.runs[rows]
-    strings, codes = _coded(work, order)
+    strings, codes = _coded(work, rows)
     numbers = {
         "flops": work.flops[rows] * runs,
         "transcendentals": work.transcendentals[rows] * runs,
@@ -82,17 +107,16 @@ def _get_cost(inspections: Inspections, params: Params, progress: jobs.Progress)
     return {"length": len(rows), "columns": described, "strings": strings}, [*buffers, pack(names)]
 
 
-def _coded(work: Cost, order: Any) -> tuple[dict[str, list[str]], dict[str, Any]]:
+def _coded(work: Cost, rows: Any) -> tuple[dict[str, list[str]], dict[str, Any]]:
     """Names and, per instruction, their numbers: of every group, and why FLOPs are unknown (-1 known)."""
     strings, codes = {}, {}
     for group in GROUPS:
-        names, place = work.keys(group)
-        strings[group], codes[group] = names, place[order]
-    reasons = list(dict.fromkeys(work.why.values()))
-    number = {row: reasons.index(why) for row, why in work.why.items()}
-    why = np.full(len(work.ops), -1)
-    why[list(number)] = list(number.values())
-    return strings | {"why": reasons}, codes | {"why": why[work.shown[order]]}
+        strings[group], codes[group] = work.keys(group, rows)
+    told = work.unknown | work.why
+    every = [told.get(row, "") for row in rows.tolist()]
+    reasons = list(dict.fromkeys(filter(None, every)))
+    why = np.array([reasons.index(one) if one else -1 for one in every], np.int64)
+    return strings | {"why": reasons}, codes | {"why": why}
 
 
 def _columns(columns: Mapping[str, Any]) -> tuple[list[dict[str, str]], list[bytes]]:
@@ -109,11 +133,48 @@ def _get_groups(inspections: Inspections, params: Params, progress: jobs.Progres
     group = given.text(params, "group")
     if group not in GROUPS:
         raise BadRequest(f"there is no group {given.quoted(group)}; there is {', '.join(GROUPS)}")
-    table = _costs(inspections, params, progress).by(group)
+    return _grouped(_costs(inspections, params, progress).by(group), group, "instructions")
+
+
+def _grouped(table: Table, group: str, members: str) -> Answer:
     named = {"flops": "FLOPs", "read": "bytes read", "written": "bytes written", "unknown": "FLOPs unknown"}
-    names = ("transcendentals", "instructions", "row")
+    named["instructions"] = members
+    names = ("transcendentals", "row")
     described, buffers = _columns({name: table[named.get(name, name)] for name in (*named, *names)})
     return {"group": group, "length": len(table), "columns": described, "names": table[group]}, buffers
+
+
+def _get_equations(inspections: Inspections, params: Params, progress: jobs.Progress) -> Answer:
+    """All equations of the jaxpr, the most FLOPs first, as columns; what repeats is numbered."""
+    found = _equations(inspections, params, progress)
+    rows, runs = found.order, found.runs[found.order]
+    numbers = {
+        "flops": found.flops[rows] * runs,
+        "transcendentals": found.transcendentals[rows] * runs,
+        "read": found.read[rows] * runs,
+        "written": found.written[rows] * runs,
+        "runs": runs,
+        "row": found.places.row[rows],
+    }
+    strings, codes = {}, {}
+    for group in equations.GROUPS:
+        names, place = found.keys(group)
+        strings[group], codes[group] = names, place[rows]
+    for name, reasons in (("why", found.unknown), ("uncertain", found.uncertain)):
+        strings[name] = list(dict.fromkeys(reasons.values()))
+        codes[name] = np.array(
+            [strings[name].index(reasons[i]) if i in reasons else -1 for i in rows.tolist()], np.int64
+        )
+    described, buffers = _columns(numbers | codes)
+    return {"length": len(rows), "columns": described, "strings": strings, "notes": list(found.notes)}, buffers
+
+
+def _get_equation_groups(inspections: Inspections, params: Params, progress: jobs.Progress) -> Answer:
+    """The totals of one group of equations, the most FLOPs first."""
+    group = given.text(params, "group")
+    if group not in equations.GROUPS:
+        raise BadRequest(f"there is no group {given.quoted(group)}; there is {', '.join(equations.GROUPS)}")
+    return _grouped(_equations(inspections, params, progress).by(group), group, "equations")
 
 
 def _get_roofline(inspections: Inspections, params: Params, progress: jobs.Progress) -> Answer:
@@ -170,7 +231,10 @@ def _get_heat(inspections: Inspections, params: Params, progress: jobs.Progress)
 
 METHODS: dict[str, given.Method] = {
     "cost": jobs.slow(_get_cost),
+    "members": jobs.slow(_get_members),
     "cost_groups": jobs.slow(_get_groups),
+    "equations": jobs.slow(_get_equations),
+    "equation_groups": jobs.slow(_get_equation_groups),
     "ledger": jobs.slow(_get_ledger),
     "roofline": jobs.slow(_get_roofline),
     "heat": jobs.slow(_get_heat),

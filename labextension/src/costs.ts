@@ -139,9 +139,9 @@ export class Table {
 const floats = (bytes: Uint8Array) => new Float64Array(bytes.slice().buffer, 0, bytes.byteLength >> 3);
 const ints = (bytes: Uint8Array) => new Int32Array(bytes.slice().buffer, 0, bytes.byteLength >> 2);
 
-type Column = Omit<TextField, "kind" | "hint"> & { hint?: string };
-const textField = (field: Column): TextField => ({ hint: field.title, ...field, kind: "text" });
-const figure = (name: string, title: string, unit: string, hint: string, values: ArrayLike<number>): NumberField => ({
+export type Column = Omit<TextField, "kind" | "hint"> & { hint?: string };
+export const textField = (field: Column): TextField => ({ hint: field.title, ...field, kind: "text" });
+export const figure = (name: string, title: string, unit: string, hint: string, values: ArrayLike<number>): NumberField => ({
   kind: "number",
   name,
   title,
@@ -151,7 +151,7 @@ const figure = (name: string, title: string, unit: string, hint: string, values:
 });
 
 /** What both tables have: FLOPs, bytes, and what is made of them. */
-function measures(table: Table): { flops: NumberField; rest: Field[] } {
+export function measures(table: Table): { flops: NumberField; rest: Field[] } {
   const [flops, read, wrote] = [table.floats("flops"), table.floats("read"), table.floats("written")];
   const moved = read.map((bytes, row) => bytes + (wrote[row] ?? Number.NaN));
   const intensity = flops.map((work, row) => (moved[row] ? work / (moved[row] as number) : Number.NaN));
@@ -194,13 +194,21 @@ export async function readInstructions(reply: Reply): Promise<Costs> {
   };
 }
 
-export async function readGroups(reply: Reply): Promise<Costs> {
+export const readGroups = (reply: Reply): Promise<Costs> => grouped(reply, GROUPS, "instrs", "instructions, a fusion is one");
+
+/** Totals by what `groups` names; `members` is what a group has many of. */
+export async function grouped(
+  reply: Reply,
+  groups: readonly (readonly [name: string, title: string])[],
+  members: string,
+  hint: string,
+): Promise<Costs> {
   const table = await Table.read(reply);
   const { flops, rest } = measures(table);
   const unknown = table.ints("unknown");
   const names = texts(reply.result.names);
   const codes = Int32Array.from({ length: table.length }, (_, row) => row);
-  const title = GROUPS.find(([name]) => name === reply.result.group)?.[1] ?? "group";
+  const title = groups.find(([name]) => name === reply.result.group)?.[1] ?? "group";
   return {
     row: table.ints("row"),
     grid: {
@@ -210,10 +218,10 @@ export async function readGroups(reply: Reply): Promise<Costs> {
         {
           ...flops,
           isLeast: (row) => (unknown[row] ?? 0) > 0,
-          why: () => "of none of its instructions they are known",
+          why: () => "of none of its members they are known",
         },
         ...rest,
-        figure("instructions", "instrs", "", "instructions, a fusion is one", table.ints("instructions")),
+        figure("instructions", members, "", hint, table.ints("instructions")),
       ],
     },
   };

@@ -103,3 +103,32 @@ export const ROOFLINE: Reply = packed(
   },
   ["dot.1", "add.1"],
 );
+
+export const EQUATIONS: Reply = packed(
+  {
+    flops: ["f8", [Number.NaN, 10000, 4]],
+    transcendentals: ["f8", [0, 0, 0]],
+    read: ["f8", [64, 128, 16]],
+    written: ["f8", [64, 64, 16]],
+    runs: ["f8", [1, 10, 1]],
+    row: ["i4", [3, 7, -1]],
+    line: ["i4", [0, 0, 1]],
+    scope: ["i4", [0, 0, 0]],
+    primitive: ["i4", [0, 1, 2]],
+    dtype: ["i4", [0, 0, 0]],
+    why: ["i4", [0, -1, -1]],
+    uncertain: ["i4", [-1, -1, 0]],
+  },
+  {
+    length: 3,
+    notes: ["1 equation is <i>in</i> a loop of unknown length."],
+    strings: {
+      line: ["In [5]:4", ""],
+      scope: ["layer"],
+      primitive: ["eigh", "dot_general", "mul"],
+      dtype: ["f32"],
+      why: ["eigh has no formula"],
+      uncertain: ["in a loop of unknown length, counted once"],
+    },
+  },
+);

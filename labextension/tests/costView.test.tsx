@@ -6,7 +6,7 @@ import { Session } from "../src/session";
 import { axesOf, readRoofline, toX, toY } from "../src/roofline";
 import { readState } from "../src/state";
 import { CostView } from "../src/views/costView";
-import { INSTRUCTIONS, LEDGER, LINES, ROOFLINE, packed } from "./costReplies";
+import { EQUATIONS, INSTRUCTIONS, LEDGER, LINES, ROOFLINE, packed } from "./costReplies";
 import fixture from "./fixtures/loss.json";
 import { $, $$, FakeKernel, click, key, soon } from "./kernel";
 
@@ -54,7 +54,7 @@ describe("the cost view", () => {
   it("begins with the totals by line, the most bytes first; a part that is unknown is said", async () => {
     await open();
     expect(texts(0)).toEqual(["In [5]:4", "unknown"]);
-    expect(texts(column("flops"))).toEqual(["≥ 133 kFLOP", "unknown: of none of its instructions they are known"]);
+    expect(texts(column("flops"))).toEqual(["≥ 133 kFLOP", "unknown: of none of its members they are known"]);
     expect(kernel.asked).not.toContain("cost");
   });
 
@@ -84,6 +84,50 @@ describe("the cost view", () => {
     await soon(() => expect($('[data-row="0"]')?.classList.contains("jxs-current")).toBe(true));
     key($(".jxs-grid"), "Enter");
     expect(session.store.get()).toMatchObject({ view: "code", active: "hlo", selected: { doc: "hlo", row: 107 } });
+  });
+
+  it("shows what is inside a fusion when that is asked for, and a member selects its line", async () => {
+    kernel.answers.members = () => INSTRUCTIONS;
+    await open();
+    await instructions();
+    expect($(".jxs-members-toggle")).toBeNull();
+    click($('[data-row="0"]'));
+    await soon(() => expect($(".jxs-members-toggle")?.textContent).toBe("▸ Show what is inside tanh_fusion"));
+    expect(kernel.asked).not.toContain("members");
+    click($(".jxs-members-toggle"));
+    await soon(() => expect($('[aria-label="members of tanh_fusion"] [data-row="2"]')).not.toBeNull());
+    expect($(".jxs-members-toggle")?.getAttribute("aria-expanded")).toBe("true");
+    click($('[aria-label="members of tanh_fusion"] [data-row="2"]'));
+    await soon(() => expect(session.store.get().selected?.row).toBe(115));
+    click($('.jxs-grid [data-row="2"]'));
+    await soon(() => expect($(".jxs-members")).toBeNull());
+  });
+
+  it("counts on the jaxpr too; an equation selects its line of the jaxpr", async () => {
+    kernel.answers.equations = () => EQUATIONS;
+    kernel.answers.equation_groups = () => LINES;
+    await open();
+    click($('[data-source="jaxpr"]'));
+    await soon(() => expect($('[data-group="equation"]')).not.toBeNull());
+    expect($('[data-group="instruction"]')).toBeNull();
+    click($('[data-group="equation"]'));
+    await soon(() => expect(texts(0)).toEqual(["dot_general", "mul", "eigh"]));
+    expect(texts(column("flops"))).toEqual(["10 kFLOP", "≥ 4 FLOP", "unknown: eigh has no formula"]);
+    expect($(".jxs-cost-table .jxs-note")?.textContent).toBe("1 equation is <i>in</i> a loop of unknown length.");
+    click($('[data-row="1"]'));
+    await soon(() => expect(session.store.get().selected).toEqual({ doc: "jaxpr", row: 7, from: "cost" }));
+  });
+
+  it("of a program that was not compiled it counts the jaxpr alone", async () => {
+    const call = fixture.state.calls[0] as (typeof fixture.state.calls)[0];
+    const documents = call.documents.filter(({ kind }) => kind !== "hlo");
+    kernel.now = readState({ calls: [{ ...call, documents, views: ["code", "cost"] }] });
+    kernel.answers.equation_groups = () => LINES;
+    await open();
+    expect($(".jxs-verdict")?.textContent).toContain("there is no optimised HLO");
+    expect($('[data-source="hlo"]')).toBeNull();
+    expect($('[data-section="roofline"]')).toBeNull();
+    expect(kernel.asked).not.toContain("ledger");
   });
 
   it("one that the text leaves out is said to be", async () => {

@@ -1,87 +1,154 @@
-import { useEffect, useMemo, useState } from "preact/hooks";
+import { useState } from "preact/hooks";
 import { type Costs, GROUPS, type Group, readGroups, readInstructions } from "../costs";
-import { matching } from "../grid";
-import { NONE, classOf } from "../links";
+import { EQUATION_GROUPS, type EquationGroup, readEquationGroups, readEquations } from "../equations";
+import { cellText } from "../grid";
 import type { Session } from "../session";
-import { hover, open, pick } from "./costPick";
-import { GridView } from "./gridView";
-import { useDoc, useShared } from "./hooks";
+import { CostGrid } from "./costGrid";
 import { useLook } from "./look";
 import { Waiting } from "./waiting";
 
-const FIRST = { field: "bytes", down: true };
+const BYTES = { field: "bytes", down: true };
+const FLOPS = { field: "flops", down: true };
+const AS_THEY_STAND = { field: "", down: false };
+const NOTHING = "The program computes nothing.";
+const HOLDS_OTHERS = ["fusion", "while", "call", "conditional", "async-start"];
 
-interface ShownProps {
+interface Props {
   session: Session;
-  costs: Costs;
-  group: Group;
   query: string;
 }
 
-function Shown({ session, costs, group, query }: ShownProps) {
-  const selected = useShared(session, (s) => s.selected);
+/** What the instruction holds, beneath the table. */
+function Members({ session, name }: { session: Session; name: string }) {
+  const look = useLook(session, "members", { instruction: name }, readInstructions);
+  return (
+    <div class="jxs-members">
+      <p class="jxs-note">
+        Inside <code>{name}</code>
+        {look.value && `: ${look.value.grid.length.toLocaleString("en-US")} instructions; in a fusion only what goes in and out moves bytes`}
+      </p>
+      {look.value ? (
+        <CostGrid session={session} costs={look.value} doc="hlo" label={`members of ${name}`} first={AS_THEY_STAND} nothing="Nothing that computes." />
+      ) : (
+        <Waiting look={look} what="Listing what is inside" />
+      )}
+    </div>
+  );
+}
+
+const textOf = (costs: Costs, name: string, row: number) => {
+  const field = costs.grid.fields.find((field) => field.name === name);
+  return field && row >= 0 ? cellText(field, row) : "";
+};
+
+function Instructions({ session, query }: Props) {
+  const look = useLook(session, "cost", {}, readInstructions);
   const [current, setCurrent] = useState(-1);
-  const rows = useMemo(() => matching(costs.grid, query), [costs, query]);
-  const hlo = session.doc("hlo");
-  useDoc(hlo);
-  const lit = session.lit(selected);
-  useEffect(() => {
-    if (selected && selected.from !== "cost") setCurrent(selected.doc === "hlo" ? costs.row.indexOf(selected.row) : -1);
-  }, [selected, costs]);
-  const isLit = (row: number) => {
-    const at = costs.row[row] ?? -1;
-    return at >= 0 && hlo?.rows != null && classOf(lit, hlo.rows, at) !== NONE;
-  };
-  const choose = (row: number) => {
-    setCurrent(row);
-    pick(session, costs.row[row] ?? -1, group === "line");
+  const [shown, setShown] = useState(Boolean(session.recall("cost members")));
+  if (!look.value) return <Waiting look={look} what="Listing the instructions" />;
+  const holds = HOLDS_OTHERS.includes(textOf(look.value, "opcode", current));
+  const name = textOf(look.value, "instruction", current);
+  const toggle = () => {
+    session.keep("cost members", !shown);
+    setShown(!shown);
   };
   return (
     <>
-      <GridView
-        grid={costs.grid}
-        rows={rows}
-        label={`cost by ${group}`}
-        first={FIRST}
-        current={current}
-        isLit={isLit}
-        onPick={choose}
-        onOpen={(row) => open(session, costs.row[row] ?? -1, group === "line")}
-        onPoint={(row) => hover(session, row < 0 ? -1 : (costs.row[row] ?? -1))}
-      />
-      {!rows.length && <p class="jxs-note">{costs.grid.length ? "Nothing here has these words." : "The program computes nothing."}</p>}
+      <CostGrid session={session} costs={look.value} doc="hlo" label="cost by instruction" query={query} first={BYTES} nothing={NOTHING} onCurrent={setCurrent} />
+      {holds && (
+        <button type="button" class="jxs-members-toggle" aria-expanded={shown} onClick={toggle}>
+          {shown ? "▾" : "▸"} {shown ? "Hide" : "Show"} what is inside {name}
+        </button>
+      )}
+      {holds && shown && <Members session={session} name={name} key={name} />}
     </>
   );
 }
 
-function Instructions(props: Omit<ShownProps, "costs">) {
-  const look = useLook(props.session, "cost", {}, readInstructions);
-  return look.value ? <Shown {...props} costs={look.value} /> : <Waiting look={look} what="Listing the instructions" />;
+function Grouped({ session, query, group }: Props & { group: Group }) {
+  const look = useLook(session, "cost_groups", { group }, readGroups);
+  if (!look.value) return <Waiting look={look} what="Adding up" />;
+  return <CostGrid session={session} costs={look.value} doc="hlo" label={`cost by ${group}`} ofLine={group === "line"} query={query} first={BYTES} nothing={NOTHING} />;
 }
 
-function Grouped(props: Omit<ShownProps, "costs">) {
-  const look = useLook(props.session, "cost_groups", { group: props.group }, readGroups);
-  return look.value ? <Shown {...props} costs={look.value} /> : <Waiting look={look} what="Adding up" />;
+function Equations({ session, query }: Props) {
+  const look = useLook(session, "equations", {}, readEquations);
+  if (!look.value) return <Waiting look={look} what="Counting the equations" />;
+  return (
+    <>
+      {look.value.notes.map((note) => (
+        <p class="jxs-note" key={note}>
+          {note}
+        </p>
+      ))}
+      <CostGrid session={session} costs={look.value} doc="jaxpr" label="cost by equation" query={query} first={FLOPS} nothing={NOTHING} />
+    </>
+  );
 }
 
-/** Instructions, or their totals by line, scope, computation, operation or dtype. */
-export function CostTable({ session }: { session: Session }) {
-  const [group, setGroup] = useState<Group>((session.recall("cost group") as Group | undefined) ?? "line");
+function EquationsGrouped({ session, query, group }: Props & { group: EquationGroup }) {
+  const look = useLook(session, "equation_groups", { group }, readEquationGroups);
+  if (!look.value) return <Waiting look={look} what="Adding up" />;
+  return <CostGrid session={session} costs={look.value} doc="jaxpr" label={`jaxpr cost by ${group}`} ofLine={group === "line"} query={query} first={FLOPS} nothing={NOTHING} />;
+}
+
+type Choice = readonly [name: string, title: string, hint?: string];
+const SOURCES: Choice[] = [
+  ["hlo", "HLO", "the optimised HLO of one device: what runs"],
+  ["jaxpr", "jaxpr", "the jaxpr of the whole program, before the compiler touched it; bytes as if each equation ran alone"],
+];
+
+function Choices({ label, name, all, now, onChoose }: { label: string; name: string; all: readonly Choice[]; now: string; onChoose: (name: string) => void }) {
+  return (
+    <span class="jxs-group" role="group" aria-label={label}>
+      {all.map(([choice, title, hint]) => (
+        <button
+          type="button"
+          class="jxs-toggle"
+          key={choice}
+          {...{ [`data-${name}`]: choice }}
+          title={hint}
+          aria-pressed={choice === now}
+          onClick={() => onChoose(choice)}
+        >
+          {title}
+        </button>
+      ))}
+    </span>
+  );
+}
+
+function Rows({ session, source, group, query }: Props & { source: string; group: string }) {
+  if (source === "jaxpr") {
+    if (group === "equation") return <Equations session={session} query={query} />;
+    return <EquationsGrouped session={session} group={group as EquationGroup} query={query} />;
+  }
+  if (group === "instruction") return <Instructions session={session} query={query} />;
+  return <Grouped session={session} group={group as Group} query={query} />;
+}
+
+/** Instructions of the HLO or equations of the jaxpr, or their totals by line, scope, computation, operation or dtype. */
+export function CostTable({ session, compiled = true }: { session: Session; compiled?: boolean }) {
+  const [chosen, setSource] = useState((session.recall("cost source") as string | undefined) ?? "hlo");
+  const [wanted, setGroup] = useState((session.recall("cost group") as string | undefined) ?? "line");
   const [query, setQuery] = useState("");
-  const choose = (name: Group) => {
-    session.keep("cost group", name);
-    setGroup(name);
+  const source = compiled ? chosen : "jaxpr";
+  const groups: readonly Choice[] = source === "jaxpr" ? EQUATION_GROUPS : GROUPS;
+  const group = groups.some(([name]) => name === wanted) ? wanted : "line";
+  const keep = (what: string, set: (name: string) => void) => (name: string) => {
+    session.keep(what, name);
+    set(name);
   };
   return (
     <div class="jxs-cost-table">
       <div class="jxs-cost-bar">
-        <span class="jxs-group" role="group" aria-label="one row for each">
-          {GROUPS.map(([name, title]) => (
-            <button type="button" class="jxs-toggle" key={name} data-group={name} aria-pressed={name === group} onClick={() => choose(name)}>
-              {title}
-            </button>
-          ))}
-        </span>
+        {compiled && (
+          <>
+            <span class="jxs-dim">counted on</span>
+            <Choices label="counted on" name="source" all={SOURCES} now={source} onChoose={keep("cost source", setSource)} />
+          </>
+        )}
+        <Choices label="one row for each" name="group" all={groups} now={group} onChoose={keep("cost group", setGroup)} />
         <input
           type="search"
           spellcheck={false}
@@ -91,11 +158,7 @@ export function CostTable({ session }: { session: Session }) {
           onInput={(event) => setQuery((event.target as HTMLInputElement).value)}
         />
       </div>
-      {group === "instruction" ? (
-        <Instructions session={session} group={group} query={query} key={group} />
-      ) : (
-        <Grouped session={session} group={group} query={query} key={group} />
-      )}
+      <Rows session={session} source={source} group={group} query={query} key={`${source} ${group}`} />
     </div>
   );
 }

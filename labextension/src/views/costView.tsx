@@ -4,7 +4,7 @@ import { percent, scaled } from "../figures";
 import type { Session } from "../session";
 import { CostTable } from "./costTable";
 import { DetailStrip } from "./detailStrip";
-import { useShared } from "./hooks";
+import { useKernelState, useShared } from "./hooks";
 import { IcicleView } from "./icicleView";
 import { Ledger } from "./ledger";
 import { useLook } from "./look";
@@ -93,8 +93,27 @@ function Body({ session, overview }: { session: Session; overview: Overview }) {
   );
 }
 
+/** Of a program that was not compiled, or not yet: the equations of its jaxpr. */
+function Uncompiled({ session }: { session: Session }) {
+  return (
+    <div class="jxs-cost">
+      <div class="jxs-cost-head" data-bound="unknown">
+        <span class="jxs-verdict">Counted on the jaxpr of the whole program: there is no optimised HLO, so what bounds it is unknown.</span>
+      </div>
+      <CostTable session={session} compiled={false} />
+      <DetailStrip session={session} />
+    </div>
+  );
+}
+
 /** FLOPs and bytes of the program: what bounds it, who spends them, and how sure that is. */
 export function CostView({ session }: { session: Session }) {
+  useKernelState(session);
+  const compiled = session.summary?.documents.some((document) => document.kind === "hlo") ?? false;
+  return compiled ? <Compiled session={session} /> : <Uncompiled session={session} />;
+}
+
+function Compiled({ session }: { session: Session }) {
   const look = useLook<Overview>(session, "ledger", {}, readOverview);
   if (!look.value) return <Waiting look={look} what="Counting FLOPs and bytes" />;
   return <Body session={session} overview={look.value} />;

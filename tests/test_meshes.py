@@ -77,6 +77,15 @@ def test_what_was_given_is_told_and_saved() -> None:
     assert told in again.summary()["notes"]
 
 
+def test_a_large_tree_of_specs_is_told_by_their_numbers() -> None:
+    layers = {f"layer {i}": {"kernel": P(None, "model"), "bias": P()} for i in range(20)}
+    arrays = jax.tree.map(lambda spec: jnp.ones((4,) * max(1, len(spec))), layers, is_leaf=lambda s: isinstance(s, P))
+    made = jaxstage_ext.inspect(
+        lambda w: jax.tree.map(jnp.sin, w), arrays, mesh="model=2", in_specs=(layers,), stage="lower"
+    )
+    assert "Mesh model=2: w (40 leaves: 20 P(), 20 P(None, 'model')); what is" in made.summary()["notes"][0]
+
+
 def test_one_for_all_arguments_as_in_jit() -> None:
     inspection = inspected(lambda x, y: x + y, X, X, in_specs=P("data"))
     assert inspection.documents["hlo"].text.splitlines()[0].count("f32[2,16]{1,0}") == 3

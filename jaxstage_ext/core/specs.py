@@ -6,6 +6,7 @@ import contextlib
 import difflib
 import inspect
 import re
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -167,8 +168,29 @@ def note(call: Call) -> str:
     return f"Mesh {shown(layout.mesh)}{named}; what is not named is left to the compiler."
 
 
+_LONG = 120
+"""Characters; a tree of specs that takes more is told by how many leaves have which."""
+
+
 def _spelled(spec: Any) -> str:
+    text = _short(spec)
+    return text if len(text) <= _LONG else _counted(spec)
+
+
+def _short(spec: Any) -> str:
     return " ".join(str(spec).replace("PartitionSpec", "P").replace(",)", ")").split())
+
+
+def _counted(tree: Any) -> str:
+    """Such as "34 leaves: 20 P(), 14 P(None, 'model')"."""
+    leaves = jax.tree.leaves(tree, is_leaf=lambda leaf: leaf is None or isinstance(leaf, PartitionSpec))
+    kinds = Counter("left to the compiler" if leaf is None else _short(leaf) for leaf in leaves)
+    told = [f"{many:,} {kind}" for kind, many in kinds.most_common(_MOST)]
+    more = f", {len(kinds) - _MOST:,} other specs" if len(kinds) > _MOST else ""
+    return f"({len(leaves):,} leaves: {', '.join(told)}{more})"
+
+
+_MOST = 4
 
 
 def _plain(text: str, spec: Any) -> str:

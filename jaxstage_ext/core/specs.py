@@ -174,14 +174,14 @@ _LONG = 120
 
 def _spelled(spec: Any) -> str:
     text = _short(spec)
-    return text if len(text) <= _LONG else _counted(spec)
+    return text if len(text) <= _LONG else _tallied(spec)
 
 
 def _short(spec: Any) -> str:
     return " ".join(str(spec).replace("PartitionSpec", "P").replace(",)", ")").split())
 
 
-def _counted(tree: Any) -> str:
+def _tallied(tree: Any) -> str:
     """Such as "34 leaves: 20 P(), 14 P(None, 'model')"."""
     leaves = jax.tree.leaves(tree, is_leaf=lambda leaf: leaf is None or isinstance(leaf, PartitionSpec))
     kinds = Counter("left to the compiler" if leaf is None else _short(leaf) for leaf in leaves)

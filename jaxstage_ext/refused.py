@@ -40,7 +40,8 @@ def read(inspection: Inspection) -> Shardings | None:
         ]
     if wrong is None and not apart:
         return None
-    return Shardings(tuple(given), _places(given), (), tuple(notes))
+    meshes = dict.fromkeys(mesh for value in given if (mesh := value.map.sharding.mesh) is not None)
+    return Shardings(tuple(given), _places(given), tuple(meshes), tuple(notes))
 
 
 def _leaves(call: Call) -> Iterator[tuple[str, Any]]:

@@ -219,8 +219,7 @@ def options_of(inspection: Inspection) -> dict[str, Any]:
 
 
 def _notes(inspection: Inspection) -> list[str]:
-    notes = list(inspection.shardings.notes) if tabs.is_refused(inspection) else []
-    notes += [specs.note(inspection.call)] if inspection.call.layout is not None else []
+    notes = [specs.note(inspection.call)] if inspection.call.layout is not None else []
     notes += (
         _about_target(inspection) + _recorded(inspection) + options.notes(options_of(inspection), platform(inspection))
     )
@@ -336,6 +335,7 @@ def _error(inspection: Inspection) -> dict[str, Any] | None:
         "stage": error.stage,
         "type": error.type,
         "message": error.message,
+        "told": " ".join(inspection.shardings.notes) if tabs.is_refused(inspection) else "",
         "file": span.file if span else None,
         "label": (span.cell or span.file) if span else None,
         "line": span.line if span else None,

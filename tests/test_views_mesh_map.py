@@ -58,7 +58,7 @@ def refused() -> Inspection:
 
 def test_the_summary_names_the_argument_and_draws_it(refused: Inspection) -> None:
     summary = refused.summary()
-    assert "dimension 0 of size 7 does not divide into 2 parts" in summary["notes"][0]
+    assert "dimension 0 of size 7 does not divide into 2 parts" in summary["error"]["told"]
     assert "shardings" in summary["views"]
     [drawn] = summary["meshes"]
     assert [[cell["device"] for cell in row] for row in drawn["cells"]] == [[0, 1], [2, 3]]

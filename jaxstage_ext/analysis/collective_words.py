@@ -54,5 +54,9 @@ def _altogether(found: Collectives) -> str:
     seconds = [row.total_seconds for row in found.rows]
     times = [one for one in seconds if one is not None]
     exposed = sum(row.total_seconds or 0 for row in found.rows if row.overlap == "exposed")
-    time = f", which takes {scaled(sum(times), 's')} or longer, {scaled(exposed, 's')} of it exposed" if times else ""
+    time = f", which takes {scaled(sum(times), 's')} or longer, {_part(exposed, sum(times))} exposed" if times else ""
     return f" All together a device sends {least}{scaled(known, 'B')}{time}."
+
+
+def _part(exposed: float, whole: float) -> str:
+    return "none of it" if not exposed else "all of it" if exposed >= whole else f"{scaled(exposed, 's')} of it"

@@ -102,14 +102,15 @@ def linked(summary: Mapping[str, Any]) -> str:
 
 
 def error(summary: Mapping[str, Any]) -> tuple[str, list[str]]:
-    """What failed and where in one line, and the message's lines; ("", []) when nothing failed."""
+    """What failed and where in one line; what that means where it is known, and the message's lines; else ("", [])."""
     failed = summary.get("error")
     if not failed:
         return "", []
     where = f" at {failed['label']}:{failed['line']}" if failed.get("label") and failed.get("line") else ""
     if failed.get("interrupted"):
         return clean(f"interrupted in {failed['stage']}{where}"), []
-    message = [clean(line) for line in failed["message"].split("\n")]
+    told = [clean(failed["told"])] if failed.get("told") else []
+    message = told + [clean(line) for line in failed["message"].split("\n")]
     return clean(f"{failed['stage']} failed{where}: {failed['type']}"), message
 
 

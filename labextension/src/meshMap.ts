@@ -138,17 +138,17 @@ export function charts(layout: Layout, places: Place[]): Chart[] {
   const parts = partByDevice(layout);
   const one = (device: number | undefined) => ({ devices: device === undefined || device < 0 ? [] : [device], part: parts.get(device ?? -1) ?? -1 });
   const found: Chart[] = [];
+  if (!layout.mesh.length || parts.size < places.length) {
+    const devices = [...new Set([...parts.keys(), ...places.keys()])].sort((a, b) => a - b);
+    const axes = square(devices.length);
+    found.push({ name: "devices", title: "Devices", hint: "all devices in their order", axes, at: (index) => one(devices[flat(index, axes)]) });
+  }
   if (layout.mesh.length) {
     const { mesh, order } = layout;
     found.push({ name: "mesh", title: "Mesh", hint: "devices by the axes of the mesh", axes: mesh, at: (index) => one(order[flat(index, mesh)]) });
   }
   const torus = byTorus(layout, places);
   if (torus) found.push({ name: "torus", title: "Torus", hint: "devices where their chips are", axes: torus.axes, at: (index) => one(torus.device(index)) });
-  if (!layout.mesh.length || parts.size < places.length) {
-    const devices = [...new Set([...parts.keys(), ...places.keys()])].sort((a, b) => a - b);
-    const axes = square(devices.length);
-    found.push({ name: "devices", title: "Devices", hint: "all devices in their order", axes, at: (index) => one(devices[flat(index, axes)]) });
-  }
   const dims = layout.tiles.map((size, dim) => ({ name: `dimension ${dim}`, size }));
   const copies = layout.holders.length / partsOf(layout);
   found.push({
@@ -232,5 +232,13 @@ export function placeText(device: number, places: Place[]): string {
   return `device ${place.id}${at}${place.host === null ? "" : ` of host ${place.host}`}`;
 }
 
-/** A hue for each part; neighbours differ. */
-export const hueOf = (part: number): number => Math.round((part * 137.508 + 210) % 360);
+/** Parts that get hues of their own; more than these are told apart by where they lie in the array. */
+const MOST_HUES = 16;
+
+/** A hue in degrees and a saturation in percent for each part: neighbours differ, or run along the array's cut dimensions. */
+export function colourOf({ tiles }: Layout, part: number): { hue: number; saturation: number } {
+  if (product(tiles) <= MOST_HUES) return { hue: Math.round((part * 137.508 + 210) % 360), saturation: 62 };
+  const at = digits(part, tiles);
+  const shares = tiles.flatMap((size, dim) => (size > 1 ? [(at[dim] ?? 0) / (size - 1)] : []));
+  return { hue: Math.round(300 * (shares[0] ?? 0)), saturation: Math.round(shares.length > 1 ? 25 + 70 * (shares[1] ?? 0) : 62) };
+}

@@ -31,6 +31,8 @@ export interface StageFailure {
   stage: string;
   type: string;
   message: string;
+  /** What that means, where JAXStage knows it; else "". */
+  told: string;
   file: string | null;
   label: string | null;
   line: number | null;
@@ -100,6 +102,7 @@ function readError(raw: unknown): StageFailure | null {
     stage: text(error.stage),
     type: text(error.type),
     message: text(error.message),
+    told: text(error.told),
     file: orNull(error.file),
     label: orNull(error.label),
     line: number(error.line),

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { percent } from "../src/figures";
-import { type Layout, bounds, charts, digits, filled, flat, readLayout, readPlaces, spelled, spots, told } from "../src/meshMap";
+import { type Layout, bounds, charts, colourOf, digits, filled, flat, readLayout, readPlaces, spelled, spots, told } from "../src/meshMap";
 import { MAP, PLACES } from "./shardingReplies";
 
 const layout = await readLayout(MAP);
@@ -56,6 +56,7 @@ describe("its charts", () => {
 
   it("show the devices that a value is not on, where it is on some alone", () => {
     const half = some({ shape: [4], shard: [1], tiles: [4], mesh: [], holders: Int32Array.from([4, 5, 6, 7]) });
+    expect(charts(half, places)[0]?.name).toBe("devices");
     const sheet = spots(chart("devices", half), half, 0, 1, []);
     expect(sheet.map((line) => line.map(({ part }) => part))).toEqual([[-1, -1, -1, -1], [0, 1, 2, 3]]);
     expect(told(sheet[0]?.[1] as never, half, places, percent)).toBe("device 1 at (1, 0, 0) of host 0: nothing of w");
@@ -73,6 +74,21 @@ describe("its charts", () => {
     const large = some({ shape: [1024], shard: [1], tiles: [1024], mesh: [{ name: "x", size: 8 }, { name: "y", size: 128 }], holders, order: holders });
     const sheet = spots(chart("mesh", large), large, 0, 1, []);
     expect([sheet.length, sheet[0]?.length, sheet[7]?.[127]?.part]).toEqual([8, 128, 1023]);
+  });
+});
+
+describe("a part's colour", () => {
+  const hues = (tiles: number[]) => Array.from({ length: tiles.reduce((a, b) => a * b, 1) }, (_, part) => colourOf(some({ tiles }), part));
+
+  it("is its own where they are few", () => {
+    expect(new Set(hues([4, 4]).map(({ hue }) => hue)).size).toBe(16);
+  });
+
+  it("runs along the first two dimensions that are cut where they are many", () => {
+    const many = hues([32, 1, 32]);
+    expect(new Set(many.slice(0, 32).map(({ hue }) => hue))).toEqual(new Set([0]));
+    expect(many[1023]).toEqual({ hue: 300, saturation: 95 });
+    expect(many[31]).toEqual({ hue: 0, saturation: 95 });
   });
 });
 

@@ -183,9 +183,10 @@ double(jax.ShapeDtypeStruct((1024, 4096), jnp.float32))
 def test_what_jax_refuses_is_drawn_and_named(open_notebook: Opener, lab: Server) -> None:
     notebook, panel = opened(open_notebook, lab, REFUSED)
     panel.root.locator(".jxs-map-cell").first.wait_for(timeout=LOOK_MS)
-    said = panel.root.locator(".jxs-shardings-note").inner_text()
+    said = panel.root.locator(".jxs-failure-told").inner_text()
     assert said == "x: dimension 0 of size 7 does not divide into 4 parts (P('data')); the next size that does is 8."
     assert panel.root.locator(".jxs-map-uneven").count() == 1
+    assert panel.root.locator(".jxs-shardings-head").inner_text() == "4 devices mesh data=4"
     notebook.screenshot("shardings-refused")
 
 

@@ -88,6 +88,7 @@ function Failure({ error, onShow, session }: FailureProps) {
         {error.type && <code>{error.type}</code>}
         {place && (onShow ? <LinkButton text={place} onClick={onShow} /> : <span>{place}</span>)}
       </div>
+      {error.told && <p class="jxs-failure-told">{error.told}</p>}
       {error.message && <pre tabIndex={0}>{error.message}</pre>}
       {session && <WorkerLog session={session} />}
     </div>

@@ -1,6 +1,6 @@
 import { useMemo, useState } from "preact/hooks";
 import { percent, scaled } from "../figures";
-import { type Chart, type Layout, type Place, type Spot, charts, hueOf, partsOf, product, spelled, spots, told } from "../meshMap";
+import { type Chart, type Layout, type Place, type Spot, charts, colourOf, partsOf, product, spelled, spots, told } from "../meshMap";
 
 const MOST_CELLS = 8192;
 const ARROWS: Record<string, [number, number]> = { ArrowUp: [-1, 0], ArrowDown: [1, 0], ArrowLeft: [0, -1], ArrowRight: [0, 1] };
@@ -62,6 +62,11 @@ function Label({ spot: { devices, part }, size, layout, id, shared }: CellProps)
   );
 }
 
+function styleOf(layout: Layout, { part, share }: Spot): Record<string, string> {
+  const { hue, saturation } = colourOf(layout, Math.max(part, 0));
+  return { "--jxs-h": String(hue), "--jxs-s": `${saturation}%`, "--jxs-share": `${100 * share}%` };
+}
+
 /** Two axes of a chart. Cells of one colour hold the same; the one that is pointed at marks all that do. */
 function Sheet({ chart, layout, places, rows, columns, fixed }: SheetProps) {
   const [at, setAt] = useState<[number, number] | null>(null);
@@ -106,7 +111,7 @@ function Sheet({ chart, layout, places, rows, columns, fixed }: SheetProps) {
       <span
         key={`${row} ${column}`}
         class={classOf(spot, row, column)}
-        style={{ "--jxs-h": String(hueOf(spot.part)), "--jxs-share": `${100 * spot.share}%` }}
+        style={styleOf(layout, spot)}
         data-part={spot.part}
         data-device={shared || !spot.devices.length ? undefined : id(spot.devices[0] as number)}
         onPointerEnter={() => setAt([row, column])}

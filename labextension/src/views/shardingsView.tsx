@@ -106,7 +106,8 @@ export function ShardingsView({ session }: { session: Session }) {
   const mesh = text(told?.result.mesh);
   const places = useMemo(() => readPlaces(told?.result.places), [told]);
   const [devices, hosts] = [places.length, new Set(places.map(({ host }) => host)).size];
-  const notes = list(told?.result.notes).map(text).filter(Boolean);
+  const known = session.summary?.error?.told ?? "";
+  const notes = list(told?.result.notes).map(text).filter((note) => note && !known.includes(note));
   return (
     <div class="jxs-shardings">
       <div class="jxs-shardings-head">

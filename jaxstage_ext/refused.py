@@ -26,7 +26,7 @@ def read(inspection: Inspection) -> Shardings | None:
     if failed is None:
         return None
     message = str(failed.error)
-    named = dict(_leaves(inspection.call))
+    named = dict(leaves(inspection.call))
     given = [value for name, leaf in named.items() if (value := _value(name, leaf)) is not None]
     wrong, apart = sharding_errors.indivisible(message), sharding_errors.devices_apart(message)
     notes = [f"{name} lies on the devices {', '.join(map(str, ids))}." for name, ids in apart.items()]
@@ -44,7 +44,7 @@ def read(inspection: Inspection) -> Shardings | None:
     return Shardings(tuple(given), _places(given), tuple(meshes), tuple(notes))
 
 
-def _leaves(call: Call) -> Iterator[tuple[str, Any]]:
+def leaves(call: Call) -> Iterator[tuple[str, Any]]:
     """The arrays of a call by their names."""
     try:
         args, kwargs = specs.arguments(call)

@@ -50,9 +50,19 @@ def read(inspection: Inspection) -> Shardings:
     meshes = meshes_of(inspection, given)
     places = places_of(inspection)
     compiled = _boundaries(inspection, given, len(places))
-    values = [_value(one, compiled, meshes, places) for one in given]
+    values = _named_by_caller(inspection, [_value(one, compiled, meshes, places) for one in given])
     look = partial(_intermediates, inspection)
     return Shardings(tuple(values), tuple(places), tuple(meshes), (), look)
+
+
+def _named_by_caller(inspection: Inspection, values: list[Value]) -> list[Value]:
+    """The arguments by the names of the function's own, where JAX only numbers them, as it does for pmap."""
+    numbered = [place for place, value in enumerate(values) if value.name.startswith("flat_args[")]
+    names = [name for name, _ in refused.leaves(inspection.call)] if numbered else []
+    if len(names) != len(numbered):
+        return values
+    known = dict(zip(numbered, names, strict=True))
+    return [replace(value, name=known.get(place, value.name)) for place, value in enumerate(values)]
 
 
 def meshes_of(inspection: Inspection, given: Sequence[shardings.Value]) -> list[Mesh]:

@@ -56,7 +56,7 @@ def test_pmap(partitioner: str) -> None:
 ins = inspect(jax.pmap(lambda x: jax.lax.psum(jnp.sin(x), "i"), axis_name="i"), shape(8, 3))
 """,
     )
-    assert [spec for _, spec, _ in values] == ["P('i', None)"] * 2
+    assert values == [("x", "P('i', None)", "you"), ("result", "P('i', None)", "you")]
     assert ("sin", "P(None, manual={'i'})", "you") in between
     assert collectives == [("all-reduce", "i", "{0,1,2,3,4,5,6,7}", 12, "written as psum", "", "")]
 

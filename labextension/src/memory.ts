@@ -205,6 +205,19 @@ export function zoomed(frame: Frame, factor: number, around: number, length: num
   return { ...frame, from, to: from + span };
 }
 
+/** The same span of positions further on, kept inside. */
+export function moved(frame: Frame, by: number, length: number): Frame {
+  const span = frame.to - frame.from;
+  const from = Math.max(0, Math.min(length - span, frame.from + by));
+  return { ...frame, from, to: from + span };
+}
+
+/** The frame, moved where a position is not in it. */
+export function showing(frame: Frame, position: number, length: number): Frame {
+  const inside = position >= frame.from && position < frame.to;
+  return inside ? frame : moved(frame, position - (frame.from + frame.to) / 2, length);
+}
+
 /** The source line that made a buffer, "" where none is known. */
 export const lineOf = ({ buffers }: Memory, buffer: number): string => buffers.lines[buffers.line[buffer] ?? -1] ?? "";
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { type Memory, bufferAt, bytes, lineOf, liveAt, outline, paint, readMemory, readTable, whole, zoomed } from "../src/memory";
+import { type Memory, bufferAt, bytes, lineOf, liveAt, moved, outline, paint, readMemory, readTable, showing, whole, zoomed } from "../src/memory";
 import { COLUMNS, HEAD, reply } from "./memoryReply";
 
 const read = (): Promise<Memory> => readMemory(reply());
@@ -54,6 +54,14 @@ describe("the picture", () => {
     expect(zoomed(frame, 0.5, 0, 1000)).toEqual({ from: 0, to: 500, top: 1 });
     expect(zoomed(frame, 0.5, 1000, 1000)).toEqual({ from: 500, to: 1000, top: 1 });
     expect(zoomed(frame, 100, 300, 1000)).toEqual(frame);
+  });
+
+  it("moves along the schedule, and after what is to be seen", () => {
+    const frame = { from: 100, to: 200, top: 1 };
+    expect([moved(frame, 50, 1000).from, moved(frame, -500, 1000).from, moved(frame, 5000, 1000).to]).toEqual([150, 0, 1000]);
+    expect(showing(frame, 199, 1000)).toBe(frame);
+    expect(showing(frame, 200, 1000)).toEqual({ from: 150, to: 250, top: 1 });
+    expect(showing(frame, 999, 1000)).toEqual({ from: 900, to: 1000, top: 1 });
   });
 
   it("paints each buffer where it lies, with a line between neighbours", async () => {

@@ -11,9 +11,14 @@ export interface Surface {
   font: (px: number) => string;
 }
 
+/** What the theme says: asked for once, since an answer makes the browser style the page anew. */
+export interface Theme {
+  colours: Map<string, string>;
+  family: string | null;
+}
+
 /** The theme's colours as the canvas takes them: light-dark() is resolved by an element alone. */
-function colours(host: HTMLElement): (name: string) => string {
-  const known = new Map<string, string>();
+function colours(host: HTMLElement, known: Map<string, string>): (name: string) => string {
   return (name) => {
     const found = known.get(name);
     if (found !== undefined) return found;
@@ -27,7 +32,7 @@ function colours(host: HTMLElement): (name: string) => string {
   };
 }
 
-export function paint(canvas: HTMLCanvasElement, draw: (surface: Surface) => void): void {
+export function paint(canvas: HTMLCanvasElement, theme: Theme, draw: (surface: Surface) => void): void {
   const [width, height] = [canvas.clientWidth, canvas.clientHeight];
   const g = canvas.getContext("2d");
   if (!g || !width || !height) return;
@@ -36,8 +41,8 @@ export function paint(canvas: HTMLCanvasElement, draw: (surface: Surface) => voi
   if (canvas.width !== w || canvas.height !== h) Object.assign(canvas, { width: w, height: h });
   g.setTransform(scale, 0, 0, scale, 0, 0);
   g.clearRect(0, 0, width, height);
-  const family = getComputedStyle(canvas).fontFamily || "sans-serif";
-  draw({ g, width, height, colour: colours(canvas.parentElement ?? canvas), font: (px) => `${px}px ${family}` });
+  const family = (theme.family ??= getComputedStyle(canvas).fontFamily || "sans-serif");
+  draw({ g, width, height, colour: colours(canvas.parentElement ?? canvas, theme.colours), font: (px) => `${px}px ${family}` });
 }
 
 const THEME = { attributes: true, attributeFilter: ["data-jp-theme-light", "class", "theme"] };
@@ -48,23 +53,28 @@ export function useCanvas(draw: (surface: Surface) => void, inputs: unknown[]) {
   const latest = useRef(draw);
   latest.current = draw;
   const frame = useRef(0);
+  const known = useRef<Theme>({ colours: new Map(), family: null });
   const again = () => {
     cancelAnimationFrame(frame.current);
-    frame.current = requestAnimationFrame(() => canvas.current && paint(canvas.current, latest.current));
+    frame.current = requestAnimationFrame(() => canvas.current && paint(canvas.current, known.current, latest.current));
+  };
+  const repaint = () => {
+    known.current = { colours: new Map(), family: null };
+    again();
   };
   useEffect(again, inputs);
   useEffect(() => {
     const size = new ResizeObserver(again);
-    const theme = new MutationObserver(again);
+    const theme = new MutationObserver(repaint);
     const dark = globalThis.matchMedia?.("(prefers-color-scheme: dark)");
     if (canvas.current) size.observe(canvas.current);
     theme.observe(document.body, THEME);
     theme.observe(document.documentElement, THEME);
-    dark?.addEventListener?.("change", again);
+    dark?.addEventListener?.("change", repaint);
     return () => {
       size.disconnect();
       theme.disconnect();
-      dark?.removeEventListener?.("change", again);
+      dark?.removeEventListener?.("change", repaint);
       cancelAnimationFrame(frame.current);
     };
   }, []);

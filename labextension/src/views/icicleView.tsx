@@ -1,8 +1,8 @@
-import { useEffect, useMemo, useState } from "preact/hooks";
+import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { type Costs, numbersOf, readInstructions } from "../costs";
 import { percent, scaled } from "../figures";
 import { type TextField, cellText } from "../grid";
-import { type Step, type Tree, grow, neighbour, tileAt, visible, windowOf } from "../icicle";
+import { type Step, type Tree, type Window, grow, neighbour, tileAt, visible, windowOf } from "../icicle";
 import { hue } from "../links";
 import type { Session } from "../session";
 import { type Surface, placeOf, useCanvas } from "./canvas";
@@ -57,40 +57,77 @@ function text(s: Surface, name: string, x: number, y: number, width: number): vo
 }
 
 /** Tiles of one name have one colour, wherever they are. */
-function colours(tree: Tree): Int16Array {
+function colours(tree: Tree): Uint32Array {
   const known = new Map<string, number>();
-  return Int16Array.from(tree.names, (name, tile) => {
+  return Uint32Array.from(tree.names, (name, tile) => {
     const line = tree.line[tile];
-    if (line) return hue(...line);
-    const found = known.get(name) ?? hue(1, [...name].reduce((sum, c) => (sum * 31 + (c.codePointAt(0) ?? 0)) % 9973, 7));
-    known.set(name, found);
-    return found;
+    const found = line ? hue(...line) : (known.get(name) ?? hue(1, [...name].reduce((sum, c) => (sum * 31 + (c.codePointAt(0) ?? 0)) % 9973, 7)));
+    if (!line) known.set(name, found);
+    return colourOf(found, tree.leaf[tile] === 1);
   });
 }
 
-function draw(s: Surface, tree: Tree, hues: Int16Array, focus: number, marked: Set<number>): void {
-  const { g } = s;
-  const [line, ink, back] = [s.colour("--jxs-bg"), s.colour("--jxs-fg"), s.colour("--jxs-bg2")];
-  const view = windowOf(tree, focus);
-  g.font = s.font(11);
+/** A tile's colour as 0xAABBGGRR: hsl(hue 60% 50%), thinner where there is more inside. */
+function colourOf(hue: number, leaf: boolean): number {
+  const channel = (n: number) => {
+    const k = (n + hue / 30) % 12;
+    return Math.round(255 * (0.5 - 0.3 * Math.max(-1, Math.min(k - 3, 9 - k, 1))));
+  };
+  return (((leaf ? 51 : 87) << 24) | (channel(4) << 16) | (channel(8) << 8) | channel(0)) >>> 0;
+}
+
+/** The lanes as pixels: of a lane one row is filled and the others are copies of it. */
+function painted(tree: Tree, colour: Uint32Array, view: Window, width: number, lane: number): ImageData {
+  const image = new ImageData(width, Math.max(1, tree.lanes.length * lane));
+  const pixels = new Uint32Array(image.data.buffer);
   for (let depth = 0; depth < tree.lanes.length; depth++) {
-    const y = depth * LANE_PX;
-    visible(tree, depth, view, s.width, (tile, x, w) => {
-      const strong = tree.leaf[tile] ? 0.2 : 0.34;
-      g.fillStyle = tile === 0 ? back : `hsl(${hues[tile] ?? 0} 60% 50% / ${strong})`;
-      g.fillRect(x, y, w, LANE_PX - 1);
-      if (w > 3) {
-        g.fillStyle = line;
-        g.fillRect(x + w - 1, y, 1, LANE_PX - 1);
-      }
-      if (marked.has(tile)) {
-        g.strokeStyle = ink;
-        g.lineWidth = 2;
-        g.strokeRect(x + 1, y + 1, Math.max(1, w - 3), LANE_PX - 3);
-      }
-      g.fillStyle = ink;
-      text(s, tree.names[tile] ?? "", x, y, w);
+    const row = depth * lane * width;
+    visible(tree, depth, view, width, (tile, x, w) => {
+      const [left, right] = [Math.floor(x), Math.max(Math.floor(x) + 1, Math.floor(x + w))];
+      pixels.fill(tile === 0 ? 0 : (colour[tile] as number), row + left, row + Math.min(width, right - Number(right - left > 3)));
     });
+    for (let y = 1; y < lane - 1; y++) pixels.copyWithin(row + y * width, row, row + width);
+  }
+  return image;
+}
+
+/** All tiles and their names: drawn anew for another window alone, not for what is pointed at. */
+function picture(s: Surface, tree: Tree, colour: Uint32Array, focus: number): HTMLCanvasElement {
+  const layer = document.createElement("canvas");
+  const scale = globalThis.devicePixelRatio || 1;
+  Object.assign(layer, { width: Math.round(s.width * scale), height: Math.round(s.height * scale) });
+  const g = layer.getContext("2d") as CanvasRenderingContext2D;
+  const view = windowOf(tree, focus);
+  g.putImageData(painted(tree, colour, view, layer.width, Math.round(LANE_PX * scale)), 0, 0);
+  g.scale(scale, scale);
+  g.font = s.font(11);
+  g.fillStyle = s.colour("--jxs-bg2");
+  if (view.from === 0 && view.to >= tree.total) g.fillRect(0, 0, s.width, LANE_PX - 1);
+  g.fillStyle = s.colour("--jxs-fg");
+  const inside = { ...s, g };
+  for (let depth = 0; depth < tree.lanes.length; depth++) {
+    visible(tree, depth, view, s.width, (tile, x, w) => text(inside, tree.names[tile] ?? "", x, depth * LANE_PX, w));
+  }
+  return layer;
+}
+
+interface Layer {
+  of: unknown[];
+  image: HTMLCanvasElement;
+}
+
+function draw(s: Surface, tree: Tree, colour: Uint32Array, focus: number, marked: Set<number>, known: { current: Layer | null }): void {
+  const ink = s.colour("--jxs-fg");
+  const of = [tree, focus, s.width, s.height, ink, globalThis.devicePixelRatio];
+  if (!known.current || of.some((value, i) => value !== known.current?.of[i])) known.current = { of, image: picture(s, tree, colour, focus) };
+  const { from, to } = windowOf(tree, focus);
+  s.g.drawImage(known.current.image, 0, 0, s.width, s.height);
+  s.g.strokeStyle = ink;
+  s.g.lineWidth = 2;
+  for (const tile of marked) {
+    const [start, end] = [tree.start[tile] as number, (tree.start[tile] as number) + (tree.value[tile] as number)];
+    const [left, right] = [Math.max(0, ((start - from) / (to - from)) * s.width), Math.min(s.width, ((end - from) / (to - from)) * s.width)];
+    if (right > left) s.g.strokeRect(left + 1, (tree.depth[tile] as number) * LANE_PX + 1, Math.max(1, right - left - 3), LANE_PX - 3);
   }
 }
 
@@ -106,13 +143,14 @@ function Chart({ session, costs, tree, unit, title }: ChartProps) {
   const selected = useShared(session, (s) => s.selected);
   const [focus, setFocus] = useState(0);
   const [at, setAt] = useState(-1);
-  const hues = useMemo(() => colours(tree), [tree]);
-  const marked = useMemo(() => {
+  const colour = useMemo(() => colours(tree), [tree]);
+  const own = useMemo(() => {
     const item = selected?.doc === "hlo" ? costs.row.indexOf(selected.row) : -1;
-    const own = item < 0 ? -1 : tree.item.findIndex((of, tile) => of === item && tree.leaf[tile] === 1);
-    return new Set([own, at].filter((tile) => tile >= 0));
-  }, [tree, selected, at]);
-  const canvas = useCanvas((surface) => draw(surface, tree, hues, focus, marked), [tree, focus, marked]);
+    return item < 0 ? -1 : tree.item.findIndex((of, tile) => of === item && tree.leaf[tile] === 1);
+  }, [tree, selected]);
+  const marked = new Set([own, at].filter((tile) => tile >= 0));
+  const known = useRef<Layer | null>(null);
+  const canvas = useCanvas((surface) => draw(surface, tree, colour, focus, marked, known), [tree, focus, own, at]);
   const width = canvas.current?.clientWidth ?? 0;
   const view = windowOf(tree, focus);
   const under = (event: MouseEvent) => {

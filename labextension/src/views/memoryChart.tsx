@@ -1,12 +1,12 @@
 import { useEffect, useState } from "preact/hooks";
-import { type Frame, KINDS, type Memory, type Palette, type Space, bufferAt, bytes, lineOf, liveAt, outline, paint, whole, zoomed } from "../memory";
+import { type Frame, KINDS, type Memory, type Palette, type Space, bufferAt, bytes, lineOf, liveAt, moved, outline, paint, showing, whole, zoomed } from "../memory";
 import { type Surface, useCanvas } from "./canvas";
 
 const HEIGHT = 150;
 const MOST_LIT = 2000;
 /** Buffers up to which a screen's finer pixels are used. */
 const MOST_FINE = 20_000;
-const HINT = "Left to right the schedule; buffers lie as XLA laid them; the line is what lives. Ctrl and the wheel zoom.";
+const HINT = "Left to right the schedule; buffers lie as XLA laid them; the line is what lives. Wheel: Ctrl zooms, Shift moves.";
 
 interface Props {
   memory: Memory;
@@ -146,17 +146,25 @@ export function MemoryChart({ memory, space, position, band, lit, onPosition, on
     const found = bufferAt(memory, space, at, value);
     if (found >= 0) onBuffer(found);
   };
-  const zoom = (factor: number, around: number) => setFrame(zoomed(frame, factor, around, Math.max(4, memory.length)));
+  const length = Math.max(4, memory.length);
+  const zoom = (factor: number, around: number) => setFrame(zoomed(frame, factor, around, length));
   const wheel = (event: WheelEvent) => {
-    if (!event.ctrlKey && !event.metaKey) return;
+    const along = event.shiftKey ? event.deltaY || event.deltaX : event.deltaX;
+    if (event.ctrlKey || event.metaKey) zoom(event.deltaY > 0 ? 1.25 : 0.8, placeOf(event)[0]);
+    else if (along && frame.to - frame.from < length) setFrame(moved(frame, (along / 500) * (frame.to - frame.from), length));
+    else return;
     event.preventDefault();
-    zoom(event.deltaY > 0 ? 1.25 : 0.8, placeOf(event)[0]);
+  };
+  const go = (to: number) => {
+    const inside = Math.max(0, Math.min(memory.length - 1, to));
+    setFrame(showing(frame, inside, length));
+    onPosition(inside);
   };
   const key = (event: KeyboardEvent) => {
     const step = { ArrowRight: 1, ArrowLeft: -1, PageDown: 20, PageUp: -20, Home: -Infinity, End: Infinity }[event.key];
     const factor = { "+": 0.5, "=": 0.5, "-": 2, "0": Infinity }[event.key];
     if ((!step && !factor) || event.ctrlKey || event.altKey || event.metaKey) return;
-    if (step) onPosition(Math.max(0, Math.min(memory.length - 1, position + step)));
+    if (step) go(position + step);
     if (factor) zoom(factor, position);
     event.preventDefault();
     event.stopPropagation();

@@ -1,7 +1,11 @@
+import { useState } from "preact/hooks";
 import type { Table } from "../memory";
 
 /** Columns of sentences, which may take several lines. */
 const WORDS = ["how", "note"];
+
+/** Rows that are drawn at first: the browser lays out all of them whenever anything near changes. */
+const FIRST = 50;
 
 interface Props {
   table: Table;
@@ -26,6 +30,7 @@ function move(event: KeyboardEvent): void {
 
 /** A table of the kernel's, rows of which may be chosen. */
 export function MemoryTable({ table, label, lit, onRow, onHover }: Props) {
+  const [most, setMost] = useState(FIRST);
   if (!table.rows.length) return <p class="jxs-note">{table.notes.join(" ") || `There is nothing to list: no ${label}.`}</p>;
   return (
     <div class="jxs-mem-table" onKeyDown={move}>
@@ -40,7 +45,7 @@ export function MemoryTable({ table, label, lit, onRow, onHover }: Props) {
           </tr>
         </thead>
         <tbody onMouseLeave={() => onHover?.(null)}>
-          {table.rows.map((cells, row) => (
+          {table.rows.slice(0, most).map((cells, row) => (
             <tr
               key={row}
               class={[lit?.has(row) && "jxs-lit", onRow && "jxs-mem-row"].filter(Boolean).join(" ")}
@@ -72,7 +77,14 @@ export function MemoryTable({ table, label, lit, onRow, onHover }: Props) {
           ))}
         </tbody>
       </table>
-      {table.total > table.rows.length && (
+      {table.rows.length > most && (
+        <p class="jxs-note">
+          <button type="button" class="jxs-button jxs-boxed" onClick={() => setMost(table.rows.length)}>
+            {(table.rows.length - most).toLocaleString("en")} more
+          </button>
+        </p>
+      )}
+      {most >= table.rows.length && table.total > table.rows.length && (
         <p class="jxs-note">{(table.total - table.rows.length).toLocaleString("en")} more, all of them smaller.</p>
       )}
       {table.notes.map((note) => (

@@ -173,8 +173,11 @@ def _differences(work: Any, cost: Cost, xla: Mapping[str, float], reason: str, d
             told.append(
                 f"The compiler made {abs(share):.1%} {made} FLOPs of it (recomputed in fusions, or folded away)."
             )
-    if once and cost.total_once > once * 1.01:
+    if once and cost.total_once > once * 1.01 and len(cost.ops.rows(b"conditional")):
         told.append("XLA counts one branch of a conditional, HLO all of them.")
+    elif once and abs(cost.total_once / once - 1) > 0.01:
+        made = "more" if cost.total_once > once else "fewer"
+        told.append(f"HLO has {abs(cost.total_once / once - 1):.1%} {made} FLOPs than XLA counts; why is not known.")
     if reason:
         told.append(f"XLA: {reason}.")
     return [*told, *cost.notes]

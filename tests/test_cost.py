@@ -90,6 +90,14 @@ def test_by_hand() -> None:
     assert counted(lambda a: a, a).total_flops == 0
 
 
+def test_a_window_over_all_of_a_dimension_is_one_reduction() -> None:
+    x, whole, part = f32((4, 128)), (1, 255), (1, 3)
+    ours = counted(lambda x: jax.lax.reduce_window(x, 0.0, jax.lax.add, whole, (1, 1), ((0, 0), (127, 127))), x)
+    assert ours.total_flops == 4 * 127
+    ours = counted(lambda x: jax.lax.reduce_window(x, 0.0, jax.lax.add, part, (1, 1), ((0, 0), (1, 1))), x)
+    assert ours.total_flops == 4 * (126 * 2 + 2 * 1)
+
+
 def test_a_loop_counts_as_often_as_it_runs() -> None:
     def ten(x):
         return jax.lax.fori_loop(0, 10, lambda i, x: x @ x, x)

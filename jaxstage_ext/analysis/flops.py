@@ -115,12 +115,19 @@ def _fft(ops: Operations, row: int, applied: _Applied) -> tuple[float, float]:
 
 
 def _reduce_window(ops: Operations, row: int, applied: _Applied) -> tuple[float, float]:
-    """Padding and holes of the window meet no element and are left out."""
+    """Padding and holes of the window meet no element and are left out.
+
+    A window that covers a whole dimension wherever it stands gives one value there, which is computed once: so TPU
+    compilers write a reduction that is broadcast again.
+    """
     sizes, window = ops.shapes.sizes(ops.operands[row][0]), windows.read(ops).of(row)
-    arrays = max(1, len(ops.operands[row]) // 2)
-    results = int(ops.shapes.elements[row]) // arrays
     out = ops.shapes.sizes(row) or [windows.outputs(size, one) for size, one in zip(sizes, window, strict=True)]
-    met = math.prod(windows.met(size, one.size, to, one) for size, to, one in zip(sizes, out, window, strict=True))
+    every = [windows.covers(size, to, one) for size, to, one in zip(sizes, out, window, strict=True)]
+    met = math.prod(
+        size if whole else windows.met(size, one.size, to, one)
+        for size, to, one, whole in zip(sizes, out, window, every, strict=True)
+    )
+    results = math.prod(1 if whole else to for to, whole in zip(out, every, strict=True))
     return applied.times(ops.called[row][0], max(0, met - results))
 
 

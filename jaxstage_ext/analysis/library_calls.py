@@ -20,6 +20,7 @@ _FREE = (
     "LayoutConstraint",
     "annotate_device_placement",
     "AssumeGatherIndicesInBound",
+    "AssumeGatherIndicesInBound",
     "AsyncCollectiveStart",
     "AsyncCollectiveDone",
     "ConcatBitcast",

@@ -111,6 +111,13 @@ def met(size: int, kernel: int, out: int, window: Dimension) -> int:
     return int(inside.sum())
 
 
+def covers(size: int, out: int, window: Dimension) -> bool:
+    """Whether the window meets all elements of a dimension at each of its places."""
+    reach = (out - 1) * window.stride - window.low
+    plain = window.dilation == window.base == 1
+    return plain and size > 1 and out > 0 and window.low >= 0 and reach <= 0 and window.size - window.low >= size
+
+
 def outputs(size: int, window: Dimension) -> int:
     """How many places a window has along a dimension."""
     spread = (size - 1) * window.base + 1 + window.low + window.high

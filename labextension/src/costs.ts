@@ -151,15 +151,15 @@ export const figure = (name: string, title: string, unit: string, hint: string, 
 });
 
 /** What both tables have: FLOPs, bytes, and what is made of them. */
-export function measures(table: Table): { flops: NumberField; rest: Field[] } {
+export function measures(table: Table): { flops: NumberField; bytes: NumberField; rest: Field[] } {
   const [flops, read, wrote] = [table.floats("flops"), table.floats("read"), table.floats("written")];
   const moved = read.map((bytes, row) => bytes + (wrote[row] ?? Number.NaN));
   const intensity = flops.map((work, row) => (moved[row] ? work / (moved[row] as number) : Number.NaN));
   const field = figure("flops", "FLOPs", "FLOP", "floating-point operations of all runs; a multiply-add counts two", flops);
   return {
     flops: field,
+    bytes: figure("bytes", "bytes", "B", "bytes read and written, of all runs", moved),
     rest: [
-      figure("bytes", "bytes", "B", "bytes read and written, of all runs", moved),
       figure("read", "read", "B", "bytes read", read),
       figure("written", "written", "B", "bytes written", wrote),
       figure("intensity", "FLOP/B", "", "arithmetic intensity: FLOPs by bytes moved", intensity),
@@ -170,7 +170,7 @@ export function measures(table: Table): { flops: NumberField; rest: Field[] } {
 
 export async function readInstructions(reply: Reply): Promise<Costs> {
   const table = await Table.read(reply);
-  const { flops, rest } = measures(table);
+  const { flops, bytes, rest } = measures(table);
   const [why, reasons] = [table.ints("why"), table.texts("why")];
   const coded = (name: string, title: string, missing = "unknown") =>
     textField({ name, title, codes: table.ints(name), strings: table.texts(name), missing });
@@ -184,9 +184,10 @@ export async function readInstructions(reply: Reply): Promise<Costs> {
         coded("opcode", "op"),
         coded("dtype", "dtype"),
         { ...flops, why: (row) => reasons[why[row] ?? -1] ?? "not known" },
+        bytes,
+        coded("line", "line"),
         ...rest,
         figure("runs", "runs", "", "how often it runs when the program runs once", table.floats("runs")),
-        coded("line", "line"),
         coded("scope", "scope"),
         coded("computation", "in"),
       ],
@@ -204,7 +205,7 @@ export async function grouped(
   hint: string,
 ): Promise<Costs> {
   const table = await Table.read(reply);
-  const { flops, rest } = measures(table);
+  const { flops, bytes, rest } = measures(table);
   const unknown = table.ints("unknown");
   const names = texts(reply.result.names);
   const codes = Int32Array.from({ length: table.length }, (_, row) => row);
@@ -220,6 +221,7 @@ export async function grouped(
           isLeast: (row) => (unknown[row] ?? 0) > 0,
           why: () => "of none of its members they are known",
         },
+        bytes,
         ...rest,
         figure("instructions", members, "", hint, table.ints("instructions")),
       ],
@@ -229,3 +231,13 @@ export async function grouped(
 
 export const numbersOf = ({ grid }: Costs, name: string): NumberField =>
   grid.fields.find((field) => field.name === name && field.kind === "number") as NumberField;
+
+const OF_BYTES = ["bytes", "read", "written", "intensity"];
+
+/** The members of a fusion: what goes through no memory has no columns of bytes. */
+export async function readMembers(reply: Reply): Promise<Costs> {
+  const costs = await readInstructions(reply);
+  if (Array.from(numbersOf(costs, "bytes").values).some((bytes) => bytes > 0)) return costs;
+  const fields = costs.grid.fields.filter((field) => !OF_BYTES.includes(field.name));
+  return { ...costs, grid: { ...costs.grid, fields } };
+}

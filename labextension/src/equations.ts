@@ -20,7 +20,7 @@ export interface EquationCosts extends Costs {
 
 export async function readEquations(reply: Reply): Promise<EquationCosts> {
   const table = await Table.read(reply);
-  const { flops, rest } = measures(table);
+  const { flops, bytes, rest } = measures(table);
   const reasonOf = (name: string) => {
     const [codes, reasons] = [table.ints(name), table.texts(name)];
     return (row: number) => reasons[codes[row] ?? -1] ?? "";
@@ -37,9 +37,10 @@ export async function readEquations(reply: Reply): Promise<EquationCosts> {
         coded("primitive", "primitive"),
         coded("dtype", "dtype"),
         { ...flops, why: (row) => why(row) || "not known", isLeast: (row) => uncertain(row) !== "" },
+        bytes,
+        coded("line", "line"),
         ...rest,
         figure("runs", "runs", "", "how often it runs when the program runs once", table.floats("runs")),
-        coded("line", "line"),
         coded("scope", "scope"),
       ],
     },

@@ -69,7 +69,7 @@ export interface Axes {
   y: [from: number, to: number];
 }
 
-const MARGIN = { left: 74, right: 16, top: 12, bottom: 36 };
+const MARGIN = { left: 88, right: 16, top: 12, bottom: 36 };
 const LEAST_PX = 3;
 const MOST_PX = 16;
 
@@ -102,7 +102,7 @@ export function axesOf(roof: Roofline, width: number, height: number): Axes {
     right: Math.max(MARGIN.left + 1, width - MARGIN.right),
     top: MARGIN.top,
     bottom: Math.max(MARGIN.top + 1, height - MARGIN.bottom),
-    x: range([...roof.intensity, ...ridges]),
+    x: range([...roof.intensity, ...ridges, ...ridges.map((ridge) => ridge * 3)]),
     y: range([...roof.attainable, ...peaks]),
   };
 }

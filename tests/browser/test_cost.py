@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
@@ -11,10 +12,11 @@ from tests.browser.cells import LOSS, SETUP
 
 if TYPE_CHECKING:
     from tests.browser.conftest import Opener
-    from tests.browser.notebook_page import PanelOnPage
+    from tests.browser.notebook_page import NotebookPage, PanelOnPage
     from tests.browser.servers import Server
 
-FOR_V5E = LOSS.replace("%%compile -o ins", "%%compile -t v5e:1x1")
+MODEL = (Path(__file__).parent.parent / "benchmarks" / "model.py").read_text()
+STEP = "train_step, arguments = step(1)"
 LOOK_MS = 60_000
 
 
@@ -48,21 +50,86 @@ def test_heat_stands_beside_the_lines(open_notebook: Opener, lab: Server) -> Non
     assert "FLOP" in (bar.get_attribute("title") or "")
 
 
-@pytest.mark.parametrize("theme", ["Light", "Dark"])
-def test_every_section_on_a_device_of_the_catalogue(open_notebook: Opener, lab: Server, theme: str) -> None:
+SECTIONS = {
+    "roofline": ".jxs-chart canvas",
+    "icicle": ".jxs-icicle canvas",
+    "ledger": ".jxs-ledger table",
+    "table": ".jxs-grid-row[data-row]",
+}
+
+
+@pytest.fixture(scope="module")
+def step(module_notebook: Opener, lab: Server) -> NotebookPage:
+    """A transformer's gradient step, for a TPU."""
     if lacks := packages.find("tpu").lacks:
         pytest.skip(f"v5e {lacks}")
-    opened = open_notebook(lab, [SETUP, FOR_V5E], width=1400)
-    opened.theme(theme)
+    opened = module_notebook(lab, [SETUP, MODEL, STEP, "%compile -t v5e:1x1 train_step(*arguments)"], width=1400)
+    opened.run_all()
+    return opened
+
+
+@pytest.mark.parametrize("theme", ["Light", "Dark"])
+@pytest.mark.parametrize("section", SECTIONS)
+def test_every_section_of_a_transformer_step(step: NotebookPage, section: str, theme: str) -> None:
+    step.theme(theme)
+    panel = step.panel()
+    open_cost(panel, section)
+    panel.root.locator(SECTIONS[section]).first.wait_for(timeout=LOOK_MS)
+    verdict = panel.root.locator(".jxs-verdict").inner_text()
+    assert "of the least time that TPU v5e can take" in verdict
+    panel.root.scroll_into_view_if_needed()
+    step.page.wait_for_timeout(300)
+    step.screenshot(f"cost-{section}-{theme}")
+    step.theme("Light")
+
+
+def test_a_fusion_opens_to_what_is_inside(step: NotebookPage) -> None:
+    panel = step.panel()
+    open_cost(panel, "table")
+    panel.root.locator('[data-group="instruction"]').click()
+    panel.root.locator(".jxs-grid-row", has_text="fusion").first.click()
+    panel.root.locator(".jxs-members-toggle").click()
+    members = panel.root.locator(".jxs-members .jxs-grid-row[data-row]")
+    members.first.wait_for(timeout=LOOK_MS)
+    members.first.click()
+    step.screenshot("cost-members")
+    panel.root.get_by_role("button", name="Show in the code").click()
+    assert panel.wait_lit("hlo", "selected")
+
+
+def test_the_jaxpr_is_counted_too_and_leads_to_its_line(step: NotebookPage) -> None:
+    panel = step.panel()
+    open_cost(panel, "table")
+    panel.root.locator('[data-source="jaxpr"]').click()
+    panel.root.locator('[data-group="equation"]').click()
+    first = panel.root.locator(".jxs-grid-row[data-row]", has_text="dot_general").first
+    first.wait_for(timeout=LOOK_MS)
+    first.click()
+    step.screenshot("cost-jaxpr")
+    panel.root.get_by_role("button", name="Show in the code").click()
+    assert any("dot_general" in line for line in panel.wait_lit("jaxpr", "selected"))
+
+
+def test_a_point_of_the_roofline_selects_its_instruction(step: NotebookPage) -> None:
+    panel = step.panel()
+    open_cost(panel, "roofline")
+    chart = panel.root.locator(".jxs-chart canvas")
+    chart.wait_for(timeout=LOOK_MS)
+    chart.press("Home")
+    tip = panel.root.locator(".jxs-tip")
+    tip.wait_for()
+    name = tip.inner_text().split("\n")[0]
+    step.screenshot("cost-roofline-tip")
+    panel.root.get_by_role("button", name="Show in the code").click()
+    assert any(f"%{name} = " in line for line in panel.wait_lit("hlo", "selected"))
+
+
+def test_what_was_only_traced_has_the_cost_of_its_jaxpr(open_notebook: Opener, lab: Server) -> None:
+    opened = open_notebook(lab, [SETUP, "def f(w, x):\n    return jnp.tanh(x @ w).sum()", "%trace f(w, x)"])
     opened.run_all()
     panel = opened.panel()
-    for section, there in (
-        ("roofline", ".jxs-chart canvas"),
-        ("icicle", ".jxs-icicle canvas"),
-        ("ledger", ".jxs-ledger table"),
-        ("table", ".jxs-grid-row[data-row]"),
-    ):
-        open_cost(panel, section)
-        panel.root.locator(there).first.wait_for(timeout=LOOK_MS)
-    assert "Bound by" in panel.root.locator(".jxs-verdict").inner_text()
-    opened.theme("Light")
+    panel.tab("cost").click()
+    panel.root.locator(".jxs-grid-row[data-row]").first.wait_for(timeout=LOOK_MS)
+    assert "there is no optimised HLO" in panel.root.locator(".jxs-verdict").inner_text()
+    assert not panel.root.locator("[data-section]").count()
+    opened.screenshot("cost-traced")

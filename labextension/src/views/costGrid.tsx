@@ -34,7 +34,7 @@ export function CostGrid({ session, costs, doc, label, ofLine = false, query = "
     onCurrent?.(row);
   };
   useEffect(() => {
-    if (selected && selected.from !== "cost") to(selected.doc === doc ? costs.row.indexOf(selected.row) : -1);
+    if (selected && (selected.from !== "cost" || current < 0)) to(selected.doc === doc ? costs.row.indexOf(selected.row) : -1);
   }, [selected, costs]);
   const isLit = (row: number) => {
     const at = costs.row[row] ?? -1;

@@ -1,5 +1,5 @@
 import { useState } from "preact/hooks";
-import { type Costs, GROUPS, type Group, readGroups, readInstructions } from "../costs";
+import { type Costs, GROUPS, type Group, readGroups, readInstructions, readMembers } from "../costs";
 import { EQUATION_GROUPS, type EquationGroup, readEquationGroups, readEquations } from "../equations";
 import { cellText } from "../grid";
 import type { Session } from "../session";
@@ -20,10 +20,10 @@ interface Props {
 
 /** What the instruction holds, beneath the table. */
 function Members({ session, name }: { session: Session; name: string }) {
-  const look = useLook(session, "members", { instruction: name }, readInstructions);
+  const look = useLook(session, "members", { instruction: name }, readMembers);
   return (
     <div class="jxs-members">
-      <p class="jxs-note">
+      <p class="jxs-members-note">
         Inside <code>{name}</code>
         {look.value && `: ${look.value.grid.length.toLocaleString("en-US")} instructions; in a fusion only what goes in and out moves bytes`}
       </p>

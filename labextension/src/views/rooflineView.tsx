@@ -30,6 +30,8 @@ function grid({ g, colour, font }: Surface, axes: Axes): void {
   }
 }
 
+const LABEL_PX = 14;
+
 function line(g: CanvasRenderingContext2D, x0: number, y0: number, x1: number, y1: number): void {
   g.beginPath();
   g.moveTo(x0, y0);
@@ -47,10 +49,14 @@ function roofs({ g, colour, font }: Surface, axes: Axes, roof: Roofline): void {
   g.lineWidth = 1.5;
   g.textAlign = "right";
   g.strokeStyle = g.fillStyle = colour(variable("compute"));
+  let [right, above] = [axes.right - 2, Number.POSITIVE_INFINITY];
   for (const { names, peak } of tops) {
     const y = toY(axes, peak);
+    const text = `${names} ${scaled(peak, "FLOP/s")}`;
+    right = above - y < LABEL_PX ? right - g.measureText(text).width - 12 : axes.right - 2;
+    above = y;
     line(g, bandwidth ? Math.max(axes.left, toX(axes, peak / bandwidth)) : axes.left, y, axes.right, y);
-    g.fillText(`${names} ${scaled(peak, "FLOP/s")}`, axes.right - 2, y - 4);
+    g.fillText(text, right, y - 4);
   }
   if (!bandwidth) return;
   g.strokeStyle = g.fillStyle = colour(variable("memory"));

@@ -7,6 +7,8 @@ const OVERSCAN = 8;
 /** Tables up to this length are drawn whole. */
 const WHOLE = 500;
 const BARS = new Set(["flops", "bytes"]);
+/** Paths, lines, leaves of a tree: where room lacks, their beginning goes. */
+const TELLS_AT_ITS_END = /[/:]|\]$/;
 
 interface Props {
   grid: Grid;
@@ -49,7 +51,7 @@ function Head({ fields, order, onOrder }: { fields: Field[]; order: Order; onOrd
 function Cell({ field, row, most }: { field: Field; row: number; most: number }) {
   const text = cellText(field, row);
   if (field.kind === "text") {
-    const classes = ["jxs-grid-t", !field.strings[field.codes[row] ?? -1] && "jxs-grid-lack", /[/:]/.test(text) && "jxs-grid-end"];
+    const classes = ["jxs-grid-t", !field.strings[field.codes[row] ?? -1] && "jxs-grid-lack", TELLS_AT_ITS_END.test(text) && "jxs-grid-end"];
     return (
       <span role="gridcell" class={classes.filter(Boolean).join(" ")} title={text}>
         <bdi>{text}</bdi>
@@ -152,11 +154,11 @@ export function GridView({ grid, rows, label, first, current, isLit, onPick, onO
   );
 }
 
-const NARROW: Record<string, number> = { opcode: 96, dtype: 54 };
+const USUAL: Record<string, number> = { opcode: 96, dtype: 54, flops: 104 };
 
 /** Each row is a grid of its own, so that no width may depend on what a cell holds. */
 function columnsOf(fields: Field[]): Record<string, string> {
-  const least = fields.map((field) => field.least ?? (field.kind === "number" ? 84 : (NARROW[field.name] ?? 180)));
+  const least = fields.map((field) => field.least ?? USUAL[field.name] ?? (field.kind === "number" ? 84 : 180));
   const grows = fields.map((field) => field.kind === "text" && field.least !== undefined);
   return {
     "--jxs-columns": least.map((size, i) => (grows[i] ? `minmax(${size}px, ${size}fr)` : `${size}px`)).join(" "),

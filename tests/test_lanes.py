@@ -185,6 +185,49 @@ def test_the_compilers_choice_is_what_jax_says_of_it() -> None:
     assert (mark.label, told[0].spec) == ("a,b", P("a", "b"))
 
 
+def explicit(x, w):
+    y = jnp.sin(x) @ w
+    return jax.sharding.reshard(y, P(None, "d"))
+
+
+def test_on_an_explicit_mesh_jax_has_chosen_by_its_types() -> None:
+    mesh = jax.sharding.AbstractMesh((4, 2), ("d", "m"), axis_types=(jax.sharding.AxisType.Explicit,) * 2)
+    specs = (P("d", None), P(None, "m"))
+    inspection = inspect(explicit, shape(16, 8), shape(8, 4), target="cpu:8", mesh=mesh, in_specs=specs)
+    found = inspection.lane("sharding", nothing)
+    [product] = at(inspection, found, "jaxpr", "f32[16@d,4@m] = dot_general")
+    [laid] = at(inspection, found, "jaxpr", "f32[16,4@d] = reshard")
+    assert [(one.label, one.kind) for one in (product, laid)] == [("d,m", "JAX"), ("·,d", "you")]
+
+
+def mapped(x):
+    return jax.shard_map(lambda x: jax.lax.psum(jnp.sin(x), "d"), in_specs=P("d"), out_specs=P())(x)
+
+
+def test_inside_shard_map_each_device_has_its_own() -> None:
+    inspection = inspect(mapped, shape(16, 8), target="cpu:8", mesh="d=8", in_specs=P("d"))
+    [mark] = at(inspection, inspection.lane("sharding", nothing), "jaxpr", " = sin ")
+    assert (mark.label, mark.kind) == ("per device", "you")
+
+
+def repeated(x, ws):
+    for w in ws:
+        x = jnp.sin(x) @ w
+    return x
+
+
+def test_reshardings_of_one_line_are_one_warning_with_all_their_bytes() -> None:
+    weights = [shape(32, 32) for _ in range(3)]
+    specs = (P("data", None), [P(None, "data")] * 3)
+    inspection = inspect(repeated, shape(64, 32), weights, target="cpu:8", mesh="data=8", in_specs=specs)
+    gathers = [row for row in inspection.collectives.rows if row.found.kind == "all-gather"]
+    found, warned, [places] = inspection.warnings(nothing)
+    assert len(gathers) == 3 and len(warned) == 1
+    assert "ws[…] for dot_general" in warned[0].text
+    assert "10.8 kB sent by each device in all" in warned[0].text  # 3 x 7 parts of 32 x 32 x 4 / 8 bytes
+    assert len(found.marks["hlo"]) == 3 and len(places) == 4
+
+
 def test_one_device_has_nothing_to_lay_out() -> None:
     inspection = inspect(lambda x: jnp.tanh(x), shape(8))
     found = inspection.lane("sharding", nothing)
@@ -244,7 +287,7 @@ def test_a_resharding_that_the_program_asks_for_is_said_to_be() -> None:
     inspection = inspect(relaid, shape(64, 32), target="cpu:8", mesh="data=8", in_specs=P("data", None))
     found, [asked], [[source, optimised]] = inspection.warnings(nothing)
     assert asked.kind == "asked"
-    assert "sharding_constraint: lies as P('data', None), wanted as P(None, 'data')." in asked.text
+    assert "sharding_constraint: lies as P('data', None), its user as P(None, 'data')." in asked.text
     assert "all-to-all over data, 896 B sent by each device" in asked.text  # 7 of 8 parts of 64 x 32 x 4 / 8 bytes
     assert "The program asks for this layout here." in asked.text
     assert 'P(None, "data")' in inspection.documents["python"].lines[source[1]]
@@ -255,7 +298,7 @@ def test_a_resharding_that_the_program_asks_for_is_said_to_be() -> None:
 def test_a_resharding_that_nobody_asked_for_says_what_to_do() -> None:
     _, warned, places = of_model().warnings(nothing)
     [gathered] = [one for one in warned if one.text.startswith("Resharding: w2 for dot_general")]
-    assert "lies as P('model', None), wanted as P(None, None)." in gathered.text
+    assert "lies as P('model', None), its user as P(None, None)." in gathered.text
     assert gathered.kind == "resharding" and "To do without: give the value" in gathered.text
     source, _ = places[warned.index(gathered)]
     assert "jnp.einsum" in of_model().documents["python"].lines[source[1]]

@@ -18,7 +18,7 @@ from jaxstage_ext.views.params import BadRequest
 
 YOURS, THEIRS = Mark("x,·", "you", "<b>P('x', None)</b>: your choice"), Mark("·", "compiler", "P(None)")
 LANE = Lane({"python": {2: YOURS, 3: THEIRS}, "hlo": {8: YOURS}}, ("A note.",))
-WARNED = (Warned("resharding", "Resharding: x for dot.", "In [5]:2", 8), Warned("asked", "Resharding: y.", "", -1))
+WARNED = (Warned("resharding", "Resharding: x for dot.", "In [5]:2", (8,)), Warned("asked", "Resharding: y.", "", ()))
 PLACES = [[("python", 2), ("hlo", 8)], []]
 
 

@@ -55,7 +55,7 @@ def _at_sites(document: Document, chains: Chains, written: Sequence[Conversion])
         span = document.source_of(one.row + 1)
         line = f"{span.cell or span.file}:{span.line}" if span is not None else ""
         rows.append((one.row, (line, one.op, one.dims, _MLIR.get(one.dtype) or short(one.dtype))))
-    marks = [(mark(one), (one.line, _primitive(one), one.shape, one.target)) for one in written]
+    marks = [(mark([one]), (one.line, _primitive(one), one.shape, one.target)) for one in written]
     found = {}
     for row, those, _ in lines.paired(rows, marks):
         label = those[0].label + (f" +{len(those) - 1}" if len(those) > 1 else "")
@@ -68,21 +68,31 @@ def _primitive(one: Conversion) -> str:
 
 
 def together(conversions: Sequence[Conversion]) -> Mark:
-    """What stands beside a line of one or several conversions: the one that changes most, and how many others."""
-    ordered = sorted(conversions, key=lambda one: (one.stage == HLO, -abs(one.total_growth)))
-    marks = [mark(one) for one in ordered]
+    """What stands beside a line of one or several conversions: the kind that changes most, and how many others."""
+    alike: dict[tuple[str, str, str, str, bool], list[Conversion]] = {}
+    for one in conversions:
+        alike.setdefault((one.stage, one.source, one.target, one.by, one.weak), []).append(one)
+    groups = sorted(alike.values(), key=lambda its: (its[0].stage == HLO, -abs(_growth(its))))
+    marks = [mark(its) for its in groups]
     more = f" +{len(marks) - 1}" if len(marks) > 1 else ""
     return Mark(marks[0].label + more, marks[0].kind, lines.listed([one.text for one in marks]))
 
 
-def mark(one: Conversion) -> Mark:
-    """What stands beside the line of one conversion."""
-    weak = " weak" if one.weak else ""
-    grows = _signed(one.total_growth)
-    shape = f"[{','.join(map(str, one.shape))}]"
-    told = [f"{one.source}{weak} → {one.target} of {shape}{' a device' if one.stage == HLO else ''}: {one.kind}"]
-    told.append(f"{grows}{_runs(one.runs)}" if grows else "")
-    told.append(f"for {one.purpose}" if one.purpose and one.purpose != _CONVERT else "")
+def _growth(alike: Sequence[Conversion]) -> float:
+    return sum(one.total_growth for one in alike)
+
+
+def mark(alike: Sequence[Conversion]) -> Mark:
+    """What stands beside the line of conversions that differ in their shapes alone."""
+    one, grows = alike[0], _signed(_growth(alike))
+    shapes = list(dict.fromkeys(f"[{','.join(map(str, each.shape))}]" for each in alike))
+    times = f" {len(alike)} times" if len(alike) > 1 else ""
+    of = ", ".join(shapes[:3]) + (" and others" if len(shapes) > 3 else "")
+    told = [f"{one.source}{' weak' if one.weak else ''} → {one.target} of {of}{times}: {one.kind}"]
+    told[0] = told[0].replace(":", " a device:", 1) if one.stage == HLO else told[0]
+    told.append(f"{grows}{_runs(one.runs) if len(alike) == 1 else ' in all'}" if grows else "")
+    purposes = list(dict.fromkeys(each.purpose for each in alike if each.purpose and each.purpose != _CONVERT))
+    told.append(f"for {', '.join(purposes[:3])}" if purposes else "")
     told.append("the compiler's own" if one.by == COMPILER else "")
     told.append("the value came from a Python scalar (weak type)" if one.weak else "")
     label = f"{one.source}→{one.target}" + (f" {grows}" if grows else "")

@@ -2,28 +2,20 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
 
-from jaxstage_ext.analysis import lines
+from jaxstage_ext.analysis import lines, sharding_marks
 from jaxstage_ext.analysis.cost import Places
 from jaxstage_ext.analysis.lines import Chains, Lane, Mark, Site
-from jaxstage_ext.analysis.propagation import COMPILER, JAX, YOU, Propagated
-from jaxstage_ext.analysis.sharding import MANUAL, UNREDUCED, Sharding
+from jaxstage_ext.analysis.propagation import Propagated
+from jaxstage_ext.analysis.sharding_marks import SEVERAL, mark, together
 from jaxstage_ext.analysis.shardings import ARGUMENT, Value, intermediates
-from jaxstage_ext.analysis.table import scaled
 from jaxstage_ext.ir.hlo_ops import Operations
 from jaxstage_ext.report import Document, Frames
 
-_CHOSEN = {
-    YOU: "your choice",
-    COMPILER: "the compiler's choice",
-    JAX: "JAX's choice, by the types of an explicit mesh",
-    None: "nobody has chosen it yet",
-}
 _NOTHING = (b"parameter", b"constant", b"tuple", b"get-tuple-element", b"while", b"conditional", b"call")
 _IN_ORDER = "Lines alike were told apart by their order."
 _INFERRED = "Inferred from the instruction's name and shape."
@@ -52,76 +44,12 @@ class Program:
         object.__setattr__(self, "chains", Chains(self.frames))
 
 
-def short(sharding: Sharding) -> str:
-    """In a few characters: for each dimension the axes it lies along, "·" for none; "replicated" where none has any."""
-    if not sharding.is_known:
-        return "?"
-    if sharding.devices == 1:
-        return "one device"
-    if sharding.axes is None:
-        cut = "×".join(map(str, sharding.tiles)) if any(count > 1 for count in sharding.tiles) else "replicated"
-    elif any(sharding.axes):
-        cut = ",".join("+".join(map(str, dim)) or "·" for dim in sharding.axes)
-    else:
-        cut = "replicated"
-    if sharding.shared(MANUAL) > 1:
-        return "per device" if cut == "replicated" else f"{cut} per device"
-    return f"{cut} sums" if sharding.shared(UNREDUCED) > 1 else cut
-
-
-def mark(value: Value, more: str = "") -> Mark:
-    """What stands beside the line of one value."""
-    sharding = value.map.sharding
-    told = [f"{sharding.spec}: {_CHOSEN[value.chosen_by]}", f"{_named(value)}{_mesh(sharding)}", _share(value)]
-    if sharding.text and sharding.text != sharding.spec:
-        told.append(sharding.text)
-    return Mark(short(sharding), value.chosen_by or "", "\n".join(filter(None, [*told, more])))
-
-
-def together(values: Sequence[Value], noun: str = "") -> Mark:
-    """Beside the line of several values: the last of the largest, and how many lie otherwise; `noun` counts them."""
-    if len(values) == 1:
-        return mark(values[0])
-    every = list(dict.fromkeys(short(value.map.sharding) for value in values))
-    largest = max(math.prod(value.map.shape) for value in values)
-    last = [value for value in values if math.prod(value.map.shape) == largest][-1]
-    label = (
-        f"{len(values)} {noun}"
-        if noun
-        else short(last.map.sharding) + (f" +{len(every) - 1}" if len(every) > 1 else "")
-    )
-    kinds = {value.chosen_by for value in values}
-    kind = (last.chosen_by if not noun else kinds.pop() if len(kinds) == 1 else "") or ""
-    distinct = dict.fromkeys(
-        f"{_named(value)}: {value.map.sharding.spec}, {_CHOSEN[value.chosen_by]}; {_share(value)}" for value in values
-    )
-    return Mark(label, kind, lines.listed(list(distinct)))
-
-
-def _named(value: Value) -> str:
-    one = value.map
-    return f"{value.made_by or value.name} {one.dtype}[{','.join(map(str, one.shape))}]"
-
-
-def _mesh(sharding: Sharding) -> str:
-    return f" on mesh {sharding.mesh}" if sharding.mesh is not None else ""
-
-
-def _share(value: Value) -> str:
-    one = value.map
-    if one.shard_shape is None:
-        return f"which device holds what is unknown: {one.sharding.problem or 'it is for values of another rank'}"
-    size = f", {scaled(one.shard_bytes, 'B')}" if one.shard_bytes is not None else ""
-    copies = f", the same on {one.copies} devices" if (one.copies or 1) > 1 else ""
-    uneven = f"; uneven, {one.padding:.0%} of it padding" if one.is_uneven else ""
-    return f"{one.dtype}[{','.join(map(str, one.shard_shape))}] a device{size}{copies}{uneven}"
-
-
 def lane(program: Program) -> Lane:
     """The shardings beside the lines of every document."""
     module = program.propagated
     made = list(zip(module.rows.tolist(), intermediates(module), strict=True)) if module else []
-    arrays = [(row, value) for row, value in made if value.map.shape]
+    known: dict[sharding_marks.Key, Mark] = {}
+    arrays = [(row, value, _remembered(known, value)) for row, value in made if value.map.shape]
     marks = {kind: dict(_edges(program, document)) for kind, document in program.documents.items()}
     for kind in ("jaxpr", "stablehlo"):
         if module and kind in marks:
@@ -131,6 +59,11 @@ def lane(program: Program) -> Lane:
     if "hlo" in marks and program.optimised:
         marks["hlo"] |= _of_optimised(program, *program.optimised, arrays)
     return Lane(marks, program.notes)
+
+
+def _remembered(known: dict[sharding_marks.Key, Mark], value: Value) -> Mark:
+    key = sharding_marks.key(value)
+    return known.get(key) or known.setdefault(key, mark(value))
 
 
 def _edges(program: Program, document: Document) -> list[tuple[int, Mark]]:
@@ -156,8 +89,8 @@ def _rows_of_edges(program: Program, document: Document) -> tuple[int, int]:
     return -1, -1
 
 
-Made = Sequence[tuple[int, Value]]
-"""Arrays that the propagated module makes, each with its row there."""
+Made = Sequence[tuple[int, Value, Mark]]
+"""Arrays that the propagated module makes, each with its row there and its mark."""
 
 
 def _at_sites(sites: Sequence[Site], module: Propagated, arrays: Made, program: Program) -> dict[int, Mark]:
@@ -167,8 +100,8 @@ def _at_sites(sites: Sequence[Site], module: Propagated, arrays: Made, program: 
         left = [one for one in sites if one.row not in found and (one.chain, one.place)[which] >= 0]
         rows = [(one.row, (one.op, one.dims, one.backward, (one.chain, one.place)[which])) for one in left]
         marks = [
-            (mark(value), (module.names[row], value.map.shape, _is_backward(module, row), where[which]))
-            for row, value in arrays
+            (one, (module.names[row], value.map.shape, _is_backward(module, row), where[which]))
+            for row, value, one in arrays
             for where in [program.chains.of(module.frame[row])]
         ]
         found |= {row: _settled(those, in_order) for row, those, in_order in lines.paired(rows, marks)}
@@ -186,7 +119,7 @@ def _settled(marks: tuple[Mark, ...], in_order: bool) -> Mark:
     if len(labels) == 1:
         return marks[-1]._replace(text=f"{marks[-1].text}\n{_IN_ORDER}") if in_order else marks[-1]
     told = [one.text.split("\n")[0] for one in marks]
-    return Mark(f"{len(labels)} ways", "", lines.listed(["What it makes lies in several ways:", *told]))
+    return Mark(f"{len(labels)} ways", SEVERAL, lines.listed(["What it makes lies in several ways:", *told]))
 
 
 def _of_source(
@@ -194,7 +127,7 @@ def _of_source(
 ) -> dict[int, Mark]:
     """All that a line makes; scalars that are spread out only where it makes nothing else."""
     by_line: dict[str, tuple[list[Value], list[Value]]] = {}
-    for row, value in arrays if module else ():
+    for row, value, _ in arrays if module else ():
         assert module is not None
         by_line.setdefault(module.line(row), ([], []))[_is_spread(module.ops, row)].append(value)
     rows = lines.rows_by_line(document)
@@ -240,12 +173,13 @@ def _scope(document: Document, row: int) -> str:
 def _parts(module: Propagated | None, arrays: Made) -> dict[Part, dict[str, Mark]]:
     """By scope and the shape of one device's part, the different marks."""
     parts: dict[Part, dict[str, Mark]] = {}
-    for row, value in arrays if module else ():
+    for row, value, there in arrays if module else ():
         assert module is not None
         scope, shard = int(module.module.scope[row]), value.map.shard_shape
         if scope >= 0 and shard is not None:
-            one = mark(value, _INFERRED)
-            parts.setdefault((module.module.scopes[scope], shard), {}).setdefault(one.label, one)
+            its = parts.setdefault((module.module.scopes[scope], shard), {})
+            if there.label not in its:
+                its[there.label] = there._replace(text=f"{there.text}\n{_INFERRED}")
     return parts
 
 

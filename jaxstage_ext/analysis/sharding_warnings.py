@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
@@ -20,6 +21,7 @@ RESHARDING, ASKED, REMATERIALISATION = "resharding", "asked", "rematerialisation
 """A value that is used in another sharding than it has; one that the program itself lays anew; one that every device
 gets whole because the compiler knows no direct way."""
 _RESHARDING = "resharding of "
+_PLACE = re.compile(r"\[\d+\]")
 _SAYS_SO = (
     "The program asks for this layout here. If it is not worth the exchange, give the value that layout where it is "
     "made, or drop the constraint."
@@ -37,23 +39,28 @@ _IN_STEPS = (
 
 @dataclass(frozen=True)
 class Warned:
-    """One of them.
+    """One of them, which may stand at several lines of the optimised module.
 
     Attributes:
       kind: RESHARDING, ASKED or REMATERIALISATION.      text: what happened and what to do.
-      line: of the user's source, "" unknown.            row: of the HLO document, -1 none.
+      line: of the user's source, "" unknown.            rows: of the HLO document.
     """
 
     kind: str
     text: str
     line: str
-    row: int
+    rows: tuple[int, ...]
 
 
 def read(found: Collectives, document: Document) -> tuple[Warned, ...]:
     """Of a program, the gravest first: what is gathered whole, then what is laid anew, the costliest first."""
     whole = [_whole(one, document) for one in found.warnings]
-    moved = [warning for row in found.rows if (warning := _moved(found, row)) is not None]
+    alike: dict[tuple[str, ...], list[Row]] = {}
+    for row in found.rows:
+        if key := _alike(found, row):
+            alike.setdefault(key, []).append(row)
+    costliest = sorted(alike.values(), key=lambda rows: -sum(row.total_sent or 0 for row in rows))
+    moved = [_moved(found, rows) for rows in costliest]
     return (*whole, *sorted(moved, key=lambda one: one.kind == ASKED))
 
 
@@ -61,19 +68,32 @@ def _whole(one: Rematerialised, document: Document) -> Warned:
     number = document.scopes.index(one.scope) if one.scope in document.scopes else None
     rows = [] if number is None else np.flatnonzero(document.scope == number).tolist()
     gathers = [row for row in rows if " all-gather" in document.lines[row]]
-    return Warned(REMATERIALISATION, f"{one}\n{_IN_STEPS}", one.line, (gathers or rows or [-1])[0])
+    return Warned(REMATERIALISATION, f"{one}\n{_IN_STEPS}", one.line, tuple(gathers or rows[:1]))
 
 
-def _moved(found: Collectives, row: Row) -> Warned | None:
-    causes = [cause for cause in row.causes if cause.text.startswith(_RESHARDING)]
-    if not causes:
-        return None
+def _causes(row: Row) -> list[Cause]:
+    return [cause for cause in row.causes if cause.text.startswith(_RESHARDING)]
+
+
+def _line(found: Collectives, row: Row) -> str:
+    return next((cause.line for cause in _causes(row) if cause.line), "") or found.line(row).split(", ")[0]
+
+
+def _alike(found: Collectives, row: Row) -> tuple[str, ...]:
+    """The same for reshardings that one line causes, as in each layer of a model; empty for no resharding."""
+    ways = [_PLACE.sub("[…]", _way(cause)) for cause in _causes(row)]
+    return (row.found.kind, _axes(row), _line(found, row), *ways) if ways else ()
+
+
+def _moved(found: Collectives, rows: Sequence[Row]) -> Warned:
+    causes = _causes(rows[0])
     asked = [_asked(cause) for cause in causes]
     advice = _OUT_SAYS_SO if "result" in asked else _SAYS_SO if all(asked) else _TO_DO
-    told = [f"Resharding: {_way(cause)}" for cause in causes]
+    ways = _alike(found, rows[0])[3:] if len(rows) > 1 else [_way(cause) for cause in causes]
+    told = [f"Resharding: {way}" for way in ways]
     kind = ASKED if all(asked) else RESHARDING
-    line = next((cause.line for cause in causes if cause.line), "") or found.line(row).split(", ")[0]
-    return Warned(kind, "\n".join([*told, _cost(found, row), advice]), line, found.document_row(row))
+    places = tuple(place for row in rows if (place := found.document_row(row)) >= 0)
+    return Warned(kind, "\n".join([*told, _cost(found, rows), advice]), _line(found, rows[0]), places)
 
 
 def _asked(cause: Cause) -> str:
@@ -84,29 +104,45 @@ def _asked(cause: Cause) -> str:
 
 
 def _way(cause: Cause) -> str:
-    way = f" lies as {cause.before}" if cause.before else ""
-    wanted = f", wanted as {cause.after}" if cause.after else ""
-    return f"{cause.text.removeprefix(_RESHARDING)}{':' if way or wanted else ''}{way}{wanted}."
+    """What is laid anew, how it comes, and how that lies for which it is made."""
+    value = cause.text.removeprefix(_RESHARDING)
+    if not cause.before:
+        return f"{value}."
+    if cause.before == cause.after:
+        return f"{value}: lies as {cause.before}, and so does its user, which needs more of it on a device."
+    return f"{value}: lies as {cause.before}" + (f", its user as {cause.after}." if cause.after else ".")
 
 
-def _cost(found: Collectives, row: Row) -> str:
-    axes = f" over {', '.join(map(str, row.groups.axes))}" if row.groups.axes else ""
-    sent = "" if row.total_sent is None else f", {scaled(row.total_sent, 'B')} sent by each device"
-    time = "" if row.total_seconds is None else f", at least {scaled(row.total_seconds, 's')}"
-    return f"{found.name(row.found.row)}: {row.found.kind}{axes}{sent}{time}."
+def _axes(row: Row) -> str:
+    return f" over {', '.join(map(str, row.groups.axes))}" if row.groups.axes else ""
+
+
+def _cost(found: Collectives, rows: Sequence[Row]) -> str:
+    """What the reshardings exchange together; unknown where that of one is."""
+    names = [found.name(row.found.row) for row in rows]
+    named = ", ".join(names[:3]) + (f" and {len(names) - 3} more" if len(names) > 3 else "")
+    sent, seconds = ([getattr(row, name) for row in rows] for name in ("total_sent", "total_seconds"))
+    bytes_ = "" if None in sent else f", {scaled(sum(sent), 'B')} sent by each device"
+    time = "" if None in seconds else f", at least {scaled(sum(seconds), 's')}"
+    return f"{named}: {rows[0].found.kind}{_axes(rows[0])}{bytes_}{time}{' in all' if len(rows) > 1 else ''}."
 
 
 def lane(warnings: Sequence[Warned], documents: Mapping[str, Document]) -> tuple[Lane, list[list[tuple[str, int]]]]:
     """The warnings beside the lines of source and HLO, and for each the (document, row) where it stands."""
-    rows = lines.rows_by_line(documents["python"]) if "python" in documents else {}
-    marks: dict[str, dict[int, Mark]] = {"python": {}, "hlo": {}}
+    sources = lines.rows_by_line(documents["python"]) if "python" in documents else {}
+    here: dict[str, dict[int, list[Warned]]] = {"python": {}, "hlo": {}}
     places = []
     for one in warnings:
-        where = [(kind, row) for kind, row in (("python", rows.get(one.line, -1)), ("hlo", one.row)) if row >= 0]
+        source = sources.get(one.line, -1)
+        where = ([("python", source)] if source >= 0 else []) + [("hlo", row) for row in one.rows]
         places.append(where)
         for kind, row in where:
-            before = marks[kind].get(row)
-            text = one.text if before is None else f"{before.text}\n{one.text}"
-            graver = before.kind if before is not None and before.kind != ASKED else one.kind
-            marks[kind][row] = Mark("", graver, text)
-    return Lane(marks), places
+            here[kind].setdefault(row, []).append(one)
+    return Lane({kind: {row: _mark(its) for row, its in rows.items()} for kind, rows in here.items()}), places
+
+
+def _mark(warnings: Sequence[Warned]) -> Mark:
+    """All that happened at a line, then what to do."""
+    happened, advice = zip(*(one.text.rsplit("\n", 1) for one in warnings), strict=True)
+    kind = next((one.kind for one in warnings if one.kind != ASKED), ASKED)
+    return Mark("", kind, "\n".join([*dict.fromkeys(happened), *dict.fromkeys(advice)]))

@@ -10,7 +10,7 @@ from jaxstage_ext.views import params as given
 from jaxstage_ext.views.params import Answer, BadRequest, Inspections, Params
 
 LANES = ("sharding", "dtypes")
-MOST_TEXT, MOST_WARNINGS = 4000, 1000
+MOST_TEXT, MOST_WARNINGS, MOST_PLACES = 4000, 1000, 4
 
 
 def _get_lane(inspections: Inspections, params: Params, progress: jobs.Progress) -> Answer:
@@ -48,7 +48,7 @@ def _get_warnings(inspections: Inspections, params: Params, progress: jobs.Progr
     except ValueError as error:
         raise BadRequest(str(error)) from None
     warned: list[dict[str, Any]] = [
-        {"kind": one.kind, "text": one.text[:MOST_TEXT], "places": [list(place) for place in where]}
+        {"kind": one.kind, "text": one.text[:MOST_TEXT], "places": [list(place) for place in where[:MOST_PLACES]]}
         for one, where in zip(found, places, strict=True)
     ][:MOST_WARNINGS]
     result, buffers = packed(lane)

@@ -18,6 +18,7 @@ export const GLYPHS: Record<string, string> = {
   you: "■",
   compiler: "□",
   JAX: "◇",
+  nobody: "·",
   promotion: "▲",
   demotion: "▼",
   change: "◆",
@@ -28,7 +29,7 @@ export const GLYPHS: Record<string, string> = {
 const SEVERAL = "◧";
 
 export const LEGENDS: Record<string, string> = {
-  sharding: "■ yours □ the compiler’s ◇ JAX’s ◧ both",
+  sharding: "■ yours □ the compiler’s ◇ JAX’s ◧ several",
   dtypes: "▲ wider ▼ narrower; hollow: the compiler’s",
 };
 

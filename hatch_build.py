@@ -10,7 +10,7 @@ from typing import Any
 
 from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 
-SCRIPTS = ("passes", "cost", "memory", "shardings", "collectives", "dtypes", "machine", "options")
+SCRIPTS = ("answers", "passes", "cost", "memory", "shardings", "collectives", "dtypes", "machine", "options")
 BUILT = ("panel.js", "panel.css", "standalone.js", *(f"{name}.js" for name in SCRIPTS))
 NO_NPM = (
     "jaxstage-ext: the front end must be built ({why}), and that needs npm, which is not on the PATH.\n"

@@ -6,12 +6,13 @@ import threading
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, cast
 
-from jaxstage_ext import costs, lanes, numbers, sharded, typed
+from jaxstage_ext import answers, costs, lanes, numbers, sharded, typed
 from jaxstage_ext.analysis.collectives import Collectives
 from jaxstage_ext.analysis.dtypes import Dtypes
 from jaxstage_ext.analysis.lines import Lane
 from jaxstage_ext.analysis.memory import Memory
 from jaxstage_ext.analysis.shardings import Shardings
+from jaxstage_ext.analysis.table import Table
 from jaxstage_ext.costs import Costs
 from jaxstage_ext.ir.hlo_ops import Operations
 from jaxstage_ext.memory import MemoryLook
@@ -30,6 +31,14 @@ class Looks:
     @cached_property
     def _operations(self) -> Operations:
         return numbers.operations(self._whole)
+
+    @cached_property
+    def answers(self) -> Table:
+        """What bounds it, does it fit, which line holds most memory, which collective costs most: a sentence each.
+
+        Compiles once more for memory and for what caused the collectives; what has no answer says why.
+        """
+        return answers.table(self._whole)
 
     @cached_property
     def cost(self) -> Costs:

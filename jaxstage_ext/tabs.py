@@ -26,6 +26,7 @@ def of(inspection: Inspection) -> list[str]:
     there = {
         "code": True,
         "compare": len(inspection.targets) > 1,
+        "answers": compiled,
         "cost": compiled or stages.unwrap(inspection.traced) is not None,
         "memory": compiled or out_of_memory(inspection),
         "shardings": _is_laid_out(inspection),

@@ -53,6 +53,7 @@ const builds = [
   { ...common, entryPoints: ["src/panel.tsx"], format: "esm", outfile: `${OUT}panel.js` },
   { ...common, entryPoints: ["src/standalone.tsx"], format: "iife", outfile: `${OUT}standalone.js` },
   { ...common, entryPoints: ["style/panel.css"], outfile: `${OUT}panel.css` },
+  later("answers"),
   later("passes"),
   later("cost"),
   later("memory"),

@@ -22,7 +22,8 @@ LAYER_OF = {
     **dict.fromkeys(("inspection", "analyses", "compare", "errors", "exhausted", "option_table"), "inspection"),
     **dict.fromkeys(("saved", "serial", "summary", "tabs"), "inspection"),
     **dict.fromkeys(("machine", "kernels", "kernel_rows"), "inspection"),
-    **dict.fromkeys(("costs", "lanes", "looks", "memory", "numbers", "refused", "sharded", "typed"), "inspection"),
+    **dict.fromkeys(("answers", "costs", "lanes", "looks", "memory", "numbers"), "inspection"),
+    **dict.fromkeys(("refused", "sharded", "typed"), "inspection"),
     "views": "views",
     "__init__": "package",
 }

@@ -13,7 +13,17 @@ from typing import Any
 import numpy as np
 
 from jaxstage_ext.report import Document
-from jaxstage_ext.views import assets, cost_wire, jobs, kernel_looks, lane_wire, memory_looks, pass_wire, sharding_wire
+from jaxstage_ext.views import (
+    answer_wire,
+    assets,
+    cost_wire,
+    jobs,
+    kernel_looks,
+    lane_wire,
+    memory_looks,
+    pass_wire,
+    sharding_wire,
+)
 from jaxstage_ext.views.pack import pack
 from jaxstage_ext.views.params import (
     Answer,
@@ -34,7 +44,7 @@ from jaxstage_ext.views.search import MOST_HITS, find, symbol
 LARGEST_WHOLE = 20_000_000
 """Bytes of text up to which a document is sent whole."""
 LONGEST_PAGE = 5000
-SCRIPTS = ("passes", "cost", "memory", "shardings", "collectives", "dtypes", "machine", "options")
+SCRIPTS = ("answers", "passes", "cost", "memory", "shardings", "collectives", "dtypes", "machine", "options")
 """Views whose script the panel asks for when they are opened."""
 MOST_OF_LOG, LONGEST_OF_LOG = 200, 1000
 """Of a worker's log: lines, and characters of each."""
@@ -183,6 +193,7 @@ _METHODS: dict[str, Method] = {
     "log": _get_log,
     "cancel": _cancel,
     "script": _get_script,
+    **answer_wire.METHODS,
     **cost_wire.METHODS,
     **kernel_looks.METHODS,
     **lane_wire.METHODS,

@@ -26,6 +26,7 @@ export const VIEWS: Record<string, View> = {
     component: later("machine"),
     tall: true,
   },
+  answers: { title: "Answers", hint: "what bounds it, does it fit, and which lines to look at", component: later("answers") },
   cost: { title: "Cost", hint: "FLOPs and bytes, and what bounds the program", component: later("cost"), tall: true },
   memory: { title: "Memory", hint: "what lives when, and does it fit", component: later("memory"), tall: true },
   shardings: { title: "Shardings", hint: "which device holds which slice of each value", component: later("shardings"), tall: true },

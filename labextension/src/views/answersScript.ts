@@ -1,0 +1,1 @@
+export { AnswersView as component } from "./answersView";

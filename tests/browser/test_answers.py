@@ -1,0 +1,132 @@
+"""A newcomer's walk: an unmodified flax transformer step on a TPU slice and on GPUs that are not here.
+
+Four questions, answered on one tab in words; each number shown is that of the Python API, which is held against XLA's
+own where XLA has one.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from jaxstage_ext.core import packages
+
+if TYPE_CHECKING:
+    from tests.browser.conftest import Opener
+    from tests.browser.notebook_page import NotebookPage, PanelOnPage
+    from tests.browser.servers import Server
+
+MINUTES = 10 * 60_000
+"""For the compilers, on a machine that has other things to do. The looking takes none of it."""
+
+MODEL = """
+%load_ext jaxstage_ext
+import flax.linen as nn
+import jax, jax.numpy as jnp, optax
+from jax.sharding import PartitionSpec as P
+
+WORDS, WIDTH, HEADS, LAYERS = 512, 128, 4, 2
+
+class Block(nn.Module):
+    @nn.compact
+    def __call__(self, x):
+        h = nn.LayerNorm()(x)
+        x = x + nn.MultiHeadDotProductAttention(HEADS)(h, mask=nn.make_causal_mask(x[..., 0]))
+        h = nn.Dense(4 * WIDTH)(nn.LayerNorm()(x))
+        return x + nn.Dense(WIDTH)(nn.gelu(h))
+
+class Transformer(nn.Module):
+    @nn.compact
+    def __call__(self, tokens):
+        embed = nn.Embed(WORDS, WIDTH)
+        x = embed(tokens)
+        for _ in range(LAYERS):
+            x = Block()(x)
+        return embed.attend(nn.LayerNorm()(x))
+
+model, adam = Transformer(), optax.adamw(1e-3)
+
+def loss(params, tokens):
+    logits = model.apply(params, tokens)[:, :-1]
+    return optax.softmax_cross_entropy_with_integer_labels(logits, tokens[:, 1:]).mean()
+
+@jax.jit
+def step(params, state, tokens):
+    value, gradients = jax.value_and_grad(loss)(params, tokens)
+    updates, state = adam.update(gradients, state, params)
+    return optax.apply_updates(params, updates), state, value
+
+tokens = jax.ShapeDtypeStruct((64, 256), jnp.int32)
+params = jax.eval_shape(model.init, jax.random.key(0), tokens)
+state = jax.eval_shape(adam.init, params)
+cut = lambda leaf: P(*[None] * (leaf.ndim - 1), "model") if leaf.ndim > 1 else P()
+by_model, by_model_too = jax.tree.map(cut, params), jax.tree.map(cut, state)
+"""
+LOOK = """
+%%compile -o ins -t {target} --mesh "{mesh}" --in-spec "by_model, by_model_too, P('data')"
+step(params, state, tokens)
+"""
+TOLD = """
+import json
+roof, found, first = ins.cost.roofline, ins.memory, next(ins.collectives.table.rows())
+print("TOLD", json.dumps(dict(
+    bound=roof.bounded_by, fits=found.fit.text, differ=next(found.checks.rows())["note"],
+    lines=[line for line in ins.answers["line"]], kind=first["collective"], axes=first["axes"], line=first["line"],
+)))
+"""
+TARGETS = {"v5e:4x4": ("tpu", "data=4,model=4"), "h100:8": ("cuda", "data=2,model=4")}
+
+
+def opened(open_notebook: Opener, lab: Server, target: str) -> NotebookPage:
+    platform, mesh = TARGETS[target]
+    if lacks := packages.find(platform).lacks:
+        pytest.skip(f"{target} {lacks}")
+    page = open_notebook(lab, [MODEL, LOOK.format(target=target, mesh=mesh), TOLD], width=1400, height=1000)
+    page.page.set_default_timeout(MINUTES)
+    return page
+
+
+def answered(panel: PanelOnPage) -> dict[str, str]:
+    """The answers on the tab, once all four are there."""
+    panel.tab("answers").click()
+    panel.root.locator(".jxs-answer").nth(3).wait_for(timeout=MINUTES)
+    return {
+        str(section.get_attribute("data-question")): section.inner_text()
+        for section in panel.root.locator(".jxs-question").all()
+    }
+
+
+@pytest.mark.timeout(1800)
+@pytest.mark.parametrize("target", sorted(TARGETS))
+def test_four_questions_of_a_newcomer(open_notebook: Opener, lab: Server, target: str) -> None:
+    page = opened(open_notebook, lab, target)
+    page.run_all()
+    said = answered(page.panel())
+    told = printed(page)
+    name = target.replace(":", "-")
+    for theme in ("Light", "Dark"):
+        page.theme(theme)
+        for view in ("answers", "cost", "memory", "shardings", "collectives", "dtypes"):
+            page.panel().tab(view).click()
+            page.page.wait_for_timeout(1500)
+            page.screenshot(f"newcomer {name} {view} {theme}")
+    page.theme("Light")
+    assert f"Bound by {told['bound']}" in said["bound"]
+    assert told["fits"] in said["fit"] and said["fit"].startswith("Does it fit?\n✓ Fits")
+    assert all(
+        line in said[name] for name, line in zip(("bound", "fit", "memory", "collective"), told["lines"], strict=True)
+    )
+    assert said["collective"].splitlines()[1].startswith(f"{told['kind']} along {told['axes']} at {told['line']}:")
+    assert told["differ"] == "", "what is reserved is XLA's own figure"
+    assert "MultiHeadDotProductAttention" in said["memory"]
+
+
+def printed(page: NotebookPage) -> dict[str, Any]:
+    text = page.page.locator(".jp-OutputArea-output", has_text="TOLD").last.inner_text()
+    found = re.search(r"TOLD (\{.*\})", text, re.DOTALL)
+    assert found, text
+    told: dict[str, Any] = json.loads(found[1])
+    return told

@@ -10,7 +10,7 @@ import numpy as np
 
 from jaxstage_ext.analysis.buffers import ARGUMENT, KINDS
 from jaxstage_ext.analysis.memory import Memory
-from jaxstage_ext.analysis.table import Column, Table, cell, scaled
+from jaxstage_ext.analysis.table import Column, Table, scaled
 
 if TYPE_CHECKING:
     from jaxstage_ext.inspection import Inspection
@@ -85,7 +85,7 @@ def _kinds(kinds: Any, sizes: Any) -> str:
     """Of one line's bytes, what they are: the most first."""
     totals = {KINDS[kind]: int(sizes[kinds == kind].sum()) for kind in np.unique(kinds).tolist()}
     told = [f"{scaled(size, 'B')} {name}" for name, size in sorted(totals.items(), key=lambda item: -item[1]) if size]
-    return f" ({', '.join(told)})" if told else ""
+    return f" ({', '.join(told)})" if len(told) > 1 else f", {next(iter(totals))}"
 
 
 def _made_at(found: Memory, row: int) -> str:
@@ -97,16 +97,10 @@ def collective(inspection: Inspection, progress: Progress = _quiet) -> Answer:
     """The collective that takes longest, or where no time is known sends most, with its line and cause."""
     found = inspection.find_collectives(progress)
     if not len(found):
-        return Answer("None: its devices exchange nothing.", view="collectives")
-    row = next(found.table.take([0]).rows())
-    along = f" along {row['axes']}" if row["axes"] else ""
-    at = f" at {row['line']}" if row["line"] else ""
-    parts = [f"{cell(row['sent'], 'B')} sent by each device", f"{cell(row['time'], 's')} at least"]
-    parts += [row["overlap"]] if row["overlap"] else []
-    why = f" Because of {row['cause']}" if row["cause"] else ""
-    why += f": {row['from']} → {row['to']}" if why and row["from"] and row["to"] else ""
-    text = f"{row['collective']}{along}{at}: {', '.join(parts)}.{f'{why}.' if why else ''}"
-    return Answer(text, (row["line"] or "").split(", ")[0], int(row["row"]), view="collectives")
+        return Answer(found.headline, view="collectives")
+    costliest = found.rows[0]
+    line = found.line(costliest).partition(", ")[0]
+    return Answer(found.headline, line, found.document_row(costliest), view="collectives")
 
 
 def _largest(lines: Iterable[str], weights: Any) -> tuple[str, float]:

@@ -120,6 +120,10 @@ class Looks:
         """(how many collectives the optimised module has, whether what caused them was asked for)."""
         return lanes.exchanges(self._whole), "collectives" in vars(self)
 
+    def exchanged(self) -> Collectives:
+        """`collectives` without what caused them, for which nothing is compiled; with it where that is known by now."""
+        return sharded.exchanged(self._whole)
+
     def find_collectives(self, progress: sharded.Progress) -> Collectives:
         """`collectives`, telling how far the compile for their causes is."""
         if "collectives" not in vars(self):

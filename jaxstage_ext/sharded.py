@@ -178,8 +178,10 @@ def exchanged(inspection: Inspection) -> Collectives:
     ops = inspection._operations
     if not any_in(ops):
         return Collectives(ops, NOWHERE, (), devices=_devices(inspection))
-    places = places_of(inspection)
-    return _collectives(inspection, ops, Program(len(places), links=links_of(inspection, places)))
+    places, lowered = places_of(inspection), stages.unwrap(inspection.lowered)
+    given = shardings.of_program(lowered) if isinstance(lowered, jax.stages.Lowered) else []
+    known = meshes_of(inspection, given), links_of(inspection, places)
+    return _collectives(inspection, ops, Program(len(places), *known, None, "the compiler was not asked"))
 
 
 def _collectives(inspection: Inspection, ops: Operations, program: Program) -> Collectives:

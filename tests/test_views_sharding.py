@@ -113,6 +113,19 @@ def test_a_value_that_is_not_there_is_a_bad_request(laid: Inspection) -> None:
         ask("sharding_map", laid, value=99)
 
 
+def test_collectives_are_told_before_the_compiler_is_asked_what_caused_them() -> None:
+    specs = (P("data", "model"), P(None, "data"))
+    mesh = {"data": 2, "model": 2}
+    inspection = inspect(layer, shape(64, 32), shape(10, 64), target="cpu:4", mesh=mesh, in_specs=specs)
+    quick = ask("collectives", inspection, quick=True)
+    assert "_propagation" not in vars(inspection)
+    assert not {"cause", "from", "to"} & {field["name"] for field in quick[0]["fields"]}
+    whole = ask("collectives", inspection)
+    assert "_propagation" in vars(inspection)
+    for name in ("collective", "axes", "payload", "sent", "overlap", "runs"):
+        assert column(quick, name) == column(whole, name)
+
+
 def test_collectives_go_with_their_headline_their_rows_and_their_reasons(laid: Inspection) -> None:
     result, buffers = reply = ask("collectives", laid)
     found = laid.collectives

@@ -37,6 +37,7 @@ _COLLECTIVES = {
     "payload": "payload",
     "runs": "runs",
 }
+_CAUSES = ("cause", "from", "to")
 _DTYPES = {
     "stage": "stage",
     "from": "from",
@@ -106,13 +107,16 @@ def _get_map(inspections: Inspections, params: Params, progress: jobs.Progress) 
 
 
 def _get_collectives(inspections: Inspections, params: Params, progress: jobs.Progress) -> Answer:
-    inspection = given.inspection(inspections, params)
-    progress("compiling as far as the partitioner, for what caused them")
+    """The table; where it is to be `quick`, without what the compiler has to be asked for."""
+    inspection, quick = given.inspection(inspections, params), bool(params.get("quick"))
     try:
-        found = inspection.find_collectives(progress.heard)
+        if not quick:
+            progress("compiling as far as the partitioner")
+        found = inspection.exchanged() if quick else inspection.find_collectives(progress.heard)
     except ValueError as error:
         raise BadRequest(str(error)) from None
-    result, buffers = table_wire.packed(found.table, _COLLECTIVES)
+    left_out = _CAUSES if quick else ()
+    result, buffers = table_wire.packed(found.table, {k: v for k, v in _COLLECTIVES.items() if k not in left_out})
     lists = {name: found.table[name] for name in ("groups", "meanwhile", "instruction")}
     warnings = [{"text": str(one), "line": one.line} for one in found.warnings]
     more = {"more": lists, "warnings": warnings, "notes": list(found.notes), "headline": found.headline}

@@ -120,6 +120,22 @@ describe("the collectives", () => {
     expect($(".jxs-facts-list")?.textContent).toContain("meanwhilenothing");
   });
 
+  it("are there before the compiler has said what caused them", async () => {
+    let isAsked = false;
+    const quick = table({ collective: ["all-reduce"], time: [1e-6] }, { headline: "One collective: all-reduce." }, { time: "s" });
+    kernel.answers.collectives = ({ quick: isQuick }) => {
+      if (isQuick) return quick;
+      if (isAsked) return COLLECTIVES;
+      isAsked = true;
+      return { result: { pending: { elapsed: 1, progress: "compiling as far as the partitioner" } }, buffers: [] };
+    };
+    await open(CollectivesView);
+    expect($$(".jxs-grid-row[data-row]").length).toBe(1);
+    expect($(".jxs-look")?.textContent).toContain("Asking the compiler what caused them");
+    await soon(() => expect($$(".jxs-grid-row[data-row]").length).toBe(2));
+    expect($(".jxs-look")).toBeNull();
+  });
+
   it("say what is unknown and why, and select their instruction", async () => {
     await open(CollectivesView);
     click($('[data-row="1"]'));

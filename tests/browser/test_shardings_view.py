@@ -90,7 +90,7 @@ def test_intermediates_lead_to_their_lines_and_back(open_notebook: Opener, lab: 
 
 def test_the_costliest_collective_its_cause_and_its_line(open_notebook: Opener, lab: Server) -> None:
     notebook, panel = opened(open_notebook, lab, ON_CPUS)
-    open_tab(panel, "collectives", ".jxs-grid-row[data-row]")
+    open_tab(panel, "collectives", '[data-sort="cause"]')
     first = panel.root.locator(".jxs-grid-row[data-row]").first
     assert "all-reduce" in first.inner_text()
     assert "partial sums of dot_general" in first.inner_text()
@@ -135,7 +135,7 @@ def test_a_torus_and_a_mesh_of_three_axes(open_notebook: Opener, lab: Server, th
     panel.root.locator(".jxs-map-cell").first.hover()
     assert "at (0, 0, 0)" in panel.root.locator(".jxs-map-tip").inner_text()
     notebook.screenshot(f"shardings-torus-{theme}")
-    open_tab(panel, "collectives", ".jxs-grid-row[data-row]")
+    open_tab(panel, "collectives", '[data-sort="cause"]')
     notebook.screenshot(f"collectives-{theme}")
     notebook.theme("Light")
 
@@ -147,7 +147,7 @@ def test_a_slice_of_a_pod_tells_what_costs_most(open_notebook: Opener, lab: Serv
     cell = STEP.format(target="v5e:4x4", mesh="data=8,model=2", specs=SPECS)
     notebook, panel = opened(open_notebook, lab, cell)
     notebook.theme(theme)
-    open_tab(panel, "collectives", ".jxs-grid-row[data-row]")
+    open_tab(panel, "collectives", '[data-sort="cause"]')
     headline = panel.root.locator(".jxs-headline").inner_text()
     assert "for In [2]:" in headline and "at least" in headline and "µs" in headline
     panel.root.locator(".jxs-facts-list").scroll_into_view_if_needed()
@@ -195,6 +195,6 @@ def test_a_narrow_panel(open_notebook: Opener, lab: Server) -> None:
     open_tab(panel, "shardings", ".jxs-map-cell")
     panel.root.locator(".jxs-map-tip").scroll_into_view_if_needed()
     notebook.screenshot("shardings-narrow")
-    open_tab(panel, "collectives", ".jxs-grid-row[data-row]")
+    open_tab(panel, "collectives", '[data-sort="cause"]')
     panel.root.locator(".jxs-facts-list").scroll_into_view_if_needed()
     notebook.screenshot("collectives-narrow")

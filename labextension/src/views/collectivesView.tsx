@@ -1,3 +1,4 @@
+import type { ComponentChildren } from "preact";
 import { useEffect, useMemo, useState } from "preact/hooks";
 import { fields, list, text } from "../costs";
 import { type NumberField, cellText, matching } from "../grid";
@@ -49,7 +50,7 @@ function About({ told, row }: { told: Told; row: number }) {
   );
 }
 
-function Shown({ session, told }: { session: Session; told: Told }) {
+function Shown({ session, told, children }: { session: Session; told: Told; children: ComponentChildren }) {
   const selected = useShared(session, (s) => s.selected);
   const [query, setQuery] = useState("");
   const [current, setCurrent] = useState((session.recall("collective") as number | undefined) ?? (told.grid.length ? 0 : -1));
@@ -83,6 +84,7 @@ function Shown({ session, told }: { session: Session; told: Told }) {
   return (
     <>
       <p class="jxs-headline">{headline}</p>
+      {children}
       {warnings.map(({ words, line }) => (
         <p class="jxs-map-warn jxs-shardings-note" key={words}>
           {words}{" "}
@@ -128,12 +130,22 @@ function Shown({ session, told }: { session: Session; told: Told }) {
   );
 }
 
+/** What caused them the compiler is asked; the rest of the table does not wait for that. */
+function WithCauses({ session, quick }: { session: Session; quick: Told }) {
+  const look = useLook(session, "collectives", { quick: false }, read);
+  return (
+    <Shown session={session} told={look.value ?? quick}>
+      {!look.value && <Waiting look={look} what="Asking the compiler what caused them" />}
+    </Shown>
+  );
+}
+
 /** What the devices exchange: how much, how long at least, hidden or exposed, and why. */
 export function CollectivesView({ session }: { session: Session }) {
-  const look = useLook(session, "collectives", {}, read);
+  const look = useLook(session, "collectives", { quick: true }, read);
   return (
     <div class="jxs-collectives">
-      {look.value ? <Shown session={session} told={look.value} /> : <Waiting look={look} what="Finding the collectives and what caused them" />}
+      {look.value ? <WithCauses session={session} quick={look.value} /> : <Waiting look={look} what="Finding the collectives" />}
     </div>
   );
 }

@@ -3,19 +3,44 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
+from html import escape
 from typing import Any
 
 from IPython.core.error import UsageError
 
-HELP = """Print which device holds which slice of an array.
+from jaxstage_ext.analysis.mesh_sheet import Sheet
+from jaxstage_ext.views import mesh_map
+from jaxstage_ext.views.words import clean
+
+HELP = """Show which device holds which slice of an array.
 
     %sharding x                      a jax.Array, or a pytree of them
     %sharding x.sharding, (16, 32)   a sharding, and the shape of an array to lay out with it"""
 _MOST = 100
 
 
-def text(line: str, space: Mapping[str, Any]) -> str:
-    """What `%sharding` prints for an expression in the user's namespace. Raises UsageError."""
+@dataclass(frozen=True)
+class Shown:
+    """Which device holds which slice: in words, and where it is one array on a mesh, drawn."""
+
+    text: str
+    sheet: Sheet | None = None
+
+    def __repr__(self) -> str:
+        return self.text
+
+    def _repr_html_(self) -> str | None:
+        """The mesh with what is said of the whole; the words list slices that the drawing shows."""
+        if self.sheet is None:
+            return None
+        lines = self.text.split("\n")
+        said = [lines[1], *(line for line in lines[2:] if line.startswith("JAX refuses"))]
+        return mesh_map.html(self.sheet) + "".join(f"<p>{escape(clean(line))}</p>" for line in said)
+
+
+def shown(line: str, space: Mapping[str, Any]) -> Shown:
+    """What `%sharding` shows for an expression in the user's namespace. Raises UsageError."""
     if not line.strip():
         raise UsageError("%sharding needs an array, as in %sharding x")
     try:
@@ -26,7 +51,7 @@ def text(line: str, space: Mapping[str, Any]) -> str:
     return _told(value, line.strip())
 
 
-def _told(value: Any, line: str) -> str:
+def _told(value: Any, line: str) -> Shown:
     import jax
 
     from jaxstage_ext import sharded
@@ -37,7 +62,7 @@ def _told(value: Any, line: str) -> str:
             shape = made(tuple(map(int, value[1])), "float32", sharding=value[0])
         except Exception as error:
             raise UsageError(f"%sharding {line}: {str(error).splitlines()[0]}") from None
-        return sharded.live(shape, "")
+        return Shown(*sharded.live(shape, ""))
     if isinstance(value, jax.sharding.Sharding):
         raise UsageError(f"%sharding {line}: a sharding alone has no shape; write %sharding {line}, (16, 32)")
     leaves = jax.tree_util.tree_leaves_with_path(value)
@@ -47,6 +72,6 @@ def _told(value: Any, line: str) -> str:
     if not arrays:
         raise UsageError(f"%sharding {line}: {type(value).__name__} holds no jax.Array")
     if len(arrays) == 1 and not arrays[0][0]:
-        return sharded.live(value, line if line.isidentifier() else "")
+        return Shown(*sharded.live(value, line if line.isidentifier() else ""))
     named = [(line + jax.tree_util.keystr(path), leaf) for path, leaf in arrays]
-    return sharded.live_table(named)
+    return Shown(sharded.live_table(named))

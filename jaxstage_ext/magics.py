@@ -10,6 +10,7 @@ from typing import Any
 from IPython.core.error import UsageError
 from IPython.core.magic import Magics, line_cell_magic, line_magic, magics_class, needs_local_scope, no_var_expand
 from IPython.core.magic_arguments import MagicArgumentParser
+from IPython.display import display
 
 from jaxstage_ext import command, compile_options, live, staging
 from jaxstage_ext.completion import completer
@@ -93,7 +94,7 @@ class StageMagics(Magics):
     def sharding(self, line: str, local_ns: dict[str, Any] | None = None) -> None:
         staging.check_jax()
         assert self.shell
-        print(live.text(line, {**self.shell.user_ns, **(local_ns or {})}))
+        display(live.shown(line, {**self.shell.user_ns, **(local_ns or {})}))  # type: ignore[no-untyped-call, unused-ignore]
 
     sharding.__doc__ = live.HELP
 

@@ -12,12 +12,13 @@ import numpy as np
 
 from jaxstage_ext import numbers, refused
 from jaxstage_ext.analysis import collectives as tables
-from jaxstage_ext.analysis import propagation, sharding_plain, sharding_text
+from jaxstage_ext.analysis import mesh_sheet, propagation, sharding_plain, sharding_text
 from jaxstage_ext.analysis.collective_ops import any_in
 from jaxstage_ext.analysis.collectives import Collectives, Program
 from jaxstage_ext.analysis.cost import Places
 from jaxstage_ext.analysis.interconnect import Links
 from jaxstage_ext.analysis.mesh import Mesh
+from jaxstage_ext.analysis.mesh_sheet import Sheet
 from jaxstage_ext.analysis.propagation import COMPILER, YOU, Propagated
 from jaxstage_ext.analysis.sharding import Sharding, on_one_device, unknown
 from jaxstage_ext.analysis.sharding_map import ShardingMap
@@ -214,14 +215,16 @@ def _devices(inspection: Inspection) -> int:
     return int(getattr(inspection.compiled, "devices", 1) or 1)
 
 
-def live(array: Any, name: str) -> str:
-    """Which device holds which slice of an array, in words."""
+def live(array: Any, name: str) -> tuple[str, Sheet | None]:
+    """(which device holds which slice of an array, in words; the same drawn, None where there is nothing to draw)."""
     value, places = _live(array, name)
+    told = describe(value, places)
     try:
         array.sharding.shard_shape(array.shape)
     except ValueError as error:
-        return f"{describe(value, places)}\nJAX refuses it: {' '.join(str(error).split())}"
-    return describe(value, places)
+        told = f"{told}\nJAX refuses it: {' '.join(str(error).split())}"
+    drawn = len(places) > 1 and value.map.fits
+    return told, mesh_sheet.sheet(value, places) if drawn else None
 
 
 def live_table(arrays: Sequence[tuple[str, Any]]) -> str:

@@ -7,6 +7,8 @@ from collections.abc import Iterator
 import pytest
 from magic_shell import Shell, fresh_shell
 
+from jaxstage_ext import live
+
 SETUP = """
 import jax, jax.numpy as jnp
 from jax.sharding import AxisType, NamedSharding, PartitionSpec as P
@@ -31,6 +33,17 @@ def test_an_array(shell: Shell) -> None:
         "[0:8, 0:32]   0 1",
         "[8:16, 0:32]  2 3",
     ]
+
+
+def test_a_notebook_has_it_drawn(shell: Shell) -> None:
+    drawn = live.shown("x", shell.ip.user_ns)._repr_html_()
+    assert drawn is not None
+    assert "device 3: [8:16, 0:32]" in drawn
+    assert "<p>Each device holds f32[8,32], 1.02 kB; the same on 2 devices.</p>" in drawn
+    assert live.shown("tree", shell.ip.user_ns)._repr_html_() is None
+    refused = live.shown("x.sharding, (7, 4)", shell.ip.user_ns)._repr_html_()
+    assert refused is not None
+    assert "JAX refuses it" in refused and "75% filled" in refused
 
 
 def test_a_pytree_is_a_table(shell: Shell) -> None:

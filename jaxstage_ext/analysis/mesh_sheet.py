@@ -70,7 +70,7 @@ def sheet(value: Value, places: Sequence[Place] = ()) -> Sheet:
     left = f"{drawn} of {mesh.size:,} devices are drawn" + (f", those at {axes}" if axes else "")
     title = f"{value.name} {value.map.dtype}[{','.join(map(str, value.map.shape))}] {value.map.sharding.spec}"
     return Sheet(
-        title=f"{title} on mesh {mesh}" if value.map.sharding.mesh is not None else title,
+        title=(f"{title} on mesh {mesh}" if value.map.sharding.mesh is not None else title).strip(),
         rows=names[0],
         columns=names[1] if len(names) > 1 else "",
         cells=cells,

@@ -107,7 +107,8 @@ def _way(cause: Cause) -> str:
     """What is laid anew, how it comes, and how that lies for which it is made."""
     value = cause.text.removeprefix(_RESHARDING)
     if not cause.before:
-        return f"{value}."
+        why = f", for {cause.why_unknown}" if cause.why_unknown else ""
+        return f"{value}; between which shardings is not known{why}."
     if cause.before == cause.after:
         return f"{value}: lies as {cause.before}, and so does its user, which needs more of it on a device."
     return f"{value}: lies as {cause.before}" + (f", its user as {cause.after}." if cause.after else ".")

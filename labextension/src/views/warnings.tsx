@@ -10,6 +10,9 @@ import { useLook } from "./look";
 const CHECK =
   "Which values are laid anew, or gathered whole, and at which lines; compiles once more, as far as the partitioner";
 
+/** Characters of what the strip below says in full. */
+const MOST_SAID = 60;
+
 const readExchanges = ({ result }: Reply) => ({
   collectives: typeof result.collectives === "number" ? result.collectives : 0,
   known: result.known === true,
@@ -25,7 +28,8 @@ export function nextWarning(session: Session): void {
   if (!place) return session.say("No line is warned of, or it was not asked for: see the head of the panel.");
   session.keep(key, at);
   session.show(place.doc, place.row);
-  return session.say(`${at + 1} of ${placed.length}: ${placed[at]?.text.split("\n")[0]}`);
+  const said = placed[at]?.text.split("\n")[0] ?? "";
+  return session.say(`${at + 1} of ${placed.length}: ${said.length > MOST_SAID ? `${said.slice(0, MOST_SAID)}…` : said}`);
 }
 
 function Labelled({ label, children }: { label: string; children: ComponentChildren }) {

@@ -88,6 +88,12 @@ class Looks:
         """Where values change their dtype, with the bytes that costs. Raises ValueError where nothing was traced."""
         return typed.read(self._whole)
 
+    def dtypes_figure(self) -> Any:
+        """Bytes that values grow by where their dtype changes, by line, as a `plotly.graph_objects.Figure`."""
+        from jaxstage_ext.views import dtypes_figure
+
+        return dtypes_figure.figure(self.dtypes)
+
     @cached_property
     def converts(self) -> bool:
         """Whether the jaxpr changes dtypes."""

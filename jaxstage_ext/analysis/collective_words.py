@@ -38,13 +38,12 @@ def _over(row: Row) -> str:
 
 
 def _taking(row: Row) -> str:
-    """How long, how often, in whose shadow."""
+    """In whose shadow, how long, how often."""
     runs = f" in {row.runs:,.6g} runs" if row.runs != 1 else ""
+    overlap = f"{row.overlap}, " if row.overlap else ""
     if row.total_seconds is None:
-        time = f"time unknown: {row.why_no_seconds}"
-    else:
-        time = f"at least {scaled(row.total_seconds, 's')}{runs}"
-    return time + (f", {row.overlap}" if row.overlap else "")
+        return f"{overlap}time unknown: {row.why_no_seconds}"
+    return f"{overlap}at least {scaled(row.total_seconds, 's')}{runs}"
 
 
 def _altogether(found: Collectives) -> str:

@@ -190,6 +190,43 @@ def test_what_jax_refuses_is_drawn_and_named(open_notebook: Opener, lab: Server)
     notebook.screenshot("shardings-refused")
 
 
+def test_arguments_on_different_devices_are_shown_where_they_lie(open_notebook: Opener, lab: Server) -> None:
+    notebook = open_notebook(
+        lab,
+        [
+            """
+import jax
+jax.config.update("jax_num_cpu_devices", 8)
+import jax.numpy as jnp
+from jax.sharding import Mesh, NamedSharding, PartitionSpec as P
+%load_ext jaxstage_ext
+def on(devices):
+    return jax.device_put(jnp.ones((8, 8)), NamedSharding(Mesh(devices, ("x",)), P("x")))
+""",
+            """
+%%compile
+def product(w, x):
+    return w @ x
+
+product(on(jax.devices()[:2]), on(jax.devices()[4:]))
+""",
+        ],
+        width=1400,
+    )
+    notebook.run_all()
+    panel = notebook.panel()
+    panel.root.locator(".jxs-map-cell").first.wait_for(timeout=LOOK_MS)
+    said = panel.root.locator(".jxs-failure-told").inner_text()
+    assert said == "w lies on the devices 0, 1. x lies on the devices 4, 5, 6, 7."
+    assert cells(panel) == ["0", "1", *["-1"] * 6]
+    panel.root.locator('.jxs-map-cell[data-device="5"]').hover()
+    assert panel.root.locator(".jxs-map-tip").inner_text() == "device 5 of host 0: nothing of w"
+    panel.root.locator(".jxs-grid-row[data-row]").nth(1).click()
+    panel.root.locator(".jxs-map-head b", has_text="x").wait_for()
+    assert cells(panel) == ["-1"] * 4 + ["0", "1", "2", "3"]
+    notebook.screenshot("shardings-apart")
+
+
 def test_a_narrow_panel(open_notebook: Opener, lab: Server) -> None:
     notebook, panel = opened(open_notebook, lab, ON_CPUS, width=760)
     open_tab(panel, "shardings", ".jxs-map-cell")

@@ -75,7 +75,8 @@ def _get_shardings(inspections: Inspections, params: Params, progress: jobs.Prog
     places = [
         [one.id, one.process, list(one.coords) if one.coords is not None else None, one.core] for one in found.places
     ]
-    more = {"places": places, "mesh": str(found.mesh) if found.mesh else "", "notes": list(found.notes)}
+    meshes = found.meshes if found.notes else found.meshes[:1]
+    more = {"places": places, "mesh": " and ".join(map(str, meshes)), "notes": list(found.notes)}
     return result | more | {"whole": bool(params.get("all")), "values": len(values)}, buffers
 
 

@@ -64,7 +64,20 @@ def count(ops: Operations) -> Counts:
         flops[row], transcendentals[row] = own, slow
         if reason:
             unknown[row] = reason
+    rows = np.flatnonzero(_dynamic(ops) & ((flops > 0) | (transcendentals > 0)))
+    flops[rows] = np.nan
+    unknown |= dict.fromkeys(rows.tolist(), _DYNAMIC)
     return Counts(flops, transcendentals, unknown)
+
+
+_DYNAMIC = "its shape is known only when it runs; transcendentals and bytes are at most these"
+
+
+def _dynamic(ops: Operations) -> npt.NDArray[np.bool_]:
+    """Which instructions give or take an array of a size that is not known."""
+    found, operand = ops.shapes.dynamic.copy(), ops.operands.values
+    found[ops.operands.owner[(operand >= 0) & ops.shapes.dynamic[operand]]] = True
+    return found
 
 
 class _Applied:

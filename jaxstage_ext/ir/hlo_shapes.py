@@ -8,11 +8,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+import numpy.typing as npt
 
 from jaxstage_ext.ir import protowire
 from jaxstage_ext.ir.protowire import Bytes, Longs
 
-_ELEMENT_TYPE, _DIMENSIONS, _TUPLE_SHAPES, _LAYOUT = 2, 3, 4, 5
+_ELEMENT_TYPE, _DIMENSIONS, _TUPLE_SHAPES, _LAYOUT, _DYNAMIC = 2, 3, 4, 5, 6
+_FIELDS = (_ELEMENT_TYPE, _DIMENSIONS, _TUPLE_SHAPES, _LAYOUT, _DYNAMIC)
 _MINOR_TO_MAJOR, _TILES, _ELEMENT_BITS, _MEMORY_SPACE = 1, 6, 7, 8
 _TILE_DIMENSIONS = 1
 TUPLE, OPAQUE, TOKEN = 13, 14, 17
@@ -64,6 +66,7 @@ class Shapes:
       padded: bytes with each array filled up to whole tiles, where its layout has any (TPU).
       memory_space: as the layout has it, 0 for the default.    apart: of `padded`, what is in another space.
       dims: sizes of all arrays one after another; those of instruction i begin at `first[i]`.
+      dynamic: whether a size is known only when the program runs; those given are the largest.
     """
 
     element_type: Longs
@@ -75,6 +78,7 @@ class Shapes:
     apart: Longs
     first: Longs
     dims: Longs
+    dynamic: npt.NDArray[np.bool_]
 
     def sizes(self, i: int) -> list[int]:
         """The dimensions of instruction i's array."""
@@ -87,6 +91,7 @@ def read(data: Bytes, field: protowire.Field, n: int) -> Shapes:
     owner, offset, size = field.row, field.offset, field.size
     top = _level(data, offset, size)
     elements, total, padded, apart = (np.zeros(n, np.int64) for _ in range(4))
+    dynamic = np.zeros(n, bool)
     level, arrays = top, ~np.isin(top.kind, (TUPLE, OPAQUE, TOKEN))
     while len(owner):
         np.add.at(elements, owner[arrays], level.elements[arrays])
@@ -94,6 +99,7 @@ def read(data: Bytes, field: protowire.Field, n: int) -> Shapes:
         filled = (level.padded * level.bits + 7) // 8
         np.add.at(padded, owner[arrays], filled[arrays])
         np.add.at(apart, owner[arrays & (level.space > 0)], filled[arrays & (level.space > 0)])
+        dynamic[owner[level.dynamic]] = True
         owner, offset, size = owner[level.inner.row], level.inner.offset, level.inner.size
         level = _level(data, offset, size)
         arrays = ~np.isin(level.kind, (TUPLE, OPAQUE, TOKEN))
@@ -107,6 +113,7 @@ def read(data: Bytes, field: protowire.Field, n: int) -> Shapes:
         apart,
         _spread(field.row, top.first, n),
         top.dims,
+        dynamic,
     )
 
 
@@ -127,11 +134,12 @@ class _Level:
     first: Longs
     dims: Longs
     inner: protowire.Field
+    dynamic: Longs
 
 
 def _level(data: Bytes, offset: Longs, size: Longs) -> _Level:
     n = len(offset)
-    parts = protowire.read(data, offset, offset + size, (_ELEMENT_TYPE, _DIMENSIONS, _TUPLE_SHAPES, _LAYOUT))
+    parts = protowire.read(data, offset, offset + size, _FIELDS)
     kind = _spread(parts[_ELEMENT_TYPE].row, parts[_ELEMENT_TYPE].value, n)
     owner, dims = protowire.packed(data, parts[_DIMENSIONS])
     rank = np.bincount(owner, minlength=n).astype(np.int64)
@@ -157,7 +165,17 @@ def _level(data: Bytes, offset: Longs, size: Longs) -> _Level:
         first,
         dims,
         parts[_TUPLE_SHAPES],
+        _marked(data, parts[_DYNAMIC]),
     )
+
+
+def _marked(data: Bytes, field: protowire.Field) -> Longs:
+    """The messages of which one of the packed truth values is true."""
+    found = field.value * (field.size == 0) > 0
+    for place in range(int(np.max(field.size, initial=0))):
+        has = field.size > place
+        found[has] |= data[field.offset[has] + place] > 0
+    return np.asarray(field.row[found])
 
 
 def _padded(

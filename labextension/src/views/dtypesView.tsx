@@ -12,7 +12,7 @@ import { lineOf, rowOfLine } from "./sourceLine";
 import { Waiting } from "./waiting";
 
 const FIRST = { field: "", down: false };
-const WIDTHS = { stage: 64, from: 52, to: 52, kind: 84, shape: 90, grows: 60, runs: 48, by: 84, for: 130, line: 110 };
+const WIDTHS = { stage: 64, from: 52, to: 52, kind: 84, shape: 118, grows: 60, runs: 48, by: 84, for: 130, line: 110 };
 const read = (reply: Reply) => readTable(reply, WIDTHS);
 
 function Shown({ session, told }: { session: Session; told: Told }) {

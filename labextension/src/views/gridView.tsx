@@ -8,7 +8,7 @@ const OVERSCAN = 8;
 const WHOLE = 500;
 const BARS = new Set(["flops", "bytes"]);
 /** Paths, lines, leaves of a tree: where room lacks, their beginning goes. */
-const TELLS_AT_ITS_END = /[/:]|\]$/;
+const TELLS_AT_ITS_END = /[/:]|'\]$/;
 
 interface Props {
   grid: Grid;

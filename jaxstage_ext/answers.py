@@ -42,12 +42,12 @@ class Answer:
 def bound(inspection: Inspection, progress: Progress = _quiet) -> Answer:
     """What bounds the program, and the line that most of its least time goes to; without peaks, most bytes."""
     roof = inspection.cost.roofline
-    known = bool(np.nansum(roof.seconds) > 0)
-    line, share = _largest(roof.line, roof.seconds if known else roof.moved)
+    is_unknown = roof.verdict.startswith("What bounds it is unknown")
+    line, share = _largest(roof.line, roof.seconds - roof.hidden if roof.total else roof.moved)
     row = next((int(row) for at, row in zip(roof.line, roof.row, strict=True) if at == line), -1) if line else -1
-    most = f" {line} takes {share:.0%} of {'that time' if known else 'the bytes that are moved'}." if line else ""
-    state = "unknown" if roof.verdict.startswith("What bounds it is unknown") else ""
-    return Answer(roof.verdict + most, line, row, state, "cost")
+    what = "the bytes that are moved" if not roof.total else "the time that is known" if is_unknown else "that time"
+    most = f" {line} takes {share:.0%} of {what}." if line else ""
+    return Answer(roof.verdict + most, line, row, "unknown" if is_unknown else "", "cost")
 
 
 def fit(inspection: Inspection, progress: Progress = _quiet) -> Answer:

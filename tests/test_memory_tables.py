@@ -196,11 +196,43 @@ def test_programs_with_next_to_nothing_in_them() -> None:
         (lambda x: x * 2, (jnp.ones((0, 3)),)),
         (lambda x: x, (jnp.float32(1),)),
         (lambda k: jax.random.normal(k, (8,)), (jax.random.key(0),)),
+        (lambda x: None, (X,)),
+        (lambda x: x.astype(jnp.int4), (jnp.ones(16, jnp.int8),)),
+        (lambda x: ~x, (jnp.ones(3, bool),)),
+        (lambda x: jnp.fft.fft(x), (jnp.ones(64),)),
+        (lambda x: x.sum((0, 2)), (jnp.ones((2, 3, 4, 5, 6, 2)),)),
+        (lambda x: jax.lax.while_loop(lambda c: c.sum() > 1, lambda c: c * 0.5, x), (X,)),
     ):
         found = of(function, *arguments)
         assert found.fit.fits and len(found.arguments) == len(arguments)
         assert sum(found.peak_set["size"]) == found.space().peak
         json.loads(found.to_json())
+
+
+def test_a_thousand_devices() -> None:
+    needs_tpu()
+    rows = jax.ShapeDtypeStruct((1024, 256), jnp.float32)
+    inspection = inspect(
+        lambda x, w: jnp.tanh(x @ w),
+        *(rows, jax.ShapeDtypeStruct((256, 256), jnp.float32)),
+        stage="lower",
+        target="v5p:8x8x16",
+        mesh="data=1024",
+        in_specs=(PartitionSpec("data"), PartitionSpec()),
+    )
+    found = inspection.memory
+    table = by(found.arguments, "argument")
+    assert (table["x"]["shape"], table["x"]["size"]) == ("f32[1,256]", 1024)
+    assert table["w"]["size"] == 256 * 256 * 4 and found.fit.fits
+
+
+def test_shapes_that_xla_does_not_know() -> None:
+    from jax import export
+
+    (b,) = export.symbolic_shape("b")
+    inspection = inspect(lambda x: x * 2, jax.ShapeDtypeStruct((b, 4), jnp.float32), stage="lower")
+    with pytest.raises(jax.errors.JaxRuntimeError, match="can't be translated to XLA HLO"):
+        _ = inspection.memory
 
 
 def test_a_memory_that_there_is_not() -> None:

@@ -97,7 +97,8 @@ def arguments(laid: Laid, entry: Entry | None) -> Table:
         )
     kept = [(argument, rows.get(i + entry.tokens), i + entry.tokens) for i, argument in enumerate(_kept(entry))]
     listed = [*kept, *((argument, None, -1) for argument in entry.arguments if not argument.kept)]
-    found, read = laid.buffers, {*np.unique(laid.ops.operands.values).tolist(), *laid.ops.roots.tolist()}
+    found, read = laid.buffers, np.zeros(len(laid.ops) + 1, bool)  # one more for an instruction that is unknown: -1
+    read[laid.ops.operands.values] = read[laid.ops.roots] = True
     size = [float(found.size[row]) if row is not None else np.nan for _, row, _ in listed]
     used = [float(found.used[row]) if row is not None else np.nan for _, row, _ in listed]
     columns = {
@@ -108,7 +109,7 @@ def arguments(laid: Laid, entry: Entry | None) -> Table:
         "donated": Column([argument.donated for argument, _, _ in listed]),
         "its memory becomes": Column([", ".join(taken.get(number, ())) for _, _, number in listed]),
         "state": Column([_state(argument, taken.get(number, ())) for argument, _, number in listed]),
-        "used": Column([row is not None and int(found.instruction[row]) in read for _, row, _ in listed]),
+        "used": Column([row is not None and bool(read[found.instruction[row]]) for _, row, _ in listed]),
     }
     pruned = {
         (i, "size"): "JAX pruned it: the function does not use it, so that it never reaches the device"

@@ -166,15 +166,15 @@ def _failure(ip: Any, inspections: Sequence[Any], stopped: BaseException | None,
 
 def execute(ip: Any, inspections: Sequence[Any]) -> Any:
     """The value of the executable that this kernel has; a tuple if there are several calls."""
+    local = [inspection.targets["local"] for inspection in inspections]
     failure: BaseException | None = None
     try:
         with interruptible():
-            values = [inspection.targets["local"].execute() for inspection in inspections]
+            values = [one.execute() for one in local]
         return values[0] if len(values) == 1 else tuple(values)
     except BaseException as error:
         failure = error
-    ran_out = any(inspection.ran_out for inspection in inspections)
-    if ran_out and show_again(inspections):
+    if any(one.ran_out for one in local) and show_again(local):
         raise in_one_line(failure, "the panel above shows what takes the memory")
     raise _without_our_frames(ip, failure)
 

@@ -11,7 +11,7 @@ from magic_shell import Shell, fresh_shell
 
 from jaxstage_ext import exhausted, inspect, tabs
 from jaxstage_ext.core import worker
-from jaxstage_ext.views import mimebundle
+from jaxstage_ext.views import display, mimebundle
 
 SIDE = 1 << 24
 SIZE = 4 * SIDE * SIDE
@@ -68,6 +68,14 @@ def test_run_of_the_magic(shell: Shell) -> None:
     assert "RESOURCE_EXHAUSTED: Out of memory allocating" in str(seen.error)
     assert "jaxstage_ext" not in seen.text and "`.memory` of this inspection" in seen.text
     assert shell["ins"].error.stage == "run"
+
+
+def test_run_beside_another_target(shell: Shell, monkeypatch: pytest.MonkeyPatch) -> None:
+    told: list[str] = []
+    monkeypatch.setattr(display, "show_again", lambda inspections: told.extend(str(i.target) for i in inspections))
+    shell.run(f"%%compile --run -o ins -t cpu:2 -t local\n{HUGE}huge(jnp.float32(3))")
+    assert told == ["local"]
+    assert shell["ins"].error is None and shell["ins"].targets["local"].error.stage == "run"
 
 
 def test_a_cell_that_dies_before_its_call_is_staged_shows_what_the_call_takes(shell: Shell) -> None:

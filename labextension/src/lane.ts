@@ -124,7 +124,7 @@ function readWarning(raw: unknown): Warning {
 
 export class Warned {
   private constructor(
-    private rows: Rows,
+    private marks: Rows,
     readonly warnings: Warning[],
     readonly total: number,
   ) {}
@@ -137,11 +137,15 @@ export class Warned {
   }
 
   at(doc: string, row: number): Mark | null {
-    return this.rows.get(doc)?.get(row) ?? null;
+    return this.marks.get(doc)?.get(row) ?? null;
   }
 
   has(doc: string): boolean {
-    return (this.rows.get(doc)?.size ?? 0) > 0;
+    return (this.marks.get(doc)?.size ?? 0) > 0;
+  }
+
+  rows(doc: string): Iterable<number> {
+    return this.marks.get(doc)?.keys() ?? [];
   }
 
   /** Those that can be gone to. */

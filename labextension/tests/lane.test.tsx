@@ -141,6 +141,8 @@ describe("warnings at the lines", () => {
     expect(row("hlo", 106)?.querySelector(".jxs-warning")?.getAttribute("aria-label")).toContain("Do this.");
     expect(row("python", 3)?.querySelector<HTMLElement>(".jxs-warning")?.title).toBe("Involuntary.\nDo this.");
     expect(row("hlo", 101)?.querySelector(".jxs-warning")?.textContent).toBe("");
+    expect($$('[data-doc="hlo"] .jxs-mark-warning').length).toBeGreaterThan(0);
+    expect($$('[data-doc="jaxpr"] .jxs-mark-warning').length).toBe(0);
   });
 
   it("the button and w go to the next of them, and round", async () => {

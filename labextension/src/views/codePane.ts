@@ -211,7 +211,8 @@ export class CodePane {
   private paintRuler(): void {
     const { session, doc } = this;
     const errorRow = doc.kind === "python" ? session.errorRow() : -1;
-    this.ruler.paint(session.lit(session.store.get().selected), errorRow, scrollHeight(this.geometry));
+    const { selected, warned } = session.store.get();
+    this.ruler.paint(session.lit(selected), errorRow, scrollHeight(this.geometry), warned?.rows(doc.kind) ?? []);
   }
 
   /** Brings the hit that is stepped to into view sideways. */

@@ -1,15 +1,15 @@
-/** Marks beside the scrollbar: where in the whole document the counterparts, the hits and the error are. */
+/** Marks beside the scrollbar: where in the whole document the counterparts, the hits, what is warned of and the error are. */
 
 import type { Doc } from "../document";
 import { type Lit, STRONG, WEAK, classOf } from "../links";
 import { element } from "./rowView";
 
-const CLASSES = ["", "weak", "hit", "strong", "error"] as const;
-const [, WEAK_MARK, HIT_MARK, STRONG_MARK, ERROR_MARK] = CLASSES.keys();
+const CLASSES = ["", "weak", "hit", "strong", "warning", "error"] as const;
+const [, WEAK_MARK, HIT_MARK, STRONG_MARK, WARNING_MARK, ERROR_MARK] = CLASSES.keys();
 const SLOT_PX = 3;
 
 /** The strongest thing in each slot of the ruler, as an index into CLASSES. */
-export function slots(doc: Doc, lit: Lit | null, errorRow: number, n: number): Uint8Array {
+export function slots(doc: Doc, lit: Lit | null, errorRow: number, n: number, warned: Iterable<number> = []): Uint8Array {
   const marks = new Uint8Array(n);
   const put = (row: number, mark = 0) => {
     const slot = Math.min(n - 1, Math.floor((doc.folds.indexOf(row) / Math.max(1, doc.folds.visible)) * n));
@@ -23,6 +23,7 @@ export function slots(doc: Doc, lit: Lit | null, errorRow: number, n: number): U
     }
   }
   if (doc.search.open) for (const row of doc.search.hits?.rows ?? []) put(row, HIT_MARK);
+  for (const row of warned) put(row, WARNING_MARK);
   if (errorRow >= 0) put(errorRow, ERROR_MARK);
   return marks;
 }
@@ -43,10 +44,10 @@ export class Ruler {
   }
 
   /** `textHeight`: of all rows, in pixels; where they do not fill the view, marks stand beside their rows. */
-  paint(lit: Lit | null, errorRow: number, textHeight: number): void {
+  paint(lit: Lit | null, errorRow: number, textHeight: number, warned: Iterable<number>): void {
     this.height = Math.min(this.node.clientHeight, textHeight);
     const n = Math.max(1, Math.floor(this.height / SLOT_PX));
-    const marks = slots(this.doc, lit, errorRow, n);
+    const marks = slots(this.doc, lit, errorRow, n, warned);
     const nodes: HTMLElement[] = [];
     marks.forEach((mark, slot) => {
       if (!mark) return;

@@ -205,9 +205,8 @@ def _compare(inspection: Inspection) -> dict[str, Any] | None:
 
 def _refused(inspection: Inspection) -> list[mesh_sheet.Sheet]:
     """How the values that JAX refused were to lie, drawn."""
-    if not tabs.is_refused(inspection):
+    if (found := tabs.refused(inspection)) is None:
         return []
-    found = inspection.shardings
     known = [value for value in found.values if value.map.fits]
     wrong = [value for value in known if value.map.is_uneven] or known
     return [mesh_sheet.sheet(value, found.places) for value in wrong[:_MOST_DRAWN]]
@@ -335,7 +334,7 @@ def _error(inspection: Inspection) -> dict[str, Any] | None:
         "stage": error.stage,
         "type": error.type,
         "message": error.message,
-        "told": " ".join(inspection.shardings.notes) if tabs.is_refused(inspection) else "",
+        "told": " ".join(refused.notes) if (refused := tabs.refused(inspection)) is not None else "",
         "file": span.file if span else None,
         "label": (span.cell or span.file) if span else None,
         "line": span.line if span else None,

@@ -11,6 +11,7 @@ from jaxstage_ext.analysis import sharding_errors
 from jaxstage_ext.core import jax_private, stages
 
 if TYPE_CHECKING:
+    from jaxstage_ext.analysis.shardings import Shardings
     from jaxstage_ext.inspection import Inspection
 
 
@@ -44,6 +45,16 @@ def is_refused(inspection: Inspection) -> bool:
     failed = inspection._staged.failed
     lowered = isinstance(stages.unwrap(inspection.lowered), jax.stages.Lowered)
     return failed is not None and not lowered and sharding_errors.is_one(str(failed.error))
+
+
+def refused(inspection: Inspection) -> Shardings | None:
+    """How the values were to lie that JAX refused; None where that is not what failed, or cannot be told."""
+    if not is_refused(inspection):
+        return None
+    try:
+        return inspection.shardings
+    except (RuntimeError, ValueError):  # such as that there is no device: the error itself is shown all the same
+        return None
 
 
 def _is_laid_out(inspection: Inspection) -> bool:

@@ -75,6 +75,19 @@ def test_text_and_html_draw_the_mesh(refused: Inspection) -> None:
     assert cells[3 * 2 + 2] == "device 3: [4:7, 3:6], 75% filled"
 
 
+def test_where_it_cannot_be_drawn_the_error_is_shown_all_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
+    def fails(*_: Any) -> None:
+        raise RuntimeError("no device")
+
+    monkeypatch.setattr("jaxstage_ext.refused.read", fails)
+    mesh = jax.make_mesh((2, 2), ("data", "model"), axis_types=(AxisType.Auto,) * 2)
+    with pytest.raises(ValueError, match="divi") as raised:
+        inspect(jax.jit(jnp.tanh, in_shardings=NamedSharding(mesh, P("data"))), jnp.ones((7, 6)))
+    summary = raised.value.inspection.summary()  # type: ignore[attr-defined]
+    assert (summary["error"]["told"], summary["meshes"]) == ("", [])
+    assert "7" in summary["error"]["message"]
+
+
 def value(devices: int, *sizes: int) -> Value:
     return Value("x", ARGUMENT, ShardingMap(sizes, replicated(devices, len(sizes)), "f32", 32))
 

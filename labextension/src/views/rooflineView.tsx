@@ -49,26 +49,37 @@ function roofs({ g, colour, font }: Surface, axes: Axes, roof: Roofline): void {
   g.lineWidth = 1.5;
   g.textAlign = "right";
   g.strokeStyle = g.fillStyle = colour(variable("compute"));
-  let [right, above] = [axes.right - 2, Number.POSITIVE_INFINITY];
+  for (const { peak } of tops) {
+    const y = toY(axes, peak);
+    line(g, bandwidth ? Math.max(axes.left, toX(axes, peak / bandwidth)) : axes.left, y, axes.right, y);
+  }
+  if (bandwidth) slope({ g, colour }, axes, bandwidth, tops.at(-1)?.peak ?? 10 ** axes.y[1]);
+  g.textAlign = "right";
+  let [right, above, previous] = [axes.right - 2, Number.POSITIVE_INFINITY, 0];
   for (const { names, peak } of tops) {
     const y = toY(axes, peak);
     const text = `${names} ${scaled(peak, "FLOP/s")}`;
-    right = above - y < LABEL_PX ? right - g.measureText(text).width - 12 : axes.right - 2;
-    above = y;
-    line(g, bandwidth ? Math.max(axes.left, toX(axes, peak / bandwidth)) : axes.left, y, axes.right, y);
-    g.fillText(text, right, y - 4);
+    const width = g.measureText(text).width;
+    right = above - y < LABEL_PX ? right - previous - 12 : axes.right - 2;
+    [above, previous] = [y, width];
+    g.fillStyle = colour("--jxs-bg");
+    g.fillRect(right - width - 3, y - 6, width + 6, 12);
+    g.fillStyle = colour(variable("compute"));
+    g.fillText(text, right, y + 4);
   }
-  if (!bandwidth) return;
+}
+
+function slope({ g, colour }: Pick<Surface, "g" | "colour">, axes: Axes, bandwidth: number, top: number): void {
   g.strokeStyle = g.fillStyle = colour(variable("memory"));
   const low = 10 ** axes.x[0];
-  const high = Math.min(10 ** axes.x[1], (tops.at(-1)?.peak ?? 10 ** axes.y[1]) / bandwidth);
+  const high = Math.min(10 ** axes.x[1], top / bandwidth);
   g.save();
   g.beginPath();
   g.rect(axes.left, axes.top, axes.right - axes.left, axes.bottom - axes.top);
   g.clip();
   line(g, toX(axes, low), toY(axes, low * bandwidth), toX(axes, high), toY(axes, high * bandwidth));
   g.restore();
-  const middle = Math.sqrt(Math.max(low, 10 ** axes.y[0] / bandwidth) * high);
+  const middle = Math.max(low, 10 ** axes.y[0] / bandwidth) ** 0.3 * high ** 0.7;
   g.textAlign = "left";
   g.fillText(`memory ${scaled(bandwidth, "B/s")}`, toX(axes, middle) + 8, toY(axes, middle * bandwidth) + 12);
 }

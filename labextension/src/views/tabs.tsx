@@ -53,7 +53,7 @@ export function Tabs({ session, tabs, open, onFull }: { session: Session; tabs: 
               class="jxs-tab"
               key={name}
               data-view={name}
-              title={`${hint} (${i + 1})`}
+              title={i < 9 ? `${hint} (${i + 1})` : hint}
               aria-selected={name === open}
               tabIndex={name === open ? 0 : -1}
               onClick={() => session.store.set({ view: name })}

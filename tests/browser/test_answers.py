@@ -75,6 +75,7 @@ roof, found, first = ins.cost.roofline, ins.memory, next(ins.collectives.table.r
 print("TOLD", json.dumps(dict(
     bound=roof.bounded_by, fits=found.fit.text, differ=next(found.checks.rows())["note"],
     lines=[line for line in ins.answers["line"]], kind=first["collective"], collectives=ins.collectives.headline,
+    count=ins.exchanges[0], rows=len(ins.collectives),
 )))
 """
 TARGETS = {"v5e:4x4": ("tpu", "data=4,model=4"), "h100:8": ("cuda", "data=2,model=4")}
@@ -120,6 +121,7 @@ def test_four_questions_of_a_newcomer(open_notebook: Opener, lab: Server, target
         line in said[name] for name, line in zip(("bound", "fit", "memory", "collective"), told["lines"], strict=True)
     )
     assert told["collectives"] in said["collective"] and f"{told['kind']}" in said["collective"]
+    assert told["count"] == told["rows"], "the header counts what the tab lists, also where a TPU does one in pieces"
     assert told["differ"] == "", "what is reserved is XLA's own figure"
     assert "MultiHeadDotProductAttention" in said["memory"]
 

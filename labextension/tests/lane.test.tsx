@@ -4,6 +4,7 @@ import { mount } from "../src/mount";
 import { Session } from "../src/session";
 import type { Params, Reply } from "../src/source";
 import { readState } from "../src/state";
+import { VIEWS } from "../src/views/views";
 import { packed } from "./costReplies";
 import fixture from "./fixtures/loss.json";
 import { $, $$, FakeKernel, click, key, soon } from "./kernel";
@@ -169,6 +170,14 @@ describe("warnings at the lines", () => {
     await open();
     await soon(() => expect(check()).not.toBeNull());
     choose("sharding");
+    await soon(() => expect(button()).not.toBeNull());
+    unmount();
+    VIEWS.answers = { title: "Answers", hint: "", component: () => <p /> };
+    await open(["code", "collectives", "answers"]);
+    session.store.set({ view: "answers" });
+    await soon(() => expect($(".jxs-panes")).toBeNull());
+    expect(button()).toBeNull();
+    session.store.set({ view: "code" });
     await soon(() => expect(button()).not.toBeNull());
   });
 

@@ -13,6 +13,9 @@ const CHECK =
 /** Characters of what the strip below says in full. */
 const MOST_SAID = 60;
 
+/** Tabs for which the compiler is asked the same. */
+const ASKING = ["collectives", "answers"];
+
 const readExchanges = ({ result }: Reply) => ({
   collectives: typeof result.collectives === "number" ? result.collectives : 0,
   known: result.known === true,
@@ -79,7 +82,7 @@ function useAsked(session: Session, known: boolean): [boolean, () => void] {
     set(true);
   };
   useEffect(() => {
-    if (view === "collectives") visit(true);
+    if (ASKING.includes(view)) visit(true);
     else if (visited || known || lane) ask();
   }, [view, known, lane]);
   return [asked, ask];

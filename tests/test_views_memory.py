@@ -80,6 +80,15 @@ def test_columns_of_all_buffers(inspection: Inspection) -> None:
     assert result["tables"]["arguments"]["rows"][0][0] == "w"
 
 
+def test_a_page_that_is_opened_again_is_told_the_same_at_once(
+    inspection: Inspection, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first, buffers = asked(inspection, "memory")
+    monkeypatch.setattr(memory_looks, "_picture", lambda found: pytest.fail("it was made anew"))
+    again, others = asked(inspection, "memory")
+    assert again == first and others == buffers
+
+
 def test_what_lives_at_a_moment(inspection: Inspection) -> None:
     asked(inspection, "memory")
     peak = inspection.memory.space().position
@@ -128,12 +137,14 @@ def test_a_look_that_was_not_taken_and_one_that_cannot_be() -> None:
 
 
 def test_of_very_many_buffers_the_largest_are_sent(inspection: Inspection, monkeypatch: pytest.MonkeyPatch) -> None:
+    memory_looks._told.clear()
     monkeypatch.setattr(memory_looks, "MOST_BUFFERS", 3)
     monkeypatch.setattr(memory_looks, "MOST_POSITIONS", 3)
     result, buffers = asked(inspection, "memory")
     found = columns(result, buffers)
     assert len(found["start"]) == 3 < result["buffers"] and "steps" not in found
     assert min(found["size"]) >= sorted(inspection.memory.laid.buffers.size)[-3]
+    memory_looks._told.clear()
 
 
 @pytest.mark.parametrize("target", ["local", "v5e:2x2"])

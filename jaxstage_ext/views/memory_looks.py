@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import weakref
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -23,10 +24,18 @@ MOST_ROWS = 400
 """Rows of a table that are sent."""
 _TABLES = ("arguments", "results", "constants", "advice", "checks")
 _HIDDEN = ("row", "from", "to", "memory")
+_told: weakref.WeakKeyDictionary[Memory, Answer] = weakref.WeakKeyDictionary()
+"""Answers of before: a page that is opened again asks again."""
 
 
 def _memory(inspections: Inspections, params: Params, progress: jobs.Progress) -> Answer:
     found: Memory = inspection(inspections, params).memory_look.memory(progress.heard)
+    if found not in _told:
+        _told[found] = _picture(found)
+    return _told[found]
+
+
+def _picture(found: Memory) -> Answer:
     columns, total = _columns(found)
     described, buffers = [], []
     for name, column in columns.items():

@@ -106,8 +106,8 @@ def smooth(browser: Any, page: Any, what: str, selector: str, action: str) -> No
 
 
 def test_opening_each_view(lab, open_notebook) -> None:  # noqa: F811
-    model = (HERE / "model.py").read_text()
-    setup = f"%load_ext jaxstage_ext\nfrom jax.sharding import PartitionSpec as P\n{model}"
+    setup = f"%load_ext jaxstage_ext\nimport sys\nsys.path.insert(0, {str(HERE)!r})\nfrom model import step"
+    setup += "\nfrom jax.sharding import PartitionSpec as P"
     notebook = open_notebook(lab, [setup, f"train_step, arguments = step({LAYERS})", STEP.format(TARGET)], height=1300)
     notebook.page.set_default_timeout(300_000)
     notebook.run_all()

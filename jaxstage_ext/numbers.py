@@ -9,6 +9,7 @@ from weakref import WeakKeyDictionary
 
 import jax
 import numpy as np
+import numpy.typing as npt
 
 from jaxstage_ext.analysis import cost as costs
 from jaxstage_ext.analysis import equations as equation_costs
@@ -84,13 +85,22 @@ def located(inspection: Inspection, ops: Operations) -> Places:
 
 def places(document: Document, ops: Operations) -> Places:
     """Where each instruction stands in the HLO document, and which source line and name scope it has."""
-    row = hlo.rows_of(document.text, ops.names)
+    row = _with_started(ops, hlo.rows_of(document.text, ops.names))
     known = row >= 0
     frame = np.where(known, document._user_frame[np.maximum(row, 0)], -1)
     scope = np.where(known, document.scope[np.maximum(row, 0)], -1)
     labels = {int(f): label(document.frames, int(f)) for f in np.unique(frame)}
     groups = [*map(_group, document.scopes), ""]
     return Places(row, [labels[f] for f in frame.tolist()], [groups[s] for s in scope.tolist()])
+
+
+def _with_started(ops: Operations, row: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
+    """What runs asynchronously is left out of the text: it stands where its start does."""
+    owner, called = ops.called.owner, ops.called.values
+    starts = (ops.opcode[owner] == b"async-start") & (called >= 0)
+    starter = np.full(len(ops.computations), -1, np.int64)
+    starter[called[starts]] = row[owner[starts]]
+    return np.where(row < 0, starter[ops.computation], row)
 
 
 def label(frames: Frames, frame: int) -> str:

@@ -158,3 +158,18 @@ def test_equations_are_counted_without_a_compile(stage: str) -> None:
     assert "dot_general" in found.documents["jaxpr"].lines[table["row"][dot]]
     assert str(found.cost).startswith("33 kFLOP in the jaxpr")
     assert json.loads(found.cost.equations.to_json())["table"] == "equations"
+
+
+def test_what_a_gpu_runs_asynchronously_is_at_the_line_of_its_start() -> None:
+    """The text leaves such instructions out; a scan's slices for the backward pass are often among them."""
+    if lacks := packages.find("cuda").lacks:
+        pytest.skip(f"h100 {lacks}")
+
+    def stacked(w, x):
+        return (jax.lax.scan(lambda x, w: (jnp.tanh(x @ w), None), x, w)[0] ** 2).sum()
+
+    shapes = (jax.ShapeDtypeStruct((8, 512, 512), jnp.float32), jax.ShapeDtypeStruct((1024, 512), jnp.float32))
+    table = inspect(jax.grad(stacked), *shapes, target="h100").cost.table
+    if "async-start" not in table["opcode"]:
+        pytest.skip("this XLA runs nothing of it asynchronously")
+    assert all(row["line"] and row["row"] >= 0 for row in table.rows())

@@ -6,7 +6,7 @@ const HEIGHT = 150;
 const MOST_LIT = 2000;
 /** Buffers up to which a screen's finer pixels are used. */
 const MOST_FINE = 20_000;
-const HINT = "Left to right the schedule; buffers lie as XLA laid them; the line is what lives. Wheel: Ctrl zooms, Shift moves.";
+const HINT = "Left to right the schedule; the line is what lives. The wheel zooms with Ctrl, moves with Shift.";
 
 interface Props {
   memory: Memory;

@@ -5,6 +5,7 @@ from __future__ import annotations
 import atexit
 import os
 import shutil
+import signal
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
@@ -15,6 +16,8 @@ os.environ.setdefault("JAX_PLATFORMS", "cpu")
 os.environ.setdefault("JAX_NUM_CPU_DEVICES", "4")
 os.environ["IPYTHONDIR"] = tempfile.mkdtemp(prefix="jaxstage-ipython-")
 atexit.register(shutil.rmtree, os.environ["IPYTHONDIR"], ignore_errors=True)
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell's background job ignores it; tests interrupt
 os.environ["COLUMNS"] = "100"
 os.environ.pop("JAX_COMPILATION_CACHE_DIR", None)
 os.environ.pop("JAXSTAGE_CACHE_DIR", None)

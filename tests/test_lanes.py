@@ -298,7 +298,7 @@ def test_a_resharding_that_the_program_asks_for_is_said_to_be() -> None:
 def test_a_resharding_that_nobody_asked_for_says_what_to_do() -> None:
     _, warned, places = of_model().warnings(nothing)
     [gathered] = [one for one in warned if one.text.startswith("Resharding: w2 for dot_general")]
-    assert "lies as P('model', None), its user as P(None, None)." in gathered.text
+    assert "lies as P('model', None), its user as P(None, None) with P(None, 'data')." in gathered.text
     assert gathered.kind == "resharding" and "To do without: give the value" in gathered.text
     source, _ = places[warned.index(gathered)]
     assert "jnp.einsum" in of_model().documents["python"].lines[source[1]]

@@ -33,7 +33,8 @@ class Cause:
 
     Attributes:
       text: in a few words; empty where it is not known, for `why_unknown`.
-      before: the sharding of what goes in.      after: that of the operation for which it is made.
+      before: the sharding of what goes in.      after: that of the operation for which it is made, with that of its
+        other operand.
       line: of that operation.
     """
 
@@ -50,12 +51,14 @@ class Exchanged:
 
     Attributes:
       sizes: how many elements the value in question may have on one device.
-      shapes: its dimensions there, those of size one left out.      axes: along which mesh axes.
+      shapes: its dimensions there, those of size one left out.      given: of these, those of what goes in.
+      axes: along which mesh axes.
     """
 
     kind: str
     sizes: frozenset[int]
     shapes: frozenset[tuple[int, ...]]
+    given: frozenset[tuple[int, ...]]
     axes: frozenset[str]
 
     @property
@@ -104,7 +107,7 @@ class Causes:
         if len(operands) > 1:
             own = Counter((self._scope(operand), self._lines[operand]) for operand in operands)
             places = Counter({place: count for place, count in own.items() if place[0]}) or places
-        alone = exchanged if places.total() == 1 else replace(exchanged, sizes=frozenset(), shapes=frozenset())
+        alone = exchanged if places.total() == 1 else replace(exchanged, sizes=frozenset(), shapes=frozenset(), given=frozenset())
         causes = [self._of_scope(*place, alone, count) for place, count in places.items()]
         return tuple(dict.fromkeys(cause for several in causes for cause in several))
 
@@ -162,16 +165,24 @@ class Causes:
         return distinct
 
     def _taken(self, row: int, what: Exchanged) -> list[Cause]:
-        """The operands of an operation that have the shape of what is exchanged, laid anew for it."""
+        """The operands of an operation that have the shape of what goes in, laid anew for it."""
         before = self._before
         assert before is not None
         operands = dict.fromkeys(one for one in before.ops.operands[row] if one >= 0)
         fitting = [
-            one for one in operands if self._dims(one) in what.shapes and what.axes <= _axes(before.sharding(one))
+            one for one in operands if self._dims(one) in what.given and what.axes <= _axes(before.sharding(one))
         ]
-        after, name = before.sharding(row).spec, self._name(row)
-        specs = [(self._name(one), before.sharding(one).spec) for one in fitting]
-        return [Cause(f"resharding of {of} for {name}", spec, after, before.line(row)) for of, spec in specs]
+        name, line = self._name(row), before.line(row)
+        told = [(self._name(one), before.sharding(one).spec, self._beside(one, row)) for one in fitting]
+        return [Cause(f"resharding of {of} for {name}", spec, after, line) for of, spec, after in told]
+
+    def _beside(self, operand: int, row: int) -> str:
+        """The sharding of an operation, and of what it takes beside an operand."""
+        before = self._before
+        assert before is not None
+        others = [one for one in before.ops.operands[row] if one not in (-1, operand) and before.ops.shapes.rank[one]]
+        specs = dict.fromkeys(before.sharding(one).spec for one in others)
+        return before.sharding(row).spec + "".join(f" with {spec}" for spec in list(specs)[:1])
 
     def _sums_over(self, row: int, what: Exchanged, whole: bool) -> bool:
         """Whether an operation's operands lie along the axes that are summed over; if `whole`, and its result not."""
@@ -229,7 +240,8 @@ class Causes:
         own = before.sharding(row).spec
         users = [user for copy in copies for user in before.users.get(copy, [])] or self._wanting(row)
         out = self._handed_out(row)
-        specs = dict.fromkeys([*(before.sharding(one).spec for one in copies or users), *out])
+        wanted = [before.sharding(one).spec for one in copies] or [self._beside(row, one) for one in users]
+        specs = dict.fromkeys([*wanted, *out])
         names = [*dict.fromkeys(map(self._name, users)), *(["the result"] if out else [])]
         lines = {before.line(user) for user in users}
         text = f"resharding of {self._name(row)}" + (f" for {', '.join(names[:_MOST])}" if names else "")

@@ -219,9 +219,15 @@ class Collectives:
 
     def shapes(self, collective: Found) -> frozenset[tuple[int, ...]]:
         """Dimensions of the one array that goes in and of what comes out, without those of size one."""
+        return self.shapes_given(collective) and self.shapes_given(collective) | {self._dims(collective.row)}
+
+    def shapes_given(self, collective: Found) -> frozenset[tuple[int, ...]]:
+        """Of these, what goes in; none of several arrays."""
         rows = self.operands(collective)
-        sizes = [self._ops.shapes.sizes(row) for row in (*rows, collective.row)] if len(rows) == 1 else []
-        return frozenset(tuple(size for size in each if size != 1) for each in sizes)
+        return frozenset({self._dims(rows[0])} if len(rows) == 1 else ())
+
+    def _dims(self, row: int) -> tuple[int, ...]:
+        return tuple(size for size in self._ops.shapes.sizes(row) if size != 1)
 
     def operands(self, collective: Found) -> list[int]:
         """The arrays that go in."""

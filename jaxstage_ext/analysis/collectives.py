@@ -237,7 +237,7 @@ def _exchanged(found: Found, finder: Finder, groups: Groups) -> Exchanged:
     given = finder.elements(found)
     sizes = {given, given // (groups.size or 1)} if found.kind == "reduce-scatter" else {given}
     axes = frozenset(axis.name for axis in groups.axes or ())
-    return Exchanged(found.kind, frozenset(sizes), finder.shapes(found), axes)
+    return Exchanged(found.kind, frozenset(sizes), finder.shapes(found), finder.shapes_given(found), axes)
 
 
 def _seconds(out: float | None, groups: Groups, links: Links) -> tuple[float | None, str]:

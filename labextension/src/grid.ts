@@ -48,7 +48,8 @@ export interface Order {
 /** A number as a cell shows it; "unknown" where there is none. */
 export function written(value: number | null, unit: string): string {
   if (value === null || !Number.isFinite(value)) return "unknown";
-  return unit ? scaled(value, unit) : value.toLocaleString("en-US", { maximumSignificantDigits: 6 });
+  if (unit) return scaled(value, unit);
+  return value.toLocaleString("en-US", Number.isInteger(value) ? undefined : { maximumSignificantDigits: 3 });
 }
 
 export function cellText(field: Field, row: number): string {

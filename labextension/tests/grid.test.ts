@@ -44,7 +44,7 @@ test("a quarter of a million rows are sorted and filtered at once", () => {
 test("numbers as they are shown; the unknown is never nothing", () => {
   expect([0, 34, 999.9, 1100, 2.5e9, 1e16].map((n) => scaled(n, "B"))).toEqual(["0 B", "34 B", "1 kB", "1.1 kB", "2.5 GB", "10 PB"]);
   expect([3.2e-6, 0.0125, 1.5e-9, 0].map((n) => scaled(n, "s"))).toEqual(["3.2 µs", "12.5 ms", "1.5 ns", "0 s"]);
-  expect([written(null, "B"), written(Number.NaN, ""), written(1234567, ""), written(0.123456789, "")]).toEqual(["unknown", "unknown", "1,234,570", "0.123457"]);
+  expect([written(null, "B"), written(Number.NaN, ""), written(1234567, ""), written(0.123456789, "")]).toEqual(["unknown", "unknown", "1,234,567", "0.123"]);
   const field = { ...numbers("flops", [1e6, 2e6, Number.NaN], "FLOP"), isLeast: (row: number) => row > 0 };
   expect([0, 1, 2].map((row) => cellText(field, row))).toEqual(["1 MFLOP", "≥ 2 MFLOP", "unknown"]);
   expect(cellText(grid.fields[0] as never, 2)).toBe("unknown");

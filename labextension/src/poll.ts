@@ -9,9 +9,9 @@ export interface Progress {
   text: string | null;
 }
 
-const FIRST_MS = 250;
+const FIRST_MS = 40;
 const LONGEST_MS = 1000;
-const GROWTH = 1.25;
+const GROWTH = 1.5;
 const MAX_TEXT = 500;
 
 /** What a reply says of a job under way; null for an answer. */
@@ -40,7 +40,7 @@ function pause(ms: number, signal?: AbortSignal): Promise<void> {
   });
 }
 
-/** The first reply that is an answer; asks again after 250 ms, and up to a second later each time. */
+/** The first reply that is an answer; asks again at once, and up to a second later each time. */
 export async function poll(
   ask: () => Promise<Reply>,
   onProgress: (progress: Progress) => void = () => undefined,

@@ -7,6 +7,7 @@ import re
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 from jaxstage_ext.analysis.collective_ops import Found
 from jaxstage_ext.analysis.propagation import Propagated
@@ -107,7 +108,8 @@ class Causes:
         if len(operands) > 1:
             own = Counter((self._scope(operand), self._lines[operand]) for operand in operands)
             places = Counter({place: count for place, count in own.items() if place[0]}) or places
-        alone = exchanged if places.total() == 1 else replace(exchanged, sizes=frozenset(), shapes=frozenset(), given=frozenset())
+        none: frozenset[Any] = frozenset()
+        alone = exchanged if places.total() == 1 else replace(exchanged, sizes=none, shapes=none, given=none)
         causes = [self._of_scope(*place, alone, count) for place, count in places.items()]
         return tuple(dict.fromkeys(cause for several in causes for cause in several))
 

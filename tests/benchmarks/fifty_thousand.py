@@ -18,8 +18,8 @@ work = cost(
         for i in range(N)
     )
 )  # fmt: skip
-ins.__dict__["cost"] = Costs(ins, work)  # noqa: F821
-ins.cost.__dict__.update(roofline=real.roofline, ledger=real.ledger)  # noqa: F821
+ins.__dict__["cost"] = Costs(ins)  # noqa: F821
+ins.cost.__dict__.update(work=work, roofline=real.roofline, ledger=real.ledger)  # noqa: F821
 
 lane = dice.integers(0, LANES, N)
 start = np.sort(dice.integers(0, LENGTH - 400, N))

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from jaxstage_ext import summary
 from jaxstage_ext.analyses import Analyses
+from jaxstage_ext.analysis.table import scaled
 from jaxstage_ext.core import stages
 from jaxstage_ext.core.devices import CATALOGUE, memory_of
 from jaxstage_ext.core.target import Target
@@ -209,7 +210,7 @@ def _number(value: float, note: str | None = None) -> Cell:
 
 
 def _bytes(value: float | None, reason: str | None, note: str | None = None) -> Cell:
-    return _unknown(reason or "") if value is None else Cell(value, summary.scaled(value, "B"), note=note)
+    return _unknown(reason or "") if value is None else Cell(value, scaled(value, "B"), note=note)
 
 
 def _seconds(value: float | None) -> Cell:
@@ -234,7 +235,7 @@ def _fits(memory: Cell, capacity: Cell) -> Cell:
 
 def _cost(found: Analyses, key: str, unit: str) -> Cell:
     value, reason = found.cost(key)
-    return _unknown(reason) if value is None else Cell(value, summary.scaled(value, unit))
+    return _unknown(reason) if value is None else Cell(value, scaled(value, unit))
 
 
 def _time(found: Analyses) -> Cell:
@@ -278,7 +279,7 @@ def _exchanged(found: Sequence[hlo_totals.Collective]) -> Cell:
     sizes = [one.bytes for one in found]
     if None in sizes:
         return _unknown("a collective has a type whose size is not known")
-    kinds = ", ".join(f"{one.kind} {summary.scaled(one.bytes or 0, 'B')}" for one in found) or None
+    kinds = ", ".join(f"{one.kind} {scaled(one.bytes or 0, 'B')}" for one in found) or None
     return _bytes(sum(size or 0 for size in sizes), None, kinds)
 
 

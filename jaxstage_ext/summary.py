@@ -11,6 +11,7 @@ import numpy as np
 from jaxstage_ext import tabs
 from jaxstage_ext.analyses import Analyses, Figure
 from jaxstage_ext.analysis import mesh_sheet
+from jaxstage_ext.analysis.table import scaled
 from jaxstage_ext.core import autotune, gpu_descriptions, jax_private, options, packages, specs, stages
 from jaxstage_ext.core.absent import Executable
 from jaxstage_ext.core.call import Call
@@ -89,14 +90,6 @@ def _named(call: Call) -> dict[str, Any]:
         else:
             result[name] = value
     return result
-
-
-def scaled(value: float, unit: str) -> str:
-    """1.1 MB, 34 B, 2.5 GFLOP: three significant figures, powers of 1000."""
-    for factor, prefix in ((1e15, "P"), (1e12, "T"), (1e9, "G"), (1e6, "M"), (1e3, "k")):
-        if abs(value) >= factor * 0.9995:
-            return f"{value / factor:.3g} {prefix}{unit}"
-    return f"{value:.3g} {unit}"
 
 
 def target(inspection: Inspection) -> str:

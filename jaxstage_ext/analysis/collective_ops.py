@@ -14,21 +14,13 @@ from typing import Any
 
 import numpy as np
 
+from jaxstage_ext.ir.hlo import COLLECTIVE_KINDS
 from jaxstage_ext.ir.hlo_ops import Operations
 from jaxstage_ext.ir.hlo_shapes import OPAQUE, TOKEN
 from jaxstage_ext.ir.hlo_sharding import Collective as Message
 from jaxstage_ext.ir.protowire import Longs
 
-KINDS = (
-    b"all-reduce",
-    b"all-gather",
-    b"reduce-scatter",
-    b"all-to-all",
-    b"ragged-all-to-all",
-    b"collective-permute",
-    b"collective-broadcast",
-)
-_STARTS = {b"all-reduce-start": KINDS[0], b"all-gather-start": KINDS[1], b"collective-permute-start": KINDS[5]}
+_STARTS = {kind + b"-start": kind for kind in (b"all-reduce", b"all-gather", b"collective-permute")}
 _DONES = (b"all-reduce-done", b"all-gather-done", b"collective-permute-done", b"async-done")
 _WRAPPERS = (b"fusion", b"async-start", b"call")
 _QUIET = (
@@ -63,7 +55,7 @@ class Found:
 
 def any_in(ops: Operations) -> bool:
     """Whether a module has collectives."""
-    return bool(np.isin(ops.opcode, (*KINDS, *_STARTS)).any())
+    return bool(np.isin(ops.opcode, (*COLLECTIVE_KINDS, *_STARTS)).any())
 
 
 class Collectives:
@@ -96,7 +88,7 @@ class Collectives:
     def found(self) -> list[Found]:
         """All of them, in the proto's order."""
         chains: dict[Any, list[tuple[int, Any]]] = {}
-        for row in self._ops.rows(*KINDS, *_STARTS).tolist():
+        for row in self._ops.rows(*COLLECTIVE_KINDS, *_STARTS).tolist():
             message = Message.FromString(self._ops.message(row))
             chains.setdefault(self._chain(row, message), []).append((row, message))
         return [self._collective(rows) for rows in chains.values()]
@@ -164,7 +156,9 @@ class Collectives:
         place = self._position[here]
         inside = here[(place > first) & (place < last)]
         opcode = self._ops.opcode[inside]
-        quiet = np.isin(opcode, (*_QUIET, *KINDS, *_STARTS, *_DONES, b"async-start")) | np.isin(inside, self._ends)
+        quiet = np.isin(opcode, (*_QUIET, *COLLECTIVE_KINDS, *_STARTS, *_DONES, b"async-start")) | np.isin(
+            inside, self._ends
+        )
         quiet |= (self._ops.shapes.elements[inside] <= 1) & ~np.isin(opcode, _LARGE)
         inside = inside[~quiet]
         return [int(row) for row in inside[np.argsort(self._position[inside])]]

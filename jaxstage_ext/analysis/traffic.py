@@ -44,13 +44,14 @@ class Traffic(NamedTuple):
 def count(ops: Operations) -> Traffic:
     """What each instruction moves; zero inside fusions, whose own row has it."""
     size = ops.shapes.padded.astype(np.float64)
-    read, written = _moved(ops, size, np.ones(len(ops)))
+    parts, met = _parts(ops), _met(ops, size)
+    read, written = _moved(ops, size, np.ones(len(ops)), parts, met)
     apart = ops.shapes.apart / np.maximum(size, 1)
-    near = np.add(*_moved(ops, size, apart)) if apart.any() else np.zeros(len(ops))
+    near = np.add(*_moved(ops, size, apart, parts, met)) if apart.any() else np.zeros(len(ops))
     return Traffic(read, written, near)
 
 
-def _moved(ops: Operations, size: Floats, share: Floats) -> tuple[Floats, Floats]:
+def _moved(ops: Operations, size: Floats, share: Floats, parts: Longs, met: Floats) -> tuple[Floats, Floats]:
     """(bytes read, bytes written), each times the share of the instruction in whose memory they are."""
     free, first = np.isin(ops.opcode, FREE), ops.operands.at(0)
     read, written = np.where(free, 0.0, _operands(ops, size * share)), np.where(free, 0.0, size * share)
@@ -58,14 +59,13 @@ def _moved(ops: Operations, size: Floats, share: Floats) -> tuple[Floats, Floats
     read[rows] -= _sizes(size * share, first[rows])
     rows = ops.rows(*_SLICES)
     read[rows] += size[rows] * _sizes(share, first[rows])
-    parts = _parts(ops)
     written[parts >= 0] = size[parts[parts >= 0]] * share[parts >= 0]
     done = ops.rows(*_DONE)
     done = done[first[done] >= 0]
     written[first[done]] = size[done] * share[done]
     fusions, called = _fused(ops)
     fused, which = np.unique(called, return_inverse=True)
-    read[fusions] = _parameters(ops, size, share, fused)[which]
+    read[fusions] = _parameters(ops, met * share, fused)[which]
     written[fusions] = _outputs(ops, size, share, parts, fused)[which]
     inside = np.isin(ops.computation, fused)
     read[inside] = written[inside] = 0
@@ -119,13 +119,13 @@ def _through(ops: Operations, rows: Longs) -> Longs:
     return rows
 
 
-def _parameters(ops: Operations, size: Floats, share: Floats, fused: Longs) -> Floats:
+def _parameters(ops: Operations, met: Floats, fused: Longs) -> Floats:
     """Per fused computation, what its members read of its parameters."""
     place = np.full(len(ops.computations), -1, np.int64)
     place[fused] = np.arange(len(fused))
     rows = ops.rows(b"parameter")
     rows = rows[place[ops.computation[rows]] >= 0]
-    return np.bincount(place[ops.computation[rows]], (_met(ops, size) * share)[rows], len(fused))
+    return np.bincount(place[ops.computation[rows]], met[rows], len(fused))
 
 
 def _met(ops: Operations, size: Floats) -> Floats:

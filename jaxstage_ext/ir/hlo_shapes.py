@@ -64,7 +64,7 @@ class Shapes:
       rank: dimensions of an array; 0 for a tuple.
       elements: of all arrays.      bytes: of all arrays, without padding of tiles.
       padded: bytes with each array filled up to whole tiles, where its layout has any (TPU).
-      memory_space: as the layout has it, 0 for the default.    apart: of `padded`, what is in another space.
+      apart: of `padded`, what is in another memory space than the default.
       dims: sizes of all arrays one after another; those of instruction i begin at `first[i]`.
       dynamic: whether a size is known only when the program runs; those given are the largest.
     """
@@ -74,7 +74,6 @@ class Shapes:
     elements: Longs
     bytes: Longs
     padded: Longs
-    memory_space: Longs
     apart: Longs
     first: Longs
     dims: Longs
@@ -109,7 +108,6 @@ def read(data: Bytes, field: protowire.Field, n: int) -> Shapes:
         elements,
         total,
         padded,
-        _spread(field.row, top.space, n),
         apart,
         _spread(field.row, top.first, n),
         top.dims,

@@ -112,11 +112,16 @@ def _coded(work: Cost, rows: Any) -> tuple[dict[str, list[str]], dict[str, Any]]
     strings, codes = {}, {}
     for group in GROUPS:
         strings[group], codes[group] = work.keys(group, rows)
-    told = work.unknown | work.why
-    every = [told.get(row, "") for row in rows.tolist()]
-    reasons = list(dict.fromkeys(filter(None, every)))
-    why = np.array([reasons.index(one) if one else -1 for one in every], np.int64)
-    return strings | {"why": reasons}, codes | {"why": why}
+    strings["why"], codes["why"] = _reasons(work.unknown | work.why, rows)
+    return strings, codes
+
+
+def _reasons(told: Mapping[int, str], rows: Any) -> tuple[list[str], Any]:
+    """Why, and per row the number of its reason; -1 for a row of which nothing is told."""
+    codes = np.full(len(rows), -1, np.int64)
+    known = [place for place, row in enumerate(rows.tolist()) if told.get(row)]
+    reasons, codes[known] = _numbered([told[row] for row in rows[known].tolist()])
+    return reasons, codes
 
 
 def _columns(columns: Mapping[str, Any]) -> tuple[list[dict[str, str]], list[bytes]]:
@@ -161,10 +166,7 @@ def _get_equations(inspections: Inspections, params: Params, progress: jobs.Prog
         names, place = found.keys(group)
         strings[group], codes[group] = names, place[rows]
     for name, reasons in (("why", found.unknown), ("uncertain", found.uncertain)):
-        strings[name] = list(dict.fromkeys(reasons.values()))
-        codes[name] = np.array(
-            [strings[name].index(reasons[i]) if i in reasons else -1 for i in rows.tolist()], np.int64
-        )
+        strings[name], codes[name] = _reasons(reasons, rows)
     described, buffers = _columns(numbers | codes)
     return {"length": len(rows), "columns": described, "strings": strings, "notes": list(found.notes)}, buffers
 

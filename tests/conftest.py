@@ -34,6 +34,15 @@ def nothing_is_remembered() -> Iterator[None]:
     cache.use_folder(None)
 
 
+@pytest.fixture(scope="module")
+def no_workers_left() -> Iterator[None]:
+    """The workers that a module's tests share end with its last."""
+    from jaxstage_ext.core import worker
+
+    yield
+    worker.close_all()
+
+
 @pytest.fixture
 def workers_of_our_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     """Every worker of a test begins and ends with it, and leaves nothing behind in its temporary folder."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
 import jax
@@ -11,15 +10,11 @@ import pytest
 from jax.sharding import PartitionSpec as P
 
 from jaxstage_ext import answers, inspect
-from jaxstage_ext.core import packages, worker
+from jaxstage_ext.core import packages
 from jaxstage_ext.views import wire
 from jaxstage_ext.views.params import BadRequest
 
-
-@pytest.fixture(scope="module", autouse=True)
-def no_workers_left() -> Iterator[None]:
-    yield
-    worker.close_all()
+pytestmark = pytest.mark.usefixtures("no_workers_left")
 
 
 def shape(*sizes: int) -> jax.ShapeDtypeStruct:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from types import SimpleNamespace
 from typing import Any
 
@@ -13,14 +12,10 @@ from jax.sharding import PartitionSpec as P
 
 from jaxstage_ext import Inspection, inspect
 from jaxstage_ext.analysis import collective_words
-from jaxstage_ext.core import packages, worker
+from jaxstage_ext.core import packages
 from jaxstage_ext.core.target import parse
 
-
-@pytest.fixture(scope="module", autouse=True)
-def no_workers_left() -> Iterator[None]:
-    yield
-    worker.close_all()
+pytestmark = pytest.mark.usefixtures("no_workers_left")
 
 
 def shape(*sizes: int) -> jax.ShapeDtypeStruct:

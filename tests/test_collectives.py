@@ -5,27 +5,24 @@ from __future__ import annotations
 import functools
 import json
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
 import pytest
+from absent import needs
 from jax.sharding import PartitionSpec as P
 
 from jaxstage_ext import inspect
 from jaxstage_ext.analysis.collectives import Collectives, Row
-from jaxstage_ext.core import packages, worker
-from jaxstage_ext.core.target import parse
+from jaxstage_ext.core import worker
 from jaxstage_ext.inspection import Inspection
 
 MESHES = {"cpu:8": {"data": 2, "model": 4}, "v5e:4x4": {"data": 4, "model": 4}, "h100:8": {"data": 2, "model": 4}}
 
 
-@pytest.fixture(scope="module", autouse=True)
-def no_workers_left() -> Iterator[None]:
-    yield
-    worker.close_all()
+pytestmark = pytest.mark.usefixtures("no_workers_left")
 
 
 def shape(*sizes: int, dtype: Any = jnp.float32) -> jax.ShapeDtypeStruct:
@@ -149,12 +146,6 @@ CASES = {
         "written as psum",
     ),
 }
-
-
-def needs(target: str) -> None:
-    platform = parse(target).platform
-    if platform != "cpu" and (lacks := packages.find(platform).lacks):
-        pytest.skip(f"{target} {lacks}")
 
 
 @functools.cache

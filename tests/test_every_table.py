@@ -14,7 +14,6 @@ import pytest
 from jax.sharding import PartitionSpec as P
 
 import jaxstage_ext
-from jaxstage_ext.core import worker
 from jaxstage_ext.inspection import Inspection
 
 SINGULAR = "<script>alert(1)</script>"
@@ -22,10 +21,9 @@ KEPT: dict[str, Inspection] = {}
 
 
 @pytest.fixture(scope="module", autouse=True)
-def no_workers_left() -> Iterator[None]:
+def nothing_kept(no_workers_left: None) -> Iterator[None]:
     yield
     KEPT.clear()
-    worker.close_all()
 
 
 def floats(*sizes: int) -> jax.ShapeDtypeStruct:

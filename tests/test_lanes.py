@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Iterator
 from typing import Any
 
 import jax
@@ -14,16 +13,12 @@ from jax.sharding import NamedSharding, PartitionSpec
 
 from jaxstage_ext import inspect
 from jaxstage_ext.analysis.lines import Lane, Mark
-from jaxstage_ext.core import worker
 from jaxstage_ext.inspection import Inspection
 
 P = PartitionSpec
 
 
-@pytest.fixture(scope="module", autouse=True)
-def no_workers_left() -> Iterator[None]:
-    yield
-    worker.close_all()
+pytestmark = pytest.mark.usefixtures("no_workers_left")
 
 
 def nothing(seconds: float, text: str | None) -> None:

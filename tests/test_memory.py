@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import functools
 import re
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -12,14 +11,14 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
+from absent import needs
 from benchmarks import model
 from golden.record import load_programs
 
 from jaxstage_ext import inspect
 from jaxstage_ext.analysis import buffers
 from jaxstage_ext.analysis.memory import Memory
-from jaxstage_ext.core import memory_look, packages, worker
-from jaxstage_ext.core.target import parse
+from jaxstage_ext.core import memory_look, worker
 from jaxstage_ext.ir import hlo, hlo_buffers, hlo_ops, hlo_schedule
 
 PROGRAMS = {**load_programs().PROGRAMS, "step": model.step(1)}
@@ -28,16 +27,7 @@ NEVER = {("callback", "v5e:2x2"), ("callback", "h100:4")}
 TOTALS = jax.__version_info__ >= (0, 12)
 
 
-@pytest.fixture(scope="module", autouse=True)
-def no_workers_left() -> Iterator[None]:
-    yield
-    worker.close_all()
-
-
-def needs(target: str) -> None:
-    platform = parse(target).platform
-    if platform in ("tpu", "cuda") and (lacks := packages.find(platform).lacks):
-        pytest.skip(f"{target} {lacks}")
+pytestmark = pytest.mark.usefixtures("no_workers_left")
 
 
 @functools.cache

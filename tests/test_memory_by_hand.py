@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
 import jax
@@ -12,7 +12,7 @@ import pytest
 
 from jaxstage_ext import inspect
 from jaxstage_ext.analysis.memory import Memory
-from jaxstage_ext.core import packages, worker
+from jaxstage_ext.core import packages
 
 X = jnp.ones((256, 256))
 ONE = 256 * 256 * 4
@@ -21,10 +21,7 @@ SMALL = 200
 """Bytes of counters and of tuples' tables of addresses, which the counts below leave out."""
 
 
-@pytest.fixture(scope="module", autouse=True)
-def no_workers_left() -> Iterator[None]:
-    yield
-    worker.close_all()
+pytestmark = pytest.mark.usefixtures("no_workers_left")
 
 
 def of(function: Callable[..., Any], *arguments: Any, target: str = "local") -> Memory:

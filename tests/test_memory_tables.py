@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
 from types import SimpleNamespace
 from typing import Any
 
@@ -16,7 +15,7 @@ from jax.sharding import NamedSharding, PartitionSpec
 from jaxstage_ext import inspect, memory
 from jaxstage_ext.analysis import memory_fit
 from jaxstage_ext.analysis.memory import Memory
-from jaxstage_ext.core import packages, worker
+from jaxstage_ext.core import packages
 from jaxstage_ext.core.memory_look import Assigned
 from jaxstage_ext.ir import hlo_buffers
 from jaxstage_ext.numbers import NoNumbers
@@ -25,10 +24,7 @@ X = jnp.ones((256, 256))
 LARGE = jnp.arange(1024 * 512.0).reshape(1024, 512)
 
 
-@pytest.fixture(scope="module", autouse=True)
-def no_workers_left() -> Iterator[None]:
-    yield
-    worker.close_all()
+pytestmark = pytest.mark.usefixtures("no_workers_left")
 
 
 def of(function: Any, *arguments: Any, target: str = "local") -> Memory:

@@ -26,10 +26,7 @@ from jaxstage_ext.report import Document
 TARGETS = ("local", "v5e:2x2", "h100")
 
 
-@pytest.fixture(scope="module", autouse=True)
-def no_workers_left() -> Iterator[None]:
-    yield
-    worker.close_all()
+pytestmark = pytest.mark.usefixtures("no_workers_left")
 
 
 @functools.cache

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import gzip
 import time
-from collections.abc import Iterator
 from types import SimpleNamespace
 from typing import Any
 
@@ -16,7 +15,7 @@ from golden.record import load_programs
 
 from jaxstage_ext import inspect, tabs
 from jaxstage_ext.analysis import memory_map
-from jaxstage_ext.core import packages, worker
+from jaxstage_ext.core import packages
 from jaxstage_ext.core.target import parse
 from jaxstage_ext.inspection import Inspection
 from jaxstage_ext.views import memory_looks, wire
@@ -26,10 +25,7 @@ PROGRAMS = load_programs().PROGRAMS
 X = jnp.ones((64, 64))
 
 
-@pytest.fixture(scope="module", autouse=True)
-def no_workers_left() -> Iterator[None]:
-    yield
-    worker.close_all()
+pytestmark = pytest.mark.usefixtures("no_workers_left")
 
 
 def asked(inspection: Inspection, method: str, **params: Any) -> tuple[dict[str, Any], list[bytes]]:

@@ -20,12 +20,12 @@ def __getattr__(name: str) -> Any:
 
 
 def load_ipython_extension(ip: Any) -> None:
-    from jaxstage_ext import magics
+    from jaxstage_ext.notebook import magics
 
     magics.load(ip)
 
 
 def unload_ipython_extension(ip: Any) -> None:
-    from jaxstage_ext import magics
+    from jaxstage_ext.notebook import magics
 
     magics.unload(ip)

@@ -11,22 +11,28 @@ from typing import Any
 
 import jax
 
-from jaxstage_ext import analyses, compare, exhausted, machine, option_table, serial, summary
-from jaxstage_ext.analyses import Analyses
-from jaxstage_ext.core import absent, cache, constants, jax_private, meshes, options, specs, stages
-from jaxstage_ext.core.absent import Executable
+from jaxstage_ext.core import constants, jax_private, stages
 from jaxstage_ext.core.call import Call
-from jaxstage_ext.core.pass_look import PassLook
-from jaxstage_ext.core.remote import USUAL, Limits
-from jaxstage_ext.core.target import LOCAL, Target, parse_all
-from jaxstage_ext.errors import StageError, explain, without_our_frames
-from jaxstage_ext.ir import hlo, jaxpr, python, remembered, stablehlo
-from jaxstage_ext.ir.documents import Documents
-from jaxstage_ext.ir.passes import Pipeline
+from jaxstage_ext.core.layout import meshes, specs
+from jaxstage_ext.core.options import flag_values, option_table
+from jaxstage_ext.core.recompile.pass_pipeline import PassLook
+from jaxstage_ext.core.stage_error import StageError, explain, without_our_frames
+from jaxstage_ext.core.targets import cross_compile
+from jaxstage_ext.core.targets.cross_compile import Executable
+from jaxstage_ext.core.targets.requests import USUAL, Limits
+from jaxstage_ext.core.targets.target import LOCAL, Target, parse_all
+from jaxstage_ext.ir import cached_documents, jaxpr, python, stablehlo
+from jaxstage_ext.ir.hlo import module as hlo
+from jaxstage_ext.ir.lazy_documents import Documents
+from jaxstage_ext.ir.passes.pipeline import Pipeline
 from jaxstage_ext.ir.source import FrameTable, is_user
-from jaxstage_ext.kernels import Kernels
-from jaxstage_ext.looks import Looks
-from jaxstage_ext.report import Coverage, Document, Frames
+from jaxstage_ext.program import comparison, machine_code, out_of_memory, summary, xla_analyses
+from jaxstage_ext.program.facts import Looks
+from jaxstage_ext.program.kernels import Kernels
+from jaxstage_ext.program.xla_analyses import Analyses
+from jaxstage_ext.report import saved_form
+from jaxstage_ext.report.document import Coverage, Document, Frames
+from jaxstage_ext.store import cache
 
 Targets = str | Target | Iterable[str | Target]
 
@@ -69,7 +75,7 @@ def inspect(
     """
     if compiler_options and stage != "compile":
         raise ValueError(f"compiler_options act on compile, and stage={stage!r} stops before it; drop one of them")
-    checked, targets = options.check(compiler_options or {}), parse_all(target)
+    checked, targets = flag_values.check(compiler_options or {}), parse_all(target)
     layout = meshes.layout(mesh, in_specs, out_specs, targets, stage)
     call = Call(fn, args, kwargs, compiler_options=checked, layout=layout)
     specs.check(call)
@@ -107,7 +113,7 @@ def prepare(
 ) -> tuple[Inspection, ...]:
     """An Inspection for each target, nothing of it done yet. Raises TargetError where a package is missing."""
     for target in targets if stage == "compile" else ():
-        absent.check(target)
+        cross_compile.check(target)
     made = tuple(Inspection(staged) for staged in stages.plan_each(call, stage, targets, limits))
     for inspection in made:
         inspection.targets = {str(other.target): other for other in made}
@@ -206,7 +212,7 @@ class Inspection(Looks):
         try:
             return jax.block_until_ready(self.compiled(*args, **kwargs))  # type: ignore[no-untyped-call]
         except jax.errors.JaxRuntimeError as error:
-            self.ran_out = exhausted.told(error, self.name)
+            self.ran_out = out_of_memory.told(error, self.name)
             raise
 
     def _readers(self) -> dict[str, Callable[[], Document]]:
@@ -227,7 +233,7 @@ class Inspection(Looks):
         def read() -> Document:
             return stablehlo.read(*jax_private.stablehlo_texts(lowered), self._table)
 
-        return remembered.document(key, read, self._table)
+        return cached_documents.document(key, read, self._table)
 
     def _read_python(self) -> Document:
         for kind in self.documents:
@@ -256,7 +262,7 @@ class Inspection(Looks):
     def _module_columns(self) -> hlo.Module:
         proto = self._hlo_proto()
         assert proto is not None
-        return remembered.value(self._key("columns"), lambda: hlo.parse(proto()), hlo.size)
+        return cached_documents.value(self._key("columns"), lambda: hlo.parse(proto()), hlo.size)
 
     def _hlo_proto(self) -> Callable[[], bytes] | None:
         """What gives the optimised module's proto; None where there is none."""
@@ -291,7 +297,7 @@ class Inspection(Looks):
     def _read_hlo(self) -> Document:
         spelled_out = constants.spelled_out(stages.unwrap(self.traced))
         key = self._key(f"hlo {spelled_out}")
-        return remembered.document(key, lambda: self._hlo_document(spelled_out), self._table)
+        return cached_documents.document(key, lambda: self._hlo_document(spelled_out), self._table)
 
     def _hlo_document(self, spelled_out: bool) -> Document:
         compiled = stages.unwrap(self.compiled)
@@ -309,32 +315,32 @@ class Inspection(Looks):
     @cached_property
     def _analyses(self) -> Analyses:
         """Of the executable; each takes XLA a walk over the whole module."""
-        return remembered.value(
-            self._key("analyses"), lambda: analyses.of(stages.unwrap(self.compiled)), lambda _: 4000
+        return cached_documents.value(
+            self._key("analyses"), lambda: xla_analyses.of(stages.unwrap(self.compiled)), lambda _: 4000
         )
 
     @cached_property
-    def _final_row(self) -> compare.Row:
-        return compare.row(self)
+    def _final_row(self) -> comparison.Row:
+        return comparison.row(self)
 
-    def row(self) -> compare.Row:
+    def row(self) -> comparison.Row:
         """The row of `compare` for this target."""
         ended = self.error is not None or all(s.state == stages.DONE for s in self._staged.stages)
-        return self._final_row if ended else compare.row(self)
+        return self._final_row if ended else comparison.row(self)
 
-    def compare(self) -> compare.Table:
+    def compare(self) -> comparison.Table:
         """The call's targets side by side: does it fit, memory, FLOPs, kernels, collectives, estimates."""
-        return compare.table(list(self.targets.values()))
+        return comparison.table(list(self.targets.values()))
 
     @cached_property
     def kernels(self) -> Kernels:
         """The machine code, kernel by kernel; compiles the program once more, in the worker. See `machine.listing`."""
-        return machine.listing(self)
+        return machine_code.listing(self)
 
     def look_at_kernels(self, progress: Callable[[float, str | None], None]) -> Kernels:
         """`kernels`, telling how far it is: about twice a second the time it took and the pass it has reached."""
         if "kernels" not in self.__dict__:
-            self.__dict__["kernels"] = machine.listing(self, progress)
+            self.__dict__["kernels"] = machine_code.listing(self, progress)
         return self.kernels
 
     def looked_at(self, kind: str) -> Document | None:
@@ -353,9 +359,9 @@ class Inspection(Looks):
 
     def worker_log(self) -> str:
         """The end of what the process that compiles for this target has printed; empty where it printed nothing."""
-        from jaxstage_ext.core import worker  # it needs Unix
+        from jaxstage_ext.worker import pool  # it needs Unix
 
-        return worker.log("cpu" if self.target.is_local else self.target.platform)
+        return pool.log("cpu" if self.target.is_local else self.target.platform)
 
     @property
     def coverage(self) -> Coverage | None:
@@ -369,7 +375,7 @@ class Inspection(Looks):
         Documents that hold more than `serial.LARGEST` characters together are left out, which the summary's notes say.
         """
         parts = {name: (one.summary(), one.frames, one.documents) for name, one in self.targets.items()}
-        return serial.dumps(parts, str(self.target), self.compare().to_dict())
+        return saved_form.dumps(parts, str(self.target), self.compare().to_dict())
 
     @staticmethod
     def from_json(text: str) -> Inspection:
@@ -380,12 +386,12 @@ class Inspection(Looks):
 
     def to_html(self, path: str | os.PathLike[str]) -> None:
         """Write one self-contained offline page with the interactive panel."""
-        from jaxstage_ext.views import page
+        from jaxstage_ext.panel import page
 
         page.write(list(self.targets.values()), path)
 
     def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> Any:
-        from jaxstage_ext.views import mimebundle
+        from jaxstage_ext.panel import mimebundle
 
         return mimebundle.bundle(list(self.targets.values()))
 

@@ -6,18 +6,19 @@ import contextlib
 from collections.abc import Mapping
 from typing import Any
 
-from jaxstage_ext import compare, serial
 from jaxstage_ext.core import stages
 from jaxstage_ext.core.call import Call
-from jaxstage_ext.core.target import LOCAL, Target, TargetError, parse
-from jaxstage_ext.errors import StageError
+from jaxstage_ext.core.stage_error import StageError
+from jaxstage_ext.core.targets.target import LOCAL, Target, TargetError, parse
 from jaxstage_ext.inspection import Inspection
-from jaxstage_ext.report import Document, Frames
+from jaxstage_ext.program import comparison
+from jaxstage_ext.report import saved_form
+from jaxstage_ext.report.document import Document, Frames
 
 
 def opened(text: str) -> Saved:
     """The Inspection of a `to_json`; `targets` has the others. Raises ValueError for anything else."""
-    parts, name, table = serial.loads(text)
+    parts, name, table = saved_form.loads(text)
     try:
         made = {target: Saved(target, *part, table) for target, part in parts.items()}
     except (AttributeError, IndexError, KeyError, TypeError, ValueError) as error:
@@ -49,11 +50,11 @@ class Saved(Inspection):
 
     @property
     def error(self) -> StageError | None:
-        return serial.error_of(self._head)
+        return saved_form.error_of(self._head)
 
-    def compare(self) -> compare.Table:
+    def compare(self) -> comparison.Table:
         try:
-            return compare.Table.from_dict(self._table_of_targets)
+            return comparison.Table.from_dict(self._table_of_targets)
         except (KeyError, TypeError):
             raise ValueError("the saved inspection holds no comparison that can be read; inspect it anew") from None
 

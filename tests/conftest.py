@@ -26,7 +26,7 @@ os.environ.pop("JAXSTAGE_CACHE_DIR", None)
 @pytest.fixture(autouse=True)
 def nothing_is_remembered() -> Iterator[None]:
     """No test finds in the inspection cache what another put there, or keeps its settings."""
-    from jaxstage_ext.core import cache
+    from jaxstage_ext.store import cache
 
     cache.clear()
     yield
@@ -37,21 +37,21 @@ def nothing_is_remembered() -> Iterator[None]:
 @pytest.fixture(scope="module")
 def no_workers_left() -> Iterator[None]:
     """The workers that a module's tests share end with its last."""
-    from jaxstage_ext.core import worker
+    from jaxstage_ext.worker import pool
 
     yield
-    worker.close_all()
+    pool.close_all()
 
 
 @pytest.fixture
 def workers_of_our_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     """Every worker of a test begins and ends with it, and leaves nothing behind in its temporary folder."""
-    from jaxstage_ext.core import worker
+    from jaxstage_ext.worker import pool
 
-    worker.close_all()
+    pool.close_all()
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     yield tmp_path
-    worker.close_all()
+    pool.close_all()
     assert not list(tmp_path.glob("jaxstage-*"))
 
 

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from jaxstage_ext import inspect
-from jaxstage_ext.core import packages
+from jaxstage_ext.core.targets import packages
 from jaxstage_ext.inspection import Inspection
 
 X = np.arange(6, dtype=np.float32).reshape(2, 3)

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from jaxstage_ext.core.meshes import Layout
+    from jaxstage_ext.core.layout.meshes import Layout
 
 
 @dataclass(frozen=True)

@@ -12,8 +12,9 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from jaxstage_ext.core import cache, jax_private
-from jaxstage_ext.core.jax_private_compile import BackendCompile, watch_backend_compile
+from jaxstage_ext.core import jax_private
+from jaxstage_ext.core.jax_private.compiling import BackendCompile, watch_backend_compile
+from jaxstage_ext.store import cache
 
 _made = cache.table(1_000_000_000, most=32)
 _BYTES_A_BYTE, _MOST_CODE = 256, 1 << 20

@@ -10,11 +10,14 @@ from typing import Any
 
 import jax
 
-from jaxstage_ext.core import absent, constants, events, executables, jax_private, meshes, options, specs
-from jaxstage_ext.core.absent import Executable
+from jaxstage_ext.core import constants, events, executables, jax_private
 from jaxstage_ext.core.call import Call
-from jaxstage_ext.core.remote import USUAL, Limits
-from jaxstage_ext.core.target import LOCAL, Target
+from jaxstage_ext.core.layout import meshes, specs
+from jaxstage_ext.core.options import flag_values
+from jaxstage_ext.core.targets import cross_compile
+from jaxstage_ext.core.targets.cross_compile import Executable
+from jaxstage_ext.core.targets.requests import USUAL, Limits
+from jaxstage_ext.core.targets.target import LOCAL, Target
 
 STAGES = ("trace", "lower", "compile")
 
@@ -169,10 +172,10 @@ def _function(staged: Staged) -> Any:
 
 def _lower(staged: Staged) -> Any:
     if not staged.target.is_local:
-        return absent.lower(unwrap(staged.value("trace")), staged.target)
+        return cross_compile.lower(unwrap(staged.value("trace")), staged.target)
     function, layout = _function(staged), staged.call.layout
     if layout is not None and layout.is_abstract:
-        return absent.lower(unwrap(staged.value("trace")), absent.here(staged.target))
+        return cross_compile.lower(unwrap(staged.value("trace")), cross_compile.here(staged.target))
     if hasattr(function, "trace"):
         return staged.value("trace").lower()
     with meshes.around(layout):
@@ -185,14 +188,14 @@ def _compile(staged: Staged) -> Any:
         return _compile_here(staged, given)
     spell_out = constants.spelled_out(unwrap(staged.value("trace")))
     lowered = unwrap(staged.value("lower"))
-    made = absent.compile(lowered, staged.call.fn, staged.target, staged.limits, spell_out, given)
+    made = cross_compile.compile(lowered, staged.call.fn, staged.target, staged.limits, spell_out, given)
     staged.stages[-1].key = made.key
     return made
 
 
 def _compile_here(staged: Staged, given: Mapping[str, Any]) -> Any:
     lowered, stage = staged.value("lower"), staged.stages[-1]
-    value, made = executables.compile(unwrap(lowered), lambda: options.compile_lowered(lowered, given))
+    value, made = executables.compile(unwrap(lowered), lambda: flag_values.compile_lowered(lowered, given))
     if made is not None:
         stage.key = made.key
         stage.note = f"compiled earlier in this process, in {made.seconds:.3g} s" if made.again else None

@@ -8,7 +8,7 @@ import numpy as np
 
 from jaxstage_ext.ir import kernel_text
 from jaxstage_ext.ir.kernel_text import Place
-from jaxstage_ext.report import Document
+from jaxstage_ext.report.document import Document
 
 _CPU = re.compile(r"^\s*[0-9a-f]+:\s+\S")
 _CPU_LABEL = re.compile(r"^\S.*:$")

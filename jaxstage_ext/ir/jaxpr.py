@@ -10,7 +10,7 @@ import numpy as np
 from jaxstage_ext.core import jax_private
 from jaxstage_ext.ir import folds, links
 from jaxstage_ext.ir.source import FrameTable, Location, is_outside
-from jaxstage_ext.report import OP, Document
+from jaxstage_ext.report.document import OP, Document
 
 
 def read(jaxpr: Any, table: FrameTable) -> Document:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from jaxstage_ext.report import OP, Document, Frames, Ints
+from jaxstage_ext.report.document import OP, Document, Frames, Ints
 
 
 @dataclass(frozen=True)

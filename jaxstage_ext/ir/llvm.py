@@ -6,7 +6,7 @@ import re
 
 from jaxstage_ext.ir import folds, kernel_text
 from jaxstage_ext.ir.kernel_text import Place
-from jaxstage_ext.report import Document
+from jaxstage_ext.report.document import Document
 
 _INSTRUCTION = re.compile(r"^\s+(?:%[\w.$-]+ = )?(?:tail |musttail |notail )?[a-z][a-z_]*\b(?!:)")
 _LABEL = re.compile(r'^(?:[\w.$-]+|"[^"]+"):')

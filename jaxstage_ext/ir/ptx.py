@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from jaxstage_ext.ir import folds, kernel_text
 from jaxstage_ext.ir.kernel_text import Place
-from jaxstage_ext.report import Document
+from jaxstage_ext.report.document import Document
 
 _INSTRUCTION = re.compile(r"^\s+(?:@!?%\w+\s+)?[a-z][\w.:]*(?:\s|;)")
 _LABEL = re.compile(r"^\$?[\w$]+:")

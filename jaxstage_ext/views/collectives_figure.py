@@ -5,12 +5,12 @@ from __future__ import annotations
 from html import escape
 from typing import TYPE_CHECKING, Any
 
-from jaxstage_ext.analysis.collectives import EXPOSED, HIDDEN
-from jaxstage_ext.analysis.table import scaled
+from jaxstage_ext.analysis.collectives.collective_table import EXPOSED, HIDDEN
+from jaxstage_ext.report.table import scaled
 from jaxstage_ext.views.words import clean, cut
 
 if TYPE_CHECKING:
-    from jaxstage_ext.analysis.collectives import Collectives, Row
+    from jaxstage_ext.analysis.collectives.collective_table import Collectives, Row
 
 MOST_BARS = 40
 COLOURS = {EXPOSED: "#d9822b", HIDDEN: "#2f74d0", None: "#8a919c"}

@@ -22,7 +22,7 @@ _COLUMNS = {
 
 
 def text(kernels: Any) -> str:
-    """One line a kernel, as a table; `kernels` is a `jaxstage_ext.kernels.Kernels`."""
+    """One line a kernel, as a table; `kernels` is a `jaxstage_ext.program.kernels.Kernels`."""
     if not kernels.rows:
         return "no kernels: the program computes nothing"
     own = sum(bool(row.name) for row in kernels.rows)

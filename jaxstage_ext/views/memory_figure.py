@@ -5,10 +5,10 @@ from __future__ import annotations
 import html
 from typing import TYPE_CHECKING, Any
 
-from jaxstage_ext.analysis.table import scaled
+from jaxstage_ext.report.table import scaled
 
 if TYPE_CHECKING:
-    from jaxstage_ext.analysis.memory import Memory
+    from jaxstage_ext.analysis.memory.live_memory import Memory
 
 _MOST = 20_000
 """Points above which only the highest of each stretch are drawn."""

@@ -15,8 +15,8 @@ from pygments import lex
 from pygments.token import Comment, Keyword, Name, String
 
 from jaxstage_ext.ir.lexers import BY_KIND
+from jaxstage_ext.panel.requests.dispatch import TITLES
 from jaxstage_ext.views import comparison, excerpt, mesh_map, words
-from jaxstage_ext.views.wire import TITLES
 from jaxstage_ext.views.words import clean, cut
 
 LARGEST = 96_000

@@ -6,8 +6,8 @@ import textwrap
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+from jaxstage_ext.panel.requests.dispatch import TITLES
 from jaxstage_ext.views import comparison, excerpt, mesh_map, words
-from jaxstage_ext.views.wire import TITLES
 from jaxstage_ext.views.words import clean, cut, width
 
 NARROWEST, WIDEST = 48, 160

@@ -3,9 +3,9 @@
 import numpy as np
 from made_costs import Instruction, cost
 
-from jaxstage_ext.costs import Costs
-from jaxstage_ext.views import wire
-from jaxstage_ext.views.pack import pack
+from jaxstage_ext.panel.pack import pack
+from jaxstage_ext.panel.requests import dispatch
+from jaxstage_ext.program.cost import Costs
 
 N, LENGTH, LANES = 50_000, 60_000, 400
 dice = np.random.default_rng(0)
@@ -53,5 +53,5 @@ HEAD = {
     "columns": [{"name": name, "dtype": column.dtype.str} for name, column in COLUMNS.items()],
 }  # fmt: skip
 PACKED = [pack(np.ascontiguousarray(column).tobytes()) for column in COLUMNS.values()]
-wire._METHODS["memory"] = lambda inspections, params: (HEAD, PACKED)
-wire._METHODS["memory at"] = lambda inspections, params: ({"live": 1, "table": TABLE}, [])
+dispatch._METHODS["memory"] = lambda inspections, params: (HEAD, PACKED)
+dispatch._METHODS["memory at"] = lambda inspections, params: ({"live": 1, "table": TABLE}, [])

@@ -3,7 +3,7 @@
 import numpy as np
 
 from jaxstage_ext.inspection import Saved
-from jaxstage_ext.report import Document, Frames, SourceFile
+from jaxstage_ext.report.document import Document, Frames, SourceFile
 
 LINES, FRAMES = 500_000, 1000
 

@@ -12,7 +12,10 @@ import jax.numpy as jnp
 import pytest
 
 from jaxstage_ext import inspect
-from jaxstage_ext.core import again, cache, packages, worker
+from jaxstage_ext.core.recompile import program as again
+from jaxstage_ext.core.targets import packages
+from jaxstage_ext.store import cache
+from jaxstage_ext.worker import pool
 from tests.browser.conftest import browser, lab, open_notebook  # noqa: F401
 
 sys.path.insert(0, str(Path(__file__).parent))
@@ -27,7 +30,7 @@ def no_cache() -> Iterator[None]:
     cache.enable(False)
     yield
     cache.enable(True)
-    worker.close_all()
+    pool.close_all()
 
 
 def needs(platform: str) -> None:
@@ -37,11 +40,11 @@ def needs(platform: str) -> None:
 
 def test_a_worker_is_ready() -> None:
     def start() -> None:
-        worker.ask("cpu", {"method": "ping"})
+        pool.ask("cpu", {"method": "ping"})
 
     times = []
     for _ in range(5):
-        worker.close_all()
+        pool.close_all()
         times.append(seconds(start))
     took = statistics.median(times)
     row("worker started and answering", f"{took:.2f} s", "", "<= 0.3 s", took <= 0.3)

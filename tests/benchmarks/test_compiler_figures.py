@@ -14,7 +14,7 @@ import pytest
 
 from jaxstage_ext import inspect
 from jaxstage_ext.core import jax_private
-from jaxstage_ext.ir import hlo
+from jaxstage_ext.ir.hlo import module as hlo
 from jaxstage_ext.ir.source import FrameTable
 
 sys.path.insert(0, str(Path(__file__).parent))

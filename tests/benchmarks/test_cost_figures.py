@@ -13,12 +13,16 @@ from typing import Any
 import jax
 import pytest
 
-from jaxstage_ext import inspect, numbers, tabs
-from jaxstage_ext.analysis import buffers, cost, memory
-from jaxstage_ext.analysis.memory_fit import Device
+from jaxstage_ext import inspect
+from jaxstage_ext.analysis.cost import module_cost
+from jaxstage_ext.analysis.memory import buffers, live_memory
+from jaxstage_ext.analysis.memory.fit import Device
 from jaxstage_ext.core import jax_private
-from jaxstage_ext.ir import hlo, hlo_buffers, hlo_ops, hlo_schedule
+from jaxstage_ext.ir.hlo import buffer_assignment, operations
+from jaxstage_ext.ir.hlo import module as hlo
+from jaxstage_ext.ir.hlo import schedule as hlo_schedule
 from jaxstage_ext.ir.source import FrameTable
+from jaxstage_ext.program import cost_inputs, tabs
 
 sys.path.insert(0, str(Path(__file__).parent))
 from model import step
@@ -66,22 +70,22 @@ def test_cost_and_memory_of_a_large_module(tmp_path: Path) -> None:
     print(f"\n{'':<58} ratio {(first + second) / base:.2f}")
 
 
-def counted(proto: bytes, document: Any) -> tuple[hlo_ops.Operations, cost.Places]:
-    ops = hlo_ops.read(proto)
-    places = numbers.places(document, ops)
-    work = cost.read(ops, places)
+def counted(proto: bytes, document: Any) -> tuple[operations.Operations, module_cost.Places]:
+    ops = operations.read(proto)
+    places = cost_inputs.places(document, ops)
+    work = module_cost.read(ops, places)
     assert len(work.table) and len(work.by("line"))
     return ops, places
 
 
-def remembered(assigned: bytes, known: hlo_ops.Operations, places: cost.Places) -> None:
-    assignment = hlo_buffers.read(assigned)
+def remembered(assigned: bytes, known: operations.Operations, places: module_cost.Places) -> None:
+    assignment = buffer_assignment.read(assigned)
     assert assignment is not None
-    ops = hlo_ops.read(assignment.module, known)
+    ops = operations.read(assignment.module, known)
     schedule = hlo_schedule.read(assignment.module, ops)
     assert schedule is not None
     laid = buffers.read(ops, assignment, schedule, list(places.scope))
-    found = memory.read(laid, places, "cpu", Device("this machine", None, "not known"), {}, None, None, (), None)
+    found = live_memory.read(laid, places, "cpu", Device("this machine", None, "not known"), {}, None, None, (), None)
     assert str(found)
 
 

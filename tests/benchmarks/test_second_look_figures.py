@@ -12,7 +12,10 @@ import jax
 import pytest
 
 from jaxstage_ext import inspect
-from jaxstage_ext.core import cache, constants, packages, worker
+from jaxstage_ext.core import constants
+from jaxstage_ext.core.targets import packages
+from jaxstage_ext.store import cache
+from jaxstage_ext.worker import pool
 
 sys.path.insert(0, str(Path(__file__).parent))
 from model import step
@@ -25,10 +28,10 @@ SHOWN = ("jaxpr", "stablehlo", "hlo", "python")
 
 @pytest.fixture(autouse=True)
 def a_warm_worker_and_an_empty_cache() -> Iterator[None]:
-    worker.ask("cpu", {"method": "ping"})
+    pool.ask("cpu", {"method": "ping"})
     yield
     cache.use_folder(None)
-    worker.close_all()
+    pool.close_all()
 
 
 def look(target: str) -> tuple[float, float]:
@@ -70,17 +73,17 @@ def _row(what: str, now: float, then: float, reached: bool, goal: str) -> None:
 @pytest.mark.parametrize("layers", [4, 16])
 def test_what_the_worker_adds(layers: int) -> None:
     """The whole compile stage against the seconds that XLA itself took in the worker."""
-    from jaxstage_ext.core import absent, remote
-    from jaxstage_ext.core.target import parse
+    from jaxstage_ext.core.targets import cross_compile, requests
+    from jaxstage_ext.core.targets.target import parse
 
     target, added, took = parse("cpu:1"), [], []
     cache.enable(False)
     for _ in range(3 if layers < 10 else 2):
         function, arguments = step(layers)
         traced = jax.jit(function).trace(*arguments)
-        lowered = absent.lower(traced, target)
+        lowered = cross_compile.lower(traced, target)
         started = time.perf_counter()
-        made = absent.compile(lowered, function, target, remote.USUAL, constants.spelled_out(traced), {})
+        made = cross_compile.compile(lowered, function, target, requests.USUAL, constants.spelled_out(traced), {})
         took.append(made.seconds)
         added.append(time.perf_counter() - started - made.seconds)
     cache.enable(True)

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from jaxstage_ext.core import packages
+from jaxstage_ext.core.targets import packages
 from tests.browser.conftest import browser, lab, open_notebook  # noqa: F401
 
 sys.path.insert(0, str(Path(__file__).parent))
@@ -138,7 +138,8 @@ def test_opening_each_view(lab, open_notebook) -> None:  # noqa: F811
 
 def test_frames_of_fifty_thousand(browser, lab, open_notebook) -> None:  # noqa: F811
     made = (HERE / "fifty_thousand.py").read_text()
-    setup = f"%load_ext jaxstage_ext\nimport sys\nsys.path.insert(0, {str(HERE.parent)!r})\nimport jax.numpy as jnp"
+    helpers = str(HERE.parent / "helpers")
+    setup = f"%load_ext jaxstage_ext\nimport sys\nsys.path.insert(0, {helpers!r})\nimport jax.numpy as jnp"
     notebook = open_notebook(
         lab, [setup, "import jaxstage_ext\nins = jaxstage_ext.inspect(jnp.tanh, jnp.ones(8))", made, "ins"], height=1300
     )

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from jaxstage_ext.core import packages
+from jaxstage_ext.core.targets import packages
 
 if TYPE_CHECKING:
     from tests.browser.conftest import Opener

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from jaxstage_ext.core import packages
+from jaxstage_ext.core.targets import packages
 from tests.browser.cells import LOSS, SETUP
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from jaxstage_ext.core import packages
+from jaxstage_ext.core.targets import packages
 from tests.browser.cells import SETUP
 
 if TYPE_CHECKING:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from jaxstage_ext.core import packages
+from jaxstage_ext.core.targets import packages
 
 if TYPE_CHECKING:
     from tests.browser.conftest import Opener

@@ -1,0 +1,270 @@
+"""Why there is a collective: the operation that was partitioned, and the two shardings between which it stands."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from jaxstage_ext.analysis.collectives.collective_ops import Found
+from jaxstage_ext.analysis.sharding.propagation import Propagated
+from jaxstage_ext.analysis.sharding.slices import Sharding
+from jaxstage_ext.ir.hlo import module as hlo
+
+_WRITTEN = re.compile(
+    r"(psum|pmax|pmin|pbroadcast|all_gather|reduce_scatter|psum_scatter|ppermute|all_to_all|ragged_all_to_all|pshuffle)"
+    r"(?:_invariant|_reduced|2)?"
+)
+_SUMMING = (b"dot", b"reduce", b"convolution", b"scatter", b"reduce-window", b"custom-call", b"gather")
+_REARRANGING = (b"transpose", b"reshape", b"copy", b"convert", b"bitcast", b"broadcast")
+_EXCHANGING = (
+    *_SUMMING, b"concatenate", b"pad", b"slice", b"dynamic-slice", b"dynamic-update-slice", b"sort", b"reverse", b"fft",
+    b"select-and-scatter", b"cholesky", b"triangular-solve",
+)  # fmt: skip
+"""Operations whose parts may need each other's data; those of others never do."""
+_MOST = 3
+
+
+@dataclass(frozen=True)
+class Cause:
+    """Why there is a collective.
+
+    Attributes:
+      text: in a few words; empty where it is not known, for `why_unknown`.
+      before: the sharding of what goes in.      after: that of the operation for which it is made, with that of its
+        other operand.
+      line: of that operation.
+    """
+
+    text: str = ""
+    before: str = ""
+    after: str = ""
+    line: str = ""
+    why_unknown: str = ""
+
+
+@dataclass(frozen=True)
+class Exchanged:
+    """What a collective exchanges.
+
+    Attributes:
+      sizes: how many elements the value in question may have on one device.
+      shapes: its dimensions there, those of size one left out.      given: of these, those of what goes in.
+      axes: along which mesh axes.
+    """
+
+    kind: str
+    sizes: frozenset[int]
+    shapes: frozenset[tuple[int, ...]]
+    given: frozenset[tuple[int, ...]]
+    axes: frozenset[str]
+
+    @property
+    def is_sum(self) -> bool:
+        return self.kind in ("all-reduce", "reduce-scatter")
+
+
+def _axes(sharding: Sharding) -> set[str]:
+    return {axis.name for dim in sharding.axes or () for axis in dim}
+
+
+def _parts(scope: str) -> list[str]:
+    """The scopes that XLA joined into one, `jit(f)/(a/add:b/mul)`, where it combined instructions."""
+    head, joined, inner = scope.partition("/(")
+    if not joined or not inner.endswith(")"):
+        return [scope]
+    parts, depth = [""], 0
+    for char in inner[:-1]:
+        depth += (char == "(") - (char == ")")
+        if depth < 0:
+            return [scope]
+        if char == ":" and depth == 0:
+            parts.append("")
+        else:
+            parts[-1] += char
+    return [f"{head}/{part}" for part in parts] if len(parts) > 1 else [scope]
+
+
+def _preferred(rows: list[int], fits: Callable[[int], bool]) -> list[int]:
+    """The rows that fit; all where none does."""
+    return [row for row in rows if fits(row)] or rows
+
+
+class Causes:
+    """Finds the cause of each collective of a module, from the module before it was partitioned."""
+
+    def __init__(self, module: hlo.Module, lines: Sequence[str], before: Propagated | None, why_unknown: str) -> None:
+        self._module, self._lines, self._before, self._why = module, lines, before, why_unknown
+
+    def of(self, found: Found, operands: Sequence[int], exchanged: Exchanged) -> tuple[Cause, ...]:
+        """The causes of one, several where the compiler combined collectives; `operands` are what goes in."""
+        says = next((row for row in (found.row, found.start) if self._scope(row)), found.row)
+        line = self._lines[found.row] or self._lines[found.start]
+        joined = _parts(self._scope(says))
+        places = Counter((scope, line if len(joined) == 1 else "") for scope in joined)
+        if len(operands) > 1:
+            own = Counter((self._scope(operand), self._lines[operand]) for operand in operands)
+            places = Counter({place: count for place, count in own.items() if place[0]}) or places
+        none: frozenset[Any] = frozenset()
+        alone = exchanged if places.total() == 1 else replace(exchanged, sizes=none, shapes=none, given=none)
+        causes = [self._of_scope(*place, alone, count) for place, count in places.items()]
+        return tuple(dict.fromkeys(cause for several in causes for cause in several))
+
+    def _scope(self, row: int) -> str:
+        number = int(self._module.scope[row])
+        return self._module.scopes[number] if number >= 0 else ""
+
+    def _of_scope(self, scope: str, line: str, what: Exchanged, times: int) -> list[Cause]:
+        """The causes of so many collectives that have a name scope."""
+        if written := _WRITTEN.fullmatch(scope.rsplit("/", 1)[-1]):
+            return [Cause(f"written as {written[1]}")]
+        before = self._before
+        if before is None:
+            return [Cause(why_unknown=self._why or "shardings after propagation are not known")]
+        rows = [row for row in before.by_scope.get(scope, []) if row not in before.reshards]
+        if not rows:
+            return self._of_line(scope, line, what)
+        return self._of_rows(_preferred(rows, lambda row: before.line(row) == line), scope, what, times)
+
+    def _of_line(self, scope: str, line: str, what: Exchanged) -> list[Cause]:
+        """By source line and size, where the compiler dropped the scope."""
+        before = self._before
+        assert before is not None
+        rows = [row for row in before.by_line.get(line, []) if self._elements(row) in what.sizes] if line else []
+        rows = [row for row in rows if not what.is_sum or before.ops.opcode[row] in _SUMMING]
+        if not rows or scope:
+            return [Cause(why_unknown=f"no operation before partitioning is named {scope!r}")]
+        return [replace(one, text=f"{one.text} (inferred)") for one in self._of_rows(rows, line, what, 1)]
+
+    def _of_rows(self, rows: list[int], named: str, what: Exchanged, times: int) -> list[Cause]:
+        before = self._before
+        assert before is not None
+        if what.is_sum:
+            rows = _preferred([self._summing(row) for row in rows], lambda row: self._sums_over(row, what, True))
+            rows = _preferred(rows, lambda row: self._sums_over(row, what, False))
+            rows = _preferred(rows, lambda row: self._elements(row) in what.sizes)
+            rows = _preferred(rows, lambda row: self._dims(row) in what.shapes)
+            made = [self._partitioned(row, "partial sums of") for row in rows]
+        else:
+            taken = [one for row in rows if before.ops.opcode[row] in _EXCHANGING for one in self._taken(row, what)]
+            if taken:
+                return self._distinct(taken, named, times)
+            needed = [row for row in rows if self._copies(row) or self._wanting(row) or self._handed_out(row)]
+            exact = [
+                row for row in needed if self._elements(row) in what.sizes or before.ops.opcode[row] == b"parameter"
+            ]
+            moved = exact or [row for row in needed if self._copies(row) or before.ops.opcode[row] not in _EXCHANGING]
+            made = [self._moved(row) for row in _preferred(moved, lambda row: self._dims(row) in what.shapes)]
+            made = made or [self._partitioned(row, "partitioning of") for row in rows]
+        return self._distinct(made, named, times)
+
+    def _distinct(self, made: list[Cause], named: str, times: int) -> list[Cause]:
+        if len(distinct := list(dict.fromkeys(made))) > times:
+            return [Cause(distinct[0].text, why_unknown=f"{len(distinct)} operations are named {named!r}")]
+        return distinct
+
+    def _taken(self, row: int, what: Exchanged) -> list[Cause]:
+        """The operands of an operation that have the shape of what goes in, laid anew for it."""
+        before = self._before
+        assert before is not None
+        operands = dict.fromkeys(one for one in before.ops.operands[row] if one >= 0)
+        fitting = [
+            one for one in operands if self._dims(one) in what.given and what.axes <= _axes(before.sharding(one))
+        ]
+        name, line = self._name(row), before.line(row)
+        told = [(self._name(one), before.sharding(one).spec, self._beside(one, row)) for one in fitting]
+        return [Cause(f"resharding of {of} for {name}", spec, after, line) for of, spec, after in told]
+
+    def _beside(self, operand: int, row: int) -> str:
+        """The sharding of an operation, and of what it takes beside an operand."""
+        before = self._before
+        assert before is not None
+        others = [one for one in before.ops.operands[row] if one not in (-1, operand) and before.ops.shapes.rank[one]]
+        specs = dict.fromkeys(before.sharding(one).spec for one in others)
+        return before.sharding(row).spec + "".join(f" with {spec}" for spec in list(specs)[:1])
+
+    def _sums_over(self, row: int, what: Exchanged, whole: bool) -> bool:
+        """Whether an operation's operands lie along the axes that are summed over; if `whole`, and its result not."""
+        before = self._before
+        assert before is not None
+        given = {name for one in before.ops.operands[row] if one >= 0 for name in _axes(before.sharding(one))}
+        left = _axes(before.sharding(row)) if whole else set[str]()
+        return bool(what.axes) and what.axes <= given - left
+
+    def _summing(self, row: int) -> int:
+        """The operation that leaves partial sums, before what only rearranges them."""
+        before, found = self._before, row
+        assert before is not None
+        for _ in range(8):
+            if before.ops.opcode[found] in _SUMMING:
+                return found
+            if before.ops.opcode[found] not in _REARRANGING or (found := before.ops.operands[found][0]) < 0:
+                break
+        return row
+
+    def _elements(self, row: int) -> int | None:
+        assert self._before is not None
+        shape = self._before.map(row).shard_shape
+        return None if shape is None else math.prod(shape)
+
+    def _dims(self, row: int) -> tuple[int, ...] | None:
+        assert self._before is not None
+        shape = self._before.map(row).shard_shape
+        return None if shape is None else tuple(size for size in shape if size != 1)
+
+    def _handed_out(self, row: int) -> list[str]:
+        """The shardings, other than its own, in which a value leaves the program."""
+        assert self._before is not None
+        own = self._before.sharding(row).spec
+        return [spec for one in self._before.handed_out.get(row, []) if (spec := one.spec) != own]
+
+    def _wanting(self, row: int) -> list[int]:
+        """What uses a value in another way than it lies."""
+        before = self._before
+        assert before is not None
+        own, sizes = before.sharding(row).spec, before.ops.shapes.sizes(row)
+        exchanging = [u for u in before.users.get(row, []) if before.ops.opcode[u] in _EXCHANGING]
+        alike = [u for u in before.users.get(row, []) if before.ops.shapes.sizes(u) == sizes]
+        return exchanging + [u for u in alike if before.sharding(u).spec != own and u not in exchanging]
+
+    def _copies(self, row: int) -> list[int]:
+        """Where a value is laid anew by a step of its own."""
+        assert self._before is not None
+        return [user for user in self._before.users.get(row, []) if user in self._before.reshards]
+
+    def _moved(self, row: int) -> Cause:
+        """A value that was computed or given in one sharding and is used in another."""
+        before, copies = self._before, self._copies(row)
+        assert before is not None
+        own = before.sharding(row).spec
+        users = [user for copy in copies for user in before.users.get(copy, [])] or self._wanting(row)
+        out = self._handed_out(row)
+        wanted = [before.sharding(one).spec for one in copies] or [self._beside(row, one) for one in users]
+        specs = dict.fromkeys([*wanted, *out])
+        names = [*dict.fromkeys(map(self._name, users)), *(["the result"] if out else [])]
+        lines = {before.line(user) for user in users}
+        text = f"resharding of {self._name(row)}" + (f" for {', '.join(names[:_MOST])}" if names else "")
+        return Cause(text, own, " or ".join(list(specs)[:_MOST]), lines.pop() if len(lines) == 1 else "")
+
+    def _partitioned(self, row: int, how: str) -> Cause:
+        """An operation whose parts need each other's data, or are partial sums."""
+        before = self._before
+        assert before is not None
+        operands = [one for one in before.ops.operands[row] if one >= 0 and before.ops.shapes.rank[one]]
+        own = before.sharding(row).spec
+        other = [one for one in operands if before.sharding(one).spec != own]
+        if other and before.ops.opcode[row] not in _EXCHANGING:
+            operands, how = other, f"resharding of {', '.join(dict.fromkeys(map(self._name, other)))} for"
+        specs = dict.fromkeys(before.sharding(one).spec for one in operands)
+        return Cause(
+            f"{how} {self._name(row)}", " × ".join(list(specs)[:_MOST]), before.sharding(row).spec, before.line(row)
+        )
+
+    def _name(self, row: int) -> str:
+        assert self._before is not None
+        opcode, name = self._before.ops.opcode[row], self._before.names[row]
+        merged = opcode in _SUMMING and name.encode() in _REARRANGING
+        return opcode.decode() if merged or not name else name

@@ -1,0 +1,42 @@
+"""How long a program's collectives take at least, and how much of that other work can hide."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+from jaxstage_ext.analysis.collectives.collective_table import Collectives
+
+
+class Exchange(NamedTuple):
+    """One collective in one run of the module.
+
+    Attributes:
+      rows: the instructions that stand for it, that which says what is exchanged first.
+      seconds: of all its runs on the links alone, NaN where that is unknown for the reason `why`.
+      meanwhile: instructions that are scheduled to work between its start and its end.
+    """
+
+    rows: tuple[int, ...]
+    seconds: float
+    why: str = ""
+    meanwhile: tuple[int, ...] = ()
+
+
+def read(found: Collectives) -> tuple[Exchange, ...]:
+    """The collectives of a module as its roofline takes them."""
+    return tuple(
+        Exchange(
+            (row.found.row, row.found.start, row.found.done),
+            math.nan if row.total_seconds is None else row.total_seconds,
+            row.why_no_seconds,
+            row.meanwhile or (),
+        )
+        for row in found.rows
+    )
+
+
+def onto(exchanges: Sequence[Exchange], place: Mapping[int, int]) -> list[tuple[int, Exchange]]:
+    """Each with the place of the first of its instructions that has one; -1 where none has."""
+    return [(next((place[row] for row in one.rows if row in place), -1), one) for one in exchanges]

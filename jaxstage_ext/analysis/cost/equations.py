@@ -1,0 +1,191 @@
+"""What each equation of a jaxpr costs, before the compiler touched it; rolled up by line, scope, primitive, dtype.
+
+A row is an equation that computes by itself: one that only holds others (jit, scan, a function with a derivative of its
+own) has no row, and what it holds counts as often as it runs. Bytes are what an equation would move if it were run
+alone: its operands read, its results written.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from jaxstage_ext.analysis.cost import jaxpr_cost
+from jaxstage_ext.analysis.cost.module_cost import Places
+from jaxstage_ext.report.table import Column, Table, scaled
+
+Floats = npt.NDArray[np.float64]
+GROUPS = ("line", "scope", "primitive", "dtype")
+_SHORT = (("bfloat", "bf"), ("float", "f"), ("uint", "u"), ("int", "s"), ("complex", "c"), ("bool", "pred"))
+_BRANCH = "in a branch that may not run, counted as if it did"
+
+
+@dataclass(frozen=True, eq=False)
+class Equations:
+    """The work of a jaxpr, one entry of each column an equation.
+
+    Attributes:
+      flops, transcendentals, read, written: of one run.
+      runs: how often it runs; a loop of unknown length counts once.
+      unknown: equation -> why its FLOPs are not known.      uncertain: equation -> why `runs` is not sure.
+      places: rows of the jaxpr document, source lines, name scopes.
+    """
+
+    primitive: Sequence[str]
+    dtype: Sequence[str]
+    flops: Floats
+    transcendentals: Floats
+    read: Floats
+    written: Floats
+    runs: Floats
+    unknown: Mapping[int, str]
+    uncertain: Mapping[int, str]
+    places: Places = field(repr=False)
+
+    def __len__(self) -> int:
+        return len(self.primitive)
+
+    @property
+    def moved(self) -> Floats:
+        return self.read + self.written
+
+    @cached_property
+    def total_flops(self) -> float:
+        """FLOPs that are known, all branches of a conditional among them."""
+        return float(np.nansum(self.flops * self.runs))
+
+    @cached_property
+    def order(self) -> npt.NDArray[np.int64]:
+        """The equations, the most FLOPs first, those of unknown FLOPs before them."""
+        return np.argsort(-np.where(np.isnan(self.flops), np.inf, self.flops * self.runs), kind="stable")
+
+    @cached_property
+    def table(self) -> Table:
+        """One row an equation, the most FLOPs first."""
+        rows, runs = self.order, self.runs[self.order]
+        with np.errstate(divide="ignore", invalid="ignore"):
+            intensity = np.where(self.moved[rows] > 0, self.flops[rows] / self.moved[rows], np.nan)
+        columns = {
+            "primitive": Column([self.primitive[row] for row in rows]),
+            "dtype": Column([self.dtype[row] for row in rows]),
+            "FLOPs": Column(self.flops[rows] * runs, "FLOP", "all runs, on all devices together; NaN unknown"),
+            "transcendentals": Column(self.transcendentals[rows] * runs, "", "all runs"),
+            "bytes read": Column(self.read[rows] * runs, "B", "operands, if the equation were run alone"),
+            "bytes written": Column(self.written[rows] * runs, "B", "results, if the equation were run alone"),
+            "intensity": Column(intensity, "FLOP/B", "FLOPs by bytes"),
+            "runs": Column(runs, "", "times in one run of the program"),
+            "line": Column([self.places.line[row] for row in rows]),
+            "scope": Column([self.places.scope[row] for row in rows]),
+            "row": Column(self.places.row[rows], "", "row of the jaxpr document"),
+        }
+        at = {int(row): place for place, row in enumerate(rows)}
+        reasons = {(at[row], "FLOPs"): why for row, why in self.unknown.items()}
+        reasons |= {(at[row], "runs"): why for row, why in self.uncertain.items()}
+        return Table("equations", columns, reasons, self.notes)
+
+    @cached_property
+    def notes(self) -> tuple[str, ...]:
+        told = []
+        if self.unknown:
+            names = ", ".join(dict.fromkeys(self.primitive[row] for row in self.unknown))
+            told.append(f"The FLOPs of {len(self.unknown):,} of {len(self):,} equations are unknown ({names}).")
+        for why in dict.fromkeys(self.uncertain.values()):
+            many = sum(reason == why for reason in self.uncertain.values())
+            told.append(f"{many:,} equation{'s are' if many > 1 else ' is'} {why}.")
+        return tuple(told)
+
+    def keys(self, group: str) -> tuple[list[str], npt.NDArray[np.int64]]:
+        """The names of a group's members, "" unknown, and for each equation which one it belongs to."""
+        every = {"line": self.places.line, "scope": self.places.scope, "primitive": self.primitive, "dtype": self.dtype}
+        if group not in every:
+            raise ValueError(f"{group!r} is none of {', '.join(GROUPS)}")
+        number: dict[str, int] = {}
+        place = [number.setdefault(key, len(number)) for key in every[group]]
+        return list(number), np.array(place, np.int64)
+
+    def by(self, group: str) -> Table:
+        """Totals by "line", "scope", "primitive" or "dtype", the most FLOPs first; NaN where none is known."""
+        names, place = self.keys(group)
+        n = len(names)
+
+        def total(values: Floats) -> Floats:
+            return np.bincount(place, np.nan_to_num(values) * self.runs, n)
+
+        count, unknown = np.bincount(place, minlength=n), np.bincount(place, np.isnan(self.flops), n).astype(np.int64)
+        flops = np.where((unknown == count) & (count > 0), np.nan, total(self.flops))
+        first = np.full(n, -1, np.int64)
+        first[place[self.order[::-1]]] = self.places.row[self.order[::-1]]
+        columns = {
+            group: Column([name or "unknown" for name in names]),
+            "FLOPs": Column(flops, "FLOP", "those that are known"),
+            "transcendentals": Column(total(self.transcendentals)),
+            "bytes read": Column(total(self.read), "B"),
+            "bytes written": Column(total(self.written), "B"),
+            "equations": Column(count),
+            "FLOPs unknown": Column(unknown, "", "equations whose FLOPs are unknown"),
+            "row": Column(first, "", "row of the jaxpr document, of the equation with the most FLOPs"),
+        }
+        every = "of none of its equations they are known"
+        reasons = {(row, "FLOPs"): every for row in np.flatnonzero(np.isnan(flops)).tolist()}
+        order = np.lexsort((-(columns["bytes read"].values + columns["bytes written"].values), -np.nan_to_num(flops)))
+        return Table(f"equations by {group}", columns, reasons, self.notes).take(order.tolist())
+
+    def __str__(self) -> str:
+        total = f"{'at least ' if self.unknown else ''}{scaled(self.total_flops, 'FLOP')} in the jaxpr, on all devices"
+        return f"{total}\n{self.table}"
+
+    __repr__ = __str__
+
+    def to_pandas(self) -> Any:
+        """The table as a pandas.DataFrame. Raises ImportError, with the pip line, where pandas is missing."""
+        return self.table.to_pandas()
+
+    def to_json(self) -> str:
+        """The table as versioned JSON."""
+        return self.table.to_json()
+
+
+def read(jaxpr: Any, places: Any) -> Equations:
+    """Of a (closed) jaxpr; `places` gives, for a list of equations, their Places."""
+    found: dict[int, jaxpr_cost.Leaf] = {}
+    for leaf in jaxpr_cost.leaves(jaxpr):
+        known = found.get(id(leaf.eqn))
+        found[id(leaf.eqn)] = leaf if known is None else leaf._replace(runs=known.runs + leaf.runs)
+    every = list(found.values())
+    works = [jaxpr_cost.equation(leaf.eqn) for leaf in every]
+    unknown = {i: work.unknown[0] for i, work in enumerate(works) if work.unknown}
+    uncertain = {i: leaf.why or _BRANCH for i, leaf in enumerate(every) if leaf.why or leaf.is_branch}
+    flops = np.array([math.nan if work.unknown else work.flops for work in works], np.float64)
+    return Equations(
+        [leaf.eqn.primitive.name for leaf in every],
+        [_dtype(leaf.eqn) for leaf in every],
+        flops,
+        np.array([work.transcendentals for work in works], np.float64),
+        np.array([sum(map(_bytes, leaf.eqn.invars)) for leaf in every], np.float64),
+        np.array([sum(map(_bytes, leaf.eqn.outvars)) for leaf in every], np.float64),
+        np.array([leaf.runs for leaf in every], np.float64),
+        unknown,
+        uncertain,
+        places([leaf.eqn for leaf in every]),
+    )
+
+
+def _bytes(var: Any) -> float:
+    """Of a variable; a constant that is written into the equation takes none, one of unknown size NaN."""
+    shape, dtype = getattr(var.aval, "shape", None), getattr(var.aval, "dtype", None)
+    if shape is None or hasattr(var, "val"):
+        return 0.0
+    size = getattr(dtype, "itemsize", None)
+    return math.nan if size is None or not jaxpr_cost.is_known(shape) else float(math.prod(shape) * size)
+
+
+def _dtype(eqn: Any) -> str:
+    name = str(getattr(eqn.outvars[0].aval if eqn.outvars else None, "dtype", "") or "")
+    return next((re.sub(f"^{long}", short, name) for long, short in _SHORT if name.startswith(long)), name)

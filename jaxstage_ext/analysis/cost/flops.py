@@ -1,0 +1,182 @@
+"""FLOPs and transcendentals of each HLO instruction by itself, once.
+
+Formulas: HloCostAnalysis of XLA (xla/service/hlo_cost_analysis.cc): an elementwise operation counts its result's
+elements, a multiply-add counts two, a reduction (elements in - elements out) times its computation, a sort n log2 n.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from jaxstage_ext.analysis.cost import library_calls, windows
+from jaxstage_ext.ir.hlo.operations import Operations
+
+Floats = npt.NDArray[np.float64]
+
+TRANSCENDENTAL = (
+    b"erf", b"exponential", b"exponential-minus-one", b"log", b"log-plus-one", b"logistic", b"power", b"sqrt",
+    b"cbrt", b"rsqrt", b"tanh", b"sine", b"cosine", b"tan", b"atan2", b"acos", b"acosh", b"asin", b"asinh", b"atanh",
+    b"cosh", b"sinh",
+)  # fmt: skip
+ELEMENTWISE = (
+    b"abs", b"add", b"and", b"ceil", b"clamp", b"compare", b"complex", b"convert", b"count-leading-zeros", b"divide",
+    b"floor", b"imag", b"is-finite", b"maximum", b"minimum", b"multiply", b"multiply-add", b"negate", b"not", b"or",
+    b"popcnt", b"real", b"reduce-precision", b"remainder", b"round-nearest-afz", b"round-nearest-even", b"select",
+    b"shift-left", b"shift-right-arithmetic", b"shift-right-logical", b"sign", b"stochastic-convert", b"subtract",
+    b"xor",
+)  # fmt: skip
+_DOT, _LHS_CONTRACTING, _FFT_LENGTH = 30, 1, 32
+
+
+@dataclass(frozen=True, eq=False)
+class Counts:
+    """Per instruction; NaN in `flops` where they cannot be known, with the reason by row."""
+
+    flops: Floats
+    transcendentals: Floats
+    unknown: dict[int, str]
+
+
+def count(ops: Operations) -> Counts:
+    """Each instruction once, without what it calls, but for the computation that a reduction applies."""
+    flops, transcendentals = np.zeros(len(ops)), np.zeros(len(ops))
+    elements = ops.shapes.elements.astype(np.float64)
+    for column, names in ((flops, ELEMENTWISE), (transcendentals, TRANSCENDENTAL)):
+        rows = ops.rows(*names)
+        column[rows] = elements[rows]
+    rows = ops.rows(b"rng", b"rng-bit-generator")
+    transcendentals[rows] = elements[rows]
+    rows = ops.rows(b"all-reduce", b"all-reduce-start", b"reduce-scatter")
+    flops[rows] = elements[rows]
+    unknown: dict[int, str] = {}
+    applied = _Applied(ops, flops, transcendentals)
+    for opcode, counter in _COUNTERS.items():
+        for row in ops.rows(opcode):
+            flops[row], transcendentals[row] = counter(ops, int(row), applied)
+    rows = ops.rows(b"dot")
+    flops[rows] = _dots(ops, rows)
+    for row, own, slow, reason in library_calls.count(ops):
+        flops[row], transcendentals[row] = own, slow
+        if reason:
+            unknown[row] = reason
+    rows = np.flatnonzero(_dynamic(ops) & ((flops > 0) | (transcendentals > 0)))
+    flops[rows] = np.nan
+    unknown |= dict.fromkeys(rows.tolist(), _DYNAMIC)
+    return Counts(flops, transcendentals, unknown)
+
+
+_DYNAMIC = "its shape is known only when it runs; transcendentals and bytes are at most these"
+
+
+def _dynamic(ops: Operations) -> npt.NDArray[np.bool_]:
+    """Which instructions give or take an array of a size that is not known."""
+    found, operand = ops.shapes.dynamic.copy(), ops.operands.values
+    found[ops.operands.owner[(operand >= 0) & ops.shapes.dynamic[operand]]] = True
+    return found
+
+
+class _Applied:
+    """What one application of a computation to scalars costs."""
+
+    def __init__(self, ops: Operations, flops: Floats, transcendentals: Floats) -> None:
+        n = len(ops.computations)
+        self.flops = np.bincount(ops.computation, flops, n)
+        self.transcendentals = np.bincount(ops.computation, transcendentals, n)
+
+    def times(self, computation: int, number: float) -> tuple[float, float]:
+        return float(self.flops[computation] * number), float(self.transcendentals[computation] * number)
+
+
+def _operand_elements(ops: Operations, row: int, place: int) -> int:
+    return int(ops.shapes.elements[ops.operands[row][place]])
+
+
+def _first_result(ops: Operations, row: int) -> int:
+    """Elements of the result, or of the first array of a tuple of equal ones."""
+    arrays = max(1, len(ops.operands[row]) // 2) if ops.opcode[row] == b"reduce" else 1
+    return int(ops.shapes.elements[row]) // arrays
+
+
+def _reduce(ops: Operations, row: int, applied: _Applied) -> tuple[float, float]:
+    return applied.times(ops.called[row][0], _operand_elements(ops, row, 0) - _first_result(ops, row))
+
+
+def _map(ops: Operations, row: int, applied: _Applied) -> tuple[float, float]:
+    return applied.times(ops.called[row][0], int(ops.shapes.elements[row]))
+
+
+def _scatter(ops: Operations, row: int, applied: _Applied) -> tuple[float, float]:
+    return applied.times(ops.called[row][0], _operand_elements(ops, row, -1))
+
+
+def _sort(ops: Operations, row: int, applied: _Applied) -> tuple[float, float]:
+    elements = _operand_elements(ops, row, 0)
+    return float(elements * math.ceil(math.log2(elements))) if elements > 1 else 0.0, 0.0
+
+
+def _fft(ops: Operations, row: int, applied: _Applied) -> tuple[float, float]:
+    """Eight for each element and each level of the transform: a complex multiply-add of four real ones."""
+    field = ops.fields(np.array([row]), _FFT_LENGTH)[_FFT_LENGTH]
+    lengths = ops.lists(field, 1)[0]
+    complex_ones = max(int(ops.shapes.elements[row]), _operand_elements(ops, row, 0))
+    return 8.0 * complex_ones * sum(math.log2(length) for length in lengths if length > 1), 0.0
+
+
+def _reduce_window(ops: Operations, row: int, applied: _Applied) -> tuple[float, float]:
+    """Padding and holes of the window meet no element and are left out.
+
+    A window that covers a whole dimension wherever it stands gives one value there, which is computed once: so TPU
+    compilers write a reduction that is broadcast again.
+    """
+    sizes, window = ops.shapes.sizes(ops.operands[row][0]), windows.read(ops).of(row)
+    out = ops.shapes.sizes(row) or [windows.outputs(size, one) for size, one in zip(sizes, window, strict=True)]
+    every = [windows.covers(size, to, one) for size, to, one in zip(sizes, out, window, strict=True)]
+    met = math.prod(
+        size if whole else windows.met(size, one.size, to, one)
+        for size, to, one, whole in zip(sizes, out, window, every, strict=True)
+    )
+    results = math.prod(1 if whole else to for to, whole in zip(out, every, strict=True))
+    return applied.times(ops.called[row][0], max(0, met - results))
+
+
+def _select_and_scatter(ops: Operations, row: int, applied: _Applied) -> tuple[float, float]:
+    window = math.prod(dimension.size for dimension in windows.read(ops).of(row))
+    source, (select, scatter) = _operand_elements(ops, row, 1), ops.called[row][:2]
+    chosen, added = applied.times(select, source * (window - 1)), applied.times(scatter, source)
+    return chosen[0] + added[0], chosen[1] + added[1]
+
+
+def _dots(ops: Operations, rows: npt.NDArray[np.int64]) -> list[float]:
+    """Two for each multiply-add."""
+    message = ops.fields(rows, _DOT)[_DOT]
+    listed = ops.lists(ops.inside(message, _LHS_CONTRACTING)[_LHS_CONTRACTING], len(message.row))
+    place = dict(zip(message.row.tolist(), range(len(message.row)), strict=True))
+    contracting = [listed[place[i]] if i in place else [] for i in range(len(rows))]
+    return [_contracted(ops, row, axes) for row, axes in zip(rows.tolist(), contracting, strict=True)]
+
+
+def _contracted(ops: Operations, row: int, axes: list[int]) -> float:
+    sizes = ops.shapes.sizes(ops.operands[row][0])
+    return 2.0 * float(ops.shapes.elements[row]) * math.prod(sizes[axis] for axis in axes)
+
+
+def _convolution(ops: Operations, row: int, applied: _Applied) -> tuple[float, float]:
+    lhs, rhs = (ops.shapes.sizes(operand) for operand in ops.operands[row][:2])
+    return windows.multiply_adds(ops, row, lhs, rhs, ops.shapes.sizes(row)), 0.0
+
+
+_COUNTERS: dict[bytes, Callable[[Operations, int, _Applied], tuple[float, float]]] = {
+    b"reduce": _reduce,
+    b"map": _map,
+    b"scatter": _scatter,
+    b"sort": _sort,
+    b"fft": _fft,
+    b"reduce-window": _reduce_window,
+    b"select-and-scatter": _select_and_scatter,
+    b"convolution": _convolution,
+}

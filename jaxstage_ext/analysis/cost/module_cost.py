@@ -1,0 +1,260 @@
+"""What each HLO instruction costs: FLOPs, transcendentals, bytes; rolled up by line, scope, computation, op, dtype.
+
+A row is an instruction that the schedule sees: a fusion has its members' work and their rows are not listed. Every
+figure is for one run of the module on one device, loops as often as the compiler knows them to run.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from jaxstage_ext.analysis.cost import executions, flops, traffic
+from jaxstage_ext.analysis.cost.executions import Executions
+from jaxstage_ext.ir.hlo.operations import Operations
+from jaxstage_ext.ir.hlo.shapes import TYPES
+from jaxstage_ext.report.table import Column, Table
+
+Floats = npt.NDArray[np.float64]
+
+GROUPS = ("line", "scope", "computation", "opcode", "dtype")
+_QUIET = (b"parameter", b"constant", b"tuple", b"get-tuple-element", b"bitcast", b"call", b"while", b"conditional")
+_NO_WORK = (b"parameter", b"constant", b"tuple", b"get-tuple-element", b"bitcast")
+
+
+@dataclass(frozen=True, eq=False)
+class Places:
+    """Where each instruction stands: its document row (-1 none), source line and name scope ("" unknown)."""
+
+    row: npt.NDArray[np.int64]
+    line: Sequence[str]
+    scope: Sequence[str]
+
+
+@dataclass(frozen=True, eq=False)
+class Cost:
+    """The work of a module.
+
+    Attributes:
+      flops, transcendentals, bytes_read, bytes_written: per instruction and run; a fusion's with its members.
+      runs: how often each instruction runs.    shown: the instructions that are rows of `table`.
+      unknown: instruction -> why its FLOPs are not known.
+      near: of the bytes, those in another memory than the device's own, such as on the chip; empty where there is none.
+    """
+
+    ops: Operations = field(repr=False)
+    places: Places = field(repr=False)
+    flops: Floats
+    transcendentals: Floats
+    bytes_read: Floats
+    bytes_written: Floats
+    runs: Floats
+    runs_once: Floats
+    loops: Executions
+    shown: npt.NDArray[np.int64]
+    unknown: dict[int, str]
+    near: Floats = field(default_factory=lambda: np.zeros(0))
+
+    @cached_property
+    def total_flops(self) -> float:
+        """FLOPs that are known, loops multiplied."""
+        return float(np.nansum((self.flops * self.runs)[self.shown]))
+
+    @cached_property
+    def total_once(self) -> float:
+        """The same with every loop's body once, as XLA counts."""
+        return float(np.nansum((self.flops * self.runs_once)[self.shown]))
+
+    @cached_property
+    def total_bytes(self) -> float:
+        return float((self.moved * self.runs)[self.shown].sum())
+
+    @property
+    def moved(self) -> Floats:
+        """Bytes read and written, per instruction and run."""
+        return self.bytes_read + self.bytes_written
+
+    @cached_property
+    def why(self) -> dict[int, str]:
+        """Of the rows of `table`: instruction -> why its FLOPs are not known; a fusion has its member's reason."""
+        reasons = self.unknown.values()
+        inside = next(iter(reasons), "not known") if len(set(reasons)) == 1 else "one of its members' is not known"
+        rows = self.shown[np.isnan(self.flops[self.shown])].tolist()
+        return {row: self.unknown.get(row, inside) for row in rows}
+
+    @cached_property
+    def unknown_share(self) -> float:
+        """Of the bytes, what instructions of unknown FLOPs move: 0 to 1."""
+        return float((self.moved * self.runs)[list(self.why)].sum()) / (self.total_bytes or 1)
+
+    @cached_property
+    def notes(self) -> tuple[str, ...]:
+        told = []
+        if self.why:
+            calls = [self.ops.names[row].decode() for row in self.why]
+            share = self.unknown_share
+            told.append(
+                f"The FLOPs of {len(calls)} of {len(self.shown)} instructions are unknown ({', '.join(calls[:3])}"
+                f"{', …' if len(calls) > 3 else ''}); they move {share:.0%} of the bytes."
+            )
+        lengths = [row for row, loop in self.loops.trips.items() if loop.trips is None]
+        if lengths:
+            named = ", ".join(self.ops.names[row].decode() for row in lengths[:3])
+            told.append(f"How often {named} {'run' if len(lengths) > 1 else 'runs'} is unknown: counted once.")
+        return tuple(told)
+
+    @cached_property
+    def table(self) -> Table:
+        """One row an instruction, the costliest in bytes first."""
+        return self._table("cost", self.shown[np.argsort(-(self.moved * self.runs)[self.shown], kind="stable")])
+
+    def inside(self, row: int) -> npt.NDArray[np.int64]:
+        """The instructions of the computations that an instruction holds, in their order; empty where it holds none."""
+        held = self.ops.computation[:, None] == np.array([c for c in self.ops.called[row] if c >= 0], np.int64)
+        return np.flatnonzero(held.any(1) & ~np.isin(self.ops.opcode, _NO_WORK))
+
+    def members(self, instruction: str) -> Table:
+        """What a fusion, call or loop holds, one row an instruction. Raises ValueError for a name that is not there.
+
+        Inside a fusion nothing goes through memory: its members have FLOPs, and no bytes of their own.
+        """
+        name = instruction.removeprefix("%").encode()
+        if name not in self.ops.names:
+            raise ValueError(f"there is no instruction {instruction!r} in the optimised HLO")
+        return self._table(f"members of {instruction}", self.inside(self.ops.names.index(name)))
+
+    def _table(self, name: str, rows: npt.NDArray[np.int64]) -> Table:
+        runs = self.runs[rows]
+        total, moved = self.flops[rows] * runs, self.moved[rows] * runs
+        with np.errstate(divide="ignore", invalid="ignore"):
+            intensity = np.where(moved > 0, total / moved, np.nan)
+        columns = {
+            "instruction": Column([self.ops.names[row].decode() for row in rows]),
+            "opcode": Column([self.ops.opcode[row].decode() for row in rows]),
+            "dtype": Column([dtype(self.ops, int(row)) for row in rows]),
+            "FLOPs": Column(total, "FLOP", "all runs; NaN unknown"),
+            "transcendentals": Column(self.transcendentals[rows] * runs, "", "all runs"),
+            "bytes read": Column(self.bytes_read[rows] * runs, "B"),
+            "bytes written": Column(self.bytes_written[rows] * runs, "B"),
+            "intensity": Column(intensity, "FLOP/B", "FLOPs by bytes moved"),
+            "runs": Column(runs, "", "times in one run of the module"),
+            "line": Column([self.places.line[row] for row in rows]),
+            "row": Column(self.places.row[rows], "", "row of the HLO document"),
+        }
+        told = self.unknown | self.why
+        reasons = {(at, "FLOPs"): told[row] for at, row in enumerate(rows.tolist()) if row in told}
+        return Table(name, columns, reasons, self.notes if name == "cost" else ())
+
+    def by(self, group: str) -> Table:
+        """Totals by "line", "scope", "computation", "opcode" or "dtype", the most bytes first.
+
+        FLOPs are those that are known, NaN where none is; "instruction" is the one that moves the most bytes.
+        """
+        names, place = self.keys(group)
+        runs = self.runs[self.shown]
+
+        def total(values: Floats) -> Floats:
+            return np.bincount(place, np.nan_to_num(values[self.shown]) * runs, len(names))
+
+        unknown = np.bincount(place, np.isnan(self.flops[self.shown]), len(names)).astype(np.int64)
+        flops, count = total(self.flops), np.bincount(place, minlength=len(names))
+        reads, writes = total(self.bytes_read), total(self.bytes_written)
+        order = np.lexsort((-flops, -(reads + writes)))
+        most = self._costliest(place, len(names))
+        columns = {
+            group: Column([name or "unknown" for name in names]),
+            "FLOPs": Column(np.where(unknown == count, np.nan, flops), "FLOP", "those that are known"),
+            "transcendentals": Column(total(self.transcendentals)),
+            "bytes read": Column(reads, "B"),
+            "bytes written": Column(writes, "B"),
+            "instructions": Column(count),
+            "FLOPs unknown": Column(unknown, "", "instructions whose FLOPs are unknown"),
+            "instruction": Column([self.ops.names[row].decode() for row in most], "", "moves the most bytes"),
+            "row": Column(self.places.row[most], "", "row of the HLO document"),
+        }
+        every = "of none of its instructions they are known"
+        reasons = {(row, "FLOPs"): every for row in np.flatnonzero(unknown == count).tolist()}
+        return Table(f"cost by {group}", columns, reasons, self.notes).take(order.tolist())
+
+    def keys(self, group: str, rows: Any = None) -> tuple[list[str], npt.NDArray[np.int64]]:
+        """The names of a group's members, "" unknown, and for each of `rows` (`shown`) which one it belongs to."""
+        if group not in GROUPS:
+            raise ValueError(f"{group!r} is none of {', '.join(GROUPS)}")
+        number: dict[str, int] = {}
+        place = [number.setdefault(key, len(number)) for key in self._keys(group, self.shown if rows is None else rows)]
+        return list(number), np.array(place, np.int64)
+
+    def _costliest(self, place: npt.NDArray[np.int64], n: int) -> npt.NDArray[np.int64]:
+        """Of each group the instruction that moves the most bytes, those first that have a row."""
+        weight = (self.moved * self.runs)[self.shown]
+        order = np.lexsort((weight, self.places.row[self.shown] >= 0))
+        most = np.zeros(n, np.int64)
+        most[place[order]] = self.shown[order]
+        return most
+
+    def _keys(self, group: str, rows: Any) -> list[str]:
+        if group == "line":
+            return [self.places.line[row] for row in rows]
+        if group == "scope":
+            return [self.places.scope[row] for row in rows]
+        if group == "computation":
+            return [self.ops.computations[c] for c in self.ops.computation[rows]]
+        if group == "opcode":
+            return [self.ops.opcode[row].decode() for row in rows]
+        return [dtype(self.ops, int(row)) for row in rows]
+
+    def __str__(self) -> str:
+        return str(self.table)
+
+    __repr__ = __str__
+
+    def to_pandas(self) -> Any:
+        """The table as a pandas.DataFrame."""
+        return self.table.to_pandas()
+
+    def to_json(self) -> str:
+        return self.table.to_json()
+
+
+def read(ops: Operations, places: Places) -> Cost:
+    """Count a module's work."""
+    counted, loops = flops.count(ops), executions.count(ops)
+    own, transcendentals = counted.flops.copy(), counted.transcendentals.copy()
+    for rows in _fusions(ops):
+        for column in (own, transcendentals):
+            inside = np.bincount(ops.computation, column, len(ops.computations))
+            column[rows] = inside[ops.called.at(0)[rows]]
+    moved = traffic.count(ops)
+    fused = np.isin(ops.computation, ops.called.at(0)[ops.rows(b"fusion")])
+    shown = np.flatnonzero(~fused & ~np.isin(ops.opcode, _QUIET) & (loops.once[ops.computation] > 0))
+    times, once = loops.times[ops.computation], loops.once[ops.computation]
+    return Cost(
+        ops, places, own, transcendentals, moved.read, moved.written, times, once, loops, shown, counted.unknown,
+        moved.near,
+    )  # fmt: skip
+
+
+def _fusions(ops: Operations) -> list[npt.NDArray[np.int64]]:
+    """Fusions, innermost first, so that one inside another is summed before it."""
+    rows = ops.rows(b"fusion")
+    rows = rows[ops.called.at(0)[rows] >= 0]
+    holder = np.full(len(ops.computations), -1, np.int64)
+    holder[ops.called.at(0)[rows]] = rows
+    depth, outer = np.zeros(len(rows), np.int64), holder[ops.computation[rows]]
+    for _ in range(len(rows)):
+        if not (inside := outer >= 0).any():
+            break
+        depth[inside] += 1
+        outer = np.where(inside, holder[ops.computation[outer]], -1)
+    return [rows[depth == level] for level in np.unique(depth)[::-1]]
+
+
+def dtype(ops: Operations, row: int) -> str:
+    """The element type of the result; that of the first array of a tuple is not looked up: "tuple"."""
+    kind = int(ops.shapes.element_type[row])
+    return TYPES[kind][0] if kind in TYPES else "tuple"

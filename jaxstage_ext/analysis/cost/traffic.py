@@ -1,0 +1,147 @@
+"""Bytes that each HLO instruction reads and writes, once, without what it calls as computations of their own.
+
+Conventions: HloCostAnalysis of XLA: operands are read and results written in full, but a slice or gather reads what it
+gives, an update writes what it is given, and a fusion reads of each operand what its members read of it.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from jaxstage_ext.ir.hlo.operations import Operations
+from jaxstage_ext.ir.protowire import Longs
+
+Floats = npt.NDArray[np.float64]
+
+FREE = (
+    b"parameter", b"constant", b"tuple", b"get-tuple-element", b"bitcast", b"while", b"call", b"conditional",
+    b"after-all", b"partition-id", b"replica-id", b"async-start", b"async-update", b"async-done", b"all-reduce-done",
+    b"all-gather-done", b"collective-permute-done", b"copy-done", b"opt-barrier", b"add-dependency", b"domain",
+    b"get-dimension-size", b"send-done", b"recv-done", b"recv",
+)  # fmt: skip
+"""Opcodes that move nothing themselves."""
+_SLICES = (b"slice", b"dynamic-slice", b"gather")
+_DONE = (b"copy-done", b"all-gather-done", b"collective-permute-done")
+"""Opcodes whose result is what the start before them writes; a start's own tuple has its operand too."""
+_UPDATES = (b"dynamic-update-slice", b"scatter")
+"""Opcodes that write a part of their first operand."""
+
+
+class Traffic(NamedTuple):
+    """Bytes per instruction and run; `near` are those of both that are not in the device's own memory (HBM).
+
+    That is XLA's memory space 0; others are on the chip, or the host's.
+    """
+
+    read: Floats
+    written: Floats
+    near: Floats
+
+
+def count(ops: Operations) -> Traffic:
+    """What each instruction moves; zero inside fusions, whose own row has it."""
+    size = ops.shapes.padded.astype(np.float64)
+    parts, met = _parts(ops), _met(ops, size)
+    read, written = _moved(ops, size, np.ones(len(ops)), parts, met)
+    apart = ops.shapes.apart / np.maximum(size, 1)
+    near = np.add(*_moved(ops, size, apart, parts, met)) if apart.any() else np.zeros(len(ops))
+    return Traffic(read, written, near)
+
+
+def _moved(ops: Operations, size: Floats, share: Floats, parts: Longs, met: Floats) -> tuple[Floats, Floats]:
+    """(bytes read, bytes written), each times the share of the instruction in whose memory they are."""
+    free, first = np.isin(ops.opcode, FREE), ops.operands.at(0)
+    read, written = np.where(free, 0.0, _operands(ops, size * share)), np.where(free, 0.0, size * share)
+    rows = ops.rows(*_SLICES, *_UPDATES)
+    read[rows] -= _sizes(size * share, first[rows])
+    rows = ops.rows(*_SLICES)
+    read[rows] += size[rows] * _sizes(share, first[rows])
+    written[parts >= 0] = size[parts[parts >= 0]] * share[parts >= 0]
+    done = ops.rows(*_DONE)
+    done = done[first[done] >= 0]
+    written[first[done]] = size[done] * share[done]
+    fusions, called = _fused(ops)
+    fused, which = np.unique(called, return_inverse=True)
+    read[fusions] = _parameters(ops, met * share, fused)[which]
+    written[fusions] = _outputs(ops, size, share, parts, fused)[which]
+    inside = np.isin(ops.computation, fused)
+    read[inside] = written[inside] = 0
+    return read, written
+
+
+def _operands(ops: Operations, size: Floats) -> Floats:
+    return np.bincount(ops.operands.owner, _sizes(size, ops.operands.values), len(ops)).astype(np.float64)
+
+
+def _sizes(size: Floats, rows: Longs) -> Floats:
+    """Of each row its size; of -1, none."""
+    return np.where(rows >= 0, size[rows], 0) if len(size) else np.zeros(len(rows))
+
+
+def _parts(ops: Operations) -> Longs:
+    """Per update the operand that it writes into its first; -1 for other instructions."""
+    last = np.full(len(ops), -1, np.int64)
+    has = ops.operands.count > 0
+    last[has] = ops.operands.values[ops.operands.start[1:][has] - 1]
+    in_place = np.where(ops.opcode == b"dynamic-update-slice", ops.operands.at(1), -1)
+    return np.where(ops.opcode == b"scatter", last, in_place)
+
+
+def _fused(ops: Operations) -> tuple[Longs, Longs]:
+    """Fusions and their computations."""
+    rows = ops.rows(b"fusion")
+    called = ops.called.at(0)[rows]
+    return rows[called >= 0], called[called >= 0]
+
+
+def _outputs(ops: Operations, size: Floats, share: Floats, parts: Longs, fused: Longs) -> Floats:
+    """Per fused computation, what it writes: of an array that it updates in place, the part."""
+    root = ops.roots[fused]
+    several = ops.opcode[root] == b"tuple"
+    place = np.full(len(ops), -1, np.int64)
+    place[root[several]] = np.flatnonzero(several)
+    of = place[ops.operands.owner]
+    output = np.concatenate([root[~several], ops.operands.values[of >= 0]])
+    owner = np.concatenate([np.flatnonzero(~several), of[of >= 0]])
+    part = parts[_through(ops, output)]
+    written = np.where(part >= 0, _sizes(size, part), _sizes(size, output)) * _sizes(share, output)
+    return np.bincount(owner, written, len(fused))
+
+
+def _through(ops: Operations, rows: Longs) -> Longs:
+    """The instructions whose arrays these are, bitcasts passed over."""
+    first = ops.operands.at(0)
+    while (more := (ops.opcode[rows] == b"bitcast") & (first[rows] >= 0)).any():
+        rows = np.where(more, first[rows], rows)
+    return rows
+
+
+def _parameters(ops: Operations, met: Floats, fused: Longs) -> Floats:
+    """Per fused computation, what its members read of its parameters."""
+    place = np.full(len(ops.computations), -1, np.int64)
+    place[fused] = np.arange(len(fused))
+    rows = ops.rows(b"parameter")
+    rows = rows[place[ops.computation[rows]] >= 0]
+    return np.bincount(place[ops.computation[rows]], met[rows], len(fused))
+
+
+def _met(ops: Operations, size: Floats) -> Floats:
+    """Of each instruction, how many bytes its users read: all, or what they slice out of it, bitcasts passed over."""
+    user, operand = ops.operands.owner, ops.operands.values
+    first = (np.arange(len(user)) == ops.operands.start[user]) & (operand >= 0)
+    user_op = ops.opcode[user]
+    bitcast, sliced = first & (user_op == b"bitcast"), first & np.isin(user_op, _SLICES)
+    updated = first & np.isin(user_op, _UPDATES)
+    whole = (operand >= 0) & ~bitcast & ~sliced & ~updated
+    known = np.bincount(operand[sliced], size[user[sliced]], len(ops))
+    known[operand[whole]] = size[operand[whole]]
+    of, by, met = operand[bitcast], user[bitcast], np.minimum(known, size)
+    while len(of):
+        further = np.minimum(known + np.bincount(of, met[by], len(ops)), size)
+        if (further == met).all():
+            break
+        met = further
+    return met

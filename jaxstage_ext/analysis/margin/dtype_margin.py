@@ -1,0 +1,112 @@
+"""Each change of dtype at the line that makes it."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Mapping, Sequence
+
+from jaxstage_ext.analysis.dtypes.conversions import COMPILER, HLO, JAXPR, Conversion, short
+from jaxstage_ext.analysis.margin import line_values
+from jaxstage_ext.analysis.margin.line_values import Chains, Lane, Mark
+from jaxstage_ext.report.document import Document, Frames
+from jaxstage_ext.report.table import scaled
+
+_CONVERT, _ACCUMULATES = "convert_element_type", " accumulates"
+_MLIR = {"i1": "bool"} | {f"ui{bits}": f"u{bits}" for bits in (2, 4, 8, 16, 32, 64)}
+
+
+def lane(documents: Mapping[str, Document], frames: Frames, conversions: Sequence[Conversion]) -> Lane:
+    """The conversions beside the lines of every document."""
+    marks: dict[str, dict[int, Mark]] = {}
+    written = [one for one in conversions if one.stage == JAXPR]
+    chains = Chains(frames)
+    for kind in ("jaxpr", "stablehlo"):
+        if kind in documents:
+            marks[kind] = _at_sites(documents[kind], chains, written)
+    if "hlo" in documents:
+        marks["hlo"] = _of_optimised(conversions)
+    if "python" in documents:
+        marks["python"] = _of_source(line_values.rows_by_line(documents["python"]), conversions)
+    return Lane(marks)
+
+
+def _of_optimised(conversions: Sequence[Conversion]) -> dict[int, Mark]:
+    by_row: dict[int, list[Conversion]] = {}
+    for one in conversions:
+        by_row.setdefault(one.row, []).append(one)
+    return {row: together(its) for row, its in by_row.items() if row >= 0}
+
+
+def _of_source(rows: Mapping[str, int], conversions: Sequence[Conversion]) -> dict[int, Mark]:
+    by_line: dict[str, list[Conversion]] = {}
+    for one in conversions:
+        by_line.setdefault(one.line, []).append(one)
+    found = {}
+    for line, its in by_line.items():
+        if line in rows:
+            own = [one for one in its if one.stage == JAXPR or one.by == COMPILER]
+            found[rows[line]] = together(own or its)
+    return found
+
+
+def _at_sites(document: Document, chains: Chains, written: Sequence[Conversion]) -> dict[int, Mark]:
+    """By source line, primitive, shape and the new dtype."""
+    rows: list[tuple[int, Hashable]] = []
+    for one in line_values.sites(document, chains):
+        span = document.source_of(one.row + 1)
+        line = f"{span.cell or span.file}:{span.line}" if span is not None else ""
+        rows.append((one.row, (line, one.op, one.dims, _MLIR.get(one.dtype) or short(one.dtype))))
+    marks = [(mark([one]), (one.line, _primitive(one), one.shape, one.target)) for one in written]
+    found = {}
+    for row, those, _ in line_values.paired(rows, marks):
+        label = those[0].label + (f" +{len(those) - 1}" if len(those) > 1 else "")
+        found[row] = Mark(label, those[0].kind, line_values.listed([one.text for one in those]))
+    return found
+
+
+def _primitive(one: Conversion) -> str:
+    return one.purpose.removesuffix(_ACCUMULATES) if one.purpose.endswith(_ACCUMULATES) else _CONVERT
+
+
+def together(conversions: Sequence[Conversion]) -> Mark:
+    """What stands beside a line of one or several conversions: the kind that changes most, and how many others."""
+    alike: dict[tuple[str, str, str, str, bool], list[Conversion]] = {}
+    for one in conversions:
+        alike.setdefault((one.stage, one.source, one.target, one.by, one.weak), []).append(one)
+    groups = sorted(alike.values(), key=lambda its: (its[0].stage == HLO, -abs(_growth(its))))
+    marks = [mark(its) for its in groups]
+    more = f" +{len(marks) - 1}" if len(marks) > 1 else ""
+    return Mark(marks[0].label + more, marks[0].kind, line_values.listed([one.text for one in marks]))
+
+
+def _growth(alike: Sequence[Conversion]) -> float:
+    return sum(one.total_growth for one in alike)
+
+
+def mark(alike: Sequence[Conversion]) -> Mark:
+    """What stands beside the line of conversions that differ in their shapes alone."""
+    one, grows = alike[0], _signed(_growth(alike))
+    shapes = list(dict.fromkeys(f"[{','.join(map(str, each.shape))}]" for each in alike))
+    times = f" {len(alike)} times" if len(alike) > 1 else ""
+    of = ", ".join(shapes[:3]) + (" and others" if len(shapes) > 3 else "")
+    told = [f"{one.source}{' weak' if one.weak else ''} → {one.target} of {of}{times}: {one.kind}"]
+    told[0] = told[0].replace(":", " a device:", 1) if one.stage == HLO else told[0]
+    told.append(f"{grows}{_runs(one.runs) if len(alike) == 1 else ' in all'}" if grows else "")
+    purposes = list(dict.fromkeys(each.purpose for each in alike if each.purpose and each.purpose != _CONVERT))
+    told.append(f"for {', '.join(purposes[:3])}" if purposes else "")
+    told.append("the compiler's own" if one.by == COMPILER else "")
+    told.append("the value came from a Python scalar (weak type)" if one.weak else "")
+    label = f"{one.source}→{one.target}" + (f" {grows}" if grows else "")
+    kind = f"{one.kind} compiler" if one.by == COMPILER else one.kind
+    return Mark(label, kind, ", ".join(filter(None, told)))
+
+
+def _signed(growth: float) -> str:
+    if not growth:
+        return ""
+    return ("+" if growth > 0 else "−") + scaled(abs(growth), "B")
+
+
+def _runs(runs: float | None) -> str:
+    if runs is None:
+        return " each time round a loop of unknown length"
+    return "" if runs == 1 else f" in {runs:,.0f} runs"

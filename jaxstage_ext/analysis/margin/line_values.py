@@ -1,0 +1,146 @@
+"""What can stand beside the lines of the documents, and which value of a program each line makes."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Hashable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple, TypeVar
+
+from jaxstage_ext.report.document import Document, Frames
+
+MOST_NAMED = 12
+"""Values that are named of a line that makes several."""
+_BACKWARD = "transpose("
+_EQUATION = re.compile(r"^\s*\w+:(?P<dtype>\w+)\[(?P<dims>[^\]]*)\][^=]* = (?P<op>[\w-]+)")
+_AXES = re.compile(r"@(?:\([^)]*\)|\w+)")
+_RESULT = re.compile(r"^\s*%\w+ = .*\btensor<(?P<dims>(?:\d+x)*)(?P<dtype>\w+)>$")
+
+Item = TypeVar("Item", bound=Hashable)
+
+
+class Mark(NamedTuple):
+    """What stands beside a line: a few characters, of what kind they are, and all of it in words, line by line."""
+
+    label: str
+    kind: str
+    text: str
+
+
+@dataclass(frozen=True)
+class Lane:
+    """What stands beside the lines of each document, by its rows."""
+
+    marks: Mapping[str, Mapping[int, Mark]]
+    notes: tuple[str, ...] = ()
+
+
+class Site(NamedTuple):
+    """A place where an array is made.
+
+    Attributes:
+      op: JAX's name of the primitive.      dims: of the whole array.      dtype: as its document spells it.
+      chain, place: numbers of the user's lines that led there and of the last of them, -1 unknown.
+      backward: whether it belongs to a derivative.
+    """
+
+    row: int
+    op: str
+    dims: tuple[int, ...]
+    dtype: str
+    chain: int
+    place: int
+    backward: bool
+
+
+class Chains:
+    """Numbers the calls that led to a frame, line by line: two documents spell the same stack in different columns."""
+
+    def __init__(self, frames: Frames) -> None:
+        self._chain: list[int] = []
+        self._place: list[int] = []
+        chains: dict[tuple[int, int], int] = {}
+        places: dict[tuple[int, int], int] = {}
+        columns = (frames.parent, frames.user, frames.file, frames.line)
+        for frame, (parent, user, file, line) in enumerate(zip(*(c.tolist() for c in columns), strict=True)):
+            above = (self._chain[parent], self._place[parent]) if parent >= 0 else (-1, -1)
+            place = places.setdefault((file, line), len(places)) if user == frame else above[1]
+            same = place == above[1]
+            self._place.append(place)
+            self._chain.append(above[0] if same else chains.setdefault((above[0], place), len(chains)))
+
+    def of(self, frame: int) -> tuple[int, int]:
+        """(chain, place) of a frame; -1 for what is not known."""
+        return (self._chain[frame], self._place[frame]) if 0 <= frame < len(self._chain) else (-1, -1)
+
+
+def sites(document: Document, chains: Chains) -> list[Site]:
+    """The arrays that a jaxpr's or a StableHLO module's lines make."""
+    found = _equations(document) if document.kind == "jaxpr" else _operations(document)
+    return [
+        Site(row, op, dims, dtype, *chains.of(int(document.frame[row])), _BACKWARD in _scope(document, row))
+        for row, op, dims, dtype in found
+    ]
+
+
+def is_backward(scope: str) -> bool:
+    """Whether a name scope is that of a derivative."""
+    return _BACKWARD in scope
+
+
+def _scope(document: Document, row: int) -> str:
+    number = int(document.scope[row])
+    return document.scopes[number] if number >= 0 else ""
+
+
+def _equations(document: Document) -> Iterator[tuple[int, str, tuple[int, ...], str]]:
+    for row, line in enumerate(document.lines):
+        if (match := _EQUATION.match(line)) is None:
+            continue
+        sizes = [size for size in _AXES.sub("", match["dims"]).split(",") if size]
+        if all(size.isdecimal() for size in sizes):
+            yield row, match["op"], tuple(map(int, sizes)), match["dtype"]
+
+
+def _operations(document: Document) -> Iterator[tuple[int, str, tuple[int, ...], str]]:
+    for row, line in enumerate(document.lines):
+        if document.scope[row] >= 0 and (match := _RESULT.match(line)) is not None:
+            dims = tuple(map(int, match["dims"].split("x")[:-1]))
+            yield row, _scope(document, row).rsplit("/", 1)[-1], dims, match["dtype"]
+
+
+def paired(
+    rows: Sequence[tuple[int, Hashable]], items: Sequence[tuple[Item, Hashable]]
+) -> Iterator[tuple[int, tuple[Item, ...], bool]]:
+    """(row, the items of its key, whether they were told apart by their order alone), of rows whose key has items.
+
+    Where a key's items are all alike a row has that one; where there are as many rows they go in order; else it has
+    all of them.
+    """
+    of_key: dict[Hashable, list[Item]] = {}
+    for item, key in items:
+        of_key.setdefault(key, []).append(item)
+    rows_of: dict[Hashable, list[int]] = {}
+    for row, key in rows:
+        rows_of.setdefault(key, []).append(row)
+    for key, its in rows_of.items():
+        there = of_key.get(key, [])
+        distinct = tuple(dict.fromkeys(there))
+        in_order = len(distinct) > 1 and len(there) == len(its)
+        for place, row in enumerate(its if there else ()):
+            yield row, (there[place],) if in_order else distinct, in_order
+
+
+def rows_by_line(document: Document) -> dict[str, int]:
+    """The row of the source document by the line's name, "In [5]:3"."""
+    if document.file is None or document.number is None:
+        return {}
+    labels = [where.label for where in document.frames.files]
+    columns = zip(document.file.tolist(), document.number.tolist(), strict=True)
+    return {f"{labels[file]}:{number}": row for row, (file, number) in enumerate(columns) if number >= 0}
+
+
+def listed(texts: Sequence[str]) -> str:
+    """Some lines of text, of many the first."""
+    more = [f"and {len(texts) - MOST_NAMED} more"] if len(texts) > MOST_NAMED else []
+    return "\n".join([*texts[:MOST_NAMED], *more])

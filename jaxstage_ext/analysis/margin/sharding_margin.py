@@ -1,0 +1,191 @@
+"""The sharding of each value at the line that makes it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from jaxstage_ext.analysis.cost.module_cost import Places
+from jaxstage_ext.analysis.margin import line_values, sharding_labels
+from jaxstage_ext.analysis.margin.line_values import Chains, Lane, Mark, Site
+from jaxstage_ext.analysis.margin.sharding_labels import SEVERAL, mark, together
+from jaxstage_ext.analysis.sharding.propagation import Propagated
+from jaxstage_ext.analysis.sharding.value_tables import ARGUMENT, Value, intermediates
+from jaxstage_ext.ir.hlo.operations import Operations
+from jaxstage_ext.report.document import Document, Frames
+
+_NOTHING = (b"parameter", b"constant", b"tuple", b"get-tuple-element", b"while", b"conditional", b"call")
+_IN_ORDER = "Lines alike were told apart by their order."
+_INFERRED = "Inferred from the instruction's name and shape."
+
+
+@dataclass(frozen=True)
+class Program:
+    """What is known of a program's shardings.
+
+    Attributes:
+      values: its arguments and results.      propagated: the module as the partitioner got it, None unknown.
+      optimised: the instructions of the optimised module and where they stand, None where there is none.
+      definition: file and line where the function begins.
+    """
+
+    frames: Frames
+    documents: Mapping[str, Document]
+    values: Sequence[Value]
+    propagated: Propagated | None = None
+    optimised: tuple[Operations, Places] | None = None
+    definition: tuple[str, int] | None = None
+    notes: tuple[str, ...] = ()
+    chains: Chains = field(init=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "chains", Chains(self.frames))
+
+
+def lane(program: Program) -> Lane:
+    """The shardings beside the lines of every document."""
+    module = program.propagated
+    made = list(zip(module.rows.tolist(), intermediates(module), strict=True)) if module else []
+    known: dict[sharding_labels.Key, Mark] = {}
+    arrays = [(row, value, _remembered(known, value)) for row, value in made if value.map.shape]
+    marks = {kind: dict(_edges(program, document)) for kind, document in program.documents.items()}
+    for kind in ("jaxpr", "stablehlo"):
+        if module and kind in marks:
+            marks[kind] |= _at_sites(
+                line_values.sites(program.documents[kind], program.chains), module, arrays, program
+            )
+    if "python" in marks:
+        marks["python"] |= _of_source(program.documents["python"], arrays, module, marks["python"])
+    if "hlo" in marks and program.optimised:
+        marks["hlo"] |= _of_optimised(program, *program.optimised, arrays)
+    return Lane(marks, program.notes)
+
+
+def _remembered(known: dict[sharding_labels.Key, Mark], value: Value) -> Mark:
+    key = sharding_labels.key(value)
+    return known.get(key) or known.setdefault(key, mark(value))
+
+
+def _edges(program: Program, document: Document) -> list[tuple[int, Mark]]:
+    """Arguments and results, where a document has a line for all of them."""
+    arguments = [value for value in program.values if value.kind == ARGUMENT]
+    results = [value for value in program.values if value.kind != ARGUMENT]
+    first, last = _rows_of_edges(program, document)
+    found = [(first, together(arguments, "arguments"))] if arguments and first >= 0 else []
+    return found + ([(last, together(results, "results"))] if results and last >= 0 else [])
+
+
+def _rows_of_edges(program: Program, document: Document) -> tuple[int, int]:
+    if document.kind == "jaxpr":
+        return 0, next((row for row in range(len(document) - 1, -1, -1) if document.lines[row].strip()), -1)
+    if document.kind == "stablehlo":
+        main = next((row for row, line in enumerate(document.lines) if "func.func public @main(" in line), -1)
+        ends = (row for row, line in enumerate(document.lines) if row > main >= 0 and line.startswith("    return"))
+        return main, next(ends, -1)
+    if document.kind == "python" and program.definition is not None:
+        file, line = program.definition
+        where = next((one.label for one in document.frames.files if one.name == file), "")
+        return line_values.rows_by_line(document).get(f"{where}:{line}", -1), -1
+    return -1, -1
+
+
+Made = Sequence[tuple[int, Value, Mark]]
+"""Arrays that the propagated module makes, each with its row there and its mark."""
+
+
+def _at_sites(sites: Sequence[Site], module: Propagated, arrays: Made, program: Program) -> dict[int, Mark]:
+    """By primitive, shape and the calls that led there; where that finds none, by the last of the lines alone."""
+    found: dict[int, Mark] = {}
+    for which in (0, 1):
+        left = [one for one in sites if one.row not in found and (one.chain, one.place)[which] >= 0]
+        rows = [(one.row, (one.op, one.dims, one.backward, (one.chain, one.place)[which])) for one in left]
+        marks = [
+            (one, (module.names[row], value.map.shape, _is_backward(module, row), where[which]))
+            for row, value, one in arrays
+            for where in [program.chains.of(module.frame[row])]
+        ]
+        found |= {row: _settled(those, in_order) for row, those, in_order in line_values.paired(rows, marks)}
+    return found
+
+
+def _is_backward(module: Propagated, row: int) -> bool:
+    number = int(module.module.scope[row])
+    return number >= 0 and line_values.is_backward(module.module.scopes[number])
+
+
+def _settled(marks: tuple[Mark, ...], in_order: bool) -> Mark:
+    """The mark of a line for which there are several."""
+    labels = list(dict.fromkeys(one.label for one in marks))
+    if len(labels) == 1:
+        return marks[-1]._replace(text=f"{marks[-1].text}\n{_IN_ORDER}") if in_order else marks[-1]
+    told = [one.text.split("\n")[0] for one in marks]
+    return Mark(f"{len(labels)} ways", SEVERAL, line_values.listed(["What it makes lies in several ways:", *told]))
+
+
+def _of_source(
+    document: Document, arrays: Made, module: Propagated | None, there: Mapping[int, Mark]
+) -> dict[int, Mark]:
+    """All that a line makes; scalars that are spread out only where it makes nothing else."""
+    by_line: dict[str, tuple[list[Value], list[Value]]] = {}
+    for row, value, _ in arrays if module else ():
+        assert module is not None
+        by_line.setdefault(module.line(row), ([], []))[_is_spread(module.ops, row)].append(value)
+    rows = line_values.rows_by_line(document)
+    here = {rows[line]: its for line, its in by_line.items() if line in rows and rows[line] not in there}
+    return {row: together(made or spread) for row, (made, spread) in here.items()}
+
+
+def _is_spread(ops: Operations, row: int) -> bool:
+    source = ops.operands[row][0] if ops.opcode[row] == b"broadcast" else -1
+    return source >= 0 and not ops.shapes.rank[source]
+
+
+Part = tuple[str, tuple[int, ...]]
+
+
+def _of_optimised(program: Program, ops: Operations, places: Places, arrays: Made) -> dict[int, Mark]:
+    """Parameters by their names; the rest by scope, where the shape is that of one device's part.
+
+    Of a sum over devices that is the sum and what follows it: what comes before has its shape, and is partial.
+    """
+    document = program.documents["hlo"]
+    named = {value.name: mark(value) for value in program.values if value.kind == ARGUMENT}
+    parts, sums = _parts(program.propagated, arrays), _sums(document, ops, places)
+    found: dict[int, Mark] = {}
+    for instruction in np.flatnonzero(places.row >= 0).tolist():
+        row, opcode = int(places.row[instruction]), ops.opcode[instruction]
+        scope = _scope(document, row)
+        its: list[Mark] = []
+        if opcode == b"parameter" and ops.computation[instruction] == ops.entry:
+            its = [named[name] for name in [scope.replace("\\'", "'")] if name in named]
+        elif opcode not in _NOTHING and row >= sums.get(scope, 0):
+            its = list(parts.get((scope, tuple(ops.shapes.sizes(instruction))), {}).values())
+        if len(its) == 1:
+            found[row] = its[0]
+    return found
+
+
+def _scope(document: Document, row: int) -> str:
+    number = int(document.scope[row])
+    return document.scopes[number] if number >= 0 else ""
+
+
+def _parts(module: Propagated | None, arrays: Made) -> dict[Part, dict[str, Mark]]:
+    """By scope and the shape of one device's part, the different marks."""
+    parts: dict[Part, dict[str, Mark]] = {}
+    for row, value, there in arrays if module else ():
+        assert module is not None
+        scope, shard = int(module.module.scope[row]), value.map.shard_shape
+        if scope >= 0 and shard is not None:
+            its = parts.setdefault((module.module.scopes[scope], shard), {})
+            if there.label not in its:
+                its[there.label] = there._replace(text=f"{there.text}\n{_INFERRED}")
+    return parts
+
+
+def _sums(document: Document, ops: Operations, places: Places) -> dict[str, int]:
+    """By scope the first row of a sum over devices."""
+    rows = places.row[ops.rows(b"all-reduce", b"all-reduce-start", b"reduce-scatter")]
+    return {_scope(document, row): row for row in sorted(rows[rows >= 0].tolist(), reverse=True)}

@@ -1,0 +1,192 @@
+"""The buffers of a module: what each holds, how large, from when to when, and why it is there."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from jaxstage_ext.analysis.memory import live_ranges, uses
+from jaxstage_ext.analysis.memory.live_ranges import Lives
+from jaxstage_ext.analysis.memory.uses import Uses
+from jaxstage_ext.ir.hlo import parts
+from jaxstage_ext.ir.hlo.buffer_assignment import Assignment
+from jaxstage_ext.ir.hlo.operations import Operations
+from jaxstage_ext.ir.hlo.schedule import Schedule
+from jaxstage_ext.ir.hlo.shapes import TYPES, Shapes
+from jaxstage_ext.ir.protowire import Longs
+
+ARGUMENT, OUTPUT, CONSTANT, TEMPORARY, RESIDUAL = range(5)
+KINDS = ("argument", "output", "constant", "temporary", "residual")
+"""Why a buffer lives. A residual is made by the forward pass of a derivative and read by the backward pass."""
+
+
+@dataclass(frozen=True, eq=False)
+class Buffers:
+    """Pieces of memory with one life each, one row a buffer.
+
+    Attributes:
+      value: the value (row of the assignment) that it is named after.    instruction: row of Operations, -1 unknown.
+      space: memory space (XLA's color).           size: bytes that it takes.   used: bytes of those that hold data.
+      start, end: positions in the schedule, inclusive.                         kind: index into KINDS.
+      parameter: number of the module's parameter, -1 for none.                 allocation: where it lies.
+      output: whether a result of the program lies there in the end.
+      traced: whether XLA tells of its life; where not, it counts as living throughout, since its place is its own.
+    """
+
+    value: Longs
+    instruction: Longs
+    space: Longs
+    size: Longs
+    used: Longs
+    start: Longs
+    end: Longs
+    kind: Longs
+    parameter: Longs
+    allocation: Longs
+    output: npt.NDArray[np.bool_]
+    traced: npt.NDArray[np.bool_]
+
+    def __len__(self) -> int:
+        return len(self.value)
+
+    def at(self, position: int, space: int) -> Longs:
+        """The buffers that live at a position, the largest first."""
+        rows = np.flatnonzero((self.space == space) & (self.start <= position) & (position <= self.end))
+        return rows[np.argsort(-self.size[rows], kind="stable")]
+
+
+@dataclass(frozen=True, eq=False)
+class Laid:
+    """A module's buffers over its schedule, and what they were made of.
+
+    Attributes:
+      row: per value, its instruction.     shapes: per value.     lives: of temporary memory; its rows are those
+        of `buffers` from `first_life` on.
+    """
+
+    ops: Operations = field(repr=False)
+    assignment: Assignment = field(repr=False)
+    schedule: Schedule
+    uses: Uses
+    row: Longs
+    shapes: Shapes
+    lives: Lives
+    buffers: Buffers
+    first_life: int
+
+
+def read(ops: Operations, assignment: Assignment, schedule: Schedule, scopes: list[str]) -> Laid:
+    """Lay the buffers over the schedule; `scopes` are the instructions' name stacks."""
+    used = uses.read(ops, schedule.position, scopes)
+    values = assignment.values
+    row = schedule.ids(values.instruction)
+    known = row >= 0
+    made = np.where(known, schedule.position[row], -1)
+    element = values.index.at(0)
+    last = np.where(element >= 0, uses.of_elements(ops, used, row, element), used.last[row])
+    found = live_ranges.read(assignment, made, np.where(known, last, -1), len(schedule))
+    shapes = parts.read(ops, np.maximum(row, 0), values.index)
+    held = _held(assignment, made, found)
+    throughout = _throughout(assignment, shapes, row, len(schedule), *held)
+    buffers = _joined(throughout, _living(assignment, shapes, row, found, used))
+    return Laid(ops, assignment, schedule, used, row, shapes, found, buffers, len(held[0]))
+
+
+def _held(assignment: Assignment, made: Longs, found: Lives) -> tuple[Longs, Longs, Longs, Longs, Longs]:
+    """(value, allocation, kind, size, traced) of what lives as long as the program runs.
+
+    A result's memory may hold other values before; the buffer is named after the largest that is made last.
+    """
+    allocations = assignment.allocations
+    rows = np.flatnonzero(allocations.held & ~allocations.local)
+    value = np.array([_named_after(assignment, made, int(i)) for i in rows], np.int64)
+    kind = np.where(allocations.argument[rows], ARGUMENT, np.where(allocations.constant[rows], CONSTANT, OUTPUT))
+    loose, where = _untraced(assignment, found)
+    return (
+        np.concatenate([value, loose]),
+        np.concatenate([rows, where]),
+        np.concatenate([kind, np.full(len(loose), TEMPORARY)]),
+        np.concatenate([allocations.size[rows], assignment.values.size[loose]]),
+        np.concatenate([np.ones(len(rows), np.int64), np.zeros(len(loose), np.int64)]),
+    )
+
+
+def _named_after(assignment: Assignment, made: Longs, allocation: int) -> int:
+    values = [value for value in assignment.allocations.values[allocation] if value >= 0]
+    if assignment.allocations.argument[allocation] and values:
+        return min(values, key=lambda value: int(made[value]))
+    size = assignment.values.size
+    return max(values, key=lambda value: (int(size[value]), int(made[value])), default=-1)
+
+
+def _untraced(assignment: Assignment, found: Lives) -> tuple[Longs, Longs]:
+    """(value, allocation) of values in temporary memory of which no trace tells, and whose place is theirs alone.
+
+    One that lies over others is those seen as one piece (libtpu's concatenations in VMEM).
+    """
+    allocations = assignment.allocations
+    value, owner = allocations.values.values, allocations.values.owner
+    told = np.zeros(len(assignment.values.size) + 1, bool)
+    told[found.member] = True
+    begin = allocations.offset
+    end = begin + assignment.values.size[value]
+    temporary = allocations.temporary[owner] & (value >= 0)
+    alone: list[int] = []
+    for allocation in np.unique(owner[temporary & ~told[value]]).tolist():
+        mine = owner == allocation
+        taken, loose = np.flatnonzero(mine & told[value]), np.flatnonzero(mine & ~told[value])
+        order = taken[np.argsort(begin[taken])]
+        reach = np.maximum.accumulate(np.concatenate([[0], end[order]]))
+        free = reach[np.searchsorted(begin[order], end[loose])] <= begin[loose]
+        last = -1
+        for place in sorted(loose[free].tolist(), key=lambda place: (int(begin[place]), -int(end[place]))):
+            if begin[place] >= last:
+                alone.append(place)
+                last = int(end[place])
+    chosen = np.array(alone, np.int64)
+    return value[chosen], owner[chosen]
+
+
+_Columns = tuple[npt.NDArray[Any], ...]
+
+
+def _throughout(
+    assignment: Assignment, shapes: Shapes, row: Longs, length: int, value: Longs, allocation: Longs, kind: Longs,
+    size: Longs, traced: Longs,
+) -> _Columns:  # fmt: skip
+    found = assignment.allocations
+    start = np.zeros(len(value), np.int64)
+    return (
+        value, np.where(value >= 0, row[value], -1), found.color[allocation], size,
+        np.where(value >= 0, _data(shapes, value, size), size), start, start + max(length - 1, 0),
+        kind, found.parameter[allocation], allocation, found.output[allocation], traced,
+    )  # fmt: skip
+
+
+def _living(assignment: Assignment, shapes: Shapes, row: Longs, found: Lives, used: Uses) -> _Columns:
+    value, size = found.value, assignment.values.size[found.value]
+    place = np.full(len(assignment.values.size), -1, np.int64)
+    place[assignment.allocations.values.values] = assignment.allocations.values.owner
+    saved = np.zeros(len(found), bool)
+    np.logical_or.at(saved, found.member_of, (row[found.member] >= 0) & used.saved[row[found.member]])
+    return (
+        value, row[value], assignment.values.color[value], size, _data(shapes, value, size), found.start, found.end,
+        np.where(saved, RESIDUAL, TEMPORARY), np.full(len(value), -1), place[value],
+        np.zeros(len(value), bool), np.ones(len(value), bool),
+    )  # fmt: skip
+
+
+def _data(shapes: Shapes, value: Longs, size: Longs) -> Longs:
+    """Bytes of data; those of a tuple are its table of addresses, those of a token are its own."""
+    array = np.isin(shapes.element_type[value], list(TYPES))
+    return np.where(array, np.minimum(shapes.bytes[value], size), size)
+
+
+def _joined(held: _Columns, living: _Columns) -> Buffers:
+    columns: Any = [np.concatenate([a, b]) for a, b in zip(held, living, strict=True)]
+    output, traced = (column.astype(bool) for column in columns[-2:])
+    made: tuple[Any, ...] = (*columns[:-2], output, traced)
+    return Buffers(*made)

@@ -1,0 +1,97 @@
+"""Who uses an instruction's result: the last one in the schedule, and whether the backward pass does."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from jaxstage_ext.ir.hlo.operations import Operations
+from jaxstage_ext.ir.protowire import Longs
+
+Bools = npt.NDArray[np.bool_]
+
+_HANDS_ON = (
+    b"bitcast", b"get-tuple-element", b"tuple", b"opt-barrier", b"copy", b"copy-start", b"copy-done", b"async-start",
+    b"async-done", b"reshape", b"transpose", b"convert",
+)  # fmt: skip
+"""Opcodes that only hand a value on, in its memory or another: what uses their result uses the value."""
+_IN_PLACE = (b"bitcast", b"get-tuple-element", b"tuple", b"opt-barrier")
+_ROUNDS = 64
+TUPLE_INDEX = 13
+FORWARD, BACKWARD = "jvp(", "transpose("
+
+
+@dataclass(frozen=True, eq=False)
+class Uses:
+    """Per instruction.
+
+    Attributes:
+      last: position of the last instruction that reads its result where it lies; its own where none does.
+      forward: it was made by the forward pass of a derivative.   backward: it is work of the backward pass.
+      saved: made by the forward pass and read by the backward pass.
+    """
+
+    last: Longs
+    forward: Bools
+    backward: Bools
+    saved: Bools
+
+
+def read(ops: Operations, position: Longs, scopes: Sequence[str]) -> Uses:
+    """The uses of each instruction; `scopes` are name stacks, as JAX writes them into op_name."""
+    n = len(ops)
+    kinds = {scope: (FORWARD in scope and BACKWARD not in scope, BACKWARD in scope) for scope in set(scopes)}
+    marks = np.array([kinds[scope] for scope in scopes], bool).reshape(n, 2)
+    forward, backward = marks[:, 0], marks[:, 1] | _inside(ops, marks[:, 1])
+    user, operand = ops.operands.owner, ops.operands.values
+    user, operand = user[operand >= 0], operand[operand >= 0]
+    last = position.copy()
+    np.maximum.at(last, operand, position[user])
+    _handed_on(last, ops, _IN_PLACE, user, operand)
+    read_back = np.zeros(n, bool)
+    hands_on = np.isin(ops.opcode[user], _HANDS_ON)
+    np.logical_or.at(read_back, operand[~hands_on], backward[user[~hands_on]])
+    _handed_on(read_back, ops, _HANDS_ON, user, operand)
+    return Uses(last, forward, backward, forward & read_back)
+
+
+def _inside(ops: Operations, marked: Bools) -> Bools:
+    """Fusions that hold a marked instruction."""
+    holds = np.bincount(ops.computation, marked, len(ops.computations)) > 0
+    rows = np.zeros(len(ops), bool)
+    known = ops.called.values >= 0
+    fusion = ops.opcode[ops.called.owner] == b"fusion"
+    keep = known & fusion
+    np.logical_or.at(rows, ops.called.owner[keep], holds[ops.called.values[keep]])
+    return rows
+
+
+def _handed_on(
+    values: npt.NDArray[np.generic], ops: Operations, opcodes: tuple[bytes, ...], user: Longs, operand: Longs
+) -> None:
+    """Let what is true of the users of a handed-on value be true of the value; grows `values` in place."""
+    through = np.isin(ops.opcode[user], opcodes)
+    user, operand = user[through], operand[through]
+    for _ in range(_ROUNDS):
+        before = values[operand].copy()
+        np.maximum.at(values, operand, values[user])
+        if (values[operand] == before).all():
+            return
+
+
+def of_elements(ops: Operations, uses: Uses, row: Longs, element: Longs) -> Longs:
+    """Last use of one element of a tuple that an instruction makes; that of the whole where no one takes it out."""
+    takers = ops.rows(b"get-tuple-element")
+    field = ops.fields(takers, TUPLE_INDEX)[TUPLE_INDEX]
+    index = np.zeros(len(takers), np.int64)
+    index[field.row] = field.value
+    source = ops.operands.at(0)[takers]
+    last: dict[tuple[int, int], int] = {}
+    for where, which, when in zip(source.tolist(), index.tolist(), uses.last[takers].tolist(), strict=True):
+        last[where, which] = max(last.get((where, which), -1), when)
+    whole = uses.last[row]
+    found = [last.get(key, -1) for key in zip(row.tolist(), element.tolist(), strict=True)]
+    return np.where(np.array(found, np.int64) >= 0, found, whole) if len(row) else whole

@@ -1,0 +1,222 @@
+"""Every value's sharding after propagation, out of the module that the partitioner got."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property, partial
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from jaxstage_ext.analysis.cost import executions
+from jaxstage_ext.analysis.sharding import from_proto
+from jaxstage_ext.analysis.sharding.mesh import Mesh
+from jaxstage_ext.analysis.sharding.sharding_map import ShardingMap
+from jaxstage_ext.analysis.sharding.slices import Sharding, on_one_device, replicated, with_names
+from jaxstage_ext.ir.hlo import module as hlo
+from jaxstage_ext.ir.hlo import operations, shapes, sharding_field
+from jaxstage_ext.ir.hlo.operations import Operations
+from jaxstage_ext.ir.protowire import Longs
+
+YOU, JAX, COMPILER = "you", "JAX", "compiler"
+"""Who chose a sharding: a constraint or PartitionSpec of the user's; JAX, on meshes with explicit axes; propagation."""
+_SHARDING = 40
+CONSTRAINTS = ("sharding_constraint", "shard_map", "reshard", "device_put", "mesh_cast")
+"""Primitives by which a program itself says how a value is to lie."""
+_BOUNDARIES = (b"SPMDShardToFullShape", b"Sharding")
+_CALL_TARGET, _TUPLE_INDEX = 28, 13
+_NO_VALUE = (b"tuple", b"get-tuple-element", b"parameter", b"constant", b"after-all", b"call", b"while", b"conditional")
+
+
+@dataclass(frozen=True, eq=False)
+class Propagated:
+    """A module after propagation.
+
+    Attributes:
+      module: names, scopes and stacks of its instructions.      ops: shapes and operands of the same.
+      devices: how many the program has.      meshes: whose axes name what has no names of its own.
+      lines: source line of each instruction, "" unknown.      frame: and its stack in the Inspection's table, -1.
+      explicit: whether JAX itself chose, on meshes with explicit axes.
+    """
+
+    module: hlo.Module = field(repr=False)
+    ops: Operations = field(repr=False)
+    devices: int
+    meshes: Sequence[Mesh] = ()
+    lines: Sequence[str] = ()
+    frame: Sequence[int] = ()
+    explicit: bool = False
+
+    def line(self, row: int) -> str:
+        return self.lines[row] if row < len(self.lines) else ""
+
+    @cached_property
+    def _spelled(self) -> dict[int, bytes]:
+        rows = np.arange(len(self.ops))
+        found = self.ops.fields(rows, _SHARDING)[_SHARDING]
+        texts = self.ops.strings(found, len(rows))
+        return {row: texts[row] for row in found.row.tolist()}
+
+    @cached_property
+    def _known(self) -> dict[tuple[bytes | None, int], Sharding]:
+        return {}
+
+    def sharding(self, row: int) -> Sharding:
+        """Of the array that an instruction gives. One without is replicated, as the partitioner takes it."""
+        key = self._spelled.get(row), int(self.ops.shapes.rank[row])
+        if key not in self._known:
+            self._known[key] = self._read(*key)
+        return self._known[key]
+
+    def _read(self, spelled: bytes | None, rank: int) -> Sharding:
+        if spelled is None and self.devices == 1:
+            return on_one_device(0, rank)
+        found = [] if spelled is None else from_proto.read(spelled, rank, self.devices)
+        return named(found[0] if found else replicated(self.devices, rank), self.meshes)
+
+    def map(self, row: int) -> ShardingMap:
+        """The array that an instruction gives, on its devices."""
+        dtype, bits = shapes.TYPES.get(int(self.ops.shapes.element_type[row]), ("", 0))
+        return ShardingMap(tuple(self.ops.shapes.sizes(row)), self.sharding(row), dtype, bits or None)
+
+    @cached_property
+    def rows(self) -> Longs:
+        """The instructions that compute an array, in computations that run as they stand."""
+        kind = self.ops.shapes.element_type
+        array = ~np.isin(kind, (shapes.TUPLE, shapes.OPAQUE, shapes.TOKEN))
+        computes = array & ~np.isin(self.ops.opcode, _NO_VALUE) & ~self._repeats
+        return np.flatnonzero(computes & self._runs)
+
+    @cached_property
+    def _runs(self) -> npt.NDArray[np.bool_]:
+        """Instructions of computations that run as they stand, and are not applied to scalars."""
+        times = executions.count(self.ops).times > 0
+        return np.array(times[self.ops.computation], bool)
+
+    @cached_property
+    def names(self) -> list[str]:
+        """Per instruction the last part of its scope, which is the primitive's name."""
+        scopes = self.module.scopes
+        return [scopes[scope].rsplit("/", 1)[-1] if scope >= 0 else "" for scope in self.module.scope.tolist()]
+
+    @cached_property
+    def by_scope(self) -> dict[str, list[int]]:
+        """The instructions that give an array, by their whole name scope."""
+        rows: dict[str, list[int]] = {}
+        kinds = self.ops.shapes.element_type
+        array = ~np.isin(kinds, (shapes.TUPLE, shapes.OPAQUE, shapes.TOKEN)) & (self.module.scope >= 0)
+        for row in np.flatnonzero(array & ~self._repeats & self._runs).tolist():
+            rows.setdefault(self.module.scopes[self.module.scope[row]], []).append(row)
+        return rows
+
+    @cached_property
+    def by_line(self) -> dict[str, list[int]]:
+        """The same by source line."""
+        rows: dict[str, list[int]] = {}
+        for row in sorted(row for its in self.by_scope.values() for row in its):
+            rows.setdefault(self.line(row), []).append(row)
+        return rows
+
+    @cached_property
+    def users(self) -> dict[int, list[int]]:
+        """Per instruction those that take its array, past copies that change nothing."""
+        users: dict[int, list[int]] = {}
+        pairs = zip(self.ops.operands.owner.tolist(), self.ops.operands.values.tolist(), strict=True)
+        kinds = self.ops.shapes.element_type
+        for user, operand in pairs:
+            if operand >= 0 and kinds[user] != shapes.TUPLE:
+                users.setdefault(operand, []).append(user)
+        for row in np.flatnonzero(self._repeats)[::-1].tolist():
+            source = self.ops.operands[row][0]
+            users[source] = [user for user in users.get(source, []) if user != row] + users.get(row, [])
+        return users
+
+    @cached_property
+    def handed_out(self) -> dict[int, list[Sharding]]:
+        """Per instruction the shardings in which a tuple hands its array on, as to the program's results."""
+        found: dict[int, list[Sharding]] = {}
+        elements = self.ops.rows(b"get-tuple-element")
+        index = np.zeros(len(self.ops), np.int64)
+        told = self.ops.fields(elements, _TUPLE_INDEX)[_TUPLE_INDEX]
+        index[elements[told.row]] = told.value
+        for row in elements.tolist():
+            [bundle] = self.ops.operands[row][:1] or [-1]
+            if bundle >= 0 and self.ops.opcode[bundle] == b"tuple":
+                found.setdefault(self.ops.operands[bundle][index[row]], []).append(self.sharding(row))
+        root = int(self.ops.roots[self.ops.entry])
+        if self.ops.opcode[root] == b"tuple":
+            settled = _each([sharding_field.Sharding.FromString(self._spelled.get(root, b""))], self.devices)
+            for number, row in enumerate(self.ops.operands[root]):
+                if row >= 0 and number in settled and len(settled) == len(self.ops.operands[root]):
+                    sharding = settled[number](int(self.ops.shapes.rank[row]))
+                    found.setdefault(row, []).append(named(sharding, self.meshes))
+        return found
+
+    @cached_property
+    def reshards(self) -> frozenset[int]:
+        """Copies that the partitioner made to lay their operand anew; those that the user asked for have a name."""
+        copies = self.ops.rows(b"copy").tolist()
+        source, scope = self.ops.operands.at(0), self.module.scope
+        same = [row for row in copies if source[row] >= 0 and scope[source[row]] == scope[row]]
+        return frozenset(row for row in same if not self._repeats[row] and self.names[row] not in CONSTRAINTS)
+
+    @cached_property
+    def _repeats(self) -> npt.NDArray[np.bool_]:
+        """Copies that only fix the sharding that their operand has anyway, as JAX adds them for explicit axes."""
+        repeats = np.zeros(len(self.ops), bool)
+        for row in self.ops.rows(b"copy").tolist():
+            [source] = self.ops.operands[row][:1] or [-1]
+            same = source >= 0 and self._spelled.get(source) == self._spelled.get(row)
+            repeats[row] = same and self.names[row] not in CONSTRAINTS
+        return repeats
+
+    @cached_property
+    def chosen_by(self) -> list[str]:
+        """Per instruction who chose its sharding."""
+        by = [JAX if self.explicit else COMPILER] * len(self.ops)
+        everything = np.arange(len(self.ops))
+        targets = self.ops.strings(self.ops.fields(everything, _CALL_TARGET)[_CALL_TARGET], len(everything))
+        for row in self.ops.rows(b"copy", b"custom-call").tolist():
+            if self.names[row] in CONSTRAINTS and (not targets[row] or targets[row] in _BOUNDARIES):
+                by[row] = YOU
+        return by
+
+
+def read(dump: bytes, devices: int, meshes: Sequence[Mesh] = ()) -> Propagated:
+    """Of a dumped HloProto. Raises ValueError (DecodeError) on malformed bytes."""
+    proto = sharding_field.Dump.FromString(dump).hlo_module
+    return Propagated(hlo.parse(proto), operations.read(proto), devices, tuple(meshes))
+
+
+def named(sharding: Sharding, meshes: Sequence[Mesh]) -> Sharding:
+    """With the axis names of the first of some meshes that it lies along."""
+    for mesh in meshes:
+        found = with_names(sharding, mesh)
+        if found.axes is not None:
+            return found
+    return sharding
+
+
+Settled = Mapping[int, Callable[[int], Sharding]]
+"""By number, from an array's rank to its sharding."""
+
+
+def boundaries(proto: bytes, devices: int) -> tuple[Settled, Settled]:
+    """The shardings of an optimised module's parameters and of its results; empty where it has none.
+
+    Raises ValueError (DecodeError) on malformed bytes.
+    """
+    module = sharding_field.Module.FromString(proto)
+    results = [module.spmd_output_sharding] if module.HasField("spmd_output_sharding") else []
+    return _each(module.spmd_parameters_shardings, devices), _each(results, devices)
+
+
+def _each(messages: Sequence[Any], devices: int) -> Settled:
+    leaves = [leaf for message in messages for leaf in from_proto.leaves(message)]
+    return {number: partial(_settled, leaf, devices) for number, leaf in enumerate(leaves)}
+
+
+def _settled(leaf: Any, devices: int, rank: int) -> Sharding:
+    return from_proto.flat(leaf, rank, devices)[0]

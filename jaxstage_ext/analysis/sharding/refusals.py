@@ -1,0 +1,102 @@
+"""What JAX refuses to lay out, read from its messages: which argument, how, and what does not divide.
+
+Messages: jax 0.10.2 to 0.12.0.1, IndivisibleError and the ValueErrors of jit and shard_map.
+"""
+
+from __future__ import annotations
+
+import ast
+import math
+import re
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+from jaxstage_ext.analysis.sharding.mesh import Axis, BadSharding, Mesh
+from jaxstage_ext.analysis.sharding.slices import Sharding, on_mesh
+
+_SPEC = r"P\((?P<spec>(?:[^()]|\([^()]*\))*)\)"
+_INDIVISIBLE = re.compile(
+    r"(?:pytree key path (?P<name>\S+) was given the sharding )?(?:Sharding )?"
+    rf"NamedSharding\(mesh=(?:Abstract)?Mesh\((?P<mesh>(?:'[^']*': \d+(?:, )?)*).*?\), spec={_SPEC}"
+    r"(?:, memory_kind=\w+)?\).*?implies that array axis (?P<axis>\d+) is partitioned (?P<parts>\d+) times, "
+    r"but the dimension size is (?P<size>\d+) \(full shape: \((?P<shape>[\d, ]*)\)",
+    re.DOTALL,
+)
+_SHARD_MAP = re.compile(
+    r"The mesh given has shape \((?P<sizes>[\d, ]*)\) with corresponding axis names \((?P<names>[^)]*)\).*?"
+    r"the passed (?P<name>\S+) of shape \w+\[(?P<shape>[\d,]*)\](?:, where \S+ is bound to .*?'s parameter "
+    rf"'(?P<parameter>\w+)')?, corresponds to in_specs of value {_SPEC}, "
+    r"which maps array axis (?P<axis>\d+) \(of size (?P<size>\d+)\) to mesh axis .*? "
+    r"\(of (?:total )?size (?P<parts>\d+)\)",
+    re.DOTALL,
+)
+_PLACED = re.compile(
+    r"argument (?P<name>\S+) of \S+ with shape \w+\[[\d,]*\] and with device ids \[(?P<ids>[\d, ]*)\] on platform"
+)
+_AXIS = re.compile(r"'(?P<name>[^']*)': (?P<size>\d+)")
+
+
+class Indivisible(NamedTuple):
+    """A dimension that its mesh axes do not divide. `name` is the argument's, "" where JAX does not say."""
+
+    name: str
+    shape: tuple[int, ...]
+    axis: int
+    parts: int
+    sharding: Sharding
+
+    def told(self, name: str) -> str:
+        """In one sentence, for the argument's name."""
+        size, parts = self.shape[self.axis], self.parts
+        whole = math.ceil(size / parts) * parts
+        return (
+            f"{name}: dimension {self.axis} of size {size} does not divide into {parts} parts ({self.sharding.spec}); "
+            f"the next size that does is {whole}."
+        )
+
+
+def is_one(message: str) -> bool:
+    """Whether a message is about shardings that do not fit."""
+    return indivisible(message) is not None or bool(devices_apart(message))
+
+
+def indivisible(message: str) -> Indivisible | None:
+    """What does not divide; None where the message is about something else."""
+    if match := _INDIVISIBLE.search(message):
+        axes = [(one["name"], int(one["size"])) for one in _AXIS.finditer(match["mesh"])]
+        return _made(match, match["name"] or "", axes)
+    if match := _SHARD_MAP.search(message):
+        names = [name.strip(" '") for name in match["names"].split(",") if name.strip()]
+        return _made(
+            match, match["parameter"] or match["name"], list(zip(names, _numbers(match["sizes"]), strict=True))
+        )
+    return None
+
+
+def _made(match: re.Match[str], name: str, axes: Sequence[tuple[str, int]]) -> Indivisible | None:
+    shape = tuple(_numbers(match["shape"]))
+    try:
+        spec: Any = ast.literal_eval(f"({match['spec'].rstrip(', ')},)" if match["spec"].strip(", ") else "()")
+        dims = [_axes(entry) for entry in spec][: len(shape)]
+        dims += [()] * (len(shape) - len(dims))
+        mesh = Mesh(tuple(axis for axis, _ in axes), tuple(size for _, size in axes))
+        return Indivisible(name, shape, int(match["axis"]), int(match["parts"]), on_mesh(mesh, dims))
+    except (BadSharding, ValueError, SyntaxError, TypeError):
+        return None
+
+
+def _axes(entry: Any) -> tuple[Axis, ...]:
+    if entry is None:
+        return ()
+    return tuple(Axis(str(name)) for name in (entry if isinstance(entry, tuple) else (entry,)))
+
+
+def devices_apart(message: str) -> dict[str, tuple[int, ...]]:
+    """By argument's name the ids of its devices, where a message says that they are not the same; else empty."""
+    if "incompatible devices" not in message:
+        return {}
+    return {match["name"]: tuple(_numbers(match["ids"])) for match in _PLACED.finditer(message)}
+
+
+def _numbers(text: str) -> list[int]:
+    return [int(number) for number in text.split(",") if number.strip()]

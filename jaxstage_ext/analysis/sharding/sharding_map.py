@@ -1,0 +1,97 @@
+"""A value on its devices: which device holds which slice, how large, how evenly."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import numpy as np
+
+from jaxstage_ext.analysis.sharding.mesh import BadSharding, Mesh
+from jaxstage_ext.analysis.sharding.slices import REPLICATED, Sharding, with_names
+from jaxstage_ext.ir.protowire import Longs
+
+
+@dataclass(frozen=True, eq=False)
+class ShardingMap:
+    """A value on its devices.
+
+    Attributes:
+      dtype: HLO's or JAX's name; bits: of one element, None where it has none (tokens, keys of unknown width).
+    """
+
+    shape: tuple[int, ...]
+    sharding: Sharding
+    dtype: str = ""
+    bits: int | None = None
+
+    @property
+    def shard_shape(self) -> tuple[int, ...] | None:
+        """Of the largest part, which is what each device allocates; None where the sharding is not known."""
+        if not self.fits:
+            return None
+        return tuple(-(-size // tiles) for size, tiles in zip(self.shape, self.sharding.tiles, strict=True))
+
+    @property
+    def fits(self) -> bool:
+        """Whether the sharding is known and for values of this rank."""
+        return self.sharding.is_known and len(self.sharding.tiles) == len(self.shape)
+
+    @property
+    def shard_bytes(self) -> int | None:
+        """Bytes a device, without the padding of tiled layouts; None where unknown."""
+        shape = self.shard_shape
+        return None if shape is None or self.bits is None else (math.prod(shape) * self.bits + 7) // 8
+
+    @property
+    def bytes(self) -> int | None:
+        return None if self.bits is None else (math.prod(self.shape) * self.bits + 7) // 8
+
+    @property
+    def copies(self) -> int | None:
+        """How many devices hold the same values."""
+        return self.sharding.shared(REPLICATED) if self.sharding.is_known else None
+
+    @property
+    def is_uneven(self) -> bool:
+        """Whether a dimension does not divide into its parts, so that some devices hold less, or nothing."""
+        return self.fits and any(size % tiles for size, tiles in zip(self.shape, self.sharding.tiles, strict=True))
+
+    @property
+    def padding(self) -> float | None:
+        """Share of what the devices allocate that holds nothing, 0 to 1."""
+        shape = self.shard_shape
+        if shape is None:
+            return None
+        held = math.prod(size * tiles for size, tiles in zip(shape, self.sharding.tiles, strict=True))
+        return 1 - math.prod(self.shape) / held if held else 0.0
+
+    @cached_property
+    def bounds(self) -> Longs:
+        """[device, dimension, (start, stop)] of what each device holds; the rows in the order of `numbers`.
+
+        Raises BadSharding where the sharding is not known or not for this rank.
+        """
+        if self.shard_shape is None:
+            raise BadSharding(f"which device holds what is not known: {self.sharding.spec}")
+        order = np.argsort(self.sharding.holders, axis=None, kind="stable")
+        place = np.stack(np.unravel_index(order, self.sharding.holders.shape), 1)[:, :-1]
+        size, part = np.array(self.shape, np.int64), np.array(self.shard_shape, np.int64)
+        return np.stack([np.minimum(place * part, size), np.minimum((place + 1) * part, size)], -1)
+
+    @cached_property
+    def numbers(self) -> Longs:
+        """The devices that hold a part, ascending."""
+        return np.sort(self.sharding.holders, axis=None)
+
+    def slices(self) -> dict[int, tuple[slice, ...]]:
+        """Per device, what it holds of the value."""
+        return {
+            int(number): tuple(slice(int(start), int(stop)) for start, stop in bounds)
+            for number, bounds in zip(self.numbers, self.bounds, strict=True)
+        }
+
+    def named_on(self, mesh: Mesh | None) -> ShardingMap:
+        """The same with axis names of a mesh where they fit."""
+        return self if mesh is None else replace(self, sharding=with_names(self.sharding, mesh))

@@ -1,0 +1,196 @@
+"""Where the parts of a value lie: which device holds which slice, for any rank and any mesh."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from jaxstage_ext.analysis.sharding.mesh import (
+    Axis,
+    BadSharding,
+    Mesh,
+    axes_along,
+    check_number,
+    digits_of,
+    key_of,
+    places_of,
+    size_of,
+)
+from jaxstage_ext.ir.protowire import Longs
+
+REPLICATED, MANUAL, UNREDUCED, UNKNOWN = "replicated", "manual", "unreduced", "unknown"
+"""What several devices that hold the same slice hold of it: the same values; each its own, as the function that
+`shard_map` maps sees them; partial sums that are still to be added; nobody says."""
+
+
+@dataclass(frozen=True, eq=False)
+class Sharding:
+    """How a value is laid on devices, whatever its spelling.
+
+    Attributes:
+      tiles: into how many parts each dimension is cut.
+      holders: the devices that hold each part, an array of shape (*tiles, devices a part).
+      rest: what the devices of a part share out among them: (kind, how many, axis names), slowest first. Their
+        numbers multiply to the last size of `holders`.
+      axes: the mesh axes along each dimension, slowest first; None where they have no names.
+      mesh: None without one.
+      text: as it was spelled.       problem: why the rest is not known; empty where it is.
+      only: JAX's id of the only device that holds it; None where there are several, or its number is its id.
+    """
+
+    tiles: tuple[int, ...]
+    holders: Longs
+    rest: tuple[tuple[str, int, tuple[Axis, ...]], ...] = ()
+    axes: tuple[tuple[Axis, ...], ...] | None = None
+    mesh: Mesh | None = None
+    text: str = ""
+    problem: str = ""
+    only: int | None = None
+
+    @property
+    def is_known(self) -> bool:
+        return not self.problem
+
+    @property
+    def devices(self) -> int:
+        return int(self.holders.size)
+
+    def shared(self, kind: str) -> int:
+        """Among how many devices of a part it is shared in this way."""
+        return math.prod(count for its, count, _ in self.rest if its == kind)
+
+    def named(self, kind: str) -> tuple[Axis, ...]:
+        return tuple(axis for its, _, axes in self.rest if its == kind for axis in axes)
+
+    @property
+    def spec(self) -> str:
+        """As a PartitionSpec where the axes have names: `P('data', None)`; else its own spelling."""
+        if self.problem:
+            return f"unknown: {self.text or self.problem}"
+        if self.mesh is None and self.devices == 1:
+            return f"device {self.holders.item() if self.only is None else self.only}"
+        if self.axes is None:
+            return self.text or self._counted
+        parts = [_spelled(axes) for axes in self.axes]
+        parts += [
+            f"{kind}={{{', '.join(repr(str(axis)) for axis in self.named(kind))}}}"
+            for kind in (UNREDUCED, MANUAL)
+            if self.named(kind)
+        ]
+        return f"P({', '.join(parts)})"
+
+    @property
+    def _counted(self) -> str:
+        parts = f"{'x'.join(map(str, self.tiles))} parts" if math.prod(self.tiles) > 1 else ""
+        rest = [f"{kind} over {count}" for kind, count, _ in self.rest if count > 1]
+        return ", ".join(([parts] if parts else []) + rest) or "one part"
+
+    def __str__(self) -> str:
+        return self.spec
+
+
+def _spelled(axes: tuple[Axis, ...]) -> str:
+    names = [repr(str(axis)) for axis in axes]
+    return "None" if not names else names[0] if len(names) == 1 else f"({', '.join(names)})"
+
+
+def unknown(text: str, problem: str) -> Sharding:
+    """A sharding that cannot be read."""
+    return Sharding((), np.zeros(1, np.int64), text=text, problem=problem)
+
+
+def replicated(devices: int, rank: int, text: str = "") -> Sharding:
+    """All of it on each of so many devices."""
+    return shared_by_all(REPLICATED, devices, rank, text)
+
+
+def shared_by_all(kind: str, devices: int, rank: int, text: str = "") -> Sharding:
+    """No dimension cut, the value shared among all devices in one way."""
+    holders = np.arange(check_number(devices)).reshape((1,) * rank + (devices,))
+    return Sharding(
+        (1,) * rank, holders, ((kind, devices, ()),), None if kind != REPLICATED else ((),) * rank, text=text
+    )
+
+
+def tiled(dims: Sequence[int], order: Longs, kinds: Sequence[str], text: str = "") -> Sharding:
+    """Devices in an order, laid into an array of `dims`, whose last dimensions are shared as `kinds` say.
+
+    Raises BadSharding.
+    """
+    if math.prod(dims) != len(order) or len(kinds) > len(dims):
+        raise BadSharding(f"{len(order)} devices do not fill {'x'.join(map(str, dims))} parts")
+    if len(np.unique(order)) != len(order):
+        raise BadSharding("a device is named twice")
+    rank = len(dims) - len(kinds)
+    rest = tuple((kind, int(count), ()) for kind, count in zip(kinds, dims[rank:], strict=True))
+    return Sharding(tuple(map(int, dims[:rank])), order.reshape(*dims[:rank], -1), rest, text=text)
+
+
+def on_one_device(device: int, rank: int, text: str = "") -> Sharding:
+    """All of it on one device."""
+    return Sharding((1,) * rank, np.full((1,) * rank + (1,), device, np.int64), (), ((),) * rank, None, text)
+
+
+def on_mesh(
+    mesh: Mesh,
+    dims: Sequence[Sequence[Axis]],
+    unreduced: Sequence[Axis] = (),
+    manual: Sequence[Axis] = (),
+    text: str = "",
+) -> Sharding:
+    """Mesh axes along each dimension; what is on no dimension replicates. Raises BadSharding."""
+    used = [axis for dim in dims for axis in dim] + [*unreduced, *manual]
+    digits, array = digits_of(mesh, used)
+    place = {key_of(mesh, axis): i for i, axis in enumerate(digits)}
+    order = [place[key_of(mesh, axis)] for axis in used]
+    if len(set(order)) != len(order):
+        raise BadSharding(f"an axis is used twice in {text or used}")
+    left = [i for i in range(len(digits)) if i not in order]
+    laid = array.transpose(*order, *left)
+    tiles = tuple(math.prod(size_of(mesh, axis) for axis in dim) for dim in dims)
+    rest = [
+        (kind, math.prod(size_of(mesh, axis) for axis in axes), tuple(axes))
+        for kind, axes in ((UNREDUCED, unreduced), (MANUAL, manual), (REPLICATED, [digits[i] for i in left]))
+        if axes
+    ]
+    return Sharding(tiles, laid.reshape(*tiles, -1), tuple(rest), tuple(map(tuple, dims)), mesh, text)
+
+
+def with_names(sharding: Sharding, mesh: Mesh) -> Sharding:
+    """The same with the names of a mesh's axes, where its parts lie along them; itself where they do not."""
+    if sharding.problem or sharding.axes is not None or mesh.size != sharding.devices:
+        return sharding
+    where = places_of(mesh)
+    dims = []
+    for dim, tiles in enumerate(sharding.tiles):
+        line = np.moveaxis(sharding.holders, dim, 0).reshape(tiles, -1)[:, 0]
+        axes = axes_along(where[line], mesh)
+        if axes is None:
+            return sharding
+        dims.append(axes)
+    rest = _rest_axes(sharding, where, mesh)
+    try:
+        made = on_mesh(mesh, dims, rest[UNREDUCED], rest[MANUAL], sharding.text)
+    except BadSharding:
+        return sharding
+    same = made.tiles == sharding.tiles and _sets(made) == _sets(sharding)
+    return made if same else sharding
+
+
+def _rest_axes(sharding: Sharding, where: Longs, mesh: Mesh) -> dict[str, tuple[Axis, ...]]:
+    first = sharding.holders.reshape(-1, sharding.holders.shape[-1])[0]
+    counts = [count for _, count, _ in sharding.rest] or [1]
+    block = first.reshape(counts) if math.prod(counts) == len(first) else first.reshape(-1)
+    found: dict[str, tuple[Axis, ...]] = {UNREDUCED: (), MANUAL: ()}
+    for i, (kind, count, _) in enumerate(sharding.rest):
+        if kind in found and block.ndim == len(sharding.rest):
+            line = np.moveaxis(block, i, 0).reshape(count, -1)[:, 0]
+            found[kind] = axes_along(where[line], mesh) or ()
+    return found
+
+
+def _sets(sharding: Sharding) -> list[frozenset[int]]:
+    return [frozenset(part.tolist()) for part in sharding.holders.reshape(-1, sharding.holders.shape[-1])]

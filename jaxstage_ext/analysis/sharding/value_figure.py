@@ -1,0 +1,99 @@
+"""A value on its devices as a plotly figure: the mesh, coloured by the slice that each device holds."""
+
+from __future__ import annotations
+
+import html
+import itertools
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import numpy as np
+
+from jaxstage_ext.analysis.sharding.mesh import Mesh
+from jaxstage_ext.analysis.sharding.mesh_drawing import mesh_of, parts_of, texts_of
+from jaxstage_ext.analysis.sharding.value_tables import Place, Value
+from jaxstage_ext.ir.protowire import Longs
+from jaxstage_ext.report.table import scaled
+
+MOST_SHEETS = 64
+"""Positions of the slider; meshes of more are shown in part."""
+
+
+def figure(value: Value, places: Sequence[Place] = ()) -> Any:
+    """A `plotly.graph_objects.Figure`: two mesh axes as a grid, a slider for the axes beyond.
+
+    Raises BadSharding where it is not known which device holds what.
+    """
+    try:
+        import plotly.graph_objects as go
+    except ImportError:
+        raise ImportError("a figure needs plotly: pip install plotly") from None
+    mesh = mesh_of(value)
+    part, text = parts_of(value), texts_of(value)
+    every = list(_sheets(mesh))
+    sheets = every[:MOST_SHEETS]
+    made = go.Figure(layout={"title": {"text": _title(value, len(every))}, "template": "plotly_white"})
+    for place, (_, grid) in enumerate(sheets):
+        told = np.vectorize(lambda number: html.escape(f"{_named(number, places)}: {text[number]}"))(grid)
+        made.add_trace(
+            go.Heatmap(
+                z=np.vectorize(part.__getitem__)(grid),
+                text=np.vectorize(text.__getitem__)(grid),
+                hovertext=told,
+                hoverinfo="text",
+                texttemplate="%{text}" if grid.size <= 256 else None,
+                showscale=False,
+                colorscale="Viridis",
+                zmin=0,
+                zmax=max(max(part.values()), 1),
+                visible=place == 0,
+            )
+        )
+    names = [html.escape(name) for name in mesh.names]
+    height, width = sheets[0][1].shape
+    made.update_xaxes(title=names[1] if len(names) > 1 else names[0] if names else "", dtick=_step(width))
+    made.update_yaxes(title=names[0] if len(names) > 1 else "", dtick=_step(height), autorange="reversed")
+    if len(sheets) > 1:
+        made.update_layout(sliders=[_slider([title for title, _ in sheets])])
+    return made
+
+
+def _title(value: Value, sheets: int) -> str:
+    one = value.map
+    whole, part = (f"{one.dtype}[{','.join(map(str, sizes))}]" for sizes in (one.shape, one.shard_shape or ()))
+    facts = [f"{whole}, {part} a device"]
+    facts += [scaled(one.shard_bytes, "B")] if one.shard_bytes is not None else []
+    facts += [f"the same on {one.copies} devices"] if (one.copies or 1) > 1 else []
+    facts += [f"uneven: {one.padding:.0%} of it padding"] if one.is_uneven else []
+    facts += [f"the first {MOST_SHEETS} of {sheets:,} places of the slider"] if sheets > MOST_SHEETS else []
+    return f"{html.escape(f'{value.name} {one.sharding.spec}')}<br><sup>{html.escape(', '.join(facts))}</sup>"
+
+
+def _step(size: int) -> int:
+    return max(1, size // 16)
+
+
+def _sheets(mesh: Mesh) -> Iterator[tuple[str, Longs]]:
+    """The grids of the first two axes, one for each place on the others."""
+    array: Any = mesh.array
+    if array.ndim < 2:
+        yield "", array.reshape(1, -1)
+        return
+    for index in itertools.product(*map(range, array.shape[2:])):
+        title = ", ".join(f"{name}={i}" for name, i in zip(mesh.names[2:], index, strict=True))
+        yield title, array[(slice(None), slice(None), *index)]
+
+
+def _named(number: int, places: Sequence[Place]) -> str:
+    return str(places[number]) if number < len(places) else f"device {number}"
+
+
+def _slider(titles: Sequence[str]) -> dict[str, Any]:
+    def visible(place: int) -> list[bool]:
+        return [other == place for other in range(len(titles))]
+
+    steps = [
+        {"label": html.escape(title), "method": "update", "args": [{"visible": visible(place)}]}
+        for place, title in enumerate(titles)
+    ]
+    return {"steps": steps, "active": 0}

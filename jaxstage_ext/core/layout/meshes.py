@@ -1,0 +1,180 @@
+"""A mesh and PartitionSpecs put upon a call from outside: as if its arguments lay sharded so on devices.
+
+Axes are automatic (`AxisType.Auto`): a PartitionSpec in the function is a constraint, the compiler fills in the rest.
+Whoever wants other axes gives a mesh of their own.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import jax
+from jax.sharding import AbstractMesh, AxisType, Mesh, NamedSharding, PartitionSpec
+
+from jaxstage_ext.core import jax_private
+from jaxstage_ext.core.targets.target import Target
+
+_AXIS = re.compile(r"\s*([^\W\d]\w*)\s*=\s*(\d{1,9})\s*")
+
+
+class MeshError(ValueError):
+    """A mesh or PartitionSpec that is not as it must be; its text is one line."""
+
+
+@dataclass(frozen=True)
+class Layout:
+    """A mesh, and what lies how on it.
+
+    Attributes:
+      mesh: an AbstractMesh, or a Mesh of this kernel's devices.
+      inputs: PartitionSpecs (or None, or pytrees of these, prefixes of the argument) by position, by the parameter's
+        name, or one for all arguments. Those without stay unspecified.
+      outputs: as `out_shardings` of `jax.jit`; None leaves all unspecified.
+      names: what the three are called where they were given, for messages.
+    """
+
+    mesh: Mesh | AbstractMesh
+    inputs: Sequence[Any] | Mapping[str, Any] | PartitionSpec = ()
+    outputs: Any = None
+    names: tuple[str, str, str] = field(default=("mesh", "in_specs", "out_specs"), compare=False)
+
+    @property
+    def is_abstract(self) -> bool:
+        return isinstance(self.mesh, AbstractMesh)
+
+    @property
+    def jit(self) -> dict[str, Any]:
+        """Options of `jax.jit`."""
+        if self.outputs is None:
+            return {}
+        return {"out_shardings": jax.tree.map(self._sharding_of_output, self.outputs, is_leaf=is_spec)}
+
+    def _sharding_of_output(self, spec: Any) -> Any:
+        return None if spec is None else sharding(self.mesh, spec, self.names[2])
+
+
+def layout(
+    mesh: Any,
+    inputs: Any,
+    outputs: Any,
+    targets: Sequence[Target],
+    stage: str,
+    names: tuple[str, str, str] = ("mesh", "in_specs", "out_specs"),
+) -> Layout | None:
+    """The Layout of what was given; None where nothing was. Raises MeshError as `build`, and for specs without mesh."""
+    inputs = () if inputs is None else inputs
+    if mesh is None:
+        given = names[1] if is_some(inputs) else names[2] if outputs is not None else None
+        if given:
+            raise MeshError(f"{given} needs {names[0]} to say which axes there are, such as data=4")
+        return None
+    if not isinstance(inputs, PartitionSpec | Mapping | tuple | list):
+        raise MeshError(f"{names[1]} is a tuple, a dict by name or one PartitionSpec, not {inputs!r:.60}")
+    return Layout(build(mesh, targets, stage), inputs, outputs, names)
+
+
+def is_some(inputs: Any) -> bool:
+    """Whether there are PartitionSpecs for arguments."""
+    return isinstance(inputs, PartitionSpec) or bool(inputs)
+
+
+def parse(text: str) -> dict[str, int]:
+    """Axis sizes of `data=4,model=2`. Raises MeshError."""
+    axes: dict[str, int] = {}
+    for part in text.split(","):
+        match = _AXIS.fullmatch(part)
+        if match is None:
+            raise MeshError(f"mesh {text!r}: {part.strip()!r} is not of the form data=4")
+        if match[1] in axes:
+            raise MeshError(f"mesh {text!r} has two axes {match[1]!r}")
+        axes[match[1]] = int(match[2])
+    return _checked(axes)
+
+
+def _checked(axes: Mapping[Any, Any]) -> dict[str, int]:
+    for name, size in axes.items():
+        if not isinstance(name, str) or isinstance(size, bool) or not isinstance(size, int) or size < 1:
+            raise MeshError(f"a mesh has axes with sizes from 1, such as data=4, not {name!r}: {size!r}")
+    if not axes:
+        raise MeshError("a mesh needs an axis, such as data=4")
+    return dict(axes)
+
+
+def build(given: Any, targets: Sequence[Target], stage: str) -> Mesh | AbstractMesh:
+    """The mesh of a text, of axis sizes by name, or of one that JAX made, for these targets.
+
+    It has the kernel's own devices where one of the targets is local, else none.
+    Raises MeshError where it is none, or larger than a target.
+    """
+    if isinstance(given, Mesh | AbstractMesh):
+        mesh: Mesh | AbstractMesh = given
+    elif isinstance(given, str | Mapping):
+        axes = parse(given) if isinstance(given, str) else _checked(given)
+        mesh = AbstractMesh(tuple(axes.values()), tuple(axes), axis_types=(AxisType.Auto,) * len(axes))
+    else:
+        raise MeshError(f"a mesh is text such as 'data=4,model=2', a dict of sizes or a jax Mesh, not {given!r:.60}")
+    for target in targets if stage == "compile" else ():
+        _check_room(mesh, target)
+    here = any(target.is_local for target in targets) and mesh.size <= jax.device_count()
+    return _on_devices(mesh) if here and isinstance(mesh, AbstractMesh) else mesh
+
+
+def _on_devices(mesh: AbstractMesh) -> Mesh:
+    return jax.make_mesh(
+        mesh.axis_sizes, mesh.axis_names, axis_types=mesh.axis_types, devices=jax.devices()[: mesh.size]
+    )
+
+
+def _check_room(mesh: Mesh | AbstractMesh, target: Target) -> None:
+    room = jax.device_count() if target.is_local else target.devices or 0
+    if mesh.size > room:
+        have = f"this kernel has {room:,}" if target.name == "local" else f"{target} has {room:,}"
+        instead = f"; the target cpu:{mesh.size} has as many virtual ones" if target.name == "local" else ""
+        raise MeshError(f"the mesh {shown(mesh)} has {mesh.size:,} devices, but {have}{instead}")
+
+
+def shown(mesh: Mesh | AbstractMesh) -> str:
+    """`data=4, model=2`."""
+    return ", ".join(f"{name}={size}" for name, size in mesh.shape.items())
+
+
+def sharding(mesh: Mesh | AbstractMesh, spec: Any, where: str) -> NamedSharding:
+    """A PartitionSpec on the mesh. Raises MeshError, in JAX's words, for one that cannot be."""
+    if not isinstance(spec, PartitionSpec):
+        raise MeshError(f"{where}: {spec!r:.60} is no PartitionSpec; write P('data', None), or None to leave it open")
+    try:
+        return NamedSharding(mesh, spec)  # type: ignore[no-untyped-call, unused-ignore]
+    except Exception as error:  # DuplicateSpecError is no ValueError
+        raise MeshError(f"{where}: {first_line(error)}") from None
+
+
+@contextlib.contextmanager
+def around(layout: Layout | None) -> Iterator[None]:
+    """The context that a call is traced in: the mesh set, so that PartitionSpecs in the function mean it."""
+    if layout is None:
+        yield
+        return
+    mesh = layout.mesh
+    with jax.sharding.use_abstract_mesh(mesh) if isinstance(mesh, AbstractMesh) else jax.set_mesh(mesh):
+        yield
+
+
+def traced(value: Any, layout: Layout | None) -> Any:
+    """A trace made in `around`, which lowers for the mesh also where nothing in it names a device."""
+    if layout is None or not isinstance(layout.mesh, AbstractMesh) or not isinstance(value, jax.stages.Traced):
+        return value
+    return jax_private.with_context_mesh(value, layout.mesh)
+
+
+def is_spec(value: Any) -> bool:
+    """Whether it is a leaf among PartitionSpecs."""
+    return value is None or isinstance(value, PartitionSpec)
+
+
+def first_line(error: BaseException) -> str:
+    """Of an error's message."""
+    return (str(error).strip().splitlines() or ["no reason given"])[0]

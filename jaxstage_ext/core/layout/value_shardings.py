@@ -1,0 +1,169 @@
+"""Shardings of JAX as plain data: of arrays, of a lowered program's arguments and results, and the devices they name.
+
+A sharding becomes a dict with a "kind" and its "text":
+- "named": "mesh" (names, sizes, devices or None) and for each dimension its axes in "dims"; "unreduced" axes.
+- "hlo": "proto", a serialised OpSharding.           - "one device": "device".
+- "slices": per device the (start, stop) of each dimension, of a class that says nothing else.
+- "unknown": "why".
+Devices are numbers: places in the sharding's own order, which the program's device assignment follows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import jax
+from jax.sharding import Mesh, NamedSharding, PartitionSpec, SingleDeviceSharding
+
+from jaxstage_ext.core import jax_private, stages
+from jaxstage_ext.core.jax_private import shardings
+from jaxstage_ext.core.targets import placement
+
+Plain = dict[str, Any]
+_TOLD = ("id", "process_index", "coords", "core_on_chip")
+
+
+@dataclass(frozen=True)
+class Device:
+    """A device of a program, at its place in the device assignment.
+
+    Attributes:
+      id: JAX's.     process: the host that it belongs to, None where unknown.
+      coords: of its chip in the torus; None where it has none.      core: which of the chip's devices it is.
+    """
+
+    id: int
+    process: int | None = None
+    coords: tuple[int, ...] | None = None
+    core: int | None = None
+
+
+@dataclass(frozen=True)
+class Value:
+    """An array with its sharding.
+
+    Attributes:
+      bits: of one element; None where it has no width.
+      sharding: as above; None where the compiler is to choose.
+      number: of the module's parameter or result; None for an argument that the program does not use.
+    """
+
+    name: str
+    shape: tuple[int, ...]
+    dtype: str
+    bits: int | None
+    sharding: Plain | None = field(repr=False)
+    is_result: bool = False
+    number: int | None = None
+
+
+def of_program(lowered: Any) -> list[Value]:
+    """The arguments and the results of a `jax.stages.Lowered`."""
+    order = {device.id: place for place, device in enumerate(shardings.lowered_devices(lowered))}
+    return [
+        Value(
+            one.name,
+            tuple(one.aval.shape) if hasattr(one.aval, "shape") else (),
+            _dtype(one.aval),
+            _bits(one.aval),
+            None if one.sharding is None else plain(one.sharding, getattr(one.aval, "shape", ()), order),
+            one.is_result,
+            one.number,
+        )
+        for one in shardings.program_values(lowered)
+    ]
+
+
+def of_array(array: Any, name: str = "") -> tuple[Value, list[Device]]:
+    """A `jax.Array`, or anything with shape and sharding, and the devices it lies on. Raises TypeError."""
+    sharding = getattr(array, "sharding", None)
+    if not isinstance(sharding, jax.sharding.Sharding):
+        raise TypeError(f"{type(array).__name__} has no sharding: give a jax.Array, or a sharding and a shape")
+    value = Value(name, tuple(array.shape), _dtype(array), _bits(array), plain(sharding, array.shape))
+    return value, [device(one) for one in shardings.device_assignment(sharding)]
+
+
+def plain(sharding: Any, shape: Sequence[int], order: dict[int, int] | None = None) -> Plain:
+    """Any sharding of JAX's as plain data; `order` numbers devices by their ids, else they count in its own order."""
+    text = " ".join(str(sharding).split())
+    devices = shardings.device_assignment(sharding)
+    places = order or {one.id: place for place, one in enumerate(devices)}
+    numbers = [places.get(one.id, one.id) for one in devices]
+    if isinstance(sharding, NamedSharding):
+        return _named(sharding, len(shape), numbers) | {"text": text}
+    if isinstance(sharding, SingleDeviceSharding):
+        return {"kind": "one device", "device": numbers[0] if numbers else 0, "text": text}
+    if (proto := shardings.hlo_sharding(sharding, len(shape))) is not None and numbers == sorted(numbers):
+        return {"kind": "hlo", "proto": proto[0], "text": proto[1], "devices": len(numbers)}
+    return _by_slices(sharding, shape, places) | {"text": text}
+
+
+def _named(sharding: Any, rank: int, numbers: list[int]) -> Plain:
+    mesh, spec = sharding.mesh, sharding.spec
+    dims = [_axes(entry) for entry in spec] + [[]] * (rank - len(spec))
+    natural = not isinstance(mesh, Mesh) or numbers == list(range(len(numbers)))
+    return {
+        "kind": "named",
+        "mesh": (tuple(map(str, mesh.axis_names)), tuple(mesh.axis_sizes), None if natural else tuple(numbers)),
+        "dims": dims,
+        "explicit": all(
+            getattr(kind, "name", "") == "Explicit" for kind in getattr(mesh, "axis_types", None) or (None,)
+        ),
+        "unreduced": sorted(map(str, getattr(spec, "unreduced", ()) or ())),
+    }
+
+
+def _axes(entry: Any) -> list[str]:
+    if entry is None or entry is PartitionSpec.UNCONSTRAINED:
+        return []
+    return [str(name) for name in (entry if isinstance(entry, tuple) else (entry,))]
+
+
+def _by_slices(sharding: Any, shape: Sequence[int], places: dict[int, int]) -> Plain:
+    try:
+        found = sharding.devices_indices_map(tuple(shape))
+        held = {
+            places.get(one.id, one.id): [part.indices(size)[:2] for part, size in zip(index, shape, strict=True)]
+            for one, index in found.items()
+        }
+    except Exception as error:  # a class of somebody else's
+        return {"kind": "unknown", "why": f"{type(sharding).__name__}: {str(error)[:200]}"}
+    return {"kind": "slices", "slices": held}
+
+
+def device(one: Any) -> Device:
+    """What a device of JAX's, or a dict of what the worker tells of one, says about its place."""
+    told: dict[str, Any] = one if isinstance(one, dict) else {name: getattr(one, name, None) for name in _TOLD}
+    coords = told.get("coords")
+    place = None if coords is None else tuple(coords)
+    return Device(int(told["id"]), told.get("process_index"), place, told.get("core_on_chip"))
+
+
+def of_devices(staged: stages.Staged) -> list[Device]:
+    """The devices that a staged call runs on, in the order of its device assignment.
+
+    For an absent target the compiler is asked; raises what `remote.ask` does. Empty where nothing was lowered.
+    """
+    lowered = stages.unwrap(staged.value("lower"))
+    if not isinstance(lowered, jax.stages.Lowered):
+        return []
+    placed = jax_private.placed(lowered, staged.call.fn)
+    if staged.target.is_local:
+        named = shardings.lowered_devices(lowered)
+        return [device(one) for one in named or jax.devices()[: placed.count]]
+    order, _ = placement.order(placed, staged.target, staged.limits)
+    if staged.target.platform == "cpu":
+        return [Device(one, 0) for one in order]
+    known = placement.devices_of(staged.target, staged.limits)
+    return [device(known[one]) for one in order]
+
+
+def _dtype(aval: Any) -> str:
+    return str(getattr(getattr(aval, "dtype", None), "name", getattr(aval, "dtype", type(aval).__name__)))
+
+
+def _bits(aval: Any) -> int | None:
+    size = getattr(getattr(aval, "dtype", None), "itemsize", None)
+    return int(size) * 8 if size else None

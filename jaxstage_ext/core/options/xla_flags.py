@@ -1,0 +1,150 @@
+"""The flags that the installed jaxlib's XLA knows, read from the description of DebugOptions in its library."""
+
+from __future__ import annotations
+
+import contextlib
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from google.protobuf import descriptor_pb2, descriptor_pool, message_factory
+
+from jaxstage_ext.core import jax_private
+from jaxstage_ext.core.options import embedded_protos
+
+_XLA, _BACKENDS = "xla/xla.proto", "xla/backends/autotuner/backends.proto"
+_OWN = ".xla.DebugOptions."
+_BUILD_OPTIONS = _DEBUG_OPTIONS = 3
+"""Of executable_build_options in CompileOptionsProto, and of debug_options in ExecutableBuildOptionsProto."""
+
+UNSET = "(not set)"
+"""As a default: jaxlib leaves the flag out of what it hands to XLA."""
+
+_Kind = descriptor_pb2.FieldDescriptorProto
+_TYPES = {
+    _Kind.TYPE_BOOL: "bool",
+    _Kind.TYPE_INT32: "int32",
+    _Kind.TYPE_INT64: "int64",
+    _Kind.TYPE_FLOAT: "float",
+    _Kind.TYPE_DOUBLE: "float",
+    _Kind.TYPE_STRING: "string",
+    _Kind.TYPE_ENUM: "enum",
+    _Kind.TYPE_MESSAGE: "message",
+}
+
+
+@dataclass(frozen=True)
+class Flag:
+    """One XLA flag.
+
+    Attributes:
+      type: "bool", "int32", "int64", "float", "string", "enum" or "message".
+      values: the names of an enum's values and their numbers; empty where they are not known.
+      many: it takes several values, separated by commas.
+      default: what this process's jaxlib uses where nothing is set, XLA_FLAGS included; None where unknown.
+    """
+
+    name: str
+    type: str
+    values: Mapping[str, int] = field(default_factory=dict)
+    many: bool = False
+    default: str | None = None
+
+
+@dataclass(frozen=True)
+class Flags:
+    """All flags by name; none, and the reason, where they could not be read."""
+
+    by_name: Mapping[str, Flag]
+    problem: str = ""
+
+    def matching(self, text: str) -> list[Flag]:
+        """Flags whose names hold all words of the text, in any order."""
+        words = [word for word in re.split(r"[\s_-]+", text.lower()) if word]
+        return [flag for name, flag in sorted(self.by_name.items()) if all(word in name for word in words)]
+
+
+@cache
+def installed() -> Flags:
+    """The flags of the jaxlib in this process; read once."""
+    return read(jax_private.xla_library(), jax_private.compile_options())
+
+
+def read(library: Path, options: bytes) -> Flags:
+    """The flags of a library, with their defaults out of a serialised CompileOptionsProto. Never raises."""
+    try:
+        files = embedded_protos.find(library, (_XLA, _BACKENDS))
+        if _XLA not in files:
+            return Flags({}, f"{library.name} does not say which flags it has")
+        described = embedded_protos.message(files[_XLA], "DebugOptions")
+        enums = _enums(described, files)
+    except Exception as error:
+        return Flags({}, f"the flags of {library.name} cannot be read: {error}")
+    try:
+        defaults = _defaults(described, enums, options)
+    except Exception:
+        defaults = {}
+    return Flags({f.name: _flag(f, enums, defaults) for f in described.field if f.type in _TYPES})
+
+
+def _flag(described: Any, enums: Mapping[str, Mapping[str, int]], defaults: Mapping[str, str]) -> Flag:
+    return Flag(
+        described.name,
+        _TYPES[described.type],
+        enums.get(described.type_name, {}),
+        described.label == _Kind.LABEL_REPEATED,
+        defaults.get(described.name),
+    )
+
+
+def _enums(described: Any, files: Mapping[str, bytes]) -> dict[str, dict[str, int]]:
+    found = {_OWN + one.name: _values(one) for one in described.enum_type}
+    if _BACKENDS in files:
+        with contextlib.suppress(ValueError):
+            found[".xla.autotuner.Backend"] = _values(embedded_protos.enum(files[_BACKENDS], "Backend"))
+    return found
+
+
+def _values(described: Any) -> dict[str, int]:
+    return {value.name: value.number for value in described.value}
+
+
+def _defaults(described: Any, enums: Mapping[str, Mapping[str, int]], options: bytes) -> dict[str, str]:
+    build = dict(embedded_protos.fields(options))[_BUILD_OPTIONS]
+    values = _message(described).FromString(dict(embedded_protos.fields(build))[_DEBUG_OPTIONS])
+    texts = {}
+    for one in described.field:
+        names = {number: name for name, number in enums.get(one.type_name, {}).items()}
+        if one.type == _Kind.TYPE_MESSAGE or one.type not in _TYPES:
+            continue
+        if one.label == _Kind.LABEL_REPEATED:
+            texts[one.name] = ",".join(_text(value, names) for value in getattr(values, one.name))
+        elif values.HasField(one.name):
+            texts[one.name] = _text(getattr(values, one.name), names)
+        else:
+            texts[one.name] = UNSET
+    return texts
+
+
+def _message(described: Any) -> Any:
+    """The class of DebugOptions on its own: without the messages of other files, their enums as numbers."""
+    own = descriptor_pb2.DescriptorProto()
+    own.CopyFrom(described)
+    for one in [*own.field, *(one for nested in own.nested_type for one in nested.field)]:
+        if one.type_name and not one.type_name.startswith(_OWN):
+            one.type = _Kind.TYPE_INT32 if one.type == _Kind.TYPE_ENUM else _Kind.TYPE_BYTES
+            one.ClearField("type_name")
+    file = descriptor_pb2.FileDescriptorProto(name="jaxstage/debug_options.proto", package="xla", syntax="proto3")
+    file.message_type.append(own)
+    pool = descriptor_pool.DescriptorPool()
+    pool.Add(file)
+    return message_factory.GetMessageClass(pool.FindMessageTypeByName("xla.DebugOptions"))
+
+
+def _text(value: Any, names: Mapping[int, str]) -> str:
+    if names and not isinstance(value, bool):
+        return names.get(value, str(value))
+    return f"{value:.6g}" if isinstance(value, float) else str(value)

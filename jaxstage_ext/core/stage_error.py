@@ -1,0 +1,68 @@
+"""What went wrong in a stage, told from the user's side."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from types import TracebackType
+
+from jaxstage_ext.ir.source import cell_of, is_outside, is_user, with_cell_labels
+from jaxstage_ext.report.document import SourceSpan
+
+_LONGEST = 8000
+
+
+@dataclass(frozen=True)
+class StageError:
+    """A stage that failed.
+
+    Attributes:
+      stage: "trace", "lower", "compile", or "run" for a run that died of memory.
+      exception: JAX's own error; None after a round trip through JSON.
+      type, message: its class name and text, at most 8,000 characters.
+      span: the user's innermost line, if one took part.
+      interrupted: True when the user stopped it.
+    """
+
+    stage: str
+    type: str
+    message: str
+    span: SourceSpan | None
+    interrupted: bool = False
+    exception: BaseException | None = field(default=None, repr=False, compare=False)
+
+
+def explain(stage: str, error: BaseException) -> StageError:
+    """The StageError of an exception caught in a stage."""
+    interrupted = isinstance(error, KeyboardInterrupt)
+    message = f"interrupted while JAX was in {stage}" if interrupted else with_cell_labels(str(error))
+    if len(message) > _LONGEST:
+        message = f"{message[:_LONGEST]}… [{len(message) - _LONGEST:,} characters left out]"
+    return StageError(stage, type(error).__name__, message, _user_line(error.__traceback__), interrupted, error)
+
+
+def _user_line(traceback: TracebackType | None) -> SourceSpan | None:
+    found = None
+    while traceback is not None:
+        code = traceback.tb_frame.f_code
+        if is_user(code.co_filename) and not is_outside(code.co_filename):
+            positions = list(code.co_positions())[traceback.tb_lasti // 2]
+            line, end_line, column, end_column = positions
+            found = SourceSpan(
+                code.co_filename,
+                cell_of(code.co_filename),
+                code.co_qualname,
+                line or traceback.tb_lineno,
+                (column or 0) + 1,
+                end_line or traceback.tb_lineno,
+                (end_column or 0) + 1,
+            )
+        traceback = traceback.tb_next
+    return found
+
+
+def without_our_frames(error: BaseException) -> BaseException:
+    """The same error, its traceback beginning after the frames of this package."""
+    traceback = error.__traceback__
+    while traceback is not None and is_outside(traceback.tb_frame.f_code.co_filename):
+        traceback = traceback.tb_next
+    return error.with_traceback(traceback)

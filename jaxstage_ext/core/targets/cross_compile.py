@@ -1,0 +1,167 @@
+"""Lower and compile for devices that are not here: JAX lowers in the kernel, XLA compiles in the worker."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from types import SimpleNamespace
+from typing import Any
+
+import jax
+
+from jaxstage_ext.core.options import autotune
+from jaxstage_ext.core.targets import packages
+from jaxstage_ext.core.targets.prepared import Prepared, prepare
+from jaxstage_ext.core.targets.requests import Limits, NotOnTarget
+from jaxstage_ext.core.targets.target import Target, TargetError
+from jaxstage_ext.store import cache
+
+_CALLBACK = "is different from the lowering platform"
+_LIBRARY_CALL = re.compile(r'custom_call_target="([^"]+)"')
+_PARTS = ("text", "proto")
+_HEAD = {"seconds", "cost", "memory", "absent"}
+_NO_GPU = ("No supported GPU devices found", "Unknown backend")
+
+
+class NoFigure(ValueError):
+    """An analysis that the compiler does not give, or not truly; the text says why."""
+
+
+@dataclass(frozen=True)
+class Executable:
+    """What a compile in the worker left: an optimised module that cannot be run here.
+
+    Attributes:
+      text: the module's text without metadata; proto: the same as serialised HloModuleProto. None where the
+        compiler gives none.
+      seconds: of XLA's compile alone.
+      devices: how many of the target's it runs on.   notes: what is to be known about how it was compiled.
+      key: its name in the inspection cache, None where it cannot be kept.   kept: whether it came from there.
+      tuned: what became of the autotune results that it was compiled with.
+    """
+
+    target: Target
+    text: str | None
+    proto: bytes | None
+    seconds: float
+    devices: int
+    notes: tuple[str, ...]
+    cost: tuple[Mapping[str, float] | None, str | None] = field(repr=False)
+    memory: tuple[Mapping[str, int] | None, str | None] = field(repr=False)
+    key: str | None = None
+    kept: bool = False
+    tuned: autotune.Tuned | None = None
+
+    def as_text(self) -> str | None:
+        return self.text
+
+    def cost_analysis(self) -> Mapping[str, float] | None:
+        """XLA's cost analysis, as of `jax.stages.Compiled`. Raises NoFigure with the reason where there is none."""
+        value, reason = self.cost
+        if reason:
+            raise NoFigure(reason)
+        return value
+
+    def memory_analysis(self) -> Any:
+        """XLA's memory statistics as attributes. Raises NoFigure with the reason where there are none."""
+        value, reason = self.memory
+        if reason or value is None:
+            raise NoFigure(reason or "the compiler gives none")
+        return SimpleNamespace(**value)
+
+
+def check(target: Target) -> None:
+    """Raise TargetError, in one line, where a package for the target is missing."""
+    if target.platform in ("tpu", "cuda"):
+        packages.compiler_for(target)
+
+
+def isolated(target: Target) -> Target:
+    """The target whose compile goes to the worker too. Raises TargetError where the kernel holds an accelerator."""
+    if not target.is_local:
+        return target
+    platform = jax.default_backend()
+    if platform != "cpu":
+        raise TargetError(
+            f"--isolate is for the CPU: a second process would disturb the {platform} that this kernel holds"
+        )
+    return here(target)
+
+
+def here(target: Target) -> Target:
+    """The kernel's own devices as if they were absent ones."""
+    platform = jax.default_backend()
+    return Target(target.name, "cuda" if platform == "gpu" else platform, chips=jax.device_count())
+
+
+def lower(traced: Any, target: Target) -> Any:
+    """The `jax.stages.Lowered` of a trace for the target's platform, without its devices."""
+    if not isinstance(traced, jax.stages.Traced):
+        raise NotOnTarget(f"{target} needs JAX's own trace of the function, and there is none")
+    try:
+        return traced.lower(lowering_platforms=(target.platform,))
+    except (ValueError, RuntimeError) as error:
+        if any(words in str(error) for words in _NO_GPU):
+            raise NotOnTarget(
+                f"lowering this program asks the device itself (Pallas for GPUs does), and {target} is not here"
+            ) from error
+        if _CALLBACK not in str(error):
+            raise
+        raise NotOnTarget(
+            "the program calls back into Python (jax.debug.print, pure_callback, io_callback), and JAX lowers that "
+            f"only beside the device itself; {target} is not here. Leave the callback out, or use cpu:N"
+        ) from error
+
+
+def compile(  # noqa: A001
+    lowered: Any, fn: Any, target: Target, limits: Limits, large_constants: bool, given: Mapping[str, Any]
+) -> Executable:
+    """Compile in the worker what `fn` was lowered to.
+
+    Raises:
+      NotOnTarget: for what the target cannot do, with the reason.
+      TargetError: where a package is missing.
+      worker.WorkerDied: when XLA crashed, hung or ate its memory.
+      jax.errors.JaxRuntimeError: XLA's own error.
+    """
+    prepared = prepare(lowered, fn, target, limits, given)
+    key = prepared.key("compile", str(large_constants))
+    result, kept = _known(key, prepared), True
+    if result is None:
+        result, kept = prepared.ask("compile", limits, large_constants=large_constants), False
+        _keep(key, prepared, result)
+    notes = (*prepared.notes, *filter(None, [cache.trouble()]))
+    told = result.pop("autotuned", None)
+    tuned = autotune.tuned(prepared.results, told) if prepared.results and told else None
+    result = _without_false_costs(result, target)
+    return Executable(target, devices=prepared.devices, notes=notes, key=key, kept=kept, tuned=tuned, **result)
+
+
+def _known(key: str | None, prepared: Prepared) -> dict[str, Any] | None:
+    """The worker's answer of an earlier time."""
+    found = cache.load(key) if key else None
+    if found is None or found[0].keys() != _HEAD or len(found[1]) != len(_PARTS):
+        return None
+    head, parts = found
+    absent = head.pop("absent")
+    texts = {name: None if name in absent else prepared.ours(part) for name, part in zip(_PARTS, parts, strict=True)}
+    return head | {"text": None if texts["text"] is None else texts["text"].decode(), "proto": texts["proto"]}
+
+
+def _keep(key: str | None, prepared: Prepared, result: Mapping[str, Any]) -> None:
+    if key is None:
+        return
+    parts = ((result["text"] or "").encode(), result["proto"] or b"")
+    head = {name: result[name] for name in _HEAD if name in result}
+    head["absent"] = [name for name in _PARTS if result[name] is None]
+    cache.store(key, head, *map(prepared.anonymous, parts))
+
+
+def _without_false_costs(result: dict[str, Any], target: Target) -> dict[str, Any]:
+    """XLA counts no FLOPs inside library calls, so a figure that leaves them out is none."""
+    cost, _ = result["cost"]
+    if target.platform == "cuda" and cost is not None and (call := _LIBRARY_CALL.search(result["text"] or "")):
+        reason = f"XLA counts nothing inside library calls such as {call[1]}"
+        return result | {"cost": (None, reason)}
+    return result

@@ -1,0 +1,109 @@
+"""NVIDIA GPUs as XLA wants them described, for CUDA plugins that describe none themselves: those before JAX 0.12.
+
+The figures are those that the CUDA driver tells of the device (JAX 0.12's plugin carries them, and a test holds these
+against it). What the older compiler has no field for is left out.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from jaxstage_ext.core.targets.target import GPUS
+
+_DESCRIBED_SINCE = (0, 12)
+
+
+class _Gpu(NamedTuple):
+    """SMs, clock in GHz, bytes of memory, bytes a second from it, bytes of L2, compute capability, NVLinks.
+
+    Where the plugin of JAX 0.12 leaves the NVLinks out, so do we: XLA chooses kernels for collectives by them.
+    """
+
+    cores: int
+    clock: float
+    memory: int
+    bandwidth: int
+    l2: int
+    capability: tuple[int, int]
+    links: int = 0
+
+
+class _Architecture(NamedTuple):
+    """Of one SM: threads, bytes of shared memory, the most of it that a block may have, f32 units; PTX's suffix "a"."""
+
+    threads: int
+    shared: int
+    shared_of_block: int
+    units: int
+    accelerated: bool
+
+
+_GPUS = {
+    "a100": _Gpu(108, 1.41, 85_100_068_864, 2_039_040_000_000, 41_943_040, (8, 0)),
+    "h100": _Gpu(132, 1.98, 84_942_979_072, 3_352_320_000_000, 52_428_800, (9, 0), 18),
+    "h200": _Gpu(132, 1.98, 151_397_597_184, 4_800_000_000_000, 52_428_800, (9, 0), 18),
+    "b200": _Gpu(148, 1.965, 191_514_411_008, 7_672_320_000_000, 132_644_864, (10, 0), 18),
+    "b300": _Gpu(158, 1.965, 297_021_865_984, 7_936_000_000_000, 135_528_448, (10, 3)),
+    "gb300": _Gpu(152, 2.07, 297_021_079_552, 7_928_064_000_000, 135_528_448, (10, 3), 18),
+    "rtx-pro-6000": _Gpu(188, 2.6, 103_079_215_104, 1_792_000_000_000, 134_217_728, (12, 0)),
+}
+_ARCHITECTURES = {
+    8: _Architecture(2048, 167_936, 166_912, 64, False),
+    9: _Architecture(2048, 233_472, 232_448, 128, True),
+    10: _Architecture(2048, 233_472, 232_448, 128, True),
+    12: _Architecture(1536, 131_072, 101_376, 128, False),
+}
+
+
+def name_or_description(kind: str, plugin: str) -> str:
+    """How a worker with this version of the CUDA plugin is told of a GPU; `kind` is one of `target.GPUS`."""
+    return GPUS[kind] if in_plugin(plugin) else description(kind)
+
+
+def in_plugin(version: str) -> bool:
+    """Whether this version of the CUDA plugin describes GPUs by itself."""
+    return tuple(int(part) for part in version.split(".")[:2] if part.isdigit()) >= _DESCRIBED_SINCE
+
+
+def description(kind: str, dnn_version: str = "") -> str:
+    """The GpuTargetConfigProto of a GPU as text, with the fields that the compiler of JAX 0.10 knows.
+
+    `dnn_version` is that of the cuDNN beside it, by which XLA tells autotune results apart.
+    """
+    gpu = _GPUS[kind]
+    major, minor = gpu.capability
+    sm = _ARCHITECTURES[major]
+    return f"""gpu_device_info {{
+  threads_per_block_limit: 1024
+  threads_per_warp: 32
+  shared_memory_per_block: 49152
+  shared_memory_per_core: {sm.shared}
+  threads_per_core_limit: {sm.threads}
+  core_count: {gpu.cores}
+  fpus_per_core: {sm.units}
+  block_dim_limit_x: 2147483647
+  block_dim_limit_y: 65535
+  block_dim_limit_z: 65535
+  memory_bandwidth: {gpu.bandwidth}
+  l2_cache_size: {gpu.l2}
+  clock_rate_ghz: {gpu.clock}
+  device_memory_size: {gpu.memory}
+  shared_memory_per_block_optin: {sm.shared_of_block}
+  cuda_compute_capability {{
+    major: {major}
+    minor: {minor}
+    feature_extension: {"ACCELERATED_FEATURES" if sm.accelerated else "NONE"}
+  }}
+  registers_per_core_limit: 65536
+  registers_per_block_limit: 65536
+  thread_dim_limit_x: 1024
+  thread_dim_limit_y: 1024
+  thread_dim_limit_z: 64
+  {f'dnn_version: "{dnn_version}"' if dnn_version else ""}
+  device_interconnect_info {{
+    active_links: {gpu.links}
+  }}
+}}
+platform_name: "CUDA"
+device_description_str: "{GPUS[kind]}"
+"""

@@ -1,0 +1,154 @@
+"""Which compilers for absent devices are installed here, where, and what to install. Imports none of them."""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import os
+import re
+import shutil
+from dataclasses import dataclass
+from importlib import metadata, util
+from pathlib import Path
+from platform import machine, processor
+
+from jaxstage_ext.core.targets.target import Target, TargetError
+
+TPU_PIP = 'pip install "jaxstage-ext[tpu]"'
+CUDA_PIP = 'pip install "jaxstage-ext[cuda]"'
+_PLUGINS = ("xla_cuda13", "xla_cuda12")
+
+
+@dataclass(frozen=True)
+class Compiler:
+    """A PJRT plugin's library, and what is not as it should be.
+
+    `lacks` is the one line that says why nothing can be compiled with it, None when something can.
+    """
+
+    library: str = ""
+    version: str = ""
+    lacks: str | None = None
+    note: str | None = None
+
+
+def compiler_for(target: Target) -> Compiler:
+    """The compiler of a target's platform. Raises TargetError, with the pip command, where it is missing."""
+    found = find(target.platform)
+    if found.lacks:
+        raise TargetError(f"{target} {found.lacks}")
+    return found
+
+
+def find(platform: str) -> Compiler:
+    """The installed compiler of "tpu" or "cuda"; that of "cpu" is jaxlib itself."""
+    return {"tpu": _libtpu, "cuda": _cuda}.get(platform, Compiler)()
+
+
+def identity(platform: str) -> tuple[str, ...]:
+    """What beside jaxlib's version decides what a platform's compiler makes: its file and toolkit; the CPU at hand."""
+    if platform == "cpu":
+        return (machine(), _cpu())
+    found, used = find(platform), []
+    for file in (found.library, ptxas() or "") if platform == "cuda" else (found.library,):
+        with contextlib.suppress(OSError):
+            state = os.stat(file)
+            used += [file, str(state.st_size), str(state.st_mtime_ns)]
+    return (found.version, *used)
+
+
+@functools.cache
+def _cpu() -> str:
+    """Model and features of this machine's first CPU, as far as the system tells; XLA compiles for them."""
+    try:
+        lines = Path("/proc/cpuinfo").read_text().split("\n\n")[0].splitlines()
+    except OSError:
+        return processor()
+    return "\n".join(line for line in lines if line.startswith(("model name", "flags", "Features", "CPU ")))
+
+
+def _libtpu() -> Compiler:
+    library = os.environ.get("TPU_LIBRARY_PATH") or _file_of("libtpu", "libtpu.so")
+    if not library or not Path(library).exists():
+        return Compiler(lacks=f"needs libtpu, the TPU compiler: {TPU_PIP}")
+    version = _version("libtpu")
+    wanted = _pinned("libtpu")
+    note = None
+    if wanted and version and not version.startswith(wanted):
+        note = f'JAX asks for libtpu {wanted}*: pip install "libtpu=={wanted}*"'
+    return Compiler(library, version, note=note)
+
+
+def _cuda() -> Compiler:
+    for plugin in _PLUGINS:
+        library = _file_of(f"jax_plugins.{plugin}", "xla_cuda_plugin.so")
+        if library:
+            break
+    else:
+        return Compiler(lacks=f"needs JAX's CUDA plugin: {CUDA_PIP}")
+    version, jaxlib = _version(f"jax-{plugin.removeprefix('xla_')}-pjrt"), _version("jaxlib")
+    if version != jaxlib:
+        package = plugin.removeprefix("xla_")
+        pip = f'pip install "jax-{package}-plugin=={jaxlib}" "jax-{package}-pjrt=={jaxlib}"'
+        return Compiler(library, version, f"has a CUDA plugin {version} that does not go with jaxlib {jaxlib}: {pip}")
+    missing = [name for name, there in (("ptxas", ptxas()), ("libdevice", _libdevice())) if not there]
+    if missing:
+        return Compiler(library, version, f"needs {' and '.join(missing)} of the CUDA toolkit: {CUDA_PIP}")
+    return Compiler(library, version)
+
+
+def ptxas() -> str | None:
+    """The PTX assembler, where XLA looks for it."""
+    return _in_toolkit("bin/ptxas") or shutil.which("ptxas")
+
+
+def nvdisasm() -> str | None:
+    """NVIDIA's disassembler."""
+    return _in_toolkit("bin/nvdisasm") or shutil.which("nvdisasm")
+
+
+def _libdevice() -> str | None:
+    return _in_toolkit("nvvm/libdevice/libdevice.10.bc")
+
+
+def _in_toolkit(file: str) -> str | None:
+    """A file of the CUDA toolkit where XLA looks for it: NVIDIA's wheels, CUDA_HOME, the usual place."""
+    folders = []
+    for package in ("nvidia.cu13", "nvidia.cuda_nvcc"):
+        folders += _folders(package)
+    folders += [os.environ[name] for name in ("CUDA_HOME", "CUDA_DIR", "CUDA_ROOT") if os.environ.get(name)]
+    candidates = [Path(folder) / file for folder in (*folders, "/usr/local/cuda")]
+    return next((str(path) for path in candidates if path.exists()), None)
+
+
+def _file_of(package: str, name: str) -> str | None:
+    candidates = [Path(folder) / name for folder in _folders(package)]
+    return next((str(path) for path in candidates if path.exists()), None)
+
+
+def _folders(package: str) -> list[str]:
+    """Where a package lies, its parents not imported unless they are namespaces."""
+    parent, _, rest = package.partition(".")
+    try:
+        spec = util.find_spec(parent)
+    except (ImportError, ValueError):
+        return []
+    places = list(spec.submodule_search_locations or ()) if spec else []
+    return [path for place in places if os.path.isdir(path := os.path.join(place, *rest.split(".")) if rest else place)]
+
+
+def _version(distribution: str) -> str:
+    try:
+        return metadata.version(distribution)
+    except metadata.PackageNotFoundError:
+        return ""
+
+
+def _pinned(package: str) -> str | None:
+    """The version that the installed JAX pins for its tpu extra: "0.0.50."; None where it pins none."""
+    try:
+        requirements = metadata.requires("jax") or []
+    except metadata.PackageNotFoundError:
+        return None
+    found = (re.match(rf"{package}==([\d.]+)\*", requirement.replace(" ", "")) for requirement in requirements)
+    return next((match[1] for match in found if match), None)

@@ -1,0 +1,82 @@
+"""Asking a target's worker, and saying in the user's words why it refused."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import Any
+
+import jax
+
+from jaxstage_ext.core.targets import gpu_descriptions, packages
+from jaxstage_ext.core.targets.target import TPUS, Target
+
+_UNREGISTERED = re.compile(
+    r"No (?:FFI handler|registered implementation)[^\n]*?(?:for (?:custom call to )?)([\w.$@\"]+)"
+)
+_HOST = re.compile(r'not divisible by [^"]*"([\dx]+)"')
+
+
+class NotOnTarget(RuntimeError):
+    """The program cannot be lowered or compiled for the target; the text says why."""
+
+
+@dataclass(frozen=True)
+class Limits:
+    """What a compile in the worker may take: seconds, and bytes of memory (None: half of the machine's)."""
+
+    timeout: float = 600.0
+    memory: int | None = None
+
+
+USUAL = Limits()
+
+
+def ask(target: Target, request: dict[str, Any], limits: Limits = USUAL, **how: Any) -> Any:
+    """The answer of the target's worker to a request that names its method; `how` is as in `worker.ask`.
+
+    Raises:
+      NotOnTarget: for what the target cannot do, with the reason.
+      TargetError: where a package is missing.
+      worker.WorkerDied: when the compiler crashed, hung or ate its memory.
+      jax.errors.JaxRuntimeError: XLA's own error.
+    """
+    from jaxstage_ext.worker import pool  # it needs Unix
+
+    compiler = packages.compiler_for(target)
+    cuda = target.platform == "cuda"
+    where = {
+        "platform": target.platform,
+        "library": compiler.library,
+        "kind": gpu_descriptions.name_or_description(target.kind, compiler.version) if cuda else "",
+        "topology": target.topology,
+    }
+    try:
+        return pool.ask(target.platform, where | request, limits.timeout, limits.memory, **how)
+    except pool.RequestFailed as failed:
+        raise _explained(failed, target) from None
+
+
+def _explained(failed: Any, target: Target) -> Exception:
+    text = str(failed)
+    if unregistered := _UNREGISTERED.search(text):
+        name = unregistered[1].strip('"')
+        return NotOnTarget(
+            f"the program calls {name}, a custom call that only this kernel knows (registered with jax.ffi); "
+            f"it cannot be compiled for {target} in another process"
+        )
+    if failed.type == "KeyError" and target.platform == "cuda":
+        version = packages.find("cuda").version
+        return NotOnTarget(f"the installed CUDA plugin {version} describes no {target.kind}; JAX 0.12's does")
+    if hosts := _HOST.search(text):
+        return NotOnTarget(
+            f"the installed libtpu {packages.find('tpu').version} builds {target.kind} from hosts of {hosts[1]} chips, "
+            f"and {target} is no multiple of that; {TPUS[target.kind]} is one"
+        )
+    if "Invalid TPU external name" in text:
+        version = packages.find("tpu").version
+        return NotOnTarget(f"the installed libtpu {version} knows no {target.kind}; %targets lists what it knows")
+    kind = jax.errors.JaxRuntimeError if failed.type in ("JaxRuntimeError", "XlaRuntimeError") else RuntimeError
+    if failed.type == "MemoryError":
+        kind = MemoryError
+    return kind(text)

@@ -1,0 +1,71 @@
+"""What can be compiled for here, asked of the installed compilers themselves."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import jax
+
+from jaxstage_ext.core.targets import packages
+from jaxstage_ext.core.targets.devices import CATALOGUE
+from jaxstage_ext.core.targets.target import GPUS, LARGEST_POD, TPUS, parse
+
+
+@dataclass(frozen=True)
+class Row:
+    """One line of the list: an example of a target, what it is, and what it lacks (None: it is ready)."""
+
+    example: str
+    what: str
+    lacks: str | None = None
+
+
+def rows() -> Iterator[Row]:
+    """The targets, those that are here first."""
+    yield Row("local", f"this kernel's {jax.default_backend()}, {_counted(jax.device_count())}")
+    yield Row("cpu:8", "virtual CPU devices, any number up to 4,096")
+    tpu = packages.find("tpu")
+    unknown = _unknown_to_libtpu(tpu) if not tpu.lacks else {}
+    for kind, example in TPUS.items():
+        what = f"{_title(kind)}, up to {LARGEST_POD[kind]:,} chips" + (
+            f" (libtpu {tpu.version})" if tpu.version else ""
+        )
+        yield Row(example, what, tpu.lacks or unknown.get(kind))
+    cuda = packages.find("cuda")
+    for kind in GPUS:
+        yield Row(f"{kind}:8", f"{_title(kind)}, heuristic, not autotuned; hosts: {kind}:2x8", cuda.lacks)
+    if tpu.note:
+        yield Row("", tpu.note)
+
+
+def text() -> str:
+    """The rows as aligned lines."""
+    lines = []
+    for row in rows():
+        state = f"{row.what}: {row.lacks}" if row.lacks else row.what
+        lines.append(f"{'✗' if row.lacks else '✓'} {row.example:<16} {state}" if row.example else f"  {state}")
+    return "\n".join(lines)
+
+
+def _unknown_to_libtpu(compiler: packages.Compiler) -> dict[str, str]:
+    """Why the installed libtpu knows no such TPU, for those it does not know; empty when it cannot be asked."""
+    from jaxstage_ext.worker import pool  # it needs Unix
+
+    names = {kind: parse(example).topology for kind, example in TPUS.items()}
+    request = {"method": "topologies", "platform": "tpu", "library": compiler.library, "names": list(names.values())}
+    with contextlib.suppress(pool.RequestFailed):
+        found = pool.ask("tpu", request, timeout=30)
+        missing = f"libtpu {compiler.version} does not know it"
+        return {kind: missing for kind, name in names.items() if isinstance(found[name], str)}
+    return {}
+
+
+def _title(kind: str) -> str:
+    device = CATALOGUE[kind]
+    return device.title + (f", {device.memory / 1e9:.0f} GB" if device.memory else "")
+
+
+def _counted(number: int) -> str:
+    return f"{number:,} device{'' if number == 1 else 's'}"

@@ -1,0 +1,62 @@
+"""Documents that were read before: the same module need not be read twice, only its frames join another table."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any, TypeVar
+
+import numpy as np
+
+from jaxstage_ext.ir.source import FrameTable, Location
+from jaxstage_ext.report.document import Document, Frames, Ints
+from jaxstage_ext.store import cache
+
+Value = TypeVar("Value")
+_known = cache.table(256_000_000)
+
+
+def document(key: str | None, read: Callable[[], Document], table: FrameTable) -> Document:
+    """What `read` gives, or gave earlier under this key; its frames are in `table`. None: it is read."""
+    known: Document | None = _known.get(key) if key and cache.enabled() else None
+    if known is not None:
+        return _moved(known, table)
+    made = read()
+    if key and cache.enabled():
+        _known.put(key, replace(made), _size(made))  # a copy: what is derived from a document stays with its reader
+    return made
+
+
+def value(key: str | None, read: Callable[[], Value], size: Callable[[Value], int]) -> Value:
+    """What `read` gives, or gave earlier under this key; nobody may change it. `size` is in bytes."""
+    known: Value | None = _known.get(key) if key and cache.enabled() else None
+    if known is None:
+        known = read()
+        if key and cache.enabled():
+            _known.put(key, known, size(known))
+    return known
+
+
+def _size(made: Document) -> int:
+    columns = (getattr(made, name) for name in made.COLUMNS)
+    return len(made.text) + sum(int(column.nbytes) for column in columns if column is not None)
+
+
+def _moved(known: Document, table: FrameTable) -> Document:
+    number = _added(known.frames, np.unique(known.frame[known.frame >= 0]).tolist(), table)
+    frame = np.where(known.frame >= 0, number[known.frame], -1).astype(np.int32)
+    return replace(known, frame=frame, frames=table.freeze())
+
+
+def _added(frames: Frames, used: list[int], table: FrameTable) -> Ints:
+    """For each frame its index in `table`, to which those in use and their callers are added."""
+    number = np.full(len(frames) + 1, -1, np.int32)  # the last is for -1, no frame
+    for frame in sorted({caller for one in used for caller in frames.stack(one)}):
+        number[frame] = table.add(_location(frames, frame), int(number[frames.parent[frame]]))
+    return number
+
+
+def _location(frames: Frames, frame: int) -> Location:
+    columns: Any = (frames.line, frames.column, frames.end_line, frames.end_column)
+    file, function = frames.files[frames.file[frame]].name, frames.functions[frames.function[frame]]
+    return Location(file, function, *(int(column[frame]) for column in columns))

@@ -1,0 +1,199 @@
+"""XLA's buffer assignment as columns: which values a program keeps in memory, where, and what XLA says of their lives.
+
+Numbers: xla/service/buffer_assignment.proto and hlo.proto in openxla/xla.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+from google.protobuf.message import DecodeError
+
+from jaxstage_ext.ir import protowire
+from jaxstage_ext.ir.hlo import schema
+from jaxstage_ext.ir.hlo.operations import Lists, lists
+from jaxstage_ext.ir.protowire import Longs
+
+ALLOC, FREE, SHARE = 0, 1, 2
+_ID, _SIZE, _DEFINED, _COLOR = 1, 2, 3, 4
+_INSTRUCTION, _INDEX = 4, 3
+_BUFFER, _OFFSET, _ASSIGNED_SIZE = 1, 2, 3
+_KIND, _EVENT_BUFFER, _CANONICAL = 1, 2, 5
+Bools = npt.NDArray[np.bool_]
+
+
+@dataclass(frozen=True, eq=False)
+class Values:
+    """Values that need memory (XLA's logical buffers).
+
+    Attributes:
+      instruction: id of the instruction that makes it, and `index`, which part of its result; () for the whole.
+      size: bytes, padding included.   color: memory space.
+    """
+
+    instruction: Longs
+    index: Lists
+    size: Longs
+    color: Longs
+
+
+@dataclass(frozen=True, eq=False)
+class Allocations:
+    """Pieces of memory.
+
+    Attributes:
+      size: bytes.  color: memory space.  argument: it holds one.
+      parameter: which argument, counted where they come as one tuple too; -1 for none, and for that tuple's table.
+      output: it may hold a result when the program ends.   local: it is on a thread's stack, or in registers.
+      values: the values in it; `offset` goes with `values.values`.
+    """
+
+    size: Longs
+    color: Longs
+    parameter: Longs
+    argument: Bools
+    output: Bools
+    constant: Bools
+    local: Bools
+    tuples: Bools
+    values: Lists
+    offset: Longs
+
+    def __len__(self) -> int:
+        return len(self.size)
+
+    @property
+    def held(self) -> Bools:
+        """For as long as the program runs: arguments, results, constants."""
+        return self.argument | self.output | self.constant
+
+    @property
+    def temporary(self) -> Bools:
+        return ~self.held & ~self.local
+
+
+@dataclass(frozen=True, eq=False)
+class Trace:
+    """What XLA's heap simulator did, event by event, for the values of one temporary allocation.
+
+    Attributes:
+      kind: ALLOC, FREE or SHARE.  value: which value.   canonical: with whose memory it shares, where it does.
+      ordered: it follows the module's schedule alone, and no value is put over one that lives.
+    """
+
+    kind: Longs
+    value: Longs
+    canonical: Longs
+    ordered: bool
+
+
+@dataclass(frozen=True, eq=False)
+class Assignment:
+    """The buffer assignment of a module."""
+
+    module: bytes
+    values: Values
+    allocations: Allocations
+    traces: tuple[Trace, ...]
+
+
+def read(proto: bytes) -> Assignment | None:
+    """Read a serialised HloProto. None where it holds no buffer assignment. Raises ValueError on malformed bytes."""
+    try:
+        dumped = schema.Dumped.FromString(proto)
+    except DecodeError as error:
+        raise ValueError(f"not a buffer assignment: {error}") from None
+    if not dumped.HasField("buffer_assignment") or not dumped.buffer_assignment.buffer_allocations:
+        return None
+    found = dumped.buffer_assignment
+    ids, values = _values(found.logical_buffers)
+    row = _rows(ids)
+    traces = tuple(_trace(trace, row) for trace in found.heap_simulator_traces)
+    return Assignment(dumped.hlo_module, values, _allocations(found.buffer_allocations, row), traces)
+
+
+class _Blobs:
+    """Messages one after another, their fields as columns."""
+
+    def __init__(self, blobs: Sequence[bytes]) -> None:
+        self.n = len(blobs)
+        end = np.cumsum(np.fromiter(map(len, blobs), np.int64, self.n))
+        self.data = protowire.buffer(b"".join(blobs))
+        self._start, self._end = np.concatenate([[0], end])[:-1].astype(np.int64), end
+
+    def fields(self, *numbers: int) -> dict[int, protowire.Field]:
+        return protowire.read(self.data, self._start, self._end, numbers)
+
+    def inside(self, of: protowire.Field, *numbers: int) -> dict[int, protowire.Field]:
+        return protowire.read(self.data, of.offset, of.offset + of.size, numbers)
+
+    def column(self, field: protowire.Field) -> Longs:
+        values = np.zeros(self.n, np.int64)
+        values[field.row] = field.value
+        return values
+
+
+def _values(blobs: Sequence[bytes]) -> tuple[Longs, Values]:
+    """(ids, values)."""
+    raw = _Blobs(blobs)
+    fields = raw.fields(_ID, _SIZE, _DEFINED, _COLOR)
+    where = fields[_DEFINED]
+    inner = raw.inside(where, _INSTRUCTION, _INDEX)
+    instruction = np.full(raw.n, -1, np.int64)
+    instruction[where.row] = 0  # which proto3 leaves out
+    instruction[where.row[inner[_INSTRUCTION].row]] = inner[_INSTRUCTION].value
+    owner, index = protowire.packed(raw.data, inner[_INDEX])
+    by_value = np.argsort(where.row[owner], kind="stable")
+    places = lists(where.row[owner][by_value], index[by_value], raw.n)
+    return raw.column(fields[_ID]), Values(instruction, places, raw.column(fields[_SIZE]), raw.column(fields[_COLOR]))
+
+
+def _rows(ids: Longs) -> dict[int, int]:
+    return {value: row for row, value in enumerate(ids.tolist())}
+
+
+def _looked_up(row: dict[int, int], ids: Longs) -> Longs:
+    return np.fromiter((row.get(i, -1) for i in ids.tolist()), np.int64, len(ids))
+
+
+def _trace(trace: object, row: dict[int, int]) -> Trace:
+    raw = _Blobs(trace.events)  # type: ignore[attr-defined]
+    fields = raw.fields(_KIND, _EVENT_BUFFER, _CANONICAL)
+    return Trace(
+        raw.column(fields[_KIND]),
+        _looked_up(row, raw.column(fields[_EVENT_BUFFER])),
+        _looked_up(row, raw.column(fields[_CANONICAL])),
+        bool(trace.whole_module_simulation),  # type: ignore[attr-defined]
+    )
+
+
+def _allocations(found: Sequence[object], row: dict[int, int]) -> Allocations:
+    n = len(found)
+    raw = _Blobs([blob for allocation in found for blob in allocation.assigned])  # type: ignore[attr-defined]
+    fields = raw.fields(_BUFFER, _OFFSET)
+    counts = [len(allocation.assigned) for allocation in found]  # type: ignore[attr-defined]
+    owner = np.repeat(np.arange(n), counts)
+
+    def column(name: str, dtype: type) -> npt.NDArray[np.generic]:
+        return np.fromiter((getattr(allocation, name) for allocation in found), dtype, n)
+
+    argument = column("is_entry_computation_parameter", bool).astype(bool)
+    number = column("parameter_number", np.int64).astype(np.int64)
+    part = np.array([(a.parameter_shape_index or (-1,))[0] for a in found], np.int64)  # type: ignore[attr-defined]
+    if (part >= 0).any():
+        number = np.where(argument, part, -1)
+    return Allocations(
+        size=column("size", np.int64).astype(np.int64),
+        color=column("color", np.int64).astype(np.int64),
+        parameter=np.where(argument, number, -1),
+        argument=argument,
+        output=column("maybe_live_out", bool).astype(bool),
+        constant=column("is_constant", bool).astype(bool),
+        local=column("is_thread_local", bool).astype(bool),
+        tuples=column("is_tuple", bool).astype(bool),
+        values=lists(owner, _looked_up(row, raw.column(fields[_BUFFER])), n),
+        offset=raw.column(fields[_OFFSET]),
+    )

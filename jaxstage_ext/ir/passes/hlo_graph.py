@@ -1,0 +1,133 @@
+"""An HLO text as a graph: computations of instructions that name their operands. Names are only how they refer."""
+
+from __future__ import annotations
+
+import functools
+import json
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from jaxstage_ext.ir.passes import hlo_line
+from jaxstage_ext.ir.passes.hlo_line import CLOSES, INSTRUCTION, NAME, OPENS, OTHER
+
+_OPERANDS = re.compile(r" [a-z][\w-]*\(([^)]*)\)")
+_NAMES_IN_HEAD = re.compile(r"^(ENTRY )?%?[^\s(]+ |[\w.$~-]+(?=: )")
+
+
+class Shape(NamedTuple):
+    """A line without its names: `skeleton` is what stays; `operands` and `called` are the names that it refers to."""
+
+    kind: int
+    name: str
+    opcode: str
+    skeleton: str
+    operands: tuple[str, ...]
+    called: tuple[str, ...]
+
+
+@functools.lru_cache(maxsize=1 << 17)
+def shape_of(line: str) -> Shape:
+    """Read a line that is printed without metadata. The same few lines come again with every pass."""
+    read = hlo_line.read(line)
+    if read.kind == OPENS:
+        return Shape(OPENS, read.name, read.opcode, _NAMES_IN_HEAD.sub(r"\1", line), (), ())
+    if read.kind != INSTRUCTION:
+        return Shape(read.kind, "", "", line, (), ())
+    body = line.partition(" = ")[2]
+    found = _OPERANDS.search(body)
+    end = found.end() if found else 0
+    operands = tuple(NAME.findall(body, found.start(1), end)) if found else ()
+    called = tuple(NAME.findall(body, end)) if "%" in body[end:] else ()
+    return Shape(INSTRUCTION, read.name, read.opcode, _ordered(NAME.sub("%", body)), operands, called)
+
+
+def _ordered(body: str) -> str:
+    """The line with its backend_config's entries in one order, for XLA prints them in any."""
+    before, label, config = body.partition("backend_config={")
+    if not label:
+        return body
+    try:
+        value, end = json.JSONDecoder().raw_decode(config := "{" + config)
+    except (ValueError, RecursionError):
+        return body
+    return f"{before}backend_config={json.dumps(value, sort_keys=True)}{config[end:]}"
+
+
+@dataclass
+class Computation:
+    """Rows of a computation: its head's, and those of its instructions by name."""
+
+    name: str
+    head: int
+    rows: dict[str, int] = field(default_factory=dict)
+    end: int = -1
+    digest: int = 0
+
+
+@dataclass
+class Graph:
+    """A text's rows.
+
+    Attributes:
+      shapes: of each row.   operands: rows of each row's operands.   called: computations that each row calls.
+      computations: by name, in the order of the text; callers stand after what they call.
+      owner: per row, its computation's name, "" outside.
+      digest: per row, a number that is the same for the same value computed the same way, whatever names.
+      notes: per row, a number for its metadata, 0 none.
+    """
+
+    shapes: list[Shape]
+    operands: list[tuple[int, ...]]
+    called: list[tuple[str, ...]]
+    computations: dict[str, Computation]
+    owner: list[str]
+    digest: list[int]
+    notes: Sequence[int]
+
+    def users(self, rows: list[int]) -> dict[int, list[tuple[int, int]]]:
+        """Per operand of these rows: (row, place among its operands) of each use."""
+        found: dict[int, list[tuple[int, int]]] = {}
+        for row in rows:
+            for place, operand in enumerate(self.operands[row]):
+                found.setdefault(operand, []).append((row, place))
+        return found
+
+
+def read(lines: Sequence[str], notes: Sequence[int] | None = None) -> Graph:
+    """The graph of an HLO module's lines, metadata left out; whatever is no HLO are rows without edges."""
+    shapes = list(map(shape_of, lines))
+    n = len(shapes)
+    graph = Graph(shapes, [()] * n, [()] * n, {}, [""] * n, [0] * n, [0] * n if notes is None else notes)
+    inside: Computation | None = None
+    for row, shape in enumerate(shapes):
+        if shape.kind == OPENS:
+            inside = graph.computations[shape.name] = Computation(shape.name, row)
+        if inside is None or shape.kind == OTHER:
+            continue
+        graph.owner[row] = inside.name
+        if shape.kind == INSTRUCTION:
+            inside.rows[shape.name] = row
+            _connect(graph, inside, row, shape)
+        elif shape.kind == CLOSES:
+            inside.end, inside = row, None
+    return graph
+
+
+def _connect(graph: Graph, inside: Computation, row: int, shape: Shape) -> None:
+    rows, computations = inside.rows, graph.computations
+    if shape.operands:
+        graph.operands[row] = tuple(rows[name] for name in shape.operands if name in rows)
+    if shape.called:
+        graph.called[row] = tuple(name for name in shape.called if name in computations)
+    digest = graph.digest
+    made = hash(
+        (
+            shape.skeleton,
+            tuple(digest[operand] for operand in graph.operands[row]),
+            tuple(computations[name].digest for name in graph.called[row]),
+        )
+    )
+    digest[row] = made
+    inside.digest = (inside.digest + made) & 0xFFFFFFFFFFFFFFFF

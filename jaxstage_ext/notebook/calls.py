@@ -1,0 +1,174 @@
+"""From what a cell and its magic's line say to Calls."""
+
+from __future__ import annotations
+
+import ast
+import builtins
+import difflib
+import inspect
+import types
+from collections.abc import Mapping
+from typing import Any
+
+from IPython.core.error import UsageError
+
+from jaxstage_ext.notebook.annotations import NoShape, describe_arguments, parameters, shape_from
+from jaxstage_ext.notebook.arguments import Dims, Given
+
+_TRACEABLE_BUILTINS = {abs, sum, max, min, pow, round, divmod}
+_LONGEST_NAME = 60
+
+
+class NoArguments(Exception):
+    """No source says with which arguments to stage a function."""
+
+
+def parts(call: ast.Call) -> ast.expr:
+    """An expression for (function, arguments, one mapping a keyword) of a call: it evaluates all but the call."""
+    keywords = [ast.Dict([ast.Constant(k.arg) if k.arg else None], [k.value]) for k in call.keywords]
+    tuples = [ast.Tuple(list(call.args), ast.Load()), ast.Tuple(list(keywords), ast.Load())]
+    whole = ast.Tuple([call.func, *tuples], ast.Load())
+    return ast.fix_missing_locations(ast.copy_location(whole, call))
+
+
+def merged(name: str, mappings: tuple[Mapping[str, Any], ...]) -> dict[str, Any]:
+    """Keyword arguments of a call. Raises UsageError for one that is given twice."""
+    kwargs: dict[str, Any] = {}
+    for mapping in mappings:
+        if twice := kwargs.keys() & mapping.keys():
+            raise UsageError(f"{name}() got multiple values for keyword argument {min(twice)!r}")
+        kwargs |= mapping
+    return kwargs
+
+
+def title(node: ast.expr) -> str:
+    """The function's expression as it heads the panel."""
+    text = " ".join(ast.unparse(node).split())
+    text = f"({text})" if isinstance(node, ast.Lambda) else text
+    return text if len(text) <= _LONGEST_NAME else text[: _LONGEST_NAME - 1] + "…"
+
+
+def lookup(name: str, namespace: Mapping[str, Any]) -> Any:
+    """What a name means at the prompt; None if nothing."""
+    return namespace.get(name, getattr(builtins, name, None))
+
+
+def why_not(fn: Any) -> str | None:
+    """Why a value cannot be staged, in words that follow its name; None if it can."""
+    if not callable(fn):
+        return f"is {_a(type(fn).__name__)}, not a function"
+    if isinstance(fn, type):
+        return "is a class; stage a function or a method"
+    if inspect.iscoroutinefunction(fn) or inspect.isasyncgenfunction(fn):
+        return "is a coroutine function, and JAX traces ordinary ones"
+    if getattr(fn, "__module__", None) == "IPython.core.display_functions":
+        return "is no JAX function"
+    if (
+        isinstance(fn, types.BuiltinFunctionType)
+        and fn.__module__ == builtins.__name__
+        and fn not in _TRACEABLE_BUILTINS
+    ):
+        return "is a Python builtin and no JAX function"
+    return None
+
+
+def _a(noun: str) -> str:
+    return f"an {noun}" if noun[:1].lower() in "aeiou" else f"a {noun}"
+
+
+def is_function(value: Any) -> bool:
+    """Whether a value that a cell defined is meant as a function to stage."""
+    return callable(value) and not isinstance(value, type) and (
+        isinstance(value, types.FunctionType) or hasattr(value, "lower") or hasattr(value, "__wrapped__")
+        or type(value).__name__ == "partial"
+    )  # fmt: skip
+
+
+def roots(functions: Mapping[str, set[str]]) -> list[str]:
+    """The functions of a cell that no other one of it uses; all of them when they use each other."""
+    used = {name for own, names in functions.items() for name in names if name != own}
+    return [name for name in functions if name not in used] or list(functions)
+
+
+def arguments(fn: Any, name: str, given: Given | None, dims: Dims) -> tuple[tuple[Any, ...], dict[str, Any]]:
+    """The arguments to stage a function with: those given, then annotations; defaults stay the function's own.
+
+    Raises UsageError when `given` does not fit, NoArguments when a parameter is left without.
+    """
+    known = parameters(fn)
+    if known is None:
+        if given is None:
+            raise NoArguments(f"{name}: Python does not know its parameters")
+        return given.args, dict(given.kwargs)
+    bound = _bind(known, name, given or Given())
+    trusted = describe_arguments(fn)
+    for parameter in known:
+        if parameter.name not in bound and _must_be_given(parameter):
+            bound[parameter.name] = _annotated(parameter, name, trusted, dims)
+    return _ordered(known, bound)
+
+
+def _annotated(parameter: inspect.Parameter, name: str, trusted: bool, dims: Dims) -> Any:
+    if not trusted:
+        raise NoArguments(
+            f"{name}: parameter {parameter.name} has no shape, as annotations are those of the inner function"
+        )
+    try:
+        return shape_from(parameter.annotation, dims)
+    except NoShape as reason:
+        raise NoArguments(f"{name}: parameter {parameter.name} {reason}") from None
+
+
+def _must_be_given(parameter: inspect.Parameter) -> bool:
+    variable = parameter.kind in (parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD)
+    return parameter.default is parameter.empty and not variable
+
+
+def _bind(known: list[inspect.Parameter], name: str, given: Given) -> dict[str, Any]:
+    """Named values go to their parameters, the others in order to those that are left."""
+    names = {p.name for p in known if p.kind not in (p.VAR_POSITIONAL, p.VAR_KEYWORD, p.POSITIONAL_ONLY)}
+    rest = next((p.name for p in known if p.kind is p.VAR_KEYWORD), None)
+    bound: dict[str, Any] = {key: value for key, value in given.kwargs.items() if key in names}
+    if extra := {key: value for key, value in given.kwargs.items() if key not in names}:
+        if rest is None:
+            raise UsageError(_no_such(name, next(iter(extra)), sorted(names)))
+        bound[rest] = extra
+    places = [p for p in known if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD) and p.name not in bound]
+    for parameter, value in zip(places, given.args, strict=False):
+        bound[parameter.name] = value
+    if more := given.args[len(places) :]:
+        variable = next((p.name for p in known if p.kind is p.VAR_POSITIONAL), None)
+        if variable is None:
+            wanted = ", ".join(p.name for p in known)
+            raise UsageError(
+                f"--args gives {len(given.args) + len(given.kwargs)} arguments, but {name}({wanted}) takes fewer"
+            )
+        bound[variable] = more
+    return bound
+
+
+def _no_such(name: str, wrong: str, names: list[str]) -> str:
+    near = difflib.get_close_matches(wrong, names, n=1)
+    return f"--args: {name} has no parameter {wrong!r}; " + (
+        f"did you mean {near[0]}?" if near else f"it has {', '.join(names)}"
+    )
+
+
+def _ordered(known: list[inspect.Parameter], bound: dict[str, Any]) -> tuple[tuple[Any, ...], dict[str, Any]]:
+    """By position as far as parameters follow without a gap, then by name."""
+    args: list[Any] = []
+    kwargs: dict[str, Any] = {}
+    by_name = False
+    for parameter in known:
+        by_name |= parameter.kind is parameter.KEYWORD_ONLY
+        if parameter.name not in bound:
+            by_name |= parameter.kind is parameter.POSITIONAL_OR_KEYWORD
+        elif parameter.kind is parameter.VAR_KEYWORD:
+            kwargs |= bound[parameter.name]
+        elif parameter.kind is parameter.VAR_POSITIONAL:
+            args += bound[parameter.name]
+        elif by_name:
+            kwargs[parameter.name] = bound[parameter.name]
+        else:
+            args.append(bound[parameter.name])
+    return tuple(args), kwargs

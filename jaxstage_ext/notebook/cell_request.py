@@ -1,0 +1,190 @@
+"""One use of a magic: what it names, with which arguments, and what becomes of it."""
+
+from __future__ import annotations
+
+import ast
+import contextlib
+import linecache
+from types import FrameType
+from typing import Any
+
+from IPython.core.error import UsageError
+
+from jaxstage_ext.core.call import Call
+from jaxstage_ext.notebook import calls as calling
+from jaxstage_ext.notebook import command_line, compile_options, mesh_arguments, staging
+from jaxstage_ext.notebook.arguments import Dims, Given
+from jaxstage_ext.notebook.arguments import parse as parse_arguments
+from jaxstage_ext.notebook.cell import Cell, execute, run_cell
+from jaxstage_ext.notebook.runs import Runs
+
+_WAYS = (
+    "give the arguments by a call on the magic's line (%%{kind} {name}(...)), a call as the cell's last line, "
+    '--args "f32[8,128]", or annotations such as x: Float[Array, "8 128"]'
+)
+_OTHERWISE = "end the cell with the call to {kind}, or put that call on the magic's line"
+
+
+class Request:
+    """A magic's line, read. Raises UsageError for one that cannot be read."""
+
+    def __init__(self, ip: Any, runs: Runs, kind: str, asked: command_line.Command) -> None:
+        self.ip, self.runs, self.kind = ip, runs, kind
+        self.options, self.jit = asked.options, asked.jit
+        self.on_line = command_line.expressions(asked.code)
+        self.dims = Dims(self.options.dim or ())
+        self.compiler_options = compile_options.read(self.options)
+        self._given: Given | None = None
+        self._aim: staging.Aim | None = None
+        self._space: dict[str, Any] = ip.user_ns
+        if self.options.run and kind != "compile":
+            raise UsageError(f"--run needs an executable, and %{kind} makes none; use %compile --run")
+
+    async def run_cell(self, line: str, cell: str) -> Any:
+        """Run the cell, then stage what it asks for. Returns the value of `--run`."""
+        if cell.lstrip().startswith("%%"):
+            inner = cell.split()[0]
+            raise UsageError(
+                f"put {inner} above %%{self.kind}: a cell magic must be the first line of what it works on"
+            )
+        source, typed, number = self.runs.source(self.kind, line, cell)
+        self._check_aim()
+        column = len(f"# %%{self.kind} ")
+        on_line = [command_line.moved(node, number - 1, column) for node in self.on_line]
+        died: BaseException | None = None
+        try:
+            ran = await run_cell(self.ip, source, self.runs.number, typed, cut=not on_line)
+        except Exception as error:
+            died = error
+        if died is not None:
+            await self._tell(died, on_line)
+            raise died
+        nodes = on_line or await self._last_calls(ran)
+        calls = [await self._stated(node, ran.file, self.ip.user_ns) for node in nodes] or self._defined(ran)
+        value = self._stage(calls)[1]
+        return None if ran.quiet else value
+
+    async def _tell(self, died: BaseException, on_line: list[ast.expr]) -> None:
+        """Where a statement of the cell died of memory, show what the calls on the magic's line take."""
+        assert self._aim is not None
+        if self.kind != "compile" or not on_line or not staging.ran_out(died, self._aim):
+            return
+        with contextlib.suppress(Exception):  # what the cell was to define may be missing
+            calls = [await self._stated(node, "<magic>", self.ip.user_ns) for node in on_line]
+            self._bind(staging.tell(self.ip, calls, died, self.options.quiet, self._aim))
+
+    def _check_aim(self) -> None:
+        """Before the cell runs: JAX is there, and so is what the targets need."""
+        staging.check_jax()
+        self._aim = staging.aim(self.kind, self.options)
+        mesh_arguments.check(self.options, self._aim.targets, self.kind)
+
+    async def _last_calls(self, ran: Cell) -> list[ast.expr]:
+        """The calls of the last line. Beside --args a `print(...)` there is an ordinary statement, and is run."""
+        if self.options.args is None:
+            return ran.calls
+        left = []
+        for node in ran.calls:
+            fn = getattr(node, "func", None)
+            if isinstance(fn, ast.Name) and calling.why_not(calling.lookup(fn.id, self.ip.user_ns)):
+                await execute(
+                    self.ip, ast.copy_location(ast.Expr(node), node), ran.file, "exec" if ran.quiet else "single"
+                )
+            else:
+                left.append(node)
+        return left
+
+    async def run_line(self, line: str, local_ns: dict[str, Any] | None, frame: FrameType | None) -> Any:
+        """Stage the calls of a line magic. Returns the Inspection where that is used, else the value of `--run`."""
+        if not self.on_line:
+            raise UsageError(f"say what to {self.kind}, for example %{self.kind} loss(w, x)")
+        self._check_aim()
+        file, number, text = _place(frame)
+        column = max(text.find(line.strip()), 0)
+        own = local_ns is None or local_ns is self.ip.user_ns
+        space = self._space = self.ip.user_ns if own else {**self.ip.user_ns, **(local_ns or {})}
+        nodes = [command_line.moved(node, number - 1, column) for node in self.on_line]
+        inspections, value = self._stage([await self._stated(node, file, space) for node in nodes])
+        if text.lstrip().startswith("get_ipython()."):
+            return None if line.rstrip().endswith(";") else value
+        return inspections[0] if len(inspections) == 1 else inspections
+
+    async def _stated(self, node: ast.expr, file: str, space: dict[str, Any]) -> Call:
+        """The Call of an expression: a call, or a function whose arguments are known otherwise."""
+        if not isinstance(node, ast.Call):
+            fn, name = await execute(self.ip, node, file, "eval", space), calling.title(node)
+            self._check(fn, name)
+            try:
+                return self._known(fn, name, space)
+            except calling.NoArguments as reason:
+                raise UsageError(f"{reason}; {_WAYS.format(kind=self.kind, name=name)}") from None
+        name = calling.title(node.func)
+        if self.options.args is not None:
+            raise UsageError(f"--args and {name}(...) both say with which arguments to stage; drop one of them")
+        fn, args, mappings = await execute(self.ip, calling.parts(node), file, "eval", space)
+        self._check(fn, name)
+        return self._call(fn, args, calling.merged(name, mappings), name)
+
+    def _defined(self, ran: Cell) -> list[Call]:
+        """Calls of the functions that the cell defines."""
+        space = self.ip.user_ns
+        functions = {name: used for name, used in ran.functions.items() if calling.is_function(space.get(name))}
+        if not functions:
+            raise UsageError(f"nothing to {self.kind} in this cell; {_OTHERWISE.format(kind=self.kind)}")
+        calls: list[Call] = []
+        unknown: list[str] = []
+        for name in functions if self.options.args is None else calling.roots(functions):
+            try:
+                calls.append(self._known(space[name], name, space))
+            except calling.NoArguments as reason:
+                unknown += [str(reason)] if name in calling.roots(functions) else []
+        if unknown:
+            told = f"{'; '.join(unknown)}; {_WAYS.format(kind=self.kind, name=unknown[0].split(':')[0])}"
+            if not calls:
+                raise UsageError(told)
+            print(told)
+        return calls
+
+    def _known(self, fn: Any, name: str, space: dict[str, Any]) -> Call:
+        if why := calling.why_not(fn):
+            raise calling.NoArguments(f"{name} {why}")
+        if self.options.args is not None and self._given is None:
+            self._given = parse_arguments(self.options.args, space, self.dims)
+        args, kwargs = calling.arguments(fn, name, self._given, self.dims)
+        return self._call(fn, args, kwargs, name)
+
+    def _check(self, fn: Any, name: str) -> None:
+        if why := calling.why_not(fn):
+            raise UsageError(f"{name} {why}, so it cannot be staged; {_OTHERWISE.format(kind=self.kind)}")
+
+    def _call(self, fn: Any, args: tuple[Any, ...], kwargs: dict[str, Any], name: str) -> Call:
+        assert self._aim is not None
+        layout = mesh_arguments.read(self.options, self._space, self._aim.targets, self.kind)
+        return mesh_arguments.checked(
+            Call(fn, args, kwargs, name, self.jit, self.runs.label, self.compiler_options, layout)
+        )
+
+    def _stage(self, calls: list[Call]) -> tuple[tuple[Any, ...], Any]:
+        """Inspections and the value of `--run`. Binds `-o`, then raises what stopped a stage."""
+        self.dims.check_used()
+        if self.options.run:
+            staging.check_values(calls)
+        assert self._aim is not None
+        inspections, failure = staging.stage(self.ip, calls, self.kind, self.options.quiet, self._aim)
+        self._bind(inspections)
+        if failure is not None:
+            raise failure
+        return inspections, staging.execute(self.ip, inspections) if self.options.run else None
+
+    def _bind(self, inspections: tuple[Any, ...]) -> None:
+        if self.options.output:
+            bound = inspections[0] if len(inspections) == 1 else inspections
+            self.ip.push({self.options.output: bound}, interactive=True)
+
+
+def _place(frame: FrameType | None) -> tuple[str, int, str]:
+    """(file, line, its text) of the code that holds a line magic."""
+    if frame is None:
+        return "<magic>", 1, ""
+    file, number = frame.f_code.co_filename, frame.f_lineno
+    return file, number, linecache.getline(file, number)

@@ -1,0 +1,254 @@
+"""The magic's own line: options anywhere, the rest is Python."""
+
+from __future__ import annotations
+
+import argparse
+import ast
+import difflib
+import keyword
+import re
+from dataclasses import dataclass
+from typing import Any, NoReturn
+
+from IPython.core.error import UsageError
+from IPython.core.magic_arguments import MagicArgumentParser
+
+from jaxstage_ext.worker.memory_limit import bytes_of
+
+_OPTION = re.compile(r"--?[A-Za-z][\w-]*")
+_OPENING, _CLOSING = "([{", ")]}"
+
+
+@dataclass(frozen=True)
+class Command:
+    """A parsed line. `code` keeps the columns of the line: options are blanked out."""
+
+    options: argparse.Namespace
+    code: str
+
+    @property
+    def jit(self) -> dict[str, Any]:
+        """The options of `jax.jit` that were given."""
+        names = ("static_argnums", "static_argnames", "donate_argnums", "donate_argnames")
+        given = {name: tuple(value) for name in names if (value := getattr(self.options, name))}
+        return given | ({"keep_unused": True} if self.options.keep_unused else {})
+
+
+def _identifier(text: str) -> str:
+    if not text.isidentifier() or keyword.iskeyword(text):
+        raise argparse.ArgumentTypeError(f"{text!r} is not a name that Python can bind")
+    return text
+
+
+def _numbers(text: str) -> list[int]:
+    try:
+        return [int(part) for part in text.strip("()[]").split(",") if part.strip()]
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a list of positions such as 0,2") from None
+
+
+def _names(text: str) -> list[str]:
+    names = [part.strip() for part in text.strip("()[]").split(",") if part.strip()]
+    if not names or not all(name.isidentifier() for name in names):
+        raise argparse.ArgumentTypeError(f"{text!r} is not a list of parameter names such as n,mode")
+    return names
+
+
+def _dims(text: str) -> list[tuple[str, int]]:
+    dims = []
+    for part in text.split(","):
+        match = re.fullmatch(r"\s*([^\W\d]\w*)\s*=\s*(\d+)\s*", part)
+        if not match:
+            raise argparse.ArgumentTypeError(f"{part.strip()!r} is not of the form b=8")
+        dims.append((match[1], int(match[2])))
+    return dims
+
+
+def _seconds(text: str) -> float:
+    try:
+        seconds = float(text)
+    except ValueError:
+        seconds = 0
+    if not 0 < seconds < 1e6:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a number of seconds such as 60")
+    return seconds
+
+
+def _memory(text: str) -> int:
+    try:
+        return bytes_of(text)
+    except ValueError as error:
+        raise argparse.ArgumentTypeError(str(error)) from None
+
+
+def parser(name: str, description: str) -> MagicArgumentParser:
+    """The options of one magic; its help is the magic's docstring."""
+    usage = f"{name} [options] function(arguments); ..."
+    made = _Parser(prog=name, usage=usage, description=description, allow_abbrev=False)
+    add = made.add_argument
+    add("-o", "--output", type=_identifier, metavar="NAME", help="Bind the Inspection to NAME; a tuple if several.")
+    add("--run", action="store_true", help="Of %%compile: run the executable as well; its value is the result.")
+    add("--args", metavar="SHAPES", help='Arguments as shapes: --args "f32[8,128], w=f32[128,512], n=3".')
+    add("--dim", type=_dims, action="extend", metavar="b=8", help="Size of a named axis; may be repeated.")
+    add("--static-argnums", type=_numbers, action="extend", metavar="0,2", help="As in jax.jit.")
+    add("--static-argnames", type=_names, action="extend", metavar="n,mode", help="As in jax.jit.")
+    add("--donate-argnums", type=_numbers, action="extend", metavar="0", help="As in jax.jit.")
+    add("--donate-argnames", type=_names, action="extend", metavar="state", help="As in jax.jit.")
+    add("--keep-unused", action="store_true", help="As in jax.jit: keep arguments that the function does not use.")
+    if name != "trace":
+        add(
+            "-t",
+            "--target",
+            action="append",
+            metavar="v5e:4x4",
+            help="What to compile for: local, cpu:8, v5e:4x4, h100:8; may be repeated. %%targets lists them.",
+        )
+    add(
+        "--mesh",
+        metavar="data=4,model=2",
+        help="Mesh that the target's devices form, axes automatic, or a name of a mesh of yours. PartitionSpecs in the "
+        "function mean it.",
+    )
+    add(
+        "--in-spec",
+        metavar="SPECS",
+        help="PartitionSpecs of the arguments on --mesh, in their order or by name: --in-spec \"P('data'), w=P(None, "
+        "'model')\". One alone is for all. What is left out, or None, stays unspecified, as in jax.jit.",
+    )
+    add("--out-spec", metavar="SPECS", help="The same of the result, as out_shardings of jax.jit.")
+    if name == "compile":
+        add(
+            "--timeout", type=_seconds, metavar="SECONDS", help="Most seconds for a compile outside this process (600)."
+        )
+        add(
+            "--memory",
+            type=_memory,
+            metavar="8GB",
+            help="Most memory for a compile outside this process (half of the machine, or %%config JAXStage.memory).",
+        )
+        add(
+            "--isolate",
+            action="store_true",
+            help="Compile for local in another process too: it cannot take the kernel down.",
+        )
+    add("-q", "--quiet", action="store_true", help="Show no panel; of use with --output.")
+    return made
+
+
+class _Parser(MagicArgumentParser):
+    def __init__(self, *, allow_abbrev: bool, **options: Any) -> None:
+        super().__init__(**options)  # type: ignore[no-untyped-call]
+        self.allow_abbrev = allow_abbrev
+
+    def error(self, message: str) -> NoReturn:
+        raise UsageError(message.removeprefix("argument "))
+
+
+def parse(line: str, of: MagicArgumentParser) -> Command:
+    """Take the options out of a line, wherever outside brackets and strings they stand."""
+    flags = {flag: action for action in of._actions for flag in action.option_strings}
+    argv: list[str] = []
+    code, at, depth = line, 0, 0
+    while at < len(line):
+        char = line[at]
+        if char == "#":
+            code = code[:at]
+            break
+        if char in "\"'":
+            at = _string_end(line, at)
+            continue
+        depth += (char in _OPENING) - (char in _CLOSING)
+        if char == "-" and depth == 0 and line[at - 1 : at].strip() == "" and _OPTION.match(line, at):
+            argument, end = _option(line, at, flags)
+            argv.append(argument)
+            code = code[:at] + " " * (end - at) + code[end:]
+            at = end
+        else:
+            at += 1
+    return Command(of.parse_args(argv), code)
+
+
+def expressions(code: str) -> list[ast.expr]:
+    """The calls and functions that a line names, columns as in the line. Raises UsageError with a caret."""
+    text = code.strip()
+    try:
+        body = ast.parse(text).body
+    except SyntaxError as error:
+        caret = " " * max((error.offset or 1) - 1, 0) + "^"
+        raise UsageError(f"cannot read what to stage: {error.msg}:\n  {text}\n  {caret}") from None
+    shift = len(code.encode()) - len(code.lstrip().encode())
+    for node in body:
+        if not isinstance(node, ast.Expr):
+            raise UsageError(f"{ast.unparse(node)} is no call; name a call such as loss(w, x)")
+    return [moved(node.value, 0, shift) for node in body if isinstance(node, ast.Expr)]
+
+
+def moved(tree: ast.expr, lines: int, columns: int) -> ast.expr:
+    """The expression with every part further down and to the right."""
+    ast.increment_lineno(tree, lines)
+    for node in ast.walk(tree):
+        if isinstance(node, ast.expr | ast.keyword):
+            node.col_offset += columns
+            node.end_col_offset = (node.end_col_offset or 0) + columns
+    return tree
+
+
+def _option(line: str, at: int, flags: dict[str, argparse.Action]) -> tuple[str, int]:
+    match = _OPTION.match(line, at)
+    assert match
+    flag, end = match[0], match.end()
+    if flag not in flags and flag[:2] in flags and not flag.startswith("--"):
+        flag, end = flag[:2], at + 2
+    if flag not in flags:
+        raise UsageError(_unknown(flag, flags))
+    name = flags[flag].option_strings[-1]
+    if flags[flag].nargs == 0:
+        return name, end
+    value, end = _value(line, end)
+    if not value:
+        raise UsageError(f"{flag} needs a value: {flag} {flags[flag].metavar}")
+    return f"{name}={value}", end
+
+
+def _unknown(flag: str, flags: dict[str, argparse.Action]) -> str:
+    near = [known for known in flags if known.startswith(flag)][:2] or difflib.get_close_matches(flag, flags, n=1)
+    long = (known for known in flags if known.startswith("--"))
+    hint = f"did you mean {' or '.join(near)}?" if near else f"there are {', '.join(long)}"
+    return f"unknown option {flag}; {hint}"
+
+
+def _value(line: str, at: int) -> tuple[str, int]:
+    """An option's value: quoted, or up to a space outside brackets that does not follow a comma."""
+    start = at + 1 if line[at : at + 1] == "=" else at
+    start += len(line[start:]) - len(line[start:].lstrip())
+    if line[start : start + 1] in ("'", '"'):
+        end = _string_end(line, start)
+        if end - start < 2 or line[end - 1] != line[start]:
+            raise UsageError(f"no closing {line[start]} for {line[start:]}")
+        return line[start + 1 : end - 1].replace("\\" + line[start], line[start]), end
+    end, depth = start, 0
+    while end < len(line) and (depth or not line[end].isspace() or _goes_on(line, start, end)):
+        if line[end] in "\"'":
+            end = _string_end(line, end)
+            continue
+        depth += (line[end] in _OPENING) - (line[end] in _CLOSING)
+        end += 1
+    return line[start:end].strip(), end
+
+
+def _goes_on(line: str, start: int, at: int) -> bool:
+    before, after = line[start:at].rstrip(), line[at:].lstrip()
+    return bool(before) and bool(after) and (before[-1] == "," or after[0] == ",")
+
+
+def _string_end(line: str, at: int) -> int:
+    quote = line[at] * 3 if line.startswith(line[at] * 3, at) else line[at]
+    end = at + len(quote)
+    while end < len(line):
+        if line[end] == "\\":
+            end += 2
+        elif line.startswith(quote, end):
+            return end + len(quote)
+        else:
+            end += 1
+    return len(line)

@@ -1,0 +1,91 @@
+"""`--mesh`, `--in-spec` and `--out-spec` on a magic's line, read in the user's namespace."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from IPython.core.error import UsageError
+
+if TYPE_CHECKING:
+    from jaxstage_ext.core.call import Call
+    from jaxstage_ext.core.layout.meshes import Layout
+    from jaxstage_ext.core.targets.target import Target
+
+_NAMES = ("--mesh", "--in-spec", "--out-spec")
+
+
+def check(options: argparse.Namespace, targets: Sequence[Target], stage: str) -> None:
+    """Raise UsageError for what can be told before the cell has run."""
+    given = options.mesh is None or not _is_expression(options.mesh)
+    if given and (options.mesh or options.in_spec or options.out_spec):
+        _layout(options.mesh, options.in_spec and (options.in_spec,), options.out_spec, targets, stage)
+
+
+def read(options: argparse.Namespace, space: Mapping[str, Any], targets: Sequence[Target], stage: str) -> Layout | None:
+    """The layout that the line gives; None where it gives none. Raises UsageError."""
+    if options.mesh is None:
+        return None
+    from jax.sharding import PartitionSpec
+
+    names = {"P": PartitionSpec, "PartitionSpec": PartitionSpec, **space}
+    mesh: Any = options.mesh
+    if _is_expression(mesh):
+        mesh = _evaluated("--mesh", mesh, names)[0][0]
+    return _layout(mesh, _inputs(options.in_spec, names), _outputs(options.out_spec, names), targets, stage)
+
+
+def checked(call: Call) -> Call:
+    """The call. Raises UsageError, naming the argument, where its PartitionSpecs do not fit."""
+    from jaxstage_ext.core.layout import meshes, specs
+
+    try:
+        specs.check(call)
+    except meshes.MeshError as error:
+        raise UsageError(str(error)) from None
+    return call
+
+
+def _is_expression(mesh: str) -> bool:
+    """Whether it is no `data=4`: a name, or a call that makes a mesh."""
+    head, equals, _ = mesh.partition("=")
+    return not equals or "(" in head
+
+
+def _layout(mesh: Any, inputs: Any, outputs: Any, targets: Sequence[Target], stage: str) -> Layout | None:
+    from jaxstage_ext.core.layout import meshes
+
+    try:
+        return meshes.layout(mesh, inputs, outputs, targets, stage, _NAMES)
+    except meshes.MeshError as error:
+        raise UsageError(str(error)) from None
+
+
+def _inputs(text: str | None, names: Mapping[str, Any]) -> Any:
+    if text is None:
+        return ()
+    from jax.sharding import PartitionSpec
+
+    args, kwargs = _evaluated("--in-spec", text, names)
+    alone = len(args) == 1 and not kwargs and not text.rstrip().endswith(",")
+    return args[0] if alone and isinstance(args[0], PartitionSpec) else {**dict(enumerate(args)), **kwargs}
+
+
+def _outputs(text: str | None, names: Mapping[str, Any]) -> Any:
+    if text is None:
+        return None
+    args, kwargs = _evaluated("--out-spec", text, names)
+    if kwargs:
+        raise UsageError(f"--out-spec: a result has no parts named {next(iter(kwargs))!r}; give them in their order")
+    return args[0] if len(args) == 1 and not text.rstrip().endswith(",") else args
+
+
+def _evaluated(option: str, text: str, names: Mapping[str, Any]) -> tuple[tuple[Any, ...], dict[str, Any]]:
+    """The text as the arguments of a call."""
+    try:
+        code = compile(f"__given__({text}\n)", f"<{option}>", "eval")
+        return eval(code, {**names, "__given__": lambda *args, **kwargs: (args, kwargs)})  # type: ignore[no-any-return]
+    except Exception as error:
+        message = error.msg if isinstance(error, SyntaxError) else str(error)
+        raise UsageError(f"{option} {text!r} cannot be read: {type(error).__name__}: {message}") from None

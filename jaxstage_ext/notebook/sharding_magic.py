@@ -1,0 +1,77 @@
+"""`%sharding`: how live arrays lie on their devices."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from html import escape
+from typing import Any
+
+from IPython.core.error import UsageError
+
+from jaxstage_ext.analysis.sharding.mesh_drawing import Sheet
+from jaxstage_ext.views import mesh_map
+from jaxstage_ext.views.words import clean
+
+HELP = """Show which device holds which slice of an array.
+
+    %sharding x                      a jax.Array, or a pytree of them
+    %sharding x.sharding, (16, 32)   a sharding, and the shape of an array to lay out with it"""
+_MOST = 100
+
+
+@dataclass(frozen=True)
+class Shown:
+    """Which device holds which slice: in words, and where it is one array on a mesh, drawn."""
+
+    text: str
+    sheet: Sheet | None = None
+
+    def __repr__(self) -> str:
+        return self.text
+
+    def _repr_html_(self) -> str | None:
+        """The mesh with what is said of the whole; the words list slices that the drawing shows."""
+        if self.sheet is None:
+            return None
+        lines = self.text.split("\n")
+        said = [lines[1], *(line for line in lines[2:] if line.startswith("JAX refuses"))]
+        return mesh_map.html(self.sheet) + "".join(f"<p>{escape(clean(line))}</p>" for line in said)
+
+
+def shown(line: str, space: Mapping[str, Any]) -> Shown:
+    """What `%sharding` shows for an expression in the user's namespace. Raises UsageError."""
+    if not line.strip():
+        raise UsageError("%sharding needs an array, as in %sharding x")
+    try:
+        value = eval(line, dict(space))
+    except Exception as error:
+        message = error.msg if isinstance(error, SyntaxError) else str(error)
+        raise UsageError(f"%sharding {line.strip()}: {type(error).__name__}: {message}") from None
+    return _told(value, line.strip())
+
+
+def _told(value: Any, line: str) -> Shown:
+    import jax
+
+    from jaxstage_ext.program import shardings
+
+    if isinstance(value, tuple) and len(value) == 2 and isinstance(value[0], jax.sharding.Sharding):
+        try:
+            made: Any = jax.ShapeDtypeStruct
+            shape = made(tuple(map(int, value[1])), "float32", sharding=value[0])
+        except Exception as error:
+            raise UsageError(f"%sharding {line}: {str(error).splitlines()[0]}") from None
+        return Shown(*shardings.live(shape, ""))
+    if isinstance(value, jax.sharding.Sharding):
+        raise UsageError(f"%sharding {line}: a sharding alone has no shape; write %sharding {line}, (16, 32)")
+    leaves = jax.tree_util.tree_leaves_with_path(value)
+    arrays = [
+        (path, leaf) for path, leaf in leaves if isinstance(getattr(leaf, "sharding", None), jax.sharding.Sharding)
+    ]
+    if not arrays:
+        raise UsageError(f"%sharding {line}: {type(value).__name__} holds no jax.Array")
+    if len(arrays) == 1 and not arrays[0][0]:
+        return Shown(*shardings.live(value, line if line.isidentifier() else ""))
+    named = [(line + jax.tree_util.keystr(path), leaf) for path, leaf in arrays]
+    return Shown(shardings.live_table(named))

@@ -1,0 +1,108 @@
+"""One file that holds the interactive panel and everything it shows; no network, no kernel."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+import os
+import uuid
+from collections.abc import Iterator, Sequence
+from html import escape
+from pathlib import Path
+from typing import Any
+
+from jaxstage_ext.panel import assets
+from jaxstage_ext.panel.params import Answer
+from jaxstage_ext.panel.requests import dispatch
+from jaxstage_ext.views.static_html import panel_html
+from jaxstage_ext.views.words import clean, cut
+
+_PAGE = """<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta http-equiv="Content-Security-Policy" content="{policy}">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
+<title>{title}</title>
+<style>:root {{ color-scheme: light dark }}
+body {{ margin: 0; font: 13px system-ui, sans-serif }}
+{style}</style>
+</head>
+<body>
+<main id="jaxstage"></main>
+<noscript>{static}</noscript>
+<script type="application/json" id="jaxstage-data">{data}</script>
+<script>{script}</script>
+</body>
+</html>
+"""
+
+
+def page_html(inspections: Sequence[Any]) -> str:
+    """The page as text. Raises FrontEndMissing when the front end was not built."""
+    script = _inert(assets.text("standalone.js"))
+    return _PAGE.format(
+        policy=_policy(script),
+        title=escape(_title(inspections)),
+        style=assets.text("panel.css").replace("</", "<\\/"),
+        static=panel_html(inspections),
+        data=_embedded({"state": _state(inspections), "replies": dict(_replies(inspections))}),
+        script=script,
+    )
+
+
+def write(inspections: Sequence[Any], path: str | os.PathLike[str]) -> None:
+    """Write the page, whole or not at all.
+
+    Raises OSError, naming the path, where that cannot be done.
+    """
+    html = page_html(inspections).encode("utf-8", "replace")
+    target = Path(path).expanduser()
+    beside = target.with_name(f".{target.name[:100]}.{uuid.uuid4().hex}.tmp")
+    try:
+        beside.write_bytes(html)
+        os.replace(beside, target)
+    except OSError as error:
+        beside.unlink(missing_ok=True)
+        reason = error.strerror or str(error)
+        raise OSError(error.errno, f"cannot write the page to {str(target)!r}: {reason}; choose another path") from None
+
+
+def _policy(script: str) -> str:
+    """Nothing runs but our own script, and nothing is fetched."""
+    digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
+    allowed = f"default-src 'none'; script-src 'sha256-{digest}'; style-src 'unsafe-inline'; img-src data:"
+    return f"{allowed}; base-uri 'none'; form-action 'none'"
+
+
+def _title(inspections: Sequence[Any]) -> str:
+    names = ", ".join(dict.fromkeys(clean(inspection.name) for inspection in inspections))
+    return f"{cut(names, 80)} · JAXStage"
+
+
+def _state(inspections: Sequence[Any]) -> dict[str, Any]:
+    return {"version": 1, "calls": [inspection.summary() for inspection in inspections], "busy": False}
+
+
+def _inert(script: str) -> str:
+    """The same script, with nothing that ends or comments out its element."""
+    return script.replace("</script", "<\\/script").replace("<!--", "<\\!--")
+
+
+def _embedded(data: dict[str, Any]) -> str:
+    return json.dumps(data, separators=(",", ":")).replace("<", "\\u003c")
+
+
+def _replies(inspections: Sequence[Any]) -> Iterator[tuple[str, dict[str, Any]]]:
+    for call, inspection in enumerate(inspections):
+        for kind in inspection.documents:
+            yield f"document/{call}/{kind}", _reply(dispatch.whole_document(inspection.documents[kind]))
+            yield f"columns/{call}/{kind}", _reply(dispatch.answer(inspections, "columns", {"call": call, "doc": kind}))
+        yield f"frames/{call}", _reply(dispatch.answer(inspections, "frames", {"call": call}))
+
+
+def _reply(answer: Answer) -> dict[str, Any]:
+    result, buffers = answer
+    return {"result": result, "buffers": [base64.b64encode(data).decode("ascii") for data in buffers]}

@@ -1,0 +1,74 @@
+"""The interactive panel: an anywidget whose only state is the summaries."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Sequence
+from typing import Any
+
+import anywidget
+import traitlets
+
+from jaxstage_ext.panel import assets
+from jaxstage_ext.panel.requests import dispatch
+
+
+def state_of(inspections: Sequence[Any], busy: bool) -> dict[str, Any]:
+    """What the front end draws first; everything else it asks for."""
+    return {"version": 1, "calls": [inspection.summary() for inspection in inspections], "busy": busy}
+
+
+class Panel(anywidget.AnyWidget):
+    """One panel over one or more Inspections.
+
+    Raises FrontEndMissing when the front end was not built.
+    """
+
+    _esm = traitlets.Unicode().tag(sync=True)
+    _css = traitlets.Unicode().tag(sync=True)
+    state = traitlets.Dict().tag(sync=True)
+
+    def __init__(self, inspections: Sequence[Any], busy: bool = False) -> None:
+        self._inspections = list(inspections)
+        self._answering = threading.Lock()
+        super().__init__(
+            _esm=assets.text("panel.js"), _css=assets.text("panel.css"), state=state_of(self._inspections, busy)
+        )
+        self.on_msg(_answer)
+        self._leave_routing_to_the_page()
+
+    def refresh(self, inspections: Sequence[Any] | None = None, busy: bool = False) -> None:
+        """Show what the Inspections hold now."""
+        if self.comm is not None:
+            self._inspections = list(self._inspections if inspections is None else inspections)
+            self.state = state_of(self._inspections, busy)
+
+    def _send(self, *args: Any, **kwargs: Any) -> None:
+        super()._send(*args, **kwargs)
+        self._leave_routing_to_the_page()
+
+    def _leave_routing_to_the_page(self) -> None:
+        """Let requests be answered while a cell runs.
+
+        JupyterLab addresses them to a subshell for that; ipykernel since 7.4
+        hands them to the thread that last sent anything, which is the busy one.
+        """
+        if self.comm is not None:
+            self.comm.__dict__.pop("_reply_subshell_id", None)
+
+    def close(self) -> None:
+        """Take the panel off the page and let go of its Inspections."""
+        self.on_msg(_answer, remove=True)
+        super().close()
+        self.layout.close()  # a widget of its own, which ipywidgets leaves open
+        self._inspections = []
+
+
+def _answer(panel: Panel, content: Any, buffers: Any) -> None:
+    """Answer one request; they come on subshell threads while a cell runs."""
+    if not isinstance(content, dict) or content.get("kind") != "request":
+        return
+    with panel._answering:
+        message, answers = dispatch.reply(panel._inspections, content)
+    if panel.comm is not None:
+        panel.send(message, answers)

@@ -1,0 +1,30 @@
+"""The requests of the tab that answers four questions about a program."""
+
+from __future__ import annotations
+
+from jaxstage_ext.panel import jobs
+from jaxstage_ext.panel import params as given
+from jaxstage_ext.panel.params import Answer, BadRequest, Inspections, Params
+from jaxstage_ext.program import answers
+
+
+def _get_answer(inspections: Inspections, params: Params, progress: jobs.Progress) -> Answer:
+    name = given.text(params, "question")
+    if name not in answers.QUESTIONS:
+        raise BadRequest(f"there is no question {given.quoted(name)}; there is {', '.join(answers.QUESTIONS)}")
+    question, ask = answers.QUESTIONS[name]
+    try:
+        found = ask(given.inspection(inspections, params), progress.heard)
+    except ValueError as error:
+        raise BadRequest(str(error)) from None
+    return {
+        "question": question,
+        "text": found.text,
+        "line": found.line,
+        "row": found.row,
+        "state": found.state,
+        "view": found.view,
+    }, []
+
+
+METHODS: dict[str, given.Method] = {"answer": jobs.slow(_get_answer)}

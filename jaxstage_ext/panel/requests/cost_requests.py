@@ -1,0 +1,243 @@
+"""The requests that the cost view makes: what bounds the program, the ledger, instructions, groups, the roofline."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from jaxstage_ext.analysis.cost import equations
+from jaxstage_ext.analysis.cost.equations import Equations
+from jaxstage_ext.analysis.cost.module_cost import GROUPS, Cost
+from jaxstage_ext.panel import jobs
+from jaxstage_ext.panel import params as given
+from jaxstage_ext.panel.pack import pack
+from jaxstage_ext.panel.params import Answer, BadRequest, Inspections, Params
+from jaxstage_ext.report.table import Table, plain
+
+MEASURES = ("FLOPs", "bytes")
+_KINDS = {"f": "f8", "i": "i4"}
+_UNITS = {"FLOPs": "FLOP", "transcendentals": "", "bytes moved": "B"}
+
+
+def _costs(inspections: Inspections, params: Params, progress: jobs.Progress) -> Any:
+    """The `Costs` that are asked about. Raises BadRequest, in the user's words, where nothing was compiled."""
+    progress("counting")
+    try:
+        costs = given.inspection(inspections, params).cost
+        _ = costs.work
+        return costs
+    except ValueError as error:
+        raise BadRequest(str(error)) from None
+
+
+def _equations(inspections: Inspections, params: Params, progress: jobs.Progress) -> Equations:
+    """The jaxpr's equations. Raises BadRequest, in the user's words, where JAX traced none."""
+    progress("counting")
+    try:
+        found: Equations = given.inspection(inspections, params).cost.equations
+        return found
+    except ValueError as error:
+        raise BadRequest(str(error)) from None
+
+
+def _get_ledger(inspections: Inspections, params: Params, progress: jobs.Progress) -> Answer:
+    costs = _costs(inspections, params, progress)
+    work, roof = costs.work, costs.roofline
+    return {
+        "verdict": roof.verdict,
+        "bound": roof.bounded_by,
+        "shares": roof.shares,
+        "device": roof.title,
+        "flops": work.total_flops,
+        "bytes": work.total_bytes,
+        "instructions": len(work.shown),
+        "unknown": len(work.why),
+        "unknown_share": work.unknown_share,
+        "ledger": _ledger(costs.ledger),
+    }, []
+
+
+def _ledger(table: Table) -> dict[str, Any]:
+    """The columns that have something to say: what was not measured yet has no column."""
+    names = [name for name in table.columns if name and (name != "measured" or _any_known(table[name]))]
+    rows = []
+    for row, of in enumerate(table[""]):
+        values = [plain(table[name][row]) for name in names]
+        reasons = [table.reasons.get((row, name), "") for name in names]
+        rows.append({"name": of, "unit": _UNITS.get(of, ""), "values": values, "reasons": reasons})
+    columns = [{"name": name, "hint": table.columns[name].doc} for name in names]
+    return {"columns": columns, "rows": rows, "notes": list(table.notes)}
+
+
+def _any_known(values: Sequence[Any]) -> bool:
+    return any(plain(value) is not None for value in values)
+
+
+def _get_cost(inspections: Inspections, params: Params, progress: jobs.Progress) -> Answer:
+    """All instructions of the table, the most bytes first, as columns; what repeats is numbered."""
+    work: Cost = _costs(inspections, params, progress).work
+    progress("listing")
+    return _listed(work, work.shown[np.argsort(-(work.moved * work.runs)[work.shown], kind="stable")])
+
+
+def _get_members(inspections: Inspections, params: Params, progress: jobs.Progress) -> Answer:
+    """The instructions that another holds, in their order."""
+    work: Cost = _costs(inspections, params, progress).work
+    name = given.text(params, "instruction").encode()
+    if name not in work.ops.names:
+        raise BadRequest(f"there is no instruction {given.quoted(name.decode())}")
+    return _listed(work, work.inside(work.ops.names.index(name)))
+
+
+def _listed(work: Cost, rows: Any) -> Answer:
+    runs = work.runs[rows]
+    strings, codes = _coded(work, rows)
+    numbers = {
+        "flops": work.flops[rows] * runs,
+        "transcendentals": work.transcendentals[rows] * runs,
+        "read": work.bytes_read[rows] * runs,
+        "written": work.bytes_written[rows] * runs,
+        "runs": runs,
+        "row": work.places.row[rows],
+    }
+    names = b"\n".join(work.ops.names[row] for row in rows.tolist())
+    described, buffers = _columns(numbers | codes)
+    return {"length": len(rows), "columns": described, "strings": strings}, [*buffers, pack(names)]
+
+
+def _coded(work: Cost, rows: Any) -> tuple[dict[str, list[str]], dict[str, Any]]:
+    """Names and, per instruction, their numbers: of every group, and why FLOPs are unknown (-1 known)."""
+    strings, codes = {}, {}
+    for group in GROUPS:
+        strings[group], codes[group] = work.keys(group, rows)
+    strings["why"], codes["why"] = _reasons(work.unknown | work.why, rows)
+    return strings, codes
+
+
+def _reasons(told: Mapping[int, str], rows: Any) -> tuple[list[str], Any]:
+    """Why, and per row the number of its reason; -1 for a row of which nothing is told."""
+    codes = np.full(len(rows), -1, np.int64)
+    known = [place for place, row in enumerate(rows.tolist()) if told.get(row)]
+    reasons, codes[known] = _numbered([told[row] for row in rows[known].tolist()])
+    return reasons, codes
+
+
+def _columns(columns: Mapping[str, Any]) -> tuple[list[dict[str, str]], list[bytes]]:
+    described, buffers = [], []
+    for name, column in columns.items():
+        kind = _KINDS[column.dtype.kind]
+        described.append({"name": name, "dtype": kind})
+        buffers.append(pack(np.ascontiguousarray(column, f"<{kind}").tobytes()))
+    return described, buffers
+
+
+def _get_groups(inspections: Inspections, params: Params, progress: jobs.Progress) -> Answer:
+    """The totals of one group, the most bytes first."""
+    group = given.text(params, "group")
+    if group not in GROUPS:
+        raise BadRequest(f"there is no group {given.quoted(group)}; there is {', '.join(GROUPS)}")
+    return _grouped(_costs(inspections, params, progress).by(group), group, "instructions")
+
+
+def _grouped(table: Table, group: str, members: str) -> Answer:
+    named = {"flops": "FLOPs", "read": "bytes read", "written": "bytes written", "unknown": "FLOPs unknown"}
+    named["instructions"] = members
+    names = ("transcendentals", "row")
+    described, buffers = _columns({name: table[named.get(name, name)] for name in (*named, *names)})
+    return {"group": group, "length": len(table), "columns": described, "names": table[group]}, buffers
+
+
+def _get_equations(inspections: Inspections, params: Params, progress: jobs.Progress) -> Answer:
+    """All equations of the jaxpr, the most FLOPs first, as columns; what repeats is numbered."""
+    found = _equations(inspections, params, progress)
+    rows, runs = found.order, found.runs[found.order]
+    numbers = {
+        "flops": found.flops[rows] * runs,
+        "transcendentals": found.transcendentals[rows] * runs,
+        "read": found.read[rows] * runs,
+        "written": found.written[rows] * runs,
+        "runs": runs,
+        "row": found.places.row[rows],
+    }
+    strings, codes = {}, {}
+    for group in equations.GROUPS:
+        names, place = found.keys(group)
+        strings[group], codes[group] = names, place[rows]
+    for name, reasons in (("why", found.unknown), ("uncertain", found.uncertain)):
+        strings[name], codes[name] = _reasons(reasons, rows)
+    described, buffers = _columns(numbers | codes)
+    return {"length": len(rows), "columns": described, "strings": strings, "notes": list(found.notes)}, buffers
+
+
+def _get_equation_groups(inspections: Inspections, params: Params, progress: jobs.Progress) -> Answer:
+    """The totals of one group of equations, the most FLOPs first."""
+    group = given.text(params, "group")
+    if group not in equations.GROUPS:
+        raise BadRequest(f"there is no group {given.quoted(group)}; there is {', '.join(equations.GROUPS)}")
+    return _grouped(_equations(inspections, params, progress).by(group), group, "equations")
+
+
+def _get_roofline(inspections: Inspections, params: Params, progress: jobs.Progress) -> Answer:
+    roof = _costs(inspections, params, progress).roofline
+    shown = np.flatnonzero(np.isfinite(roof.attainable))
+    kinds, bound = _numbered([roof.bound[i] for i in shown])
+    units, unit = _numbered([roof.unit[i] for i in shown])
+    lines, line = _numbered([roof.line[i] for i in shown])
+    numbers = {
+        "intensity": roof.intensity[shown],
+        "attainable": roof.attainable[shown],
+        "flops": roof.flops[shown],
+        "bytes": roof.moved[shown],
+        "near": roof.near[shown],
+        "hidden": roof.hidden[shown],
+        "seconds": roof.seconds[shown],
+        "row": roof.row[shown],
+        "bound": bound,
+        "unit": unit,
+        "line": line,
+    }
+    described, buffers = _columns(numbers)
+    names = "\n".join(roof.names[i] for i in shown).encode()
+    return {
+        "device": roof.title,
+        "peaks": roof.peaks,
+        "bandwidth": roof.bandwidth,
+        "verdict": roof.verdict,
+        "notes": [note for note in (roof.left_out, *roof.notes) if note],
+        "length": len(shown),
+        "columns": described,
+        "strings": {"bound": kinds, "unit": units, "line": lines},
+    }, [*buffers, pack(names)]
+
+
+def _numbered(texts: Sequence[str]) -> tuple[list[str], Any]:
+    number: dict[str, int] = {}
+    codes = [number.setdefault(text, len(number)) for text in texts]
+    return list(number), np.array(codes, np.int64)
+
+
+def _get_heat(inspections: Inspections, params: Params, progress: jobs.Progress) -> Answer:
+    """A measure per row of the HLO document, of the rows that have one; NaN unknown."""
+    measure = given.text(params, "measure")
+    if measure not in MEASURES:
+        raise BadRequest(f"there is no measure {given.quoted(measure)}; there is {', '.join(MEASURES)}")
+    work: Cost = _costs(inspections, params, progress).work
+    values = ((work.flops if measure == "FLOPs" else work.moved) * work.runs)[work.shown]
+    rows = work.places.row[work.shown]
+    told = (rows >= 0) & (values != 0)
+    described, buffers = _columns({"row": rows[told], "value": values[told]})
+    return {"columns": described}, buffers
+
+
+METHODS: dict[str, given.Method] = {
+    "cost": jobs.slow(_get_cost),
+    "members": jobs.slow(_get_members),
+    "cost_groups": jobs.slow(_get_groups),
+    "equations": jobs.slow(_get_equations),
+    "equation_groups": jobs.slow(_get_equation_groups),
+    "ledger": jobs.slow(_get_ledger),
+    "roofline": jobs.slow(_get_roofline),
+    "heat": jobs.slow(_get_heat),
+}

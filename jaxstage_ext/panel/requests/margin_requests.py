@@ -1,0 +1,68 @@
+"""What the code view asks for to show beside its lines: shardings, dtypes, and what is warned of."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from jaxstage_ext.analysis.margin.line_values import Lane, Mark
+from jaxstage_ext.panel import jobs
+from jaxstage_ext.panel import params as given
+from jaxstage_ext.panel.params import Answer, BadRequest, Inspections, Params
+from jaxstage_ext.panel.requests import table_form
+
+LANES = ("sharding", "dtypes")
+MOST_TEXT, MOST_WARNINGS, MOST_PLACES = 4000, 1000, 4
+
+
+def _get_lane(inspections: Inspections, params: Params, progress: jobs.Progress) -> Answer:
+    name = given.text(params, "lane")
+    if name not in LANES:
+        raise BadRequest(f"there is no lane {given.quoted(name)}; there is {', '.join(LANES)}")
+    inspection = given.inspection(inspections, params)
+    if name == "sharding":
+        progress("compiling as far as the partitioner")
+    try:
+        lane: Lane = inspection.lane(name, progress.heard)
+    except ValueError as error:
+        raise BadRequest(str(error)) from None
+    return packed(lane)
+
+
+def packed(lane: Lane) -> Answer:
+    """The marks once each, and for each document the columns "<kind> row" and "<kind> mark", a mark's number."""
+    number: dict[Mark, int] = {}
+    columns, buffers = [], []
+    for kind, marks in lane.marks.items():
+        codes = [number.setdefault(mark, len(number)) for mark in marks.values()]
+        columns += [{"name": f"{kind} {name}", "dtype": "i4"} for name in ("row", "mark")]
+        buffers += [table_form.whole(list(marks)), table_form.whole(codes)]
+    marks_sent = [[mark.label, mark.kind, mark.text[:MOST_TEXT]] for mark in number]
+    return {"columns": columns, "marks": marks_sent, "notes": list(lane.notes)}, buffers
+
+
+def _get_warnings(inspections: Inspections, params: Params, progress: jobs.Progress) -> Answer:
+    inspection = given.inspection(inspections, params)
+    if not inspection.exchanges[1]:
+        progress("compiling as far as the partitioner, for what caused the collectives")
+    try:
+        lane, found, places = inspection.warnings(progress.heard)
+    except ValueError as error:
+        raise BadRequest(str(error)) from None
+    warned: list[dict[str, Any]] = [
+        {"kind": one.kind, "text": one.text[:MOST_TEXT], "places": [list(place) for place in where[:MOST_PLACES]]}
+        for one, where in zip(found, places, strict=True)
+    ][:MOST_WARNINGS]
+    result, buffers = packed(lane)
+    return result | {"warnings": warned, "total": len(found)}, buffers
+
+
+def _get_exchanges(inspections: Inspections, params: Params) -> Answer:
+    count, known = given.inspection(inspections, params).exchanges
+    return {"collectives": count, "known": known}, []
+
+
+METHODS: dict[str, given.Method] = {
+    "lane": jobs.slow(_get_lane),
+    "warnings": jobs.slow(_get_warnings),
+    "exchanges": _get_exchanges,
+}

@@ -1,0 +1,183 @@
+"""What the panel asks about memory: a picture of all buffers, what lives at a moment, what the backward pass keeps."""
+
+from __future__ import annotations
+
+import weakref
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from jaxstage_ext.analysis.memory import allocation_map, residual_tables
+from jaxstage_ext.analysis.memory.buffers import KINDS
+from jaxstage_ext.panel import jobs
+from jaxstage_ext.panel.pack import pack
+from jaxstage_ext.panel.params import (
+    Answer,
+    BadRequest,
+    Inspections,
+    Method,
+    Params,
+    inspection,
+    integer,
+    quoted,
+    text,
+)
+from jaxstage_ext.report.table import Table, cell, is_number
+
+if TYPE_CHECKING:
+    from jaxstage_ext.analysis.memory.live_memory import Memory
+
+MOST_BUFFERS, MOST_POSITIONS = 200_000, 300_000
+"""What is drawn: of more buffers the largest, of longer schedules no names."""
+MOST_ROWS = 400
+"""Rows of a table that are sent."""
+_TABLES = ("arguments", "results", "constants", "advice", "checks")
+_HIDDEN = ("row", "from", "to", "memory")
+_told: weakref.WeakKeyDictionary[Memory, Answer] = weakref.WeakKeyDictionary()
+"""Answers of before: a page that is opened again asks again."""
+
+
+def _memory(inspections: Inspections, params: Params, progress: jobs.Progress) -> Answer:
+    found: Memory = inspection(inspections, params).memory_look.memory(progress.heard)
+    if found not in _told:
+        _told[found] = _picture(found)
+    return _told[found]
+
+
+def _picture(found: Memory) -> Answer:
+    columns, total = _columns(found)
+    described, buffers = [], []
+    for name, column in columns.items():
+        described.append({"name": name, "dtype": column.dtype.str.lstrip("<|")})
+        buffers.append(pack(np.ascontiguousarray(column).tobytes()))
+    return {
+        "fit": {"fits": found.fit.fits, "needed": found.fit.needed, "room": found.fit.room, "text": found.fit.text},
+        "spaces": [_space(space) for space in found.spaces if space.reserved or not space.color],
+        "kinds": list(KINDS),
+        "length": len(found.laid.schedule),
+        "buffers": total,
+        "notes": list(found.notes),
+        "tables": {name: _table(getattr(found, name)) for name in _TABLES},
+        "columns": described,
+    }, buffers
+
+
+def _space(space: Any) -> dict[str, Any]:
+    names = ("color", "name", "held", "reserved", "position", "peak")
+    return {name: getattr(space, name) for name in names}
+
+
+def _columns(memory: Memory) -> tuple[dict[str, npt.NDArray[Any]], int]:
+    """(columns, how many buffers there are)."""
+    found, laid = memory.laid.buffers, memory.laid
+    rows = np.arange(len(found))
+    if len(rows) > MOST_BUFFERS:
+        rows = np.sort(np.argsort(-found.size, kind="stable")[:MOST_BUFFERS])
+    places = memory.places.row
+    made = found.instruction[rows]
+    labels, line = _lines(memory, made)
+    columns: dict[str, npt.NDArray[Any]] = {
+        "start": found.start[rows].astype("<i4"),
+        "end": found.end[rows].astype("<i4"),
+        "height": allocation_map.heights(laid)[rows].astype("<f8"),
+        "size": found.size[rows].astype("<f8"),
+        "space": found.space[rows].astype("<i4"),
+        "kind": found.kind[rows].astype(np.uint8),
+        "row": np.where(made >= 0, places[np.maximum(made, 0)], -1).astype("<i4"),
+        "line": line.astype("<i4"),
+        "lines": _text(labels),
+        "names": _text(_name(memory, row) for row in rows.tolist()),
+        "order": places[laid.schedule.order].astype("<i4"),
+    }
+    if len(laid.schedule) <= MOST_POSITIONS:
+        columns["steps"] = _text(laid.ops.names[row].decode("utf-8", "replace") for row in laid.schedule.order.tolist())
+    for space in memory.spaces:
+        curve = memory.curve(space.color)
+        at = np.flatnonzero(np.diff(curve, prepend=-1)) if len(curve) else np.zeros(0, np.int64)
+        columns[f"at {space.color}"] = at.astype("<i4")
+        columns[f"live {space.color}"] = curve[at].astype("<f8")
+    return columns, len(found)
+
+
+def _lines(memory: Memory, made: npt.NDArray[np.int64]) -> tuple[list[str], npt.NDArray[np.int64]]:
+    """(source lines, for each instruction which of them; -1 for none)."""
+    own = [memory.places.line[row] if row >= 0 else "" for row in made.tolist()]
+    labels = dict.fromkeys(filter(None, own))
+    number = {label: i for i, label in enumerate(labels)}
+    return list(labels), np.array([number.get(label, -1) for label in own], np.int64)
+
+
+def _name(memory: Memory, row: int) -> str:
+    """An argument's or a result's own name, else that of the instruction."""
+    found = memory.laid.buffers
+    own = KINDS[found.kind[row]] in ("argument", "output")
+    return memory.why(row) if own else memory.title(int(found.value[row]))
+
+
+def _text(lines: Any) -> npt.NDArray[np.uint8]:
+    return np.frombuffer("\n".join(line.replace("\n", " ") for line in lines).encode("utf-8", "replace"), np.uint8)
+
+
+def _table(table: Table) -> dict[str, Any]:
+    """A table as text, with the numbers that its rows are sorted by and the places they point to."""
+    shown = table.take(range(min(len(table), MOST_ROWS)))
+    named = {name: column for name, column in shown.columns.items() if name not in _HIDDEN}
+    return {
+        "columns": [
+            {"name": name, "hint": column.doc, "number": any(is_number(value) for value in column.values)}
+            for name, column in named.items()
+        ],
+        "rows": [[_cell(column.values[i], column.unit) for column in named.values()] for i in range(len(shown))],
+        "places": [int(row) for row in shown["row"]] if "row" in shown.columns else [],
+        "lives": [[int(a), int(b)] for a, b in zip(shown["from"], shown["to"], strict=True)]
+        if "from" in shown.columns
+        else [],
+        "total": len(table),
+        "notes": list(table.notes),
+    }
+
+
+def _cell(value: Any, unit: str) -> str:
+    return ("yes" if value else "no") if isinstance(value, bool | np.bool_) else cell(value, unit)
+
+
+def _at(inspections: Inspections, params: Params) -> Answer:
+    """What lives in a memory while the instruction at a position runs."""
+    found = _looked_at(inspections, params)
+    space = integer(params, "space", 0, 1 << 30)
+    if space not in (one.color for one in found.spaces):
+        raise BadRequest(f"there is no memory {space}")
+    position = integer(params, "position", 0, max(len(found.laid.schedule) - 1, 0))
+    curve = found.curve(space)
+    live = int(curve[position]) if len(curve) else found.space(space).held
+    return {"live": live, "table": _table(found.at(position, space))}, []
+
+
+def _kept(inspections: Inspections, params: Params, progress: jobs.Progress) -> Answer:
+    """What the backward pass keeps, by line; and what checkpoint policies would keep."""
+    found = _looked_at(inspections, params)
+    policy = text(params, "policy")
+    if policy not in ("", *residual_tables.POLICIES):
+        raise BadRequest(f"there is no policy {quoted(policy)}; there is {', '.join(residual_tables.POLICIES)}")
+    try:
+        kept = found.residuals(policy or None)
+        progress("trying checkpoint policies")
+        return {
+            "lines": _table(residual_tables.by_line(kept)),
+            "arrays": _table(kept),
+            "policies": _table(found.policies()),
+        }, []
+    except ValueError as error:
+        raise BadRequest(str(error)) from None
+
+
+def _looked_at(inspections: Inspections, params: Params) -> Memory:
+    look = inspection(inspections, params).memory_look
+    if look.found is None:
+        raise BadRequest("the memory was not looked at yet")
+    found: Memory = look.found
+    return found
+
+
+METHODS: dict[str, Method] = {"memory": jobs.slow(_memory), "memory at": _at, "kept": jobs.slow(_kept)}

@@ -1,0 +1,121 @@
+"""The requests that the passes view makes: the list, the difference that one made, an instruction's history."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from jaxstage_ext.ir.passes import history, hlo_graph, pass_table
+from jaxstage_ext.ir.passes.diff import Diff
+from jaxstage_ext.ir.passes.hlo_line import INSTRUCTION
+from jaxstage_ext.ir.passes.pass_document import PREFIX
+from jaxstage_ext.ir.passes.pipeline import Pipeline
+from jaxstage_ext.panel import jobs
+from jaxstage_ext.panel import params as given
+from jaxstage_ext.panel.pack import pack
+from jaxstage_ext.panel.params import Answer, BadRequest, Inspections, Params
+
+_COLUMNS = ("left", "right", "state_before", "state_after", "match_before", "match_after")
+_OTHERWISE = (
+    "This compile did not come out as the one that is shown: {} of the last module's instructions have names that "
+    "the other has not. XLA for GPUs numbers and orders what its threads make as they end."
+)
+
+
+def _get_passes(inspections: Inspections, params: Params, progress: jobs.Progress) -> Answer:
+    inspection = given.inspection(inspections, params)
+    pipeline: Pipeline = inspection.pass_look.pipeline(progress.heard)
+    progress("comparing with the module that is shown")
+    rows = [{**record, "version": this.version} for record, this in zip(_records(pipeline), pipeline, strict=True)]
+    return {
+        "title": pass_table.title(pipeline),
+        "complete": pipeline.complete,
+        "notes": [*pipeline.notes, *_otherwise(inspection, pipeline)],
+        "passes": rows,
+    }, []
+
+
+def _records(pipeline: Pipeline) -> list[dict[str, Any]]:
+    return pass_table.records(pipeline.passes)
+
+
+def _otherwise(inspection: Any, pipeline: Pipeline) -> list[str]:
+    """That the compile of this look chose otherwise than the one that is shown, where it did."""
+    if "hlo" not in inspection.documents:
+        return []
+    ours, theirs = _names(pipeline.versions.texts(-1)), _names(inspection.documents["hlo"].lines)
+    differing = len(ours - theirs)
+    return [_OTHERWISE.format(f"{differing:,}")] if differing else []
+
+
+def _names(lines: list[str]) -> set[str]:
+    shapes = map(hlo_graph.shape_of, lines)
+    return {shape.name for shape in shapes if shape.kind == INSTRUCTION and shape.opcode != "get-tuple-element"}
+
+
+def _get_diff(inspections: Inspections, params: Params, progress: jobs.Progress) -> Answer:
+    pipeline = _known(inspections, params)
+    this = pipeline[given.integer(params, "pass", 0, len(pipeline) - 1)]
+    found = pipeline.diff(this.index)
+    before, after = this.version - this.changed, this.version
+    described = {"before": _described(before, found.before), "after": _described(after, found.after)}
+    names, buffers = _packed(found)
+    return {**described, "counts": found.counts, "columns": names}, buffers
+
+
+def _described(version: int, lines: tuple[str, ...]) -> dict[str, Any]:
+    size = sum(map(len, lines)) + len(lines) - 1
+    return {"kind": f"{PREFIX}{version}", "title": f"module {version}", "lines": len(lines), "bytes": size}
+
+
+def _packed(found: Diff) -> tuple[list[dict[str, str]], list[bytes]]:
+    described, buffers = [], []
+    for name in _COLUMNS:
+        column = getattr(found, name)
+        kind = "u1" if column.dtype == np.uint8 else "i4"
+        described.append({"name": name, "dtype": kind})
+        buffers.append(pack(np.ascontiguousarray(column, f"<{kind}").tobytes()))
+    return described, buffers
+
+
+def _get_history(inspections: Inspections, params: Params, progress: jobs.Progress) -> Answer:
+    pipeline = given.inspection(inspections, params).pass_look.pipeline(progress.heard)
+    version, row = _place(inspections, params, pipeline)
+    found = history.follow(pipeline, version, row, progress)
+    steps = [
+        {"pass": s.index, "what": s.what, "before": s.before, "after": s.after, "line": s.lines[0][:500]}
+        for s in found.steps
+    ]
+    return {"line": found.line[:2000], "first": found.first, "steps": steps}, []
+
+
+def _place(inspections: Inspections, params: Params, pipeline: Pipeline) -> tuple[int, int]:
+    """(version, row) of the row that is asked about; one of the optimised module is found by its name."""
+    doc = given.document(inspections, params)
+    row = given.integer(params, "row", 0, len(doc) - 1)
+    if doc.kind.startswith(PREFIX):
+        return int(doc.kind.removeprefix(PREFIX)), row
+    if doc.kind != "hlo":
+        raise BadRequest(f"passes work on HLO; {given.quoted(doc.kind)} is none")
+    name, last = hlo_graph.shape_of(doc.lines[row]).name, len(pipeline.versions) - 1
+    found = history.row_of(pipeline, last, name) if name else -1
+    if found < 0:
+        raise BadRequest(
+            f"the last module of the passes has no instruction {name or given.quoted(doc.lines[row][:40])}"
+        )
+    return last, found
+
+
+def _known(inspections: Inspections, params: Params) -> Pipeline:
+    pipeline: Pipeline | None = given.inspection(inspections, params).pass_look.known
+    if pipeline is None:
+        raise BadRequest("the passes are not known yet; open the list of passes first")
+    return pipeline
+
+
+METHODS: dict[str, given.Method] = {
+    "passes": jobs.slow(_get_passes),
+    "pass_diff": jobs.slow(_get_diff),
+    "pass_history": jobs.slow(_get_history),
+}

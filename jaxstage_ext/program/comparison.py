@@ -1,0 +1,289 @@
+"""One call on several targets, side by side: does it fit, what does it cost, as far as each compiler tells.
+
+All figures are of one device, and a loop's body counts once in those that are counted on the HLO.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
+from typing import TYPE_CHECKING, Any
+
+from jaxstage_ext.core import stages
+from jaxstage_ext.core.stage_error import StageError
+from jaxstage_ext.core.targets.devices import CATALOGUE, memory_of
+from jaxstage_ext.core.targets.target import Target
+from jaxstage_ext.ir.hlo import module as hlo
+from jaxstage_ext.ir.hlo import totals
+from jaxstage_ext.program import summary
+from jaxstage_ext.program.xla_analyses import Analyses
+from jaxstage_ext.report.table import scaled
+
+if TYPE_CHECKING:
+    from jaxstage_ext.inspection import Inspection
+
+BEST, WORST = "best", "worst"
+_LOOPS = "a loop's body counts once"
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One figure. `value` is None where it is not known, and `reason` says why; `mark` is "best", "worst" or ""."""
+
+    value: float | bool | None
+    text: str
+    reason: str | None = None
+    note: str | None = None
+    mark: str = ""
+
+
+@dataclass(frozen=True)
+class Column:
+    """`lower` is whether less is better; None where more or less says nothing, and nothing is marked."""
+
+    name: str
+    title: str
+    hint: str
+    lower: bool | None = None
+
+
+COLUMNS = (
+    Column("fits", "fits", "whether XLA's peak memory is within what one device has, by its maker"),
+    Column("memory", "peak memory", "XLA's peak of one device", True),
+    Column("capacity", "capacity", "memory of one device, by its maker"),
+    Column("flops", "FLOPs", f"XLA's cost analysis of one device's program; {_LOOPS}"),
+    Column("bytes", "bytes accessed", f"XLA's cost analysis of one device's program; {_LOOPS}", True),
+    Column("fusions", "fusions", "fusion instructions of the optimised HLO"),
+    Column("kernels", "kernels", f"instructions that launch a kernel; copies and collectives left out, {_LOOPS}", True),
+    Column("collectives", "collectives", f"instructions that exchange data between devices; {_LOOPS}", True),
+    Column(
+        "exchanged",
+        "exchanged",
+        f"bytes that one device hands to collectives, of an all-gather those that it gets; {_LOOPS}",
+        True,
+    ),
+    Column("time", "compiler's estimate", f"optimal_seconds of XLA's cost analysis, not measured; {_LOOPS}", True),
+    Column("cycles", "estimated cycles", f"the TPU compiler's estimates, collectives left out; {_LOOPS}"),
+    Column("compile", "compile time", "seconds that XLA took here, not what the target would take", True),
+)
+"""The figures of a row, in the order in which they are shown."""
+
+
+@dataclass(frozen=True)
+class Row:
+    """One target: its name, what that is, its figures by column, and the error in one line where a stage failed."""
+
+    target: str
+    device: str
+    cells: Mapping[str, Cell]
+    error: str | None = None
+
+
+@dataclass(frozen=True)
+class Table:
+    """The targets of one call, in the order in which they were given."""
+
+    name: str
+    rows: tuple[Row, ...]
+    columns: tuple[Column, ...] = field(default=COLUMNS, repr=False)
+
+    def to_pandas(self) -> Any:
+        """A pandas DataFrame, one row a target; unknown figures are missing. Raises ImportError without pandas."""
+        import pandas as pd  # type: ignore[import-untyped, unused-ignore]
+
+        values: list[dict[str, Any]] = [
+            {name: cell.value for name, cell in row.cells.items()} | {"error": row.error} for row in self.rows
+        ]
+        return pd.DataFrame(values, index=pd.Index([row.target for row in self.rows], name="target"))
+
+    def to_dict(self) -> dict[str, Any]:
+        """The table as plain JSON types; `from_dict` reads it."""
+        return {
+            "name": self.name,
+            "columns": [asdict(column) for column in self.columns],
+            "rows": [asdict(row) | {"cells": {name: _plain(c) for name, c in row.cells.items()}} for row in self.rows],
+        }
+
+    @staticmethod
+    def from_dict(data: Mapping[str, Any]) -> Table:
+        """The Table of a `to_dict`. Raises KeyError or TypeError for anything else."""
+        rows = tuple(
+            Row(row["target"], row["device"], {name: Cell(**cell) for name, cell in row["cells"].items()}, row["error"])
+            for row in data["rows"]
+        )
+        return Table(data["name"], rows, tuple(Column(**column) for column in data["columns"]))
+
+    def __str__(self) -> str:
+        from jaxstage_ext.views import comparison
+
+        return comparison.text(self.to_dict())
+
+    __repr__ = __str__
+
+    def _repr_html_(self) -> str:
+        from jaxstage_ext.views import comparison
+
+        return comparison.html(self.to_dict())
+
+
+def _plain(cell: Cell) -> dict[str, Any]:
+    return {name: value for name, value in asdict(cell).items() if value not in (None, "") or name == "value"}
+
+
+def table(inspections: Sequence[Inspection]) -> Table:
+    """The table of the inspections of one call, one a target; what has not ended yet is said to be so."""
+    return Table(inspections[0].name, marked([inspection.row() for inspection in inspections]))
+
+
+def marked(rows: Sequence[Row]) -> tuple[Row, ...]:
+    """The rows with the best and the worst of each column marked, where known values differ as shown."""
+    cells = [dict(row.cells) for row in rows]
+    for column in COLUMNS:
+        known = {
+            i: float(cell.value)
+            for i, one in enumerate(cells)
+            if (cell := one[column.name]).value is not None and _comparable(column.name, rows[i])
+        }
+        if column.lower is None or len({cells[i][column.name].text for i in known}) < 2:
+            continue
+        best, worst = min(known.values()), max(known.values())
+        for i, value in known.items():
+            mark = BEST if value == best else WORST if value == worst else ""
+            cells[i][column.name] = replace(cells[i][column.name], mark=mark)
+    return tuple(replace(row, cells=found) for row, found in zip(rows, cells, strict=True))
+
+
+def _comparable(name: str, row: Row) -> bool:
+    """XLA leaves temporaries out of a CPU's peak, so it is not held against others."""
+    return not (name == "memory" and row.device.startswith("cpu"))
+
+
+def row(inspection: Inspection) -> Row:
+    """The figures of one target."""
+    compiled, target = stages.unwrap(inspection.compiled), inspection.target
+    error = inspection.error
+    if compiled is None:
+        reason = _why_none(inspection)
+        cells = {column.name: _unknown(reason) for column in COLUMNS}
+        cells["capacity"] = _capacity(target)
+        return Row(str(target), _device(inspection), cells, _in_one_line(error) if error else None)
+    found = inspection._analyses
+    columns: dict[str, Callable[[], Cell]] = {
+        "memory": lambda: _bytes(*found.peak),
+        "capacity": lambda: _capacity(target),
+        "flops": lambda: _cost(found, "flops", "FLOP"),
+        "bytes": lambda: _cost(found, "bytes accessed", "B"),
+        "time": lambda: _time(found),
+        "compile": lambda: _seconds(inspection.seconds.get("compile")),
+        **_counted(inspection),
+    }
+    cells = {name: read() for name, read in columns.items()}
+    cells["fits"] = _fits(cells["memory"], cells["capacity"])
+    return Row(str(target), _device(inspection), {column.name: cells[column.name] for column in COLUMNS})
+
+
+def _in_one_line(error: StageError) -> str:
+    first = (error.message.strip().splitlines() or [""])[0]
+    return f"{error.stage} failed: {error.type}: {first}"[:300]
+
+
+def _why_none(inspection: Inspection) -> str:
+    if inspection.error is not None:
+        return f"{inspection.error.stage} failed"
+    if inspection.stage != "compile":
+        return f"this was not compiled: %{inspection.stage} stops before"
+    return "not compiled yet"
+
+
+def _device(inspection: Inspection) -> str:
+    target = inspection.target
+    if target.kind:
+        return f"{CATALOGUE[target.kind].title}, {target.size}"
+    return summary.platform(inspection) + (f", {target.size}" if target.size else "")
+
+
+def _unknown(reason: str) -> Cell:
+    return Cell(None, "unknown", reason)
+
+
+def _number(value: float, note: str | None = None) -> Cell:
+    return Cell(value, f"{value:,}", note=note)
+
+
+def _bytes(value: float | None, reason: str | None, note: str | None = None) -> Cell:
+    return _unknown(reason or "") if value is None else Cell(value, scaled(value, "B"), note=note)
+
+
+def _seconds(value: float | None) -> Cell:
+    if value is None:
+        return _unknown("JAX tells no time")
+    return Cell(value, f"{value * 1e3:.3g} ms" if value < 0.9995 else f"{value:.3g} s")
+
+
+def _capacity(target: Target) -> Cell:
+    reason = "this kernel's own device" if target.is_local else "a CPU's memory is the machine's"
+    return _bytes(memory_of(target), f"{reason}; the catalogue has none" if not target.kind else "its maker gives none")
+
+
+def _fits(memory: Cell, capacity: Cell) -> Cell:
+    for title, cell in (("peak memory", memory), ("capacity", capacity)):
+        if cell.value is None:
+            return _unknown(f"{title} is unknown: {cell.reason}")
+    share = (memory.value or 0) / (capacity.value or 1)
+    told = f"{share:.1%}" if share <= 1 else f"{share:.3g} times"
+    return Cell(share <= 1, "yes" if share <= 1 else "no", note=f"{told} of the memory")
+
+
+def _cost(found: Analyses, key: str, unit: str) -> Cell:
+    value, reason = found.cost(key)
+    return _unknown(reason) if value is None else Cell(value, scaled(value, unit))
+
+
+def _time(found: Analyses) -> Cell:
+    if found.costs is not None and "optimal_seconds" not in found.costs:
+        return _unknown("this compiler estimates no time")
+    value, reason = found.cost("optimal_seconds")
+    if found.costs is not None and not value:
+        return _unknown("the compiler leaves its estimate open for a part of the program")
+    return _unknown(reason) if value is None else Cell(value, _scaled_seconds(value))
+
+
+def _scaled_seconds(value: float) -> str:
+    return f"{value * 1e6:.3g} µs" if value < 1e-3 else f"{value * 1e3:.3g} ms" if value < 1 else f"{value:.3g} s"
+
+
+def _counted(inspection: Inspection) -> dict[str, Callable[[], Cell]]:
+    """What is counted on the optimised HLO."""
+    names = ("fusions", "kernels", "collectives", "exchanged", "cycles")
+    if "hlo" not in inspection.documents:
+        return {name: lambda: _unknown("the compiler gives no optimised HLO") for name in names}
+    module = inspection._module_columns
+    found = totals.collectives(module)
+    kinds = ", ".join(f"{one.count} {one.kind}" for one in found) or None
+    return {
+        "fusions": lambda: _number(module.fusions),
+        "kernels": lambda: _kernels(inspection, module),
+        "collectives": lambda: _number(sum(one.count for one in found), kinds),
+        "exchanged": lambda: _exchanged(found),
+        "cycles": lambda: _cycles(module),
+    }
+
+
+def _kernels(inspection: Inspection, module: hlo.Module) -> Cell:
+    platform = summary.platform(inspection)
+    if platform == "gpu":
+        return _number(totals.kernels(module), "a library call counts as one and may launch several")
+    return _unknown("a TPU runs one program, not kernels" if platform == "tpu" else "the HLO of a CPU does not tell")
+
+
+def _exchanged(found: Sequence[totals.Collective]) -> Cell:
+    sizes = [one.bytes for one in found]
+    if None in sizes:
+        return _unknown("a collective has a type whose size is not known")
+    kinds = ", ".join(f"{one.kind} {scaled(one.bytes or 0, 'B')}" for one in found) or None
+    return _bytes(sum(size or 0 for size in sizes), None, kinds)
+
+
+def _cycles(module: hlo.Module) -> Cell:
+    cycles = totals.estimated_cycles(module)
+    return _unknown("this compiler estimates no cycles") if cycles is None else _number(cycles)

@@ -1,0 +1,224 @@
+"""The machine code of an Inspection: which kernels there are, what each takes, its texts."""
+
+from __future__ import annotations
+
+import json
+import threading
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from jaxstage_ext.core import constants, stages
+from jaxstage_ext.core.recompile import machine_code, program
+from jaxstage_ext.core.recompile.machine_code import Progress
+from jaxstage_ext.ir import assembly, llvm, ptx, stablehlo
+from jaxstage_ext.ir.hlo import executed
+from jaxstage_ext.ir.hlo.executed import Instruction
+from jaxstage_ext.ir.kernel_text import Place
+from jaxstage_ext.program import kernel_rows
+from jaxstage_ext.program.kernels import Figures, Kernel, KernelError, Kernels
+from jaxstage_ext.report.document import GRADIENT, INFERRED, Document
+from jaxstage_ext.worker.inside import elf
+
+if TYPE_CHECKING:
+    from jaxstage_ext.inspection import Inspection
+
+_ANOTHER = (
+    "XLA gave another module this time, as it does at times for GPUs: these kernels are of that one, tied by the "
+    "names of its instructions"
+)
+_NO_BUNDLES = "libtpu dumps no bundles for it; it is part of another instruction or no code at all"
+_NOT_ASKED = "bundles are counted once they were asked for: libtpu takes seconds to dump them"
+
+
+def listing(inspection: Inspection, progress: Progress | None = None) -> Kernels:
+    """The kernels of an inspection's program; what each takes and its texts wait until they are asked for.
+
+    Raises:
+      KernelError: where there is nothing compiled to look at.
+      NotOnTarget, TargetError, WorkerDied, JaxRuntimeError: as a compile in the worker does.
+    """
+    if "hlo" not in inspection.documents or stages.unwrap(inspection.compiled) is None:
+        raise KernelError(f"{inspection.name} was not compiled here, so there is no machine code; compile it anew")
+    return _Program(inspection).kernels(progress)
+
+
+class _Program:
+    """What is kept of a program between one look and the next."""
+
+    def __init__(self, inspection: Inspection) -> None:
+        self._prepared = program.prepared(inspection._staged)
+        self._target, self._limits = self._prepared.target, inspection._staged.limits
+        self._platform = self._target.platform
+        self._hlo, self._table = inspection.documents["hlo"], inspection._table
+        self._large_constants = constants.spelled_out(stages.unwrap(inspection.traced))
+        self._module = inspection._module_columns
+        self._executed: Mapping[str, Instruction] = {}
+        self._rows: list[Kernel] = []
+        self._parts: Mapping[str, Mapping[str, bytes]] = {}
+        self._launched: dict[str, int] = {}
+        self._kept: dict[str, Document] = {}
+        self._measured: dict[str, dict[str, Any]] | None = None
+        self._bundles: dict[str, list[str]] | None = None
+        self._lock = threading.RLock()
+
+    def kernels(self, progress: Progress | None) -> Kernels:
+        notes = []
+        if self._platform == "tpu":
+            self._executed = executed.read(self._module, self._hlo)
+            self._rows = kernel_rows.of_tpu(self._executed)
+        else:
+            artefacts, same = machine_code.dumped(
+                self._prepared, self._hlo.text, self._large_constants, self._limits, progress
+            )
+            whole = kernel_rows.named_by(artefacts) if self._platform == "cpu" else ()
+            self._executed = executed.read(self._module, self._hlo, whole)
+            if self._platform == "cuda":
+                self._rows = kernel_rows.of_cuda(artefacts, self._executed)
+            else:
+                self._rows = kernel_rows.of_cpu(artefacts, self._executed, self._hlo)
+            self._parts = artefacts.kernels
+            for launch in artefacts.launches:
+                if launch.kernel is not None and launch.shared is not None:
+                    self._launched[launch.kernel] = max(self._launched.get(launch.kernel, 0), launch.shared)
+            notes += [] if same else [_ANOTHER]
+            notes += [f"left out, above {machine_code.LARGEST}: {name}" for name in artefacts.left_out]
+        return Kernels(self._platform, self._rows, self, notes)
+
+    def document(self, kernel: Kernel, stage: str, progress: Progress | None = None) -> Document:
+        with self._lock:
+            kind = f"{stage}:{kernel.key}"
+            if kind not in self._kept:
+                self._kept[kind] = self._read(kernel, stage, progress)
+            return self._kept[kind]
+
+    def ready(self, kind: str) -> Document | None:
+        return self._kept.get(kind)
+
+    def _read(self, kernel: Kernel, stage: str, progress: Progress | None) -> Document:
+        kind, place = f"{stage}:{kernel.key}", self._place(kernel)
+        if stage == "mosaic":
+            return self._mosaic(kernel, kind)
+        if stage == "bundles":
+            return assembly.read_bundles(kind, self._bundle_text(kernel, progress), place)
+        if stage == "asm":
+            return assembly.read_cpu(kind, self._measurement(kernel, "text"), place)
+        if stage == "sass":
+            cubin, nvdisasm = self._measurement(kernel, "cubin"), machine_code.nvdisasm()
+            text = machine_code.use(self._target, "sass", self._limits, cubin=cubin, nvdisasm=nvdisasm)
+            return assembly.read_sass(kind, text, kernel.name, place)
+        text = machine_code.text_of(self._parts[kernel.name][stage])
+        reader = {"llvm0": llvm.read, "llvm": llvm.read, "ptx": ptx.read, "ttir": llvm.read_mlir}[stage]
+        return reader(kind, text, place)
+
+    def _place(self, kernel: Kernel) -> Place:
+        """The source of the instruction that runs the kernel; of several the first's, and then inferred."""
+        rows = [row for name in kernel.instructions if (row := self._row(name)) >= 0]
+        if not rows:
+            return Place(self._hlo.frames)
+        row, flags = rows[0], int(self._hlo.flags[rows[0]]) & (INFERRED | GRADIENT)
+        spans = {str(self._hlo.source_of(one + 1)) for one in rows}
+        scope = int(self._hlo.scope[row])
+        return Place(
+            self._hlo.frames,
+            int(self._hlo.frame[row]),
+            flags | (INFERRED if len(spans) > 1 else 0),
+            self._hlo.scopes[scope] if scope >= 0 else "",
+        )
+
+    def _row(self, instruction: str) -> int:
+        found = self._executed.get(instruction)
+        return found.row if found else -1
+
+    def _mosaic(self, kernel: Kernel, kind: str) -> Document:
+        line = self._hlo.lines[self._row(kernel.instructions[0])]
+        config = _backend_config(line).get("custom_call_config", {})
+        if "body" not in config:
+            raise KernelError(f"{kernel.key} has no Mosaic module in its backend_config")
+        asked = {"body": config["body"], "debug_locations": config.get("debug_locations")}
+        text, located = machine_code.use(self._target, "mosaic", self._limits, **asked)
+        return stablehlo.read(text, located, self._table, kind)
+
+    def _bundle_text(self, kernel: Kernel, progress: Progress | None) -> str:
+        if self._bundles is None:
+            self._bundles = machine_code.final_bundles(self._prepared, self._limits, progress)
+        if kernel.name not in self._bundles:
+            raise KernelError(f"{kernel.key} has no VLIW bundles: {_NO_BUNDLES}")
+        return "\n".join(self._bundles[kernel.name])
+
+    def _measurement(self, kernel: Kernel, what: str) -> Any:
+        found = self._measurements().get(kernel.name, {})
+        if what not in found:
+            raise KernelError(f"{kernel.key}: {found.get('error', 'there is no machine code of it')}")
+        return found[what]
+
+    def measure(self, progress: Progress | None = None) -> None:
+        if self._platform in _TOOLS and not machine_code.missing_tool(_TOOLS[self._platform].needs):
+            self._measurements(progress)
+
+    def _measurements(self, progress: Progress | None = None) -> dict[str, dict[str, Any]]:
+        """What ptxas or a disassembler says of every kernel, asked once."""
+        with self._lock:
+            if self._measured is None:
+                tool = _TOOLS[self._platform]
+                parts = {name: part[tool.reads] for name, part in self._parts.items() if tool.reads in part}
+                self._measured = tool.do(self._target, parts, self._limits, progress) if parts else {}
+            return self._measured
+
+    def figures(self, row: Kernel) -> Figures:
+        if not row.name:
+            return Figures(reason=kernel_rows.why_none(row.kind))
+        return {"cpu": self._cpu_figures, "cuda": self._cuda_figures, "tpu": self._tpu_figures}[self._platform](row)
+
+    def _cpu_figures(self, row: Kernel) -> Figures:
+        if lacks := machine_code.missing_tool("asm"):
+            there = elf.read(machine_code.bytes_of(self._parts[row.name].get("object", b"")))
+            sizes = {function.name: len(function.code) for function in there.functions} if there else {}
+            return Figures(code_bytes=sizes.get(row.name), reason=f"counting instructions {lacks}")
+        found = self._measurements().get(row.name, {})
+        return Figures(code_bytes=found.get("bytes"), instructions=found.get("count"))
+
+    def _cuda_figures(self, row: Kernel) -> Figures:
+        if lacks := machine_code.missing_tool("ptxas"):
+            return Figures(reason=lacks)
+        found = self._measurements().get(row.name, {})
+        said = ptx.resources(found.get("log", "")).get(row.name)
+        if said is None:
+            return Figures(reason=found.get("error", "ptxas says nothing about it"))
+        return Figures(
+            registers=said.registers,
+            spill_stores=said.spill_stores,
+            spill_loads=said.spill_loads,
+            stack=said.stack,
+            shared=said.shared + self._launched.get(row.name, 0),
+            code_bytes=found["bytes"],
+            instructions=found["count"],
+        )
+
+    def _tpu_figures(self, row: Kernel) -> Figures:
+        if self._bundles is None:
+            return Figures(reason=_NOT_ASKED)
+        if row.name not in self._bundles:
+            return Figures(reason=_NO_BUNDLES)
+        return Figures(instructions=sum(assembly.count_bundles(text) for text in self._bundles[row.name]))
+
+
+class _Tool(NamedTuple):
+    reads: str
+    needs: str
+    do: Callable[[Any, Mapping[str, bytes], Any, Progress | None], machine_code.Measured]
+
+
+_TOOLS = {
+    "cpu": _Tool("object", "asm", machine_code.disassembled),
+    "cuda": _Tool("ptx", "ptxas", machine_code.assembled),
+}
+
+
+def _backend_config(line: str) -> dict[str, Any]:
+    """An instruction's backend_config out of its line of text, where it is JSON."""
+    _, _, config = line.partition("backend_config=")
+    try:
+        value = json.JSONDecoder().raw_decode(config)[0]
+    except ValueError:
+        return {}
+    return value if isinstance(value, dict) else {}

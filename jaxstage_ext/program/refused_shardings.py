@@ -1,0 +1,91 @@
+"""The shardings of a call that JAX refused: what was given, and what of it cannot be."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Any
+
+import jax
+
+from jaxstage_ext.analysis.sharding import from_plain, refusals
+from jaxstage_ext.analysis.sharding.propagation import YOU
+from jaxstage_ext.analysis.sharding.sharding_map import ShardingMap
+from jaxstage_ext.analysis.sharding.value_tables import ARGUMENT, RESULT, Place, Shardings, Value
+from jaxstage_ext.core.layout import meshes, specs, value_shardings
+from jaxstage_ext.program.summary import short_dtype
+
+if TYPE_CHECKING:
+    from jaxstage_ext.core.call import Call
+    from jaxstage_ext.inspection import Inspection
+
+
+def read(inspection: Inspection) -> Shardings | None:
+    """How the arguments of a call were to lie that failed before it was lowered; None where that is not why."""
+    failed = inspection._staged.failed
+    if failed is None:
+        return None
+    message = str(failed.error)
+    named = dict(leaves(inspection.call))
+    given = [value for name, leaf in named.items() if (value := _value(name, leaf)) is not None]
+    wrong, apart = refusals.indivisible(message), refusals.devices_apart(message)
+    notes = [f"{name} lies on the devices {', '.join(map(str, ids))}." for name, ids in apart.items()]
+    if wrong is not None:
+        names = [wrong.name] if wrong.name else [name for name, leaf in named.items() if _shape(leaf) == wrong.shape]
+        alike = " or ".join([*names, f"a result of shape {wrong.shape}"])
+        notes.append(wrong.told(wrong.name or alike))
+        given = [
+            *[_refused(name, named.get(name), wrong) for name in names],
+            *(v for v in given if v.name not in names),
+        ]
+    if wrong is None and not apart:
+        return None
+    meshes = dict.fromkeys(mesh for value in given if (mesh := value.map.sharding.mesh) is not None)
+    return Shardings(tuple(given), _places(given), tuple(meshes), tuple(notes))
+
+
+def leaves(call: Call) -> Iterator[tuple[str, Any]]:
+    """The arrays of a call by their names."""
+    try:
+        args, kwargs = specs.arguments(call)
+        bound = inspect.signature(call.fn).bind(*args, **kwargs).arguments
+    except (meshes.MeshError, TypeError, ValueError):
+        bound = {f"args[{i}]": arg for i, arg in enumerate(call.args)} | dict(call.kwargs)
+    for name, value in bound.items():
+        for path, leaf in jax.tree_util.tree_leaves_with_path(value):
+            yield name + jax.tree_util.keystr(path), leaf
+
+
+def _shape(leaf: Any) -> tuple[int, ...] | None:
+    shape = getattr(leaf, "shape", None)
+    return None if shape is None else tuple(shape)
+
+
+def _value(name: str, leaf: Any) -> Value | None:
+    sharding = getattr(leaf, "sharding", None)
+    if not isinstance(sharding, jax.sharding.Sharding):
+        return None
+    ids = {device.id: device.id for device in jax.devices()}
+    laid = from_plain.read(value_shardings.plain(sharding, leaf.shape, ids), leaf.shape)
+    return Value(name, ARGUMENT, ShardingMap(tuple(leaf.shape), laid, *_type(leaf)), YOU)
+
+
+def _refused(name: str, leaf: Any, wrong: refusals.Indivisible) -> Value:
+    kind = ARGUMENT if leaf is not None else RESULT
+    return Value(name, kind, ShardingMap(wrong.shape, wrong.sharding, *_type(leaf)), YOU)
+
+
+def _type(leaf: Any) -> tuple[str, int | None]:
+    dtype = getattr(leaf, "dtype", None)
+    return ("", None) if dtype is None else (short_dtype(dtype), int(dtype.itemsize) * 8)
+
+
+def _places(values: Sequence[Value]) -> tuple[Place, ...]:
+    """The kernel's devices by their ids, as far as the values name any."""
+    most = max((max(value.map.sharding.holders.ravel().tolist()) for value in values), default=-1)
+    known = {device.id: value_shardings.device(device) for device in jax.devices()}
+    found = [known.get(number) for number in range(most + 1)]
+    return tuple(
+        Place(number) if one is None else Place(one.id, one.process, one.coords, one.core)
+        for number, one in enumerate(found)
+    )

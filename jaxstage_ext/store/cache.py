@@ -1,0 +1,158 @@
+"""The inspection cache: what a compiler said before, so that a second look need not ask it again.
+
+    found = cache.get(key := cache.key("passes", prepared.key))
+    cache.put(key, data)
+
+In memory always, the entries used longest ago going first; in a folder as well where the environment names one in
+JAXSTAGE_CACHE_DIR, `%config JAXStage.cache_dir = "..."` sets one, or `use_folder` does. An entry is bytes, to be read
+as data: nothing executable and no pickle is ever loaded. Whatever is wrong with an entry or the folder is a miss.
+"""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+import json
+import os
+from collections.abc import Mapping
+from importlib import metadata
+from pathlib import Path
+from typing import Any
+
+from jaxstage_ext.store.disk import Disk
+from jaxstage_ext.store.lru import Lru
+
+FOLDER = "JAXSTAGE_CACHE_DIR"
+MEMORY, DISK = 256_000_000, 1_000_000_000
+"""Bytes that are kept in memory and in the folder, unless said otherwise."""
+_FORMAT = "1"
+_tables: list[Lru[Any]] = []
+
+
+class _State:
+    def __init__(self) -> None:
+        folder = os.environ.get(FOLDER)
+        self.memory: Lru[bytes] = Lru(MEMORY)
+        self.disk = Disk(Path(os.path.expanduser(folder)), DISK) if folder else None
+        self.enabled = True
+        self.trouble: str | None = None
+        self.told = False
+
+
+_state = _State()
+
+
+def use_folder(folder: str | os.PathLike[str] | None, limit: int = DISK) -> None:
+    """Keep entries in a folder too, at most `limit` bytes of them; None: in memory alone."""
+    _state.disk = Disk(Path(os.path.expanduser(folder)), limit) if folder else None
+    _state.trouble, _state.told = None, False
+
+
+def enable(on: bool) -> None:
+    """With False nothing is looked up and nothing kept: every look asks the compiler."""
+    _state.enabled = on
+
+
+def enabled() -> bool:
+    """Whether anything is kept."""
+    return _state.enabled
+
+
+def table(limit: int, most: int = 1 << 20) -> Lru[Any]:
+    """A bounded table of objects that `clear` empties too; the caller heeds `enabled`."""
+    _tables.append(made := Lru[Any](limit, most))
+    return made
+
+
+def clear() -> None:
+    """Forget what is in memory; the folder stays as it is."""
+    for made in (_state.memory, *_tables):
+        made.clear()
+
+
+def key(*parts: bytes | str) -> str:
+    """The name of what these parts determine, together with the versions of JAX, jaxlib and JAXStage.
+
+    A plugin's version, XLA_FLAGS and what else decides the result are the caller's to give.
+    """
+    digest = hashlib.sha256()
+    for part in (_FORMAT, *_versions(), *parts):
+        raw = part.encode() if isinstance(part, str) else part
+        digest.update(b"%c%d:" % (b"s" if isinstance(part, str) else b"b", len(raw)))
+        digest.update(raw)
+    return digest.hexdigest()
+
+
+@functools.cache
+def _versions() -> tuple[str, ...]:
+    return tuple(_version(name) for name in ("jax", "jaxlib", "jaxstage-ext"))
+
+
+def _version(distribution: str) -> str:
+    try:
+        return metadata.version(distribution)
+    except metadata.PackageNotFoundError:
+        return ""
+
+
+def get(key: str) -> bytes | None:
+    """What was put there; None where it is not known, or no longer."""
+    if not _state.enabled:
+        return None
+    data = _state.memory.get(key)
+    if data is None and _state.disk is not None:
+        try:
+            data = _state.disk.get(key)
+        except (OSError, ValueError) as error:
+            _note(_state.disk, "read", error)
+        if data is not None:
+            _state.memory.put(key, data, len(data))
+    return data
+
+
+def put(key: str, data: bytes) -> None:
+    """Keep these bytes as long as there is room. Never raises for what is wrong with the folder."""
+    if not _state.enabled:
+        return
+    _state.memory.put(key, data, len(data))
+    if _state.disk is not None:
+        try:
+            _state.disk.put(key, data)
+        except (OSError, ValueError) as error:
+            _note(_state.disk, "written", error)
+
+
+def load(key: str) -> tuple[dict[str, Any], list[bytes]] | None:
+    """The head and the parts that `store` put there; None as `get`, and where they cannot be read."""
+    data = get(key)
+    if data is None:
+        return None
+    try:
+        start = 8 + int.from_bytes(data[:8], "little")
+        head, sizes = json.loads(data[8:start])
+        ends = [start := start + int(size) for size in sizes]
+        parts = [data[end - size : end] for size, end in zip(sizes, ends, strict=True)]
+    except (ValueError, TypeError):
+        return None
+    return (head, parts) if isinstance(head, dict) and ends[-1:] in ([len(data)], []) else None
+
+
+def store(key: str, head: Mapping[str, Any], *parts: bytes) -> None:
+    """Keep plain JSON and raw bytes."""
+    raw = json.dumps([head, [len(part) for part in parts]]).encode()
+    put(key, b"".join((len(raw).to_bytes(8, "little"), raw, *parts)))
+
+
+def trouble() -> str | None:
+    """What is wrong with the folder, in one sentence, the first time it is asked for; then None."""
+    if _state.trouble is None or _state.told:
+        return None
+    _state.told = True
+    return _state.trouble
+
+
+def _note(disk: Disk, done: str, error: OSError | ValueError) -> None:
+    why = getattr(error, "strerror", None) or str(error)
+    _state.trouble = _state.trouble or (
+        f"The inspection cache's folder {disk.folder} cannot be {done} ({why}); what it would hold is computed anew."
+    )

@@ -1,0 +1,149 @@
+"""The folders of compile workers: whose they are, how full they are, what the log in them says.
+
+A worker keeps its log and what XLA dumps in a folder of its own, which goes when it ends. A folder whose kernel and
+worker were both killed is removed by the next kernel that starts a worker.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import platform as system
+import re
+import shutil
+import signal
+import subprocess
+import tempfile
+import time
+from pathlib import Path
+
+from jaxstage_ext.worker.inside.main import DUMP
+
+LOG = "log"
+LARGEST, LEAST_FREE = 4_000_000_000, 500_000_000
+"""Bytes that a folder may hold, and that a worker which fills its folder must leave free on the disk."""
+_OWNER, _FOLDER = "owner", re.compile(r"jaxstage-(?:cpu|tpu|cuda)-")
+_UNNOTICED, _UNOWNED = 16_000_000, 3600.0
+_LOG_LINES, _LOG_BYTES = 8, 65536
+_NOISE = re.compile(r"\s*(?:PC: )?@ |https?://symbolize|\*\*\* Check failure stack trace|I\d{4} \d\d:|\s*$")
+_PASS = re.compile(r"\.(?P<number>\d{4})\.(?P<pipeline>[^.]+)\.(?:after_(?P<name>[^.]+)|\d+)\.")
+
+
+def new(platform: str) -> Path:
+    """An empty folder of this process. Raises OSError where none can be made or written."""
+    folder = Path(tempfile.mkdtemp(prefix=f"jaxstage-{platform}-"))
+    try:
+        (folder / _OWNER).write_text(f"{_where()}\n{os.getpid()} {_started(os.getpid())}\n")
+    except OSError:
+        shutil.rmtree(folder, ignore_errors=True)
+        raise
+    return folder
+
+
+def add_owner(folder: Path, pid: int) -> None:
+    """Note the worker's process; it goes with a kernel that is gone."""
+    with contextlib.suppress(OSError), open(folder / _OWNER, "a") as file:
+        file.write(f"{pid} {_started(pid)}\n")
+
+
+def sweep() -> None:
+    """Remove the folders here whose kernel is gone, and end workers that it left; never those of another machine."""
+    with contextlib.suppress(OSError):
+        for entry in os.scandir(tempfile.gettempdir()):
+            if _FOLDER.match(entry.name) and entry.is_dir(follow_symlinks=False):
+                with contextlib.suppress(OSError):
+                    _remove_if_left(Path(entry.path))
+
+
+def _remove_if_left(folder: Path) -> None:
+    found = folder.stat()
+    if found.st_uid != os.getuid():
+        return
+    try:
+        where, kernel, *workers = (folder / _OWNER).read_text().splitlines()
+    except (OSError, ValueError):
+        if found.st_mtime < time.time() - _UNOWNED:
+            shutil.rmtree(folder, ignore_errors=True)
+        return
+    if where != _where() or _lives(kernel):
+        return
+    for worker in filter(_lives, workers):
+        os.kill(int(worker.split()[0]), signal.SIGKILL)
+    shutil.rmtree(folder, ignore_errors=True)
+
+
+def _where() -> str:
+    """The machine and, in a container, the space in which process ids count."""
+    try:
+        return f"{system.node()} {os.readlink('/proc/self/ns/pid')}"
+    except OSError:
+        return system.node()
+
+
+def _lives(process: str) -> bool:
+    """Whether the process of that id is the one that started then."""
+    pid, _, started = process.partition(" ")
+    return bool(started) and pid.isdigit() and _started(int(pid)) == started
+
+
+def _started(pid: int) -> str:
+    """When a process started, in the system's own form; empty for one that is no more."""
+    try:
+        state, *fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+        return "" if state == "Z" else fields[18]
+    except (OSError, ValueError, IndexError):
+        return "" if Path("/proc/self").exists() else _by_ps(pid)
+
+
+def _by_ps(pid: int) -> str:
+    try:
+        said = subprocess.run(["ps", "-o", "lstart=", "-p", str(pid)], capture_output=True, text=True, timeout=2)
+    except (OSError, subprocess.SubprocessError):
+        return ""
+    return said.stdout.strip()
+
+
+def too_full(folder: Path) -> str | None:
+    """Why a worker must not go on to fill its folder; None while it may."""
+    used = _size(folder)
+    if used > LARGEST:
+        return f"wrote {used / 1e9:.1f} GB of dumps, over the limit of {LARGEST / 1e9:.1f} GB"
+    if used > _UNNOTICED and (free := shutil.disk_usage(folder).free) < LEAST_FREE:
+        return f"wrote {used / 1e9:.2f} GB and left {free / 1e9:.2f} GB on the disk of {folder.parent}"
+    return None
+
+
+def _size(folder: Path) -> int:
+    total = 0
+    for place, _, files in os.walk(folder):
+        for name in files:
+            with contextlib.suppress(OSError):
+                total += os.lstat(os.path.join(place, name)).st_size
+    return total
+
+
+def pass_reached(folder: Path) -> str | None:
+    """The pass that XLA wrote last into a dump folder of the worker's; None where nothing is dumped."""
+    newest, number = None, -1
+    for dump in folder.glob(f"{DUMP}*"):
+        with contextlib.suppress(OSError):
+            for entry in os.scandir(dump):
+                if (found := _PASS.search(entry.name)) and int(found["number"]) > number:
+                    newest, number = found, int(found["number"])
+    return f"{newest['pipeline']}: {newest['name']}" if newest else None
+
+
+def log_of(folder: Path) -> str:
+    """The last 64 kB of what the worker printed; empty where there is nothing."""
+    try:
+        with open(folder / LOG, "rb") as file:
+            file.seek(max(0, file.seek(0, os.SEEK_END) - _LOG_BYTES))
+            return file.read().decode("utf-8", "replace")
+    except OSError:
+        return ""
+
+
+def last_words(folder: Path) -> str:
+    """The last lines of the log, C++ stacks and mere information left out."""
+    lines = [line for line in log_of(folder).splitlines() if not _NOISE.match(line)]
+    return "\n".join(line[:300] for line in lines[-_LOG_LINES:])

@@ -1,0 +1,217 @@
+"""Inside the worker: compile once more with a dump after every pass, and keep the dumps as differences.
+
+XLA writes a file for each pass that changed the module. They are read while it compiles, and removed at once, since a
+large module's pipeline is gigabytes. Imports neither jax nor jaxlib.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import re
+import shutil
+import threading
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from jaxstage_ext.ir.passes.versions import Builder
+from jaxstage_ext.worker.inside import pass_log
+from jaxstage_ext.worker.inside.pass_log import Ran
+
+FLAGS = {"xla_dump_hlo_pass_re": ".*", "xla_dump_hlo_as_text": True}
+START, END = "pipeline-start", "pipeline-end"
+OUTSIDE = "outside a pass"
+"""In place of a pass's name, for what changed between the passes before it and the pipeline's first."""
+_LOOK = 0.03
+_DUMP = re.compile(
+    r"(?P<module>module_\d+)\.(?P<name>.+?)\.(?P<number>\d{4,})\."
+    r"(?P<pipeline>.+?)\.after_(?P<after>.+)\.before_(?P<before>.+)\.txt"
+)
+_FIRST, _LAST, _CODE = ".before_optimizations.txt", "after_optimizations.txt", ".after_codegen.txt"
+_AFTERWARDS = "after_optimizations", "after_codegen"
+_UNFIT = re.compile(r"[/\\\[\] ]")
+
+
+class Dump(NamedTuple):
+    """The module as it was after a pass, or where a pipeline begins; `version` numbers its text."""
+
+    pipeline: str
+    after: str
+    before: str
+    version: int
+
+
+class Row(NamedTuple):
+    """A pass of the pipeline: the version after it, None where it changed nothing; seconds None where unknown."""
+
+    pipeline: str
+    name: str
+    seconds: float | None
+    version: int | None
+
+
+def collect(compile_: Callable[[Mapping[str, Any]], Any], folder: Path, early: bool) -> dict[str, Any]:
+    """{"head": plain JSON, "parts": bytes}, which `ir.passes.Pipeline` is made of.
+
+    Args:
+      compile_: compiles with the XLA flags it is given.
+      folder: where XLA shall dump; is removed.
+      early: do not wait for the compile to end once the last pass has run. The result's "running" says that it has
+        not, so that the process is to be left.
+
+    Raises what `compile_` does where nothing was dumped before.
+    """
+    reader, log, failed = _Reader(folder), _Log(), []
+
+    def run() -> None:
+        try:
+            compile_({"xla_dump_to": str(folder), **FLAGS})
+        except Exception as error:
+            failed.append(error)
+
+    thread = threading.Thread(target=run, daemon=True)
+    thread.start()
+    try:
+        while thread.is_alive() and not (early and reader.is_optimised()):
+            thread.join(_LOOK)
+            reader.take()
+        reader.take(last=True)
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+    if failed and not reader.dumps:
+        raise failed[0]
+    rows = _rows(pass_log.read(log.text(), reader.name), reader.dumps)
+    if not failed and not thread.is_alive():
+        log.forget()
+    return {"running": thread.is_alive(), **_packed(reader, rows, failed)}
+
+
+def _packed(reader: _Reader, rows: list[Row], failed: list[Exception]) -> dict[str, Any]:
+    builder = reader.builder
+    notes = [f"The compile failed, these are the passes before that: {failed[0]}"] if failed else []
+    head = {
+        "passes": [list(row) for row in rows],
+        "sizes": [list(size) for size in builder.sizes],
+        "module": reader.name,
+        "text_bytes": builder.text_bytes,
+        "notes": notes,
+    }
+    return {"head": head, "parts": builder.pack()}
+
+
+class _Log:
+    """What is written to this process's log from now on."""
+
+    def __init__(self) -> None:
+        try:
+            self._start = os.lseek(2, 0, os.SEEK_CUR)
+        except OSError:
+            self._start = -1
+
+    def text(self) -> str:
+        try:
+            with open("log", "rb") as file:
+                if self._start < 0 or not os.path.samestat(os.fstat(file.fileno()), os.fstat(2)):
+                    return ""
+                file.seek(self._start)
+                return file.read().decode("utf-8", "replace")
+        except OSError:
+            return ""
+
+    def forget(self) -> None:
+        """Leave the log as it was."""
+        with contextlib.suppress(OSError):
+            if self._start >= 0:
+                os.ftruncate(2, self._start)
+                os.lseek(2, self._start, os.SEEK_SET)
+
+
+class _Reader:
+    """Takes the dumps of the one module that was asked for; others are the compiler's own, such as candidates."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._size = -1
+        self.name = ""
+        self.builder = Builder()
+        self.dumps: list[Dump] = []
+
+    def take(self, last: bool = False) -> None:
+        """Read what is written whole: all but the newest dump, unless it is the last."""
+        found = sorted(self._found(), key=lambda entry: (entry[0].stat().st_mtime_ns, int(entry[1]["number"])))
+        for path, match in found if last else found[:-1]:
+            self._read(path, match)
+        if last:
+            for ending in (_LAST, _CODE):
+                self._read_named(ending)
+
+    def _found(self) -> Iterator[tuple[Path, re.Match[str]]]:
+        for name in os.listdir(self._folder) if self._folder.exists() else ():
+            if match := _DUMP.fullmatch(name):
+                yield self._folder / name, match
+
+    def _read(self, path: Path, match: re.Match[str]) -> None:
+        if not self.name:
+            self.name = match["name"]
+            self._read_named(_FIRST)
+        if match["name"] == self.name:
+            self._add(path, *match.group("pipeline", "after", "before"))
+        path.unlink(missing_ok=True)
+
+    def _read_named(self, ending: str) -> None:
+        for path in sorted(self._folder.glob(f"module_*.{self.name}.*{ending.lstrip('.')}")):
+            if path.name.endswith(ending):
+                self._add(path, "", ending.removeprefix(".").removesuffix(".txt"), "")
+
+    def _add(self, path: Path, pipeline: str, after: str, before: str) -> None:
+        text = path.read_bytes().decode("utf-8", "surrogateescape")
+        self.dumps.append(Dump(pipeline, after, before, self.builder.add(text)))
+
+    def is_optimised(self) -> bool:
+        """Whether the module after the last pass is written, and no longer grows."""
+        sizes = (
+            [path.stat().st_size for path in self._folder.glob(f"module_*.{self.name}.*{_LAST}")] if self.name else []
+        )
+        before, self._size = self._size, max(sizes, default=-1)
+        return 0 < self._size == before
+
+
+def _rows(ran: list[Ran], dumps: list[Dump]) -> list[Row]:
+    """The passes in their order, each with the version that it left. Groups count where they changed something."""
+    rows: list[Row] = []
+    at, now = 0, 0
+    for dump in dumps:
+        place = _place(ran, at, dump)
+        found = place < len(ran)
+        end = place if found or dump.after in _AFTERWARDS else at
+        rows += [Row(this.pipeline, this.name, this.seconds, None) for this in ran[at:end] if _is_pass(this)]
+        this = ran[place] if found and dump.after != START else Ran(dump.pipeline, dump.after)
+        if dump.version != now:
+            name = OUTSIDE if dump.after == START else this.name
+            rows.append(Row(ran[place].pipeline if found else dump.pipeline, name, this.seconds, dump.version))
+        elif found and _is_pass(this) and dump.after != START:
+            rows.append(Row(this.pipeline, this.name, this.seconds, None))
+        at, now = place + 1 if found else end, dump.version
+    return rows + [Row(this.pipeline, this.name, this.seconds, None) for this in ran[at:] if _is_pass(this)]
+
+
+def _is_pass(this: Ran) -> bool:
+    return bool(this.name) and not this.group
+
+
+def _place(ran: list[Ran], start: int, dump: Dump) -> int:
+    """Which entry of the log wrote a dump; `len(ran)` where none did."""
+    name = "" if dump.after == START else dump.after
+    found = [
+        place
+        for place in range(start, len(ran))
+        if (_fit(ran[place].pipeline), _fit(ran[place].name)) == (dump.pipeline, name)
+    ]
+    exact = [place for place in found if not name or _fit(ran[place].next or END) == dump.before]
+    return next(iter(exact or found), len(ran))
+
+
+def _fit(name: str) -> str:
+    """A name as it stands in the name of a file."""
+    return _UNFIT.sub("_", name)

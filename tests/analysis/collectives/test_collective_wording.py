@@ -1,0 +1,104 @@
+"""What is said of the collectives in one sentence, and their figure."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import pytest
+from jax.sharding import PartitionSpec as P
+
+from jaxstage_ext import Inspection, inspect
+from jaxstage_ext.analysis.collectives import collective_wording
+from jaxstage_ext.core.targets import packages
+from jaxstage_ext.core.targets.target import parse
+
+pytestmark = pytest.mark.usefixtures("no_workers_left")
+
+
+def shape(*sizes: int) -> jax.ShapeDtypeStruct:
+    return jax.ShapeDtypeStruct(sizes, jnp.float32)
+
+
+def two(x, w):
+    h = jnp.tanh(x @ w)
+    return h, h.sum()
+
+
+def compiled(target: str, mesh: dict[str, int]) -> Inspection:
+    platform = parse(target).platform
+    if platform != "cpu" and (lacks := packages.find(platform).lacks):
+        pytest.skip(f"{target} {lacks}")
+    specs = (P("data", "model"), P("model", None))
+    return inspect(two, shape(256, 1024), shape(1024, 512), target=target, mesh=mesh, in_specs=specs)
+
+
+def place(offset: int) -> str:
+    return f"{two.__code__.co_filename}:{two.__code__.co_firstlineno + offset}"
+
+
+def test_the_costliest_comes_first_with_its_line_and_cause() -> None:
+    found = compiled("cpu:8", {"data": 2, "model": 4}).collectives
+    payload = 256 // 2 * 512 * 4
+    assert found.rows[0].payload == payload
+    first = f"all-reduce of 262 kB over model for {place(1)} (partial sums of dot"
+    assert found.headline.startswith(f"The costliest of {len(found)} collectives: {first}")
+    assert "time unknown: the target's links are not in the catalogue of devices" in found.headline
+    assert str(found).startswith(found.headline)
+
+
+def test_where_the_links_are_known_it_says_how_long_at_least() -> None:
+    found = compiled("v5e:4x4", {"data": 4, "model": 4}).collectives
+    first = found.rows[0]
+    sent = 2 * 3 / 4 * (256 // 4 * 512 * 4)
+    assert first.total_seconds == pytest.approx(sent / 100e9)
+    assert f"at least {sent / 100e9 * 1e6:.3g} µs" in found.headline
+    assert found.headline.split(" All together ")[1].startswith("a device sends ")
+
+
+@pytest.mark.parametrize(
+    ("devices", "said"),
+    [
+        (1, "It runs on one device, which exchanges nothing."),
+        (1024, "The 1,024 devices of this program exchange nothing."),
+    ],
+)
+def test_why_there_is_none(devices: int, said: str) -> None:
+    assert collective_wording.headline(SimpleNamespace(rows=(), devices=devices)) == said  # type: ignore[arg-type]
+
+
+def test_devices_that_exchange_nothing_are_counted() -> None:
+    alone = inspect(jnp.tanh, shape(8), target="cpu:8", mesh={"x": 8}, in_specs=(P("x"),))
+    assert alone.collectives.headline == "The 8 devices of this program exchange nothing."
+    assert "collectives" in alone.summary()["views"]
+
+
+def test_a_figure_has_a_bar_each_the_costliest_on_top() -> None:
+    inspection = compiled("v5e:4x4", {"data": 4, "model": 4})
+    figure: Any = inspection.collectives_figure()
+    found = inspection.collectives
+    bars = {int(y): float(x) for trace in figure.data for x, y in zip(trace.x, trace.y, strict=True)}
+    assert bars == {i: pytest.approx(row.total_seconds) for i, row in enumerate(found.rows)}
+    assert figure.layout.yaxis.autorange == "reversed"
+    assert figure.layout.xaxis.ticksuffix == "s"
+    assert place(1) in figure.layout.yaxis.ticktext[0]
+    assert "partial sums of dot" in figure.data[0].hovertext[0]
+
+
+def test_where_a_time_is_unknown_the_figure_shows_bytes() -> None:
+    inspection = compiled("cpu:8", {"data": 2, "model": 4})
+    figure: Any = inspection.collectives_figure()
+    assert figure.layout.xaxis.ticksuffix == "B"
+    assert max(max(trace.x) for trace in figure.data) == inspection.collectives.rows[0].total_sent
+
+
+def test_a_figure_of_a_value_tells_its_share() -> None:
+    inspection = compiled("cpu:8", {"data": 2, "model": 4})
+    figure: Any = inspection.sharding_figure("w")
+    assert figure.layout.title.text.endswith(
+        "f32[1024,512], f32[256,512] a device, 524 kB, the same on 2 devices</sup>"
+    )
+    with pytest.raises(KeyError, match="there are x, w"):
+        inspection.sharding_figure("gone")

@@ -1,0 +1,104 @@
+"""Costs made by hand, for tests of what is made of them: no JAX, no module."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from jaxstage_ext.analysis.cost.executions import Executions
+from jaxstage_ext.analysis.cost.module_cost import Cost, Places
+from jaxstage_ext.ir.hlo.operations import Lists, Operations, lists
+from jaxstage_ext.ir.hlo.shapes import TYPES, Shapes
+
+NUMBER = {name: number for number, (name, *_) in TYPES.items()}
+
+
+class Instruction(NamedTuple):
+    """One instruction of an entry computation, and what one run of it costs."""
+
+    name: str
+    opcode: str
+    flops: float
+    bytes: float
+    dtype: str = "f32"
+    line: str = "In [5]:2"
+    scope: str = "jit(f)"
+    runs: float = 1
+    row: int = 3
+    operands: tuple[int, ...] = ()
+
+
+def operations(instructions: Sequence[Instruction]) -> Operations:
+    n = len(instructions)
+    kinds = np.array([NUMBER[one.dtype] for one in instructions], np.int64)
+    ones = np.ones(n, np.int64)
+    shapes = Shapes.__new__(Shapes)
+    shapes.__dict__.update(element_type=kinds, elements=ones, bytes=ones, padded=ones)
+    owner = [i for i, one in enumerate(instructions) for _ in one.operands]
+    values = [operand for one in instructions for operand in one.operands]
+    nothing: Lists = lists(np.zeros(0, np.int64), np.zeros(0, np.int64), n)
+    return Operations(
+        names=[one.name.encode() for one in instructions],
+        opcode=np.array([one.opcode.encode() for one in instructions], "S32"),
+        computation=np.zeros(n, np.int64),
+        shapes=shapes,
+        operands=lists(np.array(owner, np.int64), np.array(values, np.int64), n) if owner else nothing,
+        called=nothing,
+        computations=["main"],
+        roots=np.array([n - 1]),
+        entry=0,
+        _data=np.zeros(0, np.uint8),
+        _raw=b"",
+        _start=np.zeros(n, np.int64),
+        _end=np.zeros(n, np.int64),
+    )
+
+
+def cost(*instructions: Instruction) -> Cost:
+    """Half of an instruction's bytes are read. NaN FLOPs are unknown."""
+    names = ("flops", "bytes", "runs")
+    column = {name: np.array([getattr(one, name) for one in instructions], float) for name in names}
+    places = Places(
+        np.array([one.row for one in instructions], np.int64),
+        [one.line for one in instructions],
+        [one.scope for one in instructions],
+    )
+    unknown = {i: f"{one.name} is a custom call" for i, one in enumerate(instructions) if np.isnan(one.flops)}
+    once = np.ones(1)
+    return Cost(
+        operations(instructions),
+        places,
+        column["flops"],
+        np.zeros(len(instructions)),
+        column["bytes"] / 2,
+        column["bytes"] / 2,
+        column["runs"],
+        np.ones(len(instructions)),
+        Executions(once, once, {}, np.zeros(1, bool)),
+        np.arange(len(instructions)),
+        unknown,
+    )
+
+
+@dataclass
+class Device:
+    """Peaks made by hand."""
+
+    title: str = "a device"
+    flops: dict[str, float] = field(default_factory=lambda: {"f32": 100.0, "bf16": 1000.0})
+    bandwidth: float | None = 10.0
+
+
+@dataclass
+class Costs:
+    """What the cost view uses of `jaxstage_ext.program.cost.Costs`."""
+
+    work: Cost
+    roofline: Any = None
+    ledger: Any = None
+
+    def by(self, group: str) -> Any:
+        return self.work.by(group)

@@ -1,0 +1,199 @@
+"""What the cost view asks for, over costs made by hand."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import math
+import time
+from typing import Any
+
+import fakes
+import jax.numpy as jnp
+import numpy as np
+import pytest
+from made_costs import Costs, Device, Instruction, cost
+
+from jaxstage_ext import inspect
+from jaxstage_ext.analysis.cost import roofline
+from jaxstage_ext.panel import assets
+from jaxstage_ext.panel.params import BadRequest
+from jaxstage_ext.panel.requests import dispatch
+from jaxstage_ext.program.cost_inputs import NoNumbers
+from jaxstage_ext.report.table import Column, Table
+
+NAN = math.nan
+WORK = cost(
+    Instruction("copy.1", "copy", flops=0, bytes=20, line="In [5]:3", scope="jit(f)", row=11),
+    Instruction("call.2", "custom-call", flops=NAN, bytes=10, line="In [5]:2", scope="jit(f)", row=12),
+    Instruction("dot.1", "dot", flops=1000, bytes=40, line="In [5]:2", scope="jit(f)/layer", row=9, runs=10),
+    Instruction("call.1", "custom-call", flops=NAN, bytes=100, line="", scope="", row=-1),
+    Instruction("add.1", "add", flops=5, bytes=60, line="In [5]:2", scope="jit(f)", row=10),
+)
+LEDGER = Table(
+    "ledger",
+    {
+        "": Column(["FLOPs", "bytes moved"]),
+        "jaxpr": Column([1000.0, NAN], "", "counted on the jaxpr"),
+        "XLA": Column([NAN, NAN], "", "XLA's"),
+        "measured": Column([NAN, NAN]),
+    },
+    {(0, "XLA"): "no analysis", (1, "XLA"): "no analysis", (1, "jaxpr"): "says nothing"},
+    ("They differ.",),
+)
+
+
+@pytest.fixture
+def inspection() -> fakes.FakeInspection:
+    found = fakes.inspection()
+    found.cost = Costs(WORK, roofline.read(WORK, Device(), "cpu"), LEDGER)  # type: ignore[attr-defined]
+    return found
+
+
+def ask(inspection: Any, method: str, **params: Any) -> tuple[dict[str, Any], list[bytes]]:
+    """The answer, however long it takes; raises BadRequest."""
+    for _ in range(100):
+        result, buffers = dispatch.answer([inspection], method, {"call": 0, **params})
+        if "pending" not in result:
+            json.dumps(result, allow_nan=False)
+            return result, buffers
+        time.sleep(0.05)
+    raise AssertionError("no answer")
+
+
+def columns(result: dict[str, Any], buffers: list[bytes]) -> dict[str, list[float]]:
+    return {
+        described["name"]: np.frombuffer(gzip.decompress(data), f"<{described['dtype']}").tolist()
+        for described, data in zip(result["columns"], buffers, strict=False)
+    }
+
+
+def names(buffers: list[bytes]) -> list[str]:
+    return gzip.decompress(buffers[-1]).decode().split("\n")
+
+
+def test_the_headline_and_the_ledger(inspection: Any) -> None:
+    result, buffers = ask(inspection, "ledger")
+    assert not buffers
+    assert result["verdict"].startswith("Bound by compute")
+    assert (result["bound"], result["flops"], result["bytes"]) == ("compute", 10005, 590)
+    assert (result["instructions"], result["unknown"]) == (5, 2)
+    assert result["unknown_share"] == pytest.approx(110 / 590)
+    ledger = result["ledger"]
+    assert [column["name"] for column in ledger["columns"]] == ["jaxpr", "XLA"]
+    assert ledger["rows"][0]["values"] == [1000, None]
+    assert ledger["rows"][1]["reasons"] == ["says nothing", "no analysis"]
+    assert ledger["notes"] == ["They differ."]
+
+
+def test_what_was_measured_gets_a_column(inspection: Any) -> None:
+    measured = {**LEDGER.columns, "measured": Column([7.0, NAN], "", "measured")}
+    inspection.cost.ledger = Table("ledger", measured)
+    ledger = ask(inspection, "ledger")[0]["ledger"]
+    assert [column["name"] for column in ledger["columns"]] == ["jaxpr", "XLA", "measured"]
+
+
+def test_the_instructions_have_the_most_bytes_first_and_the_unknown_has_its_reason(inspection: Any) -> None:
+    result, buffers = ask(inspection, "cost")
+    found = columns(result, buffers)
+    assert names(buffers) == ["dot.1", "call.1", "add.1", "copy.1", "call.2"]
+    assert found["read"] == [200, 50, 30, 10, 5]
+    assert found["flops"][0] == 10000
+    assert math.isnan(found["flops"][1])
+    assert result["strings"]["why"][int(found["why"][1])] == "call.1 is a custom call"
+    assert result["strings"]["why"][int(found["why"][4])] == "call.2 is a custom call"
+    assert [found["why"][i] for i in (0, 2, 3)] == [-1, -1, -1]
+    assert found["row"] == [9, -1, 10, 11, 12]
+    assert [result["strings"]["line"][int(i)] for i in found["line"]] == [
+        "In [5]:2", "", "In [5]:2", "In [5]:3", "In [5]:2",
+    ]  # fmt: skip
+
+
+def test_groups_add_up_and_tell_what_is_unknown(inspection: Any) -> None:
+    result, buffers = ask(inspection, "cost_groups", group="line")
+    found = columns(result, buffers)
+    assert result["names"] == ["In [5]:2", "unknown", "In [5]:3"]
+    assert found["flops"][0] == 10005
+    assert math.isnan(found["flops"][1])
+    assert found["unknown"] == [1, 1, 0]
+    assert found["row"] == [9, -1, 11]
+    with pytest.raises(BadRequest, match="there is no group 'colour'; there is line"):
+        ask(inspection, "cost_groups", group="colour")
+
+
+def test_points_of_the_roofline(inspection: Any) -> None:
+    result, buffers = ask(inspection, "roofline")
+    found = columns(result, buffers)
+    assert names(buffers) == ["dot.1", "add.1"]
+    assert (found["intensity"][0], found["attainable"][0]) == (25, 100)
+    assert result["peaks"] == {"f32": 100, "bf16": 1000}
+    assert result["bandwidth"] == 10
+    assert result["notes"][0].startswith("Not on the chart: 1 that only move data and 2 whose FLOPs")
+
+
+def test_heat_is_sent_of_rows_that_have_some(inspection: Any) -> None:
+    found = columns(*ask(inspection, "heat", measure="bytes"))
+    assert found == {"row": [11, 12, 9, 10], "value": [20, 10, 400, 60]}
+    flops = columns(*ask(inspection, "heat", measure="FLOPs"))
+    assert flops["row"] == [12, 9, 10]
+    assert math.isnan(flops["value"][0])
+    with pytest.raises(BadRequest, match="there is no measure 'beauty'; there is FLOPs, bytes"):
+        ask(inspection, "heat", measure="beauty")
+
+
+def test_equations_and_members_of_a_real_program() -> None:
+    real = inspect(lambda x: jnp.tanh(x * 2).sum(), jnp.ones((8, 8)))
+    result, buffers = ask(real, "equations")
+    found = columns(result, buffers)
+    primitives = [result["strings"]["primitive"][int(code)] for code in found["primitive"]]
+    assert {"mul", "tanh", "reduce_sum"} <= set(primitives)
+    assert found["transcendentals"][primitives.index("tanh")] == 64
+    lines = real.documents["jaxpr"].lines
+    assert "tanh" in lines[int(found["row"][primitives.index("tanh")])]
+    result, buffers = ask(real, "equation_groups", group="primitive")
+    assert result["names"][0] in ("mul", "reduce_sum")
+    with pytest.raises(BadRequest, match="there is no group 'colour'; there is line, scope, primitive, dtype"):
+        ask(real, "equation_groups", group="colour")
+    fusion = next(
+        name
+        for name, op in zip(*(real.cost.table[c] for c in ("instruction", "opcode")), strict=True)
+        if op == "fusion"
+    )
+    result, buffers = ask(real, "members", instruction=fusion)
+    opcodes = [result["strings"]["opcode"][int(code)] for code in columns(result, buffers)["opcode"]]
+    assert "tanh" in opcodes
+    with pytest.raises(BadRequest, match="there is no instruction 'nothing'"):
+        ask(real, "members", instruction="nothing")
+
+
+def test_without_a_compile_the_equations_are_counted_and_nothing_else() -> None:
+    traced = inspect(jnp.tanh, jnp.ones(8), stage="trace")
+    assert ask(traced, "equations")[0]["length"] == 1
+    with pytest.raises(BadRequest, match="has no optimised HLO to count"):
+        ask(traced, "ledger")
+
+
+def test_why_nothing_can_be_counted_is_told_in_one_line(inspection: Any) -> None:
+    class Without(fakes.FakeInspection):
+        @property
+        def cost(self) -> Any:
+            raise NoNumbers("f has no optimised HLO to count")
+
+    for method, more in (("ledger", {}), ("cost", {}), ("cost_groups", {"group": "line"}), ("roofline", {})):
+        with pytest.raises(BadRequest, match=r"^f has no optimised HLO to count$"):
+            ask(Without(), method, **more)
+
+
+def test_an_empty_program(inspection: Any) -> None:
+    nothing = cost()
+    inspection.cost = Costs(nothing, roofline.read(nothing, Device(), "cpu"), LEDGER)
+    assert ask(inspection, "ledger")[0]["bytes"] == 0
+    assert ask(inspection, "cost")[0]["length"] == 0
+    assert ask(inspection, "cost_groups", group="scope")[0]["names"] == []
+    assert ask(inspection, "roofline")[0]["length"] == 0
+
+
+def test_the_script_is_sent_when_the_view_is_opened(inspection: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(assets, "text", lambda name: f"the text of {name}")
+    _, [data] = dispatch.answer([inspection], "script", {"doc": "cost"})
+    assert gzip.decompress(data) == b"the text of cost.js"

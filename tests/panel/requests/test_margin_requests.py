@@ -1,0 +1,88 @@
+"""What the code view asks for beside its lines, over marks made by hand."""
+
+from __future__ import annotations
+
+import gzip
+import time
+from typing import Any
+
+import fakes
+import numpy as np
+import pytest
+
+from jaxstage_ext.analysis.margin.line_values import Lane, Mark
+from jaxstage_ext.analysis.margin.resharding_warnings import Warned
+from jaxstage_ext.panel.params import BadRequest
+from jaxstage_ext.panel.requests import dispatch, margin_requests
+from jaxstage_ext.program.cost_inputs import NoNumbers
+
+YOURS, THEIRS = Mark("x,·", "you", "<b>P('x', None)</b>: your choice"), Mark("·", "compiler", "P(None)")
+LANE = Lane({"python": {2: YOURS, 3: THEIRS}, "hlo": {8: YOURS}}, ("A note.",))
+WARNED = (Warned("resharding", "Resharding: x for dot.", "In [5]:2", (8,)), Warned("asked", "Resharding: y.", "", ()))
+PLACES = [[("python", 2), ("hlo", 8)], []]
+
+
+@pytest.fixture
+def inspection() -> fakes.FakeInspection:
+    found: Any = fakes.inspection()
+    found.asked = []
+    found.exchanges = 3, False
+    found.lane = lambda name, progress: found.asked.append(name) or LANE
+    found.warnings = lambda progress: (Lane({"python": {2: Mark("", "resharding", "It moves.")}}), WARNED, PLACES)
+    return found
+
+
+def ask(inspection: Any, method: str, **params: Any) -> tuple[dict[str, Any], list[bytes]]:
+    for _ in range(200):
+        result, buffers = dispatch.answer([inspection], method, {"call": 0} | params)
+        if "pending" not in result:
+            return result, buffers
+        time.sleep(0.01)
+    raise AssertionError("still pending")
+
+
+def numbers(buffer: bytes) -> list[int]:
+    return np.frombuffer(gzip.decompress(buffer), "<i4").tolist()
+
+
+def test_marks_are_sent_once_with_the_rows_that_have_them(inspection: Any) -> None:
+    result, buffers = ask(inspection, "lane", lane="sharding")
+    assert result["marks"] == [["x,·", "you", "<b>P('x', None)</b>: your choice"], ["·", "compiler", "P(None)"]]
+    assert [one["name"] for one in result["columns"]] == ["python row", "python mark", "hlo row", "hlo mark"]
+    assert [numbers(one) for one in buffers] == [[2, 3], [0, 1], [8], [0]]
+    assert result["notes"] == ["A note."]
+    assert inspection.asked == ["sharding"]
+
+
+def test_long_texts_are_cut() -> None:
+    result, _ = margin_requests.packed(Lane({"hlo": {0: Mark("x", "you", "y" * 9000)}}))
+    assert len(result["marks"][0][2]) == margin_requests.MOST_TEXT
+
+
+def test_what_cannot_be_is_said_in_one_line(inspection: Any) -> None:
+    with pytest.raises(BadRequest, match="there is no lane 'heat'; there is sharding, dtypes"):
+        ask(inspection, "lane", lane="heat")
+
+    def refuse(*_: Any) -> None:
+        raise NoNumbers("f was not lowered")
+
+    inspection.lane = inspection.warnings = refuse
+    for method, params in (("lane", {"lane": "sharding"}), ("warnings", {})):
+        with pytest.raises(BadRequest, match=r"^f was not lowered$"):
+            ask(inspection, method, **params)
+
+
+def test_warnings_say_where_they_stand(inspection: Any) -> None:
+    result, buffers = ask(inspection, "warnings")
+    assert result["total"] == 2
+    assert result["warnings"][0] == {
+        "kind": "resharding", "text": "Resharding: x for dot.", "places": [["python", 2], ["hlo", 8]],
+    }  # fmt: skip
+    assert result["warnings"][1]["places"] == []
+    assert result["marks"] == [["", "resharding", "It moves."]]
+    assert [numbers(one) for one in buffers] == [[2], [0]]
+
+
+def test_collectives_are_counted_and_nothing_is_asked_of_the_compiler(inspection: Any) -> None:
+    inspection.lane = inspection.warnings = None
+    assert dispatch.answer([inspection], "exchanges", {"call": 0}) == ({"collectives": 3, "known": False}, [])

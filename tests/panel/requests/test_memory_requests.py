@@ -1,0 +1,170 @@
+"""What the panel is told about memory: columns of buffers, what lives at a moment, the backward pass, out of memory."""
+
+from __future__ import annotations
+
+import gzip
+import time
+from types import SimpleNamespace
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+from golden.record import load_programs
+
+from jaxstage_ext import inspect
+from jaxstage_ext.analysis.memory import allocation_map
+from jaxstage_ext.core.targets import packages
+from jaxstage_ext.core.targets.target import parse
+from jaxstage_ext.inspection import Inspection
+from jaxstage_ext.panel.params import BadRequest
+from jaxstage_ext.panel.requests import dispatch, memory_requests
+from jaxstage_ext.program import tabs
+
+PROGRAMS = load_programs().PROGRAMS
+X = jnp.ones((64, 64))
+
+
+pytestmark = pytest.mark.usefixtures("no_workers_left")
+
+
+def asked(inspection: Inspection, method: str, **params: Any) -> tuple[dict[str, Any], list[bytes]]:
+    """The answer, however often it has to be asked for."""
+    while True:
+        result, buffers = dispatch.answer([inspection], method, {"call": 0, **params})
+        if "pending" not in result:
+            return result, buffers
+        time.sleep(0.05)
+
+
+def step(w: jax.Array, x: jax.Array) -> jax.Array:
+    return w - jax.grad(lambda w: jnp.sin(jnp.sin(x @ w) @ w).sum())(w)
+
+
+@pytest.fixture(scope="module")
+def inspection() -> Inspection:
+    return inspect(step, X, X)
+
+
+def columns(result: dict[str, Any], buffers: list[bytes]) -> dict[str, np.ndarray]:
+    return {
+        described["name"]: np.frombuffer(gzip.decompress(data), described["dtype"])
+        for described, data in zip(result["columns"], buffers, strict=True)
+    }
+
+
+def test_columns_of_all_buffers(inspection: Inspection) -> None:
+    result, buffers = asked(inspection, "memory")
+    found = columns(result, buffers)
+    table = inspection.memory.laid.buffers
+    assert result["buffers"] == len(table) == len(found["start"])
+    assert found["size"].tolist() == table.size.tolist() and found["kind"].tolist() == table.kind.tolist()
+    names = found["names"].tobytes().decode().split("\n")
+    assert names[:1] == ["result"] or "w" in names
+    rows = found["row"]
+    lines = inspection.documents["hlo"].lines
+    for row, value in zip(rows.tolist(), table.value.tolist(), strict=True):
+        if row >= 0:
+            assert f"%{inspection.memory.title(value).partition('{')[0]} = " in lines[row]
+    labels = found["lines"].tobytes().decode().split("\n")
+    own = [labels[i] if i >= 0 else "" for i in found["line"].tolist()]
+    assert own == list(inspection.memory.buffers["line"]) and any(own)
+    [space] = result["spaces"]
+    assert max(found["live 0"]) == space["peak"] and space["name"] == "memory"
+    assert len(found["order"]) == result["length"] == len(found["steps"].tobytes().decode().split("\n"))
+    assert result["fit"]["fits"] is True and set(result["tables"]) >= {"arguments", "advice", "checks"}
+    assert result["tables"]["arguments"]["rows"][0][0] == "w"
+
+
+def test_a_page_that_is_opened_again_is_told_the_same_at_once(
+    inspection: Inspection, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first, buffers = asked(inspection, "memory")
+    monkeypatch.setattr(memory_requests, "_picture", lambda found: pytest.fail("it was made anew"))
+    again, others = asked(inspection, "memory")
+    assert again == first and others == buffers
+
+
+def test_what_lives_at_a_moment(inspection: Inspection) -> None:
+    asked(inspection, "memory")
+    peak = inspection.memory.space().position
+    result, _ = asked(inspection, "memory at", space=0, position=peak)
+    assert result["live"] == inspection.memory.space().peak
+    table = result["table"]
+    assert [column["name"] for column in table["columns"]][:2] == ["buffer", "size"]
+    assert len(table["rows"]) == len(table["places"]) == len(table["lives"]) == table["total"]
+    for (start, end), place in zip(table["lives"], table["places"], strict=True):
+        assert start <= peak <= end and place >= -1
+
+
+def test_the_backward_pass(inspection: Inspection) -> None:
+    asked(inspection, "memory")
+    result, _ = asked(inspection, "kept", policy="")
+    assert [row[0] for row in result["policies"]["rows"]][:2] == ["as it is", "nothing_saveable"]
+    assert result["lines"]["rows"] and result["arrays"]["total"] > 0
+    nothing, _ = asked(inspection, "kept", policy="nothing_saveable")
+    assert nothing["lines"]["rows"] == []
+
+
+@pytest.mark.parametrize(
+    ("method", "params", "message"),
+    [
+        ("memory at", {"space": 7, "position": 0}, "there is no memory 7"),
+        ("memory at", {"space": 0, "position": 10**6}, "position must be"),
+        ("memory at", {"space": "a", "position": 0}, "space must be"),
+        ("kept", {"policy": "x"}, "there is no policy 'x'"),
+    ],
+)
+def test_bad_requests(inspection: Inspection, method: str, params: dict[str, Any], message: str) -> None:
+    asked(inspection, "memory")
+    with pytest.raises(BadRequest, match=message):
+        asked(inspection, method, **params)
+
+
+def test_a_look_that_was_not_taken_and_one_that_cannot_be() -> None:
+    with pytest.raises(BadRequest, match="was not looked at yet"):
+        asked(inspect(step, X, X, stage="lower"), "memory at", space=0, position=0)
+    with pytest.raises(BadRequest, match="was not lowered here"):
+        asked(inspect(step, X, X, stage="trace"), "memory")
+    forward = inspect(jnp.sin, X, stage="lower")
+    asked(forward, "memory")
+    with pytest.raises(BadRequest, match="computes no derivative"):
+        asked(forward, "kept", policy="")
+
+
+def test_of_very_many_buffers_the_largest_are_sent(inspection: Inspection, monkeypatch: pytest.MonkeyPatch) -> None:
+    memory_requests._told.clear()
+    monkeypatch.setattr(memory_requests, "MOST_BUFFERS", 3)
+    monkeypatch.setattr(memory_requests, "MOST_POSITIONS", 3)
+    result, buffers = asked(inspection, "memory")
+    found = columns(result, buffers)
+    assert len(found["start"]) == 3 < result["buffers"] and "steps" not in found
+    assert min(found["size"]) >= sorted(inspection.memory.laid.buffers.size)[-3]
+    memory_requests._told.clear()
+
+
+@pytest.mark.parametrize("target", ["local", "v5e:2x2"])
+@pytest.mark.parametrize("program", [name for name in PROGRAMS if name != "callback"])
+def test_nothing_in_the_picture_overlaps(program: str, target: str) -> None:
+    platform = parse(target).platform
+    if platform == "tpu" and (lacks := packages.find(platform).lacks):
+        pytest.skip(f"{target} {lacks}")
+    function, arguments = PROGRAMS[program]
+    memory = inspect(function, *arguments, stage="lower", target=target).memory
+    found, low = memory.laid.buffers, allocation_map.heights(memory.laid)
+    high = low + found.size
+    for space in memory.spaces:
+        mine = np.flatnonzero((found.space == space.color) & (found.size > 0))
+        assert (high[mine] <= space.reserved).all()
+        for i in mine:
+            together = mine[(found.start[mine] <= found.end[i]) & (found.start[i] <= found.end[mine]) & (mine != i)]
+            assert ((low[together] >= high[i]) | (high[together] <= low[i])).all()
+
+
+def test_out_of_memory_opens_the_memory() -> None:
+    error = SimpleNamespace(stage="compile", message="RESOURCE_EXHAUSTED: Ran out of memory on HBM")
+    assert tabs.out_of_memory(SimpleNamespace(error=error))  # type: ignore[arg-type]
+    assert not tabs.out_of_memory(SimpleNamespace(error=None))  # type: ignore[arg-type]
+    error.message = "INTERNAL"
+    assert not tabs.out_of_memory(SimpleNamespace(error=error))  # type: ignore[arg-type]

@@ -1,0 +1,158 @@
+"""The requests of the tabs shardings, collectives and dtypes: what the panel gets is what JAX says."""
+
+from __future__ import annotations
+
+import gzip
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+from jax.sharding import AxisType, NamedSharding
+from jax.sharding import PartitionSpec as P
+
+from jaxstage_ext import Inspection, inspect
+from jaxstage_ext.panel.params import BadRequest
+from jaxstage_ext.panel.requests import sharding_requests, table_form
+from jaxstage_ext.report.table import Column, Table
+
+pytestmark = pytest.mark.usefixtures("no_workers_left")
+
+
+def shape(*sizes: int, dtype: Any = jnp.float32) -> jax.ShapeDtypeStruct:
+    return jax.ShapeDtypeStruct(sizes, dtype)
+
+
+def layer(w, x):
+    h = (x.astype(jnp.bfloat16) @ w.astype(jnp.bfloat16)).astype(jnp.float32)
+    return jnp.tanh(h).sum(), h
+
+
+@pytest.fixture(scope="module")
+def laid() -> Inspection:
+    specs = (P("data", "model"), P(None, "data"))
+    return inspect(layer, shape(64, 32), shape(10, 64), target="cpu:4", mesh={"data": 2, "model": 2}, in_specs=specs)
+
+
+def ask(method: str, inspection: Inspection, **params: Any) -> tuple[dict[str, Any], list[bytes]]:
+    slow: Any = sharding_requests.METHODS[method]
+    for _ in range(2400):
+        result, buffers = slow([inspection], {"call": 0, **params})
+        if "pending" not in result:
+            return result, buffers
+    raise AssertionError("no answer")
+
+
+def unpacked(buffer: bytes, dtype: str) -> list[Any]:
+    return list(np.frombuffer(gzip.decompress(buffer), dtype).tolist())
+
+
+def column(reply: tuple[dict[str, Any], list[bytes]], name: str) -> list[Any]:
+    result, buffers = reply
+    place = next(i for i, one in enumerate(result["fields"]) if one["name"] == name)
+    if result["fields"][place]["dtype"] == "f8":
+        return unpacked(buffers[place], "<f8")
+    return [None if i < 0 else result["strings"][name][i] for i in unpacked(buffers[place], "<i4")]
+
+
+def by_name(inspection: Inspection, name: str, **params: Any) -> tuple[dict[str, Any], list[bytes]]:
+    values = column(ask("shardings", inspection, **params), "value")
+    return ask("sharding_map", inspection, value=values.index(name), **params)
+
+
+def drawn(reply: tuple[dict[str, Any], list[bytes]]) -> dict[int, tuple[slice, ...]]:
+    """Per device what it holds, from the parts and their holders alone."""
+    told, (holders, _) = reply
+    parts = np.array(unpacked(holders, "<i4")).reshape(*told["tiles"], -1)
+    found = {}
+    for place in np.ndindex(*parts.shape):
+        sizes = zip(place, told["shard"], told["shape"], strict=False)
+        found[int(parts[place])] = tuple(slice(min(i * n, whole), min((i + 1) * n, whole)) for i, n, whole in sizes)
+    return found
+
+
+def test_the_map_of_an_argument_is_that_of_jax(laid: Inspection) -> None:
+    reply = by_name(laid, "w")
+    mesh = jax.make_mesh((2, 2), ("data", "model"), axis_types=(AxisType.Auto,) * 2)
+    jaxs = NamedSharding(mesh, P("data", "model")).devices_indices_map((64, 32))
+    assert drawn(reply) == {device.id: held for device, held in jaxs.items()}
+    told, (_, order) = reply
+    assert told["mesh"] == {"names": ["data", "model"], "sizes": [2, 2]}
+    assert (told["copies"], told["bytes"]) == (1, 32 * 16 * 4)
+    assert unpacked(order, "<i4") == [device.id for device in mesh.devices.ravel()]
+
+
+def test_values_are_listed_with_who_chose_and_how_much_a_device_holds(laid: Inspection) -> None:
+    reply = ask("shardings", laid)
+    assert column(reply, "value") == ["w", "x", "result[0]", "result[1]"]
+    assert column(reply, "chosen by") == ["you", "you", "compiler", "compiler"]
+    assert column(reply, "a device")[:2] == [32 * 16 * 4, 10 * 32 * 4]
+    assert reply[0]["mesh"] == "data=2, model=2"
+    assert [place[0] for place in reply[0]["places"]] == list(range(4))
+
+
+def test_intermediates_come_when_they_are_asked_for(laid: Inspection) -> None:
+    few, all_ = ask("shardings", laid), ask("shardings", laid, all=True)
+    assert all_[0]["length"] > few[0]["length"]
+    kinds = column(all_, "kind")
+    row = kinds.index("intermediate")
+    told, (holders, _) = ask("sharding_map", laid, value=row, all=True)
+    assert sorted(unpacked(holders, "<i4")) == list(range(4))
+    assert told["chosen"] in ("compiler", "you")
+
+
+def test_a_value_that_is_not_there_is_a_bad_request(laid: Inspection) -> None:
+    with pytest.raises(BadRequest):
+        ask("sharding_map", laid, value=99)
+
+
+def test_collectives_are_told_before_the_compiler_is_asked_what_caused_them() -> None:
+    specs = (P("data", "model"), P(None, "data"))
+    mesh = {"data": 2, "model": 2}
+    inspection = inspect(layer, shape(64, 32), shape(10, 64), target="cpu:4", mesh=mesh, in_specs=specs)
+    quick = ask("collectives", inspection, quick=True)
+    assert "_propagation" not in vars(inspection)
+    assert not {"cause", "from", "to"} & {field["name"] for field in quick[0]["fields"]}
+    whole = ask("collectives", inspection)
+    assert "_propagation" in vars(inspection)
+    for name in ("collective", "axes", "payload", "sent", "overlap", "runs"):
+        assert column(quick, name) == column(whole, name)
+
+
+def test_collectives_go_with_their_headline_their_rows_and_their_reasons(laid: Inspection) -> None:
+    result, buffers = reply = ask("collectives", laid)
+    found = laid.collectives
+    assert result["headline"] == found.headline
+    assert result["headline"].startswith("The costliest of") or result["headline"].startswith("One collective")
+    assert column(reply, "collective") == [row.found.kind for row in found.rows]
+    assert np.isnan(column(reply, "time")).all()
+    assert [0, "time", "the target's links are not in the catalogue of devices"] in result["reasons"]
+    lines = laid.documents["hlo"].text.splitlines()
+    for row, name in zip(unpacked(buffers[-1], "<i4"), result["more"]["instruction"], strict=True):
+        assert f"%{name} " in lines[row]
+
+
+def test_conversions_go_with_their_headline(laid: Inspection) -> None:
+    result, buffers = reply = ask("dtypes", laid)
+    assert "the program promotes 1 value, demotes 2 values" in result["headline"].lower()
+    stages = column(reply, "stage")
+    assert stages.count("jaxpr") == 3
+    assert [row for row, stage in zip(unpacked(buffers[-1], "<i4"), stages, strict=True) if stage == "jaxpr"] == [
+        -1
+    ] * 3
+
+
+def test_a_table_travels_as_it_is() -> None:
+    columns = {
+        "name": Column(["a", None, "", "a"]),
+        "size": Column(np.array([1.0, np.nan, 3.0, 0.0]), "B", "how large"),
+        "left out": Column([1, 2, 3, 4]),
+    }
+    reasons = {(1, "size"): "nobody knows", (2, "left out"): "no"}
+    reply = table_form.packed(Table("sizes", columns, reasons), {"name": "n", "size": "s"})
+    assert column(reply, "name") == ["a", None, table_form.NOTHING, "a"]
+    size = column(reply, "size")
+    assert (size[0], np.isnan(size[1]), size[2:]) == (1.0, True, [3.0, 0.0])
+    assert reply[0]["fields"][1] == {"name": "size", "title": "s", "hint": "how large", "unit": "B", "dtype": "f8"}
+    assert reply[0]["reasons"] == [[1, "size", "nobody knows"]]

@@ -1,0 +1,255 @@
+"""Looks that take long: pending until they are done, one job a question, stopped on demand."""
+
+from __future__ import annotations
+
+import gc
+import threading
+import time
+import weakref
+
+import fakes
+import pytest
+
+from jaxstage_ext.panel import jobs
+from jaxstage_ext.panel.params import BadRequest
+from jaxstage_ext.panel.requests import dispatch
+from jaxstage_ext.worker.pool import WorkerDied
+
+PATIENCE = 10.0
+
+
+@pytest.fixture
+def method(monkeypatch):
+    """A function that makes a look the wire method "look"."""
+
+    def install(look):
+        monkeypatch.setitem(dispatch._METHODS, "look", jobs.slow(look))
+
+    return install
+
+
+def ask(made, method="look", **params):
+    return dispatch.answer([made], method, {"call": 0} | params)
+
+
+def until(said):
+    """What it says, once that is true."""
+    end = time.monotonic() + PATIENCE
+    while not (value := said()) and time.monotonic() < end:
+        time.sleep(0.005)
+    return value
+
+
+def nothing_runs():
+    return not any(thread.name == "jaxstage look" for thread in threading.enumerate())
+
+
+class Held:
+    """A look that goes on until it is let go."""
+
+    def __init__(self, result="done"):
+        self.go, self.begun, self.result = threading.Event(), 0, result
+
+    def __call__(self, inspections, params, progress):
+        self.begun += 1
+        progress("pass 3 of 90")
+        while not self.go.wait(0.005):
+            progress.check()
+        return {"result": self.result, "of": params.get("of", "")}, [b"data"]
+
+
+def finish(made, **params):
+    """The answer of a look that has been let go."""
+    end = time.monotonic() + PATIENCE
+    while "pending" in (reply := ask(made, **params))[0] and time.monotonic() < end:
+        time.sleep(0.005)
+    return reply
+
+
+def test_it_is_pending_with_its_progress_until_the_answer_comes(method):
+    made, look = fakes.inspection(), Held()
+    method(look)
+    ask(made)
+    assert until(lambda: ask(made)[0]["pending"]["progress"]) == "pass 3 of 90"
+    first, second = (ask(made)[0]["pending"]["elapsed"] for _ in range(2))
+    assert 0 < first < second
+    assert ask(made)[1] == []
+    look.go.set()
+    assert finish(made) == ({"result": "done", "of": ""}, [b"data"])
+    assert look.begun == 1
+
+
+def test_the_request_thread_is_free_while_a_look_runs(method):
+    made, look = fakes.inspection(), Held()
+    method(look)
+    assert "pending" in ask(made)[0]
+    assert ask(made, "page", doc="hlo", start=0, end=1)[0]["lines"] == [fakes.HLO[0]]
+    look.go.set()
+
+
+def test_what_is_known_already_is_answered_at_once(method, monkeypatch):
+    monkeypatch.setattr(jobs, "GRACE", PATIENCE)
+    method(lambda inspections, params, progress: ({"known": 1}, []))
+    assert ask(fakes.inspection()) == ({"known": 1}, [])
+
+
+def test_each_inspection_and_question_has_a_job_of_its_own(method):
+    one, other, look = fakes.inspection(), fakes.inspection(), Held()
+    method(look)
+    for made, params in [(one, {}), (one, {"pass": 3}), (other, {}), (one, {})]:
+        assert "pending" in ask(made, **params)[0]
+    assert until(lambda: look.begun == 3)
+    look.go.set()
+    for made, params in [(one, {}), (one, {"pass": 3}), (other, {})]:
+        assert finish(made, **params)[0]["result"] == "done"
+    assert look.begun == 3
+
+
+def test_an_error_is_one_line_and_the_next_request_begins_anew(method, monkeypatch):
+    monkeypatch.setattr(jobs, "GRACE", PATIENCE)
+    made, calls = fakes.inspection(), []
+
+    def look(inspections, params, progress):
+        calls.append(params)
+        if len(calls) == 1:
+            raise RuntimeError("XLA\nsaid no")
+        return {"fine": True}, []
+
+    method(look)
+    reply, _ = dispatch.reply([made], {"id": 1, "method": "look", "params": {"call": 0}})
+    assert reply["error"] == "RuntimeError: XLA said no"
+    assert finish(made) == ({"fine": True}, [])
+
+
+def test_what_a_worker_did_not_survive_is_said_without_its_log(method):
+    def look(inspections, params, progress):
+        raise WorkerDied("the compile worker for cpu was ended by SIGSEGV", "signal", "F0000 bad\nmore of it")
+
+    method(look)
+    with pytest.raises(BadRequest) as refused:
+        finish(fakes.inspection())
+    assert str(refused.value) == "WorkerDied: the compile worker for cpu was ended by SIGSEGV"
+
+
+def test_even_an_exit_ends_as_an_error_not_as_a_look_for_ever(method):
+    def look(inspections, params, progress):
+        raise SystemExit(3)
+
+    method(look)
+    with pytest.raises(BadRequest, match="SystemExit: 3"):
+        finish(fakes.inspection())
+
+
+def test_cancel_ends_the_look_and_the_next_request_begins_anew(method):
+    made, look, ended = fakes.inspection(), Held(), threading.Event()
+
+    def noticed(inspections, params, progress):
+        progress.on_stop(ended.set)
+        return look(inspections, params, progress)
+
+    method(noticed)
+    assert "pending" in ask(made, doc="hlo")[0]
+    assert ask(made, "cancel", of="look", doc="jaxpr") == ({"stopped": False}, [])
+    assert not ended.is_set()
+    assert ask(made, "cancel", of="look", doc="hlo") == ({"stopped": True}, [])
+    assert ended.wait(PATIENCE)
+    assert until(nothing_runs)
+    assert ask(made, "cancel", of="look", doc="hlo") == ({"stopped": False}, [])
+    look.go.set()
+    assert finish(made, doc="hlo")[0]["result"] == "done"
+    assert look.begun == 2
+
+
+def test_a_stop_is_heard_in_whatever_the_look_reports():
+    progress, called = jobs.Progress(), []
+    progress.heard(0.5, "text")
+    progress.stop()
+    progress.on_stop(lambda: called.append("late"))
+    assert (progress.text, called) == ("text", ["late"])
+    for report in (progress.check, lambda: progress("more"), lambda: progress.heard(1.0, None)):
+        with pytest.raises(jobs.Stopped):
+            report()
+
+
+@pytest.mark.parametrize(
+    ("params", "said"),
+    [
+        ({"of": "page"}, "'page' is no look that can be stopped"),
+        ({"of": 3}, "of must be text, not 3"),
+        ({}, "of must be text, not None"),
+        ({"of": "look", "call": 7}, "call must be an integer from 0 to 0, not 7"),
+    ],
+)
+def test_a_cancel_that_names_no_look_is_refused(method, params, said):
+    method(Held())
+    with pytest.raises(BadRequest) as refused:
+        ask(fakes.inspection(), "cancel", **params)
+    assert str(refused.value) == said
+
+
+def test_looks_without_end_are_refused(method):
+    made, look = fakes.inspection(), Held()
+    method(look)
+    for number in range(jobs.MOST):
+        assert "pending" in ask(made, number=number)[0]
+    with pytest.raises(BadRequest, match="4 looks at this call are under way; wait for one of them, or stop it"):
+        ask(made, number=99)
+    look.go.set()
+    assert finish(made, number=0)[0]["result"] == "done"
+    assert until(lambda: finish(made, number=99)[0]["result"]) == "done"
+
+
+def test_many_threads_asking_get_one_job(method):
+    made, look, replies = fakes.inspection(), Held(), []
+    method(look)
+    threads = [threading.Thread(target=lambda: replies.append(ask(made))) for _ in range(20)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len(replies) == 20
+    assert all("pending" in result for result, _ in replies)
+    assert look.begun == 1
+    look.go.set()
+
+
+def test_a_closed_panel_stops_its_looks_and_nothing_is_kept(method):
+    made, look = fakes.inspection(), Held()
+    method(look)
+    assert "pending" in ask(made)[0]
+    jobs.stop_all([made])
+    assert until(nothing_runs)
+    gone = weakref.ref(made)
+    del made
+    gc.collect()
+    assert gone() is None
+
+
+def test_an_answer_nobody_fetches_does_not_keep_its_inspection(method):
+    made, look = fakes.inspection(), Held()
+    method(look)
+    assert "pending" in ask(made)[0]
+    look.go.set()
+    assert until(nothing_runs)
+    gone = weakref.ref(made)
+    del made
+    gc.collect()
+    assert gone() is None
+
+
+def test_a_failure_does_not_keep_its_inspection(method):
+    go = threading.Event()
+
+    def look(inspections, params, progress):
+        go.wait(PATIENCE)
+        raise ValueError(f"about {inspections[0].name}")
+
+    made = fakes.inspection()
+    method(look)
+    assert "pending" in ask(made)[0]
+    go.set()
+    assert until(nothing_runs)
+    gone = weakref.ref(made)
+    del made
+    gc.collect()
+    assert gone() is None

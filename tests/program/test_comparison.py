@@ -1,0 +1,188 @@
+"""The compare table: figures are XLA's own, unknown ones say why, marks only where they mean something."""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+from dataclasses import replace
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import pytest
+from jax.sharding import PartitionSpec as P
+
+import jaxstage_ext
+from jaxstage_ext.core.targets import packages
+from jaxstage_ext.core.targets.devices import CATALOGUE, memory_of
+from jaxstage_ext.core.targets.target import parse
+from jaxstage_ext.program import comparison
+from jaxstage_ext.program.comparison import COLUMNS, Cell, Row, Table, marked
+
+W, X = jax.ShapeDtypeStruct((256, 128), jnp.float32), jax.ShapeDtypeStruct((64, 256), jnp.float32)
+
+NOT_COMPILED = "this was not compiled: %lower stops before"
+
+
+def product(w: Any, x: Any) -> Any:
+    return jnp.tanh(x @ w)
+
+
+def inspected(*targets: str, **given: Any) -> Any:
+    for target in targets:
+        if (platform := parse(target).platform) in ("tpu", "cuda") and (lacks := packages.find(platform).lacks):
+            pytest.skip(f"{target} {lacks}")
+    return jaxstage_ext.inspect(product, W, X, target=list(targets), **given)
+
+
+def row(table: Table, target: str) -> Row:
+    return next(row for row in table.rows if row.target == target)
+
+
+def test_figures_are_xlas_own() -> None:
+    inspection = inspected("local", "cpu:4", mesh=None)
+    table = inspection.compare()
+    compiled = jax.jit(product).lower(W, X).compile()
+    costs: Any = compiled.cost_analysis()
+    costs = costs[0] if isinstance(costs, list) else costs
+    for target in ("local", "cpu:4"):
+        cells = row(table, target).cells
+        assert cells["flops"].value == costs["flops"]
+        assert cells["bytes"].value == costs["bytes accessed"]
+        assert cells["memory"].value == compiled.memory_analysis().peak_memory_in_bytes
+        assert cells["fusions"].value == inspection.targets[target].documents["hlo"].text.count(" fusion(")
+        assert cells["compile"].value == inspection.targets[target].seconds["compile"]
+
+
+def test_collectives_are_those_of_the_hlo() -> None:
+    table = inspected("cpu:4", "cpu:1", stage="lower").compare()
+    assert row(table, "cpu:4").cells["collectives"] == Cell(
+        None, "unknown", "this was not compiled: %lower stops before"
+    )
+    table = inspected("cpu:4", "cpu:8", mesh="d=4", in_specs=(P("d"), P(None, "d"))).compare()
+    for target in ("cpu:4", "cpu:8"):
+        cells = row(table, target).cells
+        assert (cells["collectives"].value, cells["collectives"].note) == (1, "1 all-reduce")
+        assert (cells["exchanged"].value, cells["exchanged"].text) == (64 * 128 * 4, "32.8 kB")
+        assert not cells["exchanged"].mark
+
+
+def test_memory_is_held_against_one_device() -> None:
+    table = inspected("v5e:2x2", "v4:2x2x1", "h100").compare()
+    for target in ("v5e:2x2", "v4:2x2x1", "h100"):
+        cells = row(table, target).cells
+        assert cells["capacity"].value == memory_of(parse(target))
+        assert cells["fits"].value is True
+        assert cells["fits"].note is not None
+        assert cells["fits"].note.endswith("% of the memory")
+    v4 = CATALOGUE["v4"].memory
+    assert v4 is not None
+    assert row(table, "v4:2x2x1").cells["capacity"].value == v4 / 2
+
+
+def test_kernels_of_a_gpu_are_its_instructions_that_launch_one() -> None:
+    inspection = inspected("h100", "cpu:1")
+    text = inspection.documents["hlo"].text
+    launched = text[text.index("\nENTRY") :].count(" fusion(") + text.count(" custom-call(")
+    assert row(inspection.compare(), "h100").cells["kernels"].value == launched > 0
+
+
+def test_what_does_not_fit_is_told() -> None:
+    large = jax.ShapeDtypeStruct((1 << 17, 1 << 16), jnp.float32)
+    if lacks := packages.find("cuda").lacks:
+        pytest.skip(f"h100 {lacks}")
+    table = jaxstage_ext.inspect(lambda x: x @ x.T, large, target=["h100", "cpu:1"], stage="compile").compare()
+    cells = row(table, "h100").cells
+    assert (cells["fits"].value, cells["fits"].text) == (False, "no")
+    assert cells["fits"].note is not None
+    assert "times of the memory" in cells["fits"].note
+
+
+def test_the_compilers_estimate_is_named_so_or_explained() -> None:
+    table = inspected("v5e:2x2", "cpu:1").compare()
+    time, cycles = (row(table, "v5e:2x2").cells[name] for name in ("time", "cycles"))
+    assert cycles.value is not None
+    assert time.value is not None or time.reason == "the compiler leaves its estimate open for a part of the program"
+    titles = {column.name: column.title for column in COLUMNS}
+    assert (titles["time"], titles["cycles"]) == ("compiler's estimate", "estimated cycles")
+    for name in ("time", "cycles", "kernels", "capacity", "fits"):
+        assert row(table, "cpu:1").cells[name].value is None
+        assert row(table, "cpu:1").cells[name].reason
+
+
+def test_every_unknown_has_its_reason() -> None:
+    for cell in (cell for one in inspected("local", "cpu:2").compare().rows for cell in one.cells.values()):
+        assert (cell.value is None) == (cell.reason is not None), cell
+        assert cell.text
+
+
+def test_a_target_that_failed_is_one_line_among_the_others() -> None:
+    def calls_back(x: Any) -> Any:
+        jax.debug.callback(lambda x: None, x)
+        return x + 1
+
+    if lacks := packages.find("tpu").lacks:
+        pytest.skip(f"v5e:2x2 {lacks}")
+    table = jaxstage_ext.inspect(calls_back, X, target=["cpu:1", "v5e:2x2"]).compare()
+    failed = row(table, "v5e:2x2")
+    assert failed.error is not None
+    assert failed.error.startswith("lower failed: NotOnTarget: the program calls back into Python")
+    assert failed.cells["memory"] == Cell(None, "unknown", "lower failed")
+    assert row(table, "cpu:1").cells["memory"].value is not None
+    assert "v5e:2x2: lower failed" in str(table)
+
+
+def made(**values: float | None) -> list[Row]:
+    known = {column.name: Cell(None, "unknown", "no reason") for column in COLUMNS}
+    cells = {name: Cell(value, str(value), None if value is not None else "none") for name, value in values.items()}
+    return [Row("v5e:2x2", "tpu", {**known, **cells})]
+
+
+def test_best_and_worst_only_where_known_and_different() -> None:
+    rows = [made(memory=memory, flops=flops)[0] for memory, flops in ((3, 1), (1, 2), (None, 3), (3, 4))]
+    marks = [(one.cells["memory"].mark, one.cells["flops"].mark) for one in marked(rows)]
+    assert marks == [("worst", ""), ("best", ""), ("", ""), ("worst", "")]
+    assert all(not one.cells["memory"].mark for one in marked([made(memory=2)[0], made(memory=2)[0]]))
+    cpu = replace(made(memory=0)[0], device="cpu, 4 devices")
+    assert [one.cells["memory"].mark for one in marked([cpu, *rows[:2]])] == ["", "worst", "best"]
+
+
+def test_it_goes_through_json_pandas_text_and_html() -> None:
+    table = inspected("local", "cpu:2").compare()
+    assert Table.from_dict(json.loads(json.dumps(table.to_dict()))) == table
+    assert str(table).splitlines()[0].split()[:3] == ["target", "fits", "peak"]
+    assert "unknown kernels on local, kernels on cpu:2: the HLO of a CPU does not tell" in str(table)
+    html = table._repr_html_()
+    assert html.count("<tr>") == 3
+    assert "<script" not in html
+    if importlib.util.find_spec("pandas"):
+        assert list(table.to_pandas().index) == ["local", "cpu:2"]
+    else:
+        with pytest.raises(ImportError):
+            table.to_pandas()
+
+
+def test_names_are_data_not_markup() -> None:
+    table = inspected("local", "cpu:2").compare()
+    bad = replace(table.rows[0], target="<img onerror=x>", error='"><script>alert(1)</script>')
+    html = replace(table, rows=(bad,))._repr_html_()
+    assert "<img" not in html
+    assert "<script" not in html
+
+
+def test_the_summary_holds_it_once_and_every_form_shows_it() -> None:
+    inspection = inspected("local", "cpu:2")
+    first, second = (one.summary() for one in inspection.targets.values())
+    assert [one["target"] for one in first["compare"]["rows"]] == ["local", "cpu:2"]
+    assert (first["compare"]["row"], second["compare"]) == (0, {"row": 1})
+    assert first["views"][1] == "compare"
+    assert "peak memory" in repr(inspection).split("┌")[0]
+    assert inspected("local").summary()["compare"] is None
+
+
+def test_it_costs_no_second_analysis(monkeypatch: pytest.MonkeyPatch) -> None:
+    inspection = inspected("cpu:1", "cpu:2")
+    inspection.summary()
+    monkeypatch.setattr(comparison, "row", lambda _: pytest.fail("computed again"))
+    inspection.compare()
+    inspection.summary()

@@ -1,0 +1,84 @@
+"""A call's targets, saved and opened again: figures, documents, the comparison."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import jax.numpy as jnp
+import pytest
+from jax.sharding import PartitionSpec as P
+
+import jaxstage_ext
+from jaxstage_ext import Inspection
+from jaxstage_ext.panel import page
+from jaxstage_ext.report import saved_form
+from jaxstage_ext.views.text import panel_text
+
+X = jnp.ones((8, 8))
+
+
+@pytest.fixture(scope="module")
+def inspection() -> Any:
+    given: dict[str, Any] = {"mesh": "d=2", "in_specs": (P("d"),)}
+    return jaxstage_ext.inspect(lambda x: jnp.tanh(x).sum(), X, target=["cpu:2", "cpu:4", "cpu:8"], **given)
+
+
+def test_all_targets_come_back(inspection: Any) -> None:
+    again = Inspection.from_json(inspection.to_json())
+    assert list(again.targets) == ["cpu:2", "cpu:4", "cpu:8"]
+    assert str(again.target) == "cpu:2"
+    assert again.targets["cpu:4"].targets is again.targets
+    for name, one in inspection.targets.items():
+        for kind in one.documents:
+            assert again.targets[name].documents[kind].text == one.documents[kind].text
+        assert again.targets[name].seconds == one.seconds
+    assert again.compare() == inspection.compare()
+    assert again.to_json() == inspection.to_json()
+    assert panel_text(list(again.targets.values())) == panel_text(list(inspection.targets.values()))
+
+
+def test_another_target_answers_where_it_was_the_one_saved(inspection: Any) -> None:
+    again = Inspection.from_json(inspection.targets["cpu:8"].to_json())
+    assert str(again.target) == "cpu:8"
+    assert list(again.targets) == ["cpu:2", "cpu:4", "cpu:8"]
+
+
+def test_the_offline_page_of_a_saved_one_has_the_comparison(inspection: Any) -> None:
+    again = Inspection.from_json(inspection.to_json())
+    assert again.summary()["views"] == ["code", "compare"]
+    state = page._state(list(again.targets.values()))
+    assert [row["target"] for row in state["calls"][0]["compare"]["rows"]] == ["cpu:2", "cpu:4", "cpu:8"]
+
+
+def test_documents_beyond_the_bound_are_left_out_and_that_is_said(inspection: Any, monkeypatch: Any) -> None:
+    size = sum(len(one.text) for one in inspection.documents.values())
+    monkeypatch.setattr(saved_form, "LARGEST", size + 10)
+    text = inspection.to_json()
+    again = Inspection.from_json(text)
+    assert again.documents["hlo"].text == inspection.documents["hlo"].text
+    assert not again.targets["cpu:4"].documents
+    assert any("Its documents are not in the saved file" in n for n in again.targets["cpu:4"].summary()["notes"])
+    assert again.compare() == inspection.compare()
+    assert again.to_json() == text
+
+
+def test_a_file_of_the_first_format_opens(inspection: Any) -> None:
+    data = json.loads(inspection.to_json())
+    old = {name: data[name] for name in ("summary", "frames", "documents")} | {"jaxstage": 1}
+    again = Inspection.from_json(json.dumps(old))
+    assert list(again.targets) == ["local"]
+    assert again.documents["hlo"].text == inspection.documents["hlo"].text
+    with pytest.raises(ValueError, match="no comparison that can be read"):
+        again.compare()
+
+
+@pytest.mark.parametrize("name", ["others", "order", "compare", "summary"])
+@pytest.mark.parametrize("value", [3, "x", [1], {"cpu:4": None}])
+def test_damage_is_one_line(inspection: Any, name: str, value: Any) -> None:
+    text = json.dumps(json.loads(inspection.to_json()) | {name: value})
+    try:
+        Inspection.from_json(text).compare()
+    except ValueError as error:
+        assert "inspection" in str(error)
+        assert "\n" not in str(error)

@@ -1,0 +1,58 @@
+"""Charts as plain plotly figures."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+from made_costs import Device, Instruction, cost
+
+from jaxstage_ext.analysis.cost import roofline
+from jaxstage_ext.views import figures
+
+TWO = (Instruction("<dot>", "dot", 1000, 40, line="In [5]:2"), Instruction("add", "add", 10, 40, line=""))
+
+
+def test_a_roofline_has_points_ceilings_and_the_verdict() -> None:
+    figure = figures.roofline(roofline.read(cost(*TWO), Device(), "cpu"))
+    named = {trace.name: trace for trace in figure.data}
+    assert list(named) == ["f32 100 FLOP/s", "bf16 1 kFLOP/s", "memory 10 B/s", "bound by compute", "bound by memory"]
+    assert named["f32 100 FLOP/s"].x[0] == 10, "the ridge"
+    assert [float(named["bound by compute"].x[0]), float(named["bound by compute"].y[0])] == [25, 100]
+    assert figure.layout.xaxis.type == figure.layout.yaxis.type == "log"
+    assert "Bound by compute" in figure.layout.title.text
+
+
+def test_a_hover_names_instruction_and_line_and_no_name_is_markup() -> None:
+    figure = figures.roofline(roofline.read(cost(*TWO), Device(), "cpu"))
+    texts = [text for trace in figure.data if trace.mode == "markers" for text in trace.text]
+    assert texts[0].startswith("<b>&lt;dot&gt;</b><br>In [5]:2<br>1 kFLOP, 40 B, 25 FLOP/B<br>at least 10 s")
+    assert "<br>source unknown<br>" in texts[1]
+
+
+def test_the_more_bytes_the_larger() -> None:
+    three = [Instruction(f"i{n}", "add", 10, n) for n in (1, 100, 10_000)]
+    figure = figures.roofline(roofline.read(cost(*three), Device(), "cpu"))
+    sizes = np.concatenate([trace.marker.size for trace in figure.data if trace.mode == "markers"])
+    assert sorted(sizes)[-1] == pytest.approx(36)
+    assert len(set(sizes.round(3))) == 3
+
+
+@pytest.mark.parametrize(("n", "kind"), [(3000, "scatter"), (3001, "scattergl")])
+def test_many_points_are_drawn_by_webgl(n: int, kind: str) -> None:
+    many = [Instruction(f"i{i}", "add", 10, 40) for i in range(n)]
+    figure = figures.roofline(roofline.read(cost(*many), Device(), "cpu"))
+    assert [trace.type for trace in figure.data if trace.mode == "markers"] == [kind]
+
+
+def test_a_device_without_peaks_gives_an_empty_chart_that_says_so() -> None:
+    figure = figures.roofline(roofline.read(cost(*TWO), Device("a <toaster>", {}, None), "cpu"))
+    assert not figure.data
+    assert "the peaks of a &lt;toaster&gt; are unknown" in figure.layout.title.text
+
+
+def test_plotly_is_imported_when_a_figure_is_made() -> None:
+    code = "import sys, jaxstage_ext.views.figures; assert not [m for m in sys.modules if m.startswith('plotly')]"
+    subprocess.run([sys.executable, "-c", code], check=True)

@@ -1,0 +1,77 @@
+"""Two kernels with compile workers at once: neither disturbs the other, nor a process that holds libtpu."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import textwrap
+from pathlib import Path
+
+import pytest
+
+import jaxstage_ext
+from jaxstage_ext.core.targets import packages
+from jaxstage_ext.worker import pool
+
+pytestmark = pytest.mark.usefixtures("workers_of_our_own")
+REPO = Path(__file__).parents[2]
+LOOKS = textwrap.dedent("""
+    import sys
+    import jax.numpy as jnp
+    from jaxstage_ext import inspect
+    from jaxstage_ext.core import cache
+    cache.enable(False)
+    for n in range(4):
+        ins = inspect(lambda x: jnp.tanh(x @ x) * n, jnp.ones((8, 8)), target=sys.argv[1])
+        assert "tanh" in ins.documents["hlo"].text, ins.error
+    print("fine")
+""")
+
+
+def kernel(code: str, *arguments: str, **environment: str) -> subprocess.Popen[str]:
+    return subprocess.Popen(
+        [sys.executable, "-c", code, *arguments],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        cwd=REPO,
+        env=os.environ | environment,
+    )
+
+
+@pytest.mark.parametrize("target", ["cpu:2", "v5e:2x2", "h100:2"])
+def test_two_kernels_compile_at_once(target: str) -> None:
+    if lacks := packages.find({"c": "cpu", "v": "tpu", "h": "cuda"}[target[0]]).lacks:
+        pytest.skip(lacks)
+    kernels = [kernel(LOOKS, target) for _ in range(2)]
+    told = [each.communicate(timeout=200) for each in kernels]
+    assert [out for out, _ in told] == ["fine\n"] * 2, told
+
+
+HOLDS_LIBTPU = textwrap.dedent("""
+    import sys
+    from jaxlib import xla_client
+    xla_client.load_pjrt_plugin_dynamically("tpu", sys.argv[1])
+    xla_client.initialize_pjrt_plugin("tpu")
+    xla_client.make_tfrt_tpu_c_api_device_topology("v5e:2x2")
+    print("holds it", flush=True)
+    sys.stdin.read()
+""")
+
+
+@pytest.mark.skipif(bool(packages.find("tpu").lacks), reason="libtpu is not installed")
+@pytest.mark.parametrize("several", ["", "1"])
+def test_a_process_that_holds_libtpu_is_no_hindrance(several: str) -> None:
+    asked = {"ALLOW_MULTIPLE_LIBTPU_LOAD": several} if several else {}
+    holder = kernel(HOLDS_LIBTPU, packages.find("tpu").library, TPU_SKIP_MDS_QUERY="1", **asked)
+    try:
+        assert holder.stdout and holder.stdout.readline() == "holds it\n"
+        for n in range(2):
+            ins = jaxstage_ext.inspect(lambda x, n=n: x + n + 1, 1.0, target="v5e:2x2")
+            assert ins.documents["hlo"].text
+        assert list(pool.running()) == ["tpu"]
+        assert holder.poll() is None
+    finally:
+        holder.communicate()

@@ -380,7 +380,7 @@ class Inspection(Looks):
     @staticmethod
     def from_json(text: str) -> Inspection:
         """The Inspection that `to_json` wrote, with its targets. Raises ValueError for anything else."""
-        from jaxstage_ext.saved import opened
+        from jaxstage_ext.program.saved import opened
 
         return opened(text)
 

@@ -57,7 +57,7 @@ def run(demo: ModuleType, name: str, *first: str) -> nbformat.NotebookNode:
 
 
 NO_COMPILERS = """
-from jaxstage_ext.core import packages
+from jaxstage_ext.core.targets import packages
 packages._libtpu = lambda: packages.Compiler(lacks="needs libtpu, the TPU compiler: pip")
 packages._cuda = lambda: packages.Compiler(lacks="needs JAX's CUDA plugin: pip")
 """

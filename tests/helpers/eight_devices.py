@@ -19,7 +19,7 @@ _HEAD = """
 import jax, jax.numpy as jnp
 from jax.sharding import AxisType, NamedSharding, PartitionSpec as P
 from jaxstage_ext import inspect
-from jaxstage_ext.analysis.sharding_map import ShardingMap
+from jaxstage_ext.analysis.sharding.sharding_map import ShardingMap
 def mesh(kind):
     return jax.make_mesh((4, 2), ("data", "model"), axis_types=(kind,) * 2)
 def shape(*sizes, sharding=None):

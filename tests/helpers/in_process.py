@@ -1,6 +1,6 @@
 """JAX's own compile of the golden programs for devices that are not here, in one process: what the worker must equal.
 
-`PYTHONPATH=. python tests/in_process.py tpu v5e:2x2` writes {program: module text or null} to standard output.
+`PYTHONPATH=. python tests/helpers/in_process.py tpu v5e:2x2` writes {program: module text or null} to standard output.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ os.environ.update(
 )
 
 import jax
-from golden.record import load_programs
+from tests.golden.record import load_programs
 from jax.experimental import topologies
 
 from jaxstage_ext.core import jax_private

@@ -1,6 +1,6 @@
 """JAX's own compile of functions on a mesh of eight real devices beside ours on a mesh of none; prints {case: equal}.
 
-`PYTHONPATH=. python tests/mesh_oracle.py`
+`PYTHONPATH=. python tests/helpers/mesh_oracle.py`
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ os.environ.update(JAX_PLATFORMS="cpu", JAX_NUM_CPU_DEVICES="8")
 
 import jax
 import jax.numpy as jnp
-from golden.record import load_programs
+from tests.golden.record import load_programs
 from jax.sharding import AxisType, NamedSharding
 from jax.sharding import PartitionSpec as P
 

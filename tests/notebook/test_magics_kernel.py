@@ -182,7 +182,7 @@ def test_an_interrupt_ends_a_compile_in_the_worker(kernel: Kernel, options: str)
     kernel.run(ENDLESS)
     reply = kernel.run_until_compiling(f"%compile {options} sums()", lambda _: kernel.process.interrupt_kernel())
     assert reply.content["ename"] == "KeyboardInterrupt"
-    assert kernel.run("from jaxstage_ext.core import worker; worker.running()").values == ["{}"]
+    assert kernel.run("from jaxstage_ext.worker import pool; pool.running()").values == ["{}"]
     assert "interrupted in compile" in reply.panel
     assert kernel.run("%compile -t cpu:2 --run -t local loss(w, x)").content["status"] == "ok"
 

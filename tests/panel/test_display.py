@@ -255,5 +255,5 @@ def test_a_closed_panel_lets_go_of_everything(notebook):
 
 
 def test_views_import_neither_jax_nor_widgets_until_needed():
-    code = "import sys; from jaxstage_ext.views import display, page; print({'jax', 'ipywidgets'} & {*sys.modules})"
+    code = "import sys; from jaxstage_ext.panel import display, page; print({'jax', 'ipywidgets'} & {*sys.modules})"
     assert subprocess.check_output([sys.executable, "-c", code], text=True).strip() == "set()"

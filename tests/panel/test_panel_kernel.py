@@ -12,11 +12,11 @@ import pytest
 client = pytest.importorskip("jupyter_client.manager")
 pytest.importorskip("ipykernel")
 
-TESTS = Path(__file__).parent
+TESTS = Path(__file__).parents[1]
 START = """
 import fakes, time, ipywidgets
 from pathlib import Path
-from jaxstage_ext.views import assets, display
+from jaxstage_ext.panel import assets, display
 assets.STATIC = Path({static!r})
 made = [fakes.inspection()]
 shown = display.show(made)
@@ -29,7 +29,7 @@ def kernel(tmp_path_factory):
     static = tmp_path_factory.mktemp("static")
     (static / "panel.js").write_text("export default {}")
     (static / "panel.css").write_text("")
-    path = os.pathsep.join([str(TESTS), str(TESTS.parent)])
+    path = os.pathsep.join([str(TESTS / "helpers"), str(TESTS.parent)])
     manager = client.KernelManager()
     manager.kernel_spec.argv[0] = sys.executable
     manager.start_kernel(env=os.environ | {"PYTHONPATH": path})

@@ -180,7 +180,7 @@ def test_what_a_killed_kernel_did_not_finish_goes(tmp_path: Path) -> None:
 SEVERAL = textwrap.dedent("""
     import sys
     from pathlib import Path
-    from jaxstage_ext.core.disk_cache import Disk
+    from jaxstage_ext.store.disk import Disk
     disk = Disk(Path(sys.argv[1]), 60_000)
     for i in range(300):
         key = f"{i % 20:064x}"
@@ -230,7 +230,7 @@ def test_settings_act(tmp_path: Path) -> None:
 
 
 def test_the_environment_names_the_folder(tmp_path: Path) -> None:
-    code = "from jaxstage_ext.core import cache; cache.put(cache.key('x'), b'data')"
+    code = "from jaxstage_ext.store import cache; cache.put(cache.key('x'), b'data')"
     subprocess.run(
         [sys.executable, "-c", code],
         check=True,

@@ -128,8 +128,8 @@ def test_a_full_temporary_disk_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
 
 KERNEL = """
 import os, sys, time
-from jaxstage_ext.core import worker
-print(worker.ask("cpu", {"method": "ping"})["pid"], flush=True)
+from jaxstage_ext.worker import pool
+print(pool.ask("cpu", {"method": "ping"})["pid"], flush=True)
 sys.stdin.read()
 """
 

@@ -128,21 +128,21 @@ def test_a_forked_child_leaves_the_parent_s_worker_alone() -> None:
 FORKS = textwrap.dedent("""
     import os, sys, warnings
     warnings.simplefilter("ignore")
-    from jaxstage_ext.core import worker
-    pid = worker.ask("cpu", {"method": "ping"})["pid"]
+    from jaxstage_ext.worker import pool
+    pid = pool.ask("cpu", {"method": "ping"})["pid"]
     if os.fork() == 0:
-        print("child", worker.running(), flush=True)
+        print("child", pool.running(), flush=True)
         sys.exit()
     os.wait()
-    print("parent", "same" if worker.ask("cpu", {"method": "ping"})["pid"] == pid else "other")
+    print("parent", "same" if pool.ask("cpu", {"method": "ping"})["pid"] == pid else "other")
 """)
 
 
 @pytest.mark.parametrize("way", ["exit", "kill"])
 def test_it_ends_with_its_kernel_and_takes_its_folder_along(way: str, tmp_path: Path) -> None:
     code = (
-        "import os, tempfile; from jaxstage_ext.core import worker\n"
-        "print(worker.ask('cpu', {'method': 'ping'})['pid'], flush=True)\n"
+        "import os, tempfile; from jaxstage_ext.worker import pool\n"
+        "print(pool.ask('cpu', {'method': 'ping'})['pid'], flush=True)\n"
         + ("os.kill(os.getpid(), 9)" if way == "kill" else "")
     )
     kernel = subprocess.run(

@@ -20,7 +20,7 @@ LOOKS = textwrap.dedent("""
     import sys
     import jax.numpy as jnp
     from jaxstage_ext import inspect
-    from jaxstage_ext.core import cache
+    from jaxstage_ext.store import cache
     cache.enable(False)
     for n in range(4):
         ins = inspect(lambda x: jnp.tanh(x @ x) * n, jnp.ones((8, 8)), target=sys.argv[1])

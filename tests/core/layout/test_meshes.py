@@ -21,7 +21,7 @@ from jaxstage_ext.core import jax_private
 from jaxstage_ext.core.layout.meshes import MeshError, parse
 from jaxstage_ext.core.targets import packages
 
-HERE = Path(__file__).parent
+TESTS = Path(__file__).parents[2]
 AXES = "data=4,model=2"
 W, X = jnp.ones((16, 32)), jax.ShapeDtypeStruct((8, 16), jnp.float32)
 
@@ -40,11 +40,11 @@ def inspected(*args: Any, target: Any = "cpu:8", mesh: Any = AXES, **given: Any)
 @functools.cache
 def equal() -> dict[str, bool]:
     done = subprocess.run(
-        [sys.executable, str(HERE / "mesh_oracle.py")],
+        [sys.executable, str(TESTS / "helpers/mesh_oracle.py")],
         capture_output=True,
         text=True,
         timeout=280,
-        env=os.environ | {"PYTHONPATH": f"{HERE.parent}{os.pathsep}{HERE}"},
+        env=os.environ | {"PYTHONPATH": f"{TESTS.parent}{os.pathsep}{TESTS / 'helpers'}"},
     )
     assert done.returncode == 0, done.stderr[-3000:]
     return dict(json.loads(done.stdout))

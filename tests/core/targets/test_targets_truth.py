@@ -21,7 +21,7 @@ from jaxstage_ext.core.targets import packages
 from jaxstage_ext.core.targets.requests import NotOnTarget
 from jaxstage_ext.store import cache
 
-HERE = Path(__file__).parent
+TESTS = Path(__file__).parents[2]
 PROGRAMS = load_programs().PROGRAMS
 ABSENT = {"v5e:2x2": ("tpu", "v5e:2x2"), "h100:4": ("cuda", "1x1x4")}
 
@@ -46,11 +46,11 @@ def needs(target: str) -> None:
 def in_process(target: str) -> dict[str, str]:
     """What JAX compiles in one process that holds the compiler itself."""
     done = subprocess.run(
-        [sys.executable, str(HERE / "in_process.py"), *ABSENT[target]],
+        [sys.executable, str(TESTS / "helpers/in_process.py"), *ABSENT[target]],
         capture_output=True,
         text=True,
         timeout=280,
-        env=os.environ | {"PYTHONPATH": str(HERE.parent)},
+        env=os.environ | {"PYTHONPATH": str(TESTS.parent)},
     )
     assert done.returncode == 0, done.stderr[-3000:]
     return dict(json.loads(done.stdout))

@@ -21,10 +21,10 @@ os.environ.update(
 )
 
 import jax
-from tests.golden.record import load_programs
 from jax.experimental import topologies
 
 from jaxstage_ext.core import jax_private
+from tests.golden.record import load_programs
 
 
 def topology(platform: str, name: str) -> list[jax.Device]:

@@ -15,12 +15,12 @@ os.environ.update(JAX_PLATFORMS="cpu", JAX_NUM_CPU_DEVICES="8")
 
 import jax
 import jax.numpy as jnp
-from tests.golden.record import load_programs
 from jax.sharding import AxisType, NamedSharding
 from jax.sharding import PartitionSpec as P
 
 import jaxstage_ext
 from jaxstage_ext.core import jax_private
+from tests.golden.record import load_programs
 
 AXES = {"data": 4, "model": 2}
 MESH = jax.make_mesh((4, 2), ("data", "model"), axis_types=(AxisType.Auto,) * 2)

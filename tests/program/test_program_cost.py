@@ -29,7 +29,7 @@ def inspection():
 
 def test_the_dot_is_at_its_line_and_scope(inspection) -> None:
     lines = inspection.cost.by("line")
-    assert lines["line"][0].endswith(f"test_costs.py:{loss.__code__.co_firstlineno + 2}")
+    assert lines["line"][0].endswith(f"test_program_cost.py:{loss.__code__.co_firstlineno + 2}")
     assert lines["FLOPs"][0] >= 2 * 8 * 64 * 32
     scopes = inspection.cost.by("scope")
     assert [scope for scope in scopes["scope"] if scope.endswith("layer")]
@@ -153,7 +153,7 @@ def test_equations_are_counted_without_a_compile(stage: str) -> None:
     table = found.cost.equations.table
     dot = list(table["primitive"]).index("dot_general")
     assert table["FLOPs"][dot] == 2 * 8 * 64 * 32
-    assert table["line"][dot].endswith(f"test_costs.py:{loss.__code__.co_firstlineno + 2}")
+    assert table["line"][dot].endswith(f"test_program_cost.py:{loss.__code__.co_firstlineno + 2}")
     assert table["scope"][dot] == "layer"
     assert "dot_general" in found.documents["jaxpr"].lines[table["row"][dot]]
     assert str(found.cost).startswith("33 kFLOP in the jaxpr")

@@ -43,8 +43,6 @@ from jaxstage_ext.report.document import Document
 LARGEST_WHOLE = 20_000_000
 """Bytes of text up to which a document is sent whole."""
 LONGEST_PAGE = 5000
-SCRIPTS = ("answers", "passes", "cost", "memory", "shardings", "collectives", "dtypes", "machine", "options")
-"""Views whose script the panel asks for when they are opened."""
 MOST_OF_LOG, LONGEST_OF_LOG = 200, 1000
 """Of a worker's log: lines, and characters of each."""
 TITLES = {"python": "source", "jaxpr": "jaxpr", "stablehlo": "StableHLO", "hlo": "optimised HLO"}
@@ -167,8 +165,9 @@ def _get_flags(inspections: Inspections, params: Params) -> Answer:
 def _get_script(inspections: Inspections, params: Params) -> Answer:
     """The script of a view that is not part of the panel's own."""
     name = text(params, "doc")
-    if name not in SCRIPTS:
-        raise BadRequest(f"there is no script {quoted(name)}; there is {', '.join(SCRIPTS)}")
+    names = assets.scripts()
+    if name not in names:
+        raise BadRequest(f"there is no script {quoted(name)}; there is {', '.join(names)}")
     return {}, [pack(assets.text(f"{name}.js").encode())]
 
 

@@ -4,22 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from jaxstage_ext.analysis.memory.buffers import ARGUMENT, KINDS
 from jaxstage_ext.analysis.memory.live_memory import Memory
+from jaxstage_ext.program import memory as memories
+from jaxstage_ext.program.collectives import collectives
+from jaxstage_ext.program.cost import cost
+from jaxstage_ext.program.fact import fact
+from jaxstage_ext.program.program import Program, Progress
 from jaxstage_ext.report.table import Column, Table, scaled
-
-if TYPE_CHECKING:
-    from jaxstage_ext.inspection import Inspection
-
-Progress = Callable[[float, str | None], None]
-
-
-def _quiet(seconds: float, text: str | None) -> None:
-    pass
 
 
 @dataclass(frozen=True)
@@ -39,9 +35,9 @@ class Answer:
     view: str = ""
 
 
-def bound(inspection: Inspection, progress: Progress = _quiet) -> Answer:
+def bound(program: Program, progress: Progress | None = None) -> Answer:
     """What bounds the program, and the line that most of its least time goes to; without peaks, most bytes."""
-    roof = inspection.cost.roofline
+    roof = cost(program).roofline
     is_unknown = roof.verdict.startswith("What bounds it is unknown")
     line, share = _largest(roof.line, roof.seconds - roof.hidden if roof.total else roof.moved)
     row = next((int(row) for at, row in zip(roof.line, roof.row, strict=True) if at == line), -1) if line else -1
@@ -50,16 +46,16 @@ def bound(inspection: Inspection, progress: Progress = _quiet) -> Answer:
     return Answer(roof.verdict + most, line, row, "unknown" if is_unknown else "", "cost")
 
 
-def fit(inspection: Inspection, progress: Progress = _quiet) -> Answer:
+def fit(program: Program, progress: Progress | None = None) -> Answer:
     """Whether the device has room for the program."""
-    found = inspection.memory_look.memory(progress).fit
+    found = memories.memory(program, progress).fit
     state = "unknown" if found.fits is None else "yes" if found.fits else "no"
     return Answer(found.text, state=state, view="memory")
 
 
-def memory(inspection: Inspection, progress: Progress = _quiet) -> Answer:
+def memory(program: Program, progress: Progress | None = None) -> Answer:
     """The line whose values take most of what lives at the worst moment; arguments belong to no line."""
-    found = inspection.memory_look.memory(progress)
+    found = memories.memory(program, progress)
     space = found.space()
     rows = found.laid.buffers.at(space.position, space.color)
     kinds, sizes = found.laid.buffers.kind[rows], found.laid.buffers.size[rows]
@@ -93,9 +89,9 @@ def _made_at(found: Memory, row: int) -> str:
     return found.places.line[made] if made >= 0 else ""
 
 
-def collective(inspection: Inspection, progress: Progress = _quiet) -> Answer:
+def collective(program: Program, progress: Progress | None = None) -> Answer:
     """The collective that takes longest, or where no time is known sends most, with its line and cause."""
-    found = inspection.find_collectives(progress)
+    found = collectives(program, progress)
     if not len(found):
         return Answer(found.headline, view="collectives")
     costliest = found.rows[0]
@@ -113,7 +109,7 @@ def _largest(lines: Iterable[str], weights: Any) -> tuple[str, float]:
     return (line, total[line] / whole) if line and total[line] else ("", 0.0)
 
 
-QUESTIONS: dict[str, tuple[str, Callable[[Inspection, Progress], Answer]]] = {
+QUESTIONS: dict[str, tuple[str, Callable[[Program, Progress | None], Answer]]] = {
     "bound": ("What bounds it?", bound),
     "fit": ("Does it fit?", fit),
     "memory": ("Which line holds most memory?", memory),
@@ -121,9 +117,10 @@ QUESTIONS: dict[str, tuple[str, Callable[[Inspection, Progress], Answer]]] = {
 }
 
 
-def table(inspection: Inspection) -> Table:
+@fact
+def answers(program: Program) -> Table:
     """All four; what cannot be answered says why. Memory and collectives compile once more."""
-    found = [_tried(inspection, ask) for _, ask in QUESTIONS.values()]
+    found = [_tried(program, ask) for _, ask in QUESTIONS.values()]
     columns = {
         "question": Column([question for question, _ in QUESTIONS.values()]),
         "answer": Column([one.text for one in found]),
@@ -133,8 +130,8 @@ def table(inspection: Inspection) -> Table:
     return Table("answers", columns)
 
 
-def _tried(inspection: Inspection, ask: Callable[[Inspection, Progress], Answer]) -> Answer:
+def _tried(program: Program, ask: Callable[[Program, Progress | None], Answer]) -> Answer:
     try:
-        return ask(inspection, _quiet)
+        return ask(program, None)
     except (ValueError, RuntimeError, OSError, MemoryError) as error:
         return Answer(f"unknown: {' '.join(str(error).split())}", state="unknown")

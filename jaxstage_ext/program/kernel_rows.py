@@ -7,7 +7,7 @@ from collections.abc import Mapping
 
 from jaxstage_ext.core.recompile import machine_code
 from jaxstage_ext.ir.hlo.executed import Instruction, shape
-from jaxstage_ext.program.kernels import STAGES, Kernel
+from jaxstage_ext.program.kernel_types import STAGES, Kernel
 from jaxstage_ext.report.document import Document
 from jaxstage_ext.worker.inside.kernel_dump import Artefacts, Launch
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import threading
 from collections.abc import Callable
 from typing import Any
 
@@ -11,16 +10,10 @@ from jaxstage_ext.core import stages
 from jaxstage_ext.core.recompile import program
 from jaxstage_ext.core.targets import packages
 from jaxstage_ext.core.targets.prepared import Prepared
-from jaxstage_ext.ir.passes import pass_document
 from jaxstage_ext.ir.passes import pipeline as passes
-from jaxstage_ext.ir.source import FrameTable
-from jaxstage_ext.report.document import Document
 from jaxstage_ext.store import cache
-from jaxstage_ext.store.lru import Lru
 from jaxstage_ext.worker import pool
 
-_KEPT = 100_000_000
-"""Characters of documents that are kept for each inspection."""
 Progress = Callable[[float, str | None], None]
 
 
@@ -53,38 +46,3 @@ def _key(prepared: Prepared) -> str:
 
 def _plugin(target: Any) -> str:
     return "" if target.platform == "cpu" else str(packages.find(target.platform).version)
-
-
-class PassLook:
-    """An inspection's passes, looked at when they are first asked for, and their documents."""
-
-    def __init__(self, staged: stages.Staged, table: FrameTable) -> None:
-        self._staged, self._table = staged, table
-        self._lock = threading.Lock()
-        self._pipeline: passes.Pipeline | None = None
-        self._documents: Lru[Document] = Lru(_KEPT)
-
-    def pipeline(self, progress: Progress | None = None) -> passes.Pipeline:
-        """The passes; see `look`."""
-        with self._lock:
-            if self._pipeline is None:
-                self._pipeline = look(self._staged, progress)
-            return self._pipeline
-
-    @property
-    def known(self) -> passes.Pipeline | None:
-        """The passes, if they were looked at."""
-        return self._pipeline
-
-    def document(self, kind: str) -> Document | None:
-        """The module that a kind such as "pass:12" names; None where there is none, or the passes are not known yet."""
-        number, pipeline = kind.removeprefix(pass_document.PREFIX), self._pipeline
-        if pipeline is None or number == kind or not number.isascii() or not number.isdigit():
-            return None
-        if int(number) >= len(pipeline.versions):
-            return None
-        with self._lock:
-            if (made := self._documents.get(kind)) is None:
-                made = pass_document.read(pipeline.versions, int(number), self._table)
-                self._documents.put(kind, made, len(made.text))
-            return made

@@ -19,7 +19,7 @@ from jaxstage_ext.core.recompile.buffers import Assigned
 from jaxstage_ext.core.targets import packages
 from jaxstage_ext.ir.hlo import buffer_assignment
 from jaxstage_ext.program import memory
-from jaxstage_ext.program.cost_inputs import NoNumbers
+from jaxstage_ext.report.unavailable import Unavailable
 
 X = jnp.ones((256, 256))
 LARGE = jnp.arange(1024 * 512.0).reshape(1024, 512)
@@ -239,10 +239,10 @@ def test_a_memory_that_there_is_not() -> None:
 
 def test_nothing_lowered_and_no_assignment() -> None:
     traced = inspect(lambda x: x, X, stage="trace")
-    with pytest.raises(NoNumbers, match="was not lowered here, so its memory is unknown"):
+    with pytest.raises(Unavailable, match="was not lowered here, so its memory is unknown"):
         _ = traced.memory
     lowered = inspect(lambda x: x, X, stage="lower")
-    with pytest.raises(NoNumbers, match="XLA gives no buffer assignment of <lambda>"):
+    with pytest.raises(Unavailable, match="XLA gives no buffer assignment of <lambda>"):
         memory.read(lowered, Assigned("cpu", b"", {}))
     with pytest.raises(ValueError, match="not a buffer assignment"):
         buffer_assignment.read(b"\x1a\xff\xff\xff\xff\x0f")

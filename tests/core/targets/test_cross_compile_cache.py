@@ -12,8 +12,9 @@ import numpy as np
 import pytest
 
 from jaxstage_ext import inspect
-from jaxstage_ext.core.targets import packages, requests
+from jaxstage_ext.core.targets import packages
 from jaxstage_ext.inspection import Inspection
+from jaxstage_ext.report.unavailable import Unavailable
 from jaxstage_ext.store import cache
 from jaxstage_ext.worker import pool
 
@@ -94,7 +95,7 @@ def test_a_failure_is_not_kept(asked: list[str]) -> None:
         return jax.pure_callback(lambda y: y, x, x)
 
     for _ in range(2):
-        with pytest.raises(requests.NotOnTarget):
+        with pytest.raises(Unavailable):
             inspect(f, X, target="v5e:2x2" if not packages.find("tpu").lacks else "cpu:0")
 
 

@@ -16,7 +16,7 @@ from jaxstage_ext.core.call import Call
 from jaxstage_ext.core.layout import meshes, specs
 from jaxstage_ext.core.options import flag_values, option_table
 from jaxstage_ext.core.recompile.pass_pipeline import PassLook
-from jaxstage_ext.core.stage_error import StageError, explain, without_our_frames
+from jaxstage_ext.core.stage_error import explain, without_our_frames
 from jaxstage_ext.core.targets import cross_compile
 from jaxstage_ext.core.targets.cross_compile import Executable
 from jaxstage_ext.core.targets.requests import USUAL, Limits
@@ -31,7 +31,9 @@ from jaxstage_ext.program.facts import Looks
 from jaxstage_ext.program.kernels import Kernels
 from jaxstage_ext.program.xla_analyses import Analyses
 from jaxstage_ext.report import saved_form
-from jaxstage_ext.report.document import Coverage, Document, Frames
+from jaxstage_ext.report.document import Coverage, Document
+from jaxstage_ext.report.errors import StageError
+from jaxstage_ext.report.frames import Frames
 from jaxstage_ext.store import cache
 
 Targets = str | Target | Iterable[str | Target]

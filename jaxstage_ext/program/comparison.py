@@ -10,13 +10,13 @@ from dataclasses import asdict, dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from jaxstage_ext.core import stages
-from jaxstage_ext.core.stage_error import StageError
 from jaxstage_ext.core.targets.devices import CATALOGUE, memory_of
 from jaxstage_ext.core.targets.target import Target
 from jaxstage_ext.ir.hlo import module as hlo
 from jaxstage_ext.ir.hlo import totals
 from jaxstage_ext.program import summary
 from jaxstage_ext.program.xla_analyses import Analyses
+from jaxstage_ext.report.errors import StageError
 from jaxstage_ext.report.table import scaled
 
 if TYPE_CHECKING:

@@ -26,7 +26,8 @@ from jaxstage_ext.ir import jaxpr as jaxpr_reader
 from jaxstage_ext.ir.hlo import module
 from jaxstage_ext.ir.hlo import operations as hlo_ops
 from jaxstage_ext.ir.hlo.operations import Operations
-from jaxstage_ext.report.document import Document, Frames
+from jaxstage_ext.report.document import Document
+from jaxstage_ext.report.frames import Frames
 from jaxstage_ext.report.table import Column, Table
 
 if TYPE_CHECKING:
@@ -66,7 +67,7 @@ def equations(inspection: Inspection) -> Equations:
 
     def places_of(eqns: Sequence[Any]) -> Places:
         row = np.array([row_of.get(id(eqn), -1) for eqn in eqns], np.int64)
-        frame = np.where(row >= 0, document._user_frame[row], -1)
+        frame = np.where(row >= 0, document.user_frame[row], -1)
         labels = {int(one): label(document.frames, int(one)) for one in np.unique(frame)}
         scopes = (*document.scopes, "")
         scope = np.where(row >= 0, document.scope[row], -1)
@@ -89,7 +90,7 @@ def places(document: Document, ops: Operations) -> Places:
     """Where each instruction stands in the HLO document, and which source line and name scope it has."""
     row = _with_started(ops, module.rows_of(document.text, ops.names))
     known = row >= 0
-    frame = np.where(known, document._user_frame[np.maximum(row, 0)], -1)
+    frame = np.where(known, document.user_frame[np.maximum(row, 0)], -1)
     scope = np.where(known, document.scope[np.maximum(row, 0)], -1)
     labels = {int(f): label(document.frames, int(f)) for f in np.unique(frame)}
     groups = [*map(_group, document.scopes), ""]

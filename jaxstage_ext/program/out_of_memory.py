@@ -8,7 +8,8 @@ from typing import Any
 
 import jax
 
-from jaxstage_ext.core.stage_error import StageError, explain
+from jaxstage_ext.core.stage_error import explain
+from jaxstage_ext.report.errors import StageError
 from jaxstage_ext.report.table import scaled
 
 MARK = "RESOURCE_EXHAUSTED"

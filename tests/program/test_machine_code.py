@@ -14,6 +14,7 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 import pytest
+from absent import needs, unavailable
 from benchmarks import model
 from golden.record import load_programs
 
@@ -41,8 +42,7 @@ SOFTMAX = (softmax, jnp.ones((64, 128)), jnp.ones((128, 128)))
 @functools.cache
 def inspected(target: str, name: str) -> Inspection:
     """An inspection of a named program; programs that cannot be made for the target here skip the test."""
-    if target in NEEDED and (lacks := packages.find(NEEDED[target]).lacks):
-        pytest.skip(f"{target} {lacks}")
+    needs(target)
     made = {
         "softmax": lambda: SOFTMAX,
         "step": lambda: flat(*model.step(4)),
@@ -75,8 +75,7 @@ def parts(table: Kernels) -> dict[str, dict[str, bytes]]:
 
 
 def tool(name: str) -> str:
-    found = packages._in_toolkit(f"bin/{name}") or shutil.which(name)
-    return found or pytest.skip(f"{name} is not installed")
+    return packages._in_toolkit(f"bin/{name}") or shutil.which(name) or unavailable(f"{name} is not installed")
 
 
 def run(*command: str) -> str:
@@ -106,7 +105,7 @@ def test_cpu_instructions_are_as_many_as_objdump_lists(tmp_path: Path) -> None:
 @pytest.mark.parametrize("tool", ["capstone", "objdump"])
 def test_both_disassemblers_agree_on_counts_and_calls(tool: str) -> None:
     if tool not in (disassemble.disassembler(), "objdump") or (tool == "objdump" and not shutil.which(tool)):
-        pytest.skip(f"{tool} is not installed: {disassemble.CAPSTONE_PIP}")
+        unavailable(f"{tool} is not installed: {disassemble.CAPSTONE_PIP}")
     objects = {name: part["object"] for name, part in parts(kernels("cpu:1", "scan")).items()}
     found = disassemble.disassemble(objects, tool)
     other = kernels("cpu:1", "scan")
@@ -243,8 +242,7 @@ def test_gpu_kernels_are_tied_by_what_launches_them() -> None:
 
 
 def test_a_library_gemm_is_a_step_without_a_kernel() -> None:
-    if lacks := packages.find("cuda").lacks:
-        pytest.skip(f"h100 {lacks}")
+    needs("h100")
     try:
         inspection = jaxstage_ext.inspect(
             *SOFTMAX, target="h100", compiler_options={"xla_gpu_enable_triton_gemm": False}
@@ -258,8 +256,7 @@ def test_a_library_gemm_is_a_step_without_a_kernel() -> None:
 
 
 def test_a_pallas_kernel_for_tpus_is_shown_with_its_own_source_lines() -> None:
-    if lacks := packages.find("tpu").lacks:
-        pytest.skip(f"v5e:2x2 {lacks}")
+    needs("v5e:2x2")
     from jax.experimental import pallas as pl
 
     def doubled(x_ref, o_ref):

@@ -10,6 +10,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
+from absent import needs
 
 from jaxstage_ext import inspect
 from jaxstage_ext.core.targets import packages, requests
@@ -53,9 +54,7 @@ def looks(target: str, **options: Any) -> list[Inspection]:
 
 @pytest.mark.parametrize("target", ["cpu:4", "v5e:2x2", "h100:4"])
 def test_the_second_look_asks_nobody_and_shows_the_same(target: str, asked: list[str]) -> None:
-    platform = {"c": "cpu", "v": "tpu", "h": "cuda"}[target[0]]
-    if lacks := packages.find(platform).lacks:
-        pytest.skip(lacks)
+    needs(target)
     first, second = looks(target)
     assert asked.count("compile") == 1
     assert note(first) is None
@@ -139,8 +138,7 @@ def test_a_folder_that_cannot_be_written_is_one_note(tmp_path: Path) -> None:
 
 
 def test_devices_are_asked_for_once(asked: list[str]) -> None:
-    if lacks := packages.find("tpu").lacks:
-        pytest.skip(lacks)
+    needs("tpu")
     mesh = jax.sharding.AbstractMesh((2, 2), ("a", "b"))
     split = jax.sharding.NamedSharding(mesh, jax.sharding.PartitionSpec("a"))
     for _ in range(2):

@@ -6,6 +6,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
+from absent import needs
 from jax.sharding import AbstractMesh, NamedSharding, PartitionSpec
 from magic_shell import Shell, fresh_shell
 
@@ -201,11 +202,6 @@ def test_large_constants_are_left_out_of_the_text_as_for_local() -> None:
         texts = [one.documents["hlo"].text for one in inspection.targets.values()]
         assert texts[0] == texts[1]
         assert ("{...}" not in texts[0]) == spelled
-
-
-def needs(platform: str) -> None:
-    if lacks := packages.find(platform).lacks:
-        pytest.skip(f"{platform} {lacks}")
 
 
 @pytest.mark.parametrize(("target", "said"), [("v5e:2x2", "libtpu"), ("h100", "heuristic choice, not autotuned")])

@@ -13,11 +13,11 @@ from pathlib import Path
 import jax
 import jax.numpy as jnp
 import pytest
+from absent import needs
 from golden.record import load_programs
 from jax.sharding import AbstractMesh, Mesh, NamedSharding, PartitionSpec
 
 import jaxstage_ext
-from jaxstage_ext.core.targets import packages
 from jaxstage_ext.core.targets.requests import NotOnTarget
 from jaxstage_ext.store import cache
 
@@ -34,12 +34,6 @@ def every_look_asks_the_compiler() -> Iterator[None]:
     cache.enable(False)
     yield
     cache.enable(True)
-
-
-def needs(target: str) -> None:
-    platform = ABSENT[target][0]
-    if lacks := packages.find(platform).lacks:
-        pytest.skip(f"{target} {lacks}")
 
 
 @functools.cache

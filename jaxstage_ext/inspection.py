@@ -35,6 +35,7 @@ from jaxstage_ext.report import saved_form
 from jaxstage_ext.report.document import Coverage, Document
 from jaxstage_ext.report.errors import StageError
 from jaxstage_ext.report.frames import Frames
+from jaxstage_ext.report.progress import Progress
 from jaxstage_ext.store import cache
 
 Targets = str | Target | Iterable[str | Target]
@@ -294,7 +295,7 @@ class Inspection(Looks):
     def passes(self) -> Pipeline:
         """The passes of XLA's pipeline. The first look compiles once more, in the worker.
 
-        Raises NotOnTarget where that cannot be, with the reason; and what such a compile raises.
+        Raises Unavailable where that cannot be, with the reason; and what such a compile raises.
         """
         return self.pass_look.pipeline()
 
@@ -341,7 +342,7 @@ class Inspection(Looks):
         """The machine code, kernel by kernel; compiles the program once more, in the worker. See `machine.listing`."""
         return machine_code.listing(self)
 
-    def look_at_kernels(self, progress: Callable[[float, str | None], None]) -> Kernels:
+    def look_at_kernels(self, progress: Progress) -> Kernels:
         """`kernels`, telling how far it is: about twice a second the time it took and the pass it has reached."""
         if "kernels" not in self.__dict__:
             self.__dict__["kernels"] = machine_code.listing(self, progress)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from IPython.core.error import UsageError
 
+from jaxstage_ext.core import stage_list
 from jaxstage_ext.core.call import Call
 from jaxstage_ext.notebook.failures import as_in_a_plain_cell, in_one_line
 from jaxstage_ext.notebook.settings import JAXStage
@@ -17,6 +18,9 @@ from jaxstage_ext.notebook.toplevel_await import interruptible
 if TYPE_CHECKING:
     from jaxstage_ext.core.targets.requests import Limits
     from jaxstage_ext.core.targets.target import Target
+    from jaxstage_ext.inspection import Inspection
+    from jaxstage_ext.panel.display import View
+    from jaxstage_ext.program.program import Program
 
 
 @dataclass(frozen=True)
@@ -36,7 +40,7 @@ def aim(kind: str, options: Namespace) -> Aim:
         targets = parse_all(getattr(options, "target", None) or "local")
         if getattr(options, "isolate", False):
             targets = tuple(map(cross_compile.isolated, targets))
-        for target in targets if kind == "compile" else ():
+        for target in targets if stage_list.makes_executable(kind) else ():
             cross_compile.check(target)
     except TargetError as error:
         raise UsageError(str(error)) from None
@@ -81,7 +85,7 @@ def check_values(calls: Sequence[Call]) -> None:
 
 def stage(
     ip: Any, calls: Sequence[Call], kind: str, quiet: bool, at: Aim | None = None
-) -> tuple[tuple[Any, ...], BaseException | None]:
+) -> tuple[tuple[Inspection, ...], BaseException | None]:
     """Run the stages up to `kind` of each call in turn, for each target, shown as they go unless `quiet`.
 
     Returns an Inspection of each call and what to raise for the first failure:
@@ -92,18 +96,19 @@ def stage(
     wanted = (at.targets, at.limits) if at else ()
     groups = [prepare(call, kind, *wanted) for call in calls]
     pending = tuple(inspection for group in groups for inspection in group)
-    shown = None if quiet else _show(pending)
+    programs = [inspection.program for inspection in pending]
+    shown = None if quiet else _show(programs)
     stopped: BaseException | None = None
     try:
         with interruptible():
             for inspection in pending:
-                inspection.advance(lambda: shown.refresh(pending) if shown else None)
+                inspection.advance(lambda: shown.refresh(programs) if shown else None)
                 if inspection.error is not None and inspection.error.interrupted:
                     break
     except KeyboardInterrupt as error:
         stopped = error
     if shown:
-        stopped = _finish(shown, pending) or stopped
+        stopped = _finish(shown, programs) or stopped
     return tuple(group[0] for group in groups), _failure(ip, pending, stopped, quiet)
 
 
@@ -133,38 +138,40 @@ def worker_log(of: Sequence[str]) -> str:
     return pool.log(platform) or f"no compile worker for {name} was started here"
 
 
-def _finish(shown: Any, pending: Sequence[Any]) -> BaseException | None:
+def _finish(shown: View, programs: Sequence[Program]) -> BaseException | None:
     """Show the end. An interrupt while large documents are read is kept, and the reading goes on once more."""
     try:
         with interruptible():
-            shown.finish(pending)
+            shown.finish(programs)
     except KeyboardInterrupt as error:
-        shown.finish(pending)
+        shown.finish(programs)
         return error
     return None
 
 
-def _show(pending: Sequence[Any]) -> Any:
+def _show(programs: Sequence[Program]) -> View:
     from jaxstage_ext.panel import display
 
     display.MOST_PANELS = JAXStage.instance().most_panels
-    return display.show(pending)
+    return display.show(programs)
 
 
-def _failure(ip: Any, inspections: Sequence[Any], stopped: BaseException | None, quiet: bool) -> BaseException | None:
-    errors = [i.error for i in inspections if i.error is not None]
-    interrupted = [e.exception for e in errors if e.interrupted]
-    if stopped or interrupted:
-        return in_one_line(stopped or interrupted[0], "stopped; the panel shows how far it came")
-    if not errors:
+def _failure(
+    ip: Any, inspections: Sequence[Inspection], stopped: BaseException | None, quiet: bool
+) -> BaseException | None:
+    errors = [error for inspection in inspections if (error := inspection.error) is not None]
+    interrupted = next((error.exception for error in errors if error.interrupted), None)
+    if (stop := stopped or interrupted) is not None:
+        return in_one_line(stop, "stopped; the panel shows how far it came")
+    first = errors[0].exception if errors else None
+    if first is None:
         return None
-    first = errors[0].exception
-    if quiet and first is not None:
+    if quiet:
         return _without_our_frames(ip, first)
     return in_one_line(first, "the panel above tells where")
 
 
-def execute(ip: Any, inspections: Sequence[Any]) -> Any:
+def execute(ip: Any, inspections: Sequence[Inspection]) -> Any:
     """The value of the executable that this kernel has; a tuple if there are several calls."""
     local = [inspection.targets["local"] for inspection in inspections]
     failure: BaseException | None = None
@@ -186,22 +193,24 @@ def ran_out(error: BaseException, at: Aim) -> bool:
     return out_of_memory.is_one(error) and any(target.is_local for target in at.targets)
 
 
-def tell(ip: Any, calls: Sequence[Call], died: BaseException, quiet: bool, at: Aim) -> tuple[Any, ...]:
+def tell(
+    ip: Any, calls: Sequence[Call], kind: str, died: BaseException, quiet: bool, at: Aim
+) -> tuple[Inspection, ...]:
     """Compile the calls of a cell that died of memory, and show what they take. Returns an Inspection of each."""
     from jaxstage_ext.program import out_of_memory
 
-    inspections, _ = stage(ip, calls, "compile", quiet, at)
+    inspections, _ = stage(ip, calls, kind, quiet, at)
     for local in (inspection.targets["local"] for inspection in inspections):
-        local.ran_out = out_of_memory.told(died, local.name, elsewhere=True)
+        local.program.ran_out = out_of_memory.told(died, local.name, elsewhere=True)
     show_again(inspections)
     return inspections
 
 
-def show_again(inspections: Sequence[Any]) -> bool:
+def show_again(inspections: Sequence[Inspection]) -> bool:
     """Have the panels of these Inspections tell what they hold now. False where there is none."""
     from jaxstage_ext.panel import display
 
-    return display.show_again(inspections)
+    return display.show_again([inspection.program for inspection in inspections])
 
 
 def _without_our_frames(ip: Any, error: BaseException) -> BaseException:

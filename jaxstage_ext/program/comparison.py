@@ -9,6 +9,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
+from jaxstage_ext.core import stage_list
+from jaxstage_ext.core.staged import COMPILE
 from jaxstage_ext.core.targets.devices import CATALOGUE, memory_of
 from jaxstage_ext.core.targets.target import Target
 from jaxstage_ext.ir.hlo import module as hlo
@@ -176,7 +178,7 @@ def _row(program: Program) -> Row:
         "flops": lambda: _cost(analyses, "flops", "FLOP"),
         "bytes": lambda: _cost(analyses, "bytes accessed", "B"),
         "time": lambda: _time(analyses),
-        "compile": lambda: _seconds(program.seconds.get("compile")),
+        "compile": lambda: _seconds(program.seconds.get(COMPILE)),
         **_counted(program),
     }
     cells = {name: read() for name, read in columns.items()}
@@ -192,7 +194,7 @@ def _in_one_line(error: StageError) -> str:
 def _why_none(program: Program) -> str:
     if program.error is not None:
         return f"{program.error.stage} failed"
-    if program.stage != "compile":
+    if not stage_list.makes_executable(program.stage):
         return f"this was not compiled: %{program.stage} stops before"
     return "not compiled yet"
 

@@ -10,15 +10,16 @@ from typing import Any, NamedTuple
 from jaxstage_ext.core import constants
 from jaxstage_ext.core.recompile import machine_code
 from jaxstage_ext.core.recompile import program as recompiled
-from jaxstage_ext.core.recompile.machine_code import Progress
 from jaxstage_ext.ir import assembly, llvm, ptx, stablehlo
 from jaxstage_ext.ir.hlo import executed
 from jaxstage_ext.ir.hlo.executed import Instruction
 from jaxstage_ext.ir.kernel_text import Place
 from jaxstage_ext.program import kernel_rows
-from jaxstage_ext.program.kernel_types import Figures, Kernel, KernelError, Kernels
+from jaxstage_ext.program.kernel_types import Figures, Kernel, Kernels
 from jaxstage_ext.program.program import Program
 from jaxstage_ext.report.document import GRADIENT, INFERRED, Document
+from jaxstage_ext.report.progress import Progress
+from jaxstage_ext.report.unavailable import Unavailable
 from jaxstage_ext.worker.inside import elf
 
 _ANOTHER = (
@@ -120,7 +121,7 @@ class KernelTexts:
         line = self._hlo.lines[self._row(kernel.instructions[0])]
         config = _backend_config(line).get("custom_call_config", {})
         if "body" not in config:
-            raise KernelError(f"{kernel.key} has no Mosaic module in its backend_config")
+            raise Unavailable(f"{kernel.key} has no Mosaic module in its backend_config")
         asked = {"body": config["body"], "debug_locations": config.get("debug_locations")}
         text, located = machine_code.use(self._target, "mosaic", self._limits, **asked)
         return stablehlo.read(text, located, self._table, kind)
@@ -129,13 +130,13 @@ class KernelTexts:
         if self._bundles is None:
             self._bundles = machine_code.final_bundles(self._prepared, self._limits, progress)
         if kernel.name not in self._bundles:
-            raise KernelError(f"{kernel.key} has no VLIW bundles: {_NO_BUNDLES}")
+            raise Unavailable(f"{kernel.key} has no VLIW bundles: {_NO_BUNDLES}")
         return "\n".join(self._bundles[kernel.name])
 
     def _measurement(self, kernel: Kernel, what: str) -> Any:
         found = self._measurements().get(kernel.name, {})
         if what not in found:
-            raise KernelError(f"{kernel.key}: {found.get('error', 'there is no machine code of it')}")
+            raise Unavailable(f"{kernel.key}: {found.get('error', 'there is no machine code of it')}")
         return found[what]
 
     def measure(self, progress: Progress | None = None) -> None:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from jaxstage_ext.program.fact import slow_fact
 from jaxstage_ext.program.kernel_texts import KernelTexts
-from jaxstage_ext.program.kernel_types import KernelError, Kernels
+from jaxstage_ext.program.kernel_types import Kernels
 from jaxstage_ext.program.program import Program, Progress
+from jaxstage_ext.report.unavailable import Unavailable
 
 
 @slow_fact
@@ -13,9 +14,9 @@ def kernels(program: Program, progress: Progress | None) -> Kernels:
     """The kernels of a program; what each takes and its texts wait until they are asked for.
 
     Raises:
-      KernelError: where there is nothing compiled to look at.
-      Unavailable, TargetError, WorkerDied, JaxRuntimeError: as a compile in the worker does.
+      Unavailable: where nothing was compiled, or the worker cannot compile it.
+      TargetError, WorkerDied, JaxRuntimeError: as a compile in the worker does.
     """
     if not program.has_hlo or program.executable is None:
-        raise KernelError(f"{program.name} was not compiled here, so there is no machine code; compile it anew")
+        raise Unavailable(f"{program.name} was not compiled here, so there is no machine code; compile it anew")
     return KernelTexts(program).kernels(progress)

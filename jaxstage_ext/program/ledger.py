@@ -10,11 +10,12 @@ import jax
 
 from jaxstage_ext.analysis.cost import jaxpr_cost
 from jaxstage_ext.analysis.cost.module_cost import Cost
-from jaxstage_ext.core.targets.cross_compile import Executable, NoFigure
+from jaxstage_ext.core.targets.cross_compile import Executable
 from jaxstage_ext.program.fact import fact
 from jaxstage_ext.program.module_work import work
 from jaxstage_ext.program.program import Program
 from jaxstage_ext.report.table import Column, Table
+from jaxstage_ext.report.unavailable import Unavailable
 
 
 @fact
@@ -52,7 +53,7 @@ def ledger(program: Program) -> Table:
 def _by_xla(compiled: Any) -> tuple[Mapping[str, float], str]:
     try:
         costs_of = compiled.cost_analysis()
-    except NoFigure as why:
+    except Unavailable as why:
         return {}, str(why)
     except Exception as error:
         return {}, f"this backend gives no analysis: {error}"

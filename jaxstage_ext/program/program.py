@@ -10,6 +10,7 @@ import jax
 from jaxstage_ext.core import constants, jax_private, stages
 from jaxstage_ext.core.call import Call
 from jaxstage_ext.core.stage_error import explain
+from jaxstage_ext.core.staged import COMPILE, LOWER, TRACE
 from jaxstage_ext.core.targets.cross_compile import Executable
 from jaxstage_ext.core.targets.requests import Limits
 from jaxstage_ext.core.targets.target import Target
@@ -106,17 +107,17 @@ class Program:
     @property
     def traced(self) -> Any:
         """The `jax.stages.Traced` (or the library's own form of it); None if not reached."""
-        return self.staged.value("trace")
+        return self.staged.value(TRACE)
 
     @property
     def lowered(self) -> Any:
         """The `jax.stages.Lowered` (or the library's own form of it); None if not reached."""
-        return self.staged.value("lower")
+        return self.staged.value(LOWER)
 
     @property
     def compiled(self) -> Any:
         """The `jax.stages.Compiled` (or the library's own form of it); None if not reached."""
-        return self.staged.value("compile")
+        return self.staged.value(COMPILE)
 
     @property
     def jax_traced(self) -> Any:
@@ -143,6 +144,12 @@ class Program:
     def advance(self, on_change: Callable[[], None] = _nothing) -> None:
         """Run the stages that wait. A failure is kept in `error`, not raised."""
         stages.run(self.staged, on_change)
+
+    def worker_log(self) -> str:
+        """The end of what the process that compiles for this target has printed; empty where it printed nothing."""
+        from jaxstage_ext.worker import pool  # it needs Unix
+
+        return pool.log("cpu" if self.target.is_local else self.target.platform)
 
     @property
     def frames(self) -> Frames:
@@ -200,7 +207,7 @@ class Program:
 
         None where it is not known to be the module of an earlier compile.
         """
-        stage = self.staged.stage("compile")
+        stage = self.staged.stage(COMPILE)
         return f"{what} {stage.key}" if stage is not None and stage.key else None
 
     @property

@@ -14,9 +14,6 @@ from jaxstage_ext.report.document import Document
 from jaxstage_ext.report.errors import StageError
 from jaxstage_ext.store import cache
 
-TITLES = {"python": "source", "jaxpr": "jaxpr", "stablehlo": "StableHLO", "hlo": "optimised HLO"}
-"""What the documents of the stages are called, by kind."""
-
 
 def read_stablehlo(lowered: Any, table: FrameTable) -> Document:
     """The StableHLO of a `jax.stages.Lowered`; the same module is read once."""

@@ -8,12 +8,12 @@ from typing import Any
 from jaxstage_ext.analysis.sharding import mesh_drawing
 from jaxstage_ext.core import jax_private, stages
 from jaxstage_ext.core.options import flag_values, option_table
-from jaxstage_ext.program import comparison, tabs, target_title
+from jaxstage_ext.program import comparison, stage_wording, tabs, target_title
 from jaxstage_ext.program.call_signature import signature
+from jaxstage_ext.program.document_titles import title_of
 from jaxstage_ext.program.executable_figures import executable_figures
 from jaxstage_ext.program.notes import notes, options_of
 from jaxstage_ext.program.program import Program
-from jaxstage_ext.program.stage_documents import TITLES
 from jaxstage_ext.program.summary_form import CoverageSummary, DocumentSummary, ErrorSummary, StageSummary, Summary
 
 _MOST_DRAWN = 4
@@ -81,7 +81,7 @@ def _refused(program: Program) -> list[mesh_drawing.Sheet]:
 
 def _stage(program: Program, stage: stages.Stage, running: bool) -> StageSummary:
     count = _COUNTS[stage.name](program, running) if stage.state == stages.DONE and stage.value is not None else None
-    note = stage.note
+    note = stage_wording.note(stage)
     if stage.state == stages.DONE and stage.value is None:
         note = f"{program.name} gives no {stage.name} of its own"
     return {
@@ -121,7 +121,7 @@ def _document(program: Program, kind: str, running: bool) -> DocumentSummary:
     document = None if running else program.documents[kind]
     return {
         "kind": kind,
-        "title": TITLES[kind],
+        "title": title_of(kind),
         "lines": len(document) if document is not None else None,
         "bytes": len(document.text) if document is not None else None,
     }

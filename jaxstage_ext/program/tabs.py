@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from jaxstage_ext.analysis.sharding import refusals
 from jaxstage_ext.analysis.sharding.value_tables import Shardings
-from jaxstage_ext.core import jax_private
+from jaxstage_ext.core import jax_private, stage_list
 from jaxstage_ext.program import out_of_memory as exhausted
 from jaxstage_ext.program.dtypes import changes_dtypes
 from jaxstage_ext.program.program import Program
@@ -25,7 +25,7 @@ def tabs(program: Program) -> list[str]:
         "dtypes": _changes_dtypes(program),
         "passes": compiled,
         "machine": compiled,
-        "options": program.stage == "compile",
+        "options": stage_list.makes_executable(program.stage),
     }
     return [name for name, has in shown.items() if has]
 
@@ -33,7 +33,9 @@ def tabs(program: Program) -> list[str]:
 def out_of_memory(program: Program) -> bool:
     """Whether the compile, or a run, ended because the device has not enough memory for the program."""
     error = program.error
-    return error is not None and error.stage in ("compile", "run") and exhausted.MARK in error.message
+    if error is None or exhausted.MARK not in error.message:
+        return False
+    return error.stage == exhausted.RUN or stage_list.makes_executable(error.stage)
 
 
 def is_refused(program: Program) -> bool:

@@ -5,7 +5,10 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from jaxstage_ext.program.summary_form import FigureSummary, StageSummary, Summary
 
 NOUNS = {"jaxpr": "eqn", "stablehlo": "op", "hlo": "instruction"}
 _LONG_NOUNS = {"jaxpr": "equations", "stablehlo": "ops", "hlo": "instructions"}
@@ -57,7 +60,7 @@ def duration(seconds: float) -> str:
     return f"{seconds // 60:.0f} min {seconds % 60:.0f} s"
 
 
-def stage(one: Mapping[str, Any]) -> str:
+def stage(one: StageSummary) -> str:
     """`compile 81 ms (from JAX's persistent cache)`, `lower failed`."""
     seconds, state = one.get("seconds"), one["state"]
     words = [one["name"]]
@@ -72,23 +75,23 @@ def stage(one: Mapping[str, Any]) -> str:
     return clean(" ".join(words))
 
 
-def options(summary: Mapping[str, Any]) -> list[str]:
+def options(summary: Summary) -> list[str]:
     """`xla_cpu_enable_fast_math=True`: the compile options that were set."""
     return [clean(f"{name}={value}") for name, value in (summary.get("options") or {}).items()]
 
 
-def counts(summary: Mapping[str, Any]) -> list[str]:
+def counts(summary: Summary) -> list[str]:
     """`34 eqns`, `41 ops`: what the finished stages hold."""
-    return [clean(s["count"]) for s in summary["stages"] if s.get("count")]
+    return [clean(count) for stage in summary["stages"] if (count := stage.get("count"))]
 
 
-def fact(one: Mapping[str, Any]) -> str:
+def fact(one: FigureSummary) -> str:
     """`peak memory 0.3 MB`, `FLOPs unknown (the backend gives no cost analysis)`."""
     why = f" ({one['reason']})" if one["text"] == "unknown" and one.get("reason") else ""
     return clean(f"{one['label']} {one['text']}{why}")
 
 
-def linked(summary: Mapping[str, Any]) -> str:
+def linked(summary: Summary) -> str:
     """`96 % of instructions linked (500 direct, 60 inferred, of 583)`; empty when nothing was counted."""
     coverage = summary.get("coverage")
     if not coverage or not coverage["total"]:
@@ -101,7 +104,7 @@ def linked(summary: Mapping[str, Any]) -> str:
     return f"{shown} % of {noun} linked ({direct:,} direct, {inferred:,} inferred, of {total:,})"
 
 
-def error(summary: Mapping[str, Any]) -> tuple[str, list[str]]:
+def error(summary: Summary) -> tuple[str, list[str]]:
     """What failed and where in one line; what that means where it is known, and the message's lines; else ("", [])."""
     failed = summary.get("error")
     if not failed:

@@ -5,7 +5,7 @@ from made_costs import Instruction, cost
 
 from jaxstage_ext.panel.pack import pack
 from jaxstage_ext.panel.requests import dispatch
-from jaxstage_ext.program.cost import Costs
+from jaxstage_ext.program import module_work
 
 N, LENGTH, LANES = 50_000, 60_000, 400
 dice = np.random.default_rng(0)
@@ -18,8 +18,8 @@ work = cost(
         for i in range(N)
     )
 )  # fmt: skip
-ins.__dict__["cost"] = Costs(ins)  # noqa: F821
-ins.cost.__dict__.update(work=work, roofline=real.roofline, ledger=real.ledger)  # noqa: F821
+_ = real.roofline, real.ledger  # of the real program: they stay as they are
+ins.program.results.put(module_work.work, work)  # noqa: F821
 
 lane = dice.integers(0, LANES, N)
 start = np.sort(dice.integers(0, LENGTH - 400, N))
@@ -53,5 +53,5 @@ HEAD = {
     "columns": [{"name": name, "dtype": column.dtype.str} for name, column in COLUMNS.items()],
 }  # fmt: skip
 PACKED = [pack(np.ascontiguousarray(column).tobytes()) for column in COLUMNS.values()]
-dispatch._METHODS["memory"] = lambda inspections, params: (HEAD, PACKED)
-dispatch._METHODS["memory at"] = lambda inspections, params: ({"live": 1, "table": TABLE}, [])
+dispatch.METHODS["memory"] = lambda inspections, params: (HEAD, PACKED)
+dispatch.METHODS["memory at"] = lambda inspections, params: ({"live": 1, "table": TABLE}, [])

@@ -10,10 +10,10 @@ from pathlib import Path
 
 import jax.numpy as jnp
 import pytest
+from absent import needs
 
 from jaxstage_ext import inspect
 from jaxstage_ext.core.recompile import program as again
-from jaxstage_ext.core.targets import packages
 from jaxstage_ext.store import cache
 from jaxstage_ext.worker import pool
 from tests.browser.conftest import browser, lab, open_notebook  # noqa: F401
@@ -33,11 +33,6 @@ def no_cache() -> Iterator[None]:
     pool.close_all()
 
 
-def needs(platform: str) -> None:
-    if lacks := packages.find(platform).lacks:
-        pytest.skip(lacks)
-
-
 def test_a_worker_is_ready() -> None:
     def start() -> None:
         pool.ask("cpu", {"method": "ping"})
@@ -54,7 +49,7 @@ def test_a_worker_is_ready() -> None:
 def test_a_warm_request(target: str) -> None:
     """What the request takes beyond XLA's own seconds, the compile of a small module."""
     needs(PLATFORMS[target])
-    program = again.prepared(inspect(lambda x: jnp.tanh(x @ x).sum(), jnp.ones((64, 64)), target=target)._staged)
+    program = again.prepared(inspect(lambda x: jnp.tanh(x @ x).sum(), jnp.ones((64, 64)), target=target).program.staged)
     added, took = [], []
     for _ in range(9):
         started = time.perf_counter()

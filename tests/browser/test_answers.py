@@ -11,8 +11,7 @@ import re
 from typing import TYPE_CHECKING, Any
 
 import pytest
-
-from jaxstage_ext.core.targets import packages
+from absent import needs
 
 if TYPE_CHECKING:
     from tests.browser.conftest import Opener
@@ -71,21 +70,20 @@ step(params, state, tokens)
 """
 TOLD = """
 import json
+from jaxstage_ext.program.collectives import count
 roof, found, first = ins.cost.roofline, ins.memory, next(ins.collectives.table.rows())
 print("TOLD", json.dumps(dict(
     bound=roof.bounded_by, fits=found.fit.text, differ=next(found.checks.rows())["note"],
     lines=[line for line in ins.answers["line"]], kind=first["collective"], collectives=ins.collectives.headline,
-    count=ins.exchanges[0], rows=len(ins.collectives),
+    count=count(ins.program), rows=len(ins.collectives),
 )))
 """
-TARGETS = {"v5e:4x4": ("tpu", "data=4,model=4"), "h100:8": ("cuda", "data=2,model=4")}
+TARGETS = {"v5e:4x4": "data=4,model=4", "h100:8": "data=2,model=4"}
 
 
 def opened(open_notebook: Opener, lab: Server, target: str) -> NotebookPage:
-    platform, mesh = TARGETS[target]
-    if lacks := packages.find(platform).lacks:
-        pytest.skip(f"{target} {lacks}")
-    page = open_notebook(lab, [MODEL, LOOK.format(target=target, mesh=mesh), TOLD], width=1400, height=1000)
+    needs(target)
+    page = open_notebook(lab, [MODEL, LOOK.format(target=target, mesh=TARGETS[target]), TOLD], width=1400, height=1000)
     page.page.set_default_timeout(MINUTES)
     return page
 

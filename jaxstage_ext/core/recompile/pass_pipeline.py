@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
 from typing import Any
 
 from jaxstage_ext.core import stages
@@ -11,10 +10,9 @@ from jaxstage_ext.core.recompile import program
 from jaxstage_ext.core.targets import packages
 from jaxstage_ext.core.targets.prepared import Prepared
 from jaxstage_ext.ir.passes import pipeline as passes
+from jaxstage_ext.report.progress import Progress
 from jaxstage_ext.store import cache
 from jaxstage_ext.worker import pool
-
-Progress = Callable[[float, str | None], None]
 
 
 def look(staged: stages.Staged, progress: Progress | None = None) -> passes.Pipeline:
@@ -23,7 +21,7 @@ def look(staged: stages.Staged, progress: Progress | None = None) -> passes.Pipe
     `progress` is told the seconds and the pass that is reached; what it raises ends the look.
 
     Raises:
-      NotOnTarget, TargetError, worker.WorkerDied, jax.errors.JaxRuntimeError: as `Prepared.ask`.
+      Unavailable, TargetError, worker.WorkerDied, jax.errors.JaxRuntimeError: as `Prepared.ask`.
     """
     prepared = program.prepared(staged)
     key = _key(prepared)

@@ -3,30 +3,29 @@
 from __future__ import annotations
 
 import weakref
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from jaxstage_ext.analysis.memory import allocation_map, residual_tables
 from jaxstage_ext.analysis.memory.buffers import KINDS
+from jaxstage_ext.analysis.memory.live_memory import Memory
 from jaxstage_ext.panel import jobs
 from jaxstage_ext.panel.pack import pack
 from jaxstage_ext.panel.params import (
     Answer,
     BadRequest,
-    Inspections,
     Method,
     Params,
-    inspection,
+    Programs,
     integer,
+    program,
     quoted,
     text,
 )
+from jaxstage_ext.program.memory import memory as memory_of
 from jaxstage_ext.report.table import Table, cell, is_number
-
-if TYPE_CHECKING:
-    from jaxstage_ext.analysis.memory.live_memory import Memory
 
 MOST_BUFFERS, MOST_POSITIONS = 200_000, 300_000
 """What is drawn: of more buffers the largest, of longer schedules no names."""
@@ -38,8 +37,8 @@ _told: weakref.WeakKeyDictionary[Memory, Answer] = weakref.WeakKeyDictionary()
 """Answers of before: a page that is opened again asks again."""
 
 
-def _memory(inspections: Inspections, params: Params, progress: jobs.Progress) -> Answer:
-    found: Memory = inspection(inspections, params).memory_look.memory(progress.heard)
+def _memory(programs: Programs, params: Params, progress: jobs.Progress) -> Answer:
+    found = memory_of(program(programs, params), progress.heard)
     if found not in _told:
         _told[found] = _picture(found)
     return _told[found]
@@ -142,9 +141,9 @@ def _cell(value: Any, unit: str) -> str:
     return ("yes" if value else "no") if isinstance(value, bool | np.bool_) else cell(value, unit)
 
 
-def _at(inspections: Inspections, params: Params) -> Answer:
+def _at(programs: Programs, params: Params) -> Answer:
     """What lives in a memory while the instruction at a position runs."""
-    found = _looked_at(inspections, params)
+    found = _analysed(programs, params)
     space = integer(params, "space", 0, 1 << 30)
     if space not in (one.color for one in found.spaces):
         raise BadRequest(f"there is no memory {space}")
@@ -154,9 +153,9 @@ def _at(inspections: Inspections, params: Params) -> Answer:
     return {"live": live, "table": _table(found.at(position, space))}, []
 
 
-def _kept(inspections: Inspections, params: Params, progress: jobs.Progress) -> Answer:
+def _kept(programs: Programs, params: Params, progress: jobs.Progress) -> Answer:
     """What the backward pass keeps, by line; and what checkpoint policies would keep."""
-    found = _looked_at(inspections, params)
+    found = _analysed(programs, params)
     policy = text(params, "policy")
     if policy not in ("", *residual_tables.POLICIES):
         raise BadRequest(f"there is no policy {quoted(policy)}; there is {', '.join(residual_tables.POLICIES)}")
@@ -172,11 +171,11 @@ def _kept(inspections: Inspections, params: Params, progress: jobs.Progress) -> 
         raise BadRequest(str(error)) from None
 
 
-def _looked_at(inspections: Inspections, params: Params) -> Memory:
-    look = inspection(inspections, params).memory_look
-    if look.found is None:
-        raise BadRequest("the memory was not looked at yet")
-    found: Memory = look.found
+def _analysed(programs: Programs, params: Params) -> Memory:
+    """The memory that was analysed for an earlier request. Raises BadRequest where there was none."""
+    found = memory_of.known(program(programs, params))
+    if found is None:
+        raise BadRequest("the memory has not been analysed yet; ask for it first")
     return found
 
 

@@ -19,8 +19,9 @@ from jaxstage_ext.analysis.cost import roofline
 from jaxstage_ext.panel import assets
 from jaxstage_ext.panel.params import BadRequest
 from jaxstage_ext.panel.requests import dispatch
-from jaxstage_ext.program.cost_inputs import NoNumbers
+from jaxstage_ext.program.cost import cost as cost_of
 from jaxstage_ext.report.table import Column, Table
+from jaxstage_ext.report.unavailable import Unavailable
 
 NAN = math.nan
 WORK = cost(
@@ -44,9 +45,9 @@ LEDGER = Table(
 
 
 @pytest.fixture
-def inspection() -> fakes.FakeInspection:
-    found = fakes.inspection()
-    found.cost = Costs(WORK, roofline.read(WORK, Device(), "cpu"), LEDGER)  # type: ignore[attr-defined]
+def inspection() -> fakes.FakeProgram:
+    found = fakes.program()
+    found.results.put(cost_of, Costs(WORK, roofline.read(WORK, Device(), "cpu"), LEDGER))
     return found
 
 
@@ -88,7 +89,7 @@ def test_the_headline_and_the_ledger(inspection: Any) -> None:
 
 def test_what_was_measured_gets_a_column(inspection: Any) -> None:
     measured = {**LEDGER.columns, "measured": Column([7.0, NAN], "", "measured")}
-    inspection.cost.ledger = Table("ledger", measured)
+    cost_of.known(inspection).ledger = Table("ledger", measured)
     ledger = ask(inspection, "ledger")[0]["ledger"]
     assert [column["name"] for column in ledger["columns"]] == ["jaxpr", "XLA", "measured"]
 
@@ -168,16 +169,15 @@ def test_equations_and_members_of_a_real_program() -> None:
 
 def test_without_a_compile_the_equations_are_counted_and_nothing_else() -> None:
     traced = inspect(jnp.tanh, jnp.ones(8), stage="trace")
-    assert ask(traced, "equations")[0]["length"] == 1
+    assert ask(traced.program, "equations")[0]["length"] == 1
     with pytest.raises(BadRequest, match="has no optimised HLO to count"):
-        ask(traced, "ledger")
+        ask(traced.program, "ledger")
 
 
 def test_why_nothing_can_be_counted_is_told_in_one_line(inspection: Any) -> None:
-    class Without(fakes.FakeInspection):
-        @property
-        def cost(self) -> Any:
-            raise NoNumbers("f has no optimised HLO to count")
+    class Without(fakes.FakeProgram):
+        def proto(self) -> bytes:
+            raise Unavailable("f has no optimised HLO to count")
 
     for method, more in (("ledger", {}), ("cost", {}), ("cost_groups", {"group": "line"}), ("roofline", {})):
         with pytest.raises(BadRequest, match=r"^f has no optimised HLO to count$"):
@@ -186,7 +186,7 @@ def test_why_nothing_can_be_counted_is_told_in_one_line(inspection: Any) -> None
 
 def test_an_empty_program(inspection: Any) -> None:
     nothing = cost()
-    inspection.cost = Costs(nothing, roofline.read(nothing, Device(), "cpu"), LEDGER)
+    inspection.results.put(cost_of, Costs(nothing, roofline.read(nothing, Device(), "cpu"), LEDGER))
     assert ask(inspection, "ledger")[0]["bytes"] == 0
     assert ask(inspection, "cost")[0]["length"] == 0
     assert ask(inspection, "cost_groups", group="scope")[0]["names"] == []

@@ -23,7 +23,7 @@ def made() -> Any:
         h = jnp.tanh(x @ w)
         return jax.nn.softmax(h).sum()
 
-    return jaxstage_ext.inspect(loss, jnp.ones((64, 128)), jnp.ones((8, 64)), target="cpu:1")
+    return jaxstage_ext.inspect(loss, jnp.ones((64, 128)), jnp.ones((8, 64)), target="cpu:1").program
 
 
 def ask(made: Any, method: str, **params: Any) -> tuple[dict[str, Any], list[bytes]]:

@@ -16,7 +16,7 @@ import numpy.typing as npt
 
 from jaxstage_ext.analysis.cost import executions, flops, traffic
 from jaxstage_ext.analysis.cost.executions import Executions
-from jaxstage_ext.ir.hlo.operations import Operations
+from jaxstage_ext.ir.hlo.module import Module
 from jaxstage_ext.ir.hlo.shapes import TYPES
 from jaxstage_ext.report.table import Column, Table
 
@@ -47,7 +47,7 @@ class Cost:
       near: of the bytes, those in another memory than the device's own, such as on the chip; empty where there is none.
     """
 
-    ops: Operations = field(repr=False)
+    ops: Module = field(repr=False)
     places: Places = field(repr=False)
     flops: Floats
     transcendentals: Floats
@@ -221,7 +221,7 @@ class Cost:
         return self.table.to_json()
 
 
-def read(ops: Operations, places: Places) -> Cost:
+def read(ops: Module, places: Places) -> Cost:
     """Count a module's work."""
     counted, loops = flops.count(ops), executions.count(ops)
     own, transcendentals = counted.flops.copy(), counted.transcendentals.copy()
@@ -239,7 +239,7 @@ def read(ops: Operations, places: Places) -> Cost:
     )  # fmt: skip
 
 
-def _fusions(ops: Operations) -> list[npt.NDArray[np.int64]]:
+def _fusions(ops: Module) -> list[npt.NDArray[np.int64]]:
     """Fusions, innermost first, so that one inside another is summed before it."""
     rows = ops.rows(b"fusion")
     rows = rows[ops.called.at(0)[rows] >= 0]
@@ -254,7 +254,7 @@ def _fusions(ops: Operations) -> list[npt.NDArray[np.int64]]:
     return [rows[depth == level] for level in np.unique(depth)[::-1]]
 
 
-def dtype(ops: Operations, row: int) -> str:
+def dtype(ops: Module, row: int) -> str:
     """The element type of the result; that of the first array of a tuple is not looked up: "tuple"."""
     kind = int(ops.shapes.element_type[row])
     return TYPES[kind][0] if kind in TYPES else "tuple"

@@ -18,7 +18,7 @@ import numpy.typing as npt
 from jaxstage_ext.analysis.collectives import exposed_time
 from jaxstage_ext.analysis.collectives.exposed_time import Exchange
 from jaxstage_ext.analysis.cost.module_cost import Cost
-from jaxstage_ext.ir.hlo.operations import Operations
+from jaxstage_ext.ir.hlo.module import Module
 from jaxstage_ext.ir.hlo.shapes import TYPES
 from jaxstage_ext.report.table import Column, Table, scaled
 
@@ -250,7 +250,7 @@ def _notes(cost: Cost, peak: Floats, flops: Floats, device: Ceilings, near: Floa
     return tuple(told)
 
 
-def units(ops: Operations, platform: str) -> npt.NDArray[np.object_]:
+def units(ops: Module, platform: str) -> npt.NDArray[np.object_]:
     """Per instruction that is no member of a fusion, the dtype in which the device computes it; "" for tuples.
 
     That is the operands' of its dot or convolution, where it has one, at JAX's default precision; else its result's.

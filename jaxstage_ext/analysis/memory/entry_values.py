@@ -11,9 +11,9 @@ import numpy as np
 
 from jaxstage_ext.analysis.memory import uses
 from jaxstage_ext.analysis.memory.buffers import Buffers, Laid
+from jaxstage_ext.ir.hlo import aliases
 from jaxstage_ext.ir.hlo import parts as hlo_parts
-from jaxstage_ext.ir.hlo import schedule
-from jaxstage_ext.ir.hlo.operations import Lists, lists
+from jaxstage_ext.ir.lists import Lists, lists
 from jaxstage_ext.ir.protowire import Longs
 from jaxstage_ext.report.table import Column, Table
 
@@ -140,7 +140,7 @@ def _state(argument: Argument, taken: Sequence[str]) -> str:
 def _taken(laid: Laid, entry: Entry | None) -> dict[int, list[str]]:
     """The results in each parameter's memory, by the parameter's number."""
     taken: dict[int, list[str]] = {}
-    for result, parameter in sorted(schedule.aliased(laid.assignment.module).items()):
+    for result, parameter in sorted(aliases.of_results(laid.ops).items()):
         taken.setdefault(parameter, []).append(entry.result(result) if entry else f"result {result}")
     return taken
 
@@ -151,7 +151,7 @@ def results(laid: Laid, entry: Entry | None) -> Table:
     parts = np.maximum(_elements(laid, root), 0)
     rows, index = _each(root, int(parts), laid)
     shapes = hlo_parts.read(laid.ops, rows, index)
-    given = schedule.aliased(laid.assignment.module)
+    given = aliases.of_results(laid.ops)
     inside = [given.get(i) for i in range(len(rows))]
     columns = {
         "result": Column([entry.result(i) if entry else f"result {i}" for i in range(len(rows))]),

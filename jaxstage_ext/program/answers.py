@@ -14,17 +14,11 @@ from jaxstage_ext.analysis.memory.buffers import Kind
 from jaxstage_ext.analysis.memory.live_memory import Memory
 from jaxstage_ext.program import answer_wording as wording
 from jaxstage_ext.program.answer_wording import Holding, Measure
+from jaxstage_ext.report.progress import Progress, silent
 from jaxstage_ext.report.table import Column, Table
 
 if TYPE_CHECKING:
     from jaxstage_ext.inspection import Inspection
-
-Progress = Callable[[float, str | None], None]
-
-
-def _quiet(seconds: float, text: str | None) -> None:
-    pass
-
 
 class State(StrEnum):
     """Whether a question has a yes or no for an answer, or none at all."""
@@ -51,7 +45,7 @@ class Answer:
     view: str = ""
 
 
-def bound(inspection: Inspection, progress: Progress = _quiet) -> Answer:
+def bound(inspection: Inspection, progress: Progress = silent) -> Answer:
     """What bounds the program, and the line that takes most of its lower bound, or of its bytes without peaks."""
     roof = inspection.cost.roofline
     line, share = _largest(roof.line, roof.seconds - roof.hidden if roof.total else roof.moved)
@@ -62,14 +56,14 @@ def bound(inspection: Inspection, progress: Progress = _quiet) -> Answer:
     return Answer(text, line, row, State.UNKNOWN if is_unknown else State.OPEN, "cost")
 
 
-def fit(inspection: Inspection, progress: Progress = _quiet) -> Answer:
+def fit(inspection: Inspection, progress: Progress = silent) -> Answer:
     """Whether the program fits on its device."""
     fits = inspection.memory_look.memory(progress).fit
     state = State.UNKNOWN if fits.fits is None else State.YES if fits.fits else State.NO
     return Answer(fits.text, state=state, view="memory")
 
 
-def memory(inspection: Inspection, progress: Progress = _quiet) -> Answer:
+def memory(inspection: Inspection, progress: Progress = silent) -> Answer:
     """The line whose values hold the most memory at the peak; arguments belong to no line."""
     memory = inspection.memory_look.memory(progress)
     space = memory.space()
@@ -99,7 +93,7 @@ def _made_at(memory: Memory, row: int) -> str:
     return memory.places.line[maker] if maker >= 0 else ""
 
 
-def collective(inspection: Inspection, progress: Progress = _quiet) -> Answer:
+def collective(inspection: Inspection, progress: Progress = silent) -> Answer:
     """The collective that takes longest, or sends most where no time is known, with its line and cause."""
     collectives = inspection.find_collectives(progress)
     if not len(collectives):
@@ -142,6 +136,6 @@ def table(inspection: Inspection) -> Table:
 
 def _tried(inspection: Inspection, ask: Question) -> Answer:
     try:
-        return ask(inspection, _quiet)
+        return ask(inspection, silent)
     except (ValueError, RuntimeError, OSError, MemoryError) as error:
         return Answer(wording.unknown(error), state=State.UNKNOWN)

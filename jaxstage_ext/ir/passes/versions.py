@@ -14,7 +14,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from jaxstage_ext.ir.passes import hlo_graph, hlo_line
-from jaxstage_ext.report.document import Flags, Ints
+from jaxstage_ext.report.document import Flags
+from jaxstage_ext.report.frames import Ints
 
 _TABLES, _HEAD = "FileNames", 10
 BOOKKEEPING = frozenset({"parameter", "constant", "tuple", "get-tuple-element", "bitcast"})

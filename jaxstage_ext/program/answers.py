@@ -20,6 +20,7 @@ from jaxstage_ext.report.table import Column, Table
 if TYPE_CHECKING:
     from jaxstage_ext.inspection import Inspection
 
+
 class State(StrEnum):
     """Whether a question has a yes or no for an answer, or none at all."""
 

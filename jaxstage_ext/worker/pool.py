@@ -14,11 +14,12 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Any
 
+from jaxstage_ext.report.progress import Progress
 from jaxstage_ext.worker import folder, memory_limit
 from jaxstage_ext.worker.inside import pass_log
-from jaxstage_ext.worker.process import LeftIdle, Progress, RequestFailed, Worker, WorkerDied
+from jaxstage_ext.worker.process import LeftIdle, RequestFailed, Worker, WorkerDied
 
-__all__ = ["COMPILE", "LOOK", "THROW_AWAY", "Progress", "RequestFailed", "WorkerDied", "ask", "log", "running", "stop"]
+__all__ = ["COMPILE", "LOOK", "THROW_AWAY", "RequestFailed", "WorkerDied", "ask", "log", "running", "stop"]
 
 TIMEOUT = 600.0
 """Seconds that a request may take unless said otherwise."""

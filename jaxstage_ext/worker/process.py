@@ -11,11 +11,12 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
+from jaxstage_ext.report.progress import Progress
 from jaxstage_ext.worker import folder, memory_limit
 from jaxstage_ext.worker.inside.main import IDLE
 
@@ -52,10 +53,6 @@ class RequestFailed(RuntimeError):
     def __init__(self, type_: str, message: str) -> None:
         super().__init__(message)
         self.type = type_
-
-
-Progress = Callable[[float, str | None], None]
-"""Told about twice a second how many seconds a request has run and, where dumps tell, which pass is reached."""
 
 
 class Worker:

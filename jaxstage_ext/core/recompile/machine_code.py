@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import zlib
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 from jaxstage_ext.core.targets import packages, requests
@@ -12,10 +12,10 @@ from jaxstage_ext.core.targets.packages import CUDA_PIP
 from jaxstage_ext.core.targets.prepared import Prepared
 from jaxstage_ext.core.targets.requests import Limits
 from jaxstage_ext.core.targets.target import Target
+from jaxstage_ext.report.progress import Progress
 from jaxstage_ext.store import cache
 from jaxstage_ext.worker.inside import bundles, disassemble, kernel_dump
 
-Progress = Callable[[float, str | None], None]
 LARGEST = f"{kernel_dump.LARGEST >> 20} MB"
 TRIES = {"cuda": 6}
 """How often a program is compiled until it is the module that is shown; XLA's GPU compiler wavers between two."""

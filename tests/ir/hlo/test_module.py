@@ -8,8 +8,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from jaxstage_ext.ir.hlo import aliases, schedule, schema
 from jaxstage_ext.ir.hlo import module as hlo
+from jaxstage_ext.ir.hlo import schedule, schema
+from jaxstage_ext.ir.hlo.aliases import aliased_arguments
 
 GOLDEN = sorted((Path(__file__).parents[2] / "golden").glob("jax-*/transformer_gradient/hlo.pb"))
 small_and_new = pytest.mark.parametrize("path", GOLDEN, ids=lambda path: path.parts[-3])
@@ -75,5 +76,5 @@ def test_a_module_without_instructions() -> None:
     module = hlo.parse(b"")
     assert (len(module), module.entry, list(module.roots)) == (0, -1, [])
     assert schedule.read(module) is schedule.places(module) is None
-    assert aliases.of_results(module) == {}
+    assert aliased_arguments(module) == {}
     assert len(module.graph.home) == len(module.shapes.bytes) == 0

@@ -10,8 +10,18 @@ from typing import Any
 
 from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 
-SCRIPTS = ("answers", "passes", "cost", "memory", "shardings", "collectives", "dtypes", "machine", "options")
-BUILT = ("panel.js", "panel.css", "standalone.js", *(f"{name}.js" for name in SCRIPTS))
+TABS = Path(__file__).resolve().parent / "labextension" / "src" / "tabs"
+
+
+def scripts(tabs: Path) -> list[str]:
+    """The tabs with a script of their own: the folders whose index does not import the view, as tabs.mjs has it."""
+    return sorted(
+        path.parent.name for path in tabs.glob("*/index.ts") if 'from "./view"' not in path.read_text("utf-8")
+    )
+
+
+BUILT = ("panel.js", "panel.css", "standalone.js", "tabs.json", *(f"{name}.js" for name in scripts(TABS)))
+NOT_SOURCES = ("node_modules", "lib", "tests", "dev")
 NO_NPM = (
     "jaxstage-ext: the front end must be built ({why}), and that needs npm, which is not on the PATH.\n"
     "Install Node.js 20 or newer, or install a released wheel or sdist: those hold the built files."
@@ -19,13 +29,16 @@ NO_NPM = (
 
 
 def sources(front_end: Path) -> Iterable[Path]:
-    """The files that the build reads."""
-    yield from (path for path in front_end.iterdir() if path.is_file() and path.suffix != ".md")
-    yield from (path for path in (front_end / "src").rglob("*") if path.is_file())
+    """The files that the build reads: all of them but what it installs, what it writes for development, and prose."""
+    for path in sorted(front_end.iterdir()):
+        if path.is_file() and path.suffix != ".md":
+            yield path
+        elif path.is_dir() and path.name not in NOT_SOURCES:
+            yield from (inner for inner in path.rglob("*") if inner.is_file())
 
 
 def reason_to_build(root: Path) -> str | None:
-    """Why the static files have to be built, or None when they are there and fresh."""
+    """Why the static files have to be built, or None when they exist and are up to date."""
     built = [root / "jaxstage_ext" / "static" / name for name in BUILT]
     missing = [path.name for path in built if not path.is_file()]
     if missing:

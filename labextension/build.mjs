@@ -1,9 +1,11 @@
-import { readFileSync, writeFileSync } from "node:fs";
+import { readFileSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { relative, resolve } from "node:path";
 import { gzipSync } from "node:zlib";
 import * as esbuild from "esbuild";
+import { SRC, generated, scripts, tabs } from "./tabs.mjs";
 
 const OUT = new URL("../jaxstage_ext/static/", import.meta.url).pathname;
+const LIB = new URL("lib/", import.meta.url).pathname;
 const PANEL_LIMIT = 120_000;
 
 const common = {
@@ -14,55 +16,98 @@ const common = {
   legalComments: "none",
   jsx: "automatic",
   jsxImportSource: "preact",
-  logLevel: "info",
+  logLevel: "warning",
 };
 
-const SRC = new URL("src/", import.meta.url).pathname;
-const names = [...readFileSync(`${SRC}shared.ts`, "utf8").matchAll(/^import \* as \w+ from "(.+)";/gm)].map((found) => found[1]);
+/** Modules that stand in no file. */
+const generatedModules = (shared) => ({
+  name: "generated",
+  setup(build) {
+    const modules = generated(shared);
+    build.onResolve({ filter: /^jaxstage:/ }, ({ path }) => ({ path, namespace: "generated" }));
+    build.onLoad({ filter: /./, namespace: "generated" }, ({ path }) => ({ contents: modules[path], resolveDir: SRC }));
+  },
+});
+
+/** A module's name in both scripts: a package's own, or its path in src. */
+const nameOf = (path, resolveDir) => (path.startsWith(".") ? relative(SRC, resolve(resolveDir, path)) : path);
 
 /** What a later script takes from the panel's, which calls it with its own modules. */
-const shared = {
-  name: "shared",
+const takenFromPanel = (names, taken) => ({
+  name: "taken from the panel",
   setup(build) {
     build.onResolve({ filter: /./ }, ({ kind, path, resolveDir }) => {
-      const name = path.startsWith(".") ? `./${relative(SRC, resolve(resolveDir, path))}` : path;
-      return kind !== "entry-point" && names.includes(name) ? { path: name, namespace: "shared" } : undefined;
+      const name = nameOf(path, resolveDir);
+      if (kind === "entry-point" || !names.has(name)) return undefined;
+      taken[name] = path.startsWith(".") ? `./${name}` : name;
+      return { path: name, namespace: "panel" };
     });
-    build.onLoad({ filter: /./, namespace: "shared" }, ({ path }) => ({
+    build.onLoad({ filter: /./, namespace: "panel" }, ({ path }) => ({
       contents: `module.exports = shared[${JSON.stringify(path)}]`,
     }));
   },
-};
+});
 
-const later = (name) => ({
+const panel = (shared) => ({
   ...common,
-  entryPoints: [`src/views/${name}Script.ts`],
-  plugins: [shared],
+  entryPoints: ["src/hosts/anywidget.ts"],
+  plugins: [generatedModules(shared)],
+  format: "esm",
+  outfile: `${OUT}panel.js`,
+});
+
+const offline = (shared) => ({
+  ...common,
+  entryPoints: ["src/hosts/offline.ts"],
+  plugins: [generatedModules(shared)],
+  format: "iife",
+  outfile: `${OUT}standalone.js`,
+});
+
+/** A tab that is loaded when it is first opened: a function of the panel's modules that gives its view. */
+const later = (name, names, taken) => ({
+  ...common,
+  entryPoints: [`src/tabs/${name}/view.tsx`],
+  plugins: [takenFromPanel(names, taken)],
   format: "cjs",
   banner: { js: "export default shared=>{const module={exports:{}};" },
   footer: { js: "return module.exports}" },
   outfile: `${OUT}${name}.js`,
 });
 
-const LIB = new URL("lib/", import.meta.url).pathname;
-const dev = [
-  { ...common, entryPoints: ["dev/paged.tsx"], format: "iife", outfile: `${LIB}paged.js` },
-  { ...common, entryPoints: ["style/panel.css"], outfile: `${LIB}paged.css` },
-];
-const builds = [
-  { ...common, entryPoints: ["src/panel.tsx"], format: "esm", outfile: `${OUT}panel.js` },
-  { ...common, entryPoints: ["src/standalone.tsx"], format: "iife", outfile: `${OUT}standalone.js` },
-  { ...common, entryPoints: ["style/panel.css"], outfile: `${OUT}panel.css` },
-  later("answers"),
-  later("passes"),
-  later("cost"),
-  later("memory"),
-  later("machine"),
-  later("options"),
-  later("shardings"),
-  later("collectives"),
-  later("dtypes"),
-];
+const sheets = (folder) => readdirSync(`${SRC}${folder}`).filter((name) => name.endsWith(".css")).sort().map((name) => `./${folder}/${name}`);
+
+/** The theme first, then what all tabs share, then the tabs'. */
+const style = (outfile) => ({
+  ...common,
+  stdin: {
+    contents: ["parts", "shell", ...tabs.map((name) => `tabs/${name}`)].flatMap(sheets).map((path) => `@import ${JSON.stringify(path)};`).join("\n"),
+    loader: "css",
+    resolveDir: SRC,
+  },
+  outfile,
+});
+
+/** The modules that the panel's script consists of, by name. */
+async function panelModules() {
+  const { metafile } = await esbuild.build({ ...panel({}), write: false, metafile: true });
+  const own = Object.keys(metafile.inputs).map((path) => relative(SRC, resolve(path)).replace(/\.tsx?$/, ""));
+  const packages = Object.values(metafile.inputs).flatMap(({ imports }) => imports.map(({ original }) => original ?? "."));
+  return new Set([...own, ...packages.filter((name) => !name.startsWith(".") && !name.startsWith("jaxstage:"))]);
+}
+
+/** Of those the ones that later scripts take. */
+async function sharedModules(names) {
+  const taken = {};
+  await Promise.all(scripts.map((name) => esbuild.build({ ...later(name, names, taken), write: false })));
+  return Object.fromEntries(Object.entries(taken).sort());
+}
+
+async function builds() {
+  const names = await panelModules();
+  const shared = await sharedModules(names);
+  return [panel(shared), offline(shared), style(`${OUT}panel.css`), ...scripts.map((name) => later(name, names, {}))];
+}
 
 /** An offline page inlines the script, so no closing tag may stand in it. */
 function guardClosingTags(path) {
@@ -70,22 +115,30 @@ function guardClosingTags(path) {
   writeFileSync(path, text.replaceAll("</script", "<\\/script"));
 }
 
-function report() {
-  for (const { outfile } of builds) {
+function checkSize(name, limit) {
+  const size = readFileSync(`${OUT}${name}`).length;
+  if (size > limit) throw new Error(`${name} has ${size} bytes; the limit is ${limit}, since every panel sends it`);
+  console.log(`${name}: ${limit - size} B left of ${limit} B`);
+}
+
+function report(all) {
+  for (const { outfile } of all) {
     const bytes = readFileSync(outfile);
     console.log(`${outfile.split("/").pop()}: ${bytes.length} B, gzip ${gzipSync(bytes).length} B`);
-    if (outfile.endsWith("panel.js") && bytes.length > PANEL_LIMIT) {
-      throw new Error(`panel.js has ${bytes.length} bytes; the limit is ${PANEL_LIMIT}, for every instance sends it`);
-    }
   }
+  checkSize("panel.js", PANEL_LIMIT);
 }
 
 if (process.argv.includes("--dev")) {
-  await Promise.all(dev.map((options) => esbuild.build(options)));
+  const page = { ...common, entryPoints: ["dev/paged.tsx"], plugins: [generatedModules({})], format: "iife", outfile: `${LIB}paged.js` };
+  await Promise.all([page, style(`${LIB}paged.css`)].map((options) => esbuild.build(options)));
 } else if (process.argv.includes("--watch")) {
-  for (const options of builds) await (await esbuild.context(options)).watch();
+  for (const options of await builds()) await (await esbuild.context(options)).watch();
 } else {
-  await Promise.all(builds.map((options) => esbuild.build(options)));
+  rmSync(OUT, { recursive: true, force: true });
+  const all = await builds();
+  await Promise.all(all.map((options) => esbuild.build(options)));
+  writeFileSync(`${OUT}tabs.json`, `${JSON.stringify(scripts)}\n`);
   guardClosingTags(`${OUT}standalone.js`);
-  report();
+  report(all);
 }

@@ -55,6 +55,14 @@ def workers_of_our_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Itera
     assert not list(tmp_path.glob("jaxstage-*"))
 
 
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    """`@pytest.mark.needs("cuda")`: what `needs` says of one test, for all cases of a test."""
+    from absent import needs
+
+    for mark in item.iter_markers("needs"):
+        needs(*mark.args)
+
+
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """A name with an address in it differs from process to process, and pytest-xdist then runs nothing at all."""
     addressed = [item.nodeid for item in items if " at 0x" in item.nodeid]

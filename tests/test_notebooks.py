@@ -10,6 +10,7 @@ from types import ModuleType
 
 import jax
 import pytest
+from absent import needs
 
 from jaxstage_ext.core.targets import packages
 
@@ -131,8 +132,7 @@ def test_the_four_machines_are_compared_as_far_as_they_can_be(hardware: nbformat
 @pytest.mark.timeout(1800)
 @pytest.mark.parametrize(("target", "refused"), [("v5e:2x4", "RESOURCE_EXHAUSTED"), ("h100:8", "no")])
 def test_what_is_too_large_fits_with_checkpoint(hardware: nbformat.NotebookNode, target: str, refused: str) -> None:
-    if lacks := packages.find("tpu" if target == "v5e:2x4" else "cuda").lacks:
-        pytest.skip(f"{target} {lacks}")
+    needs(target)
     first, second = shown(hardware, "first.compare()"), shown(hardware, "second = None")
     assert refused in (first if refused != "no" else row(first, target))
     assert "yes" in row(second, target)
@@ -173,8 +173,7 @@ def where(demo: ModuleType, request: pytest.FixtureRequest) -> nbformat.Notebook
         return run(demo, WHERE, NO_COMPILERS)
     if jax.__version_info__ < (0, 12):
         pytest.skip("GPU compiles take long, so they run with the newest JAX alone")
-    if lacks := packages.find("cuda").lacks:
-        pytest.skip(f"h100 {lacks}")
+    needs("h100")
     return run(demo, WHERE)
 
 
@@ -225,8 +224,7 @@ SHARDING = "05_sharding_and_collectives.ipynb"
 
 @pytest.fixture(scope="module", params=["v5e", "cpu"])
 def sharding(demo: ModuleType, request: pytest.FixtureRequest) -> nbformat.NotebookNode:
-    if request.param == "v5e" and (lacks := packages.find("tpu").lacks):
-        pytest.skip(f"v5e:4x4 {lacks}")
+    needs("v5e:4x4")
     return run(demo, SHARDING, *([NO_COMPILERS] if request.param == "cpu" else []))
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+import json
 import os
 import subprocess
 import sys
@@ -58,6 +59,20 @@ def test_a_missing_file_is_built(hook: ModuleType, checkout: Path) -> None:
 def test_a_changed_source_is_built(hook: ModuleType, checkout: Path) -> None:
     written(checkout / "labextension" / "src" / "panel.ts", at=2000)
     assert hook.reason_to_build(checkout) == "panel.ts is newer than what was built"
+
+
+def test_a_changed_style_is_built(hook: ModuleType, checkout: Path) -> None:
+    sheet = checkout / "labextension" / "style" / "theme.css"
+    sheet.parent.mkdir()
+    written(sheet, at=2000)
+    assert hook.reason_to_build(checkout) == "theme.css is newer than what was built"
+
+
+def test_the_scripts_are_those_that_the_build_wrote(hook: ModuleType) -> None:
+    scripts = json.loads((ROOT / "jaxstage_ext" / "static" / "tabs.json").read_text())
+    assert scripts == hook.scripts(hook.TABS)
+    assert {"answers", "cost", "memory"} <= set(scripts)
+    assert not {"code", "compare"} & set(scripts)
 
 
 def test_an_unpacked_sdist_trusts_what_it_brings(hook: ModuleType, checkout: Path) -> None:

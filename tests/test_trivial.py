@@ -9,6 +9,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
+from absent import REQUIRED, needs
 
 from jaxstage_ext import inspect
 from jaxstage_ext.core.targets import packages
@@ -41,6 +42,10 @@ TARGETS = {"local": "", "cpu:2": "cpu", "v5e:2x2": "tpu", "h100:2": "cuda"}
 
 
 def targets() -> list[str]:
+    """Those that can be compiled for here; with JAXSTAGE_COMPILERS=required all of them."""
+    if REQUIRED:
+        needs("tpu")
+        needs("cuda")
     return [name for name, platform in TARGETS.items() if not packages.find(platform).lacks]
 
 

@@ -1,34 +1,14 @@
-"""What went wrong in a stage, told from the user's side."""
+"""An exception caught in a stage, seen from the user's code."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from types import TracebackType
 
 from jaxstage_ext.ir.source import cell_of, is_outside, is_user, with_cell_labels
-from jaxstage_ext.report.document import SourceSpan
+from jaxstage_ext.report.errors import StageError
+from jaxstage_ext.report.frames import SourceSpan
 
 _LONGEST = 8000
-
-
-@dataclass(frozen=True)
-class StageError:
-    """A stage that failed.
-
-    Attributes:
-      stage: "trace", "lower", "compile", or "run" for a run that died of memory.
-      exception: JAX's own error; None after a round trip through JSON.
-      type, message: its class name and text, at most 8,000 characters.
-      span: the user's innermost line, if one took part.
-      interrupted: True when the user stopped it.
-    """
-
-    stage: str
-    type: str
-    message: str
-    span: SourceSpan | None
-    interrupted: bool = False
-    exception: BaseException | None = field(default=None, repr=False, compare=False)
 
 
 def explain(stage: str, error: BaseException) -> StageError:
@@ -41,13 +21,13 @@ def explain(stage: str, error: BaseException) -> StageError:
 
 
 def _user_line(traceback: TracebackType | None) -> SourceSpan | None:
-    found = None
+    innermost = None
     while traceback is not None:
         code = traceback.tb_frame.f_code
         if is_user(code.co_filename) and not is_outside(code.co_filename):
             positions = list(code.co_positions())[traceback.tb_lasti // 2]
             line, end_line, column, end_column = positions
-            found = SourceSpan(
+            innermost = SourceSpan(
                 code.co_filename,
                 cell_of(code.co_filename),
                 code.co_qualname,
@@ -57,7 +37,7 @@ def _user_line(traceback: TracebackType | None) -> SourceSpan | None:
                 (end_column or 0) + 1,
             )
         traceback = traceback.tb_next
-    return found
+    return innermost
 
 
 def without_our_frames(error: BaseException) -> BaseException:

@@ -9,7 +9,8 @@ from typing import Any, TypeVar
 import numpy as np
 
 from jaxstage_ext.ir.source import FrameTable, Location
-from jaxstage_ext.report.document import Document, Frames, Ints
+from jaxstage_ext.report.document import Document
+from jaxstage_ext.report.frames import Frames, Ints
 from jaxstage_ext.store import cache
 
 Value = TypeVar("Value")

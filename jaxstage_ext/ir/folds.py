@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from jaxstage_ext.report.document import Ints
+from jaxstage_ext.report.frames import Ints
 
 
 def by_brackets(lines: Sequence[str], brackets: str = "{}[]()") -> Ints:

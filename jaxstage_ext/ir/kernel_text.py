@@ -8,7 +8,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from jaxstage_ext.report.document import OP, Document, Frames, Ints
+from jaxstage_ext.report.document import OP, Document
+from jaxstage_ext.report.frames import Frames, Ints
 
 
 @dataclass(frozen=True)

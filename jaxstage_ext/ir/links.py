@@ -8,7 +8,8 @@ import numpy as np
 import numpy.typing as npt
 
 from jaxstage_ext.ir.protowire import Longs
-from jaxstage_ext.report.document import GRADIENT, INFERRED, Flags, Frames, Ints
+from jaxstage_ext.report.document import GRADIENT, INFERRED, Flags
+from jaxstage_ext.report.frames import Frames, Ints
 
 _ROUNDS = 64
 

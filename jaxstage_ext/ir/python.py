@@ -9,7 +9,8 @@ from collections.abc import Iterable
 import numpy as np
 
 from jaxstage_ext.ir.source import FrameTable
-from jaxstage_ext.report.document import Document, Frames
+from jaxstage_ext.report.document import Document
+from jaxstage_ext.report.frames import Frames
 
 WHOLE_FILE = 200
 """Files up to this many lines are shown whole; of longer ones, the functions that took part."""

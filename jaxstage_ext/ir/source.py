@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from jaxstage_ext.report.document import Frames, SourceFile
+from jaxstage_ext.report.frames import Frames, SourceFile
 
 _PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
 _OUTER_PACKAGES = ("IPython", "ipykernel", "nbclient", "_pytest")

@@ -9,7 +9,8 @@ import numpy as np
 from jaxstage_ext.ir import folds, links
 from jaxstage_ext.ir.mlir_location import Locations
 from jaxstage_ext.ir.source import FrameTable
-from jaxstage_ext.report.document import OP, Document, Ints
+from jaxstage_ext.report.document import OP, Document
+from jaxstage_ext.report.frames import Ints
 
 _OPERATION = re.compile(r'^\s*(?:%[\w#:, %]+ = )?"?(?:func\.)?(?:[a-z_]+\.[\w.]+|call)\b')
 _NOT_OPERATIONS = re.compile(r"^\s*(?:func\.func|module|stablehlo\.return|return|func\.return|sdy\.(?:mesh|return))\b")

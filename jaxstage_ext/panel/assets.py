@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 STATIC = Path(__file__).resolve().parent.parent / "static"
@@ -13,6 +14,15 @@ class FrontEndMissing(RuntimeError):
 
 def text(name: str) -> str:
     """The text of a built file. Raises FrontEndMissing when it is not there."""
+    return _read(name)
+
+
+def scripts() -> list[str]:
+    """The tabs whose script the panel asks for when they are opened, as the build lists them."""
+    return [str(name) for name in json.loads(_read("tabs.json"))]
+
+
+def _read(name: str) -> str:
     try:
         return (STATIC / name).read_text("utf-8")
     except OSError as error:

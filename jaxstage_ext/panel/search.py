@@ -8,7 +8,8 @@ from weakref import WeakKeyDictionary
 import numpy as np
 
 from jaxstage_ext.panel.rows import Positions, Rows, rows_of
-from jaxstage_ext.report.document import Document, Ints
+from jaxstage_ext.report.document import Document
+from jaxstage_ext.report.frames import Ints
 
 MOST_HITS = 20_000
 MOST_USES = 1000

@@ -10,16 +10,11 @@ import numpy as np
 
 from jaxstage_ext.analysis.memory.buffers import ARGUMENT, KINDS
 from jaxstage_ext.analysis.memory.live_memory import Memory
+from jaxstage_ext.report.progress import Progress, silent
 from jaxstage_ext.report.table import Column, Table, scaled
 
 if TYPE_CHECKING:
     from jaxstage_ext.inspection import Inspection
-
-Progress = Callable[[float, str | None], None]
-
-
-def _quiet(seconds: float, text: str | None) -> None:
-    pass
 
 
 @dataclass(frozen=True)
@@ -39,7 +34,7 @@ class Answer:
     view: str = ""
 
 
-def bound(inspection: Inspection, progress: Progress = _quiet) -> Answer:
+def bound(inspection: Inspection, progress: Progress = silent) -> Answer:
     """What bounds the program, and the line that most of its least time goes to; without peaks, most bytes."""
     roof = inspection.cost.roofline
     is_unknown = roof.verdict.startswith("What bounds it is unknown")
@@ -50,14 +45,14 @@ def bound(inspection: Inspection, progress: Progress = _quiet) -> Answer:
     return Answer(roof.verdict + most, line, row, "unknown" if is_unknown else "", "cost")
 
 
-def fit(inspection: Inspection, progress: Progress = _quiet) -> Answer:
+def fit(inspection: Inspection, progress: Progress = silent) -> Answer:
     """Whether the device has room for the program."""
     found = inspection.memory_look.memory(progress).fit
     state = "unknown" if found.fits is None else "yes" if found.fits else "no"
     return Answer(found.text, state=state, view="memory")
 
 
-def memory(inspection: Inspection, progress: Progress = _quiet) -> Answer:
+def memory(inspection: Inspection, progress: Progress = silent) -> Answer:
     """The line whose values take most of what lives at the worst moment; arguments belong to no line."""
     found = inspection.memory_look.memory(progress)
     space = found.space()
@@ -93,7 +88,7 @@ def _made_at(found: Memory, row: int) -> str:
     return found.places.line[made] if made >= 0 else ""
 
 
-def collective(inspection: Inspection, progress: Progress = _quiet) -> Answer:
+def collective(inspection: Inspection, progress: Progress = silent) -> Answer:
     """The collective that takes longest, or where no time is known sends most, with its line and cause."""
     found = inspection.find_collectives(progress)
     if not len(found):
@@ -135,6 +130,6 @@ def table(inspection: Inspection) -> Table:
 
 def _tried(inspection: Inspection, ask: Callable[[Inspection, Progress], Answer]) -> Answer:
     try:
-        return ask(inspection, _quiet)
+        return ask(inspection, silent)
     except (ValueError, RuntimeError, OSError, MemoryError) as error:
         return Answer(f"unknown: {' '.join(str(error).split())}", state="unknown")

@@ -9,14 +9,15 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from jaxstage_ext.core import constants, stages
 from jaxstage_ext.core.recompile import machine_code, program
-from jaxstage_ext.core.recompile.machine_code import Progress
 from jaxstage_ext.ir import assembly, llvm, ptx, stablehlo
 from jaxstage_ext.ir.hlo import executed
 from jaxstage_ext.ir.hlo.executed import Instruction
 from jaxstage_ext.ir.kernel_text import Place
 from jaxstage_ext.program import kernel_rows
-from jaxstage_ext.program.kernels import Figures, Kernel, KernelError, Kernels
+from jaxstage_ext.program.kernels import Figures, Kernel, Kernels
 from jaxstage_ext.report.document import GRADIENT, INFERRED, Document
+from jaxstage_ext.report.progress import Progress
+from jaxstage_ext.report.unavailable import Unavailable
 
 if TYPE_CHECKING:
     from jaxstage_ext.inspection import Inspection
@@ -33,11 +34,11 @@ def listing(inspection: Inspection, progress: Progress | None = None) -> Kernels
     """The kernels of an inspection's program; what each takes and its texts wait until they are asked for.
 
     Raises:
-      KernelError: where there is nothing compiled to look at.
-      NotOnTarget, TargetError, WorkerDied, JaxRuntimeError: as a compile in the worker does.
+      Unavailable: where nothing was compiled.
+      TargetError, WorkerDied, JaxRuntimeError: as a compile in the worker does.
     """
     if "hlo" not in inspection.documents or stages.unwrap(inspection.compiled) is None:
-        raise KernelError(f"{inspection.name} was not compiled here, so there is no machine code; compile it anew")
+        raise Unavailable(f"{inspection.name} was not compiled here, so there is no machine code; compile it anew")
     return _Program(inspection).kernels(progress)
 
 
@@ -132,7 +133,7 @@ class _Program:
         line = self._hlo.lines[self._row(kernel.instructions[0])]
         config = _backend_config(line).get("custom_call_config", {})
         if "body" not in config:
-            raise KernelError(f"{kernel.key} has no Mosaic module in its backend_config")
+            raise Unavailable(f"{kernel.key} has no Mosaic module in its backend_config")
         asked = {"body": config["body"], "debug_locations": config.get("debug_locations")}
         text, located = machine_code.use(self._target, "mosaic", self._limits, **asked)
         return stablehlo.read(text, located, self._table, kind)
@@ -141,13 +142,13 @@ class _Program:
         if self._bundles is None:
             self._bundles = machine_code.final_bundles(self._prepared, self._limits, progress)
         if kernel.name not in self._bundles:
-            raise KernelError(f"{kernel.key} has no VLIW bundles: {_NO_BUNDLES}")
+            raise Unavailable(f"{kernel.key} has no VLIW bundles: {_NO_BUNDLES}")
         return "\n".join(self._bundles[kernel.name])
 
     def _measurement(self, kernel: Kernel, what: str) -> Any:
         found = self._measurements().get(kernel.name, {})
         if what not in found:
-            raise KernelError(f"{kernel.key}: {found.get('error', 'there is no machine code of it')}")
+            raise Unavailable(f"{kernel.key}: {found.get('error', 'there is no machine code of it')}")
         return found[what]
 
     def measure(self, progress: Progress | None = None) -> None:

@@ -8,12 +8,13 @@ from typing import Any
 
 from jaxstage_ext.core import stages
 from jaxstage_ext.core.call import Call
-from jaxstage_ext.core.stage_error import StageError
 from jaxstage_ext.core.targets.target import LOCAL, Target, TargetError, parse
 from jaxstage_ext.inspection import Inspection
 from jaxstage_ext.program import comparison
 from jaxstage_ext.report import saved_form
-from jaxstage_ext.report.document import Document, Frames
+from jaxstage_ext.report.document import Document
+from jaxstage_ext.report.errors import StageError
+from jaxstage_ext.report.frames import Frames
 
 
 def opened(text: str) -> Saved:

@@ -1,58 +1,30 @@
-"""The contract: tables that every producer writes and every view reads.
+"""A document: one stage's text and, for each of its lines, where it came from.
 
-Nothing here imports JAX, a notebook or another part of the package. Rows of a
-table are columns of numpy arrays, one entry a text line, because documents
-reach 500,000 lines. Rows count from 0 inside columns; lines count from 1 in
-the public methods.
+Rows are numpy columns with one entry a text line, because documents reach
+500,000 lines. Rows count from 0 inside columns; lines count from 1 in the
+public methods.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 from typing import ClassVar
 
 import numpy as np
 import numpy.typing as npt
 
-SCHEMA_VERSION = 2
+from jaxstage_ext.report.frames import Frames, Ints, SourceSpan
 
-Ints = npt.NDArray[np.int32]
 Flags = npt.NDArray[np.uint8]
 
 OP = 1
 """The line is an operation: it counts in `Document.coverage`."""
 INFERRED = 2
-"""The compiler dropped the line's source; ours comes from its neighbours."""
+"""The compiler dropped the line's source; the one given comes from its neighbours."""
 GRADIENT = 4
 """The line belongs to the derivative of its source line, not to the line itself."""
-
-
-@dataclass(frozen=True)
-class SourceSpan:
-    """Where a line came from.
-
-    Lines and columns count from 1; `end_column` is exclusive, 0 when unknown.
-    """
-
-    file: str
-    cell: str | None
-    function: str
-    line: int
-    column: int
-    end_line: int
-    end_column: int
-    inferred: bool = False
-    gradient: bool = False
-
-    @property
-    def end(self) -> tuple[int, int]:
-        """(line, column) after the expression's last character; column 0 when unknown."""
-        return self.end_line, self.end_column
-
-    def __str__(self) -> str:
-        return f"{self.cell or self.file}:{self.line} ({self.function})"
 
 
 @dataclass(frozen=True)
@@ -67,73 +39,6 @@ class Coverage:
     def share(self) -> float | None:
         """Linked share, 0 to 1; None when there is nothing to link."""
         return (self.direct + self.inferred) / self.total if self.total else None
-
-
-@dataclass(frozen=True)
-class SourceFile:
-    """A file or cell that frames point into. `user` is False for installed libraries."""
-
-    name: str
-    cell: str | None = None
-    user: bool = True
-
-    @property
-    def label(self) -> str:
-        return self.cell or self.name
-
-
-@dataclass(frozen=True, eq=False)
-class Frames:
-    """The call stacks of one Inspection, shared by all its documents.
-
-    Columns have one entry a frame. `file` and `function` index `files` and
-    `functions`; `parent` is the calling frame or -1; `user` is the nearest
-    frame of the user's own code, the frame itself or an ancestor, or -1.
-    """
-
-    files: tuple[SourceFile, ...] = ()
-    functions: tuple[str, ...] = ()
-    file: Ints = field(default_factory=lambda: np.zeros(0, np.int32))
-    function: Ints = field(default_factory=lambda: np.zeros(0, np.int32))
-    line: Ints = field(default_factory=lambda: np.zeros(0, np.int32))
-    column: Ints = field(default_factory=lambda: np.zeros(0, np.int32))
-    end_line: Ints = field(default_factory=lambda: np.zeros(0, np.int32))
-    end_column: Ints = field(default_factory=lambda: np.zeros(0, np.int32))
-    parent: Ints = field(default_factory=lambda: np.zeros(0, np.int32))
-    user: Ints = field(default_factory=lambda: np.zeros(0, np.int32))
-
-    COLUMNS: ClassVar = ("file", "function", "line", "column", "end_line", "end_column", "parent", "user")
-
-    def __len__(self) -> int:
-        return len(self.file)
-
-    def span(self, frame: int, flags: int = 0) -> SourceSpan:
-        """The frame as a `SourceSpan`; `flags` are those of the line that asks."""
-        where = self.files[self.file[frame]]
-        return SourceSpan(
-            file=where.name,
-            cell=where.cell,
-            function=self.functions[self.function[frame]],
-            line=int(self.line[frame]),
-            column=int(self.column[frame]),
-            end_line=int(self.end_line[frame]),
-            end_column=int(self.end_column[frame]),
-            inferred=bool(flags & INFERRED),
-            gradient=bool(flags & GRADIENT),
-        )
-
-    def stack(self, frame: int) -> list[int]:
-        """The frame and its callers, innermost first."""
-        chain = []
-        while frame >= 0:
-            chain.append(frame)
-            frame = int(self.parent[frame])
-        return chain
-
-    def at(self, file: str, line: int) -> npt.NDArray[np.bool_]:
-        """Which frames' expressions include this line (a path or a cell's label)."""
-        wanted = [i for i, f in enumerate(self.files) if file in (f.name, f.cell)]
-        return np.isin(self.file, wanted) & (self.line <= line) & (line <= np.maximum(self.end_line, self.line))
 
 
 def _column(n: int, value: int) -> Ints:
@@ -174,8 +79,11 @@ class Document:
         return self.text.split("\n")
 
     @cached_property
-    def _user_frame(self) -> Ints:
-        """Per row: the nearest user frame, else the frame itself, else -1."""
+    def user_frame(self) -> Ints:
+        """For each row, the nearest frame of the user's own code.
+
+        Where a row's call stack has none, its own frame; -1 where its source is unknown.
+        """
         known = self.frame >= 0
         frame = np.where(known, self.frame, 0)
         if not len(self.frames):
@@ -193,15 +101,18 @@ class Document:
         row = line - 1
         if self.file is not None and self.number is not None:
             return self._own_line(row)
-        frame = int(self._user_frame[row])
-        return None if frame < 0 else self.frames.span(frame, int(self.flags[row]))
+        frame = int(self.user_frame[row])
+        if frame < 0:
+            return None
+        flags = int(self.flags[row])
+        return self.frames.span(frame, inferred=bool(flags & INFERRED), gradient=bool(flags & GRADIENT))
 
     def _own_line(self, row: int) -> SourceSpan | None:
         assert self.file is not None and self.number is not None
         if self.number[row] < 0:
             return None
-        where, number = self.frames.files[self.file[row]], int(self.number[row])
-        return SourceSpan(where.name, where.cell, "", number, 1, number, 0)
+        source, number = self.frames.files[self.file[row]], int(self.number[row])
+        return SourceSpan(source.name, source.cell, "", number, 1, number, 0)
 
     def lines_from(self, file: str, line: int) -> list[int]:
         """Lines (from 1) that came from a source line.
@@ -214,15 +125,12 @@ class Document:
             return (np.flatnonzero(np.isin(self.file, wanted) & (self.number == line)) + 1).tolist()
         if not len(self.frames):
             return []
-        here = self.frames.at(file, line)
-        rows = self._rows_of(here)
-        if not rows:
-            rows = self._rows_of(self._with_callees(here))
-        return rows
+        frames = self.frames.at(file, line)
+        return self._rows_of(frames) or self._rows_of(self._with_callees(frames))
 
     def _rows_of(self, frames: npt.NDArray[np.bool_]) -> list[int]:
-        mine = self._user_frame
-        return (np.flatnonzero((mine >= 0) & frames[np.maximum(mine, 0)]) + 1).tolist()
+        own = self.user_frame
+        return (np.flatnonzero((own >= 0) & frames[np.maximum(own, 0)]) + 1).tolist()
 
     def _with_callees(self, frames: npt.NDArray[np.bool_]) -> npt.NDArray[np.bool_]:
         reached = frames.copy()

@@ -10,8 +10,10 @@ from typing import Any
 
 import numpy as np
 
-from jaxstage_ext.core.stage_error import StageError
-from jaxstage_ext.report.document import SCHEMA_VERSION, Document, Frames, SourceFile, SourceSpan
+from jaxstage_ext.report.document import Document
+from jaxstage_ext.report.errors import StageError
+from jaxstage_ext.report.format_version import SCHEMA_VERSION
+from jaxstage_ext.report.frames import Frames, SourceFile, SourceSpan
 
 LARGEST = 256_000_000
 """Characters of documents that one file holds; targets beyond keep their figures alone."""

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from jaxstage_ext.report.document import SCHEMA_VERSION
+from jaxstage_ext.report.format_version import SCHEMA_VERSION
 
 _PREFIXES = ((1e15, "P"), (1e12, "T"), (1e9, "G"), (1e6, "M"), (1e3, "k"))
 MOST_ROWS = 30

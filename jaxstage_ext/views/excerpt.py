@@ -10,7 +10,8 @@ from typing import Any
 import numpy as np
 
 from jaxstage_ext.panel.rows import Rows, rows_of
-from jaxstage_ext.report.document import OP, Document, Frames, SourceSpan
+from jaxstage_ext.report.document import OP, Document
+from jaxstage_ext.report.frames import Frames, SourceSpan
 from jaxstage_ext.views.words import NOUNS, clean
 
 Place = tuple[int, int]

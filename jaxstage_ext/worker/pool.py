@@ -14,15 +14,15 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Any
 
+from jaxstage_ext.report.progress import Progress
 from jaxstage_ext.worker import folder, memory_limit
 from jaxstage_ext.worker.errors import LeftIdle, RequestFailed, WorkerDied
-from jaxstage_ext.worker.process import Progress, Worker
+from jaxstage_ext.worker.process import Worker
 
 __all__ = [
     "COMPILE",
     "ONE_REQUEST",
     "RECOMPILE",
-    "Progress",
     "RequestFailed",
     "WorkerDied",
     "ask",

@@ -12,11 +12,12 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
+from jaxstage_ext.report.progress import Progress
 from jaxstage_ext.worker import folder, memory_limit
 from jaxstage_ext.worker.errors import LeftIdle, OverLimit, PipeClosed, RequestFailed, WorkerDied
 
@@ -37,8 +38,6 @@ _ENVIRONMENT = {
     "TPU_STDERR_LOG_LEVEL": "2",
     "TF_CPP_MIN_LOG_LEVEL": "1",
 }
-Progress = Callable[[float, str | None], None]
-"""Called about twice a second with the seconds a request has run and, where dumps show it, the pass it has reached."""
 
 
 class Worker:

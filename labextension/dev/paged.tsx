@@ -1,10 +1,10 @@
 /** A panel on a made-up document of 500,000 lines, to measure painting, scrolling and searching. Not shipped. */
 
-import { mount } from "../src/mount";
-import { Session } from "../src/session";
-import type { Params, Reply, Source } from "../src/source";
-import { readState } from "../src/state";
-import { FullText } from "../src/text";
+import { mount } from "../src/hosts/mount";
+import { Session } from "../src/model/session";
+import type { Params, Reply, Source } from "../src/wire/source";
+import { readState } from "../src/wire/state";
+import { FullText } from "../src/model/text";
 
 const ROWS = Number(new URLSearchParams(location.search).get("rows") ?? 500_000);
 const MODE = new URLSearchParams(location.search).get("mode") ?? "paged";

@@ -1,7 +1,7 @@
 import { gzipSync } from "node:zlib";
-import type { Rows } from "../src/columns";
-import { Frames, type SourceFile } from "../src/frames";
-import type { Reply } from "../src/source";
+import type { Rows } from "../src/wire/columns";
+import { Frames, type SourceFile } from "../src/model/frames";
+import type { Reply } from "../src/wire/source";
 
 export function gz(data: Uint8Array | string): ArrayBuffer {
   const packed = gzipSync(data);

@@ -1,6 +1,6 @@
 import { vi } from "vitest";
-import { EmbeddedSource, type Params, type Reply, type Source } from "../src/source";
-import { type PanelState, readState } from "../src/state";
+import { EmbeddedSource, type Params, type Reply, type Source } from "../src/wire/source";
+import { type PanelState, readState } from "../src/wire/state";
 import fixture from "./fixtures/loss.json";
 
 /** The offline page's data behind a kernel that can change its state and fall silent. */

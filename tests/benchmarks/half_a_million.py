@@ -3,7 +3,8 @@
 import numpy as np
 
 from jaxstage_ext.inspection import Saved
-from jaxstage_ext.report.document import Document, Frames, SourceFile
+from jaxstage_ext.report.document import Document
+from jaxstage_ext.report.frames import Frames, SourceFile
 
 LINES, FRAMES = 500_000, 1000
 

@@ -10,10 +10,10 @@ from pathlib import Path
 
 import jax.numpy as jnp
 import pytest
+from absent import needs
 
 from jaxstage_ext import inspect
 from jaxstage_ext.core.recompile import program as again
-from jaxstage_ext.core.targets import packages
 from jaxstage_ext.store import cache
 from jaxstage_ext.worker import pool
 from tests.browser.conftest import browser, lab, open_notebook  # noqa: F401
@@ -31,11 +31,6 @@ def no_cache() -> Iterator[None]:
     yield
     cache.enable(True)
     pool.close_all()
-
-
-def needs(platform: str) -> None:
-    if lacks := packages.find(platform).lacks:
-        pytest.skip(lacks)
 
 
 def test_a_worker_is_ready() -> None:

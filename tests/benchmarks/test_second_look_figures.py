@@ -10,10 +10,10 @@ from pathlib import Path
 
 import jax
 import pytest
+from absent import needs
 
 from jaxstage_ext import inspect
 from jaxstage_ext.core import constants
-from jaxstage_ext.core.targets import packages
 from jaxstage_ext.store import cache
 from jaxstage_ext.worker import pool
 
@@ -48,8 +48,7 @@ def look(target: str) -> tuple[float, float]:
 
 @pytest.mark.parametrize("target", ["local", "cpu:4", "v5e:2x2"])
 def test_a_second_look(target: str, tmp_path: Path) -> None:
-    if target == "v5e:2x2" and (lacks := packages.find("tpu").lacks):
-        pytest.skip(lacks)
+    needs(target)
     inspect(lambda x: x + 1, 1.0, target=target)
     cache.use_folder(tmp_path if target != "local" else None)
     looks = []

@@ -11,8 +11,7 @@ import re
 from typing import TYPE_CHECKING, Any
 
 import pytest
-
-from jaxstage_ext.core.targets import packages
+from absent import needs
 
 if TYPE_CHECKING:
     from tests.browser.conftest import Opener
@@ -78,14 +77,12 @@ print("TOLD", json.dumps(dict(
     count=ins.exchanges[0], rows=len(ins.collectives),
 )))
 """
-TARGETS = {"v5e:4x4": ("tpu", "data=4,model=4"), "h100:8": ("cuda", "data=2,model=4")}
+TARGETS = {"v5e:4x4": "data=4,model=4", "h100:8": "data=2,model=4"}
 
 
 def opened(open_notebook: Opener, lab: Server, target: str) -> NotebookPage:
-    platform, mesh = TARGETS[target]
-    if lacks := packages.find(platform).lacks:
-        pytest.skip(f"{target} {lacks}")
-    page = open_notebook(lab, [MODEL, LOOK.format(target=target, mesh=mesh), TOLD], width=1400, height=1000)
+    needs(target)
+    page = open_notebook(lab, [MODEL, LOOK.format(target=target, mesh=TARGETS[target]), TOLD], width=1400, height=1000)
     page.page.set_default_timeout(MINUTES)
     return page
 

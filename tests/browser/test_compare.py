@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from absent import needs
+
 from tests.browser.cells import SETUP
 
 if TYPE_CHECKING:
@@ -65,12 +67,10 @@ def test_targets_side_by_side(open_notebook: Opener, lab: Server) -> None:
 
 
 def test_a_tpu_that_is_not_here_beside_cpus(open_notebook: Opener, lab: Server) -> None:
+    needs("v5e:2x2")
     notebook = open_notebook(lab, [SETUP, ON_A_MESH], width=1500)
     notebook.run_all()
-    panel, refused = notebook.panels(), notebook.page.get_by_text("needs libtpu")
-    panel.or_(refused).first.wait_for()
-    if panel.count():
-        shown = notebook.panel()
-        shown.root.locator('[data-target="v5e:2x2"] .jxs-cell', has_text="yes").wait_for(timeout=60_000)
-        assert shown.root.locator('[data-target="cpu:4"]').get_by_text("1", exact=True).count()
-        notebook.screenshot("compare_mesh")
+    panel = notebook.panel()
+    panel.root.locator('[data-target="v5e:2x2"] .jxs-cell', has_text="yes").wait_for(timeout=60_000)
+    assert panel.root.locator('[data-target="cpu:4"]').get_by_text("1", exact=True).count()
+    notebook.screenshot("compare_mesh")

@@ -6,8 +6,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
+from absent import needs
 
-from jaxstage_ext.core.targets import packages
 from tests.browser.cells import LOSS, SETUP
 
 if TYPE_CHECKING:
@@ -61,8 +61,7 @@ SECTIONS = {
 @pytest.fixture(scope="module")
 def step(module_notebook: Opener, lab: Server) -> NotebookPage:
     """A transformer's gradient step, for a TPU."""
-    if lacks := packages.find("tpu").lacks:
-        pytest.skip(f"v5e {lacks}")
+    needs("v5e:1x1")
     opened = module_notebook(lab, [SETUP, MODEL, STEP, "%compile -t v5e:1x1 train_step(*arguments)"], width=1400)
     opened.run_all()
     return opened

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import pytest
+from absent import needs, unavailable
 
 from jaxstage_ext.core.targets import packages
 from tests.browser.cells import LOSS, SETUP
@@ -59,8 +60,9 @@ def test_a_source_line_offers_the_kernels_that_came_from_it(open_notebook: Opene
 
 @pytest.mark.parametrize("theme", ["Light", "Dark"])
 def test_ptx_beside_sass(open_notebook: Opener, lab: Server, theme: str) -> None:
-    if lacks := packages.find("cuda").lacks or ("" if packages.nvdisasm() else "needs nvdisasm"):
-        pytest.skip(f"h100 {lacks}")
+    needs("h100")
+    if not packages.nvdisasm():
+        unavailable("nvdisasm is not installed")
     opened = open_notebook(lab, [SETUP, FOR_H100], width=1600)
     opened.theme(theme)
     opened.run_all()

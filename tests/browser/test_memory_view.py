@@ -6,8 +6,8 @@ import re
 from typing import TYPE_CHECKING
 
 import pytest
+from absent import needs
 
-from jaxstage_ext.core.targets import packages
 from tests.browser.cells import SETUP
 
 if TYPE_CHECKING:
@@ -193,17 +193,12 @@ def test_both_themes(panel: PanelOnPage, notebook: NotebookPage) -> None:
         notebook.screenshot(f"memory-{theme.lower()}")
 
 
-def lacking(platform: str) -> None:
-    if lacks := packages.find(platform).lacks:
-        pytest.skip(f"{platform} {lacks}")
-
-
 @pytest.mark.parametrize(
     ("target", "platform", "spaces"),
     [("v5e:2x2", "tpu", ["HBM", "VMEM"]), ("h100:4", "cuda", ["GPU memory"])],
 )
 def test_absent_devices(open_notebook: Opener, lab: Server, target: str, platform: str, spaces: list[str]) -> None:
-    lacking(platform)
+    needs(platform)
     opened = open_notebook(lab, [SETUP, LAYERS, ABSENT.format(target)], width=1500, height=1300)
     opened.run_all()
     panel = opened.panel()
@@ -222,7 +217,7 @@ def test_absent_devices(open_notebook: Opener, lab: Server, target: str, platfor
 
 
 def test_a_compile_that_runs_out_of_memory_opens_on_what_takes_it(open_notebook: Opener, lab: Server) -> None:
-    lacking("tpu")
+    needs("tpu")
     opened = open_notebook(lab, [SETUP, LARGE], width=1500, height=1100)
     opened.run_all()
     panel = opened.panel()

@@ -5,8 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import pytest
-
-from jaxstage_ext.core.targets import packages
+from absent import needs
 
 if TYPE_CHECKING:
     from tests.browser.conftest import Opener
@@ -117,8 +116,7 @@ def test_conversions_and_their_lines(open_notebook: Opener, lab: Server) -> None
 
 @pytest.mark.parametrize("theme", ["Light", "Dark"])
 def test_a_torus_and_a_mesh_of_three_axes(open_notebook: Opener, lab: Server, theme: str) -> None:
-    if lacks := packages.find("tpu").lacks:
-        pytest.skip(f"v5p {lacks}")
+    needs("v5p:4x4x4")
     specs = "{'in': P('data', 'model'), 'out': P('model', 'data')}, P(('data', 'extra'))"
     cell = STEP.format(target="v5p:4x4x4", mesh="data=4,model=4,extra=4", specs=specs)
     notebook, panel = opened(open_notebook, lab, cell)
@@ -142,8 +140,7 @@ def test_a_torus_and_a_mesh_of_three_axes(open_notebook: Opener, lab: Server, th
 
 @pytest.mark.parametrize("theme", ["Light", "Dark"])
 def test_a_slice_of_a_pod_tells_what_costs_most(open_notebook: Opener, lab: Server, theme: str) -> None:
-    if lacks := packages.find("tpu").lacks:
-        pytest.skip(f"v5e {lacks}")
+    needs("v5e:4x4")
     cell = STEP.format(target="v5e:4x4", mesh="data=8,model=2", specs=SPECS)
     notebook, panel = opened(open_notebook, lab, cell)
     notebook.theme(theme)

@@ -1,15 +1,31 @@
-"""Targets whose compilers may not be installed here."""
+"""Compilers for targets that are not here, and tools: a test that needs one that is not installed skips, or fails.
+
+`JAXSTAGE_COMPILERS=required` (as `make test` says) makes it fail, so that no machine skips these tests unnoticed.
+"""
 
 from __future__ import annotations
+
+import os
+from typing import NoReturn
 
 import pytest
 
 from jaxstage_ext.core.targets import packages
 from jaxstage_ext.core.targets.target import parse
 
+REQUIRED = os.environ.get("JAXSTAGE_COMPILERS") == "required"
+PLATFORMS = ("tpu", "cuda")
 
-def needs(target: str) -> None:
-    """Skip, with the reason, a test whose target cannot be compiled for here."""
-    platform = parse(target).platform
-    if platform in ("tpu", "cuda") and (lacks := packages.find(platform).lacks):
-        pytest.skip(f"{target} {lacks}")
+
+def needs(name: str) -> None:
+    """Skip or fail a test whose target ("v5e:2x2"), or platform ("tpu"), cannot be compiled for on this machine."""
+    platform = name if name in PLATFORMS else parse(name).platform
+    if platform in PLATFORMS and (lacks := packages.find(platform).lacks):
+        unavailable(f"{name} {lacks}")
+
+
+def unavailable(reason: str) -> NoReturn:
+    """Skip where what is missing is a choice; fail where `JAXSTAGE_COMPILERS` says that it must be installed."""
+    if REQUIRED:
+        pytest.fail(f"JAXSTAGE_COMPILERS=required, and {reason}", pytrace=False)
+    pytest.skip(reason)

@@ -8,7 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from jaxstage_ext.report.document import OP, Document, Frames, SourceFile, document
+from jaxstage_ext.report.document import OP, Document, document
+from jaxstage_ext.report.frames import Frames, SourceFile
 
 CELL = SourceFile("/tmp/ipykernel_1/123.py", "In [5]")
 LIBRARY = SourceFile("/site-packages/jax/_src/nn.py", None, user=False)

@@ -7,10 +7,10 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 import pytest
+from absent import needs
 from jax.sharding import PartitionSpec as P
 
 from jaxstage_ext import inspect
-from jaxstage_ext.core.targets import packages
 from jaxstage_ext.panel.params import BadRequest
 from jaxstage_ext.panel.requests import dispatch
 from jaxstage_ext.program import answers
@@ -50,8 +50,7 @@ def test_one_device() -> None:
 @pytest.mark.parametrize("target", ["cpu:8", "v5e:2x4", "h100:8"])
 def test_eight_devices(target: str) -> None:
     """`b` sums over the 4096, which `model` cuts: f32[1024/2,8] on a device is added up over four: 16.4 kB."""
-    if target != "cpu:8" and (lacks := packages.find("tpu" if target[0] == "v" else "cuda").lacks):
-        pytest.skip(f"{target} {lacks}")
+    needs(target)
     mesh, specs = {"data": 2, "model": 4}, (P("data"), P(None, "model"), P("model"))
 
     def sharded(x, v, w):

@@ -10,10 +10,10 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 import pytest
+from absent import needs
 from jax.sharding import PartitionSpec as P
 
 import jaxstage_ext
-from jaxstage_ext.core.targets import packages
 from jaxstage_ext.core.targets.devices import CATALOGUE, memory_of
 from jaxstage_ext.core.targets.target import parse
 from jaxstage_ext.program import comparison
@@ -30,8 +30,7 @@ def product(w: Any, x: Any) -> Any:
 
 def inspected(*targets: str, **given: Any) -> Any:
     for target in targets:
-        if (platform := parse(target).platform) in ("tpu", "cuda") and (lacks := packages.find(platform).lacks):
-            pytest.skip(f"{target} {lacks}")
+        needs(target)
     return jaxstage_ext.inspect(product, W, X, target=list(targets), **given)
 
 
@@ -89,8 +88,7 @@ def test_kernels_of_a_gpu_are_its_instructions_that_launch_one() -> None:
 
 def test_what_does_not_fit_is_told() -> None:
     large = jax.ShapeDtypeStruct((1 << 17, 1 << 16), jnp.float32)
-    if lacks := packages.find("cuda").lacks:
-        pytest.skip(f"h100 {lacks}")
+    needs("h100")
     table = jaxstage_ext.inspect(lambda x: x @ x.T, large, target=["h100", "cpu:1"], stage="compile").compare()
     cells = row(table, "h100").cells
     assert (cells["fits"].value, cells["fits"].text) == (False, "no")
@@ -121,12 +119,11 @@ def test_a_target_that_failed_is_one_line_among_the_others() -> None:
         jax.debug.callback(lambda x: None, x)
         return x + 1
 
-    if lacks := packages.find("tpu").lacks:
-        pytest.skip(f"v5e:2x2 {lacks}")
+    needs("v5e:2x2")
     table = jaxstage_ext.inspect(calls_back, X, target=["cpu:1", "v5e:2x2"]).compare()
     failed = row(table, "v5e:2x2")
     assert failed.error is not None
-    assert failed.error.startswith("lower failed: NotOnTarget: the program calls back into Python")
+    assert failed.error.startswith("lower failed: Unavailable: the program calls back into Python")
     assert failed.cells["memory"] == Cell(None, "unknown", "lower failed")
     assert row(table, "cpu:1").cells["memory"].value is not None
     assert "v5e:2x2: lower failed" in str(table)

@@ -9,10 +9,10 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
+from absent import needs
 from jax.sharding import PartitionSpec as P
 
 from jaxstage_ext import inspect
-from jaxstage_ext.core.targets import packages
 from jaxstage_ext.inspection import Inspection
 
 
@@ -93,8 +93,7 @@ def test_nothing_compiled_nothing_counted(inspection) -> None:
 
 @pytest.mark.parametrize(("target", "title"), [("v5e:2x2", "TPU v5e"), ("h100", "NVIDIA H100 SXM")])
 def test_a_device_of_the_catalogue_bounds_the_program(target: str, title: str) -> None:
-    if lacks := packages.find("tpu" if target.startswith("v") else "cuda").lacks:
-        pytest.skip(f"{target} {lacks}")
+    needs(target)
     found = inspect(loss, jnp.ones((64, 32)), jnp.ones((8, 64)), target=target)
     assert found.cost.roofline.verdict.startswith(f"Bound by memory: 100% of the least time that {title}")
     figure = found.roofline()
@@ -108,8 +107,7 @@ SHARDED = {"v5e:2x2": "model=4", "h100:4": "model=4", "h100:2x4": "model=8", "cp
 
 @pytest.mark.parametrize("target", SHARDED)
 def test_collectives_are_part_of_what_bounds_the_program(target: str) -> None:
-    if lacks := packages.find({"v": "tpu", "h": "cuda"}.get(target[0], "cpu")).lacks:
-        pytest.skip(f"{target} {lacks}")
+    needs(target)
     x, w = (jax.ShapeDtypeStruct(shape, jnp.bfloat16) for shape in ((8, 8192), (8192, 8192)))
     specs = (P(None, "model"), P("model", None))
     found = inspect(lambda x, w: x @ w, x, w, target=target, mesh=SHARDED[target], in_specs=specs, out_specs=P())
@@ -127,8 +125,7 @@ def test_collectives_are_part_of_what_bounds_the_program(target: str) -> None:
 
 
 def test_collectives_that_libtpu_runs_beside_products_compute_nothing_and_hide_in_them() -> None:
-    if lacks := packages.find("tpu").lacks:
-        pytest.skip(f"v5e:4x4 {lacks}")
+    needs("v5e:4x4")
 
     def gradient(x, w, v):
         return jax.grad(lambda w, v: ((jnp.maximum(x @ w, 0) @ v) ** 2).sum(), argnums=(0, 1))(w, v)
@@ -162,8 +159,7 @@ def test_equations_are_counted_without_a_compile(stage: str) -> None:
 
 def test_what_a_gpu_runs_asynchronously_is_at_the_line_of_its_start() -> None:
     """The text leaves such instructions out; a scan's slices for the backward pass are often among them."""
-    if lacks := packages.find("cuda").lacks:
-        pytest.skip(f"h100 {lacks}")
+    needs("h100")
 
     def stacked(w, x):
         return (jax.lax.scan(lambda x, w: (jnp.tanh(x @ w), None), x, w)[0] ** 2).sum()

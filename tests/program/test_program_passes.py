@@ -13,11 +13,10 @@ from pathlib import Path
 import jax.numpy as jnp
 import numpy as np
 import pytest
+from absent import needs
 from golden.record import load_programs
 
 from jaxstage_ext import inspect
-from jaxstage_ext.core.targets import packages
-from jaxstage_ext.core.targets.target import parse
 from jaxstage_ext.inspection import Inspection
 from jaxstage_ext.ir.hlo import module as hlo
 from jaxstage_ext.ir.passes import diff, hlo_graph, hlo_line, pass_table
@@ -34,9 +33,7 @@ pytestmark = pytest.mark.usefixtures("no_workers_left")
 
 @functools.cache
 def looked_at(target: str) -> Inspection:
-    platform = parse(target).platform
-    if platform in ("tpu", "cuda") and (lacks := packages.find(platform).lacks):
-        pytest.skip(f"{target} {lacks}")
+    needs(target)
     function, arguments = load_programs().PROGRAMS["transformer_gradient"]
     inspection = inspect(function, *arguments, target=target)
     assert inspection.passes

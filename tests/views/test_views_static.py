@@ -13,10 +13,10 @@ from html.parser import HTMLParser
 import fakes
 import pytest
 
-from jaxstage_ext.core.stage_error import StageError
 from jaxstage_ext.panel import assets, page
 from jaxstage_ext.panel.requests import dispatch
 from jaxstage_ext.report.document import GRADIENT, INFERRED, OP
+from jaxstage_ext.report.errors import StageError
 from jaxstage_ext.views import words
 from jaxstage_ext.views.static_html import panel_html
 from jaxstage_ext.views.text import panel_text

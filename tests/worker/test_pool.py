@@ -13,11 +13,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from absent import needs
 from workers import after, endless, gone, ping, wait_for
 
 import jaxstage_ext
-from jaxstage_ext.core.targets import gpu_descriptions, packages
-from jaxstage_ext.core.targets.requests import NotOnTarget
+from jaxstage_ext.core.targets import gpu_descriptions
+from jaxstage_ext.report.unavailable import Unavailable
 from jaxstage_ext.worker import memory_limit, pool
 from jaxstage_ext.worker.pool import RequestFailed, WorkerDied
 from jaxstage_ext.worker.process import IDLE_STATUS
@@ -158,8 +159,7 @@ def test_it_ends_with_its_kernel_and_takes_its_folder_along(way: str, tmp_path: 
 
 
 def test_a_gpu_that_the_plugin_does_not_describe_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
-    if packages.find("cuda").lacks:
-        pytest.skip("JAX's CUDA plugin is not installed")
+    needs("cuda")
     monkeypatch.setattr(gpu_descriptions, "name_or_description", lambda kind, plugin: "NVIDIA L4")
-    with pytest.raises(NotOnTarget, match="describes no h100"):
+    with pytest.raises(Unavailable, match="describes no h100"):
         jaxstage_ext.inspect(lambda x: x + 1, 1.0, target="h100")

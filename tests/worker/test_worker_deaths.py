@@ -230,7 +230,7 @@ def test_whatever_ends_it_a_hundred_times_in_a_row() -> None:
         assert len(os.listdir("/proc/self/fd")) <= descriptors + 2
 
 
-@pytest.mark.skipif(bool(packages.find("cuda").lacks), reason="JAX's CUDA plugin is not installed")
+@pytest.mark.needs("cuda")
 def test_a_real_segfault_of_a_compiler_is_survived(capfd: pytest.CaptureFixture[str]) -> None:
     plugin = packages.find("cuda")
     if not gpu_descriptions.in_plugin(plugin.version):
@@ -248,7 +248,7 @@ def test_a_real_segfault_of_a_compiler_is_survived(capfd: pytest.CaptureFixture[
     assert capfd.readouterr() == ("", "")
 
 
-@pytest.mark.skipif(bool(packages.find("tpu").lacks), reason="libtpu is not installed")
+@pytest.mark.needs("tpu")
 @pytest.mark.parametrize("topology", ["v5e:0x4"])
 def test_a_real_crash_of_a_compiler_is_survived(topology: str, capfd: pytest.CaptureFixture[str]) -> None:
     library = packages.find("tpu").library
@@ -264,7 +264,7 @@ def test_a_real_crash_of_a_compiler_is_survived(topology: str, capfd: pytest.Cap
     assert capfd.readouterr() == ("", "")
 
 
-@pytest.mark.skipif(bool(packages.find("tpu").lacks), reason="libtpu is not installed")
+@pytest.mark.needs("tpu")
 def test_a_real_hang_of_a_compiler_is_survived(monkeypatch: pytest.MonkeyPatch) -> None:
     """libtpu waits for a metadata server, for ever where there is none, unless it is told not to."""
     monkeypatch.delitem(process._ENVIRONMENT, "TPU_SKIP_MDS_QUERY")

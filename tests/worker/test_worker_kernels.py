@@ -9,6 +9,7 @@ import textwrap
 from pathlib import Path
 
 import pytest
+from absent import needs
 
 import jaxstage_ext
 from jaxstage_ext.core.targets import packages
@@ -43,8 +44,7 @@ def kernel(code: str, *arguments: str, **environment: str) -> subprocess.Popen[s
 
 @pytest.mark.parametrize("target", ["cpu:2", "v5e:2x2", "h100:2"])
 def test_two_kernels_compile_at_once(target: str) -> None:
-    if lacks := packages.find({"c": "cpu", "v": "tpu", "h": "cuda"}[target[0]]).lacks:
-        pytest.skip(lacks)
+    needs(target)
     kernels = [kernel(LOOKS, target) for _ in range(2)]
     told = [each.communicate(timeout=200) for each in kernels]
     assert [out for out, _ in told] == ["fine\n"] * 2, told
@@ -61,7 +61,7 @@ HOLDS_LIBTPU = textwrap.dedent("""
 """)
 
 
-@pytest.mark.skipif(bool(packages.find("tpu").lacks), reason="libtpu is not installed")
+@pytest.mark.needs("tpu")
 @pytest.mark.parametrize("several", ["", "1"])
 def test_a_process_that_holds_libtpu_is_no_hindrance(several: str) -> None:
     asked = {"ALLOW_MULTIPLE_LIBTPU_LOAD": several} if several else {}

@@ -7,7 +7,8 @@ from collections.abc import Hashable, Mapping, Sequence
 from jaxstage_ext.analysis.dtypes.conversions import COMPILER, HLO, JAXPR, Conversion, short
 from jaxstage_ext.analysis.margin import line_values
 from jaxstage_ext.analysis.margin.line_values import Chains, Lane, Mark
-from jaxstage_ext.report.document import Document, Frames
+from jaxstage_ext.report.document import Document
+from jaxstage_ext.report.frames import Frames
 from jaxstage_ext.report.table import scaled
 
 _CONVERT, _ACCUMULATES = "convert_element_type", " accumulates"

@@ -7,7 +7,8 @@ from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple, TypeVar
 
-from jaxstage_ext.report.document import Document, Frames
+from jaxstage_ext.report.document import Document
+from jaxstage_ext.report.frames import Frames
 
 MOST_NAMED = 12
 """Values that are named of a line that makes several."""

@@ -14,7 +14,8 @@ from jaxstage_ext.analysis.margin.sharding_labels import SEVERAL, mark, together
 from jaxstage_ext.analysis.sharding.propagation import Propagated
 from jaxstage_ext.analysis.sharding.value_tables import ARGUMENT, Value, intermediates
 from jaxstage_ext.ir.hlo.operations import Operations
-from jaxstage_ext.report.document import Document, Frames
+from jaxstage_ext.report.document import Document
+from jaxstage_ext.report.frames import Frames
 
 _NOTHING = (b"parameter", b"constant", b"tuple", b"get-tuple-element", b"while", b"conditional", b"call")
 _IN_ORDER = "Lines alike were told apart by their order."

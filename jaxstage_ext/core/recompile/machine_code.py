@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import os
 import zlib
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 from jaxstage_ext.core.targets import packages, requests
@@ -15,9 +15,9 @@ from jaxstage_ext.core.targets.requests import Limits
 from jaxstage_ext.core.targets.target import Target
 from jaxstage_ext.ir import kernel_artefacts
 from jaxstage_ext.ir.kernel_artefacts import Artefacts
+from jaxstage_ext.report.progress import Progress
 from jaxstage_ext.store import cache
 
-Progress = Callable[[float, str | None], None]
 LARGEST_FILE = 64 << 20
 """Bytes of a dumped file above which it is left out."""
 TRIES = {"cuda": 6}

@@ -12,7 +12,8 @@ from jaxstage_ext.ir import links, protowire
 from jaxstage_ext.ir.hlo import schema
 from jaxstage_ext.ir.protowire import Bytes, Longs
 from jaxstage_ext.ir.source import FrameTable, Location, is_outside
-from jaxstage_ext.report.document import OP, Document, Ints
+from jaxstage_ext.report.document import OP, Document
+from jaxstage_ext.report.frames import Ints
 
 BOOKKEEPING = (b"parameter", b"constant", b"tuple", b"get-tuple-element", b"bitcast")
 """Opcodes that compute nothing: they do not count in a document's coverage."""

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from jaxstage_ext.report.document import Ints
+from jaxstage_ext.report.frames import Ints
 
 if TYPE_CHECKING:
     from jaxstage_ext.ir.passes.diff import Diff

@@ -19,7 +19,8 @@ import numpy as np
 from jaxstage_ext.ir.passes import alignment, hlo_graph
 from jaxstage_ext.ir.passes.hlo_graph import Computation, Graph
 from jaxstage_ext.ir.passes.hlo_line import INSTRUCTION
-from jaxstage_ext.report.document import Flags, Ints
+from jaxstage_ext.report.document import Flags
+from jaxstage_ext.report.frames import Ints
 
 SAME, CHANGED, GONE, MOVED = range(4)
 """States of a row: as before; matched, but other; only on this side; in another computation."""

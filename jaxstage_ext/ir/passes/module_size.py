@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from jaxstage_ext.ir.passes import hlo_line
-from jaxstage_ext.report.document import Ints
+from jaxstage_ext.report.frames import Ints
 
 BOOKKEEPING = frozenset({"parameter", "constant", "tuple", "get-tuple-element", "bitcast"})
 

@@ -14,7 +14,8 @@ from jaxstage_ext.ir.passes.hlo_line import CLOSES, INSTRUCTION, OPENS
 from jaxstage_ext.ir.passes.module_size import BOOKKEEPING
 from jaxstage_ext.ir.passes.versions import Versions
 from jaxstage_ext.ir.source import FrameTable
-from jaxstage_ext.report.document import OP, Document, Ints
+from jaxstage_ext.report.document import OP, Document
+from jaxstage_ext.report.frames import Ints
 
 PREFIX = "pass:"
 """How the kinds of these documents begin; the number of the version follows."""

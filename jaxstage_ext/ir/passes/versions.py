@@ -14,7 +14,8 @@ import numpy as np
 
 from jaxstage_ext.ir.passes import hlo_graph
 from jaxstage_ext.ir.passes.module_size import ModuleSizes, Size
-from jaxstage_ext.report.document import Flags, Ints
+from jaxstage_ext.report.document import Flags
+from jaxstage_ext.report.frames import Ints
 
 _TABLES, _HEAD = "FileNames", 10
 

@@ -43,8 +43,6 @@ from jaxstage_ext.report.document import Document
 LARGEST_WHOLE = 20_000_000
 """Bytes of text up to which a document is sent whole."""
 LONGEST_PAGE = 5000
-SCRIPTS = ("answers", "passes", "cost", "memory", "shardings", "collectives", "dtypes", "machine", "options")
-"""Views whose script the panel asks for when they are opened."""
 MOST_OF_LOG, LONGEST_OF_LOG = 200, 1000
 """Of a worker's log: lines, and characters of each."""
 TITLES = {"python": "source", "jaxpr": "jaxpr", "stablehlo": "StableHLO", "hlo": "optimised HLO"}
@@ -55,11 +53,11 @@ def answer(inspections: Inspections, method: str, params: Params) -> Answer:
 
     Raises BadRequest when the method or a parameter is not as it must be.
     """
-    if not isinstance(method, str) or method not in _METHODS:
-        raise BadRequest(f"unknown method {quoted(method)}; there are {', '.join(_METHODS)}")
+    if not isinstance(method, str) or method not in METHODS:
+        raise BadRequest(f"unknown method {quoted(method)}; there are {', '.join(METHODS)}")
     if not isinstance(params, Mapping):
         raise BadRequest(f"params of {method!r} must be an object, not {quoted(params)}")
-    return _METHODS[method](inspections, params)
+    return METHODS[method](inspections, params)
 
 
 def reply(inspections: Inspections, request: Any) -> Answer:
@@ -167,20 +165,21 @@ def _get_flags(inspections: Inspections, params: Params) -> Answer:
 def _get_script(inspections: Inspections, params: Params) -> Answer:
     """The script of a view that is not part of the panel's own."""
     name = text(params, "doc")
-    if name not in SCRIPTS:
-        raise BadRequest(f"there is no script {quoted(name)}; there is {', '.join(SCRIPTS)}")
+    names = assets.scripts()
+    if name not in names:
+        raise BadRequest(f"there is no script {quoted(name)}; there is {', '.join(names)}")
     return {}, [pack(assets.text(f"{name}.js").encode())]
 
 
 def _cancel(inspections: Inspections, params: Params) -> Answer:
     """Stop the slow look that another request of these parameters, and the method `of`, has begun."""
-    method = _METHODS.get(text(params, "of"))
+    method = METHODS.get(text(params, "of"))
     if not isinstance(method, jobs.Slow):
         raise BadRequest(f"{quoted(params['of'])} is no look that can be stopped")
     return {"stopped": method.stop(inspections, {k: v for k, v in params.items() if k != "of"})}, []
 
 
-_METHODS: dict[str, Method] = {
+METHODS: dict[str, Method] = {
     "document": _get_document,
     "page": _get_page,
     "columns": _get_columns,

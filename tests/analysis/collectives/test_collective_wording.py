@@ -8,12 +8,11 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 import pytest
+from absent import needs
 from jax.sharding import PartitionSpec as P
 
 from jaxstage_ext import Inspection, inspect
 from jaxstage_ext.analysis.collectives import collective_wording
-from jaxstage_ext.core.targets import packages
-from jaxstage_ext.core.targets.target import parse
 
 pytestmark = pytest.mark.usefixtures("no_workers_left")
 
@@ -28,9 +27,7 @@ def two(x, w):
 
 
 def compiled(target: str, mesh: dict[str, int]) -> Inspection:
-    platform = parse(target).platform
-    if platform != "cpu" and (lacks := packages.find(platform).lacks):
-        pytest.skip(f"{target} {lacks}")
+    needs(target)
     specs = (P("data", "model"), P("model", None))
     return inspect(two, shape(256, 1024), shape(1024, 512), target=target, mesh=mesh, in_specs=specs)
 

@@ -10,13 +10,13 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
+from absent import needs
 from cost_programs import LENGTH, PROGRAMS
 from jaxlib import _hlo
 
 from jaxstage_ext import inspect
 from jaxstage_ext.analysis.cost import module_cost as costs
 from jaxstage_ext.analysis.cost.module_cost import Cost, Places
-from jaxstage_ext.core.targets import packages
 from jaxstage_ext.ir.hlo import operations
 from jaxstage_ext.program import cost_inputs
 
@@ -26,9 +26,7 @@ f32 = jnp.ones
 @pytest.mark.parametrize("target", ["local", "v5e:2x2", "h100"])
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_within_one_percent_of_xla(name: str, target: str) -> None:
-    platform = {"v": "tpu", "h": "cuda"}.get(target[0], "cpu")
-    if lacks := packages.find(platform).lacks:
-        pytest.skip(f"{target} {lacks}")
+    needs(target)
     function, arguments = PROGRAMS[name]
     found = inspect(function, *arguments, target=target).cost
     xla = found.ledger["XLA"][0]

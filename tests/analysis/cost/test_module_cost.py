@@ -8,6 +8,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
+from absent import needs
 from golden.record import load_programs
 from jax.experimental import pallas as pl
 
@@ -16,7 +17,6 @@ from jaxstage_ext.analysis.cost import executions, flops
 from jaxstage_ext.analysis.cost import module_cost as costs
 from jaxstage_ext.analysis.cost.module_cost import Cost, Places
 from jaxstage_ext.core import jax_private
-from jaxstage_ext.core.targets import packages
 from jaxstage_ext.ir.hlo import operations as hlo_ops
 from jaxstage_ext.ir.hlo.operations import Operations
 
@@ -186,9 +186,7 @@ def test_an_empty_program_costs_nothing() -> None:
 @pytest.mark.parametrize("target", ["v5e:2x2", "h100:4"])
 @pytest.mark.parametrize("name", ["small", "scan", "while_loop", "transformer_gradient", "conv"])
 def test_absent_devices(target: str, name: str) -> None:
-    platform = "tpu" if target.startswith("v") else "cuda"
-    if lacks := packages.find(platform).lacks:
-        pytest.skip(f"{target} {lacks}")
+    needs(target)
     function, arguments = PROGRAMS[name]
     inspection = inspect(function, *arguments, target=target)
     ops = hlo_ops.read(inspection.compiled.proto)
@@ -203,17 +201,14 @@ def test_absent_devices(target: str, name: str) -> None:
 
 @pytest.mark.parametrize(("target", "length"), [("v5e:2x2", 10), ("h100:4", 10)])
 def test_loop_lengths_of_absent_devices(target: str, length: int) -> None:
-    platform = "tpu" if target.startswith("v") else "cuda"
-    if lacks := packages.find(platform).lacks:
-        pytest.skip(f"{target} {lacks}")
+    needs(target)
     function, arguments = PROGRAMS["scan"]
     ops = hlo_ops.read(inspect(function, *arguments, target=target).compiled.proto)
     assert [loop.trips for loop in executions.count(ops).trips.values()] == [length]
 
 
 def test_a_pallas_kernel_counts_as_its_estimate_says() -> None:
-    if lacks := packages.find("tpu").lacks:
-        pytest.skip(f"v5e:2x2 {lacks}")
+    needs("v5e:2x2")
 
     def kernel(x, o):
         o[...] = x[...] * 2

@@ -8,11 +8,11 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
+from absent import needs
 
 from jaxstage_ext import inspect
 from jaxstage_ext.analysis.dtypes import dtype_wording
 from jaxstage_ext.analysis.dtypes.conversions import Conversion, Dtypes, short
-from jaxstage_ext.core.targets import packages
 from jaxstage_ext.inspection import Inspection
 
 
@@ -131,8 +131,7 @@ def test_a_product_that_accumulates_in_more() -> None:
 
 
 def test_tpus_demote_what_they_multiply() -> None:
-    if lacks := packages.find("tpu").lacks:
-        pytest.skip(f"v5e:2x2 {lacks}")
+    needs("v5e:2x2")
     found = inspect(jnp.dot, shape(512, 512), shape(512, 512), target="v5e:2x2").dtypes
     assert not [one for one in found.conversions if one.stage == "jaxpr"]
     for one in of_hlo(found, "compiler"):

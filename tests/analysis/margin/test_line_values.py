@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from jaxstage_ext.analysis.margin.line_values import MOST_NAMED, Chains, listed, paired, rows_by_line, sites
-from jaxstage_ext.report.document import Frames
+from jaxstage_ext.report.frames import Frames
 
 
 def column(*values: int) -> np.ndarray:

@@ -9,10 +9,10 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
+from absent import needs
 
 from jaxstage_ext import inspect
 from jaxstage_ext.analysis.memory.live_memory import Memory
-from jaxstage_ext.core.targets import packages
 
 X = jnp.ones((256, 256))
 ONE = 256 * 256 * 4
@@ -109,8 +109,7 @@ def test_what_lives_at_the_peak(case: str) -> None:
 )
 def test_tiles_of_a_tpu_are_filled_up(shape: tuple[int, ...], bytes_of: int) -> None:
     """A vector is filled up to 128 numbers; of a matrix the lesser axis to 4 rows, or to 8 and the other to 128."""
-    if lacks := packages.find("tpu").lacks:
-        pytest.skip(f"v5e:2x2 {lacks}")
+    needs("v5e:2x2")
     found = of(lambda x: jnp.cos(x), jnp.ones(shape), target="v5e:2x2")
     assert found.space().peak == 2 * bytes_of
     rows = list(found.peak_set.rows())

@@ -10,16 +10,16 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
+from absent import needs
 from jax.sharding import NamedSharding, PartitionSpec
 
 from jaxstage_ext import inspect
 from jaxstage_ext.analysis.memory import fit
 from jaxstage_ext.analysis.memory.live_memory import Memory
 from jaxstage_ext.core.recompile.buffers import Assigned
-from jaxstage_ext.core.targets import packages
 from jaxstage_ext.ir.hlo import buffer_assignment
 from jaxstage_ext.program import memory
-from jaxstage_ext.program.cost_inputs import NoNumbers
+from jaxstage_ext.report.unavailable import Unavailable
 
 X = jnp.ones((256, 256))
 LARGE = jnp.arange(1024 * 512.0).reshape(1024, 512)
@@ -30,11 +30,6 @@ pytestmark = pytest.mark.usefixtures("no_workers_left")
 
 def of(function: Any, *arguments: Any, target: str = "local") -> Memory:
     return inspect(function, *arguments, stage="lower", target=target).memory
-
-
-def needs_tpu() -> None:
-    if lacks := packages.find("tpu").lacks:
-        pytest.skip(f"v5e:2x2 {lacks}")
 
 
 def by(table: Any, name: str) -> dict[Any, dict[str, Any]]:
@@ -70,7 +65,7 @@ def test_an_argument_that_the_function_keeps_but_does_not_read() -> None:
 
 
 def test_more_arguments_than_a_tpu_takes_one_by_one() -> None:
-    needs_tpu()
+    needs("v5e:2x2")
     many = tuple(jnp.ones(3) for _ in range(2100))
     found = of(lambda *a: sum(a), *many, target="v5e:2x2")
     assert len(found.arguments) == 2100 and set(found.arguments["size"]) == {512.0}
@@ -130,14 +125,14 @@ def test_a_constant_that_xla_folded_takes_no_memory() -> None:
 
 
 def test_padding_is_waste() -> None:
-    needs_tpu()
+    needs("v5e:2x2")
     found = of(lambda x: jnp.cos(x), jnp.ones((4096, 3)), target="v5e:2x2")
     padding = by(found.advice, "what")["Padding"]
     assert padding["bytes"] > 0 and "f32[4096,3]" in padding["how"]
 
 
 def test_a_compile_that_ran_out_of_memory_shows_what_took_it() -> None:
-    needs_tpu()
+    needs("v5e:2x2")
     shape = jax.ShapeDtypeStruct((1 << 17, 1 << 14), jnp.float32)
 
     def large(x: jax.Array, w: jax.Array) -> Any:
@@ -207,7 +202,7 @@ def test_programs_with_next_to_nothing_in_them() -> None:
 
 
 def test_a_thousand_devices() -> None:
-    needs_tpu()
+    needs("v5e:2x2")
     rows = jax.ShapeDtypeStruct((1024, 256), jnp.float32)
     inspection = inspect(
         lambda x, w: jnp.tanh(x @ w),
@@ -239,10 +234,10 @@ def test_a_memory_that_there_is_not() -> None:
 
 def test_nothing_lowered_and_no_assignment() -> None:
     traced = inspect(lambda x: x, X, stage="trace")
-    with pytest.raises(NoNumbers, match="was not lowered here, so its memory is unknown"):
+    with pytest.raises(Unavailable, match="was not lowered here, so its memory is unknown"):
         _ = traced.memory
     lowered = inspect(lambda x: x, X, stage="lower")
-    with pytest.raises(NoNumbers, match="XLA gives no buffer assignment of <lambda>"):
+    with pytest.raises(Unavailable, match="XLA gives no buffer assignment of <lambda>"):
         memory.read(lowered, Assigned("cpu", b"", {}))
     with pytest.raises(ValueError, match="not a buffer assignment"):
         buffer_assignment.read(b"\x1a\xff\xff\xff\xff\x0f")

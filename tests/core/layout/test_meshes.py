@@ -13,13 +13,13 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 import pytest
+from absent import needs
 from jax.sharding import AbstractMesh, AxisType, NamedSharding
 from jax.sharding import PartitionSpec as P
 
 import jaxstage_ext
 from jaxstage_ext.core import jax_private
 from jaxstage_ext.core.layout.meshes import MeshError, parse
-from jaxstage_ext.core.targets import packages
 
 TESTS = Path(__file__).parents[2]
 AXES = "data=4,model=2"
@@ -56,8 +56,7 @@ def test_the_text_is_that_of_jax_on_real_devices() -> None:
 
 
 def test_it_compiles_for_a_tpu_whose_devices_are_not_here() -> None:
-    if lacks := packages.find("tpu").lacks:
-        pytest.skip(f"v5e:2x4 {lacks}")
+    needs("v5e:2x4")
     inspection = inspected(target="v5e:2x4", in_specs={"x": P("data"), "w": {"kernel": P(None, "model"), "bias": None}})
     assert "num_partitions=8" in inspection.documents["hlo"].text
     assert "f32[16,16]" in inspection.documents["hlo"].text.splitlines()[0]

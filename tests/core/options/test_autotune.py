@@ -15,6 +15,7 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 import pytest
+from absent import needs
 from google.protobuf import text_format
 
 import jaxstage_ext
@@ -26,8 +27,6 @@ from jaxstage_ext.core.targets import gpu_descriptions, packages
 from jaxstage_ext.core.targets.target import LOCAL, parse
 from jaxstage_ext.worker.inside import executable_artefacts
 
-NO_GPU_COMPILER = packages.find("cuda").lacks
-needs_cuda = pytest.mark.skipif(bool(NO_GPU_COMPILER), reason=f"an absent GPU {NO_GPU_COMPILER}")
 X = jax.ShapeDtypeStruct((512, 512), jnp.bfloat16)
 TILE = "triton { block_m: 64 block_n: 128 block_k: 32 split_k: 1 num_stages: 3 num_warps: 4 num_ctas: 1 }"
 FORM = {"xla_gpu_use_new_autotune_cache_format": False}
@@ -108,7 +107,7 @@ def tile(inspection: Any) -> str:
 # ---- compiled with them ----------------------------------------------------------------------------------------------
 
 
-@needs_cuda
+@pytest.mark.needs("cuda")
 @pytest.mark.parametrize("name", ["h100.txt", "h100.pb"])
 def test_results_choose_the_kernel_of_an_absent_gpu(tmp_path: Path, name: str) -> None:
     """Text is known as text whatever its file is called: XLA goes by the name, and before 0.12 by nothing else."""
@@ -123,7 +122,7 @@ def test_results_choose_the_kernel_of_an_absent_gpu(tmp_path: Path, name: str) -
     assert "heuristic, not autotuned" in plain.summary()["target"]
 
 
-@needs_cuda
+@pytest.mark.needs("cuda")
 def test_a_second_look_compiles_with_the_same_results(tmp_path: Path) -> None:
     (tmp_path / "h100.txt").write_text(spelled(**key_of_the_dot()))
     options = form() | {LOAD: tmp_path / "h100.txt"}
@@ -132,7 +131,7 @@ def test_a_second_look_compiles_with_the_same_results(tmp_path: Path) -> None:
     assert '"sizes":["1","64","128"]' in prepared.ask("compile", large_constants=False)["text"]
 
 
-@needs_cuda
+@pytest.mark.needs("cuda")
 def test_results_by_fingerprint(tmp_path: Path) -> None:
     """The form that JAX 0.12 records; its fingerprints were read off its own look-ups."""
     if not packages.find("cuda").version.startswith("0.12.0"):
@@ -143,7 +142,7 @@ def test_results_by_fingerprint(tmp_path: Path) -> None:
     assert "partly autotuned by h100.txtpb" in chosen.summary()["target"]
 
 
-@needs_cuda
+@pytest.mark.needs("cuda")
 @pytest.mark.parametrize(
     ("changed", "why"),
     [
@@ -164,7 +163,7 @@ def test_results_that_took_no_part_are_told_with_the_reason(tmp_path: Path, chan
     assert re.search(r"^None of the 1 result of .*other.txt took part in the 2 choices.*" + why, note)
 
 
-@needs_cuda
+@pytest.mark.needs("cuda")
 def test_the_form_of_another_jax_is_told(tmp_path: Path) -> None:
     text, age = (spelled(), "an older") if form() else (fingerprinted(), "a newer")
     (tmp_path / "other.txt").write_text(text)
@@ -176,7 +175,7 @@ def test_the_form_of_another_jax_is_told(tmp_path: Path) -> None:
     assert any(f"they are in the form of {age} JAX" in note for note in inspection.summary()["notes"])
 
 
-@needs_cuda
+@pytest.mark.needs("cuda")
 def test_a_recording_s_cudnn_is_the_described_gpu_s(tmp_path: Path) -> None:
     """Where we describe the GPU, XLA must not take it for another because of cuDNN's version."""
     if gpu_descriptions.in_plugin(packages.find("cuda").version):
@@ -188,7 +187,7 @@ def test_a_recording_s_cudnn_is_the_described_gpu_s(tmp_path: Path) -> None:
     assert tile(chosen) == "1,64,128"
 
 
-@needs_cuda
+@pytest.mark.needs("cuda")
 def test_a_program_without_choices() -> None:
     told = executable_artefacts.autotuned("nothing of it")
     results = autotune.Results("a.pb", b"", False, ("x",), False)
@@ -259,8 +258,7 @@ def test_a_path_is_absolute_and_may_begin_at_home(monkeypatch: pytest.MonkeyPatc
 
 @pytest.mark.parametrize("target", ["local", "cpu:2", "h100"])
 def test_without_a_gpu_there_is_nothing_to_record(target: str, tmp_path: Path) -> None:
-    if target == "h100" and NO_GPU_COMPILER:
-        pytest.skip(f"h100 {NO_GPU_COMPILER}")
+    needs(target)
     path = tmp_path / "a.pb"
     inspection = jaxstage_ext.inspect(jnp.sin, 1.0, target=target, compiler_options={SAVE: path})
     [note] = [note for note in inspection.summary()["notes"] if "was recorded" in note]

@@ -10,15 +10,17 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
+from absent import needs
 
 from jaxstage_ext import inspect
-from jaxstage_ext.core.targets import packages, requests
+from jaxstage_ext.core.targets import packages
 from jaxstage_ext.inspection import Inspection
+from jaxstage_ext.report.unavailable import Unavailable
 from jaxstage_ext.store import cache
 from jaxstage_ext.worker import pool
 
 X = np.arange(12, dtype=np.float32).reshape(3, 4)
-NOTE = "from the inspection cache; XLA took "
+NOTE = "from the inspection cache; the first compile took "
 
 
 @pytest.fixture(autouse=True)
@@ -53,9 +55,7 @@ def looks(target: str, **options: Any) -> list[Inspection]:
 
 @pytest.mark.parametrize("target", ["cpu:4", "v5e:2x2", "h100:4"])
 def test_the_second_look_asks_nobody_and_shows_the_same(target: str, asked: list[str]) -> None:
-    platform = {"c": "cpu", "v": "tpu", "h": "cuda"}[target[0]]
-    if lacks := packages.find(platform).lacks:
-        pytest.skip(lacks)
+    needs(target)
     first, second = looks(target)
     assert asked.count("compile") == 1
     assert note(first) is None
@@ -94,7 +94,7 @@ def test_a_failure_is_not_kept(asked: list[str]) -> None:
         return jax.pure_callback(lambda y: y, x, x)
 
     for _ in range(2):
-        with pytest.raises(requests.NotOnTarget):
+        with pytest.raises(Unavailable):
             inspect(f, X, target="v5e:2x2" if not packages.find("tpu").lacks else "cpu:0")
 
 
@@ -139,8 +139,7 @@ def test_a_folder_that_cannot_be_written_is_one_note(tmp_path: Path) -> None:
 
 
 def test_devices_are_asked_for_once(asked: list[str]) -> None:
-    if lacks := packages.find("tpu").lacks:
-        pytest.skip(lacks)
+    needs("tpu")
     mesh = jax.sharding.AbstractMesh((2, 2), ("a", "b"))
     split = jax.sharding.NamedSharding(mesh, jax.sharding.PartitionSpec("a"))
     for _ in range(2):

@@ -19,7 +19,7 @@ def fields(text: str) -> dict[str, str]:
     return dict(re.findall(r"(\w+): (\S.*)", text))
 
 
-@pytest.mark.skipif(bool(PLUGIN.lacks), reason="JAX's CUDA plugin is not installed")
+@pytest.mark.needs("cuda")
 @pytest.mark.parametrize("kind", GPUS)
 def test_what_we_say_of_a_gpu_is_what_the_plugin_says(kind: str) -> None:
     described = gpu_specs(PLUGIN.library)

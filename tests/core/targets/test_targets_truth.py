@@ -13,12 +13,12 @@ from pathlib import Path
 import jax
 import jax.numpy as jnp
 import pytest
+from absent import needs
 from golden.record import load_programs
 from jax.sharding import AbstractMesh, Mesh, NamedSharding, PartitionSpec
 
 import jaxstage_ext
-from jaxstage_ext.core.targets import packages
-from jaxstage_ext.core.targets.requests import NotOnTarget
+from jaxstage_ext.report.unavailable import Unavailable
 from jaxstage_ext.store import cache
 
 TESTS = Path(__file__).parents[2]
@@ -34,12 +34,6 @@ def every_look_asks_the_compiler() -> Iterator[None]:
     cache.enable(False)
     yield
     cache.enable(True)
-
-
-def needs(target: str) -> None:
-    platform = ABSENT[target][0]
-    if lacks := packages.find(platform).lacks:
-        pytest.skip(f"{target} {lacks}")
 
 
 @functools.cache
@@ -80,7 +74,7 @@ def test_absent_devices_in_the_worker_give_what_jax_gives(target: str, name: str
 def test_a_callback_is_refused_with_its_reason(target: str) -> None:
     needs(target)
     function, arguments = PROGRAMS["callback"]
-    with pytest.raises(NotOnTarget, match="calls back into Python"):
+    with pytest.raises(Unavailable, match="calls back into Python"):
         text_for(target, function, *arguments)
 
 

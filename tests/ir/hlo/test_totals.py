@@ -8,11 +8,11 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 import pytest
+from absent import needs
 from golden.record import load_programs
 from jax.sharding import PartitionSpec as P
 
 import jaxstage_ext
-from jaxstage_ext.core.targets import packages
 from jaxstage_ext.ir.hlo import totals as hlo_totals
 from jaxstage_ext.ir.hlo.totals import Collective
 
@@ -75,8 +75,7 @@ def test_a_program_on_one_device_exchanges_nothing() -> None:
 
 @pytest.mark.parametrize("target", ["v5e:2x2", "h100:4"])
 def test_other_compilers_exchange_as_much(target: str) -> None:
-    if lacks := packages.find("tpu" if target.startswith("v5e") else "cuda").lacks:
-        pytest.skip(f"{target} {lacks}")
+    needs(target)
     gather = mapped(lambda x: jax.lax.all_gather(jnp.sin(x), "d", tiled=True), P())
     [found] = totals(gather, jax.ShapeDtypeStruct((512, 256), jnp.float32), target=target)
     assert (found.kind, found.bytes) == ("all-gather", 512 * 256 * 4)
@@ -101,8 +100,7 @@ def test_executed_instructions_are_those_of_xlas_own_computations(name: str) -> 
 
 
 def test_estimates_of_a_tpu_are_added_up() -> None:
-    if lacks := packages.find("tpu").lacks:
-        pytest.skip(f"v5e:2x2 {lacks}")
+    needs("v5e:2x2")
     inspection = jaxstage_ext.inspect(lambda x: jnp.sin(x) @ x.T, jnp.ones((256, 256)), target="v5e:2x2")
     text = inspection.documents["hlo"].text
     wanted = sum(int(part.split('"')[0]) for part in text.split('"estimated_cycles":"')[1:])

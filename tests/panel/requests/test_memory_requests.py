@@ -11,12 +11,11 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
+from absent import needs
 from golden.record import load_programs
 
 from jaxstage_ext import inspect
 from jaxstage_ext.analysis.memory import allocation_map
-from jaxstage_ext.core.targets import packages
-from jaxstage_ext.core.targets.target import parse
 from jaxstage_ext.inspection import Inspection
 from jaxstage_ext.panel.params import BadRequest
 from jaxstage_ext.panel.requests import dispatch, memory_requests
@@ -147,9 +146,7 @@ def test_of_very_many_buffers_the_largest_are_sent(inspection: Inspection, monke
 @pytest.mark.parametrize("target", ["local", "v5e:2x2"])
 @pytest.mark.parametrize("program", [name for name in PROGRAMS if name != "callback"])
 def test_nothing_in_the_picture_overlaps(program: str, target: str) -> None:
-    platform = parse(target).platform
-    if platform == "tpu" and (lacks := packages.find(platform).lacks):
-        pytest.skip(f"{target} {lacks}")
+    needs(target)
     function, arguments = PROGRAMS[program]
     memory = inspect(function, *arguments, stage="lower", target=target).memory
     found, low = memory.laid.buffers, allocation_map.heights(memory.laid)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import gzip
 import json
 import time
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -18,6 +17,7 @@ from jaxstage_ext.ir.passes.pipeline import Pipeline, pipeline
 from jaxstage_ext.ir.source import FrameTable
 from jaxstage_ext.panel.requests import dispatch
 from jaxstage_ext.report.document import Document
+from jaxstage_ext.report.progress import Progress
 from jaxstage_ext.worker.inside.version_encoder import VersionEncoder
 
 FIRST = """HloModule jit_loss
@@ -47,7 +47,7 @@ class Look:
     known: Pipeline | None = None
     progress: list[object] = field(default_factory=list)
 
-    def pipeline(self, progress: Callable[[float, str | None], None] | None = None) -> Pipeline:
+    def pipeline(self, progress: Progress | None = None) -> Pipeline:
         self.known = made()
         return self.known
 

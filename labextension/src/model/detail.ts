@@ -1,0 +1,113 @@
+/** What is known about one row, in words. */
+
+import { GRADIENT, INFERRED, OP, type Rows } from "../wire/columns";
+import type { Doc } from "./document";
+import type { Frames } from "./frames";
+import { type Lit, STRONG, classOf, hue, sourceLine } from "./links";
+import type { Session } from "./session";
+import type { Pick } from "./store";
+
+export interface StackEntry {
+  frame: number;
+  label: string;
+  line: number;
+  fn: string;
+  user: boolean;
+}
+
+export interface Detail {
+  /** "In [5]:3", or the line's number in its own document where no source is known. */
+  place: string;
+  hue: number | null;
+  fn: string;
+  code: string;
+  gradient: boolean;
+  /** Line (from 1) that the link was taken from, 0 when it is not known; null for a direct link. */
+  inferredFrom: number | null;
+  scope: string;
+  known: boolean;
+  /** The row of the source pane to go to, or -1. */
+  sourceRow: number;
+  counts: { title: string; n: number }[];
+  stack: StackEntry[];
+}
+
+export function operations(lit: Lit, rows: Rows): number {
+  let n = 0;
+  for (let row = 0; row < rows.frame.length; row++) {
+    if ((rows.flags[row] ?? 0) & OP && classOf(lit, rows, row) === STRONG) n++;
+  }
+  return n;
+}
+
+function counts(session: Session, lit: Lit | null): Detail["counts"] {
+  if (!lit) return [];
+  return (session.summary?.documents ?? []).flatMap((info) => {
+    const rows = info.kind === "python" ? null : session.loaded(info.kind)?.rows;
+    return rows ? [{ title: info.title, n: operations(lit, rows) }] : [];
+  });
+}
+
+function stackOf(frames: Frames, frame: number): StackEntry[] {
+  return frames.stack(frame).map((f) => ({
+    frame: f,
+    label: frames.fileOf(f)?.label ?? "?",
+    line: frames.at.line[f] ?? 0,
+    fn: frames.functionOf(f),
+    user: frames.fileOf(f)?.user ?? false,
+  }));
+}
+
+const NOTHING = { fn: "", gradient: false, inferredFrom: null, scope: "", sourceRow: -1, stack: [], hue: null };
+
+function ofSource(session: Session, doc: Doc, rows: Rows, pick: Pick): Detail | null {
+  const line = sourceLine(rows, pick.row);
+  if (!line) return null;
+  const label = session.frames()?.files[line.file]?.label ?? "";
+  const code = doc.text?.line(pick.row)?.trim() ?? "";
+  return {
+    ...NOTHING,
+    place: `${label}:${line.number}`,
+    hue: session.hue(doc, pick.row),
+    code,
+    known: true,
+    sourceRow: pick.row,
+    counts: counts(session, session.lit(pick)),
+  };
+}
+
+export function detailOf(session: Session, pick: Pick | null): Detail | null {
+  const doc = pick && session.loaded(pick.doc);
+  const frames = session.frames();
+  if (!pick || !doc?.rows || !frames) return null;
+  if (doc.kind === "python") return ofSource(session, doc, doc.rows, pick);
+  const { rows } = doc;
+  const frame = rows.frame[pick.row] ?? -1;
+  const scope = rows.scopes[rows.scope[pick.row] ?? -1] ?? "";
+  const known = frame >= 0 && frame < frames.length;
+  if (!known) return { ...NOTHING, place: `${doc.info.title}:${pick.row + 1}`, code: "", scope, known, counts: [] };
+  return { ...ofFrame(session, frames, frame), ...ofFlags(rows, pick.row), scope, counts: counts(session, session.lit(pick)) };
+}
+
+function ofFrame(session: Session, frames: Frames, frame: number): Omit<Detail, "scope" | "counts" | "gradient" | "inferredFrom"> {
+  const anchor = frames.anchor[frame] ?? frame;
+  const [file, line] = [frames.at.file[anchor] ?? -1, frames.at.line[anchor] ?? 0];
+  const sourceRow = session.sourceRow(file, line);
+  return {
+    place: `${frames.fileOf(anchor)?.label ?? "?"}:${line}`,
+    hue: frames.linked(frame) ? hue(file, line) : null,
+    fn: frames.functionOf(anchor),
+    code: sourceRow < 0 ? "" : (session.loaded("python")?.text?.line(sourceRow)?.trim() ?? ""),
+    known: true,
+    sourceRow,
+    stack: stackOf(frames, frame),
+  };
+}
+
+function ofFlags(rows: Rows, row: number): Pick_<Detail, "gradient" | "inferredFrom"> {
+  const flags = rows.flags[row] ?? 0;
+  const origin = rows.origin?.[row] ?? -1;
+  return { gradient: (flags & GRADIENT) > 0, inferredFrom: flags & INFERRED ? origin + 1 : null };
+}
+
+type Pick_<T, K extends keyof T> = { [P in K]: T[P] };

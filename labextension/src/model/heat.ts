@@ -1,0 +1,66 @@
+/** A measure of cost beside each line: of HLO as the kernel counts it, of source what its lines made. */
+
+import { readColumns } from "../wire/columns";
+import type { Doc } from "./document";
+import { percent, scaled } from "../wire/figures";
+import { sourceLine } from "./links";
+import type { Session } from "./session";
+import type { Reply } from "../wire/source";
+
+export const MEASURES = ["FLOPs", "bytes"] as const;
+
+const largest = (of: Map<string | number, number>) => [...of.values()].reduce((most, value) => (value > most ? value : most), 0);
+
+export class Heat {
+  private total = 0;
+  private most = 0;
+  private lines: { of: unknown; at: Map<string, number>; most: number } | null = null;
+
+  private constructor(
+    readonly measure: string,
+    /** By row of the HLO document; NaN where it is not known. */
+    private rows: Map<number, number>,
+  ) {
+    for (const value of rows.values()) if (value > 0) this.total += value;
+    this.most = largest(rows);
+  }
+
+  static async read(measure: string, reply: Reply): Promise<Heat> {
+    const columns = await readColumns(reply);
+    const [row, value] = [columns.get("row"), columns.get("value")];
+    const rows = new Map<number, number>();
+    row?.forEach((at: number, i: number) => rows.set(at, value?.[i] ?? Number.NaN));
+    return new Heat(measure, rows);
+  }
+
+  /** What a row of a document has of it, beside the row that has most, and in words; null for nothing. */
+  of(session: Session, doc: Doc, row: number): { share: number; title: string } | null {
+    const value = doc.kind === "hlo" ? this.rows.get(row) : this.ofLine(session, doc, row);
+    if (value === undefined) return null;
+    if (Number.isNaN(value)) return { share: Number.NaN, title: `${this.measure}: unknown` };
+    const most = doc.kind === "hlo" ? this.most : (this.lines?.most ?? 0);
+    const unit = this.measure === "bytes" ? "B" : "FLOP";
+    return { share: most ? value / most : 0, title: `${scaled(value, unit)}, ${percent(value, this.total)} of what is known` };
+  }
+
+  private ofLine(session: Session, doc: Doc, row: number): number | undefined {
+    const line = doc.rows && sourceLine(doc.rows, row);
+    return line ? this.byLine(session).get(`${line.file},${line.number}`) : undefined;
+  }
+
+  /** By "file,line". What is not known adds nothing, but makes a line that has nothing else unknown. */
+  private byLine(session: Session): Map<string, number> {
+    const [hlo, frames] = [session.doc("hlo")?.rows, session.frames()];
+    if (this.lines && this.lines.of === hlo) return this.lines.at;
+    const at = new Map<string, number>();
+    for (const [row, value] of hlo && frames ? this.rows : []) {
+      const anchor = frames?.anchor[hlo?.frame[row] ?? -1] ?? -1;
+      if (anchor < 0) continue;
+      const key = `${frames?.at.file[anchor]},${frames?.at.line[anchor]}`;
+      const before = at.get(key);
+      at.set(key, before === undefined || Number.isNaN(before) ? value : before + (value || 0));
+    }
+    this.lines = { of: hlo, at, most: largest(at) };
+    return at;
+  }
+}

@@ -1,0 +1,169 @@
+/**
+ * What lights up with what.
+ *
+ * A pick (a row of one document) gives every frame a class; a row's class is that of its frame. So a hover costs one
+ * pass over the frames, however long the documents are.
+ */
+
+import type { Rows } from "../wire/columns";
+import type { Frames } from "./frames";
+
+export const NONE = 0;
+export const WEAK = 1;
+export const STRONG = 2;
+
+/** A range of source: lines count from 1; `endColumn` 0 when columns are not known. */
+export interface SourceRange {
+  file: number;
+  line: number;
+  endLine: number;
+  column: number;
+  endColumn: number;
+}
+
+export interface Lit {
+  /** NONE, WEAK or STRONG for each frame. */
+  frames: Uint8Array;
+  /** What is lit in the source itself. */
+  source: SourceRange | null;
+}
+
+export interface SourceLine {
+  file: number;
+  number: number;
+}
+
+/** The source line that a row of the "python" document shows; null on titles and in other documents. */
+export function sourceLine(rows: Rows, row: number): SourceLine | null {
+  const file = rows.file?.[row] ?? -1;
+  const number = rows.number?.[row] ?? -1;
+  return file >= 0 && number >= 0 ? { file, number } : null;
+}
+
+export function litByRow(frames: Frames, rows: Rows, row: number): Lit | null {
+  const line = sourceLine(rows, row);
+  if (line) return litByLine(frames, line);
+  const frame = rows.frame[row] ?? -1;
+  return frame >= 0 && frame < frames.length ? litByFrame(frames, frame) : null;
+}
+
+export function litByFrame(frames: Frames, frame: number): Lit {
+  const span = frames.span[frame];
+  const place = frames.place[frame];
+  const classes = new Uint8Array(frames.length);
+  for (let f = 0; f < classes.length; f++) {
+    if (frames.span[f] === span) classes[f] = STRONG;
+    else if (frames.place[f] === place) classes[f] = WEAK;
+  }
+  return { frames: classes, source: rangeOf(frames, frames.anchor[frame] ?? frame) };
+}
+
+/** Strong: the line's own expressions. Weak: what the functions that it calls made. */
+export function litByLine(frames: Frames, line: SourceLine): Lit {
+  const under = new Uint8Array(frames.length);
+  const classes = new Uint8Array(frames.length);
+  for (let f = 0; f < classes.length; f++) {
+    if (frames.covers(frames.anchor[f] ?? f, line.file, line.number)) classes[f] = STRONG;
+    else if (isUnder(frames, under, f, line)) classes[f] = WEAK;
+  }
+  const { file, number } = line;
+  return { frames: classes, source: { file, line: number, endLine: number, column: 0, endColumn: 0 } };
+}
+
+const NO = 1;
+const YES = 2;
+
+/** Whether the line is in the frame's stack; `known` remembers the answers, so that a pass over all frames is linear. */
+function isUnder(frames: Frames, known: Uint8Array, frame: number, line: SourceLine): boolean {
+  const path: number[] = [];
+  let answer = NO;
+  for (let f = frame; f >= 0 && f < frames.length; f = frames.at.parent[f] ?? -1) {
+    if (known[f]) {
+      answer = known[f] as number;
+      break;
+    }
+    known[f] = NO;
+    path.push(f);
+    if (frames.covers(f, line.file, line.number)) {
+      answer = YES;
+      break;
+    }
+  }
+  for (const f of path) known[f] = answer;
+  return answer === YES;
+}
+
+export function rangeOf(frames: Frames, frame: number): SourceRange {
+  const { file, line, column, end_column } = frames.at;
+  return {
+    file: file[frame] ?? -1,
+    line: line[frame] ?? 0,
+    endLine: frames.endLine(frame),
+    column: column[frame] ?? 0,
+    endColumn: end_column[frame] ?? 0,
+  };
+}
+
+export function classOf(lit: Lit | null, rows: Rows, row: number): number {
+  if (!lit) return NONE;
+  const line = sourceLine(rows, row);
+  if (line) return inRange(lit.source, line) ? STRONG : NONE;
+  const frame = rows.frame[row] ?? -1;
+  return frame < 0 ? NONE : (lit.frames[frame] ?? NONE);
+}
+
+export function inRange(range: SourceRange | null, line: SourceLine): boolean {
+  return range !== null && range.file === line.file && range.line <= line.number && line.number <= range.endLine;
+}
+
+/** The lit rows: those of the strongest class that occurs. */
+export function litRows(lit: Lit | null, rows: Rows): number[] {
+  const strong: number[] = [];
+  const weak: number[] = [];
+  for (let row = 0; row < rows.frame.length; row++) {
+    const cls = classOf(lit, rows, row);
+    if (cls === STRONG) strong.push(row);
+    else if (cls === WEAK) weak.push(row);
+  }
+  return strong.length ? strong : weak;
+}
+
+const GOLDEN_ANGLE = 137.508;
+
+/** Neighbouring lines get hues far apart, and a line keeps its hue when more is known. */
+export function hue(file: number, line: number): number {
+  return Math.round((file * 61 + line * GOLDEN_ANGLE) % 360);
+}
+
+/** For each "file,line" that made something, the line whose colour it has (that of the expression's first line). */
+export function colouredLines(frames: Frames): Map<string, number> {
+  const coloured = new Map<string, number>();
+  const places = new Set(frames.anchor);
+  for (const frame of places) if (frames.linked(frame)) spread(coloured, rangeOf(frames, frame));
+  for (const frame of places) {
+    if (frames.linked(frame)) coloured.set(`${frames.at.file[frame]},${frames.at.line[frame]}`, frames.at.line[frame] ?? 0);
+  }
+  return coloured;
+}
+
+const MAX_SPREAD = 200;
+
+function spread(coloured: Map<string, number>, range: SourceRange): void {
+  const last = Math.min(range.endLine, range.line + MAX_SPREAD);
+  for (let line = range.line; line <= last; line++) {
+    const key = `${range.file},${line}`;
+    if (!coloured.has(key)) coloured.set(key, range.line);
+  }
+}
+
+export function hueOfRow(frames: Frames, coloured: Map<string, number>, rows: Rows, row: number): number | null {
+  const own = sourceLine(rows, row);
+  if (own) {
+    const line = coloured.get(`${own.file},${own.number}`);
+    return line === undefined ? null : hue(own.file, line);
+  }
+  const frame = rows.frame[row] ?? -1;
+  if (frame < 0 || !frames.linked(frame)) return null;
+  const anchor = frames.anchor[frame] ?? frame;
+  return hue(frames.at.file[anchor] ?? 0, frames.at.line[anchor] ?? 0);
+}

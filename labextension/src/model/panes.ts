@@ -1,0 +1,23 @@
+import type { DocumentInfo } from "../wire/state";
+
+export const WIDE = 1000;
+export const MAX_PANES = 4;
+
+/** Panes shown before the user chooses: the source, the last stage, and the jaxpr where there is room. */
+export function defaultPanes(documents: DocumentInfo[], width: number): string[] {
+  const kinds = documents.map((d) => d.kind);
+  const last = kinds.filter((kind) => kind !== "python").at(-1);
+  const wanted = width >= WIDE ? ["python", "jaxpr", last] : ["python", last];
+  return kinds.filter((kind) => wanted.includes(kind));
+}
+
+/** Panes the user chose, in the order of the stages and without what there is not. */
+export function openPanes(chosen: string[] | null, documents: DocumentInfo[], width: number): string[] {
+  if (!chosen) return defaultPanes(documents, width);
+  return documents.map((d) => d.kind).filter((kind) => chosen.includes(kind)).slice(0, MAX_PANES);
+}
+
+export function togglePane(open: string[], kind: string): string[] {
+  if (!open.includes(kind)) return [...open, kind];
+  return open.length > 1 ? open.filter((k) => k !== kind) : open;
+}

@@ -1,0 +1,118 @@
+import { showMachineCode } from "../model/actions";
+import { type Detail, type StackEntry, detailOf } from "../model/detail";
+import type { Session } from "../model/session";
+import { useDoc, useShared } from "./hooks";
+import { LinkButton } from "../shell/header";
+import { IconButton } from "./icons";
+import { Message } from "../shell/tabBar";
+
+function Stack({ entries, session }: { entries: StackEntry[]; session: Session }) {
+  const frames = session.frames();
+  return (
+    <div class="jxs-stack" role="list" aria-label="call stack, innermost first">
+      {entries.map((entry) => {
+        const row = frames ? session.sourceRow(frames.at.file[entry.frame] ?? -1, entry.line) : -1;
+        const place = `${entry.label}:${entry.line}`;
+        return (
+          <div role="listitem" class={entry.user ? "jxs-frame-user" : "jxs-frame-library"} key={entry.frame}>
+            {row >= 0 ? <LinkButton text={place} onClick={() => session.select("python", row, "")} /> : <span>{place}</span>}
+            <code>{entry.fn}</code>
+          </div>
+        );
+      })}
+    </div>
+  );
+}
+
+function Words({ detail, session }: { detail: Detail; session: Session }) {
+  const go = () => session.select("python", detail.sourceRow, "");
+  return (
+    <>
+      {detail.hue !== null && <i class="jxs-swatch" style={{ "--jxs-h": String(detail.hue) }} />}
+      {detail.gradient && <span class="jxs-badge jxs-badge-gradient">gradient of</span>}
+      {detail.sourceRow >= 0 ? <LinkButton text={detail.place} onClick={go} /> : <span>{detail.place}</span>}
+      {!detail.known && <span class="jxs-dim">no source is known for this line</span>}
+      {detail.fn && <code class="jxs-fn">{detail.fn}</code>}
+      {detail.inferredFrom !== null && (
+        <span class="jxs-badge jxs-badge-inferred">
+          {detail.inferredFrom > 0 ? `inferred from line ${detail.inferredFrom}` : "inferred"}
+        </span>
+      )}
+      {detail.code && <code class="jxs-snippet">{detail.code}</code>}
+      {detail.scope && (
+        <code class="jxs-scope" title={detail.scope}>
+          {detail.scope}
+        </code>
+      )}
+      {detail.counts.length > 0 && (
+        <span class="jxs-counts">
+          {detail.counts.map(({ title, n }) => (
+            <span key={title} class={n ? "" : "jxs-dim"}>
+              {title} <b>{n}</b>
+            </span>
+          ))}
+        </span>
+      )}
+    </>
+  );
+}
+
+/** Of the selected line all that stands beside it, which a pointer reads where it is. */
+function Beside({ session }: { session: Session }) {
+  const selected = useShared(session, (s) => s.selected);
+  const lane = useShared(session, (s) => s.lane);
+  const warned = useShared(session, (s) => s.warned);
+  if (!selected) return null;
+  const [warning, mark] = [warned?.at(selected.doc, selected.row), lane?.at(selected.doc, selected.row)];
+  if (!warning && !mark) return null;
+  return (
+    <div class="jxs-beside" tabIndex={0} role="note" aria-label="beside the line">
+      {warning && <p class="jxs-beside-warning">{warning.text}</p>}
+      {mark && <p>{mark.text}</p>}
+    </div>
+  );
+}
+
+export function DetailStrip({ session }: { session: Session }) {
+  const hover = useShared(session, (s) => s.hover);
+  const selected = useShared(session, (s) => s.selected);
+  const open = useShared(session, (s) => s.stack);
+  useDoc(selected && session.loaded(selected.doc));
+  const detail = detailOf(session, open && selected ? selected : (hover ?? selected));
+  const canOpen = (detail?.stack.length ?? 0) > 0;
+  return (
+    <footer class="jxs-detail">
+      <div class="jxs-words" aria-live="polite">
+        {detail ? (
+          <Words detail={detail} session={session} />
+        ) : (
+          <span class="jxs-dim">Point at a line to see what it came from and what it became; click to hold it.</span>
+        )}
+      </div>
+      {selected?.doc === "hlo" && session.summary?.views.includes("passes") && (
+        <LinkButton text="follow through the passes" onClick={() => session.follow(selected.doc, selected.row)} />
+      )}
+      <Message session={session} />
+      {selected?.doc === "hlo" && session.summary?.views.includes("machine") && (
+        <button
+          type="button"
+          class="jxs-button jxs-boxed jxs-to-machine"
+          title="Machine code of this instruction's kernel (k)"
+          onClick={() => showMachineCode(session)}
+        >
+          machine code
+        </button>
+      )}
+      <IconButton
+        icon="stack"
+        label="Whole call stack (s)"
+        pressed={open}
+        disabled={!open && !canOpen}
+        onClick={() => session.store.set({ stack: !open })}
+      />
+      <Beside session={session} />
+      {open && detail && canOpen && <Stack entries={detail.stack} session={session} />}
+      {open && !canOpen && <p class="jxs-stack jxs-dim">Select a line of an IR pane to see the calls that led to it.</p>}
+    </footer>
+  );
+}

@@ -1,0 +1,88 @@
+import type { Session } from "../model/session";
+
+const SMALLEST = 0.15;
+
+/** Moves share from one neighbour to the other; the sum of the two stays. */
+export function moved(a: number, b: number, by: number): [number, number] {
+  const sum = a + b;
+  const first = Math.max(sum * SMALLEST, Math.min(a + by * sum, sum * (1 - SMALLEST)));
+  return [first, sum - first];
+}
+
+export function Splitter({ session, left, right }: { session: Session; left: string; right: string }) {
+  const move = (by: number) => {
+    const { widths } = session.store.get();
+    const [a, b] = moved(widths[left] ?? 1, widths[right] ?? 1, by);
+    session.store.set({ widths: { ...widths, [left]: a, [right]: b } });
+  };
+  const drag = (down: PointerEvent) => {
+    const handle = down.currentTarget as HTMLElement;
+    const [before, after] = [handle.previousElementSibling, handle.nextElementSibling];
+    if (!before || !after || !handle.parentElement) return;
+    const stacked = getComputedStyle(handle.parentElement).flexDirection === "column";
+    const size = (e: Element) => (stacked ? e.clientHeight : e.clientWidth);
+    let last = stacked ? down.clientY : down.clientX;
+    handle.setPointerCapture(down.pointerId);
+    handle.onpointermove = (e) => {
+      const now = stacked ? e.clientY : e.clientX;
+      move((now - last) / Math.max(1, size(before) + size(after)));
+      last = now;
+    };
+    handle.onpointerup = handle.onpointercancel = () => {
+      handle.onpointermove = null;
+    };
+    down.preventDefault();
+  };
+  const key = (event: KeyboardEvent) => {
+    if (event.key === "ArrowLeft" || event.key === "ArrowUp") move(-0.05);
+    else if (event.key === "ArrowRight" || event.key === "ArrowDown") move(0.05);
+    else return;
+    event.preventDefault();
+    event.stopPropagation();
+  };
+  return (
+    <div
+      class="jxs-splitter"
+      role="separator"
+      tabIndex={0}
+      aria-label="Resize the panes beside it"
+      onPointerDown={drag}
+      onKeyDown={key}
+    />
+  );
+}
+
+const LOWEST = 160;
+
+export function HeightHandle({ session }: { session: Session }) {
+  const drag = (down: PointerEvent) => {
+    const handle = down.currentTarget as HTMLElement;
+    const panes = handle.parentElement?.querySelector(".jxs-panes, .jxs-view");
+    const start = (panes?.clientHeight ?? LOWEST) - down.clientY;
+    handle.setPointerCapture(down.pointerId);
+    handle.onpointermove = (e) => session.store.set({ height: Math.max(LOWEST, start + e.clientY) });
+    handle.onpointerup = handle.onpointercancel = () => {
+      handle.onpointermove = null;
+    };
+    down.preventDefault();
+  };
+  const key = (event: KeyboardEvent) => {
+    const by = event.key === "ArrowDown" ? 40 : event.key === "ArrowUp" ? -40 : 0;
+    const panes = (event.currentTarget as HTMLElement).parentElement?.querySelector(".jxs-panes, .jxs-view");
+    if (!by || !panes) return;
+    session.store.set({ height: Math.max(LOWEST, panes.clientHeight + by) });
+    event.preventDefault();
+    event.stopPropagation();
+  };
+  return (
+    <div
+      class="jxs-height"
+      role="separator"
+      aria-orientation="horizontal"
+      tabIndex={0}
+      aria-label="Resize the panel"
+      onPointerDown={drag}
+      onKeyDown={key}
+    />
+  );
+}

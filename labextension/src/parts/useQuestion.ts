@@ -1,0 +1,36 @@
+/** What a view asks the kernel for, however long that takes. */
+
+import { useEffect, useReducer } from "preact/hooks";
+import type { Answered } from "../model/question";
+import type { Session } from "../model/session";
+import type { Params, Reply } from "../wire/source";
+import { useKernelState, useShared } from "./hooks";
+
+export interface Look<T> extends Answered<T> {
+  session: Session;
+  stop(): void;
+  again(): void;
+}
+
+/**
+ * Asks for `method` of the shown call and reads the reply with `read`, which throws where it is not as it must be.
+ * Asks once: a view drawn again finds what it had. Waits as long as the kernel computes, while the view is there.
+ */
+export function useLook<T>(
+  session: Session,
+  method: string,
+  params: Params,
+  read: (reply: Reply) => T | Promise<T>,
+): Look<T> {
+  useKernelState(session);
+  useShared(session, (s) => s.call);
+  const [, again] = useReducer((n: number) => n + 1, 0);
+  const asked = session.asked(method, params, read);
+  const drawn = asked.now;
+  useEffect(() => {
+    const leave = asked.use(() => again(undefined as never));
+    if (asked.now !== drawn) again(undefined as never); // changed since it was drawn
+    return leave;
+  }, [asked]);
+  return { ...drawn, session, stop: () => asked.stop(), again: () => asked.again() };
+}

@@ -1,0 +1,68 @@
+import { useEffect, useReducer } from "preact/hooks";
+import type { Look } from "./useQuestion";
+import { WorkerLog } from "./workerLog";
+
+const TICK_MS = 200;
+/** What is there sooner needs no word. */
+const SOON_MS = 300;
+
+/** Seconds since a moment of Date.now(), as they go by; no kernel is asked for them. */
+export function useElapsed(since: number, running: boolean): number {
+  const [, again] = useReducer((n: number) => n + 1, 0);
+  useEffect(() => {
+    if (!running) return undefined;
+    const timer = setInterval(() => again(undefined as never), TICK_MS);
+    return () => clearInterval(timer);
+  }, [running]);
+  return Math.max(0, Date.now() - since) / 1000;
+}
+
+/** 7.3 s, 2 min 5 s: a time that still grows. */
+export function clock(seconds: number): string {
+  if (seconds < 60) return `${seconds.toFixed(1)} s`;
+  return `${Math.floor(seconds / 60)} min ${Math.floor(seconds % 60)} s`;
+}
+
+/** In place of what is not there yet: what is being done, how long already, how far it is; and a way out. */
+export function Waiting({ look, what }: { look: Look<unknown>; what: string }) {
+  const waiting = look.state === "waiting";
+  const elapsed = useElapsed(look.since, waiting);
+  if (look.state === "failed") return <Failed look={look} />;
+  if (look.state === "stopped") return <Refused text="Stopped." button="Start again" onClick={look.again} />;
+  const soon = elapsed * 1000 < SOON_MS;
+  return (
+    <div class={soon ? "jxs-look jxs-look-soon" : "jxs-look"} aria-busy={waiting}>
+      <i class="jxs-spinner" aria-hidden="true" />
+      <span role="status" aria-live="polite">
+        {what}…{look.progress && <span class="jxs-dim"> {look.progress}</span>}
+      </span>
+      <span class="jxs-clock" aria-hidden="true">
+        {clock(elapsed)}
+      </span>
+      <button type="button" class="jxs-button jxs-boxed" onClick={look.stop}>
+        Cancel
+      </button>
+    </div>
+  );
+}
+
+/** What a worker process did not survive is explained by its log at times. */
+function Failed({ look }: { look: Look<unknown> }) {
+  return (
+    <>
+      <Refused text={look.problem} button="Try again" onClick={look.again} />
+      {look.problem.includes("compile worker") && <WorkerLog session={look.session} />}
+    </>
+  );
+}
+
+function Refused({ text, button, onClick }: { text: string; button: string; onClick: () => void }) {
+  return (
+    <div class="jxs-look" role="alert">
+      <span class="jxs-look-text">{text}</span>
+      <button type="button" class="jxs-button jxs-boxed" onClick={onClick}>
+        {button}
+      </button>
+    </div>
+  );
+}

@@ -1,0 +1,186 @@
+import { percent } from "../wire/figures";
+import type { Coverage, Fact, Stage, StageFailure, Summary } from "../wire/state";
+import type { Session } from "../model/session";
+import { useKernelState, useShared } from "../parts/hooks";
+import { clock, useElapsed } from "../parts/waiting";
+import { Warnings } from "./warnings";
+import { WorkerLog } from "../parts/workerLog";
+
+export function seconds(s: number): string {
+  if (s < 1e-6) return "< 1 µs";
+  if (s < 0.001) return `${(s * 1e6).toFixed(0)} µs`;
+  if (s < 0.01) return `${(s * 1e3).toFixed(1)} ms`;
+  if (s < 1) return `${(s * 1e3).toFixed(0)} ms`;
+  return s < 100 ? `${s.toPrecision(3)} s` : `${s.toFixed(0)} s`;
+}
+
+const MARKS: Record<Stage["state"], string> = { waiting: "○", running: "", done: "✓", failed: "✕", interrupted: "■" };
+
+/** The time that a stage has taken so far, by the clock of this page. */
+function Ticking({ since }: { since: number }) {
+  return <>running… {clock(useElapsed(since, true))}</>;
+}
+
+function StageView({ stage, since }: { stage: Stage; since: number }) {
+  const time = stage.seconds === null ? "" : seconds(stage.seconds);
+  const running = <Ticking since={since} />;
+  const said = { waiting: "waiting", running, done: time || "done", failed: "failed", interrupted: "interrupted" };
+  return (
+    <div role="listitem" class={`jxs-stage jxs-stage-${stage.state}`} data-stage={stage.name} data-state={stage.state}>
+      <span class="jxs-stage-mark" aria-hidden="true">
+        {MARKS[stage.state]}
+      </span>
+      <span class="jxs-stage-name">{stage.name}</span>
+      <span class="jxs-stage-time">{said[stage.state]}</span>
+      {stage.count && <span class="jxs-stage-count">{stage.count}</span>}
+      {stage.note && <span class="jxs-stage-note">{stage.note}</span>}
+    </div>
+  );
+}
+
+function FactView({ fact }: { fact: Fact }) {
+  const unknown = fact.text === "unknown" ? " jxs-unknown" : "";
+  return (
+    <div role="listitem" class={`jxs-fact${fact.reason ? " jxs-explained" : ""}${unknown}`} title={fact.reason ?? undefined}>
+      <span class="jxs-label">{fact.label}</span>
+      <span class="jxs-value">
+        {fact.text}
+        {fact.reason && <span class="jxs-hidden">: {fact.reason}</span>}
+      </span>
+    </div>
+  );
+}
+
+function Linked({ coverage }: { coverage: Coverage }) {
+  const { direct, inferred, total } = coverage;
+  if (!total) return null;
+  const detail = `Of ${total} instructions ${direct} carry their source line; of ${inferred} it is inferred from operands and users`;
+  return (
+    <div role="listitem" class="jxs-fact jxs-linked" title={detail}>
+      <span class="jxs-label">linked</span>
+      <span class="jxs-value">
+        {percent(direct + inferred, total)}
+        <span class="jxs-meter" aria-hidden="true">
+          <i style={{ width: `${(100 * direct) / total}%` }} />
+          <b style={{ width: `${(100 * inferred) / total}%` }} />
+        </span>
+        <span class="jxs-dim">
+          {percent(direct, total)} direct{inferred > 0 && `, ${percent(inferred, total)} inferred`}
+        </span>
+      </span>
+    </div>
+  );
+}
+
+interface FailureProps {
+  error: StageFailure;
+  onShow: (() => void) | null;
+  /** The session, where a worker process may have said more. */
+  session: Session | null;
+}
+
+function Failure({ error, onShow, session }: FailureProps) {
+  const place = error.line === null ? "" : `${error.label ?? error.file ?? ""}:${error.line}`;
+  return (
+    <div class="jxs-failure" role="alert">
+      <div class="jxs-failure-head">
+        <b>{error.interrupted ? `${error.stage} interrupted` : `${error.stage} failed`}</b>
+        {error.type && <code>{error.type}</code>}
+        {place && (onShow ? <LinkButton text={place} onClick={onShow} /> : <span>{place}</span>)}
+      </div>
+      {error.told && <p class="jxs-failure-told">{error.told}</p>}
+      {error.message && <pre tabIndex={0}>{error.message}</pre>}
+      {session && <WorkerLog session={session} />}
+    </div>
+  );
+}
+
+function Options({ options }: { options: Summary["options"] }) {
+  return (
+    <div class="jxs-options" role="list" aria-label="compile options">
+      {options.map(([name, value]) => (
+        <code role="listitem" class="jxs-option" title={`${name}=${value}`} key={name}>
+          {name}={value}
+        </code>
+      ))}
+    </div>
+  );
+}
+
+export function LinkButton({ text, onClick }: { text: string; onClick: () => void }) {
+  return (
+    <button type="button" class="jxs-link" onClick={onClick}>
+      {text}
+    </button>
+  );
+}
+
+function Picker({ session, calls }: { session: Session; calls: Summary[] }) {
+  return (
+    <select
+      class="jxs-picker"
+      aria-label="call"
+      value={session.call}
+      onChange={(e) => session.pickCall(Number((e.target as HTMLSelectElement).value))}
+    >
+      {calls.map((call, i) => (
+        <option value={i} key={i}>
+          {call.name}
+          {calls.filter((c) => c.name === call.name).length > 1 ? ` (${i + 1})` : ""}
+          {call.error ? " ✕" : ""}
+        </option>
+      ))}
+    </select>
+  );
+}
+
+export function Header({ session }: { session: Session }) {
+  useKernelState(session);
+  useShared(session, (s) => s.call);
+  const { calls, busy } = session.state;
+  const summary = session.summary;
+  if (!summary) return <header class="jxs-header jxs-empty">{busy ? "Starting…" : "Nothing has been staged."}</header>;
+  const show = () => {
+    const row = session.errorRow();
+    if (row >= 0) session.select("python", row, "");
+  };
+  return (
+    <header class="jxs-header">
+      <div class="jxs-top">
+        <code class="jxs-signature" title={summary.signature}>
+          {summary.signature || summary.name}
+        </code>
+        {calls.length > 1 && <Picker session={session} calls={calls} />}
+        <span class="jxs-target">{summary.target}</span>
+      </div>
+      <div class="jxs-figures">
+        <div class="jxs-stages" role="list" aria-label="stages">
+          {summary.stages.map((stage) => (
+            <StageView stage={stage} since={session.since(stage)} key={stage.name} />
+          ))}
+        </div>
+        <div class="jxs-facts" role="list" aria-label="facts">
+          {summary.facts.map((fact) => (
+            <FactView fact={fact} key={fact.label} />
+          ))}
+          {summary.coverage && <Linked coverage={summary.coverage} />}
+          <Warnings session={session} />
+        </div>
+      </div>
+      {summary.options.length > 0 && <Options options={summary.options} />}
+      {summary.error && (
+        <Failure
+          error={summary.error}
+          onShow={summary.error.line === null ? null : show}
+          session={summary.worker && summary.error.stage === "compile" ? session : null}
+          key={session.call}
+        />
+      )}
+      {summary.notes.map((note) => (
+        <p class="jxs-note" key={note}>
+          {note}
+        </p>
+      ))}
+    </header>
+  );
+}

@@ -1,0 +1,50 @@
+import { useEffect, useRef } from "preact/hooks";
+import type { Session } from "../model/session";
+import { IconButton } from "../parts/icons";
+
+const KEYS: [string, string][] = [
+  ["1 … 9", "open the first, … ninth tab; on a tab ← → move, Enter opens"],
+  ["↑ ↓ PgUp PgDn Home End", "move the current line; its counterparts light up"],
+  ["Enter", "select: other panes scroll to the counterparts"],
+  ["n / p", "next / previous linked line in this pane"],
+  ["f, ← →", "fold or unfold the block"],
+  ["F", "fold all, unfold all"],
+  ["/ or Ctrl+F", "search this pane; Enter, Shift+Enter: next, previous"],
+  ["d or Ctrl+click", "go to the definition of a name; from the definition to its uses"],
+  ["Alt+←", "back to where you were"],
+  ["s", "whole call stack of the line"],
+  ["k", "machine code of the selected HLO line's kernel"],
+  ["w", "next line that is warned of: resharding, full rematerialisation"],
+  ["h", "history: follow the instruction through XLA's passes"],
+  ["t, l, m", "show types, layouts, metadata"],
+  ["c, Shift+C", "copy the line, copy the pane"],
+  ["↑ ↓, Enter", "among the options: move, copy as --xla name=value"],
+  ["z", "full screen"],
+  ["Tab", "next pane or control"],
+  ["Esc", "close what is open, then clear the selection"],
+];
+
+export function Help({ session }: { session: Session }) {
+  const box = useRef<HTMLDivElement>(null);
+  useEffect(() => box.current?.focus({ preventScroll: true }), []);
+  return (
+    <div class="jxs-help" role="dialog" aria-modal="true" aria-label="Keyboard help" tabIndex={-1} ref={box}>
+      <div class="jxs-help-head">
+        <h3>Keys</h3>
+        <IconButton icon="close" label="Close (Esc)" onClick={() => session.store.set({ help: false })} />
+      </div>
+      <div class="jxs-keys">
+        {KEYS.map(([keys, what]) => (
+          <div key={keys}>
+            <span class="jxs-key">{keys}</span>
+            <span>{what}</span>
+          </div>
+        ))}
+      </div>
+      <p class="jxs-dim">
+        Lines with the same colour come from the same source line. A dashed bar: the compiler dropped the source, and it
+        is inferred. Weakly lit: another expression of the same line, or made by what the line calls.
+      </p>
+    </div>
+  );
+}

@@ -1,0 +1,71 @@
+import { TABS } from "jaxstage:tabs";
+import type { Session } from "../model/session";
+import { useShared } from "../parts/hooks";
+import { IconButton } from "../parts/icons";
+
+const STEPS: Record<string, (at: number, last: number) => number> = {
+  ArrowRight: (at, last) => (at === last ? 0 : at + 1),
+  ArrowLeft: (at, last) => (at === 0 ? last : at - 1),
+  Home: () => 0,
+  End: (_, last) => last,
+};
+
+/** Arrows move among the tabs and open none: to open one may mean to compile. */
+function move(event: KeyboardEvent): void {
+  const tabs = [...(event.currentTarget as HTMLElement).querySelectorAll<HTMLElement>('[role="tab"]')];
+  const at = tabs.indexOf(document.activeElement as HTMLElement);
+  const step = STEPS[event.key];
+  if (!step || at < 0 || event.altKey || event.ctrlKey || event.metaKey) return;
+  tabs[step(at, tabs.length - 1)]?.focus();
+  event.preventDefault();
+  event.stopPropagation();
+}
+
+export function Message({ session }: { session: Session }) {
+  const message = useShared(session, (s) => s.message);
+  return message ? (
+    <span class="jxs-message" role="status">
+      {message}
+    </span>
+  ) : null;
+}
+
+/** What concerns the whole panel. */
+export function PanelButtons({ session, onFull }: { session: Session; onFull: () => void }) {
+  return (
+    <span class="jxs-buttons">
+      <IconButton icon="help" label="Keys (?)" onClick={() => session.store.set({ help: true })} />
+      <IconButton icon="full" label="Full screen (z)" onClick={onFull} />
+    </span>
+  );
+}
+
+export function Tabs({ session, tabs, open, onFull }: { session: Session; tabs: string[]; open: string; onFull: () => void }) {
+  return (
+    <div class="jxs-tabbar">
+      <div class="jxs-tabs" role="tablist" aria-label="views" onKeyDown={move}>
+        {tabs.map((name, i) => {
+          const { title = name, hint = "" } = TABS[name] ?? {};
+          return (
+            <button
+              type="button"
+              role="tab"
+              class="jxs-tab"
+              key={name}
+              data-view={name}
+              title={i < 9 ? `${hint} (${i + 1})` : hint}
+              aria-selected={name === open}
+              tabIndex={name === open ? 0 : -1}
+              onClick={() => session.store.set({ view: name })}
+            >
+              {title}
+            </button>
+          );
+        })}
+      </div>
+      <span class="jxs-grow" />
+      {open !== "code" && <Message session={session} />}
+      <PanelButtons session={session} onFull={onFull} />
+    </div>
+  );
+}

@@ -1,9 +1,0 @@
-/** The offline page: its data stands in the page itself. */
-
-import { mount } from "./mount";
-import { Session } from "./session";
-import { EmbeddedSource } from "./source";
-
-const data = document.getElementById("jaxstage-data")?.textContent;
-const parent = document.getElementById("jaxstage");
-if (data && parent) mount(new Session(new EmbeddedSource(JSON.parse(data))), parent);

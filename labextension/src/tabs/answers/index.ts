@@ -1,0 +1,6 @@
+import type { Tab } from "../tab";
+
+export default {
+  title: "Answers",
+  hint: "what bounds it, does it fit, and which lines to look at",
+} satisfies Tab;

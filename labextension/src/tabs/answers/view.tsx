@@ -1,0 +1,94 @@
+import { number, text } from "../cost/read";
+import type { Session } from "../../model/session";
+import type { Reply } from "../../wire/source";
+import { useDoc } from "../../parts/hooks";
+import { useLook } from "../../parts/useQuestion";
+import { rowOfLine } from "../../model/sourceLine";
+import { Waiting } from "../../parts/waiting";
+
+interface Answer {
+  text: string;
+  line: string;
+  row: number;
+  state: string;
+  view: string;
+}
+
+const LONGEST = 2000;
+const QUESTIONS: [name: string, question: string, meanwhile: string][] = [
+  ["bound", "What bounds it?", "Counting FLOPs and bytes"],
+  ["fit", "Does it fit?", "Compiling once more for the buffer assignment"],
+  ["memory", "Which line holds most memory?", "Compiling once more for the buffer assignment"],
+  ["collective", "Which collective costs most?", "Finding the collectives and what caused them"],
+];
+const MARKS: Record<string, string> = { yes: "✓", no: "✕", unknown: "?" };
+const TABS: Record<string, string> = { cost: "Cost", memory: "Memory", collectives: "Collectives" };
+
+function read({ result }: Reply): Answer {
+  const short = (value: unknown) => text(value).slice(0, LONGEST);
+  const state = short(result.state);
+  return {
+    text: short(result.text),
+    line: short(result.line),
+    row: Math.floor(number(result.row) ?? -1),
+    state: Object.hasOwn(MARKS, state) ? state : "",
+    view: short(result.view),
+  };
+}
+
+/** The source line that an answer is about, as it stands in the code; a click goes there. */
+function Line({ session, answer }: { session: Session; answer: Answer }) {
+  const python = session.doc("python");
+  useDoc(python);
+  const source = rowOfLine(session, answer.line);
+  const code = source >= 0 ? (python?.text?.line(source) ?? "").trim() : "";
+  const go = () => (source >= 0 ? session.show("python", source) : session.show("hlo", answer.row));
+  if (source < 0 && answer.row < 0) return null;
+  return (
+    <button type="button" class="jxs-link jxs-answer-line" title="Show it in the code" onClick={go}>
+      {answer.line || "show it in the HLO"} {code && <code>{code}</code>}
+    </button>
+  );
+}
+
+function Told({ session, answer }: { session: Session; answer: Answer }) {
+  const title = TABS[answer.view];
+  const there = title !== undefined && session.summary?.views.includes(answer.view);
+  return (
+    <>
+      <p class="jxs-answer" data-state={answer.state}>
+        {MARKS[answer.state] && <b aria-hidden="true">{MARKS[answer.state]} </b>}
+        {answer.text}
+      </p>
+      <div class="jxs-answer-more">
+        <Line session={session} answer={answer} />
+        {there && (
+          <button type="button" class="jxs-button jxs-boxed" onClick={() => session.store.set({ view: answer.view })}>
+            Open {title}
+          </button>
+        )}
+      </div>
+    </>
+  );
+}
+
+function Question({ session, name, question, meanwhile }: { session: Session; name: string; question: string; meanwhile: string }) {
+  const look = useLook<Answer>(session, "answer", { question: name }, read);
+  return (
+    <section class="jxs-question" aria-label={question} data-question={name}>
+      <h4>{question}</h4>
+      {look.value ? <Told session={session} answer={look.value} /> : <Waiting look={look} what={meanwhile} />}
+    </section>
+  );
+}
+
+/** What somebody new to a program wants to know first, in a sentence each. */
+export default function AnswersView({ session }: { session: Session }) {
+  return (
+    <div class="jxs-answers">
+      {QUESTIONS.map(([name, question, meanwhile]) => (
+        <Question session={session} name={name} question={question} meanwhile={meanwhile} key={name} />
+      ))}
+    </div>
+  );
+}

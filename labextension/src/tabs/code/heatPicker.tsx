@@ -1,0 +1,96 @@
+import { useEffect } from "preact/hooks";
+import { Heat, MEASURES } from "../../model/heat";
+import { LANES, LEGENDS, Lane } from "../../model/lane";
+import type { Session } from "../../model/session";
+import { useShared } from "../../parts/hooks";
+import { type Look, useLook } from "../../parts/useQuestion";
+import { clock, useElapsed } from "../../parts/waiting";
+
+/** Beside a control, what it waits for: how long already, how far it is, and a way out. */
+export function Asking({ look }: { look: Look<unknown> }) {
+  const elapsed = useElapsed(look.since, look.state === "waiting");
+  if (look.state === "waiting") {
+    return (
+      <span class="jxs-asking" role="status">
+        <i class="jxs-spinner" aria-hidden="true" />
+        {elapsed > 0.5 && (
+          <>
+            {look.progress} {clock(elapsed)}
+            <button type="button" class="jxs-button" onClick={look.stop}>
+              Cancel
+            </button>
+          </>
+        )}
+      </span>
+    );
+  }
+  return (
+    <span class="jxs-asking">
+      <span class="jxs-asking-why" role="alert" title={look.problem}>
+        {look.problem || "stopped"}
+      </span>
+      <button type="button" class="jxs-button" onClick={look.again}>
+        Try again
+      </button>
+    </span>
+  );
+}
+
+function AskHeat({ session, measure }: { session: Session; measure: string }) {
+  const look = useLook(session, "heat", { measure }, (reply) => Heat.read(measure, reply));
+  useEffect(() => session.store.set({ heat: look.value }), [look.value]);
+  return look.value ? null : <Asking look={look} />;
+}
+
+function AskLane({ session, measure }: { session: Session; measure: string }) {
+  const look = useLook(session, "lane", { lane: measure }, Lane.read);
+  useEffect(() => session.store.set({ lane: look.value }), [look.value]);
+  if (!look.value) return <Asking look={look} />;
+  const [note] = look.value.notes;
+  return (
+    <>
+      <span class="jxs-signs">{LEGENDS[measure]}</span>
+      {note && (
+        <span class="jxs-asking-why" role="alert" title={note}>
+          {note}
+        </span>
+      )}
+    </>
+  );
+}
+
+/** What may stand beside the lines of this call. */
+function offered(session: Session): string[] {
+  const views = session.summary?.views ?? [];
+  const lanes = LANES.filter((name) => views.includes(name === "sharding" ? "shardings" : name));
+  return [...(views.includes("cost") ? MEASURES : []), ...lanes];
+}
+
+const HINT =
+  "Beside each line: its share of the program's cost, how what it makes lies on the devices, or where a dtype changes";
+
+/** What stands beside the lines; until something is chosen the kernel is asked for nothing. */
+export function HeatPicker({ session }: { session: Session }) {
+  const chosen = useShared(session, (s) => s.measure);
+  useShared(session, (s) => s.call);
+  const names = offered(session);
+  if (!names.length) return null;
+  const measure = names.includes(chosen) ? chosen : "";
+  const pick = (event: Event) =>
+    session.store.set({ measure: (event.target as HTMLSelectElement).value, heat: null, lane: null });
+  const Ask = MEASURES.some((name) => name === measure) ? AskHeat : AskLane;
+  return (
+    <span class="jxs-heat-picker">
+      <label title={HINT}>
+        beside lines{" "}
+        <select value={measure} onChange={pick}>
+          <option value="">nothing</option>
+          {names.map((name) => (
+            <option key={name}>{name}</option>
+          ))}
+        </select>
+      </label>
+      {measure && <Ask session={session} measure={measure} key={`${session.call} ${measure}`} />}
+    </span>
+  );
+}

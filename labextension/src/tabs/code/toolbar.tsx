@@ -1,0 +1,61 @@
+import { toggle } from "../../model/actions";
+import { togglePane } from "../../model/panes";
+import type { Show } from "../../model/rewrite";
+import type { Session } from "../../model/session";
+import { HeatPicker } from "./heatPicker";
+import { useShared } from "../../parts/hooks";
+import { IconButton } from "../../parts/icons";
+import { PanelButtons } from "../../shell/tabBar";
+
+interface ToggleProps {
+  text: string;
+  title: string;
+  on: boolean;
+  onClick: () => void;
+  name: string;
+}
+
+function Toggle({ text, title, on, onClick, name }: ToggleProps) {
+  return (
+    <button type="button" class="jxs-toggle" title={title} aria-pressed={on} data-toggle={name} onClick={onClick}>
+      {text}
+    </button>
+  );
+}
+
+const SHOWN: [keyof Show, string][] = [
+  ["types", "Types of values (t)"],
+  ["layouts", "Layouts of HLO arrays, such as {1,0} (l)"],
+  ["metadata", "Source and op name beside each line, and backend configuration (m)"],
+];
+
+export function Toolbar({ session, open, onFull }: { session: Session; open: string[]; onFull: (() => void) | null }) {
+  const show = useShared(session, (s) => s.show);
+  useShared(session, (s) => s.selected);
+  const documents = session.summary?.documents ?? [];
+  return (
+    <div class="jxs-toolbar" role="toolbar" aria-label="Code view">
+      <span class="jxs-group" role="group" aria-label="panes">
+        {documents.map(({ kind, title }) => (
+          <Toggle
+            key={kind}
+            name={kind}
+            text={title}
+            title={`Show or hide the ${title} pane`}
+            on={open.includes(kind)}
+            onClick={() => session.store.set({ panes: togglePane(open, kind) })}
+          />
+        ))}
+      </span>
+      <span class="jxs-group" role="group" aria-label="shown in the text">
+        {SHOWN.map(([name, title]) => (
+          <Toggle key={name} name={name} text={name} title={title} on={show[name]} onClick={() => toggle(session, name)} />
+        ))}
+      </span>
+      <HeatPicker session={session} />
+      <span class="jxs-grow" />
+      <IconButton icon="back" label="Back (Alt+←)" disabled={!session.canGoBack} onClick={() => session.goBack()} />
+      {onFull && <PanelButtons session={session} onFull={onFull} />}
+    </div>
+  );
+}

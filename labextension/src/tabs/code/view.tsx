@@ -1,0 +1,49 @@
+import { Fragment } from "preact";
+import { openPanes } from "../../model/panes";
+import type { Session } from "../../model/session";
+import { DetailStrip } from "../../parts/detailStrip";
+import { useShared } from "../../parts/hooks";
+import { Pane } from "../../parts/pane";
+import { Splitter } from "../../parts/splitter";
+import type { TabProps } from "../tab";
+import { Toolbar } from "./toolbar";
+
+function Panes({ session, open }: { session: Session; open: string[] }) {
+  const widths = useShared(session, (s) => s.widths);
+  const height = useShared(session, (s) => s.height);
+  const holding = useShared(session, (s) => s.selected !== null);
+  const docs = open.flatMap((kind) => session.doc(kind) ?? []);
+  if (!docs.length) return <div class="jxs-panes jxs-no-panes" />;
+  const lines = docs.map((doc) => doc.info.lines);
+  const style = {
+    "--jxs-lines": String(Math.max(...lines)),
+    "--jxs-all-lines": String(lines.reduce((a, b) => a + b)),
+    ...(height !== null && { height: `${height}px` }),
+  };
+  return (
+    <div class={holding ? "jxs-panes jxs-holding" : "jxs-panes"} style={style}>
+      {docs.map((doc, i) => {
+        const before = docs[i - 1];
+        return (
+          <Fragment key={`${doc.call}/${doc.kind}`}>
+            {before && <Splitter session={session} left={before.kind} right={doc.kind} />}
+            <Pane doc={doc} session={session} weight={widths[doc.kind] ?? 1} />
+          </Fragment>
+        );
+      })}
+    </div>
+  );
+}
+
+/** The documents side by side, linked. */
+export default function CodeView({ session, width, onFull }: TabProps) {
+  const chosen = useShared(session, (s) => s.panes);
+  const open = openPanes(chosen, session.summary?.documents ?? [], width);
+  return (
+    <>
+      <Toolbar session={session} open={open} onFull={onFull} />
+      <Panes session={session} open={open} />
+      <DetailStrip session={session} />
+    </>
+  );
+}

@@ -1,0 +1,151 @@
+import type { ComponentChildren } from "preact";
+import { useEffect, useMemo, useState } from "preact/hooks";
+import { fields, list, text } from "../cost/read";
+import { type NumberField, cellText, matching } from "../../parts/grid";
+import { NONE, classOf } from "../../model/links";
+import type { Session } from "../../model/session";
+import type { Reply } from "../../wire/source";
+import { type Told, besides, readTable, textAt } from "../../wire/tables";
+import { DetailStrip } from "../../parts/detailStrip";
+import { GridView } from "../../parts/gridView";
+import { useDoc, useShared } from "../../parts/hooks";
+import { useLook } from "../../parts/useQuestion";
+import { rowOfLine } from "../../model/sourceLine";
+import { Waiting } from "../../parts/waiting";
+
+const FIRST = { field: "", down: false };
+const WIDTHS = { collective: 104, line: 92, time: 72, overlap: 76, sent: 68, axes: 62, devices: 54, cause: 200, from: 110, to: 110, payload: 68, runs: 44 };
+const read = (reply: Reply) => readTable(reply, WIDTHS);
+
+/** What the table has no column for. */
+function About({ told, row }: { told: Told; row: number }) {
+  const more = fields(told.result.more);
+  const value = (name: string) => {
+    const field = told.grid.fields.find((one) => one.name === name);
+    return field ? cellText(field, row) : "";
+  };
+  const timed = told.grid.fields.find((one): one is NumberField => one.name === "time" && one.kind === "number");
+  const time = timed && !Number.isFinite(timed.values[row]) ? `unknown: ${timed.why?.(row)}` : value("time");
+  const [from, to] = [textAt(told.grid, "from", row), textAt(told.grid, "to", row)];
+  const said: [string, string][] = [
+    ["instruction", besides(more.instruction, row)],
+    ["groups", besides(more.groups, row)],
+    ["because", textAt(told.grid, "cause", row)],
+    ["from", from],
+    ["to", to],
+    ["meanwhile", besides(more.meanwhile, row) || (textAt(told.grid, "overlap", row) === "exposed" ? "nothing" : "")],
+    ["least time", time],
+  ];
+  return (
+    <dl class="jxs-facts-list" aria-label="about this collective">
+      {said
+        .filter(([, words]) => words)
+        .map(([name, words]) => (
+          <div key={name}>
+            <dt>{name}</dt>
+            <dd>{words}</dd>
+          </div>
+        ))}
+    </dl>
+  );
+}
+
+function Shown({ session, told, children }: { session: Session; told: Told; children: ComponentChildren }) {
+  const selected = useShared(session, (s) => s.selected);
+  const [query, setQuery] = useState("");
+  const [current, setCurrent] = useState((session.recall("collective") as number | undefined) ?? (told.grid.length ? 0 : -1));
+  const rows = useMemo(() => matching(told.grid, query), [told, query]);
+  const hlo = session.doc("hlo");
+  useDoc(hlo);
+  const at = told.more[0] ?? new Int32Array(0);
+  useEffect(() => {
+    if (selected && selected.from !== "collectives" && selected.doc === "hlo") {
+      const found = at.indexOf(selected.row);
+      if (found >= 0) setCurrent(found);
+    }
+  }, [selected, told]);
+  const lit = session.lit(selected);
+  const isLit = (row: number) => (at[row] ?? -1) >= 0 && hlo?.rows != null && classOf(lit, hlo.rows, at[row] as number) !== NONE;
+  const pick = (row: number) => {
+    session.keep("collective", row);
+    setCurrent(row);
+    const to = at[row] ?? -1;
+    if (to >= 0) session.select("hlo", to, "collectives");
+  };
+  const open = (row: number) => {
+    const source = rowOfLine(session, textAt(told.grid, "line", row));
+    if (source >= 0) session.show("python", source);
+    else if ((at[row] ?? -1) >= 0) session.show("hlo", at[row] as number);
+  };
+  const warnings = list(told.result.warnings).map((raw) => ({ words: text(fields(raw).text), line: text(fields(raw).line) }));
+  const notes = list(told.result.notes).map(text).filter(Boolean);
+  const headline = text(told.result.headline);
+  if (!told.grid.length) return <p class="jxs-note">{headline}</p>;
+  return (
+    <>
+      <p class="jxs-headline">{headline}</p>
+      {children}
+      {warnings.map(({ words, line }) => (
+        <p class="jxs-map-warn jxs-shardings-note" key={words}>
+          {words}{" "}
+          {rowOfLine(session, line) >= 0 && (
+            <button type="button" class="jxs-link" onClick={() => session.show("python", rowOfLine(session, line))}>
+              show the line
+            </button>
+          )}
+        </p>
+      ))}
+      <div class="jxs-cost-bar">
+        <input
+          type="search"
+          spellcheck={false}
+          placeholder="Filter"
+          aria-label="Filter the collectives"
+          value={query}
+          onInput={(event) => setQuery((event.target as HTMLInputElement).value)}
+        />
+        <span class="jxs-grow" />
+        <span class="jxs-dim">costliest first; a click selects, Enter opens its line</span>
+      </div>
+      <GridView
+        grid={told.grid}
+        rows={rows}
+        label="collectives"
+        first={FIRST}
+        current={current}
+        isLit={isLit}
+        onPick={pick}
+        onOpen={open}
+        onPoint={(row) => session.store.set({ hover: row < 0 || (at[row] ?? -1) < 0 ? null : { doc: "hlo", row: at[row] as number, from: "collectives" } })}
+      />
+      {!rows.length && <p class="jxs-note">Nothing here has these words.</p>}
+      {current >= 0 && <About told={told} row={current} />}
+      {notes.map((note) => (
+        <p class="jxs-dim jxs-shardings-note" key={note}>
+          {note}
+        </p>
+      ))}
+      <DetailStrip session={session} />
+    </>
+  );
+}
+
+/** What caused them the compiler is asked; the rest of the table does not wait for that. */
+function WithCauses({ session, quick }: { session: Session; quick: Told }) {
+  const look = useLook(session, "collectives", { quick: false }, read);
+  return (
+    <Shown session={session} told={look.value ?? quick}>
+      {!look.value && <Waiting look={look} what="Asking the compiler what caused them" />}
+    </Shown>
+  );
+}
+
+/** What the devices exchange: how much, how long at least, hidden or exposed, and why. */
+export default function CollectivesView({ session }: { session: Session }) {
+  const look = useLook(session, "collectives", { quick: true }, read);
+  return (
+    <div class="jxs-collectives">
+      {look.value ? <WithCauses session={session} quick={look.value} /> : <Waiting look={look} what="Finding the collectives" />}
+    </div>
+  );
+}

@@ -1,0 +1,63 @@
+import { useEffect, useMemo, useState } from "preact/hooks";
+import type { Costs } from "./read";
+import { type Order, matching } from "../../parts/grid";
+import { NONE, classOf } from "../../model/links";
+import type { Session } from "../../model/session";
+import { hover, open, pick } from "./pick";
+import { GridView } from "../../parts/gridView";
+import { useDoc, useShared } from "../../parts/hooks";
+
+export interface GridProps {
+  session: Session;
+  costs: Costs;
+  /** The document whose rows these lead to. */
+  doc: string;
+  label: string;
+  /** A row stands for a source line. */
+  ofLine?: boolean;
+  query?: string;
+  first: Order;
+  nothing: string;
+  onCurrent?: (row: number) => void;
+}
+
+/** A table of costs: a click selects the row's line everywhere, a double click opens the code. */
+export function CostGrid({ session, costs, doc, label, ofLine = false, query = "", first, nothing, onCurrent }: GridProps) {
+  const selected = useShared(session, (s) => s.selected);
+  const [current, setCurrent] = useState(-1);
+  const rows = useMemo(() => matching(costs.grid, query), [costs, query]);
+  const document = session.doc(doc);
+  useDoc(document);
+  const lit = session.lit(selected);
+  const to = (row: number) => {
+    setCurrent(row);
+    onCurrent?.(row);
+  };
+  useEffect(() => {
+    if (selected && (selected.from !== "cost" || current < 0)) to(selected.doc === doc ? costs.row.indexOf(selected.row) : -1);
+  }, [selected, costs]);
+  const isLit = (row: number) => {
+    const at = costs.row[row] ?? -1;
+    return at >= 0 && document?.rows != null && classOf(lit, document.rows, at) !== NONE;
+  };
+  const choose = (row: number) => {
+    to(row);
+    pick(session, costs.row[row] ?? -1, ofLine, doc);
+  };
+  return (
+    <>
+      <GridView
+        grid={costs.grid}
+        rows={rows}
+        label={label}
+        first={first}
+        current={current}
+        isLit={isLit}
+        onPick={choose}
+        onOpen={(row) => open(session, costs.row[row] ?? -1, ofLine, doc)}
+        onPoint={(row) => hover(session, row < 0 ? -1 : (costs.row[row] ?? -1), doc)}
+      />
+      {!rows.length && <p class="jxs-note">{costs.grid.length ? "Nothing here has these words." : nothing}</p>}
+    </>
+  );
+}

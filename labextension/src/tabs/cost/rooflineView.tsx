@@ -1,0 +1,222 @@
+import { useEffect, useMemo, useState } from "preact/hooks";
+import { scaled } from "../../wire/figures";
+import { type Axes, type Roofline, axesOf, ceilings, decades, mostBytes, pointAt, radius, readRoofline, toX, toY } from "./roofline";
+import type { Session } from "../../model/session";
+import { type Surface, placeOf, useCanvas } from "../../parts/canvas";
+import { hover, open, pick } from "./pick";
+import { useShared } from "../../parts/hooks";
+import { useLook } from "../../parts/useQuestion";
+import { Tip } from "../../parts/tip";
+import { Waiting } from "../../parts/waiting";
+
+const KINDS = ["compute", "memory", "interconnect", "unknown"];
+const variable = (bound: string) => (bound === "unknown" ? "--jxs-fg3" : `--jxs-${bound}`);
+
+function grid({ g, colour, font }: Surface, axes: Axes): void {
+  g.strokeStyle = colour("--jxs-line");
+  g.fillStyle = colour("--jxs-fg2");
+  g.lineWidth = 1;
+  g.font = font(11);
+  g.textAlign = "center";
+  for (const value of decades(axes.x, (axes.right - axes.left) / 70)) {
+    line(g, toX(axes, value), axes.top, toX(axes, value), axes.bottom);
+    g.fillText(power(value), toX(axes, value), axes.bottom + 14);
+  }
+  g.fillText("arithmetic intensity, FLOP/B", (axes.left + axes.right) / 2, axes.bottom + 29);
+  g.textAlign = "right";
+  for (const value of decades(axes.y, (axes.bottom - axes.top) / 26)) {
+    line(g, axes.left, toY(axes, value), axes.right, toY(axes, value));
+    g.fillText(scaled(value, "FLOP/s"), axes.left - 6, toY(axes, value) + 4);
+  }
+}
+
+const LABEL_PX = 14;
+
+function line(g: CanvasRenderingContext2D, x0: number, y0: number, x1: number, y1: number): void {
+  g.beginPath();
+  g.moveTo(x0, y0);
+  g.lineTo(x1, y1);
+  g.stroke();
+}
+
+const power = (value: number) => (value >= 0.01 && value < 1e4 ? String(Number(value.toPrecision(1))) : value.toExponential(0).replace("+", ""));
+
+/** A line for each dtype's ceiling from its ridge on; the memory's slope up to the highest. */
+function roofs({ g, colour, font }: Surface, axes: Axes, roof: Roofline): void {
+  const { bandwidth } = roof;
+  const tops = ceilings(roof);
+  g.font = font(11);
+  g.lineWidth = 1.5;
+  g.textAlign = "right";
+  g.strokeStyle = g.fillStyle = colour(variable("compute"));
+  for (const { peak } of tops) {
+    const y = toY(axes, peak);
+    line(g, bandwidth ? Math.max(axes.left, toX(axes, peak / bandwidth)) : axes.left, y, axes.right, y);
+  }
+  if (bandwidth) slope({ g, colour }, axes, bandwidth, tops.at(-1)?.peak ?? 10 ** axes.y[1]);
+  g.textAlign = "right";
+  let [right, above, previous] = [axes.right - 2, Number.POSITIVE_INFINITY, 0];
+  for (const { names, peak } of tops) {
+    const y = toY(axes, peak);
+    const text = `${names} ${scaled(peak, "FLOP/s")}`;
+    const width = g.measureText(text).width;
+    right = above - y < LABEL_PX ? right - previous - 12 : axes.right - 2;
+    [above, previous] = [y, width];
+    g.fillStyle = colour("--jxs-bg");
+    g.fillRect(right - width - 3, y - 6, width + 6, 12);
+    g.fillStyle = colour(variable("compute"));
+    g.fillText(text, right, y + 4);
+  }
+}
+
+function slope({ g, colour }: Pick<Surface, "g" | "colour">, axes: Axes, bandwidth: number, top: number): void {
+  g.strokeStyle = g.fillStyle = colour(variable("memory"));
+  const low = 10 ** axes.x[0];
+  const high = Math.min(10 ** axes.x[1], top / bandwidth);
+  g.save();
+  g.beginPath();
+  g.rect(axes.left, axes.top, axes.right - axes.left, axes.bottom - axes.top);
+  g.clip();
+  line(g, toX(axes, low), toY(axes, low * bandwidth), toX(axes, high), toY(axes, high * bandwidth));
+  g.restore();
+  const middle = Math.max(low, 10 ** axes.y[0] / bandwidth) ** 0.3 * high ** 0.7;
+  g.textAlign = "left";
+  g.fillText(`memory ${scaled(bandwidth, "B/s")}`, toX(axes, middle) + 8, toY(axes, middle * bandwidth) + 12);
+}
+
+function points({ g, colour }: Surface, axes: Axes, roof: Roofline, most: number, marked: Set<number>): void {
+  for (const kind of KINDS) {
+    g.fillStyle = g.strokeStyle = colour(variable(kind));
+    for (let i = roof.length - 1; i >= 0; i--) {
+      if (roof.bound(i) !== kind) continue;
+      g.beginPath();
+      g.arc(toX(axes, roof.intensity[i] as number), toY(axes, roof.attainable[i] as number), radius(roof.bytes[i] as number, most), 0, 2 * Math.PI);
+      g.globalAlpha = 0.4;
+      g.fill();
+      g.globalAlpha = 1;
+      g.stroke();
+    }
+  }
+  g.strokeStyle = colour("--jxs-fg");
+  g.lineWidth = 2.5;
+  for (const i of marked) {
+    g.beginPath();
+    g.arc(toX(axes, roof.intensity[i] as number), toY(axes, roof.attainable[i] as number), radius(roof.bytes[i] as number, most) + 2, 0, 2 * Math.PI);
+    g.stroke();
+  }
+}
+
+const some = (value: number | undefined, unit: string, what: string) => (value ? ` (${scaled(value, unit)} of it ${what})` : "");
+
+const told = (roof: Roofline, i: number): string[] => [
+  roof.names[i] ?? "?",
+  roof.line(i) || "source unknown",
+  `${scaled(roof.flops[i] as number, "FLOP")}, ${scaled(roof.bytes[i] as number, "B")}${some(roof.near[i], "B", "on the chip")}, ${Number((roof.intensity[i] as number).toPrecision(3))} FLOP/B`,
+  `at least ${scaled(roof.seconds[i] as number, "s")}${some(roof.hidden[i], "s", "hidden")}, bound by ${roof.bound(i)}; computed in ${roof.unit(i) || "an unknown dtype"}`,
+];
+
+const STEPS: Record<string, number> = { ArrowRight: 1, ArrowDown: 1, ArrowLeft: -1, ArrowUp: -1, Home: -Infinity, End: Infinity };
+
+function Chart({ session, roof }: { session: Session; roof: Roofline }) {
+  const selected = useShared(session, (s) => s.selected);
+  const [at, setAt] = useState(-1);
+  const most = useMemo(() => mostBytes(roof), [roof]);
+  const marked = useMemo(() => {
+    const own = selected?.doc === "hlo" ? roof.row.indexOf(selected.row) : -1;
+    return new Set([at, own].filter((i) => i >= 0));
+  }, [selected, at, roof]);
+  const canvas = useCanvas(
+    (surface) => {
+      const axes = axesOf(roof, surface.width, surface.height);
+      grid(surface, axes);
+      roofs(surface, axes, roof);
+      points(surface, axes, roof, most, marked);
+    },
+    [roof, marked],
+  );
+  useEffect(() => hover(session, at < 0 ? -1 : (roof.row[at] ?? -1)), [at]);
+  const axes = () => axesOf(roof, canvas.current?.clientWidth ?? 0, canvas.current?.clientHeight ?? 0);
+  const under = (event: MouseEvent) => pointAt(roof, axes(), placeOf(event).x, placeOf(event).y, most);
+  const choose = (i: number) => {
+    setAt(i);
+    if (i >= 0) pick(session, roof.row[i] ?? -1);
+  };
+  const key = (event: KeyboardEvent) => {
+    const step = STEPS[event.key];
+    if (event.ctrlKey || event.altKey || event.metaKey) return;
+    if (step !== undefined) choose(Math.max(0, Math.min(at + step, roof.length - 1)));
+    else if (event.key === "Enter" && at >= 0) open(session, roof.row[at] ?? -1);
+    else return;
+    event.preventDefault();
+    event.stopPropagation();
+  };
+  const shown = axes();
+  const label = `Roofline of ${roof.device}, ${roof.length.toLocaleString("en-US")} instructions. Arrows go from the longest to the shortest, Enter opens the code.`;
+  return (
+    <div class="jxs-chart">
+      <canvas
+        ref={canvas}
+        tabIndex={0}
+        role="application"
+        aria-label={label}
+        onPointerMove={(event) => setAt(under(event))}
+        onPointerLeave={() => setAt(-1)}
+        onClick={(event) => choose(under(event))}
+        onDblClick={(event) => open(session, roof.row[under(event)] ?? -1)}
+        onKeyDown={key}
+      />
+      {at >= 0 && (
+        <Tip
+          x={toX(shown, roof.intensity[at] as number)}
+          y={toY(shown, roof.attainable[at] as number)}
+          width={canvas.current?.clientWidth ?? 0}
+          lines={told(roof, at)}
+        />
+      )}
+    </div>
+  );
+}
+
+function Legend({ roof }: { roof: Roofline }) {
+  return (
+    <p class="jxs-legend">
+      {KINDS.filter((kind) => [...Array(roof.length).keys()].some((i) => roof.bound(i) === kind)).map((kind) => (
+        <span key={kind} data-bound={kind}>
+          <i aria-hidden="true" /> bound {kind === "unknown" ? "unknown" : `by ${kind}`}
+        </span>
+      ))}
+      <span class="jxs-dim">area: bytes · height: what it can reach of {roof.device}, by the maker's peaks</span>
+      {roof.notes.map((note) => (
+        <span class="jxs-dim" key={note}>
+          {note}
+        </span>
+      ))}
+    </p>
+  );
+}
+
+/** One point an instruction, under the roof of the target. */
+export function RooflineView({ session }: { session: Session }) {
+  const look = useLook(session, "roofline", {}, readRoofline);
+  const roof = look.value;
+  if (!roof) return <Waiting look={look} what="Placing the instructions" />;
+  if (!roof.length) {
+    const why = roof.peaks.length || roof.bandwidth ? "" : `The peaks of ${roof.device} are unknown, so there is no roof. Compile for a device of the catalogue, as with --target v5e:1x1 or --target h100.`;
+    return (
+      <div class="jxs-ledger">
+        <p class="jxs-note">{why || "No instruction has a place on the chart."}</p>
+        {roof.notes.map((note) => (
+          <p class="jxs-note" key={note}>
+            {note}
+          </p>
+        ))}
+      </div>
+    );
+  }
+  return (
+    <>
+      <Chart session={session} roof={roof} />
+      <Legend roof={roof} />
+    </>
+  );
+}

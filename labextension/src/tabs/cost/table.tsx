@@ -1,0 +1,164 @@
+import { useState } from "preact/hooks";
+import { type Costs, GROUPS, type Group, readGroups, readInstructions, readMembers } from "./read";
+import { EQUATION_GROUPS, type EquationGroup, readEquationGroups, readEquations } from "./equations";
+import { cellText } from "../../parts/grid";
+import type { Session } from "../../model/session";
+import { CostGrid } from "./costGrid";
+import { useLook } from "../../parts/useQuestion";
+import { Waiting } from "../../parts/waiting";
+
+const BYTES = { field: "bytes", down: true };
+const FLOPS = { field: "flops", down: true };
+const AS_THEY_STAND = { field: "", down: false };
+const NOTHING = "The program computes nothing.";
+const HOLDS_OTHERS = ["fusion", "while", "call", "conditional", "async-start"];
+
+interface Props {
+  session: Session;
+  query: string;
+}
+
+/** What the instruction holds, beneath the table. */
+function Members({ session, name }: { session: Session; name: string }) {
+  const look = useLook(session, "members", { instruction: name }, readMembers);
+  return (
+    <div class="jxs-members">
+      <p class="jxs-members-note">
+        Inside <code>{name}</code>
+        {look.value && `: ${look.value.grid.length.toLocaleString("en-US")} instructions; in a fusion only what goes in and out moves bytes`}
+      </p>
+      {look.value ? (
+        <CostGrid session={session} costs={look.value} doc="hlo" label={`members of ${name}`} first={AS_THEY_STAND} nothing="Nothing that computes." />
+      ) : (
+        <Waiting look={look} what="Listing what is inside" />
+      )}
+    </div>
+  );
+}
+
+const textOf = (costs: Costs, name: string, row: number) => {
+  const field = costs.grid.fields.find((field) => field.name === name);
+  return field && row >= 0 ? cellText(field, row) : "";
+};
+
+function Instructions({ session, query }: Props) {
+  const look = useLook(session, "cost", {}, readInstructions);
+  const [current, setCurrent] = useState(-1);
+  const [shown, setShown] = useState(Boolean(session.recall("cost members")));
+  if (!look.value) return <Waiting look={look} what="Listing the instructions" />;
+  const holds = HOLDS_OTHERS.includes(textOf(look.value, "opcode", current));
+  const name = textOf(look.value, "instruction", current);
+  const toggle = () => {
+    session.keep("cost members", !shown);
+    setShown(!shown);
+  };
+  return (
+    <>
+      <CostGrid session={session} costs={look.value} doc="hlo" label="cost by instruction" query={query} first={BYTES} nothing={NOTHING} onCurrent={setCurrent} />
+      {holds && (
+        <button type="button" class="jxs-members-toggle" aria-expanded={shown} onClick={toggle}>
+          {shown ? "▾" : "▸"} {shown ? "Hide" : "Show"} what is inside {name}
+        </button>
+      )}
+      {holds && shown && <Members session={session} name={name} key={name} />}
+    </>
+  );
+}
+
+function Grouped({ session, query, group }: Props & { group: Group }) {
+  const look = useLook(session, "cost_groups", { group }, readGroups);
+  if (!look.value) return <Waiting look={look} what="Adding up" />;
+  return <CostGrid session={session} costs={look.value} doc="hlo" label={`cost by ${group}`} ofLine={group === "line"} query={query} first={BYTES} nothing={NOTHING} />;
+}
+
+function Equations({ session, query }: Props) {
+  const look = useLook(session, "equations", {}, readEquations);
+  if (!look.value) return <Waiting look={look} what="Counting the equations" />;
+  return (
+    <>
+      {look.value.notes.map((note) => (
+        <p class="jxs-note" key={note}>
+          {note}
+        </p>
+      ))}
+      <CostGrid session={session} costs={look.value} doc="jaxpr" label="cost by equation" query={query} first={FLOPS} nothing={NOTHING} />
+    </>
+  );
+}
+
+function EquationsGrouped({ session, query, group }: Props & { group: EquationGroup }) {
+  const look = useLook(session, "equation_groups", { group }, readEquationGroups);
+  if (!look.value) return <Waiting look={look} what="Adding up" />;
+  return <CostGrid session={session} costs={look.value} doc="jaxpr" label={`jaxpr cost by ${group}`} ofLine={group === "line"} query={query} first={FLOPS} nothing={NOTHING} />;
+}
+
+type Choice = readonly [name: string, title: string, hint?: string];
+const SOURCES: Choice[] = [
+  ["hlo", "HLO", "the optimised HLO of one device: what runs"],
+  ["jaxpr", "jaxpr", "the jaxpr of the whole program, before the compiler touched it; bytes as if each equation ran alone"],
+];
+
+function Choices({ label, name, all, now, onChoose }: { label: string; name: string; all: readonly Choice[]; now: string; onChoose: (name: string) => void }) {
+  return (
+    <span class="jxs-group" role="group" aria-label={label}>
+      {all.map(([choice, title, hint]) => (
+        <button
+          type="button"
+          class="jxs-toggle"
+          key={choice}
+          {...{ [`data-${name}`]: choice }}
+          title={hint}
+          aria-pressed={choice === now}
+          onClick={() => onChoose(choice)}
+        >
+          {title}
+        </button>
+      ))}
+    </span>
+  );
+}
+
+function Rows({ session, source, group, query }: Props & { source: string; group: string }) {
+  if (source === "jaxpr") {
+    if (group === "equation") return <Equations session={session} query={query} />;
+    return <EquationsGrouped session={session} group={group as EquationGroup} query={query} />;
+  }
+  if (group === "instruction") return <Instructions session={session} query={query} />;
+  return <Grouped session={session} group={group as Group} query={query} />;
+}
+
+/** Instructions of the HLO or equations of the jaxpr, or their totals by line, scope, computation, operation or dtype. */
+export function CostTable({ session, compiled = true }: { session: Session; compiled?: boolean }) {
+  const [chosen, setSource] = useState((session.recall("cost source") as string | undefined) ?? "hlo");
+  const [wanted, setGroup] = useState((session.recall("cost group") as string | undefined) ?? "line");
+  const [query, setQuery] = useState("");
+  const source = compiled ? chosen : "jaxpr";
+  const groups: readonly Choice[] = source === "jaxpr" ? EQUATION_GROUPS : GROUPS;
+  const group = groups.some(([name]) => name === wanted) ? wanted : "line";
+  const keep = (what: string, set: (name: string) => void) => (name: string) => {
+    session.keep(what, name);
+    set(name);
+  };
+  return (
+    <div class="jxs-cost-table">
+      <div class="jxs-cost-bar">
+        {compiled && (
+          <>
+            <span class="jxs-dim">counted on</span>
+            <Choices label="counted on" name="source" all={SOURCES} now={source} onChoose={keep("cost source", setSource)} />
+          </>
+        )}
+        <Choices label="one row for each" name="group" all={groups} now={group} onChoose={keep("cost group", setGroup)} />
+        <input
+          type="search"
+          spellcheck={false}
+          placeholder="Filter"
+          aria-label="Filter the table"
+          value={query}
+          onInput={(event) => setQuery((event.target as HTMLInputElement).value)}
+        />
+      </div>
+      <Rows session={session} source={source} group={group} query={query} key={`${source} ${group}`} />
+    </div>
+  );
+}

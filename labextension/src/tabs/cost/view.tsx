@@ -1,0 +1,120 @@
+import { useState } from "preact/hooks";
+import { type Overview, readOverview } from "./read";
+import { percent, scaled } from "../../wire/figures";
+import type { Session } from "../../model/session";
+import { CostTable } from "./table";
+import { DetailStrip } from "../../parts/detailStrip";
+import { useKernelState, useShared } from "../../parts/hooks";
+import { IcicleView } from "./icicleView";
+import { Ledger } from "./ledger";
+import { useLook } from "../../parts/useQuestion";
+import { RooflineView } from "./rooflineView";
+import { Waiting } from "../../parts/waiting";
+
+const SECTIONS: [name: string, title: string, hint: string][] = [
+  ["table", "Table", "each instruction, or totals by line, scope, operation"],
+  ["icicle", "Icicle", "bytes or FLOPs as tiles within tiles, by scope or by line"],
+  ["roofline", "Roofline", "one point an instruction, under the peaks of the target"],
+  ["ledger", "Ledger", "the same work as counted on the jaxpr, on the HLO and by XLA"],
+];
+
+/** Of the least time, what each ceiling takes. */
+function Shares({ shares }: { shares: Overview["shares"] }) {
+  if (!shares.length) return null;
+  const told = shares.map(([kind, share]) => `${kind} ${percent(share, 1)}`).join(", ");
+  return (
+    <span class="jxs-shares" role="img" aria-label={`of the least time: ${told}`} title={`of the least time: ${told}`}>
+      {shares.map(([kind, share]) => (
+        <i key={kind} data-bound={kind} style={{ width: `${100 * share}%` }} />
+      ))}
+    </span>
+  );
+}
+
+function Totals({ overview }: { overview: Overview }) {
+  const { flops, bytes, unknown, unknownShare, instructions } = overview;
+  return (
+    <span class="jxs-cost-totals">
+      <span title="counted on the optimised HLO of one device, loops as often as they run">
+        <span class="jxs-dim">FLOPs</span> <b>{`${unknown ? "≥ " : ""}${scaled(flops, "FLOP")}`}</b>
+      </span>
+      <span title="read and written by all instructions of one device">
+        <span class="jxs-dim">bytes</span> <b>{scaled(bytes, "B")}</b>
+      </span>
+      {unknown > 0 && (
+        <span class="jxs-cost-unknown" title="They are not in the total: custom calls without a cost estimate count as unknown, not as nothing.">
+          FLOPs of {unknown.toLocaleString("en-US")} of {instructions.toLocaleString("en-US")} instructions unknown; they move {percent(unknownShare, 1)} of
+          the bytes
+        </span>
+      )}
+    </span>
+  );
+}
+
+function Body({ session, overview }: { session: Session; overview: Overview }) {
+  const [section, setSection] = useState((session.recall("cost section") as string | undefined) ?? "table");
+  const selected = useShared(session, (s) => s.selected);
+  const choose = (name: string) => {
+    session.keep("cost section", name);
+    setSection(name);
+  };
+  return (
+    <div class="jxs-cost">
+      <div class="jxs-cost-head" data-bound={overview.bound}>
+        <span class="jxs-verdict">{overview.verdict}</span>
+        <Shares shares={overview.shares} />
+        <Totals overview={overview} />
+      </div>
+      <div class="jxs-cost-sections">
+        <span class="jxs-group" role="group" aria-label="shown as">
+          {SECTIONS.map(([name, title, hint]) => (
+            <button type="button" class="jxs-toggle" key={name} data-section={name} title={hint} aria-pressed={name === section} onClick={() => choose(name)}>
+              {title}
+            </button>
+          ))}
+        </span>
+        <span class="jxs-grow" />
+        <button
+          type="button"
+          class="jxs-button jxs-boxed"
+          disabled={!selected}
+          title="Open the code at what is selected"
+          onClick={() => selected && session.show(selected.doc, selected.row)}
+        >
+          Show in the code
+        </button>
+      </div>
+      {section === "table" && <CostTable session={session} />}
+      {section === "icicle" && <IcicleView session={session} />}
+      {section === "roofline" && <RooflineView session={session} />}
+      {section === "ledger" && <Ledger overview={overview} />}
+      <DetailStrip session={session} />
+    </div>
+  );
+}
+
+/** Of a program that was not compiled, or not yet: the equations of its jaxpr. */
+function Uncompiled({ session }: { session: Session }) {
+  return (
+    <div class="jxs-cost">
+      <div class="jxs-cost-head" data-bound="unknown">
+        <span class="jxs-verdict">Counted on the jaxpr of the whole program: there is no optimised HLO, so what bounds it is unknown.</span>
+      </div>
+      <CostTable session={session} compiled={false} />
+      <DetailStrip session={session} />
+    </div>
+  );
+}
+
+/** FLOPs and bytes of the program: what bounds it, who spends them, and how sure that is. */
+export default function CostView({ session }: { session: Session }) {
+  useKernelState(session);
+  const compiled = session.summary?.documents.some((document) => document.kind === "hlo") ?? false;
+  return compiled ? <Compiled session={session} /> : <Uncompiled session={session} />;
+}
+
+function Compiled({ session }: { session: Session }) {
+  const look = useLook<Overview>(session, "ledger", {}, readOverview);
+  if (!look.value) return <Waiting look={look} what="Counting FLOPs and bytes" />;
+  return <Body session={session} overview={look.value} />;
+}

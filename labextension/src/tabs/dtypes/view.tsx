@@ -1,0 +1,82 @@
+import { useMemo, useState } from "preact/hooks";
+import { text } from "../cost/read";
+import { matching } from "../../parts/grid";
+import type { Session } from "../../model/session";
+import type { Reply } from "../../wire/source";
+import { type Told, readTable, textAt } from "../../wire/tables";
+import { DetailStrip } from "../../parts/detailStrip";
+import { GridView } from "../../parts/gridView";
+import { useDoc, useShared } from "../../parts/hooks";
+import { useLook } from "../../parts/useQuestion";
+import { lineOf, rowOfLine } from "../../model/sourceLine";
+import { Waiting } from "../../parts/waiting";
+
+const FIRST = { field: "", down: false };
+const WIDTHS = { stage: 64, from: 52, to: 52, kind: 84, shape: 118, grows: 60, runs: 48, by: 84, for: 130, line: 110 };
+const read = (reply: Reply) => readTable(reply, WIDTHS);
+
+function Shown({ session, told }: { session: Session; told: Told }) {
+  const selected = useShared(session, (s) => s.selected);
+  const [query, setQuery] = useState("");
+  const [current, setCurrent] = useState(-1);
+  const rows = useMemo(() => matching(told.grid, query), [told, query]);
+  useDoc(session.doc("python"));
+  const lines = useMemo(() => Array.from({ length: told.grid.length }, (_, row) => textAt(told.grid, "line", row)), [told]);
+  const line = lineOf(session, selected);
+  const at = told.more[0] ?? new Int32Array(0);
+  const place = (row: number): [doc: string, row: number] => {
+    const hlo = at[row] ?? -1;
+    return hlo >= 0 ? ["hlo", hlo] : ["python", rowOfLine(session, lines[row] ?? "")];
+  };
+  const pick = (row: number) => {
+    setCurrent(row);
+    const [doc, to] = place(row);
+    if (to >= 0) session.select(doc, to, "dtypes");
+  };
+  const open = (row: number) => {
+    const [doc, to] = place(row);
+    if (to >= 0) session.show(doc, to);
+  };
+  const headline = text(told.result.headline);
+  if (!told.grid.length) return <p class="jxs-note">{headline}</p>;
+  return (
+    <>
+      <p class="jxs-headline">{headline}</p>
+      <div class="jxs-cost-bar">
+        <input
+          type="search"
+          spellcheck={false}
+          placeholder="Filter"
+          aria-label="Filter the conversions"
+          value={query}
+          onInput={(event) => setQuery((event.target as HTMLInputElement).value)}
+        />
+        <span class="jxs-grow" />
+        <span class="jxs-dim">those of the jaxpr first, then what XLA made of them and added</span>
+      </div>
+      <GridView
+        grid={told.grid}
+        rows={rows}
+        label="dtype conversions"
+        first={FIRST}
+        current={current}
+        isLit={(row) => line !== "" && lines[row] === line}
+        onPick={pick}
+        onOpen={open}
+        onPoint={() => {}}
+      />
+      {!rows.length && <p class="jxs-note">Nothing here has these words.</p>}
+      <DetailStrip session={session} />
+    </>
+  );
+}
+
+/** Where values are promoted or demoted, and the bytes that costs. */
+export default function DtypesView({ session }: { session: Session }) {
+  const look = useLook(session, "dtypes", {}, read);
+  return (
+    <div class="jxs-collectives">
+      {look.value ? <Shown session={session} told={look.value} /> : <Waiting look={look} what="Finding the conversions" />}
+    </div>
+  );
+}

@@ -1,0 +1,305 @@
+/** A program's memory as the kernel tells it, checked and capped, and what a picture of it needs. */
+
+import { gunzip } from "../../wire/gzip";
+import type { Reply } from "../../wire/source";
+
+export const KINDS = ["argument", "output", "constant", "temporary", "residual"];
+const MOST_ROWS = 1000;
+const MOST_COLUMNS = 20;
+const MOST_SPACES = 16;
+const MAX_TEXT = 2000;
+
+export interface Space {
+  color: number;
+  name: string;
+  held: number;
+  reserved: number;
+  position: number;
+  peak: number;
+  /** Positions at which the live bytes change, and those bytes. */
+  at: Int32Array;
+  live: Float64Array;
+}
+
+export interface Table {
+  columns: { name: string; hint: string; number: boolean }[];
+  rows: string[][];
+  /** For each row its row of the HLO document, -1 for none; empty where rows have no place. */
+  places: number[];
+  /** For each row its life, as positions of the schedule; empty where rows have none. */
+  lives: [number, number][];
+  total: number;
+  notes: string[];
+}
+
+/** One entry a buffer. */
+export interface Buffers {
+  start: Int32Array;
+  end: Int32Array;
+  height: Float64Array;
+  size: Float64Array;
+  space: Int32Array;
+  kind: Uint8Array;
+  row: Int32Array;
+  /** Of `lines`, the one that made it; -1 for none. */
+  line: Int32Array;
+  names: string[];
+  lines: string[];
+}
+
+export interface Memory {
+  fits: boolean | null;
+  text: string;
+  room: number | null;
+  spaces: Space[];
+  length: number;
+  buffers: Buffers;
+  /** How many buffers there are; fewer may be drawn. */
+  total: number;
+  /** Of each position: the HLO row of its instruction, and its name; "" where names are left out. */
+  order: Int32Array;
+  steps: string[];
+  notes: string[];
+  tables: Record<string, Table>;
+}
+
+type Fields = Record<string, unknown>;
+const fields = (raw: unknown): Fields => (raw !== null && typeof raw === "object" ? (raw as Fields) : {});
+const list = (raw: unknown, most: number): unknown[] => (Array.isArray(raw) ? raw.slice(0, most) : []);
+const text = (raw: unknown): string => (typeof raw === "string" ? raw.slice(0, MAX_TEXT) : "");
+const number = (raw: unknown): number => (typeof raw === "number" && Number.isFinite(raw) ? raw : 0);
+const count = (raw: unknown): number => Math.max(0, Math.floor(number(raw)));
+
+export function readTable(raw: unknown): Table {
+  const table = fields(raw);
+  const columns = list(table.columns, MOST_COLUMNS).map((one) => {
+    const { name, hint, number: isNumber } = fields(one);
+    return { name: text(name), hint: text(hint), number: isNumber === true };
+  });
+  const rows = list(table.rows, MOST_ROWS).map((row) => {
+    const cells = list(row, columns.length).map(text);
+    return columns.map((_, i) => cells[i] ?? "");
+  });
+  const whole = (raw: unknown) => Math.floor(number(raw));
+  return {
+    columns,
+    rows,
+    places: list(table.places, rows.length).map(whole),
+    lives: list(table.lives, rows.length).map((life) => {
+      const [from, to] = list(life, 2);
+      return [whole(from), whole(to)];
+    }),
+    total: count(table.total),
+    notes: list(table.notes, MOST_COLUMNS).map(text).filter(Boolean),
+  };
+}
+
+type Columns = Map<string, Uint8Array>;
+
+async function unpacked(reply: Reply): Promise<Columns> {
+  const described = list(reply.result.columns, MOST_COLUMNS + 2 * MOST_SPACES);
+  const columns: Columns = new Map();
+  await Promise.all(
+    described.map(async (raw, i) => {
+      const buffer = reply.buffers[i];
+      if (buffer) columns.set(text(fields(raw).name), await gunzip(buffer));
+    }),
+  );
+  return columns;
+}
+
+const ints = (columns: Columns, name: string, n?: number): Int32Array => {
+  const bytes = columns.get(name)?.slice() ?? new Uint8Array();
+  return sized(new Int32Array(bytes.buffer, 0, bytes.byteLength >> 2), n, (m) => new Int32Array(m).fill(-1));
+};
+
+const floats = (columns: Columns, name: string, n?: number): Float64Array => {
+  const bytes = columns.get(name)?.slice() ?? new Uint8Array();
+  return sized(new Float64Array(bytes.buffer, 0, bytes.byteLength >> 3), n, (m) => new Float64Array(m));
+};
+
+/** Cut or filled up to n entries. */
+function sized<T extends Int32Array | Float64Array | Uint8Array>(found: T, n: number | undefined, make: (n: number) => T): T {
+  if (n === undefined || found.length === n) return found;
+  const column = make(n);
+  column.set(found.subarray(0, n) as never);
+  return column;
+}
+
+const lines = (columns: Columns, name: string): string[] => {
+  const bytes = columns.get(name);
+  return bytes ? new TextDecoder().decode(bytes).split("\n") : [];
+};
+
+function readSpace(raw: unknown, columns: Columns): Space {
+  const space = fields(raw);
+  const color = count(space.color);
+  const at = ints(columns, `at ${color}`);
+  return {
+    color,
+    name: text(space.name),
+    held: count(space.held),
+    reserved: count(space.reserved),
+    position: count(space.position),
+    peak: count(space.peak),
+    at,
+    live: floats(columns, `live ${color}`, at.length),
+  };
+}
+
+export async function readMemory(reply: Reply): Promise<Memory> {
+  const { result } = reply;
+  const columns = await unpacked(reply);
+  const fit = fields(result.fit);
+  const start = ints(columns, "start");
+  const n = start.length;
+  const order = ints(columns, "order");
+  const tables = Object.entries(fields(result.tables)).slice(0, MOST_COLUMNS);
+  return {
+    fits: typeof fit.fits === "boolean" ? fit.fits : null,
+    text: text(fit.text),
+    room: fit.room === null ? null : count(fit.room) || null,
+    spaces: list(result.spaces, MOST_SPACES).map((raw) => readSpace(raw, columns)),
+    length: order.length,
+    buffers: {
+      start,
+      end: ints(columns, "end", n),
+      height: floats(columns, "height", n),
+      size: floats(columns, "size", n),
+      space: ints(columns, "space", n),
+      kind: sized(columns.get("kind") ?? new Uint8Array(), n, (m) => new Uint8Array(m)),
+      row: ints(columns, "row", n),
+      line: ints(columns, "line", n),
+      names: lines(columns, "names"),
+      lines: lines(columns, "lines"),
+    },
+    total: count(result.buffers),
+    order,
+    steps: lines(columns, "steps"),
+    notes: list(result.notes, MOST_ROWS).map(text).filter(Boolean),
+    tables: Object.fromEntries(tables.map(([name, table]) => [name.slice(0, 40), readTable(table)])),
+  };
+}
+
+/** What a picture shows: positions [from, to) of the schedule, and bytes up to `top`. */
+export interface Frame {
+  from: number;
+  to: number;
+  top: number;
+}
+
+/** Nothing nearer than this to what is reserved is drawn of the device's memory. */
+const FAR = 3;
+
+/** The frame of a whole program: the device's memory is in it unless it is far above. */
+export function whole(memory: Memory, space: Space): Frame {
+  const room = space.color === 0 && memory.room !== null && memory.room <= FAR * space.reserved ? memory.room : 0;
+  return { from: 0, to: Math.max(1, memory.length), top: Math.max(1, space.reserved, room) * 1.04 };
+}
+
+/** The same bytes, the positions zoomed by a factor around one of them and kept inside. */
+export function zoomed(frame: Frame, factor: number, around: number, length: number): Frame {
+  const span = Math.max(4, Math.min(length, (frame.to - frame.from) * factor));
+  const share = (around - frame.from) / Math.max(1e-9, frame.to - frame.from);
+  const from = Math.max(0, Math.min(length - span, around - share * span));
+  return { ...frame, from, to: from + span };
+}
+
+/** The same span of positions further on, kept inside. */
+export function moved(frame: Frame, by: number, length: number): Frame {
+  const span = frame.to - frame.from;
+  const from = Math.max(0, Math.min(length - span, frame.from + by));
+  return { ...frame, from, to: from + span };
+}
+
+/** The frame, moved where a position is not in it. */
+export function showing(frame: Frame, position: number, length: number): Frame {
+  const inside = position >= frame.from && position < frame.to;
+  return inside ? frame : moved(frame, position - (frame.from + frame.to) / 2, length);
+}
+
+/** The source line that made a buffer, "" where none is known. */
+export const lineOf = ({ buffers }: Memory, buffer: number): string => buffers.lines[buffers.line[buffer] ?? -1] ?? "";
+
+/** Live bytes at a position. */
+export function liveAt(space: Space, position: number): number {
+  let low = 0;
+  let high = space.at.length;
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if ((space.at[middle] as number) <= position) low = middle + 1;
+    else high = middle;
+  }
+  return low ? (space.live[low - 1] as number) : 0;
+}
+
+/** The buffer that lies at a position and a height, -1 for none. */
+export function bufferAt(memory: Memory, space: Space, position: number, height: number): number {
+  const { start, end, height: base, size, space: spaces } = memory.buffers;
+  const at = Math.floor(position);
+  for (let i = start.length - 1; i >= 0; i--) {
+    const low = base[i] as number;
+    if (spaces[i] !== space.color || height < low || height >= low + (size[i] as number)) continue;
+    if ((start[i] as number) <= at && at <= (end[i] as number)) return i;
+  }
+  return -1;
+}
+
+const PREFIXES: [number, string][] = [
+  [1e15, "P"],
+  [1e12, "T"],
+  [1e9, "G"],
+  [1e6, "M"],
+  [1e3, "k"],
+];
+
+/** 1.1 MB, 34 B: three significant figures, powers of 1000, as the kernel writes them. */
+export function bytes(value: number): string {
+  for (const [factor, prefix] of PREFIXES) {
+    if (value >= factor * 0.9995) return `${Number((value / factor).toPrecision(3))} ${prefix}B`;
+  }
+  return `${Math.round(value)} B`;
+}
+
+/** Colours of kinds as 0xAABBGGRR, each in three shades so that neighbours differ. */
+export type Palette = number[][];
+
+/**
+ * All buffers of one memory as pixels, row by row. A buffer less than a pixel wide or high takes one; each wider and
+ * higher than three leaves a line free, so that neighbours stay apart.
+ */
+export function paint(pixels: Uint32Array, width: number, height: number, memory: Memory, space: Space, frame: Frame, palette: Palette): void {
+  const { start, end, height: base, size, space: spaces, kind } = memory.buffers;
+  const x = width / (frame.to - frame.from);
+  const y = height / frame.top;
+  for (let i = 0; i < start.length; i++) {
+    if (spaces[i] !== space.color) continue;
+    const left = Math.max(0, Math.floor(((start[i] as number) - frame.from) * x));
+    let right = Math.min(width, Math.ceil(((end[i] as number) + 1 - frame.from) * x));
+    const bottom = Math.min(height, height - Math.floor((base[i] as number) * y));
+    let top = Math.max(0, Math.floor(height - ((base[i] as number) + (size[i] as number)) * y));
+    if (right <= left || !(size[i] as number)) continue;
+    if (right - left > 3) right--;
+    if (bottom - top > 3) top++;
+    const shades = palette[kind[i] as number] ?? palette[3];
+    const color = shades?.[i % 3] ?? 0xff808080;
+    for (let row = Math.min(top, bottom - 1); row < bottom; row++) {
+      if (row >= 0) pixels.fill(color, row * width + left, row * width + right);
+    }
+  }
+}
+
+/** The curve's highest point in each column of pixels, as live bytes. */
+export function outline(space: Space, width: number, frame: Frame): Float64Array {
+  const highest = new Float64Array(width);
+  const step = (frame.to - frame.from) / width;
+  for (let column = 0; column < width; column++) {
+    const first = frame.from + column * step;
+    highest[column] = liveAt(space, Math.floor(first));
+  }
+  for (let i = 0; i < space.at.length; i++) {
+    const column = Math.floor(((space.at[i] as number) - frame.from) / step);
+    if (column >= 0 && column < width) highest[column] = Math.max(highest[column] as number, space.live[i] as number);
+  }
+  return highest;
+}

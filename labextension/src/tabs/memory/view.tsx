@@ -1,0 +1,237 @@
+import { useEffect, useMemo, useState } from "preact/hooks";
+import { STRONG, classOf } from "../../model/links";
+import { type Memory, type Space, type Table, bytes, lineOf, readMemory, readTable } from "./read";
+import type { Session } from "../../model/session";
+import type { Reply } from "../../wire/source";
+import { useDoc, useShared } from "../../parts/hooks";
+import { useLook } from "../../parts/useQuestion";
+import { MemoryChart } from "./chart";
+import { MemoryTable } from "./table";
+import { Waiting } from "../../parts/waiting";
+
+const PARTS: [name: string, title: string, hint: string][] = [
+  ["at", "What lives", "all that lives at the chosen moment, the largest first"],
+  ["advice", "What to change", "what could be saved, and how"],
+  ["arguments", "Arguments", "bytes, donation, and what became of it"],
+  ["results", "Results", "bytes, and in whose memory each lies"],
+  ["constants", "Constants", "arrays that the function closes over"],
+  ["backward", "Backward pass", "what is kept for it, by line and by checkpoint policy"],
+  ["checks", "XLA's figures", "these figures beside XLA's own"],
+];
+const DOC = "hlo";
+
+/** Selects in all views what made a row: its HLO instruction; without one its source line ("In [3]:12"). */
+function choose(session: Session, place: number, line: string): void {
+  if (place >= 0) return session.select(DOC, place, "memory");
+  const [, file, number] = /^(.*):(\d+)$/.exec(line) ?? [];
+  const at = session.frames()?.files.findIndex((f) => f.name === file || f.label === file) ?? -1;
+  const row = at >= 0 ? session.sourceRow(at, Number(number)) : -1;
+  if (row >= 0) session.select("python", row, "memory");
+}
+
+/** Rows of the HLO document that came from what is selected. */
+function useLit(session: Session): (row: number) => boolean {
+  const selected = useShared(session, (s) => s.selected);
+  const hlo = session.doc(DOC);
+  useDoc(hlo);
+  const lit = session.lit(selected);
+  const rows = hlo?.rows ?? null;
+  return useMemo(() => (row: number) => row >= 0 && rows !== null && classOf(lit, rows, row) === STRONG, [lit, rows]);
+}
+
+const readAt = (reply: Reply): { live: number; table: Table } => ({
+  live: typeof reply.result.live === "number" ? reply.result.live : 0,
+  table: readTable(reply.result.table),
+});
+
+interface Moment {
+  session: Session;
+  memory: Memory;
+  space: Space;
+  position: number;
+  isLit: (row: number) => boolean;
+  onBand: (band: [number, number] | null) => void;
+}
+
+function Lives({ session, memory, space, position, isLit, onBand }: Moment) {
+  const look = useLook(session, "memory at", { space: space.color, position }, readAt);
+  const [shown, setShown] = useState(look.value);
+  useEffect(() => {
+    if (look.value) setShown(look.value);
+  }, [look.value]);
+  if (!shown) return <Waiting look={look} what="Reading what lives" />;
+  const { table } = shown;
+  const line = table.columns.findIndex(({ name }) => name === "line");
+  const lit = new Set(table.places.flatMap((place, row) => (isLit(place) ? [row] : [])));
+  const step = memory.steps[position];
+  return (
+    <>
+      <p class="jxs-mem-moment">
+        <b>{bytes(shown.live)}</b> of {space.name} live at {position.toLocaleString("en")}
+        {step && (
+          <>
+            , while <code>{step}</code> runs
+          </>
+        )}
+        {position === space.position && <span class="jxs-mem-peak"> the peak</span>}
+      </p>
+      <MemoryTable
+        table={table}
+        label="what lives"
+        lit={lit}
+        onHover={(row) => onBand(row === null ? null : (table.lives[row] ?? null))}
+        onRow={(row) => choose(session, table.places[row] ?? -1, table.rows[row]?.[line] ?? "")}
+      />
+    </>
+  );
+}
+
+const readKept = ({ result }: Reply) => ({
+  lines: readTable(result.lines),
+  policies: readTable(result.policies),
+  arrays: readTable(result.arrays),
+});
+
+function Backward({ session }: { session: Session }) {
+  const [policy, setPolicy] = useState("");
+  const look = useLook(session, "kept", { policy }, readKept);
+  if (!look.value) return <Waiting look={look} what="Reading what the backward pass keeps" />;
+  const { lines, policies, arrays } = look.value;
+  const names = policies.rows.map((row) => row[0] ?? "");
+  const line = arrays.columns.findIndex(({ name }) => name === "line");
+  return (
+    <div class="jxs-mem-backward">
+      <div>
+        <h4>With jax.checkpoint around it</h4>
+        <MemoryTable
+          table={policies}
+          label="checkpoint policies"
+          onRow={(row) => setPolicy(row === 0 ? "" : (names[row] ?? ""))}
+        />
+      </div>
+      <div>
+        <h4>Kept, by line{policy && `, with ${policy}`}</h4>
+        <MemoryTable table={lines} label="bytes by line" onRow={(row) => choose(session, -1, lines.rows[row]?.[0] ?? "")} />
+        <h4>Arrays</h4>
+        <MemoryTable table={arrays} label="arrays" onRow={(row) => choose(session, -1, arrays.rows[row]?.[line] ?? "")} />
+      </div>
+    </div>
+  );
+}
+
+/** A table as it is; rows with a source line select it. */
+function Listed({ session, table = readTable(null), label }: { session: Session; table?: Table | undefined; label: string }) {
+  const line = table.columns.findIndex(({ name }) => name === "line");
+  const onRow = line < 0 ? {} : { onRow: (row: number) => choose(session, -1, table.rows[row]?.[line] ?? "") };
+  return <MemoryTable table={table} label={label} {...onRow} />;
+}
+
+/** How many of XLA's own figures are others. */
+function differing(checks: Table | undefined): number {
+  const note = checks?.columns.findIndex(({ name }) => name === "note") ?? -1;
+  return checks?.rows.filter((row) => row[note]).length ?? 0;
+}
+
+function Headline({ memory }: { memory: Memory }) {
+  const [mark, state] = memory.fits === null ? ["?", "unknown"] : memory.fits ? ["✓", "yes"] : ["✕", "no"];
+  return (
+    <p class={`jxs-mem-fit jxs-mem-fit-${state}`} role="status">
+      <span aria-hidden="true">{mark}</span> {memory.text}
+    </p>
+  );
+}
+
+function Browser({ session, memory }: { session: Session; memory: Memory }) {
+  const kept = (name: string) => `memory ${name} ${session.call}`;
+  const [part, setPart] = useState((session.recall(kept("part")) as string) ?? "at");
+  const [color, setColor] = useState((session.recall(kept("space")) as number) ?? 0);
+  const space = memory.spaces.find((one) => one.color === color) ?? memory.spaces[0];
+  const [position, setPosition] = useState((session.recall(kept("position")) as number) ?? space?.position ?? 0);
+  const [band, setBand] = useState<[number, number] | null>(null);
+  const isLit = useLit(session);
+  const lit = useMemo(() => {
+    const { row, space: spaces } = memory.buffers;
+    const found: number[] = [];
+    row.forEach((at, i) => spaces[i] === color && isLit(at) && found.push(i));
+    return found;
+  }, [memory, color, isLit]);
+  if (!space) return <p class="jxs-note">This program takes no memory.</p>;
+  const go = (to: number) => {
+    session.keep(kept("position"), to);
+    setPosition(to);
+  };
+  const open = (name: string) => {
+    session.keep(kept("part"), name);
+    setPart(name);
+  };
+  const pickSpace = (to: Space) => {
+    session.keep(kept("space"), to.color);
+    setColor(to.color);
+    go(to.position);
+  };
+  const differ = differing(memory.tables.checks);
+  const pickBuffer = (buffer: number) => choose(session, memory.buffers.row[buffer] ?? -1, lineOf(memory, buffer));
+  return (
+    <div class="jxs-memory">
+      <Headline memory={memory} />
+      {memory.notes.map((note) => (
+        <p class="jxs-note" key={note}>
+          {note}
+        </p>
+      ))}
+      <div class="jxs-mem-spaces" role="group" aria-label="memories">
+        {memory.spaces.map((one) => (
+          <button
+            type="button"
+            class="jxs-toggle"
+            key={one.color}
+            data-space={one.color}
+            aria-pressed={one.color === color}
+            title={`${bytes(one.reserved)} reserved, ${bytes(one.peak)} live at most`}
+            onClick={() => pickSpace(one)}
+          >
+            {one.name} {bytes(one.peak)}
+          </button>
+        ))}
+        <button type="button" class="jxs-button jxs-boxed" disabled={position === space.position} onClick={() => go(space.position)}>
+          Go to the peak
+        </button>
+        {memory.total > memory.buffers.start.length && (
+          <span class="jxs-dim">the largest {memory.buffers.start.length.toLocaleString("en")} buffers are drawn</span>
+        )}
+      </div>
+      <MemoryChart
+        memory={memory}
+        space={space}
+        position={Math.min(position, Math.max(0, memory.length - 1))}
+        band={band}
+        lit={lit}
+        onPosition={(to) => {
+          go(to);
+          open("at");
+        }}
+        onBuffer={pickBuffer}
+      />
+      <div class="jxs-mem-parts" role="group" aria-label="tables">
+        {PARTS.map(([name, title, hint]) => (
+          <button type="button" class="jxs-toggle" key={name} data-part={name} title={hint} aria-pressed={name === part} onClick={() => open(name)}>
+            {title}
+            {name === "checks" && differ > 0 && <b class="jxs-mem-differ"> {differ === 1 ? "1 differs" : `${differ} differ`}</b>}
+          </button>
+        ))}
+      </div>
+      <div class="jxs-mem-part">
+        {part === "at" && <Lives session={session} memory={memory} space={space} position={position} isLit={isLit} onBand={setBand} />}
+        {part === "backward" && <Backward session={session} />}
+        {part !== "at" && part !== "backward" && <Listed session={session} table={memory.tables[part]} label={part} />}
+      </div>
+    </div>
+  );
+}
+
+/** Memory over the schedule: what lives when, does it fit, and what could be changed. */
+export default function MemoryView({ session }: { session: Session }) {
+  const look = useLook(session, "memory", {}, readMemory);
+  if (!look.value) return <Waiting look={look} what="Compiling once more for the buffer assignment" />;
+  return <Browser session={session} memory={look.value} key={session.call} />;
+}

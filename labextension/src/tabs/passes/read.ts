@@ -1,0 +1,186 @@
+/** The passes of a compile as the kernel tells them: read from untrusted JSON, so checked and capped. */
+
+import { int32, readColumns } from "../../wire/columns";
+import type { Reply } from "../../wire/source";
+import type { DocumentInfo } from "../../wire/state";
+
+export interface Pass {
+  index: number;
+  pipeline: string;
+  name: string;
+  changed: boolean;
+  seconds: number | null;
+  instructions: number;
+  fusions: number;
+  bytes: number;
+  /** The number of the module after it; that before it is one less where it changed something. */
+  version: number;
+}
+
+export interface PassList {
+  title: string;
+  complete: boolean;
+  notes: string[];
+  passes: Pass[];
+}
+
+export const SAME = 0;
+export const CHANGED = 1;
+export const GONE = 2;
+export const MOVED = 3;
+
+/** Per row: its state and its match on the other side; by display line: the rows side by side, -1 a blank. */
+export interface Side {
+  info: DocumentInfo;
+  rows: Int32Array;
+  state: Uint8Array;
+  match: Int32Array;
+}
+
+export interface Diff {
+  before: Side;
+  after: Side;
+  counts: [what: string, count: number][];
+}
+
+export interface Step {
+  pass: number;
+  what: string;
+  before: number[];
+  after: number[];
+  line: string;
+}
+
+export interface History {
+  line: string;
+  first: number;
+  steps: Step[];
+}
+
+const MOST = 20_000;
+const MOST_ROWS = 2_000_000;
+const MAX_TEXT = 2000;
+
+type Fields = Record<string, unknown>;
+const fields = (raw: unknown): Fields => (raw !== null && typeof raw === "object" ? (raw as Fields) : {});
+const items = (raw: unknown): unknown[] => (Array.isArray(raw) ? raw.slice(0, MOST) : []);
+const text = (raw: unknown): string => (typeof raw === "string" ? raw.slice(0, MAX_TEXT) : "");
+const number = (raw: unknown): number => (typeof raw === "number" && Number.isFinite(raw) ? raw : 0);
+const count = (raw: unknown): number => Math.max(0, Math.floor(number(raw)));
+
+function readPass(raw: unknown, index: number): Pass {
+  const pass = fields(raw);
+  return {
+    index,
+    pipeline: text(pass.pipeline),
+    name: text(pass.name),
+    changed: pass.changed === true,
+    seconds: typeof pass.seconds === "number" && pass.seconds >= 0 ? pass.seconds : null,
+    instructions: number(pass["added instructions"]),
+    fusions: number(pass["added fusions"]),
+    bytes: number(pass["added bytes"]),
+    version: count(pass.version),
+  };
+}
+
+export function readPasses(reply: Reply): PassList {
+  const { title, complete, notes, passes } = reply.result;
+  return {
+    title: text(title),
+    complete: complete === true,
+    notes: items(notes).map(text).filter(Boolean),
+    passes: items(passes).map(readPass),
+  };
+}
+
+function readInfo(raw: unknown): DocumentInfo {
+  const info = fields(raw);
+  const kind = text(info.kind);
+  if (!/^pass:\d+$/.test(kind)) throw new Error("the kernel answered with another document");
+  return { kind, title: text(info.title), lines: Math.min(count(info.lines), MOST_ROWS), bytes: count(info.bytes) };
+}
+
+/** Rows that are not there become blanks. */
+function bounded(column: Int32Array, length: number): Int32Array {
+  return column.map((row) => (row >= 0 && row < length ? row : -1));
+}
+
+export async function readDiff(reply: Reply): Promise<Diff> {
+  const columns = await readColumns(reply);
+  const [before, after] = [readInfo(reply.result.before), readInfo(reply.result.after)];
+  const shown = Math.min(columns.get("left")?.length ?? 0, columns.get("right")?.length ?? 0, 2 * MOST_ROWS);
+  const side = (info: DocumentInfo, other: DocumentInfo, rows: string, name: string): Side => {
+    const state = new Uint8Array(info.lines);
+    const found = columns.get(`state_${name}`);
+    if (found) state.set(found.subarray(0, info.lines));
+    return {
+      info,
+      rows: bounded(int32(columns, rows, shown), info.lines),
+      state,
+      match: bounded(int32(columns, `match_${name}`, info.lines), other.lines),
+    };
+  };
+  const counts = Object.entries(fields(reply.result.counts)).slice(0, 10);
+  return {
+    before: side(before, after, "left", "before"),
+    after: side(after, before, "right", "after"),
+    counts: counts.map(([what, n]): [string, number] => [text(what), count(n)]).filter(([, n]) => n > 0),
+  };
+}
+
+export function readHistory(reply: Reply): History {
+  const steps = items(reply.result.steps).map((raw) => {
+    const step = fields(raw);
+    const rows = (found: unknown) => items(found).map(count);
+    return {
+      pass: count(step.pass),
+      what: text(step.what),
+      before: rows(step.before),
+      after: rows(step.after),
+      line: text(step.line),
+    };
+  });
+  return { line: text(reply.result.line), first: Math.floor(number(reply.result.first)), steps };
+}
+
+/** Whether every letter of each word of the query comes in the name, in its order. */
+export function fuzzy(query: string, name: string): boolean {
+  const words = query.toLowerCase().split(/\s+/).filter(Boolean);
+  const lower = name.toLowerCase();
+  return words.every((word) => {
+    let at = -1;
+    return [...word].every((letter) => (at = lower.indexOf(letter, at + 1)) >= 0);
+  });
+}
+
+/** Passes that stand next to each other in one pipeline, together. */
+export function groups(passes: Pass[]): { pipeline: string; passes: Pass[] }[] {
+  const found: { pipeline: string; passes: Pass[] }[] = [];
+  for (const pass of passes) {
+    const last = found.at(-1);
+    if (last && last.pipeline === pass.pipeline) last.passes.push(pass);
+    else found.push({ pipeline: pass.pipeline, passes: [pass] });
+  }
+  return found;
+}
+
+const sign = (n: number) => (n > 0 ? "+" : n < 0 ? "−" : "");
+
+export function delta(n: number): string {
+  return n ? `${sign(n)}${Math.abs(n).toLocaleString("en-US")}` : "";
+}
+
+export function deltaBytes(n: number): string {
+  if (!n) return "";
+  const scale = [1e12, 1e9, 1e6, 1e3].findIndex((factor) => Math.abs(n) >= factor);
+  if (scale < 0) return `${delta(n)} B`;
+  const [factor, prefix] = [[1e12, "T"], [1e9, "G"], [1e6, "M"], [1e3, "k"]][scale] as [number, string];
+  return `${sign(n)}${Number((Math.abs(n) / factor).toPrecision(3))} ${prefix}B`;
+}
+
+export function duration(seconds: number | null): string {
+  if (seconds === null) return "unknown";
+  if (seconds >= 1) return `${Number(seconds.toPrecision(3))} s`;
+  if (seconds >= 1e-3) return `${Number((seconds * 1e3).toPrecision(3))} ms`;
+  return `${Math.round(seconds * 1e6)} µs`;
+}

@@ -1,0 +1,160 @@
+import { useEffect, useRef, useState } from "preact/hooks";
+import { type Diff, type History, type Pass, type PassList, delta, deltaBytes, duration, readDiff, readHistory, readPasses } from "./read";
+import type { Session } from "../../model/session";
+import type { Pick } from "../../model/store";
+import { DetailStrip } from "../../parts/detailStrip";
+import { DiffPane } from "./diffPane";
+import { useShared } from "../../parts/hooks";
+import { IconButton } from "../../parts/icons";
+import { useLook } from "../../parts/useQuestion";
+import { Passes } from "./list";
+import { Waiting } from "../../parts/waiting";
+
+interface DiffProps {
+  session: Session;
+  diff: Diff;
+  pass: Pass;
+  /** The row to go to when the difference opens. */
+  place: Pick | null;
+}
+
+/** What a pass did, in its head; below, the module before and after it. */
+function DiffOf({ session, diff, pass, place }: DiffProps) {
+  const host = useRef<HTMLDivElement>(null);
+  const pane = useRef<DiffPane | null>(null);
+  const [changes, setChanges] = useState({ count: 0, at: 0 });
+  const selected = useShared(session, (s) => s.selected);
+  const here = selected !== null && selected.doc.startsWith("pass:");
+  useEffect(() => {
+    const made = new DiffPane(session, diff, session.further(diff.before.info), session.further(diff.after.info));
+    pane.current = made;
+    made.onMove = () => setChanges(made.changes);
+    made.onFollow = (doc, row) => session.store.set({ follow: { doc, row, from: "" } });
+    if (host.current) made.mount(host.current);
+    return () => made.unmount();
+  }, [diff]);
+  useEffect(() => {
+    if (place) pane.current?.reveal(place.doc, place.row);
+  }, [diff, place]);
+  const numbers = [delta(pass.instructions) && `${delta(pass.instructions)} instructions`];
+  if (pass.fusions) numbers.push(`${delta(pass.fusions)} fusions`);
+  if (pass.bytes) numbers.push(deltaBytes(pass.bytes));
+  return (
+    <>
+      <div class="jxs-pane-head jxs-diff-head">
+        <strong title={`${pass.pipeline}: ${pass.name}`}>{pass.name}</strong>
+        <span class="jxs-diff-counts">
+          {diff.counts.map(([what, n]) => (
+            <span key={what} class={`jxs-n-${what}`} title={`${n.toLocaleString("en-US")} ${what}`}>
+              {n.toLocaleString("en-US")}
+              <span class="jxs-n-word"> {what}</span>
+            </span>
+          ))}
+        </span>
+        <span class="jxs-dim jxs-diff-numbers">{[...numbers.filter(Boolean), duration(pass.seconds)].join(" · ")}</span>
+        <span class="jxs-spring" />
+        {changes.count > 0 && (
+          <>
+            <span class="jxs-hits" aria-live="polite">
+              {changes.at} / {changes.count}
+            </span>
+            <IconButton icon="up" label="Previous change (p)" onClick={() => pane.current?.step(-1)} />
+            <IconButton icon="down" label="Next change (n)" onClick={() => pane.current?.step(1)} />
+          </>
+        )}
+        <IconButton
+          icon="stack"
+          label="Follow the selected instruction through the passes (h)"
+          disabled={!here}
+          onClick={() => here && session.store.set({ follow: selected })}
+        />
+      </div>
+      {!diff.counts.length && <p class="jxs-note jxs-diff-none">Nothing but names and metadata differs.</p>}
+      <div class="jxs-diff-host" ref={host} />
+    </>
+  );
+}
+
+function Selected({ session, pass, place }: { session: Session; pass: Pass; place: Pick | null }) {
+  const look = useLook<Diff>(session, "pass_diff", { pass: pass.index }, readDiff);
+  return (
+    <div class="jxs-pass-main" data-shown={look.value ? pass.index : undefined}>
+      {look.value ? (
+        <DiffOf session={session} diff={look.value} pass={pass} place={place} key={pass.index} />
+      ) : (
+        <Waiting look={look} what={`Comparing before and after ${pass.name}`} />
+      )}
+    </div>
+  );
+}
+
+/** Fetches the history of the row that is followed, and hands it on. */
+function Following({ session, pick, onReady }: { session: Session; pick: Pick; onReady: (found: History) => void }) {
+  const look = useLook(session, "pass_history", { doc: pick.doc, row: pick.row }, readHistory);
+  useEffect(() => {
+    if (look.value) onReady(look.value);
+  }, [look.value]);
+  return look.value ? null : <Waiting look={look} what="Following the instruction through the passes" />;
+}
+
+function Body({ session, list }: { session: Session; list: PassList }) {
+  const key = `pass open ${session.call}`;
+  const follow = useShared(session, (s) => s.follow);
+  const [found, setFound] = useState<{ of: Pick; history: History } | null>(null);
+  const history = found && found.of === follow ? found.history : null;
+  const [place, setPlace] = useState<Pick | null>(null);
+  const [open, setOpen] = useState<number | null>(
+    (session.recall(key) as number | undefined) ?? list.passes.find((pass) => pass.changed)?.index ?? null,
+  );
+  const pick = (pass: Pass) => {
+    session.keep(key, pass.index);
+    setOpen(pass.index);
+    const step = history?.steps.find((one) => one.pass === pass.index);
+    const [row, version] = step?.after.length ? [step.after[0], pass.version] : [step?.before[0], pass.version - 1];
+    setPlace(row === undefined ? null : { doc: `pass:${version}`, row, from: "" });
+  };
+  useEffect(() => {
+    const last = history?.steps.at(-1);
+    const pass = last && list.passes[last.pass];
+    if (history && pass && !history.steps.some((step) => step.pass === open)) pick(pass);
+  }, [history]);
+  const unfollow = () => session.store.set({ follow: null });
+  const shown = open === null ? undefined : list.passes[open];
+  return (
+    <div class="jxs-passes">
+      {follow && !history && (
+        <div class="jxs-pass-wait">
+          <Following session={session} pick={follow} onReady={(history) => setFound({ of: follow, history })} key={`${follow.doc} ${follow.row}`} />
+          <IconButton icon="close" label="Stop following" onClick={unfollow} />
+        </div>
+      )}
+      <div class="jxs-passes-body">
+        <Passes
+          list={list}
+          current={open}
+          history={history}
+          onPick={pick}
+          onUnfollow={unfollow}
+        />
+        {shown ? (
+          <Selected session={session} pass={shown} place={place} />
+        ) : (
+          <p class="jxs-note">No pass changed the module.</p>
+        )}
+      </div>
+      {list.notes.map((note) => (
+        <p class="jxs-note jxs-pass-note" key={note}>
+          {note}
+        </p>
+      ))}
+      <DetailStrip session={session} />
+    </div>
+  );
+}
+
+/** XLA's passes: the list, and what each changed. The first look compiles once more in the worker. */
+export default function PassesView({ session }: { session: Session }) {
+  const look = useLook<PassList>(session, "passes", {}, readPasses);
+  if (!look.value) return <Waiting look={look} what="Compiling once more, with a dump after each pass" />;
+  return <Body session={session} list={look.value} />;
+}

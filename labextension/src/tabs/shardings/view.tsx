@@ -1,0 +1,140 @@
+import { useEffect, useMemo, useState } from "preact/hooks";
+import { list, text } from "../cost/read";
+import { matching } from "../../parts/grid";
+import { readLayout, readPlaces } from "./meshMap";
+import type { Session } from "../../model/session";
+import type { Reply } from "../../wire/source";
+import { type Told, readTable, textAt } from "../../wire/tables";
+import { GridView } from "../../parts/gridView";
+import { useDoc, useShared } from "../../parts/hooks";
+import { useLook } from "../../parts/useQuestion";
+import { MeshMapView } from "./meshMapView";
+import { lineOf, rowOfLine } from "../../model/sourceLine";
+import { Waiting } from "../../parts/waiting";
+
+const FIRST = { field: "", down: false };
+const WIDTHS = { value: 116, sharding: 132, "chosen by": 64, "a device": 64, copies: 44, padding: 52, type: 110, shard: 100, kind: 84, line: 92 };
+const read = (reply: Reply) => readTable(reply, WIDTHS);
+
+function Laid({ session, all, value, told }: { session: Session; all: boolean; value: number; told: Told }) {
+  const [chart, setChart] = useState((session.recall("sharding chart") as string | undefined) ?? "");
+  const look = useLook(session, "sharding_map", { all, value }, readLayout);
+  const places = useMemo(() => readPlaces(told.result.places), [told]);
+  const choose = (name: string) => {
+    session.keep("sharding chart", name);
+    setChart(name);
+  };
+  if (!look.value) return <Waiting look={look} what="Laying out" />;
+  return <MeshMapView layout={look.value} places={places} first={chart} onChart={choose} />;
+}
+
+function Shown({ session, told, all }: { session: Session; told: Told; all: boolean }) {
+  const selected = useShared(session, (s) => s.selected);
+  const [query, setQuery] = useState("");
+  const key = `sharding value ${all}`;
+  const [current, setCurrent] = useState((session.recall(key) as number | undefined) ?? 0);
+  const rows = useMemo(() => matching(told.grid, query), [told, query]);
+  useDoc(session.doc("python"));
+  const lines = useMemo(() => Array.from({ length: told.grid.length }, (_, row) => textAt(told.grid, "line", row)), [told]);
+  const line = lineOf(session, selected);
+  useEffect(() => {
+    const at = selected && selected.from !== "shardings" && line ? lines.indexOf(line) : -1;
+    if (at >= 0) setCurrent(at);
+  }, [selected, line, lines]);
+  const pick = (row: number) => {
+    session.keep(key, row);
+    setCurrent(row);
+    const source = rowOfLine(session, lines[row] ?? "");
+    if (source >= 0) session.select("python", source, "shardings");
+  };
+  const open = (row: number) => {
+    const source = rowOfLine(session, lines[row] ?? "");
+    if (source >= 0) session.show("python", source);
+    else session.say("No source line is known for this value.");
+  };
+  const count = told.grid.length;
+  const shown = Math.min(current, count - 1);
+  return (
+    <div class="jxs-shardings-body">
+      <div class="jxs-shardings-list">
+        <div class="jxs-cost-bar">
+          <input
+            type="search"
+            spellcheck={false}
+            placeholder="Filter"
+            aria-label="Filter the values"
+            value={query}
+            onInput={(event) => setQuery((event.target as HTMLInputElement).value)}
+          />
+        </div>
+        <GridView
+          grid={told.grid}
+          rows={rows}
+          label="values and their shardings"
+          first={FIRST}
+          current={shown}
+          isLit={(row) => line !== "" && lines[row] === line}
+          onPick={pick}
+          onOpen={open}
+          onPoint={() => {}}
+        />
+        {!rows.length && <p class="jxs-note">{count ? "Nothing here has these words." : "There are no values."}</p>}
+      </div>
+      {count > 0 && <Laid session={session} all={all} value={shown} told={told} key={`${all} ${shown}`} />}
+    </div>
+  );
+}
+
+const Values = ({ session, all, onTold }: { session: Session; all: boolean; onTold: (told: Told) => void }) => {
+  const look = useLook(session, "shardings", { all }, read);
+  useEffect(() => {
+    if (look.value) onTold(look.value);
+  }, [look.value]);
+  if (!look.value) return <Waiting look={look} what={all ? "Asking the compiler for the shardings in between" : "Reading the shardings"} />;
+  return <Shown session={session} told={look.value} all={all} key={String(all)} />;
+};
+
+/** How arguments, results and what lies between them are laid on the devices. */
+export default function ShardingsView({ session }: { session: Session }) {
+  const [all, setAll] = useState(session.recall("sharding all") === true);
+  const [told, setTold] = useState<Told | null>(null);
+  const compiled = session.summary?.views.includes("collectives") ?? false;
+  const toggle = () => {
+    session.keep("sharding all", !all);
+    setAll(!all);
+  };
+  const mesh = text(told?.result.mesh);
+  const places = useMemo(() => readPlaces(told?.result.places), [told]);
+  const [devices, hosts] = [places.length, new Set(places.map(({ host }) => host)).size];
+  const known = session.summary?.error?.told ?? "";
+  const notes = list(told?.result.notes).map(text).filter((note) => note && !known.includes(note));
+  return (
+    <div class="jxs-shardings">
+      <div class="jxs-shardings-head">
+        <span>
+          {devices > 0 && <b>{`${devices.toLocaleString("en-US")} device${devices === 1 ? "" : "s"}`}</b>}
+          {mesh && <span class="jxs-dim"> mesh {mesh}</span>}
+          {hosts > 1 && <span class="jxs-dim"> on {hosts} hosts; gaps in the map part them</span>}
+        </span>
+        <span class="jxs-grow" />
+        {compiled && (
+          <button
+            type="button"
+            class="jxs-button jxs-boxed"
+            aria-pressed={all}
+            title="What the program computes on the way, after propagation; the compiler is asked once more"
+            onClick={toggle}
+          >
+            {all ? "Arguments and results alone" : "Show intermediates"}
+          </button>
+        )}
+      </div>
+      {notes.map((note) => (
+        <p class="jxs-map-warn jxs-shardings-note" role="alert" key={note}>
+          {note}
+        </p>
+      ))}
+      <Values session={session} all={all} onTold={setTold} />
+    </div>
+  );
+}

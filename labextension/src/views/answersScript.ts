@@ -1,1 +1,0 @@
-export { AnswersView as component } from "./answersView";

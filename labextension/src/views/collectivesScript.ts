@@ -1,1 +1,0 @@
-export { CollectivesView as component } from "./collectivesView";

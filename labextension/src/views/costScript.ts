@@ -1,1 +1,0 @@
-export { CostView as component } from "./costView";

@@ -1,1 +1,0 @@
-export { DtypesView as component } from "./dtypesView";

@@ -1,1 +1,0 @@
-export { MachineView as component } from "./machineView";

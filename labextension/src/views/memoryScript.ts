@@ -1,1 +1,0 @@
-export { MemoryView as component } from "./memoryView";

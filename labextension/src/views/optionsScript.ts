@@ -1,1 +1,0 @@
-export { OptionsView as component } from "./optionsView";

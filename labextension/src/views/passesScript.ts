@@ -1,1 +1,0 @@
-export { PassesView as component } from "./passesView";

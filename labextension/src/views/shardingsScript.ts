@@ -1,1 +1,0 @@
-export { ShardingsView as component } from "./shardingsView";

@@ -1,0 +1,143 @@
+// @vitest-environment happy-dom
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { readCompare, sorted } from "../../src/tabs/compare/read";
+import { mount } from "../../src/hosts/mount";
+import { Session } from "../../src/model/session";
+import { readState } from "../../src/wire/state";
+import fixture from "../fixtures/loss.json";
+import { $, $$, FakeKernel, click, key, soon } from "../kernel";
+
+const [call] = fixture.state.calls;
+const columns = [
+  { name: "fits", title: "fits", hint: "whether it fits" },
+  { name: "memory", title: "peak memory", hint: "XLA's peak" },
+];
+const cells = (fits: boolean | null, memory: number | null, mark = "") => ({
+  fits: fits === null ? { value: null, text: "unknown", reason: "no capacity" } : { value: fits, text: fits ? "yes" : "no" },
+  memory: { value: memory, text: memory === null ? "unknown" : `${memory} MB`, reason: memory === null ? "none" : null, mark },
+});
+const rows = [
+  { target: "cpu:8", device: "cpu", cells: cells(null, 3), error: null },
+  { target: "v5e:2x2", device: "tpu", cells: cells(true, 2, "best"), error: null },
+  { target: "h100", device: "gpu", cells: cells(null, null), error: "lower failed: NotOnTarget: it calls back" },
+  { target: "v4:2x2x1", device: "tpu", cells: cells(false, 9, "worst"), error: null },
+];
+const calls = rows.map(({ target }, row) => ({
+  ...call,
+  name: `loss · ${target}`,
+  target,
+  views: ["code", "compare", "options"],
+  compare: row ? { row } : { row, columns, rows },
+}));
+
+let kernel: FakeKernel;
+let unmount = () => {};
+
+function open(...given: Record<string, unknown>[]): Session {
+  kernel.now = readState({ calls: given.length ? given : calls });
+  const session = new Session(kernel);
+  unmount = mount(session, document.body);
+  return session;
+}
+
+beforeEach(() => {
+  kernel = new FakeKernel();
+  vi.spyOn(HTMLElement.prototype, "clientWidth", "get").mockReturnValue(1400);
+});
+afterEach(() => {
+  unmount();
+  vi.restoreAllMocks();
+});
+
+const tab = () => $('[role="tab"][aria-selected="true"]')?.dataset.view;
+const targets = () => $$(".jxs-compared").map((row) => row.dataset.target);
+const told = () => $(".jxs-compare-why")?.textContent ?? "";
+
+describe("the comparison", () => {
+  it("opens first where a call has several targets, and only there", () => {
+    open();
+    expect(tab()).toBe("compare");
+    expect(targets()).toEqual(["cpu:8", "v5e:2x2", "h100", "v4:2x2x1"]);
+    unmount();
+    open({ ...call, views: ["code", "options"] });
+    expect(tab()).toBe("code");
+  });
+
+  it("marks the best and the worst by more than colour", () => {
+    open();
+    const marked = $$(".jxs-best, .jxs-worst").map((cell) => cell.textContent);
+    expect(marked).toEqual(["▲best 2 MB", "▼worst 9 MB"]);
+  });
+
+  it("shows a failed target's error in one line beside the others", () => {
+    open();
+    expect($(".jxs-compare-error")?.textContent).toContain("NotOnTarget: it calls back");
+    expect($$(".jxs-compared td.jxs-cell").length).toBe(6);
+  });
+
+  it("sorts by a column's values, the unknown last, and goes back to the given order", async () => {
+    open();
+    const sort = () => click($('[data-column="memory"] button'));
+    sort();
+    await soon(() => expect(targets()).toEqual(["v5e:2x2", "cpu:8", "v4:2x2x1", "h100"]));
+    expect($('[data-column="memory"]')?.getAttribute("aria-sort")).toBe("ascending");
+    sort();
+    await soon(() => expect(targets()).toEqual(["v4:2x2x1", "cpu:8", "v5e:2x2", "h100"]));
+    sort();
+    await soon(() => expect(targets()).toEqual(["cpu:8", "v5e:2x2", "h100", "v4:2x2x1"]));
+  });
+
+  it("opens a target's code on a click, from any target's panel", async () => {
+    const session = open();
+    click($('[data-target="v4:2x2x1"] td'));
+    await soon(() => expect([session.call, tab()]).toEqual([3, "code"]));
+    session.store.set({ view: "compare" });
+    await soon(() => expect(targets().length).toBe(4));
+    expect($(".jxs-compared.jxs-current")?.dataset.target).toBe("v4:2x2x1");
+    click($('[data-target="v5e:2x2"] .jxs-link'));
+    expect(session.call).toBe(1);
+  });
+
+  it("finds its table when several calls are shown", async () => {
+    const session = open({ ...call, views: ["code"] }, ...calls);
+    session.pickCall(2);
+    await soon(() => expect(targets().length).toBe(4));
+    click($('[data-target="cpu:8"] td'));
+    expect(session.call).toBe(1);
+  });
+
+  it("tells why a figure is unknown", async () => {
+    open();
+    $('[data-target="cpu:8"] td')?.dispatchEvent(new MouseEvent("mouseover", { bubbles: true }));
+    await soon(() => expect(told()).toContain("fits on cpu:8: unknown, no capacity"));
+  });
+
+  it("is walked with the arrow keys", async () => {
+    open();
+    const names = $$(".jxs-compared .jxs-link");
+    names[0]?.focus();
+    key(names[0] ?? null, "ArrowDown");
+    expect(document.activeElement).toBe(names[1]);
+    key(names[1] ?? null, "ArrowUp");
+    key(names[0] ?? null, "ArrowUp");
+    expect(document.activeElement).toBe(names[0]);
+  });
+});
+
+describe("what is read from the kernel", () => {
+  it("is checked: no table, odd cells, markup as text", () => {
+    expect(readCompare(null)).toBe(null);
+    expect(readCompare({ row: -3 })).toEqual({ row: 0, columns: [], rows: [] });
+    const odd = readCompare({ columns, rows: [{ target: "<b>x</b>", cells: { fits: 3, memory: { value: "9", mark: "evil" } } }] });
+    expect(odd?.rows[0]?.target).toBe("<b>x</b>");
+    expect(odd?.rows[0]?.cells.get("memory")).toMatchObject({ value: null, text: "unknown", mark: "" });
+    expect(readCompare({ columns, rows: Array(1000).fill({}) })?.rows.length).toBe(200);
+  });
+
+  it("is sorted without being changed", () => {
+    const table = readCompare({ row: 0, columns, rows });
+    const before = table?.rows.map((row) => row.target);
+    sorted(table?.rows ?? [], { column: "memory", down: true });
+    expect(table?.rows.map((row) => row.target)).toEqual(before);
+  });
+});

@@ -1,0 +1,127 @@
+// @vitest-environment happy-dom
+import { render } from "preact";
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { Session } from "../../src/model/session";
+import type { Params } from "../../src/wire/source";
+import { readState } from "../../src/wire/state";
+import MemoryView from "../../src/tabs/memory/view";
+import { openTab } from "../../src/shell/tabs";
+import fixture from "../fixtures/loss.json";
+import { $, $$, FakeKernel, click, key, soon } from "../kernel";
+import { HEAD, reply } from "./memoryReply";
+
+const columns = ["buffer", "size", "line"].map((name) => ({ name, hint: "", number: name === "size" }));
+const AT = {
+  columns,
+  rows: [["<b>dot</b>", "20 B", "In [1]:2"], ["w", "40 B", ""]],
+  places: [4, -1],
+  lives: [[3, 4], [0, 4]],
+  total: 9,
+};
+const KEPT = { columns: [columns[2]], rows: [["In [1]:2"]], total: 1, notes: ["Kept: 3 B."] };
+const POLICIES = { columns: [{ name: "policy" }], rows: [["as it is"], ["nothing_saveable"]], total: 2 };
+
+let kernel: FakeKernel;
+let session: Session;
+
+async function open(head: Record<string, unknown> = HEAD): Promise<void> {
+  kernel.now = readState({ calls: [{ ...fixture.state.calls[0], views: ["code", "memory"] }] });
+  kernel.answers.memory = () => reply(head);
+  kernel.answers["memory at"] = ({ position }: Params) => ({
+    result: { live: position === 1 ? 70 : 40, table: AT },
+    buffers: [],
+  });
+  kernel.answers.kept = () => ({ result: { lines: KEPT, arrays: KEPT, policies: POLICIES }, buffers: [] });
+  session = new Session(kernel);
+  render(<MemoryView session={session} />, document.body);
+  await soon(() => expect($(".jxs-mem-table tbody tr")).not.toBeNull());
+}
+
+beforeEach(() => {
+  kernel = new FakeKernel();
+  vi.stubGlobal("ResizeObserver", class { observe() {} disconnect() {} });
+});
+afterEach(() => {
+  render(null, document.body);
+  vi.unstubAllGlobals();
+});
+
+const moment = () => $(".jxs-mem-moment")?.textContent;
+
+describe("the memory view", () => {
+  it("says whether it fits, and what lives at the peak", async () => {
+    await open();
+    expect($(".jxs-mem-fit")?.textContent).toBe("✓ Fits: it needs 80 B of the 100 B.");
+    expect(moment()).toBe("70 B of HBM live at 1, while b runs the peak");
+    expect($$(".jxs-mem-table tbody tr").length).toBe(2);
+    expect($(".jxs-mem-table .jxs-note")?.textContent).toContain("7 more");
+    expect($(".jxs-mem-table")?.textContent).toContain("<b>dot</b>");
+  });
+
+  it("a row selects its instruction for all views", async () => {
+    await open();
+    click($(".jxs-mem-table tbody tr"));
+    expect(session.store.get().selected).toEqual({ doc: "hlo", row: 4, from: "memory" });
+  });
+
+  it("keys move along the schedule; the peak is one click away", async () => {
+    await open();
+    const canvas = $(".jxs-mem-canvas");
+    key(canvas, "Home");
+    await soon(() => expect(moment()).toBe("40 B of HBM live at 0, while a runs"));
+    expect(canvas?.getAttribute("aria-valuenow")).toBe("0");
+    key(canvas, "End");
+    await soon(() => expect(moment()).toContain("live at 4"));
+    click($$(".jxs-mem-spaces button").at(-1));
+    await soon(() => expect(moment()).toContain("the peak"));
+  });
+
+  it("shows the tables, and what the backward pass keeps under a policy", async () => {
+    await open();
+    click($('[data-part="checks"]'));
+    await soon(() => expect($(".jxs-mem-part")?.textContent).toContain("peak"));
+    expect($$(".jxs-memory > .jxs-note").map((note) => note.textContent)).toEqual(["a note"]);
+    expect($('[data-part="checks"]')?.textContent).toBe("XLA's figures");
+    click($('[data-part="constants"]'));
+    await soon(() => expect($(".jxs-mem-part")?.textContent).toContain("nothing to list"));
+    click($('[data-part="backward"]'));
+    await soon(() => expect($(".jxs-mem-backward")?.textContent).toContain("nothing_saveable"));
+    click($$(".jxs-mem-backward tbody tr")[1]);
+    await soon(() => expect($$("h4").map((h) => h.textContent)).toContain("Kept, by line, with nothing_saveable"));
+  });
+
+  it("says where XLA's own figures are others", async () => {
+    const checks = { columns: [{ name: "figure" }, { name: "note" }], rows: [["reserved", ""], ["peak", "XLA's is 3 B"]], total: 2 };
+    await open({ ...HEAD, tables: { checks } });
+    expect($('[data-part="checks"]')?.textContent).toBe("XLA's figures 1 differs");
+  });
+
+  it("says that it does not fit, and when that is unknown", async () => {
+    await open({ ...HEAD, fit: { fits: false, room: 10, text: "Does not fit" } });
+    expect($(".jxs-mem-fit")?.className).toContain("jxs-mem-fit-no");
+    render(null, document.body);
+    await open({ ...HEAD, fit: { fits: null, room: null, text: "Whether it fits is unknown" } });
+    expect($(".jxs-mem-fit")?.textContent).toContain("? Whether");
+  });
+
+  it("a kernel without an assignment gives its reason", async () => {
+    kernel = new FakeKernel();
+    const failing = () => {
+      throw new Error("NoNumbers: XLA gives no buffer assignment of f");
+    };
+    kernel.now = readState({ calls: [{ ...fixture.state.calls[0], views: ["code", "memory"] }] });
+    kernel.answers.memory = failing;
+    session = new Session(kernel);
+    render(<MemoryView session={session} />, document.body);
+    await soon(() => expect($('.jxs-look[role="alert"]')?.textContent).toContain("no buffer assignment of f"));
+  });
+});
+
+describe("the first tab", () => {
+  it("is the memory where the compile ran out of it", () => {
+    const error = { stage: "compile", type: "JaxRuntimeError", message: "RESOURCE_EXHAUSTED: Ran out of memory on HBM" };
+    const [summary] = readState({ calls: [{ ...fixture.state.calls[0], error, views: ["code", "compare", "memory"] }] }).calls;
+    expect(openTab(summary ?? null, "")).toBe("memory");
+    expect(openTab(summary ?? null, "code")).toBe("code");
+  });
+});

@@ -11,12 +11,13 @@ from typing import Any
 
 import jax
 
-from jaxstage_ext.core import constants, jax_private, stages
+from jaxstage_ext.core import constants, jax_private, stage_list, stages
 from jaxstage_ext.core.call import Call
 from jaxstage_ext.core.layout import meshes, specs
 from jaxstage_ext.core.options import flag_values, option_table
 from jaxstage_ext.core.recompile.pass_pipeline import PassLook
 from jaxstage_ext.core.stage_error import explain, without_our_frames
+from jaxstage_ext.core.staged import COMPILE, LOWER, TRACE
 from jaxstage_ext.core.targets import cross_compile
 from jaxstage_ext.core.targets.cross_compile import Executable
 from jaxstage_ext.core.targets.requests import USUAL, Limits
@@ -76,10 +77,11 @@ def inspect(
       Exception: for the first target, whatever JAX raises for the function, without our frames. Its
         attribute `inspection` holds the stages that did work.
     """
-    if compiler_options and stage != "compile":
+    compiled = stage_list.makes_executable(stage)
+    if compiler_options and not compiled:
         raise ValueError(f"compiler_options act on compile, and stage={stage!r} stops before it; drop one of them")
     checked, targets = flag_values.check(compiler_options or {}), parse_all(target)
-    layout = meshes.layout(mesh, in_specs, out_specs, targets, stage)
+    layout = meshes.layout(mesh, in_specs, out_specs, targets, compiled)
     call = Call(fn, args, kwargs, compiler_options=checked, layout=layout)
     specs.check(call)
     inspection = run(call, stage, targets=targets)
@@ -115,7 +117,7 @@ def prepare(
     call: Call, stage: str, targets: Sequence[Target] = (LOCAL,), limits: Limits = USUAL
 ) -> tuple[Inspection, ...]:
     """An Inspection for each target, nothing of it done yet. Raises TargetError where a package is missing."""
-    for target in targets if stage == "compile" else ():
+    for target in targets if stage_list.makes_executable(stage) else ():
         cross_compile.check(target)
     made = tuple(Inspection(staged) for staged in stages.plan_each(call, stage, targets, limits))
     for inspection in made:
@@ -172,17 +174,17 @@ class Inspection(Looks):
     @property
     def traced(self) -> Any:
         """The `jax.stages.Traced` (or the library's own form of it); None if not reached."""
-        return self._staged.value("trace")
+        return self._staged.value(TRACE)
 
     @property
     def lowered(self) -> Any:
         """The `jax.stages.Lowered` (or the library's own form of it); None if not reached."""
-        return self._staged.value("lower")
+        return self._staged.value(LOWER)
 
     @property
     def compiled(self) -> Any:
         """The `jax.stages.Compiled` (or the library's own form of it); None if not reached."""
-        return self._staged.value("compile")
+        return self._staged.value(COMPILE)
 
     @property
     def error(self) -> StageError | None:
@@ -258,7 +260,7 @@ class Inspection(Looks):
 
     def _key(self, what: str) -> str | None:
         """What of the optimised module is remembered; None where it is not known to be that of an earlier compile."""
-        stage = self._staged.stage("compile")
+        stage = self._staged.stage(COMPILE)
         return f"{what} {stage.key}" if stage is not None and stage.key else None
 
     @cached_property

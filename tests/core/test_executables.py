@@ -30,7 +30,7 @@ def looks(make: Any, *args: Any, **options: Any) -> list[Inspection]:
 
 def again(inspection: Inspection) -> bool:
     note = inspection.summary()["stages"][-1]["note"]
-    return note is not None and note.startswith("compiled earlier in this process, in ")
+    return note is not None and note.startswith("cached; the first compile took ")
 
 
 def same(first: Inspection, second: Inspection) -> bool:

@@ -20,7 +20,7 @@ from jaxstage_ext.store import cache
 from jaxstage_ext.worker import pool
 
 X = np.arange(12, dtype=np.float32).reshape(3, 4)
-NOTE = "from the inspection cache; XLA took "
+NOTE = "from the inspection cache; the first compile took "
 
 
 @pytest.fixture(autouse=True)

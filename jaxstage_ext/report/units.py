@@ -13,7 +13,7 @@ _NEXT_PREFIX = 0.9995
 
 def rounded(value: float) -> str:
     """`1.25`, `1000`, `0.0125`: three significant digits without an exponent."""
-    text = format(_THREE_DIGITS.create_decimal(Decimal(value)), "f")
+    text = format(_THREE_DIGITS.create_decimal(Decimal(float(value))), "f")
     return text.rstrip("0").rstrip(".") if "." in text else text
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from jaxstage_ext.analysis.cost.roofline import COMPUTE, INTERCONNECT, MEMORY, UNKNOWN, Roofline
-from jaxstage_ext.report.table import scaled
+from jaxstage_ext.report.units import scaled
 
 if TYPE_CHECKING:
     from plotly.graph_objects import Figure

@@ -32,7 +32,12 @@ def test_scaled(value: float, unit: str, text: str) -> None:
 
 
 def test_no_exponents() -> None:
-    assert [rounded(value) for value in (123_456.0, 0.000_012_34, 100.0, -1.5)] == ["123000", "0.0000123", "100", "-1.5"]
+    assert [rounded(value) for value in (123_456.0, 0.000_012_34, 100.0, -1.5)] == [
+        "123000",
+        "0.0000123",
+        "100",
+        "-1.5",
+    ]
 
 
 def test_durations() -> None:

@@ -111,7 +111,7 @@ def test_padding_is_that_of_the_tiles() -> None:
 def test_a_residual_is_made_forward_and_read_backward(target: str) -> None:
     needs(target)
     laid = memory("transformer_gradient", target).laid
-    kept = np.flatnonzero(laid.buffers.kind == buffers.RESIDUAL)
+    kept = np.flatnonzero(laid.buffers.kind == buffers.Kind.RESIDUAL)
     assert len(kept)
     names = laid.ops.names
     text = {names[row].decode() for row in laid.buffers.instruction[kept]}

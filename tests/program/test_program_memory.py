@@ -253,4 +253,4 @@ def test_what_the_worker_answers_is_asked_in_the_lane_of_looks(monkeypatch: pyte
     monkeypatch.setattr(worker, "ask", lambda *a, **k: seen.append(k["lane"]) or original(*a, **k))
     inspection = inspect(lambda x: jnp.cos(x) * 3.25, jnp.ones(7), stage="lower", target="cpu:2")
     memory_look.look(inspection._staged)
-    assert seen == [worker.LOOK]
+    assert seen == [worker.RECOMPILE]

@@ -11,17 +11,18 @@ from typing import Any
 
 import jax
 
-from jaxstage_ext.core import constants, jax_private, stages
+from jaxstage_ext.core import constants, jax_private, jaxpr_lines, stage_list, stages
 from jaxstage_ext.core.call import Call
 from jaxstage_ext.core.layout import meshes, specs
 from jaxstage_ext.core.options import flag_values, option_table
 from jaxstage_ext.core.recompile.pass_pipeline import PassLook
 from jaxstage_ext.core.stage_error import explain, without_our_frames
+from jaxstage_ext.core.staged import COMPILE, LOWER, TRACE
 from jaxstage_ext.core.targets import cross_compile
 from jaxstage_ext.core.targets.cross_compile import Executable
 from jaxstage_ext.core.targets.requests import USUAL, Limits
 from jaxstage_ext.core.targets.target import LOCAL, Target, parse_all
-from jaxstage_ext.ir import cached_documents, jaxpr, python, stablehlo
+from jaxstage_ext.ir import cached_documents, python, stablehlo
 from jaxstage_ext.ir.hlo import module as hlo
 from jaxstage_ext.ir.lazy_documents import Documents
 from jaxstage_ext.ir.passes.pipeline import Pipeline
@@ -34,6 +35,7 @@ from jaxstage_ext.report import saved_form
 from jaxstage_ext.report.document import Coverage, Document
 from jaxstage_ext.report.errors import StageError
 from jaxstage_ext.report.frames import Frames
+from jaxstage_ext.report.progress import Progress
 from jaxstage_ext.store import cache
 
 Targets = str | Target | Iterable[str | Target]
@@ -75,10 +77,11 @@ def inspect(
       Exception: for the first target, whatever JAX raises for the function, without our frames. Its
         attribute `inspection` holds the stages that did work.
     """
-    if compiler_options and stage != "compile":
+    compiled = stage_list.makes_executable(stage)
+    if compiler_options and not compiled:
         raise ValueError(f"compiler_options act on compile, and stage={stage!r} stops before it; drop one of them")
     checked, targets = flag_values.check(compiler_options or {}), parse_all(target)
-    layout = meshes.layout(mesh, in_specs, out_specs, targets, stage)
+    layout = meshes.layout(mesh, in_specs, out_specs, targets, compiled)
     call = Call(fn, args, kwargs, compiler_options=checked, layout=layout)
     specs.check(call)
     inspection = run(call, stage, targets=targets)
@@ -114,7 +117,7 @@ def prepare(
     call: Call, stage: str, targets: Sequence[Target] = (LOCAL,), limits: Limits = USUAL
 ) -> tuple[Inspection, ...]:
     """An Inspection for each target, nothing of it done yet. Raises TargetError where a package is missing."""
-    for target in targets if stage == "compile" else ():
+    for target in targets if stage_list.makes_executable(stage) else ():
         cross_compile.check(target)
     made = tuple(Inspection(staged) for staged in stages.plan_each(call, stage, targets, limits))
     for inspection in made:
@@ -171,17 +174,17 @@ class Inspection(Looks):
     @property
     def traced(self) -> Any:
         """The `jax.stages.Traced` (or the library's own form of it); None if not reached."""
-        return self._staged.value("trace")
+        return self._staged.value(TRACE)
 
     @property
     def lowered(self) -> Any:
         """The `jax.stages.Lowered` (or the library's own form of it); None if not reached."""
-        return self._staged.value("lower")
+        return self._staged.value(LOWER)
 
     @property
     def compiled(self) -> Any:
         """The `jax.stages.Compiled` (or the library's own form of it); None if not reached."""
-        return self._staged.value("compile")
+        return self._staged.value(COMPILE)
 
     @property
     def error(self) -> StageError | None:
@@ -222,7 +225,7 @@ class Inspection(Looks):
         if stages.unwrap(self.traced) is not None or self.error is not None:
             readers["python"] = self._read_python
         if (traced := stages.unwrap(self.traced)) is not None:
-            readers["jaxpr"] = lambda: jaxpr.read(traced.jaxpr, self._table)
+            readers["jaxpr"] = lambda: jaxpr_lines.document(traced.jaxpr, self._table)
         if (lowered := stages.unwrap(self.lowered)) is not None:
             readers["stablehlo"] = lambda: self._read_stablehlo(lowered)
         if self._hlo_proto() is not None:
@@ -257,7 +260,7 @@ class Inspection(Looks):
 
     def _key(self, what: str) -> str | None:
         """What of the optimised module is remembered; None where it is not known to be that of an earlier compile."""
-        stage = self._staged.stage("compile")
+        stage = self._staged.stage(COMPILE)
         return f"{what} {stage.key}" if stage is not None and stage.key else None
 
     @cached_property
@@ -292,7 +295,7 @@ class Inspection(Looks):
     def passes(self) -> Pipeline:
         """The passes of XLA's pipeline. The first look compiles once more, in the worker.
 
-        Raises NotOnTarget where that cannot be, with the reason; and what such a compile raises.
+        Raises Unavailable where that cannot be, with the reason; and what such a compile raises.
         """
         return self.pass_look.pipeline()
 
@@ -339,7 +342,7 @@ class Inspection(Looks):
         """The machine code, kernel by kernel; compiles the program once more, in the worker. See `machine.listing`."""
         return machine_code.listing(self)
 
-    def look_at_kernels(self, progress: Callable[[float, str | None], None]) -> Kernels:
+    def look_at_kernels(self, progress: Progress) -> Kernels:
         """`kernels`, telling how far it is: about twice a second the time it took and the pass it has reached."""
         if "kernels" not in self.__dict__:
             self.__dict__["kernels"] = machine_code.listing(self, progress)

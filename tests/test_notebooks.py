@@ -187,7 +187,7 @@ def figures(text: str, holding: str) -> list[float]:
 def test_the_roofline_has_a_verdict_where_the_peaks_are_known(where: nbformat.NotebookNode) -> None:
     verdict = shown(where, "roofline.verdict")
     is_there = "h100 needs" not in shown(where, "first_possible")
-    assert ("Bound by memory" if is_there else "What bounds it is unknown: the peaks of this kernel's cpu") in verdict
+    assert ("Bound by memory" if is_there else "Can't tell what bounds it: the peaks of this kernel's cpu") in verdict
 
 
 @pytest.mark.timeout(1800)

@@ -1,4 +1,4 @@
-"""JAX's own events, heard for the time of one stage."""
+"""JAX's own monitoring events, collected while a stage runs."""
 
 from __future__ import annotations
 
@@ -7,27 +7,19 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
-import jax
-
-DURATIONS = {
-    "trace": "/jax/core/compile/jaxpr_trace_duration",
-    "lower": "/jax/core/compile/jaxpr_to_mlir_module_duration",
-    "compile": "/jax/core/compile/backend_compile_duration",
-}
 _CACHE_HIT = "/jax/compilation_cache/cache_hits"
 
 
 @dataclass
 class Heard:
-    """Events of one thread: (event, seconds, function) in order, and persistent-cache hits."""
+    """Events of one thread: the last duration of each event in seconds, and the number of persistent-cache hits."""
 
-    durations: list[tuple[str, float, str]] = field(default_factory=list)
+    durations: dict[str, float] = field(default_factory=dict)
     cache_hits: int = 0
 
-    def seconds(self, stage: str) -> float | None:
-        """JAX's time for the outermost work of a stage; None when JAX did none."""
-        event = DURATIONS[stage]
-        return next((seconds for name, seconds, _ in reversed(self.durations) if name == event), None)
+    def seconds(self, event: str | None) -> float | None:
+        """JAX's time for the outermost work that records this event, which ends last; None when there was none."""
+        return None if event is None else self.durations.get(event)
 
 
 _local = threading.local()
@@ -48,8 +40,10 @@ def hear() -> Iterator[Heard]:
 
 
 def _register() -> None:
-    """JAX's listeners cannot be removed by public means on every version, so there is one, for good."""
+    """Register the listeners, once: not every version of JAX has public means to remove them."""
     global _registered
+    import jax
+
     with _registering:
         if not _registered:
             jax.monitoring.register_event_duration_secs_listener(_on_duration)
@@ -59,8 +53,8 @@ def _register() -> None:
 
 def _on_duration(event: str, duration_secs: float, **details: str | int) -> None:
     heard = getattr(_local, "heard", None)
-    if heard is not None and event in DURATIONS.values():
-        heard.durations.append((event, duration_secs, str(details.get("fun_name", ""))))
+    if heard is not None:
+        heard.durations[event] = duration_secs
 
 
 def _on_event(event: str, **details: str | int) -> None:

@@ -15,16 +15,13 @@ import jax
 
 from jaxstage_ext.core import jax_private
 from jaxstage_ext.ir.source import cell_of, is_outside, is_user
+from jaxstage_ext.report.unavailable import Unavailable
 
 BACKWARD = "transpose("
 POLICIES = ("nothing_saveable", "dots_with_no_batch_dims_saveable", "dots_saveable", "everything_saveable")
 """Of `jax.checkpoint_policies`, from the least kept to the most."""
 _SCOPED = ("jit", "pjit", "closed_call", "core_call", "scan", "remat", "checkpoint", "custom_jvp_call", "while", "cond")
 _CALLS = ("jit", "pjit", "custom_jvp_call", "custom_vjp_call")
-
-
-class NoResiduals(ValueError):
-    """A policy that does not exist, or a program without a derivative; its text is one line."""
 
 
 @dataclass(frozen=True)
@@ -44,7 +41,7 @@ class Residual:
 def read(traced: Any, policy: str | Callable[..., Any] | None = None) -> list[Residual]:
     """What the backward passes of a traced program keep; with a policy, what they would under `jax.checkpoint` with it.
 
-    Raises NoResiduals for an unknown name of a policy, and where nothing is differentiated.
+    Raises ValueError for an unknown name of a policy, Unavailable where nothing is differentiated.
     """
     chosen = _policy(policy)
     names = dict(zip(traced.jaxpr.jaxpr.invars, traced.jaxpr.jaxpr.debug_info.arg_names or (), strict=False))
@@ -52,7 +49,7 @@ def read(traced: Any, policy: str | Callable[..., Any] | None = None) -> list[Re
     for jaxpr, read_back in _levels(traced.jaxpr.jaxpr):
         found += _kept(jaxpr, read_back, chosen, names)
     if not found:
-        raise NoResiduals("the program computes no derivative: no equation of a backward pass is in its jaxpr")
+        raise Unavailable("the program computes no derivative: no equation of a backward pass is in its jaxpr")
     return sorted(found, key=lambda residual: -residual.size)
 
 
@@ -64,7 +61,7 @@ def _policy(policy: str | Callable[..., Any] | None) -> Callable[..., Any] | Non
         return cast(Callable[..., Any], found)
     near = difflib.get_close_matches(str(policy), POLICIES, n=1)
     hint = f"did you mean {near[0]!r}?" if near else f"there are {', '.join(POLICIES)}, and functions such as those"
-    raise NoResiduals(f"{policy!r} is no policy of jax.checkpoint_policies; {hint}")
+    raise ValueError(f"{policy!r} is no policy of jax.checkpoint_policies; {hint}")
 
 
 def _levels(jaxpr: Any) -> Iterator[tuple[Any, list[Any]]]:

@@ -10,6 +10,7 @@ from typing import Any
 
 from IPython.core.error import UsageError
 
+from jaxstage_ext.core import stage_list
 from jaxstage_ext.core.call import Call
 from jaxstage_ext.notebook import calls as calling
 from jaxstage_ext.notebook import command_line, compile_options, mesh_arguments, staging
@@ -37,7 +38,7 @@ class Request:
         self._given: Given | None = None
         self._aim: staging.Aim | None = None
         self._space: dict[str, Any] = ip.user_ns
-        if self.options.run and kind != "compile":
+        if self.options.run and not stage_list.makes_executable(kind):
             raise UsageError(f"--run needs an executable, and %{kind} makes none; use %compile --run")
 
     async def run_cell(self, line: str, cell: str) -> Any:
@@ -67,17 +68,17 @@ class Request:
     async def _tell(self, died: BaseException, on_line: list[ast.expr]) -> None:
         """Where a statement of the cell died of memory, show what the calls on the magic's line take."""
         assert self._aim is not None
-        if self.kind != "compile" or not on_line or not staging.ran_out(died, self._aim):
+        if not stage_list.makes_executable(self.kind) or not on_line or not staging.ran_out(died, self._aim):
             return
         with contextlib.suppress(Exception):  # what the cell was to define may be missing
             calls = [await self._stated(node, "<magic>", self.ip.user_ns) for node in on_line]
-            self._bind(staging.tell(self.ip, calls, died, self.options.quiet, self._aim))
+            self._bind(staging.tell(self.ip, calls, self.kind, died, self.options.quiet, self._aim))
 
     def _check_aim(self) -> None:
         """Before the cell runs: JAX is there, and so is what the targets need."""
         staging.check_jax()
         self._aim = staging.aim(self.kind, self.options)
-        mesh_arguments.check(self.options, self._aim.targets, self.kind)
+        mesh_arguments.check(self.options, self._aim.targets, stage_list.makes_executable(self.kind))
 
     async def _last_calls(self, ran: Cell) -> list[ast.expr]:
         """The calls of the last line. Beside --args a `print(...)` there is an ordinary statement, and is run."""
@@ -159,7 +160,9 @@ class Request:
 
     def _call(self, fn: Any, args: tuple[Any, ...], kwargs: dict[str, Any], name: str) -> Call:
         assert self._aim is not None
-        layout = mesh_arguments.read(self.options, self._space, self._aim.targets, self.kind)
+        layout = mesh_arguments.read(
+            self.options, self._space, self._aim.targets, stage_list.makes_executable(self.kind)
+        )
         return mesh_arguments.checked(
             Call(fn, args, kwargs, name, self.jit, self.runs.label, self.compiler_options, layout)
         )

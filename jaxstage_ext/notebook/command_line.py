@@ -1,4 +1,4 @@
-"""The magic's own line: options anywhere, the rest is Python."""
+"""A magic's own line: options anywhere, and the calls to stage as Python."""
 
 from __future__ import annotations
 
@@ -13,6 +13,9 @@ from typing import Any, NoReturn
 from IPython.core.error import UsageError
 from IPython.core.magic_arguments import MagicArgumentParser
 
+from jaxstage_ext.core import stage_list
+from jaxstage_ext.core.stage_definition import StageDefinition
+from jaxstage_ext.notebook import compile_options
 from jaxstage_ext.worker.memory_limit import bytes_of
 
 _OPTION = re.compile(r"--?[A-Za-z][\w-]*")
@@ -21,14 +24,14 @@ _OPENING, _CLOSING = "([{", ")]}"
 
 @dataclass(frozen=True)
 class Command:
-    """A parsed line. `code` keeps the columns of the line: options are blanked out."""
+    """A parsed line. `code` is the line with its options blanked out, so that columns stay."""
 
     options: argparse.Namespace
     code: str
 
     @property
     def jit(self) -> dict[str, Any]:
-        """The options of `jax.jit` that were given."""
+        """The options of `jax.jit` that the line sets."""
         names = ("static_argnums", "static_argnames", "donate_argnums", "donate_argnames")
         given = {name: tuple(value) for name in names if (value := getattr(self.options, name))}
         return given | ({"keep_unused": True} if self.options.keep_unused else {})
@@ -36,7 +39,7 @@ class Command:
 
 def _identifier(text: str) -> str:
     if not text.isidentifier() or keyword.iskeyword(text):
-        raise argparse.ArgumentTypeError(f"{text!r} is not a name that Python can bind")
+        raise argparse.ArgumentTypeError(f"{text!r} is not a valid Python name")
     return text
 
 
@@ -59,7 +62,7 @@ def _dims(text: str) -> list[tuple[str, int]]:
     for part in text.split(","):
         match = re.fullmatch(r"\s*([^\W\d]\w*)\s*=\s*(\d+)\s*", part)
         if not match:
-            raise argparse.ArgumentTypeError(f"{part.strip()!r} is not of the form b=8")
+            raise argparse.ArgumentTypeError(f"{part.strip()!r} is not an axis size such as b=8")
         dims.append((match[1], int(match[2])))
     return dims
 
@@ -81,57 +84,92 @@ def _memory(text: str) -> int:
         raise argparse.ArgumentTypeError(str(error)) from None
 
 
-def parser(name: str, description: str) -> MagicArgumentParser:
-    """The options of one magic; its help is the magic's docstring."""
+_HELP = """{help}
+
+The calls to stage come from, in this order: calls on the magic's line, separated by `;`; the cell's last line, when
+it is a call (an assignment is not); --args; annotations such as `Float[Array, "8 128"]`, and defaults. A staged call
+is not run. Everything else in the cell takes effect as in an ordinary cell.
+
+    %%{name}
+    def loss(w, x):
+        return jnp.sum(jnp.tanh(x @ w))
+    loss(w, x)
+
+    %%{name} loss(w, x); jax.grad(loss)(w, x)
+    %{name} model.apply(params, batch)
+    %{name} --args "f32[8,128], w=f32[128,512]" loss
+    ins = %{name} loss(w, x)
+
+SHAPES are the arguments of a call. `f32[8,128]` is an array, `f32[]` a scalar, `key[]` a random key, and `f32[b,128]`
+has an axis whose size --dim sets; dicts, lists and tuples of these are pytrees; anything else is Python. Named
+arguments go to their parameters, the others to the remaining parameters in order."""
+
+
+def parser(stage: StageDefinition) -> MagicArgumentParser:
+    """The options of a stage's magic; the parser's help is the magic's docstring."""
+    name, compiled = stage.name, stage_list.makes_executable(stage.name)
     usage = f"{name} [options] function(arguments); ..."
+    description = _HELP.format(name=name, help=stage.help)
     made = _Parser(prog=name, usage=usage, description=description, allow_abbrev=False)
     add = made.add_argument
-    add("-o", "--output", type=_identifier, metavar="NAME", help="Bind the Inspection to NAME; a tuple if several.")
-    add("--run", action="store_true", help="Of %%compile: run the executable as well; its value is the result.")
-    add("--args", metavar="SHAPES", help='Arguments as shapes: --args "f32[8,128], w=f32[128,512], n=3".')
+    add(
+        "-o",
+        "--output",
+        type=_identifier,
+        metavar="NAME",
+        help="Bind the Inspection to NAME; a tuple of them for several calls.",
+    )
+    add("--run", action="store_true", help="Run the executable of %%compile as well; the result is its value.")
+    add("--args", metavar="SHAPES", help='Arguments given as shapes: --args "f32[8,128], w=f32[128,512], n=3".')
     add("--dim", type=_dims, action="extend", metavar="b=8", help="Size of a named axis; may be repeated.")
     add("--static-argnums", type=_numbers, action="extend", metavar="0,2", help="As in jax.jit.")
     add("--static-argnames", type=_names, action="extend", metavar="n,mode", help="As in jax.jit.")
     add("--donate-argnums", type=_numbers, action="extend", metavar="0", help="As in jax.jit.")
     add("--donate-argnames", type=_names, action="extend", metavar="state", help="As in jax.jit.")
-    add("--keep-unused", action="store_true", help="As in jax.jit: keep arguments that the function does not use.")
-    if name != "trace":
+    add("--keep-unused", action="store_true", help="As in jax.jit: keep the arguments that the function does not use.")
+    if stage_list.is_per_target(name):
         add(
             "-t",
             "--target",
             action="append",
             metavar="v5e:4x4",
-            help="What to compile for: local, cpu:8, v5e:4x4, h100:8; may be repeated. %%targets lists them.",
+            help="Target to compile for: local, cpu:8, v5e:4x4, h100:8; may be repeated. %%targets lists them.",
         )
     add(
         "--mesh",
         metavar="data=4,model=2",
-        help="Mesh that the target's devices form, axes automatic, or a name of a mesh of yours. PartitionSpecs in the "
-        "function mean it.",
+        help="Mesh of the target's devices, with automatic axes, or an expression for a mesh of your own. It is the "
+        "context mesh of the function's PartitionSpecs.",
     )
     add(
         "--in-spec",
         metavar="SPECS",
-        help="PartitionSpecs of the arguments on --mesh, in their order or by name: --in-spec \"P('data'), w=P(None, "
-        "'model')\". One alone is for all. What is left out, or None, stays unspecified, as in jax.jit.",
+        help="PartitionSpecs of the arguments on --mesh, in order or by name: --in-spec \"P('data'), w=P(None, "
+        "'model')\". A single spec applies to every argument. What is left out, or None, stays unspecified, as in "
+        "jax.jit.",
     )
-    add("--out-spec", metavar="SPECS", help="The same of the result, as out_shardings of jax.jit.")
-    if name == "compile":
+    add("--out-spec", metavar="SPECS", help="PartitionSpecs of the result on --mesh, as out_shardings of jax.jit.")
+    if compiled:
         add(
-            "--timeout", type=_seconds, metavar="SECONDS", help="Most seconds for a compile outside this process (600)."
+            "--timeout",
+            type=_seconds,
+            metavar="SECONDS",
+            help="Time limit for worker compiles, in seconds; 600 by default.",
         )
         add(
             "--memory",
             type=_memory,
             metavar="8GB",
-            help="Most memory for a compile outside this process (half of the machine, or %%config JAXStage.memory).",
+            help="Memory limit of a worker compile; %%config JAXStage.memory sets the default.",
         )
         add(
             "--isolate",
             action="store_true",
-            help="Compile for local in another process too: it cannot take the kernel down.",
+            help="Compile for the local target in a worker as well, so that a crash cannot take the kernel down.",
         )
-    add("-q", "--quiet", action="store_true", help="Show no panel; of use with --output.")
+    add("-q", "--quiet", action="store_true", help="Show no panel; useful with --output.")
+    if compiled:
+        compile_options.add_to(made)
     return made
 
 
@@ -145,7 +183,7 @@ class _Parser(MagicArgumentParser):
 
 
 def parse(line: str, of: MagicArgumentParser) -> Command:
-    """Take the options out of a line, wherever outside brackets and strings they stand."""
+    """Read the options out of a line. They may stand anywhere outside brackets and strings."""
     flags = {flag: action for action in of._actions for flag in action.option_strings}
     argv: list[str] = []
     code, at, depth = line, 0, 0
@@ -169,22 +207,22 @@ def parse(line: str, of: MagicArgumentParser) -> Command:
 
 
 def expressions(code: str) -> list[ast.expr]:
-    """The calls and functions that a line names, columns as in the line. Raises UsageError with a caret."""
+    """The calls and functions that a line names, with the columns of the line. Raises UsageError with a caret."""
     text = code.strip()
     try:
         body = ast.parse(text).body
     except SyntaxError as error:
         caret = " " * max((error.offset or 1) - 1, 0) + "^"
-        raise UsageError(f"cannot read what to stage: {error.msg}:\n  {text}\n  {caret}") from None
+        raise UsageError(f"cannot parse what to stage: {error.msg}:\n  {text}\n  {caret}") from None
     shift = len(code.encode()) - len(code.lstrip().encode())
     for node in body:
         if not isinstance(node, ast.Expr):
-            raise UsageError(f"{ast.unparse(node)} is no call; name a call such as loss(w, x)")
+            raise UsageError(f"'{ast.unparse(node)}' is not a call; name a call such as loss(w, x)")
     return [moved(node.value, 0, shift) for node in body if isinstance(node, ast.Expr)]
 
 
 def moved(tree: ast.expr, lines: int, columns: int) -> ast.expr:
-    """The expression with every part further down and to the right."""
+    """The expression, with every part moved down by `lines` and to the right by `columns`."""
     ast.increment_lineno(tree, lines)
     for node in ast.walk(tree):
         if isinstance(node, ast.expr | ast.keyword):
@@ -213,18 +251,18 @@ def _option(line: str, at: int, flags: dict[str, argparse.Action]) -> tuple[str,
 def _unknown(flag: str, flags: dict[str, argparse.Action]) -> str:
     near = [known for known in flags if known.startswith(flag)][:2] or difflib.get_close_matches(flag, flags, n=1)
     long = (known for known in flags if known.startswith("--"))
-    hint = f"did you mean {' or '.join(near)}?" if near else f"there are {', '.join(long)}"
+    hint = f"did you mean {' or '.join(near)}?" if near else f"the options are {', '.join(long)}"
     return f"unknown option {flag}; {hint}"
 
 
 def _value(line: str, at: int) -> tuple[str, int]:
-    """An option's value: quoted, or up to a space outside brackets that does not follow a comma."""
+    """An option's value, which is quoted or ends at a space outside brackets that does not follow a comma."""
     start = at + 1 if line[at : at + 1] == "=" else at
     start += len(line[start:]) - len(line[start:].lstrip())
     if line[start : start + 1] in ("'", '"'):
         end = _string_end(line, start)
         if end - start < 2 or line[end - 1] != line[start]:
-            raise UsageError(f"no closing {line[start]} for {line[start:]}")
+            raise UsageError(f"{line[start:]} has no closing {line[start]}")
         return line[start + 1 : end - 1].replace("\\" + line[start], line[start]), end
     end, depth = start, 0
     while end < len(line) and (depth or not line[end].isspace() or _goes_on(line, start, end)):

@@ -16,14 +16,16 @@ if TYPE_CHECKING:
 _NAMES = ("--mesh", "--in-spec", "--out-spec")
 
 
-def check(options: argparse.Namespace, targets: Sequence[Target], stage: str) -> None:
+def check(options: argparse.Namespace, targets: Sequence[Target], compiled: bool) -> None:
     """Raise UsageError for what can be told before the cell has run."""
     given = options.mesh is None or not _is_expression(options.mesh)
     if given and (options.mesh or options.in_spec or options.out_spec):
-        _layout(options.mesh, options.in_spec and (options.in_spec,), options.out_spec, targets, stage)
+        _layout(options.mesh, options.in_spec and (options.in_spec,), options.out_spec, targets, compiled)
 
 
-def read(options: argparse.Namespace, space: Mapping[str, Any], targets: Sequence[Target], stage: str) -> Layout | None:
+def read(
+    options: argparse.Namespace, space: Mapping[str, Any], targets: Sequence[Target], compiled: bool
+) -> Layout | None:
     """The layout that the line gives; None where it gives none. Raises UsageError."""
     if options.mesh is None:
         return None
@@ -33,7 +35,7 @@ def read(options: argparse.Namespace, space: Mapping[str, Any], targets: Sequenc
     mesh: Any = options.mesh
     if _is_expression(mesh):
         mesh = _evaluated("--mesh", mesh, names)[0][0]
-    return _layout(mesh, _inputs(options.in_spec, names), _outputs(options.out_spec, names), targets, stage)
+    return _layout(mesh, _inputs(options.in_spec, names), _outputs(options.out_spec, names), targets, compiled)
 
 
 def checked(call: Call) -> Call:
@@ -53,11 +55,11 @@ def _is_expression(mesh: str) -> bool:
     return not equals or "(" in head
 
 
-def _layout(mesh: Any, inputs: Any, outputs: Any, targets: Sequence[Target], stage: str) -> Layout | None:
+def _layout(mesh: Any, inputs: Any, outputs: Any, targets: Sequence[Target], compiled: bool) -> Layout | None:
     from jaxstage_ext.core.layout import meshes
 
     try:
-        return meshes.layout(mesh, inputs, outputs, targets, stage, _NAMES)
+        return meshes.layout(mesh, inputs, outputs, targets, compiled, _NAMES)
     except meshes.MeshError as error:
         raise UsageError(str(error)) from None
 

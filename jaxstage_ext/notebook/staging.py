@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from IPython.core.error import UsageError
 
+from jaxstage_ext.core import stage_list
 from jaxstage_ext.core.call import Call
 from jaxstage_ext.notebook.failures import as_in_a_plain_cell, in_one_line
 from jaxstage_ext.notebook.settings import JAXStage
@@ -36,7 +37,7 @@ def aim(kind: str, options: Namespace) -> Aim:
         targets = parse_all(getattr(options, "target", None) or "local")
         if getattr(options, "isolate", False):
             targets = tuple(map(cross_compile.isolated, targets))
-        for target in targets if kind == "compile" else ():
+        for target in targets if stage_list.makes_executable(kind) else ():
             cross_compile.check(target)
     except TargetError as error:
         raise UsageError(str(error)) from None
@@ -186,11 +187,11 @@ def ran_out(error: BaseException, at: Aim) -> bool:
     return out_of_memory.is_one(error) and any(target.is_local for target in at.targets)
 
 
-def tell(ip: Any, calls: Sequence[Call], died: BaseException, quiet: bool, at: Aim) -> tuple[Any, ...]:
+def tell(ip: Any, calls: Sequence[Call], kind: str, died: BaseException, quiet: bool, at: Aim) -> tuple[Any, ...]:
     """Compile the calls of a cell that died of memory, and show what they take. Returns an Inspection of each."""
     from jaxstage_ext.program import out_of_memory
 
-    inspections, _ = stage(ip, calls, "compile", quiet, at)
+    inspections, _ = stage(ip, calls, kind, quiet, at)
     for local in (inspection.targets["local"] for inspection in inspections):
         local.ran_out = out_of_memory.told(died, local.name, elsewhere=True)
     show_again(inspections)

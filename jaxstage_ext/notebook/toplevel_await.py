@@ -9,22 +9,23 @@ import inspect
 import re
 import signal
 import threading
-from collections.abc import Callable, Coroutine, Iterator
+from collections.abc import Callable, Coroutine, Iterable, Iterator
 from typing import Any
 
 from IPython.core.error import UsageError
 
-_FIRST_LINE = re.compile(r"%%(trace|lower|compile)(?: (.*))?")
 
-
-def await_cells(ip: Any, python_of: Callable[[str, str], str]) -> Callable[[list[str]], list[str]]:
+def await_cells(
+    ip: Any, names: Iterable[str], python_of: Callable[[str, str], str]
+) -> Callable[[list[str]], list[str]]:
     """An input transformer: a magic's cell that awaits is itself awaited, in the loop that runs all cells.
 
-    `python_of(kind, line)` is a magic's line without its options.
+    `names` are the magics'; `python_of(name, line)` is a magic's line without its options.
     """
+    first_line = re.compile(rf"%%({'|'.join(map(re.escape, names))})(?: (.*))?")
 
     def transform(lines: list[str]) -> list[str]:
-        match = _FIRST_LINE.fullmatch(lines[0].rstrip()) if lines else None
+        match = first_line.fullmatch(lines[0].rstrip()) if lines else None
         if match is None:
             return lines
         kind, line, cell = match[1], match[2] or "", "".join(lines[1:])

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from jaxstage_ext.report.document import Document
+from jaxstage_ext.report.unavailable import Unavailable
 
 Params = Mapping[str, Any]
 Answer = tuple[dict[str, Any], list[bytes]]
@@ -21,7 +22,7 @@ def one_line(error: BaseException) -> str:
     """An error as the panel shows it; a worker's log is shown on demand."""
     said = str(error).partition(". The last lines of its log:")[0] if getattr(error, "log", "") else str(error)
     text = " ".join(said.split()) or "no message"
-    return (text if isinstance(error, BadRequest) else f"{type(error).__name__}: {text}")[:500]
+    return (text if isinstance(error, BadRequest | Unavailable) else f"{type(error).__name__}: {text}")[:500]
 
 
 def quoted(value: object) -> str:

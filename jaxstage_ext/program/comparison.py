@@ -9,7 +9,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
-from jaxstage_ext.core import stages
+from jaxstage_ext.core import stage_list, stages
+from jaxstage_ext.core.staged import COMPILE
 from jaxstage_ext.core.targets.devices import CATALOGUE, memory_of
 from jaxstage_ext.core.targets.target import Target
 from jaxstage_ext.ir.hlo import module as hlo
@@ -174,7 +175,7 @@ def row(inspection: Inspection) -> Row:
         "flops": lambda: _cost(found, "flops", "FLOP"),
         "bytes": lambda: _cost(found, "bytes accessed", "B"),
         "time": lambda: _time(found),
-        "compile": lambda: _seconds(inspection.seconds.get("compile")),
+        "compile": lambda: _seconds(inspection.seconds.get(COMPILE)),
         **_counted(inspection),
     }
     cells = {name: read() for name, read in columns.items()}
@@ -190,7 +191,7 @@ def _in_one_line(error: StageError) -> str:
 def _why_none(inspection: Inspection) -> str:
     if inspection.error is not None:
         return f"{inspection.error.stage} failed"
-    if inspection.stage != "compile":
+    if not stage_list.makes_executable(inspection.stage):
         return f"this was not compiled: %{inspection.stage} stops before"
     return "not compiled yet"
 

@@ -26,12 +26,12 @@ class Costs:
 
     @cached_property
     def work(self) -> Cost:
-        """The figures of each HLO instruction, and how often it runs. Raises NoNumbers where nothing was compiled."""
+        """The figures of each HLO instruction, and how often it runs. Raises Unavailable where nothing was compiled."""
         return cost_inputs.cost(self._inspection)
 
     @cached_property
     def equations(self) -> Equations:
-        """One row an equation of the jaxpr, before the compiler touched it. Raises NoNumbers where there is none."""
+        """One row an equation of the jaxpr, before the compiler touched it. Raises Unavailable where there is none."""
         return cost_inputs.equations(self._inspection)
 
     @property
@@ -88,7 +88,7 @@ class Costs:
 
 
 def of(inspection: Inspection) -> Costs:
-    """The work of a program, counted when it is asked for. Raises `numbers.NoNumbers`, a ValueError, without a program.
+    """The work of a program, counted when it is asked for. Raises `Unavailable`, a ValueError, without a program.
 
     That is where JAX traced nothing and nothing was compiled.
     """

@@ -18,52 +18,48 @@ from jaxstage_ext.analysis.cost import module_cost as costs
 from jaxstage_ext.analysis.cost.equations import Equations
 from jaxstage_ext.analysis.cost.module_cost import Cost, Places
 from jaxstage_ext.analysis.cost.roofline import Roofline
-from jaxstage_ext.core import stages
+from jaxstage_ext.core import jaxpr_lines, stages
 from jaxstage_ext.core.targets import devices
-from jaxstage_ext.core.targets.cross_compile import Executable, NoFigure
+from jaxstage_ext.core.targets.cross_compile import Executable
 from jaxstage_ext.core.targets.devices import Device
-from jaxstage_ext.ir import jaxpr as jaxpr_reader
 from jaxstage_ext.ir.hlo import module
 from jaxstage_ext.ir.hlo import operations as hlo_ops
 from jaxstage_ext.ir.hlo.operations import Operations
 from jaxstage_ext.report.document import Document
 from jaxstage_ext.report.frames import Frames
 from jaxstage_ext.report.table import Column, Table
+from jaxstage_ext.report.unavailable import Unavailable
 
 if TYPE_CHECKING:
     from jaxstage_ext.inspection import Inspection
 
 
-class NoNumbers(ValueError):
-    """A table that cannot be made; the text says why."""
-
-
 def cost(inspection: Inspection) -> Cost:
-    """What the optimised module costs. Raises NoNumbers where there is none."""
+    """What the optimised module costs. Raises Unavailable where there is none."""
     ops = inspection._operations
     return costs.read(ops, located(inspection, ops))
 
 
 def operations(inspection: Inspection) -> Operations:
-    """The instructions of the optimised module. Raises NoNumbers where there is none."""
+    """The instructions of the optimised module. Raises Unavailable where there is none."""
     proto, memory = needs_module(inspection), inspection.memory_look.found
     return hlo_ops.read(proto(), memory.laid.ops if memory else None)
 
 
 def needs_module(inspection: Inspection) -> Callable[[], bytes]:
-    """What gives the optimised module's proto. Raises NoNumbers where there is none."""
+    """What gives the optimised module's proto. Raises Unavailable where there is none."""
     proto = inspection._hlo_proto()
     if proto is None:
-        raise NoNumbers(f"{inspection.name} has no optimised HLO to count; inspect it with stage='compile'")
+        raise Unavailable(f"{inspection.name} has no optimised HLO to count; inspect it with stage='compile'")
     return proto
 
 
 def equations(inspection: Inspection) -> Equations:
-    """What each equation of the jaxpr costs. Raises NoNumbers where JAX traced none."""
+    """What each equation of the jaxpr costs. Raises Unavailable where JAX traced none."""
     traced = stages.unwrap(inspection.traced)
     if traced is None:
-        raise NoNumbers(f"{inspection.name} was not traced by JAX itself, so there is no jaxpr to count")
-    row_of, document = jaxpr_reader.rows(traced.jaxpr), inspection.documents["jaxpr"]
+        raise Unavailable(f"{inspection.name} was not traced by JAX itself, so there is no jaxpr to count")
+    row_of, document = jaxpr_lines.rows(traced.jaxpr), inspection.documents["jaxpr"]
 
     def places_of(eqns: Sequence[Any]) -> Places:
         row = np.array([row_of.get(id(eqn), -1) for eqn in eqns], np.int64)
@@ -153,7 +149,7 @@ def ledger(inspection: Inspection, cost: Cost) -> Table:
 def _by_xla(compiled: Any) -> tuple[Mapping[str, float], str]:
     try:
         costs_of = compiled.cost_analysis()
-    except NoFigure as why:
+    except Unavailable as why:
         return {}, str(why)
     except Exception as error:
         return {}, f"this backend gives no analysis: {error}"

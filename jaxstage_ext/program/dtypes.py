@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 from jaxstage_ext.analysis.dtypes import conversions
 from jaxstage_ext.analysis.dtypes.conversions import Conversion, Dtypes
-from jaxstage_ext.core import stages
-from jaxstage_ext.ir import jaxpr
+from jaxstage_ext.core import jaxpr_lines, stages
 from jaxstage_ext.program import cost_inputs
+from jaxstage_ext.report.unavailable import Unavailable
 
 if TYPE_CHECKING:
     from jaxstage_ext.inspection import Inspection
@@ -18,11 +18,11 @@ if TYPE_CHECKING:
 def read(inspection: Inspection) -> Dtypes:
     """Every promotion and demotion, of the jaxpr and of the optimised module where there is one.
 
-    Raises NoNumbers where nothing was traced.
+    Raises Unavailable where nothing was traced.
     """
     traced = stages.unwrap(inspection.traced)
     if traced is None:
-        raise cost_inputs.NoNumbers(f"{inspection.name} was not traced by JAX itself, so its dtypes are not known")
+        raise Unavailable(f"{inspection.name} was not traced by JAX itself, so its dtypes are not known")
     found = list(conversions.of_jaxpr(traced.jaxpr, _liner(inspection)))
     return conversions.join([*found, *_compiled(inspection)])
 
@@ -35,7 +35,7 @@ def is_any(inspection: Inspection) -> bool:
 
 def _liner(inspection: Inspection) -> Callable[[Any], str]:
     """A function from an equation to its source line."""
-    frame_of, frames = jaxpr.frame_reader(inspection._table), inspection._table.freeze()
+    frame_of, frames = jaxpr_lines.frame_reader(inspection._table), inspection._table.freeze()
 
     def line_of(eqn: Any) -> str:
         nonlocal frames

@@ -18,6 +18,7 @@ from jaxstage_ext.program import dtypes as typed
 from jaxstage_ext.program import shardings as sharded
 from jaxstage_ext.program.cost import Costs
 from jaxstage_ext.program.memory import MemoryLook
+from jaxstage_ext.report.progress import Progress
 from jaxstage_ext.report.table import Table
 
 if TYPE_CHECKING:
@@ -106,7 +107,7 @@ class Looks:
     def _propagation(self) -> sharded.Asked:
         return sharded.ask_propagation(self._whole)
 
-    def propagate(self, progress: sharded.Progress) -> None:
+    def propagate(self, progress: Progress) -> None:
         """Ask for the shardings after propagation, telling how far that is. Raises as `shardings.intermediates`."""
         with self._asking:  # views may ask at the same time
             if "_propagation" not in vars(self):
@@ -116,11 +117,11 @@ class Looks:
     def _asking(self) -> threading.Lock:
         return threading.Lock()
 
-    def lane(self, name: str, progress: sharded.Progress) -> Lane:
+    def lane(self, name: str, progress: Progress) -> Lane:
         """What stands beside the lines: "sharding" of each value, "dtypes" where they change. Raises ValueError."""
         return (margin.shardings if name == "sharding" else margin.dtypes)(self._whole, progress)
 
-    def warnings(self, progress: sharded.Progress) -> margin.WarnedOf:
+    def warnings(self, progress: Progress) -> margin.WarnedOf:
         """What is laid anew or gathered whole, at its lines. Raises ValueError where nothing was compiled."""
         return margin.warnings(self._whole, progress)
 
@@ -133,7 +134,7 @@ class Looks:
         """`collectives` without what caused them, for which nothing is compiled; with it where that is known by now."""
         return sharded.exchanged(self._whole)
 
-    def find_collectives(self, progress: sharded.Progress) -> Collectives:
+    def find_collectives(self, progress: Progress) -> Collectives:
         """`collectives`, telling how far the compile for their causes is."""
         if "collectives" not in vars(self):
             self.collectives = sharded.collectives(self._whole, progress)

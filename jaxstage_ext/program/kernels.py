@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any, Protocol
 
 from jaxstage_ext.report.document import Document
+from jaxstage_ext.report.progress import Progress
+from jaxstage_ext.report.unavailable import Unavailable
 
 STAGES: Mapping[str, Sequence[str]] = MappingProxyType(
     {"cpu": ("llvm0", "llvm", "asm"), "cuda": ("ttir", "llvm0", "llvm", "ptx", "sass"), "tpu": ("mosaic", "bundles")}
@@ -26,12 +28,7 @@ TITLES: Mapping[str, str] = MappingProxyType(
         "bundles": "VLIW bundles (experimental)",
     }
 )
-Progress = Callable[[float, str | None], None]
 _ALSO = {"ll": "llvm", "llvm-ir": "llvm", "assembly": "asm", "triton": "ttir"}
-
-
-class KernelError(ValueError):
-    """A kernel or a stage that there is not; its text is one line."""
 
 
 @dataclass(frozen=True)
@@ -104,15 +101,15 @@ class Kernel:
         return self.source.figures(self) if self.source else NO_FIGURES
 
     def document(self, stage: str, progress: Progress | None = None) -> Document:
-        """The text of a stage with its links. Raises KernelError, with the reason, where there is none.
+        """The text of a stage with its links. Raises Unavailable, with the reason, where there is none.
 
         `progress` is told about twice a second how long a stage takes that libtpu compiles anew for: "bundles".
         """
         stage = _ALSO.get(stage.lower(), stage.lower())
         if stage not in self.stages:
-            raise KernelError(f"{stage!r} is no stage of {self.key}; there are {', '.join(self.stages)}")
+            raise Unavailable(f"{stage!r} is no stage of {self.key}; there are {', '.join(self.stages)}")
         if reason := self.stages[stage]:
-            raise KernelError(f"{self.key} has no {TITLES[stage]}: {reason}")
+            raise Unavailable(f"{self.key} has no {TITLES[stage]}: {reason}")
         assert self.source is not None
         return self.source.document(self, stage, progress)
 

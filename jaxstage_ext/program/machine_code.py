@@ -9,15 +9,15 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from jaxstage_ext.core import constants, stages
 from jaxstage_ext.core.recompile import machine_code, program
-from jaxstage_ext.core.recompile.machine_code import Progress
 from jaxstage_ext.ir import assembly, llvm, ptx, stablehlo
 from jaxstage_ext.ir.hlo import executed
 from jaxstage_ext.ir.hlo.executed import Instruction
 from jaxstage_ext.ir.kernel_text import Place
 from jaxstage_ext.program import kernel_rows
-from jaxstage_ext.program.kernels import Figures, Kernel, KernelError, Kernels
+from jaxstage_ext.program.kernels import Figures, Kernel, Kernels
 from jaxstage_ext.report.document import GRADIENT, INFERRED, Document
-from jaxstage_ext.worker.inside import elf
+from jaxstage_ext.report.progress import Progress
+from jaxstage_ext.report.unavailable import Unavailable
 
 if TYPE_CHECKING:
     from jaxstage_ext.inspection import Inspection
@@ -34,11 +34,11 @@ def listing(inspection: Inspection, progress: Progress | None = None) -> Kernels
     """The kernels of an inspection's program; what each takes and its texts wait until they are asked for.
 
     Raises:
-      KernelError: where there is nothing compiled to look at.
-      NotOnTarget, TargetError, WorkerDied, JaxRuntimeError: as a compile in the worker does.
+      Unavailable: where nothing was compiled.
+      TargetError, WorkerDied, JaxRuntimeError: as a compile in the worker does.
     """
     if "hlo" not in inspection.documents or stages.unwrap(inspection.compiled) is None:
-        raise KernelError(f"{inspection.name} was not compiled here, so there is no machine code; compile it anew")
+        raise Unavailable(f"{inspection.name} was not compiled here, so there is no machine code; compile it anew")
     return _Program(inspection).kernels(progress)
 
 
@@ -81,7 +81,7 @@ class _Program:
                 if launch.kernel is not None and launch.shared is not None:
                     self._launched[launch.kernel] = max(self._launched.get(launch.kernel, 0), launch.shared)
             notes += [] if same else [_ANOTHER]
-            notes += [f"left out, above {machine_code.LARGEST}: {name}" for name in artefacts.left_out]
+            notes += [f"left out, above {machine_code.LARGEST_FILE >> 20} MB: {name}" for name in artefacts.left_out]
         return Kernels(self._platform, self._rows, self, notes)
 
     def document(self, kernel: Kernel, stage: str, progress: Progress | None = None) -> Document:
@@ -133,7 +133,7 @@ class _Program:
         line = self._hlo.lines[self._row(kernel.instructions[0])]
         config = _backend_config(line).get("custom_call_config", {})
         if "body" not in config:
-            raise KernelError(f"{kernel.key} has no Mosaic module in its backend_config")
+            raise Unavailable(f"{kernel.key} has no Mosaic module in its backend_config")
         asked = {"body": config["body"], "debug_locations": config.get("debug_locations")}
         text, located = machine_code.use(self._target, "mosaic", self._limits, **asked)
         return stablehlo.read(text, located, self._table, kind)
@@ -142,17 +142,18 @@ class _Program:
         if self._bundles is None:
             self._bundles = machine_code.final_bundles(self._prepared, self._limits, progress)
         if kernel.name not in self._bundles:
-            raise KernelError(f"{kernel.key} has no VLIW bundles: {_NO_BUNDLES}")
+            raise Unavailable(f"{kernel.key} has no VLIW bundles: {_NO_BUNDLES}")
         return "\n".join(self._bundles[kernel.name])
 
     def _measurement(self, kernel: Kernel, what: str) -> Any:
         found = self._measurements().get(kernel.name, {})
         if what not in found:
-            raise KernelError(f"{kernel.key}: {found.get('error', 'there is no machine code of it')}")
+            raise Unavailable(f"{kernel.key}: {found.get('error', 'there is no machine code of it')}")
         return found[what]
 
     def measure(self, progress: Progress | None = None) -> None:
-        if self._platform in _TOOLS and not machine_code.missing_tool(_TOOLS[self._platform].needs):
+        tool = _TOOLS.get(self._platform)
+        if tool and not (tool.needs and machine_code.missing_tool(tool.needs)):
             self._measurements(progress)
 
     def _measurements(self, progress: Progress | None = None) -> dict[str, dict[str, Any]]:
@@ -170,12 +171,9 @@ class _Program:
         return {"cpu": self._cpu_figures, "cuda": self._cuda_figures, "tpu": self._tpu_figures}[self._platform](row)
 
     def _cpu_figures(self, row: Kernel) -> Figures:
-        if lacks := machine_code.missing_tool("asm"):
-            there = elf.read(machine_code.bytes_of(self._parts[row.name].get("object", b"")))
-            sizes = {function.name: len(function.code) for function in there.functions} if there else {}
-            return Figures(code_bytes=sizes.get(row.name), reason=f"counting instructions {lacks}")
-        found = self._measurements().get(row.name, {})
-        return Figures(code_bytes=found.get("bytes"), instructions=found.get("count"))
+        measured, lacks = self._measurements().get(row.name, {}), machine_code.missing_tool("asm")
+        reason = f"counting instructions {lacks}" if lacks else None
+        return Figures(code_bytes=measured.get("bytes"), instructions=measured.get("count"), reason=reason)
 
     def _cuda_figures(self, row: Kernel) -> Figures:
         if lacks := machine_code.missing_tool("ptxas"):
@@ -204,12 +202,12 @@ class _Program:
 
 class _Tool(NamedTuple):
     reads: str
-    needs: str
+    needs: str | None
     do: Callable[[Any, Mapping[str, bytes], Any, Progress | None], machine_code.Measured]
 
 
 _TOOLS = {
-    "cpu": _Tool("object", "asm", machine_code.disassembled),
+    "cpu": _Tool("object", None, machine_code.disassembled),
     "cuda": _Tool("ptx", "ptxas", machine_code.assembled),
 }
 

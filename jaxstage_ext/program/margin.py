@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -14,18 +13,18 @@ from jaxstage_ext.ir.hlo import module as hlo
 from jaxstage_ext.ir.hlo import operations
 from jaxstage_ext.program import cost_inputs, summary
 from jaxstage_ext.program import shardings as sharded
+from jaxstage_ext.report.progress import Progress
 
 if TYPE_CHECKING:
     from jaxstage_ext.inspection import Inspection
 
 WarnedOf = tuple[Lane, tuple[Warned, ...], list[list[tuple[str, int]]]]
-Progress = Callable[[float, str | None], None]
 
 
 def shardings(inspection: Inspection, progress: Progress) -> Lane:
     """The sharding of each value at its line; that of values between is asked of the compiler, as for `intermediates`.
 
-    Raises NoNumbers where nothing was lowered.
+    Raises Unavailable where nothing was lowered.
     """
     values, notes, module = inspection.shardings.values, list[str](), None
     try:
@@ -47,7 +46,7 @@ def shardings(inspection: Inspection, progress: Progress) -> Lane:
 
 
 def dtypes(inspection: Inspection, progress: Progress) -> Lane:
-    """Each change of dtype at its line. Raises NoNumbers where nothing was traced."""
+    """Each change of dtype at its line. Raises Unavailable where nothing was traced."""
     conversions = inspection.dtypes.conversions
     documents = {kind: inspection.documents[kind] for kind in inspection.documents}
     return dtype_margin.lane(documents, inspection._table.freeze(), conversions)
@@ -65,7 +64,7 @@ def exchanges(inspection: Inspection) -> int:
 def warnings(inspection: Inspection, progress: Progress) -> WarnedOf:
     """What is laid anew or gathered whole: at the lines, in itself, and where each stands.
 
-    Raises NoNumbers where nothing was compiled.
+    Raises Unavailable where nothing was compiled.
     """
     found = resharding_warnings.read(inspection.find_collectives(progress), inspection.documents["hlo"])
     lane, places = resharding_warnings.lane(found, inspection.documents)

@@ -18,12 +18,14 @@ from jaxstage_ext.analysis.memory.fit import Device
 from jaxstage_ext.analysis.memory.live_memory import Memory
 from jaxstage_ext.core import captured, jax_private, residuals, stages
 from jaxstage_ext.core.recompile import buffers as memory_look
-from jaxstage_ext.core.recompile.buffers import Assigned, Progress
+from jaxstage_ext.core.recompile.buffers import Assigned
 from jaxstage_ext.core.targets.devices import CATALOGUE, memory_of
 from jaxstage_ext.ir.hlo import buffer_assignment, operations
 from jaxstage_ext.ir.hlo import module as hlo
 from jaxstage_ext.ir.hlo import schedule as hlo_schedule
-from jaxstage_ext.program.cost_inputs import NoNumbers, label, located
+from jaxstage_ext.program.cost_inputs import label, located
+from jaxstage_ext.report.progress import Progress
+from jaxstage_ext.report.unavailable import Unavailable
 from jaxstage_ext.worker import memory_limit
 
 if TYPE_CHECKING:
@@ -60,23 +62,23 @@ def look(inspection: Inspection, progress: Progress | None = None) -> Memory:
     """The memory of an inspection's program, also of one whose compile ran out of it.
 
     Raises:
-      NoNumbers: where nothing was lowered, or XLA gives no buffer assignment.
-      NotOnTarget, TargetError, WorkerDied, JaxRuntimeError: as a compile in the worker does.
+      Unavailable: where nothing was lowered, or XLA gives no buffer assignment.
+      TargetError, WorkerDied, JaxRuntimeError: as a compile in the worker does.
     """
     if stages.unwrap(inspection.lowered) is None:
-        raise NoNumbers(f"{inspection.name} was not lowered here, so its memory is unknown; inspect it anew")
+        raise Unavailable(f"{inspection.name} was not lowered here, so its memory is unknown; inspect it anew")
     return read(inspection, memory_look.look(inspection._staged, progress))
 
 
 def read(inspection: Inspection, assigned: Assigned) -> Memory:
-    """The memory of an inspection from what the worker gave. Raises NoNumbers where that holds no assignment."""
+    """The memory of an inspection from what the worker gave. Raises Unavailable where that holds no assignment."""
     assignment = buffer_assignment.read(assigned.proto)
     if assignment is None:
-        raise NoNumbers(f"XLA gives no buffer assignment of {inspection.name}, so its memory is unknown")
+        raise Unavailable(f"XLA gives no buffer assignment of {inspection.name}, so its memory is unknown")
     ops = operations.read(assignment.module, inspection.__dict__.get("_operations"))
     schedule = hlo_schedule.read(assignment.module, ops)
     if schedule is None:
-        raise NoNumbers(f"XLA has put {inspection.name} into no order, so its memory over time is unknown")
+        raise Unavailable(f"XLA has put {inspection.name} into no order, so its memory over time is unknown")
     where, notes = _places(inspection, assignment.module, ops)
     laid = buffers.read(ops, assignment, schedule, list(where.scope))
     device = _device(inspection, assigned.platform)

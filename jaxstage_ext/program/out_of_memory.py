@@ -13,6 +13,8 @@ from jaxstage_ext.report.errors import StageError
 from jaxstage_ext.report.table import scaled
 
 MARK = "RESOURCE_EXHAUSTED"
+RUN = "run"
+"""The stage of the StageError of a run."""
 _HINT = "`.memory` of this inspection shows what takes the memory."
 _ELSEWHERE = "A statement of the cell raised it. This is the memory of {}, which need not be what asked for more."
 
@@ -29,7 +31,7 @@ def told(error: BaseException, name: str, elsewhere: bool = False) -> StageError
     """
     if not is_one(error):
         return None
-    found = explain("run", error)
+    found = explain(RUN, error)
     if not elsewhere:
         error.add_note(_HINT)
     lines = [found.message, _alive(), *([_ELSEWHERE.format(name)] if elsewhere else [])]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -39,24 +39,25 @@ from jaxstage_ext.ir.hlo import module as hlo
 from jaxstage_ext.ir.hlo.operations import Operations
 from jaxstage_ext.program import cost_inputs, refused_shardings
 from jaxstage_ext.program.summary import short_dtype
+from jaxstage_ext.report.progress import Progress
+from jaxstage_ext.report.unavailable import Unavailable
 
 if TYPE_CHECKING:
     from jaxstage_ext.inspection import Inspection
 
-LOOK = "look"
 NOWHERE = Places(np.zeros(0, np.int64), (), ())
 
 
 def read(inspection: Inspection) -> Shardings:
     """How arguments and results lie on the devices; of a call that JAX refused for that, how they were to lie.
 
-    Raises NoNumbers where nothing was lowered for another reason.
+    Raises Unavailable where nothing was lowered for another reason.
     """
     lowered = stages.unwrap(inspection.lowered)
     if not isinstance(lowered, jax.stages.Lowered):
         if (told := refused_shardings.read(inspection)) is not None:
             return told
-        raise cost_inputs.NoNumbers(f"{inspection.name} was not lowered by JAX itself, so its shardings are not known")
+        raise Unavailable(f"{inspection.name} was not lowered by JAX itself, so its shardings are not known")
     given = value_shardings.of_program(lowered)
     meshes = meshes_of(inspection, given)
     places = places_of(inspection)
@@ -133,18 +134,17 @@ def identified(sharding: Sharding, places: Sequence[Place]) -> Sharding:
 
 
 Asked = tuple[bytes | None, list[str]]
-Progress = Callable[[float, str | None], None]
 
 
 def ask_propagation(inspection: Inspection, progress: Progress | None = None) -> Asked:
     """(the module as the partitioner got it or None, what the partitioner warned of). Compiles once more.
 
-    Raises NotOnTarget where the worker cannot, and what `worker.ask` does.
+    Raises Unavailable where the worker cannot, and what `worker.ask` does.
     """
     prepared = again.prepared(inspection._staged)
     if prepared.devices == 1:
         return None, []
-    how: dict[str, Any] = {"lane": LOOK} | ({"progress": progress} if progress else {})
+    how: dict[str, Any] = {"lane": "recompile"} | ({"progress": progress} if progress else {})
     answer = prepared.ask("propagation", inspection._staged.limits, how=how)
     return answer["after"], answer["warnings"]
 
@@ -172,7 +172,7 @@ def _intermediates(inspection: Inspection) -> tuple[Value, ...]:
 
 
 def collectives(inspection: Inspection, progress: Progress | None = None) -> Collectives:
-    """The collectives of the optimised module. Raises NoNumbers where there is none.
+    """The collectives of the optimised module. Raises Unavailable where there is none.
 
     What caused them is asked of the compiler once more; where that fails the table says why it is unknown.
     """

@@ -17,7 +17,7 @@ from jaxstage_ext.core.targets import gpu_descriptions, packages
 from jaxstage_ext.core.targets.cross_compile import Executable
 from jaxstage_ext.core.targets.devices import CATALOGUE, memory_of
 from jaxstage_ext.core.targets.target import Target
-from jaxstage_ext.program import tabs
+from jaxstage_ext.program import stage_wording, tabs
 from jaxstage_ext.program.xla_analyses import Analyses, Figure
 from jaxstage_ext.report.table import scaled
 
@@ -276,7 +276,7 @@ def _out(inspection: Inspection) -> Any:
 
 def _stage(inspection: Inspection, stage: stages.Stage, running: bool) -> dict[str, Any]:
     count = _COUNTS[stage.name](inspection, running) if stage.state == stages.DONE and stage.value is not None else None
-    note = stage.note
+    note = stage_wording.note(stage)
     if stage.state == stages.DONE and stage.value is None:
         note = f"{inspection.name} gives no {stage.name} of its own"
     return {

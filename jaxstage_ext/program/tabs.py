@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import jax
 
 from jaxstage_ext.analysis.sharding import refusals
-from jaxstage_ext.core import jax_private, stages
+from jaxstage_ext.core import jax_private, stage_list, stages
 from jaxstage_ext.program import out_of_memory as exhausted
 
 if TYPE_CHECKING:
@@ -18,7 +18,9 @@ if TYPE_CHECKING:
 def out_of_memory(inspection: Inspection) -> bool:
     """Whether the compile, or a run, ended because the device has not enough memory for the program."""
     error = inspection.error
-    return error is not None and error.stage in ("compile", "run") and exhausted.MARK in error.message
+    if error is None or exhausted.MARK not in error.message:
+        return False
+    return error.stage == exhausted.RUN or stage_list.makes_executable(error.stage)
 
 
 def of(inspection: Inspection) -> list[str]:
@@ -35,7 +37,7 @@ def of(inspection: Inspection) -> list[str]:
         "dtypes": _changes_dtypes(inspection),
         "passes": compiled,
         "machine": compiled,
-        "options": inspection.stage == "compile",
+        "options": stage_list.makes_executable(inspection.stage),
     }
     return [name for name, has in there.items() if has]
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from jaxstage_ext.core.targets.cross_compile import NoFigure
+from jaxstage_ext.report.unavailable import Unavailable
 
 _PEAK = "peak_memory_in_bytes"
 _SIZES = ("argument_size_in_bytes", "output_size_in_bytes", "temp_size_in_bytes")
@@ -57,7 +57,7 @@ def of(compiled: Any) -> Analyses:
 def _asked(analysis: Callable[[], Any]) -> tuple[Any, str]:
     try:
         return analysis(), _NONE
-    except NoFigure as reason:
+    except Unavailable as reason:
         return None, str(reason)
     except Exception as error:
         text = " ".join(str(error).split())

@@ -53,5 +53,5 @@ HEAD = {
     "columns": [{"name": name, "dtype": column.dtype.str} for name, column in COLUMNS.items()],
 }  # fmt: skip
 PACKED = [pack(np.ascontiguousarray(column).tobytes()) for column in COLUMNS.values()]
-dispatch._METHODS["memory"] = lambda inspections, params: (HEAD, PACKED)
-dispatch._METHODS["memory at"] = lambda inspections, params: ({"live": 1, "table": TABLE}, [])
+dispatch.METHODS["memory"] = lambda inspections, params: (HEAD, PACKED)
+dispatch.METHODS["memory at"] = lambda inspections, params: ({"live": 1, "table": TABLE}, [])

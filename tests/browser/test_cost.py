@@ -81,7 +81,7 @@ def test_every_section_of_a_transformer_step(step: NotebookPage, section: str, t
     open_cost(panel, section)
     panel.root.locator(SECTIONS[section]).first.wait_for(timeout=LOOK_MS)
     verdict = panel.root.locator(".jxs-verdict").inner_text()
-    assert "of the least time that TPU v5e can take" in verdict
+    assert "lower bound on TPU v5e" in verdict
     panel.root.scroll_into_view_if_needed()
     step.page.wait_for_timeout(300)
     step.screenshot(f"cost-{section}-{theme}")

@@ -123,7 +123,7 @@ def test_a_target_that_failed_is_one_line_among_the_others() -> None:
     table = jaxstage_ext.inspect(calls_back, X, target=["cpu:1", "v5e:2x2"]).compare()
     failed = row(table, "v5e:2x2")
     assert failed.error is not None
-    assert failed.error.startswith("lower failed: NotOnTarget: the program calls back into Python")
+    assert failed.error.startswith("lower failed: Unavailable: the program calls back into Python")
     assert failed.cells["memory"] == Cell(None, "unknown", "lower failed")
     assert row(table, "cpu:1").cells["memory"].value is not None
     assert "v5e:2x2: lower failed" in str(table)

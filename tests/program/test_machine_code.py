@@ -21,12 +21,12 @@ from golden.record import load_programs
 import jaxstage_ext
 from jaxstage_ext.core.targets import packages
 from jaxstage_ext.core.targets.prepared import Prepared
-from jaxstage_ext.core.targets.requests import NotOnTarget
 from jaxstage_ext.inspection import Inspection
-from jaxstage_ext.program.kernels import KernelError, Kernels
+from jaxstage_ext.program.kernels import Kernels
+from jaxstage_ext.report.unavailable import Unavailable
 from jaxstage_ext.store import cache
 from jaxstage_ext.worker import pool
-from jaxstage_ext.worker.inside import disassemble
+from jaxstage_ext.worker.inside import disassemble, nvidia_tools
 
 PROGRAMS = load_programs().PROGRAMS
 NEEDED = {"v5e:2x2": "tpu", "h100": "cuda"}
@@ -52,7 +52,7 @@ def inspected(target: str, name: str) -> Inspection:
     function, *arguments = made[name]() if name in made else flat(*PROGRAMS[name])
     try:
         return jaxstage_ext.inspect(function, *arguments, target=target)
-    except NotOnTarget as refused:
+    except Unavailable as refused:
         if "JAX 0.12's does" not in str(refused):
             raise
         pytest.skip(str(refused))
@@ -104,8 +104,8 @@ def test_cpu_instructions_are_as_many_as_objdump_lists(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("tool", ["capstone", "objdump"])
 def test_both_disassemblers_agree_on_counts_and_calls(tool: str) -> None:
-    if tool not in (disassemble.disassembler(), "objdump") or (tool == "objdump" and not shutil.which(tool)):
-        unavailable(f"{tool} is not installed: {disassemble.CAPSTONE_PIP}")
+    if tool not in (packages.disassembler(), "objdump") or (tool == "objdump" and not shutil.which(tool)):
+        unavailable(f"{tool} is not installed: {packages.CAPSTONE_PIP}")
     objects = {name: part["object"] for name, part in parts(kernels("cpu:1", "scan")).items()}
     found = disassemble.disassemble(objects, tool)
     other = kernels("cpu:1", "scan")
@@ -152,7 +152,7 @@ def test_library_calls_have_no_kernel_and_say_so() -> None:
     assert row.name == ""
     assert row.figures.code_bytes is row.figures.instructions is None
     assert "a library or XLA's runtime" in str(row.figures.reason)
-    with pytest.raises(KernelError, match="convolution has no assembly: no kernel of this program"):
+    with pytest.raises(Unavailable, match="convolution has no assembly: no kernel of this program"):
         row.text("asm")
 
 
@@ -214,7 +214,7 @@ def test_spills_are_counted() -> None:
     )
     from jaxstage_ext.ir import ptx
 
-    found = disassemble.assemble({"tight": zlib.compress(text.encode())}, tool("ptxas"))["tight"]
+    found = nvidia_tools.assemble({"tight": zlib.compress(text.encode())}, tool("ptxas"))["tight"]
     said = ptx.resources(found["log"])["tight"]
     assert said.spill_stores > 0
     assert said.spill_loads > 0
@@ -247,7 +247,7 @@ def test_a_library_gemm_is_a_step_without_a_kernel() -> None:
         inspection = jaxstage_ext.inspect(
             *SOFTMAX, target="h100", compiler_options={"xla_gpu_enable_triton_gemm": False}
         )
-    except NotOnTarget as refused:
+    except Unavailable as refused:
         pytest.skip(str(refused))
     row = next(row for row in inspection.kernels.rows if not row.name)
     assert row.kind == "custom-call to __cublas$lt$matmul"
@@ -274,7 +274,7 @@ def test_a_pallas_kernel_for_tpus_is_shown_with_its_own_source_lines() -> None:
     assert source.line == doubled.__code__.co_firstlineno + 1
     others = [row for row in inspection.kernels.rows if row.kind != "Pallas"]
     assert others
-    with pytest.raises(KernelError, match="has no Mosaic: not a Pallas kernel"):
+    with pytest.raises(Unavailable, match="has no Mosaic: not a Pallas kernel"):
         others[0].text("mosaic")
 
 
@@ -300,7 +300,7 @@ def test_kernels_are_found_by_symbol_and_by_instruction_and_misspellings_are_tol
     assert table[row.instructions[0]] is table[row.name] is row
     with pytest.raises(KeyError, match=r"no kernel and no HLO instruction 'fusion\.99'"):
         table["fusion.99"]
-    with pytest.raises(KernelError, match=r"'ptx' is no stage of .*; there are llvm0, llvm, asm"):
+    with pytest.raises(Unavailable, match=r"'ptx' is no stage of .*; there are llvm0, llvm, asm"):
         row.text("ptx")
 
 
@@ -313,7 +313,7 @@ def test_the_table_in_pandas_keeps_unknown_unknown() -> None:
 
 def test_nothing_compiled_is_said_in_one_line() -> None:
     inspection = jaxstage_ext.inspect(jnp.sin, 1.0, stage="lower")
-    with pytest.raises(KernelError, match="was not compiled here"):
+    with pytest.raises(Unavailable, match="was not compiled here"):
         _ = inspection.kernels
 
 
@@ -321,7 +321,7 @@ def test_a_missing_tool_is_named_with_its_pip_command(monkeypatch: pytest.Monkey
     from jaxstage_ext.program import kernel_rows
 
     table = kernels("cpu:1", "spread_out")
-    monkeypatch.setattr(disassemble, "disassembler", lambda: None)
+    monkeypatch.setattr(packages, "disassembler", lambda: None)
     program = table.rows[0].source
     name = next(row.name for row in table.rows if row.name)
     lacks = kernel_rows._lacks("asm", parts(table)[name])

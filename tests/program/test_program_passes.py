@@ -224,7 +224,7 @@ def test_a_second_inspection_of_the_same_program_asks_no_compiler(monkeypatch: p
 
 
 def test_a_look_that_is_stopped_leaves_the_next_one_fine(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(process, "_TOLD", 0.0)
+    monkeypatch.setattr(process, "_REPORT", 0.0)
 
     class Stop(Exception):
         pass
@@ -245,7 +245,7 @@ def test_a_look_that_is_stopped_leaves_the_next_one_fine(monkeypatch: pytest.Mon
 
 def test_nothing_stays_in_the_workers_folder() -> None:
     looked_at("local")
-    place = pool._places["cpu/look"].worker
+    place = pool._slots["cpu/recompile"].worker
     assert place is not None
     assert [path.name for path in place.folder.iterdir() if path.is_dir()] == []
     assert "hlo_pass_pipeline" not in (place.folder / "log").read_text()

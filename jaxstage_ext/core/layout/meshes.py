@@ -62,10 +62,13 @@ def layout(
     inputs: Any,
     outputs: Any,
     targets: Sequence[Target],
-    stage: str,
+    compiled: bool,
     names: tuple[str, str, str] = ("mesh", "in_specs", "out_specs"),
 ) -> Layout | None:
-    """The Layout of what was given; None where nothing was. Raises MeshError as `build`, and for specs without mesh."""
+    """The layout of a call; None where neither a mesh nor PartitionSpecs are given.
+
+    Raises MeshError as `build`, and for PartitionSpecs without a mesh.
+    """
     inputs = () if inputs is None else inputs
     if mesh is None:
         given = names[1] if is_some(inputs) else names[2] if outputs is not None else None
@@ -74,7 +77,7 @@ def layout(
         return None
     if not isinstance(inputs, PartitionSpec | Mapping | tuple | list):
         raise MeshError(f"{names[1]} is a tuple, a dict by name or one PartitionSpec, not {inputs!r:.60}")
-    return Layout(build(mesh, targets, stage), inputs, outputs, names)
+    return Layout(build(mesh, targets, compiled), inputs, outputs, names)
 
 
 def is_some(inputs: Any) -> bool:
@@ -104,11 +107,11 @@ def _checked(axes: Mapping[Any, Any]) -> dict[str, int]:
     return dict(axes)
 
 
-def build(given: Any, targets: Sequence[Target], stage: str) -> Mesh | AbstractMesh:
-    """The mesh of a text, of axis sizes by name, or of one that JAX made, for these targets.
+def build(given: Any, targets: Sequence[Target], compiled: bool) -> Mesh | AbstractMesh:
+    """The mesh that is given as text, as axis sizes by name, or as a mesh of JAX's, for these targets.
 
-    It has the kernel's own devices where one of the targets is local, else none.
-    Raises MeshError where it is none, or larger than a target.
+    It has the kernel's own devices where one of the targets is local, otherwise none.
+    Raises MeshError for anything else, and for a mesh that the call is compiled for and that is larger than a target.
     """
     if isinstance(given, Mesh | AbstractMesh):
         mesh: Mesh | AbstractMesh = given
@@ -117,7 +120,7 @@ def build(given: Any, targets: Sequence[Target], stage: str) -> Mesh | AbstractM
         mesh = AbstractMesh(tuple(axes.values()), tuple(axes), axis_types=(AxisType.Auto,) * len(axes))
     else:
         raise MeshError(f"a mesh is text such as 'data=4,model=2', a dict of sizes or a jax Mesh, not {given!r:.60}")
-    for target in targets if stage == "compile" else ():
+    for target in targets if compiled else ():
         _check_room(mesh, target)
     here = any(target.is_local for target in targets) and mesh.size <= jax.device_count()
     return _on_devices(mesh) if here and isinstance(mesh, AbstractMesh) else mesh

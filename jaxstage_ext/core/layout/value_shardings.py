@@ -17,8 +17,10 @@ from typing import Any
 import jax
 from jax.sharding import Mesh, NamedSharding, PartitionSpec, SingleDeviceSharding
 
-from jaxstage_ext.core import jax_private, stages
+from jaxstage_ext.core import jax_private
 from jaxstage_ext.core.jax_private import shardings
+from jaxstage_ext.core.stageable import unwrap
+from jaxstage_ext.core.staged import LOWER, Staged
 from jaxstage_ext.core.targets import placement
 
 Plain = dict[str, Any]
@@ -141,12 +143,12 @@ def device(one: Any) -> Device:
     return Device(int(told["id"]), told.get("process_index"), place, told.get("core_on_chip"))
 
 
-def of_devices(staged: stages.Staged) -> list[Device]:
+def of_devices(staged: Staged) -> list[Device]:
     """The devices that a staged call runs on, in the order of its device assignment.
 
     For an absent target the compiler is asked; raises what `remote.ask` does. Empty where nothing was lowered.
     """
-    lowered = stages.unwrap(staged.value("lower"))
+    lowered = unwrap(staged.value(LOWER))
     if not isinstance(lowered, jax.stages.Lowered):
         return []
     placed = jax_private.placed(lowered, staged.call.fn)

@@ -22,13 +22,13 @@ from jaxstage_ext.core.targets.target import Target
 
 LOAD, SAVE = "xla_gpu_load_autotune_results_from", "xla_gpu_dump_autotune_results_to"
 HOW: Mapping[str, Any] = {
-    "lane": "throw-away",
+    "lane": "one request",
     "environment": {
         "TF_CPP_MIN_LOG_LEVEL": "0",
         "TF_CPP_VMODULE": "config_assigner_pass=1,autotuner_pass=1,autotuner_cache_interface=1,autotuner_cache=2",
     },
 }
-"""How a worker is asked for a compile with results: alone, and with the log that `worker_main` counts them in."""
+"""How a worker is asked for a compile with results: alone, and with the log that the worker counts them in."""
 _LARGEST = 256 << 20
 _DNN = re.compile(r", DNN version: ([\d.]+)$")
 

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from jaxstage_ext.core import stages
 from jaxstage_ext.core.recompile import program
 from jaxstage_ext.core.targets.prepared import Prepared
+from jaxstage_ext.report.progress import Progress
 from jaxstage_ext.store import cache
 from jaxstage_ext.worker import pool
-
-Progress = Callable[[float, str | None], None]
 
 
 @dataclass(frozen=True)
@@ -36,14 +35,14 @@ def look(staged: stages.Staged, progress: Progress | None = None) -> Assigned:
     `progress` is told the seconds and the pass that is reached; what it raises ends the look.
 
     Raises:
-      NotOnTarget, TargetError, worker.WorkerDied, jax.errors.JaxRuntimeError: as `Prepared.ask`.
+      Unavailable, TargetError, worker.WorkerDied, jax.errors.JaxRuntimeError: as `Prepared.ask`.
     """
     prepared = program.prepared(staged)
     key = prepared.key("memory")
     if key and (found := cache.load(key)) is not None:
         head, [proto] = found
         return Assigned(prepared.target.platform, prepared.ours(proto), head["stats"], head["error"])
-    answer = prepared.ask("memory", staged.limits, how={"lane": pool.LOOK, "progress": progress})
+    answer = prepared.ask("memory", staged.limits, how={"lane": pool.RECOMPILE, "progress": progress})
     _keep(key, prepared, answer)
     return Assigned(prepared.target.platform, **answer)
 

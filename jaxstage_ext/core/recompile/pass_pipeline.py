@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import threading
-from collections.abc import Callable
 from typing import Any
 
 from jaxstage_ext.core import stages
@@ -15,13 +14,13 @@ from jaxstage_ext.ir.passes import pass_document
 from jaxstage_ext.ir.passes import pipeline as passes
 from jaxstage_ext.ir.source import FrameTable
 from jaxstage_ext.report.document import Document
+from jaxstage_ext.report.progress import Progress
 from jaxstage_ext.store import cache
 from jaxstage_ext.store.lru import Lru
 from jaxstage_ext.worker import pool
 
 _KEPT = 100_000_000
 """Characters of documents that are kept for each inspection."""
-Progress = Callable[[float, str | None], None]
 
 
 def look(staged: stages.Staged, progress: Progress | None = None) -> passes.Pipeline:
@@ -30,12 +29,12 @@ def look(staged: stages.Staged, progress: Progress | None = None) -> passes.Pipe
     `progress` is told the seconds and the pass that is reached; what it raises ends the look.
 
     Raises:
-      NotOnTarget, TargetError, worker.WorkerDied, jax.errors.JaxRuntimeError: as `Prepared.ask`.
+      Unavailable, TargetError, worker.WorkerDied, jax.errors.JaxRuntimeError: as `Prepared.ask`.
     """
     prepared = program.prepared(staged)
     key = _key(prepared)
     if (found := cache.load(key)) is None:
-        how = {"lane": pool.LOOK, "progress": progress}
+        how = {"lane": pool.RECOMPILE, "progress": progress}
         answer = prepared.ask("passes", staged.limits, how=how)
         found = answer["head"], answer["parts"]
         if not answer["head"]["notes"]:

@@ -4,26 +4,27 @@ from __future__ import annotations
 
 import jax
 
-from jaxstage_ext.core import stages
+from jaxstage_ext.core.stageable import unwrap
+from jaxstage_ext.core.staged import LOWER, Staged
 from jaxstage_ext.core.targets import cross_compile
 from jaxstage_ext.core.targets.prepared import Prepared, prepare
-from jaxstage_ext.core.targets.requests import NotOnTarget
 from jaxstage_ext.core.targets.target import TargetError
+from jaxstage_ext.report.unavailable import Unavailable
 
 
-def prepared(staged: stages.Staged) -> Prepared:
+def prepared(staged: Staged) -> Prepared:
     """What the worker compiles to see what the compile stage saw: the same module and options, on the same devices.
 
-    Raises NotOnTarget, with the reason, where the worker cannot: nothing was lowered, or the kernel's own device is
+    Raises Unavailable, with the reason, where the worker cannot: nothing was lowered, or the kernel's own device is
     no CPU.
     """
-    lowered = stages.unwrap(staged.value("lower"))
+    lowered = unwrap(staged.value(LOWER))
     if not isinstance(lowered, jax.stages.Lowered):
-        raise NotOnTarget("there is no lowered module of JAX's own to compile once more")
+        raise Unavailable("there is no lowered module of JAX's own to compile once more")
     try:
         target = cross_compile.isolated(staged.target)
     except TargetError:
-        raise NotOnTarget(
+        raise Unavailable(
             f"this kernel holds a {jax.default_backend()}, which a second process would disturb; inspect the function "
             "with the same device as a target, such as -t h100"
         ) from None

@@ -13,8 +13,9 @@ import jax
 from jaxstage_ext.core.options import autotune
 from jaxstage_ext.core.targets import packages
 from jaxstage_ext.core.targets.prepared import Prepared, prepare
-from jaxstage_ext.core.targets.requests import Limits, NotOnTarget
+from jaxstage_ext.core.targets.requests import Limits
 from jaxstage_ext.core.targets.target import Target, TargetError
+from jaxstage_ext.report.unavailable import Unavailable
 from jaxstage_ext.store import cache
 
 _CALLBACK = "is different from the lowering platform"
@@ -22,10 +23,6 @@ _LIBRARY_CALL = re.compile(r'custom_call_target="([^"]+)"')
 _PARTS = ("text", "proto")
 _HEAD = {"seconds", "cost", "memory", "absent"}
 _NO_GPU = ("No supported GPU devices found", "Unknown backend")
-
-
-class NoFigure(ValueError):
-    """An analysis that the compiler does not give, or not truly; the text says why."""
 
 
 @dataclass(frozen=True)
@@ -57,17 +54,17 @@ class Executable:
         return self.text
 
     def cost_analysis(self) -> Mapping[str, float] | None:
-        """XLA's cost analysis, as of `jax.stages.Compiled`. Raises NoFigure with the reason where there is none."""
+        """XLA's cost analysis, as of `jax.stages.Compiled`. Raises Unavailable with the reason where there is none."""
         value, reason = self.cost
         if reason:
-            raise NoFigure(reason)
+            raise Unavailable(reason)
         return value
 
     def memory_analysis(self) -> Any:
-        """XLA's memory statistics as attributes. Raises NoFigure with the reason where there are none."""
+        """XLA's memory statistics as attributes. Raises Unavailable with the reason where there are none."""
         value, reason = self.memory
         if reason or value is None:
-            raise NoFigure(reason or "the compiler gives none")
+            raise Unavailable(reason or "the compiler gives none")
         return SimpleNamespace(**value)
 
 
@@ -98,17 +95,17 @@ def here(target: Target) -> Target:
 def lower(traced: Any, target: Target) -> Any:
     """The `jax.stages.Lowered` of a trace for the target's platform, without its devices."""
     if not isinstance(traced, jax.stages.Traced):
-        raise NotOnTarget(f"{target} needs JAX's own trace of the function, and there is none")
+        raise Unavailable(f"{target} needs JAX's own trace of the function, and there is none")
     try:
         return traced.lower(lowering_platforms=(target.platform,))
     except (ValueError, RuntimeError) as error:
         if any(words in str(error) for words in _NO_GPU):
-            raise NotOnTarget(
+            raise Unavailable(
                 f"lowering this program asks the device itself (Pallas for GPUs does), and {target} is not here"
             ) from error
         if _CALLBACK not in str(error):
             raise
-        raise NotOnTarget(
+        raise Unavailable(
             "the program calls back into Python (jax.debug.print, pure_callback, io_callback), and JAX lowers that "
             f"only beside the device itself; {target} is not here. Leave the callback out, or use cpu:N"
         ) from error
@@ -120,7 +117,7 @@ def compile(  # noqa: A001
     """Compile in the worker what `fn` was lowered to.
 
     Raises:
-      NotOnTarget: for what the target cannot do, with the reason.
+      Unavailable: for what the target cannot do, with the reason.
       TargetError: where a package is missing.
       worker.WorkerDied: when XLA crashed, hung or ate its memory.
       jax.errors.JaxRuntimeError: XLA's own error.

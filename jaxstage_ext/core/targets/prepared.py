@@ -12,8 +12,9 @@ from typing import Any
 from jaxstage_ext.core import executables, jax_private
 from jaxstage_ext.core.options import autotune, build_options
 from jaxstage_ext.core.targets import gpu_descriptions, packages, placement, requests
-from jaxstage_ext.core.targets.requests import USUAL, Limits, NotOnTarget
+from jaxstage_ext.core.targets.requests import USUAL, Limits
 from jaxstage_ext.core.targets.target import Target
+from jaxstage_ext.report.unavailable import Unavailable
 from jaxstage_ext.store import cache
 
 _KERNEL = re.compile(rb"ipykernel_\d+")
@@ -85,11 +86,11 @@ def _nameless(kernel: bytes) -> bytes:
 def prepare(lowered: Any, fn: Any, target: Target, limits: Limits, given: Mapping[str, Any]) -> Prepared:
     """What `fn` was lowered to, with the compile options `given`, for a target other than local.
 
-    Raises NotOnTarget where its mesh is larger than the target, BuildOptionError where options contradict it.
+    Raises Unavailable where its mesh is larger than the target, BuildOptionError where options contradict it.
     """
     placed, room = jax_private.placed(lowered, fn), target.devices or 0
     if placed.count > room:
-        raise NotOnTarget(
+        raise Unavailable(
             f"the program's mesh has {placed.count:,} devices, but {target} has {room:,}; use a smaller mesh or a "
             "larger target"
         )

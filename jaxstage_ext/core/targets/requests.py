@@ -10,15 +10,12 @@ import jax
 
 from jaxstage_ext.core.targets import gpu_descriptions, packages
 from jaxstage_ext.core.targets.target import TPUS, Target
+from jaxstage_ext.report.unavailable import Unavailable
 
 _UNREGISTERED = re.compile(
     r"No (?:FFI handler|registered implementation)[^\n]*?(?:for (?:custom call to )?)([\w.$@\"]+)"
 )
 _HOST = re.compile(r'not divisible by [^"]*"([\dx]+)"')
-
-
-class NotOnTarget(RuntimeError):
-    """The program cannot be lowered or compiled for the target; the text says why."""
 
 
 @dataclass(frozen=True)
@@ -36,7 +33,7 @@ def ask(target: Target, request: dict[str, Any], limits: Limits = USUAL, **how: 
     """The answer of the target's worker to a request that names its method; `how` is as in `worker.ask`.
 
     Raises:
-      NotOnTarget: for what the target cannot do, with the reason.
+      Unavailable: for what the target cannot do, with the reason.
       TargetError: where a package is missing.
       worker.WorkerDied: when the compiler crashed, hung or ate its memory.
       jax.errors.JaxRuntimeError: XLA's own error.
@@ -61,21 +58,21 @@ def _explained(failed: Any, target: Target) -> Exception:
     text = str(failed)
     if unregistered := _UNREGISTERED.search(text):
         name = unregistered[1].strip('"')
-        return NotOnTarget(
+        return Unavailable(
             f"the program calls {name}, a custom call that only this kernel knows (registered with jax.ffi); "
             f"it cannot be compiled for {target} in another process"
         )
     if failed.type == "KeyError" and target.platform == "cuda":
         version = packages.find("cuda").version
-        return NotOnTarget(f"the installed CUDA plugin {version} describes no {target.kind}; JAX 0.12's does")
+        return Unavailable(f"the installed CUDA plugin {version} describes no {target.kind}; JAX 0.12's does")
     if hosts := _HOST.search(text):
-        return NotOnTarget(
+        return Unavailable(
             f"the installed libtpu {packages.find('tpu').version} builds {target.kind} from hosts of {hosts[1]} chips, "
             f"and {target} is no multiple of that; {TPUS[target.kind]} is one"
         )
     if "Invalid TPU external name" in text:
         version = packages.find("tpu").version
-        return NotOnTarget(f"the installed libtpu {version} knows no {target.kind}; %targets lists what it knows")
+        return Unavailable(f"the installed libtpu {version} knows no {target.kind}; %targets lists what it knows")
     kind = jax.errors.JaxRuntimeError if failed.type in ("JaxRuntimeError", "XlaRuntimeError") else RuntimeError
     if failed.type == "MemoryError":
         kind = MemoryError

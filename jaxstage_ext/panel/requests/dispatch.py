@@ -53,11 +53,11 @@ def answer(inspections: Inspections, method: str, params: Params) -> Answer:
 
     Raises BadRequest when the method or a parameter is not as it must be.
     """
-    if not isinstance(method, str) or method not in _METHODS:
-        raise BadRequest(f"unknown method {quoted(method)}; there are {', '.join(_METHODS)}")
+    if not isinstance(method, str) or method not in METHODS:
+        raise BadRequest(f"unknown method {quoted(method)}; there are {', '.join(METHODS)}")
     if not isinstance(params, Mapping):
         raise BadRequest(f"params of {method!r} must be an object, not {quoted(params)}")
-    return _METHODS[method](inspections, params)
+    return METHODS[method](inspections, params)
 
 
 def reply(inspections: Inspections, request: Any) -> Answer:
@@ -173,13 +173,13 @@ def _get_script(inspections: Inspections, params: Params) -> Answer:
 
 def _cancel(inspections: Inspections, params: Params) -> Answer:
     """Stop the slow look that another request of these parameters, and the method `of`, has begun."""
-    method = _METHODS.get(text(params, "of"))
+    method = METHODS.get(text(params, "of"))
     if not isinstance(method, jobs.Slow):
         raise BadRequest(f"{quoted(params['of'])} is no look that can be stopped")
     return {"stopped": method.stop(inspections, {k: v for k, v in params.items() if k != "of"})}, []
 
 
-_METHODS: dict[str, Method] = {
+METHODS: dict[str, Method] = {
     "document": _get_document,
     "page": _get_page,
     "columns": _get_columns,

@@ -6,7 +6,8 @@ from typing import Any
 
 from jaxstage_ext.panel import jobs
 from jaxstage_ext.panel.params import Answer, BadRequest, Inspections, Method, Params, inspection, quoted, text
-from jaxstage_ext.program.kernels import TITLES, KernelError
+from jaxstage_ext.program.kernels import TITLES
+from jaxstage_ext.report.unavailable import Unavailable
 from jaxstage_ext.views.kernel_table import value
 
 MOST_INSTRUCTIONS = 200
@@ -63,7 +64,7 @@ def _text(inspections: Inspections, params: Params, progress: jobs.Progress) -> 
         raise BadRequest(f"there is no kernel {quoted(name)}")
     try:
         document = row.document(stage, progress.heard)
-    except KernelError as error:
+    except Unavailable as error:
         raise BadRequest(str(error)) from None
     return {"kind": kind, "title": title(kind), "lines": len(document), "bytes": len(document.text)}, []
 

@@ -13,9 +13,9 @@ from magic_shell import Shell, fresh_shell
 import jaxstage_ext
 from jaxstage_ext.core.targets import packages
 from jaxstage_ext.core.targets.devices import CATALOGUE
-from jaxstage_ext.core.targets.requests import NotOnTarget
 from jaxstage_ext.core.targets.target import GPUS, TPUS, TargetError, parse, parse_all
 from jaxstage_ext.inspection import Inspection
+from jaxstage_ext.report.unavailable import Unavailable
 
 W, X = jnp.ones((4, 3)), jnp.ones((2, 4))
 
@@ -149,14 +149,14 @@ def test_one_target_that_fails_leaves_the_others(monkeypatch: pytest.MonkeyPatch
     assert inspection.error is None
     assert "num_partitions=4" in inspection.documents["hlo"].text
     error = inspection.targets["cpu:2"].error
-    assert (error.stage, error.type) == ("compile", "NotOnTarget")
+    assert (error.stage, error.type) == ("compile", "Unavailable")
     assert error.message == ("the program's mesh has 4 devices, but cpu:2 has 2; use a smaller mesh or a larger target")
 
 
 def test_a_mesh_larger_than_the_target_is_raised_in_one_line() -> None:
     mesh = AbstractMesh((8,), ("d",))
     shape = jax.ShapeDtypeStruct((8, 8), jnp.float32, sharding=NamedSharding(mesh, PartitionSpec("d")))
-    with pytest.raises(NotOnTarget, match="mesh has 8 devices, but cpu:4 has 4"):
+    with pytest.raises(Unavailable, match="mesh has 8 devices, but cpu:4 has 4"):
         jaxstage_ext.inspect(jnp.sum, shape, target="cpu:4")
 
 
@@ -166,7 +166,7 @@ def test_a_callback_for_an_absent_device_is_explained_before_anything_is_compile
         return x + 1
 
     assert jaxstage_ext.inspect(talks, W, target="cpu:2").error is None
-    with pytest.raises(NotOnTarget, match="calls back into Python"):
+    with pytest.raises(Unavailable, match="calls back into Python"):
         jaxstage_ext.inspect(talks, W, target="v5e:2x2", stage="lower")
 
 
@@ -185,7 +185,7 @@ def test_linear_algebra_compiles_as_it_does_here() -> None:
 def test_a_custom_call_that_only_the_kernel_knows_is_explained() -> None:
     jax.ffi.register_ffi_target("jaxstage_test_only", _capsule(), platform="cpu", api_version=1)
     called = jax.ffi.ffi_call("jaxstage_test_only", jax.ShapeDtypeStruct((4,), jnp.float32))
-    with pytest.raises(NotOnTarget, match="jaxstage_test_only, a custom call that only this kernel knows"):
+    with pytest.raises(Unavailable, match="jaxstage_test_only, a custom call that only this kernel knows"):
         jaxstage_ext.inspect(lambda x: called(x), jnp.ones(4), target="cpu:1")
 
 
@@ -229,7 +229,7 @@ def test_every_tpu_that_is_offered_compiles(target: str) -> None:
 def test_a_topology_that_hosts_cannot_make_is_explained() -> None:
     needs("tpu")
     with pytest.raises(
-        NotOnTarget, match=r"v5e from hosts of 2x2x1 chips, and v5e:3x3 is no multiple of that; v5e:2x2 is one"
+        Unavailable, match=r"v5e from hosts of 2x2x1 chips, and v5e:3x3 is no multiple of that; v5e:2x2 is one"
     ):
         jaxstage_ext.inspect(loss, W, X, target="v5e:3x3")
 
@@ -262,7 +262,7 @@ def test_a_pallas_kernel_for_an_absent_gpu_is_explained() -> None:
 
     if jax.__version_info__ < (0, 12):
         pytest.skip("this JAX lowers Pallas for GPUs without asking one")
-    with pytest.raises(NotOnTarget, match="Pallas for GPUs"):
+    with pytest.raises(Unavailable, match="Pallas for GPUs"):
         jaxstage_ext.inspect(double, jnp.ones((256, 128)), target="h100", stage="lower")
 
 

@@ -18,7 +18,7 @@ from golden.record import load_programs
 from jax.sharding import AbstractMesh, Mesh, NamedSharding, PartitionSpec
 
 import jaxstage_ext
-from jaxstage_ext.core.targets.requests import NotOnTarget
+from jaxstage_ext.report.unavailable import Unavailable
 from jaxstage_ext.store import cache
 
 TESTS = Path(__file__).parents[2]
@@ -74,7 +74,7 @@ def test_absent_devices_in_the_worker_give_what_jax_gives(target: str, name: str
 def test_a_callback_is_refused_with_its_reason(target: str) -> None:
     needs(target)
     function, arguments = PROGRAMS["callback"]
-    with pytest.raises(NotOnTarget, match="calls back into Python"):
+    with pytest.raises(Unavailable, match="calls back into Python"):
         text_for(target, function, *arguments)
 
 

@@ -19,8 +19,8 @@ from jaxstage_ext.analysis.cost import roofline
 from jaxstage_ext.panel import assets
 from jaxstage_ext.panel.params import BadRequest
 from jaxstage_ext.panel.requests import dispatch
-from jaxstage_ext.program.cost_inputs import NoNumbers
 from jaxstage_ext.report.table import Column, Table
+from jaxstage_ext.report.unavailable import Unavailable
 
 NAN = math.nan
 WORK = cost(
@@ -177,7 +177,7 @@ def test_why_nothing_can_be_counted_is_told_in_one_line(inspection: Any) -> None
     class Without(fakes.FakeInspection):
         @property
         def cost(self) -> Any:
-            raise NoNumbers("f has no optimised HLO to count")
+            raise Unavailable("f has no optimised HLO to count")
 
     for method, more in (("ledger", {}), ("cost", {}), ("cost_groups", {"group": "line"}), ("roofline", {})):
         with pytest.raises(BadRequest, match=r"^f has no optimised HLO to count$"):

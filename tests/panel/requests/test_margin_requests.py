@@ -14,7 +14,7 @@ from jaxstage_ext.analysis.margin.line_values import Lane, Mark
 from jaxstage_ext.analysis.margin.resharding_warnings import Warned
 from jaxstage_ext.panel.params import BadRequest
 from jaxstage_ext.panel.requests import dispatch, margin_requests
-from jaxstage_ext.program.cost_inputs import NoNumbers
+from jaxstage_ext.report.unavailable import Unavailable
 
 YOURS, THEIRS = Mark("x,·", "you", "<b>P('x', None)</b>: your choice"), Mark("·", "compiler", "P(None)")
 LANE = Lane({"python": {2: YOURS, 3: THEIRS}, "hlo": {8: YOURS}}, ("A note.",))
@@ -64,7 +64,7 @@ def test_what_cannot_be_is_said_in_one_line(inspection: Any) -> None:
         ask(inspection, "lane", lane="heat")
 
     def refuse(*_: Any) -> None:
-        raise NoNumbers("f was not lowered")
+        raise Unavailable("f was not lowered")
 
     inspection.lane = inspection.warnings = refuse
     for method, params in (("lane", {"lane": "sharding"}), ("warnings", {})):

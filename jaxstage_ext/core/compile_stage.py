@@ -1,0 +1,64 @@
+"""From StableHLO to an executable: by JAX in this kernel, or by a worker for a target that is not here."""
+
+from __future__ import annotations
+
+import time
+from typing import Any
+
+from jaxstage_ext.core.events import Heard
+from jaxstage_ext.core.stage_definition import StageDefinition
+from jaxstage_ext.core.staged import COMPILE, LOWER, TRACE, Cache, CacheHit, Stage, Staged
+
+
+def run(staged: Staged, stage: Stage) -> Any:
+    """The `jax.stages.Compiled` of a local target, or the Executable of another one."""
+    return _compile_here(staged, stage) if staged.target.is_local else _cross_compile(staged, stage)
+
+
+def _compile_here(staged: Staged, stage: Stage) -> Any:
+    from jaxstage_ext.core import executables
+    from jaxstage_ext.core.options import flag_values
+    from jaxstage_ext.core.stageable import unwrap
+
+    lowered, options = staged.value(LOWER), staged.call.compiler_options
+    value, made = executables.compile(unwrap(lowered), lambda: flag_values.compile_lowered(lowered, options))
+    if made is not None:
+        stage.key = made.key
+        stage.hit = CacheHit(Cache.PROCESS, made.seconds) if made.again else None
+    return value
+
+
+def _cross_compile(staged: Staged, stage: Stage) -> Any:
+    from jaxstage_ext.core import constants
+    from jaxstage_ext.core.stageable import unwrap
+    from jaxstage_ext.core.targets import cross_compile
+
+    call, started = staged.call, time.perf_counter()
+    spell_out = constants.spelled_out(unwrap(staged.value(TRACE)))
+    lowered = unwrap(staged.value(LOWER))
+    made = cross_compile.compile(lowered, call.fn, staged.target, staged.limits, spell_out, call.compiler_options)
+    stage.key, stage.seconds = made.key, made.seconds
+    if made.kept:
+        stage.seconds, stage.hit = time.perf_counter() - started, CacheHit(Cache.INSPECTION, made.seconds)
+    return made
+
+
+def cache_hit(value: Any, event_seconds: float | None, heard: Heard) -> CacheHit | None:
+    """A hit in JAX's persistent cache, or in its caches in memory; a worker's result tells of itself."""
+    from jaxstage_ext.core.targets.cross_compile import Executable
+
+    if isinstance(value, Executable):
+        return None
+    if heard.cache_hits:
+        return CacheHit(Cache.PERSISTENT)
+    return CacheHit(Cache.PROCESS) if event_seconds is None else None
+
+
+DEFINITION = StageDefinition(
+    name=COMPILE,
+    help="Go through to the optimised HLO and the executable: what the device runs.",
+    run=run,
+    event="/jax/core/compile/backend_compile_duration",
+    cache_hit=cache_hit,
+    makes_executable=True,
+)

@@ -1,0 +1,90 @@
+"""What JAX can stage of a call: the function that has stages, its name, its arguments, and what wrappers return."""
+
+from __future__ import annotations
+
+import weakref
+from collections.abc import Callable
+from typing import Any
+
+import jax
+
+from jaxstage_ext.core import jax_private
+from jaxstage_ext.core.call import Call
+from jaxstage_ext.core.staged import COMPILE, Staged
+from jaxstage_ext.core.targets.cross_compile import Executable
+
+_STAGE_OBJECTS = (jax.stages.Traced, jax.stages.Lowered, jax.stages.Compiled, Executable)
+
+
+def function_of(staged: Staged) -> Any:
+    """`stageable` of the call, made once."""
+    if staged.function is None:
+        staged.function = stageable(staged.call)
+    return staged.function
+
+
+def stageable(call: Call) -> Any:
+    """An object with `.trace` or `.lower`: the function itself if it has one, else `jax.jit` of it.
+
+    Raises TypeError where there is nothing to stage, or where jit options are given
+    for a function that is already jitted.
+    """
+    fn = call.fn
+    if not callable(fn):
+        raise TypeError(f"{fn!r} is a {type(fn).__name__}, not a function: there is nothing to stage")
+    if callable(getattr(fn, "trace", None)) or callable(getattr(fn, "lower", None)):
+        if call.jit:
+            options = ", ".join(call.jit)
+            raise TypeError(
+                f"{call_name(call)} is already jitted, so {options} cannot be added; set it where it is jitted"
+            )
+        return fn
+    return jax.jit(_keepable(fn), **call.jit, **(call.layout.jit if call.layout else {}))
+
+
+def _keepable(fn: Callable[..., Any]) -> Callable[..., Any]:
+    """The function, or a wrapper that has the hash and the weak reference by which `jax.jit` keeps functions."""
+    try:
+        hash(fn)
+        hash(getattr(fn, "__self__", None))
+        weakref.ref(fn)
+    except TypeError:
+        name = getattr(fn, "__name__", type(fn).__name__)
+
+        def call(*args: Any, **kwargs: Any) -> Any:
+            return fn(*args, **kwargs)
+
+        call.__name__ = call.__qualname__ = name
+        return call
+    return fn
+
+
+def call_name(call: Call) -> str:
+    """What to title the call: its own name, the function's, or its type's."""
+    fn = call.fn
+    inner = getattr(fn, "func", None)
+    for name in (call.name, getattr(fn, "__name__", ""), getattr(inner, "__name__", "")):
+        if name:
+            return str(name)
+    return type(fn).__name__
+
+
+def unwrap(value: Any) -> Any:
+    """JAX's own stage object inside a library's (equinox, flax.nnx); the value itself if it is JAX's or ours."""
+    for _ in range(4):
+        if value is None or isinstance(value, _STAGE_OBJECTS):
+            return value
+        value = next((getattr(value, name) for name in ("traced", "lowered", "compiled") if hasattr(value, name)), None)
+    return None
+
+
+def dynamic_arguments(staged: Staged) -> tuple[tuple[Any, ...], dict[str, Any]]:
+    """The call's arguments as the executable takes them: without the static ones."""
+    call = staged.call
+    if not isinstance(staged.value(COMPILE), jax.stages.Compiled):
+        return call.args, dict(call.kwargs)
+    numbers, names = jax_private.static_arguments(function_of(staged))
+    count = len(call.args)
+    static = {n % count for n in numbers if -count <= n < count} if count else set()
+    args = tuple(arg for i, arg in enumerate(call.args) if i not in static)
+    return args, {k: v for k, v in call.kwargs.items() if k not in names}

@@ -1,0 +1,96 @@
+"""A call on its way through the stages: how far each one is, what it made and how long it took."""
+
+from __future__ import annotations
+
+import enum
+import time
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from jaxstage_ext.core.call import Call
+from jaxstage_ext.core.targets.target import Target
+
+if TYPE_CHECKING:
+    from jaxstage_ext.core.targets.requests import Limits
+
+WAITING, RUNNING, DONE, FAILED, INTERRUPTED = "waiting", "running", "done", "failed", "interrupted"
+TRACE, LOWER, COMPILE = "trace", "lower", "compile"
+"""JAX's own stages, as `STAGES` of `stage_list.py` names them."""
+
+
+class Cache(enum.Enum):
+    """Which cache a stage's result came from."""
+
+    PROCESS = "process"
+    """JAX's in-memory caches, or an executable that this kernel compiled before."""
+    PERSISTENT = "persistent"
+    """JAX's persistent compilation cache."""
+    INSPECTION = "inspection"
+    """The inspection cache, which holds the results of compile workers."""
+
+
+@dataclass(frozen=True)
+class CacheHit:
+    """A stage's result that was not computed for this call.
+
+    Attributes:
+      cache: where it came from.
+      first_seconds: what computing it took the first time; None where that is unknown.
+    """
+
+    cache: Cache
+    first_seconds: float | None = None
+
+
+@dataclass
+class Stage:
+    """One stage's progress.
+
+    Attributes:
+      seconds: how long it took, by JAX's own event where there is one.
+      hit: the cache that its result came from; None if it was computed for this call.
+      value: what JAX (or a wrapper such as equinox) returned.
+      key: of what determines the optimised module, in the inspection cache; None where that is not known.
+      began: the reading of `time.perf_counter` at its start.
+    """
+
+    name: str
+    state: str = WAITING
+    seconds: float | None = None
+    hit: CacheHit | None = None
+    value: Any = None
+    error: BaseException | None = None
+    key: str | None = None
+    began: float | None = None
+
+    @property
+    def elapsed(self) -> float | None:
+        """Seconds since it began; None unless it is running."""
+        return time.perf_counter() - self.began if self.state == RUNNING and self.began is not None else None
+
+
+@dataclass
+class Staged:
+    """A call and its stages for one target; stages after a failed one stay waiting.
+
+    Attributes:
+      function: `stageable` of the call, made when the first stage asks for it.
+    """
+
+    call: Call
+    stages: list[Stage]
+    target: Target
+    limits: Limits
+    function: Any = None
+
+    def stage(self, name: str) -> Stage | None:
+        return next((stage for stage in self.stages if stage.name == name), None)
+
+    def value(self, name: str) -> Any:
+        """What a stage made; None where it was not reached."""
+        stage = self.stage(name)
+        return stage.value if stage else None
+
+    @property
+    def failed(self) -> Stage | None:
+        return next((stage for stage in self.stages if stage.error is not None), None)

@@ -1,0 +1,58 @@
+"""From a Python function to its jaxpr."""
+
+from __future__ import annotations
+
+import weakref
+from typing import Any
+
+from jaxstage_ext.core.events import Heard
+from jaxstage_ext.core.stage_definition import StageDefinition
+from jaxstage_ext.core.staged import TRACE, Cache, CacheHit, Stage, Staged
+
+_CACHED_SECONDS = 3e-5
+"""Seconds below which JAX's own trace time is that of finding the jaxpr in its cache: 3 to 12 us, against
+over 140 us for the tracing of an empty function (jax 0.12.0.1, 2 GHz)."""
+
+_jaxprs: weakref.WeakValueDictionary[int, Any] = weakref.WeakValueDictionary()
+
+
+def run(staged: Staged, stage: Stage) -> Any:
+    """The `jax.stages.Traced` of the call, on its mesh if it has one."""
+    from jaxstage_ext.core import jax_private
+    from jaxstage_ext.core.layout import meshes, specs
+    from jaxstage_ext.core.stageable import function_of
+
+    call, function = staged.call, function_of(staged)
+    args, kwargs = specs.arguments(call)
+    with meshes.around(call.layout):
+        if hasattr(function, "trace"):
+            return meshes.traced(function.trace(*args, **kwargs), call.layout)
+        return meshes.traced(jax_private.trace_through_lower(function.lower, args, kwargs), call.layout)
+
+
+def cache_hit(value: Any, event_seconds: float | None, heard: Heard) -> CacheHit | None:
+    """A hit where JAX recorded no tracing, recorded hardly any, or gave a jaxpr that was seen before."""
+    from jaxstage_ext.core.stageable import unwrap
+
+    seen = _seen_before(unwrap(value))
+    return CacheHit(Cache.PROCESS) if event_seconds is None or seen or event_seconds < _CACHED_SECONDS else None
+
+
+def _seen_before(traced: Any) -> bool:
+    """Whether an earlier trace gave this jaxpr, which is known for as long as JAX keeps it."""
+    if traced is None:
+        return False
+    jaxpr = traced.jaxpr.jaxpr
+    known = _jaxprs.get(id(jaxpr)) is jaxpr
+    _jaxprs[id(jaxpr)] = jaxpr
+    return known
+
+
+DEFINITION = StageDefinition(
+    name=TRACE,
+    help="Stop after the jaxpr: what JAX made of the Python function.",
+    run=run,
+    event="/jax/core/compile/jaxpr_trace_duration",
+    cache_hit=cache_hit,
+    per_target=False,
+)

@@ -1,0 +1,22 @@
+"""What stands behind a stage's time, in words."""
+
+from __future__ import annotations
+
+from jaxstage_ext.core.staged import Cache, CacheHit, Stage
+from jaxstage_ext.report.table import scaled
+
+_WORDS = {
+    Cache.PROCESS: "cached",
+    Cache.PERSISTENT: "from JAX's persistent cache",
+    Cache.INSPECTION: "from the inspection cache",
+}
+
+
+def note(stage: Stage) -> str | None:
+    """`cached; the first compile took 53 ms`; None for a stage that was computed for this call."""
+    return None if stage.hit is None else _words(stage.name, stage.hit)
+
+
+def _words(stage: str, hit: CacheHit) -> str:
+    first = "" if hit.first_seconds is None else f"; the first {stage} took {scaled(hit.first_seconds, 's')}"
+    return _WORDS[hit.cache] + first

@@ -1,0 +1,166 @@
+"""Records what the kernel answers the panel's front end, for the tests of both sides.
+
+`python tests/replies/record.py` writes `labextension/tests/fixtures/replies.json`: the panel's state and one reply of
+each request method, of small real programs. tests/replies/test_replies.py checks that the kernel still answers in that
+form; the front end's tests read the same file, so neither side can drift from the other.
+"""
+
+from __future__ import annotations
+
+import base64
+import json
+import os
+import sys
+import time
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+os.environ.setdefault("JAX_PLATFORMS", "cpu")
+os.environ.setdefault("JAX_NUM_CPU_DEVICES", "4")
+
+import jax
+import jax.numpy as jnp
+from jax.sharding import NamedSharding
+from jax.sharding import PartitionSpec as P
+
+import jaxstage_ext
+from jaxstage_ext.panel.requests import dispatch
+from jaxstage_ext.program import answers
+
+RECORDED = Path(__file__).parents[2] / "labextension/tests/fixtures/replies.json"
+WITHOUT_REPLY = ("script", "cancel", "elapsed", "log")
+"""Methods that answer with a built file, or with the state of something that is running."""
+LONGEST = 12
+"""Entries that are kept of a list in a reply without buffers, such as XLA's flags."""
+
+
+def loss(w: Any, x: Any) -> Any:
+    hidden = jnp.tanh(x @ w)
+    with jax.named_scope("head"):
+        probabilities = jax.nn.softmax(hidden.astype(jnp.bfloat16))
+    return jnp.sum(probabilities.astype(jnp.float32) ** 2)
+
+
+def resharded(x: Any, y: Any) -> Any:
+    both = jnp.concatenate([x, y])
+    return jax.lax.with_sharding_constraint(both @ both.T, P(("c", "a"), "b"))
+
+
+def programs() -> dict[str, Any]:
+    """The programs by name, each an Inspection."""
+    square = jax.ShapeDtypeStruct((8, 8), jnp.float32)
+    four = NamedSharding(jax.make_mesh((4,), ("data",)), P("data"))
+    uneven = jax.jit(jnp.tanh, in_shardings=four)
+    mesh = dict(target="cpu:8", mesh="a=2,b=2,c=2")
+    return {
+        "gradient": jaxstage_ext.inspect(jax.grad(loss), jnp.ones((4, 8)), jnp.ones((2, 4))),
+        "resharded": jaxstage_ext.inspect(resharded, square, square, **mesh, in_specs=(P("a", "b"), P("b", "a"))),
+        "targets": jaxstage_ext.inspect(loss, jnp.ones((4, 8)), jnp.ones((2, 4)), target=["local", "cpu:2"]),
+        "refused": failed(uneven, jnp.ones((3, 8))),
+    }
+
+
+def failed(function: Any, *arguments: Any, **options: Any) -> Any:
+    """The Inspection of a call that JAX refuses."""
+    try:
+        jaxstage_ext.inspect(function, *arguments, **options)
+    except Exception as error:
+        return error.inspection  # type: ignore[attr-defined]
+    raise AssertionError(f"{function.__name__} was to be refused")
+
+
+def requests(inspections: Mapping[str, Any]) -> Iterator[tuple[str, str, dict[str, Any]]]:
+    """(program, method, parameters) of every request that is recorded; later ones rest on what earlier ones compute."""
+    gradient = inspections["gradient"]
+    hlo = gradient.documents["hlo"]
+    fusion = next(line for line in hlo.lines if " fusion(" in line)
+    name = fusion.split(" = ")[0].removeprefix("  ROOT ").strip().lstrip("%")
+    row = hlo.lines.index(fusion)
+    for method, parameters in {
+        "document": {"doc": "hlo"},
+        "page": {"doc": "hlo", "start": 0, "end": 3},
+        "columns": {"doc": "hlo"},
+        "frames": {},
+        "search": {"doc": "hlo", "query": "fusion"},
+        "symbol": {"doc": "hlo", "name": f"%{name}", "row": row},
+        "flags": {},
+        "answer": {"question": next(iter(answers.QUESTIONS))},
+        "cost": {},
+        "members": {"instruction": name},
+        "cost_groups": {"group": "line"},
+        "equations": {},
+        "equation_groups": {"group": "line"},
+        "ledger": {},
+        "roofline": {},
+        "heat": {"measure": "FLOPs"},
+        "memory": {},
+        "memory at": {"space": 0, "position": 0},
+        "kept": {"policy": ""},
+        "dtypes": {},
+        "passes": {},
+        "pass_diff": {"pass": 0},
+        "pass_history": {"doc": "hlo", "row": row},
+        "kernels": {},
+        "figures": {"bundled": False},
+    }.items():
+        yield "gradient", method, parameters
+    own = next(kernel.key for kernel in gradient.kernels.rows if kernel.name)
+    yield "gradient", "kernel", {"doc": f"llvm:{own}"}
+    for method, parameters in {
+        "exchanges": {},
+        "shardings": {"all": True},
+        "sharding_map": {"all": True, "value": 0},
+        "collectives": {"quick": False},
+        "lane": {"lane": "sharding"},
+        "warnings": {},
+    }.items():
+        yield "resharded", method, parameters
+
+
+def answered(inspection: Any, method: str, parameters: Mapping[str, Any]) -> tuple[dict[str, Any], list[bytes]]:
+    """The reply to a request, however long it takes."""
+    for _ in range(3000):
+        result, buffers = dispatch.answer([inspection], method, {"call": 0, **parameters})
+        if "pending" not in result:
+            return result, buffers
+        time.sleep(0.02)
+    raise AssertionError(f"{method} has not answered within a minute")
+
+
+def shortened(value: Any) -> Any:
+    """The same JSON with the first entries of long lists."""
+    if isinstance(value, dict):
+        return {key: shortened(inner) for key, inner in value.items()}
+    return [shortened(inner) for inner in value[:LONGEST]] if isinstance(value, list) else value
+
+
+def record() -> dict[str, Any]:
+    """What the file holds: the state of each program's panel, and the replies in the order of the requests."""
+    inspections = programs()
+    states = {
+        name: {"version": 1, "calls": [one.summary() for one in inspection.targets.values()], "busy": False}
+        for name, inspection in inspections.items()
+    }
+    replies = []
+    for program, method, parameters in requests(inspections):
+        result, buffers = answered(inspections[program], method, parameters)
+        result = result if buffers else shortened(result)
+        packed = [base64.b64encode(data).decode("ascii") for data in buffers]
+        replies.append(
+            {"program": program, "method": method, "params": parameters, "result": result, "buffers": packed}
+        )
+    return {"states": states, "replies": replies}
+
+
+def without_this_machine(text: str) -> str:
+    return text.replace(str(Path(__file__).parents[2]), "/home/me/project").replace(sys.prefix, "/home/me/env")
+
+
+def main() -> None:
+    text = json.dumps(record(), indent=None, separators=(",", ":"), allow_nan=False)
+    RECORDED.write_text(without_this_machine(text).replace('},{"program"', '},\n{"program"') + "\n")
+
+
+if __name__ == "__main__":
+    main()

@@ -11,7 +11,7 @@ from typing import Any
 
 import jax
 
-from jaxstage_ext.core import constants, jax_private, stage_list, stages
+from jaxstage_ext.core import constants, jax_private, jaxpr_lines, stage_list, stages
 from jaxstage_ext.core.call import Call
 from jaxstage_ext.core.layout import meshes, specs
 from jaxstage_ext.core.options import flag_values, option_table
@@ -22,7 +22,7 @@ from jaxstage_ext.core.targets import cross_compile
 from jaxstage_ext.core.targets.cross_compile import Executable
 from jaxstage_ext.core.targets.requests import USUAL, Limits
 from jaxstage_ext.core.targets.target import LOCAL, Target, parse_all
-from jaxstage_ext.ir import cached_documents, jaxpr, python, stablehlo
+from jaxstage_ext.ir import cached_documents, python, stablehlo
 from jaxstage_ext.ir.hlo import module as hlo
 from jaxstage_ext.ir.lazy_documents import Documents
 from jaxstage_ext.ir.passes.pipeline import Pipeline
@@ -225,7 +225,7 @@ class Inspection(Looks):
         if stages.unwrap(self.traced) is not None or self.error is not None:
             readers["python"] = self._read_python
         if (traced := stages.unwrap(self.traced)) is not None:
-            readers["jaxpr"] = lambda: jaxpr.read(traced.jaxpr, self._table)
+            readers["jaxpr"] = lambda: jaxpr_lines.document(traced.jaxpr, self._table)
         if (lowered := stages.unwrap(self.lowered)) is not None:
             readers["stablehlo"] = lambda: self._read_stablehlo(lowered)
         if self._hlo_proto() is not None:

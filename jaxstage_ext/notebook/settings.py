@@ -47,7 +47,7 @@ class JAXStage(SingletonConfigurable):
 
     @observe("memory")
     def _limit(self, change: Any) -> None:
-        memory_limit.limit(memory_limit.bytes_of(self.memory) if self.memory else None)
+        memory_limit.set_default(memory_limit.bytes_of(self.memory) if self.memory else None)
 
     @observe("cache")
     def _enable(self, change: Any) -> None:

@@ -18,11 +18,10 @@ from jaxstage_ext.analysis.cost import module_cost as costs
 from jaxstage_ext.analysis.cost.equations import Equations
 from jaxstage_ext.analysis.cost.module_cost import Cost, Places
 from jaxstage_ext.analysis.cost.roofline import Roofline
-from jaxstage_ext.core import stages
+from jaxstage_ext.core import jaxpr_lines, stages
 from jaxstage_ext.core.targets import devices
 from jaxstage_ext.core.targets.cross_compile import Executable
 from jaxstage_ext.core.targets.devices import Device
-from jaxstage_ext.ir import jaxpr as jaxpr_reader
 from jaxstage_ext.ir.hlo import module
 from jaxstage_ext.ir.hlo import operations as hlo_ops
 from jaxstage_ext.ir.hlo.operations import Operations
@@ -60,7 +59,7 @@ def equations(inspection: Inspection) -> Equations:
     traced = stages.unwrap(inspection.traced)
     if traced is None:
         raise Unavailable(f"{inspection.name} was not traced by JAX itself, so there is no jaxpr to count")
-    row_of, document = jaxpr_reader.rows(traced.jaxpr), inspection.documents["jaxpr"]
+    row_of, document = jaxpr_lines.rows(traced.jaxpr), inspection.documents["jaxpr"]
 
     def places_of(eqns: Sequence[Any]) -> Places:
         row = np.array([row_of.get(id(eqn), -1) for eqn in eqns], np.int64)

@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from jaxstage_ext.analysis.dtypes import conversions
 from jaxstage_ext.analysis.dtypes.conversions import Conversion, Dtypes
-from jaxstage_ext.core import stages
-from jaxstage_ext.ir import jaxpr
+from jaxstage_ext.core import jaxpr_lines, stages
 from jaxstage_ext.program import cost_inputs
 from jaxstage_ext.report.unavailable import Unavailable
 
@@ -36,7 +35,7 @@ def is_any(inspection: Inspection) -> bool:
 
 def _liner(inspection: Inspection) -> Callable[[Any], str]:
     """A function from an equation to its source line."""
-    frame_of, frames = jaxpr.frame_reader(inspection._table), inspection._table.freeze()
+    frame_of, frames = jaxpr_lines.frame_reader(inspection._table), inspection._table.freeze()
 
     def line_of(eqn: Any) -> str:
         nonlocal frames

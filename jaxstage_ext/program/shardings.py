@@ -45,7 +45,6 @@ from jaxstage_ext.report.unavailable import Unavailable
 if TYPE_CHECKING:
     from jaxstage_ext.inspection import Inspection
 
-LOOK = "look"
 NOWHERE = Places(np.zeros(0, np.int64), (), ())
 
 
@@ -145,7 +144,7 @@ def ask_propagation(inspection: Inspection, progress: Progress | None = None) ->
     prepared = again.prepared(inspection._staged)
     if prepared.devices == 1:
         return None, []
-    how: dict[str, Any] = {"lane": LOOK} | ({"progress": progress} if progress else {})
+    how: dict[str, Any] = {"lane": "recompile"} | ({"progress": progress} if progress else {})
     answer = prepared.ask("propagation", inspection._staged.limits, how=how)
     return answer["after"], answer["warnings"]
 

@@ -111,7 +111,7 @@ def test_padding_is_that_of_the_tiles() -> None:
 def test_a_residual_is_made_forward_and_read_backward(target: str) -> None:
     needs(target)
     laid = memory("transformer_gradient", target).laid
-    kept = np.flatnonzero(laid.buffers.kind == buffers.RESIDUAL)
+    kept = np.flatnonzero(laid.buffers.kind == buffers.Kind.RESIDUAL)
     assert len(kept)
     names = laid.ops.names
     text = {names[row].decode() for row in laid.buffers.instruction[kept]}
@@ -253,4 +253,4 @@ def test_what_the_worker_answers_is_asked_in_the_lane_of_looks(monkeypatch: pyte
     monkeypatch.setattr(worker, "ask", lambda *a, **k: seen.append(k["lane"]) or original(*a, **k))
     inspection = inspect(lambda x: jnp.cos(x) * 3.25, jnp.ones(7), stage="lower", target="cpu:2")
     memory_look.look(inspection._staged)
-    assert seen == [worker.LOOK]
+    assert seen == [worker.RECOMPILE]

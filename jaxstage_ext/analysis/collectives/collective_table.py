@@ -102,12 +102,16 @@ class Collectives:
         rows = (int(self.places.row[instruction]) for instruction in (row.found.row, row.found.start))
         return next((number for number in rows if number >= 0), -1)
 
-    def line(self, row: Row) -> str:
+    def lines(self, row: Row) -> list[str]:
         """The source line, or those of all operands where the compiler combined several collectives."""
         lines = [self.places.line[part] for part in row.inputs] if len(row.inputs) > 1 else []
         own = self.places.line[row.found.row] or self.places.line[row.found.start]
         lines += [cause.line for cause in row.causes] if len(row.causes) > 1 else []
-        every = list(dict.fromkeys(line for line in [own, *lines] if line))
+        return list(dict.fromkeys(line for line in [own, *lines] if line))
+
+    def line(self, row: Row) -> str:
+        """The source lines as one text, "" unknown."""
+        every = self.lines(row)
         return ", ".join(every[:_MOST]) + (f" and {len(every) - _MOST} more" if len(every) > _MOST else "")
 
     @cached_property

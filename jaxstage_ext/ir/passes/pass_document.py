@@ -11,7 +11,8 @@ from jaxstage_ext.ir.hlo import module
 from jaxstage_ext.ir.passes import frame_tables, hlo_line
 from jaxstage_ext.ir.passes.hlo_graph import Graph
 from jaxstage_ext.ir.passes.hlo_line import CLOSES, INSTRUCTION, OPENS
-from jaxstage_ext.ir.passes.versions import BOOKKEEPING, Versions
+from jaxstage_ext.ir.passes.module_size import BOOKKEEPING
+from jaxstage_ext.ir.passes.versions import Versions
 from jaxstage_ext.ir.source import FrameTable
 from jaxstage_ext.report.document import OP, Document
 from jaxstage_ext.report.frames import Ints

@@ -26,10 +26,16 @@ def open_cost(panel: PanelOnPage, section: str) -> None:
     panel.root.locator(f'[data-section="{section}"]').click()
 
 
-def test_a_line_of_the_table_leads_to_the_code(open_notebook: Opener, lab: Server) -> None:
-    opened = open_notebook(lab, [SETUP, LOSS])
+@pytest.fixture(scope="module")
+def loss(module_notebook: Opener, lab: Server) -> PanelOnPage:
+    """The panel of a small function, for this machine."""
+    opened = module_notebook(lab, [SETUP, LOSS])
     opened.run_all()
-    panel = opened.panel()
+    return opened.panel()
+
+
+def test_a_line_of_the_table_leads_to_the_code(loss: PanelOnPage) -> None:
+    panel = loss
     open_cost(panel, "table")
     first = panel.root.locator(".jxs-grid-row[data-row]").first
     first.wait_for(timeout=LOOK_MS)
@@ -39,10 +45,10 @@ def test_a_line_of_the_table_leads_to_the_code(open_notebook: Opener, lab: Serve
     assert any("fusion" in line for line in panel.wait_lit("hlo", "selected"))
 
 
-def test_heat_stands_beside_the_lines(open_notebook: Opener, lab: Server) -> None:
-    opened = open_notebook(lab, [SETUP, LOSS])
-    opened.run_all()
-    panel = opened.panel()
+def test_heat_stands_beside_the_lines(loss: PanelOnPage) -> None:
+    panel = loss
+    panel.tab("code").click()
+    panel.clear()
     assert panel.root.locator(".jxs-heat").count() == 0
     panel.root.locator(".jxs-heat-picker select").select_option("FLOPs")
     bar = panel.row("python", "softmax(h)").locator(".jxs-heat")

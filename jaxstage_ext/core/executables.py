@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from jaxstage_ext.core import jax_private
-from jaxstage_ext.core.jax_private.compiling import BackendCompile, watch_backend_compile
+from jaxstage_ext.core.jax_private.compile_watch import BackendCompile, watch_backend_compile
 from jaxstage_ext.store import cache
 
 _made = cache.table(1_000_000_000, most=32)

@@ -4,18 +4,31 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from enum import StrEnum
 from typing import Any
 
 import numpy as np
 
-from jaxstage_ext.analysis.memory.buffers import ARGUMENT, KINDS
+from jaxstage_ext.analysis.cost.ceilings import UNDECIDED
+from jaxstage_ext.analysis.memory.buffers import Kind
 from jaxstage_ext.analysis.memory.live_memory import Memory
-from jaxstage_ext.program import memory as memories
+from jaxstage_ext.program import answer_wording as wording
+from jaxstage_ext.program.answer_wording import Holding, Measure
 from jaxstage_ext.program.collectives import collectives
 from jaxstage_ext.program.cost import cost
 from jaxstage_ext.program.fact import fact
+from jaxstage_ext.program.memory import memory as memory_of
 from jaxstage_ext.program.program import Program, Progress
-from jaxstage_ext.report.table import Column, Table, scaled
+from jaxstage_ext.report.table import Column, Table
+
+
+class State(StrEnum):
+    """Whether a question has a yes or no for an answer, or none at all."""
+
+    YES = "yes"
+    NO = "no"
+    UNKNOWN = "unknown"
+    OPEN = ""
 
 
 @dataclass(frozen=True)
@@ -24,114 +37,108 @@ class Answer:
 
     Attributes:
       line: the source line that it is about, "" for none.    row: of the HLO document, -1 for none.
-      state: "yes" or "no" where that is the answer, "unknown" where there is none, else "".
       view: the tab of the panel that has it in full.
     """
 
     text: str
     line: str = ""
     row: int = -1
-    state: str = ""
+    state: State = State.OPEN
     view: str = ""
 
 
 def bound(program: Program, progress: Progress | None = None) -> Answer:
-    """What bounds the program, and the line that most of its least time goes to; without peaks, most bytes."""
+    """What bounds the program, and the line that takes most of its lower bound, or of its bytes without peaks."""
     roof = cost(program).roofline
-    is_unknown = roof.verdict.startswith("What bounds it is unknown")
     line, share = _largest(roof.line, roof.seconds - roof.hidden if roof.total else roof.moved)
     row = next((int(row) for at, row in zip(roof.line, roof.row, strict=True) if at == line), -1) if line else -1
-    what = "the bytes that are moved" if not roof.total else "the time that is known" if is_unknown else "that time"
-    most = f" {line} takes {share:.0%} of {what}." if line else ""
-    return Answer(roof.verdict + most, line, row, "unknown" if is_unknown else "", "cost")
+    is_unknown = roof.outcome in UNDECIDED
+    measure = Measure.BYTES if not roof.total else Measure.KNOWN_TIME if is_unknown else Measure.LOWER_BOUND
+    text = roof.verdict + (f" {wording.share(line, share, measure)}" if line else "")
+    return Answer(text, line, row, State.UNKNOWN if is_unknown else State.OPEN, "cost")
 
 
 def fit(program: Program, progress: Progress | None = None) -> Answer:
-    """Whether the device has room for the program."""
-    found = memories.memory(program, progress).fit
-    state = "unknown" if found.fits is None else "yes" if found.fits else "no"
-    return Answer(found.text, state=state, view="memory")
+    """Whether the program fits on its device."""
+    fits = memory_of(program, progress).fit
+    state = State.UNKNOWN if fits.fits is None else State.YES if fits.fits else State.NO
+    return Answer(fits.text, state=state, view="memory")
 
 
 def memory(program: Program, progress: Progress | None = None) -> Answer:
-    """The line whose values take most of what lives at the worst moment; arguments belong to no line."""
-    found = memories.memory(program, progress)
-    space = found.space()
-    rows = found.laid.buffers.at(space.position, space.color)
-    kinds, sizes = found.laid.buffers.kind[rows], found.laid.buffers.size[rows]
-    lines = [_made_at(found, int(row)) if kind != ARGUMENT else "" for row, kind in zip(rows, kinds, strict=True)]
+    """The line whose values hold the most memory at the peak; arguments belong to no line."""
+    memory = memory_of(program, progress)
+    space = memory.space()
+    rows = memory.laid.buffers.at(space.position, space.color)
+    kinds, sizes = memory.laid.buffers.kind[rows], memory.laid.buffers.size[rows]
+    lines = [_made_at(memory, row) if kind != Kind.ARGUMENT else "" for row, kind in zip(rows, kinds, strict=True)]
     line, _ = _largest(lines, sizes)
-    given, live = int(sizes[kinds == ARGUMENT].sum()), scaled(space.peak, "B")
-    taken = f"arguments take {scaled(given, 'B')}" if given else "there are no arguments"
+    arguments = int(sizes[kinds == Kind.ARGUMENT].sum())
     if not line:
-        return Answer(f"None: {live} live at the peak; {taken}.", view="memory")
-    mine = np.array([one == line for one in lines])
-    first, held = int(rows[mine][np.argmax(sizes[mine])]), int(sizes[mine].sum())
-    row = int(found.places.row[found.laid.buffers.instruction[first]])
-    what = f"{scaled(held, 'B')}{_kinds(kinds[mine], sizes[mine])}"
-    text = f"{line}: {what} of the {live} that live at the peak; {taken}."
-    if given > held:
-        text = (
-            f"Most are arguments: {scaled(given, 'B')} of the {live} that live at the peak. Of lines, {line}: {what}."
-        )
-    return Answer(text, line, row, view="memory")
+        return Answer(wording.nothing_held(space.peak, arguments), view="memory")
+    own = np.array([at == line for at in lines])
+    first = int(rows[own][np.argmax(sizes[own])])
+    row = int(memory.places.row[memory.laid.buffers.instruction[first]])
+    return Answer(
+        wording.holds(Holding(line, _totals(kinds[own], sizes[own]), space.peak, arguments)), line, row, view="memory"
+    )
 
 
-def _kinds(kinds: Any, sizes: Any) -> str:
-    """Of one line's bytes, what they are: the most first."""
-    totals = {KINDS[kind]: int(sizes[kinds == kind].sum()) for kind in np.unique(kinds).tolist()}
-    told = [f"{scaled(size, 'B')} {name}" for name, size in sorted(totals.items(), key=lambda item: -item[1]) if size]
-    return f" ({', '.join(told)})" if len(told) > 1 else f", {next(iter(totals))}"
+def _totals(kinds: Any, sizes: Any) -> dict[Kind, int]:
+    """Bytes of each kind, the most first, kinds without any left out."""
+    totals = {Kind(kind): int(sizes[kinds == kind].sum()) for kind in np.unique(kinds).tolist()}
+    return dict(sorted(((kind, size) for kind, size in totals.items() if size), key=lambda item: -item[1]))
 
 
-def _made_at(found: Memory, row: int) -> str:
-    made = int(found.laid.buffers.instruction[row])
-    return found.places.line[made] if made >= 0 else ""
+def _made_at(memory: Memory, row: int) -> str:
+    maker = int(memory.laid.buffers.instruction[row])
+    return memory.places.line[maker] if maker >= 0 else ""
 
 
 def collective(program: Program, progress: Progress | None = None) -> Answer:
-    """The collective that takes longest, or where no time is known sends most, with its line and cause."""
-    found = collectives(program, progress)
-    if not len(found):
-        return Answer(found.headline, view="collectives")
-    costliest = found.rows[0]
-    line = found.line(costliest).partition(", ")[0]
-    return Answer(found.headline, line, found.document_row(costliest), view="collectives")
+    """The collective that takes longest, or sends most where no time is known, with its line and cause."""
+    exchanged = collectives(program, progress)
+    if not len(exchanged):
+        return Answer(exchanged.headline, view="collectives")
+    costliest = exchanged.rows[0]
+    line = next(iter(exchanged.lines(costliest)), "")
+    return Answer(exchanged.headline, line, exchanged.document_row(costliest), view="collectives")
 
 
 def _largest(lines: Iterable[str], weights: Any) -> tuple[str, float]:
-    """(the line of most weight, its share of all); unknown lines count in the whole alone."""
+    """(the line of most weight, its share of all); what has no line counts in the whole alone."""
     total: dict[str, float] = {}
     for line, weight in zip(lines, np.nan_to_num(np.asarray(weights, np.float64)).tolist(), strict=True):
         total[line] = total.get(line, 0.0) + weight
     whole = sum(total.values())
-    line = max((one for one in total if one), key=lambda one: total[one], default="")
+    line = max((line for line in total if line), key=lambda line: total[line], default="")
     return (line, total[line] / whole) if line and total[line] else ("", 0.0)
 
 
-QUESTIONS: dict[str, tuple[str, Callable[[Program, Progress | None], Answer]]] = {
+Question = Callable[[Program, Progress | None], Answer]
+QUESTIONS: dict[str, tuple[str, Question]] = {
     "bound": ("What bounds it?", bound),
     "fit": ("Does it fit?", fit),
-    "memory": ("Which line holds most memory?", memory),
-    "collective": ("Which collective costs most?", collective),
+    "memory": ("Which line holds the most memory?", memory),
+    "collective": ("Which collective costs the most?", collective),
 }
 
 
 @fact
 def answers(program: Program) -> Table:
     """All four; what cannot be answered says why. Memory and collectives compile once more."""
-    found = [_tried(program, ask) for _, ask in QUESTIONS.values()]
+    answered = [_tried(program, ask) for _, ask in QUESTIONS.values()]
     columns = {
         "question": Column([question for question, _ in QUESTIONS.values()]),
-        "answer": Column([one.text for one in found]),
-        "line": Column([one.line for one in found]),
-        "row": Column([one.row for one in found], "", "row of the HLO document"),
+        "answer": Column([answer.text for answer in answered]),
+        "line": Column([answer.line for answer in answered]),
+        "row": Column([answer.row for answer in answered], "", "row of the HLO document"),
     }
     return Table("answers", columns)
 
 
-def _tried(program: Program, ask: Callable[[Program, Progress | None], Answer]) -> Answer:
+def _tried(program: Program, ask: Question) -> Answer:
     try:
         return ask(program, None)
     except (ValueError, RuntimeError, OSError, MemoryError) as error:
-        return Answer(f"unknown: {' '.join(str(error).split())}", state="unknown")
+        return Answer(wording.unknown(error), state=State.UNKNOWN)

@@ -10,7 +10,7 @@ import numpy as np
 
 from jaxstage_ext.core import stages
 from jaxstage_ext.core.call import Call
-from jaxstage_ext.report.table import scaled
+from jaxstage_ext.report.units import plural, scaled
 
 _SHORT = {"float": "f", "int": "i", "uint": "u", "complex": "c", "bfloat": "bf", "bool": "bool"}
 
@@ -31,8 +31,7 @@ def short_value(value: Any) -> str:
         return _clip(repr(value))
     sizes = [_nbytes(leaf) for leaf in leaves]
     total = f", {scaled(sum(s for s in sizes if s), 'B')}" if all(s is not None for s in sizes) else ""
-    plural = "s" if len(leaves) != 1 else ""
-    return f"{type(value).__name__} of {len(leaves)} leaf{plural}{total}".replace("leafs", "leaves")
+    return f"{type(value).__name__} of {plural(len(leaves), 'leaf', 'leaves')}{total}"
 
 
 def _leaf(value: Any) -> str:

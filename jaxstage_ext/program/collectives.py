@@ -11,7 +11,7 @@ from jaxstage_ext.analysis.cost.module_cost import Places
 from jaxstage_ext.ir.hlo import module as hlo
 from jaxstage_ext.program import cluster
 from jaxstage_ext.program.fact import fact, slow_fact
-from jaxstage_ext.program.instructions import operations, places_of
+from jaxstage_ext.program.instruction_places import instruction_places
 from jaxstage_ext.program.program import Program, Progress
 from jaxstage_ext.program.propagated_module import propagated_module, propagation_dump
 from jaxstage_ext.program.target_title import platform
@@ -25,14 +25,14 @@ def collectives(program: Program, progress: Progress | None) -> Collectives:
 
     What caused them is asked of the compiler once more; where that fails the table says why it is unknown.
     """
-    if not any_in(operations(program)):
+    if not any_in(program.module):
         return _none(program)
     return _read(program, _with_causes(program, progress))
 
 
 @fact
 def _without_causes(program: Program) -> Collectives:
-    if not any_in(operations(program)):
+    if not any_in(program.module):
         return _none(program)
     places, values = cluster.device_places(program), cluster.boundary_values(program)
     known = cluster.meshes(program, values), cluster.links(program, places)
@@ -55,12 +55,11 @@ def count(program: Program) -> int:
 
 
 def _none(program: Program) -> Collectives:
-    return Collectives(operations(program), _NOWHERE, (), devices=cluster.device_count(program))
+    return Collectives(program.module, _NOWHERE, (), devices=cluster.device_count(program))
 
 
 def _read(program: Program, about: tables.Program) -> Collectives:
-    ops = operations(program)
-    return tables.read(program.proto(), ops, program.module, places_of(program, ops), about)
+    return tables.read(program.module, instruction_places(program), about)
 
 
 def _with_causes(program: Program, progress: Progress | None) -> tables.Program:

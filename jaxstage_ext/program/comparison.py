@@ -20,7 +20,7 @@ from jaxstage_ext.program.program import Program
 from jaxstage_ext.program.target_title import platform
 from jaxstage_ext.program.xla_analyses import Analyses
 from jaxstage_ext.report.errors import StageError
-from jaxstage_ext.report.table import scaled
+from jaxstage_ext.report.units import scaled
 
 BEST, WORST = "best", "worst"
 _LOOPS = "a loop's body counts once"
@@ -221,7 +221,7 @@ def _bytes(value: float | None, reason: str | None, note: str | None = None) -> 
 def _seconds(value: float | None) -> Cell:
     if value is None:
         return _unknown("JAX tells no time")
-    return Cell(value, f"{value * 1e3:.3g} ms" if value < 0.9995 else f"{value:.3g} s")
+    return Cell(value, scaled(value, "s"))
 
 
 def _capacity(target: Target) -> Cell:
@@ -249,11 +249,7 @@ def _time(found: Analyses) -> Cell:
     value, reason = found.cost("optimal_seconds")
     if found.costs is not None and not value:
         return _unknown("the compiler leaves its estimate open for a part of the program")
-    return _unknown(reason) if value is None else Cell(value, _scaled_seconds(value))
-
-
-def _scaled_seconds(value: float) -> str:
-    return f"{value * 1e6:.3g} µs" if value < 1e-3 else f"{value * 1e3:.3g} ms" if value < 1 else f"{value:.3g} s"
+    return _unknown(reason) if value is None else Cell(value, scaled(value, "s"))
 
 
 def _counted(program: Program) -> dict[str, Callable[[], Cell]]:

@@ -11,7 +11,8 @@ from jaxstage_ext.analysis.cost.roofline import Roofline
 from jaxstage_ext.program import device_roofline, ledger, module_work
 from jaxstage_ext.program.fact import fact
 from jaxstage_ext.program.program import Program
-from jaxstage_ext.report.table import Table, scaled
+from jaxstage_ext.report.table import Table
+from jaxstage_ext.report.units import scaled
 
 
 @dataclass(frozen=True, eq=False)

@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from types import MappingProxyType
 
-STAGE_TITLES: Mapping[str, str] = MappingProxyType(
-    {"python": "source", "jaxpr": "jaxpr", "stablehlo": "StableHLO", "hlo": "optimised HLO"}
-)
+from jaxstage_ext.report.document_kinds import KINDS
+
 KERNEL_TITLES: Mapping[str, str] = MappingProxyType(
     {
         "llvm0": "LLVM IR, not optimised",
@@ -24,7 +23,7 @@ KERNEL_TITLES: Mapping[str, str] = MappingProxyType(
 
 def title_of(kind: str) -> str:
     """The title of a document: "optimised HLO", or "PTX of fusion_3" for "ptx:fusion_3"."""
-    if kind in STAGE_TITLES:
-        return STAGE_TITLES[kind]
+    if kind in KINDS:
+        return KINDS[kind].title
     stage, _, name = kind.partition(":")
     return f"{KERNEL_TITLES.get(stage, stage)} of {name}" if name else kind

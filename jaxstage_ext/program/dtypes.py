@@ -7,9 +7,9 @@ from typing import Any
 
 from jaxstage_ext.analysis.dtypes import conversions
 from jaxstage_ext.analysis.dtypes.conversions import Conversion, Dtypes
-from jaxstage_ext.ir import jaxpr
+from jaxstage_ext.core import jaxpr_lines
 from jaxstage_ext.program.fact import fact
-from jaxstage_ext.program.instructions import line_label, operations, places_of
+from jaxstage_ext.program.instruction_places import instruction_places, line_label
 from jaxstage_ext.program.program import Program
 from jaxstage_ext.report.unavailable import Unavailable
 
@@ -35,7 +35,7 @@ def changes_dtypes(program: Program) -> bool:
 
 def _line_of_equation(program: Program) -> Callable[[Any], str]:
     """A function from an equation to its source line."""
-    frame_of, frames = jaxpr.frame_reader(program.frame_table), program.frame_table.freeze()
+    frame_of, frames = jaxpr_lines.frame_reader(program.frame_table), program.frame_table.freeze()
 
     def line_of(eqn: Any) -> str:
         nonlocal frames
@@ -50,5 +50,4 @@ def _line_of_equation(program: Program) -> Callable[[Any], str]:
 def _of_module(program: Program) -> list[Conversion]:
     if not program.has_hlo:
         return []
-    ops = operations(program)
-    return list(conversions.of_hlo(ops, program.module, places_of(program, ops)))
+    return list(conversions.of_hlo(program.module, instruction_places(program)))

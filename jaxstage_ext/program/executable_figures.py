@@ -12,7 +12,7 @@ from jaxstage_ext.program.program import Program
 from jaxstage_ext.program.summary_form import FigureSummary
 from jaxstage_ext.program.target_title import device_title
 from jaxstage_ext.program.xla_analyses import Analyses
-from jaxstage_ext.report.table import scaled
+from jaxstage_ext.report.units import scaled
 
 
 @fact

@@ -7,9 +7,9 @@ from collections.abc import Mapping
 
 from jaxstage_ext.core.recompile import machine_code
 from jaxstage_ext.ir.hlo.executed import Instruction, shape
+from jaxstage_ext.ir.kernel_artefacts import Artefacts, Launch
 from jaxstage_ext.program.kernel_types import STAGES, Kernel
 from jaxstage_ext.report.document import Document
-from jaxstage_ext.worker.inside.kernel_dump import Artefacts, Launch
 
 NO_KERNEL = "no kernel of this program: a library or XLA's runtime does this step"
 MOSAIC_CALL = "custom-call to tpu_custom_call"

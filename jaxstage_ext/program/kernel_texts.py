@@ -20,7 +20,6 @@ from jaxstage_ext.program.program import Program
 from jaxstage_ext.report.document import GRADIENT, INFERRED, Document
 from jaxstage_ext.report.progress import Progress
 from jaxstage_ext.report.unavailable import Unavailable
-from jaxstage_ext.worker.inside import elf
 
 _ANOTHER = (
     "XLA gave another module this time, as it does at times for GPUs: these kernels are of that one, tied by the "
@@ -69,7 +68,7 @@ class KernelTexts:
                 if launch.kernel is not None and launch.shared is not None:
                     self._launched[launch.kernel] = max(self._launched.get(launch.kernel, 0), launch.shared)
             notes += [] if same else [_ANOTHER]
-            notes += [f"left out, above {machine_code.LARGEST}: {name}" for name in artefacts.left_out]
+            notes += [f"left out, above {machine_code.LARGEST_FILE >> 20} MB: {name}" for name in artefacts.left_out]
         return Kernels(self._platform, self._rows, self, notes)
 
     def document(self, kernel: Kernel, stage: str, progress: Progress | None = None) -> Document:
@@ -140,7 +139,8 @@ class KernelTexts:
         return found[what]
 
     def measure(self, progress: Progress | None = None) -> None:
-        if self._platform in _TOOLS and not machine_code.missing_tool(_TOOLS[self._platform].needs):
+        tool = _TOOLS.get(self._platform)
+        if tool and not (tool.needs and machine_code.missing_tool(tool.needs)):
             self._measurements(progress)
 
     def _measurements(self, progress: Progress | None = None) -> dict[str, dict[str, Any]]:
@@ -158,12 +158,9 @@ class KernelTexts:
         return {"cpu": self._cpu_figures, "cuda": self._cuda_figures, "tpu": self._tpu_figures}[self._platform](row)
 
     def _cpu_figures(self, row: Kernel) -> Figures:
-        if lacks := machine_code.missing_tool("asm"):
-            there = elf.read(machine_code.bytes_of(self._parts[row.name].get("object", b"")))
-            sizes = {function.name: len(function.code) for function in there.functions} if there else {}
-            return Figures(code_bytes=sizes.get(row.name), reason=f"counting instructions {lacks}")
-        found = self._measurements().get(row.name, {})
-        return Figures(code_bytes=found.get("bytes"), instructions=found.get("count"))
+        measured, lacks = self._measurements().get(row.name, {}), machine_code.missing_tool("asm")
+        reason = f"counting instructions {lacks}" if lacks else None
+        return Figures(code_bytes=measured.get("bytes"), instructions=measured.get("count"), reason=reason)
 
     def _cuda_figures(self, row: Kernel) -> Figures:
         if lacks := machine_code.missing_tool("ptxas"):
@@ -192,12 +189,12 @@ class KernelTexts:
 
 class _Tool(NamedTuple):
     reads: str
-    needs: str
+    needs: str | None
     do: Callable[[Any, Mapping[str, bytes], Any, Progress | None], machine_code.Measured]
 
 
 _TOOLS = {
-    "cpu": _Tool("object", "asm", machine_code.disassembled),
+    "cpu": _Tool("object", None, machine_code.disassembled),
     "cuda": _Tool("ptx", "ptxas", machine_code.assembled),
 }
 

@@ -8,10 +8,9 @@ from typing import NamedTuple
 from jaxstage_ext.analysis.margin import dtype_margin, resharding_warnings, sharding_margin
 from jaxstage_ext.analysis.margin.line_values import Lane
 from jaxstage_ext.analysis.margin.resharding_warnings import Warned
-from jaxstage_ext.ir.hlo import operations
 from jaxstage_ext.program.collectives import collectives
 from jaxstage_ext.program.dtypes import dtypes
-from jaxstage_ext.program.instructions import places_in
+from jaxstage_ext.program.instruction_places import instruction_places
 from jaxstage_ext.program.program import Program, Progress
 from jaxstage_ext.program.propagated_module import propagated_module
 from jaxstage_ext.program.shardings import shardings
@@ -35,10 +34,8 @@ def sharding_lane(program: Program, progress: Progress | None = None) -> Lane:
         module = propagated_module(program, progress)
     except (RuntimeError, ValueError, OSError, MemoryError) as error:  # arguments and results hold without it
         notes.append(f"Of arguments and results alone: {' '.join(str(error).split())[:300]}")
-    documents, optimised = dict(program.documents), None
-    if program.has_hlo:
-        ops = operations.read(program.proto())
-        optimised = ops, places_in(documents["hlo"], ops)
+    documents = dict(program.documents)
+    optimised = (program.module, instruction_places(program)) if program.has_hlo else None
     frames = program.frame_table.freeze()
     return sharding_margin.lane(
         sharding_margin.Program(frames, documents, values, module, optimised, program.definition, tuple(notes))

@@ -18,12 +18,12 @@ from jaxstage_ext.core.recompile import buffers as recompiled
 from jaxstage_ext.core.recompile.buffers import Assigned
 from jaxstage_ext.core.targets.devices import CATALOGUE, memory_of
 from jaxstage_ext.ir.hlo import buffer_assignment
+from jaxstage_ext.ir.hlo import document as hlo_document
 from jaxstage_ext.ir.hlo import module as hlo
 from jaxstage_ext.ir.hlo import schedule as hlo_schedule
-from jaxstage_ext.ir.hlo.operations import Operations
 from jaxstage_ext.program.call_signature import short_dtype
 from jaxstage_ext.program.fact import slow_fact
-from jaxstage_ext.program.instructions import line_label, operations_of, places_of
+from jaxstage_ext.program.instruction_places import instruction_places, line_label, places_in
 from jaxstage_ext.program.program import Program, Progress
 from jaxstage_ext.report.unavailable import Unavailable
 from jaxstage_ext.worker import memory_limit
@@ -49,11 +49,11 @@ def read(program: Program, assigned: Assigned) -> Memory:
     assignment = buffer_assignment.read(assigned.proto)
     if assignment is None:
         raise Unavailable(f"XLA gives no buffer assignment of {program.name}, so its memory is unknown")
-    ops = operations_of(program, assignment.module)
-    schedule = hlo_schedule.read(assignment.module, ops)
+    ops = hlo.parse(assignment.module, program.module if program.has_hlo else None)
+    schedule = hlo_schedule.read(ops)
     if schedule is None:
         raise Unavailable(f"XLA has put {program.name} into no order, so its memory over time is unknown")
-    where, notes = _places(program, assignment.module, ops)
+    where, notes = _places(program, ops)
     laid = buffers.read(ops, assignment, schedule, list(where.scope))
     traced = program.jax_traced
     kept = functools.partial(residuals.read, traced) if traced is not None else None
@@ -70,18 +70,19 @@ def read(program: Program, assigned: Assigned) -> Memory:
     )
 
 
-def _places(program: Program, module: bytes, ops: Operations) -> tuple[Places, tuple[str, ...]]:
+def _places(program: Program, ops: hlo.Module) -> tuple[Places, tuple[str, ...]]:
     """Where the instructions stand in the HLO document; where there is none, their lines alone."""
-    if "hlo" in program.documents:
+    if program.has_hlo and ops is program.module:
+        return instruction_places(program), ()
+    if program.has_hlo:
         same = set(ops.names) == set(program.module.names)
-        return places_of(program, ops), () if same else (_ANOTHER,)
-    parsed = hlo.parse(module)
-    linked = hlo.sources(parsed, program.frame_table)
+        return places_in(program.documents["hlo"], ops), () if same else (_ANOTHER,)
+    linked = hlo_document.sources(ops, program.frame_table)
     frames = program.frame_table.freeze()
     user = np.where(linked.frame >= 0, frames.user[np.maximum(linked.frame, 0)], -1) if len(frames) else linked.frame
     labels = {int(frame): line_label(frames, int(frame)) for frame in np.unique(user)}
     lines = [labels[frame] for frame in user.tolist()]
-    groups = [*(scope.rpartition("/")[0] for scope in parsed.scopes), ""]
+    groups = [*(scope.rpartition("/")[0] for scope in ops.scopes), ""]
     scope = [groups[i] for i in linked.scope.tolist()]
     return Places(np.full(len(ops), -1), lines, scope), ()
 

@@ -11,9 +11,9 @@ from jaxstage_ext.analysis.cost import equations as equation_costs
 from jaxstage_ext.analysis.cost import module_cost
 from jaxstage_ext.analysis.cost.equations import Equations
 from jaxstage_ext.analysis.cost.module_cost import Cost, Places
-from jaxstage_ext.ir import jaxpr as jaxpr_reader
+from jaxstage_ext.core import jaxpr_lines
 from jaxstage_ext.program.fact import fact
-from jaxstage_ext.program.instructions import line_label, operations, places_of
+from jaxstage_ext.program.instruction_places import instruction_places, line_label
 from jaxstage_ext.program.program import Program
 from jaxstage_ext.report.unavailable import Unavailable
 
@@ -21,8 +21,7 @@ from jaxstage_ext.report.unavailable import Unavailable
 @fact
 def work(program: Program) -> Cost:
     """The figures of each HLO instruction, and how often it runs. Raises Unavailable where nothing was compiled."""
-    ops = operations(program)
-    return module_cost.read(ops, places_of(program, ops))
+    return module_cost.read(program.module, instruction_places(program))
 
 
 @fact
@@ -30,7 +29,7 @@ def equations(program: Program) -> Equations:
     """What each equation of the jaxpr costs. Raises Unavailable where JAX traced none."""
     if (traced := program.jax_traced) is None:
         raise Unavailable(f"{program.name} was not traced by JAX itself, so there is no jaxpr to count")
-    row_of, document = jaxpr_reader.rows(traced.jaxpr), program.documents["jaxpr"]
+    row_of, document = jaxpr_lines.rows(traced.jaxpr), program.documents["jaxpr"]
 
     def places_of_equations(eqns: Sequence[Any]) -> Places:
         row = np.array([row_of.get(id(eqn), -1) for eqn in eqns], np.int64)

@@ -12,7 +12,7 @@ from jaxstage_ext.core.targets.cross_compile import Executable
 from jaxstage_ext.core.targets.devices import memory_of
 from jaxstage_ext.program.program import Program
 from jaxstage_ext.program.target_title import device_title, platform
-from jaxstage_ext.report.table import scaled
+from jaxstage_ext.report.units import scaled
 
 _MEASURED = "what XLA tunes was chosen by autotune results, the rest may still differ from a real one"
 _HEURISTIC = "kernels and tiles are XLA's heuristic choice, not autotuned, and may differ from those of a real one"

@@ -7,14 +7,15 @@ from typing import TYPE_CHECKING, Any
 
 import jax
 
-from jaxstage_ext.core import constants, jax_private, stages
+from jaxstage_ext.core import constants, jax_private, jaxpr_lines, stages
 from jaxstage_ext.core.call import Call
 from jaxstage_ext.core.stage_error import explain
 from jaxstage_ext.core.staged import COMPILE, LOWER, TRACE
 from jaxstage_ext.core.targets.cross_compile import Executable
 from jaxstage_ext.core.targets.requests import Limits
 from jaxstage_ext.core.targets.target import Target
-from jaxstage_ext.ir import cached_documents, jaxpr, python
+from jaxstage_ext.ir import cached_documents, python
+from jaxstage_ext.ir.hlo import document as hlo_document
 from jaxstage_ext.ir.hlo import module as hlo
 from jaxstage_ext.ir.lazy_documents import Documents
 from jaxstage_ext.ir.source import FrameTable
@@ -223,7 +224,7 @@ class Program:
         if self.jax_traced is not None or self.error is not None:
             readers["python"] = self._read_python
         if (traced := self.jax_traced) is not None:
-            readers["jaxpr"] = lambda: jaxpr.read(traced.jaxpr, self.frame_table)
+            readers["jaxpr"] = lambda: jaxpr_lines.document(traced.jaxpr, self.frame_table)
         if (lowered := self.jax_lowered) is not None:
             readers["stablehlo"] = lambda: stage_documents.read_stablehlo(lowered, self.frame_table)
         if self.has_hlo:
@@ -242,6 +243,6 @@ class Program:
 
         def read() -> Document:
             text = stage_documents.hlo_text(self.executable, self.xla_module, spelled_out)
-            return hlo.read(text, self.module, self.frame_table)
+            return hlo_document.read(text, self.module, self.frame_table)
 
         return cached_documents.document(self.key(f"hlo {spelled_out}"), read, self.frame_table)

@@ -10,10 +10,10 @@ import numpy as np
 from jaxstage_ext.analysis.sharding import propagation
 from jaxstage_ext.analysis.sharding.propagation import Propagated
 from jaxstage_ext.core.recompile import program as recompiled
-from jaxstage_ext.ir.hlo import module as hlo
+from jaxstage_ext.ir.hlo import document as hlo_document
 from jaxstage_ext.program.cluster import boundary_values, device_places, meshes
 from jaxstage_ext.program.fact import slow_fact
-from jaxstage_ext.program.instructions import line_label
+from jaxstage_ext.program.instruction_places import line_label
 from jaxstage_ext.program.program import Program, Progress
 
 
@@ -33,7 +33,7 @@ def propagation_dump(program: Program, progress: Progress | None) -> Propagation
     prepared = recompiled.prepared(program.staged)
     if prepared.devices == 1:
         return PropagationDump(None, [])
-    how: dict[str, Any] = {"lane": "look"} | ({"progress": progress} if progress else {})
+    how: dict[str, Any] = {"lane": "recompile"} | ({"progress": progress} if progress else {})
     answer = prepared.ask("propagation", program.limits, how=how)
     return PropagationDump(answer["after"], answer["warnings"])
 
@@ -45,7 +45,7 @@ def propagated_module(program: Program, progress: Progress | None = None) -> Pro
         return None
     given = boundary_values(program)
     read = propagation.read(dump, len(device_places(program)), meshes(program, given))
-    linked = hlo.sources(read.module, program.frame_table)
+    linked = hlo_document.sources(read.ops, program.frame_table)
     frames = program.frame_table.freeze()
     users = np.append(frames.user, -1)[linked.frame].tolist()
     labels = {frame: line_label(frames, frame) for frame in set(users)}

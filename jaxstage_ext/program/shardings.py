@@ -59,7 +59,7 @@ def _settled(
     """What the compiler settled for the module's parameters and results, by number; empty where it did not."""
     if not program.has_hlo:
         return {}, {}
-    found = propagation.boundaries(program.proto(), devices)
+    found = propagation.boundaries(program.module, devices)
     ranks = [{one.number: len(one.shape) for one in given if one.is_result is kind} for kind in (False, True)]
     parameters, results = (
         {number: of(rank) for number, rank in its.items() if number is not None and (of := each.get(number))}

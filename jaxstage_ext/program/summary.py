@@ -15,6 +15,7 @@ from jaxstage_ext.program.executable_figures import executable_figures
 from jaxstage_ext.program.notes import notes, options_of
 from jaxstage_ext.program.program import Program
 from jaxstage_ext.program.summary_form import CoverageSummary, DocumentSummary, ErrorSummary, StageSummary, Summary
+from jaxstage_ext.report.units import plural
 
 _MOST_DRAWN = 4
 """Values of a refused call that are drawn."""
@@ -95,23 +96,19 @@ def _stage(program: Program, stage: stages.Stage, running: bool) -> StageSummary
 
 
 def _equations(program: Program, running: bool) -> str:
-    return _counted(jax_private.count_equations(program.jax_traced.jaxpr), "eqn")
+    return plural(jax_private.count_equations(program.jax_traced.jaxpr), "eqn")
 
 
 def _operations(program: Program, running: bool) -> str | None:
     if running or "stablehlo" not in program.documents:
         return None
-    return _counted(program.documents["stablehlo"].coverage.total, "op")
+    return plural(program.documents["stablehlo"].coverage.total, "op")
 
 
 def _instructions(program: Program, running: bool) -> str | None:
     if running or "hlo" not in program.documents:
         return None
-    return f"{_counted(len(program.module.names), 'instr')}, {_counted(program.module.fusions, 'fusion')}"
-
-
-def _counted(number: int, what: str) -> str:
-    return f"{number:,} {what}{'' if number == 1 else 's'}"
+    return f"{plural(len(program.module.names), 'instr')}, {plural(program.module.fusions, 'fusion')}"
 
 
 _COUNTS = {"trace": _equations, "lower": _operations, "compile": _instructions}

@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from jaxstage_ext.report.document import OP, Document
+from jaxstage_ext.report.document_kinds import KINDS
 from jaxstage_ext.report.frames import Frames, SourceSpan
 from jaxstage_ext.report.text_rows import Rows, rows_of
-from jaxstage_ext.views.words import NOUNS, clean
+from jaxstage_ext.views.words import clean
 
 if TYPE_CHECKING:
     from jaxstage_ext.program.program import Program
@@ -42,8 +43,8 @@ class Line:
 def made_by_line(program: Program) -> dict[Place, dict[str, int]]:
     """How many equations, ops and instructions came from each source line."""
     result: dict[Place, dict[str, int]] = {}
-    for kind in NOUNS:
-        if kind in program.documents:
+    for kind, named in KINDS.items():
+        if named.operation and kind in program.documents:
             for place, n in _operations_by_line(program.documents[kind], program.frames):
                 result.setdefault(place, {})[kind] = n
     return result

@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from jaxstage_ext.analysis.cost.ceilings import Ceiling
 from jaxstage_ext.analysis.cost.roofline import COMPUTE, INTERCONNECT, MEMORY, UNKNOWN, Roofline
-from jaxstage_ext.report.table import scaled
+from jaxstage_ext.report.units import scaled
 
 if TYPE_CHECKING:
     from plotly.graph_objects import Figure
@@ -63,7 +64,7 @@ def _line(x: list[float], y: list[float], name: str, dash: str) -> dict[str, Any
     return {"x": x, "y": y, "name": name, "mode": "lines", "line": {"dash": dash, "width": 1.5}, "hoverinfo": "name"}
 
 
-def _points(found: Roofline, at: Any, bound: str) -> dict[str, Any]:
+def _points(found: Roofline, at: Any, bound: Ceiling) -> dict[str, Any]:
     root = np.sqrt(found.moved)
     size = _SMALLEST + (_LARGEST - _SMALLEST) * root[at] / max(float(np.nanmax(root)), 1.0)
     return {

@@ -6,6 +6,7 @@ import textwrap
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
+from jaxstage_ext.report.units import plural
 from jaxstage_ext.views import comparison, excerpt, mesh_map, words
 from jaxstage_ext.views.summaries import summary_of
 from jaxstage_ext.views.words import clean, cut, width
@@ -25,7 +26,7 @@ def panel_text(programs: Sequence[Program], width: int = 100) -> str:
     boxes = [part for one in programs[:_MOST_CALLS] for part in (*_table(one, width), _box(one, width))]
     more = [clean(summary_of(i)["signature"]) for i in programs[_MOST_CALLS:]]
     if more:
-        boxes.append(cut(f"and {words.plural(len(more), 'more call')}: {', '.join(more)}", width))
+        boxes.append(cut(f"and {plural(len(more), 'more call')}: {', '.join(more)}", width))
     return "\n".join(boxes)
 
 
@@ -105,7 +106,7 @@ def _sections(program: Program, summary: Summary, inner: int) -> Iterator[tuple[
     for kind in documents:
         if kind != "python":
             doc = documents[kind]
-            yield f"{titles[kind]}, {words.plural(len(doc), 'line')}", _ir_lines(excerpt.ir(doc, _IR_LINES), inner)
+            yield f"{titles[kind]}, {plural(len(doc), 'line')}", _ir_lines(excerpt.ir(doc, _IR_LINES), inner)
 
 
 def _source_lines(lines: Sequence[excerpt.Line], inner: int) -> list[str]:
@@ -113,7 +114,7 @@ def _source_lines(lines: Sequence[excerpt.Line], inner: int) -> list[str]:
     out = []
     for line in lines:
         if line.skipped:
-            out.append(f"{'⋮':>{digits}}   {words.plural(line.skipped, 'more line')}")
+            out.append(f"{'⋮':>{digits}}   {plural(line.skipped, 'more line')}")
         elif not line.number:
             out.append(line.text)
         else:
@@ -129,7 +130,7 @@ def _arrow(line: excerpt.Line) -> str:
 
 def _ir_lines(lines: Sequence[excerpt.Line], inner: int) -> list[str]:
     return [
-        f"⋮   {words.plural(line.skipped, 'more line')}" if line.skipped else _beside(line.text, line.label, inner)
+        f"⋮   {plural(line.skipped, 'more line')}" if line.skipped else _beside(line.text, line.label, inner)
         for line in lines
     ]
 

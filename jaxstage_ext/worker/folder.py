@@ -1,7 +1,7 @@
 """The folders of compile workers: whose they are, how full they are, what the log in them says.
 
-A worker keeps its log and what XLA dumps in a folder of its own, which goes when it ends. A folder whose kernel and
-worker were both killed is removed by the next kernel that starts a worker.
+A worker keeps its log and what XLA dumps in a folder of its own, which is removed when it ends. A folder whose kernel
+and worker were both killed is removed by the next kernel that starts a worker.
 """
 
 from __future__ import annotations
@@ -17,9 +17,8 @@ import tempfile
 import time
 from pathlib import Path
 
-from jaxstage_ext.worker.inside.main import DUMP
-
-LOG = "log"
+LOG, DUMP = "log", "dump-"
+"""The name of the log file, and how the folders begin that XLA dumps into."""
 LARGEST, LEAST_FREE = 4_000_000_000, 500_000_000
 """Bytes that a folder may hold, and that a worker which fills its folder must leave free on the disk."""
 _OWNER, _FOLDER = "owner", re.compile(r"jaxstage-(?:cpu|tpu|cuda)-")
@@ -33,7 +32,7 @@ def new(platform: str) -> Path:
     """An empty folder of this process. Raises OSError where none can be made or written."""
     folder = Path(tempfile.mkdtemp(prefix=f"jaxstage-{platform}-"))
     try:
-        (folder / _OWNER).write_text(f"{_where()}\n{os.getpid()} {_started(os.getpid())}\n")
+        (folder / _OWNER).write_text(f"{_machine()}\n{os.getpid()} {_started(os.getpid())}\n")
     except OSError:
         shutil.rmtree(folder, ignore_errors=True)
         raise
@@ -41,13 +40,13 @@ def new(platform: str) -> Path:
 
 
 def add_owner(folder: Path, pid: int) -> None:
-    """Note the worker's process; it goes with a kernel that is gone."""
+    """Note the worker's process, which `sweep` ends once the kernel is gone."""
     with contextlib.suppress(OSError), open(folder / _OWNER, "a") as file:
         file.write(f"{pid} {_started(pid)}\n")
 
 
 def sweep() -> None:
-    """Remove the folders here whose kernel is gone, and end workers that it left; never those of another machine."""
+    """Remove the folders whose kernel is gone, and end the workers it left; never those of another machine."""
     with contextlib.suppress(OSError):
         for entry in os.scandir(tempfile.gettempdir()):
             if _FOLDER.match(entry.name) and entry.is_dir(follow_symlinks=False):
@@ -56,23 +55,23 @@ def sweep() -> None:
 
 
 def _remove_if_left(folder: Path) -> None:
-    found = folder.stat()
-    if found.st_uid != os.getuid():
+    status = folder.stat()
+    if status.st_uid != os.getuid():
         return
     try:
-        where, kernel, *workers = (folder / _OWNER).read_text().splitlines()
+        machine, kernel, *workers = (folder / _OWNER).read_text().splitlines()
     except (OSError, ValueError):
-        if found.st_mtime < time.time() - _UNOWNED:
+        if status.st_mtime < time.time() - _UNOWNED:
             shutil.rmtree(folder, ignore_errors=True)
         return
-    if where != _where() or _lives(kernel):
+    if machine != _machine() or _lives(kernel):
         return
     for worker in filter(_lives, workers):
         os.kill(int(worker.split()[0]), signal.SIGKILL)
     shutil.rmtree(folder, ignore_errors=True)
 
 
-def _where() -> str:
+def _machine() -> str:
     """The machine and, in a container, the space in which process ids count."""
     try:
         return f"{system.node()} {os.readlink('/proc/self/ns/pid')}"
@@ -87,7 +86,7 @@ def _lives(process: str) -> bool:
 
 
 def _started(pid: int) -> str:
-    """When a process started, in the system's own form; empty for one that is no more."""
+    """When a process started, in the system's own form; empty for one that has ended."""
     try:
         state, *fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
         return "" if state == "Z" else fields[18]
@@ -97,10 +96,10 @@ def _started(pid: int) -> str:
 
 def _by_ps(pid: int) -> str:
     try:
-        said = subprocess.run(["ps", "-o", "lstart=", "-p", str(pid)], capture_output=True, text=True, timeout=2)
+        done = subprocess.run(["ps", "-o", "lstart=", "-p", str(pid)], capture_output=True, text=True, timeout=2)
     except (OSError, subprocess.SubprocessError):
         return ""
-    return said.stdout.strip()
+    return done.stdout.strip()
 
 
 def too_full(folder: Path) -> str | None:
@@ -128,8 +127,8 @@ def pass_reached(folder: Path) -> str | None:
     for dump in folder.glob(f"{DUMP}*"):
         with contextlib.suppress(OSError):
             for entry in os.scandir(dump):
-                if (found := _PASS.search(entry.name)) and int(found["number"]) > number:
-                    newest, number = found, int(found["number"])
+                if (match := _PASS.search(entry.name)) and int(match["number"]) > number:
+                    newest, number = match, int(match["number"])
     return f"{newest['pipeline']}: {newest['name']}" if newest else None
 
 

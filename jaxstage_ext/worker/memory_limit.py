@@ -1,4 +1,4 @@
-"""How much memory a process holds, and how much there is."""
+"""How much memory a worker process holds, and how much it may hold."""
 
 from __future__ import annotations
 
@@ -14,21 +14,21 @@ _limit: int | None = None
 
 def bytes_of(text: str) -> int:
     """The bytes of "8GB", "500 MB", "8GiB", "8000000000". Raises ValueError for anything else, and for none."""
-    found = _SIZE.fullmatch(text.strip())
-    size = float(found[1]) * (1024 if found[3] else 1000) ** " kmgt".index(found[2].lower() or " ") if found else 0
-    if not found or not 1 <= size < 1 << 60 or (found[3] and not found[2]):
+    match = _SIZE.fullmatch(text.strip())
+    size = float(match[1]) * (1024 if match[3] else 1000) ** " kmgt".index(match[2].lower() or " ") if match else 0
+    if not match or not 1 <= size < 1 << 60 or (match[3] and not match[2]):
         raise ValueError(f"{text!r} is not a size of memory such as 8GB")
     return int(size)
 
 
-def limit(most: int | None) -> None:
-    """Set what a compile in the worker may take, in bytes, where a request does not say; None: half of the machine."""
+def set_default(limit: int | None) -> None:
+    """Set the memory, in bytes, of worker compiles whose request sets none; None: half of the machine's."""
     global _limit
-    _limit = most
+    _limit = limit
 
 
-def usual_limit() -> int | None:
-    """What a compile in the worker may take, in bytes, where a request does not say."""
+def default() -> int | None:
+    """The memory, in bytes, of worker compiles whose request sets none; None where there is no limit."""
     return _limit or half_of_machine()
 
 
@@ -42,8 +42,8 @@ def resident(pid: int) -> int | None:
 
 def _by_ps(pid: int) -> int | None:
     try:
-        said = subprocess.run(["ps", "-o", "rss=", "-p", str(pid)], capture_output=True, text=True, timeout=2)
-        return int(said.stdout) * 1024
+        done = subprocess.run(["ps", "-o", "rss=", "-p", str(pid)], capture_output=True, text=True, timeout=2)
+        return int(done.stdout) * 1024
     except (OSError, ValueError, subprocess.SubprocessError):
         return None
 

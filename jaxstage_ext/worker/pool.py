@@ -1,7 +1,7 @@
-"""The compile workers: processes that may die. Started on first need, kept warm, one a platform and lane.
+"""The compile workers: processes that may die. Started on first need, kept warm, one for each platform and lane.
 
 `ask` sends a request and waits. A crash, a hang, too much memory or an interrupt ends the worker and the request,
-never the kernel; the next request gets a fresh one. What the worker prints goes to a log of its own.
+never the kernel; the next request gets a fresh worker. What a worker prints goes to a log of its own.
 """
 
 from __future__ import annotations
@@ -16,18 +16,36 @@ from typing import Any
 
 from jaxstage_ext.report.progress import Progress
 from jaxstage_ext.worker import folder, memory_limit
-from jaxstage_ext.worker.inside import pass_log
-from jaxstage_ext.worker.process import LeftIdle, RequestFailed, Worker, WorkerDied
+from jaxstage_ext.worker.errors import LeftIdle, RequestFailed, WorkerDied
+from jaxstage_ext.worker.process import Worker
 
-__all__ = ["COMPILE", "LOOK", "THROW_AWAY", "RequestFailed", "WorkerDied", "ask", "log", "running", "stop"]
+__all__ = [
+    "COMPILE",
+    "ONE_REQUEST",
+    "RECOMPILE",
+    "RequestFailed",
+    "WorkerDied",
+    "ask",
+    "log",
+    "running",
+    "stop",
+]
 
 TIMEOUT = 600.0
-"""Seconds that a request may take unless said otherwise."""
+"""Seconds that a request may take unless it says otherwise."""
 IDLE_SECONDS = 600.0
-"""Seconds after which a worker that nobody asks leaves."""
-COMPILE, LOOK, THROW_AWAY = "compile", "look", "throw-away"
-"""Lanes: what a cell waits for; what a view asks for, which must not stand in its way; a process for one request."""
+"""Seconds without a request after which a worker exits."""
+COMPILE, RECOMPILE, ONE_REQUEST = "compile", "recompile", "one request"
+"""Lanes: what a cell waits for; what a view asks for later, so that no cell waits for it; a process for one request."""
 PLATFORMS = ("cpu", "tpu", "cuda")
+_LOGS_PASSES = {
+    "TF_CPP_VMODULE": "hlo_pass_pipeline=1",
+    "TF_CPP_MIN_LOG_LEVEL": "0",
+    "TPU_VMODULE": "hlo_pass_pipeline=1",
+    "TPU_MIN_LOG_LEVEL": "0",
+    "TPU_STDERR_LOG_LEVEL": "0",
+}
+"""The environment in which XLA logs every pass that it runs, whatever the platform."""
 
 
 def ask(
@@ -39,15 +57,15 @@ def ask(
     environment: Mapping[str, str] = MappingProxyType({}),
     progress: Progress | None = None,
 ) -> Any:
-    """The answer of the platform's worker, started if there is none.
+    """The answer of the platform's worker, started if none is running.
 
     Args:
       platform: "cpu", "tpu" or "cuda"; each has a worker of its own.
-      request: {"method": name of a method of `worker_main.Compiler`, its arguments}.
+      request: {"method": name of a method of `worker.inside.compiler.Compiler`, its arguments}.
       timeout: seconds.
-      memory: bytes of resident memory; when None what is set for this process, half of the machine's unless it was.
-      lane: COMPILE, LOOK or THROW_AWAY; each has a worker of its own.
-      environment: of a throw-away process, above that of this one.
+      memory: bytes of resident memory; when None `memory_limit.default`.
+      lane: COMPILE, RECOMPILE or ONE_REQUEST; each has a worker of its own.
+      environment: of the process for ONE_REQUEST, on top of this process's own.
       progress: called while the request runs.
 
     Raises:
@@ -55,30 +73,33 @@ def ask(
       RequestFailed: the error that XLA gave.
       KeyboardInterrupt: at once; the worker is killed.
     """
-    limit = memory_limit.usual_limit() if memory is None else memory
-    name = _name(platform, lane if lane != THROW_AWAY else uuid.uuid4().hex)
-    if lane == LOOK:
-        environment = {**pass_log.ENVIRONMENT, **environment}
+    if lane not in (COMPILE, RECOMPILE, ONE_REQUEST):
+        raise ValueError(f"{lane!r} is not a lane; use {COMPILE!r}, {RECOMPILE!r} or {ONE_REQUEST!r}")
+    limit = memory_limit.default() if memory is None else memory
+    name = _name(platform, lane if lane != ONE_REQUEST else uuid.uuid4().hex)
+    if lane == RECOMPILE:
+        environment = {**_LOGS_PASSES, **environment}
     try:
-        return _ask(_place(name, _name(platform, lane)), platform, environment, (request, timeout, limit, progress))
+        slot = _slot(name, _name(platform, lane))
+        return _ask(slot, platform, environment, (request, timeout, limit, progress))
     finally:
-        if lane == THROW_AWAY:
-            _places.pop(name).close()
+        if lane == ONE_REQUEST:
+            _slots.pop(name).close()
 
 
-def _ask(place: _Place, platform: str, environment: Mapping[str, str], asked: tuple[Any, ...]) -> Any:
-    with place.lock:
+def _ask(slot: _Slot, platform: str, environment: Mapping[str, str], arguments: tuple[Any, ...]) -> Any:
+    with slot.lock:
         for _ in range(2):
-            if place.worker is None or not place.worker.alive:
-                place.close()
-                place.worker = _new(platform, environment)
+            if slot.worker is None or not slot.worker.alive:
+                slot.close()
+                slot.worker = _new(platform, environment)
             try:
-                return place.worker.ask(*asked)
+                return slot.worker.ask(*arguments)
             except LeftIdle:
                 continue
             finally:
-                if not place.worker.alive:
-                    place.close()
+                if not slot.worker.alive:
+                    slot.close()
     raise WorkerDied(f"the {platform} compile worker left before it could be asked", "exit")
 
 
@@ -90,10 +111,10 @@ def _new(platform: str, environment: Mapping[str, str]) -> Worker:
     return Worker(platform, IDLE_SECONDS, environment)
 
 
-def stop(platform: str, lane: str = LOOK) -> None:
-    """End what the lane's worker is at, from any thread; who asked gets WorkerDied, cause "stopped"."""
-    place = _places.get(_name(platform, lane))
-    worker = place.worker if place else None
+def stop(platform: str, lane: str = RECOMPILE) -> None:
+    """Stop the request that the lane's worker runs, from any thread; its caller gets WorkerDied, cause "stopped"."""
+    slot = _slots.get(_name(platform, lane))
+    worker = slot.worker if slot else None
     if worker is not None:
         worker.stop()
 
@@ -102,8 +123,8 @@ def _name(platform: str, lane: str) -> str:
     return platform if lane == COMPILE else f"{platform}/{lane}"
 
 
-class _Place:
-    """Where a platform's worker stands, and who may ask it. `title` is what its log is known by."""
+class _Slot:
+    """The worker of one platform and lane, and whose turn it is to ask it. `title` is what its log is known by."""
 
     def __init__(self, title: str) -> None:
         self.title = title
@@ -118,44 +139,44 @@ class _Place:
             worker.close()
 
 
-_places: dict[str, _Place] = {}
-_placing = threading.Lock()
+_slots: dict[str, _Slot] = {}
+_slots_lock = threading.Lock()
 _logs: dict[str, str] = {}
 """What the last worker that ended in each lane of each platform printed."""
 _swept = False
 
 
-def _place(name: str, title: str) -> _Place:
-    with _placing:
-        return _places.setdefault(name, _Place(title))
+def _slot(name: str, title: str) -> _Slot:
+    with _slots_lock:
+        return _slots.setdefault(name, _Slot(title))
 
 
 def log(platform: str) -> str:
     """What the platform's workers printed last, those that ended included; at most 64 kB of each."""
-    found = {title: text for title, text in _logs.items() if title.split("/")[0] == platform}
-    for place in list(_places.values()):
-        if place.worker and place.title.split("/")[0] == platform:
-            found[place.title] = folder.log_of(place.worker.folder)
-    return "\n".join(f"{title}: {text.rstrip() or '(nothing)'}" for title, text in sorted(found.items()))
+    logs = {title: text for title, text in _logs.items() if title.split("/")[0] == platform}
+    for slot in list(_slots.values()):
+        if slot.worker and slot.title.split("/")[0] == platform:
+            logs[slot.title] = folder.log_of(slot.worker.folder)
+    return "\n".join(f"{title}: {text.rstrip() or '(nothing)'}" for title, text in sorted(logs.items()))
 
 
 def running() -> dict[str, int]:
-    """The process ids of the workers there are, by platform; those of other lanes as "cpu/look"."""
-    return {name: place.worker.pid for name, place in list(_places.items()) if place.worker and place.worker.alive}
+    """The process ids of the running workers, by platform; those of other lanes as "cpu/recompile"."""
+    return {name: slot.worker.pid for name, slot in list(_slots.items()) if slot.worker and slot.worker.alive}
 
 
 @atexit.register
 def close_all() -> None:
     """End every worker and remove its files."""
-    for place in list(_places.values()):
-        place.close()
+    for slot in list(_slots.values()):
+        slot.close()
 
 
 def _forget() -> None:
     """In a forked child the workers are the parent's."""
-    global _placing
-    _places.clear()
-    _placing = threading.Lock()
+    global _slots_lock
+    _slots.clear()
+    _slots_lock = threading.Lock()
 
 
 os.register_at_fork(after_in_child=_forget)

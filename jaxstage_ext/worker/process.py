@@ -1,8 +1,9 @@
-"""One compile worker: its process, its pipes, and why it ended. `worker.py` says who may ask it."""
+"""One compile worker: its process, its pipes, and why it ended. `pool` keeps the workers and sends them requests."""
 
 from __future__ import annotations
 
 import contextlib
+import json
 import os
 import pickle
 import selectors
@@ -18,9 +19,14 @@ from typing import Any
 
 from jaxstage_ext.report.progress import Progress
 from jaxstage_ext.worker import folder, memory_limit
-from jaxstage_ext.worker.inside.main import IDLE
+from jaxstage_ext.worker.errors import LeftIdle, OverLimit, PipeClosed, RequestFailed, WorkerDied
 
-_TICK, _TOLD, _MEASURED = 0.1, 0.5, 1.0
+IDLE_STATUS = 75
+"""Exit status of a worker that left because no request came."""
+_PROGRAM = Path(__file__).with_name("inside") / "serve.py"
+_CHECK_MEMORY, _REPORT, _CHECK_FOLDER = 0.1, 0.5, 1.0
+"""Seconds between two of each while a request runs."""
+_MOST_BYTES = 1 << 36
 _ENVIRONMENT = {
     "TPU_SKIP_MDS_QUERY": "1",  # without it libtpu waits for a metadata server for ever
     "TPU_WORKER_HOSTNAMES": "localhost",
@@ -34,27 +40,6 @@ _ENVIRONMENT = {
 }
 
 
-class WorkerDied(RuntimeError):
-    """A request that the worker did not survive.
-
-    Attributes:
-      cause: "signal", "exit", "stopped", "time limit", "memory limit", "disk limit", "junk" or "start".
-      log: the last lines that the worker printed.
-    """
-
-    def __init__(self, message: str, cause: str, log: str = "") -> None:
-        super().__init__(f"{message}. The last lines of its log:\n{log}" if log else message)
-        self.cause, self.log = cause, log
-
-
-class RequestFailed(RuntimeError):
-    """The worker lives and says no: XLA's own error. `type` is the name of its class."""
-
-    def __init__(self, type_: str, message: str) -> None:
-        super().__init__(message)
-        self.type = type_
-
-
 class Worker:
     """One worker process, its pipes, its folder with the log."""
 
@@ -62,20 +47,8 @@ class Worker:
         self.platform = platform
         self._stopped = False
         self.folder = _new_folder(platform)
-        main = str(Path(__file__).with_name("inside") / "main.py")
-        path = os.pathsep.join(os.path.abspath(entry) for entry in sys.path)
         try:
-            with open(self.folder / folder.LOG, "wb") as log:
-                self._process = subprocess.Popen(
-                    [sys.executable, "-P", main, str(idle)],
-                    stdin=subprocess.PIPE,
-                    stdout=subprocess.PIPE,
-                    stderr=log,
-                    cwd=self.folder,
-                    env={**os.environ, **_ENVIRONMENT, **environment, "PYTHONPATH": path, "TMPDIR": str(self.folder)},
-                    start_new_session=True,  # the kernel's Ctrl-C is not for it
-                    bufsize=0,
-                )
+            self._process = _started(self.folder, idle, environment)
         except OSError as error:
             shutil.rmtree(self.folder, ignore_errors=True)
             raise WorkerDied(f"the compile worker cannot be started: {error}", "start") from None
@@ -94,32 +67,21 @@ class Worker:
         return self._process.poll() is None
 
     def ask(self, request: dict[str, Any], timeout: float, memory: int | None, progress: Progress | None = None) -> Any:
+        """The answer to a request. Raises RequestFailed, WorkerDied, LeftIdle; any other interruption kills it too."""
         data = pickle.dumps(request, pickle.HIGHEST_PROTOCOL)
         try:
-            received = self._exchange(len(data).to_bytes(8, "little") + data, timeout, memory, progress)
-            reply = pickle.loads(received)
+            answer = self._exchange(len(data).to_bytes(8, "little") + data, timeout, memory, progress)
+            reply = pickle.loads(answer)
             if "error" in reply:
                 raise RequestFailed(*reply["error"])
             return reply["result"]
         except (RequestFailed, LeftIdle):
             raise
-        except _Late:
+        except OverLimit as over:
             self.kill()
-            raise self._died(
-                f"took longer than {timeout:g} s and was stopped; --timeout SECONDS gives it longer", "time limit"
-            ) from None
-        except _Large as large:
-            self.kill()
-            raise self._died(
-                f"took {large.used / 1e9:.1f} GB of memory, over the limit of {large.limit / 1e9:.1f} GB, "
-                "and was stopped; --memory SIZE gives it more",
-                "memory limit",
-            ) from None
-        except _Full as full:
-            self.kill()
-            raise self._died(f"{full}, and was stopped", "disk limit") from None
-        except _Gone:
-            raise self._died(*self._why_gone()) from None
+            raise self._died(str(over), over.cause) from None
+        except PipeClosed:
+            raise self._died(*self._why_ended()) from None
         except (pickle.UnpicklingError, EOFError, KeyError, TypeError, ValueError, AttributeError, IndexError):
             self.kill()
             raise self._died("gave an answer that cannot be read", "junk") from None
@@ -128,56 +90,60 @@ class Worker:
             raise
 
     def _exchange(self, message: bytes, timeout: float, memory: int | None, progress: Progress | None) -> memoryview:
-        """Send the message and give the answer. Raises _Late, _Large, _Full, _Gone, LeftIdle."""
-        left, got = memoryview(message), bytearray()
-        started = told = time.monotonic()
+        """Send the message and return the answer. Raises OverLimit, PipeClosed, LeftIdle."""
+        unsent, answer = memoryview(message), bytearray()
+        started = reported = memory_checked = folder_checked = time.monotonic()
         with selectors.DefaultSelector() as ready:
             ready.register(self._in, selectors.EVENT_WRITE)
             ready.register(self._out, selectors.EVENT_READ)
-            looked = measured = time.monotonic()
-            while (size := _size(got)) is None or len(got) < size:
-                for key, _ in ready.select(_TICK):
+            while (size := _size(answer)) is None or len(answer) < size:
+                for key, _ in ready.select(_CHECK_MEMORY):
                     if key.fd == self._out:
-                        self._read(got, begun=len(left) < len(message))
-                    elif not (left := self._write(left)):
+                        self._read(answer)
+                    elif not (unsent := self._write(unsent)):
                         ready.unregister(self._in)
                 now = time.monotonic()
                 if now > started + timeout:
-                    raise _Late
-                if progress and now - told >= _TOLD:
-                    told = now
+                    why = f"took longer than {timeout:g} s and was stopped; --timeout SECONDS gives it longer"
+                    raise OverLimit(why, "time limit")
+                if progress and now - reported >= _REPORT:
+                    reported = now
                     progress(now - started, folder.pass_reached(self.folder))
-                if now - looked >= _TICK:
-                    looked = now
+                if now - memory_checked >= _CHECK_MEMORY:
+                    memory_checked = now
                     self._check_memory(memory)
-                if now - measured >= _MEASURED:
-                    measured = now
+                if now - folder_checked >= _CHECK_FOLDER:
+                    folder_checked = now
                     self._check_folder()
-        return memoryview(got)[8:size]
+        return memoryview(answer)[8:size]
 
-    def _write(self, left: memoryview) -> memoryview:
-        with contextlib.suppress(BlockingIOError, BrokenPipeError):  # the reading end tells why it broke
-            return left[os.write(self._in, left[: 1 << 20]) :]
-        return left
+    def _write(self, unsent: memoryview) -> memoryview:
+        with contextlib.suppress(BlockingIOError, BrokenPipeError):  # the end that reads finds out why it broke
+            return unsent[os.write(self._in, unsent[: 1 << 20]) :]
+        return unsent
 
-    def _read(self, got: bytearray, begun: bool) -> None:
+    def _read(self, answer: bytearray) -> None:
         with contextlib.suppress(BlockingIOError):
             part = os.read(self._out, 1 << 20)
             if not part:
                 self._process.wait()
-                raise LeftIdle if self._process.returncode == IDLE and not got else _Gone
-            got += part
+                raise LeftIdle if self._process.returncode == IDLE_STATUS and not answer else PipeClosed
+            answer += part
 
     def _check_memory(self, limit: int | None) -> None:
         used = memory_limit.resident(self.pid)
         if limit is not None and used is not None and used > limit:
-            raise _Large(used, limit)
+            raise OverLimit(
+                f"took {used / 1e9:.1f} GB of memory, over the limit of {limit / 1e9:.1f} GB, "
+                "and was stopped; --memory SIZE gives it more",
+                "memory limit",
+            )
 
     def _check_folder(self) -> None:
         if why := folder.too_full(self.folder):
-            raise _Full(why)
+            raise OverLimit(f"{why}, and was stopped", "disk limit")
 
-    def _why_gone(self) -> tuple[str, str]:
+    def _why_ended(self) -> tuple[str, str]:
         code = self._process.returncode
         if self._stopped:
             return "was stopped", "stopped"
@@ -221,36 +187,31 @@ _MEANINGS = {
 }
 
 
-class _Late(Exception):
-    """The deadline has passed."""
+def _started(home: Path, idle: float, environment: Mapping[str, str]) -> subprocess.Popen[bytes]:
+    """The process of `inside/serve.py`; its settings are what it would otherwise have to import from here."""
+    settings = {"idle_seconds": idle, "idle_status": IDLE_STATUS, "log": folder.LOG, "dump_prefix": folder.DUMP}
+    path = os.pathsep.join(os.path.abspath(entry) for entry in sys.path)
+    with open(home / folder.LOG, "wb") as log:
+        return subprocess.Popen(
+            [sys.executable, "-P", str(_PROGRAM), json.dumps(settings)],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=log,
+            cwd=home,
+            env={**os.environ, **_ENVIRONMENT, **environment, "PYTHONPATH": path, "TMPDIR": str(home)},
+            start_new_session=True,  # the kernel's Ctrl-C is not for it
+            bufsize=0,
+        )
 
 
-class _Gone(Exception):
-    """The worker's end of the pipe is closed."""
-
-
-class _Full(Exception):
-    """The folder holds too much, or the disk too little."""
-
-
-class _Large(Exception):
-    def __init__(self, used: int, limit: int) -> None:
-        super().__init__(used, limit)
-        self.used, self.limit = used, limit
-
-
-def _size(got: bytearray) -> int | None:
-    """Bytes of the whole message with its head; None before that is known."""
-    if len(got) < 8:
+def _size(answer: bytearray) -> int | None:
+    """Bytes of the whole answer with its head; None before that is known."""
+    if len(answer) < 8:
         return None
-    size = int.from_bytes(got[:8], "little")
-    if size > 1 << 36:
+    size = int.from_bytes(answer[:8], "little")
+    if size > _MOST_BYTES:
         raise ValueError(f"an answer of {size} bytes")
     return size + 8
-
-
-class LeftIdle(Exception):
-    """The worker had gone by itself when it was asked."""
 
 
 def _new_folder(platform: str) -> Path:

@@ -18,7 +18,8 @@ from jaxstage_ext.analysis.cost import module_cost
 from jaxstage_ext.analysis.memory import buffers, live_memory
 from jaxstage_ext.analysis.memory.fit import Device
 from jaxstage_ext.core import jax_private
-from jaxstage_ext.ir.hlo import buffer_assignment, operations
+from jaxstage_ext.ir.hlo import buffer_assignment
+from jaxstage_ext.ir.hlo import document as hlo_document
 from jaxstage_ext.ir.hlo import module as hlo
 from jaxstage_ext.ir.hlo import schedule as hlo_schedule
 from jaxstage_ext.ir.source import FrameTable
@@ -26,8 +27,7 @@ from jaxstage_ext.program import tabs
 from jaxstage_ext.program.collectives import collectives
 from jaxstage_ext.program.cost import cost
 from jaxstage_ext.program.dtypes import dtypes
-from jaxstage_ext.program.instructions import operations as operations_of_program
-from jaxstage_ext.program.instructions import places_in
+from jaxstage_ext.program.instruction_places import instruction_places, places_in
 from jaxstage_ext.program.propagated_module import propagation_dump
 from jaxstage_ext.program.shardings import shardings
 
@@ -61,7 +61,7 @@ def test_cost_and_memory_of_a_large_module(tmp_path: Path) -> None:
     text, proto = jax_private.hlo_text(module, True), jax_private.hlo_proto(module)
     documents, costs, memories = [], [], []
     for _ in range(3):
-        took, document = timed(lambda: hlo.read(text, hlo.parse(proto), FrameTable()))
+        took, document = timed(lambda: hlo_document.read(text, hlo.parse(proto), FrameTable()))
         documents.append(took)
         took, (ops, places) = timed(partial(counted, proto, document))
         costs.append(took)
@@ -77,19 +77,19 @@ def test_cost_and_memory_of_a_large_module(tmp_path: Path) -> None:
     print(f"\n{'':<58} ratio {(first + second) / base:.2f}")
 
 
-def counted(proto: bytes, document: Any) -> tuple[operations.Operations, module_cost.Places]:
-    ops = operations.read(proto)
+def counted(proto: bytes, document: Any) -> tuple[hlo.Module, module_cost.Places]:
+    ops = hlo.parse(proto)
     places = places_in(document, ops)
     work = module_cost.read(ops, places)
     assert len(work.table) and len(work.by("line"))
     return ops, places
 
 
-def remembered(assigned: bytes, known: operations.Operations, places: module_cost.Places) -> None:
+def remembered(assigned: bytes, known: hlo.Module, places: module_cost.Places) -> None:
     assignment = buffer_assignment.read(assigned)
     assert assignment is not None
-    ops = operations.read(assignment.module, known)
-    schedule = hlo_schedule.read(assignment.module, ops)
+    ops = hlo.parse(assignment.module, known)
+    schedule = hlo_schedule.read(ops)
     assert schedule is not None
     laid = buffers.read(ops, assignment, schedule, list(places.scope))
     found = live_memory.read(laid, places, "cpu", Device("this machine", None, "not known"), {}, None, None, (), None)
@@ -107,6 +107,6 @@ def test_what_the_views_add_to_a_compile_when_nobody_opens_them() -> None:
         "4-layer step: tabs that nobody opens add", f"{added * 1e3:.2f} ms", f"{whole:.2f} s", "<= 2 %",
         added <= 0.02 * whole,
     )  # fmt: skip
-    heavy = (cost, collectives, shardings, dtypes, operations_of_program, propagation_dump)
+    heavy = (cost, collectives, shardings, dtypes, instruction_places, propagation_dump)
     looked = [fact.__name__ for fact in heavy if fact.is_known(inspection.program)]
     assert not looked, f"computed though nobody looked: {looked}"

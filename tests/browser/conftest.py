@@ -80,6 +80,7 @@ def opener(browser: Browser, name: str) -> Iterator[Opener]:
 
     def open_(server: Server, cells: Sequence[str] | str, width: int = 1400, height: int = 1000) -> NotebookPage:
         notebook = cells if isinstance(cells, str) else written(server.folder, cells)
+        server.start_kernel(notebook)
         page = browser.new_page(viewport={"width": width, "height": height})
         opened.append(NotebookPage(page, server, notebook))
         opened[-1].open()
@@ -90,7 +91,7 @@ def opener(browser: Browser, name: str) -> Iterator[Opener]:
     for notebook in opened:
         notebook.screenshot(name)
         notebook.page.close()
-        notebook.server.stop_kernels()
+        notebook.server.stop_kernel(notebook.name)
     assert not errors, "\n".join(errors)
 
 

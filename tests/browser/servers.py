@@ -10,6 +10,7 @@ import sys
 import time
 import urllib.request
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -34,21 +35,31 @@ class Server:
     host: str
     url: str
     folder: Path
+    later: ThreadPoolExecutor
+    """What nobody waits for until the server ends."""
 
     def page(self, name: str, workspace: str) -> str:
         """The address of a notebook; a fresh `workspace` opens nothing else."""
         where = f"lab/workspaces/{workspace}/tree" if self.host == "lab" else "notebooks"
         return f"{self.url}/{where}/{name}?token={TOKEN}"
 
-    def api(self, path: str, method: str = "GET") -> Any:
+    def api(self, path: str, method: str = "GET", body: Any = None) -> Any:
         """JSON from the server's own interface; None where it answers nothing."""
-        request = urllib.request.Request(f"{self.url}/api/{path}?token={TOKEN}", method=method)
-        with urllib.request.urlopen(request, timeout=10) as reply:
+        data = None if body is None else json.dumps(body).encode()
+        request = urllib.request.Request(f"{self.url}/api/{path}?token={TOKEN}", data, method=method)
+        with urllib.request.urlopen(request, timeout=30) as reply:
             return json.loads(reply.read() or b"null")
 
-    def stop_kernels(self) -> None:
+    def start_kernel(self, name: str) -> None:
+        """Begin a notebook's kernel, to which the page that opens the notebook connects."""
+        kernel = {"kernel": {"name": "python3"}, "name": name, "path": name, "type": "notebook"}
+        self.api("sessions", "POST", kernel)
+
+    def stop_kernel(self, name: str) -> None:
+        """End a notebook's kernel; a kernel takes a second for that, for which nobody waits."""
         for session in self.api("sessions"):
-            self.api(f"sessions/{session['id']}", "DELETE")
+            if session["path"] == name:
+                self.later.submit(self.api, f"sessions/{session['id']}", "DELETE")
 
 
 def free_port() -> int:
@@ -95,7 +106,8 @@ def running(host: str, home: Path) -> Iterator[Server]:
     """A server for the time of the block; `home` takes its notebooks, settings and log."""
     folder, log, port = home / "notebooks", home / "server.log", free_port()
     folder.mkdir(parents=True)
-    server = Server(host, f"http://127.0.0.1:{port}", folder)
+    later = ThreadPoolExecutor(2)
+    server = Server(host, f"http://127.0.0.1:{port}", folder, later)
     with log.open("wb") as out:
         process = subprocess.Popen(
             command(host, port, folder), env=own_settings(home), stdout=out, stderr=out, stdin=subprocess.DEVNULL
@@ -103,8 +115,8 @@ def running(host: str, home: Path) -> Iterator[Server]:
     try:
         wait_until_up(server, process, log)
         yield server
-        server.stop_kernels()
     finally:
+        later.shutdown()
         process.terminate()
         try:
             process.wait(10)

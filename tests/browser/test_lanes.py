@@ -38,12 +38,20 @@ model(x, w)
 """
 
 
-def opened(open_notebook: Opener, lab: Server, width: int = 1600) -> tuple[NotebookPage, PanelOnPage]:
-    notebook = open_notebook(lab, [SETUP, MODEL], width=width)
-    notebook.run_all()
+@pytest.fixture(scope="module")
+def notebook(module_notebook: Opener, lab: Server) -> NotebookPage:
+    opened = module_notebook(lab, [SETUP, MODEL], width=1600)
+    opened.run_all()
+    opened.panel().root.locator(".jxs-heat-picker select").wait_for(timeout=LOOK_MS)
+    return opened
+
+
+@pytest.fixture
+def panel(notebook: NotebookPage) -> PanelOnPage:
     panel = notebook.panel()
-    panel.root.locator(".jxs-heat-picker select").wait_for(timeout=LOOK_MS)
-    return notebook, panel
+    panel.root.locator(".jxs-heat-picker select").select_option("")
+    panel.clear()
+    return panel
 
 
 def choose(panel: PanelOnPage, what: str) -> None:
@@ -55,9 +63,25 @@ def beside(panel: PanelOnPage, doc: str, text: str) -> str:
     return panel.row(doc, text).locator(".jxs-lane").inner_text()
 
 
-def test_what_stands_beside_the_lines_is_chosen(open_notebook: Opener, lab: Server) -> None:
-    _, panel = opened(open_notebook, lab)
+def test_warnings_stand_at_their_lines_and_are_gone_to(panel: PanelOnPage) -> None:
     assert panel.root.locator(".jxs-lane, .jxs-warning").count() == 0
+    check = panel.root.locator(".jxs-fact .jxs-link")
+    assert check.inner_text() == "check for resharding"
+    check.click()
+    found = panel.root.locator(".jxs-warned")
+    found.wait_for(timeout=LOOK_MS)
+    assert found.inner_text() == "⚠ 3 reshardings"
+    assert panel.row("python", "h = jnp.tanh(x @ w)").locator(".jxs-warning").inner_text() == "⚠"
+    found.click()
+    said = panel.root.locator(".jxs-beside-warning")
+    assert "all-gather" in said.inner_text() and "To do without" in said.inner_text()
+    first = panel.root.locator(".jxs-selected").first.get_attribute("data-row")
+    panel.pane("python").locator(".jxs-code").press("w")
+    panel.root.locator(f'.jxs-selected:not([data-row="{first}"])').first.wait_for()
+
+
+def test_what_stands_beside_the_lines_is_chosen(panel: PanelOnPage) -> None:
+    assert panel.root.locator(".jxs-lane").count() == 0
     choose(panel, "sharding")
     assert beside(panel, "python", "low = h.astype") == "□ ·,data"
     assert beside(panel, "python", "with_sharding_constraint") == "■ ·,data"
@@ -73,24 +97,10 @@ def test_what_stands_beside_the_lines_is_chosen(open_notebook: Opener, lab: Serv
 
 
 @pytest.mark.parametrize("theme", ["Light", "Dark"])
-def test_warnings_stand_at_their_lines_and_are_gone_to(open_notebook: Opener, lab: Server, theme: str) -> None:
-    notebook, panel = opened(open_notebook, lab)
+def test_in_both_themes(notebook: NotebookPage, panel: PanelOnPage, theme: str) -> None:
     notebook.theme(theme)
-    check = panel.root.locator(".jxs-fact .jxs-link")
-    assert check.inner_text() == "check for resharding"
-    check.click()
-    found = panel.root.locator(".jxs-warned")
-    found.wait_for(timeout=LOOK_MS)
-    assert found.inner_text() == "⚠ 3 reshardings"
-    assert panel.row("python", "h = jnp.tanh(x @ w)").locator(".jxs-warning").inner_text() == "⚠"
-    found.click()
-    said = panel.root.locator(".jxs-beside-warning")
-    assert "all-gather" in said.inner_text() and "To do without" in said.inner_text()
-    first = panel.root.locator(".jxs-selected").first.get_attribute("data-row")
-    panel.pane("python").locator(".jxs-code").press("w")
-    panel.root.locator(f'.jxs-selected:not([data-row="{first}"])').first.wait_for()
-    choose(panel, "sharding")
-    panel.root.locator(".jxs-detail").scroll_into_view_if_needed()
-    notebook.screenshot(f"lane-sharding-{theme.lower()}")
-    choose(panel, "dtypes")
-    notebook.screenshot(f"lane-dtypes-{theme.lower()}")
+    for what in ("sharding", "dtypes"):
+        choose(panel, what)
+        panel.root.locator(".jxs-detail").scroll_into_view_if_needed()
+        notebook.screenshot(f"lane-{what}-{theme.lower()}")
+    notebook.theme("Light")

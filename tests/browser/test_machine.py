@@ -12,7 +12,7 @@ from tests.browser.cells import LOSS, SETUP
 
 if TYPE_CHECKING:
     from tests.browser.conftest import Opener
-    from tests.browser.notebook_page import PanelOnPage
+    from tests.browser.notebook_page import NotebookPage, PanelOnPage
     from tests.browser.servers import Server
 
 FOR_H100 = LOSS.replace("%%compile -o ins", "%%compile -t h100")
@@ -24,10 +24,22 @@ def open_machine(panel: PanelOnPage) -> None:
     panel.root.locator(".jxs-kernel-rows").wait_for(timeout=LOOK_MS)
 
 
-def test_kernels_their_code_and_their_lines(open_notebook: Opener, lab: Server) -> None:
-    opened = open_notebook(lab, [SETUP, LOSS])
+@pytest.fixture(scope="module")
+def loss(module_notebook: Opener, lab: Server) -> PanelOnPage:
+    """The panel of a small function, for this machine."""
+    opened = module_notebook(lab, [SETUP, LOSS])
     opened.run_all()
-    panel = opened.panel()
+    return opened.panel()
+
+
+@pytest.fixture
+def panel(loss: PanelOnPage) -> PanelOnPage:
+    loss.tab("code").click()
+    loss.clear()
+    return loss
+
+
+def test_kernels_their_code_and_their_lines(panel: PanelOnPage) -> None:
     row = panel.reveal("hlo", "%broadcast_divide_fusion = ")
     row.locator(".jxs-num").click()
     panel.root.locator(".jxs-to-machine").click()
@@ -44,10 +56,7 @@ def test_kernels_their_code_and_their_lines(open_notebook: Opener, lab: Server) 
     assert any("ynn_fusion" in line or "dot" in line for line in panel.wait_lit("hlo", "selected"))
 
 
-def test_a_source_line_offers_the_kernels_that_came_from_it(open_notebook: Opener, lab: Server) -> None:
-    opened = open_notebook(lab, [SETUP, LOSS])
-    opened.run_all()
-    panel = opened.panel()
+def test_a_source_line_offers_the_kernels_that_came_from_it(panel: PanelOnPage) -> None:
     panel.row("python", "jax.nn.softmax(h)").locator(".jxs-num").click()
     open_machine(panel)
     every = panel.root.locator(".jxs-kernel[data-kernel]").count()
@@ -58,15 +67,20 @@ def test_a_source_line_offers_the_kernels_that_came_from_it(open_notebook: Opene
     assert 0 < shown <= every
 
 
-@pytest.mark.parametrize("theme", ["Light", "Dark"])
-def test_ptx_beside_sass(open_notebook: Opener, lab: Server, theme: str) -> None:
+@pytest.fixture(scope="module")
+def for_h100(module_notebook: Opener, lab: Server) -> NotebookPage:
     needs("h100")
     if not packages.nvdisasm():
         unavailable("nvdisasm is not installed")
-    opened = open_notebook(lab, [SETUP, FOR_H100], width=1600)
-    opened.theme(theme)
+    opened = module_notebook(lab, [SETUP, FOR_H100], width=1600)
     opened.run_all()
-    panel = opened.panel()
+    return opened
+
+
+@pytest.mark.parametrize("theme", ["Light", "Dark"])
+def test_ptx_beside_sass(for_h100: NotebookPage, theme: str) -> None:
+    opened, panel = for_h100, for_h100.panel()
+    opened.theme(theme)
     open_machine(panel)
     kernel = panel.root.locator(".jxs-kernel.jxs-current").get_attribute("data-kernel")
     for stage in ("ptx", "sass"):

@@ -52,6 +52,32 @@ def opened(open_notebook: Opener, lab: Server, cell: str, width: int = 1400) -> 
     return notebook, notebook.panel()
 
 
+def module_page(module_notebook: Opener, lab: Server, cell: str) -> NotebookPage:
+    notebook = module_notebook(lab, [SETUP, cell], width=1400)
+    notebook.run_all()
+    notebook.panel()
+    return notebook
+
+
+@pytest.fixture(scope="module")
+def on_cpus(module_notebook: Opener, lab: Server) -> NotebookPage:
+    return module_page(module_notebook, lab, ON_CPUS)
+
+
+@pytest.fixture(scope="module")
+def on_v5p(module_notebook: Opener, lab: Server) -> NotebookPage:
+    needs("v5p:4x4x4")
+    specs = "{'in': P('data', 'model'), 'out': P('model', 'data')}, P(('data', 'extra'))"
+    cell = STEP.format(target="v5p:4x4x4", mesh="data=4,model=4,extra=4", specs=specs)
+    return module_page(module_notebook, lab, cell)
+
+
+@pytest.fixture(scope="module")
+def on_v5e(module_notebook: Opener, lab: Server) -> NotebookPage:
+    needs("v5e:4x4")
+    return module_page(module_notebook, lab, STEP.format(target="v5e:4x4", mesh="data=8,model=2", specs=SPECS))
+
+
 def open_tab(panel: PanelOnPage, name: str, wait: str) -> None:
     panel.tab(name).click(timeout=LOOK_MS)
     panel.root.locator(wait).first.wait_for(timeout=LOOK_MS)
@@ -61,8 +87,8 @@ def cells(panel: PanelOnPage) -> list[str | None]:
     return [cell.get_attribute("data-part") for cell in panel.root.locator(".jxs-map-cell").all()]
 
 
-def test_the_mesh_map_shows_who_holds_what(open_notebook: Opener, lab: Server) -> None:
-    notebook, panel = opened(open_notebook, lab, ON_CPUS)
+def test_the_mesh_map_shows_who_holds_what(on_cpus: NotebookPage) -> None:
+    notebook, panel = on_cpus, on_cpus.panel()
     open_tab(panel, "shardings", ".jxs-map-cell")
     assert panel.root.locator(".jxs-map-head b").inner_text() == "params['in']"
     assert cells(panel) == [str(i) for i in range(8)]
@@ -77,8 +103,8 @@ def test_the_mesh_map_shows_who_holds_what(open_notebook: Opener, lab: Server) -
     notebook.screenshot("shardings")
 
 
-def test_intermediates_lead_to_their_lines_and_back(open_notebook: Opener, lab: Server) -> None:
-    _, panel = opened(open_notebook, lab, ON_CPUS)
+def test_intermediates_lead_to_their_lines_and_back(on_cpus: NotebookPage) -> None:
+    panel = on_cpus.panel()
     open_tab(panel, "shardings", ".jxs-map-cell")
     panel.root.get_by_role("button", name="Show intermediates").click()
     row = panel.root.locator(".jxs-grid-row[data-row]", has_text="integer_pow").first
@@ -87,8 +113,8 @@ def test_intermediates_lead_to_their_lines_and_back(open_notebook: Opener, lab: 
     assert any("** 2" in line for line in panel.wait_lit("python", "selected"))
 
 
-def test_the_costliest_collective_its_cause_and_its_line(open_notebook: Opener, lab: Server) -> None:
-    notebook, panel = opened(open_notebook, lab, ON_CPUS)
+def test_the_costliest_collective_its_cause_and_its_line(on_cpus: NotebookPage) -> None:
+    notebook, panel = on_cpus, on_cpus.panel()
     open_tab(panel, "collectives", '[data-sort="cause"]')
     first = panel.root.locator(".jxs-grid-row[data-row]").first
     assert "all-reduce" in first.inner_text()
@@ -104,8 +130,8 @@ def test_the_costliest_collective_its_cause_and_its_line(open_notebook: Opener, 
     panel.wait_lit("python", "selected")
 
 
-def test_conversions_and_their_lines(open_notebook: Opener, lab: Server) -> None:
-    notebook, panel = opened(open_notebook, lab, ON_CPUS)
+def test_conversions_and_their_lines(on_cpus: NotebookPage) -> None:
+    notebook, panel = on_cpus, on_cpus.panel()
     open_tab(panel, "dtypes", ".jxs-grid-row[data-row]")
     first = panel.root.locator(".jxs-grid-row[data-row]").first
     assert "bf16" in first.inner_text() and "f32" in first.inner_text()
@@ -115,15 +141,14 @@ def test_conversions_and_their_lines(open_notebook: Opener, lab: Server) -> None
 
 
 @pytest.mark.parametrize("theme", ["Light", "Dark"])
-def test_a_torus_and_a_mesh_of_three_axes(open_notebook: Opener, lab: Server, theme: str) -> None:
-    needs("v5p:4x4x4")
-    specs = "{'in': P('data', 'model'), 'out': P('model', 'data')}, P(('data', 'extra'))"
-    cell = STEP.format(target="v5p:4x4x4", mesh="data=4,model=4,extra=4", specs=specs)
-    notebook, panel = opened(open_notebook, lab, cell)
+def test_a_torus_and_a_mesh_of_three_axes(on_v5p: NotebookPage, theme: str) -> None:
+    notebook, panel = on_v5p, on_v5p.panel()
     notebook.theme(theme)
     open_tab(panel, "shardings", ".jxs-map-cell")
     panel.root.locator(".jxs-grid-row[data-row]", has_text="P(('data', 'extra'), None)").first.click()
     panel.root.locator(".jxs-map-head b", has_text="x").wait_for()
+    panel.root.locator('[data-chart="mesh"]').click()
+    panel.root.locator('[data-axis="extra"]').fill("0")
     before = cells(panel)
     panel.root.locator('[data-axis="extra"]').fill("2")
     assert cells(panel) != before
@@ -139,10 +164,8 @@ def test_a_torus_and_a_mesh_of_three_axes(open_notebook: Opener, lab: Server, th
 
 
 @pytest.mark.parametrize("theme", ["Light", "Dark"])
-def test_a_slice_of_a_pod_tells_what_costs_most(open_notebook: Opener, lab: Server, theme: str) -> None:
-    needs("v5e:4x4")
-    cell = STEP.format(target="v5e:4x4", mesh="data=8,model=2", specs=SPECS)
-    notebook, panel = opened(open_notebook, lab, cell)
+def test_a_slice_of_a_pod_tells_what_costs_most(on_v5e: NotebookPage, theme: str) -> None:
+    notebook, panel = on_v5e, on_v5e.panel()
     notebook.theme(theme)
     open_tab(panel, "collectives", '[data-sort="cause"]')
     headline = panel.root.locator(".jxs-headline").inner_text()
@@ -224,11 +247,13 @@ product(on(jax.devices()[:2]), on(jax.devices()[4:]))
     notebook.screenshot("shardings-apart")
 
 
-def test_a_narrow_panel(open_notebook: Opener, lab: Server) -> None:
-    notebook, panel = opened(open_notebook, lab, ON_CPUS, width=760)
+def test_a_narrow_panel(on_cpus: NotebookPage) -> None:
+    notebook, panel = on_cpus, on_cpus.panel()
+    notebook.page.set_viewport_size({"width": 760, "height": 1000})
     open_tab(panel, "shardings", ".jxs-map-cell")
     panel.root.locator(".jxs-map-tip").scroll_into_view_if_needed()
     notebook.screenshot("shardings-narrow")
     open_tab(panel, "collectives", '[data-sort="cause"]')
     panel.root.locator(".jxs-facts-list").scroll_into_view_if_needed()
     notebook.screenshot("collectives-narrow")
+    notebook.page.set_viewport_size({"width": 1400, "height": 1000})

@@ -31,10 +31,10 @@ def topology(platform: str, name: str) -> list[jax.Device]:
     if platform == "tpu":
         return topologies.get_topology_desc(name, platform).devices
     from jaxstage_ext.core.targets import gpu_descriptions, packages
-    from jaxstage_ext.worker.inside import main as worker_main
+    from jaxstage_ext.worker.inside.gpu_specs import gpu_specs
 
     plugin = packages.find("cuda")
-    described = worker_main.gpu_specs(plugin.library)
+    described = gpu_specs(plugin.library)
     gpu = gpu_descriptions.name_or_description("h100", plugin.version)
     spec = described.get(gpu, gpu)
     return topologies.get_topology_desc(name, platform, target_config=spec, topology=name).devices

@@ -27,7 +27,7 @@ from jaxstage_ext.program.program import Program
 from jaxstage_ext.report.unavailable import Unavailable
 from jaxstage_ext.store import cache
 from jaxstage_ext.worker import pool
-from jaxstage_ext.worker.inside import disassemble
+from jaxstage_ext.worker.inside import disassemble, nvidia_tools
 
 PROGRAMS = load_programs().PROGRAMS
 NEEDED = {"v5e:2x2": "tpu", "h100": "cuda"}
@@ -105,8 +105,8 @@ def test_cpu_instructions_are_as_many_as_objdump_lists(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("tool", ["capstone", "objdump"])
 def test_both_disassemblers_agree_on_counts_and_calls(tool: str) -> None:
-    if tool not in (disassemble.disassembler(), "objdump") or (tool == "objdump" and not shutil.which(tool)):
-        unavailable(f"{tool} is not installed: {disassemble.CAPSTONE_PIP}")
+    if tool not in (packages.disassembler(), "objdump") or (tool == "objdump" and not shutil.which(tool)):
+        unavailable(f"{tool} is not installed: {packages.CAPSTONE_PIP}")
     objects = {name: part["object"] for name, part in parts(kernels("cpu:1", "scan")).items()}
     found = disassemble.disassemble(objects, tool)
     other = kernels("cpu:1", "scan")
@@ -215,7 +215,7 @@ def test_spills_are_counted() -> None:
     )
     from jaxstage_ext.ir import ptx
 
-    found = disassemble.assemble({"tight": zlib.compress(text.encode())}, tool("ptxas"))["tight"]
+    found = nvidia_tools.assemble({"tight": zlib.compress(text.encode())}, tool("ptxas"))["tight"]
     said = ptx.resources(found["log"])["tight"]
     assert said.spill_stores > 0
     assert said.spill_loads > 0
@@ -322,7 +322,7 @@ def test_a_missing_tool_is_named_with_its_pip_command(monkeypatch: pytest.Monkey
     from jaxstage_ext.program import kernel_rows
 
     table = kernels("cpu:1", "spread_out")
-    monkeypatch.setattr(disassemble, "disassembler", lambda: None)
+    monkeypatch.setattr(packages, "disassembler", lambda: None)
     program = table.rows[0].source
     name = next(row.name for row in table.rows if row.name)
     lacks = kernel_rows._lacks("asm", parts(table)[name])

@@ -211,9 +211,9 @@ def test_records() -> None:
 
 
 def test_signed_and_durations() -> None:
-    assert [pass_table.signed(n) for n in (0, 1200, -3)] == [".", "+1,200", "-3"]
-    assert [pass_table.signed(n, " B") for n in (0, 12, -34_300, 1_000_000)] == [".", "+12 B", "-34.3 kB", "+1 MB"]
-    assert [pass_table.duration(s) for s in (None, 12e-6, 3.4e-3, 1.25)] == ["unknown", "12 us", "3.4 ms", "1.25 s"]
+    assert [pass_table.change(n) for n in (0, 1200, -3)] == [".", "+1,200", "−3"]
+    assert [pass_table.change(n, "B") for n in (0, 12, -34_300, 1_000_000)] == [".", "+12 B", "−34.3 kB", "+1 MB"]
+    assert [pass_table.time(s) for s in (None, 12e-6, 3.4e-3, 1.25)] == ["unknown", "12 µs", "3.4 ms", "1.25 s"]
 
 
 def test_a_second_inspection_of_the_same_program_asks_no_compiler(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -229,7 +229,7 @@ def test_a_second_inspection_of_the_same_program_asks_no_compiler(monkeypatch: p
 
 
 def test_a_look_that_is_stopped_leaves_the_next_one_fine(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(process, "_TOLD", 0.0)
+    monkeypatch.setattr(process, "_REPORT", 0.0)
 
     class Stop(Exception):
         pass
@@ -250,7 +250,7 @@ def test_a_look_that_is_stopped_leaves_the_next_one_fine(monkeypatch: pytest.Mon
 
 def test_nothing_stays_in_the_workers_folder() -> None:
     looked_at("local")
-    place = pool._places["cpu/look"].worker
+    place = pool._slots["cpu/recompile"].worker
     assert place is not None
     assert [path.name for path in place.folder.iterdir() if path.is_dir()] == []
     assert "hlo_pass_pipeline" not in (place.folder / "log").read_text()

@@ -30,7 +30,7 @@ def shell() -> Iterator[Shell]:
 
 
 def print_something(text: str) -> None:
-    place = pool._places["cpu"].worker
+    place = pool._slots["cpu"].worker
     assert place is not None
     with open(place.folder / "log", "a") as log:
         log.write(text)
@@ -84,7 +84,7 @@ def test_a_log_of_nothing_known(wrong: str, shell: Shell) -> None:
 def request_that_dumps(size: int) -> None:
     """A compile that goes on, in a folder in which so many bytes are dumped."""
     stopped()
-    place = pool._places["cpu"].worker
+    place = pool._slots["cpu"].worker
     assert place is not None
     (place.folder / "dump-x").mkdir()
     with open(place.folder / "dump-x" / "module.txt", "wb") as file:
@@ -92,7 +92,7 @@ def request_that_dumps(size: int) -> None:
 
 
 def test_dumps_beyond_the_limit_end_the_request(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(worker_process, "_MEASURED", 0.1)
+    monkeypatch.setattr(worker_process, "_CHECK_FOLDER", 0.1)
     request_that_dumps(5_000_000_000)
     with pytest.raises(WorkerDied, match=r"wrote 5.0 GB of dumps, over the limit of 4.0 GB, and was stopped") as died:
         pool.ask("cpu", endless(), timeout=60)
@@ -101,7 +101,7 @@ def test_dumps_beyond_the_limit_end_the_request(monkeypatch: pytest.MonkeyPatch)
 
 
 def test_a_disk_that_fills_up_ends_the_request(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(worker_process, "_MEASURED", 0.1)
+    monkeypatch.setattr(worker_process, "_CHECK_FOLDER", 0.1)
     monkeypatch.setattr(worker_folder, "LEAST_FREE", 1 << 62)
     request_that_dumps(50_000_000)
     with pytest.raises(WorkerDied, match=r"wrote 0.05 GB and left [\d.]+ GB on the disk of /.*, and was stopped"):
@@ -110,7 +110,7 @@ def test_a_disk_that_fills_up_ends_the_request(monkeypatch: pytest.MonkeyPatch) 
 
 
 def test_a_disk_that_others_filled_does_not_end_a_request_that_writes_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(worker_process, "_MEASURED", 0.0)
+    monkeypatch.setattr(worker_process, "_CHECK_FOLDER", 0.0)
     monkeypatch.setattr(worker_folder, "LEAST_FREE", 1 << 62)
     ping()
 

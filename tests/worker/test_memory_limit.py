@@ -18,7 +18,7 @@ from jaxstage_ext.worker.memory_limit import bytes_of
 def shell() -> Iterator[Shell]:
     with fresh_shell() as shell:
         yield shell
-    memory_limit.limit(None)
+    memory_limit.set_default(None)
 
 
 @pytest.mark.parametrize(
@@ -62,18 +62,18 @@ def test_a_wrong_limit_is_one_line(shell: Shell, size: str, caplog: pytest.LogCa
     assert len(seen.text.strip().splitlines()) == 1
     shell.run(f"%config JAXStage.memory = {size!r}")
     assert [record.getMessage() for record in caplog.records] == [f"{size!r} is not a size of memory such as 8GB"]
-    assert memory_limit.usual_limit() == memory_limit.half_of_machine()
+    assert memory_limit.default() == memory_limit.half_of_machine()
 
 
 @pytest.mark.usefixtures("workers_of_our_own")
 def test_a_limit_for_all(shell: Shell) -> None:
     assert shell.run("%config JAXStage.memory = '1MB'").ok
-    assert memory_limit.usual_limit() == 1_000_000
+    assert memory_limit.default() == 1_000_000
     os.kill(ping_within(8_000_000_000), signal.SIGSTOP)
     with pytest.raises(pool.WorkerDied, match="memory"):
         ping()
     assert shell.run("%config JAXStage.memory = ''").ok
-    assert memory_limit.usual_limit() == memory_limit.half_of_machine()
+    assert memory_limit.default() == memory_limit.half_of_machine()
     ping()
 
 

@@ -20,8 +20,8 @@ import jaxstage_ext
 from jaxstage_ext.core.targets import gpu_descriptions
 from jaxstage_ext.report.unavailable import Unavailable
 from jaxstage_ext.worker import memory_limit, pool
-from jaxstage_ext.worker.inside.main import IDLE
 from jaxstage_ext.worker.pool import RequestFailed, WorkerDied
+from jaxstage_ext.worker.process import IDLE_STATUS
 
 pytestmark = pytest.mark.usefixtures("workers_of_our_own")
 
@@ -64,7 +64,7 @@ def test_an_unknown_method_is_an_error() -> None:
 
 def test_what_it_prints_is_in_its_log_and_in_the_error(capfd: pytest.CaptureFixture[str]) -> None:
     ping()
-    place = pool._places["cpu"].worker
+    place = pool._slots["cpu"].worker
     assert place is not None
     (place.folder / "log").write_text("one\n" * 100 + "F0000 the last words\n")
     os.kill(place.pid, signal.SIGSTOP)
@@ -95,8 +95,8 @@ def test_an_idle_worker_leaves_and_the_next_request_does_not_notice(monkeypatch:
     monkeypatch.setattr(pool, "IDLE_SECONDS", 0.2)
     pid = ping()
     wait_for(lambda: not pool.running())
-    process = pool._places["cpu"].worker._process
-    assert process.returncode == IDLE
+    process = pool._slots["cpu"].worker._process
+    assert process.returncode == IDLE_STATUS
     monkeypatch.undo()
     assert ping() != pid
 

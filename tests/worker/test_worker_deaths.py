@@ -90,7 +90,7 @@ def test_junk_in_an_answer_ends_the_worker(junk: bytes, monkeypatch: pytest.Monk
     reader, writer = os.pipe()
     os.write(writer, junk)
     os.close(writer)
-    real = pool._places["cpu"].worker
+    real = pool._slots["cpu"].worker
     monkeypatch.setattr(real, "_out", reader)
     with pytest.raises(WorkerDied) as died:
         ping()
@@ -195,7 +195,7 @@ def full() -> str:
     stopped()
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(folder, "LARGEST", -1)
-        patch.setattr(process, "_MEASURED", 0.0)
+        patch.setattr(process, "_CHECK_FOLDER", 0.0)
         return fails_with("disk limit")
 
 

@@ -1,14 +1,15 @@
-"""What each equation of a jaxpr costs, before the compiler touched it; rolled up by line, scope, primitive, dtype.
+"""The cost of each equation of a jaxpr, before compilation; totals by line, scope, primitive, dtype.
 
-A row is an equation that computes by itself: one that only holds others (jit, scan, a function with a derivative of its
-own) has no row, and what it holds counts as often as it runs. Bytes are what an equation would move if it were run
-alone: its operands read, its results written.
+A row is an equation that computes something itself: one that only contains others (jit, scan, custom derivatives) has
+no row, and what it contains counts as often as it runs. Bytes are what an equation would move on its own: its operands
+read, its results written.
 """
 
 from __future__ import annotations
 
 import math
 import re
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -17,6 +18,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from jaxstage_ext.analysis.cost import cost_wording as wording
 from jaxstage_ext.analysis.cost import jaxpr_cost
 from jaxstage_ext.analysis.cost.module_cost import Places
 from jaxstage_ext.report.table import Column, Table, scaled
@@ -24,17 +26,16 @@ from jaxstage_ext.report.table import Column, Table, scaled
 Floats = npt.NDArray[np.float64]
 GROUPS = ("line", "scope", "primitive", "dtype")
 _SHORT = (("bfloat", "bf"), ("float", "f"), ("uint", "u"), ("int", "s"), ("complex", "c"), ("bool", "pred"))
-_BRANCH = "in a branch that may not run, counted as if it did"
 
 
 @dataclass(frozen=True, eq=False)
 class Equations:
-    """The work of a jaxpr, one entry of each column an equation.
+    """The work of a jaxpr, one entry of each column per equation.
 
     Attributes:
       flops, transcendentals, read, written: of one run.
       runs: how often it runs; a loop of unknown length counts once.
-      unknown: equation -> why its FLOPs are not known.      uncertain: equation -> why `runs` is not sure.
+      unknown: equation -> why its FLOPs are unknown.      uncertain: equation -> why `runs` is uncertain.
       places: rows of the jaxpr document, source lines, name scopes.
     """
 
@@ -58,17 +59,17 @@ class Equations:
 
     @cached_property
     def total_flops(self) -> float:
-        """FLOPs that are known, all branches of a conditional among them."""
+        """Known FLOPs, with all branches of a conditional."""
         return float(np.nansum(self.flops * self.runs))
 
     @cached_property
     def order(self) -> npt.NDArray[np.int64]:
-        """The equations, the most FLOPs first, those of unknown FLOPs before them."""
+        """The equations, those of unknown FLOPs first, then the most FLOPs first."""
         return np.argsort(-np.where(np.isnan(self.flops), np.inf, self.flops * self.runs), kind="stable")
 
     @cached_property
     def table(self) -> Table:
-        """One row an equation, the most FLOPs first."""
+        """One row per equation, the most FLOPs first."""
         rows, runs = self.order, self.runs[self.order]
         with np.errstate(divide="ignore", invalid="ignore"):
             intensity = np.where(self.moved[rows] > 0, self.flops[rows] / self.moved[rows], np.nan)
@@ -92,26 +93,24 @@ class Equations:
 
     @cached_property
     def notes(self) -> tuple[str, ...]:
-        told = []
+        notes = []
         if self.unknown:
-            names = ", ".join(dict.fromkeys(self.primitive[row] for row in self.unknown))
-            told.append(f"The FLOPs of {len(self.unknown):,} of {len(self):,} equations are unknown ({names}).")
-        for why in dict.fromkeys(self.uncertain.values()):
-            many = sum(reason == why for reason in self.uncertain.values())
-            told.append(f"{many:,} equation{'s are' if many > 1 else ' is'} {why}.")
-        return tuple(told)
+            primitives = [self.primitive[row] for row in self.unknown]
+            notes.append(wording.unknown_equations(len(self.unknown), len(self), primitives))
+        counts = Counter(self.uncertain.values())
+        return (*notes, *(wording.uncertain(number, why) for why, number in counts.items()))
 
     def keys(self, group: str) -> tuple[list[str], npt.NDArray[np.int64]]:
         """The names of a group's members, "" unknown, and for each equation which one it belongs to."""
         every = {"line": self.places.line, "scope": self.places.scope, "primitive": self.primitive, "dtype": self.dtype}
         if group not in every:
-            raise ValueError(f"{group!r} is none of {', '.join(GROUPS)}")
+            raise ValueError(f"unknown group {group!r}; choose one of {', '.join(GROUPS)}")
         number: dict[str, int] = {}
         place = [number.setdefault(key, len(number)) for key in every[group]]
         return list(number), np.array(place, np.int64)
 
     def by(self, group: str) -> Table:
-        """Totals by "line", "scope", "primitive" or "dtype", the most FLOPs first; NaN where none is known."""
+        """Totals by "line", "scope", "primitive" or "dtype", the most FLOPs first; NaN where none are known."""
         names, place = self.keys(group)
         n = len(names)
 
@@ -124,7 +123,7 @@ class Equations:
         first[place[self.order[::-1]]] = self.places.row[self.order[::-1]]
         columns = {
             group: Column([name or "unknown" for name in names]),
-            "FLOPs": Column(flops, "FLOP", "those that are known"),
+            "FLOPs": Column(flops, "FLOP", "known ones only"),
             "transcendentals": Column(total(self.transcendentals)),
             "bytes read": Column(total(self.read), "B"),
             "bytes written": Column(total(self.written), "B"),
@@ -132,8 +131,7 @@ class Equations:
             "FLOPs unknown": Column(unknown, "", "equations whose FLOPs are unknown"),
             "row": Column(first, "", "row of the jaxpr document, of the equation with the most FLOPs"),
         }
-        every = "of none of its equations they are known"
-        reasons = {(row, "FLOPs"): every for row in np.flatnonzero(np.isnan(flops)).tolist()}
+        reasons = {(row, "FLOPs"): wording.UNKNOWN_FOR_ALL for row in np.flatnonzero(np.isnan(flops)).tolist()}
         order = np.lexsort((-(columns["bytes read"].values + columns["bytes written"].values), -np.nan_to_num(flops)))
         return Table(f"equations by {group}", columns, reasons, self.notes).take(order.tolist())
 
@@ -153,7 +151,7 @@ class Equations:
 
 
 def read(jaxpr: Any, places: Any) -> Equations:
-    """Of a (closed) jaxpr; `places` gives, for a list of equations, their Places."""
+    """The cost of a (closed) jaxpr; `places` maps a list of equations to their Places."""
     found: dict[int, jaxpr_cost.Leaf] = {}
     for leaf in jaxpr_cost.leaves(jaxpr):
         known = found.get(id(leaf.eqn))
@@ -161,7 +159,7 @@ def read(jaxpr: Any, places: Any) -> Equations:
     every = list(found.values())
     works = [jaxpr_cost.equation(leaf.eqn) for leaf in every]
     unknown = {i: work.unknown[0] for i, work in enumerate(works) if work.unknown}
-    uncertain = {i: leaf.why or _BRANCH for i, leaf in enumerate(every) if leaf.why or leaf.is_branch}
+    uncertain = {i: leaf.why or wording.IN_BRANCH for i, leaf in enumerate(every) if leaf.why or leaf.is_branch}
     flops = np.array([math.nan if work.unknown else work.flops for work in works], np.float64)
     return Equations(
         [leaf.eqn.primitive.name for leaf in every],
@@ -178,7 +176,7 @@ def read(jaxpr: Any, places: Any) -> Equations:
 
 
 def _bytes(var: Any) -> float:
-    """Of a variable; a constant that is written into the equation takes none, one of unknown size NaN."""
+    """Bytes of a variable: 0 for a literal, NaN for an unknown size."""
     shape, dtype = getattr(var.aval, "shape", None), getattr(var.aval, "dtype", None)
     if shape is None or hasattr(var, "val"):
         return 0.0

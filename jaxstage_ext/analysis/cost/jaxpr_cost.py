@@ -1,7 +1,7 @@
-"""FLOPs of a jaxpr, before the compiler touched it: per equation, inner jaxprs included, loops by their length.
+"""FLOPs of a jaxpr, before compilation: per equation, inner jaxprs included, loops by their length.
 
-The jaxpr is read by its attributes alone; nothing of JAX is imported. Conventions are those of `flops`: an elementwise
-primitive counts its result's elements, a multiply-add two, a transcendental function separately.
+Only attributes of the jaxpr are read; JAX is not imported. An elementwise primitive counts the elements of its result,
+a multiply-add counts two, and transcendental functions are counted separately, as in `flops`.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ _UPDATES = {"scatter": 0, "scatter-add": 1, "scatter_add": 1, "scatter-mul": 1, 
 
 @dataclass(frozen=True)
 class Work:
-    """FLOPs and transcendentals that are known, and why the rest is not: the reasons, by equation's primitive."""
+    """Known FLOPs and transcendentals, and why the rest is unknown."""
 
     flops: float = 0.0
     transcendentals: float = 0.0
@@ -58,7 +58,7 @@ class Work:
 
 
 class Part(NamedTuple):
-    """A jaxpr that an equation runs as it stands: how often, why that is not sure, whether another may run instead."""
+    """A jaxpr that an equation runs: how often, why that is uncertain, and whether another may run instead."""
 
     jaxpr: Any
     times: float = 1.0
@@ -67,7 +67,7 @@ class Part(NamedTuple):
 
 
 class Leaf(NamedTuple):
-    """An equation that computes by itself: how often it runs, why that is not sure, whether it is in a branch."""
+    """An equation that contains no jaxpr: how often it runs, why that is uncertain, whether it is in a branch."""
 
     eqn: Any
     runs: float
@@ -81,7 +81,7 @@ def total(jaxpr: Any) -> Work:
 
 
 def leaves(jaxpr: Any, runs: float = 1.0, why: str = "", is_branch: bool = False) -> Iterator[Leaf]:
-    """The equations that compute by themselves; one in a jaxpr that is shared comes once for each time it is held."""
+    """The equations that compute something themselves; an equation of a shared jaxpr comes once per use."""
     for eqn in getattr(jaxpr, "jaxpr", jaxpr).eqns:
         held = parts(eqn)
         if not held:
@@ -91,14 +91,14 @@ def leaves(jaxpr: Any, runs: float = 1.0, why: str = "", is_branch: bool = False
 
 
 def parts(eqn: Any) -> list[Part]:
-    """The jaxprs that an equation runs as they stand; none for one that computes by itself."""
+    """The jaxprs that an equation runs; empty where it computes something itself."""
     name, params = eqn.primitive.name, eqn.params
     if name in _COMPUTES:
         return []
     if name == "scan":
         return [Part(params["jaxpr"], float(params["length"]))]
     if name == "while":
-        return [Part(params[part], 1.0, _ENDLESS) for part in ("body_jaxpr", "cond_jaxpr")]
+        return [Part(params[part], 1.0, _IN_LOOP) for part in ("body_jaxpr", "cond_jaxpr")]
     if name == "cond":
         return [Part(branch, is_branch=True) for branch in params["branches"]]
     if name == "shard_map":
@@ -108,19 +108,19 @@ def parts(eqn: Any) -> list[Part]:
     return [Part(inner) for inner in _inner(eqn)]
 
 
-_ENDLESS = "in a loop of unknown length, counted once"
+_IN_LOOP = "in a loop of unknown length, counted once"
 _CUSTOM = ("custom_jvp_call", "custom_vjp_call", "custom_vjp_call_jaxpr")
 
 
 def _devices(params: Any) -> float:
-    """How many devices run the body of a shard_map: the sizes of its manual axes."""
+    """How many devices run the body of a shard_map: the product of its manual axes."""
     sizes = dict(getattr(params.get("mesh"), "shape", {}))
     manual = params.get("manual_axes") or sizes.keys() - set(params.get("auto", ()))
     return float(math.prod(size for axis, size in sizes.items() if axis in manual))
 
 
 def equation(eqn: Any) -> Work:
-    """The work of one equation, with the jaxprs that it holds."""
+    """The work of one equation, with the jaxprs inside it."""
     held = parts(eqn)
     if not held:
         return _own(eqn)
@@ -134,12 +134,12 @@ def equation(eqn: Any) -> Work:
 
 
 def _own(eqn: Any) -> Work:
-    """The work of an equation that computes by itself."""
+    """The work of an equation that contains no jaxpr."""
     name = eqn.primitive.name
     if name in MOVES:
         return Work()
     if not all(is_known(getattr(var.aval, "shape", ())) for var in (*eqn.invars, *eqn.outvars)):
-        return Work(unknown=(f"{name} has a shape that is not known before it runs",))
+        return Work(unknown=(f"{name} has a shape that is unknown before it runs",))
     if name in TRANSCENDENTAL:
         return Work(transcendentals=_out(eqn))
     if name in ELEMENTWISE:
@@ -155,7 +155,7 @@ def _own(eqn: Any) -> Work:
 
 
 def is_known(shape: Any) -> bool:
-    """Whether all sizes are numbers; those of jax.export may be symbols."""
+    """Whether all sizes are numbers; jax.export may have symbols instead."""
     return all(isinstance(size, int) for size in shape)
 
 
@@ -266,4 +266,4 @@ _SPECIAL: dict[str, Callable[[Any], Work]] = {
     "reduce": _reduce,
 }
 _COMPUTES = frozenset(_SPECIAL) | MOVES | TRANSCENDENTAL | ELEMENTWISE | _REDUCTIONS | _CUMULATIVE | frozenset(_UPDATES)
-"""Primitives that have a formula; the jaxprs that some of them hold are applied to scalars."""
+"""Primitives with a formula; the jaxprs inside some of them are applied to scalars."""

@@ -1,7 +1,7 @@
-"""What each HLO instruction costs: FLOPs, transcendentals, bytes; rolled up by line, scope, computation, op, dtype.
+"""The cost of each HLO instruction: FLOPs, transcendentals, bytes; totals by line, scope, computation, opcode, dtype.
 
-A row is an instruction that the schedule sees: a fusion has its members' work and their rows are not listed. Every
-figure is for one run of the module on one device, loops as often as the compiler knows them to run.
+A row is an instruction of the schedule: a fusion has the work of its members, which have no rows. Every figure is for
+one run of the module on one device; the body of a loop counts as often as it is known to run.
 """
 
 from __future__ import annotations
@@ -14,9 +14,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from jaxstage_ext.analysis.cost import cost_wording as wording
 from jaxstage_ext.analysis.cost import executions, flops, traffic
 from jaxstage_ext.analysis.cost.executions import Executions
-from jaxstage_ext.ir.hlo.operations import Operations
+from jaxstage_ext.ir.hlo.module import Module
 from jaxstage_ext.ir.hlo.shapes import TYPES
 from jaxstage_ext.report.table import Column, Table
 
@@ -29,7 +30,7 @@ _NO_WORK = (b"parameter", b"constant", b"tuple", b"get-tuple-element", b"bitcast
 
 @dataclass(frozen=True, eq=False)
 class Places:
-    """Where each instruction stands: its document row (-1 none), source line and name scope ("" unknown)."""
+    """Where each instruction is: its document row (-1 none), source line and name scope ("" unknown)."""
 
     row: npt.NDArray[np.int64]
     line: Sequence[str]
@@ -41,13 +42,13 @@ class Cost:
     """The work of a module.
 
     Attributes:
-      flops, transcendentals, bytes_read, bytes_written: per instruction and run; a fusion's with its members.
+      flops, transcendentals, bytes_read, bytes_written: per instruction and run; a fusion includes its members.
       runs: how often each instruction runs.    shown: the instructions that are rows of `table`.
-      unknown: instruction -> why its FLOPs are not known.
-      near: of the bytes, those in another memory than the device's own, such as on the chip; empty where there is none.
+      unknown: instruction -> why its FLOPs are unknown.
+      near: of the bytes, those outside the device's own memory, such as on the chip; empty where there are none.
     """
 
-    ops: Operations = field(repr=False)
+    ops: Module = field(repr=False)
     places: Places = field(repr=False)
     flops: Floats
     transcendentals: Floats
@@ -62,12 +63,12 @@ class Cost:
 
     @cached_property
     def total_flops(self) -> float:
-        """FLOPs that are known, loops multiplied."""
+        """Known FLOPs; the body of a loop counts as often as it runs."""
         return float(np.nansum((self.flops * self.runs)[self.shown]))
 
     @cached_property
     def total_once(self) -> float:
-        """The same with every loop's body once, as XLA counts."""
+        """Known FLOPs with the body of every loop counted once, as XLA counts."""
         return float(np.nansum((self.flops * self.runs_once)[self.shown]))
 
     @cached_property
@@ -81,47 +82,42 @@ class Cost:
 
     @cached_property
     def why(self) -> dict[int, str]:
-        """Of the rows of `table`: instruction -> why its FLOPs are not known; a fusion has its member's reason."""
+        """For the rows of `table`: instruction -> why its FLOPs are unknown; a fusion has the reason of its member."""
         reasons = self.unknown.values()
-        inside = next(iter(reasons), "not known") if len(set(reasons)) == 1 else "one of its members' is not known"
+        inside = next(iter(reasons)) if len(set(reasons)) == 1 else wording.MEMBER_UNKNOWN
         rows = self.shown[np.isnan(self.flops[self.shown])].tolist()
         return {row: self.unknown.get(row, inside) for row in rows}
 
     @cached_property
     def unknown_share(self) -> float:
-        """Of the bytes, what instructions of unknown FLOPs move: 0 to 1."""
+        """The share of the bytes that instructions of unknown FLOPs move, 0 to 1."""
         return float((self.moved * self.runs)[list(self.why)].sum()) / (self.total_bytes or 1)
 
     @cached_property
     def notes(self) -> tuple[str, ...]:
-        told = []
+        notes = []
         if self.why:
-            calls = [self.ops.names[row].decode() for row in self.why]
-            share = self.unknown_share
-            told.append(
-                f"The FLOPs of {len(calls)} of {len(self.shown)} instructions are unknown ({', '.join(calls[:3])}"
-                f"{', …' if len(calls) > 3 else ''}); they move {share:.0%} of the bytes."
-            )
+            names = [self.ops.names[row].decode() for row in self.why]
+            notes.append(wording.unknown_flops(names, len(self.shown), self.unknown_share))
         lengths = [row for row, loop in self.loops.trips.items() if loop.trips is None]
         if lengths:
-            named = ", ".join(self.ops.names[row].decode() for row in lengths[:3])
-            told.append(f"How often {named} {'run' if len(lengths) > 1 else 'runs'} is unknown: counted once.")
-        return tuple(told)
+            notes.append(wording.unknown_trips([self.ops.names[row].decode() for row in lengths]))
+        return tuple(notes)
 
     @cached_property
     def table(self) -> Table:
-        """One row an instruction, the costliest in bytes first."""
+        """One row per instruction, the most bytes first."""
         return self._table("cost", self.shown[np.argsort(-(self.moved * self.runs)[self.shown], kind="stable")])
 
     def inside(self, row: int) -> npt.NDArray[np.int64]:
-        """The instructions of the computations that an instruction holds, in their order; empty where it holds none."""
+        """The instructions inside a fusion, call or loop, in order; empty for any other instruction."""
         held = self.ops.computation[:, None] == np.array([c for c in self.ops.called[row] if c >= 0], np.int64)
         return np.flatnonzero(held.any(1) & ~np.isin(self.ops.opcode, _NO_WORK))
 
     def members(self, instruction: str) -> Table:
-        """What a fusion, call or loop holds, one row an instruction. Raises ValueError for a name that is not there.
+        """The instructions inside a fusion, call or loop, one row each. Raises ValueError for an unknown name.
 
-        Inside a fusion nothing goes through memory: its members have FLOPs, and no bytes of their own.
+        Inside a fusion nothing goes through memory: its members have FLOPs but no bytes.
         """
         name = instruction.removeprefix("%").encode()
         if name not in self.ops.names:
@@ -146,14 +142,14 @@ class Cost:
             "line": Column([self.places.line[row] for row in rows]),
             "row": Column(self.places.row[rows], "", "row of the HLO document"),
         }
-        told = self.unknown | self.why
-        reasons = {(at, "FLOPs"): told[row] for at, row in enumerate(rows.tolist()) if row in told}
+        why = self.unknown | self.why
+        reasons = {(at, "FLOPs"): why[row] for at, row in enumerate(rows.tolist()) if row in why}
         return Table(name, columns, reasons, self.notes if name == "cost" else ())
 
     def by(self, group: str) -> Table:
         """Totals by "line", "scope", "computation", "opcode" or "dtype", the most bytes first.
 
-        FLOPs are those that are known, NaN where none is; "instruction" is the one that moves the most bytes.
+        FLOPs are the known ones, NaN where none are; "instruction" is the one that moves the most bytes.
         """
         names, place = self.keys(group)
         runs = self.runs[self.shown]
@@ -168,7 +164,7 @@ class Cost:
         most = self._costliest(place, len(names))
         columns = {
             group: Column([name or "unknown" for name in names]),
-            "FLOPs": Column(np.where(unknown == count, np.nan, flops), "FLOP", "those that are known"),
+            "FLOPs": Column(np.where(unknown == count, np.nan, flops), "FLOP", "known ones only"),
             "transcendentals": Column(total(self.transcendentals)),
             "bytes read": Column(reads, "B"),
             "bytes written": Column(writes, "B"),
@@ -177,20 +173,19 @@ class Cost:
             "instruction": Column([self.ops.names[row].decode() for row in most], "", "moves the most bytes"),
             "row": Column(self.places.row[most], "", "row of the HLO document"),
         }
-        every = "of none of its instructions they are known"
-        reasons = {(row, "FLOPs"): every for row in np.flatnonzero(unknown == count).tolist()}
+        reasons = {(row, "FLOPs"): wording.UNKNOWN_FOR_ALL for row in np.flatnonzero(unknown == count).tolist()}
         return Table(f"cost by {group}", columns, reasons, self.notes).take(order.tolist())
 
     def keys(self, group: str, rows: Any = None) -> tuple[list[str], npt.NDArray[np.int64]]:
         """The names of a group's members, "" unknown, and for each of `rows` (`shown`) which one it belongs to."""
         if group not in GROUPS:
-            raise ValueError(f"{group!r} is none of {', '.join(GROUPS)}")
+            raise ValueError(f"unknown group {group!r}; choose one of {', '.join(GROUPS)}")
         number: dict[str, int] = {}
         place = [number.setdefault(key, len(number)) for key in self._keys(group, self.shown if rows is None else rows)]
         return list(number), np.array(place, np.int64)
 
     def _costliest(self, place: npt.NDArray[np.int64], n: int) -> npt.NDArray[np.int64]:
-        """Of each group the instruction that moves the most bytes, those first that have a row."""
+        """Per group, the instruction that moves the most bytes, preferably one with a row."""
         weight = (self.moved * self.runs)[self.shown]
         order = np.lexsort((weight, self.places.row[self.shown] >= 0))
         most = np.zeros(n, np.int64)
@@ -221,8 +216,8 @@ class Cost:
         return self.table.to_json()
 
 
-def read(ops: Operations, places: Places) -> Cost:
-    """Count a module's work."""
+def read(ops: Module, places: Places) -> Cost:
+    """The cost of a module."""
     counted, loops = flops.count(ops), executions.count(ops)
     own, transcendentals = counted.flops.copy(), counted.transcendentals.copy()
     for rows in _fusions(ops):
@@ -239,8 +234,8 @@ def read(ops: Operations, places: Places) -> Cost:
     )  # fmt: skip
 
 
-def _fusions(ops: Operations) -> list[npt.NDArray[np.int64]]:
-    """Fusions, innermost first, so that one inside another is summed before it."""
+def _fusions(ops: Module) -> list[npt.NDArray[np.int64]]:
+    """Fusions, innermost first, so that an inner one is summed before the outer one."""
     rows = ops.rows(b"fusion")
     rows = rows[ops.called.at(0)[rows] >= 0]
     holder = np.full(len(ops.computations), -1, np.int64)
@@ -254,7 +249,7 @@ def _fusions(ops: Operations) -> list[npt.NDArray[np.int64]]:
     return [rows[depth == level] for level in np.unique(depth)[::-1]]
 
 
-def dtype(ops: Operations, row: int) -> str:
-    """The element type of the result; that of the first array of a tuple is not looked up: "tuple"."""
+def dtype(ops: Module, row: int) -> str:
+    """The element type of the result; "tuple" for any tuple."""
     kind = int(ops.shapes.element_type[row])
     return TYPES[kind][0] if kind in TYPES else "tuple"

@@ -1,8 +1,8 @@
-"""Which ceiling of a device each instruction meets: its matrix or vector units, or its memory.
+"""The ceiling of a device that limits each instruction: its matrix or vector units, its memory, or its links.
 
 Roofline model: Williams, Waterman and Patterson, "Roofline: an insightful visual performance model", CACM 52(4), 2009.
-A time here is a lower bound, by the maker's peaks: FLOPs by peak, bytes by bandwidth, bytes sent by the links', the
-largest of them. Bytes of memory on the chip have no ceiling: no maker gives its bandwidth.
+A time here is a lower bound by published peaks: the largest of FLOPs by peak FLOP/s, bytes by memory bandwidth, and
+bytes sent by link bandwidth. Bytes in memory on the chip have no ceiling, since its bandwidth is not published.
 """
 
 from __future__ import annotations
@@ -17,17 +17,19 @@ import numpy.typing as npt
 
 from jaxstage_ext.analysis.collectives import exposed_time
 from jaxstage_ext.analysis.collectives.exposed_time import Exchange
+from jaxstage_ext.analysis.cost import cost_wording as wording
+from jaxstage_ext.analysis.cost.ceilings import Ceiling, Outcome
 from jaxstage_ext.analysis.cost.module_cost import Cost
-from jaxstage_ext.ir.hlo.operations import Operations
+from jaxstage_ext.ir.hlo.module import Module
 from jaxstage_ext.ir.hlo.shapes import TYPES
-from jaxstage_ext.report.table import Column, Table, scaled
+from jaxstage_ext.report.table import Column, Table
 
 Floats = npt.NDArray[np.float64]
 
-KINDS = COMPUTE, MEMORY, INTERCONNECT, UNKNOWN = "compute", "memory", "interconnect", "unknown"
+COMPUTE, MEMORY, INTERCONNECT, UNKNOWN = Ceiling
 _MATRIX = (b"dot", b"convolution", b"custom-call")
 _FASTEST = {"tpu": {"f32": "bf16"}, "cuda": {"f32": "tf32"}}
-"""What a matrix unit computes f32 in at JAX's default precision: docs.jax.dev, jax.lax.Precision.DEFAULT."""
+"""The dtype in which a matrix unit computes f32 at JAX's default precision: jax.lax.Precision.DEFAULT."""
 
 
 class Ceilings(Protocol):
@@ -43,16 +45,16 @@ class Ceilings(Protocol):
 
 @dataclass(frozen=True, eq=False)
 class Roofline:
-    """The instructions of a module against one device.
+    """The instructions of a module under the ceilings of one device.
 
     Attributes:
-      rows: instructions, the longest bound first.
-      intensity: FLOP/B of the device's memory; of one that works on the chip alone, of that.
-      moved: bytes in all.                           near: of these, bytes on the chip.
-      seconds: lower bound of all runs, NaN unknown. hidden: of these, what other work hides of a collective.
-      bound: which ceiling it meets.                 unit: the dtype of the peak that is used, "" where unknown.
+      rows: instructions, the largest lower bound first.
+      intensity: FLOP/B of the device's memory; of memory on the chip where only that is used.
+      moved: all bytes.                              near: of these, bytes on the chip.
+      seconds: lower bound of all runs, NaN unknown. hidden: of these, the time of a collective that other work hides.
+      bound: the ceiling that limits it.             unit: the dtype of the peak that is used, "" unknown.
       row: of the HLO document, -1 none.             line: its source line, "" unknown.
-      unlinked: of each collective whose time is unknown, why.
+      unlinked: for each collective whose time is unknown, why.
     """
 
     title: str
@@ -64,7 +66,7 @@ class Roofline:
     flops: Floats
     moved: Floats
     seconds: Floats
-    bound: list[str]
+    bound: list[Ceiling]
     unit: list[str]
     line: list[str]
     row: npt.NDArray[np.int64]
@@ -75,25 +77,25 @@ class Roofline:
 
     @cached_property
     def total(self) -> float:
-        """The least time of the program in seconds, as far as it is known."""
+        """The lower bound of the program's time in seconds, as far as it is known."""
         return float(np.nansum(self.seconds - self.hidden))
 
     @cached_property
-    def shares(self) -> dict[str, float]:
-        """Of the least time, what each ceiling takes."""
+    def shares(self) -> dict[Ceiling, float]:
+        """The share of the lower bound that each ceiling takes."""
         kinds, left = np.array(self.bound, object), self.seconds - self.hidden
-        return {kind: float(np.nansum(left[kinds == kind])) / (self.total or 1.0) for kind in KINDS}
+        return {kind: float(np.nansum(left[kinds == kind])) / (self.total or 1.0) for kind in Ceiling}
 
     @cached_property
     def attainable(self) -> Floats:
-        """FLOP/s that each instruction can reach under its roof; NaN where it computes nothing, or of unknowns."""
+        """FLOP/s that each instruction can reach under its ceiling; NaN where it computes nothing or where unknown."""
         with np.errstate(divide="ignore", invalid="ignore"):
             speed = self.flops / self.seconds
         return np.where((self.flops > 0) & (self.intensity > 0) & np.isfinite(speed), speed, np.nan)
 
     @cached_property
     def ridges(self) -> dict[str, float]:
-        """Per dtype the intensity in FLOP/B at which memory and compute take as long; empty without a bandwidth."""
+        """Per dtype, the intensity in FLOP/B at which memory and compute take equally long; empty if unknown."""
         return {kind: peak / self.bandwidth for kind, peak in self.peaks.items()} if self.bandwidth else {}
 
     @cached_property
@@ -101,46 +103,33 @@ class Roofline:
         """Which instructions a chart cannot show, and why; "" where it shows all."""
         nothing = int(((self.flops == 0) | (self.intensity == 0)).sum())
         unknown = int(np.isnan(self.attainable).sum()) - nothing
-        parts = [f"{nothing:,} that only move data"] if nothing else []
-        parts += [f"{unknown:,} whose FLOPs, bytes or peak are unknown"] if unknown else []
-        return f"Not on the chart: {' and '.join(parts)}." if parts else ""
+        return wording.left_out(nothing, unknown)
 
     @cached_property
-    def bounded_by(self) -> str:
-        """What bounds the program: the ceiling that takes most of the least time, or "unknown"."""
+    def bounded_by(self) -> Ceiling:
+        """The ceiling that takes most of the lower bound; UNKNOWN where that cannot be told."""
         return UNKNOWN if self.unlinked or not self.total else self._longest
 
     @property
-    def _longest(self) -> str:
-        return max(self.shares, key=lambda name: self.shares[name])
+    def _longest(self) -> Ceiling:
+        return max(self.shares, key=lambda ceiling: self.shares[ceiling])
+
+    @cached_property
+    def outcome(self) -> Outcome:
+        """Whether it is known what bounds the program, and why not."""
+        if self.unlinked:
+            return Outcome.NO_LINK_SPEED
+        if self.bandwidth is None and not self.peaks:
+            return Outcome.NO_PEAKS
+        if not self.total:
+            return Outcome.NO_WORK
+        return Outcome.UNKNOWN_WORK if self._longest is UNKNOWN else Outcome.BOUND
 
     @cached_property
     def verdict(self) -> str:
         """What bounds the program, in one sentence."""
-        if self.unlinked:
-            return f"What bounds it is unknown: {self._why_unlinked}.{self._rest}"
-        if self.bandwidth is None and not self.peaks:
-            return f"What bounds it is unknown: the peaks of {self.title} are unknown."
-        if not self.total:
-            return "Nothing is computed or moved."
-        share = f"{self.shares[self._longest]:.0%} of the least time that {self.title} can take"
-        if self._longest == UNKNOWN:
-            return f"What bounds it is unknown: {share} goes to instructions whose FLOPs are unknown."
-        to = "collectives that no other work hides" if self._longest == INTERCONNECT else "instructions at that ceiling"
-        return f"Bound by {self._longest}: {share} for it ({scaled(self.total, 's')}) goes to {to}."
-
-    @property
-    def _why_unlinked(self) -> str:
-        many = len(self.unlinked)
-        reasons = "; ".join(dict.fromkeys(self.unlinked))
-        return f"how long its {f'{many:,} collectives take' if many > 1 else 'collective takes'} is not ({reasons})"
-
-    @property
-    def _rest(self) -> str:
-        """What bounds the program apart from collectives that are not known."""
-        if not self.total or self._longest == UNKNOWN:
-            return ""
-        return f" Of the rest, {self.shares[self._longest]:.0%} is bound by {self._longest}."
+        longest = self._longest
+        return wording.verdict(self.outcome, longest, self.shares[longest], self.total, self.title, self.unlinked)
 
     @cached_property
     def table(self) -> Table:
@@ -149,8 +138,8 @@ class Roofline:
             {
                 "instruction": Column(self.names),
                 "bound": Column(self.bound),
-                "least time": Column(self.seconds, "s", "lower bound of all runs"),
-                "hidden": Column(self.hidden, "s", "of these, what other work hides of a collective"),
+                "lower bound": Column(self.seconds, "s", "of the time of all runs"),
+                "hidden": Column(self.hidden, "s", "of these, the time of a collective that other work hides"),
                 "intensity": Column(self.intensity, "FLOP/B"),
                 "FLOPs": Column(self.flops, "FLOP"),
                 "bytes": Column(self.moved, "B"),
@@ -168,7 +157,7 @@ class Roofline:
 
 
 def read(cost: Cost, device: Ceilings, platform: str, exchanges: Sequence[Exchange] = ()) -> Roofline:
-    """Hold a module's cost against a device; `platform` is "cpu", "tpu" or "cuda"."""
+    """The roofline of a module on a device; `platform` is "cpu", "tpu" or "cuda"."""
     rows = cost.shown
     runs = cost.runs[rows]
     flops = (cost.flops + cost.transcendentals)[rows] * runs
@@ -215,7 +204,7 @@ def _links(rows: npt.NDArray[np.int64], exchanges: Sequence[Exchange]) -> Floats
 
 
 def _hidden(rows: npt.NDArray[np.int64], seconds: Floats, exchanges: Sequence[Exchange]) -> Floats:
-    """Seconds of collectives that go by while other instructions work."""
+    """Seconds of collectives that overlap with the work of other instructions."""
     place = {int(row): i for i, row in enumerate(rows)} if exchanges else {}
     hidden = np.zeros(len(rows))
     for at, one in exposed_time.onto(exchanges, place):
@@ -225,35 +214,32 @@ def _hidden(rows: npt.NDArray[np.int64], seconds: Floats, exchanges: Sequence[Ex
     return hidden
 
 
-def _bounds(compute: Floats, memory: Floats, links: Floats, flops: Floats, is_near: Any) -> list[str]:
-    """The ceiling of each instruction; unknown where one that may be the lowest is.
+def _bounds(compute: Floats, memory: Floats, links: Floats, flops: Floats, is_near: Any) -> list[Ceiling]:
+    """The ceiling of each instruction; unknown where one that may be the lowest is unknown.
 
     No memory is as slow as links, so those bound a collective whose bytes are on the chip.
     """
     unknown = np.isnan(memory) | np.isnan(flops) | np.isnan(links) | (is_near & ~(compute > 0) & ~(links > 0))
     linked, computed = links > np.fmax(compute, memory), compute > memory
-    return list(np.select([unknown, linked, computed], [UNKNOWN, INTERCONNECT, COMPUTE], MEMORY))
+    number = np.select([unknown, linked, computed], [3, 2, 0], 1)
+    return list(np.array(Ceiling, object)[number])
 
 
 def _notes(cost: Cost, peak: Floats, flops: Floats, device: Ceilings, near: Floats) -> tuple[str, ...]:
-    told = list(cost.notes)
+    notes = list(cost.notes)
     without = int((np.isnan(peak) & (flops > 0)).sum())
     if without and device.bandwidth:
-        many = f"{without:,} instruction{'s' if without > 1 else ''}"
-        told.append(f"{device.title}'s peak for the dtype of {many} is unknown: there memory alone is counted.")
+        notes.append(wording.no_peak(device.title, without))
     if near.any():
         share = near.sum() / ((cost.moved * cost.runs)[cost.shown].sum() or 1)
-        told.append(
-            f"{share:.0%} of the bytes stay in memory on the chip (VMEM): they take no bandwidth of HBM, and the maker "
-            "gives no bandwidth of their own, so nothing bounds them here."
-        )
-    return tuple(told)
+        notes.append(wording.on_chip(share))
+    return tuple(notes)
 
 
-def units(ops: Operations, platform: str) -> npt.NDArray[np.object_]:
-    """Per instruction that is no member of a fusion, the dtype in which the device computes it; "" for tuples.
+def units(ops: Module, platform: str) -> npt.NDArray[np.object_]:
+    """Per instruction outside fusions, the dtype in which the device computes it; "" for tuples.
 
-    That is the operands' of its dot or convolution, where it has one, at JAX's default precision; else its result's.
+    It is that of the operands of its dot or convolution at JAX's default precision, else that of its result.
     """
     faster = _FASTEST.get(platform, {})
     own = np.array([_UNITS.get(kind, "") for kind in range(max(TYPES) + 1)], object)
@@ -273,4 +259,4 @@ def units(ops: Operations, platform: str) -> npt.NDArray[np.object_]:
 
 
 _UNITS = {number: "f8" if name.startswith("f8") else name for number, (name, _) in TYPES.items()}
-"""Makers give one peak for all the kinds of f8."""
+"""One peak is published for all kinds of f8."""

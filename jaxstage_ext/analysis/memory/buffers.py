@@ -1,8 +1,9 @@
-"""The buffers of a module: what each holds, how large, from when to when, and why it is there."""
+"""The buffers of a module: what each holds, its size, its live range and its kind."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from enum import IntEnum
 from typing import Any
 
 import numpy as np
@@ -13,27 +14,39 @@ from jaxstage_ext.analysis.memory.live_ranges import Lives
 from jaxstage_ext.analysis.memory.uses import Uses
 from jaxstage_ext.ir.hlo import parts
 from jaxstage_ext.ir.hlo.buffer_assignment import Assignment
-from jaxstage_ext.ir.hlo.operations import Operations
+from jaxstage_ext.ir.hlo.module import Module
 from jaxstage_ext.ir.hlo.schedule import Schedule
 from jaxstage_ext.ir.hlo.shapes import TYPES, Shapes
 from jaxstage_ext.ir.protowire import Longs
 
-ARGUMENT, OUTPUT, CONSTANT, TEMPORARY, RESIDUAL = range(5)
-KINDS = ("argument", "output", "constant", "temporary", "residual")
-"""Why a buffer lives. A residual is made by the forward pass of a derivative and read by the backward pass."""
+
+class Kind(IntEnum):
+    """Why a buffer is live. A residual is made by the forward pass of a derivative and read by the backward pass."""
+
+    ARGUMENT = 0
+    OUTPUT = 1
+    CONSTANT = 2
+    TEMPORARY = 3
+    RESIDUAL = 4
+
+    @property
+    def title(self) -> str:
+        """The name that tables show: "argument"."""
+        return self.name.lower()
 
 
 @dataclass(frozen=True, eq=False)
 class Buffers:
-    """Pieces of memory with one life each, one row a buffer.
+    """Pieces of memory, each with one live range; one row per buffer.
 
     Attributes:
-      value: the value (row of the assignment) that it is named after.    instruction: row of Operations, -1 unknown.
+      value: the value (row of the assignment) that it is named after.    instruction: row of the module, -1 unknown.
       space: memory space (XLA's color).           size: bytes that it takes.   used: bytes of those that hold data.
-      start, end: positions in the schedule, inclusive.                         kind: index into KINDS.
-      parameter: number of the module's parameter, -1 for none.                 allocation: where it lies.
-      output: whether a result of the program lies there in the end.
-      traced: whether XLA tells of its life; where not, it counts as living throughout, since its place is its own.
+      start, end: positions in the schedule, inclusive.                         kind: a Kind.
+      parameter: number of the module's parameter, -1 for none.                 allocation: where it is.
+      output: whether it holds a result of the program in the end.
+      traced: whether XLA records its live range; one without counts as live throughout, since it shares its place
+        with no other.
     """
 
     value: Longs
@@ -53,21 +66,21 @@ class Buffers:
         return len(self.value)
 
     def at(self, position: int, space: int) -> Longs:
-        """The buffers that live at a position, the largest first."""
+        """The buffers that are live at a position, the largest first."""
         rows = np.flatnonzero((self.space == space) & (self.start <= position) & (position <= self.end))
         return rows[np.argsort(-self.size[rows], kind="stable")]
 
 
 @dataclass(frozen=True, eq=False)
 class Laid:
-    """A module's buffers over its schedule, and what they were made of.
+    """A module's buffers over its schedule, and what they were read from.
 
     Attributes:
-      row: per value, its instruction.     shapes: per value.     lives: of temporary memory; its rows are those
-        of `buffers` from `first_life` on.
+      row: per value, its instruction.     shapes: per value.
+      lives: live ranges of temporary memory; its rows are those of `buffers` from `first_life` on.
     """
 
-    ops: Operations = field(repr=False)
+    ops: Module = field(repr=False)
     assignment: Assignment = field(repr=False)
     schedule: Schedule
     uses: Uses
@@ -78,11 +91,11 @@ class Laid:
     first_life: int
 
 
-def read(ops: Operations, assignment: Assignment, schedule: Schedule, scopes: list[str]) -> Laid:
-    """Lay the buffers over the schedule; `scopes` are the instructions' name stacks."""
+def read(ops: Module, assignment: Assignment, schedule: Schedule, scopes: list[str]) -> Laid:
+    """The buffers of a module over its schedule; `scopes` are the instructions' name stacks."""
     used = uses.read(ops, schedule.position, scopes)
     values = assignment.values
-    row = schedule.ids(values.instruction)
+    row = ops.rows_of_ids(values.instruction)
     known = row >= 0
     made = np.where(known, schedule.position[row], -1)
     element = values.index.at(0)
@@ -96,19 +109,23 @@ def read(ops: Operations, assignment: Assignment, schedule: Schedule, scopes: li
 
 
 def _held(assignment: Assignment, made: Longs, found: Lives) -> tuple[Longs, Longs, Longs, Longs, Longs]:
-    """(value, allocation, kind, size, traced) of what lives as long as the program runs.
+    """(value, allocation, kind, size, traced) of what is live for the whole run.
 
-    A result's memory may hold other values before; the buffer is named after the largest that is made last.
+    A result's memory may hold other values before it; the buffer is named after the largest, or the last of these.
     """
     allocations = assignment.allocations
     rows = np.flatnonzero(allocations.held & ~allocations.local)
     value = np.array([_named_after(assignment, made, int(i)) for i in rows], np.int64)
-    kind = np.where(allocations.argument[rows], ARGUMENT, np.where(allocations.constant[rows], CONSTANT, OUTPUT))
+    kind = np.where(
+        allocations.argument[rows],
+        Kind.ARGUMENT,
+        np.where(allocations.constant[rows], Kind.CONSTANT, Kind.OUTPUT),
+    )
     loose, where = _untraced(assignment, found)
     return (
         np.concatenate([value, loose]),
         np.concatenate([rows, where]),
-        np.concatenate([kind, np.full(len(loose), TEMPORARY)]),
+        np.concatenate([kind, np.full(len(loose), Kind.TEMPORARY)]),
         np.concatenate([allocations.size[rows], assignment.values.size[loose]]),
         np.concatenate([np.ones(len(rows), np.int64), np.zeros(len(loose), np.int64)]),
     )
@@ -123,21 +140,21 @@ def _named_after(assignment: Assignment, made: Longs, allocation: int) -> int:
 
 
 def _untraced(assignment: Assignment, found: Lives) -> tuple[Longs, Longs]:
-    """(value, allocation) of values in temporary memory of which no trace tells, and whose place is theirs alone.
+    """(value, allocation) of values in temporary memory that no trace records and that share their place with no other.
 
-    One that lies over others is those seen as one piece (libtpu's concatenations in VMEM).
+    A value that covers others is a view of them as one piece (libtpu's concatenations in VMEM).
     """
     allocations = assignment.allocations
     value, owner = allocations.values.values, allocations.values.owner
-    told = np.zeros(len(assignment.values.size) + 1, bool)
-    told[found.member] = True
+    traced = np.zeros(len(assignment.values.size) + 1, bool)
+    traced[found.member] = True
     begin = allocations.offset
     end = begin + assignment.values.size[value]
     temporary = allocations.temporary[owner] & (value >= 0)
     alone: list[int] = []
-    for allocation in np.unique(owner[temporary & ~told[value]]).tolist():
+    for allocation in np.unique(owner[temporary & ~traced[value]]).tolist():
         mine = owner == allocation
-        taken, loose = np.flatnonzero(mine & told[value]), np.flatnonzero(mine & ~told[value])
+        taken, loose = np.flatnonzero(mine & traced[value]), np.flatnonzero(mine & ~traced[value])
         order = taken[np.argsort(begin[taken])]
         reach = np.maximum.accumulate(np.concatenate([[0], end[order]]))
         free = reach[np.searchsorted(begin[order], end[loose])] <= begin[loose]
@@ -174,13 +191,13 @@ def _living(assignment: Assignment, shapes: Shapes, row: Longs, found: Lives, us
     np.logical_or.at(saved, found.member_of, (row[found.member] >= 0) & used.saved[row[found.member]])
     return (
         value, row[value], assignment.values.color[value], size, _data(shapes, value, size), found.start, found.end,
-        np.where(saved, RESIDUAL, TEMPORARY), np.full(len(value), -1), place[value],
+        np.where(saved, Kind.RESIDUAL, Kind.TEMPORARY), np.full(len(value), -1), place[value],
         np.zeros(len(value), bool), np.ones(len(value), bool),
     )  # fmt: skip
 
 
 def _data(shapes: Shapes, value: Longs, size: Longs) -> Longs:
-    """Bytes of data; those of a tuple are its table of addresses, those of a token are its own."""
+    """Bytes of data; a tuple has its table of addresses, a token its own bytes."""
     array = np.isin(shapes.element_type[value], list(TYPES))
     return np.where(array, np.minimum(shapes.bytes[value], size), size)
 

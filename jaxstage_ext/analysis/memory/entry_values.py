@@ -1,30 +1,30 @@
-"""What goes into a program and what comes out of it: names, bytes, donation, and what XLA made of it."""
+"""The arguments, results and captured constants of a program: names, bytes, donation."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
+from enum import Enum
 from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
 from jaxstage_ext.analysis.memory import uses
 from jaxstage_ext.analysis.memory.buffers import Buffers, Laid
 from jaxstage_ext.ir.hlo import parts as hlo_parts
-from jaxstage_ext.ir.hlo import schedule
-from jaxstage_ext.ir.hlo.operations import Lists, lists
+from jaxstage_ext.ir.hlo.aliases import aliased_arguments
+from jaxstage_ext.ir.lists import Lists, lists
 from jaxstage_ext.ir.protowire import Longs
-from jaxstage_ext.report.table import Column, Table
 
 LARGE = 1 << 20
-"""Bytes from which it is checked whether XLA kept a captured constant."""
+"""Bytes from which a captured constant is looked up in the program; smaller ones count as kept."""
 
 
 class Argument(NamedTuple):
-    """An array that the function takes: its path, bytes on all devices together, whether it was donated, and kept.
+    """An array that the function takes: its path, shape, and bytes on all devices together.
 
-    JAX prunes what the function does not use: `kept` is False, and XLA never sees it.
+    `kept` is False where JAX pruned it because the function does not use it; XLA never sees it then.
     """
 
     name: str
@@ -35,7 +35,7 @@ class Argument(NamedTuple):
 
 
 class Constant(NamedTuple):
-    """An array that the program closes over; `names` are those by which the function knows it, if any is known."""
+    """An array that the program closes over; `names` are the Python names that refer to it, if any is known."""
 
     names: tuple[str, ...]
     shape: str
@@ -45,11 +45,11 @@ class Constant(NamedTuple):
 
 @dataclass(frozen=True)
 class Entry:
-    """The function's side of the module's entry.
+    """What JAX calls the parameters and results of the module's entry.
 
     Attributes:
       arguments: in JAX's order.   results: paths of the results.   constants: the largest first.
-      tokens: parameters before them that carry the order of effects.
+      tokens: how many parameters before the arguments carry the order of effects.
     """
 
     arguments: tuple[Argument, ...]
@@ -63,7 +63,7 @@ class Entry:
         return [i for i, argument in enumerate(self.arguments) if argument.kept]
 
     def of_parameter(self, number: int) -> int | None:
-        """Which argument a parameter is; None for one that is none."""
+        """The argument that a parameter is; None for a token."""
         place = number - self.tokens
         return self.kept[place] if 0 <= place < len(self.kept) else None
 
@@ -84,90 +84,129 @@ class Entry:
 
 def parameters(laid: Laid) -> dict[int, int]:
     """The buffer of each parameter of the module."""
-    found = laid.buffers
-    return {int(found.parameter[row]): int(row) for row in np.flatnonzero(found.parameter >= 0)}
+    number = laid.buffers.parameter
+    return {int(number[row]): int(row) for row in np.flatnonzero(number >= 0)}
 
 
-def arguments(laid: Laid, entry: Entry | None) -> Table:
-    """One row an argument; those that JAX pruned come last."""
-    rows = parameters(laid)
-    taken = _taken(laid, entry)
-    if entry is None:
-        entry = Entry(
-            tuple(Argument(f"parameter {n}", "", None, False, True) for n in range(max(rows, default=-1) + 1)), ()
-        )
+class Donation(Enum):
+    """What became of an argument's memory."""
+
+    NOT_DONATED = "not donated"
+    USED = "donated and used"
+    UNUSED = "donated, and XLA used it for no result"
+    ALIASED = "used without a donation"
+    PRUNED = "the argument was pruned"
+    DONATED_PRUNED = "donated, and the argument was pruned"
+
+
+class ArgumentMemory(NamedTuple):
+    """An argument of the function on one device.
+
+    Attributes:
+      size: bytes; None where JAX pruned it.    padding: of these, bytes without data.
+      becomes: the results that take its memory.    read: whether an instruction reads it.
+    """
+
+    name: str
+    shape: str
+    size: int | None
+    padding: int | None
+    donated: bool
+    kept: bool
+    becomes: tuple[str, ...]
+    read: bool
+
+    @property
+    def donation(self) -> Donation:
+        if not self.kept:
+            return Donation.DONATED_PRUNED if self.donated else Donation.PRUNED
+        if self.becomes:
+            return Donation.USED if self.donated else Donation.ALIASED
+        return Donation.UNUSED if self.donated else Donation.NOT_DONATED
+
+
+class ResultMemory(NamedTuple):
+    """A result of the module on one device; `in_memory_of` is the argument whose memory it takes, None for none."""
+
+    name: str
+    shape: str
+    size: int
+    padding: int
+    in_memory_of: str | None
+
+
+class KeptConstant(NamedTuple):
+    """A captured array, and whether XLA kept it in the program."""
+
+    names: tuple[str, ...]
+    shape: str
+    size: int
+    in_program: bool
+
+
+def arguments(laid: Laid, entry: Entry | None) -> list[ArgumentMemory]:
+    """The arguments in order; those that JAX pruned come last."""
+    rows, aliases = parameters(laid), _aliases(laid, entry)
+    entry = entry or _numbered(max(rows, default=-1) + 1)
     kept = [(argument, rows.get(i + entry.tokens), i + entry.tokens) for i, argument in enumerate(_kept(entry))]
     listed = [*kept, *((argument, None, -1) for argument in entry.arguments if not argument.kept)]
-    found, read = laid.buffers, np.zeros(len(laid.ops) + 1, bool)  # one more for an instruction that is unknown: -1
+    read = np.zeros(len(laid.ops) + 1, bool)  # one more for an instruction that is unknown: -1
     read[laid.ops.operands.values] = read[laid.ops.roots] = True
-    size = [float(found.size[row]) if row is not None else np.nan for _, row, _ in listed]
-    used = [float(found.used[row]) if row is not None else np.nan for _, row, _ in listed]
-    columns = {
-        "argument": Column([argument.name for argument, _, _ in listed]),
-        "size": Column(np.array(size, np.float64), "B", "bytes on each device"),
-        "padding": Column(np.array(size, np.float64) - np.array(used, np.float64), "B"),
-        "shape": Column([_shape(laid, row) or argument.shape for argument, row, _ in listed], "", "on each device"),
-        "donated": Column([argument.donated for argument, _, _ in listed]),
-        "its memory becomes": Column([", ".join(taken.get(number, ())) for _, _, number in listed]),
-        "state": Column([_state(argument, taken.get(number, ())) for argument, _, number in listed]),
-        "used": Column([row is not None and bool(read[found.instruction[row]]) for _, row, _ in listed]),
-    }
-    pruned = {
-        (i, "size"): "JAX pruned it: the function does not use it, so that it never reaches the device"
-        for i, (argument, _, _) in enumerate(listed)
-        if not argument.kept
-    }
-    return Table("arguments", columns, pruned)
+    return [_argument(laid, argument, row, tuple(aliases.get(i, ())), read) for argument, row, i in listed]
+
+
+def _argument(
+    laid: Laid, argument: Argument, row: int | None, becomes: tuple[str, ...], read: npt.NDArray[np.bool_]
+) -> ArgumentMemory:
+    if row is None:
+        known = (argument.shape, None, None)
+        return ArgumentMemory(argument.name, *known, argument.donated, argument.kept, becomes, False)
+    buffers = laid.buffers
+    size, used, value = int(buffers.size[row]), int(buffers.used[row]), int(buffers.value[row])
+    shape = (hlo_parts.text(laid.shapes, value) if value >= 0 else "") or argument.shape
+    is_read = bool(read[buffers.instruction[row]])
+    return ArgumentMemory(argument.name, shape, size, size - used, argument.donated, argument.kept, becomes, is_read)
+
+
+def _numbered(count: int) -> Entry:
+    """The entry of a function whose names are unknown."""
+    return Entry(tuple(Argument(f"parameter {number}", "", None, False, True) for number in range(count)), ())
 
 
 def _kept(entry: Entry) -> list[Argument]:
     return [entry.arguments[i] for i in entry.kept]
 
 
-def _shape(laid: Laid, row: int | None) -> str:
-    value = int(laid.buffers.value[row]) if row is not None else -1
-    return hlo_parts.text(laid.shapes, value) if value >= 0 else ""
-
-
-def _state(argument: Argument, taken: Sequence[str]) -> str:
-    if not argument.kept:
-        return "donated, but unused: pruned by JAX" if argument.donated else "unused: pruned by JAX"
-    if taken:
-        return "donated, and its memory used" if argument.donated else "its memory used"
-    return "donated, but XLA uses its memory for no result" if argument.donated else "not donated"
-
-
-def _taken(laid: Laid, entry: Entry | None) -> dict[int, list[str]]:
+def _aliases(laid: Laid, entry: Entry | None) -> dict[int, list[str]]:
     """The results in each parameter's memory, by the parameter's number."""
-    taken: dict[int, list[str]] = {}
-    for result, parameter in sorted(schedule.aliased(laid.assignment.module).items()):
-        taken.setdefault(parameter, []).append(entry.result(result) if entry else f"result {result}")
-    return taken
+    aliases: dict[int, list[str]] = {}
+    for result, parameter in sorted(aliased_arguments(laid.ops).items()):
+        aliases.setdefault(parameter, []).append(entry.result(result) if entry else f"result {result}")
+    return aliases
 
 
-def results(laid: Laid, entry: Entry | None) -> Table:
-    """One row a result of the module."""
+def results(laid: Laid, entry: Entry | None) -> list[ResultMemory]:
+    """The results of the module, in order."""
     root = int(laid.ops.roots[laid.ops.entry])
-    parts = np.maximum(_elements(laid, root), 0)
-    rows, index = _each(root, int(parts), laid)
+    rows, index = _each(root, max(_elements(laid, root), 0), laid)
     shapes = hlo_parts.read(laid.ops, rows, index)
-    given = schedule.aliased(laid.assignment.module)
-    inside = [given.get(i) for i in range(len(rows))]
-    columns = {
-        "result": Column([entry.result(i) if entry else f"result {i}" for i in range(len(rows))]),
-        "size": Column(shapes.padded, "B", "bytes on each device, padding included"),
-        "padding": Column(shapes.padded - shapes.bytes, "B"),
-        "shape": Column([hlo_parts.text(shapes, i) for i in range(len(rows))], "", "on each device"),
-        "in memory of": Column(
-            [_owner(entry, number) for number in inside], "", "the donated argument that it replaces"
-        ),
-    }
-    return Table("results", columns)
+    aliased = aliased_arguments(laid.ops)
+    padded, data = shapes.padded.tolist(), shapes.bytes.tolist()
+    return [
+        ResultMemory(
+            entry.result(i) if entry else f"result {i}",
+            hlo_parts.text(shapes, i),
+            padded[i],
+            padded[i] - data[i],
+            _owner(entry, aliased.get(i)),
+        )
+        for i in range(len(rows))
+    ]
 
 
-def _owner(entry: Entry | None, number: int | None) -> str:
+def _owner(entry: Entry | None, number: int | None) -> str | None:
     if number is None:
-        return ""
+        return None
     argument = entry.of_parameter(number) if entry else None
     return entry.arguments[argument].name if entry and argument is not None else f"parameter {number}"
 
@@ -198,12 +237,12 @@ def results_in(laid: Laid, entry: Entry | None) -> dict[int, list[str]]:
             strict=True,
         )
     )
-    found: dict[int, list[str]] = {}
+    results: dict[int, list[str]] = {}
     for number, (row, part) in enumerate(sources):
         value = made.get((row,) if part is None else (row, part))
         if value in place:
-            found.setdefault(place[value], []).append(entry.result(number) if entry else f"result {number}")
-    return found
+            results.setdefault(place[value], []).append(entry.result(number) if entry else f"result {number}")
+    return results
 
 
 def _source(laid: Laid, root: int, part: int) -> tuple[int, int | None]:
@@ -221,15 +260,12 @@ def _source(laid: Laid, root: int, part: int) -> tuple[int, int | None]:
     return row, None
 
 
-def constants(laid: Laid, entry: Entry | None) -> Table:
-    """One row a captured array; XLA may have folded it into something smaller. It may transpose or convert one, too."""
-    found = entry.constants if entry else ()
+def constants(laid: Laid, entry: Entry | None) -> list[KeptConstant]:
+    """The captured arrays. XLA may have folded one into something smaller, transposed or converted it."""
+    captured = entry.constants if entry else ()
     shapes, rows = laid.ops.shapes, laid.ops.rows(b"constant")
-    there = {shapes.elements[row] for row in rows if int(shapes.bytes[row]) >= LARGE // 8}
-    columns = {
-        "constant": Column([", ".join(constant.names) or "unknown" for constant in found]),
-        "size": Column(np.array([constant.size for constant in found], np.int64), "B"),
-        "shape": Column([constant.shape for constant in found]),
-        "in the program": Column([constant.size < LARGE or constant.elements in there for constant in found]),
-    }
-    return Table("constants", columns)
+    sizes = {shapes.elements[row] for row in rows if int(shapes.bytes[row]) >= LARGE // 8}
+    return [
+        KeptConstant(array.names, array.shape, array.size, array.size < LARGE or array.elements in sizes)
+        for array in captured
+    ]

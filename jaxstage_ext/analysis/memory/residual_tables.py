@@ -7,7 +7,8 @@ from typing import Protocol
 
 import numpy as np
 
-from jaxstage_ext.report.table import Column, Table, scaled
+from jaxstage_ext.analysis.memory import memory_wording as wording
+from jaxstage_ext.report.table import Column, Table
 
 POLICIES = ("nothing_saveable", "dots_with_no_batch_dims_saveable", "dots_saveable", "everything_saveable")
 
@@ -28,40 +29,44 @@ class Kept(Protocol):
 
 
 def table(kept: Sequence[Kept]) -> Table:
-    """One row an array."""
-    saved = sum(one.size for one in kept if not one.is_argument)
-    read = sum(one.size for one in kept if one.is_argument)
+    """One row per array."""
+    saved, read = _bytes(kept), sum(array.size for array in kept if array.is_argument)
     columns = {
-        "made by": Column([one.made_by for one in kept]),
-        "size": Column(np.array([one.size for one in kept], np.int64), "B", "of the whole array, on all devices"),
-        "shape": Column([one.shape for one in kept]),
-        "line": Column([one.line for one in kept], "", "where it is made; of an argument, its name"),
+        "made by": Column([array.made_by for array in kept]),
+        "size": Column(np.array([array.size for array in kept], np.int64), "B", "of the whole array, on all devices"),
+        "shape": Column([array.shape for array in kept]),
+        "line": Column([array.line for array in kept], "", "where it is computed; the name of an argument"),
     }
-    note = f"Kept for the backward pass: {scaled(saved, 'B')}, and {scaled(read, 'B')} of arguments, which live anyway."
-    return Table("residuals", columns, notes=(note,))
+    return Table("residuals", columns, notes=(wording.residuals(saved, read),))
 
 
-def by_line(kept: Table) -> Table:
-    """Bytes by source line, arguments left out, the most first."""
+def _bytes(kept: Sequence[Kept]) -> int:
+    return sum(array.size for array in kept if not array.is_argument)
+
+
+def by_line(kept: Sequence[Kept]) -> Table:
+    """Bytes by source line without arguments, the most first."""
     total: dict[str, int] = {}
-    for row in kept.rows():
-        if row["made by"] != "argument":
-            total[row["line"]] = total.get(row["line"], 0) + row["size"]
+    for array in kept:
+        if not array.is_argument:
+            total[array.line] = total.get(array.line, 0) + array.size
     lines = sorted(total, key=lambda line: -total[line])
     columns = {
-        "line": Column([line or "unknown" for line in lines]),
+        "line": Column([line or None for line in lines]),
         "size": Column(np.array([total[line] for line in lines], np.int64), "B"),
     }
-    return Table("residuals by line", columns)
+    reasons = {(i, "line"): wording.NO_LINE for i, line in enumerate(lines) if not line}
+    return Table("residuals by line", columns, reasons)
 
 
-def compared(kept: Mapping[str, Table]) -> Table:
-    """One row a policy; "" is the program as it is."""
-    saved = [sum(r["size"] for r in found.rows() if r["made by"] != "argument") for found in kept.values()]
+def compared(kept: Mapping[str, Sequence[Kept]]) -> Table:
+    """One row per policy; "" is the program as written."""
+    counts = [sum(not array.is_argument for array in arrays) for arrays in kept.values()]
     columns = {
-        "policy": Column([name or "as it is" for name in kept]),
-        "kept": Column(np.array(saved, np.int64), "B", "of the forward pass, arguments left out"),
-        "arrays": Column(np.array([sum(r["made by"] != "argument" for r in found.rows()) for found in kept.values()])),
+        "policy": Column([name or wording.AS_WRITTEN for name in kept]),
+        "kept": Column(
+            np.array(list(map(_bytes, kept.values())), np.int64), "B", "of the forward pass, without arguments"
+        ),
+        "arrays": Column(np.array(counts)),
     }
-    note = "What is not kept is computed anew in the backward pass, where it needs memory for a while."
-    return Table("policies", columns, notes=(note,))
+    return Table("policies", columns, notes=(wording.RECOMPUTED,))

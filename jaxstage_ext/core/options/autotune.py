@@ -19,16 +19,17 @@ from google.protobuf import descriptor_pb2, descriptor_pool, message_factory, te
 from google.protobuf.message import DecodeError
 
 from jaxstage_ext.core.targets.target import Target
+from jaxstage_ext.report.units import plural
 
 LOAD, SAVE = "xla_gpu_load_autotune_results_from", "xla_gpu_dump_autotune_results_to"
 HOW: Mapping[str, Any] = {
-    "lane": "throw-away",
+    "lane": "one request",
     "environment": {
         "TF_CPP_MIN_LOG_LEVEL": "0",
         "TF_CPP_VMODULE": "config_assigner_pass=1,autotuner_pass=1,autotuner_cache_interface=1,autotuner_cache=2",
     },
 }
-"""How a worker is asked for a compile with results: alone, and with the log that `worker_main` counts them in."""
+"""How a worker is asked for a compile with results: alone, and with the log that the worker counts them in."""
 _LARGEST = 256 << 20
 _DNN = re.compile(r", DNN version: ([\d.]+)$")
 
@@ -205,8 +206,8 @@ def recorded(path: str) -> str:
 
 
 def _results(many: int) -> str:
-    return f"{many:,} result{'' if many == 1 else 's'}"
+    return plural(many, "result")
 
 
 def _choices(many: int) -> str:
-    return f"{many:,} choice{'' if many == 1 else 's'} that XLA tunes"
+    return f"{plural(many, 'choice')} that XLA tunes"

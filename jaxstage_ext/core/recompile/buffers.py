@@ -42,7 +42,7 @@ def look(staged: stages.Staged, progress: Progress | None = None) -> Assigned:
     if key and (found := cache.load(key)) is not None:
         head, [proto] = found
         return Assigned(prepared.target.platform, prepared.ours(proto), head["stats"], head["error"])
-    answer = prepared.ask("memory", staged.limits, how={"lane": pool.LOOK, "progress": progress})
+    answer = prepared.ask("memory", staged.limits, how={"lane": pool.RECOMPILE, "progress": progress})
     _keep(key, prepared, answer)
     return Assigned(prepared.target.platform, **answer)
 

@@ -1,95 +1,108 @@
-"""The machine code of a compiled program, asked of the worker one stage at a time."""
+"""The machine code of a compiled program: recompiled in the worker for its kernels, read there by tools."""
 
 from __future__ import annotations
 
+import hashlib
 import os
 import zlib
 from collections.abc import Mapping
 from typing import Any
 
 from jaxstage_ext.core.targets import packages, requests
-from jaxstage_ext.core.targets.packages import CUDA_PIP
+from jaxstage_ext.core.targets.packages import CAPSTONE_PIP, CUDA_PIP
 from jaxstage_ext.core.targets.prepared import Prepared
 from jaxstage_ext.core.targets.requests import Limits
 from jaxstage_ext.core.targets.target import Target
+from jaxstage_ext.ir import kernel_artefacts
+from jaxstage_ext.ir.kernel_artefacts import Artefacts
 from jaxstage_ext.report.progress import Progress
 from jaxstage_ext.store import cache
-from jaxstage_ext.worker.inside import bundles, disassemble, kernel_dump
 
-LARGEST = f"{kernel_dump.LARGEST >> 20} MB"
+LARGEST_FILE = 64 << 20
+"""Bytes of a dumped file above which it is left out."""
 TRIES = {"cuda": 6}
 """How often a program is compiled until it is the module that is shown; XLA's GPU compiler wavers between two."""
+BUNDLES_FOLDER = "dump-llo"
+"""In the worker's working directory, where libtpu dumps VLIW bundles."""
 
 
 def dumped(
     prepared: Prepared, text: str, large_constants: bool, limits: Limits, progress: Progress | None
-) -> tuple[kernel_dump.Artefacts, bool]:
-    """The kernels of the program, compiled once more, and whether they are those of the module with this text.
+) -> tuple[Artefacts, bool]:
+    """The kernels of the recompiled program, and whether they are those of the module with this text.
 
     The inspection cache keeps those that are.
     """
-    wanted = kernel_dump.digest(text)
+    wanted = hashlib.sha256(text.encode("utf-8", "replace")).hexdigest()
     key = prepared.key("kernels", wanted)
     if key is not None and (kept := cache.load(key)) is not None:
-        return kernel_dump.unpacked(*kept), True
-    found, same = prepared.ask(
+        return kernel_artefacts.read(*kept), True
+    answer = prepared.ask(
         "kernels",
         limits,
-        how={"lane": "look", "progress": progress},
+        how={"lane": "recompile", "progress": progress},
         wanted=wanted,
         large_constants=large_constants,
         tries=TRIES.get(prepared.target.platform, 1),
+        largest=LARGEST_FILE,
     )
+    head, parts, same = answer["head"], answer["parts"], bool(answer["same"])
     if key is not None and same:
-        head, parts = kernel_dump.packed(found)
         cache.store(key, head, *parts)
-    return found, same
+    return kernel_artefacts.read(head, parts), same
 
 
 def final_bundles(prepared: Prepared, limits: Limits, progress: Progress | None) -> dict[str, list[str]]:
     """The VLIW bundles of each HLO instruction of a TPU program, from a process of their own."""
-    key = prepared.key("bundles", os.environ.get("LIBTPU_INIT_ARGS", ""))
+    key = prepared.key("bundles")
     if key is not None and (kept := cache.load(key)) is not None:
         listed = list(zip(kept[0]["names"], kept[1], strict=True))
     else:
-        how = {"lane": "throw-away", "environment": bundles.environment(), "progress": progress}
-        listed = prepared.ask("bundles", limits, how=how)
+        how = {"lane": "one request", "environment": _dumps_bundles(), "progress": progress}
+        listed = prepared.ask("bundles", limits, how=how, folder=BUNDLES_FOLDER)
         if key is not None:
             cache.store(key, {"names": [name for name, _ in listed]}, *(packed for _, packed in listed))
-    found: dict[str, list[str]] = {}
+    by_name: dict[str, list[str]] = {}
     for name, packed in listed:
-        found.setdefault(name, []).append(text_of(packed))
-    return found
+        by_name.setdefault(name, []).append(text_of(packed))
+    return by_name
+
+
+def _dumps_bundles() -> dict[str, str]:
+    """The environment of a process whose libtpu dumps bundles, by undocumented flags that it reads when loaded."""
+    given = os.environ.get("LIBTPU_INIT_ARGS", "")
+    return {"LIBTPU_INIT_ARGS": f"{given} --xla_jf_dump_to={BUNDLES_FOLDER} --xla_jf_dump_llo_text=true".strip()}
 
 
 def use(target: Target, tool: str, limits: Limits, progress: Progress | None = None, **what: Any) -> Any:
-    """What a tool of the worker's makes of machine code; see `worker_main.Compiler.machine`."""
+    """What a tool in the worker makes of machine code; see `worker.inside.compiler.Compiler.machine`."""
     request = {"method": "machine", "tool": tool, **what}
-    return requests.ask(target, request, limits, lane="look", progress=progress)
+    return requests.ask(target, request, limits, lane="recompile", progress=progress)
 
 
 Measured = dict[str, dict[str, Any]]
 
 
 def assembled(target: Target, ptx: Mapping[str, bytes], limits: Limits, progress: Progress | None) -> Measured:
-    """PTX through ptxas; see `assemble.assemble`."""
-    found: Measured = use(target, "assemble", limits, progress, texts=dict(ptx), ptxas=packages.ptxas())
-    return found
+    """PTX through ptxas; see `worker.inside.nvidia_tools.assemble`."""
+    measured: Measured = use(target, "assemble", limits, progress, texts=dict(ptx), ptxas=packages.ptxas())
+    return measured
 
 
 def disassembled(target: Target, objects: Mapping[str, bytes], limits: Limits, progress: Progress | None) -> Measured:
-    """CPU code as text; see `assemble.disassemble`."""
-    found: Measured = use(target, "disassemble", limits, progress, objects=dict(objects))
-    return found
+    """CPU code as text, or just its size without a disassembler; see `worker.inside.disassemble.disassemble`."""
+    arguments = {"objects": dict(objects), "disassembler": packages.disassembler()}
+    measured: Measured = use(target, "disassemble", limits, progress, **arguments)
+    return measured
 
 
 def missing_tool(stage: str) -> str | None:
-    """Why a stage, or what "ptxas" says, cannot be had here, with the pip command; None where it can."""
-    if stage == "asm" and disassemble.disassembler() is None:
-        return f"needs capstone or binutils' objdump: {disassemble.CAPSTONE_PIP}"
+    """Why a stage, or the output of "ptxas", is not available here, with the pip command; None where it is."""
+    if stage == "asm" and packages.disassembler() is None:
+        return f"needs capstone or binutils' objdump: {CAPSTONE_PIP}"
     if stage in ("ptxas", "sass"):
         tools = {"ptxas": packages.ptxas()} | ({"nvdisasm": nvdisasm()} if stage == "sass" else {})
-        if lacks := [name for name, there in tools.items() if not there]:
+        if lacks := [name for name, path in tools.items() if not path]:
             return f"needs {' and '.join(lacks)} of the CUDA toolkit: {CUDA_PIP}"
     return None
 
@@ -99,11 +112,6 @@ def nvdisasm() -> str | None:
     return packages.nvdisasm()
 
 
-def bytes_of(packed: bytes) -> bytes:
-    """What was deflated; nothing of nothing."""
-    return zlib.decompress(packed) if packed else b""
-
-
 def text_of(packed: bytes) -> str:
-    """The text that was deflated."""
-    return bytes_of(packed).decode("utf-8", "replace")
+    """The text that was deflated; "" of nothing."""
+    return zlib.decompress(packed).decode("utf-8", "replace") if packed else ""

@@ -26,7 +26,7 @@ def look(staged: stages.Staged, progress: Progress | None = None) -> passes.Pipe
     prepared = program.prepared(staged)
     key = _key(prepared)
     if (found := cache.load(key)) is None:
-        how = {"lane": pool.LOOK, "progress": progress}
+        how = {"lane": pool.RECOMPILE, "progress": progress}
         answer = prepared.ask("passes", staged.limits, how=how)
         found = answer["head"], answer["parts"]
         if not answer["head"]["notes"]:

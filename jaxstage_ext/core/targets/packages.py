@@ -15,6 +15,7 @@ from platform import machine, processor
 from jaxstage_ext.core.targets.target import Target, TargetError
 
 TPU_PIP = 'pip install "jaxstage-ext[tpu]"'
+CAPSTONE_PIP = 'pip install "jaxstage-ext[asm]"'
 CUDA_PIP = 'pip install "jaxstage-ext[cuda]"'
 _PLUGINS = ("xla_cuda13", "xla_cuda12")
 
@@ -105,6 +106,11 @@ def ptxas() -> str | None:
 def nvdisasm() -> str | None:
     """NVIDIA's disassembler."""
     return _in_toolkit("bin/nvdisasm") or shutil.which("nvdisasm")
+
+
+def disassembler() -> str | None:
+    """What CPU code is read with here: "capstone", "objdump", or None."""
+    return "capstone" if util.find_spec("capstone") else "objdump" if shutil.which("objdump") else None
 
 
 def _libdevice() -> str | None:

@@ -15,7 +15,6 @@ _RUNS = re.compile(
 )
 _CALLS = re.compile(r"to_apply=(%[^\s,)}]+)")
 _SHAPE = re.compile(r"\b([a-z]+)(\d*)[a-z\d]*\[([\d,<=]*)\]")
-_METADATA = re.compile(r', metadata=\{(?:[^{}"]|"(?:[^"\\]|\\.)*"|\{[^{}]*\})*\}')
 NAME = re.compile(r"%([\w.$~-]+)")
 
 
@@ -67,14 +66,6 @@ def _bytes(letters: str, width: str, dimensions: str) -> int:
     for size in dimensions.split(",") if dimensions else ():
         bits *= int(size.lstrip("<="))
     return (bits + 7) // 8
-
-
-def split(line: str) -> tuple[str, str, int]:
-    """(the line without metadata, its metadata as printed, where that stood)."""
-    found = _METADATA.search(line)
-    if found is None:
-        return line, "", 0
-    return line[: found.start()] + line[found.end() :], found[0], found.start()
 
 
 _OP_NAME = re.compile(r'op_name="((?:[^"\\]|\\.)*)"')

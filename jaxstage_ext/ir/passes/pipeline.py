@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any, overload
 
 from jaxstage_ext.ir.passes import hlo_graph, pass_table
 from jaxstage_ext.ir.passes.diff import Diff, compare_graphs
-from jaxstage_ext.ir.passes.versions import Size, Versions
+from jaxstage_ext.ir.passes.module_size import Size
+from jaxstage_ext.ir.passes.versions import Versions
 from jaxstage_ext.store.lru import Lru
 
 if TYPE_CHECKING:
@@ -137,11 +138,11 @@ class Pipeline(Sequence[Pass]):
 
 
 def pipeline(head: Mapping[str, Any], parts: Sequence[bytes]) -> Pipeline:
-    """The Pipeline that `core.pass_dump.collect` packed. Raises ValueError or KeyError for anything else."""
+    """The Pipeline that the worker packed. Raises ValueError or KeyError for anything else."""
     versions = Versions(parts)
-    sizes = [Size(*map(int, size)) for size in head["sizes"]]
-    if len(sizes) != len(versions) or not sizes:
-        raise ValueError(f"{len(versions)} texts with {len(sizes)} sizes are no pipeline")
+    sizes = versions.sizes()
+    if not sizes:
+        raise ValueError("no text of any pass: this is not a pipeline")
     passes, now = [], 0
     for index, (group, name, seconds, version) in enumerate(head["passes"]):
         before, now = now, now if version is None else int(version)

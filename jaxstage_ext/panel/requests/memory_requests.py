@@ -1,4 +1,4 @@
-"""What the panel asks about memory: a picture of all buffers, what lives at a moment, what the backward pass keeps."""
+"""The requests of the memory view: a picture of all buffers, what is live at a moment, what the backward pass keeps."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from jaxstage_ext.analysis.memory import allocation_map, residual_tables
-from jaxstage_ext.analysis.memory.buffers import KINDS
+from jaxstage_ext.analysis.memory.buffers import Kind
 from jaxstage_ext.analysis.memory.live_memory import Memory
 from jaxstage_ext.panel import jobs
 from jaxstage_ext.panel.pack import pack
@@ -28,20 +28,20 @@ from jaxstage_ext.program.memory import memory as memory_of
 from jaxstage_ext.report.table import Table, cell, is_number
 
 MOST_BUFFERS, MOST_POSITIONS = 200_000, 300_000
-"""What is drawn: of more buffers the largest, of longer schedules no names."""
+"""Most buffers drawn (the largest), and the longest schedule whose instructions are named."""
 MOST_ROWS = 400
-"""Rows of a table that are sent."""
+"""Most rows sent of a table."""
 _TABLES = ("arguments", "results", "constants", "advice", "checks")
 _HIDDEN = ("row", "from", "to", "memory")
-_told: weakref.WeakKeyDictionary[Memory, Answer] = weakref.WeakKeyDictionary()
-"""Answers of before: a page that is opened again asks again."""
+_answers: weakref.WeakKeyDictionary[Memory, Answer] = weakref.WeakKeyDictionary()
+"""Pictures already made: a page that is opened again asks again."""
 
 
 def _memory(programs: Programs, params: Params, progress: jobs.Progress) -> Answer:
     found = memory_of(program(programs, params), progress.heard)
-    if found not in _told:
-        _told[found] = _picture(found)
-    return _told[found]
+    if found not in _answers:
+        _answers[found] = _picture(found)
+    return _answers[found]
 
 
 def _picture(found: Memory) -> Answer:
@@ -53,10 +53,11 @@ def _picture(found: Memory) -> Answer:
     return {
         "fit": {"fits": found.fit.fits, "needed": found.fit.needed, "room": found.fit.room, "text": found.fit.text},
         "spaces": [_space(space) for space in found.spaces if space.reserved or not space.color],
-        "kinds": list(KINDS),
+        "kinds": [kind.title for kind in Kind],
         "length": len(found.laid.schedule),
         "buffers": total,
         "notes": list(found.notes),
+        "differing": found.differing,
         "tables": {name: _table(getattr(found, name)) for name in _TABLES},
         "columns": described,
     }, buffers
@@ -68,7 +69,7 @@ def _space(space: Any) -> dict[str, Any]:
 
 
 def _columns(memory: Memory) -> tuple[dict[str, npt.NDArray[Any]], int]:
-    """(columns, how many buffers there are)."""
+    """(columns of the buffers that are drawn, how many buffers there are)."""
     found, laid = memory.laid.buffers, memory.laid
     rows = np.arange(len(found))
     if len(rows) > MOST_BUFFERS:
@@ -108,10 +109,10 @@ def _lines(memory: Memory, made: npt.NDArray[np.int64]) -> tuple[list[str], npt.
 
 
 def _name(memory: Memory, row: int) -> str:
-    """An argument's or a result's own name, else that of the instruction."""
-    found = memory.laid.buffers
-    own = KINDS[found.kind[row]] in ("argument", "output")
-    return memory.why(row) if own else memory.title(int(found.value[row]))
+    """The name of the argument or result in a buffer, else that of the instruction."""
+    buffers = memory.laid.buffers
+    own = buffers.kind[row] in (Kind.ARGUMENT, Kind.OUTPUT)
+    return memory.why(row) if own else memory.title(int(buffers.value[row]))
 
 
 def _text(lines: Any) -> npt.NDArray[np.uint8]:
@@ -119,7 +120,7 @@ def _text(lines: Any) -> npt.NDArray[np.uint8]:
 
 
 def _table(table: Table) -> dict[str, Any]:
-    """A table as text, with the numbers that its rows are sorted by and the places they point to."""
+    """A table as text, with the rows of the document and the live ranges that its rows point to."""
     shown = table.take(range(min(len(table), MOST_ROWS)))
     named = {name: column for name, column in shown.columns.items() if name not in _HIDDEN}
     return {
@@ -142,11 +143,11 @@ def _cell(value: Any, unit: str) -> str:
 
 
 def _at(programs: Programs, params: Params) -> Answer:
-    """What lives in a memory while the instruction at a position runs."""
+    """The buffers that are live in a memory while the instruction at a position runs."""
     found = _analysed(programs, params)
     space = integer(params, "space", 0, 1 << 30)
     if space not in (one.color for one in found.spaces):
-        raise BadRequest(f"there is no memory {space}")
+        raise BadRequest(f"this program has no memory space {space}")
     position = integer(params, "position", 0, max(len(found.laid.schedule) - 1, 0))
     curve = found.curve(space)
     live = int(curve[position]) if len(curve) else found.space(space).held
@@ -158,13 +159,13 @@ def _kept(programs: Programs, params: Params, progress: jobs.Progress) -> Answer
     found = _analysed(programs, params)
     policy = text(params, "policy")
     if policy not in ("", *residual_tables.POLICIES):
-        raise BadRequest(f"there is no policy {quoted(policy)}; there is {', '.join(residual_tables.POLICIES)}")
+        raise BadRequest(f"unknown policy {quoted(policy)}; choose one of {', '.join(residual_tables.POLICIES)}")
     try:
-        kept = found.residuals(policy or None)
+        kept = found.residual_arrays(policy or None)
         progress("trying checkpoint policies")
         return {
             "lines": _table(residual_tables.by_line(kept)),
-            "arrays": _table(kept),
+            "arrays": _table(residual_tables.table(kept)),
             "policies": _table(found.policies()),
         }, []
     except ValueError as error:
@@ -173,10 +174,10 @@ def _kept(programs: Programs, params: Params, progress: jobs.Progress) -> Answer
 
 def _analysed(programs: Programs, params: Params) -> Memory:
     """The memory that was analysed for an earlier request. Raises BadRequest where there was none."""
-    found = memory_of.known(program(programs, params))
-    if found is None:
+    analysed = memory_of.known(program(programs, params))
+    if analysed is None:
         raise BadRequest("the memory has not been analysed yet; ask for it first")
-    return found
+    return analysed
 
 
 METHODS: dict[str, Method] = {"memory": jobs.slow(_memory), "memory at": _at, "kept": jobs.slow(_kept)}

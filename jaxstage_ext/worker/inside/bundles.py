@@ -10,39 +10,31 @@ import zlib
 from collections.abc import Iterator
 from pathlib import Path
 
-FOLDER = "dump-llo"
 _FINAL = re.compile(r"\d+-(?P<name>.+)-\d+-final_bundles\.txt")
 _SWEEP = 0.05
-"""Seconds between looks at what libtpu has written; it writes hundreds of files that no one asked for."""
-
-
-def environment() -> dict[str, str]:
-    """Of a process whose libtpu dumps bundles into FOLDER of its working directory; libtpu reads it when loaded."""
-    given = os.environ.get("LIBTPU_INIT_ARGS", "")
-    return {"LIBTPU_INIT_ARGS": f"{given} --xla_jf_dump_to={FOLDER} --xla_jf_dump_llo_text=true".strip()}
+"""Seconds between removals of what else libtpu writes: hundreds of files that are of no use here."""
 
 
 @contextlib.contextmanager
-def kept(home: Path) -> Iterator[list[tuple[str, bytes]]]:
-    """A list that holds, when the block ends, (name, deflated final bundles) of what libtpu dumped in it.
+def kept(folder: Path) -> Iterator[list[tuple[str, bytes]]]:
+    """A list that holds, when the block ends, (name, deflated final bundles) of what libtpu dumped into the folder.
 
     The name is that of an HLO instruction or, in "<>" or "TLP", of what surrounds them. Everything else that is
     dumped is removed while it is written.
     """
-    folder = home / FOLDER
     folder.mkdir(exist_ok=True)
-    found: list[tuple[str, bytes]] = []
+    final: list[tuple[str, bytes]] = []
     done = threading.Event()
     sweeper = threading.Thread(target=_sweep, args=(folder, done), daemon=True)
     sweeper.start()
     try:
-        yield found
+        yield final
     finally:
         done.set()
         sweeper.join()
     for path in sorted(folder.iterdir(), key=lambda path: path.name):
-        if final := _FINAL.fullmatch(path.name):
-            found.append((final["name"], zlib.compress(path.read_bytes(), 1)))
+        if match := _FINAL.fullmatch(path.name):
+            final.append((match["name"], zlib.compress(path.read_bytes(), 1)))
         path.unlink(missing_ok=True)
 
 

@@ -1,27 +1,19 @@
-"""Machine code as text, through tools that may be missing. Runs in the worker: stdlib, capstone if installed."""
+"""CPU machine code as text, through capstone or binutils' objdump."""
 
 from __future__ import annotations
 
-import os
 import platform
 import re
 import shutil
-import subprocess
 import tempfile
 import zlib
 from collections.abc import Mapping
-from concurrent.futures import ThreadPoolExecutor
-from importlib import util
 from pathlib import Path
 from typing import Any
 
 from jaxstage_ext.worker.inside import elf
+from jaxstage_ext.worker.inside.programs import output
 
-CAPSTONE_PIP = 'pip install "jaxstage-ext[asm]"'
-_SECONDS = 120
-_NOP = 0x918
-"""The opcode in the low twelve bits of an instruction, of NOP."""
-_TARGET = re.compile(r"^\.target\s+(sm_\w+)", re.MULTILINE)
 _OBJDUMP_HEAD = re.compile(r"^(?:[0-9a-f]+ )?<([^>\n]+)>:$", re.MULTILINE)
 _OBJDUMP_FILE = re.compile(r"^(\d+)\.o: +file format .*$", re.MULTILINE)
 _RELOCATION = re.compile(r"\s*[0-9a-f]+:\s+R_\w+\s+(.*\S)")
@@ -31,46 +23,43 @@ _ADDRESS = re.compile(r"#?0x([0-9a-f]+)$")
 
 
 class Missing(RuntimeError):
-    """A tool that is not installed; the text says how to get it."""
+    """A tool that is not installed, or that does not read this machine's code."""
 
 
-def disassembler() -> str | None:
-    """What CPU code is read with here: "capstone", "objdump", or None."""
-    return "capstone" if util.find_spec("capstone") else "objdump" if shutil.which("objdump") else None
-
-
-def disassemble(objects: Mapping[str, bytes], tool: str | None = None) -> dict[str, dict[str, Any]]:
+def disassemble(objects: Mapping[str, bytes], disassembler: str | None) -> dict[str, dict[str, Any]]:
     """The functions of object files as text.
 
     Args:
       objects: by kernel, the deflated file that defines it.
-      tool: "capstone" or "objdump"; the better one when None.
+      disassembler: "capstone" or "objdump"; with None code is measured but not read.
 
     Returns:
-      By kernel: "text", "bytes" of code, "count" of instructions ("bytes" and "count" None where not known), "machine".
-
-    Raises Missing where there is neither tool.
+      By kernel: "bytes" of code, "machine", "count" of instructions, "text" ("bytes" and "count" None where not known).
     """
-    tool = tool or disassembler()
-    if tool is None:
-        raise Missing(f"reading machine code needs capstone or binutils' objdump, and neither is here: {CAPSTONE_PIP}")
     files = {id(packed): zlib.decompress(packed) for packed in objects.values()}
     parsed = {key: elf.read(data) for key, data in files.items()}
-    dumped = {key: data for key, data in files.items() if tool == "objdump" or parsed[key] is None}
+    if disassembler is None:
+        return {name: _measured(name, parsed[id(packed)]) for name, packed in objects.items()}
+    dumped = {key: data for key, data in files.items() if disassembler == "objdump" or parsed[key] is None}
     dumps = _objdump(dumped) if dumped else {}
     return {name: _function(name, parsed[id(packed)], dumps.get(id(packed))) for name, packed in objects.items()}
 
 
-def _function(name: str, found: elf.Object | None, dumped: dict[str, str] | None) -> dict[str, Any]:
-    function = next((f for f in found.functions if f.name == name), None) if found else None
-    known = {"bytes": len(function.code) if function else None, "machine": found.machine if found else ""}
+def _measured(name: str, parsed: elf.Object | None) -> dict[str, Any]:
+    function = parsed.function(name) if parsed else None
+    code_bytes = len(function.code) if function else None
+    return {"bytes": code_bytes, "machine": parsed.machine if parsed else "", "count": None}
+
+
+def _function(name: str, parsed: elf.Object | None, dumped: dict[str, str] | None) -> dict[str, Any]:
+    function, measured = parsed.function(name) if parsed else None, _measured(name, parsed)
     if dumped is not None:
         text = dumped.get(name, dumped.get(f"_{name}"))
     else:
-        text = _capstone(function, found.machine) if function and found else None
+        text = _capstone(function, measured["machine"]) if function else None
     if text is None:
-        return {**known, "error": "its object file does not hold it", "count": None}
-    return {**known, "text": text, "count": sum(map(_is_instruction, text.split("\n")))}
+        return {**measured, "error": "its object file does not hold it"}
+    return {**measured, "text": text, "count": sum(map(_is_instruction, text.split("\n")))}
 
 
 def _capstone(function: elf.Function, machine: str) -> str:
@@ -112,13 +101,13 @@ def _objdump(files: Mapping[int, bytes]) -> dict[int, dict[str, str]]:
     """The functions of each file, by its key, as objdump prints them; one call for all."""
     objdump = shutil.which("objdump")
     if objdump is None:
-        raise Missing(f"these object files are read with objdump, which is not here; {CAPSTONE_PIP} reads ELF files")
+        raise Missing("these object files are read with binutils' objdump, which is not installed here")
     with tempfile.TemporaryDirectory() as folder:
         for key, data in files.items():
             Path(folder, f"{key}.o").write_bytes(data)
         syntax = ["-M", "intel"] if platform.machine() in ("x86_64", "AMD64") else []
         names = [f"{key}.o" for key in files]
-        text = _run([objdump, "-d", "-r", "--no-show-raw-insn", *syntax, *names], folder=folder).replace("\t", " ")
+        text = output([objdump, "-d", "-r", "--no-show-raw-insn", *syntax, *names], folder=folder).replace("\t", " ")
     parts = _OBJDUMP_FILE.split(text)
     return {int(key): _functions(part) for key, part in zip(parts[1::2], parts[2::2], strict=True)}
 
@@ -140,85 +129,5 @@ def _tidy(name: str, body: str) -> str:
 
 
 def _is_instruction(row: str) -> bool:
-    found = _ROW.match(row)
-    return found is not None and not found[1].startswith((".byte", "(bad)"))
-
-
-def assemble(texts: Mapping[str, bytes], ptxas: str) -> dict[str, dict[str, Any]]:
-    """PTX through `ptxas -v`.
-
-    Args:
-      texts: by kernel, the deflated PTX that defines it.
-      ptxas: the program.
-
-    Returns:
-      By kernel: "log", what ptxas says of it; "cubin", the deflated file; "bytes" of its code, "count" of its
-      instructions; or "error".
-    """
-    parts = {id(packed): packed for packed in texts.values()}
-    with ThreadPoolExecutor(os.cpu_count() or 1) as pool:
-        done = dict(zip(parts, pool.map(lambda packed: _ptxas(packed, ptxas), parts.values()), strict=True))
-    return {name: _of_kernel(done[id(packed)], name) for name, packed in texts.items()}
-
-
-def _ptxas(packed: bytes, ptxas: str) -> dict[str, Any]:
-    text = zlib.decompress(packed)
-    target = _TARGET.search(text.decode("utf-8", "replace"))
-    if target is None:
-        return {"error": "the PTX names no .target"}
-    with _file(text, ".ptx") as path:
-        out = Path(path).with_suffix(".cubin")
-        try:
-            log = _run([ptxas, "-v", "-lineinfo", f"-arch={target[1]}", path, "-o", str(out)], errors=True)
-            return {"log": log, "cubin": out.read_bytes()}
-        except (RuntimeError, OSError) as error:
-            return {"error": str(error)}
-        finally:
-            out.unlink(missing_ok=True)
-
-
-def _of_kernel(done: dict[str, Any], name: str) -> dict[str, Any]:
-    if "error" in done:
-        return done
-    found = elf.read(done["cubin"])
-    code = next((function.code for function in found.functions if function.name == name), b"") if found else b""
-    measured = {"bytes": len(code), "count": _sass_count(code)} if code else {"bytes": None, "count": None}
-    return {"log": done["log"], "cubin": zlib.compress(done["cubin"], 1), **measured}
-
-
-def _sass_count(code: bytes) -> int:
-    """Instructions of 16 bytes (since Volta), without the NOPs that fill up the end."""
-    words = [int.from_bytes(code[at : at + 2], "little") & 0xFFF for at in range(0, len(code) - 15, 16)]
-    while words and words[-1] == _NOP:
-        words.pop()
-    return len(words)
-
-
-def sass(cubin: bytes, nvdisasm: str) -> str:
-    """A deflated cubin as nvdisasm prints it, each instruction after the line of PTX that it came from."""
-    with _file(zlib.decompress(cubin), ".cubin") as path:
-        return _run([nvdisasm, "-c", "-gp", path])
-
-
-class _file:
-    """A temporary file with these bytes; gives its path."""
-
-    def __init__(self, data: bytes, suffix: str) -> None:
-        handle, self.path = tempfile.mkstemp(suffix=suffix)
-        with os.fdopen(handle, "wb") as file:
-            file.write(data)
-
-    def __enter__(self) -> str:
-        return self.path
-
-    def __exit__(self, *_: object) -> None:
-        Path(self.path).unlink(missing_ok=True)
-
-
-def _run(command: list[str], errors: bool = False, folder: str | None = None) -> str:
-    """What a program printed; with `errors`, what it printed as errors. Raises RuntimeError with its last words."""
-    done = subprocess.run(command, capture_output=True, timeout=_SECONDS, stdin=subprocess.DEVNULL, cwd=folder)
-    said = done.stderr.decode("utf-8", "replace")
-    if done.returncode:
-        raise RuntimeError(f"{Path(command[0]).name} failed: {said.strip()[-500:] or f'exit status {done.returncode}'}")
-    return said if errors else done.stdout.decode("utf-8", "replace")
+    match = _ROW.match(row)
+    return match is not None and not match[1].startswith((".byte", "(bad)"))

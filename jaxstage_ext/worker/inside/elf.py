@@ -33,6 +33,9 @@ class Object:
     functions: tuple[Function, ...]
     sizes: dict[str, int]
 
+    def function(self, name: str) -> Function | None:
+        return next((function for function in self.functions if function.name == name), None)
+
 
 def read(data: bytes) -> Object | None:
     """The object in `data`; None where it is no little-endian ELF64 file, or a damaged one."""

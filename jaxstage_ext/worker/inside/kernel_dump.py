@@ -1,21 +1,18 @@
-"""A folder that XLA dumped into, as named artefacts. Runs in the worker: stdlib and this package's `elf` alone."""
+"""A folder that XLA dumped into, as the machine code of each kernel. `ir.kernel_artefacts` reads what this packs."""
 
 from __future__ import annotations
 
-import hashlib
 import re
 import zlib
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from jaxstage_ext.worker.inside import elf
 
 FLAGS = {"xla_dump_emitter_re": "^llvm$|^ptx$|^triton-fusion$"}
 """What has XLA dump the code of each kernel at no cost. The names are whole: "llvm" alone would also match
 "triton-to-llvm", MLIR's log of every pass, which takes ten times as long as the compile."""
-LARGEST = 64 << 20
-"""Bytes of a file above which it is left out."""
 _ENTRY = re.compile(r"^(?:\.visible )?\.entry\s+([\w$.]+)", re.MULTILINE)
 _DEFINE = re.compile(r'^define (?!(?:internal|private)\b)[^@\n]*@(?:"([^"\n]+)"|([\w$.-]+))\(', re.MULTILINE)
 _TRITON = re.compile(r'\b(?:tt\.func|xtile\.entry_func|func\.func)\b[^@\n]*@(?:"([^"\n]+)"|([\w$.-]+))\(')
@@ -24,66 +21,16 @@ _LAUNCH = re.compile(r"(\S+) grid: \[([\d, ]+)\] threads: \[([\d, ]+)\]\s+shared
 _METADATA = re.compile(r'profile_annotation: "([^"\n]*)"\s+thunk_id: (\d+)')
 _STAGES = {"ir-no-opt.ll": "llvm0", "ir-with-opt.ll": "llvm", "ttir.txt": "ttir", "ptx": "ptx", "o": "object"}
 
+Launch = tuple[str, str, str | None, tuple[int, ...], tuple[int, ...], int | None]
+"""Instruction of HLO, kind, kernel, grid, threads, bytes of shared memory."""
 
-class Launch(NamedTuple):
-    """A step of a GPU program.
 
-    Attributes:
-      instruction: of HLO; "" where the dump names none.   kind: XLA's name of the step, "CustomKernel".
-      kernel: None where no kernel of this program runs.   grid, threads: of the launch.
-      shared: bytes of shared memory that the launch adds to the kernel's own.
+def read(folder: Path, largest: int) -> dict[str, Any]:
+    """The machine code in a dump folder: {"head": plain JSON, "parts": deflated files}.
+
+    The head has "kernels" (by symbol, and in it by stage, the number of a part), "launches" (the steps of a GPU program
+    in order, a `Launch` each), "left_out" (names of files of more than `largest` bytes).
     """
-
-    instruction: str
-    kind: str
-    kernel: str | None = None
-    grid: tuple[int, ...] = ()
-    threads: tuple[int, ...] = ()
-    shared: int | None = None
-
-
-class Artefacts(NamedTuple):
-    """What a dump holds of machine code.
-
-    Attributes:
-      kernels: by symbol, and in it by stage ("llvm0", "llvm", "ttir", "ptx", "object"), the file's bytes, deflated.
-      launches: the steps of a GPU program in order; empty elsewhere.
-      left_out: files above LARGEST.
-    """
-
-    kernels: dict[str, dict[str, bytes]]
-    launches: list[Launch]
-    left_out: list[str]
-
-
-def packed(artefacts: Artefacts) -> tuple[dict[str, Any], list[bytes]]:
-    """Artefacts as plain JSON and bytes; a file that defines several kernels counts once."""
-    files = {id(data): data for part in artefacts.kernels.values() for data in part.values()}
-    number = {key: place for place, key in enumerate(files)}
-    kernels = {
-        name: {stage: number[id(data)] for stage, data in part.items()} for name, part in artefacts.kernels.items()
-    }
-    head = {"kernels": kernels, "launches": artefacts.launches, "left_out": artefacts.left_out}
-    return head, list(files.values())
-
-
-def unpacked(head: Mapping[str, Any], files: Sequence[bytes]) -> Artefacts:
-    """`packed` undone."""
-    kernels = {name: {stage: files[number] for stage, number in part.items()} for name, part in head["kernels"].items()}
-    launches = [
-        Launch(name, kind, kernel, tuple(grid), tuple(threads), shared)
-        for name, kind, kernel, grid, threads, shared in head["launches"]
-    ]
-    return Artefacts(kernels, launches, list(head["left_out"]))
-
-
-def digest(text: str) -> str:
-    """Of an HLO module's text."""
-    return hashlib.sha256(text.encode("utf-8", "replace")).hexdigest()
-
-
-def read(folder: Path) -> Artefacts:
-    """The machine code in a dump folder."""
     kernels: dict[str, dict[str, bytes]] = {}
     left_out = []
     defined: dict[str, list[str]] = {}
@@ -91,7 +38,7 @@ def read(folder: Path) -> Artefacts:
     for suffix, path in files:
         if "before_validation" in path.name:
             continue
-        if path.stat().st_size > LARGEST:
+        if path.stat().st_size > largest:
             left_out.append(path.name)
             continue
         data = path.read_bytes()
@@ -103,14 +50,24 @@ def read(folder: Path) -> Artefacts:
         packed = zlib.compress(data, 1)
         for symbol in symbols:
             kernels.setdefault(symbol, {})[_STAGES[suffix]] = packed
-    return Artefacts(kernels, _launches(folder), left_out)
+    numbered, parts = _numbered(kernels)
+    launches = _launches(folder, largest)
+    return {"head": {"kernels": numbered, "launches": launches, "left_out": left_out}, "parts": parts}
+
+
+def _numbered(kernels: Mapping[str, Mapping[str, bytes]]) -> tuple[dict[str, dict[str, int]], list[bytes]]:
+    """Files by number; one that defines several kernels counts once."""
+    files = {id(data): data for stages in kernels.values() for data in stages.values()}
+    number = {key: place for place, key in enumerate(files)}
+    numbered = {name: {stage: number[id(data)] for stage, data in stages.items()} for name, stages in kernels.items()}
+    return numbered, list(files.values())
 
 
 def _symbols(suffix: str, data: bytes) -> list[str]:
-    """The kernels that a file defines; in GPU code functions that no one launches are none."""
+    """The kernels that a file defines; in GPU code functions that nothing launches do not count."""
     if suffix == "o":
-        found = elf.read(data)
-        return [function.name for function in found.functions] if found else []
+        parsed = elf.read(data)
+        return [function.name for function in parsed.functions] if parsed else []
     text = data.decode("utf-8", "replace")
     if suffix == "ptx":
         return _ENTRY.findall(text)
@@ -121,30 +78,30 @@ def _symbols(suffix: str, data: bytes) -> list[str]:
     return _names(launched or definitions)
 
 
-def _names(found: Iterable[re.Match[str]]) -> list[str]:
-    return [match[1] or match[2] for match in found]
+def _names(matches: Iterable[re.Match[str]]) -> list[str]:
+    return [match[1] or match[2] for match in matches]
 
 
-def _launches(folder: Path) -> list[Launch]:
-    sequence, metadata = (_only(folder, f"*.thunk_{what}.txt") for what in ("sequence", "metadata"))
+def _launches(folder: Path, largest: int) -> list[Launch]:
+    sequence, metadata = (_first(folder, f"*.thunk_{what}.txt", largest) for what in ("sequence", "metadata"))
     names = {int(number): name for name, number in _METADATA.findall(metadata)}
     steps: dict[int, Launch] = {}
     for thunk in _THUNK.finditer(sequence):
         number, kind = int(thunk["id"]), thunk["kind"][1:]
-        launch = _LAUNCH.search(thunk["rest"])
-        step = Launch(names.get(number, ""), kind)
-        if launch:
-            step = step._replace(
-                kernel=launch[1], grid=_integers(launch[2]), threads=_integers(launch[3]), shared=int(launch[4])
-            )
-        steps.setdefault(number, step)
+        steps.setdefault(number, _launch(names.get(number, ""), kind, _LAUNCH.search(thunk["rest"])))
     steps.pop(0, None)
     return [steps[number] for number in sorted(steps)]
 
 
-def _only(folder: Path, pattern: str) -> str:
+def _launch(instruction: str, kind: str, launch: re.Match[str] | None) -> Launch:
+    if launch is None:
+        return instruction, kind, None, (), (), None
+    return instruction, kind, launch[1], _integers(launch[2]), _integers(launch[3]), int(launch[4])
+
+
+def _first(folder: Path, pattern: str, largest: int) -> str:
     path = next(iter(sorted(folder.glob(pattern))), None)
-    return path.read_text("utf-8", "replace") if path and path.stat().st_size <= LARGEST else ""
+    return path.read_text("utf-8", "replace") if path and path.stat().st_size <= largest else ""
 
 
 def _integers(text: str) -> tuple[int, ...]:

@@ -6,7 +6,6 @@ large module's pipeline is gigabytes. Imports neither jax nor jaxlib.
 
 from __future__ import annotations
 
-import contextlib
 import os
 import re
 import shutil
@@ -15,15 +14,16 @@ from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from jaxstage_ext.ir.passes.versions import Builder
 from jaxstage_ext.worker.inside import pass_log
+from jaxstage_ext.worker.inside.log import LogTail
 from jaxstage_ext.worker.inside.pass_log import Ran
+from jaxstage_ext.worker.inside.version_encoder import VersionEncoder
 
 FLAGS = {"xla_dump_hlo_pass_re": ".*", "xla_dump_hlo_as_text": True}
 START, END = "pipeline-start", "pipeline-end"
 OUTSIDE = "outside a pass"
 """In place of a pass's name, for what changed between the passes before it and the pipeline's first."""
-_LOOK = 0.03
+_POLL = 0.03
 _DUMP = re.compile(
     r"(?P<module>module_\d+)\.(?P<name>.+?)\.(?P<number>\d{4,})\."
     r"(?P<pipeline>.+?)\.after_(?P<after>.+)\.before_(?P<before>.+)\.txt"
@@ -51,18 +51,19 @@ class Row(NamedTuple):
     version: int | None
 
 
-def collect(compile_: Callable[[Mapping[str, Any]], Any], folder: Path, early: bool) -> dict[str, Any]:
-    """{"head": plain JSON, "parts": bytes}, which `ir.passes.Pipeline` is made of.
+def collect(compile_: Callable[[Mapping[str, Any]], Any], folder: Path, log: Path, early: bool) -> dict[str, Any]:
+    """{"head": plain JSON, "parts": bytes}, which `ir.passes.pipeline` reads.
 
     Args:
       compile_: compiles with the XLA flags it is given.
-      folder: where XLA shall dump; is removed.
+      folder: where XLA dumps; is removed.
+      log: of this process.
       early: do not wait for the compile to end once the last pass has run. The result's "running" says that it has
         not, so that the process is to be left.
 
     Raises what `compile_` does where nothing was dumped before.
     """
-    reader, log, failed = _Reader(folder), _Log(), []
+    reader, tail, failed = _Reader(folder), LogTail(log), []
 
     def run() -> None:
         try:
@@ -74,57 +75,28 @@ def collect(compile_: Callable[[Mapping[str, Any]], Any], folder: Path, early: b
     thread.start()
     try:
         while thread.is_alive() and not (early and reader.is_optimised()):
-            thread.join(_LOOK)
+            thread.join(_POLL)
             reader.take()
         reader.take(last=True)
     finally:
         shutil.rmtree(folder, ignore_errors=True)
     if failed and not reader.dumps:
         raise failed[0]
-    rows = _rows(pass_log.read(log.text(), reader.name), reader.dumps)
+    rows = _rows(pass_log.read(tail.text(), reader.name), reader.dumps)
     if not failed and not thread.is_alive():
-        log.forget()
+        tail.remove()
     return {"running": thread.is_alive(), **_packed(reader, rows, failed)}
 
 
 def _packed(reader: _Reader, rows: list[Row], failed: list[Exception]) -> dict[str, Any]:
-    builder = reader.builder
     notes = [f"The compile failed, these are the passes before that: {failed[0]}"] if failed else []
     head = {
         "passes": [list(row) for row in rows],
-        "sizes": [list(size) for size in builder.sizes],
         "module": reader.name,
-        "text_bytes": builder.text_bytes,
+        "text_bytes": reader.encoder.text_bytes,
         "notes": notes,
     }
-    return {"head": head, "parts": builder.pack()}
-
-
-class _Log:
-    """What is written to this process's log from now on."""
-
-    def __init__(self) -> None:
-        try:
-            self._start = os.lseek(2, 0, os.SEEK_CUR)
-        except OSError:
-            self._start = -1
-
-    def text(self) -> str:
-        try:
-            with open("log", "rb") as file:
-                if self._start < 0 or not os.path.samestat(os.fstat(file.fileno()), os.fstat(2)):
-                    return ""
-                file.seek(self._start)
-                return file.read().decode("utf-8", "replace")
-        except OSError:
-            return ""
-
-    def forget(self) -> None:
-        """Leave the log as it was."""
-        with contextlib.suppress(OSError):
-            if self._start >= 0:
-                os.ftruncate(2, self._start)
-                os.lseek(2, self._start, os.SEEK_SET)
+    return {"head": head, "parts": reader.encoder.pack()}
 
 
 class _Reader:
@@ -134,7 +106,7 @@ class _Reader:
         self._folder = folder
         self._size = -1
         self.name = ""
-        self.builder = Builder()
+        self.encoder = VersionEncoder()
         self.dumps: list[Dump] = []
 
     def take(self, last: bool = False) -> None:
@@ -166,7 +138,7 @@ class _Reader:
 
     def _add(self, path: Path, pipeline: str, after: str, before: str) -> None:
         text = path.read_bytes().decode("utf-8", "surrogateescape")
-        self.dumps.append(Dump(pipeline, after, before, self.builder.add(text)))
+        self.dumps.append(Dump(pipeline, after, before, self.encoder.add(text)))
 
     def is_optimised(self) -> bool:
         """Whether the module after the last pass is written, and no longer grows."""

@@ -1,6 +1,6 @@
 """Which passes ran, from the log of XLA's pass pipeline; it names those that changed nothing too, with their times.
 
-The worker of the lane "look" runs with `ENVIRONMENT`, which makes XLA write these lines, whatever the platform:
+A worker that recompiles has an environment in which XLA writes these lines, whatever the platform:
 
     I1121 13:21:36.964749   17750 hlo_pass_pipeline.cc:303] Running HLO pass pipeline on module jit_f: fusion
     I1121 13:21:36.964812   17750 hlo_pass_pipeline.cc:211]   HLO pass dce
@@ -13,13 +13,6 @@ import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
-ENVIRONMENT = {
-    "TF_CPP_VMODULE": "hlo_pass_pipeline=1",
-    "TF_CPP_MIN_LOG_LEVEL": "0",
-    "TPU_VMODULE": "hlo_pass_pipeline=1",
-    "TPU_MIN_LOG_LEVEL": "0",
-    "TPU_STDERR_LOG_LEVEL": "0",
-}
 _LINE = re.compile(
     r"^I\d{4} [\d:.]+ +(?P<thread>\d+) hlo_pass_pipeline\.cc:\d+\] +(?:"
     r"Running HLO pass pipeline on module (?P<module>.+?): (?P<pipeline>.+)"

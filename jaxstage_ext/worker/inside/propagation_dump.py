@@ -5,7 +5,6 @@ Its instructions have their shardings after propagation, and their source. Impor
 
 from __future__ import annotations
 
-import contextlib
 import os
 import re
 import shutil
@@ -14,25 +13,28 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
+from jaxstage_ext.worker.inside.log import LogTail
+
 FLAGS = {
     "xla_dump_hlo_pass_re": "^(shardy-xla|sharding-propagation|spmd-partitioning)$",
     "xla_dump_hlo_as_proto": True,
 }
-_LOOK, _SOON = 0.02, 0.25
+_POLL, _SOON = 0.02, 0.25
 _BEFORE = re.compile(r"\.before_(?:shardy-xla|sharding-propagation)\.hlo\.pb$")
 _AFTER = re.compile(r"\.after_(?:shardy-xla|sharding-propagation)\..*\.hlo\.pb$")
 _PARTITIONED = re.compile(r"\.after_spmd-partitioning\..*\.hlo\.pb$")
 _LATER = re.compile(r"HLO pass pipeline on module \S+: (?:xla-partitioner-optimizations|spatial-partitioner-cleanup)")
-"""What a worker for looks logs once libtpu's partitioner, which dumps nothing afterwards, is done."""
+"""What a worker that recompiles logs once libtpu's partitioner, which dumps nothing afterwards, is done."""
 _WARNING = re.compile(r"\[SPMD\] Involuntary full rematerialization.*")
 
 
-def collect(compile_: Callable[[Mapping[str, Any]], Any], folder: Path) -> dict[str, Any]:
+def collect(compile_: Callable[[Mapping[str, Any]], Any], folder: Path, log: Path) -> dict[str, Any]:
     """{"before", "after": serialised HloModuleProto or None, "warnings": lines, "running": whether XLA is still at it}.
 
     Args:
       compile_: compiles with the XLA flags it is given.
-      folder: where XLA shall dump; is removed.
+      folder: where XLA dumps; is removed.
+      log: of this process.
 
     What comes after the partitioner is not awaited, so where it is "running" the process is to be left.
     Raises what `compile_` does where nothing was dumped before.
@@ -45,15 +47,15 @@ def collect(compile_: Callable[[Mapping[str, Any]], Any], folder: Path) -> dict[
         except Exception as error:
             failed.append(error)
 
-    start = _log_end()
+    tail = LogTail(log)
     thread = threading.Thread(target=run, daemon=True)
     thread.start()
     size = -1
     try:
         while thread.is_alive():
-            thread.join(_LOOK)
+            thread.join(_POLL)
             before, size = size, sum(path.stat().st_size for path in _found(folder, _PARTITIONED))
-            if 0 < size == before or (_found(folder, _AFTER) and _LATER.search(_log_since(start))):
+            if 0 < size == before or (_found(folder, _AFTER) and _LATER.search(tail.text())):
                 thread.join(_SOON)
                 break
         result = {"before": _read(folder, _BEFORE), "after": _read(folder, _AFTER)}
@@ -61,7 +63,7 @@ def collect(compile_: Callable[[Mapping[str, Any]], Any], folder: Path) -> dict[
         shutil.rmtree(folder, ignore_errors=True)
     if failed and result["after"] is None:
         raise failed[0]
-    return result | {"running": thread.is_alive(), "warnings": _WARNING.findall(_log_since(start))}
+    return result | {"running": thread.is_alive(), "warnings": _WARNING.findall(tail.text())}
 
 
 def _found(folder: Path, which: re.Pattern[str]) -> list[Path]:
@@ -74,19 +76,3 @@ def _read(folder: Path, which: re.Pattern[str]) -> bytes | None:
     for path in _found(folder, which):
         return path.read_bytes()
     return None
-
-
-def _log_end() -> int:
-    try:
-        return os.lseek(2, 0, os.SEEK_CUR)
-    except OSError:
-        return -1
-
-
-def _log_since(start: int) -> str:
-    """What was written to this process's log, which is its standard error."""
-    with contextlib.suppress(OSError), open("log", "rb") as file:
-        if start >= 0 and os.path.samestat(os.fstat(file.fileno()), os.fstat(2)):
-            file.seek(start)
-            return file.read().decode("utf-8", "replace")
-    return ""

@@ -104,7 +104,7 @@ def test_groups_of_a_real_program() -> None:
     lines = found.by("line")
     assert lines["FLOPs"][0] >= lines["FLOPs"][1]
     assert ":" in lines["line"][0]
-    with pytest.raises(ValueError, match="'colour' is none of line, scope, primitive, dtype"):
+    with pytest.raises(ValueError, match="unknown group 'colour'; choose one of line, scope, primitive, dtype"):
         found.by("colour")
 
 
@@ -116,7 +116,7 @@ def test_shapes_that_are_symbols_are_unknown() -> None:
     [dot] = rows(found, "dot_general")
     assert dot["FLOPs"] is None
     assert dot["bytes read"] is None
-    assert "a shape that is not known before it runs" in found.table.reasons[0, "FLOPs"]
+    assert "a shape that is unknown before it runs" in found.table.reasons[0, "FLOPs"]
 
 
 def test_nothing_and_tokens_and_ranks() -> None:

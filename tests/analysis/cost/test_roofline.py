@@ -41,7 +41,9 @@ def test_the_longer_of_computing_and_moving_is_the_bound() -> None:
     assert found.attainable.tolist() == [100, 2.5, 250]
     assert found.ridges == {"f32": 10, "bf16": 100}
     assert found.shares == pytest.approx({"compute": 10 / 18, "memory": 8 / 18, "interconnect": 0, "unknown": 0})
-    assert found.verdict.startswith("Bound by compute: 56% of the least time that a device can take for it (18 s)")
+    assert found.verdict.startswith(
+        "Bound by compute: compute-bound instructions take 56% of the 18 s lower bound on a device."
+    )
 
 
 def test_every_point_is_on_or_under_its_roof() -> None:
@@ -69,14 +71,14 @@ def test_unknown_flops_are_not_taken_for_none() -> None:
     assert found.bound == ["unknown", "memory"]
     assert np.isnan(found.attainable[0])
     assert found.bounded_by == "unknown"
-    assert "What bounds it is unknown: 80% of the least time" in found.verdict
+    assert "Can't tell what bounds it: instructions whose FLOPs are unknown take 80% of the" in found.verdict
     assert found.left_out == "Not on the chart: 1 whose FLOPs, bytes or peak are unknown."
     assert "call" in found.notes[0]
 
 
 def test_a_device_that_is_not_in_the_catalogue_bounds_nothing() -> None:
     found = held(Instruction("add", "add", flops=10, bytes=40), device=Device("a toaster", {}, None))
-    assert found.verdict == "What bounds it is unknown: the peaks of a toaster are unknown."
+    assert found.verdict == "Can't tell what bounds it: the peaks of a toaster are unknown."
     assert found.bounded_by == "unknown"
     assert found.bound == ["unknown"]
     assert found.ridges == {}
@@ -127,10 +129,7 @@ def test_a_collective_that_takes_longest_bounds_the_program() -> None:
     assert found.seconds.tolist() == [30, 10]
     assert found.bound == ["interconnect", "compute"]
     assert found.bounded_by == "interconnect"
-    assert found.verdict == (
-        "Bound by interconnect: 75% of the least time that a device can take for it (40 s) goes to collectives that "
-        "no other work hides."
-    )
+    assert found.verdict == "Bound by interconnect: exposed collectives take 75% of the 40 s lower bound on a device."
 
 
 def test_what_other_work_hides_of_a_collective_takes_no_time() -> None:
@@ -148,7 +147,7 @@ def test_links_of_unknown_speed_leave_the_bound_unknown_and_say_why() -> None:
     assert found.bounded_by == "unknown"
     assert found.bound[found.names.index("sum")] == "unknown"
     assert found.verdict == (
-        "What bounds it is unknown: how long its collective takes is not (the speed between hosts is not known). Of "
+        "Can't tell what bounds it: the speed between hosts is not known, so the collective's time is unknown. Of "
         "the rest, 71% is bound by compute."
     )
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from types import SimpleNamespace
 from typing import Any
 
 import jax
@@ -16,12 +15,14 @@ from jax.sharding import NamedSharding, PartitionSpec
 from jaxstage_ext import inspect
 from jaxstage_ext.analysis.memory import fit
 from jaxstage_ext.analysis.memory.live_memory import Memory
+from jaxstage_ext.analysis.memory.spaces import Space
 from jaxstage_ext.core.recompile.buffers import Assigned
 from jaxstage_ext.ir.hlo import buffer_assignment
 from jaxstage_ext.program import memory
 from jaxstage_ext.report.unavailable import Unavailable
 
 X = jnp.ones((256, 256))
+PRUNED = "donation unused: the argument was pruned by JAX"
 LARGE = jnp.arange(1024 * 512.0).reshape(1024, 512)
 
 
@@ -45,15 +46,16 @@ def test_arguments_by_name_with_what_became_of_their_donation() -> None:
     with pytest.warns(UserWarning, match="donated buffers were not usable"):
         found = of(jitted, *arguments)
     table = by(found.arguments, "argument")
-    assert table["p['w']"]["state"] == "donated, and its memory used"
-    assert table["p['w']"]["its memory becomes"] == "result[0]['w']"
+    assert table["p['w']"]["state"] == "donated and used"
+    assert table["p['w']"]["memory reused by"] == "result[0]['w']"
     assert table["p['w']"]["size"] == 256 * 256 * 4 and table["p['w']"]["shape"] == "f32[256,256]"
-    assert table["x"]["state"] == "donated, but XLA uses its memory for no result"
-    assert table["unused"]["state"] == table["p['b'][0]"]["state"] == "donated, but unused: pruned by JAX"
+    assert table["x"]["state"] == "donation unused"
+    assert table["unused"]["state"] == table["p['b'][0]"]["state"] == PRUNED
     assert table["unused"]["size"] is None and "pruned" in found.arguments.reasons[len(table) - 1, "size"]
     assert table["rest[0]"]["state"] == "not donated"
     results = by(found.results, "result")
-    assert results["result[0]['w']"]["in memory of"] == "p['w']" and results["result[1]"]["in memory of"] == ""
+    assert results["result[0]['w']"]["reuses memory of"] == "p['w']"
+    assert results["result[1]"]["reuses memory of"] == ""
     assert results["result[0]['loss']"]["size"] == 4
     assert by(found.peak_set, "buffer")["p__w__.1"]["why"] == "p['w'], donated"
 
@@ -92,7 +94,7 @@ def test_sizes_are_those_of_one_device() -> None:
 def test_what_to_change() -> None:
     found = of(lambda x, y: (x + LARGE.T @ LARGE @ y, x.sum()), jnp.ones((512, 512)), jnp.ones((512, 512)))
     advice = by(found.advice, "what")
-    assert advice["Not donated"]["how"] == "Donate x: results of the same shapes could replace it."
+    assert advice["Not donated"]["how"] == "Donate x: results of the same shape could reuse the memory."
     assert advice["Not donated"]["bytes"] == 512 * 512 * 4
     text = str(found)
     assert "Not donated: 1.05 MB. Donate x" in text and text.startswith("Fits: it needs ")
@@ -142,7 +144,7 @@ def test_a_compile_that_ran_out_of_memory_shows_what_took_it() -> None:
         inspect(large, shape, jax.ShapeDtypeStruct((1 << 14, 1 << 14), jnp.float32), target="v5e:2x2")
     found = caught.value.inspection.memory  # type: ignore[attr-defined]
     assert found.fit.fits is False and found.error and "RESOURCE_EXHAUSTED" in found.error
-    assert found.fit.text.startswith("Does not fit: it needs 26.8 GB, 159% of what libtpu gives a program")
+    assert found.fit.text.startswith("Does not fit: it needs 26.8 GB, 159% of the 16.9 GB that libtpu gives a program")
     needed, there = fit.exceeded(found.error) or (0, 0)
     assert abs(found.fit.needed - needed) < 0.01 * needed and there == found.fit.room
     assert by(found.arguments, "argument")["x"]["size"] == 4 << 31
@@ -164,10 +166,10 @@ def test_libtpus_words_for_out_of_memory(text: str, expected: tuple[int, int] | 
 
 
 def fits(platform: str, reserved: int, room: int | None, **more: Any) -> fit.Fit:
-    space = SimpleNamespace(reserved=reserved, local=0)
+    space = Space(0, "HBM", reserved, reserved, 0, 0, reserved)
     device = fit.Device("one X", room, "nobody says how much it has")
-    given: dict[str, Any] = {"platform": platform, "device": device, "stats": {}, "error": None, **more}
-    return fit.fit(SimpleNamespace(space=lambda: space, **given))  # type: ignore[arg-type]
+    nothing: Any = None
+    return Memory(nothing, nothing, platform, device, (space,), more.pop("stats", {}), None, **more).fit
 
 
 def test_does_it_fit() -> None:
@@ -228,7 +230,7 @@ def test_shapes_that_xla_does_not_know() -> None:
 
 
 def test_a_memory_that_there_is_not() -> None:
-    with pytest.raises(ValueError, match="'HBM' is no memory of this program; there is memory"):
+    with pytest.raises(ValueError, match="this program has no memory 'HBM'; it has memory"):
         of(lambda x: x + 1, X).timeline("HBM")
 
 

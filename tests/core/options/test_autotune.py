@@ -25,7 +25,7 @@ from jaxstage_ext.core.options.flag_values import OptionError, build
 from jaxstage_ext.core.recompile import program as again
 from jaxstage_ext.core.targets import gpu_descriptions, packages
 from jaxstage_ext.core.targets.target import LOCAL, parse
-from jaxstage_ext.worker.inside import main
+from jaxstage_ext.worker.inside import executable_artefacts
 
 X = jax.ShapeDtypeStruct((512, 512), jnp.bfloat16)
 TILE = "triton { block_m: 64 block_n: 128 block_k: 32 split_k: 1 num_stages: 3 num_warps: 4 num_ctas: 1 }"
@@ -66,9 +66,9 @@ def form() -> dict[str, bool]:
 
 KEYS = """
 import pickle, sys
-sys.path.insert(0, sys.argv[1])
-import main as worker_main
-worker_main.Compiler()._compiled(**pickle.load(sys.stdin.buffer), flags={flags})
+from pathlib import Path
+from jaxstage_ext.worker.inside.compiler import Compiler
+Compiler(Path("log"), "dump-")._compiled(**pickle.load(sys.stdin.buffer), flags={flags})
 """
 
 
@@ -85,7 +85,7 @@ def key_of_the_dot() -> dict[str, Any]:
         **prepared.request,
     }
     done = subprocess.run(
-        [sys.executable, "-P", "-c", KEYS.format(flags=form()), str(Path(main.__file__).parent)],
+        [sys.executable, "-P", "-c", KEYS.format(flags=form())],
         input=pickle.dumps(program),
         capture_output=True,
         timeout=200,
@@ -189,7 +189,7 @@ def test_a_recording_s_cudnn_is_the_described_gpu_s(tmp_path: Path) -> None:
 
 @pytest.mark.needs("cuda")
 def test_a_program_without_choices() -> None:
-    told = main.autotuned("nothing of it")
+    told = executable_artefacts.autotuned("nothing of it")
     results = autotune.Results("a.pb", b"", False, ("x",), False)
     assert autotune.tuned(results, told).note == "This XLA does not tell whether the 1 result of a.pb took part."
     none = autotune.tuned(results, {"hits": 0, "choices": 0, "device": None})

@@ -49,7 +49,8 @@ def test_the_kernels_own_device_has_its_roof(monkeypatch: pytest.MonkeyPatch) ->
     found = inspection.cost.roofline
     assert found.title == "NVIDIA H200 SXM"
     assert found.unit == ["tf32"]
-    assert found.verdict.startswith("Bound by memory: 100% of the least time that NVIDIA H200 SXM")
+    assert found.verdict.startswith("Bound by memory: memory-bound instructions take 100% of the ")
+    assert found.verdict.endswith("lower bound on NVIDIA H200 SXM.")
 
 
 def test_of_two_devices_on_one_chip_each_has_half(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -8,7 +8,7 @@ import pytest
 
 from jaxstage_ext.core.targets import gpu_descriptions, packages
 from jaxstage_ext.core.targets.target import GPUS
-from jaxstage_ext.worker.inside import main
+from jaxstage_ext.worker.inside.gpu_specs import gpu_specs
 
 PLUGIN = packages.find("cuda")
 
@@ -22,7 +22,7 @@ def fields(text: str) -> dict[str, str]:
 @pytest.mark.needs("cuda")
 @pytest.mark.parametrize("kind", GPUS)
 def test_what_we_say_of_a_gpu_is_what_the_plugin_says(kind: str) -> None:
-    described = main.gpu_specs(PLUGIN.library)
+    described = gpu_specs(PLUGIN.library)
     if not described:
         pytest.skip(f"the CUDA plugin {PLUGIN.version} describes no GPUs")
     theirs, ours = fields(described[GPUS[kind]]), fields(gpu_descriptions.description(kind))

@@ -6,6 +6,7 @@ import pytest
 
 from jaxstage_ext.ir.passes import hlo_line
 from jaxstage_ext.ir.passes.hlo_line import CLOSES, INSTRUCTION, OPENS, OTHER, Line
+from jaxstage_ext.worker.inside.version_encoder import split
 
 
 def test_an_instruction() -> None:
@@ -62,7 +63,7 @@ def test_metadata_is_split_off_and_read() -> None:
         r'  %a = f32[] add(%b, %c), metadata={op_name="jit(f)/x[\'a\"}\']" stack_frame_id=13 profile_type={1}}, '
         r"backend_config={}"
     )
-    shown, metadata, place = hlo_line.split(line)
+    shown, metadata, place = split(line)
     assert shown == "  %a = f32[] add(%b, %c), backend_config={}"
     assert shown[:place] + metadata + shown[place:] == line
     assert hlo_line.source(metadata) == ("""jit(f)/x['a"}']""", 13)

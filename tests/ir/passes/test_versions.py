@@ -6,7 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from jaxstage_ext.ir.passes.versions import Builder, Size, Versions
+from jaxstage_ext.ir.passes.module_size import Size
+from jaxstage_ext.ir.passes.versions import Versions
+from jaxstage_ext.worker.inside.version_encoder import VersionEncoder
 
 LINES = st.lists(
     st.sampled_from(
@@ -26,10 +28,10 @@ LINES = st.lists(
 
 @given(st.lists(LINES, min_size=1, max_size=8))
 def test_every_text_comes_back(texts: list[list[str]]) -> None:
-    builder = Builder()
-    numbers = [builder.add("\n".join(lines)) for lines in texts]
-    versions = Versions(builder.pack())
-    assert len(versions) == len(builder)
+    encoder = VersionEncoder()
+    numbers = [encoder.add("\n".join(lines)) for lines in texts]
+    versions = Versions(encoder.pack())
+    assert len(versions) == len(encoder)
     for number, lines in zip(numbers, texts, strict=True):
         assert versions.with_metadata(number) == "\n".join(lines)
         assert "metadata=" not in versions[number]
@@ -37,8 +39,8 @@ def test_every_text_comes_back(texts: list[list[str]]) -> None:
 
 
 def test_an_unchanged_text_is_no_new_version() -> None:
-    builder = Builder()
-    assert [builder.add(text) for text in ("a\nb", "a\nb", "a", "a\nb")] == [0, 0, 1, 2]
+    encoder = VersionEncoder()
+    assert [encoder.add(text) for text in ("a\nb", "a\nb", "a", "a\nb")] == [0, 0, 1, 2]
 
 
 MODULE = """HloModule m
@@ -76,10 +78,10 @@ ENTRY %main (a: f32[8]) -> f32[] {
 
 
 def test_size_counted_by_hand() -> None:
-    builder = Builder()
-    builder.add(MODULE)
+    encoder = VersionEncoder()
+    encoder.add(MODULE)
     # written: the fusion in the body (32), the loop's result (4 + 32), the sum (4)
-    assert builder.sizes == [Size(instructions=15, fusions=1, bytes=72)]
+    assert Versions(encoder.pack()).sizes() == [Size(instructions=15, fusions=1, bytes=72)]
 
 
 @pytest.mark.parametrize("parts", [[], [b"junk", b"junk", b"junk", b"junk"]])

@@ -144,27 +144,27 @@ def test_heat_is_sent_of_rows_that_have_some(inspection: Any) -> None:
 
 def test_equations_and_members_of_a_real_program() -> None:
     real = inspect(lambda x: jnp.tanh(x * 2).sum(), jnp.ones((8, 8)))
-    result, buffers = ask(real, "equations")
+    result, buffers = ask(real.program, "equations")
     found = columns(result, buffers)
     primitives = [result["strings"]["primitive"][int(code)] for code in found["primitive"]]
     assert {"mul", "tanh", "reduce_sum"} <= set(primitives)
     assert found["transcendentals"][primitives.index("tanh")] == 64
     lines = real.documents["jaxpr"].lines
     assert "tanh" in lines[int(found["row"][primitives.index("tanh")])]
-    result, buffers = ask(real, "equation_groups", group="primitive")
+    result, buffers = ask(real.program, "equation_groups", group="primitive")
     assert result["names"][0] in ("mul", "reduce_sum")
     with pytest.raises(BadRequest, match="there is no group 'colour'; there is line, scope, primitive, dtype"):
-        ask(real, "equation_groups", group="colour")
+        ask(real.program, "equation_groups", group="colour")
     fusion = next(
         name
         for name, op in zip(*(real.cost.table[c] for c in ("instruction", "opcode")), strict=True)
         if op == "fusion"
     )
-    result, buffers = ask(real, "members", instruction=fusion)
+    result, buffers = ask(real.program, "members", instruction=fusion)
     opcodes = [result["strings"]["opcode"][int(code)] for code in columns(result, buffers)["opcode"]]
     assert "tanh" in opcodes
     with pytest.raises(BadRequest, match="there is no instruction 'nothing'"):
-        ask(real, "members", instruction="nothing")
+        ask(real.program, "members", instruction="nothing")
 
 
 def test_without_a_compile_the_equations_are_counted_and_nothing_else() -> None:

@@ -100,7 +100,7 @@ def test_what_lives_at_a_moment(inspection: Inspection) -> None:
 def test_the_backward_pass(inspection: Inspection) -> None:
     asked(inspection, "memory")
     result, _ = asked(inspection, "kept", policy="")
-    assert [row[0] for row in result["policies"]["rows"]][:2] == ["as it is", "nothing_saveable"]
+    assert [row[0] for row in result["policies"]["rows"]][:2] == ["as written", "nothing_saveable"]
     assert result["lines"]["rows"] and result["arrays"]["total"] > 0
     nothing, _ = asked(inspection, "kept", policy="nothing_saveable")
     assert nothing["lines"]["rows"] == []
@@ -109,10 +109,10 @@ def test_the_backward_pass(inspection: Inspection) -> None:
 @pytest.mark.parametrize(
     ("method", "params", "message"),
     [
-        ("memory at", {"space": 7, "position": 0}, "there is no memory 7"),
+        ("memory at", {"space": 7, "position": 0}, "this program has no memory space 7"),
         ("memory at", {"space": 0, "position": 10**6}, "position must be"),
         ("memory at", {"space": "a", "position": 0}, "space must be"),
-        ("kept", {"policy": "x"}, "there is no policy 'x'"),
+        ("kept", {"policy": "x"}, "unknown policy 'x'"),
     ],
 )
 def test_bad_requests(inspection: Inspection, method: str, params: dict[str, Any], message: str) -> None:
@@ -122,7 +122,7 @@ def test_bad_requests(inspection: Inspection, method: str, params: dict[str, Any
 
 
 def test_a_look_that_was_not_taken_and_one_that_cannot_be() -> None:
-    with pytest.raises(BadRequest, match="was not looked at yet"):
+    with pytest.raises(BadRequest, match="has not been analysed yet"):
         asked(inspect(step, X, X, stage="lower"), "memory at", space=0, position=0)
     with pytest.raises(BadRequest, match="was not lowered here"):
         asked(inspect(step, X, X, stage="trace"), "memory")
@@ -133,14 +133,14 @@ def test_a_look_that_was_not_taken_and_one_that_cannot_be() -> None:
 
 
 def test_of_very_many_buffers_the_largest_are_sent(inspection: Inspection, monkeypatch: pytest.MonkeyPatch) -> None:
-    memory_requests._told.clear()
+    memory_requests._answers.clear()
     monkeypatch.setattr(memory_requests, "MOST_BUFFERS", 3)
     monkeypatch.setattr(memory_requests, "MOST_POSITIONS", 3)
     result, buffers = asked(inspection, "memory")
     found = columns(result, buffers)
     assert len(found["start"]) == 3 < result["buffers"] and "steps" not in found
     assert min(found["size"]) >= sorted(inspection.memory.laid.buffers.size)[-3]
-    memory_requests._told.clear()
+    memory_requests._answers.clear()
 
 
 @pytest.mark.parametrize("target", ["local", "v5e:2x2"])

@@ -13,8 +13,8 @@ import pytest
 
 from jaxstage_ext.core.recompile import pass_pipeline
 from jaxstage_ext.ir.passes.pipeline import Pipeline, pipeline
-from jaxstage_ext.ir.passes.versions import Builder
 from jaxstage_ext.panel.requests import dispatch
+from jaxstage_ext.worker.inside.version_encoder import VersionEncoder
 
 FIRST = """HloModule jit_loss
 
@@ -30,12 +30,12 @@ THIRD = SECOND.replace("%tanh.1 = f32[8]{0} tanh", "%tanh.1 = f32[8]{0:T(128)} t
 
 
 def made() -> Pipeline:
-    builder = Builder()
+    encoder = VersionEncoder()
     for text in (FIRST, SECOND, THIRD):
-        builder.add(text)
+        encoder.add(text)
     rows = [["clean", "cse", 1e-3, None], ["clean", "dce", 2e-3, 1], ["", "after_optimizations", None, 2]]
-    head = {"passes": rows, "sizes": [list(size) for size in builder.sizes], "notes": ["A note."], "text_bytes": 999}
-    return pipeline(json.loads(json.dumps(head)), builder.pack())
+    head = {"passes": rows, "notes": ["A note."], "text_bytes": 999}
+    return pipeline(json.loads(json.dumps(head)), encoder.pack())
 
 
 @pytest.fixture

@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from jaxstage_ext.ir import kernel_artefacts
+from jaxstage_ext.ir.kernel_artefacts import Artefacts, Launch
 from jaxstage_ext.worker.inside import bundles, elf, kernel_dump
 
 SEQUENCE = """001: kCopy [source | next=002 (1)] kCopy
@@ -21,6 +23,11 @@ METADATA = "".join(
 )
 
 
+def read(folder: Path, largest: int = 1 << 20) -> Artefacts:
+    """What the kernel makes of what the worker packed."""
+    return kernel_artefacts.read(**kernel_dump.read(folder, largest))
+
+
 def test_files_are_put_together_by_the_kernels_that_they_define(tmp_path: Path) -> None:
     (tmp_path / "m.jit_f.part.v2.ir-no-opt.ll").write_text('define ptr @"a b"() {\n}\n')
     (tmp_path / "m.jit_f.part.v2.ir-with-opt.ll").write_text(
@@ -30,7 +37,7 @@ def test_files_are_put_together_by_the_kernels_that_they_define(tmp_path: Path) 
     (tmp_path / "m.jit_f.1.ptx").write_text(".visible .entry fusion_2(\n)\n{\n}\n.func helper()\n{\n}\n")
     (tmp_path / "m.jit_f.fusion.2.ttir.txt").write_text("module { tt.func public @fusion_2(%a: i32) {} }")
     (tmp_path / "m.jit_f.fusion.2.before_validation.ttir.txt").write_text("module { tt.func @fusion_2() {} }")
-    found = kernel_dump.read(tmp_path)
+    found = read(tmp_path)
     assert {name: sorted(part) for name, part in found.kernels.items()} == {
         "a b": ["llvm", "llvm0", "object"],
         "fusion_2": ["ptx", "ttir"],
@@ -42,15 +49,14 @@ def test_files_are_put_together_by_the_kernels_that_they_define(tmp_path: Path) 
 def test_each_step_counts_once_and_is_named_by_its_number(tmp_path: Path) -> None:
     (tmp_path / "m.jit_f.thunk_sequence.txt").write_text(SEQUENCE)
     (tmp_path / "m.jit_f.thunk_metadata.txt").write_text(METADATA)
-    copy, fusion = kernel_dump.read(tmp_path).launches
-    assert copy == kernel_dump.Launch("copy.1", "Copy")
-    assert fusion == kernel_dump.Launch("fusion.2", "CustomKernel", "fusion_2", (8, 1, 1), (64, 2, 1), 16)
+    copy, fusion = read(tmp_path).launches
+    assert copy == Launch("copy.1", "Copy")
+    assert fusion == Launch("fusion.2", "CustomKernel", "fusion_2", (8, 1, 1), (64, 2, 1), 16)
 
 
-def test_what_is_too_large_is_left_out_and_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(kernel_dump, "LARGEST", 10)
+def test_what_is_too_large_is_left_out_and_named(tmp_path: Path) -> None:
     (tmp_path / "m.jit_f.1.ptx").write_text(".visible .entry fusion_2(")
-    assert kernel_dump.read(tmp_path) == kernel_dump.Artefacts({}, [], ["m.jit_f.1.ptx"])
+    assert read(tmp_path, largest=10) == Artefacts({}, [], ["m.jit_f.1.ptx"])
 
 
 @pytest.mark.parametrize("data", [b"", b"\x7fELF", b"\x7fELF\x02\x01" + bytes(10), b"\x7fELF\x02\x01" + b"\xff" * 100])
@@ -59,8 +65,8 @@ def test_a_damaged_object_file_is_none(data: bytes) -> None:
 
 
 def test_of_libtpus_dumps_only_final_bundles_are_kept(tmp_path: Path) -> None:
-    with bundles.kept(tmp_path) as found:
-        folder = tmp_path / bundles.FOLDER
+    folder = tmp_path / "dump-llo"
+    with bundles.kept(folder) as found:
         (folder / "17-fusion.1-71-schedule-analysis_final_bundles.txt").write_text("no")
         (folder / "17-fusion.1-72-final_bundles.txt").write_text("yes")
         (folder / "17-fusion.1-01-original.txt").write_text("no")

@@ -1,4 +1,4 @@
-"""JAX's own call of XLA, watched: the rest of the private names that we lean on, beside `jax_private.py`."""
+"""JAX's own call of XLA, watched for the time of one stage."""
 
 from __future__ import annotations
 

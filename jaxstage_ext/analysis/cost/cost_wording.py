@@ -1,0 +1,79 @@
+"""What is said of a program's cost, in words."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from jaxstage_ext.analysis.cost.ceilings import Ceiling, Outcome
+from jaxstage_ext.report.table import scaled
+
+UNKNOWN_FOR_ALL = "unknown for every member"
+IN_BRANCH = "in a branch that may not run, counted as if it did"
+MEMBER_UNKNOWN = "unknown for one of its members"
+
+
+def verdict(
+    outcome: Outcome, ceiling: Ceiling, share: float, seconds: float, title: str, unlinked: Sequence[str]
+) -> str:
+    """What bounds a program, in one sentence; `share` is the part of the lower bound that `ceiling` takes."""
+    bound = f"{share:.0%} of the {scaled(seconds, 's')} lower bound on {title}"
+    if outcome is Outcome.NO_LINK_SPEED:
+        rest = f" Of the rest, {share:.0%} is bound by {ceiling}." if seconds and ceiling is not Ceiling.UNKNOWN else ""
+        return f"Can't tell what bounds it: {_unlinked(unlinked)}.{rest}"
+    if outcome is Outcome.NO_PEAKS:
+        return f"Can't tell what bounds it: the peaks of {title} are unknown."
+    if outcome is Outcome.NO_WORK:
+        return "Nothing is computed or moved."
+    if outcome is Outcome.UNKNOWN_WORK:
+        return f"Can't tell what bounds it: instructions whose FLOPs are unknown take {bound}."
+    takes = "exposed collectives" if ceiling is Ceiling.INTERCONNECT else f"{ceiling}-bound instructions"
+    return f"Bound by {ceiling}: {takes} take {bound}."
+
+
+def _unlinked(reasons: Sequence[str]) -> str:
+    whose = "the collective's time is" if len(reasons) == 1 else f"the times of {len(reasons):,} collectives are"
+    return f"{'; '.join(dict.fromkeys(reasons))}, so {whose} unknown"
+
+
+def left_out(only_move: int, unknown: int) -> str:
+    """Which instructions a roofline chart cannot show; "" where it shows all."""
+    parts = [f"{only_move:,} that only move data"] if only_move else []
+    parts += [f"{unknown:,} whose FLOPs, bytes or peak are unknown"] if unknown else []
+    return f"Not on the chart: {' and '.join(parts)}." if parts else ""
+
+
+def no_peak(title: str, instructions: int) -> str:
+    """That the peak for a dtype is unknown."""
+    many = f"{instructions:,} instruction{'s' if instructions > 1 else ''}"
+    return f"{title}'s peak for the dtype of {many} is unknown; only memory is counted there."
+
+
+def on_chip(share: float) -> str:
+    """How many of the bytes stay on the chip."""
+    return (
+        f"{share:.0%} of the bytes stay in memory on the chip (VMEM): they use no HBM bandwidth, and the bandwidth of "
+        "that memory is not published, so they bound nothing here."
+    )
+
+
+def unknown_flops(names: Sequence[str], instructions: int, share: float) -> str:
+    """Whose FLOPs are unknown, and the share of the bytes that those instructions move."""
+    listed = f"{', '.join(names[:3])}{', …' if len(names) > 3 else ''}"
+    many = f"{len(names):,} of {instructions:,} instructions"
+    return f"The FLOPs of {many} are unknown ({listed}); they move {share:.0%} of the bytes."
+
+
+def unknown_trips(loops: Sequence[str]) -> str:
+    """Which loops are of unknown length."""
+    return f"How often {', '.join(loops[:3])} {'run' if len(loops) > 1 else 'runs'} is unknown: counted once."
+
+
+def unknown_equations(unknown: int, equations: int, primitives: Sequence[str]) -> str:
+    """How many equations have unknown FLOPs."""
+    names = ", ".join(dict.fromkeys(primitives))
+    return f"The FLOPs of {unknown:,} of {equations:,} equations are unknown ({names})."
+
+
+def uncertain(equations: int, why: str) -> str:
+    """How many equations may run more or less often than is counted."""
+    return f"{equations:,} equation{'s are' if equations > 1 else ' is'} {why}."

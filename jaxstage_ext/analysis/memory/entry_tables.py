@@ -1,0 +1,57 @@
+"""Arguments, results and captured constants as tables."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from jaxstage_ext.analysis.memory import memory_wording as wording
+from jaxstage_ext.analysis.memory.entry_values import ArgumentMemory, KeptConstant, ResultMemory
+from jaxstage_ext.report.table import Column, Table
+
+
+def arguments(rows: Sequence[ArgumentMemory]) -> Table:
+    """One row per argument."""
+    columns = {
+        "argument": Column([row.name for row in rows]),
+        "size": Column(_floats([row.size for row in rows]), "B", "bytes per device"),
+        "padding": Column(_floats([row.padding for row in rows]), "B"),
+        "shape": Column([row.shape for row in rows], "", "per device"),
+        "donated": Column([row.donated for row in rows]),
+        "memory reused by": Column([", ".join(row.becomes) for row in rows], "", "results that take its memory"),
+        "state": Column([wording.DONATIONS[row.donation] for row in rows]),
+        "used": Column([row.read for row in rows]),
+    }
+    return Table("arguments", columns, {(i, "size"): wording.PRUNED for i, row in enumerate(rows) if not row.kept})
+
+
+def _floats(values: Sequence[int | None]) -> list[float]:
+    return [float("nan") if value is None else float(value) for value in values]
+
+
+def results(rows: Sequence[ResultMemory]) -> Table:
+    """One row per result."""
+    columns = {
+        "result": Column([row.name for row in rows]),
+        "size": Column(np.array([row.size for row in rows], np.int64), "B", "bytes per device, padding included"),
+        "padding": Column(np.array([row.padding for row in rows], np.int64), "B"),
+        "shape": Column([row.shape for row in rows], "", "per device"),
+        "reuses memory of": Column(
+            [row.in_memory_of or "" for row in rows], "", "the donated argument that it replaces"
+        ),
+    }
+    return Table("results", columns)
+
+
+def constants(rows: Sequence[KeptConstant]) -> Table:
+    """One row per captured array."""
+    columns = {
+        "constant": Column([", ".join(row.names) or None for row in rows]),
+        "size": Column(np.array([row.size for row in rows], np.int64), "B"),
+        "shape": Column([row.shape for row in rows]),
+        "in the program": Column([row.in_program for row in rows]),
+    }
+    return Table(
+        "constants", columns, {(i, "constant"): wording.UNNAMED for i, row in enumerate(rows) if not row.names}
+    )

@@ -1,0 +1,131 @@
+"""What could be changed so that a program takes less memory."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from enum import Enum
+from typing import NamedTuple
+
+import numpy as np
+
+from jaxstage_ext.analysis.cost.module_cost import Places
+from jaxstage_ext.analysis.memory import contents
+from jaxstage_ext.analysis.memory.buffers import Kind, Laid
+from jaxstage_ext.analysis.memory.entry_values import ArgumentMemory, KeptConstant, ResultMemory
+from jaxstage_ext.analysis.memory.spaces import Space
+
+WORTH = 0.01
+"""Share of the reserved bytes below which no advice is given."""
+
+
+class Suggestion(Enum):
+    """What takes memory that a change could save."""
+
+    RESIDUALS = "residuals"
+    NOT_DONATED = "not donated"
+    DONATION_UNUSED = "donation unused"
+    PADDING = "padding"
+    GAPS = "gaps"
+    CONSTANTS = "constants"
+
+
+class Part(NamedTuple):
+    """The largest contributor: its bytes, those of the whole buffer, and the value (row of the assignment) in it."""
+
+    bytes: int
+    whole: int = 0
+    value: int = -1
+
+
+class Advice(NamedTuple):
+    """One suggestion.
+
+    Attributes:
+      bytes: what it concerns: an upper bound of what the change saves.
+      names: arguments or constants to change.    line: source line of the largest contributor, "" unknown.
+    """
+
+    kind: Suggestion
+    bytes: int
+    names: tuple[str, ...] = ()
+    line: str = ""
+    largest: Part | None = None
+
+
+def worth_giving(advice: Sequence[Advice], space: Space) -> list[Advice]:
+    """The suggestions that concern a fair share of the memory, the largest first."""
+    least = max(WORTH * space.reserved, 1)
+    return sorted((item for item in advice if item.bytes >= least), key=lambda item: -item.bytes)
+
+
+def residuals(laid: Laid, places: Places, space: Space) -> list[Advice]:
+    """What is kept for the backward pass and live at the peak."""
+    buffers = laid.buffers
+    live = buffers.at(space.position, space.color)
+    live = live[buffers.kind[live] == Kind.RESIDUAL]
+    if not len(live):
+        return []
+    by_line: dict[str, int] = {}
+    for row in live.tolist():
+        maker = int(buffers.instruction[row])
+        line = places.line[maker] if maker >= 0 else ""
+        by_line[line] = by_line.get(line, 0) + int(buffers.size[row])
+    line, most = max(by_line.items(), key=lambda item: item[1])
+    return [Advice(Suggestion.RESIDUALS, int(buffers.size[live].sum()), (), line, Part(most))]
+
+
+def donation(arguments: Sequence[ArgumentMemory], results: Sequence[ResultMemory]) -> list[Advice]:
+    """Arguments that a result of the same shape could replace, and donations that XLA did not use."""
+    free = [(result.shape, result.size) for result in results if result.in_memory_of is None]
+    missed: list[ArgumentMemory] = []
+    unused: list[ArgumentMemory] = []
+    for argument in arguments:
+        if argument.size is None or argument.becomes:
+            continue
+        if argument.donated:
+            unused.append(argument)
+        elif argument.size and (argument.shape, argument.size) in free:
+            free.remove((argument.shape, argument.size))
+            missed.append(argument)
+    roots = dict.fromkeys(_parameter(argument.name) for argument in missed)
+    found = [Advice(Suggestion.NOT_DONATED, _total(missed), tuple(roots))] if missed else []
+    names = tuple(argument.name for argument in unused)
+    return found + ([Advice(Suggestion.DONATION_UNUSED, _total(unused), names)] if _total(unused) else [])
+
+
+def _parameter(path: str) -> str:
+    """The function's parameter in a path of JAX's, such as `params` in `params['w'].kernel`."""
+    return re.split(r"[\[.]", path)[0]
+
+
+def _total(arguments: Sequence[ArgumentMemory]) -> int:
+    return sum(argument.size or 0 for argument in arguments)
+
+
+def padding(laid: Laid, places: Places, space: Space) -> list[Advice]:
+    """What tiled layouts waste at the peak."""
+    buffers = laid.buffers
+    live = buffers.at(space.position, space.color)
+    waste = buffers.size[live] - buffers.used[live]
+    if not waste.sum():
+        return []
+    worst = int(np.argmax(waste))
+    [value] = contents.values(laid, live[[worst]], space.position).tolist()
+    maker = int(laid.row[value]) if value >= 0 else -1
+    line = places.line[maker] if maker >= 0 else ""
+    largest = Part(int(waste[worst]), int(buffers.size[live[worst]]), value)
+    return [Advice(Suggestion.PADDING, int(waste.sum()), (), line, largest)]
+
+
+def gaps(space: Space) -> list[Advice]:
+    """What is reserved and not live at the peak."""
+    return [Advice(Suggestion.GAPS, space.reserved - space.peak)]
+
+
+def constants(captured: Sequence[KeptConstant]) -> list[Advice]:
+    """Captured arrays that XLA put into the program."""
+    inside = [constant for constant in captured if constant.in_program]
+    total = sum(constant.size for constant in inside)
+    names = tuple(constant.names[0] for constant in inside if constant.names)
+    return [Advice(Suggestion.CONSTANTS, total, names)] if total else []

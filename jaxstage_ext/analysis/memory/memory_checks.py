@@ -1,0 +1,76 @@
+"""Figures of memory beside XLA's own, with the cause where they differ."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from enum import Enum
+from typing import NamedTuple
+
+from jaxstage_ext.analysis.memory.spaces import Space
+
+CLOSE = 0.01
+"""Figures that differ by less than this share agree."""
+
+
+class Figure(Enum):
+    """What is compared."""
+
+    RESERVED = "reserved"
+    PEAK = "peak"
+
+
+class Difference(Enum):
+    """Why a figure differs from XLA's."""
+
+    NONE = "they agree"
+    UNEXPLAINED = "unexplained"
+    NO_TEMPORARIES = "XLA's CPU figure leaves out temporaries"
+    OTHER_MEMORY = "XLA adds the temporaries of another memory"
+    UNTRACED = "XLA leaves out temporaries that it does not trace"
+
+
+class Check(NamedTuple):
+    """One figure in bytes, and XLA's; `other` and `own` name the memories that XLA adds up."""
+
+    figure: Figure
+    ours: int
+    xla: int | None
+    difference: Difference = Difference.NONE
+    other: str = ""
+    own: str = ""
+
+
+def read(spaces: Sequence[Space], stats: Mapping[str, int], platform: str, simulated: int) -> list[Check]:
+    """The figures of the device's own memory against `stats` of XLA's executable; none without them.
+
+    `simulated` is the largest peak of one heap simulation, as XLA adds it up.
+    """
+    return [_reserved(spaces[0], stats, platform), _peak(spaces, stats, platform, simulated)] if stats else []
+
+
+def _reserved(space: Space, stats: Mapping[str, int], platform: str) -> Check:
+    ours = space.reserved + (space.local if platform == "tpu" else 0)
+    xla = stats.get("total_allocation_bytes")
+    if xla is None and platform == "cpu":
+        xla = stats.get("peak_memory_in_bytes", 0) + stats.get("temp_size_in_bytes", 0)
+    return Check(Figure.RESERVED, ours, xla, Difference.NONE if _close(ours, xla) else Difference.UNEXPLAINED)
+
+
+def _peak(spaces: Sequence[Space], stats: Mapping[str, int], platform: str, simulated: int) -> Check:
+    """XLA's peak adds what all memories hold throughout to the largest of its simulations."""
+    own, xla = spaces[0], stats.get("peak_memory_in_bytes")
+    if _close(own.peak, xla):
+        return Check(Figure.PEAK, own.peak, xla)
+    held = sum(space.held for space in spaces)
+    if platform == "cpu" and (xla or 0) == held:
+        return Check(Figure.PEAK, own.peak, xla, Difference.NO_TEMPORARIES)
+    if (xla or 0) != held + simulated:
+        return Check(Figure.PEAK, own.peak, xla, Difference.UNEXPLAINED)
+    others = [space for space in spaces if space.peak - space.held > own.peak - own.held]
+    if others:
+        return Check(Figure.PEAK, own.peak, xla, Difference.OTHER_MEMORY, others[0].name, own.name)
+    return Check(Figure.PEAK, own.peak, xla, Difference.UNTRACED)
+
+
+def _close(ours: int, xla: int | None) -> bool:
+    return xla is None or abs(ours - xla) <= CLOSE * max(xla, 1)

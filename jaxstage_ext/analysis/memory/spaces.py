@@ -1,0 +1,68 @@
+"""The memories of a device that a program uses, and how many bytes are live in each over the schedule."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from jaxstage_ext.analysis.memory.buffers import Laid
+from jaxstage_ext.ir.protowire import Longs
+
+DEFAULT = 0
+"""XLA's color of the device's own memory."""
+_HOST = {5: "host memory"}
+_NAMES: Mapping[str, Mapping[int, str]] = {
+    "cpu": {0: "memory"},
+    "tpu": {0: "HBM", 1: "VMEM", 2: "SMEM", **_HOST},
+    "cuda": {0: "GPU memory", 1: "collective memory", **_HOST},
+}
+"""Names of XLA's colors, per platform."""
+
+
+@dataclass(frozen=True, eq=False)
+class Space:
+    """One memory of the device.
+
+    Attributes:
+      held: bytes that are live for the whole run: arguments, results, constants.    reserved: all bytes allocated.
+      local: bytes on threads' stacks or in registers, which the other figures leave out.
+      position: where in the schedule most bytes are live.    peak: live bytes at that position.
+    """
+
+    color: int
+    name: str
+    held: int
+    reserved: int
+    local: int
+    position: int
+    peak: int
+
+
+def read(laid: Laid, platform: str) -> tuple[Space, ...]:
+    """The memories that a module uses, the device's own first; `platform` is "cpu", "tpu" or "cuda"."""
+    colors = sorted({DEFAULT, *np.unique(laid.assignment.allocations.color).tolist()})
+    names = _NAMES.get(platform, {})
+    return tuple(_space(laid, color, names.get(color, f"memory space {color} (unnamed)")) for color in colors)
+
+
+def _space(laid: Laid, color: int, name: str) -> Space:
+    allocations = laid.assignment.allocations
+    in_space = allocations.color == color
+    live = curve(laid, color)
+    position = int(np.argmax(live)) if len(live) else 0
+    held = int(allocations.size[in_space & allocations.held & ~allocations.local].sum())
+    reserved = int(allocations.size[in_space & ~allocations.local].sum())
+    local = int(allocations.size[in_space & allocations.local].sum())
+    return Space(color, name, held, reserved, local, position, int(live[position]) if len(live) else held)
+
+
+def curve(laid: Laid, color: int) -> Longs:
+    """The live bytes in one memory at each position of the schedule."""
+    buffers, positions = laid.buffers, len(laid.schedule)
+    change = np.zeros(positions + 1, np.int64)
+    in_space = buffers.space == color
+    np.add.at(change, buffers.start[in_space], buffers.size[in_space])
+    np.add.at(change, buffers.end[in_space] + 1, -buffers.size[in_space])
+    return np.cumsum(change)[:positions]

@@ -1,0 +1,26 @@
+"""Executables: their optimised modules, as text and as protos."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from jaxlib import _hlo  # type: ignore[attr-defined, unused-ignore]
+
+
+def hlo_modules(compiled: Any) -> list[Any]:
+    """The optimised modules of an executable; empty where the backend gives none."""
+    executable = compiled.runtime_executable()
+    return list(executable.hlo_modules()) if executable is not None else []
+
+
+def hlo_text(module: Any, large_constants: bool) -> str:
+    """A module's text without metadata, large constants spelled out or as `{...}`."""
+    options = _hlo.HloPrintOptions()
+    options.print_metadata = False
+    options.print_large_constants = large_constants
+    return str(module.to_string(options))
+
+
+def hlo_proto(module: Any) -> bytes:
+    """A module as a serialised HloModuleProto."""
+    return bytes(module.as_serialized_hlo_module_proto())

@@ -1,0 +1,97 @@
+"""Jaxprs: their text, their equations, and what a checkpoint policy would save of one."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+from jax._src import core as _core
+from jax._src import pretty_printer as _pp
+from jax._src.interpreters import partial_eval as _pe
+
+_printing = threading.Lock()
+
+
+def print_jaxpr(jaxpr: Any) -> tuple[str, list[list[tuple[int, int, Any]]]]:
+    """JAX's own text of a jaxpr and, for each line, (start column, end column, equation) spans.
+
+    JAX's printer maps its output to each equation's traceback. Tracebacks are
+    shared between a forward equation and its transpose, so for the time of one
+    print we have it map to the equation itself.
+    """
+    source_map: list[list[tuple[int, int, Any]]] = []
+
+    def pp_eqn(eqn: Any, context: Any, settings: Any) -> Any:
+        rules = _core.pp_eqn_rules if settings.custom_pp_eqn_rules else {}
+        return _pp.source_map(rules.get(eqn.primitive, _core._pp_eqn)(eqn, context, settings), eqn)
+
+    with _printing:
+        original, _core.pp_eqn = _core.pp_eqn, pp_eqn
+        try:
+            text = jaxpr.pretty_print(use_color=False, source_map=source_map)
+        finally:
+            _core.pp_eqn = original
+    return text, source_map
+
+
+def count_equations(jaxpr: Any) -> int:
+    """Equations of a jaxpr; those of a jaxpr that is shared between equations count once."""
+    seen: set[int] = set()
+    todo, total = [jaxpr], 0
+    while todo:
+        current = todo.pop()
+        current = getattr(current, "jaxpr", current)
+        if id(current) in seen:
+            continue
+        seen.add(id(current))
+        total += len(current.eqns)
+        for eqn in current.eqns:
+            todo.extend(_core.jaxprs_in_params(eqn.params))
+    return total
+
+
+def inner_jaxprs(eqn: Any) -> list[Any]:
+    """The jaxprs that an equation holds, one level down."""
+    return [getattr(inner, "jaxpr", inner) for inner in _core.jaxprs_in_params(eqn.params)]
+
+
+def inner_equations(eqn: Any) -> Iterator[Any]:
+    """The equations of the jaxprs that an equation holds, one level down."""
+    for inner in _core.jaxprs_in_params(eqn.params):
+        yield from getattr(inner, "jaxpr", inner).eqns
+
+
+def variables(atoms: Sequence[Any]) -> list[Any]:
+    """The inputs of an equation that are variables, not literals."""
+    return [atom for atom in atoms if not isinstance(atom, _core.Literal)]
+
+
+def called(eqn: Any) -> str:
+    """The Python name of the function that an equation calls; "" where it has none."""
+    if isinstance(name := eqn.params.get("name"), str):
+        return name
+    source = [str(getattr(inner.debug_info, "func_src_info", "") or "") for inner in inner_jaxprs(eqn)]
+    return source[0].partition(" at ")[0] if source else ""
+
+
+def split_by_policy(
+    jaxpr: Any, wanted: Sequence[Any], policy: Callable[..., Any]
+) -> tuple[list[Any], list[Any], list[Any]]:
+    """(inputs read, values saved, equations that make them), where `wanted` of a jaxpr's values are needed later.
+
+    This is what `jax.checkpoint` around the jaxpr would do: what the policy does not save is recomputed.
+    """
+    forward = jaxpr.replace(outvars=list(wanted), debug_info=jaxpr.debug_info.with_unknown_names())
+    forward, _ = _pe.dce_jaxpr(forward, [True] * len(wanted), instantiate=True)
+    count = len(forward.invars)
+    known, staged, _, _, number = _pe.partial_eval_jaxpr_custom(
+        forward, [False] * count, [True] * count, False, True, policy
+    )
+    _, used = _pe.dce_jaxpr(staged, [True] * len(staged.outvars))
+    saved = known.outvars[len(known.outvars) - number :]
+    kept = [value for value, is_used in zip(saved, used[:number], strict=True) if is_used]
+    inputs = [value for value, is_used in zip(forward.invars, used[number:], strict=True) if is_used]
+    own = set(forward.invars)
+    inputs = list(dict.fromkeys([*inputs, *(v for v in kept if v in own)]))
+    return inputs, [v for v in kept if v not in own], known.eqns

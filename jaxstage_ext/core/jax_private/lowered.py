@@ -1,0 +1,123 @@
+"""Lowered programs: their module, their devices, their signature, and how JAX would compile them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Any
+
+import jax
+import numpy as np
+from jax._src import dispatch as _dispatch
+from jax._src.interpreters import mlir as _mlir
+from jax._src.interpreters import pxla as _pxla
+
+from jaxstage_ext.core.jax_private.tracing import is_pmap
+
+_pxla_any: Any = _pxla  # untyped
+
+
+def stablehlo_texts(lowered: Any) -> tuple[str, str]:
+    """StableHLO text without and with locations; the lines correspond."""
+    operation = lowered.compiler_ir("stablehlo").operation
+    return operation.get_asm(), operation.get_asm(enable_debug_info=True)
+
+
+def holds_python(lowered: Any) -> bool:
+    """Whether a lowering's executable depends on Python objects of this lowering: callbacks, custom partitioning."""
+    args = getattr(getattr(lowered, "_lowering", None), "compile_args", None)
+    return args is None or bool(args.get("host_callbacks") or args.get("keepalive"))
+
+
+def module_bytecode(lowered: Any) -> bytes:
+    """A lowering's StableHLO as bytecode, locations included."""
+    return _mlir.module_to_bytecode(lowered._lowering.stablehlo())
+
+
+def own_options(lowered: Any) -> dict[str, Any]:
+    """The compiler options that a function was jitted with; those of `.compile` come on top."""
+    return dict(getattr(getattr(lowered, "_lowering", None), "_compiler_options_kvs", ()))
+
+
+@dataclass(frozen=True)
+class Placed:
+    """What a lowering says about devices.
+
+    Attributes:
+      count: how many it takes.
+      device_ids: those of the kernel that it names, in its order; empty when it names none (AbstractMesh).
+      mesh: axis sizes of the mesh that spans them; None without a mesh.
+      is_pmap: `jax.pmap` takes devices in their order, whatever the torus.
+    """
+
+    count: int
+    device_ids: tuple[int, ...]
+    mesh: tuple[int, ...] | None
+    is_pmap: bool
+
+
+def placed(lowered: Any, fn: Any) -> Placed:
+    """What the lowering of `fn` says about devices."""
+    args, devices = lowered._lowering.compile_args, lowered._lowering._device_list
+    count = int(args["num_devices"])
+    shardings = (*args["in_shardings"], *args["out_shardings"], *(args["intermediate_shardings"] or ()))
+    meshes = (sharding.mesh for sharding in shardings if isinstance(sharding, jax.sharding.NamedSharding))
+    context = () if (mesh := args.get("context_mesh")) is None or mesh.empty else (mesh,)
+    sizes = next((tuple(mesh.axis_sizes) for mesh in (*meshes, *context) if mesh.size == count), None)
+    return Placed(count, tuple(d.id for d in devices) if devices is not None else (), sizes, is_pmap(fn))
+
+
+def compile_request(
+    lowered: Any, platform: str, device_ids: Sequence[int], given: Mapping[str, Any] = MappingProxyType({})
+) -> tuple[bytes, bytes]:
+    """(StableHLO bytecode, serialised compile options) of a lowering.
+
+    The options are those with which JAX itself would compile it on these devices of `platform`, the function's own
+    and above them those `given`.
+    """
+    lowering = lowered._lowering
+    args = lowering.compile_args
+    inputs, outputs = _pxla_any.get_prop_to_input_output(
+        args["in_shardings"], args["out_shardings"], len(args["ordered_effects"])
+    )
+    options = _pxla_any.create_compile_options(
+        lowering.stablehlo(),
+        _dispatch.should_tuple_args(len(args["global_in_avals"]), platform),
+        inputs,
+        outputs,
+        None,
+        np.array(device_ids),
+        own_options(lowered) | dict(given),
+    )
+    return module_bytecode(lowered), options.SerializeAsString()
+
+
+@dataclass(frozen=True)
+class Signature:
+    """The arrays that a lowering takes and gives.
+
+    Attributes:
+      arguments: their paths, "p['w']".      results: "result[0]['loss']".     kept: which arguments XLA is given.
+      tokens: how many parameters and results come before them, to keep effects in order.
+      constants: the arrays that the program closes over, as the user's code held them.
+    """
+
+    arguments: tuple[str, ...]
+    results: tuple[str, ...]
+    kept: frozenset[int]
+    tokens: int
+    constants: tuple[Any, ...]
+
+
+def signature(traced: Any, lowered: Any) -> Signature:
+    """The arrays that a lowered program takes and gives."""
+    closed, args = traced.jaxpr, lowered._lowering.compile_args
+    info = closed.jaxpr.debug_info
+    return Signature(
+        tuple(map(str, info.arg_names or ())),
+        tuple(map(str, info.result_paths or ())),
+        frozenset(args["kept_var_idx"]),
+        len(args["ordered_effects"]),
+        tuple(getattr(const, "val", const) for const in closed.consts),
+    )

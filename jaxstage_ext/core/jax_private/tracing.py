@@ -1,0 +1,75 @@
+"""Traces: those of wrappers that only lower, what `jax.jit` was given, and the mesh around one."""
+
+from __future__ import annotations
+
+import copy
+import threading
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import jax
+from jax._src import stages as _stages
+
+_capturing = threading.Lock()
+
+
+class _Captured(Exception):
+    """Carries the Traced out of a `.lower` that is stopped before it lowers."""
+
+    def __init__(self, traced: Any) -> None:
+        super().__init__("traced")
+        self.traced = traced
+
+
+def trace_through_lower(lower: Callable[..., Any], args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:
+    """The jax.stages.Traced of an object that has `.lower` but no `.trace` (pmap, equinox.filter_jit).
+
+    None when it lowers without JAX's Traced. Nothing is lowered.
+    """
+    thread = threading.get_ident()
+    original = _stages.Traced.lower
+
+    def stop(self: Any, *a: Any, **k: Any) -> Any:
+        if threading.get_ident() != thread:
+            return original(self, *a, **k)
+        raise _Captured(self)
+
+    with _capturing:
+        _stages.Traced.lower = stop  # type: ignore[method-assign]
+        try:
+            lower(*args, **kwargs)
+        except _Captured as captured:
+            return captured.traced
+        finally:
+            _stages.Traced.lower = original  # type: ignore[method-assign]
+    return None
+
+
+def static_arguments(fn: Any) -> tuple[tuple[int, ...], tuple[str, ...]]:
+    """(argnums, argnames) that a `jax.jit` object treats as static."""
+    info = getattr(fn, "_jit_info", None)
+    return (tuple(info.static_argnums), tuple(info.static_argnames)) if info is not None else ((), ())
+
+
+def own_shardings(fn: Any) -> tuple[str, ...]:
+    """Which of "in_shardings", "out_shardings" a `jax.jit` object was made with."""
+    info = getattr(fn, "_jit_info", None)
+    if info is None:
+        return ()
+    given = (("in_shardings", info.in_shardings_leaves), ("out_shardings", info.out_shardings_leaves))
+    stated = (jax.sharding.Sharding, jax.sharding.PartitionSpec)
+    return tuple(name for name, leaves in given if any(isinstance(leaf, stated) for leaf in leaves))
+
+
+def with_context_mesh(traced: Any, mesh: Any) -> Any:
+    """The trace as if `jax.set_mesh` had set this AbstractMesh around it; JAX itself does so for explicit axes only."""
+    made = copy.copy(traced)
+    made._params = traced._params | {"ctx_mesh": mesh}
+    made._lojax = None
+    return made
+
+
+def is_pmap(fn: Any) -> bool:
+    """Whether it is what `jax.pmap` gives."""
+    lower = getattr(fn, "lower", None)
+    return getattr(lower, "__qualname__", "").startswith("pmap.") and lower.__module__.startswith("jax.")

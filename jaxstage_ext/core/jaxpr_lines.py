@@ -1,0 +1,119 @@
+"""A jaxpr read into plain columns, which `ir.jaxpr` makes a Document of; and the source of single equations."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+
+from jaxstage_ext.core import jax_private
+from jaxstage_ext.ir import jaxpr as ir_jaxpr
+from jaxstage_ext.ir.jaxpr import JaxprLines, Stack
+from jaxstage_ext.ir.protowire import Longs
+from jaxstage_ext.ir.source import FrameTable, Location, is_outside
+from jaxstage_ext.report.document import Document
+
+
+def document(jaxpr: Any, table: FrameTable) -> Document:
+    """The document of a (closed) jaxpr; its stacks go into `table`."""
+    return ir_jaxpr.read(lines(jaxpr), table)
+
+
+def lines(jaxpr: Any) -> JaxprLines:
+    """JAX's text of a (closed) jaxpr, and of each line the stack, the name scope and the graph of its equation."""
+    text, source_map = jax_private.print_jaxpr(jaxpr)
+    n = text.count("\n") + 1
+    stack, scope, begins = np.full(n, -1, np.int32), np.full(n, -1, np.int32), np.zeros(n, bool)
+    scopes: dict[str, int] = {}
+    stacks = _Stacks()
+    first_row: dict[int, int] = {}
+    equations: list[tuple[int, Any]] = []
+    for row, spans in enumerate(source_map[:n]):
+        if not spans:
+            continue
+        new = [eqn for _, _, eqn in spans if id(eqn) not in first_row]
+        eqn = new[-1] if new else spans[0][2]
+        name = jax_private.name_stack(eqn)
+        stack[row] = stacks.number(eqn)
+        scope[row] = scopes.setdefault(name, len(scopes)) if name else -1
+        for begun in new:
+            first_row.setdefault(id(begun), row)
+            equations.append((row, begun))
+            begins[row] = True
+    users, operands, home = _graph(equations, first_row, n)
+    return JaxprLines(text, stack, stacks.stacks, scope, tuple(scopes), begins, users, operands, home)
+
+
+def rows(jaxpr: Any) -> dict[int, int]:
+    """The row of the document where each equation begins, by the equation's id."""
+    _, source_map = jax_private.print_jaxpr(jaxpr)
+    first_row: dict[int, int] = {}
+    for row, spans in enumerate(source_map):
+        for _, _, eqn in spans:
+            first_row.setdefault(id(eqn), row)
+    return first_row
+
+
+def frame_reader(table: FrameTable) -> Callable[[Any], int]:
+    """A function from an equation to the frame of its stack in `table`, -1 without; remembers what it resolved."""
+    stacks = _Stacks()
+    frames: list[int] = []
+
+    def frame_of(eqn: Any) -> int:
+        number = stacks.number(eqn)
+        frames.extend(ir_jaxpr.frame_of(stack, table) for stack in stacks.stacks[len(frames) :])
+        return frames[number]
+
+    return frame_of
+
+
+def _graph(equations: list[tuple[int, Any]], row_of: dict[int, int], n: int) -> tuple[Longs, Longs, Longs]:
+    """(users, operands, home): pairs of rows by variable; an equation's home is the first that holds its jaxpr."""
+    defined = {id(var): row for row, eqn in equations for var in eqn.outvars}
+    edges = [(row, defined[id(var)]) for row, eqn in equations for var in eqn.invars if id(var) in defined]
+    users, operands = np.array(edges, np.int64).reshape(-1, 2).T
+    home = np.full(n, -1, np.int64)
+    for row, eqn in equations:
+        for inner in jax_private.inner_equations(eqn):
+            if (place := row_of.get(id(inner))) is not None and home[place] < 0:
+                home[place] = row
+    return users, operands, home
+
+
+class _Stacks:
+    """Numbers the stacks of equations. Each stack, and each place in the code, is resolved once."""
+
+    def __init__(self) -> None:
+        self.stacks: list[Stack] = []
+        self._numbers: dict[int, int] = {}
+        self._locations: dict[tuple[int, int], Location | None] = {}
+        self._limit = jax_private.frame_limit()
+
+    def number(self, eqn: Any) -> int:
+        identity = jax_private.stack_identity(eqn)
+        if identity not in self._numbers:
+            self._numbers[identity] = len(self.stacks)
+            self.stacks.append(tuple(self._read(eqn)))
+        return self._numbers[identity]
+
+    def _read(self, eqn: Any) -> Iterator[Location]:
+        """The user's and libraries' frames, innermost first, as many as JAX writes into StableHLO."""
+        for i, (code, last) in enumerate(jax_private.raw_frames(eqn)):
+            location = self._location(code, last)
+            if location is None or i >= self._limit:
+                return
+            yield location
+
+    def _location(self, code: Any, last: int) -> Location | None:
+        key = (id(code), last)
+        if key not in self._locations:
+            outside = is_outside(code.co_filename)
+            self._locations[key] = None if outside else _location(code, last)
+        return self._locations[key]
+
+
+def _location(code: Any, last: int) -> Location:
+    line, column, end_line, end_column = jax_private.frame_position(code, last)
+    file = jax_private.canonical_file(code.co_filename)
+    return Location(file, code.co_qualname, line, column + 1, end_line, end_column + 1)

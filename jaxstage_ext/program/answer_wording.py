@@ -1,0 +1,68 @@
+"""The sentences that answer the four questions about a program."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from enum import Enum
+from typing import NamedTuple
+
+from jaxstage_ext.analysis.memory.buffers import Kind
+from jaxstage_ext.report.table import scaled
+
+
+class Measure(Enum):
+    """What a line takes a share of."""
+
+    LOWER_BOUND = "that time"
+    KNOWN_TIME = "the time that is known"
+    BYTES = "the bytes that are moved"
+
+
+class Holding(NamedTuple):
+    """What a line holds of the bytes that are live at the peak: bytes of each kind, the most first."""
+
+    line: str
+    kinds: Mapping[Kind, int]
+    peak: int
+    arguments: int
+
+
+def share(line: str, share: float, measure: Measure) -> str:
+    """How much one line takes."""
+    return f"{line} takes {share:.0%} of {measure.value}."
+
+
+def holds(holding: Holding) -> str:
+    """The line that holds the most memory, and what the arguments hold."""
+    held, peak = sum(holding.kinds.values()), scaled(holding.peak, "B")
+    kinds = _kinds(holding.kinds)
+    if holding.arguments > held:
+        arguments = f"Arguments hold {scaled(holding.arguments, 'B')} of the {peak} live at the peak"
+        return f"{arguments}; the largest line is {holding.line} with {_sized(held, kinds)}."
+    head = f"{holding.line} holds {_sized(held, kinds)} of {peak} live at the peak"
+    return f"{head}; {_arguments(holding.arguments)}."
+
+
+def nothing_held(peak: int, arguments: int) -> str:
+    """That no line holds memory."""
+    return f"None: {scaled(peak, 'B')} live at the peak; {_arguments(arguments)}."
+
+
+def _arguments(size: int) -> str:
+    return f"arguments hold {scaled(size, 'B')}" if size else "there are no arguments"
+
+
+def _sized(size: int, kinds: str) -> str:
+    return f"{scaled(size, 'B')} ({kinds})" if kinds else scaled(size, "B")
+
+
+def _kinds(kinds: Mapping[Kind, int]) -> str:
+    """What kinds of buffers make up the bytes of a line."""
+    if len(kinds) == 1:
+        return f"all {next(iter(kinds)).title}"
+    return ", ".join(f"{scaled(size, 'B')} {kind.title}" for kind, size in kinds.items())
+
+
+def unknown(error: BaseException) -> str:
+    """Why a question has no answer."""
+    return f"unknown: {' '.join(str(error).split())}"

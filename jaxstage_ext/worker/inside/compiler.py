@@ -1,0 +1,202 @@
+"""The methods that a request to the worker may name. They use jaxlib alone, not jax."""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import os
+import shutil
+import sys
+import tempfile
+import time
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any, NamedTuple
+
+from jaxlib import _jax, xla_client  # type: ignore[attr-defined, unused-ignore]
+
+from jaxstage_ext.worker.inside import executable_artefacts
+from jaxstage_ext.worker.inside.clients import Clients, parsed
+
+_DEVICE = ("id", "process_index", "device_kind", "platform", "coords", "core_on_chip")
+
+
+class Dumped(NamedTuple):
+    """A compile and what it dumped. `executable` is None where it failed with `error`."""
+
+    folder: Path
+    executable: Any
+    error: Exception | None
+
+
+class Compiler:
+    """Answers requests. `program` is always the target's platform, library, kind and topology, and what to compile.
+
+    Once `leaving` is set the process ends after its answer.
+    """
+
+    def __init__(self, log: Path, dump_prefix: str) -> None:
+        self._log, self._dump_prefix = log, dump_prefix
+        self._clients = Clients()
+        self.leaving = False
+
+    def ping(self) -> dict[str, Any]:
+        """The process's id, and whether jax was imported in it."""
+        return {"pid": os.getpid(), "jax": "jax" in sys.modules}
+
+    def topologies(self, platform: str, library: str, names: list[str]) -> dict[str, int | str]:
+        """How many devices each topology has; for one that the plugin rejects, its error."""
+        counts: dict[str, int | str] = {}
+        for name in names:
+            try:
+                counts[name] = len(self._clients.absent_devices(platform, library, "", name))
+            except Exception as error:
+                counts[name] = str(error)
+        return counts
+
+    def devices(self, platform: str, library: str, kind: str, topology: str) -> list[dict[str, Any]]:
+        """What JAX lays a mesh out by, of each device of a topology, by id."""
+        devices = self._clients.absent_devices(platform, library, kind, topology)
+        return [{name: getattr(device, name, None) for name in _DEVICE} for device in devices]
+
+    def compile(self, large_constants: bool, **program: Any) -> dict[str, Any]:
+        """Compile StableHLO bytecode: text and proto of the optimised module, analyses, seconds of the compile."""
+        executable, seconds = self._compiled(**program)
+        made = executable_artefacts.artefacts(
+            executable, program["platform"], large_constants, lambda: self._clients.cpu(1)
+        )
+        if program.get("autotune"):
+            made["autotuned"] = executable_artefacts.autotuned(self._log.read_text(errors="replace"))
+        return made | {"seconds": seconds}
+
+    def kernels(self, wanted: str, large_constants: bool, tries: int, largest: int, **program: Any) -> dict[str, Any]:
+        """The machine code of each kernel, as `kernel_dump.read` packs it, and whether it is that of the module wanted.
+
+        XLA's GPU compiler does not always give the same module for the same program, so it is tried `tries` times.
+        `wanted` is the digest of the module's text; dumped files of more than `largest` bytes are left out.
+        """
+        from jaxstage_ext.worker.inside import kernel_dump
+
+        for left in reversed(range(tries)):
+            with self._compiled_with_dump(program, kernel_dump.FLAGS) as dumped:
+                if dumped.error is not None:
+                    raise dumped.error
+                same = self._digest(dumped.executable, large_constants) == wanted
+                if same or not left:
+                    return {**kernel_dump.read(dumped.folder, largest), "same": same}
+        raise ValueError(f"tries must be at least 1, not {tries}")
+
+    def _digest(self, executable: Any, large_constants: bool) -> str:
+        """Of a module's text: as `core.recompile.machine_code` computes it, which the text need not travel for."""
+        module = executable_artefacts.module_of(executable)
+        text = "" if module is None else executable_artefacts.text(module, large_constants)
+        return hashlib.sha256(text.encode("utf-8", "replace")).hexdigest()
+
+    def bundles(self, folder: str, **program: Any) -> list[tuple[str, bytes]]:
+        """The VLIW bundles of each part of a TPU program, where this process's libtpu dumps them into `folder`."""
+        from jaxstage_ext.worker.inside import bundles
+
+        with bundles.kept(Path.cwd() / folder) as final:
+            self._compiled(**program)
+        return final
+
+    def machine(self, tool: str, platform: str, library: str, kind: str, topology: str, **arguments: Any) -> Any:
+        """What a tool makes of machine code; the target does not matter to it."""
+        from jaxstage_ext.worker.inside import disassemble, mosaic, nvidia_tools
+
+        tools = {
+            "disassemble": disassemble.disassemble,
+            "assemble": nvidia_tools.assemble,
+            "sass": nvidia_tools.sass,
+            "mosaic": mosaic.text,
+        }
+        return tools[tool](**arguments)  # type: ignore[operator]
+
+    def passes(self, **program: Any) -> dict[str, Any]:
+        """The pipeline's passes; see `pass_dump.collect`. A GPU's kernels, which take far longer, are not awaited."""
+        from jaxstage_ext.worker.inside import pass_dump
+
+        early = program["platform"] == "cuda"
+        result = pass_dump.collect(self._compile_with(program), self._new_dump_folder(), self._log, early)
+        self.leaving = result["running"]
+        return result
+
+    def propagation(self, **program: Any) -> dict[str, Any]:
+        """The module as the partitioner gets it; see `propagation_dump.collect`."""
+        from jaxstage_ext.worker.inside import propagation_dump
+
+        result = propagation_dump.collect(self._compile_with(program), self._new_dump_folder(), self._log)
+        self.leaving = result["running"]
+        return result
+
+    def memory(self, **program: Any) -> dict[str, Any]:
+        """The buffer assignment of a program, XLA's memory statistics, and the error of one that did not fit."""
+        from jaxstage_ext.worker.inside import buffer_dump
+
+        with self._compiled_with_dump(program, buffer_dump.FLAGS) as dumped:
+            module = executable_artefacts.module_of(dumped.executable) if dumped.executable else None
+            try:
+                proto = buffer_dump.read(dumped.folder, getattr(module, "name", None))
+            except buffer_dump.NoAssignment as error:
+                raise (dumped.error or error) from None
+            stats, _ = executable_artefacts.analysis(lambda: executable_artefacts.memory_stats(dumped.executable))
+            return {"proto": proto, "stats": stats or {}, "error": dumped.error and str(dumped.error)}
+
+    def _compiled(
+        self,
+        platform: str,
+        library: str,
+        kind: str,
+        topology: str,
+        room: int,
+        order: list[int],
+        module: bytes,
+        options: bytes,
+        flags: Mapping[str, Any] = MappingProxyType({}),
+        autotune: tuple[str, bytes] | None = None,
+    ) -> tuple[Any, float]:
+        """(executable, seconds of the compile); `flags` are XLA's, above those in `options`.
+
+        `autotune` is the name and the bytes of a file of autotune results.
+        """
+        if autotune:
+            file = Path(autotune[0]).absolute()
+            file.write_bytes(autotune[1])
+            flags = {**flags, "xla_gpu_load_autotune_results_from": str(file)}
+        compile_options: Any = xla_client.CompileOptions.ParseFromString(options)
+        compile_options.env_option_overrides = [*compile_options.env_option_overrides, *flags.items()]
+        source: Any
+        if platform == "cpu":
+            client = self._clients.cpu(room)
+            devices, source, compile_ = client.local_devices(), module, client.compile_and_load
+        else:
+            devices, source = self._clients.absent_devices(platform, library, kind, topology), parsed(module)
+            compile_ = devices[0].client.compile
+        chosen = _jax.DeviceList(tuple(devices[i] for i in order))
+        started = time.perf_counter()
+        executable = compile_(source, executable_devices=chosen, compile_options=compile_options)
+        return executable, time.perf_counter() - started
+
+    def _compile_with(self, program: Mapping[str, Any]) -> Any:
+        """A function that compiles the program with the XLA flags it is given."""
+        return lambda flags: self._compiled(**program, flags=flags)
+
+    @contextlib.contextmanager
+    def _compiled_with_dump(self, program: Mapping[str, Any], flags: Mapping[str, Any]) -> Iterator[Dumped]:
+        """Compile with these flags and everything that XLA dumps in a folder, which is removed when the block ends.
+
+        It also holds what XLA wrote before it failed; the error is for the caller to raise.
+        """
+        folder, executable, error = self._new_dump_folder(), None, None
+        try:
+            try:
+                executable, _ = self._compiled(**program, flags={"xla_dump_to": str(folder), **flags})
+            except Exception as raised:
+                error = raised
+            yield Dumped(folder, executable, error)
+        finally:
+            shutil.rmtree(folder, ignore_errors=True)
+
+    def _new_dump_folder(self) -> Path:
+        return Path(tempfile.mkdtemp(prefix=self._dump_prefix, dir=os.getcwd()))

@@ -2,33 +2,38 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from jaxstage_ext.report.table import Column, Table
+from jaxstage_ext.report.units import scaled, signed
 
 if TYPE_CHECKING:
     from jaxstage_ext.ir.passes.pipeline import Pass, Pipeline
 
+_UNTIMED = "XLA's log does not time this pass"
 _HEAD = ("", "pass", "instructions", "fusions", "result bytes", "time")
 
 
-def records(passes: Iterable[Pass]) -> list[dict[str, Any]]:
-    """One flat record a pass, of plain JSON types."""
-    return [
-        {
-            "index": this.index,
-            "pipeline": this.pipeline,
-            "name": this.name,
-            "changed": this.changed,
-            "seconds": this.seconds,
-            "instructions": this.after.instructions,
-            "fusions": this.after.fusions,
-            "bytes": this.after.bytes,
-            "added instructions": this.after.instructions - this.before.instructions,
-            "added fusions": this.after.fusions - this.before.fusions,
-            "added bytes": this.after.bytes - this.before.bytes,
-        }
-        for this in passes
-    ]
+def table(passes: Sequence[Pass]) -> Table:
+    """One row a pass: what it ran on, and what it added."""
+    before, after = [this.before for this in passes], [this.after for this in passes]
+    pairs = list(zip(before, after, strict=True))
+    columns = {
+        "index": Column([this.index for this in passes], doc="place in the order in which the passes ran"),
+        "pipeline": Column([this.pipeline for this in passes], doc="pipeline that it belongs to"),
+        "name": Column([this.name for this in passes]),
+        "changed": Column([this.changed for this in passes], doc="whether it changed the module"),
+        "seconds": Column([this.seconds for this in passes], "s"),
+        "instructions": Column([size.instructions for size in after], doc="of the module after it"),
+        "fusions": Column([size.fusions for size in after], doc="of the module after it"),
+        "bytes": Column([size.bytes for size in after], "B", "all results of the module after it"),
+        "added instructions": Column([new.instructions - old.instructions for old, new in pairs]),
+        "added fusions": Column([new.fusions - old.fusions for old, new in pairs]),
+        "added bytes": Column([new.bytes - old.bytes for old, new in pairs], "B"),
+    }
+    untimed = {(row, "seconds"): _UNTIMED for row, this in enumerate(passes) if this.seconds is None}
+    return Table("passes", columns, untimed)
 
 
 def text(pipeline: Pipeline) -> str:
@@ -43,10 +48,10 @@ def text(pipeline: Pipeline) -> str:
             (
                 str(this.index),
                 f"  {this.name}",
-                signed(this.after.instructions - this.before.instructions),
-                signed(this.after.fusions - this.before.fusions),
-                signed(this.after.bytes - this.before.bytes, " B"),
-                duration(this.seconds),
+                change(this.after.instructions - this.before.instructions),
+                change(this.after.fusions - this.before.fusions),
+                change(this.after.bytes - this.before.bytes, "B"),
+                time(this.seconds),
             )
         )
     widths = [max(len(row[i]) for row in rows if len(row) > i) for i in range(len(_HEAD))]
@@ -69,24 +74,11 @@ def _line(row: tuple[str, ...], widths: list[int]) -> str:
     return "  ".join(cells).rstrip()
 
 
-def signed(number: int, unit: str = "") -> str:
-    """+1,200, -3, or a dot where nothing changed."""
-    scaled, prefix = float(number), ""
-    if unit:
-        for factor, letter in ((1e12, "T"), (1e9, "G"), (1e6, "M"), (1e3, "k")):
-            if abs(number) >= factor:
-                scaled, prefix = number / factor, letter
-                break
-    if not number:
-        return "."
-    return f"{scaled:+.3g}{unit[:1]}{prefix}{unit[1:]}" if unit else f"{number:+,}"
+def change(number: int, unit: str = "") -> str:
+    """`+1,200`, `−3`; a dot where nothing changed."""
+    return signed(number, unit) if number else "."
 
 
-def duration(seconds: float | None) -> str:
-    """12 us, 3.4 ms, 1.2 s; "unknown" for None."""
-    if seconds is None:
-        return "unknown"
-    for factor, unit in ((1.0, "s"), (1e-3, "ms")):
-        if seconds >= factor:
-            return f"{seconds / factor:.3g} {unit}"
-    return f"{seconds * 1e6:.0f} us"
+def time(seconds: float | None) -> str:
+    """`12 µs`, `3.4 ms`; "unknown" for None."""
+    return "unknown" if seconds is None else scaled(seconds, "s")

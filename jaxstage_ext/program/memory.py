@@ -41,7 +41,7 @@ def memory(program: Program, progress: Progress | None) -> Memory:
     """
     if program.jax_lowered is None:
         raise Unavailable(f"{program.name} was not lowered here, so its memory is unknown; inspect it anew")
-    return read(program, recompiled.look(program.staged, progress))
+    return read(program, recompiled.recompile(program.staged, progress))
 
 
 def read(program: Program, assigned: Assigned) -> Memory:

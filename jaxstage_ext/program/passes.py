@@ -22,7 +22,7 @@ def passes(program: Program, progress: Progress | None) -> Pipeline:
 
     Raises Unavailable where that cannot be, with the reason; and what such a compile raises.
     """
-    return pass_pipeline.look(program.staged, progress)
+    return pass_pipeline.recompile(program.staged, progress)
 
 
 class _Modules:

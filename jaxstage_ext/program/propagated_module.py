@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any, NamedTuple
 
 import numpy as np
 
 from jaxstage_ext.analysis.sharding import propagation
 from jaxstage_ext.analysis.sharding.propagation import Propagated
-from jaxstage_ext.core.recompile import program as recompiled
+from jaxstage_ext.core.recompile import propagation as recompiled
+from jaxstage_ext.core.recompile.propagation import Propagation
 from jaxstage_ext.ir.hlo import document as hlo_document
 from jaxstage_ext.program.cluster import boundary_values, device_places, meshes
 from jaxstage_ext.program.fact import slow_fact
@@ -17,30 +17,18 @@ from jaxstage_ext.program.instruction_places import line_label
 from jaxstage_ext.program.program import Program, Progress
 
 
-class PropagationDump(NamedTuple):
-    """The serialised module, None on one device where nothing is propagated; and what the partitioner warned of."""
-
-    proto: bytes | None
-    warnings: list[str]
-
-
 @slow_fact
-def propagation_dump(program: Program, progress: Progress | None) -> PropagationDump:
+def propagation_dump(program: Program, progress: Progress | None) -> Propagation:
     """Compile as far as the partitioner once more, in the worker.
 
-    Raises Unavailable where the worker cannot, and what `worker.ask` does.
+    Raises Unavailable where the worker cannot, and what a compile in the worker raises.
     """
-    prepared = recompiled.prepared(program.staged)
-    if prepared.devices == 1:
-        return PropagationDump(None, [])
-    how: dict[str, Any] = {"lane": "recompile"} | ({"progress": progress} if progress else {})
-    answer = prepared.ask("propagation", program.limits, how=how)
-    return PropagationDump(answer["after"], answer["warnings"])
+    return recompiled.recompile(program.staged, progress)
 
 
 def propagated_module(program: Program, progress: Progress | None = None) -> Propagated | None:
     """The module after propagation; None where nothing is propagated. Raises as `propagation_dump`."""
-    dump = propagation_dump(program, progress).proto
+    dump = propagation_dump(program, progress).module
     if dump is None:
         return None
     given = boundary_values(program)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -12,6 +11,7 @@ from jaxstage_ext.ir.passes import hlo_graph, pass_table
 from jaxstage_ext.ir.passes.diff import Diff, compare_graphs
 from jaxstage_ext.ir.passes.module_size import Size
 from jaxstage_ext.ir.passes.versions import Versions
+from jaxstage_ext.report.table import Table
 from jaxstage_ext.store.lru import Lru
 
 if TYPE_CHECKING:
@@ -125,13 +125,18 @@ class Pipeline(Sequence[Pass]):
                 return history.follow(self, version, row)
         raise KeyError(f"no module of these passes has an instruction {name!r}")
 
+    @property
+    def table(self) -> Table:
+        """The passes as a table."""
+        return pass_table.table(self.passes)
+
     def to_pandas(self) -> Any:
         """A pandas.DataFrame, a row for each pass. Raises ImportError, with the pip line, where pandas is missing."""
-        try:
-            pandas: Any = importlib.import_module("pandas")
-        except ImportError:
-            raise ImportError("to_pandas needs pandas: pip install pandas") from None
-        return pandas.DataFrame(pass_table.records(self.passes)).set_index("index")
+        return self.table.to_pandas(units=False).set_index("index")
+
+    def to_json(self) -> str:
+        """Versioned JSON, as `Table.to_json`."""
+        return self.table.to_json()
 
     def __repr__(self) -> str:
         return pass_table.text(self)

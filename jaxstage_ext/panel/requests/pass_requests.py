@@ -40,7 +40,7 @@ def _get_passes(programs: Programs, params: Params, progress: jobs.Progress) -> 
 
 
 def _records(pipeline: Pipeline) -> list[dict[str, Any]]:
-    return pass_table.records(pipeline.passes)
+    return list(pipeline.table.rows())
 
 
 def _otherwise(program: Program, pipeline: Pipeline) -> list[str]:

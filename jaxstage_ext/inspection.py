@@ -121,17 +121,18 @@ def prepare(
     for target in targets if stage_list.makes_executable(stage) else ():
         cross_compile.check(target)
     programs = [Program(staged) for staged in stages.plan_each(call, stage, targets, limits)]
+    by_target = {str(program.target): program for program in programs}
     for program in programs:
-        program.targets = {str(other.target): other for other in programs}
-    return _inspections(programs)
+        program.targets = by_target
+    return _inspections(by_target)
 
 
-def _inspections(programs: Iterable[Program]) -> tuple[Inspection, ...]:
+def _inspections(programs: Mapping[str, Program]) -> tuple[Inspection, ...]:
     """An Inspection of each target of one call."""
-    made = tuple(map(Inspection, programs))
-    for inspection in made:
-        inspection.targets = dict(zip(inspection.program.targets, made, strict=True))
-    return made
+    inspections = {name: Inspection(program) for name, program in programs.items()}
+    for inspection in inspections.values():
+        inspection.targets = inspections
+    return tuple(inspections.values())
 
 
 class Inspection:
@@ -360,7 +361,7 @@ class Inspection:
     def from_json(text: str) -> Inspection:
         """The Inspection that `to_json` wrote, with its targets. Raises ValueError for anything else."""
         program = opened(text)
-        inspections = _inspections(program.targets.values())
+        inspections = _inspections(program.targets)
         return next(inspection for inspection in inspections if inspection.program is program)
 
     def to_html(self, path: str | os.PathLike[str]) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -10,6 +9,7 @@ from typing import Any
 from jaxstage_ext.ir.passes import history, pass_table
 from jaxstage_ext.ir.passes.compiler_passes import Pass, Passes
 from jaxstage_ext.ir.passes.versions import Versions
+from jaxstage_ext.report.table import Table
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -27,13 +27,18 @@ class Pipeline(Passes):
                 return history.follow(self, version, row)
         raise KeyError(f"no module of these passes has an instruction {name!r}")
 
+    @property
+    def table(self) -> Table:
+        """The passes as a table."""
+        return pass_table.table(self.passes)
+
     def to_pandas(self) -> Any:
         """A pandas.DataFrame, a row for each pass. Raises ImportError, with the pip line, where pandas is missing."""
-        try:
-            pandas: Any = importlib.import_module("pandas")
-        except ImportError:
-            raise ImportError("to_pandas needs pandas: pip install pandas") from None
-        return pandas.DataFrame(pass_table.records(self.passes)).set_index("index")
+        return self.table.to_pandas(units=False).set_index("index")
+
+    def to_json(self) -> str:
+        """Versioned JSON, as `Table.to_json`."""
+        return self.table.to_json()
 
     def __repr__(self) -> str:
         return pass_table.text(self)

@@ -78,7 +78,7 @@ def test_the_log_on_a_magic_s_line(shell: Shell) -> None:
 
 @pytest.mark.parametrize("wrong", ["", "abacus", "cpu tpu"])
 def test_a_log_of_nothing_known(wrong: str, shell: Shell) -> None:
-    assert "--log wants one of cpu, tpu, gpu or a target" in shell.run(f"%targets --log {wrong}").text
+    assert "--log must be followed by cpu, tpu, gpu or a target" in shell.run(f"%targets --log {wrong}").text
 
 
 def request_that_dumps(size: int) -> None:

@@ -1,7 +1,7 @@
-"""Protobuf descriptors that a shared library carries: what its generated code was made from.
+"""Protobuf descriptors embedded in a shared library.
 
-protoc writes each file's FileDescriptorProto into the code as it is, so its
-messages can be read without loading or running anything.
+protoc writes the FileDescriptorProto of each file into the generated code as it is, so
+messages can be decoded without loading the library.
 """
 
 from __future__ import annotations
@@ -21,19 +21,19 @@ _MESSAGE, _ENUM = 4, 5
 
 
 def find(library: Path, files: Sequence[str]) -> dict[str, bytes]:
-    """Bytes that begin with the FileDescriptorProto of each .proto file; those that are not there are left out."""
+    """Bytes that begin with the FileDescriptorProto of each .proto file; files that the library lacks are left out."""
     needles = {b"\n" + bytes([len(file)]) + file.encode() + b"\x12": file for file in files}
     longest = max(map(len, needles))
-    found: dict[str, bytes] = {}
+    descriptors: dict[str, bytes] = {}
     with library.open("rb") as opened, mmap.mmap(opened.fileno(), 0, access=mmap.ACCESS_READ) as mapped:
         for start in range(0, len(mapped), _CHUNK):
             chunk = mapped[start : start + _CHUNK + longest]
             for needle, file in needles.items():
-                if file not in found and (at := chunk.find(needle)) >= 0:
-                    found[file] = mapped[start + at : start + at + _LARGEST]
-            if len(found) == len(files):
+                if file not in descriptors and (at := chunk.find(needle)) >= 0:
+                    descriptors[file] = mapped[start + at : start + at + _LARGEST]
+            if len(descriptors) == len(files):
                 break
-    return found
+    return descriptors
 
 
 def message(data: bytes, name: str) -> Any:

@@ -1,4 +1,4 @@
-"""Is this a profile for feedback-directed optimisation, as JAX's profiler writes one?"""
+"""Check a profile for feedback-directed optimization, as JAX's profiler writes it."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ _FILE, _NAME = "tsl/profiler/protobuf/profiled_instructions.proto", "ProfiledIns
 
 
 def doubt(profile: bytes) -> str | None:
-    """Why the profile may be damaged; None where it is sound or cannot be judged."""
+    """Why the profile may be damaged; None where it is valid or cannot be checked."""
     if (kind := _kind()) is None:
         return None
     message = _binary(kind, profile) or _text(kind, profile)
     if message is None:
-        return f"it is no {_NAME}, neither binary nor text"
-    return None if message.costs else "it tells the cost of no instruction"
+        return f"it is not a {_NAME}, neither binary nor text"
+    return None if message.costs else "it has no instruction costs"
 
 
 @cache

@@ -103,8 +103,8 @@ def lower(traced: Any, target: Target) -> Any:
     except (ValueError, RuntimeError) as error:
         if any(words in str(error) for words in _NO_GPU):
             raise Unavailable(
-                f"lowering this program needs the device itself, as Pallas does on GPUs, but this machine has no {target}; "
-                "use a TPU or CPU target, or leave the Pallas kernel out"
+                f"lowering this program needs the device itself, as Pallas kernels for GPUs do, but {target} is not in "
+                "this machine; leave the kernel out"
             ) from error
         if _CALLBACK not in str(error):
             raise

@@ -35,7 +35,10 @@ def order(program: jax_private.Placed, target: Target, limits: requests.Limits) 
         )
     except (NotImplementedError, ValueError, AssertionError):
         sizes = "x".join(map(str, program.mesh))
-        return plain, f"jax.make_mesh cannot arrange a {sizes} mesh on {target}; the devices are used in their own order."
+        return (
+            plain,
+            f"jax.make_mesh cannot arrange a {sizes} mesh on {target}; the devices are used in their own order.",
+        )
     return [one.id for one in mesh.flat], None
 
 

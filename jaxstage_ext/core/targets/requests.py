@@ -72,7 +72,9 @@ def _explained(failed: Any, target: Target) -> Exception:
         )
     if "Invalid TPU external name" in text:
         version = packages.find("tpu").version
-        return Unavailable(f"the installed libtpu {version} does not support {target.kind}; %targets lists what it supports")
+        return Unavailable(
+            f"the installed libtpu {version} does not support {target.kind}; %targets lists what it supports"
+        )
     kind = jax.errors.JaxRuntimeError if failed.type in ("JaxRuntimeError", "XlaRuntimeError") else RuntimeError
     if failed.type == "MemoryError":
         kind = MemoryError

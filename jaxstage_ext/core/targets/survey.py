@@ -51,7 +51,7 @@ def text() -> str:
 
 
 def _unknown_to_libtpu(compiler: packages.Compiler) -> dict[str, str]:
-    """The TPU generations that the installed libtpu does not support, with the reason; empty when it cannot be asked."""
+    """The TPU generations that the installed libtpu does not support, and the reason; empty if it gives no answer."""
     from jaxstage_ext.worker import pool  # it needs Unix
 
     names = {kind: parse(example).topology for kind, example in TPUS.items()}

@@ -162,7 +162,7 @@ def _gpu(name: str, sizes: tuple[int, ...]) -> Target:
     count = math.prod(sizes)
     if len(sizes) > 2 or count > MOST_GPUS:
         raise TargetError(
-            f"{name} takes a number of GPUs ({name}:8) or hosts x GPUs per host ({name}:2x8), {MOST_GPUS:,} GPUs at most, "
+            f"{name} takes a number of GPUs ({name}:8) or hosts x GPUs per host ({name}:2x8), at most {MOST_GPUS:,}, "
             f"not {_times(sizes)}"
         )
     hosts, each = sizes if len(sizes) == 2 else (1, count)

@@ -28,7 +28,7 @@ def order(program: jax_private.Placed, target: Target, limits: requests.Limits) 
     plain = list(range(count))
     if target.platform != "tpu" or program.mesh is None or program.is_pmap:
         return plain, None
-    devices = [SimpleNamespace(**one) for one in devices_of(target, limits)][:count]
+    devices = [SimpleNamespace(**device) for device in devices_of(target, limits)][:count]
     try:
         mesh = mesh_utils.create_device_mesh(
             program.mesh, devices, allow_split_physical_axes=devices[0].device_kind in _SPLITS_AXES
@@ -36,7 +36,7 @@ def order(program: jax_private.Placed, target: Target, limits: requests.Limits) 
     except (NotImplementedError, ValueError, AssertionError):
         sizes = "x".join(map(str, program.mesh))
         return plain, f"jax.make_mesh finds no layout of a {sizes} mesh on {target}: devices are taken in their order."
-    return [one.id for one in mesh.flat], None
+    return [device.id for device in mesh.flat], None
 
 
 _known: dict[Target, list[dict[str, Any]]] = {}

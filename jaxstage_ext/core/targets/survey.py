@@ -57,9 +57,9 @@ def _unknown_to_libtpu(compiler: packages.Compiler) -> dict[str, str]:
     names = {kind: parse(example).topology for kind, example in TPUS.items()}
     request = {"method": "topologies", "platform": "tpu", "library": compiler.library, "names": list(names.values())}
     with contextlib.suppress(pool.RequestFailed):
-        found = pool.ask("tpu", request, timeout=30)
+        devices = pool.ask("tpu", request, timeout=30)
         missing = f"libtpu {compiler.version} does not know it"
-        return {kind: missing for kind, name in names.items() if isinstance(found[name], str)}
+        return {kind: missing for kind, name in names.items() if isinstance(devices[name], str)}
     return {}
 
 

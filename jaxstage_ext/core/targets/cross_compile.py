@@ -13,8 +13,8 @@ import jax
 from jaxstage_ext.core.options import autotune
 from jaxstage_ext.core.targets import packages
 from jaxstage_ext.core.targets.prepared import Prepared, prepare
-from jaxstage_ext.core.targets.requests import Limits
 from jaxstage_ext.core.targets.target import Target, TargetError
+from jaxstage_ext.core.targets.worker_requests import Limits
 from jaxstage_ext.report.unavailable import Unavailable
 from jaxstage_ext.store import cache
 

@@ -8,7 +8,7 @@ from typing import Any
 from jax.experimental import mesh_utils
 
 from jaxstage_ext.core import jax_private
-from jaxstage_ext.core.targets import packages, requests
+from jaxstage_ext.core.targets import packages, worker_requests
 from jaxstage_ext.core.targets.target import Target
 from jaxstage_ext.store import cache
 
@@ -16,7 +16,7 @@ _SPLITS_AXES = ("TPU v5 lite", "TPU v5e")
 """Kinds for which `jax.make_mesh` may split a physical axis."""
 
 
-def order(program: jax_private.Placed, target: Target, limits: requests.Limits) -> tuple[list[int], str | None]:
+def order(program: jax_private.Placed, target: Target, limits: worker_requests.Limits) -> tuple[list[int], str | None]:
     """The ids of the target's devices that a program takes, in its order, and what is to be said about that.
 
     A mesh that was built in another order than the kernel's devices keeps it. Any other is laid out as
@@ -42,11 +42,11 @@ def order(program: jax_private.Placed, target: Target, limits: requests.Limits) 
 _known: dict[Target, list[dict[str, Any]]] = {}
 
 
-def devices_of(target: Target, limits: requests.Limits) -> list[dict[str, Any]]:
+def devices_of(target: Target, limits: worker_requests.Limits) -> list[dict[str, Any]]:
     """What a mesh is laid out by: coordinates and the like of each device, by id."""
     if target not in _known:
         key = cache.key("devices", target.topology, target.kind, *packages.identity(target.platform))
         kept = cache.load(key)
-        _known[target] = kept[0]["devices"] if kept else requests.ask(target, {"method": "devices"}, limits)
+        _known[target] = kept[0]["devices"] if kept else worker_requests.ask(target, {"method": "devices"}, limits)
         cache.store(key, {"devices": _known[target]})
     return _known[target]

@@ -21,10 +21,7 @@ def _get_lane(inspections: Inspections, params: Params, progress: jobs.Progress)
     inspection = given.inspection(inspections, params)
     if name == "sharding":
         progress("compiling as far as the partitioner")
-    try:
-        lane: Lane = inspection.lane(name, progress.heard)
-    except ValueError as error:
-        raise BadRequest(str(error)) from None
+    lane: Lane = inspection.lane(name, progress.heard)
     return packed(lane)
 
 
@@ -44,10 +41,7 @@ def _get_warnings(inspections: Inspections, params: Params, progress: jobs.Progr
     inspection = given.inspection(inspections, params)
     if not inspection.exchanges[1]:
         progress("compiling as far as the partitioner, for what caused the collectives")
-    try:
-        lane, found, places = inspection.warnings(progress.heard)
-    except ValueError as error:
-        raise BadRequest(str(error)) from None
+    lane, found, places = inspection.warnings(progress.heard)
     warned: list[dict[str, Any]] = [
         {"kind": one.kind, "text": one.text[:MOST_TEXT], "places": [list(place) for place in where[:MOST_PLACES]]}
         for one, where in zip(found, places, strict=True)

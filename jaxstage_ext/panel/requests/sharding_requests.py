@@ -9,7 +9,7 @@ from jaxstage_ext.analysis.sharding.slices import MANUAL, UNREDUCED
 from jaxstage_ext.analysis.sharding.value_tables import Shardings, Value
 from jaxstage_ext.panel import jobs
 from jaxstage_ext.panel import params as given
-from jaxstage_ext.panel.params import Answer, BadRequest, Inspections, Params
+from jaxstage_ext.panel.params import Answer, Inspections, Params
 from jaxstage_ext.panel.requests import table_form
 
 _VALUES = {
@@ -59,10 +59,7 @@ def _shardings(
 ) -> tuple[Shardings, tuple[Value, ...]]:
     """The shardings that are asked about, and the values to show: with intermediates if `all`."""
     inspection = given.inspection(inspections, params)
-    try:
-        found: Shardings = inspection.shardings
-    except ValueError as error:
-        raise BadRequest(str(error)) from None
+    found: Shardings = inspection.shardings
     if not params.get("all"):
         return found, found.values
     progress("compiling as far as the partitioner")
@@ -111,12 +108,9 @@ def _get_map(inspections: Inspections, params: Params, progress: jobs.Progress) 
 def _get_collectives(inspections: Inspections, params: Params, progress: jobs.Progress) -> Answer:
     """The table; where it is to be `quick`, without what the compiler has to be asked for."""
     inspection, quick = given.inspection(inspections, params), bool(params.get("quick"))
-    try:
-        if not quick:
-            progress("compiling as far as the partitioner")
-        found = inspection.exchanged() if quick else inspection.find_collectives(progress.heard)
-    except ValueError as error:
-        raise BadRequest(str(error)) from None
+    if not quick:
+        progress("compiling as far as the partitioner")
+    found = inspection.exchanged() if quick else inspection.find_collectives(progress.heard)
     left_out = _CAUSES if quick else ()
     result, buffers = table_form.packed(found.table, {k: v for k, v in _COLLECTIVES.items() if k not in left_out})
     lists = {name: found.table[name] for name in ("groups", "meanwhile", "instruction")}
@@ -126,10 +120,7 @@ def _get_collectives(inspections: Inspections, params: Params, progress: jobs.Pr
 
 
 def _get_dtypes(inspections: Inspections, params: Params, progress: jobs.Progress) -> Answer:
-    try:
-        found: Dtypes = given.inspection(inspections, params).dtypes
-    except ValueError as error:
-        raise BadRequest(str(error)) from None
+    found: Dtypes = given.inspection(inspections, params).dtypes
     result, buffers = table_form.packed(found.table, _DTYPES)
     return result | {"headline": found.headline}, [*buffers, table_form.whole(found.table["row"])]
 

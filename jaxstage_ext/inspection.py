@@ -23,6 +23,7 @@ from jaxstage_ext.core.targets.cross_compile import Executable
 from jaxstage_ext.core.targets.requests import USUAL, Limits
 from jaxstage_ext.core.targets.target import LOCAL, Target, parse_all
 from jaxstage_ext.ir import cached_documents, python, stablehlo
+from jaxstage_ext.ir.hlo import document as hlo_document
 from jaxstage_ext.ir.hlo import module as hlo
 from jaxstage_ext.ir.lazy_documents import Documents
 from jaxstage_ext.ir.passes.pipeline import Pipeline
@@ -310,7 +311,7 @@ class Inspection(Looks):
             text = compiled.text or ""
         else:
             text = jax_private.hlo_text(self._hlo_module, spelled_out)
-        return hlo.read(text, self._module_columns, self._table)
+        return hlo_document.read(text, self._module_columns, self._table)
 
     @cached_property
     def _facts(self) -> list[dict[str, str | None]]:

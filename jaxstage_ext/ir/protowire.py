@@ -18,7 +18,8 @@ import numpy.typing as npt
 Longs = npt.NDArray[np.int64]
 Bytes = npt.NDArray[np.uint8]
 
-_PADDING = 32
+PADDING = bytes(32)
+"""Bytes that must follow the messages: reading may run this far past the end."""
 _FIXED = {1: 8, 5: 4}
 
 
@@ -37,7 +38,7 @@ class Field(NamedTuple):
 
 def buffer(data: bytes) -> Bytes:
     """Bytes as an array that `read` and `varints` may run a little past."""
-    return np.frombuffer(data + bytes(_PADDING), np.uint8)
+    return np.frombuffer(data + PADDING, np.uint8)
 
 
 def read(data: Bytes, start: Longs, end: Longs, wanted: Iterable[int]) -> dict[int, Field]:

@@ -1,4 +1,4 @@
-"""Shapes that a function's own annotations give (jaxtyping), without importing jaxtyping."""
+"""Argument shapes from a function's jaxtyping annotations, without importing jaxtyping."""
 
 from __future__ import annotations
 
@@ -25,13 +25,13 @@ _WIDE = {"float32": "float64", "int32": "int64", "uint32": "uint64", "complex64"
 
 
 class NoShape(Exception):
-    """The annotation gives no shape; the message says why, to be read after the parameter's name."""
+    """The annotation gives no shape. The message says why, and follows the parameter's name."""
 
 
 def shape_from(annotation: Any, dims: Dims) -> Any:
     """The `jax.ShapeDtypeStruct` of a jaxtyping annotation such as `Float[Array, "b 128"]`.
 
-    Raises NoShape where it does not settle both shape and type.
+    Raises NoShape where it does not determine both the shape and the dtype.
     """
     annotation = _unwrapped(annotation)
     if annotation is inspect.Parameter.empty:
@@ -42,11 +42,11 @@ def shape_from(annotation: Any, dims: Dims) -> Any:
     try:
         return shape_of(shape, _dtype(annotation))
     except ValueError as error:
-        raise NoShape(f"is annotated with a type that JAX would narrow: {error}") from None
+        raise NoShape(f"is annotated with a dtype that JAX would narrow: {error}") from None
 
 
 def _unwrapped(annotation: Any) -> Any:
-    """Look into `Annotated[X, ...]` and `X | None`."""
+    """The annotation inside `Annotated[X, ...]` and `X | None`."""
     if typing.get_origin(annotation) is typing.Annotated:
         return _unwrapped(typing.get_args(annotation)[0])
     if typing.get_origin(annotation) in (typing.Union, types.UnionType):
@@ -64,19 +64,19 @@ def _spelled(annotation: Any) -> str:
 
 def _size(token: str, dims: Dims) -> int:
     if token == "..." or token.startswith("*"):
-        raise NoShape(f"has an axis {token!r} that stands for any number of axes")
+        raise NoShape(f"has an axis {token!r} that stands for any number of axes; pass --args")
     token = token.lstrip("#?_")
     if not token:
-        raise NoShape("has an axis '_' without a size")
+        raise NoShape("has an axis '_' without a size; pass --args")
     name, given, size = token.partition("=")
     if given and size.isdigit():
         return int(size)
     try:
         return int(_evaluate(ast.parse(name, mode="eval").body, dims))
     except KeyError as missing:
-        raise NoShape(f"has an axis {missing.args[0]!r} without a size; give --dim {missing.args[0]}=8") from None
+        raise NoShape(f"has an axis {missing.args[0]!r} without a size; pass --dim {missing.args[0]}=8") from None
     except (SyntaxError, TypeError, ValueError):
-        raise NoShape(f"has an axis {token!r} that only jaxtyping can work out") from None
+        raise NoShape(f"has an axis {token!r} that only jaxtyping can evaluate; pass --args") from None
 
 
 def _evaluate(node: ast.expr, dims: Dims) -> Any:
@@ -90,7 +90,7 @@ def _evaluate(node: ast.expr, dims: Dims) -> Any:
 
 
 def _dtype(annotation: Any) -> Any:
-    """The one type that is meant; where a class of types is (Float), the one JAX makes by default."""
+    """The annotation's dtype; for a class of dtypes such as Float, the one that JAX makes by default."""
     import jax
 
     names = list(annotation.dtypes) if isinstance(annotation.dtypes, list | tuple) else []
@@ -100,12 +100,12 @@ def _dtype(annotation: Any) -> Any:
         return exact
     chosen = next((name for name in _DEFAULTS if name in names), None)
     if chosen is None:
-        raise NoShape(f"is annotated {_spelled(annotation)}, which leaves the type open")
+        raise NoShape(f"is annotated {_spelled(annotation)}, which leaves the dtype open")
     return dtype_named(_WIDE.get(chosen, chosen) if jax.config.jax_enable_x64 else chosen)
 
 
 def parameters(fn: Callable[..., Any]) -> list[inspect.Parameter] | None:
-    """The parameters of a callable, annotations evaluated; None where Python does not know them."""
+    """The parameters of a callable, with evaluated annotations; None where Python does not know them."""
     for evaluated in (True, False):
         try:
             return list(inspect.signature(fn, eval_str=evaluated).parameters.values())
@@ -123,9 +123,9 @@ def _jax_folder() -> str:
 
 
 def describe_arguments(fn: Any) -> bool:
-    """Whether a callable's annotations are about its own arguments.
+    """Whether a callable's annotations describe its own arguments.
 
-    `jax.vmap(f)` and the like carry the annotations of `f`, which take other shapes.
+    `jax.vmap(f)` and the like carry the annotations of `f`, whose arguments have other shapes.
     """
     while True:
         if isinstance(fn, functools.partial):

@@ -43,7 +43,7 @@ _KNOWN = [
 
 @dataclass(frozen=True)
 class Given:
-    """Arguments as `--args` gives them: by position and by name."""
+    """The arguments of `--args`, by position and by name."""
 
     args: tuple[Any, ...] = ()
     kwargs: Mapping[str, Any] = field(default_factory=dict)
@@ -51,7 +51,7 @@ class Given:
 
 
 class Dims(dict[str, int]):
-    """Sizes of named axes, from `--dim`. Remembers which were used."""
+    """Sizes of named axes, from `--dim`, and which of them were used."""
 
     def __init__(self, sizes: Any = ()) -> None:
         super().__init__(sizes)
@@ -63,17 +63,17 @@ class Dims(dict[str, int]):
 
     def check_used(self) -> None:
         """Raise UsageError for a `--dim` that named no axis."""
-        if spare := [name for name in self if name not in self.used]:
-            raise UsageError(f"--dim {spare[0]}={self.get(spare[0])}: no axis is named {spare[0]!r}")
+        if unused := [name for name in self if name not in self.used]:
+            raise UsageError(f"--dim {unused[0]}={self.get(unused[0])}: no axis is named {unused[0]!r}")
 
 
 def parse(text: str, namespace: Mapping[str, Any], dims: Dims) -> Given:
-    """Read `--args`. Raises UsageError with a caret under the place that is wrong."""
+    """Parse `--args`. Raises UsageError with a caret under the mistake."""
     return _Reader(text, namespace, dims).read()
 
 
 def dtype_named(name: str) -> Any:
-    """The dtype of a name in jaxpr's or numpy's spelling ("f32", "bfloat16", "f8_e4m3fn"); None if there is none.
+    """The dtype of a name as in jaxprs or in numpy ("f32", "bfloat16", "f8_e4m3fn"); None if there is none.
 
     `i4` and `u4` are 4-bit integers, as in jaxprs.
     """
@@ -96,7 +96,7 @@ def shape_of(shape: tuple[int, ...], dtype: Any) -> Any:
     import jax.numpy as jnp
 
     if not jnp.issubdtype(dtype, jax.dtypes.extended) and jax.dtypes.canonicalize_dtype(dtype) != dtype:
-        raise ValueError(f"{dtype} needs 64-bit JAX: jax.config.update('jax_enable_x64', True)")
+        raise ValueError(f"{dtype} needs 64-bit JAX; set jax.config.update('jax_enable_x64', True)")
     return jax.ShapeDtypeStruct(shape, dtype)  # type: ignore[no-untyped-call]
 
 
@@ -119,7 +119,7 @@ class _Reader:
         except SyntaxError as error:
             raise self.unreadable(error) from None
         if not isinstance(call, ast.Call) or not isinstance(call.func, ast.Name) or call.func.id != "_":
-            raise self.error("a closing bracket too many", len(self.head))
+            raise self.error("unmatched closing bracket", len(self.head))
         args: list[Any] = []
         for node in call.args:
             args += self.value(node.value) if isinstance(node, ast.Starred) else [self.value(node)]
@@ -155,7 +155,7 @@ class _Reader:
         return made
 
     def is_scalar(self, node: ast.Call) -> bool:
-        """Whether the call stands for `f32[]`, which is no Python."""
+        """Whether the call stands for `f32[]`, which is not Python."""
         end = (node.end_col_offset or 0) - len(self.head)
         return self.text.encode()[end - 1 : end] == b"]"
 
@@ -180,16 +180,16 @@ class _Reader:
         try:
             size = operator.index(value)
         except TypeError:
-            raise self.error(f"an axis has a whole number of elements, not {value!r}", node.col_offset) from None
+            raise self.error(f"an axis size must be an integer, not {value!r}", node.col_offset) from None
         if size < 0:
-            raise self.error(f"an axis cannot have {size} elements", node.col_offset)
+            raise self.error(f"an axis size must not be negative, got {size}", node.col_offset)
         return size
 
     def evaluate(self, node: ast.expr, dims: Dims | None = None) -> Any:
         for part in ast.walk(node):
             if isinstance(part, ast.Name) and part.id not in self.namespace and part.id not in (dims or {}):
                 if dims is not None:
-                    raise self.error(f"axis {part.id!r} has no size; give --dim {part.id}=8", part.col_offset)
+                    raise self.error(f"axis {part.id!r} has no size; pass --dim {part.id}=8", part.col_offset)
                 if not _is_builtin(part.id) and not _is_bound(part, node):
                     raise self.error(f"name {part.id!r} is not defined", part.col_offset)
         code = compile(ast.Expression(node), "<--args>", "eval")
@@ -222,7 +222,7 @@ def _is_builtin(name: str) -> bool:
 
 
 def _is_bound(name: ast.Name, within: ast.expr) -> bool:
-    """Whether a lambda or comprehension of the expression itself binds the name."""
+    """Whether a lambda or a comprehension inside the expression binds the name."""
     bound = {n.id for n in ast.walk(within) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)}
     return name.id in bound | {a.arg for a in ast.walk(within) if isinstance(a, ast.arg)}
 

@@ -1,4 +1,4 @@
-"""From what a cell and its magic's line say to Calls."""
+"""Which function a cell and its magic's line name, and with which arguments."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ _LONGEST_NAME = 60
 
 
 class NoArguments(Exception):
-    """No source says with which arguments to stage a function."""
+    """Neither a call, --args, annotations nor defaults give a function's arguments."""
 
 
 def parts(call: ast.Call) -> ast.expr:
-    """An expression for (function, arguments, one mapping a keyword) of a call: it evaluates all but the call."""
+    """An expression for (function, arguments, a mapping per keyword) of a call, which evaluates all but the call."""
     keywords = [ast.Dict([ast.Constant(k.arg) if k.arg else None], [k.value]) for k in call.keywords]
     tuples = [ast.Tuple(list(call.args), ast.Load()), ast.Tuple(list(keywords), ast.Load())]
     whole = ast.Tuple([call.func, *tuples], ast.Load())
@@ -32,7 +32,7 @@ def parts(call: ast.Call) -> ast.expr:
 
 
 def merged(name: str, mappings: tuple[Mapping[str, Any], ...]) -> dict[str, Any]:
-    """Keyword arguments of a call. Raises UsageError for one that is given twice."""
+    """The keyword arguments of a call. Raises UsageError for one that is given twice."""
     kwargs: dict[str, Any] = {}
     for mapping in mappings:
         if twice := kwargs.keys() & mapping.keys():
@@ -42,33 +42,33 @@ def merged(name: str, mappings: tuple[Mapping[str, Any], ...]) -> dict[str, Any]
 
 
 def title(node: ast.expr) -> str:
-    """The function's expression as it heads the panel."""
+    """The function's expression, as the title of the panel."""
     text = " ".join(ast.unparse(node).split())
     text = f"({text})" if isinstance(node, ast.Lambda) else text
     return text if len(text) <= _LONGEST_NAME else text[: _LONGEST_NAME - 1] + "…"
 
 
 def lookup(name: str, namespace: Mapping[str, Any]) -> Any:
-    """What a name means at the prompt; None if nothing."""
+    """The value of a name at the prompt; None if it has none."""
     return namespace.get(name, getattr(builtins, name, None))
 
 
 def why_not(fn: Any) -> str | None:
-    """Why a value cannot be staged, in words that follow its name; None if it can."""
+    """Why a value cannot be staged, to follow its name; None if it can."""
     if not callable(fn):
         return f"is {_a(type(fn).__name__)}, not a function"
     if isinstance(fn, type):
         return "is a class; stage a function or a method"
     if inspect.iscoroutinefunction(fn) or inspect.isasyncgenfunction(fn):
-        return "is a coroutine function, and JAX traces ordinary ones"
+        return "is a coroutine function, and JAX traces only ordinary functions"
     if getattr(fn, "__module__", None) == "IPython.core.display_functions":
-        return "is no JAX function"
+        return "is not a JAX function"
     if (
         isinstance(fn, types.BuiltinFunctionType)
         and fn.__module__ == builtins.__name__
         and fn not in _TRACEABLE_BUILTINS
     ):
-        return "is a Python builtin and no JAX function"
+        return "is a Python builtin, not a JAX function"
     return None
 
 
@@ -77,7 +77,7 @@ def _a(noun: str) -> str:
 
 
 def is_function(value: Any) -> bool:
-    """Whether a value that a cell defined is meant as a function to stage."""
+    """Whether a value that a cell defines is a function to stage."""
     return callable(value) and not isinstance(value, type) and (
         isinstance(value, types.FunctionType) or hasattr(value, "lower") or hasattr(value, "__wrapped__")
         or type(value).__name__ == "partial"
@@ -85,20 +85,20 @@ def is_function(value: Any) -> bool:
 
 
 def roots(functions: Mapping[str, set[str]]) -> list[str]:
-    """The functions of a cell that no other one of it uses; all of them when they use each other."""
+    """The functions of a cell that no other function of it uses; all of them when they use each other."""
     used = {name for own, names in functions.items() for name in names if name != own}
     return [name for name in functions if name not in used] or list(functions)
 
 
 def arguments(fn: Any, name: str, given: Given | None, dims: Dims) -> tuple[tuple[Any, ...], dict[str, Any]]:
-    """The arguments to stage a function with: those given, then annotations; defaults stay the function's own.
+    """The arguments to stage a function with: those of `given`, then those of annotations. Defaults stay as they are.
 
-    Raises UsageError when `given` does not fit, NoArguments when a parameter is left without.
+    Raises UsageError when `given` does not fit, NoArguments when a parameter is left without a value.
     """
     known = parameters(fn)
     if known is None:
         if given is None:
-            raise NoArguments(f"{name}: Python does not know its parameters")
+            raise NoArguments(f"{name}: its signature is unknown to Python")
         return given.args, dict(given.kwargs)
     bound = _bind(known, name, given or Given())
     trusted = describe_arguments(fn)
@@ -111,7 +111,7 @@ def arguments(fn: Any, name: str, given: Given | None, dims: Dims) -> tuple[tupl
 def _annotated(parameter: inspect.Parameter, name: str, trusted: bool, dims: Dims) -> Any:
     if not trusted:
         raise NoArguments(
-            f"{name}: parameter {parameter.name} has no shape, as annotations are those of the inner function"
+            f"{name}: parameter {parameter.name} has no shape, because its annotation is that of the inner function"
         )
     try:
         return shape_from(parameter.annotation, dims)
@@ -125,7 +125,7 @@ def _must_be_given(parameter: inspect.Parameter) -> bool:
 
 
 def _bind(known: list[inspect.Parameter], name: str, given: Given) -> dict[str, Any]:
-    """Named values go to their parameters, the others in order to those that are left."""
+    """Named values go to their parameters, the others to the remaining parameters in order."""
     names = {p.name for p in known if p.kind not in (p.VAR_POSITIONAL, p.VAR_KEYWORD, p.POSITIONAL_ONLY)}
     rest = next((p.name for p in known if p.kind is p.VAR_KEYWORD), None)
     bound: dict[str, Any] = {key: value for key, value in given.kwargs.items() if key in names}
@@ -150,12 +150,12 @@ def _bind(known: list[inspect.Parameter], name: str, given: Given) -> dict[str, 
 def _no_such(name: str, wrong: str, names: list[str]) -> str:
     near = difflib.get_close_matches(wrong, names, n=1)
     return f"--args: {name} has no parameter {wrong!r}; " + (
-        f"did you mean {near[0]}?" if near else f"it has {', '.join(names)}"
+        f"did you mean {near[0]}?" if near else f"its parameters are {', '.join(names)}"
     )
 
 
 def _ordered(known: list[inspect.Parameter], bound: dict[str, Any]) -> tuple[tuple[Any, ...], dict[str, Any]]:
-    """By position as far as parameters follow without a gap, then by name."""
+    """Values by position as long as no parameter is skipped, then by name."""
     args: list[Any] = []
     kwargs: dict[str, Any] = {}
     by_name = False

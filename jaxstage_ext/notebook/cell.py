@@ -1,4 +1,4 @@
-"""Run a cell's statements as IPython does, all but the calls that are to be staged."""
+"""Run a cell's statements as IPython does, except for the calls to stage."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ class Cell:
 
     Attributes:
       file: the name its code is compiled under.
-      calls: the calls of its last line, not run.
+      calls: the calls of its last line, which were not run.
       functions: names it defines or assigns at top level -> the names their code mentions.
-      quiet: it ends with a semicolon.
+      quiet: whether it ends with a semicolon.
     """
 
     file: str
@@ -32,9 +32,9 @@ class Cell:
 
 
 async def run_cell(ip: Any, source: str, number: int, raw: str, cut: bool) -> Cell:
-    """Run the source; with `cut` the calls of its last line are left out and returned.
+    """Run the source; with `cut`, the calls of its last line are returned instead of run.
 
-    Raises what the cell raises, made to look as in a plain cell; nothing has been shown then.
+    Raises what the cell raises, with the traceback of an ordinary cell. Nothing has been displayed then.
     """
     transformed, file, tree = _parsed(ip, source, number, raw)
     calls = last_calls(tree.body) if cut else []
@@ -46,7 +46,7 @@ async def run_cell(ip: Any, source: str, number: int, raw: str, cut: bool) -> Ce
 
 
 def _parsed(ip: Any, source: str, number: int, raw: str) -> tuple[str, str, ast.Module]:
-    """The source as Python, the name it is compiled under, and its syntax tree."""
+    """The source as Python, its file name, and its syntax tree."""
     failure: BaseException | None = None
     try:
         transformed = ip.transform_cell(source)
@@ -58,7 +58,7 @@ def _parsed(ip: Any, source: str, number: int, raw: str) -> tuple[str, str, ast.
 
 
 def last_calls(body: list[ast.stmt]) -> list[ast.Expr]:
-    """The statements of the last line that are calls, when the line holds nothing else behind them."""
+    """The statements of the last line that are calls, unless something else follows them on the line."""
     calls: list[ast.Expr] = []
     for node in reversed(body):
         if not (isinstance(node, ast.Expr) and isinstance(node.value, ast.Call)) or _is_magic(node.value):
@@ -74,14 +74,14 @@ def _ends_with_semicolon(source: str) -> bool:
 
 
 def _is_magic(call: ast.Call) -> bool:
-    """`!ls`, `%time x` and `x?` have become calls on `get_ipython()`."""
+    """Whether IPython made the call from `!ls`, `%time x` or `x?`: a call on `get_ipython()`."""
     return ast.unparse(call.func).startswith("get_ipython().")
 
 
 def modes(
     body: list[ast.stmt], interactivity: str, *, cut: bool = False, quiet: bool = False
 ) -> Iterator[tuple[ast.stmt, str]]:
-    """Each statement with "single" where IPython displays its value, else "exec"."""
+    """Each statement, with "single" where IPython displays its value, otherwise "exec"."""
     if interactivity == "last_expr_or_assign" and body and not cut and not quiet:
         body = body + _assigned(body[-1])
         interactivity = "last_expr"
@@ -105,14 +105,14 @@ def _assigned(node: ast.stmt) -> list[ast.stmt]:
 
 
 def functions(body: list[ast.stmt]) -> dict[str, set[str]]:
-    """Top-level names that may be functions -> names that their definitions mention."""
-    found: dict[str, set[str]] = {}
+    """Top-level names that may be functions -> the names in their definitions."""
+    mentioned: dict[str, set[str]] = {}
     for node in body:
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
-            found[node.name] = _names(node)
+            mentioned[node.name] = _names(node)
         elif isinstance(node, ast.Assign) and isinstance(node.value, ast.Lambda | ast.Call | ast.Name | ast.Attribute):
-            found |= {target.id: _names(node.value) for target in node.targets if isinstance(target, ast.Name)}
-    return found
+            mentioned |= {target.id: _names(node.value) for target in node.targets if isinstance(target, ast.Name)}
+    return mentioned
 
 
 def _names(node: ast.AST) -> set[str]:

@@ -1,4 +1,4 @@
-"""One use of a magic: what it names, with which arguments, and what becomes of it."""
+"""One use of a magic: which calls it stages, and what it returns."""
 
 from __future__ import annotations
 
@@ -17,71 +17,71 @@ from jaxstage_ext.notebook import command_line, compile_options, mesh_arguments,
 from jaxstage_ext.notebook.arguments import Dims, Given
 from jaxstage_ext.notebook.arguments import parse as parse_arguments
 from jaxstage_ext.notebook.cell import Cell, execute, run_cell
-from jaxstage_ext.notebook.runs import Runs
+from jaxstage_ext.notebook.running_cell import RunningCell
 
 _WAYS = (
-    "give the arguments by a call on the magic's line (%%{kind} {name}(...)), a call as the cell's last line, "
+    "pass the arguments by a call on the magic's line (%%{kind} {name}(...)), a call as the cell's last line, "
     '--args "f32[8,128]", or annotations such as x: Float[Array, "8 128"]'
 )
 _OTHERWISE = "end the cell with the call to {kind}, or put that call on the magic's line"
 
 
 class Request:
-    """A magic's line, read. Raises UsageError for one that cannot be read."""
+    """A magic's line and the calls that it stages. Raises UsageError for a line that cannot be parsed."""
 
-    def __init__(self, ip: Any, runs: Runs, kind: str, asked: command_line.Command) -> None:
-        self.ip, self.runs, self.kind = ip, runs, kind
+    def __init__(self, ip: Any, running_cell: RunningCell, kind: str, asked: command_line.Command) -> None:
+        self.ip, self.running_cell, self.kind = ip, running_cell, kind
         self.options, self.jit = asked.options, asked.jit
         self.on_line = command_line.expressions(asked.code)
         self.dims = Dims(self.options.dim or ())
         self.compiler_options = compile_options.read(self.options)
         self._given: Given | None = None
-        self._aim: staging.Aim | None = None
+        self._plan: staging.CompilePlan | None = None
         self._space: dict[str, Any] = ip.user_ns
         if self.options.run and not stage_list.makes_executable(kind):
-            raise UsageError(f"--run needs an executable, and %{kind} makes none; use %compile --run")
+            raise UsageError(f"--run needs an executable, and %{kind} does not make one; use %compile --run")
 
     async def run_cell(self, line: str, cell: str) -> Any:
-        """Run the cell, then stage what it asks for. Returns the value of `--run`."""
+        """Run the cell, then stage its calls. Returns the value of `--run`."""
         if cell.lstrip().startswith("%%"):
             inner = cell.split()[0]
-            raise UsageError(
-                f"put {inner} above %%{self.kind}: a cell magic must be the first line of what it works on"
-            )
-        source, typed, number = self.runs.source(self.kind, line, cell)
-        self._check_aim()
+            raise UsageError(f"put {inner} above %%{self.kind}: a cell magic must be the first line of its cell")
+        source, typed, number = self.running_cell.source(self.kind, line, cell)
+        self._check_plan()
         column = len(f"# %%{self.kind} ")
         on_line = [command_line.moved(node, number - 1, column) for node in self.on_line]
-        died: BaseException | None = None
+        cell_error: BaseException | None = None
         try:
-            ran = await run_cell(self.ip, source, self.runs.number, typed, cut=not on_line)
+            ran = await run_cell(self.ip, source, self.running_cell.number, typed, cut=not on_line)
         except Exception as error:
-            died = error
-        if died is not None:
-            await self._tell(died, on_line)
-            raise died
+            cell_error = error
+        if cell_error is not None:
+            await self._show_memory_of(cell_error, on_line)
+            raise cell_error
         nodes = on_line or await self._last_calls(ran)
         calls = [await self._stated(node, ran.file, self.ip.user_ns) for node in nodes] or self._defined(ran)
         value = self._stage(calls)[1]
         return None if ran.quiet else value
 
-    async def _tell(self, died: BaseException, on_line: list[ast.expr]) -> None:
-        """Where a statement of the cell died of memory, show what the calls on the magic's line take."""
-        assert self._aim is not None
-        if not stage_list.makes_executable(self.kind) or not on_line or not staging.ran_out(died, self._aim):
+    async def _show_memory_of(self, cell_error: BaseException, on_line: list[ast.expr]) -> None:
+        """Where a statement of the cell ran out of memory, show what the calls on the magic's line need."""
+        assert self._plan is not None
+        if not stage_list.makes_executable(self.kind) or not on_line or not staging.ran_out(cell_error, self._plan):
             return
-        with contextlib.suppress(Exception):  # what the cell was to define may be missing
+        with contextlib.suppress(Exception):  # the cell may not have defined the functions
             calls = [await self._stated(node, "<magic>", self.ip.user_ns) for node in on_line]
-            self._bind(staging.tell(self.ip, calls, self.kind, died, self.options.quiet, self._aim))
+            self._bind(
+                staging.compile_after_failure(self.ip, calls, self.kind, cell_error, self.options.quiet, self._plan)
+            )
 
-    def _check_aim(self) -> None:
-        """Before the cell runs: JAX is there, and so is what the targets need."""
+    def _check_plan(self) -> None:
+        """Before the cell runs, check that JAX and the packages of the targets are installed."""
         staging.check_jax()
-        self._aim = staging.aim(self.kind, self.options)
-        mesh_arguments.check(self.options, self._aim.targets, stage_list.makes_executable(self.kind))
+        self._plan = staging.compile_plan(self.kind, self.options)
+        mesh_arguments.check(self.options, self._plan.targets, stage_list.makes_executable(self.kind))
 
     async def _last_calls(self, ran: Cell) -> list[ast.expr]:
-        """The calls of the last line. Beside --args a `print(...)` there is an ordinary statement, and is run."""
+        """The calls of the last line. With --args, a `print(...)` among them is an ordinary statement, and is run."""
         if self.options.args is None:
             return ran.calls
         left = []
@@ -96,10 +96,13 @@ class Request:
         return left
 
     async def run_line(self, line: str, local_ns: dict[str, Any] | None, frame: FrameType | None) -> Any:
-        """Stage the calls of a line magic. Returns the Inspection where that is used, else the value of `--run`."""
+        """Stage the calls of a line magic.
+
+        Returns the Inspection where the line is assigned, otherwise the value of `--run`.
+        """
         if not self.on_line:
-            raise UsageError(f"say what to {self.kind}, for example %{self.kind} loss(w, x)")
-        self._check_aim()
+            raise UsageError(f"name a call to {self.kind}, for example %{self.kind} loss(w, x)")
+        self._check_plan()
         file, number, text = _place(frame)
         column = max(text.find(line.strip()), 0)
         own = local_ns is None or local_ns is self.ip.user_ns
@@ -111,7 +114,7 @@ class Request:
         return inspections[0] if len(inspections) == 1 else inspections
 
     async def _stated(self, node: ast.expr, file: str, space: dict[str, Any]) -> Call:
-        """The Call of an expression: a call, or a function whose arguments are known otherwise."""
+        """The Call of an expression, which is a call or a function whose arguments are given otherwise."""
         if not isinstance(node, ast.Call):
             fn, name = await execute(self.ip, node, file, "eval", space), calling.title(node)
             self._check(fn, name)
@@ -121,13 +124,13 @@ class Request:
                 raise UsageError(f"{reason}; {_WAYS.format(kind=self.kind, name=name)}") from None
         name = calling.title(node.func)
         if self.options.args is not None:
-            raise UsageError(f"--args and {name}(...) both say with which arguments to stage; drop one of them")
+            raise UsageError(f"--args and {name}(...) both give arguments; drop one of them")
         fn, args, mappings = await execute(self.ip, calling.parts(node), file, "eval", space)
         self._check(fn, name)
         return self._call(fn, args, calling.merged(name, mappings), name)
 
     def _defined(self, ran: Cell) -> list[Call]:
-        """Calls of the functions that the cell defines."""
+        """The calls of the functions that the cell defines."""
         space = self.ip.user_ns
         functions = {name: used for name, used in ran.functions.items() if calling.is_function(space.get(name))}
         if not functions:
@@ -140,10 +143,10 @@ class Request:
             except calling.NoArguments as reason:
                 unknown += [str(reason)] if name in calling.roots(functions) else []
         if unknown:
-            told = f"{'; '.join(unknown)}; {_WAYS.format(kind=self.kind, name=unknown[0].split(':')[0])}"
+            message = f"{'; '.join(unknown)}; {_WAYS.format(kind=self.kind, name=unknown[0].split(':')[0])}"
             if not calls:
-                raise UsageError(told)
-            print(told)
+                raise UsageError(message)
+            print(message)
         return calls
 
     def _known(self, fn: Any, name: str, space: dict[str, Any]) -> Call:
@@ -159,21 +162,21 @@ class Request:
             raise UsageError(f"{name} {why}, so it cannot be staged; {_OTHERWISE.format(kind=self.kind)}")
 
     def _call(self, fn: Any, args: tuple[Any, ...], kwargs: dict[str, Any], name: str) -> Call:
-        assert self._aim is not None
+        assert self._plan is not None
         layout = mesh_arguments.read(
-            self.options, self._space, self._aim.targets, stage_list.makes_executable(self.kind)
+            self.options, self._space, self._plan.targets, stage_list.makes_executable(self.kind)
         )
         return mesh_arguments.checked(
-            Call(fn, args, kwargs, name, self.jit, self.runs.label, self.compiler_options, layout)
+            Call(fn, args, kwargs, name, self.jit, self.running_cell.label, self.compiler_options, layout)
         )
 
     def _stage(self, calls: list[Call]) -> tuple[tuple[Any, ...], Any]:
-        """Inspections and the value of `--run`. Binds `-o`, then raises what stopped a stage."""
+        """The Inspections and the value of `--run`. Binds `-o`, then raises the error that stopped a stage."""
         self.dims.check_used()
         if self.options.run:
             staging.check_values(calls)
-        assert self._aim is not None
-        inspections, failure = staging.stage(self.ip, calls, self.kind, self.options.quiet, self._aim)
+        assert self._plan is not None
+        inspections, failure = staging.stage(self.ip, calls, self.kind, self.options.quiet, self._plan)
         self._bind(inspections)
         if failure is not None:
             raise failure
@@ -186,7 +189,7 @@ class Request:
 
 
 def _place(frame: FrameType | None) -> tuple[str, int, str]:
-    """(file, line, its text) of the code that holds a line magic."""
+    """(file, line number, text of the line) of the code that holds a line magic."""
     if frame is None:
         return "<magic>", 1, ""
     file, number = frame.f_code.co_filename, frame.f_lineno

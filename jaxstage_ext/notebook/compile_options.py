@@ -1,4 +1,4 @@
-"""Compile options on a magic's line, and the table of XLA's flags."""
+"""Compile options on a magic's line, and the table of XLA flags."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from jaxstage_ext.notebook import staging
 
 _WIDEST_DEFAULT = 40
 _BUILD = (
-    ("num_replicas", "1", "Replicas that the program must have; JAX makes one."),
-    ("num_partitions", "8", "Partitions that the program must have; JAX makes as many as its mesh has devices."),
-    ("device_assignment", "0,2,1,3", "Ids of the target's devices that the program runs on, in the order of its mesh."),
+    ("num_replicas", "1", "Number of replicas. JAX always compiles for one, so anything else is an error."),
+    ("num_partitions", "8", "Number of partitions, which must be the number of devices of the program's mesh."),
+    ("device_assignment", "0,2,1,3", "Ids of the target's devices to run on, in the order of the program's mesh."),
 )
 _FILES = {
     "autotune_results": "xla_gpu_load_autotune_results_from",
@@ -24,21 +24,29 @@ _FILES = {
 
 
 def add_to(parser: MagicArgumentParser) -> None:
-    """The options of `%compile` that reach XLA."""
+    """Add the options that reach XLA to a magic's parser."""
     add = parser.add_argument
     add(
         "--xla",
         action="append",
         metavar="name=value",
-        help="Set an XLA flag for this compilation, with or without xla_ in front; may be repeated. "
+        help="XLA flag for this compilation, with or without the xla_ prefix; may be repeated. "
         "Tab completes names and values; %%xla_flags lists them.",
     )
-    add("-O", "--optimization-level", type=_level, metavar="0..3", help="Of XLA's backend: 0 is none, 3 all.")
+    add(
+        "-O",
+        "--optimization-level",
+        type=_level,
+        metavar="0..3",
+        help="Optimization level of XLA's backend, from 0 (none) to 3 (all).",
+    )
     for name, example, what in _BUILD:
         add(f"--{name.replace('_', '-')}", metavar=example, help=what)
-    add("--fdo-profile", metavar="FILE", help="Profile for feedback-directed optimisation, as JAX records one.")
-    add("--autotune-results", metavar="FILE", help="Choose kernels by what was measured on a real GPU.")
-    add("--save-autotune-results", metavar="FILE", help="Record what XLA measures, where there is a GPU.")
+    add(
+        "--fdo-profile", metavar="FILE", help="Profile for feedback-directed optimization, as JAX's profiler writes it."
+    )
+    add("--autotune-results", metavar="FILE", help="Choose kernels by the autotune results of a real GPU.")
+    add("--save-autotune-results", metavar="FILE", help="Save the autotune results that XLA measures; needs a GPU.")
 
 
 def _level(text: str) -> int:
@@ -48,7 +56,7 @@ def _level(text: str) -> int:
 
 
 def read(options: argparse.Namespace) -> dict[str, Any]:
-    """What was given, checked, as jaxlib takes it. Raises UsageError."""
+    """The compile options of a line, checked, as jaxlib takes them. Raises UsageError."""
     xla, level, profile = (getattr(options, name, None) for name in ("xla", "optimization_level", "fdo_profile"))
     named = {name: name for name, *_ in _BUILD} | _FILES
     more = {name: value for option, name in named.items() if (value := getattr(options, option, None)) is not None}
@@ -64,7 +72,7 @@ def read(options: argparse.Namespace) -> dict[str, Any]:
 
 
 def flag_names(start: str) -> list[str]:
-    """Names of flags that begin so, as typed with or without xla_; of one that is spelled out, with its values."""
+    """The names of flags that begin with `start`, with the xla_ prefix only if it was typed."""
     from jaxstage_ext.core.options.xla_flags import installed
 
     known = installed().by_name
@@ -73,7 +81,7 @@ def flag_names(start: str) -> list[str]:
 
 
 def flag_values(name: str, start: str) -> list[str]:
-    """Values of a flag that begin so, where its type has few."""
+    """The values of a bool or enum flag that begin with `start`."""
     from jaxstage_ext.core.options.xla_flags import installed
 
     known = installed().by_name
@@ -83,26 +91,26 @@ def flag_values(name: str, start: str) -> list[str]:
 
 
 def table(text: str) -> str:
-    """The flags whose names hold all words of the text: name, type and what holds where nothing is set."""
+    """The flags whose names contain all words of the text, with their types and defaults."""
     staging.check_jax()
     from jaxstage_ext.core.options.xla_flags import installed
 
     flags = installed()
     if flags.problem:
-        raise UsageError(f"{flags.problem}; %compile --xla leaves names to XLA")
-    found = flags.matching(text)
-    if not found:
+        raise UsageError(f"{flags.problem}; %compile --xla passes names to XLA unchecked")
+    matching = flags.matching(text)
+    if not matching:
         raise UsageError(f"none of XLA's {len(flags.by_name)} flags has {text!r} in its name")
     rows = [("flag", "type", "default")]
-    rows += [(f.name, f.type + (" list" if f.many else ""), _default(f.default)) for f in found]
+    rows += [(f.name, f.type + (" list" if f.many else ""), _default(f.default)) for f in matching]
     wide = [max(len(row[i]) for row in rows) for i in range(2)]
     lines = [f"{name:{wide[0]}}  {kind:{wide[1]}}  {default}".rstrip() for name, kind, default in rows]
-    if len(found) == 1 and found[0].values:
-        lines += textwrap.wrap(f"values: {', '.join(found[0].values)}", 100, subsequent_indent="  ")
+    if len(matching) == 1 and matching[0].values:
+        lines += textwrap.wrap(f"values: {', '.join(matching[0].values)}", 100, subsequent_indent="  ")
     return "\n".join(lines)
 
 
 def _default(text: str | None) -> str:
     if text is None:
-        return "not known"
+        return "unknown"
     return f"{text[: _WIDEST_DEFAULT - 1]}…" if len(text) > _WIDEST_DEFAULT else text or "(empty)"

@@ -1,4 +1,4 @@
-"""Options of the magics on Tab, and the flags of XLA after `--xla`."""
+"""Tab completion of the magics' options, and of XLA flags after `--xla`."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _XLA = re.compile(r".*\s--xla(?:\s+|=)\s*(?P<name>[\w-]*)(?P<value>=\w*)?$", re.
 
 
 def completer(options: Mapping[str, Sequence[str]]) -> Any:
-    """An IPython matcher: the options of the magic whose line is being typed, and then nothing else."""
+    """An IPython matcher for the line of a magic: its options and XLA flags, without any other completions."""
     magic = re.compile(rf"(?:.*=)?\s*%%?({'|'.join(options)})\s")
     browser = re.compile(r"\s*%xla_flags\s+(?:.*\s)?(?P<name>\S*)$")
 
@@ -22,7 +22,7 @@ def completer(options: Mapping[str, Sequence[str]]) -> Any:
     def complete(context: CompletionContext) -> Any:
         text = context.text_until_cursor
         if listed := browser.match(text):
-            return _found(compile_options.flag_names(listed["name"]), listed["name"])
+            return _completions(compile_options.flag_names(listed["name"]), listed["name"])
         if (line := magic.match(text)) is None:
             return {"completions": []}
         if "--xla" in options[line[1]] and (flag := _XLA.match(text)):
@@ -30,8 +30,8 @@ def completer(options: Mapping[str, Sequence[str]]) -> Any:
         if not context.token.startswith("-"):
             return {"completions": []}
         used = set(text.split()[1:-1]) - {"--xla"}
-        found = [o for o in options[line[1]] if o.startswith(context.token) and o not in used]
-        return _found(found, context.token)
+        matching = [o for o in options[line[1]] if o.startswith(context.token) and o not in used]
+        return _completions(matching, context.token)
 
     return complete
 
@@ -39,12 +39,12 @@ def completer(options: Mapping[str, Sequence[str]]) -> Any:
 def _flag(typed: str, value: str | None) -> Any:
     name = typed.lstrip("-")
     if value is not None:
-        return _found(compile_options.flag_values(name, value[1:]), value[1:])
+        return _completions(compile_options.flag_values(name, value[1:]), value[1:])
     dashes = typed[: len(typed) - len(name)]
-    return _found([f"{dashes}{flag}=" for flag in compile_options.flag_names(name)], typed)
+    return _completions([f"{dashes}{flag}=" for flag in compile_options.flag_names(name)], typed)
 
 
-def _found(texts: Sequence[str], fragment: str) -> Any:
+def _completions(texts: Sequence[str], fragment: str) -> Any:
     return {
         "completions": [SimpleCompletion(text=text, type="param") for text in texts],
         "matched_fragment": fragment,

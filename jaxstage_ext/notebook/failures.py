@@ -1,4 +1,4 @@
-"""Exceptions that leave a magic look as they would in a plain cell, and are shown once."""
+"""Tracebacks of exceptions that leave a magic: as in an ordinary cell, and shown once."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def as_in_a_plain_cell(ip: Any, error: BaseException, tb: TracebackType | None) 
 
 
 def in_one_line(error: BaseException, where: str) -> BaseException:
-    """The same exception, shown as one line: the panel has told the rest."""
+    """The same exception, shown as one line, since the panel shows the rest."""
     message = (str(error).strip().splitlines() or [""])[0]
     text = f"{type(error).__name__}: {message}" if message else type(error).__name__
     if isinstance(error, SyntaxError) or _holds_group(error):
@@ -30,7 +30,7 @@ def in_one_line(error: BaseException, where: str) -> BaseException:
 
 
 def _rendered(error: BaseException, lines: Any) -> BaseException:
-    """Give the exception IPython's hook for one showing; raised again elsewhere it is an ordinary one."""
+    """Give the exception IPython's rendering hook for one traceback; raised again, it is an ordinary exception."""
 
     def once() -> list[str]:
         with contextlib.suppress(AttributeError):
@@ -43,7 +43,7 @@ def _rendered(error: BaseException, lines: Any) -> BaseException:
 
 
 def _stand_in(error: BaseException, lines: Any) -> BaseException:
-    """IPython renders syntax errors and groups without asking the hook, so something of the same name is raised."""
+    """An exception of the same name, for syntax errors and groups, for which IPython does not call the hook."""
     double = type(type(error).__name__, (Exception,), {"__module__": type(error).__module__})(str(error))
     double.original = error
     return _rendered(double, lines)

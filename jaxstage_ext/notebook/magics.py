@@ -16,7 +16,7 @@ from jaxstage_ext.core import stage_list
 from jaxstage_ext.notebook import command_line, compile_options, sharding_magic, staging
 from jaxstage_ext.notebook.cell_request import Request
 from jaxstage_ext.notebook.completion import completer
-from jaxstage_ext.notebook.runs import Runs
+from jaxstage_ext.notebook.running_cell import RunningCell
 from jaxstage_ext.notebook.settings import JAXStage
 from jaxstage_ext.notebook.toplevel_await import await_cells, awaits, drive
 
@@ -29,7 +29,7 @@ class StageMagics(Magics):
 
     def __init__(self, shell: Any) -> None:
         super().__init__(shell)
-        self.runs = Runs(shell)
+        self.running_cell = RunningCell(shell)
         self.parsers = {definition.name: command_line.parser(definition) for definition in stage_list.STAGES}
         self.await_cells = await_cells(shell, self.parsers, self._python_of)
         self.complete = completer({name: _flags(parser) for name, parser in self.parsers.items()})
@@ -87,7 +87,7 @@ class StageMagics(Magics):
         return self._request(stage, line).run_cell(line, cell)
 
     def _request(self, stage: str, line: str) -> Request:
-        return Request(self.shell, self.runs, stage, command_line.parse(line, self.parsers[stage]))
+        return Request(self.shell, self.running_cell, stage, command_line.parse(line, self.parsers[stage]))
 
     def _python_of(self, stage: str, line: str) -> str:
         """A magic's line without its options."""
@@ -116,8 +116,8 @@ def load(ip: Any) -> None:
     magics = StageMagics(ip)
     ip.register_magics(magics)
     magics.register()
-    ip.events.register("pre_run_cell", magics.runs.before)
-    ip.events.register("post_run_cell", magics.runs.after)
+    ip.events.register("pre_run_cell", magics.running_cell.before)
+    ip.events.register("post_run_cell", magics.running_cell.after)
     ip.input_transformers_cleanup.append(magics.await_cells)
     ip.Completer.custom_matchers.append(magics.complete)
     settings = JAXStage.instance(parent=ip)
@@ -129,8 +129,8 @@ def unload(ip: Any) -> None:
     magics = ip.magics_manager.registry.pop("StageMagics", None)
     if magics is None:
         return
-    ip.events.unregister("pre_run_cell", magics.runs.before)
-    ip.events.unregister("post_run_cell", magics.runs.after)
+    ip.events.unregister("pre_run_cell", magics.running_cell.before)
+    ip.events.unregister("post_run_cell", magics.running_cell.after)
     ip.input_transformers_cleanup.remove(magics.await_cells)
     ip.Completer.custom_matchers.remove(magics.complete)
     for name in magics.parsers:

@@ -1,4 +1,4 @@
-"""`--mesh`, `--in-spec` and `--out-spec` on a magic's line, read in the user's namespace."""
+"""`--mesh`, `--in-spec` and `--out-spec` on a magic's line, evaluated in the user's namespace."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _NAMES = ("--mesh", "--in-spec", "--out-spec")
 
 
 def check(options: argparse.Namespace, targets: Sequence[Target], compiled: bool) -> None:
-    """Raise UsageError for what can be told before the cell has run."""
+    """Raise UsageError for mistakes that are known before the cell runs."""
     given = options.mesh is None or not _is_expression(options.mesh)
     if given and (options.mesh or options.in_spec or options.out_spec):
         _layout(options.mesh, options.in_spec and (options.in_spec,), options.out_spec, targets, compiled)
@@ -26,7 +26,7 @@ def check(options: argparse.Namespace, targets: Sequence[Target], compiled: bool
 def read(
     options: argparse.Namespace, space: Mapping[str, Any], targets: Sequence[Target], compiled: bool
 ) -> Layout | None:
-    """The layout that the line gives; None where it gives none. Raises UsageError."""
+    """The layout of a line; None if the line has no --mesh. Raises UsageError."""
     if options.mesh is None:
         return None
     from jax.sharding import PartitionSpec
@@ -39,7 +39,7 @@ def read(
 
 
 def checked(call: Call) -> Call:
-    """The call. Raises UsageError, naming the argument, where its PartitionSpecs do not fit."""
+    """The same call. Raises UsageError, naming the argument, where its PartitionSpecs do not fit."""
     from jaxstage_ext.core.layout import meshes, specs
 
     try:
@@ -50,7 +50,7 @@ def checked(call: Call) -> Call:
 
 
 def _is_expression(mesh: str) -> bool:
-    """Whether it is no `data=4`: a name, or a call that makes a mesh."""
+    """Whether the text is Python (a name, or a call that makes a mesh) instead of axis sizes such as `data=4`."""
     head, equals, _ = mesh.partition("=")
     return not equals or "(" in head
 
@@ -79,15 +79,15 @@ def _outputs(text: str | None, names: Mapping[str, Any]) -> Any:
         return None
     args, kwargs = _evaluated("--out-spec", text, names)
     if kwargs:
-        raise UsageError(f"--out-spec: a result has no parts named {next(iter(kwargs))!r}; give them in their order")
+        raise UsageError(f"--out-spec: a result has no part named {next(iter(kwargs))!r}; give the specs in order")
     return args[0] if len(args) == 1 and not text.rstrip().endswith(",") else args
 
 
 def _evaluated(option: str, text: str, names: Mapping[str, Any]) -> tuple[tuple[Any, ...], dict[str, Any]]:
-    """The text as the arguments of a call."""
+    """The positional and keyword arguments that the text spells."""
     try:
         code = compile(f"__given__({text}\n)", f"<{option}>", "eval")
         return eval(code, {**names, "__given__": lambda *args, **kwargs: (args, kwargs)})  # type: ignore[no-any-return]
     except Exception as error:
         message = error.msg if isinstance(error, SyntaxError) else str(error)
-        raise UsageError(f"{option} {text!r} cannot be read: {type(error).__name__}: {message}") from None
+        raise UsageError(f"{option} {text!r} cannot be evaluated: {type(error).__name__}: {message}") from None

@@ -1,4 +1,4 @@
-"""What `%config JAXStage` shows: only settings that act."""
+"""The settings of `%config JAXStage`."""
 
 from __future__ import annotations
 
@@ -16,23 +16,25 @@ class JAXStage(SingletonConfigurable):
     """Settings of JAXStage; `%config JAXStage.most_panels = 8` changes one."""
 
     most_panels = Int(
-        64, min=1, max=1000, help="Live panels a kernel keeps; beyond it the oldest turn into their static form."
+        64, min=1, max=1000, help="Number of live panels that a kernel keeps; older panels turn static."
     ).tag(config=True)
 
     cache = Bool(
-        True, help="Whether what was compiled and read before is used again; False compiles at every look."
+        True, help="Whether to reuse the results of earlier compiles and analyses; False compiles every time."
     ).tag(config=True)
 
     cache_dir = Unicode(
         os.environ.get(inspection_cache.FOLDER, ""),
-        help="Folder that keeps what absent targets' compilers said, for later kernels; empty: memory alone. "
-        f"{inspection_cache.FOLDER} in the environment sets it too.",
+        help="Folder for cached results of cross-compilation, kept for later kernels; empty means memory only. "
+        f"The environment variable {inspection_cache.FOLDER} sets its default.",
     ).tag(config=True)
 
-    cache_gigabytes = Int(1, min=1, max=1000, help="What the folder may hold; the oldest go first.").tag(config=True)
+    cache_gigabytes = Int(
+        1, min=1, max=1000, help="Size limit of cache_dir, in GB; the oldest results are deleted first."
+    ).tag(config=True)
 
     memory = Unicode(
-        "", help="Most memory, such as 8GB, for a compile outside this process; empty: half of the machine's."
+        "", help="Memory limit of a worker compile, for example 8GB; empty means half of the machine's memory."
     ).tag(config=True)
 
     @validate("memory")

@@ -1,4 +1,4 @@
-"""`%sharding`: how live arrays lie on their devices."""
+"""`%sharding`: which device holds which slice of a live array."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ from jaxstage_ext.views.words import clean
 HELP = """Show which device holds which slice of an array.
 
     %sharding x                      a jax.Array, or a pytree of them
-    %sharding x.sharding, (16, 32)   a sharding, and the shape of an array to lay out with it"""
+    %sharding x.sharding, (16, 32)   a sharding, and the shape of an array that has it"""
 _MOST = 100
 
 
 @dataclass(frozen=True)
 class Shown:
-    """Which device holds which slice: in words, and where it is one array on a mesh, drawn."""
+    """Which device holds which slice, as text and, for a single array on a mesh, as a drawing."""
 
     text: str
     sheet: Sheet | None = None
@@ -31,7 +31,7 @@ class Shown:
         return self.text
 
     def _repr_html_(self) -> str | None:
-        """The mesh with what is said of the whole; the words list slices that the drawing shows."""
+        """The drawing of the mesh, with the lines of the text that it does not show."""
         if self.sheet is None:
             return None
         lines = self.text.split("\n")
@@ -42,16 +42,16 @@ class Shown:
 def shown(line: str, space: Mapping[str, Any]) -> Shown:
     """What `%sharding` shows for an expression in the user's namespace. Raises UsageError."""
     if not line.strip():
-        raise UsageError("%sharding needs an array, as in %sharding x")
+        raise UsageError("%sharding needs an array, for example %sharding x")
     try:
         value = eval(line, dict(space))
     except Exception as error:
         message = error.msg if isinstance(error, SyntaxError) else str(error)
         raise UsageError(f"%sharding {line.strip()}: {type(error).__name__}: {message}") from None
-    return _told(value, line.strip())
+    return _sharding_of(value, line.strip())
 
 
-def _told(value: Any, line: str) -> Shown:
+def _sharding_of(value: Any, line: str) -> Shown:
     import jax
 
     from jaxstage_ext.program import shardings
@@ -70,7 +70,7 @@ def _told(value: Any, line: str) -> Shown:
         (path, leaf) for path, leaf in leaves if isinstance(getattr(leaf, "sharding", None), jax.sharding.Sharding)
     ]
     if not arrays:
-        raise UsageError(f"%sharding {line}: {type(value).__name__} holds no jax.Array")
+        raise UsageError(f"%sharding {line}: {type(value).__name__} contains no jax.Array")
     if len(arrays) == 1 and not arrays[0][0]:
         return Shown(*shardings.live(value, line if line.isidentifier() else ""))
     named = [(line + jax.tree_util.keystr(path), leaf) for path, leaf in arrays]

@@ -21,15 +21,15 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Aim:
-    """What to compile for, and what that may take."""
+class CompilePlan:
+    """What to compile for, and the limits of a compile in a worker."""
 
     targets: tuple[Target, ...]
     limits: Limits
 
 
-def aim(kind: str, options: Namespace) -> Aim:
-    """What a magic's line asks for. Raises UsageError for what cannot be, or lacks a package."""
+def compile_plan(kind: str, options: Namespace) -> CompilePlan:
+    """The targets and limits of a magic's line. Raises UsageError for an invalid target or a missing package."""
     from jaxstage_ext.core.targets import cross_compile
     from jaxstage_ext.core.targets.target import TargetError, parse_all
 
@@ -42,11 +42,9 @@ def aim(kind: str, options: Namespace) -> Aim:
     except TargetError as error:
         raise UsageError(str(error)) from None
     if getattr(options, "run", False) and not any(target.is_local for target in targets):
-        reason = (
-            "--isolate compiles it in another process" if getattr(options, "isolate", False) else "no target is local"
-        )
+        reason = "--isolate compiles in another process" if getattr(options, "isolate", False) else "no target is local"
         raise UsageError(f"--run needs an executable in this kernel, but {reason}")
-    return Aim(targets, _limits(options))
+    return CompilePlan(targets, _limits(options))
 
 
 def _limits(options: Namespace) -> Limits:
@@ -57,7 +55,7 @@ def _limits(options: Namespace) -> Limits:
 
 
 def check_jax() -> None:
-    """Raise UsageError in one line where JAX is missing or finds no device."""
+    """Raise UsageError, in one line, where JAX is missing or finds no device."""
     try:
         import jax
     except ImportError as error:
@@ -70,27 +68,27 @@ def check_jax() -> None:
 
 
 def check_values(calls: Sequence[Call]) -> None:
-    """Raise UsageError where `--run` would have to run on a shape."""
+    """Raise UsageError where an argument is a shape, which `--run` cannot run on."""
     import jax
 
     for call in calls:
         if any(isinstance(leaf, jax.ShapeDtypeStruct) for leaf in jax.tree.leaves((call.args, dict(call.kwargs)))):
             raise UsageError(
-                f"--run needs values, but {call.name} is given shapes; call it with arrays or leave --run out"
+                f"--run needs values, but the arguments of {call.name} are shapes; call it with arrays, or drop --run"
             )
 
 
 def stage(
-    ip: Any, calls: Sequence[Call], kind: str, quiet: bool, at: Aim | None = None
+    ip: Any, calls: Sequence[Call], kind: str, quiet: bool, plan: CompilePlan | None = None
 ) -> tuple[tuple[Any, ...], BaseException | None]:
-    """Run the stages up to `kind` of each call in turn, for each target, shown as they go unless `quiet`.
+    """Run the stages up to `kind` of each call, for each target, and show their progress unless `quiet`.
 
-    Returns an Inspection of each call and what to raise for the first failure:
-    the panel shows JAX's error, so it is one line, and the cell counts as failed.
+    Returns an Inspection of each call, and the exception to raise for the first failure. It
+    makes the cell fail with one line, since the panel shows JAX's error.
     """
     from jaxstage_ext.inspection import prepare
 
-    wanted = (at.targets, at.limits) if at else ()
+    wanted = (plan.targets, plan.limits) if plan else ()
     groups = [prepare(call, kind, *wanted) for call in calls]
     pending = tuple(inspection for group in groups for inspection in group)
     shown = None if quiet else _show(pending)
@@ -109,33 +107,33 @@ def stage(
 
 
 def survey(line: str) -> str:
-    """What `%targets` prints."""
+    """The output of `%targets`."""
     from jaxstage_ext.core.targets import survey
 
     if line.strip():
         raise UsageError(
-            f"%targets takes no arguments but --log, not {line.strip()!r}; use one as in %compile -t v5e:2x2"
+            f"%targets takes only --log, not {line.strip()!r}; to compile for a target: %compile -t v5e:2x2"
         )
     return survey.text()
 
 
-def worker_log(of: Sequence[str]) -> str:
-    """What `%targets --log` prints: of a platform, or of the one that a target is compiled by."""
+def worker_log(names: Sequence[str]) -> str:
+    """The output of `%targets --log`, for a platform or for the platform of a target."""
     from jaxstage_ext.core.targets.target import TargetError, parse
     from jaxstage_ext.worker import pool
 
-    name = of[0] if len(of) == 1 else ""
+    name = names[0] if len(names) == 1 else ""
     try:
         platform = {"gpu": "cuda"}.get(name, name) if name in (*pool.PLATFORMS, "gpu") else parse(name).platform
     except TargetError:
         raise UsageError(
-            f"--log wants one of cpu, tpu, gpu or a target such as v5e:2x2, not {' '.join(of)!r}"
+            f"--log must be followed by cpu, tpu, gpu or a target such as v5e:2x2, not {' '.join(names)!r}"
         ) from None
-    return pool.log(platform) or f"no compile worker for {name} was started here"
+    return pool.log(platform) or f"no compile worker for {name} was started by this kernel"
 
 
 def _finish(shown: Any, pending: Sequence[Any]) -> BaseException | None:
-    """Show the end. An interrupt while large documents are read is kept, and the reading goes on once more."""
+    """Show the final state. An interrupt while large documents are read is returned, and they are read again."""
     try:
         with interruptible():
             shown.finish(pending)
@@ -156,50 +154,52 @@ def _failure(ip: Any, inspections: Sequence[Any], stopped: BaseException | None,
     errors = [i.error for i in inspections if i.error is not None]
     interrupted = [e.exception for e in errors if e.interrupted]
     if stopped or interrupted:
-        return in_one_line(stopped or interrupted[0], "stopped; the panel shows how far it came")
+        return in_one_line(stopped or interrupted[0], "stopped; the panel shows how far it got")
     if not errors:
         return None
     first = errors[0].exception
     if quiet and first is not None:
         return _without_our_frames(ip, first)
-    return in_one_line(first, "the panel above tells where")
+    return in_one_line(first, "see the panel above")
 
 
 def execute(ip: Any, inspections: Sequence[Any]) -> Any:
-    """The value of the executable that this kernel has; a tuple if there are several calls."""
+    """The value of running the local executable; a tuple if there are several calls."""
     local = [inspection.targets["local"] for inspection in inspections]
     failure: BaseException | None = None
     try:
         with interruptible():
-            values = [one.execute() for one in local]
+            values = [inspection.execute() for inspection in local]
         return values[0] if len(values) == 1 else tuple(values)
     except BaseException as error:
         failure = error
-    if any(one.ran_out for one in local) and show_again(local):
-        raise in_one_line(failure, "the panel above shows what takes the memory")
+    if any(inspection.ran_out for inspection in local) and show_again(local):
+        raise in_one_line(failure, "see the panel above for what uses the memory")
     raise _without_our_frames(ip, failure)
 
 
-def ran_out(error: BaseException, at: Aim) -> bool:
-    """Whether a statement of the cell died of memory, on what a target of the magic's stands for."""
+def ran_out(error: BaseException, plan: CompilePlan) -> bool:
+    """Whether a statement of the cell ran out of memory on the kernel's own device, and the magic compiles for it."""
     from jaxstage_ext.program import out_of_memory
 
-    return out_of_memory.is_one(error) and any(target.is_local for target in at.targets)
+    return out_of_memory.is_one(error) and any(target.is_local for target in plan.targets)
 
 
-def tell(ip: Any, calls: Sequence[Call], kind: str, died: BaseException, quiet: bool, at: Aim) -> tuple[Any, ...]:
-    """Compile the calls of a cell that died of memory, and show what they take. Returns an Inspection of each."""
+def compile_after_failure(
+    ip: Any, calls: Sequence[Call], kind: str, error: BaseException, quiet: bool, plan: CompilePlan
+) -> tuple[Any, ...]:
+    """Compile the calls of a cell that ran out of memory, and show their memory. Returns an Inspection of each."""
     from jaxstage_ext.program import out_of_memory
 
-    inspections, _ = stage(ip, calls, kind, quiet, at)
+    inspections, _ = stage(ip, calls, kind, quiet, plan)
     for local in (inspection.targets["local"] for inspection in inspections):
-        local.ran_out = out_of_memory.told(died, local.name, elsewhere=True)
+        local.ran_out = out_of_memory.told(error, local.name, elsewhere=True)
     show_again(inspections)
     return inspections
 
 
 def show_again(inspections: Sequence[Any]) -> bool:
-    """Have the panels of these Inspections tell what they hold now. False where there is none."""
+    """Update the panels of these Inspections. False where none of them has a panel."""
     from jaxstage_ext.panel import display
 
     return display.show_again(inspections)

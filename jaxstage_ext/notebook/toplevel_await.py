@@ -37,7 +37,7 @@ def await_cells(
 
 
 def awaits(ip: Any, line: str, cell: str) -> bool:
-    """Whether a cell awaits at top level, so that it needs an event loop."""
+    """Whether a cell awaits at top level, and so needs an event loop."""
     if "await" not in line + cell and "async" not in cell:
         return False
     try:
@@ -56,23 +56,23 @@ def _is_coroutine(source: str) -> bool:
 
 
 def drive(ip: Any, work: Coroutine[Any, Any, Any], needs_loop: bool) -> Any:
-    """Run a coroutine to its end from ordinary code."""
+    """Run a coroutine to completion from ordinary code."""
     if needs_loop:
         if loop_runs():
             work.close()
             raise UsageError(
-                "`await` needs the magic on the cell's first line: it cannot run inside another magic here"
+                "a cell with `await` needs the magic on its first line; it cannot run inside another magic here"
             )
         return ip.loop_runner(work)
     try:
         work.send(None)
     except StopIteration as stop:
         return stop.value
-    raise RuntimeError("the cell awaits something, yet no statement of it says so")
+    raise RuntimeError("the cell awaits something, but none of its statements contains `await`")
 
 
 def loop_runs() -> bool:
-    """Whether the code that asks is run by an event loop, as all cells of a notebook are."""
+    """Whether an event loop runs the calling code, as in every cell of a notebook."""
     try:
         asyncio.get_running_loop()
     except RuntimeError:
@@ -82,7 +82,7 @@ def loop_runs() -> bool:
 
 @contextlib.contextmanager
 def interruptible() -> Iterator[None]:
-    """Let an interrupt stop ordinary code in a cell that awaits; there IPython's kernel only cancels what awaits."""
+    """Let an interrupt stop ordinary code in a cell that awaits, where IPython's kernel cancels only awaited code."""
     handler = signal.getsignal(signal.SIGINT)
     main = threading.current_thread() is threading.main_thread()
     if not (main and loop_runs()) or handler in (signal.default_int_handler, signal.SIG_IGN, None):

@@ -18,7 +18,7 @@ from jaxstage_ext.ir.hlo import totals
 from jaxstage_ext.program import summary
 from jaxstage_ext.program.xla_analyses import Analyses
 from jaxstage_ext.report.errors import StageError
-from jaxstage_ext.report.table import scaled
+from jaxstage_ext.report.units import scaled
 
 if TYPE_CHECKING:
     from jaxstage_ext.inspection import Inspection
@@ -218,7 +218,7 @@ def _bytes(value: float | None, reason: str | None, note: str | None = None) -> 
 def _seconds(value: float | None) -> Cell:
     if value is None:
         return _unknown("JAX tells no time")
-    return Cell(value, f"{value * 1e3:.3g} ms" if value < 0.9995 else f"{value:.3g} s")
+    return Cell(value, scaled(value, "s"))
 
 
 def _capacity(target: Target) -> Cell:
@@ -246,11 +246,7 @@ def _time(found: Analyses) -> Cell:
     value, reason = found.cost("optimal_seconds")
     if found.costs is not None and not value:
         return _unknown("the compiler leaves its estimate open for a part of the program")
-    return _unknown(reason) if value is None else Cell(value, _scaled_seconds(value))
-
-
-def _scaled_seconds(value: float) -> str:
-    return f"{value * 1e6:.3g} µs" if value < 1e-3 else f"{value * 1e3:.3g} ms" if value < 1 else f"{value:.3g} s"
+    return _unknown(reason) if value is None else Cell(value, scaled(value, "s"))
 
 
 def _counted(inspection: Inspection) -> dict[str, Callable[[], Cell]]:

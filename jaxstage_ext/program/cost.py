@@ -12,7 +12,8 @@ from jaxstage_ext.analysis.cost.module_cost import Cost
 from jaxstage_ext.analysis.cost.roofline import Roofline
 from jaxstage_ext.core import stages
 from jaxstage_ext.program import cost_inputs, shardings
-from jaxstage_ext.report.table import Table, scaled
+from jaxstage_ext.report.table import Table
+from jaxstage_ext.report.units import scaled
 
 if TYPE_CHECKING:
     from jaxstage_ext.inspection import Inspection

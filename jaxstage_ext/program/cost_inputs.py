@@ -22,9 +22,8 @@ from jaxstage_ext.core import jaxpr_lines, stages
 from jaxstage_ext.core.targets import devices
 from jaxstage_ext.core.targets.cross_compile import Executable
 from jaxstage_ext.core.targets.devices import Device
-from jaxstage_ext.ir.hlo import module
-from jaxstage_ext.ir.hlo import operations as hlo_ops
-from jaxstage_ext.ir.hlo.operations import Operations
+from jaxstage_ext.ir.hlo import text_rows
+from jaxstage_ext.ir.hlo.module import Module
 from jaxstage_ext.report.document import Document
 from jaxstage_ext.report.frames import Frames
 from jaxstage_ext.report.table import Column, Table
@@ -40,10 +39,10 @@ def cost(inspection: Inspection) -> Cost:
     return costs.read(ops, located(inspection, ops))
 
 
-def operations(inspection: Inspection) -> Operations:
+def operations(inspection: Inspection) -> Module:
     """The instructions of the optimised module. Raises Unavailable where there is none."""
-    proto, memory = needs_module(inspection), inspection.memory_look.found
-    return hlo_ops.read(proto(), memory.laid.ops if memory else None)
+    needs_module(inspection)
+    return inspection._module_columns
 
 
 def needs_module(inspection: Inspection) -> Callable[[], bytes]:
@@ -72,19 +71,20 @@ def equations(inspection: Inspection) -> Equations:
     return equation_costs.read(traced.jaxpr, places_of)
 
 
-_located: WeakKeyDictionary[Operations, Places] = WeakKeyDictionary()
+_located: WeakKeyDictionary[Inspection, WeakKeyDictionary[Module, Places]] = WeakKeyDictionary()
 
 
-def located(inspection: Inspection, ops: Operations) -> Places:
+def located(inspection: Inspection, ops: Module) -> Places:
     """Where instructions stand: the optimised module's, or those of a later compile, which have the same names."""
-    if ops not in _located:
-        _located[ops] = places(inspection.documents["hlo"], ops)
-    return _located[ops]
+    known = _located.setdefault(inspection, WeakKeyDictionary())
+    if ops not in known:
+        known[ops] = places(inspection.documents["hlo"], ops)
+    return known[ops]
 
 
-def places(document: Document, ops: Operations) -> Places:
+def places(document: Document, ops: Module) -> Places:
     """Where each instruction stands in the HLO document, and which source line and name scope it has."""
-    row = _with_started(ops, module.rows_of(document.text, ops.names))
+    row = _with_started(ops, text_rows.read(document.text, ops.names).row)
     known = row >= 0
     frame = np.where(known, document.user_frame[np.maximum(row, 0)], -1)
     scope = np.where(known, document.scope[np.maximum(row, 0)], -1)
@@ -93,7 +93,7 @@ def places(document: Document, ops: Operations) -> Places:
     return Places(row, [labels[f] for f in frame.tolist()], [groups[s] for s in scope.tolist()])
 
 
-def _with_started(ops: Operations, row: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
+def _with_started(ops: Module, row: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
     """What runs asynchronously is left out of the text: it stands where its start does."""
     owner, called = ops.called.owner, ops.called.values
     starts = (ops.opcode[owner] == b"async-start") & (called >= 0)

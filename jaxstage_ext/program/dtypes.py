@@ -50,5 +50,5 @@ def _liner(inspection: Inspection) -> Callable[[Any], str]:
 def _compiled(inspection: Inspection) -> list[Conversion]:
     if inspection._hlo_proto() is None:
         return []
-    ops = inspection._operations
-    return list(conversions.of_hlo(ops, inspection._module_columns, cost_inputs.located(inspection, ops)))
+    module = inspection._module_columns
+    return list(conversions.of_hlo(module, cost_inputs.located(inspection, module)))

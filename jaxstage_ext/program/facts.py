@@ -11,7 +11,7 @@ from jaxstage_ext.analysis.dtypes.conversions import Dtypes
 from jaxstage_ext.analysis.margin.line_values import Lane
 from jaxstage_ext.analysis.memory.live_memory import Memory
 from jaxstage_ext.analysis.sharding.value_tables import Shardings
-from jaxstage_ext.ir.hlo.operations import Operations
+from jaxstage_ext.ir.hlo.module import Module
 from jaxstage_ext.program import answers, cost_inputs, margin
 from jaxstage_ext.program import cost as costs
 from jaxstage_ext.program import dtypes as typed
@@ -33,7 +33,7 @@ class Looks:
         return cast("Inspection", self)
 
     @cached_property
-    def _operations(self) -> Operations:
+    def _operations(self) -> Module:
         return cost_inputs.operations(self._whole)
 
     @cached_property

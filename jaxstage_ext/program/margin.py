@@ -10,7 +10,6 @@ from jaxstage_ext.analysis.margin import dtype_margin, resharding_warnings, shar
 from jaxstage_ext.analysis.margin.line_values import Lane
 from jaxstage_ext.analysis.margin.resharding_warnings import Warned
 from jaxstage_ext.ir.hlo import module as hlo
-from jaxstage_ext.ir.hlo import operations
 from jaxstage_ext.program import cost_inputs, summary
 from jaxstage_ext.program import shardings as sharded
 from jaxstage_ext.report.progress import Progress
@@ -33,10 +32,9 @@ def shardings(inspection: Inspection, progress: Progress) -> Lane:
     except (RuntimeError, ValueError, OSError, MemoryError) as error:  # arguments and results hold without it
         notes.append(f"Of arguments and results alone: {' '.join(str(error).split())[:300]}")
     documents = {kind: inspection.documents[kind] for kind in inspection.documents}
-    proto, optimised = inspection._hlo_proto(), None
-    if proto is not None:
-        ops = operations.read(proto())
-        optimised = ops, cost_inputs.places(documents["hlo"], ops)
+    optimised = None
+    if inspection._hlo_proto() is not None:
+        optimised = inspection._module_columns, cost_inputs.located(inspection, inspection._module_columns)
     places = inspection._first_places()
     definition = places[-1] if places else None
     frames = inspection._table.freeze()

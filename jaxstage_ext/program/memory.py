@@ -20,7 +20,8 @@ from jaxstage_ext.core import captured, jax_private, residuals, stages
 from jaxstage_ext.core.recompile import buffers as memory_look
 from jaxstage_ext.core.recompile.buffers import Assigned
 from jaxstage_ext.core.targets.devices import CATALOGUE, memory_of
-from jaxstage_ext.ir.hlo import buffer_assignment, operations
+from jaxstage_ext.ir.hlo import buffer_assignment
+from jaxstage_ext.ir.hlo import document as hlo_document
 from jaxstage_ext.ir.hlo import module as hlo
 from jaxstage_ext.ir.hlo import schedule as hlo_schedule
 from jaxstage_ext.program.cost_inputs import label, located
@@ -75,11 +76,11 @@ def read(inspection: Inspection, assigned: Assigned) -> Memory:
     assignment = buffer_assignment.read(assigned.proto)
     if assignment is None:
         raise Unavailable(f"XLA gives no buffer assignment of {inspection.name}, so its memory is unknown")
-    ops = operations.read(assignment.module, inspection.__dict__.get("_operations"))
-    schedule = hlo_schedule.read(assignment.module, ops)
+    ops = hlo.parse(assignment.module, inspection._module_columns if "hlo" in inspection.documents else None)
+    schedule = hlo_schedule.read(ops)
     if schedule is None:
         raise Unavailable(f"XLA has put {inspection.name} into no order, so its memory over time is unknown")
-    where, notes = _places(inspection, assignment.module, ops)
+    where, notes = _places(inspection, ops)
     laid = buffers.read(ops, assignment, schedule, list(where.scope))
     device = _device(inspection, assigned.platform)
     traced = stages.unwrap(inspection.traced)
@@ -89,18 +90,17 @@ def read(inspection: Inspection, assigned: Assigned) -> Memory:
     )
 
 
-def _places(inspection: Inspection, module: bytes, ops: operations.Operations) -> tuple[Places, tuple[str, ...]]:
+def _places(inspection: Inspection, ops: hlo.Module) -> tuple[Places, tuple[str, ...]]:
     """Where the instructions stand in the HLO document; where there is none, their lines alone."""
     if "hlo" in inspection.documents:
-        same = set(ops.names) == set(inspection._module_columns.names)
+        same = ops is inspection._module_columns or set(ops.names) == set(inspection._module_columns.names)
         return located(inspection, ops), () if same else (_ANOTHER,)
-    found = hlo.parse(module)
-    linked = hlo.sources(found, inspection._table)
+    linked = hlo_document.sources(ops, inspection._table)
     frames = inspection._table.freeze()
     user = np.where(linked.frame >= 0, frames.user[np.maximum(linked.frame, 0)], -1) if len(frames) else linked.frame
     labels = {int(frame): label(frames, int(frame)) for frame in np.unique(user)}
     lines = [labels[frame] for frame in user.tolist()]
-    groups = [*(scope.rpartition("/")[0] for scope in found.scopes), ""]
+    groups = [*(scope.rpartition("/")[0] for scope in ops.scopes), ""]
     scope = [groups[i] for i in linked.scope.tolist()]
     return Places(np.full(len(ops), -1), lines, scope), ()
 

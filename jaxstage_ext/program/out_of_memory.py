@@ -10,7 +10,7 @@ import jax
 
 from jaxstage_ext.core.stage_error import explain
 from jaxstage_ext.report.errors import StageError
-from jaxstage_ext.report.table import scaled
+from jaxstage_ext.report.units import scaled
 
 MARK = "RESOURCE_EXHAUSTED"
 RUN = "run"

@@ -35,8 +35,8 @@ from jaxstage_ext.core import stages
 from jaxstage_ext.core.layout import value_shardings
 from jaxstage_ext.core.recompile import program as again
 from jaxstage_ext.core.targets.devices import CATALOGUE
-from jaxstage_ext.ir.hlo import module as hlo
-from jaxstage_ext.ir.hlo.operations import Operations
+from jaxstage_ext.ir.hlo import document as hlo_document
+from jaxstage_ext.ir.hlo.module import Module
 from jaxstage_ext.program import cost_inputs, refused_shardings
 from jaxstage_ext.program.summary import short_dtype
 from jaxstage_ext.report.progress import Progress
@@ -93,10 +93,9 @@ def _boundaries(
     inspection: Inspection, given: Sequence[value_shardings.Value], devices: int
 ) -> tuple[dict[int, Sharding], dict[int, Sharding]]:
     """What the compiler settled for the module's parameters and results, by number; empty where it did not."""
-    proto = inspection._hlo_proto()
-    if proto is None:
+    if inspection._hlo_proto() is None:
         return {}, {}
-    found = propagation.boundaries(proto(), devices)
+    found = propagation.boundaries(inspection._module_columns, devices)
     ranks = [{one.number: len(one.shape) for one in given if one.is_result is kind} for kind in (False, True)]
     parameters, results = (
         {number: of(rank) for number, rank in its.items() if number is not None and (of := each.get(number))}
@@ -156,7 +155,7 @@ def propagated(inspection: Inspection) -> Propagated | None:
         return None
     given = value_shardings.of_program(stages.unwrap(inspection.lowered))
     read = propagation.read(dump, len(places_of(inspection)), meshes_of(inspection, given))
-    linked = hlo.sources(read.module, inspection._table)
+    linked = hlo_document.sources(read.ops, inspection._table)
     frames = inspection._table.freeze()
     users = np.append(frames.user, -1)[linked.frame].tolist()
     labels = {frame: cost_inputs.label(frames, frame) for frame in set(users)}
@@ -195,10 +194,8 @@ def exchanged(inspection: Inspection) -> Collectives:
     return _collectives(inspection, ops, Program(len(places), *known, None, "the compiler was not asked"))
 
 
-def _collectives(inspection: Inspection, ops: Operations, program: Program) -> Collectives:
-    proto = inspection._hlo_proto()
-    assert proto is not None
-    return tables.read(proto(), ops, inspection._module_columns, cost_inputs.located(inspection, ops), program)
+def _collectives(inspection: Inspection, ops: Module, program: Program) -> Collectives:
+    return tables.read(ops, cost_inputs.located(inspection, ops), program)
 
 
 def _program(inspection: Inspection, progress: Progress | None) -> Program:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from jaxstage_ext.core.staged import Cache, CacheHit, Stage
-from jaxstage_ext.report.table import scaled
+from jaxstage_ext.report.units import scaled
 
 _WORDS = {
     Cache.PROCESS: "cached",

@@ -19,14 +19,14 @@ from jaxstage_ext.core.targets.devices import CATALOGUE, memory_of
 from jaxstage_ext.core.targets.target import Target
 from jaxstage_ext.program import stage_wording, tabs
 from jaxstage_ext.program.xla_analyses import Analyses, Figure
-from jaxstage_ext.report.table import scaled
+from jaxstage_ext.report.document_kinds import KINDS
+from jaxstage_ext.report.units import plural, scaled
 
 if TYPE_CHECKING:
     from jaxstage_ext.inspection import Inspection
 
 _MOST_DRAWN = 4
 """Values of a refused call that are drawn."""
-TITLES = {"python": "source", "jaxpr": "jaxpr", "stablehlo": "StableHLO", "hlo": "optimised HLO"}
 _SHORT = {"float": "f", "int": "i", "uint": "u", "complex": "c", "bfloat": "bf", "bool": "bool"}
 
 
@@ -46,8 +46,7 @@ def short_value(value: Any) -> str:
         return _clip(repr(value))
     sizes = [_nbytes(leaf) for leaf in leaves]
     total = f", {scaled(sum(s for s in sizes if s), 'B')}" if all(s is not None for s in sizes) else ""
-    plural = "s" if len(leaves) != 1 else ""
-    return f"{type(value).__name__} of {len(leaves)} leaf{plural}{total}".replace("leafs", "leaves")
+    return f"{type(value).__name__} of {plural(len(leaves), 'leaf', 'leaves')}{total}"
 
 
 def _leaf(value: Any) -> str:
@@ -291,24 +290,20 @@ def _stage(inspection: Inspection, stage: stages.Stage, running: bool) -> dict[s
 
 
 def _equations(inspection: Inspection, running: bool) -> str:
-    return _counted(jax_private.count_equations(stages.unwrap(inspection.traced).jaxpr), "eqn")
+    return plural(jax_private.count_equations(stages.unwrap(inspection.traced).jaxpr), "eqn")
 
 
 def _operations(inspection: Inspection, running: bool) -> str | None:
     if running or "stablehlo" not in inspection.documents:
         return None
-    return _counted(inspection.documents["stablehlo"].coverage.total, "op")
+    return plural(inspection.documents["stablehlo"].coverage.total, "op")
 
 
 def _instructions(inspection: Inspection, running: bool) -> str | None:
     if running or "hlo" not in inspection.documents:
         return None
     module = inspection._module_columns
-    return f"{_counted(len(module.names), 'instr')}, {_counted(module.fusions, 'fusion')}"
-
-
-def _counted(number: int, what: str) -> str:
-    return f"{number:,} {what}{'' if number == 1 else 's'}"
+    return f"{plural(len(module.names), 'instr')}, {plural(module.fusions, 'fusion')}"
 
 
 _COUNTS = {"trace": _equations, "lower": _operations, "compile": _instructions}
@@ -318,7 +313,7 @@ def _document(inspection: Inspection, kind: str, running: bool) -> dict[str, Any
     document = None if running else inspection.documents[kind]
     return {
         "kind": kind,
-        "title": TITLES[kind],
+        "title": KINDS[kind].title,
         "lines": len(document) if document is not None else None,
         "bytes": len(document.text) if document is not None else None,
     }

@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 
 from jaxstage_ext.report.format_version import SCHEMA_VERSION
+from jaxstage_ext.report.units import scaled as scaled
 
-_PREFIXES = ((1e15, "P"), (1e12, "T"), (1e9, "G"), (1e6, "M"), (1e3, "k"))
 MOST_ROWS = 30
 """Rows that the text form shows."""
 
@@ -142,18 +142,6 @@ def cell(value: Any, unit: str = "") -> str:
     if not unit:
         return f"{value:,}" if isinstance(value, int) else f"{value:,.4g}"
     return scaled(float(value), unit)
-
-
-def scaled(value: float, unit: str) -> str:
-    """1.1 MB, 34 B, 2.5 GFLOP, 3.2 µs: three significant figures, powers of 1000."""
-    for factor, prefix in _PREFIXES:
-        if abs(value) >= factor * 0.9995:
-            return f"{value / factor:.3g} {prefix}{unit}"
-    if unit == "s" and 0 < abs(value) < 0.9995:
-        for factor, prefix in ((1e-3, "m"), (1e-6, "µ"), (1e-9, "n")):
-            if abs(value) >= factor * 0.9995:
-                return f"{value / factor:.3g} {prefix}{unit}"
-    return f"{value:.3g} {unit}"
 
 
 def _pad(text: str, width: int, right: bool) -> str:

@@ -6,7 +6,7 @@ from html import escape
 from typing import TYPE_CHECKING, Any
 
 from jaxstage_ext.analysis.collectives.collective_table import EXPOSED, HIDDEN
-from jaxstage_ext.report.table import scaled
+from jaxstage_ext.report.units import scaled
 from jaxstage_ext.views.words import clean, cut
 
 if TYPE_CHECKING:

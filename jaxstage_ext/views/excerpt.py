@@ -11,8 +11,9 @@ import numpy as np
 
 from jaxstage_ext.panel.rows import Rows, rows_of
 from jaxstage_ext.report.document import OP, Document
+from jaxstage_ext.report.document_kinds import KINDS
 from jaxstage_ext.report.frames import Frames, SourceSpan
-from jaxstage_ext.views.words import NOUNS, clean
+from jaxstage_ext.views.words import clean
 
 Place = tuple[int, int]
 """A file (index into Frames.files) and a line in it."""
@@ -37,8 +38,8 @@ class Line:
 def made_by_line(inspection: Any) -> dict[Place, dict[str, int]]:
     """How many equations, ops and instructions came from each source line."""
     result: dict[Place, dict[str, int]] = {}
-    for kind in NOUNS:
-        if kind in inspection.documents:
+    for kind, named in KINDS.items():
+        if named.operation and kind in inspection.documents:
             for place, n in _operations_by_line(inspection.documents[kind], inspection.frames):
                 result.setdefault(place, {})[kind] = n
     return result

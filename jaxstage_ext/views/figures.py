@@ -9,7 +9,7 @@ import numpy as np
 
 from jaxstage_ext.analysis.cost.ceilings import Ceiling
 from jaxstage_ext.analysis.cost.roofline import COMPUTE, INTERCONNECT, MEMORY, UNKNOWN, Roofline
-from jaxstage_ext.report.table import scaled
+from jaxstage_ext.report.units import scaled
 
 if TYPE_CHECKING:
     from plotly.graph_objects import Figure

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from jaxstage_ext.report.units import plural
+
 MOST_ROWS = 60
 _UNKNOWN = "?"
 _COLUMNS = {
@@ -26,9 +28,9 @@ def text(kernels: Any) -> str:
     if not kernels.rows:
         return "no kernels: the program computes nothing"
     own = sum(bool(row.name) for row in kernels.rows)
-    head = f"{_counted(own, 'kernel')}"
+    head = f"{plural(own, 'kernel')}"
     if others := len(kernels.rows) - own:
-        head += f", {_counted(others, 'step')} without one"
+        head += f", {plural(others, 'step')} without one"
     shown = kernels.rows[:MOST_ROWS]
     columns = _COLUMNS[kernels.platform]
     rows = [["kernel", "HLO instruction", "kind", *(title for title, _, _ in columns)]]
@@ -38,10 +40,6 @@ def text(kernels: Any) -> str:
         lines.append(f"… {len(kernels.rows) - len(shown):,} more")
     reasons = {row.figures.reason: None for row in shown if row.figures.reason}
     return "\n".join([*lines, *(f"{_UNKNOWN}: {reason}" for reason in reasons), *kernels.notes])
-
-
-def _counted(number: int, what: str) -> str:
-    return f"{number:,} {what}{'' if number == 1 else 's'}"
 
 
 def _instructions(names: Sequence[str]) -> str:

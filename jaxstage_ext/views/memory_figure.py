@@ -5,7 +5,7 @@ from __future__ import annotations
 import html
 from typing import TYPE_CHECKING, Any
 
-from jaxstage_ext.report.table import scaled
+from jaxstage_ext.report.units import scaled
 
 if TYPE_CHECKING:
     from jaxstage_ext.analysis.memory.live_memory import Memory

@@ -15,7 +15,8 @@ from pygments import lex
 from pygments.token import Comment, Keyword, Name, String
 
 from jaxstage_ext.ir.lexers import BY_KIND
-from jaxstage_ext.panel.requests.dispatch import TITLES
+from jaxstage_ext.report.document_kinds import KINDS
+from jaxstage_ext.report.units import plural
 from jaxstage_ext.views import comparison, excerpt, mesh_map, words
 from jaxstage_ext.views.words import clean, cut
 
@@ -47,7 +48,7 @@ def panel_html(inspections: Sequence[Any]) -> str:
     rest = ""
     if more:
         named = ", ".join(more[:20]) + (", …" if len(more) > 20 else "")
-        rest = f"<p>and {words.plural(len(more), 'more call')}: {escape(named)}</p>"
+        rest = f"<p>and {plural(len(more), 'more call')}: {escape(named)}</p>"
     tables = [_table(inspection) for inspection in shown]
     room = (LARGEST - len((rest + "".join(tables)).encode("utf-8", "replace"))) // max(len(shown), 1)
     return "".join(table + _fitting(one, room) for table, one in zip(tables, shown, strict=True)) + rest
@@ -124,7 +125,7 @@ def _body(inspection: Any, made: Any, source_lines: int, ir_lines: int) -> str:
                 )
             )
         elif kind != "python":
-            title = f"{TITLES[kind]}, {words.plural(len(doc), 'line')}"
+            title = f"{KINDS[kind].title}, {plural(len(doc), 'line')}"
             lines = excerpt.ir(doc, ir_lines) if ir_lines else []
             parts.append(_details(title, _ir(kind, lines), False) if lines else f"<p>{title}</p>")
     return "".join(parts)
@@ -136,7 +137,7 @@ def _details(title: str, body: str, is_open: bool) -> str:
 
 def _source_row(line: excerpt.Line) -> str:
     if line.skipped:
-        return _cells("⋮", _dim(words.plural(line.skipped, "more line")), "")
+        return _cells("⋮", _dim(plural(line.skipped, "more line")), "")
     if not line.number:
         return _cells("", _dim(line.text), "")
     number = f"✗ {line.number}" if line.failed else str(line.number)
@@ -159,7 +160,7 @@ def _ir(kind: str, lines: Sequence[excerpt.Line]) -> str:
     out = []
     for line in lines:
         if line.skipped:
-            out.append(_dim(f"{'⋮':>{digits}} {words.plural(line.skipped, 'more line')}"))
+            out.append(_dim(f"{'⋮':>{digits}} {plural(line.skipped, 'more line')}"))
         else:
             label = line.label + " " * (gutter - words.width(line.label))
             out.append(f"{_dim(f'{line.number:>{digits}} {label}')} {_coloured(kind, cut(line.text, 200))}")

@@ -6,7 +6,8 @@ import textwrap
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from jaxstage_ext.panel.requests.dispatch import TITLES
+from jaxstage_ext.report.document_kinds import KINDS
+from jaxstage_ext.report.units import plural
 from jaxstage_ext.views import comparison, excerpt, mesh_map, words
 from jaxstage_ext.views.words import clean, cut, width
 
@@ -21,7 +22,7 @@ def panel_text(inspections: Sequence[Any], width: int = 100) -> str:
     boxes = [part for one in inspections[:_MOST_CALLS] for part in (*_table(one, width), _box(one, width))]
     more = [clean(i.summary()["signature"]) for i in inspections[_MOST_CALLS:]]
     if more:
-        boxes.append(cut(f"and {words.plural(len(more), 'more call')}: {', '.join(more)}", width))
+        boxes.append(cut(f"and {plural(len(more), 'more call')}: {', '.join(more)}", width))
     return "\n".join(boxes)
 
 
@@ -101,7 +102,7 @@ def _sections(inspection: Any, summary: Any, inner: int) -> Iterator[tuple[str, 
     for kind in documents:
         if kind != "python":
             doc = documents[kind]
-            yield f"{TITLES[kind]}, {words.plural(len(doc), 'line')}", _ir_lines(excerpt.ir(doc, _IR_LINES), inner)
+            yield f"{KINDS[kind].title}, {plural(len(doc), 'line')}", _ir_lines(excerpt.ir(doc, _IR_LINES), inner)
 
 
 def _source_lines(lines: Sequence[excerpt.Line], inner: int) -> list[str]:
@@ -109,7 +110,7 @@ def _source_lines(lines: Sequence[excerpt.Line], inner: int) -> list[str]:
     out = []
     for line in lines:
         if line.skipped:
-            out.append(f"{'⋮':>{digits}}   {words.plural(line.skipped, 'more line')}")
+            out.append(f"{'⋮':>{digits}}   {plural(line.skipped, 'more line')}")
         elif not line.number:
             out.append(line.text)
         else:
@@ -125,7 +126,7 @@ def _arrow(line: excerpt.Line) -> str:
 
 def _ir_lines(lines: Sequence[excerpt.Line], inner: int) -> list[str]:
     return [
-        f"⋮   {words.plural(line.skipped, 'more line')}" if line.skipped else _beside(line.text, line.label, inner)
+        f"⋮   {plural(line.skipped, 'more line')}" if line.skipped else _beside(line.text, line.label, inner)
         for line in lines
     ]
 

@@ -7,8 +7,8 @@ import unicodedata
 from collections.abc import Mapping
 from typing import Any
 
-NOUNS = {"jaxpr": "eqn", "stablehlo": "op", "hlo": "instruction"}
-_LONG_NOUNS = {"jaxpr": "equations", "stablehlo": "ops", "hlo": "instructions"}
+from jaxstage_ext.report.document_kinds import KINDS
+from jaxstage_ext.report.units import duration, plural
 
 _ANSI = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)?|[@-Z\\-_])")
 _CONTROLS = re.compile("[\x00-\x08\x0a-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
@@ -44,17 +44,6 @@ def cut(text: str, columns: int) -> str:
             break
         kept.append(char)
     return "".join(kept) + "…" if columns > 0 else ""
-
-
-def duration(seconds: float) -> str:
-    """3 ms, 1.2 s, 2 min 3 s."""
-    if seconds < 0.0095:
-        return f"{seconds * 1e3:.1f} ms"
-    if seconds < 0.9995:
-        return f"{seconds * 1e3:.0f} ms"
-    if seconds < 99.95:
-        return f"{seconds:.3g} s"
-    return f"{seconds // 60:.0f} min {seconds % 60:.0f} s"
 
 
 def stage(one: Mapping[str, Any]) -> str:
@@ -93,8 +82,8 @@ def linked(summary: Mapping[str, Any]) -> str:
     coverage = summary.get("coverage")
     if not coverage or not coverage["total"]:
         return ""
-    kinds = [d["kind"] for d in summary["documents"] if d["kind"] in _LONG_NOUNS]
-    noun = _LONG_NOUNS[kinds[-1]] if kinds else "lines"
+    kinds = [KINDS[document["kind"]] for document in summary["documents"] if document["kind"] in KINDS]
+    noun = next((kind.operations for kind in reversed(kinds) if kind.operations), "lines")
     direct, inferred, total = coverage["direct"], coverage["inferred"], coverage["total"]
     share = 100 * (direct + inferred) / total
     shown = "100" if direct + inferred == total else f"{min(share, 99.9):.3g}"
@@ -114,11 +103,6 @@ def error(summary: Mapping[str, Any]) -> tuple[str, list[str]]:
     return clean(f"{failed['stage']} failed{where}: {failed['type']}"), message
 
 
-def plural(n: int, noun: str) -> str:
-    """`1 op`, `1,234 ops`."""
-    return f"{n:,} {noun}{'' if n == 1 else 's'}"
-
-
 def became(made: Mapping[str, int]) -> str:
     """`3 eqns, 4 ops, 2 instructions`; empty when the line made nothing."""
-    return ", ".join(plural(made[kind], noun) for kind, noun in NOUNS.items() if made.get(kind))
+    return ", ".join(plural(made[kind], named.operation) for kind, named in KINDS.items() if made.get(kind))

@@ -14,6 +14,7 @@ import pytest
 
 from jaxstage_ext import inspect
 from jaxstage_ext.core import jax_private
+from jaxstage_ext.ir.hlo import document as hlo_document
 from jaxstage_ext.ir.hlo import module as hlo
 from jaxstage_ext.ir.source import FrameTable
 
@@ -77,7 +78,7 @@ def test_hlo_document_of_a_32_layer_step() -> None:
 
     def document():
         text = jax_private.hlo_text(module, True)
-        return hlo.read(text, hlo.parse(jax_private.hlo_proto(module)), FrameTable())
+        return hlo_document.read(text, hlo.parse(jax_private.hlo_proto(module)), FrameTable())
 
     def texts():
         compiled.as_text()

@@ -18,7 +18,8 @@ from jaxstage_ext.analysis.cost import module_cost
 from jaxstage_ext.analysis.memory import buffers, live_memory
 from jaxstage_ext.analysis.memory.fit import Device
 from jaxstage_ext.core import jax_private
-from jaxstage_ext.ir.hlo import buffer_assignment, operations
+from jaxstage_ext.ir.hlo import buffer_assignment
+from jaxstage_ext.ir.hlo import document as hlo_document
 from jaxstage_ext.ir.hlo import module as hlo
 from jaxstage_ext.ir.hlo import schedule as hlo_schedule
 from jaxstage_ext.ir.source import FrameTable
@@ -54,7 +55,7 @@ def test_cost_and_memory_of_a_large_module(tmp_path: Path) -> None:
     text, proto = jax_private.hlo_text(module, True), jax_private.hlo_proto(module)
     documents, costs, memories = [], [], []
     for _ in range(3):
-        took, document = timed(lambda: hlo.read(text, hlo.parse(proto), FrameTable()))
+        took, document = timed(lambda: hlo_document.read(text, hlo.parse(proto), FrameTable()))
         documents.append(took)
         took, (ops, places) = timed(partial(counted, proto, document))
         costs.append(took)
@@ -70,19 +71,19 @@ def test_cost_and_memory_of_a_large_module(tmp_path: Path) -> None:
     print(f"\n{'':<58} ratio {(first + second) / base:.2f}")
 
 
-def counted(proto: bytes, document: Any) -> tuple[operations.Operations, module_cost.Places]:
-    ops = operations.read(proto)
+def counted(proto: bytes, document: Any) -> tuple[hlo.Module, module_cost.Places]:
+    ops = hlo.parse(proto)
     places = cost_inputs.places(document, ops)
     work = module_cost.read(ops, places)
     assert len(work.table) and len(work.by("line"))
     return ops, places
 
 
-def remembered(assigned: bytes, known: operations.Operations, places: module_cost.Places) -> None:
+def remembered(assigned: bytes, known: hlo.Module, places: module_cost.Places) -> None:
     assignment = buffer_assignment.read(assigned)
     assert assignment is not None
-    ops = operations.read(assignment.module, known)
-    schedule = hlo_schedule.read(assignment.module, ops)
+    ops = hlo.parse(assignment.module, known)
+    schedule = hlo_schedule.read(ops)
     assert schedule is not None
     laid = buffers.read(ops, assignment, schedule, list(places.scope))
     found = live_memory.read(laid, places, "cpu", Device("this machine", None, "not known"), {}, None, None, (), None)

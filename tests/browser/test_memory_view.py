@@ -239,7 +239,7 @@ def test_a_run_that_dies_of_memory_opens_on_what_takes_it(open_notebook: Opener,
     assert panel.root.locator('[aria-selected="true"]').get_attribute("data-view") == "memory"
     assert "JAX arrays alive in this kernel then: " in panel.root.locator(".jxs-failure").inner_text()
     assert "Does not fit: it needs 1.13 PB" in panel.root.locator(".jxs-mem-fit").inner_text()
-    assert "(the panel above shows what takes the memory)" in opened.page.locator(".jp-OutputArea").last.inner_text()
+    assert "(see the panel above for what uses the memory)" in opened.page.locator(".jp-OutputArea").last.inner_text()
     opened.screenshot("memory-run")
     rows(panel).first.click()
     panel.tab("code").click()

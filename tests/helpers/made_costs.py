@@ -10,8 +10,11 @@ import numpy as np
 
 from jaxstage_ext.analysis.cost.executions import Executions
 from jaxstage_ext.analysis.cost.module_cost import Cost, Places
-from jaxstage_ext.ir.hlo.operations import Lists, Operations, lists
+from jaxstage_ext.ir import protowire
+from jaxstage_ext.ir.hlo import schema
+from jaxstage_ext.ir.hlo.module import Module
 from jaxstage_ext.ir.hlo.shapes import TYPES, Shapes
+from jaxstage_ext.ir.lists import Lists, lists
 
 NUMBER = {name: number for number, (name, *_) in TYPES.items()}
 
@@ -31,7 +34,7 @@ class Instruction(NamedTuple):
     operands: tuple[int, ...] = ()
 
 
-def operations(instructions: Sequence[Instruction]) -> Operations:
+def operations(instructions: Sequence[Instruction]) -> Module:
     n = len(instructions)
     kinds = np.array([NUMBER[one.dtype] for one in instructions], np.int64)
     ones = np.ones(n, np.int64)
@@ -40,21 +43,27 @@ def operations(instructions: Sequence[Instruction]) -> Operations:
     owner = [i for i, one in enumerate(instructions) for _ in one.operands]
     values = [operand for one in instructions for operand in one.operands]
     nothing: Lists = lists(np.zeros(0, np.int64), np.zeros(0, np.int64), n)
-    return Operations(
+    empty = np.zeros(0, np.int64)
+    header = schema.Module()
+    header.computations.add(name="main", id=1, root_id=n - 1)
+    header.entry_computation_id = 1
+    module = Module(
+        protowire.PADDING,
+        np.zeros(n, np.int64),
+        header,
         names=[one.name.encode() for one in instructions],
         opcode=np.array([one.opcode.encode() for one in instructions], "S32"),
         computation=np.zeros(n, np.int64),
-        shapes=shapes,
+        ids=np.arange(n),
         operands=lists(np.array(owner, np.int64), np.array(values, np.int64), n) if owner else nothing,
         called=nothing,
-        computations=["main"],
-        roots=np.array([n - 1]),
-        entry=0,
-        _data=np.zeros(0, np.uint8),
-        _raw=b"",
-        _start=np.zeros(n, np.int64),
-        _end=np.zeros(n, np.int64),
+        stack_frame=np.zeros(n, np.int64),
+        scope=np.full(n, -1, np.int32),
+        scopes=(),
+        shape_field=protowire.Field(empty, empty, empty, empty),
     )
+    vars(module)["shapes"] = shapes
+    return module
 
 
 def cost(*instructions: Instruction) -> Cost:

@@ -10,6 +10,7 @@ import pytest
 
 from jaxstage_ext import inspect
 from jaxstage_ext.ir import stablehlo
+from jaxstage_ext.ir.hlo import document as hlo_document
 from jaxstage_ext.ir.hlo import module as hlo
 from jaxstage_ext.ir.source import FrameTable
 
@@ -34,7 +35,7 @@ def test_every_program_has_files_of_every_supported_end() -> None:
 def test_hlo(folder: Path) -> None:
     golden = (folder / "hlo.golden").read_text()
     module = hlo.parse((folder / "hlo.pb").read_bytes())
-    assert listing(hlo.read(text_of(golden), module, FrameTable())) == golden
+    assert listing(hlo_document.read(text_of(golden), module, FrameTable())) == golden
 
 
 @every_folder
@@ -96,7 +97,7 @@ HAND_CHECKED = {
 def test_inferred_links_are_those_a_reader_would_give(name: str) -> None:
     folder = GOLDEN / "jax-0.12.0.1" / name
     golden = (folder / "hlo.golden").read_text()
-    document = hlo.read(text_of(golden), hlo.parse((folder / "hlo.pb").read_bytes()), FrameTable())
+    document = hlo_document.read(text_of(golden), hlo.parse((folder / "hlo.pb").read_bytes()), FrameTable())
     for text, line in HAND_CHECKED[name].items():
         number = document.lines.index(text) + 1
         span = document.source_of(number)

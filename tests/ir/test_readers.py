@@ -10,6 +10,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from jaxstage_ext.ir import folds, links, python, stablehlo
+from jaxstage_ext.ir.hlo import document as hlo_document
 from jaxstage_ext.ir.hlo import module
 from jaxstage_ext.ir.mlir_location import Locations
 from jaxstage_ext.ir.source import FrameTable, Location, is_outside, is_user
@@ -39,7 +40,7 @@ def test_stablehlo_of_any_text_is_a_document(text: str, debug: str) -> None:
 @given(TEXTS)
 @example("}{")
 def test_hlo_of_any_text_is_a_document(text: str) -> None:
-    document = module.read(text, MODULE, FrameTable())
+    document = hlo_document.read(text, MODULE, FrameTable())
     assert document.text == text
     assert len(document) == text.count("\n") + 1
     assert ((document.fold_end == -1) | (document.fold_end > np.arange(len(document)))).all()

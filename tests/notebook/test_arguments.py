@@ -64,9 +64,9 @@ def test_a_variable_hides_a_short_name_only_where_it_is_no_dtype() -> None:
         ("f32[8], w=qqq[3]", "unknown dtype 'qqq'", 11),
         ("f32[8,128", "'[' was never closed", 4),
         ("f32[8])", "unmatched ')'", 7),
-        ("f32[b]", "axis 'b' has no size; give --dim b=8", 5),
-        ("f32[2], f32[-1]", "an axis cannot have -1 elements", 13),
-        ("f32[1.5]", "a whole number of elements, not 1.5", 5),
+        ("f32[b]", "axis 'b' has no size; pass --dim b=8", 5),
+        ("f32[2], f32[-1]", "an axis size must not be negative, got -1", 13),
+        ("f32[1.5]", "an axis size must be an integer, not 1.5", 5),
         ("f32", "f32 needs a shape", 1),
         ("nope", "name 'nope' is not defined", 1),
         ("f64[3]", "jax.config.update('jax_enable_x64', True)", 1),
@@ -145,11 +145,11 @@ def test_jaxtyping_keys() -> None:
         (jax.Array, "Array, which gives no shape"),
         (int, "is annotated int, which gives no shape"),
         (PyTree[Float[Array, "3"]], "gives no shape"),
-        (Float[Array, "b 3"], "has an axis 'b' without a size; give --dim b=8"),
+        (Float[Array, "b 3"], "has an axis 'b' without a size; pass --dim b=8"),
         (Float[Array, "... 3"], "'...' that stands for any number of axes"),
         (Float[Array, "*batch 3"], "'*batch' that stands for any number of axes"),
         (Float[Array, "_ 3"], "an axis '_' without a size"),
-        (Shaped[Array, "3"], "leaves the type open"),
+        (Shaped[Array, "3"], "leaves the dtype open"),
     ],
 )
 def test_says_why_an_annotation_is_not_enough(annotation: Any, why: str) -> None:
@@ -206,7 +206,7 @@ def test_annotations_of_an_inner_function_are_not_those_of_its_vmap() -> None:
     assert describe_arguments(eqx.filter_jit(f))
     with pytest.raises(NoArguments) as caught:
         arguments(jax.vmap(f), "g", None, Dims(dict(b=2)))
-    assert "those of the inner function" in str(caught.value)
+    assert "that of the inner function" in str(caught.value)
 
 
 def test_an_axis_that_nothing_has_is_an_error() -> None:

@@ -85,7 +85,7 @@ def test_the_flag_table(shell: Shell) -> None:
 
 def test_no_table_without_flags(shell: Shell, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(xla_flags, "installed", lambda: Flags({}, "no list"))
-    assert "no list; %compile --xla leaves names to XLA" in shell.run("%xla_flags").text
+    assert "no list; %compile --xla passes names to XLA unchecked" in shell.run("%xla_flags").text
 
 
 @pytest.mark.filterwarnings("ignore:`Completer.complete` is pending")

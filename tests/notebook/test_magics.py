@@ -90,7 +90,7 @@ def test_every_function_that_says_its_arguments_is_staged_and_the_others_are_nam
     assert seen.ok
     assert [panel.split("(")[0] for panel in seen.panels] == ["a", "b"]
     assert seen.text.startswith(
-        "c: parameter y has no annotation; give the arguments by a call on the magic's line (%%trace c(...))"
+        "c: parameter y has no annotation; pass the arguments by a call on the magic's line (%%trace c(...))"
     )
 
 

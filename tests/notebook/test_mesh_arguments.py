@@ -67,7 +67,7 @@ def test_line_magics_and_names_of_the_cell(shell: Shell) -> None:
     [
         ("--mesh data=16", "the mesh data=16 has 16 devices, but cpu:8 has 8"),
         ("--mesh data=four", "mesh 'data=four': 'data=four' is not of the form data=4"),
-        ("--mesh nowhere", "--mesh 'nowhere' cannot be read: NameError: name 'nowhere' is not defined"),
+        ("--mesh nowhere", "--mesh 'nowhere' cannot be evaluated: NameError: name 'nowhere' is not defined"),
         ("--mesh jax", "a mesh is text such as 'data=4,model=2', a dict of sizes or a jax Mesh, not <module 'jax'"),
         ("--in-spec \"P('data')\"", "--in-spec needs --mesh to say which axes there are, such as data=4"),
         ("--mesh data=4 --in-spec \"P('date')\"", "--in-spec of w: Resource axis: date of P('date',) is not found"),
@@ -79,9 +79,9 @@ def test_line_magics_and_names_of_the_cell(shell: Shell) -> None:
             "--mesh data=3 --in-spec \"x=P('data')\"",
             "--in-spec of x: P('data') implies that array axis 0 is",
         ),
-        ("--mesh data=4 --in-spec \"P('data'\"", "--in-spec \"P('data'\" cannot be read: SyntaxError"),
-        ("--mesh data=4 --in-spec Q()", "--in-spec 'Q()' cannot be read: NameError: name 'Q' is not defined"),
-        ("--mesh data=4 --out-spec \"y=P('data')\"", "--out-spec: a result has no parts named 'y'"),
+        ("--mesh data=4 --in-spec \"P('data'\"", "--in-spec \"P('data'\" cannot be evaluated: SyntaxError"),
+        ("--mesh data=4 --in-spec Q()", "--in-spec 'Q()' cannot be evaluated: NameError: name 'Q' is not defined"),
+        ("--mesh data=4 --out-spec \"y=P('data')\"", "--out-spec: a result has no part named 'y'"),
         ("--mesh data=4 --out-spec \"'data'\"", "--out-spec: 'data' is no PartitionSpec"),
     ],
 )

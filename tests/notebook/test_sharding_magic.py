@@ -68,7 +68,7 @@ def test_local_names_of_a_function(shell: Shell) -> None:
     ("line", "message"),
     [
         ("", "%sharding needs an array"),
-        ("3", "int holds no jax.Array"),
+        ("3", "int contains no jax.Array"),
         ("nowhere", "NameError: name 'nowhere' is not defined"),
         ("x +", "SyntaxError"),
         ("x.sharding", "a sharding alone has no shape"),

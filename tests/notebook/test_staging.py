@@ -28,7 +28,7 @@ def test_a_failing_stage_shows_the_panel_and_one_line_and_the_cell_fails(shell: 
     assert "jaxstage_ext" not in seen.text
     last = seen.text.rstrip("\n").split("\n")[-1]
     assert last.startswith("TracerBoolConversionError: Attempted boolean conversion")
-    assert last.endswith("(the panel above tells where)")
+    assert last.endswith("(see the panel above)")
     assert shell["ins"].error.span.line == 4
 
 
@@ -49,7 +49,7 @@ def test_an_interrupt_keeps_what_is_there_and_shows_no_traceback(shell: Shell) -
     seen = shell.run("%%compile -o ins\ndef stopped(x):\n    raise KeyboardInterrupt\nstopped(x); loss(w, x)")
     assert isinstance(seen.error, KeyboardInterrupt)
     assert "Traceback" not in seen.text
-    assert seen.text.rstrip().endswith("KeyboardInterrupt (stopped; the panel shows how far it came)")
+    assert seen.text.rstrip().endswith("KeyboardInterrupt (stopped; the panel shows how far it got)")
     assert [each.error is not None for each in shell["ins"]] == [True, False]
     assert shell["ins"][1].traced is None
 

@@ -19,7 +19,7 @@ from jaxstage_ext import inspect
 from jaxstage_ext.analysis.memory import buffers
 from jaxstage_ext.analysis.memory.live_memory import Memory
 from jaxstage_ext.core.recompile import buffers as memory_look
-from jaxstage_ext.ir.hlo import buffer_assignment, operations
+from jaxstage_ext.ir.hlo import buffer_assignment
 from jaxstage_ext.ir.hlo import module as hlo
 from jaxstage_ext.ir.hlo import schedule as hlo_schedule
 from jaxstage_ext.worker import pool as worker
@@ -167,8 +167,8 @@ def test_lives_are_xlas_live_ranges(program: str, tmp_path: Path) -> None:
     proto, text = dumped(program, tmp_path)
     assignment = buffer_assignment.read(proto)
     assert assignment is not None
-    ops = operations.read(assignment.module)
-    schedule = hlo_schedule.read(assignment.module, ops)
+    ops = hlo.parse(assignment.module)
+    schedule = hlo_schedule.read(ops)
     assert schedule is not None
     assert [ops.names[row].decode() for row in schedule.order] == re.findall(r"^    \d+:(\S+)$", text, re.MULTILINE)
     laid = buffers.read(ops, assignment, schedule, [""] * len(ops))
@@ -196,8 +196,8 @@ def test_the_peak_set_is_xlas(tmp_path: Path) -> None:
     proto, _ = dumped("step", tmp_path)
     assignment = buffer_assignment.read(proto)
     assert assignment is not None
-    ops = operations.read(assignment.module)
-    schedule = hlo_schedule.read(assignment.module, ops)
+    ops = hlo.parse(assignment.module)
+    schedule = hlo_schedule.read(ops)
     assert schedule is not None
     laid = buffers.read(ops, assignment, schedule, [""] * len(ops))
     curve = sum(

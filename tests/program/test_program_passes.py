@@ -206,9 +206,9 @@ def test_records() -> None:
 
 
 def test_signed_and_durations() -> None:
-    assert [pass_table.signed(n) for n in (0, 1200, -3)] == [".", "+1,200", "-3"]
-    assert [pass_table.signed(n, " B") for n in (0, 12, -34_300, 1_000_000)] == [".", "+12 B", "-34.3 kB", "+1 MB"]
-    assert [pass_table.duration(s) for s in (None, 12e-6, 3.4e-3, 1.25)] == ["unknown", "12 us", "3.4 ms", "1.25 s"]
+    assert [pass_table.change(n) for n in (0, 1200, -3)] == [".", "+1,200", "−3"]
+    assert [pass_table.change(n, "B") for n in (0, 12, -34_300, 1_000_000)] == [".", "+12 B", "−34.3 kB", "+1 MB"]
+    assert [pass_table.time(s) for s in (None, 12e-6, 3.4e-3, 1.25)] == ["unknown", "12 µs", "3.4 ms", "1.25 s"]
 
 
 def test_a_second_inspection_of_the_same_program_asks_no_compiler(monkeypatch: pytest.MonkeyPatch) -> None:

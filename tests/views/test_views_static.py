@@ -113,7 +113,7 @@ def front_end(tmp_path, monkeypatch):
 def test_text_says_what_each_line_became():
     lines = panel_text([fakes.inspection()], 80).split("\n")
     assert lines[0] == f"┌ loss(w: f32[128,512]) -> f32[]{'cpu · jax 0.12.0 ┐':>48}"
-    assert "│ trace 3.0 ms ▸ lower 5.0 ms ▸ compile 1.25 s" in lines[1]
+    assert "│ trace 3 ms ▸ lower 5 ms ▸ compile 1.25 s" in lines[1]
     assert "3 eqns ▸ 41 ops ▸ 12 instrs, 5 fusions" in lines[2]
     assert "FLOPs 1.1 MFLOP · peak memory unknown (the cuda backend gives no analysis)" in lines[3]
     assert "98.9 % of instructions linked (500 direct, 60 inferred, of 566)" in lines[4]
@@ -170,7 +170,7 @@ def test_an_inspection_with_nothing_yet_has_a_text():
 def test_a_cached_executable_is_no_fast_compile():
     stage = {"name": "compile", "state": "done", "seconds": 0.002, "count": None, "note": "from JAX's persistent cache"}
     made = fakes.inspection(head={"stages": [stage]})
-    assert "compile 2.0 ms (from JAX's persistent cache)" in panel_text([made])
+    assert "compile 2 ms (from JAX's persistent cache)" in panel_text([made])
 
 
 def test_far_source_lines_are_left_out_and_counted():
@@ -233,15 +233,7 @@ def test_html_reads_without_styles():
     assert re.search(r"\n10 In \[5\]:2 +%tanh\.1 = f32\[128,512\]\{1,0\} tanh\(%w\.1\)", parsed.text)
 
 
-def test_words_for_times_and_shares():
-    assert [words.duration(s) for s in (0.0004, 0.0094, 0.0812, 0.9996, 12.34, 123)] == [
-        "0.4 ms",
-        "9.4 ms",
-        "81 ms",
-        "1 s",
-        "12.3 s",
-        "2 min 3 s",
-    ]
+def test_words_for_shares():
     almost = {"coverage": {"direct": 99_999, "inferred": 0, "total": 100_000}, "documents": [{"kind": "hlo"}]}
     assert words.linked(almost).startswith("99.9 %")
     assert words.linked({"coverage": {"direct": 0, "inferred": 0, "total": 0}, "documents": []}) == ""

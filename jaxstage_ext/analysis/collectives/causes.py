@@ -12,7 +12,7 @@ from typing import Any
 from jaxstage_ext.analysis.collectives.collective_ops import Found
 from jaxstage_ext.analysis.sharding.propagation import Propagated
 from jaxstage_ext.analysis.sharding.slices import Sharding
-from jaxstage_ext.ir.hlo import module as hlo
+from jaxstage_ext.ir.hlo.module import Module
 
 _WRITTEN = re.compile(
     r"(psum|pmax|pmin|pbroadcast|all_gather|reduce_scatter|psum_scatter|ppermute|all_to_all|ragged_all_to_all|pshuffle)"
@@ -96,7 +96,7 @@ def _preferred(rows: list[int], fits: Callable[[int], bool]) -> list[int]:
 class Causes:
     """Finds the cause of each collective of a module, from the module before it was partitioned."""
 
-    def __init__(self, module: hlo.Module, lines: Sequence[str], before: Propagated | None, why_unknown: str) -> None:
+    def __init__(self, module: Module, lines: Sequence[str], before: Propagated | None, why_unknown: str) -> None:
         self._module, self._lines, self._before, self._why = module, lines, before, why_unknown
 
     def of(self, found: Found, operands: Sequence[int], exchanged: Exchanged) -> tuple[Cause, ...]:

@@ -14,8 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from jaxstage_ext.ir.hlo.module import COLLECTIVE_KINDS
-from jaxstage_ext.ir.hlo.operations import Operations
+from jaxstage_ext.ir.hlo.module import COLLECTIVE_KINDS, Module
 from jaxstage_ext.ir.hlo.shapes import OPAQUE, TOKEN
 from jaxstage_ext.ir.hlo.sharding_field import Collective as Message
 from jaxstage_ext.ir.protowire import Longs
@@ -53,7 +52,7 @@ class Found:
     synchronous: bool
 
 
-def any_in(ops: Operations) -> bool:
+def any_in(ops: Module) -> bool:
     """Whether a module has collectives."""
     return bool(np.isin(ops.opcode, (*COLLECTIVE_KINDS, *_STARTS)).any())
 
@@ -61,7 +60,7 @@ def any_in(ops: Operations) -> bool:
 class Collectives:
     """Finds the collectives of a module; `position` is the schedule, None where there is none."""
 
-    def __init__(self, ops: Operations, position: Longs | None) -> None:
+    def __init__(self, ops: Module, position: Longs | None) -> None:
         self._ops, self._position = ops, position
 
     @property

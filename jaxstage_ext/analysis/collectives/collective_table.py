@@ -22,9 +22,8 @@ from jaxstage_ext.analysis.sharding import partitioner_warnings
 from jaxstage_ext.analysis.sharding.mesh import Mesh
 from jaxstage_ext.analysis.sharding.partitioner_warnings import Rematerialised
 from jaxstage_ext.analysis.sharding.propagation import Propagated
-from jaxstage_ext.ir.hlo import module as hlo
-from jaxstage_ext.ir.hlo import positions
-from jaxstage_ext.ir.hlo.operations import Operations
+from jaxstage_ext.ir.hlo import schedule
+from jaxstage_ext.ir.hlo.module import Module
 from jaxstage_ext.report.table import Column, Table
 
 EXPOSED, HIDDEN = "exposed", "overlapped"
@@ -79,7 +78,7 @@ class Collectives:
       devices: how many the program runs on.
     """
 
-    ops: Operations = field(repr=False)
+    ops: Module = field(repr=False)
     places: Places = field(repr=False)
     rows: tuple[Row, ...]
     warnings: tuple[Rematerialised, ...] = ()
@@ -213,16 +212,16 @@ class Program:
     warnings: Sequence[str] = ()
 
 
-def read(proto: bytes, ops: Operations, module: hlo.Module, places: Places, program: Program) -> Collectives:
-    """The collectives of a serialised HloModuleProto, its columns twice, and where its instructions stand."""
-    finder = Finder(ops, positions.positions(proto, ops))
+def read(module: Module, places: Places, program: Program) -> Collectives:
+    """The collectives of a module, with the source line and name scope of each of its instructions."""
+    finder = Finder(module, schedule.places(module))
     reasons = Causes(module, places.line, program.propagated, program.why_unknown)
-    runs = executions.count(ops)
+    runs = executions.count(module)
     rows = [_row(found, finder, runs, reasons, program) for found in finder.found]
     timed = all(row.seconds is not None for row in rows)
     rows.sort(key=lambda row: (-(row.total_seconds or 0) if timed else 0, -(row.total_sent or 0)))
     warnings = partitioner_warnings.read(program.warnings, module, places.line, program.propagated)
-    return Collectives(ops, places, tuple(rows), warnings, _notes(rows, program.links), program.devices)
+    return Collectives(module, places, tuple(rows), warnings, _notes(rows, program.links), program.devices)
 
 
 def _row(found: Found, finder: Finder, runs: Executions, reasons: Causes, program: Program) -> Row:

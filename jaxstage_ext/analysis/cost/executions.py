@@ -9,7 +9,8 @@ import numpy.typing as npt
 
 from jaxstage_ext.analysis.cost import trip_counts as lengths
 from jaxstage_ext.analysis.cost.trip_counts import Loop
-from jaxstage_ext.ir.hlo.operations import Lists, Operations, lists
+from jaxstage_ext.ir.hlo.module import Module
+from jaxstage_ext.ir.lists import Lists, lists
 from jaxstage_ext.ir.protowire import Longs
 
 _RUNS = (b"fusion", b"call", b"while", b"conditional", b"async-start", b"custom-call")
@@ -33,7 +34,7 @@ class Executions:
     unknown: npt.NDArray[np.bool_]
 
 
-def count(ops: Operations) -> Executions:
+def count(ops: Module) -> Executions:
     """Walk the calls from the entry, callers first; a loop of unknown length counts once."""
     n = len(ops.computations)
     trips = lengths.read(ops)
@@ -50,9 +51,7 @@ def count(ops: Operations) -> Executions:
     return Executions(times, once, trips, unknown)
 
 
-def _calls(
-    ops: Operations, trips: dict[int, Loop]
-) -> tuple[Longs, Longs, npt.NDArray[np.float64], npt.NDArray[np.bool_]]:
+def _calls(ops: Module, trips: dict[int, Loop]) -> tuple[Longs, Longs, npt.NDArray[np.float64], npt.NDArray[np.bool_]]:
     """(calling computation, called one, how often at each run, whether that is unknown), ordered by the caller."""
     owner, called = ops.called.owner, ops.called.values
     place = np.arange(len(owner)) - ops.called.start[owner]

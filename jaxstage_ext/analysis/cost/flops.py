@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from jaxstage_ext.analysis.cost import library_calls, windows
-from jaxstage_ext.ir.hlo.operations import Operations
+from jaxstage_ext.ir.hlo.module import Module
 
 Floats = npt.NDArray[np.float64]
 
@@ -42,7 +42,7 @@ class Counts:
     unknown: dict[int, str]
 
 
-def count(ops: Operations) -> Counts:
+def count(ops: Module) -> Counts:
     """Each instruction once, without what it calls, but for the computation that a reduction applies."""
     flops, transcendentals = np.zeros(len(ops)), np.zeros(len(ops))
     elements = ops.shapes.elements.astype(np.float64)
@@ -73,7 +73,7 @@ def count(ops: Operations) -> Counts:
 _DYNAMIC = "its shape is known only when it runs; transcendentals and bytes are at most these"
 
 
-def _dynamic(ops: Operations) -> npt.NDArray[np.bool_]:
+def _dynamic(ops: Module) -> npt.NDArray[np.bool_]:
     """Which instructions give or take an array of a size that is not known."""
     found, operand = ops.shapes.dynamic.copy(), ops.operands.values
     found[ops.operands.owner[(operand >= 0) & ops.shapes.dynamic[operand]]] = True
@@ -83,7 +83,7 @@ def _dynamic(ops: Operations) -> npt.NDArray[np.bool_]:
 class _Applied:
     """What one application of a computation to scalars costs."""
 
-    def __init__(self, ops: Operations, flops: Floats, transcendentals: Floats) -> None:
+    def __init__(self, ops: Module, flops: Floats, transcendentals: Floats) -> None:
         n = len(ops.computations)
         self.flops = np.bincount(ops.computation, flops, n)
         self.transcendentals = np.bincount(ops.computation, transcendentals, n)
@@ -92,34 +92,34 @@ class _Applied:
         return float(self.flops[computation] * number), float(self.transcendentals[computation] * number)
 
 
-def _operand_elements(ops: Operations, row: int, place: int) -> int:
+def _operand_elements(ops: Module, row: int, place: int) -> int:
     return int(ops.shapes.elements[ops.operands[row][place]])
 
 
-def _first_result(ops: Operations, row: int) -> int:
+def _first_result(ops: Module, row: int) -> int:
     """Elements of the result, or of the first array of a tuple of equal ones."""
     arrays = max(1, len(ops.operands[row]) // 2) if ops.opcode[row] == b"reduce" else 1
     return int(ops.shapes.elements[row]) // arrays
 
 
-def _reduce(ops: Operations, row: int, applied: _Applied) -> tuple[float, float]:
+def _reduce(ops: Module, row: int, applied: _Applied) -> tuple[float, float]:
     return applied.times(ops.called[row][0], _operand_elements(ops, row, 0) - _first_result(ops, row))
 
 
-def _map(ops: Operations, row: int, applied: _Applied) -> tuple[float, float]:
+def _map(ops: Module, row: int, applied: _Applied) -> tuple[float, float]:
     return applied.times(ops.called[row][0], int(ops.shapes.elements[row]))
 
 
-def _scatter(ops: Operations, row: int, applied: _Applied) -> tuple[float, float]:
+def _scatter(ops: Module, row: int, applied: _Applied) -> tuple[float, float]:
     return applied.times(ops.called[row][0], _operand_elements(ops, row, -1))
 
 
-def _sort(ops: Operations, row: int, applied: _Applied) -> tuple[float, float]:
+def _sort(ops: Module, row: int, applied: _Applied) -> tuple[float, float]:
     elements = _operand_elements(ops, row, 0)
     return float(elements * math.ceil(math.log2(elements))) if elements > 1 else 0.0, 0.0
 
 
-def _fft(ops: Operations, row: int, applied: _Applied) -> tuple[float, float]:
+def _fft(ops: Module, row: int, applied: _Applied) -> tuple[float, float]:
     """Eight for each element and each level of the transform: a complex multiply-add of four real ones."""
     field = ops.fields(np.array([row]), _FFT_LENGTH)[_FFT_LENGTH]
     lengths = ops.lists(field, 1)[0]
@@ -127,7 +127,7 @@ def _fft(ops: Operations, row: int, applied: _Applied) -> tuple[float, float]:
     return 8.0 * complex_ones * sum(math.log2(length) for length in lengths if length > 1), 0.0
 
 
-def _reduce_window(ops: Operations, row: int, applied: _Applied) -> tuple[float, float]:
+def _reduce_window(ops: Module, row: int, applied: _Applied) -> tuple[float, float]:
     """Padding and holes of the window meet no element and are left out.
 
     A window that covers a whole dimension wherever it stands gives one value there, which is computed once: so TPU
@@ -144,14 +144,14 @@ def _reduce_window(ops: Operations, row: int, applied: _Applied) -> tuple[float,
     return applied.times(ops.called[row][0], max(0, met - results))
 
 
-def _select_and_scatter(ops: Operations, row: int, applied: _Applied) -> tuple[float, float]:
+def _select_and_scatter(ops: Module, row: int, applied: _Applied) -> tuple[float, float]:
     window = math.prod(dimension.size for dimension in windows.read(ops).of(row))
     source, (select, scatter) = _operand_elements(ops, row, 1), ops.called[row][:2]
     chosen, added = applied.times(select, source * (window - 1)), applied.times(scatter, source)
     return chosen[0] + added[0], chosen[1] + added[1]
 
 
-def _dots(ops: Operations, rows: npt.NDArray[np.int64]) -> list[float]:
+def _dots(ops: Module, rows: npt.NDArray[np.int64]) -> list[float]:
     """Two for each multiply-add."""
     message = ops.fields(rows, _DOT)[_DOT]
     listed = ops.lists(ops.inside(message, _LHS_CONTRACTING)[_LHS_CONTRACTING], len(message.row))
@@ -160,17 +160,17 @@ def _dots(ops: Operations, rows: npt.NDArray[np.int64]) -> list[float]:
     return [_contracted(ops, row, axes) for row, axes in zip(rows.tolist(), contracting, strict=True)]
 
 
-def _contracted(ops: Operations, row: int, axes: list[int]) -> float:
+def _contracted(ops: Module, row: int, axes: list[int]) -> float:
     sizes = ops.shapes.sizes(ops.operands[row][0])
     return 2.0 * float(ops.shapes.elements[row]) * math.prod(sizes[axis] for axis in axes)
 
 
-def _convolution(ops: Operations, row: int, applied: _Applied) -> tuple[float, float]:
+def _convolution(ops: Module, row: int, applied: _Applied) -> tuple[float, float]:
     lhs, rhs = (ops.shapes.sizes(operand) for operand in ops.operands[row][:2])
     return windows.multiply_adds(ops, row, lhs, rhs, ops.shapes.sizes(row)), 0.0
 
 
-_COUNTERS: dict[bytes, Callable[[Operations, int, _Applied], tuple[float, float]]] = {
+_COUNTERS: dict[bytes, Callable[[Module, int, _Applied], tuple[float, float]]] = {
     b"reduce": _reduce,
     b"map": _map,
     b"scatter": _scatter,

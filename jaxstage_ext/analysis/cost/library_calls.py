@@ -8,7 +8,8 @@ from collections.abc import Iterator
 from typing import Any
 
 from jaxstage_ext.analysis.cost import windows
-from jaxstage_ext.ir.hlo.operations import SHAPE, Operations
+from jaxstage_ext.ir.hlo.module import Module
+from jaxstage_ext.ir.hlo.schema import INSTRUCTION_SHAPE as SHAPE
 
 _TARGET, _BACKEND = 28, 43
 _TUPLE_SHAPES, _DIMENSIONS = 4, 3
@@ -29,7 +30,7 @@ _FREE = (
 _GEMMS = ("__cublas$gemm", "__cublas$lt$matmul", "__cublas$lt$matmul$f8", "__triton_gemm")
 
 
-def count(ops: Operations) -> Iterator[tuple[int, float, float, str]]:
+def count(ops: Module) -> Iterator[tuple[int, float, float, str]]:
     """(instruction, FLOPs, transcendentals, why they are not known or "") of each custom call; NaN unknown."""
     rows = ops.rows(b"custom-call")
     fields = ops.fields(rows, _TARGET, _BACKEND)
@@ -38,7 +39,7 @@ def count(ops: Operations) -> Iterator[tuple[int, float, float, str]]:
         yield row, *_one(ops, row, target.decode("utf-8", "replace"), _json(config), first)
 
 
-def _one(ops: Operations, row: int, target: str, config: dict[str, Any], first: list[int]) -> tuple[float, float, str]:
+def _one(ops: Module, row: int, target: str, config: dict[str, Any], first: list[int]) -> tuple[float, float, str]:
     if target in _FREE:
         return 0.0, 0.0, ""
     result = ops.shapes.sizes(row) if ops.shapes.rank[row] else first
@@ -61,7 +62,7 @@ def _gemm(lhs: list[int], result: list[int], config: dict[str, Any], target: str
     return 2.0 * math.prod(result) * contracted, 0.0, ""
 
 
-def _first_arrays(ops: Operations, rows: Any) -> list[list[int]]:
+def _first_arrays(ops: Module, rows: Any) -> list[list[int]]:
     """Of each instruction the dimensions of the first array of its tuple; none where it gives no tuple."""
     shape = ops.fields(rows, SHAPE)[SHAPE]
     inner = ops.inside(shape, _TUPLE_SHAPES)[_TUPLE_SHAPES]
@@ -72,7 +73,7 @@ def _first_arrays(ops: Operations, rows: Any) -> list[list[int]]:
     return result
 
 
-def _cudnn(ops: Operations, row: int, target: str, result: list[int]) -> float:
+def _cudnn(ops: Module, row: int, target: str, result: list[int]) -> float:
     """A convolution of the library: the same sizes as HLO's own, with its gradients' operands in their places."""
     operands = [ops.shapes.sizes(operand) for operand in ops.operands[row][:2]]
     if target.endswith("BackwardInput"):

@@ -17,7 +17,7 @@ import numpy.typing as npt
 from jaxstage_ext.analysis.cost import cost_wording as wording
 from jaxstage_ext.analysis.cost import executions, flops, traffic
 from jaxstage_ext.analysis.cost.executions import Executions
-from jaxstage_ext.ir.hlo.operations import Operations
+from jaxstage_ext.ir.hlo.module import Module
 from jaxstage_ext.ir.hlo.shapes import TYPES
 from jaxstage_ext.report.table import Column, Table
 
@@ -48,7 +48,7 @@ class Cost:
       near: of the bytes, those outside the device's own memory, such as on the chip; empty where there are none.
     """
 
-    ops: Operations = field(repr=False)
+    ops: Module = field(repr=False)
     places: Places = field(repr=False)
     flops: Floats
     transcendentals: Floats
@@ -216,7 +216,7 @@ class Cost:
         return self.table.to_json()
 
 
-def read(ops: Operations, places: Places) -> Cost:
+def read(ops: Module, places: Places) -> Cost:
     """The cost of a module."""
     counted, loops = flops.count(ops), executions.count(ops)
     own, transcendentals = counted.flops.copy(), counted.transcendentals.copy()
@@ -234,7 +234,7 @@ def read(ops: Operations, places: Places) -> Cost:
     )  # fmt: skip
 
 
-def _fusions(ops: Operations) -> list[npt.NDArray[np.int64]]:
+def _fusions(ops: Module) -> list[npt.NDArray[np.int64]]:
     """Fusions, innermost first, so that an inner one is summed before the outer one."""
     rows = ops.rows(b"fusion")
     rows = rows[ops.called.at(0)[rows] >= 0]
@@ -249,7 +249,7 @@ def _fusions(ops: Operations) -> list[npt.NDArray[np.int64]]:
     return [rows[depth == level] for level in np.unique(depth)[::-1]]
 
 
-def dtype(ops: Operations, row: int) -> str:
+def dtype(ops: Module, row: int) -> str:
     """The element type of the result; "tuple" for any tuple."""
     kind = int(ops.shapes.element_type[row])
     return TYPES[kind][0] if kind in TYPES else "tuple"

@@ -20,7 +20,7 @@ from jaxstage_ext.analysis.collectives.exposed_time import Exchange
 from jaxstage_ext.analysis.cost import cost_wording as wording
 from jaxstage_ext.analysis.cost.ceilings import Ceiling, Outcome
 from jaxstage_ext.analysis.cost.module_cost import Cost
-from jaxstage_ext.ir.hlo.operations import Operations
+from jaxstage_ext.ir.hlo.module import Module
 from jaxstage_ext.ir.hlo.shapes import TYPES
 from jaxstage_ext.report.table import Column, Table
 
@@ -236,7 +236,7 @@ def _notes(cost: Cost, peak: Floats, flops: Floats, device: Ceilings, near: Floa
     return tuple(notes)
 
 
-def units(ops: Operations, platform: str) -> npt.NDArray[np.object_]:
+def units(ops: Module, platform: str) -> npt.NDArray[np.object_]:
     """Per instruction outside fusions, the dtype in which the device computes it; "" for tuples.
 
     It is that of the operands of its dot or convolution at JAX's default precision, else that of its result.

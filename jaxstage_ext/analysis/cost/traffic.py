@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from jaxstage_ext.ir.hlo.operations import Operations
+from jaxstage_ext.ir.hlo.module import Module
 from jaxstage_ext.ir.protowire import Longs
 
 Floats = npt.NDArray[np.float64]
@@ -41,7 +41,7 @@ class Traffic(NamedTuple):
     near: Floats
 
 
-def count(ops: Operations) -> Traffic:
+def count(ops: Module) -> Traffic:
     """What each instruction moves; zero inside fusions, whose own row has it."""
     size = ops.shapes.padded.astype(np.float64)
     parts, met = _parts(ops), _met(ops, size)
@@ -51,7 +51,7 @@ def count(ops: Operations) -> Traffic:
     return Traffic(read, written, near)
 
 
-def _moved(ops: Operations, size: Floats, share: Floats, parts: Longs, met: Floats) -> tuple[Floats, Floats]:
+def _moved(ops: Module, size: Floats, share: Floats, parts: Longs, met: Floats) -> tuple[Floats, Floats]:
     """(bytes read, bytes written), each times the share of the instruction in whose memory they are."""
     free, first = np.isin(ops.opcode, FREE), ops.operands.at(0)
     read, written = np.where(free, 0.0, _operands(ops, size * share)), np.where(free, 0.0, size * share)
@@ -72,7 +72,7 @@ def _moved(ops: Operations, size: Floats, share: Floats, parts: Longs, met: Floa
     return read, written
 
 
-def _operands(ops: Operations, size: Floats) -> Floats:
+def _operands(ops: Module, size: Floats) -> Floats:
     return np.bincount(ops.operands.owner, _sizes(size, ops.operands.values), len(ops)).astype(np.float64)
 
 
@@ -81,7 +81,7 @@ def _sizes(size: Floats, rows: Longs) -> Floats:
     return np.where(rows >= 0, size[rows], 0) if len(size) else np.zeros(len(rows))
 
 
-def _parts(ops: Operations) -> Longs:
+def _parts(ops: Module) -> Longs:
     """Per update the operand that it writes into its first; -1 for other instructions."""
     last = np.full(len(ops), -1, np.int64)
     has = ops.operands.count > 0
@@ -90,14 +90,14 @@ def _parts(ops: Operations) -> Longs:
     return np.where(ops.opcode == b"scatter", last, in_place)
 
 
-def _fused(ops: Operations) -> tuple[Longs, Longs]:
+def _fused(ops: Module) -> tuple[Longs, Longs]:
     """Fusions and their computations."""
     rows = ops.rows(b"fusion")
     called = ops.called.at(0)[rows]
     return rows[called >= 0], called[called >= 0]
 
 
-def _outputs(ops: Operations, size: Floats, share: Floats, parts: Longs, fused: Longs) -> Floats:
+def _outputs(ops: Module, size: Floats, share: Floats, parts: Longs, fused: Longs) -> Floats:
     """Per fused computation, what it writes: of an array that it updates in place, the part."""
     root = ops.roots[fused]
     several = ops.opcode[root] == b"tuple"
@@ -111,7 +111,7 @@ def _outputs(ops: Operations, size: Floats, share: Floats, parts: Longs, fused: 
     return np.bincount(owner, written, len(fused))
 
 
-def _through(ops: Operations, rows: Longs) -> Longs:
+def _through(ops: Module, rows: Longs) -> Longs:
     """The instructions whose arrays these are, bitcasts passed over."""
     first = ops.operands.at(0)
     while (more := (ops.opcode[rows] == b"bitcast") & (first[rows] >= 0)).any():
@@ -119,7 +119,7 @@ def _through(ops: Operations, rows: Longs) -> Longs:
     return rows
 
 
-def _parameters(ops: Operations, met: Floats, fused: Longs) -> Floats:
+def _parameters(ops: Module, met: Floats, fused: Longs) -> Floats:
     """Per fused computation, what its members read of its parameters."""
     place = np.full(len(ops.computations), -1, np.int64)
     place[fused] = np.arange(len(fused))
@@ -128,7 +128,7 @@ def _parameters(ops: Operations, met: Floats, fused: Longs) -> Floats:
     return np.bincount(place[ops.computation[rows]], met[rows], len(fused))
 
 
-def _met(ops: Operations, size: Floats) -> Floats:
+def _met(ops: Module, size: Floats) -> Floats:
     """Of each instruction, how many bytes its users read: all, or what they slice out of it, bitcasts passed over."""
     user, operand = ops.operands.owner, ops.operands.values
     first = (np.arange(len(user)) == ops.operands.start[user]) & (operand >= 0)

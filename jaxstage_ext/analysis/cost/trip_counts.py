@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from jaxstage_ext.ir.hlo.operations import Operations
+from jaxstage_ext.ir.hlo.module import Module
 
 _LITERAL, _TUPLE_INDEX, _BACKEND, _DIRECTION = 8, 13, 43, 63
 _INTEGERS = {3: 8, 4: 32, 5: 64, 6: 32, 7: 64, 15: 8, 16: 16, 17: 16}
@@ -22,14 +22,14 @@ class Loop(NamedTuple):
     inferred: bool = False
 
 
-def read(ops: Operations) -> dict[int, Loop]:
+def read(ops: Module) -> dict[int, Loop]:
     """Per while instruction (row), its length."""
     rows = ops.rows(b"while")
     configs = ops.strings(ops.fields(rows, _BACKEND)[_BACKEND], len(rows))
     return {int(row): _length(ops, int(row), config) for row, config in zip(rows, configs, strict=True)}
 
 
-def _length(ops: Operations, row: int, config: bytes) -> Loop:
+def _length(ops: Module, row: int, config: bytes) -> Loop:
     try:
         return Loop(int(json.loads(config)["known_trip_count"]["n"]))
     except (ValueError, KeyError, TypeError):
@@ -37,7 +37,7 @@ def _length(ops: Operations, row: int, config: bytes) -> Loop:
         return Loop(counted, counted is not None)
 
 
-def _counted(ops: Operations, row: int) -> int | None:
+def _counted(ops: Module, row: int) -> int | None:
     """Trips of `for (i = start; i < end; i += step)`; None for any other loop."""
     body, condition = ops.called[row][:2]
     test = int(ops.roots[condition])
@@ -53,7 +53,7 @@ def _counted(ops: Operations, row: int) -> int | None:
     return max(0, -(-(end - start) // step))
 
 
-def _step(ops: Operations, body: int, counter: int) -> int | None:
+def _step(ops: Module, body: int, counter: int) -> int | None:
     """By how much the body raises the counter each time."""
     result = int(ops.roots[body])
     if ops.opcode[result] != b"tuple":
@@ -68,14 +68,14 @@ def _step(ops: Operations, body: int, counter: int) -> int | None:
     return None
 
 
-def _same(ops: Operations, row: int) -> int:
+def _same(ops: Module, row: int) -> int:
     """The instruction whose value this is, copies passed over."""
     while ops.opcode[row] in _SAME and ops.operands[row] and ops.operands[row][0] >= 0:
         row = ops.operands[row][0]
     return row
 
 
-def _element(ops: Operations, row: int) -> int | None:
+def _element(ops: Module, row: int) -> int | None:
     """Which element of the loop's own tuple this is."""
     row = _same(ops, row)
     if ops.opcode[row] != b"get-tuple-element" or ops.opcode[ops.operands[row][0]] != b"parameter":
@@ -84,7 +84,7 @@ def _element(ops: Operations, row: int) -> int | None:
     return int(index.value[0]) if len(index.row) else 0
 
 
-def _constant(ops: Operations, row: int) -> int | None:
+def _constant(ops: Module, row: int) -> int | None:
     row = _same(ops, row)
     if ops.opcode[row] != b"constant" or ops.shapes.elements[row] != 1:
         return None
@@ -100,5 +100,5 @@ def _constant(ops: Operations, row: int) -> int | None:
     return None
 
 
-def _text(ops: Operations, row: int, field: int) -> str:
+def _text(ops: Module, row: int, field: int) -> str:
     return ops.strings(ops.fields(np.array([row]), field)[field], 1)[0].decode("utf-8", "replace")

@@ -8,7 +8,8 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from jaxstage_ext.ir.hlo.operations import Lists, Operations
+from jaxstage_ext.ir.hlo.module import Module
+from jaxstage_ext.ir.lists import Lists
 from jaxstage_ext.ir.protowire import Longs
 
 OPCODES = (b"convolution", b"reduce-window", b"select-and-scatter", b"custom-call")
@@ -30,7 +31,7 @@ class Dimension(NamedTuple):
 class Windows:
     """The windows and the dimension numbers of a module's instructions, each read once for all of them."""
 
-    def __init__(self, ops: Operations) -> None:
+    def __init__(self, ops: Module) -> None:
         rows = ops.rows(*OPCODES)
         found = ops.fields(rows, _WINDOW, _CONVOLUTION, _GROUPS, _BATCH_GROUPS)
         self._place = {int(row): i for i, row in enumerate(rows)}
@@ -55,17 +56,17 @@ class Windows:
         return [] if at is None else self._numbers[field][at]
 
 
-_known: WeakKeyDictionary[Operations, Windows] = WeakKeyDictionary()
+_known: WeakKeyDictionary[Module, Windows] = WeakKeyDictionary()
 
 
-def read(ops: Operations) -> Windows:
+def read(ops: Module) -> Windows:
     """Those of a module."""
     if ops not in _known:
         _known[ops] = Windows(ops)
     return _known[ops]
 
 
-def _windows(ops: Operations, field: Any, n: int) -> list[list[Dimension]]:
+def _windows(ops: Module, field: Any, n: int) -> list[list[Dimension]]:
     dimensions = ops.inside(field, 1)[1]
     order = np.argsort(dimensions.row, kind="stable")
     inside = ops.inside(dimensions, *range(1, 7))
@@ -88,7 +89,7 @@ def _ones(field: Any, n: int) -> Longs:
     return column
 
 
-def multiply_adds(ops: Operations, row: int, lhs: list[int], rhs: list[int], out: list[int]) -> float:
+def multiply_adds(ops: Module, row: int, lhs: list[int], rhs: list[int], out: list[int]) -> float:
     """FLOPs: two for each multiply-add of a kernel element with an element of the input, padding left out."""
     known = read(ops)
     (groups, batch_groups), numbers = known.groups(row), functools.partial(known.number, row)

@@ -12,9 +12,8 @@ from typing import Any
 from jaxstage_ext.analysis.cost import executions
 from jaxstage_ext.analysis.cost.module_cost import Places
 from jaxstage_ext.analysis.dtypes import dtype_wording
-from jaxstage_ext.ir.hlo import module as hlo
 from jaxstage_ext.ir.hlo import shapes
-from jaxstage_ext.ir.hlo.operations import Operations
+from jaxstage_ext.ir.hlo.module import Module
 from jaxstage_ext.report.table import Column, Table
 
 JAXPR, HLO = "jaxpr", "HLO"
@@ -196,27 +195,27 @@ def _kind(before: float, after: float) -> str:
     return PROMOTION if after > before else DEMOTION if after < before else CHANGE
 
 
-def of_hlo(ops: Operations, module: hlo.Module, places: Places) -> Iterator[Conversion]:
+def of_hlo(module: Module, places: Places) -> Iterator[Conversion]:
     """The conversions of an optimised module that run."""
-    loops = executions.count(ops)
-    fused = set(ops.called.values[ops.opcode[ops.called.owner] == b"fusion"].tolist())
-    for row in ops.rows(b"convert").tolist():
-        computation, source = int(ops.computation[row]), ops.operands[row][0]
+    loops = executions.count(module)
+    fused = set(module.called.values[module.opcode[module.called.owner] == b"fusion"].tolist())
+    for row in module.rows(b"convert").tolist():
+        computation, source = int(module.computation[row]), module.operands[row][0]
         if not loops.times[computation] or source < 0:
             continue
-        before, after = int(ops.shapes.bytes[source]), int(ops.shapes.bytes[row])
+        before, after = int(module.shapes.bytes[source]), int(module.shapes.bytes[row])
         scope = module.scopes[module.scope[row]] if module.scope[row] >= 0 else ""
         primitive = scope.rsplit("/", 1)[-1]
         yield Conversion(
             HLO,
-            _type(ops, source),
-            _type(ops, row),
+            _type(module, source),
+            _type(module, row),
             _kind(before, after),
-            tuple(ops.shapes.sizes(row)),
+            tuple(module.shapes.sizes(row)),
             False,
             None if loops.unknown[computation] else float(loops.times[computation]),
             after - before,
-            after if computation not in fused or int(ops.roots[computation]) == row else 0,
+            after if computation not in fused or int(module.roots[computation]) == row else 0,
             YOU if primitive == _CONVERT else COMPILER,
             primitive,
             places.line[row],
@@ -224,8 +223,8 @@ def of_hlo(ops: Operations, module: hlo.Module, places: Places) -> Iterator[Conv
         )
 
 
-def _type(ops: Operations, row: int) -> str:
-    name, _ = shapes.TYPES.get(int(ops.shapes.element_type[row]), ("unknown", 0))
+def _type(module: Module, row: int) -> str:
+    name, _ = shapes.TYPES.get(int(module.shapes.element_type[row]), ("unknown", 0))
     return short(name)
 
 

@@ -13,7 +13,7 @@ from jaxstage_ext.analysis.margin.line_values import Chains, Lane, Mark, Site
 from jaxstage_ext.analysis.margin.sharding_labels import SEVERAL, mark, together
 from jaxstage_ext.analysis.sharding.propagation import Propagated
 from jaxstage_ext.analysis.sharding.value_tables import ARGUMENT, Value, intermediates
-from jaxstage_ext.ir.hlo.operations import Operations
+from jaxstage_ext.ir.hlo.module import Module
 from jaxstage_ext.report.document import Document
 from jaxstage_ext.report.frames import Frames
 
@@ -36,7 +36,7 @@ class Program:
     documents: Mapping[str, Document]
     values: Sequence[Value]
     propagated: Propagated | None = None
-    optimised: tuple[Operations, Places] | None = None
+    optimised: tuple[Module, Places] | None = None
     definition: tuple[str, int] | None = None
     notes: tuple[str, ...] = ()
     chains: Chains = field(init=False)
@@ -112,8 +112,8 @@ def _at_sites(sites: Sequence[Site], module: Propagated, arrays: Made, program: 
 
 
 def _is_backward(module: Propagated, row: int) -> bool:
-    number = int(module.module.scope[row])
-    return number >= 0 and line_values.is_backward(module.module.scopes[number])
+    number = int(module.ops.scope[row])
+    return number >= 0 and line_values.is_backward(module.ops.scopes[number])
 
 
 def _settled(marks: tuple[Mark, ...], in_order: bool) -> Mark:
@@ -138,7 +138,7 @@ def _of_source(
     return {row: together(made or spread) for row, (made, spread) in here.items()}
 
 
-def _is_spread(ops: Operations, row: int) -> bool:
+def _is_spread(ops: Module, row: int) -> bool:
     source = ops.operands[row][0] if ops.opcode[row] == b"broadcast" else -1
     return source >= 0 and not ops.shapes.rank[source]
 
@@ -146,7 +146,7 @@ def _is_spread(ops: Operations, row: int) -> bool:
 Part = tuple[str, tuple[int, ...]]
 
 
-def _of_optimised(program: Program, ops: Operations, places: Places, arrays: Made) -> dict[int, Mark]:
+def _of_optimised(program: Program, ops: Module, places: Places, arrays: Made) -> dict[int, Mark]:
     """Parameters by their names; the rest by scope, where the shape is that of one device's part.
 
     Of a sum over devices that is the sum and what follows it: what comes before has its shape, and is partial.
@@ -178,15 +178,15 @@ def _parts(module: Propagated | None, arrays: Made) -> dict[Part, dict[str, Mark
     parts: dict[Part, dict[str, Mark]] = {}
     for row, value, there in arrays if module else ():
         assert module is not None
-        scope, shard = int(module.module.scope[row]), value.map.shard_shape
+        scope, shard = int(module.ops.scope[row]), value.map.shard_shape
         if scope >= 0 and shard is not None:
-            its = parts.setdefault((module.module.scopes[scope], shard), {})
+            its = parts.setdefault((module.ops.scopes[scope], shard), {})
             if there.label not in its:
                 its[there.label] = there._replace(text=f"{there.text}\n{_INFERRED}")
     return parts
 
 
-def _sums(document: Document, ops: Operations, places: Places) -> dict[str, int]:
+def _sums(document: Document, ops: Module, places: Places) -> dict[str, int]:
     """By scope the first row of a sum over devices."""
     rows = places.row[ops.rows(b"all-reduce", b"all-reduce-start", b"reduce-scatter")]
     return {_scope(document, row): row for row in sorted(rows[rows >= 0].tolist(), reverse=True)}

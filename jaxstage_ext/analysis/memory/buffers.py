@@ -14,7 +14,7 @@ from jaxstage_ext.analysis.memory.live_ranges import Lives
 from jaxstage_ext.analysis.memory.uses import Uses
 from jaxstage_ext.ir.hlo import parts
 from jaxstage_ext.ir.hlo.buffer_assignment import Assignment
-from jaxstage_ext.ir.hlo.operations import Operations
+from jaxstage_ext.ir.hlo.module import Module
 from jaxstage_ext.ir.hlo.schedule import Schedule
 from jaxstage_ext.ir.hlo.shapes import TYPES, Shapes
 from jaxstage_ext.ir.protowire import Longs
@@ -40,7 +40,7 @@ class Buffers:
     """Pieces of memory, each with one live range; one row per buffer.
 
     Attributes:
-      value: the value (row of the assignment) that it is named after.    instruction: row of Operations, -1 unknown.
+      value: the value (row of the assignment) that it is named after.    instruction: row of the module, -1 unknown.
       space: memory space (XLA's color).           size: bytes that it takes.   used: bytes of those that hold data.
       start, end: positions in the schedule, inclusive.                         kind: a Kind.
       parameter: number of the module's parameter, -1 for none.                 allocation: where it is.
@@ -80,7 +80,7 @@ class Laid:
       lives: live ranges of temporary memory; its rows are those of `buffers` from `first_life` on.
     """
 
-    ops: Operations = field(repr=False)
+    ops: Module = field(repr=False)
     assignment: Assignment = field(repr=False)
     schedule: Schedule
     uses: Uses
@@ -91,11 +91,11 @@ class Laid:
     first_life: int
 
 
-def read(ops: Operations, assignment: Assignment, schedule: Schedule, scopes: list[str]) -> Laid:
+def read(ops: Module, assignment: Assignment, schedule: Schedule, scopes: list[str]) -> Laid:
     """The buffers of a module over its schedule; `scopes` are the instructions' name stacks."""
     used = uses.read(ops, schedule.position, scopes)
     values = assignment.values
-    row = schedule.ids(values.instruction)
+    row = ops.rows_of_ids(values.instruction)
     known = row >= 0
     made = np.where(known, schedule.position[row], -1)
     element = values.index.at(0)

@@ -13,8 +13,8 @@ import numpy.typing as npt
 from jaxstage_ext.analysis.memory import uses
 from jaxstage_ext.analysis.memory.buffers import Buffers, Laid
 from jaxstage_ext.ir.hlo import parts as hlo_parts
-from jaxstage_ext.ir.hlo import schedule
-from jaxstage_ext.ir.hlo.operations import Lists, lists
+from jaxstage_ext.ir.hlo.aliases import aliased_arguments
+from jaxstage_ext.ir.lists import Lists, lists
 from jaxstage_ext.ir.protowire import Longs
 
 LARGE = 1 << 20
@@ -180,7 +180,7 @@ def _kept(entry: Entry) -> list[Argument]:
 def _aliases(laid: Laid, entry: Entry | None) -> dict[int, list[str]]:
     """The results in each parameter's memory, by the parameter's number."""
     aliases: dict[int, list[str]] = {}
-    for result, parameter in sorted(schedule.aliased(laid.assignment.module).items()):
+    for result, parameter in sorted(aliased_arguments(laid.ops).items()):
         aliases.setdefault(parameter, []).append(entry.result(result) if entry else f"result {result}")
     return aliases
 
@@ -190,7 +190,7 @@ def results(laid: Laid, entry: Entry | None) -> list[ResultMemory]:
     root = int(laid.ops.roots[laid.ops.entry])
     rows, index = _each(root, max(_elements(laid, root), 0), laid)
     shapes = hlo_parts.read(laid.ops, rows, index)
-    aliased = schedule.aliased(laid.assignment.module)
+    aliased = aliased_arguments(laid.ops)
     padded, data = shapes.padded.tolist(), shapes.bytes.tolist()
     return [
         ResultMemory(

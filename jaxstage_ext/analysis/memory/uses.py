@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from jaxstage_ext.ir.hlo.operations import Operations
+from jaxstage_ext.ir.hlo.module import Module
 from jaxstage_ext.ir.protowire import Longs
 
 Bools = npt.NDArray[np.bool_]
@@ -40,7 +40,7 @@ class Uses:
     saved: Bools
 
 
-def read(ops: Operations, position: Longs, scopes: Sequence[str]) -> Uses:
+def read(ops: Module, position: Longs, scopes: Sequence[str]) -> Uses:
     """The uses of each instruction; `scopes` are name stacks, as JAX writes them into op_name."""
     n = len(ops)
     kinds = {scope: (FORWARD in scope and BACKWARD not in scope, BACKWARD in scope) for scope in set(scopes)}
@@ -58,7 +58,7 @@ def read(ops: Operations, position: Longs, scopes: Sequence[str]) -> Uses:
     return Uses(last, forward, backward, forward & read_back)
 
 
-def _inside(ops: Operations, marked: Bools) -> Bools:
+def _inside(ops: Module, marked: Bools) -> Bools:
     """Fusions that hold a marked instruction."""
     holds = np.bincount(ops.computation, marked, len(ops.computations)) > 0
     rows = np.zeros(len(ops), bool)
@@ -70,7 +70,7 @@ def _inside(ops: Operations, marked: Bools) -> Bools:
 
 
 def _handed_on(
-    values: npt.NDArray[np.generic], ops: Operations, opcodes: tuple[bytes, ...], user: Longs, operand: Longs
+    values: npt.NDArray[np.generic], ops: Module, opcodes: tuple[bytes, ...], user: Longs, operand: Longs
 ) -> None:
     """Let what is true of the users of a handed-on value be true of the value; grows `values` in place."""
     through = np.isin(ops.opcode[user], opcodes)
@@ -82,7 +82,7 @@ def _handed_on(
             return
 
 
-def of_elements(ops: Operations, uses: Uses, row: Longs, element: Longs) -> Longs:
+def of_elements(ops: Module, uses: Uses, row: Longs, element: Longs) -> Longs:
     """Last use of one element of a tuple that an instruction makes; that of the whole where no one takes it out."""
     takers = ops.rows(b"get-tuple-element")
     field = ops.fields(takers, TUPLE_INDEX)[TUPLE_INDEX]

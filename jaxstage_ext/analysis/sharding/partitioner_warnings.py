@@ -10,7 +10,7 @@ import numpy as np
 
 from jaxstage_ext.analysis.sharding import from_text
 from jaxstage_ext.analysis.sharding.propagation import Propagated, named
-from jaxstage_ext.ir.hlo import module as hlo
+from jaxstage_ext.ir.hlo.module import Module
 
 _REMATERIALISED = re.compile(
     r"cannot go from sharding (?P<before>\{.*?\}) to (?P<after>\{.*?\}) efficiently for HLO operation "
@@ -42,7 +42,7 @@ class Rematerialised:
 
 
 def read(
-    logged: Sequence[str], module: hlo.Module, lines: Sequence[str], before: Propagated | None
+    logged: Sequence[str], module: Module, lines: Sequence[str], before: Propagated | None
 ) -> tuple[Rematerialised, ...]:
     """What the partitioner logged about data that it gathers whole.
 
@@ -52,7 +52,7 @@ def read(
     return tuple(dict.fromkeys(one for one in found if one is not None))
 
 
-def _warning(line: str, module: hlo.Module, lines: Sequence[str], before: Propagated | None) -> Rematerialised | None:
+def _warning(line: str, module: Module, lines: Sequence[str], before: Propagated | None) -> Rematerialised | None:
     match = _REMATERIALISED.search(line)
     if match is None:
         return None
@@ -69,7 +69,7 @@ def _spelled(text: str, rank: int, before: Propagated | None) -> str:
     return named(from_text.hlo(text, rank, devices), meshes).spec
 
 
-def _line(scope: str, module: hlo.Module, lines: Sequence[str]) -> str:
+def _line(scope: str, module: Module, lines: Sequence[str]) -> str:
     """The source line that all instructions of a scope have."""
     if scope not in module.scopes:
         return ""

@@ -16,8 +16,8 @@ from jaxstage_ext.analysis.sharding.mesh import Mesh
 from jaxstage_ext.analysis.sharding.sharding_map import ShardingMap
 from jaxstage_ext.analysis.sharding.slices import Sharding, on_one_device, replicated, with_names
 from jaxstage_ext.ir.hlo import module as hlo
-from jaxstage_ext.ir.hlo import operations, shapes, sharding_field
-from jaxstage_ext.ir.hlo.operations import Operations
+from jaxstage_ext.ir.hlo import schema, shapes, sharding_field
+from jaxstage_ext.ir.hlo.module import Module
 from jaxstage_ext.ir.protowire import Longs
 
 YOU, JAX, COMPILER = "you", "JAX", "compiler"
@@ -35,14 +35,13 @@ class Propagated:
     """A module after propagation.
 
     Attributes:
-      module: names, scopes and stacks of its instructions.      ops: shapes and operands of the same.
+      ops: its instructions.
       devices: how many the program has.      meshes: whose axes name what has no names of its own.
       lines: source line of each instruction, "" unknown.      frame: and its stack in the Inspection's table, -1.
       explicit: whether JAX itself chose, on meshes with explicit axes.
     """
 
-    module: hlo.Module = field(repr=False)
-    ops: Operations = field(repr=False)
+    ops: Module = field(repr=False)
     devices: int
     meshes: Sequence[Mesh] = ()
     lines: Sequence[str] = ()
@@ -98,17 +97,17 @@ class Propagated:
     @cached_property
     def names(self) -> list[str]:
         """Per instruction the last part of its scope, which is the primitive's name."""
-        scopes = self.module.scopes
-        return [scopes[scope].rsplit("/", 1)[-1] if scope >= 0 else "" for scope in self.module.scope.tolist()]
+        scopes = self.ops.scopes
+        return [scopes[scope].rsplit("/", 1)[-1] if scope >= 0 else "" for scope in self.ops.scope.tolist()]
 
     @cached_property
     def by_scope(self) -> dict[str, list[int]]:
         """The instructions that give an array, by their whole name scope."""
         rows: dict[str, list[int]] = {}
         kinds = self.ops.shapes.element_type
-        array = ~np.isin(kinds, (shapes.TUPLE, shapes.OPAQUE, shapes.TOKEN)) & (self.module.scope >= 0)
+        array = ~np.isin(kinds, (shapes.TUPLE, shapes.OPAQUE, shapes.TOKEN)) & (self.ops.scope >= 0)
         for row in np.flatnonzero(array & ~self._repeats & self._runs).tolist():
-            rows.setdefault(self.module.scopes[self.module.scope[row]], []).append(row)
+            rows.setdefault(self.ops.scopes[self.ops.scope[row]], []).append(row)
         return rows
 
     @cached_property
@@ -158,7 +157,7 @@ class Propagated:
     def reshards(self) -> frozenset[int]:
         """Copies that the partitioner made to lay their operand anew; those that the user asked for have a name."""
         copies = self.ops.rows(b"copy").tolist()
-        source, scope = self.ops.operands.at(0), self.module.scope
+        source, scope = self.ops.operands.at(0), self.ops.scope
         same = [row for row in copies if source[row] >= 0 and scope[source[row]] == scope[row]]
         return frozenset(row for row in same if not self._repeats[row] and self.names[row] not in CONSTRAINTS)
 
@@ -186,8 +185,7 @@ class Propagated:
 
 def read(dump: bytes, devices: int, meshes: Sequence[Mesh] = ()) -> Propagated:
     """Of a dumped HloProto. Raises ValueError (DecodeError) on malformed bytes."""
-    proto = sharding_field.Dump.FromString(dump).hlo_module
-    return Propagated(hlo.parse(proto), operations.read(proto), devices, tuple(meshes))
+    return Propagated(hlo.parse(schema.Dumped.FromString(dump).hlo_module), devices, tuple(meshes))
 
 
 def named(sharding: Sharding, meshes: Sequence[Mesh]) -> Sharding:
@@ -203,14 +201,11 @@ Settled = Mapping[int, Callable[[int], Sharding]]
 """By number, from an array's rank to its sharding."""
 
 
-def boundaries(proto: bytes, devices: int) -> tuple[Settled, Settled]:
-    """The shardings of an optimised module's parameters and of its results; empty where it has none.
-
-    Raises ValueError (DecodeError) on malformed bytes.
-    """
-    module = sharding_field.Module.FromString(proto)
-    results = [module.spmd_output_sharding] if module.HasField("spmd_output_sharding") else []
-    return _each(module.spmd_parameters_shardings, devices), _each(results, devices)
+def boundaries(module: Module, devices: int) -> tuple[Settled, Settled]:
+    """The shardings of an optimised module's parameters and of its results; empty where it has none."""
+    header = module.header
+    results = [header.spmd_output_sharding] if header.HasField("spmd_output_sharding") else []
+    return _each(header.spmd_parameters_shardings, devices), _each(results, devices)
 
 
 def _each(messages: Sequence[Any], devices: int) -> Settled:

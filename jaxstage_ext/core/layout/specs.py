@@ -17,6 +17,7 @@ from jax.sharding import NamedSharding, PartitionSpec
 from jaxstage_ext.core import jax_private
 from jaxstage_ext.core.call import Call
 from jaxstage_ext.core.layout.meshes import Layout, MeshError, first_line, is_some, is_spec, sharding, shown
+from jaxstage_ext.report.units import plural
 
 _SHARDING = re.compile(r"(?:Sharding )?NamedSharding\(mesh=.*?, spec=P[^)]*\)+(?:, memory_kind=\w+)?\)?")
 """How JAX spells one in its messages."""
@@ -64,7 +65,7 @@ def _by_title(layout: Layout, titles: Sequence[str]) -> dict[str, Any]:
     specs: dict[str, Any] = {}
     for key, spec in pairs.items():
         if isinstance(key, int) and key >= len(titles):
-            raise MeshError(f"{where} has {len(pairs)} entries, but the call has {_counted(len(titles), 'argument')}")
+            raise MeshError(f"{where} has {len(pairs)} entries, but the call has {plural(len(titles), 'argument')}")
         name = titles[key] if isinstance(key, int) else str(key)
         if name not in titles:
             near = difflib.get_close_matches(name, titles, n=1)
@@ -196,7 +197,3 @@ _MOST = 4
 def _plain(text: str, spec: Any) -> str:
     """JAX's message with the sharding written shortly."""
     return _SHARDING.sub(_spelled(spec), text)
-
-
-def _counted(number: int, what: str) -> str:
-    return f"{number:,} {what}{'' if number == 1 else 's'}"

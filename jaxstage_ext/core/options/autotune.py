@@ -19,6 +19,7 @@ from google.protobuf import descriptor_pb2, descriptor_pool, message_factory, te
 from google.protobuf.message import DecodeError
 
 from jaxstage_ext.core.targets.target import Target
+from jaxstage_ext.report.units import plural
 
 LOAD, SAVE = "xla_gpu_load_autotune_results_from", "xla_gpu_dump_autotune_results_to"
 HOW: Mapping[str, Any] = {
@@ -205,8 +206,8 @@ def recorded(path: str) -> str:
 
 
 def _results(many: int) -> str:
-    return f"{many:,} result{'' if many == 1 else 's'}"
+    return plural(many, "result")
 
 
 def _choices(many: int) -> str:
-    return f"{many:,} choice{'' if many == 1 else 's'} that XLA tunes"
+    return f"{plural(many, 'choice')} that XLA tunes"

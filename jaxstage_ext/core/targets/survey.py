@@ -11,6 +11,7 @@ import jax
 from jaxstage_ext.core.targets import packages
 from jaxstage_ext.core.targets.devices import CATALOGUE
 from jaxstage_ext.core.targets.target import GPUS, LARGEST_POD, TPUS, parse
+from jaxstage_ext.report.units import plural
 
 
 @dataclass(frozen=True)
@@ -24,7 +25,7 @@ class Row:
 
 def rows() -> Iterator[Row]:
     """The targets, those that are here first."""
-    yield Row("local", f"this kernel's {jax.default_backend()}, {_counted(jax.device_count())}")
+    yield Row("local", f"this kernel's {jax.default_backend()}, {plural(jax.device_count(), 'device')}")
     yield Row("cpu:8", "virtual CPU devices, any number up to 4,096")
     tpu = packages.find("tpu")
     unknown = _unknown_to_libtpu(tpu) if not tpu.lacks else {}
@@ -65,7 +66,3 @@ def _unknown_to_libtpu(compiler: packages.Compiler) -> dict[str, str]:
 def _title(kind: str) -> str:
     device = CATALOGUE[kind]
     return device.title + (f", {device.memory / 1e9:.0f} GB" if device.memory else "")
-
-
-def _counted(number: int) -> str:
-    return f"{number:,} device{'' if number == 1 else 's'}"

@@ -8,6 +8,8 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from jaxstage_ext.report.units import plural
+
 _NAME = re.compile(r"([a-z][a-z0-9-]*)(?::([0-9]+(?:x[0-9]+)*))?")
 MOST_CPUS = 4096
 """Virtual CPU devices that a target may have."""
@@ -53,7 +55,7 @@ class Target:
     def size(self) -> str:
         """How many: "4 devices", "16 chips", "8 GPUs"; empty for local."""
         what = {"cpu": "device", "tpu": "chip", "cuda": "GPU"}
-        return _counted(self.chips, what[self.platform]) if self.chips is not None else ""
+        return plural(self.chips, what[self.platform]) if self.chips is not None else ""
 
 
 LOCAL = Target("local")
@@ -178,7 +180,3 @@ def _unknown(text: str, name: str) -> str:
 
 def _times(sizes: tuple[int, ...]) -> str:
     return "x".join(map(str, sizes))
-
-
-def _counted(number: int, what: str) -> str:
-    return f"{number:,} {what}{'' if number == 1 else 's'}"

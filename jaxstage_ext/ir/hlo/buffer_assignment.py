@@ -12,15 +12,15 @@ import numpy as np
 import numpy.typing as npt
 from google.protobuf.message import DecodeError
 
-from jaxstage_ext.ir import protowire
 from jaxstage_ext.ir.hlo import schema
-from jaxstage_ext.ir.hlo.operations import Lists, lists
-from jaxstage_ext.ir.protowire import Longs
+from jaxstage_ext.ir.lists import Lists, lists
+from jaxstage_ext.ir.messages import Messages
+from jaxstage_ext.ir.protowire import Field, Longs
 
 ALLOC, FREE, SHARE = 0, 1, 2
 _ID, _SIZE, _DEFINED, _COLOR = 1, 2, 3, 4
 _INSTRUCTION, _INDEX = 4, 3
-_BUFFER, _OFFSET, _ASSIGNED_SIZE = 1, 2, 3
+_BUFFER, _OFFSET = 1, 2
 _KIND, _EVENT_BUFFER, _CANONICAL = 1, 2, 5
 Bools = npt.NDArray[np.bool_]
 
@@ -108,47 +108,35 @@ def read(proto: bytes) -> Assignment | None:
         raise ValueError(f"not a buffer assignment: {error}") from None
     if not dumped.HasField("buffer_assignment") or not dumped.buffer_assignment.buffer_allocations:
         return None
-    found = dumped.buffer_assignment
-    ids, values = _values(found.logical_buffers)
+    assignment = dumped.buffer_assignment
+    ids, values = _values(assignment.logical_buffers)
     row = _rows(ids)
-    traces = tuple(_trace(trace, row) for trace in found.heap_simulator_traces)
-    return Assignment(dumped.hlo_module, values, _allocations(found.buffer_allocations, row), traces)
+    traces = tuple(_trace(trace, row) for trace in assignment.heap_simulator_traces)
+    return Assignment(dumped.hlo_module, values, _allocations(assignment.buffer_allocations, row), traces)
 
 
-class _Blobs:
-    """Messages one after another, their fields as columns."""
-
-    def __init__(self, blobs: Sequence[bytes]) -> None:
-        self.n = len(blobs)
-        end = np.cumsum(np.fromiter(map(len, blobs), np.int64, self.n))
-        self.data = protowire.buffer(b"".join(blobs))
-        self._start, self._end = np.concatenate([[0], end])[:-1].astype(np.int64), end
-
-    def fields(self, *numbers: int) -> dict[int, protowire.Field]:
-        return protowire.read(self.data, self._start, self._end, numbers)
-
-    def inside(self, of: protowire.Field, *numbers: int) -> dict[int, protowire.Field]:
-        return protowire.read(self.data, of.offset, of.offset + of.size, numbers)
-
-    def column(self, field: protowire.Field) -> Longs:
-        values = np.zeros(self.n, np.int64)
-        values[field.row] = field.value
-        return values
+def _column(messages: Messages, field: Field) -> Longs:
+    """The number in a field of each message, 0 where it is absent."""
+    values = np.zeros(len(messages), np.int64)
+    values[field.row] = field.value
+    return values
 
 
 def _values(blobs: Sequence[bytes]) -> tuple[Longs, Values]:
     """(ids, values)."""
-    raw = _Blobs(blobs)
-    fields = raw.fields(_ID, _SIZE, _DEFINED, _COLOR)
-    where = fields[_DEFINED]
-    inner = raw.inside(where, _INSTRUCTION, _INDEX)
-    instruction = np.full(raw.n, -1, np.int64)
-    instruction[where.row] = 0  # which proto3 leaves out
-    instruction[where.row[inner[_INSTRUCTION].row]] = inner[_INSTRUCTION].value
-    owner, index = protowire.packed(raw.data, inner[_INDEX])
-    by_value = np.argsort(where.row[owner], kind="stable")
-    places = lists(where.row[owner][by_value], index[by_value], raw.n)
-    return raw.column(fields[_ID]), Values(instruction, places, raw.column(fields[_SIZE]), raw.column(fields[_COLOR]))
+    raw = Messages.of(blobs)
+    fields = raw.fields(np.arange(len(raw)), _ID, _SIZE, _DEFINED, _COLOR)
+    defined = fields[_DEFINED]
+    inner = raw.inside(defined, _INSTRUCTION, _INDEX)
+    instruction = np.full(len(raw), -1, np.int64)
+    instruction[defined.row] = 0  # which proto3 leaves out
+    instruction[defined.row[inner[_INSTRUCTION].row]] = inner[_INSTRUCTION].value
+    index = raw.lists(inner[_INDEX], len(defined.row))
+    owner = defined.row[index.owner]
+    by_value = np.argsort(owner, kind="stable")
+    parts = lists(owner[by_value], index.values[by_value], len(raw))
+    size, color = _column(raw, fields[_SIZE]), _column(raw, fields[_COLOR])
+    return _column(raw, fields[_ID]), Values(instruction, parts, size, color)
 
 
 def _rows(ids: Longs) -> dict[int, int]:
@@ -160,29 +148,30 @@ def _looked_up(row: dict[int, int], ids: Longs) -> Longs:
 
 
 def _trace(trace: object, row: dict[int, int]) -> Trace:
-    raw = _Blobs(trace.events)  # type: ignore[attr-defined]
-    fields = raw.fields(_KIND, _EVENT_BUFFER, _CANONICAL)
+    events = Messages.of(trace.events)  # type: ignore[attr-defined]
+    fields = events.fields(np.arange(len(events)), _KIND, _EVENT_BUFFER, _CANONICAL)
     return Trace(
-        raw.column(fields[_KIND]),
-        _looked_up(row, raw.column(fields[_EVENT_BUFFER])),
-        _looked_up(row, raw.column(fields[_CANONICAL])),
+        _column(events, fields[_KIND]),
+        _looked_up(row, _column(events, fields[_EVENT_BUFFER])),
+        _looked_up(row, _column(events, fields[_CANONICAL])),
         bool(trace.whole_module_simulation),  # type: ignore[attr-defined]
     )
 
 
-def _allocations(found: Sequence[object], row: dict[int, int]) -> Allocations:
-    n = len(found)
-    raw = _Blobs([blob for allocation in found for blob in allocation.assigned])  # type: ignore[attr-defined]
-    fields = raw.fields(_BUFFER, _OFFSET)
-    counts = [len(allocation.assigned) for allocation in found]  # type: ignore[attr-defined]
+def _allocations(allocations: Sequence[object], row: dict[int, int]) -> Allocations:
+    n = len(allocations)
+    assigned = Messages.of([blob for each in allocations for blob in each.assigned])  # type: ignore[attr-defined]
+    fields = assigned.fields(np.arange(len(assigned)), _BUFFER, _OFFSET)
+    counts = [len(each.assigned) for each in allocations]  # type: ignore[attr-defined]
     owner = np.repeat(np.arange(n), counts)
 
     def column(name: str, dtype: type) -> npt.NDArray[np.generic]:
-        return np.fromiter((getattr(allocation, name) for allocation in found), dtype, n)
+        return np.fromiter((getattr(allocation, name) for allocation in allocations), dtype, n)
 
     argument = column("is_entry_computation_parameter", bool).astype(bool)
     number = column("parameter_number", np.int64).astype(np.int64)
-    part = np.array([(a.parameter_shape_index or (-1,))[0] for a in found], np.int64)  # type: ignore[attr-defined]
+    indices = [allocation.parameter_shape_index for allocation in allocations]  # type: ignore[attr-defined]
+    part = np.array([(index or (-1,))[0] for index in indices], np.int64)
     if (part >= 0).any():
         number = np.where(argument, part, -1)
     return Allocations(
@@ -194,6 +183,6 @@ def _allocations(found: Sequence[object], row: dict[int, int]) -> Allocations:
         constant=column("is_constant", bool).astype(bool),
         local=column("is_thread_local", bool).astype(bool),
         tuples=column("is_tuple", bool).astype(bool),
-        values=lists(owner, _looked_up(row, raw.column(fields[_BUFFER])), n),
-        offset=raw.column(fields[_OFFSET]),
+        values=lists(owner, _looked_up(row, _column(assigned, fields[_BUFFER])), n),
+        offset=_column(assigned, fields[_OFFSET]),
     )

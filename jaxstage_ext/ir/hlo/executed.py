@@ -9,13 +9,14 @@ from dataclasses import dataclass, field
 import numpy as np
 import numpy.typing as npt
 
-from jaxstage_ext.ir.hlo import module as hlo
+from jaxstage_ext.ir.hlo import text_rows
+from jaxstage_ext.ir.hlo.module import BOOKKEEPING, Module
 from jaxstage_ext.ir.protowire import Longs
 from jaxstage_ext.report.document import Document
 
 CONTROL = (b"while", b"conditional", b"call", b"async-start")
 """What runs the instructions of the computations that it calls; everything else takes them into itself."""
-_SILENT = (*hlo.BOOKKEEPING, *CONTROL, b"async-update", b"async-done", b"copy-done", b"after-all", b"domain")
+_SILENT = (*BOOKKEEPING, *CONTROL, b"async-update", b"async-done", b"copy-done", b"after-all", b"domain")
 _NAME = re.compile(r"%[\w.-]+")
 _FUSION = re.compile(r" fusion\(.*kind=k(\w+)")
 _TARGET = re.compile(r' custom-call\(.*custom_call_target="([^"]+)"')
@@ -40,7 +41,7 @@ class Instruction:
     computes: bool = True
 
 
-def read(module: hlo.Module, document: Document, whole: Collection[str] = ()) -> dict[str, Instruction]:
+def read(module: Module, document: Document, whole: Collection[str] = ()) -> dict[str, Instruction]:
     """The instructions that are executed, by name, in the module's order.
 
     `whole` names control flow that takes in what it calls all the same: XLA's CPU compiler makes one kernel of a
@@ -48,15 +49,15 @@ def read(module: hlo.Module, document: Document, whole: Collection[str] = ()) ->
     """
     is_whole = np.array([name.decode() in whole for name in module.names], bool)
     inner, called = _inner(module, ~np.isin(module.opcode, CONTROL) | is_whole)
-    row_of = hlo.rows(document.text, module)
-    lines, found = document.lines, {}
+    row_of = text_rows.read(document.text, module.names).row
+    lines, instructions = document.lines, {}
     for i in np.flatnonzero(~inner[module.computation]).tolist():
         name, opcode, row = module.names[i].decode(), module.opcode[i].decode(), int(row_of[i])
         kind = _kind(opcode, lines[row] if row >= 0 else "")
         silent = module.opcode[i] in _SILENT and not is_whole[i]
         rows = () if silent else _stretches(module, row_of, called, i)
-        found[name] = Instruction(name, opcode, kind, row, rows, not silent)
-    return found
+        instructions[name] = Instruction(name, opcode, kind, row, rows, not silent)
+    return instructions
 
 
 def shape(instruction: Instruction, document: Document) -> str:
@@ -76,7 +77,7 @@ def _kind(opcode: str, line: str) -> str:
     return opcode
 
 
-def _inner(module: hlo.Module, takes_in: npt.NDArray[np.bool_]) -> tuple[npt.NDArray[np.bool_], dict[int, list[int]]]:
+def _inner(module: Module, takes_in: npt.NDArray[np.bool_]) -> tuple[npt.NDArray[np.bool_], dict[int, list[int]]]:
     """(per computation: whether it is part of an instruction, computations that each instruction calls)."""
     callers, roots = module.graph.by_called
     targets = module.computation[roots]
@@ -93,7 +94,7 @@ def _inner(module: hlo.Module, takes_in: npt.NDArray[np.bool_]) -> tuple[npt.NDA
 
 
 def _stretches(
-    module: hlo.Module, row_of: Longs, called: dict[int, list[int]], instruction: int
+    module: Module, row_of: Longs, called: dict[int, list[int]], instruction: int
 ) -> tuple[tuple[int, int], ...]:
     row = int(row_of[instruction])
     stretches = [(row, row)] if row >= 0 else []

@@ -5,38 +5,45 @@ from __future__ import annotations
 import numpy as np
 
 from jaxstage_ext.ir import protowire
+from jaxstage_ext.ir.hlo import schema
 from jaxstage_ext.ir.hlo import shapes as hlo_shapes
-from jaxstage_ext.ir.hlo.operations import SHAPE, Lists, Operations
+from jaxstage_ext.ir.hlo.module import Module
 from jaxstage_ext.ir.hlo.shapes import TYPES, Shapes
+from jaxstage_ext.ir.lists import Lists
 from jaxstage_ext.ir.protowire import Longs
 
 _TUPLE_SHAPES = 4
 
 
-def read(ops: Operations, row: Longs, index: Lists) -> Shapes:
-    """For each instruction `row` the shape of the part that `index` names; () is its whole result.
+def read(module: Module, row: Longs, index: Lists) -> Shapes:
+    """For each instruction `row` the shape of the part that `index` names; () names its whole result.
 
-    A part that is not there has no elements and no type.
+    A part that does not exist has no elements and no type.
     """
-    shape = ops.fields(row, SHAPE)[SHAPE]
+    shape = _shape(module, row)
     offset, size = (np.zeros(len(row), np.int64) for _ in range(2))
     offset[shape.row], size[shape.row] = shape.offset, shape.size
     for depth in range(max(index.count.tolist(), default=0)):
         inside = np.flatnonzero(index.count > depth)
-        offset[inside], size[inside] = _part(ops, offset[inside], size[inside], index.at(depth)[inside])
-    there = protowire.Field(np.arange(len(row)), np.zeros(len(row), np.int64), offset, size)
-    return hlo_shapes.read(ops._data, there, len(row))
+        offset[inside], size[inside] = _part(module, offset[inside], size[inside], index.at(depth)[inside])
+    parts = protowire.Field(np.arange(len(row)), np.zeros(len(row), np.int64), offset, size)
+    return hlo_shapes.read(module.data, parts, len(row))
 
 
-def _part(ops: Operations, offset: Longs, size: Longs, wanted: Longs) -> tuple[Longs, Longs]:
-    found = protowire.read(ops._data, offset, offset + size, (_TUPLE_SHAPES,))[_TUPLE_SHAPES]
-    order = np.argsort(found.row, kind="stable")
-    first = np.searchsorted(found.row[order], np.arange(len(offset)))
-    count = np.bincount(found.row, minlength=len(offset))
+def _shape(module: Module, row: Longs) -> protowire.Field:
+    return module.fields(row, schema.INSTRUCTION_SHAPE)[schema.INSTRUCTION_SHAPE]
+
+
+def _part(module: Module, offset: Longs, size: Longs, wanted: Longs) -> tuple[Longs, Longs]:
+    """(offset, size) of the wanted element of each tuple shape."""
+    elements = protowire.read(module.data, offset, offset + size, (_TUPLE_SHAPES,))[_TUPLE_SHAPES]
+    order = np.argsort(elements.row, kind="stable")
+    first = np.searchsorted(elements.row[order], np.arange(len(offset)))
+    count = np.bincount(elements.row, minlength=len(offset))
     has = (wanted >= 0) & (wanted < count)
     place = order[(first + wanted)[has]]
     at, length = np.zeros(len(offset), np.int64), np.zeros(len(offset), np.int64)
-    at[has], length[has] = found.offset[place], found.size[place]
+    at[has], length[has] = elements.offset[place], elements.size[place]
     return at, length
 
 
@@ -48,9 +55,8 @@ def text(shapes: Shapes, i: int) -> str:
     return "tuple" if kind == hlo_shapes.TUPLE else ""
 
 
-def count(ops: Operations, row: int) -> int | None:
-    """How many parts an instruction's tuple has; None where its result is no tuple."""
-    if int(ops.shapes.element_type[row]) != hlo_shapes.TUPLE:
+def count(module: Module, row: int) -> int | None:
+    """How many parts an instruction's tuple has; None where its result is not a tuple."""
+    if int(module.shapes.element_type[row]) != hlo_shapes.TUPLE:
         return None
-    shape = ops.fields(np.array([row]), SHAPE)[SHAPE]
-    return len(protowire.read(ops._data, shape.offset, shape.offset + shape.size, (_TUPLE_SHAPES,))[_TUPLE_SHAPES].row)
+    return len(module.inside(_shape(module, np.array([row])), _TUPLE_SHAPES)[_TUPLE_SHAPES].row)

@@ -67,6 +67,7 @@ class Shapes:
       apart: of `padded`, what is in another memory space than the default.
       dims: sizes of all arrays one after another; those of instruction i begin at `first[i]`.
       dynamic: whether a size is known only when the program runs; those given are the largest.
+      unsized: whether an array has an element type of unknown size; it counts as 0 bytes.
     """
 
     element_type: Longs
@@ -78,6 +79,7 @@ class Shapes:
     first: Longs
     dims: Longs
     dynamic: npt.NDArray[np.bool_]
+    unsized: npt.NDArray[np.bool_]
 
     def sizes(self, i: int) -> list[int]:
         """The dimensions of instruction i's array."""
@@ -86,11 +88,11 @@ class Shapes:
 
 
 def read(data: Bytes, field: protowire.Field, n: int) -> Shapes:
-    """Of n instructions, the shapes that lie where `field` says."""
+    """The shapes of n instructions, whose ShapeProtos are the contents of `field`."""
     owner, offset, size = field.row, field.offset, field.size
     top = _level(data, offset, size)
     elements, total, padded, apart = (np.zeros(n, np.int64) for _ in range(4))
-    dynamic = np.zeros(n, bool)
+    dynamic, unsized = np.zeros(n, bool), np.zeros(n, bool)
     level, arrays = top, ~np.isin(top.kind, (TUPLE, OPAQUE, TOKEN))
     while len(owner):
         np.add.at(elements, owner[arrays], level.elements[arrays])
@@ -99,6 +101,7 @@ def read(data: Bytes, field: protowire.Field, n: int) -> Shapes:
         np.add.at(padded, owner[arrays], filled[arrays])
         np.add.at(apart, owner[arrays & (level.space > 0)], filled[arrays & (level.space > 0)])
         dynamic[owner[level.dynamic]] = True
+        unsized[owner[(level.bits == 0) & ~np.isin(level.kind, (TUPLE, TOKEN))]] = True
         owner, offset, size = owner[level.inner.row], level.inner.offset, level.inner.size
         level = _level(data, offset, size)
         arrays = ~np.isin(level.kind, (TUPLE, OPAQUE, TOKEN))
@@ -112,6 +115,7 @@ def read(data: Bytes, field: protowire.Field, n: int) -> Shapes:
         _spread(field.row, top.first, n),
         top.dims,
         dynamic,
+        unsized,
     )
 
 
@@ -169,11 +173,11 @@ def _level(data: Bytes, offset: Longs, size: Longs) -> _Level:
 
 def _marked(data: Bytes, field: protowire.Field) -> Longs:
     """The messages of which one of the packed truth values is true."""
-    found = field.value * (field.size == 0) > 0
+    marked = field.value * (field.size == 0) > 0
     for place in range(int(np.max(field.size, initial=0))):
         has = field.size > place
-        found[has] |= data[field.offset[has] + place] > 0
-    return np.asarray(field.row[found])
+        marked[has] |= data[field.offset[has] + place] > 0
+    return np.asarray(field.row[marked])
 
 
 def _padded(

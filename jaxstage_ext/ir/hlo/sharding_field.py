@@ -5,12 +5,12 @@ Numbers: xla/xla_data.proto in openxla/xla.
 
 from __future__ import annotations
 
-from jaxstage_ext.ir.hlo.schema import BOOL, BYTES, INT32, INT64, STRING, Messages, build
+from jaxstage_ext.ir.proto_messages import BOOL, INT32, INT64, STRING, Fields, build
 
 REPLICATED, MAXIMAL, TUPLE, OTHER, MANUAL, UNKNOWN, UNREDUCED = range(7)
 """OpSharding.Type."""
 
-_MESSAGES: Messages = {
+MESSAGES: dict[str, Fields] = {
     "MeshAxis": {"name": (1, STRING, False), "size": (2, INT64, False)},
     "Iota": {"reshape_dims": (1, INT64, True), "transpose_perm": (2, INT64, True)},
     "Mesh": {"axes": (1, "MeshAxis", True), "device_ids": (2, INT64, True), "iota_transform": (3, "Iota", False)},
@@ -55,10 +55,7 @@ _MESSAGES: Messages = {
         "use_global_device_ids": (71, BOOL, False),
         "dimensions": (14, INT64, True),
     },
-    "Module": {"spmd_output_sharding": (12, "Sharding", False), "spmd_parameters_shardings": (14, "Sharding", True)},
-    "Dump": {"hlo_module": (1, BYTES, False)},
 }
 
-Sharding, Collective, Module, Dump = build(_MESSAGES, "Sharding", "Collective", "Module", "Dump")
-"""Message classes: a serialised OpSharding; an HloInstructionProto, of which it holds the groups of a collective; an
-HloModuleProto, of which it holds the shardings of parameters and results; an HloProto, as XLA dumps it."""
+Sharding, Collective = build(MESSAGES, "Sharding", "Collective")
+"""Message classes: a serialised OpSharding; an HloInstructionProto with only the device groups of a collective."""

@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-import math
 import re
 from collections import defaultdict
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from jaxstage_ext.ir.hlo import schema
-from jaxstage_ext.ir.hlo.module import BOOKKEEPING, COLLECTIVES, ESTIMATE, Module
-from jaxstage_ext.ir.protowire import Longs
+from jaxstage_ext.ir.hlo import parts
+from jaxstage_ext.ir.hlo.module import BOOKKEEPING, COLLECTIVES, Module
+from jaxstage_ext.ir.lists import lists
 
 _RUNS_CALLED = (b"while", b"conditional", b"call", b"async-start")
 """Opcodes whose called computations run as they stand; others apply theirs to elements, or fuse it."""
@@ -26,7 +24,8 @@ _NO_KERNEL = (
     *(b"partition-id", b"replica-id", b"opt-barrier", b"send", b"send-done", b"recv", b"recv-done", b"infeed"),
     *(b"outfeed", b"domain", b"get-dimension-size"),
 )
-_CYCLES = re.compile(re.escape(ESTIMATE) + rb"(\d{1,18})\"")
+_CYCLES = re.compile(rb"\"estimated_cycles\":\"(\d{1,18})\"")
+"""The TPU compiler's estimate of an instruction, as it stands in the backend's configuration."""
 
 
 @dataclass(frozen=True)
@@ -52,8 +51,8 @@ def executed(module: Module) -> npt.NDArray[np.bool_]:
     fresh = np.array([module.entry] if module.entry >= 0 and count > module.entry else [], np.int64)
     while len(fresh):
         reached[fresh] = True
-        found = np.unique(target[np.isin(source, fresh)])
-        fresh = found[~reached[found]]
+        called = np.unique(target[np.isin(source, fresh)])
+        fresh = called[~reached[called]]
     return reached[module.computation]
 
 
@@ -64,48 +63,39 @@ def kernels(module: Module) -> int:
 
 def estimated_cycles(module: Module) -> int | None:
     """The sum of the TPU compiler's estimates; None where it gives none. Collectives have none."""
-    found = [(match.start(), int(match[1])) for match in _CYCLES.finditer(module.raw)]
-    if not found:
+    estimates = [(match.start(), int(match[1])) for match in _CYCLES.finditer(module.raw)]
+    if not estimates:
         return None
-    position, cycles = np.array(found, np.int64).T
-    row = np.searchsorted(module.ends, position, side="right")
+    offset, cycles = np.array(estimates, np.int64).T
+    row = np.searchsorted(module.end, offset, side="right")
     return int(cycles[executed(module)[row]].sum())
 
 
 def collectives(module: Module) -> tuple[Collective, ...]:
     """By kind, the most frequent first."""
     sizes: dict[str, list[int | None]] = defaultdict(list)
-    rows = np.flatnonzero(np.isin(module.opcode, COLLECTIVES))
-    order = np.argsort(module.ids)
-    for row in rows.tolist():
+    for row in module.rows(*COLLECTIVES).tolist():
         kind = module.opcode[row].decode().removesuffix("-start")
-        sizes[kind].append(_exchanged(module, row, kind, order))
-    made = [Collective(kind, len(found), _sum(found)) for kind, found in sizes.items()]
-    return tuple(sorted(made, key=lambda one: (-one.count, one.kind)))
+        sizes[kind].append(_exchanged(module, row, kind))
+    kinds = [Collective(kind, len(each), _sum(each)) for kind, each in sizes.items()]
+    return tuple(sorted(kinds, key=lambda collective: (-collective.count, collective.kind)))
 
 
-def _exchanged(module: Module, row: int, kind: str, order: Longs) -> int | None:
-    """Bytes of the operands; an all-gather's are those of its result."""
-    instruction = _instruction(module, row)
-    if kind == "all-gather":
-        shape = instruction.shape
-        started = module.opcode[row].endswith(b"-start")
-        return _bytes(shape.tuple_shapes[1] if started and len(shape.tuple_shapes) > 1 else shape)
-    operands = np.array(instruction.operand_ids, np.int64)
-    places = np.minimum(np.searchsorted(module.ids, operands, sorter=order), len(order) - 1)
-    return _sum([_bytes(_instruction(module, int(order[place])).shape) for place in places])
+def _exchanged(module: Module, row: int, kind: str) -> int | None:
+    """Bytes of the operands, or for an all-gather of its result."""
+    if kind != "all-gather":
+        return _bytes(module, module.operands[row], ())
+    started = module.opcode[row].endswith(b"-start")
+    of_result = started and (parts.count(module, row) or 0) > 1
+    return _bytes(module, [row], (1,) if of_result else ())
 
 
-def _instruction(module: Module, row: int) -> Any:
-    start = int(module.ends[row - 1]) if row else 0
-    return schema.Instruction.FromString(module.raw[start : int(module.ends[row])])
-
-
-def _bytes(shape: Any) -> int | None:
-    if shape.element_type == schema.TUPLE:
-        return _sum([_bytes(part) for part in shape.tuple_shapes])
-    bits = schema.ELEMENT_BITS.get(shape.element_type)
-    return None if bits is None else -(-bits * math.prod(shape.dimensions) // 8)
+def _bytes(module: Module, rows: list[int], part: tuple[int, ...]) -> int | None:
+    """Bytes of this part of each instruction's result together."""
+    owner, index = np.repeat(np.arange(len(rows)), len(part)), np.tile(np.array(part, np.int64), len(rows))
+    shapes = parts.read(module, np.array(rows, np.int64), lists(owner, index, len(rows)))
+    unknown = shapes.unsized.any() or min(rows, default=0) < 0
+    return None if unknown else int(shapes.bytes.sum())
 
 
 def _sum(sizes: list[int | None]) -> int | None:

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from jaxstage_ext.ir import links
-from jaxstage_ext.ir.hlo import module
+from jaxstage_ext.ir.hlo import document
 from jaxstage_ext.ir.passes import frame_tables, hlo_line
 from jaxstage_ext.ir.passes.hlo_graph import Graph
 from jaxstage_ext.ir.passes.hlo_line import CLOSES, INSTRUCTION, OPENS
@@ -56,7 +56,7 @@ def _metadata(versions: Versions, version: int) -> tuple[tuple[str, ...], Ints, 
 
 
 def _frames(number: Ints, index: Any, table: FrameTable) -> Ints:
-    frames = module.frames_of(index, np.unique(number).astype(np.int64), table)
+    frames = document.frames_of(index, np.unique(number).astype(np.int64), table)
     return frames[np.where(number < len(frames), number, 0)]
 
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
+from jaxstage_ext.report.units import scaled, signed
+
 if TYPE_CHECKING:
     from jaxstage_ext.ir.passes.pipeline import Pass, Pipeline
 
@@ -43,10 +45,10 @@ def text(pipeline: Pipeline) -> str:
             (
                 str(this.index),
                 f"  {this.name}",
-                signed(this.after.instructions - this.before.instructions),
-                signed(this.after.fusions - this.before.fusions),
-                signed(this.after.bytes - this.before.bytes, " B"),
-                duration(this.seconds),
+                change(this.after.instructions - this.before.instructions),
+                change(this.after.fusions - this.before.fusions),
+                change(this.after.bytes - this.before.bytes, "B"),
+                time(this.seconds),
             )
         )
     widths = [max(len(row[i]) for row in rows if len(row) > i) for i in range(len(_HEAD))]
@@ -69,24 +71,11 @@ def _line(row: tuple[str, ...], widths: list[int]) -> str:
     return "  ".join(cells).rstrip()
 
 
-def signed(number: int, unit: str = "") -> str:
-    """+1,200, -3, or a dot where nothing changed."""
-    scaled, prefix = float(number), ""
-    if unit:
-        for factor, letter in ((1e12, "T"), (1e9, "G"), (1e6, "M"), (1e3, "k")):
-            if abs(number) >= factor:
-                scaled, prefix = number / factor, letter
-                break
-    if not number:
-        return "."
-    return f"{scaled:+.3g}{unit[:1]}{prefix}{unit[1:]}" if unit else f"{number:+,}"
+def change(number: int, unit: str = "") -> str:
+    """`+1,200`, `−3`; a dot where nothing changed."""
+    return signed(number, unit) if number else "."
 
 
-def duration(seconds: float | None) -> str:
-    """12 us, 3.4 ms, 1.2 s; "unknown" for None."""
-    if seconds is None:
-        return "unknown"
-    for factor, unit in ((1.0, "s"), (1e-3, "ms")):
-        if seconds >= factor:
-            return f"{seconds / factor:.3g} {unit}"
-    return f"{seconds * 1e6:.0f} us"
+def time(seconds: float | None) -> str:
+    """`12 µs`, `3.4 ms`; "unknown" for None."""
+    return "unknown" if seconds is None else scaled(seconds, "s")

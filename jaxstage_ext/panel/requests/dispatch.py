@@ -39,13 +39,13 @@ from jaxstage_ext.panel.requests import (
 from jaxstage_ext.panel.rows import rows_of
 from jaxstage_ext.panel.search import MOST_HITS, find, symbol
 from jaxstage_ext.report.document import Document
+from jaxstage_ext.report.document_kinds import KINDS
 
 LARGEST_WHOLE = 20_000_000
 """Bytes of text up to which a document is sent whole."""
 LONGEST_PAGE = 5000
 MOST_OF_LOG, LONGEST_OF_LOG = 200, 1000
 """Of a worker's log: lines, and characters of each."""
-TITLES = {"python": "source", "jaxpr": "jaxpr", "stablehlo": "StableHLO", "hlo": "optimised HLO"}
 
 
 def answer(inspections: Inspections, method: str, params: Params) -> Answer:
@@ -95,7 +95,7 @@ def _described(doc: Document, mode: str) -> dict[str, Any]:
     size = len(doc.text) if doc.text.isascii() else len(doc.text.encode("utf-8", "replace"))
     return {
         "kind": doc.kind,
-        "title": TITLES.get(doc.kind) or kernel_requests.title(doc.kind),
+        "title": KINDS[doc.kind].title if doc.kind in KINDS else kernel_requests.title(doc.kind),
         "lines": len(doc),
         "bytes": size,
         "mode": mode,

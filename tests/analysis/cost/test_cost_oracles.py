@@ -17,7 +17,7 @@ from jaxlib import _hlo
 from jaxstage_ext import inspect
 from jaxstage_ext.analysis.cost import module_cost as costs
 from jaxstage_ext.analysis.cost.module_cost import Cost, Places
-from jaxstage_ext.ir.hlo import operations
+from jaxstage_ext.ir.hlo import module as hlo
 from jaxstage_ext.program import cost_inputs
 
 f32 = jnp.ones
@@ -94,7 +94,7 @@ def test_by_hand(name: str) -> None:
 
 
 def from_text(text: str) -> Cost:
-    ops = operations.read(_hlo.hlo_module_from_text(text).as_serialized_hlo_module_proto())
+    ops = hlo.parse(_hlo.hlo_module_from_text(text).as_serialized_hlo_module_proto())
     return costs.read(ops, Places(np.arange(len(ops)), [""] * len(ops), [""] * len(ops)))
 
 

@@ -17,8 +17,7 @@ from jaxstage_ext.analysis.cost import executions, flops
 from jaxstage_ext.analysis.cost import module_cost as costs
 from jaxstage_ext.analysis.cost.module_cost import Cost, Places
 from jaxstage_ext.core import jax_private
-from jaxstage_ext.ir.hlo import operations as hlo_ops
-from jaxstage_ext.ir.hlo.operations import Operations
+from jaxstage_ext.ir.hlo import module as hlo
 
 PROGRAMS = load_programs().PROGRAMS
 APART = {
@@ -27,10 +26,10 @@ APART = {
 }
 
 
-def operations(function: object, *arguments: object) -> Operations:
+def operations(function: object, *arguments: object) -> hlo.Module:
     staged = function if hasattr(function, "lower") else jax.jit(function)
     [module] = jax_private.hlo_modules(staged.lower(*arguments).compile())
-    return hlo_ops.read(jax_private.hlo_proto(module))
+    return hlo.parse(jax_private.hlo_proto(module))
 
 
 def counted(function: object, *arguments: object) -> Cost:
@@ -189,7 +188,7 @@ def test_absent_devices(target: str, name: str) -> None:
     needs(target)
     function, arguments = PROGRAMS[name]
     inspection = inspect(function, *arguments, target=target)
-    ops = hlo_ops.read(inspection.compiled.proto)
+    ops = hlo.parse(inspection.compiled.proto)
     ours = costs.read(ops, Places(np.arange(len(ops)), [""] * len(ops), [""] * len(ops)))
     xla, reason = inspection.compiled.cost
     if xla is not None:
@@ -203,7 +202,7 @@ def test_absent_devices(target: str, name: str) -> None:
 def test_loop_lengths_of_absent_devices(target: str, length: int) -> None:
     needs(target)
     function, arguments = PROGRAMS["scan"]
-    ops = hlo_ops.read(inspect(function, *arguments, target=target).compiled.proto)
+    ops = hlo.parse(inspect(function, *arguments, target=target).compiled.proto)
     assert [loop.trips for loop in executions.count(ops).trips.values()] == [length]
 
 
@@ -217,5 +216,5 @@ def test_a_pallas_kernel_counts_as_its_estimate_says() -> None:
         estimate = pl.CostEstimate(flops=12345, bytes_accessed=1, transcendentals=0)
         return pl.pallas_call(kernel, out_shape=jax.ShapeDtypeStruct(x.shape, x.dtype), cost_estimate=estimate)(x)
 
-    ops = hlo_ops.read(inspect(estimated, f32((8, 128)), target="v5e:2x2").compiled.proto)
+    ops = hlo.parse(inspect(estimated, f32((8, 128)), target="v5e:2x2").compiled.proto)
     assert np.nansum(flops.count(ops).flops) == 12345

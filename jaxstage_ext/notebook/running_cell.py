@@ -1,4 +1,4 @@
-"""Which cell is running: its number and its text as the user sees it."""
+"""The running cell: its number, and its text as the user sees it."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ from typing import Any
 from IPython import version_info
 
 COUNTS_FIRST = version_info[:2] >= (9, 8)
-"""Whether a cell's run has raised the execution count before it starts; earlier, it does so when it ends."""
+"""Whether IPython raises the execution count before a cell runs; older versions do so when it ends."""
 
 
-class Runs:
-    """Follows IPython's events. A cell run from within a cell (by `%%capture`) belongs to the outer one."""
+class RunningCell:
+    """Follows IPython's events. A cell that runs inside another (by `%%capture`) belongs to the outer one."""
 
     def __init__(self, ip: Any) -> None:
         self._ip = ip
@@ -42,7 +42,7 @@ class Runs:
     def source(self, kind: str, line: str, cell: str) -> tuple[str, str, int]:
         """(Python text, text as typed, line of the magic) of a magic's cell.
 
-        The magic's line has become a comment, so that lines keep their numbers.
+        In the Python text the magic's line is a comment, so that lines keep their numbers.
         """
         typed = f"%%{kind} {line}".rstrip() + f"\n{cell}"
         above = 0

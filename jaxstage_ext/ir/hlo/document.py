@@ -1,0 +1,72 @@
+"""Optimised HLO as a Document: XLA's text to read, and the parsed module for everything else."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from jaxstage_ext.ir import links
+from jaxstage_ext.ir.hlo import text_rows
+from jaxstage_ext.ir.hlo.module import Module
+from jaxstage_ext.ir.protowire import Longs
+from jaxstage_ext.ir.source import FrameTable, Location, is_outside
+from jaxstage_ext.report.document import OP, Document
+from jaxstage_ext.report.frames import Ints
+
+
+def read(text: str, module: Module, table: FrameTable) -> Document:
+    """The document of a module from its text, printed without metadata, and its columns."""
+    linked = sources(module, table)
+    rows = text_rows.read(text, module.names)
+    columns = [np.full(rows.total, -1, np.int32) for _ in range(3)]
+    flags = np.zeros(rows.total, np.uint8)
+    shown = np.flatnonzero(rows.instruction >= 0)
+    instructions = rows.instruction[shown]
+    for column, values in zip(columns, (linked.frame, linked.scope, linked.origin), strict=True):
+        column[shown] = values[instructions]
+    flags[shown] = linked.flags[instructions]
+    frame, scope, origin = columns
+    inferred = origin >= 0
+    origin[inferred] = rows.row[origin[inferred]]
+    return Document("hlo", text, table.freeze(), frame, flags, rows.folds, scope, module.scopes, origin)
+
+
+def sources(module: Module, table: FrameTable) -> links.Links:
+    """The source that each instruction came from; its stacks are added to `table`."""
+    frames = frames_of(module.header.stack_frame_index, np.unique(module.stack_frame), table)
+    frame = frames[np.where(module.stack_frame < len(frames), module.stack_frame, 0)]
+    flags = (module.counts * OP).astype(np.uint8)
+    return links.complete(frame, module.scope, flags, module.scopes, table.freeze(), module.graph)
+
+
+def frames_of(index: Any, used: Longs, table: FrameTable) -> Ints:
+    """For each XLA frame number (0 is none) its frame in `table`, -1 outside the user's program.
+
+    Only the frames in use are added, each with its callers up to the first outside the program.
+    """
+    result = np.full(len(index.stack_frames) + 1, -1, np.int32)
+    for number in used[(used > 0) & (used < len(result))].tolist():
+        chain = []
+        while number and result[number] < 0 and (location := _location(index, number)) is not None:
+            chain.append((number, location))
+            number = index.stack_frames[number - 1].parent_frame_id
+        frame = int(result[number])
+        for number, location in reversed(chain):
+            result[number] = frame = table.add(location, frame)
+    return result
+
+
+def _location(index: Any, number: int) -> Location | None:
+    place = index.file_locations[index.stack_frames[number - 1].file_location_id - 1]
+    file = index.file_names[place.file_name_id - 1]
+    if is_outside(file):
+        return None
+    return Location(
+        file,
+        index.function_names[place.function_name_id - 1] if place.function_name_id else "",
+        place.line,
+        place.column + 1,
+        max(place.end_line, place.line),
+        place.end_column + 1 if place.end_column else 0,
+    )

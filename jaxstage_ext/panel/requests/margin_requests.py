@@ -20,7 +20,7 @@ def _get_lane(inspections: Inspections, params: Params, progress: jobs.Progress)
         raise BadRequest(f"there is no lane {given.quoted(name)}; there is {', '.join(LANES)}")
     inspection = given.inspection(inspections, params)
     if name == "sharding":
-        progress("compiling as far as the partitioner")
+        progress("recompiling up to the partitioner")
     lane: Lane = inspection.lane(name, progress.heard)
     return packed(lane)
 
@@ -40,7 +40,7 @@ def packed(lane: Lane) -> Answer:
 def _get_warnings(inspections: Inspections, params: Params, progress: jobs.Progress) -> Answer:
     inspection = given.inspection(inspections, params)
     if not inspection.exchanges[1]:
-        progress("compiling as far as the partitioner, for what caused the collectives")
+        progress("Recompiling up to the partitioner to trace the collectives")
     lane, found, places = inspection.warnings(progress.heard)
     warned: list[dict[str, Any]] = [
         {"kind": one.kind, "text": one.text[:MOST_TEXT], "places": [list(place) for place in where[:MOST_PLACES]]}

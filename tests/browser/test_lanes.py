@@ -88,7 +88,7 @@ def test_what_stands_beside_the_lines_is_chosen(panel: PanelOnPage) -> None:
     assert beside(panel, "python", "def model(x, w)") == "■ 2 arguments"
     lane = panel.row("python", "with_sharding_constraint").locator(".jxs-lane")
     assert (lane.get_attribute("title") or "").startswith(
-        "P(None, 'data'): your choice\nsharding_constraint bf16[64,32]"
+        "P(None, 'data'): chosen by you\nsharding_constraint bf16[64,32]"
     )
     choose(panel, "dtypes")
     assert beside(panel, "python", "low = h.astype") == "▼ f32→bf16 −4.1 kB"

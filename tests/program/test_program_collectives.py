@@ -268,7 +268,7 @@ def test_a_time_on_gpus_is_by_nvlink() -> None:
 def test_a_time_that_cannot_be_known_says_why() -> None:
     found, _ = only("cpu:8", "partial sums")
     assert json.loads(found.to_json())["columns"]["time"]["values"] == [None]
-    assert "catalogue" in found.table.reasons[0, "time"]
+    assert found.table.reasons[0, "time"] == "no link speed on file for this target"
 
 
 @functools.cache

@@ -85,7 +85,7 @@ class Collectives:
             "overlap": Column(
                 [row.overlap and row.overlap.value for row in rows],
                 "",
-                "whether work is scheduled between start and end",
+                "with other work",
             ),
             "meanwhile": Column([self._meanwhile(row) for row in rows]),
             "cause": Column([_joined(map(wording.cause, row.causes)) for row in rows]),

@@ -14,6 +14,8 @@ NEWEST := .venv-newest
 PIP := -m pip --disable-pip-version-check -qq
 PYTEST := -m pytest
 WORKERS ?= 2
+# A file's tests stay in one process: they share what they compile, notebooks, servers. In the order of their names.
+BESIDE := -n $(WORKERS) --dist loadfile --no-loadscope-reorder
 export JAXSTAGE_COMPILERS ?= required
 AS_ROOT := $(if $(filter 0,$(shell id -u)),--allow-root)
 export npm_config_update_notifier := false
@@ -93,7 +95,13 @@ lab: $(DEMO)/.ready
 
 # ---- tests ------------------------------------------------------------------------------------------------
 
-test: lint types test-frontend test-oldest test-newest test-browser
+# What one core does, side by side; then the suites, each on all of WORKERS.
+test:
+	@$(MAKE) -j2 $(STATIC) $(NEWEST)/.ready $(OLDEST)/.ready
+	@$(MAKE) -j2 --output-sync=target lint types test-frontend
+	@$(MAKE) test-oldest
+	@$(MAKE) test-newest
+	@$(MAKE) test-browser
 
 lint: $(NEWEST)/.ready
 	$(NEWEST)/bin/ruff check .
@@ -106,14 +114,14 @@ test-frontend: $(NODE_MODULES)
 	cd labextension && npm run typecheck && npm test
 
 test-oldest: $(OLDEST)/.ready
-	$(OLDEST)/bin/python $(PYTEST) tests --ignore=tests/browser -m 'not benchmark' -n $(WORKERS)
+	$(OLDEST)/bin/python $(PYTEST) tests --ignore=tests/browser -m 'not benchmark' $(BESIDE)
 
 test-newest: $(NEWEST)/.ready
-	$(NEWEST)/bin/python $(PYTEST) tests --ignore=tests/browser -m 'not benchmark' -n $(WORKERS)
+	$(NEWEST)/bin/python $(PYTEST) tests --ignore=tests/browser -m 'not benchmark' $(BESIDE)
 
 test-browser: $(NEWEST)/.ready $(STATIC)
 	.ci/find-chromium
-	JAXSTAGE_BROWSER=required $(NEWEST)/bin/python $(PYTEST) tests/browser
+	JAXSTAGE_BROWSER=required $(NEWEST)/bin/python $(PYTEST) tests/browser $(BESIDE)
 
 benchmarks: $(NEWEST)/.ready $(STATIC)
 	$(NEWEST)/bin/python $(PYTEST) tests/benchmarks -m benchmark -s

@@ -28,7 +28,7 @@ from jaxstage_ext.analysis.sharding.slices import Sharding, on_one_device, unkno
 from jaxstage_ext.analysis.sharding.value_tables import Shardings, table
 from jaxstage_ext.core import stages
 from jaxstage_ext.core.layout import value_shardings
-from jaxstage_ext.core.recompile import program as again
+from jaxstage_ext.core.recompile import propagation as recompiled_propagation
 from jaxstage_ext.core.targets.devices import CATALOGUE
 from jaxstage_ext.ir.hlo import document as hlo_document
 from jaxstage_ext.ir.hlo.module import Module
@@ -136,12 +136,7 @@ def ask_propagation(inspection: Inspection, progress: Progress | None = None) ->
 
     Raises Unavailable where the worker cannot, and what `worker.ask` does.
     """
-    prepared = again.prepared(inspection._staged)
-    if prepared.devices == 1:
-        return None, []
-    how: dict[str, Any] = {"lane": "recompile"} | ({"progress": progress} if progress else {})
-    answer = prepared.ask("propagation", inspection._staged.limits, how=how)
-    return answer["after"], answer["warnings"]
+    return recompiled_propagation.recompile(inspection._staged, progress)
 
 
 def propagated(inspection: Inspection) -> Propagated | None:

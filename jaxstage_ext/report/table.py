@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import enum
 import json
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Any
+from dataclasses import dataclass, field, replace
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -15,6 +16,16 @@ from jaxstage_ext.report.units import scaled as scaled
 
 MOST_ROWS = 30
 """Rows that the text form shows."""
+Place = tuple[int, str]
+"""A cell: its row, from 0, and its column."""
+Value = TypeVar("Value")
+
+
+class Mark(enum.Enum):
+    """How a cell compares with the others of its column."""
+
+    BEST = "best"
+    WORST = "worst"
 
 
 @dataclass(frozen=True)
@@ -22,13 +33,26 @@ class Column:
     """One column.
 
     Attributes:
-      values: a numpy array or a list; NaN, None or a negative row number is an unknown.
-      unit: "B", "FLOP", "s", ...; "" for names and plain counts.   doc: what it is, in one sentence.
+      values: a numpy array or a list; NaN and None are unknown.
+      unit: "B", "FLOP", "s", ...; "" for names and plain counts.
+      doc: what it holds, in one sentence.
+      title: what it is called where people read it; "" where its name says that.
+      lower_is_better: None where neither more nor less is better.
+      is_whole: whether it is for whole numbers, also where none of them is known.
     """
 
     values: Any
     unit: str = ""
     doc: str = ""
+    title: str = ""
+    lower_is_better: bool | None = None
+    is_whole: bool = False
+
+    def take(self, rows: Sequence[int]) -> Column:
+        """Some rows of it, in the order given."""
+        is_array = isinstance(self.values, np.ndarray)
+        taken = self.values[np.asarray(rows, np.int64)] if is_array else [self.values[row] for row in rows]
+        return replace(self, values=taken)
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,13 +60,16 @@ class Table:
     """Columns by name.
 
     Attributes:
-      reasons: (row, column) -> why that value is unknown.     notes: what is to be known of the whole.
+      reasons: why a value is unknown.   remarks: what is to be known about a value.   marks: the best and the worst.
+      notes: what is to be known about the whole.
     """
 
     name: str
     columns: Mapping[str, Column]
-    reasons: Mapping[tuple[int, str], str] = field(default_factory=dict)
+    reasons: Mapping[Place, str] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
+    marks: Mapping[Place, Mark] = field(default_factory=dict)
+    remarks: Mapping[Place, str] = field(default_factory=dict)
 
     def __len__(self) -> int:
         return max((len(column.values) for column in self.columns.values()), default=0)
@@ -66,43 +93,63 @@ class Table:
 
     def take(self, rows: Sequence[int]) -> Table:
         """Some rows, in the order given."""
-        places = {row: place for place, row in enumerate(rows)}
-        columns = {
-            name: Column(
-                column.values[np.asarray(rows, np.int64)]
-                if isinstance(column.values, np.ndarray)
-                else [column.values[row] for row in rows],
-                column.unit,
-                column.doc,
-            )
-            for name, column in self.columns.items()
-        }
-        reasons = {(places[r], c): why for (r, c), why in self.reasons.items() if r in places}
-        return Table(self.name, columns, reasons, self.notes)
+        columns = {name: column.take(rows) for name, column in self.columns.items()}
+        taken = {row: place for place, row in enumerate(rows)}
 
-    def to_pandas(self) -> Any:
-        """A pandas.DataFrame, units in the names. Raises ImportError, with the pip line, where pandas is missing."""
+        def moved(cells: Mapping[Place, Value]) -> dict[Place, Value]:
+            return {(taken[row], name): value for (row, name), value in cells.items() if row in taken}
+
+        return Table(self.name, columns, moved(self.reasons), self.notes, moved(self.marks), moved(self.remarks))
+
+    def to_pandas(self, units: bool = True) -> Any:
+        """A pandas.DataFrame, with units in the names of columns unless `units` is False.
+
+        Unknown values are missing: <NA> among whole numbers, which stay whole. Raises ImportError, with the pip line,
+        where pandas is missing.
+        """
         try:
             import pandas  # type: ignore[import-untyped, unused-ignore]
         except ImportError:
             raise ImportError("to_pandas needs pandas: pip install pandas") from None
-        named = {f"{n} ({c.unit})" if c.unit else n: list(map(plain, c.values)) for n, c in self.columns.items()}
-        return pandas.DataFrame(named)
+        series = {}
+        for name, column in self.columns.items():
+            values = [plain(value) for value in column.values]
+            dtype = "Int64" if column.is_whole or (None in values and _are_whole(values)) else None
+            series[f"{name} ({column.unit})" if units and column.unit else name] = pandas.Series(values, dtype=dtype)
+        return pandas.DataFrame(series)
 
     def to_json(self) -> str:
-        """Versioned JSON: columns with their units, unknowns as null with their reasons."""
-        return json.dumps(
-            {
-                "jaxstage": SCHEMA_VERSION,
-                "table": self.name,
-                "columns": {
-                    name: {"unit": c.unit, "doc": c.doc, "values": list(map(plain, c.values))}
-                    for name, c in self.columns.items()
-                },
-                "reasons": [[row, column, why] for (row, column), why in self.reasons.items()],
-                "notes": list(self.notes),
-            }
-        )
+        """Versioned JSON: columns with their units, unknowns as null with their reasons. `from_json` reads it."""
+        data: dict[str, Any] = {
+            "jaxstage": SCHEMA_VERSION,
+            "table": self.name,
+            "columns": {name: _column_json(column) for name, column in self.columns.items()},
+            "reasons": [[row, name, reason] for (row, name), reason in self.reasons.items()],
+            "notes": list(self.notes),
+        }
+        if self.marks:
+            data["marks"] = [[row, name, mark.value] for (row, name), mark in self.marks.items()]
+        if self.remarks:
+            data["remarks"] = [[row, name, remark] for (row, name), remark in self.remarks.items()]
+        return json.dumps(data)
+
+    @staticmethod
+    def from_json(text: str) -> Table:
+        """The table of a `to_json`. Raises ValueError for anything else."""
+        try:
+            data = json.loads(text)
+            if data["jaxstage"] not in range(1, SCHEMA_VERSION + 1):
+                raise ValueError(f"it has format {data['jaxstage']}, this JAXStage reads {SCHEMA_VERSION}")
+            return Table(
+                data["table"],
+                {name: Column(**column) for name, column in data["columns"].items()},
+                {(int(row), str(name)): str(reason) for row, name, reason in data["reasons"]},
+                tuple(data["notes"]),
+                {(int(row), str(name)): Mark(mark) for row, name, mark in data.get("marks", ())},
+                {(int(row), str(name)): str(remark) for row, name, remark in data.get("remarks", ())},
+            )
+        except (AttributeError, KeyError, TypeError, ValueError) as error:
+            raise ValueError(f"not a table saved by JAXStage: {text[:60]!r}: {error}") from error
 
     def __str__(self) -> str:
         shown = self.take(range(min(len(self), MOST_ROWS)))
@@ -119,8 +166,20 @@ class Table:
     __repr__ = __str__
 
 
+def _are_whole(values: Sequence[Any]) -> bool:
+    known = [value for value in values if value is not None]
+    return bool(known) and all(isinstance(value, int) and not isinstance(value, bool) for value in known)
+
+
+def _column_json(column: Column) -> dict[str, Any]:
+    data: dict[str, Any] = {"unit": column.unit, "doc": column.doc, "values": [plain(value) for value in column.values]}
+    data |= {"title": column.title} if column.title else {}
+    data |= {} if column.lower_is_better is None else {"lower_is_better": column.lower_is_better}
+    return data | ({"is_whole": True} if column.is_whole else {})
+
+
 def is_number(value: Any) -> bool:
-    """Whether a cell is a number; a truth value is none."""
+    """Whether a value is a number; a bool is not one."""
     return isinstance(value, int | float | np.number) and not isinstance(value, bool | np.bool_)
 
 

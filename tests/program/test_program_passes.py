@@ -201,7 +201,7 @@ def test_the_table_as_text() -> None:
 
 def test_records() -> None:
     passes = looked_at("local").passes
-    total = sum(record["added instructions"] for record in pass_table.records(passes))
+    total = sum(record["added instructions"] for record in passes.table.rows())
     assert total == passes[-1].after.instructions - passes[0].before.instructions
 
 

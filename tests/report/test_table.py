@@ -8,7 +8,7 @@ import math
 import numpy as np
 import pytest
 
-from jaxstage_ext.report.table import Column, Table, cell, scaled
+from jaxstage_ext.report.table import Column, Mark, Table, cell
 
 
 def table() -> Table:
@@ -74,6 +74,49 @@ def test_cells(value: object, unit: str, text: str) -> None:
     assert cell(value, unit) == text
 
 
-def test_scaled() -> None:
-    assert [scaled(s, "s") for s in (10.0, 1.0, 0.0125)] == ["10 s", "1 s", "12.5 ms"]
-    assert scaled(1.5e12, "FLOP") == "1.5 TFLOP"
+def marked() -> Table:
+    columns = {
+        "target": Column(["a", "b", "c"]),
+        "fits": Column([True, None, False]),
+        "size": Column([3, None, 5], "B", "bytes", "memory", lower_is_better=True),
+        "registers": Column([None, None, None], is_whole=True),
+    }
+    places = {(0, "size"): Mark.BEST, (2, "size"): Mark.WORST}
+    return Table("compare", columns, {(1, "size"): "not compiled"}, ("one device",), places, {(2, "size"): "estimated"})
+
+
+def test_json_there_and_back() -> None:
+    for before in (table(), marked(), Table("empty", {})):
+        after = Table.from_json(before.to_json())
+        assert after.to_json() == before.to_json()
+        assert list(after.rows()) == list(before.rows())
+    after = Table.from_json(marked().to_json())
+    assert (after.reasons, after.marks, after.remarks) == (marked().reasons, marked().marks, marked().remarks)
+    assert after.columns["size"] == marked().columns["size"]
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["", "[]", "{}", "null", '{"jaxstage": 99}', '{"jaxstage": 2, "table": "x", "columns": {"a": 1}}', "x" * 9999],
+)
+def test_json_that_is_no_table_is_refused_in_one_line(text: str) -> None:
+    with pytest.raises(ValueError, match="not a table saved by JAXStage") as caught:
+        Table.from_json(text)
+    assert "\n" not in str(caught.value)
+    assert len(str(caught.value)) < 300
+
+
+def test_marks_and_remarks_move_with_their_rows() -> None:
+    ordered = marked().sorted_by("size")
+    assert list(ordered["target"]) == ["c", "a", "b"]
+    assert ordered.marks == {(1, "size"): Mark.BEST, (0, "size"): Mark.WORST}
+    assert ordered.remarks == {(0, "size"): "estimated"}
+    assert ordered.reasons == {(2, "size"): "not compiled"}
+
+
+def test_whole_numbers_stay_whole_in_pandas() -> None:
+    pytest.importorskip("pandas")
+    frame = marked().to_pandas(units=False)
+    assert list(frame.columns) == ["target", "fits", "size", "registers"]
+    assert [str(frame[name].dtype) for name in ("size", "registers", "fits")] == ["Int64", "Int64", "object"]
+    assert frame["size"].dropna().tolist() == [3, 5]

@@ -2,38 +2,38 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any
+from collections.abc import Sequence
 
+from jaxstage_ext.ir.passes.compiler_passes import Pass, Passes
+from jaxstage_ext.report.table import Column, Table
 from jaxstage_ext.report.units import scaled, signed
 
-if TYPE_CHECKING:
-    from jaxstage_ext.ir.passes.pipeline import Pass, Pipeline
-
+_UNTIMED = "XLA's log does not time this pass"
 _HEAD = ("", "pass", "instructions", "fusions", "result bytes", "time")
 
 
-def records(passes: Iterable[Pass]) -> list[dict[str, Any]]:
-    """One flat record a pass, of plain JSON types."""
-    return [
-        {
-            "index": this.index,
-            "pipeline": this.pipeline,
-            "name": this.name,
-            "changed": this.changed,
-            "seconds": this.seconds,
-            "instructions": this.after.instructions,
-            "fusions": this.after.fusions,
-            "bytes": this.after.bytes,
-            "added instructions": this.after.instructions - this.before.instructions,
-            "added fusions": this.after.fusions - this.before.fusions,
-            "added bytes": this.after.bytes - this.before.bytes,
-        }
-        for this in passes
-    ]
+def table(passes: Sequence[Pass]) -> Table:
+    """One row a pass: what it ran on, and what it added."""
+    before, after = [this.before for this in passes], [this.after for this in passes]
+    pairs = list(zip(before, after, strict=True))
+    columns = {
+        "index": Column([this.index for this in passes], doc="place in the order in which the passes ran"),
+        "pipeline": Column([this.pipeline for this in passes], doc="pipeline that it belongs to"),
+        "name": Column([this.name for this in passes]),
+        "changed": Column([this.changed for this in passes], doc="whether it changed the module"),
+        "seconds": Column([this.seconds for this in passes], "s"),
+        "instructions": Column([size.instructions for size in after], doc="of the module after it"),
+        "fusions": Column([size.fusions for size in after], doc="of the module after it"),
+        "bytes": Column([size.bytes for size in after], "B", "all results of the module after it"),
+        "added instructions": Column([new.instructions - old.instructions for old, new in pairs]),
+        "added fusions": Column([new.fusions - old.fusions for old, new in pairs]),
+        "added bytes": Column([new.bytes - old.bytes for old, new in pairs], "B"),
+    }
+    untimed = {(row, "seconds"): _UNTIMED for row, this in enumerate(passes) if this.seconds is None}
+    return Table("passes", columns, untimed)
 
 
-def text(pipeline: Pipeline) -> str:
+def text(pipeline: Passes) -> str:
     """The passes that changed something, by pipeline: what they added and removed, and their time."""
     rows: list[tuple[str, ...]] = [_HEAD]
     group = None
@@ -55,7 +55,7 @@ def text(pipeline: Pipeline) -> str:
     return "\n".join([title(pipeline), *(_line(row, widths) for row in rows), *pipeline.notes])
 
 
-def title(pipeline: Pipeline) -> str:
+def title(pipeline: Passes) -> str:
     """How many passes ran, how many changed something."""
     changed = len(pipeline.changed)
     if not pipeline.complete:

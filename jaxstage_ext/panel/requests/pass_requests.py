@@ -37,7 +37,7 @@ def _get_passes(inspections: Inspections, params: Params, progress: jobs.Progres
 
 
 def _records(pipeline: Pipeline) -> list[dict[str, Any]]:
-    return pass_table.records(pipeline.passes)
+    return list(pipeline.table.rows())
 
 
 def _otherwise(inspection: Any, pipeline: Pipeline) -> list[str]:

@@ -1,0 +1,61 @@
+"""Notebooks executed as a user's kernel would, and what their cells left."""
+
+from __future__ import annotations
+
+import importlib.util
+import re
+from pathlib import Path
+from types import ModuleType
+
+import nbformat
+
+NOTEBOOKS = Path(__file__).parents[2] / "notebooks"
+
+
+def _demo() -> ModuleType:
+    spec = importlib.util.spec_from_file_location("demo", NOTEBOOKS / "demo.py")
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+demo = _demo()
+
+
+def printed(cell: nbformat.NotebookNode) -> str:
+    return "".join(output.get("text", "") for output in cell.outputs)
+
+
+def shown(notebook: nbformat.NotebookNode, holding: str) -> str:
+    """All text that the cell which holds this left, printed and as its value."""
+    cell = next(cell for cell in notebook.cells if cell.cell_type == "code" and holding in cell.source)
+    return printed(cell) + "".join(output.data["text/plain"] for output in cell.outputs if "data" in output)
+
+
+def run(name: str, *first: str) -> nbformat.NotebookNode:
+    """A notebook executed, after cells of this source; nothing may be written to standard error."""
+    notebook = nbformat.read(NOTEBOOKS / name, as_version=4)
+    notebook.cells[:0] = [nbformat.v4.new_code_cell(source) for source in first]
+    demo.run(notebook, NOTEBOOKS)
+    streams = [output for cell in notebook.cells for output in cell.get("outputs", ()) if "name" in output]
+    assert not [output.text for output in streams if output.name == "stderr"]
+    return notebook
+
+
+NO_COMPILERS = """
+from jaxstage_ext.core.targets import packages
+packages._libtpu = lambda: packages.Compiler(lacks="needs libtpu, the TPU compiler: pip")
+packages._cuda = lambda: packages.Compiler(lacks="needs JAX's CUDA plugin: pip")
+"""
+
+
+def row(table: str, target: str) -> str:
+    return next(line for line in table.splitlines() if line.strip().startswith(target))
+
+
+def figures(text: str, holding: str) -> list[float]:
+    """The numbers of the first line that holds this."""
+    line = next(line for line in text.splitlines() if holding in line)
+    return [float(number) for number in re.findall(r"\d[\d.]*(?:e[+-]\d+)?", line)]

@@ -1,23 +1,25 @@
-"""The executables that this process has compiled for an inspection: a module that was compiled before is not again.
+"""The executables that this process has compiled for inspections, so that an equal module is not compiled twice.
 
-A cell that runs again makes a new function, which JAX compiles anew. Where the module that XLA is to compile is
-byte for byte one that it has compiled here, with the same options for the same devices, JAX is given the executable
-of then. All around it (trees, shardings, donation) JAX builds for this function, so what is shown is what it runs.
+A cell that is run a second time makes a new function, which JAX compiles anew. Where the module for XLA equals, byte
+for byte, one that was compiled here with the same options for the same devices, JAX gets that executable. Everything
+around it (trees, shardings, donation) JAX builds for the new function, so what is shown is what runs.
 """
 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
 from jaxstage_ext.core import jax_private
 from jaxstage_ext.core.jax_private.compile_watch import BackendCompile, watch_backend_compile
+from jaxstage_ext.core.options.file_options import environment_names_files, names_files
 from jaxstage_ext.store import cache
 
 _made = cache.table(1_000_000_000, most=32)
-_BYTES_A_BYTE, _MOST_CODE = 256, 1 << 20
+_SIZE_FACTOR, _LARGEST_MODULE = 256, 1 << 20
+"""An executable counts as this many times its module's bytecode, as far as that is no larger."""
 
 
 @dataclass(frozen=True)
@@ -26,24 +28,24 @@ class Made:
 
     Attributes:
       key: of what was compiled; the same for every executable that must be equal.
-      seconds: that XLA took for it.   again: whether it was made for an earlier inspection.
+      seconds: that XLA took for it.   reused: whether it was compiled for an earlier inspection.
     """
 
     key: str
     seconds: float
     executable: Any = field(repr=False)
     client: Any = field(repr=False)
-    again: bool = False
+    reused: bool = False
 
 
 def compile(lowered: Any, make: Callable[[], Any]) -> tuple[Any, Made | None]:  # noqa: A001
-    """What `make` compiles, and how its executable came about; None where that is not known."""
-    if not cache.enabled() or jax_private.holds_python(lowered):
+    """What `make` compiles, and the compile that its executable came from; None where that is not known."""
+    if not cache.enabled() or jax_private.holds_python(lowered) or environment_names_files():
         return make(), None
     seen: list[Made | None] = []
 
     def watcher(what: BackendCompile, compile_: Callable[[], Any]) -> Any:
-        if reads_or_writes_files(what.overrides):
+        if names_files(what.overrides):
             seen.append(None)
             return compile_()
         seen.append(made := _compiled(what, compile_))
@@ -56,17 +58,12 @@ def compile(lowered: Any, make: Callable[[], Any]) -> tuple[Any, Made | None]:  
 
 def _compiled(what: BackendCompile, compile_: Callable[[], Any]) -> Made:
     key = cache.key("executable", str(id(what.client)), *what.parts)
-    found: Made | None = _made.get(key)
-    if found is not None:
-        return Made(key, found.seconds, found.executable, found.client, again=True)
+    known: Made | None = _made.get(key)
+    if known is not None:
+        return Made(key, known.seconds, known.executable, known.client, reused=True)
     started = time.perf_counter()
     made = Made(key, 0.0, compile_(), what.client)
     made = Made(key, time.perf_counter() - started, made.executable, what.client)
     module = len(what.parts[0])
-    _made.put(key, made, module + _BYTES_A_BYTE * min(module, _MOST_CODE))
+    _made.put(key, made, module + _SIZE_FACTOR * min(module, _LARGEST_MODULE))
     return made
-
-
-def reads_or_writes_files(options: Mapping[str, Any]) -> bool:
-    """Whether an option names a file: what is in it may change, and what XLA writes there is wanted each time."""
-    return any("dump" in name or (isinstance(value, str) and "/" in value) for name, value in options.items())

@@ -68,7 +68,7 @@ def look(inspection: Inspection, progress: Progress | None = None) -> Memory:
     """
     if stages.unwrap(inspection.lowered) is None:
         raise Unavailable(f"{inspection.name} was not lowered here, so its memory is unknown; inspect it anew")
-    return read(inspection, memory_look.look(inspection._staged, progress))
+    return read(inspection, memory_look.recompile(inspection._staged, progress))
 
 
 def read(inspection: Inspection, assigned: Assigned) -> Memory:

@@ -52,7 +52,7 @@ def test_options_hold_for_every_call_and_for_run(shell: Shell) -> None:
     ("line", "told"),
     [
         ("%compile --xla zork=1 loss(w, x)", "XLA has no option 'zork'"),
-        ("%%compile --xla cpu_enable_fast_math=maybe\nran = 1", "wants True or False, not 'maybe'"),
+        ("%%compile --xla cpu_enable_fast_math=maybe\nran = 1", "must be True or False, not 'maybe'"),
         ("%compile -O 4 loss(w, x)", "'4' is not a level from 0 to 3"),
         ("%compile --fdo-profile /no/such/file loss(w, x)", "the FDO profile '/no/such/file' cannot be read"),
         ("%compile --autotune-results /no/such loss(w, x)", "autotune results '/no/such' cannot be read: no such file"),

@@ -47,7 +47,7 @@ def test_specs_lay_the_arguments_out(shell: Shell, line: str, layout: str) -> No
 
 def test_the_result_too_and_it_is_told(shell: Shell) -> None:
     seen = shell.run(START.format(line="--mesh data=4 --out-spec \"P('data')\""))
-    assert "Mesh data=4: result P('data'); what is not named is left to the compiler." in seen.text
+    assert "Mesh data=4: result P('data'); the compiler chooses all other shardings." in seen.text
     assert "->f32[2,32]" in shell["ins"].documents["hlo"].text.splitlines()[0]
 
 
@@ -66,10 +66,13 @@ def test_line_magics_and_names_of_the_cell(shell: Shell) -> None:
     ("line", "told"),
     [
         ("--mesh data=16", "the mesh data=16 has 16 devices, but cpu:8 has 8"),
-        ("--mesh data=four", "mesh 'data=four': 'data=four' is not of the form data=4"),
+        ("--mesh data=four", "mesh 'data=four': 'data=four' is not an axis size such as data=4"),
         ("--mesh nowhere", "--mesh 'nowhere' cannot be evaluated: NameError: name 'nowhere' is not defined"),
-        ("--mesh jax", "a mesh is text such as 'data=4,model=2', a dict of sizes or a jax Mesh, not <module 'jax'"),
-        ("--in-spec \"P('data')\"", "--in-spec needs --mesh to say which axes there are, such as data=4"),
+        (
+            "--mesh jax",
+            "a mesh must be text such as 'data=4,model=2', a dict of sizes or a jax Mesh, not <module 'jax'",
+        ),
+        ("--in-spec \"P('data')\"", "--in-spec needs --mesh with the mesh axes, such as data=4"),
         ("--mesh data=4 --in-spec \"P('date')\"", "--in-spec of w: Resource axis: date of P('date',) is not found"),
         (
             "--mesh data=4 --in-spec \"y=P('data')\"",
@@ -82,7 +85,7 @@ def test_line_magics_and_names_of_the_cell(shell: Shell) -> None:
         ("--mesh data=4 --in-spec \"P('data'\"", "--in-spec \"P('data'\" cannot be evaluated: SyntaxError"),
         ("--mesh data=4 --in-spec Q()", "--in-spec 'Q()' cannot be evaluated: NameError: name 'Q' is not defined"),
         ("--mesh data=4 --out-spec \"y=P('data')\"", "--out-spec: a result has no part named 'y'"),
-        ("--mesh data=4 --out-spec \"'data'\"", "--out-spec: 'data' is no PartitionSpec"),
+        ("--mesh data=4 --out-spec \"'data'\"", "--out-spec: 'data' is not a PartitionSpec"),
     ],
 )
 def test_mistakes_are_one_line_and_lose_nothing(shell: Shell, line: str, told: str) -> None:

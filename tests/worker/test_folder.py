@@ -70,7 +70,7 @@ def test_a_log_is_bounded() -> None:
 
 def test_the_log_on_a_magic_s_line(shell: Shell) -> None:
     for name in ("tpu", "v5e:2x2"):
-        assert f"no compile worker for {name} was started here" in shell.run(f"%targets --log {name}").text
+        assert f"no compile worker for {name} was started by this kernel" in shell.run(f"%targets --log {name}").text
     ping()
     print_something("what XLA said\n")
     assert "cpu: what XLA said" in shell.run("%targets --log cpu").text
@@ -78,7 +78,7 @@ def test_the_log_on_a_magic_s_line(shell: Shell) -> None:
 
 @pytest.mark.parametrize("wrong", ["", "abacus", "cpu tpu"])
 def test_a_log_of_nothing_known(wrong: str, shell: Shell) -> None:
-    assert "--log wants one of cpu, tpu, gpu or a target" in shell.run(f"%targets --log {wrong}").text
+    assert "--log must be followed by cpu, tpu, gpu or a target" in shell.run(f"%targets --log {wrong}").text
 
 
 def request_that_dumps(size: int) -> None:
@@ -174,7 +174,7 @@ def test_what_a_killed_kernel_and_worker_left_goes_when_the_next_one_starts(tmp_
 def test_a_worker_that_outlived_its_kernel_is_ended(tmp_path: Path) -> None:
     outlived = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(600)"])
     started = worker_folder._started(outlived.pid)
-    folder = folder_of(tmp_path, f"{worker_folder._where()}\n999999999 5\n{outlived.pid} {started}\n")
+    folder = folder_of(tmp_path, f"{worker_folder._machine()}\n999999999 5\n{outlived.pid} {started}\n")
     worker_folder.sweep()
     assert outlived.wait() == -signal.SIGKILL
     assert not folder.exists()
@@ -216,7 +216,7 @@ def folder_of(tmp_path: Path, owner: str | None, age: float = 0.0) -> Path:
 )
 def test_whose_folder_it_is(owner: str | None, age: float, stays: bool, tmp_path: Path) -> None:
     pid = os.getpid()
-    told = owner and owner.format(here=worker_folder._where(), pid=pid, start=worker_folder._started(pid))
+    told = owner and owner.format(here=worker_folder._machine(), pid=pid, start=worker_folder._started(pid))
     folder = folder_of(tmp_path, told, age)
     worker_folder.sweep()
     assert folder.exists() == (stays or owner == "junk")

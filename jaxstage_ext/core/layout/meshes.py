@@ -1,7 +1,7 @@
-"""A mesh and PartitionSpecs put upon a call from outside: as if its arguments lay sharded so on devices.
+"""The mesh and PartitionSpecs that the user gives a call: it is staged as if its arguments were sharded so.
 
-Axes are automatic (`AxisType.Auto`): a PartitionSpec in the function is a constraint, the compiler fills in the rest.
-Whoever wants other axes gives a mesh of their own.
+Axes are automatic (`AxisType.Auto`): a PartitionSpec in the function is a constraint, and the compiler chooses the
+other shardings. For other axis types, the user passes a mesh.
 """
 
 from __future__ import annotations
@@ -22,19 +22,19 @@ _AXIS = re.compile(r"\s*([^\W\d]\w*)\s*=\s*(\d{1,9})\s*")
 
 
 class MeshError(ValueError):
-    """A mesh or PartitionSpec that is not as it must be; its text is one line."""
+    """An invalid mesh or PartitionSpec; the message is one line."""
 
 
 @dataclass(frozen=True)
 class Layout:
-    """A mesh, and what lies how on it.
+    """A mesh, and the PartitionSpecs of a call on it.
 
     Attributes:
       mesh: an AbstractMesh, or a Mesh of this kernel's devices.
       inputs: PartitionSpecs (or None, or pytrees of these, prefixes of the argument) by position, by the parameter's
-        name, or one for all arguments. Those without stay unspecified.
+        name, or one for all arguments. Arguments without one stay unspecified.
       outputs: as `out_shardings` of `jax.jit`; None leaves all unspecified.
-      names: what the three are called where they were given, for messages.
+      names: what the user calls the three, for messages.
     """
 
     mesh: Mesh | AbstractMesh
@@ -48,7 +48,7 @@ class Layout:
 
     @property
     def jit(self) -> dict[str, Any]:
-        """Options of `jax.jit`."""
+        """The options of `jax.jit` that the layout sets."""
         if self.outputs is None:
             return {}
         return {"out_shardings": jax.tree.map(self._sharding_of_output, self.outputs, is_leaf=is_spec)}
@@ -73,15 +73,15 @@ def layout(
     if mesh is None:
         given = names[1] if is_some(inputs) else names[2] if outputs is not None else None
         if given:
-            raise MeshError(f"{given} needs {names[0]} to say which axes there are, such as data=4")
+            raise MeshError(f"{given} needs {names[0]} with the mesh axes, such as data=4")
         return None
     if not isinstance(inputs, PartitionSpec | Mapping | tuple | list):
-        raise MeshError(f"{names[1]} is a tuple, a dict by name or one PartitionSpec, not {inputs!r:.60}")
+        raise MeshError(f"{names[1]} must be a tuple, a dict by name or a PartitionSpec, not {inputs!r:.60}")
     return Layout(build(mesh, targets, compiled), inputs, outputs, names)
 
 
 def is_some(inputs: Any) -> bool:
-    """Whether there are PartitionSpecs for arguments."""
+    """Whether any argument has a PartitionSpec."""
     return isinstance(inputs, PartitionSpec) or bool(inputs)
 
 
@@ -91,7 +91,7 @@ def parse(text: str) -> dict[str, int]:
     for part in text.split(","):
         match = _AXIS.fullmatch(part)
         if match is None:
-            raise MeshError(f"mesh {text!r}: {part.strip()!r} is not of the form data=4")
+            raise MeshError(f"mesh {text!r}: {part.strip()!r} is not an axis size such as data=4")
         if match[1] in axes:
             raise MeshError(f"mesh {text!r} has two axes {match[1]!r}")
         axes[match[1]] = int(match[2])
@@ -101,7 +101,7 @@ def parse(text: str) -> dict[str, int]:
 def _checked(axes: Mapping[Any, Any]) -> dict[str, int]:
     for name, size in axes.items():
         if not isinstance(name, str) or isinstance(size, bool) or not isinstance(size, int) or size < 1:
-            raise MeshError(f"a mesh has axes with sizes from 1, such as data=4, not {name!r}: {size!r}")
+            raise MeshError(f"a mesh axis must have a positive size, such as data=4, not {name!r}: {size!r}")
     if not axes:
         raise MeshError("a mesh needs an axis, such as data=4")
     return dict(axes)
@@ -119,7 +119,9 @@ def build(given: Any, targets: Sequence[Target], compiled: bool) -> Mesh | Abstr
         axes = parse(given) if isinstance(given, str) else _checked(given)
         mesh = AbstractMesh(tuple(axes.values()), tuple(axes), axis_types=(AxisType.Auto,) * len(axes))
     else:
-        raise MeshError(f"a mesh is text such as 'data=4,model=2', a dict of sizes or a jax Mesh, not {given!r:.60}")
+        raise MeshError(
+            f"a mesh must be text such as 'data=4,model=2', a dict of sizes or a jax Mesh, not {given!r:.60}"
+        )
     for target in targets if compiled else ():
         _check_room(mesh, target)
     here = any(target.is_local for target in targets) and mesh.size <= jax.device_count()
@@ -136,7 +138,7 @@ def _check_room(mesh: Mesh | AbstractMesh, target: Target) -> None:
     room = jax.device_count() if target.is_local else target.devices or 0
     if mesh.size > room:
         have = f"this kernel has {room:,}" if target.name == "local" else f"{target} has {room:,}"
-        instead = f"; the target cpu:{mesh.size} has as many virtual ones" if target.name == "local" else ""
+        instead = f"; the target cpu:{mesh.size} has {mesh.size:,} virtual devices" if target.name == "local" else ""
         raise MeshError(f"the mesh {shown(mesh)} has {mesh.size:,} devices, but {have}{instead}")
 
 
@@ -146,18 +148,20 @@ def shown(mesh: Mesh | AbstractMesh) -> str:
 
 
 def sharding(mesh: Mesh | AbstractMesh, spec: Any, where: str) -> NamedSharding:
-    """A PartitionSpec on the mesh. Raises MeshError, in JAX's words, for one that cannot be."""
+    """The sharding of a PartitionSpec on the mesh. Raises MeshError, with JAX's message, where it is invalid."""
     if not isinstance(spec, PartitionSpec):
-        raise MeshError(f"{where}: {spec!r:.60} is no PartitionSpec; write P('data', None), or None to leave it open")
+        raise MeshError(
+            f"{where}: {spec!r:.60} is not a PartitionSpec; write P('data', None), or None to leave it unspecified"
+        )
     try:
         return NamedSharding(mesh, spec)  # type: ignore[no-untyped-call, unused-ignore]
-    except Exception as error:  # DuplicateSpecError is no ValueError
+    except Exception as error:  # DuplicateSpecError is not a ValueError
         raise MeshError(f"{where}: {first_line(error)}") from None
 
 
 @contextlib.contextmanager
 def around(layout: Layout | None) -> Iterator[None]:
-    """The context that a call is traced in: the mesh set, so that PartitionSpecs in the function mean it."""
+    """The context that a call is traced in, with the layout's mesh as the mesh of PartitionSpecs in the function."""
     if layout is None:
         yield
         return
@@ -167,17 +171,17 @@ def around(layout: Layout | None) -> Iterator[None]:
 
 
 def traced(value: Any, layout: Layout | None) -> Any:
-    """A trace made in `around`, which lowers for the mesh also where nothing in it names a device."""
+    """A trace made in `around`, changed to lower for the mesh even where no sharding in it names the mesh."""
     if layout is None or not isinstance(layout.mesh, AbstractMesh) or not isinstance(value, jax.stages.Traced):
         return value
     return jax_private.with_context_mesh(value, layout.mesh)
 
 
 def is_spec(value: Any) -> bool:
-    """Whether it is a leaf among PartitionSpecs."""
+    """Whether the value is a leaf of a pytree of PartitionSpecs."""
     return value is None or isinstance(value, PartitionSpec)
 
 
 def first_line(error: BaseException) -> str:
-    """Of an error's message."""
+    """The first line of an error's message."""
     return (str(error).strip().splitlines() or ["no reason given"])[0]

@@ -1,4 +1,4 @@
-"""PartitionSpecs of a call's arguments: matched to them, checked, put upon them, told."""
+"""The PartitionSpecs of a call's arguments: matched to them, checked, applied and described."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ from jaxstage_ext.core.layout.meshes import Layout, MeshError, first_line, is_so
 from jaxstage_ext.report.units import plural
 
 _SHARDING = re.compile(r"(?:Sharding )?NamedSharding\(mesh=.*?, spec=P[^)]*\)+(?:, memory_kind=\w+)?\)?")
-"""How JAX spells one in its messages."""
+"""A NamedSharding in JAX's messages."""
 
 
 def arguments(call: Call) -> tuple[tuple[Any, ...], dict[str, Any]]:
-    """The call's arguments as its layout has them: shapes with shardings instead of arrays.
+    """The call's arguments with the shardings of its layout: shapes instead of arrays.
 
     Raises MeshError, naming the argument, where a PartitionSpec does not fit it.
     """
@@ -41,7 +41,7 @@ def arguments(call: Call) -> tuple[tuple[Any, ...], dict[str, Any]]:
 
 
 def _titles(call: Call) -> list[str]:
-    """A name of each argument: its parameter's, or its position."""
+    """A name for each argument: its parameter's name, or its position."""
     names: list[str] = []
     with contextlib.suppress(TypeError, ValueError):
         parameters = inspect.signature(call.fn).parameters.values()
@@ -50,7 +50,7 @@ def _titles(call: Call) -> list[str]:
 
 
 def _static(call: Call, titles: Sequence[str]) -> set[str]:
-    """Those that `jax.jit` does not trace."""
+    """The names of the arguments that `jax.jit` does not trace."""
     numbers, names = jax_private.static_arguments(call.fn)
     count = len(call.args)
     numbers = (*numbers, *call.jit.get("static_argnums", ()))
@@ -79,19 +79,19 @@ def _by_title(layout: Layout, titles: Sequence[str]) -> dict[str, Any]:
 
 def _kept(value: Any, spec: Any, layout: Layout, title: str) -> Any:
     if spec is not None and not isinstance(layout.inputs, PartitionSpec):
-        raise MeshError(f"{layout.names[1]} of {title}: it is static, so it lies on no device; leave it out")
+        raise MeshError(f"{layout.names[1]} of {title}: it is static, so it has no sharding; leave it out")
     return value
 
 
 def _laid(value: Any, spec: Any, layout: Layout, title: str) -> Any:
-    """One argument under a prefix of PartitionSpecs."""
+    """One argument with the shardings of a prefix of PartitionSpecs."""
     where = f"{layout.names[1]} of {title}"
     tree: Any
     flat, tree = jax.tree.flatten(spec, is_leaf=is_spec)
     try:
         parts = tree.flatten_up_to(value)
     except ValueError as error:
-        raise MeshError(f"{where} must be a prefix of the argument's own structure: {first_line(error)}") from None
+        raise MeshError(f"{where} must be a prefix of the argument's pytree: {first_line(error)}") from None
     made = []
     for one, part in zip(flat, parts, strict=True):
         below: Any
@@ -109,14 +109,16 @@ def _leaf(value: Any, spec: Any, layout: Layout, where: str) -> Any:
         placed.check_compatible_aval(aval.shape)
         placed.shard_shape(aval.shape)
     except TypeError:
-        raise MeshError(f"{where}: {type(value).__name__} is no array, so it has no sharding; leave it out") from None
+        raise MeshError(
+            f"{where}: {type(value).__name__} is not an array, so it has no sharding; leave it out"
+        ) from None
     except ValueError as error:
         raise MeshError(f"{where}: {_plain(first_line(error), spec)}") from None
     return _shape(aval, placed)
 
 
 def _open(value: Any, layout: Layout) -> Any:
-    """An argument that no PartitionSpec is for. As on real devices, JAX replicates scalars."""
+    """An argument without a PartitionSpec. Scalars are replicated, as JAX does on real devices."""
     if isinstance(value, jax.Array) and len(value.sharding.device_set) == 1:
         value = _shape(jax.typeof(value), None) if layout.is_abstract else value
     plain = isinstance(value, bool | int | float | complex)
@@ -132,21 +134,23 @@ def _shape(aval: Any, placed: NamedSharding | None) -> jax.ShapeDtypeStruct:
 
 
 def check(call: Call) -> None:
-    """Raise MeshError for what can be told before anything is traced."""
+    """Raise MeshError for mistakes that are known before the function is traced."""
     fn, layout = call.fn, call.layout
     if layout is None:
         return
     if is_some(layout.inputs) and (jax_private.is_pmap(fn) or (hasattr(fn, "lower") and not hasattr(fn, "trace"))):
-        raise MeshError(f"{layout.names[1]} is for functions and jax.jit objects, not {_kind(fn)}")
+        raise MeshError(f"{layout.names[1]} works with functions and jax.jit objects, not with {_kind(fn)}")
     if is_some(layout.inputs) and "in_shardings" in jax_private.own_shardings(fn):
-        raise MeshError(f"the function is jitted with in_shardings of its own; drop them or {layout.names[1]}")
+        raise MeshError(f"the function is jitted with in_shardings; drop them or {layout.names[1]}")
     if layout.outputs is not None and hasattr(fn, "lower"):
-        raise MeshError(f"the function is already jitted: set out_shardings there instead of {layout.names[2]}")
+        raise MeshError(
+            f"the function is already jitted; set out_shardings in its jax.jit instead of {layout.names[2]}"
+        )
     around = jax.sharding.get_abstract_mesh()
     if not around.empty and dict(around.shape) != dict(layout.mesh.shape):
         raise MeshError(
-            f"jax.set_mesh has set the mesh {shown(around)}, and {layout.names[0]} says {shown(layout.mesh)}; "
-            "leave one out"
+            f"jax.set_mesh sets the mesh {shown(around)}, and {layout.names[0]} is {shown(layout.mesh)}; "
+            "drop one of them"
         )
     _ = layout.jit
     arguments(call)
@@ -157,7 +161,7 @@ def _kind(fn: Any) -> str:
 
 
 def note(call: Call) -> str:
-    """One line that says what was put upon the call; empty where nothing was."""
+    """One line that describes the call's layout; empty where it has none."""
     layout = call.layout
     if layout is None:
         return ""
@@ -166,11 +170,11 @@ def note(call: Call) -> str:
     parts = [f"{title} {_spelled(specs[title])}" for title in titles if specs.get(title) is not None]
     parts += [f"result {_spelled(layout.outputs)}"] if layout.outputs is not None else []
     named = f": {', '.join(parts)}" if parts else ""
-    return f"Mesh {shown(layout.mesh)}{named}; what is not named is left to the compiler."
+    return f"Mesh {shown(layout.mesh)}{named}; the compiler chooses all other shardings."
 
 
 _LONG = 120
-"""Characters; a tree of specs that takes more is told by how many leaves have which."""
+"""Characters; a longer tree of specs is summed up by the number of leaves with each spec."""
 
 
 def _spelled(spec: Any) -> str:
@@ -183,17 +187,17 @@ def _short(spec: Any) -> str:
 
 
 def _tallied(tree: Any) -> str:
-    """Such as "34 leaves: 20 P(), 14 P(None, 'model')"."""
+    """A tree of specs by their numbers: "34 leaves: 20 P(), 14 P(None, 'model')"."""
     leaves = jax.tree.leaves(tree, is_leaf=lambda leaf: leaf is None or isinstance(leaf, PartitionSpec))
     kinds = Counter("left to the compiler" if leaf is None else _short(leaf) for leaf in leaves)
-    told = [f"{many:,} {kind}" for kind, many in kinds.most_common(_MOST)]
+    parts = [f"{many:,} {kind}" for kind, many in kinds.most_common(_MOST)]
     more = f", {len(kinds) - _MOST:,} other specs" if len(kinds) > _MOST else ""
-    return f"({len(leaves):,} leaves: {', '.join(told)}{more})"
+    return f"({len(leaves):,} leaves: {', '.join(parts)}{more})"
 
 
 _MOST = 4
 
 
 def _plain(text: str, spec: Any) -> str:
-    """JAX's message with the sharding written shortly."""
+    """JAX's message with its sharding abbreviated."""
     return _SHARDING.sub(_spelled(spec), text)

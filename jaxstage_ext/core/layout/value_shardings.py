@@ -1,11 +1,12 @@
-"""Shardings of JAX as plain data: of arrays, of a lowered program's arguments and results, and the devices they name.
+"""JAX shardings as plain data: of arrays, and of a lowered program's arguments and results; and their devices.
 
 A sharding becomes a dict with a "kind" and its "text":
-- "named": "mesh" (names, sizes, devices or None) and for each dimension its axes in "dims"; "unreduced" axes.
-- "hlo": "proto", a serialised OpSharding.           - "one device": "device".
-- "slices": per device the (start, stop) of each dimension, of a class that says nothing else.
+- "named": "mesh" (names, sizes, devices or None), "dims" (the axes of each dimension) and "unreduced" axes.
+- "hlo": "proto", a serialized OpSharding.
+- "one device": "device".
+- "slices": for each device the (start, stop) of each dimension, for a sharding class that tells nothing else.
 - "unknown": "why".
-Devices are numbers: places in the sharding's own order, which the program's device assignment follows.
+Devices are numbered by their place in the sharding's own order, which the program's device assignment follows.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ from jaxstage_ext.core.staged import LOWER, Staged
 from jaxstage_ext.core.targets import placement
 
 Plain = dict[str, Any]
-_TOLD = ("id", "process_index", "coords", "core_on_chip")
+_FIELDS = ("id", "process_index", "coords", "core_on_chip")
 
 
 @dataclass(frozen=True)
@@ -32,8 +33,10 @@ class Device:
     """A device of a program, at its place in the device assignment.
 
     Attributes:
-      id: JAX's.     process: the host that it belongs to, None where unknown.
-      coords: of its chip in the torus; None where it has none.      core: which of the chip's devices it is.
+      id: JAX's id.
+      process: the index of its host; None where unknown.
+      coords: the position of its chip in the torus; None where it has none.
+      core: its number on the chip.
     """
 
     id: int
@@ -47,9 +50,9 @@ class Value:
     """An array with its sharding.
 
     Attributes:
-      bits: of one element; None where it has no width.
-      sharding: as above; None where the compiler is to choose.
-      number: of the module's parameter or result; None for an argument that the program does not use.
+      bits: the width of an element; None where it has none.
+      sharding: in the form above; None where the compiler chooses it.
+      number: the number of the module's parameter or result; None for an argument that the program does not use.
     """
 
     name: str
@@ -79,16 +82,16 @@ def of_program(lowered: Any) -> list[Value]:
 
 
 def of_array(array: Any, name: str = "") -> tuple[Value, list[Device]]:
-    """A `jax.Array`, or anything with shape and sharding, and the devices it lies on. Raises TypeError."""
+    """A `jax.Array`, or anything with a shape and a sharding, and its devices. Raises TypeError for anything else."""
     sharding = getattr(array, "sharding", None)
     if not isinstance(sharding, jax.sharding.Sharding):
-        raise TypeError(f"{type(array).__name__} has no sharding: give a jax.Array, or a sharding and a shape")
+        raise TypeError(f"{type(array).__name__} has no sharding; pass a jax.Array, or a sharding and a shape")
     value = Value(name, tuple(array.shape), _dtype(array), _bits(array), plain(sharding, array.shape))
     return value, [device(one) for one in shardings.device_assignment(sharding)]
 
 
 def plain(sharding: Any, shape: Sequence[int], order: dict[int, int] | None = None) -> Plain:
-    """Any sharding of JAX's as plain data; `order` numbers devices by their ids, else they count in its own order."""
+    """A JAX sharding as plain data. `order` maps device ids to numbers; without it, devices count in its own order."""
     text = " ".join(str(sharding).split())
     devices = shardings.device_assignment(sharding)
     places = order or {one.id: place for place, one in enumerate(devices)}
@@ -136,17 +139,17 @@ def _by_slices(sharding: Any, shape: Sequence[int], places: dict[int, int]) -> P
 
 
 def device(one: Any) -> Device:
-    """What a device of JAX's, or a dict of what the worker tells of one, says about its place."""
-    told: dict[str, Any] = one if isinstance(one, dict) else {name: getattr(one, name, None) for name in _TOLD}
-    coords = told.get("coords")
+    """The Device of a JAX device, or of a worker's dict about one."""
+    fields: dict[str, Any] = one if isinstance(one, dict) else {name: getattr(one, name, None) for name in _FIELDS}
+    coords = fields.get("coords")
     place = None if coords is None else tuple(coords)
-    return Device(int(told["id"]), told.get("process_index"), place, told.get("core_on_chip"))
+    return Device(int(fields["id"]), fields.get("process_index"), place, fields.get("core_on_chip"))
 
 
 def of_devices(staged: Staged) -> list[Device]:
     """The devices that a staged call runs on, in the order of its device assignment.
 
-    For an absent target the compiler is asked; raises what `remote.ask` does. Empty where nothing was lowered.
+    For a cross-compilation target the worker is asked, and its errors are raised. Empty where nothing was lowered.
     """
     lowered = unwrap(staged.value(LOWER))
     if not isinstance(lowered, jax.stages.Lowered):

@@ -1,7 +1,7 @@
-"""Compile options beside XLA's flags: what JAX sets on its CompileOptions, and how many devices a program is for.
+"""Compile options other than XLA flags: those of JAX's CompileOptions, and the devices of a program.
 
-JAX compiles every program for one replica and as many partitions as its mesh has devices. So replicas and partitions
-may be stated and are held against that; which devices of an absent target take part, in which order, may be chosen.
+JAX compiles every program for one replica and as many partitions as its mesh has devices. So the numbers of replicas
+and partitions are only checked against the program, while the devices of a cross-compilation target can be chosen.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from jaxstage_ext.core import jax_private
 REPLICAS, PARTITIONS, ASSIGNMENT = "num_replicas", "num_partitions", "device_assignment"
 _OURS = (REPLICAS, PARTITIONS, ASSIGNMENT)
 _LEVELS = {"UNKNOWN": 0, "O0": 9, "O1": 19, "O2": 29, "O3": 39}
-"""https://openxla.org/xla/effort_levels, by XLA's numbers: jax 0.10 takes these alone."""
+"""https://openxla.org/xla/effort_levels, by XLA's numbers, which are all that jax 0.10 takes."""
 _TRIED = {
     "optimization_level": 19,
     "memory_fitting_level": 19,
@@ -27,20 +27,22 @@ _TRIED = {
 
 
 class BuildOptionError(ValueError):
-    """A build option that is not as it must be; its text is one line."""
+    """An invalid build option; the message is one line."""
 
 
 def knows(name: str) -> bool:
-    """Whether it is the name of one, taken by this JAX or not."""
+    """Whether this is the name of a build option, of this JAX or of another version."""
     return name in _OURS or name in _TRIED or name in jax_private.build_options()
 
 
 def read(name: str, value: Any) -> Any:
-    """The value as JAX takes it. Raises BuildOptionError for another, and for an option that this JAX does not take."""
+    """The value as JAX takes it. Raises BuildOptionError for an invalid value, or an option that this JAX lacks."""
     if name in _OURS:
         return _assignment(value) if name == ASSIGNMENT else _count(name, value)
     if name not in _TRIED or not jax_private.sets_itself(name, _TRIED[name]):
-        raise BuildOptionError(f"{name} is not taken by JAX {jax_private.version()}: JAX sets it itself, or not at all")
+        raise BuildOptionError(
+            f"{name} cannot be set with JAX {jax_private.version()}, which sets it itself or does not have it"
+        )
     if name.endswith("_level"):
         return _level(name, value)
     return _effort(name, value) if name.endswith("_effort") else _integers(name, value)
@@ -50,7 +52,7 @@ def _level(name: str, value: Any) -> int:
     text = str(value).strip().upper()
     numbers = {str(number): number for number in _LEVELS.values()}
     if isinstance(value, bool) or text not in _LEVELS | numbers:
-        raise BuildOptionError(f"{name} wants one of {', '.join(_LEVELS)}, not {value!r:.60}")
+        raise BuildOptionError(f"{name} must be one of {', '.join(_LEVELS)}, not {value!r:.60}")
     return _LEVELS[text] if text in _LEVELS else numbers[text]
 
 
@@ -60,18 +62,18 @@ def _effort(name: str, value: Any) -> float:
     except (TypeError, ValueError):
         number = math.nan
     if not -1 <= number <= 1:
-        raise BuildOptionError(f"{name} wants a number from -1 to 1, not {value!r:.60}")
+        raise BuildOptionError(f"{name} must be a number from -1 to 1, not {value!r:.60}")
     return number
 
 
 def _count(name: str, value: Any) -> int:
     number = _integer(value)
     if number is None or number < 1:
-        raise BuildOptionError(f"{name} wants a whole number from 1, not {value!r:.60}")
+        raise BuildOptionError(f"{name} must be a positive integer, not {value!r:.60}")
     if name == REPLICAS and number != 1:
         raise BuildOptionError(
-            f"num_replicas={number}: JAX compiles for one replica; what is to be replicated gets a mesh axis that no "
-            "PartitionSpec names"
+            f"num_replicas={number}: JAX compiles for one replica; to replicate a value, use a mesh axis that its "
+            "PartitionSpec does not name"
         )
     return number
 
@@ -79,7 +81,7 @@ def _count(name: str, value: Any) -> int:
 def _assignment(value: Any) -> tuple[int, ...]:
     ids = _integers(ASSIGNMENT, value)
     if not ids or min(ids) < 0 or len(set(ids)) < len(ids):
-        raise BuildOptionError(f"{ASSIGNMENT} wants different device ids such as 0,2,1,3, not {value!r:.60}")
+        raise BuildOptionError(f"{ASSIGNMENT} must be distinct device ids such as 0,2,1,3, not {value!r:.60}")
     return ids
 
 
@@ -87,7 +89,7 @@ def _integers(name: str, value: Any) -> tuple[int, ...]:
     parts = re.sub(r"[\[\]()]", "", value).split(",") if isinstance(value, str) else value
     ids = [_integer(part) for part in parts] if isinstance(parts, Sequence) else [None]
     if None in ids:
-        raise BuildOptionError(f"{name} wants whole numbers such as 0,2, not {value!r:.60}")
+        raise BuildOptionError(f"{name} must be integers such as 0,2, not {value!r:.60}")
     return tuple(part for part in ids if part is not None)
 
 
@@ -98,29 +100,29 @@ def _integer(value: Any) -> int | None:
 
 
 def for_xla(given: Mapping[str, Any]) -> dict[str, Any]:
-    """The options without those that say how many devices there are."""
+    """The options for XLA: those that do not describe the program's devices."""
     return {name: value for name, value in given.items() if name not in _OURS}
 
 
 def order(given: Mapping[str, Any], count: int, room: int | None) -> tuple[int, ...] | None:
     """The chosen device ids of a program of `count` devices; None where none were chosen.
 
-    `room` is how many devices there are, None where JAX itself places the program.
-    Raises BuildOptionError for what contradicts the program.
+    `room` is the number of the target's devices, or None where JAX itself places the program.
+    Raises BuildOptionError where an option contradicts the program.
     """
     partitions, ids = given.get(PARTITIONS, count), given.get(ASSIGNMENT)
     if partitions != count:
         raise BuildOptionError(
-            f"num_partitions={partitions}, but the program is for {count:,}: JAX makes as many partitions as its mesh "
-            "has devices"
+            f"num_partitions={partitions}, but the program has {count:,}: JAX makes one partition for each device of "
+            "its mesh"
         )
     if ids is None:
         return None
     if len(ids) != count:
-        raise BuildOptionError(f"device_assignment has {len(ids):,} devices, but the program is for {count:,}")
+        raise BuildOptionError(f"device_assignment has {len(ids):,} devices, but the program has {count:,}")
     if room is None:
         raise BuildOptionError(
-            "device_assignment is for other targets: local takes the devices of the mesh in its order"
+            "device_assignment needs a target other than local, which uses the devices of the mesh in order"
         )
     if max(ids) >= room:
         raise BuildOptionError(f"device_assignment names device {max(ids)}, but the target has 0 to {room - 1}")

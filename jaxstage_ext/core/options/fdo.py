@@ -1,38 +1,36 @@
-"""Is this a profile for feedback-directed optimisation, as JAX's profiler writes one?"""
+"""Check a profile for feedback-directed optimization, as JAX's profiler writes it."""
 
 from __future__ import annotations
 
 from functools import cache
 from typing import Any
 
-from google.protobuf import descriptor_pb2, descriptor_pool, message_factory, text_format
+from google.protobuf import text_format
 from google.protobuf.message import DecodeError
 
 from jaxstage_ext.core import jax_private
 from jaxstage_ext.core.options import embedded_protos
+from jaxstage_ext.ir import proto_messages
 
 _FILE, _NAME = "tsl/profiler/protobuf/profiled_instructions.proto", "ProfiledInstructionsProto"
 
 
 def doubt(profile: bytes) -> str | None:
-    """Why the profile may be damaged; None where it is sound or cannot be judged."""
+    """Why the profile may be damaged; None where it is valid or cannot be checked."""
     if (kind := _kind()) is None:
         return None
     message = _binary(kind, profile) or _text(kind, profile)
     if message is None:
-        return f"it is no {_NAME}, neither binary nor text"
-    return None if message.costs else "it tells the cost of no instruction"
+        return f"it is not a {_NAME}, neither binary nor text"
+    return None if message.costs else "it has no instruction costs"
 
 
 @cache
 def _kind() -> Any:
     try:
-        found = embedded_protos.find(jax_private.xla_library(), (_FILE,))
-        file = descriptor_pb2.FileDescriptorProto(name=_FILE, package="tensorflow.profiler", syntax="proto3")
-        file.message_type.append(embedded_protos.message(found[_FILE], _NAME))
-        pool = descriptor_pool.DescriptorPool()
-        pool.Add(file)
-        return message_factory.GetMessageClass(pool.FindMessageTypeByName(f"tensorflow.profiler.{_NAME}"))
+        file = embedded_protos.find(jax_private.xla_library(), (_FILE,))[_FILE]
+        described = embedded_protos.message(file, _NAME)
+        return proto_messages.from_descriptors("tensorflow.profiler", [described], _NAME)[0]
     except Exception:
         return None
 

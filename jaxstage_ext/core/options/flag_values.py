@@ -1,4 +1,4 @@
-"""Compile options: from flags as people write them to what jaxlib takes."""
+"""Compile options: flags as people write them, checked and converted to what jaxlib takes."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _WANTED = {
     "int32": "a 32-bit integer",
     "int64": "a 64-bit integer",
     "float": "a number such as 0.5",
-    "string": "text",
+    "string": "a string",
 }
 _BOOLS = {"true": True, "1": True, "false": False, "0": False}
 _BACKENDS = {"xla_cpu_": ("cpu", "CPU"), "xla_gpu_": ("gpu", "GPU"), "xla_tpu_": ("tpu", "TPU")}
@@ -32,13 +32,13 @@ _GPU_NAMES = ("gpu", "cuda", "rocm")
 
 
 class OptionError(ValueError):
-    """A compile option that is not as it must be; its text is one line."""
+    """An invalid compile option; the message is one line."""
 
 
 def build(
     xla: Iterable[str] = (), level: int | None = None, profile: str | None = None, more: Mapping[str, Any] | None = None
 ) -> dict[str, Any]:
-    """Options out of `name=value` texts, an optimisation level, the path of an FDO profile and more by their names.
+    """Options from `name=value` texts, an optimization level, the path of an FDO profile, and others by name.
 
     Raises OptionError.
     """
@@ -54,12 +54,12 @@ def build(
 
 
 def check(given: Mapping[str, Any], known: Flags | None = None) -> dict[str, Any]:
-    """The options by XLA's own names, each value as jaxlib takes it.
+    """The options by XLA's own names, with values as jaxlib takes them.
 
-    Where the flags of this jaxlib cannot be read, and for those of TPUs, which
-    libtpu keeps to itself, names and values are left to XLA.
+    Names and values are passed on unchecked where the flags of this jaxlib cannot be
+    read, and for TPU flags, which only libtpu knows.
 
-    Raises OptionError for an unknown name or a value of another type.
+    Raises OptionError for an unknown name, or a value of the wrong type.
     """
     known = known or xla_flags.installed() if given else Flags({})
     checked: dict[str, Any] = {}
@@ -82,7 +82,7 @@ def _file(name: str, value: Any) -> str:
 
 
 def compile_lowered(lowered: Any, options: Mapping[str, Any]) -> Any:
-    """`lowered.compile()` with these options. Raises TypeError where a library's own form takes none."""
+    """`lowered.compile()` with these options. Raises TypeError where a library's own Lowered takes no options."""
     if isinstance(lowered, jax.stages.Lowered):
         build_options.order(options, jax_private.placed(lowered, None).count, None)
     options = build_options.for_xla(options)
@@ -97,40 +97,42 @@ def compile_lowered(lowered: Any, options: Mapping[str, Any]) -> Any:
 
 
 def shown(options: Mapping[str, Any]) -> dict[str, Any]:
-    """The options as plain JSON values; a number that JavaScript would round is text."""
+    """The options as JSON values. Numbers that JavaScript would round are text."""
     return {name: _shown(value) for name, value in options.items()}
 
 
 def notes(options: Mapping[str, Any], platform: str) -> list[str]:
-    """What to know of these options where they are compiled for a platform ("cpu", "gpu", "tpu")."""
+    """Warnings about options that are compiled for a platform ("cpu", "gpu", "tpu")."""
     if not options:
         return []
-    told = [note for name in options if (note := _backend_note(name, platform))]
+    notes = [note for name in options if (note := _backend_note(name, platform))]
     profile = options.get(PROFILE)
     if doubt := fdo.doubt(profile) if profile and isinstance(profile, bytes) else None:
-        told.append(f"The FDO profile may be damaged: {doubt}. XLA decides what becomes of it.")
+        notes.append(f"The FDO profile may be damaged: {doubt}. XLA may ignore it.")
     problem = xla_flags.installed().problem
-    return told + ([f"Names and values of options are not checked before XLA sees them: {problem}."] if problem else [])
+    return notes + ([f"Compile options are passed to XLA unchecked: {problem}."] if problem else [])
 
 
 def _backend_note(name: str, platform: str) -> str | None:
     if name == autotune.SAVE:
         return None
     if name.startswith("xla_tpu_") and name not in xla_flags.installed().by_name:
-        where = "" if platform == "tpu" else f", and this is compiled for {platform}"
-        return f"{name} was not checked beforehand: libtpu alone knows the flags of TPUs{where}."
+        where = "" if platform == "tpu" else f". This program is compiled for {platform}"
+        return f"{name} is passed on unchecked, because only libtpu knows the TPU flags{where}."
     kind, title = next((of for prefix, of in _BACKENDS.items() if name.startswith(prefix)), ("", ""))
     platform = "gpu" if platform in _GPU_NAMES else platform
     if not kind or kind == platform:
         return None
-    return f"{name} is a flag of XLA's {title} backend; this is compiled for {platform}, which may not heed it."
+    return (
+        f"{name} is a flag of XLA's {title} backend, and may have no effect: this program is compiled for {platform}."
+    )
 
 
 def _assignment(text: str) -> tuple[str, str]:
     name, equals, value = text.partition("=")
     name = name.strip().lstrip("-")
     if not equals or not name:
-        raise OptionError(f"{text!r} is not of the form name=value, such as {LEVEL}=0")
+        raise OptionError(f"{text!r} is not of the form name=value, for example {LEVEL}=0")
     value = value.strip()
     quoted = len(value) > 1 and value[0] == value[-1] and value[0] in "\"'"
     return name, value[1:-1] if quoted else value
@@ -150,14 +152,14 @@ def _read(profile: str) -> bytes:
         why = "no such file" if isinstance(error, FileNotFoundError) else (error.strerror or str(error)).lower()
         raise OptionError(f"the FDO profile {profile!r} cannot be read: {why}") from None
     if not data:
-        raise OptionError(f"the FDO profile {profile!r} is empty; record it anew")
+        raise OptionError(f"the FDO profile {profile!r} is empty; record it again")
     return data
 
 
 def _name(raw: Any, known: Flags) -> str:
-    """XLA's name of an option."""
+    """XLA's own name of an option."""
     if not isinstance(raw, str):
-        raise OptionError(f"the name of an option must be text, not {_quoted(raw)}")
+        raise OptionError(f"an option's name must be a string, not {_quoted(raw)}")
     name = re.sub(r"^-+", "", raw).replace("-", "_")
     for candidate in (name, f"xla_{name}"):
         if candidate in known.by_name:
@@ -167,12 +169,12 @@ def _name(raw: Any, known: Flags) -> str:
     if name.startswith("tpu_"):
         return f"xla_{name}"
     near = _near(name, known)
-    hint = f"did you mean {' or '.join(near)}?" if near else f"%xla_flags lists all {len(known.by_name)}"
+    hint = f"did you mean {' or '.join(near)}?" if near else f"%xla_flags lists all {len(known.by_name)} of them"
     raise OptionError(f"XLA has no option {raw!r}; {hint}")
 
 
 def _near(name: str, known: Flags) -> list[str]:
-    """Flags of a similar name, else the shortest of the few that hold the same words, misspelled ones set right."""
+    """Flags with a similar name, else the shortest of those with the same words, corrected for misspellings."""
     full = name if name.startswith("xla_") else f"xla_{name}"
     if close := difflib.get_close_matches(full, known.by_name, n=2, cutoff=0.8):
         return close
@@ -184,7 +186,7 @@ def _near(name: str, known: Flags) -> list[str]:
 
 def _unchecked(name: str, value: Any) -> Any:
     if name == PROFILE and not isinstance(value, bytes):
-        raise OptionError(f"{PROFILE} wants the profile's bytes, not {_quoted(value)}; read the file first")
+        raise OptionError(f"{PROFILE} must be the profile's bytes, not {_quoted(value)}; read the file first")
     if name != PROFILE and build_options.knows(name):
         try:
             return build_options.read(name, value)
@@ -194,13 +196,13 @@ def _unchecked(name: str, value: Any) -> Any:
         return _BOOLS[value.lower()]
     if isinstance(value, bool | int | float | str | bytes):
         return value
-    raise OptionError(f"{name} must be a bool, a number or text, not {_quoted(value)}")
+    raise OptionError(f"{name} must be a bool, a number or a string, not {_quoted(value)}")
 
 
 def _converted(flag: Flag, value: Any) -> Any:
-    """The value as jaxlib takes it: a `bool` or number of the flag's type, or text."""
+    """The value as jaxlib takes it: a bool, a number of the flag's type, or a string."""
     if flag.type == "message":
-        raise OptionError(f"{flag.name} holds a structure, which jaxlib takes from the XLA_FLAGS environment alone")
+        raise OptionError(f"{flag.name} is a message, which jaxlib takes only from the environment variable XLA_FLAGS")
     if flag.many:
         parts = value.split(",") if isinstance(value, str) else value
         if not isinstance(parts, list | tuple):
@@ -266,8 +268,8 @@ _READERS: dict[str, Any] = {
 def _wrong(flag: Flag, value: Any) -> OptionError:
     wanted = f"one of {', '.join(flag.values)}" if flag.type == "enum" else _WANTED[flag.type]
     if flag.many:
-        wanted = f"a list separated by commas, each {wanted}"
-    return OptionError(f"{flag.name} wants {wanted}, not {_quoted(value)}")
+        wanted = f"a comma-separated list, each item {wanted}"
+    return OptionError(f"{flag.name} must be {wanted}, not {_quoted(value)}")
 
 
 def _takes_options(compile_: Any) -> bool:

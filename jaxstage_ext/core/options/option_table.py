@@ -1,4 +1,4 @@
-"""XLA's flags beside what a call sets of them: the data of the flag browser."""
+"""XLA's flags, and what a call sets them to: the data of the options tab."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from jaxstage_ext.core.options.xla_flags import Flag, Flags, installed
 
 
 def of(given: Mapping[str, Any], known: Flags | None = None) -> dict[str, Any]:
-    """The flags as plain JSON types, those that are set first, the rest by name.
+    """The flags as JSON types: first those that the call sets, then the others by name.
 
-    Each has "name", "type", "values" (of an enum), "default": what this process uses where nothing is set, null
-    where unknown, and "set": what the call sets, null where it sets nothing. "type" is null for what is set but in no
-    list, as libtpu's flags. "problem" says why there is no list; "" where there is.
+    Each flag has "name", "type", "values" (of an enum), "default" (this process's default, null where unknown) and
+    "set" (the call's value, null where it sets none). "type" is null for a flag that is not in jaxlib's list, such as
+    libtpu's. "problem" says why there is no list, and is empty otherwise.
     """
     known = known or installed()
     named = {name: known.by_name.get(name) for name in sorted(given)}
@@ -36,6 +36,6 @@ def _row(name: str, flag: Flag | None, given: Mapping[str, Any]) -> dict[str, An
 
 
 def _text(value: Any) -> str:
-    """As `flags` writes a default, so that the two can be compared."""
+    """The value in the form of `xla_flags` defaults, so that the two can be compared."""
     (shown,) = flag_values.shown({"": value}).values()
     return f"{shown:.6g}" if isinstance(shown, float) else str(shown)

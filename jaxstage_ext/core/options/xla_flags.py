@@ -1,4 +1,4 @@
-"""The flags that the installed jaxlib's XLA knows, read from the description of DebugOptions in its library."""
+"""The XLA flags of the installed jaxlib, read from the descriptor of DebugOptions in its library."""
 
 from __future__ import annotations
 
@@ -10,18 +10,19 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from google.protobuf import descriptor_pb2, descriptor_pool, message_factory
+from google.protobuf import descriptor_pb2
 
 from jaxstage_ext.core import jax_private
 from jaxstage_ext.core.options import embedded_protos
+from jaxstage_ext.ir import proto_messages, protowire
 
 _XLA, _BACKENDS = "xla/xla.proto", "xla/backends/autotuner/backends.proto"
 _OWN = ".xla.DebugOptions."
 _BUILD_OPTIONS = _DEBUG_OPTIONS = 3
-"""Of executable_build_options in CompileOptionsProto, and of debug_options in ExecutableBuildOptionsProto."""
+"""Field numbers: executable_build_options in CompileOptionsProto, debug_options in ExecutableBuildOptionsProto."""
 
 UNSET = "(not set)"
-"""As a default: jaxlib leaves the flag out of what it hands to XLA."""
+"""The default of a flag that jaxlib does not pass to XLA."""
 
 _Kind = descriptor_pb2.FieldDescriptorProto
 _TYPES = {
@@ -42,9 +43,9 @@ class Flag:
 
     Attributes:
       type: "bool", "int32", "int64", "float", "string", "enum" or "message".
-      values: the names of an enum's values and their numbers; empty where they are not known.
-      many: it takes several values, separated by commas.
-      default: what this process's jaxlib uses where nothing is set, XLA_FLAGS included; None where unknown.
+      values: the names of an enum's values, and their numbers; empty where they are unknown.
+      many: whether it takes several values, separated by commas.
+      default: the default of jaxlib in this process, XLA_FLAGS included; None where unknown.
     """
 
     name: str
@@ -56,29 +57,29 @@ class Flag:
 
 @dataclass(frozen=True)
 class Flags:
-    """All flags by name; none, and the reason, where they could not be read."""
+    """All flags by name. Where they could not be read there are none, and `problem` says why."""
 
     by_name: Mapping[str, Flag]
     problem: str = ""
 
     def matching(self, text: str) -> list[Flag]:
-        """Flags whose names hold all words of the text, in any order."""
+        """The flags whose names contain all words of the text, in any order."""
         words = [word for word in re.split(r"[\s_-]+", text.lower()) if word]
         return [flag for name, flag in sorted(self.by_name.items()) if all(word in name for word in words)]
 
 
 @cache
 def installed() -> Flags:
-    """The flags of the jaxlib in this process; read once."""
+    """The flags of this process's jaxlib, read once."""
     return read(jax_private.xla_library(), jax_private.compile_options())
 
 
 def read(library: Path, options: bytes) -> Flags:
-    """The flags of a library, with their defaults out of a serialised CompileOptionsProto. Never raises."""
+    """The flags of a library, with the defaults of a serialized CompileOptionsProto. Never raises."""
     try:
         files = embedded_protos.find(library, (_XLA, _BACKENDS))
         if _XLA not in files:
-            return Flags({}, f"{library.name} does not say which flags it has")
+            return Flags({}, f"{library.name} has no descriptor of its flags")
         described = embedded_protos.message(files[_XLA], "DebugOptions")
         enums = _enums(described, files)
     except Exception as error:
@@ -101,11 +102,11 @@ def _flag(described: Any, enums: Mapping[str, Mapping[str, int]], defaults: Mapp
 
 
 def _enums(described: Any, files: Mapping[str, bytes]) -> dict[str, dict[str, int]]:
-    found = {_OWN + one.name: _values(one) for one in described.enum_type}
+    enums = {_OWN + enum.name: _values(enum) for enum in described.enum_type}
     if _BACKENDS in files:
         with contextlib.suppress(ValueError):
-            found[".xla.autotuner.Backend"] = _values(embedded_protos.enum(files[_BACKENDS], "Backend"))
-    return found
+            enums[".xla.autotuner.Backend"] = _values(embedded_protos.enum(files[_BACKENDS], "Backend"))
+    return enums
 
 
 def _values(described: Any) -> dict[str, int]:
@@ -113,8 +114,8 @@ def _values(described: Any) -> dict[str, int]:
 
 
 def _defaults(described: Any, enums: Mapping[str, Mapping[str, int]], options: bytes) -> dict[str, str]:
-    build = dict(embedded_protos.fields(options))[_BUILD_OPTIONS]
-    values = _message(described).FromString(dict(embedded_protos.fields(build))[_DEBUG_OPTIONS])
+    build = dict(protowire.leading_fields(options))[_BUILD_OPTIONS]
+    values = _message(described).FromString(dict(protowire.leading_fields(build))[_DEBUG_OPTIONS])
     texts = {}
     for one in described.field:
         names = {number: name for name, number in enums.get(one.type_name, {}).items()}
@@ -130,18 +131,15 @@ def _defaults(described: Any, enums: Mapping[str, Mapping[str, int]], options: b
 
 
 def _message(described: Any) -> Any:
-    """The class of DebugOptions on its own: without the messages of other files, their enums as numbers."""
+    """The class of DebugOptions alone, in which messages of other files are bytes and their enums are numbers."""
     own = descriptor_pb2.DescriptorProto()
     own.CopyFrom(described)
     for one in [*own.field, *(one for nested in own.nested_type for one in nested.field)]:
         if one.type_name and not one.type_name.startswith(_OWN):
             one.type = _Kind.TYPE_INT32 if one.type == _Kind.TYPE_ENUM else _Kind.TYPE_BYTES
             one.ClearField("type_name")
-    file = descriptor_pb2.FileDescriptorProto(name="jaxstage/debug_options.proto", package="xla", syntax="proto3")
-    file.message_type.append(own)
-    pool = descriptor_pool.DescriptorPool()
-    pool.Add(file)
-    return message_factory.GetMessageClass(pool.FindMessageTypeByName("xla.DebugOptions"))
+    [kind] = proto_messages.from_descriptors("xla", [own], "DebugOptions")
+    return kind
 
 
 def _text(value: Any, names: Mapping[int, str]) -> str:

@@ -22,7 +22,7 @@ import jaxstage_ext
 from jaxstage_ext.core.options import autotune
 from jaxstage_ext.core.options.autotune import LOAD, SAVE, AutotuneError, read
 from jaxstage_ext.core.options.flag_values import OptionError, build
-from jaxstage_ext.core.recompile import program as again
+from jaxstage_ext.core.recompile import preparation
 from jaxstage_ext.core.targets import gpu_descriptions, packages
 from jaxstage_ext.core.targets.target import LOCAL, parse
 from jaxstage_ext.worker.inside import executable_artefacts
@@ -75,7 +75,7 @@ Compiler(Path("log"), "dump-")._compiled(**pickle.load(sys.stdin.buffer), flags=
 @functools.cache
 def key_of_the_dot() -> dict[str, Any]:
     """What XLA looks the dot up by, from its log."""
-    prepared = again.prepared(jaxstage_ext.inspect(dot, X, X, target="h100")._staged)
+    prepared = preparation.prepared(jaxstage_ext.inspect(dot, X, X, target="h100")._staged)
     plugin = packages.find("cuda")
     program = {
         "platform": "cuda",
@@ -117,7 +117,8 @@ def test_results_choose_the_kernel_of_an_absent_gpu(tmp_path: Path, name: str) -
     assert tile(chosen) == "1,64,128" != tile(plain)
     assert f"partly autotuned by {name}" in chosen.summary()["target"]
     assert (
-        f"Autotune results of {tmp_path / name} decided 1 of the 2 choices that XLA tunes." in chosen.summary()["notes"]
+        f"The autotune results of {tmp_path / name} decided 1 of the 2 choices that XLA tunes."
+        in chosen.summary()["notes"]
     )
     assert "heuristic, not autotuned" in plain.summary()["target"]
 
@@ -126,7 +127,7 @@ def test_results_choose_the_kernel_of_an_absent_gpu(tmp_path: Path, name: str) -
 def test_a_second_look_compiles_with_the_same_results(tmp_path: Path) -> None:
     (tmp_path / "h100.txt").write_text(spelled(**key_of_the_dot()))
     options = form() | {LOAD: tmp_path / "h100.txt"}
-    prepared = again.prepared(jaxstage_ext.inspect(dot, X, X, target="h100", compiler_options=options)._staged)
+    prepared = preparation.prepared(jaxstage_ext.inspect(dot, X, X, target="h100", compiler_options=options)._staged)
     assert prepared.key("compile") is None
     assert '"sizes":["1","64","128"]' in prepared.ask("compile", large_constants=False)["text"]
 
@@ -148,7 +149,7 @@ def test_results_by_fingerprint(tmp_path: Path) -> None:
     [
         (
             {"device": "CUDA: 8.0, Cores: 108"},
-            r"takes this GPU for another .*\(CUDA: 8.0, Cores: 108; here it is CUDA: 9",
+            r"they were recorded on a different GPU \(CUDA: 8.0, Cores: 108; the target is CUDA: 9",
         ),
         ({"hlo": "{ another }"}, "they are for other instructions or other versions"),
     ],
@@ -159,8 +160,8 @@ def test_results_that_took_no_part_are_told_with_the_reason(tmp_path: Path, chan
         dot, X, X, target="h100", compiler_options=form() | {LOAD: str(tmp_path / "other.txt")}
     )
     assert "heuristic, not autotuned" in inspection.summary()["target"]
-    note = next(note for note in inspection.summary()["notes"] if "took part" in note)
-    assert re.search(r"^None of the 1 result of .*other.txt took part in the 2 choices.*" + why, note)
+    note = next(note for note in inspection.summary()["notes"] if "applied to" in note)
+    assert re.search(r"^None of the 1 result of .*other.txt applied to the 2 choices.*" + why, note)
 
 
 @pytest.mark.needs("cuda")
@@ -172,7 +173,7 @@ def test_the_form_of_another_jax_is_told(tmp_path: Path) -> None:
     except jax.errors.JaxRuntimeError as error:
         assert "autotune results" in str(error)
         return
-    assert any(f"they are in the form of {age} JAX" in note for note in inspection.summary()["notes"])
+    assert any(f"they are in the format of {age} JAX" in note for note in inspection.summary()["notes"])
 
 
 @pytest.mark.needs("cuda")
@@ -191,13 +192,13 @@ def test_a_recording_s_cudnn_is_the_described_gpu_s(tmp_path: Path) -> None:
 def test_a_program_without_choices() -> None:
     told = executable_artefacts.autotuned("nothing of it")
     results = autotune.Results("a.pb", b"", False, ("x",), False)
-    assert autotune.tuned(results, told).note == "This XLA does not tell whether the 1 result of a.pb took part."
+    assert autotune.tuned(results, told).note == "This XLA does not report whether it used the 1 result of a.pb."
     none = autotune.tuned(results, {"hits": 0, "choices": 0, "device": None})
-    assert none.note == "The program has nothing that XLA autotunes, so the 1 result of a.pb took no part."
+    assert none.note == "XLA autotunes nothing in this program, so the 1 result of a.pb had no effect."
     every = autotune.tuned(results, {"hits": 3, "choices": 3, "device": "x"})
     assert (every.title, every.note) == (
         "autotuned by a.pb",
-        "Autotune results of a.pb decided 3 of the 3 choices that XLA tunes.",
+        "The autotune results of a.pb decided 3 of the 3 choices that XLA tunes.",
     )
 
 
@@ -219,7 +220,7 @@ def test_both_forms_are_read_as_text_and_binary(tmp_path: Path, text: bool, is_s
 @pytest.mark.parametrize("content", [b"", b"junk\xff\x00\x01", b"version: 3\n", b"PK\x03\x04 no results", b"{" * 5000])
 def test_a_damaged_file_is_one_line(tmp_path: Path, content: bytes) -> None:
     (tmp_path / "damaged").write_bytes(content)
-    with pytest.raises(AutotuneError, match=r"^'.*damaged' holds no autotune results") as failed:
+    with pytest.raises(AutotuneError, match=r"^'.*damaged' is not a file of autotune results") as failed:
         read(str(tmp_path / "damaged"))
     assert "\n" not in str(failed.value)
 
@@ -227,7 +228,7 @@ def test_a_damaged_file_is_one_line(tmp_path: Path, content: bytes) -> None:
 def test_a_half_of_a_file_is_noticed(tmp_path: Path) -> None:
     whole = binary(spelled() * 3, True)
     (tmp_path / "half").write_bytes(whole[: len(whole) // 2])
-    with pytest.raises(AutotuneError, match="holds no autotune results"):
+    with pytest.raises(AutotuneError, match="is not a file of autotune results"):
         read(str(tmp_path / "half"))
 
 
@@ -235,7 +236,7 @@ def test_a_half_of_a_file_is_noticed(tmp_path: Path) -> None:
     ("option", "file", "told"),
     [
         (LOAD, "none.pb", "'.*none.pb' cannot be read: no such file"),
-        (LOAD, "", "cannot be read: it is no file"),
+        (LOAD, "", "cannot be read: not a file"),
         (SAVE, "", "cannot be saved to '.*': it is a directory"),
         (SAVE, "none/a.pb", "there is no directory '.*none'"),
     ],
@@ -261,14 +262,14 @@ def test_without_a_gpu_there_is_nothing_to_record(target: str, tmp_path: Path) -
     needs(target)
     path = tmp_path / "a.pb"
     inspection = jaxstage_ext.inspect(jnp.sin, 1.0, target=target, compiler_options={SAVE: path})
-    [note] = [note for note in inspection.summary()["notes"] if "was recorded" in note]
-    assert note.startswith(f"Nothing was recorded in {path}: XLA autotunes on a GPU that it can run on, and ")
+    [note] = [note for note in inspection.summary()["notes"] if "autotune results were saved" in note]
+    assert note.startswith(f"No autotune results were saved to {path}: XLA autotunes only on a GPU, and ")
     assert not path.exists()
 
 
 def test_what_was_recorded_beside_a_gpu_is_counted(tmp_path: Path) -> None:
     (tmp_path / "a.txt").write_text(fingerprinted() * 2)
-    assert "holds 2 results, all that XLA has tuned in this kernel" in autotune.recorded(str(tmp_path / "a.txt"))
-    assert "No autotune results were recorded: " in autotune.recorded(str(tmp_path / "none.txt"))
-    assert "there is no GPU here" in autotune.unrecorded("a", LOCAL)
+    assert "has 2 results: all that XLA has autotuned in this kernel" in autotune.recorded(str(tmp_path / "a.txt"))
+    assert "No autotune results were saved: " in autotune.recorded(str(tmp_path / "none.txt"))
+    assert "this kernel has none" in autotune.unrecorded("a", LOCAL)
     assert "h100 is compiled without a device" in autotune.unrecorded("a", parse("h100"))

@@ -71,7 +71,7 @@ def test_defaults_that_cannot_be_read_are_unknown_and_names_stay() -> None:
 @pytest.mark.parametrize(
     ("content", "problem"),
     [
-        (b"nothing of use " * 1000, "does not say which flags it has"),
+        (b"nothing of use " * 1000, "has no descriptor of its flags"),
         (b"", "cannot be read"),
         (b"\n\x0dxla/xla.proto\x12\x03xla", "no DebugOptions among the embedded descriptors"),
         (b'\n\x0dxla/xla.proto\x12\x03xla"\x20\n\x0cDebugOptions\xff\xff\xff', "cannot be read"),

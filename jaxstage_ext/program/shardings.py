@@ -12,25 +12,20 @@ import numpy as np
 
 from jaxstage_ext.analysis.collectives import collective_table as tables
 from jaxstage_ext.analysis.collectives.collective_ops import any_in
-from jaxstage_ext.analysis.collectives.collective_table import Collectives, Program
+from jaxstage_ext.analysis.collectives.collective_rows import Program
+from jaxstage_ext.analysis.collectives.collective_table import Collectives
 from jaxstage_ext.analysis.collectives.interconnect import Links
 from jaxstage_ext.analysis.cost.module_cost import Places
 from jaxstage_ext.analysis.sharding import from_plain, from_text, mesh_drawing, propagation
+from jaxstage_ext.analysis.sharding.device_places import Place
 from jaxstage_ext.analysis.sharding.mesh import Mesh
 from jaxstage_ext.analysis.sharding.mesh_drawing import Sheet
-from jaxstage_ext.analysis.sharding.propagation import COMPILER, YOU, Propagated
+from jaxstage_ext.analysis.sharding.propagation import Chooser, Propagated
+from jaxstage_ext.analysis.sharding.sharded_values import ARGUMENT, RESULT, Value, intermediates
 from jaxstage_ext.analysis.sharding.sharding_map import ShardingMap
 from jaxstage_ext.analysis.sharding.sharding_wording import describe
 from jaxstage_ext.analysis.sharding.slices import Sharding, on_one_device, unknown
-from jaxstage_ext.analysis.sharding.value_tables import (
-    ARGUMENT,
-    RESULT,
-    Place,
-    Shardings,
-    Value,
-    intermediates,
-    table,
-)
+from jaxstage_ext.analysis.sharding.value_tables import Shardings, table
 from jaxstage_ext.core import stages
 from jaxstage_ext.core.layout import value_shardings
 from jaxstage_ext.core.recompile import propagation as recompiled_propagation
@@ -110,20 +105,21 @@ def _value(
     meshes: Sequence[Mesh],
     places: Sequence[Place],
 ) -> Value:
-    chosen, settled = YOU, compiled[one.is_result].get(-1 if one.number is None else one.number)
+    chosen: Chooser | None = Chooser.YOU
+    settled = compiled[one.is_result].get(-1 if one.number is None else one.number)
     if one.sharding is not None:
         sharding = from_plain.read(one.sharding, one.shape)
     elif one.number is None:
-        sharding, chosen = unknown("", "the program does not use it, so it is not sent to any device"), ""
+        sharding, chosen = unknown("", "the program does not use it, so it is not sent to any device"), None
     elif len(places) == 1:
-        sharding, chosen = on_one_device(0, len(one.shape)), ""
+        sharding, chosen = on_one_device(0, len(one.shape)), None
     elif settled is not None:
-        sharding, chosen = settled, COMPILER
+        sharding, chosen = settled, Chooser.COMPILER
     else:
-        sharding, chosen = unknown("", "it is left to the compiler, and nothing was compiled"), ""
+        sharding, chosen = unknown("", "it is left to the compiler, and nothing was compiled"), None
     sharding = identified(propagation.named(sharding, meshes), places)
     kind = RESULT if one.is_result else ARGUMENT
-    return Value(one.name, kind, ShardingMap(one.shape, sharding, short_dtype(one.dtype), one.bits), chosen or None)
+    return Value(one.name, kind, ShardingMap(one.shape, sharding, short_dtype(one.dtype), one.bits), chosen)
 
 
 def identified(sharding: Sharding, places: Sequence[Place]) -> Sharding:
@@ -186,7 +182,7 @@ def exchanged(inspection: Inspection) -> Collectives:
     places, lowered = places_of(inspection), stages.unwrap(inspection.lowered)
     given = value_shardings.of_program(lowered) if isinstance(lowered, jax.stages.Lowered) else []
     known = meshes_of(inspection, given), links_of(inspection, places)
-    return _collectives(inspection, ops, Program(len(places), *known, None, "the compiler was not asked"))
+    return _collectives(inspection, ops, Program(len(places), *known, None, "it was not recompiled to find it"))
 
 
 def _collectives(inspection: Inspection, ops: Module, program: Program) -> Collectives:
@@ -197,7 +193,7 @@ def _program(inspection: Inspection, progress: Progress | None) -> Program:
     """What is to be known of the program beside its module; the compiler is asked once more."""
     lowered = stages.unwrap(inspection.lowered)
     if not isinstance(lowered, jax.stages.Lowered):
-        return Program(_devices(inspection), why_unknown="it was not lowered by JAX itself")
+        return Program(_devices(inspection), why_unknown="JAX did not lower it")
     places = places_of(inspection)
     meshes = meshes_of(inspection, value_shardings.of_program(lowered))
     links = links_of(inspection, places)
@@ -206,7 +202,7 @@ def _program(inspection: Inspection, progress: Progress | None) -> Program:
             inspection.propagate(progress)
         module, (_, warnings) = propagated(inspection), inspection._propagation
     except (RuntimeError, ValueError, OSError, MemoryError) as error:  # the rest of the table holds
-        why = f"the compiler could not be asked once more: {str(error).splitlines()[0] if str(error) else error!r}"
+        why = f"recompiling up to the partitioner failed: {str(error).splitlines()[0] if str(error) else error!r}"
         return Program(len(places), meshes, links, None, why)
     return Program(len(places), meshes, links, module, "it runs on one device" if module is None else "", warnings)
 
@@ -220,19 +216,19 @@ def _devices(inspection: Inspection) -> int:
 def live(array: Any, name: str) -> tuple[str, Sheet | None]:
     """(which device holds which slice of an array, in words; the same drawn, None where there is nothing to draw)."""
     value, places = _live(array, name)
-    told = describe(value, places)
+    text = describe(value.name, value.map, places)
     try:
         array.sharding.shard_shape(array.shape)
     except ValueError as error:
-        told = f"{told}\nJAX refuses it: {' '.join(str(error).split())}"
+        text = f"{text}\nJAX refuses it: {' '.join(str(error).split())}"
     drawn = len(places) > 1 and value.map.fits
-    return told, mesh_drawing.sheet(value, places) if drawn else None
+    return text, mesh_drawing.sheet(value, places) if drawn else None
 
 
 def live_table(arrays: Sequence[tuple[str, Any]]) -> str:
     """The same of several arrays, one row each."""
     whole = table([_live(array, name)[0] for name, array in arrays])
-    shown = ("value", "type", "sharding", "shard", "a device", "copies")
+    shown = ("value", "type", "sharding", "shard", "per device", "copies")
     return str(replace(whole, columns={name: whole.columns[name] for name in shown}))
 
 
@@ -249,12 +245,12 @@ def links_of(inspection: Inspection, places: Sequence[Place]) -> Links:
     hosts = [place.process for place in places]
     device = CATALOGUE.get(target.kind)
     if device is None:
-        return Links(hosts=hosts, source="the target's links are not in the catalogue of devices")
+        return Links(hosts=hosts, source="no link speed on file for this target")
     if device.interconnect is None:
-        return Links(hosts=hosts, source=f"the catalogue has no interconnect bandwidth of {device.title}")
+        return Links(hosts=hosts, source=f"no link speed on file for {device.title}")
     each = (target.devices or 1) // (target.chips or 1) or 1
     coords = [place.coords for place in places if place.coords is not None]
     axes = target.topology.count("x") + 1 if target.platform == "tpu" and len(coords) == len(places) else 0
     torus = tuple(one[:axes] for one in coords) if axes else ()
-    source = f"{device.title}, {device.interconnect / 2e9:.4g} GB/s a chip in one direction, by its maker"
+    source = f"{device.title}, {device.interconnect / 2e9:.4g} GB/s per chip in one direction, published by its maker"
     return Links(device.interconnect / 2 / each, torus, hosts, source)

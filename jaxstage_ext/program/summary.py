@@ -9,7 +9,7 @@ import jax
 import numpy as np
 
 from jaxstage_ext.analysis.sharding import mesh_drawing
-from jaxstage_ext.core import jax_private, stages
+from jaxstage_ext.core import jax_private, stage_list, stages
 from jaxstage_ext.core.call import Call
 from jaxstage_ext.core.layout import specs
 from jaxstage_ext.core.options import autotune, flag_values
@@ -120,7 +120,7 @@ def platform(inspection: Inspection) -> str:
         return "no device"
 
 
-def facts(found: Analyses, compiled: Any) -> list[dict[str, str | None]]:
+def facts(found: Analyses, compiled: Any) -> list[dict[str, Any]]:
     """JAX's own analyses of the executable; "unknown" with the reason where it gives none."""
     return [
         _figure("FLOPs", found.cost("flops"), "FLOP", "XLA's cost analysis; it counts a loop's body once"),
@@ -130,7 +130,7 @@ def facts(found: Analyses, compiled: Any) -> list[dict[str, str | None]]:
     ]
 
 
-def _capacity(compiled: Any) -> list[dict[str, str | None]]:
+def _capacity(compiled: Any) -> list[dict[str, Any]]:
     """The memory that an absent device has, where its maker says."""
     memory = memory_of(compiled.target) if isinstance(compiled, Executable) else None
     if memory is None:
@@ -145,18 +145,18 @@ def _device(target: Target) -> str:
     return f"{CATALOGUE[target.kind].title}{' TensorCore, a half of its chip' if half else ''}"
 
 
-def _fact(label: str, text: str, note: str | None = None) -> dict[str, str | None]:
-    return {"label": label, "text": text, "reason": None, "note": note}
+def _fact(label: str, text: str, note: str | None = None) -> dict[str, Any]:
+    return {"label": label, "text": text, "known": True, "reason": None, "note": note}
 
 
-def _figure(label: str, figure: Figure, unit: str, note: str | None = None) -> dict[str, str | None]:
+def _figure(label: str, figure: Figure, unit: str, note: str | None = None) -> dict[str, Any]:
     value, reason = figure
     if value is None:
-        return {"label": label, "text": "unknown", "reason": reason, "note": None}
+        return {"label": label, "text": "unknown", "known": False, "reason": reason, "note": None}
     return _fact(label, scaled(value, unit), note)
 
 
-def _memory_facts(found: Analyses) -> list[dict[str, str | None]]:
+def _memory_facts(found: Analyses) -> list[dict[str, Any]]:
     note = "XLA's peak_memory_in_bytes; CPU executables may leave temporaries out of it"
     peak = _figure("peak memory", found.peak, "B", note)
     if found.memory is None:
@@ -184,6 +184,7 @@ def of(inspection: Inspection) -> dict[str, Any]:
         "notes": [] if running else _notes(inspection),
         "meshes": [] if running else _refused(inspection),
         "views": tabs.of(inspection),
+        "open": tabs.first(inspection),
         "worker": not inspection.target.is_local,
         "compare": _compare(inspection),
     }
@@ -332,4 +333,5 @@ def _error(inspection: Inspection) -> dict[str, Any] | None:
         "label": (span.cell or span.file) if span else None,
         "line": span.line if span else None,
         "interrupted": error.interrupted,
+        "log": not inspection.target.is_local and stage_list.makes_executable(error.stage),
     }

@@ -1,4 +1,4 @@
-"""Which views the panel has for a call."""
+"""The tabs that the panel has for a call, and the one that opens first."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def out_of_memory(inspection: Inspection) -> bool:
-    """Whether the compile, or a run, ended because the device has not enough memory for the program."""
+    """Whether the compile, or a run, failed because the device has too little memory for the program."""
     error = inspection.error
     if error is None or exhausted.MARK not in error.message:
         return False
@@ -24,9 +24,9 @@ def out_of_memory(inspection: Inspection) -> bool:
 
 
 def of(inspection: Inspection) -> list[str]:
-    """The views of the panel that have something to show for this call, in the order of their tabs."""
+    """The tabs that have something to show for this call, in order."""
     compiled = stages.unwrap(inspection.compiled) is not None
-    there = {
+    shown = {
         "code": True,
         "compare": len(inspection.targets) > 1,
         "answers": compiled,
@@ -39,7 +39,16 @@ def of(inspection: Inspection) -> list[str]:
         "machine": compiled,
         "options": stage_list.makes_executable(inspection.stage),
     }
-    return [name for name, has in there.items() if has]
+    return [name for name, has in shown.items() if has]
+
+
+def first(inspection: Inspection) -> str:
+    """The tab that opens first: what took the memory, the refused shardings, the comparison, or "" for the code."""
+    if out_of_memory(inspection):
+        return "memory"
+    if is_refused(inspection):
+        return "shardings"
+    return "compare" if len(inspection.targets) > 1 else ""
 
 
 def is_refused(inspection: Inspection) -> bool:
@@ -50,17 +59,17 @@ def is_refused(inspection: Inspection) -> bool:
 
 
 def refused(inspection: Inspection) -> Shardings | None:
-    """How the values were to lie that JAX refused; None where that is not what failed, or cannot be told."""
+    """The shardings that JAX refused; None where something else failed, or where they are unknown."""
     if not is_refused(inspection):
         return None
     try:
         return inspection.shardings
-    except (RuntimeError, ValueError):  # such as that there is no device: the error itself is shown all the same
+    except (RuntimeError, ValueError):  # for example without a device; the error itself is shown anyway
         return None
 
 
 def _is_laid_out(inspection: Inspection) -> bool:
-    """Whether the call runs on several devices or names a mesh, or was to and JAX refused the shardings."""
+    """Whether the call runs on several devices or names a mesh, or would, had JAX not refused the shardings."""
     lowered = stages.unwrap(inspection.lowered)
     if isinstance(lowered, jax.stages.Lowered):
         return inspection.call.layout is not None or jax_private.placed(lowered, inspection.call.fn).count > 1

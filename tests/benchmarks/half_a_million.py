@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from jaxstage_ext.inspection import Saved
+from jaxstage_ext.program.saved import Saved
 from jaxstage_ext.report.document import Document
 from jaxstage_ext.report.frames import Frames, SourceFile
 

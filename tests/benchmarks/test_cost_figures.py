@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import statistics
-import sys
 import time
 from collections.abc import Callable
 from functools import partial
@@ -24,10 +23,8 @@ from jaxstage_ext.ir.hlo import module as hlo
 from jaxstage_ext.ir.hlo import schedule as hlo_schedule
 from jaxstage_ext.ir.source import FrameTable
 from jaxstage_ext.program import cost_inputs, tabs
-
-sys.path.insert(0, str(Path(__file__).parent))
-from model import step
-from table import row, seconds
+from tests.benchmarks.model import step
+from tests.benchmarks.table import row, seconds
 
 pytestmark = pytest.mark.benchmark
 LAYERS = 36

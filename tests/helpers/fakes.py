@@ -89,6 +89,9 @@ class FakeInspection:
     log: str = ""
     head: dict[str, Any] = field(default_factory=dict)
 
+    def looked_at(self, kind):
+        return None
+
     def worker_log(self) -> str:
         return self.log
 

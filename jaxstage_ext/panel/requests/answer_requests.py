@@ -13,10 +13,7 @@ def _get_answer(inspections: Inspections, params: Params, progress: jobs.Progres
     if name not in answers.QUESTIONS:
         raise BadRequest(f"there is no question {given.quoted(name)}; there is {', '.join(answers.QUESTIONS)}")
     question, ask = answers.QUESTIONS[name]
-    try:
-        found = ask(given.inspection(inspections, params), progress.heard)
-    except ValueError as error:
-        raise BadRequest(str(error)) from None
+    found = ask(given.inspection(inspections, params), progress.heard)
     return {
         "question": question,
         "text": found.text,

@@ -24,22 +24,16 @@ _UNITS = {"FLOPs": "FLOP", "transcendentals": "", "bytes moved": "B"}
 def _costs(inspections: Inspections, params: Params, progress: jobs.Progress) -> Any:
     """The `Costs` that are asked about. Raises BadRequest, in the user's words, where nothing was compiled."""
     progress("counting")
-    try:
-        costs = given.inspection(inspections, params).cost
-        _ = costs.work
-        return costs
-    except ValueError as error:
-        raise BadRequest(str(error)) from None
+    costs = given.inspection(inspections, params).cost
+    _ = costs.work
+    return costs
 
 
 def _equations(inspections: Inspections, params: Params, progress: jobs.Progress) -> Equations:
     """The jaxpr's equations. Raises BadRequest, in the user's words, where JAX traced none."""
     progress("counting")
-    try:
-        found: Equations = given.inspection(inspections, params).cost.equations
-        return found
-    except ValueError as error:
-        raise BadRequest(str(error)) from None
+    found: Equations = given.inspection(inspections, params).cost.equations
+    return found
 
 
 def _get_ledger(inspections: Inspections, params: Params, progress: jobs.Progress) -> Answer:

@@ -7,7 +7,6 @@ from typing import Any
 from jaxstage_ext.panel import jobs
 from jaxstage_ext.panel.params import Answer, BadRequest, Inspections, Method, Params, inspection, quoted, text
 from jaxstage_ext.program.kernels import TITLES
-from jaxstage_ext.report.unavailable import Unavailable
 from jaxstage_ext.views.kernel_table import value
 
 MOST_INSTRUCTIONS = 200
@@ -62,10 +61,7 @@ def _text(inspections: Inspections, params: Params, progress: jobs.Progress) -> 
     row = next((row for row in kernels.rows if row.key == name), None)
     if row is None:
         raise BadRequest(f"there is no kernel {quoted(name)}")
-    try:
-        document = row.document(stage, progress.heard)
-    except Unavailable as error:
-        raise BadRequest(str(error)) from None
+    document = row.document(stage, progress.heard)
     return {"kind": kind, "title": title(kind), "lines": len(document), "bytes": len(document.text)}, []
 
 

@@ -20,11 +20,8 @@ def _get_lane(inspections: Inspections, params: Params, progress: jobs.Progress)
         raise BadRequest(f"there is no lane {given.quoted(name)}; there is {', '.join(LANES)}")
     inspection = given.inspection(inspections, params)
     if name == "sharding":
-        progress("compiling as far as the partitioner")
-    try:
-        lane: Lane = inspection.lane(name, progress.heard)
-    except ValueError as error:
-        raise BadRequest(str(error)) from None
+        progress("recompiling up to the partitioner")
+    lane: Lane = inspection.lane(name, progress.heard)
     return packed(lane)
 
 
@@ -43,11 +40,8 @@ def packed(lane: Lane) -> Answer:
 def _get_warnings(inspections: Inspections, params: Params, progress: jobs.Progress) -> Answer:
     inspection = given.inspection(inspections, params)
     if not inspection.exchanges[1]:
-        progress("compiling as far as the partitioner, for what caused the collectives")
-    try:
-        lane, found, places = inspection.warnings(progress.heard)
-    except ValueError as error:
-        raise BadRequest(str(error)) from None
+        progress("Recompiling up to the partitioner to trace the collectives")
+    lane, found, places = inspection.warnings(progress.heard)
     warned: list[dict[str, Any]] = [
         {"kind": one.kind, "text": one.text[:MOST_TEXT], "places": [list(place) for place in where[:MOST_PLACES]]}
         for one, where in zip(found, places, strict=True)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
-from typing import Any
+from typing import Any, Self
 
 from jaxstage_ext.core import stage_list
 from jaxstage_ext.core.staged import COMPILE
@@ -104,14 +104,14 @@ class Table:
             "rows": [asdict(row) | {"cells": {name: _plain(c) for name, c in row.cells.items()}} for row in self.rows],
         }
 
-    @staticmethod
-    def from_dict(data: Mapping[str, Any]) -> Table:
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> Self:
         """The Table of a `to_dict`. Raises KeyError or TypeError for anything else."""
         rows = tuple(
             Row(row["target"], row["device"], {name: Cell(**cell) for name, cell in row["cells"].items()}, row["error"])
             for row in data["rows"]
         )
-        return Table(data["name"], rows, tuple(Column(**column) for column in data["columns"]))
+        return cls(data["name"], rows, tuple(Column(**column) for column in data["columns"]))
 
 
 def _plain(cell: Cell) -> dict[str, Any]:

@@ -146,7 +146,7 @@ def test_best_and_worst_only_where_known_and_different() -> None:
 
 def test_it_goes_through_json_pandas_text_and_html() -> None:
     table = inspected("local", "cpu:2").compare()
-    assert Table.from_dict(json.loads(json.dumps(table.to_dict()))) == table
+    assert type(table).from_dict(json.loads(json.dumps(table.to_dict()))) == table
     assert str(table).splitlines()[0].split()[:3] == ["target", "fits", "peak"]
     assert "unknown kernels on local, kernels on cpu:2: the HLO of a CPU does not tell" in str(table)
     html = table._repr_html_()
@@ -180,6 +180,6 @@ def test_the_summary_holds_it_once_and_every_form_shows_it() -> None:
 def test_it_costs_no_second_analysis(monkeypatch: pytest.MonkeyPatch) -> None:
     inspection = inspected("cpu:1", "cpu:2")
     inspection.summary()
-    monkeypatch.setattr(comparison, "row", lambda _: pytest.fail("computed again"))
+    monkeypatch.setattr(comparison, "_row", lambda _: pytest.fail("computed again"))
     inspection.compare()
     inspection.summary()

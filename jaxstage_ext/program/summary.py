@@ -40,6 +40,7 @@ def summary(program: Program) -> Summary:
         "notes": [] if running else notes(program),
         "meshes": [] if running else _refused(program),
         "views": tabs.tabs(program),
+        "open": tabs.first(program),
         "worker": not program.target.is_local,
         "compare": _compare(program),
     }
@@ -126,4 +127,5 @@ def _error(program: Program) -> ErrorSummary | None:
         "label": (span.cell or span.file) if span else None,
         "line": span.line if span else None,
         "interrupted": error.interrupted,
+        "log": not program.target.is_local and stage_list.makes_executable(error.stage),
     }

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Mapping
+from pathlib import Path
 from types import ModuleType
 from typing import Any
 
@@ -25,6 +26,7 @@ from jaxstage_ext.report.document import Document
 from jaxstage_ext.report.document_kinds import KINDS, DocumentKind
 from jaxstage_ext.views.static_html import panel_html
 
+ROOT = Path(__file__).parent.parent
 EVENT = "/made/up/shout_duration"
 
 
@@ -153,6 +155,14 @@ def test_a_tab_stands_in_its_place_and_its_requests_are_answered() -> None:
     assert "letters" not in inspect(lambda x: x, jnp.ones(3), stage="trace").summary()["views"]
     message, _ = dispatch.reply([inspection.program], {"id": 1, "method": "letters", "params": {}})
     assert message["result"] == {"letters": len("double")}
+
+
+def test_every_tab_has_its_folder_and_every_file_of_requests_its_tab() -> None:
+    names = [tab.name for tab in tabs.TABS]
+    folders = {path.name for path in (ROOT / "labextension" / "src" / "tabs").iterdir() if path.is_dir()}
+    assert set(names) == folders
+    files = {path.stem for path in (ROOT / "jaxstage_ext" / "panel" / "requests").glob("*_requests.py")}
+    assert files - {f"{name}_requests" for name in names} == {"document_requests"}, "those that belong to no tab"
 
 
 def test_without_it_the_request_is_unknown() -> None:

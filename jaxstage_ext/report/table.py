@@ -99,7 +99,8 @@ class Table:
         def moved(cells: Mapping[Place, Value]) -> dict[Place, Value]:
             return {(taken[row], name): value for (row, name), value in cells.items() if row in taken}
 
-        return Table(self.name, columns, moved(self.reasons), self.notes, moved(self.marks), moved(self.remarks))
+        marks, remarks = moved(self.marks), moved(self.remarks)
+        return replace(self, columns=columns, reasons=moved(self.reasons), marks=marks, remarks=remarks)
 
     def to_pandas(self, units: bool = True) -> Any:
         """A pandas.DataFrame, with units in the names of columns unless `units` is False.

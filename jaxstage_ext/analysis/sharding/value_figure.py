@@ -13,7 +13,7 @@ from jaxstage_ext.analysis.sharding.mesh import Mesh
 from jaxstage_ext.analysis.sharding.mesh_drawing import mesh_of, parts_of, texts_of
 from jaxstage_ext.analysis.sharding.value_tables import Place, Value
 from jaxstage_ext.ir.protowire import Longs
-from jaxstage_ext.report.table import scaled
+from jaxstage_ext.report.units import scaled
 
 MOST_SHEETS = 64
 """Positions of the slider; meshes of more are shown in part."""

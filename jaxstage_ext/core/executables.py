@@ -8,16 +8,18 @@ of then. All around it (trees, shardings, donation) JAX builds for this function
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
 from jaxstage_ext.core import jax_private
 from jaxstage_ext.core.jax_private.compile_watch import BackendCompile, watch_backend_compile
+from jaxstage_ext.core.options.file_options import environment_names_files, names_files
 from jaxstage_ext.store import cache
 
 _made = cache.table(1_000_000_000, most=32)
-_BYTES_A_BYTE, _MOST_CODE = 256, 1 << 20
+_SIZE_FACTOR, _LARGEST_MODULE = 256, 1 << 20
+"""An executable counts as this many times its module's bytecode, as far as that is no larger."""
 
 
 @dataclass(frozen=True)
@@ -38,12 +40,12 @@ class Made:
 
 def compile(lowered: Any, make: Callable[[], Any]) -> tuple[Any, Made | None]:  # noqa: A001
     """What `make` compiles, and how its executable came about; None where that is not known."""
-    if not cache.enabled() or jax_private.holds_python(lowered):
+    if not cache.enabled() or jax_private.holds_python(lowered) or environment_names_files():
         return make(), None
     seen: list[Made | None] = []
 
     def watcher(what: BackendCompile, compile_: Callable[[], Any]) -> Any:
-        if reads_or_writes_files(what.overrides):
+        if names_files(what.overrides):
             seen.append(None)
             return compile_()
         seen.append(made := _compiled(what, compile_))
@@ -63,10 +65,5 @@ def _compiled(what: BackendCompile, compile_: Callable[[], Any]) -> Made:
     made = Made(key, 0.0, compile_(), what.client)
     made = Made(key, time.perf_counter() - started, made.executable, what.client)
     module = len(what.parts[0])
-    _made.put(key, made, module + _BYTES_A_BYTE * min(module, _MOST_CODE))
+    _made.put(key, made, module + _SIZE_FACTOR * min(module, _LARGEST_MODULE))
     return made
-
-
-def reads_or_writes_files(options: Mapping[str, Any]) -> bool:
-    """Whether an option names a file: what is in it may change, and what XLA writes there is wanted each time."""
-    return any("dump" in name or (isinstance(value, str) and "/" in value) for name, value in options.items())

@@ -15,7 +15,7 @@ from collections.abc import Callable
 from typing import Any
 
 from jaxstage_ext.panel import params as given
-from jaxstage_ext.panel.params import Answer, BadRequest, Inspections, Params
+from jaxstage_ext.panel.params import Answer, BadRequest, Params, Programs
 
 GRACE = 0.05
 """Seconds that the first request waits: what was looked at before is answered at once."""
@@ -68,7 +68,7 @@ class Progress:
                 stop()
 
 
-Look = Callable[[Inspections, Params, Progress], Answer]
+Look = Callable[[Programs, Params, Progress], Answer]
 
 
 class Job:
@@ -81,9 +81,9 @@ class Job:
         self.answer: Answer | None = None
         self.failure = ""
 
-    def run(self, look: Look, inspections: Inspections, params: Params) -> None:
+    def run(self, look: Look, programs: Programs, params: Params) -> None:
         try:
-            self.answer = look(inspections, params, self.progress)
+            self.answer = look(programs, params, self.progress)
         except BaseException as error:  # kept as text: its traceback would keep the Inspection alive
             self.failure = "stopped" if isinstance(error, Stopped) else given.one_line(error)
         finally:
@@ -103,11 +103,11 @@ class Slow:
     def __init__(self, look: Look) -> None:
         self._look = look
 
-    def __call__(self, inspections: Inspections, params: Params) -> Answer:
-        inspection, key = self._place(inspections, params)
+    def __call__(self, programs: Programs, params: Params) -> Answer:
+        program, key = self._place(programs, params)
         with _lock:
-            running = _jobs.setdefault(inspection, {})
-            job = running.get(key) or self._start(running, key, inspections, params)
+            running = _jobs.setdefault(program, {})
+            job = running.get(key) or self._start(running, key, programs, params)
         if not job.done.wait(GRACE):
             return job.pending()
         with _lock:
@@ -121,27 +121,27 @@ class Slow:
         if sum(not job.done.is_set() for job in running.values()) >= MOST:
             raise BadRequest(f"{MOST} looks at this call are under way; wait for one of them, or stop it")
         job = running[key] = Job()
-        inspections, params = asked
+        programs, params = asked
         threading.Thread(
-            target=job.run, args=(self._look, tuple(inspections), dict(params)), name="jaxstage look", daemon=True
+            target=job.run, args=(self._look, tuple(programs), dict(params)), name="jaxstage look", daemon=True
         ).start()
         return job
 
-    def stop(self, inspections: Inspections, params: Params) -> bool:
+    def stop(self, programs: Programs, params: Params) -> bool:
         """Stop the look that a request of these parameters has begun; whether there was one."""
-        inspection, key = self._place(inspections, params)
+        program, key = self._place(programs, params)
         with _lock:
-            job = _jobs.get(inspection, {}).pop(key, None)
+            job = _jobs.get(program, {}).pop(key, None)
         if job is not None:
             job.progress.stop()
         return job is not None
 
-    def _place(self, inspections: Inspections, params: Params) -> tuple[Any, tuple[Look, str]]:
-        return given.inspection(inspections, params), (self._look, json.dumps(params, sort_keys=True))
+    def _place(self, programs: Programs, params: Params) -> tuple[Any, tuple[Look, str]]:
+        return given.program(programs, params), (self._look, json.dumps(params, sort_keys=True))
 
 
 def slow(look: Look) -> Slow:
-    """The wire method of a look `(inspections, params, progress) -> Answer` that may take long.
+    """The wire method of a look `(programs, params, progress) -> Answer` that may take long.
 
     The first request begins it in a thread. It and the next ones are answered with
     `{"pending": {"elapsed": seconds, "progress": str | None}}`, and once it is done with its answer, once, or with
@@ -150,9 +150,9 @@ def slow(look: Look) -> Slow:
     return Slow(look)
 
 
-def stop_all(inspections: Inspections) -> None:
-    """Stop what runs for these Inspections, whose panel is closed."""
+def stop_all(programs: Programs) -> None:
+    """Stop what runs for these Programs, whose panel is closed."""
     with _lock:
-        jobs = [job for inspection in inspections for job in _jobs.pop(inspection, {}).values()]
+        jobs = [job for program in programs for job in _jobs.pop(program, {}).values()]
     for job in jobs:
         job.progress.stop()

@@ -1,5 +1,7 @@
 """The compile workers: processes that may die. Started on first need, kept warm, one for each platform and lane.
 
+A worker whose XLA options in the environment are no longer those of this process is replaced.
+
 `ask` sends a request and waits. A crash, a hang, too much memory or an interrupt ends the worker and the request,
 never the kernel; the next request gets a fresh worker. What a worker prints goes to a log of its own.
 """
@@ -17,7 +19,7 @@ from typing import Any
 from jaxstage_ext.report.progress import Progress
 from jaxstage_ext.worker import folder, memory_limit
 from jaxstage_ext.worker.errors import LeftIdle, RequestFailed, WorkerDied
-from jaxstage_ext.worker.process import Worker
+from jaxstage_ext.worker.process import Worker, options_in_environment
 
 __all__ = [
     "COMPILE",
@@ -90,7 +92,7 @@ def ask(
 def _ask(slot: _Slot, platform: str, environment: Mapping[str, str], arguments: tuple[Any, ...]) -> Any:
     with slot.lock:
         for _ in range(2):
-            if slot.worker is None or not slot.worker.alive:
+            if slot.worker is None or not slot.worker.alive or slot.worker.options != options_in_environment():
                 slot.close()
                 slot.worker = _new(platform, environment)
             try:

@@ -23,6 +23,8 @@ from jaxstage_ext.worker.errors import LeftIdle, OverLimit, PipeClosed, RequestF
 
 IDLE_STATUS = 75
 """Exit status of a worker that left because no request came."""
+READ_BY_XLA = ("XLA_FLAGS", "LIBTPU_INIT_ARGS")
+"""The environment variables that XLA and libtpu read options from, when they are loaded."""
 _PROGRAM = Path(__file__).with_name("inside") / "serve.py"
 _CHECK_MEMORY, _REPORT, _CHECK_FOLDER = 0.1, 0.5, 1.0
 """Seconds between two of each while a request runs."""
@@ -45,6 +47,7 @@ class Worker:
 
     def __init__(self, platform: str, idle: float, environment: Mapping[str, str] = MappingProxyType({})) -> None:
         self.platform = platform
+        self.options = options_in_environment()
         self._stopped = False
         self.folder = _new_folder(platform)
         try:
@@ -202,6 +205,11 @@ def _started(home: Path, idle: float, environment: Mapping[str, str]) -> subproc
             start_new_session=True,  # the kernel's Ctrl-C is not for it
             bufsize=0,
         )
+
+
+def options_in_environment() -> tuple[str | None, ...]:
+    """What a worker that is started now has for READ_BY_XLA."""
+    return tuple(os.environ.get(name) for name in READ_BY_XLA)
 
 
 def _size(answer: bytearray) -> int | None:

@@ -35,7 +35,7 @@ def test_all_targets_come_back(inspection: Any) -> None:
         assert again.targets[name].seconds == one.seconds
     assert again.compare() == inspection.compare()
     assert again.to_json() == inspection.to_json()
-    assert panel_text(list(again.targets.values())) == panel_text(list(inspection.targets.values()))
+    assert panel_text(list(again.program.targets.values())) == panel_text(list(inspection.program.targets.values()))
 
 
 def test_another_target_answers_where_it_was_the_one_saved(inspection: Any) -> None:

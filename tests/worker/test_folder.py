@@ -174,7 +174,7 @@ def test_what_a_killed_kernel_and_worker_left_goes_when_the_next_one_starts(tmp_
 def test_a_worker_that_outlived_its_kernel_is_ended(tmp_path: Path) -> None:
     outlived = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(600)"])
     started = worker_folder._started(outlived.pid)
-    folder = folder_of(tmp_path, f"{worker_folder._where()}\n999999999 5\n{outlived.pid} {started}\n")
+    folder = folder_of(tmp_path, f"{worker_folder._machine()}\n999999999 5\n{outlived.pid} {started}\n")
     worker_folder.sweep()
     assert outlived.wait() == -signal.SIGKILL
     assert not folder.exists()
@@ -216,7 +216,7 @@ def folder_of(tmp_path: Path, owner: str | None, age: float = 0.0) -> Path:
 )
 def test_whose_folder_it_is(owner: str | None, age: float, stays: bool, tmp_path: Path) -> None:
     pid = os.getpid()
-    told = owner and owner.format(here=worker_folder._where(), pid=pid, start=worker_folder._started(pid))
+    told = owner and owner.format(here=worker_folder._machine(), pid=pid, start=worker_folder._started(pid))
     folder = folder_of(tmp_path, told, age)
     worker_folder.sweep()
     assert folder.exists() == (stays or owner == "junk")

@@ -21,7 +21,7 @@ from jaxstage_ext.core.targets import gpu_descriptions
 from jaxstage_ext.report.unavailable import Unavailable
 from jaxstage_ext.worker import memory_limit, pool
 from jaxstage_ext.worker.pool import RequestFailed, WorkerDied
-from jaxstage_ext.worker.process import IDLE_STATUS
+from jaxstage_ext.worker.process import IDLE_STATUS, READ_BY_XLA
 
 pytestmark = pytest.mark.usefixtures("workers_of_our_own")
 
@@ -55,6 +55,22 @@ def test_junk_in_a_request_is_an_error_and_the_worker_lives(change: dict[str, An
     with pytest.raises(RequestFailed):
         pool.ask("cpu", endless() | change, timeout=60)
     assert ping() == pid
+
+
+@pytest.mark.parametrize("variable", READ_BY_XLA)
+def test_a_worker_with_other_options_in_its_environment_is_replaced(
+    variable: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pid = ping()
+    monkeypatch.setenv(variable, "--xla_cpu_enable_fast_math=true")
+    other = ping()
+    assert other != pid
+    assert ping() == other
+
+
+def test_an_unknown_lane_is_an_error() -> None:
+    with pytest.raises(ValueError, match="'look' is not a lane; use 'compile', 'recompile' or 'one request'"):
+        pool.ask("cpu", {"method": "ping"}, lane="look")
 
 
 def test_an_unknown_method_is_an_error() -> None:

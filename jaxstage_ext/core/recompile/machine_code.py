@@ -37,10 +37,10 @@ def dumped(
     key = prepared.key("kernels", wanted)
     if key is not None and (kept := cache.load(key)) is not None:
         return kernel_artefacts.read(*kept), True
-    answer = prepared.ask(
+    answer = prepared.recompile(
         "kernels",
         limits,
-        how={"lane": "recompile", "progress": progress},
+        progress,
         wanted=wanted,
         large_constants=large_constants,
         tries=TRIES.get(prepared.target.platform, 1),

@@ -9,16 +9,17 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
-from jaxstage_ext.core import executables, jax_private
-from jaxstage_ext.core.options import autotune, build_options
+from jaxstage_ext.core import jax_private
+from jaxstage_ext.core.options import autotune, build_options, file_options
 from jaxstage_ext.core.targets import gpu_descriptions, packages, placement, requests
 from jaxstage_ext.core.targets.requests import USUAL, Limits
 from jaxstage_ext.core.targets.target import Target
+from jaxstage_ext.report.progress import Progress
 from jaxstage_ext.report.unavailable import Unavailable
 from jaxstage_ext.store import cache
+from jaxstage_ext.worker.process import READ_BY_XLA
 
 _KERNEL = re.compile(rb"ipykernel_\d+")
-_READ_BY_XLA = ("XLA_FLAGS", "LIBTPU_INIT_ARGS")
 _FILES = {autotune.LOAD, autotune.SAVE}
 
 
@@ -27,9 +28,9 @@ class Prepared:
     """What to compile, for which target.
 
     Attributes:
-      request: the arguments of `worker_main.Compiler.compile` but `large_constants`: "module" is StableHLO bytecode,
+      request: what a worker's `Compiler` takes as a program, but for the target: "module" is StableHLO bytecode,
         "options" a serialised CompileOptionsProto, "order" the ids of devices, "room" how many devices there are.
-        "autotune", if there, a file of autotune results.
+        "autotune", optional, is a file of autotune results.
       devices: how many of the target's it runs on.   notes: what is to be known about how it is compiled.
       overrides: the compile options that were set by name.
       results: the autotune results that it is compiled with.
@@ -46,19 +47,19 @@ class Prepared:
         """The name, in the inspection cache, of what the worker makes of the program; `what` says of which part.
 
         None where it depends on files, or leaves some. The folder of a kernel's cells does not count, so that a
-        cell that runs in a later kernel is found: see `anonymous`.
+        cell that runs in a later kernel has the same key: see `anonymous`.
         """
-        flags = [os.environ.get(name, "") for name in _READ_BY_XLA]
-        if self.results or executables.reads_or_writes_files(self.overrides) or any("dump" in flag for flag in flags):
+        if self.results or file_options.names_files(self.overrides) or file_options.environment_names_files():
             return None
-        where, asked = self.target, self.request
-        parts = (where.platform, where.kind, where.topology, str(asked["room"]), str(asked["order"]), *flags)
+        flags = [os.environ.get(name, "") for name in READ_BY_XLA]
+        target, request = self.target, self.request
+        parts = (target.platform, target.kind, target.topology, str(request["room"]), str(request["order"]), *flags)
         return cache.key(
-            *what, *parts, *packages.identity(where.platform), self.anonymous(asked["module"]), asked["options"]
+            *what, *parts, *packages.identity(target.platform), self.anonymous(request["module"]), request["options"]
         )
 
     def anonymous(self, data: bytes) -> bytes:
-        """Bytes in which this kernel's folder of cells ("ipykernel_123") has the name that it has in the cache."""
+        """Bytes in which this kernel's folder of cells, "ipykernel_123", has the name it has in the cache."""
         name = self._kernel
         return data.replace(name, _nameless(name)) if name else data
 
@@ -74,9 +75,13 @@ class Prepared:
         return names.pop() if len(names) == 1 else b""
 
     def ask(self, method: str, limits: Limits = USUAL, *, how: Mapping[str, Any] | None = None, **more: Any) -> Any:
-        """What the worker's method makes of the program; `how` is lane, environment and progress of `worker.ask`."""
+        """What the worker's method makes of the program; `how` is lane, environment and progress of `pool.ask`."""
         how = {**(how or {}), **(autotune.HOW if self.results else {})}
         return requests.ask(self.target, {"method": method, **self.request, **more}, limits, **how)
+
+    def recompile(self, method: str, limits: Limits, progress: Progress | None = None, **more: Any) -> Any:
+        """As `ask`, in the lane of what views ask for later; what `progress` raises ends the request."""
+        return self.ask(method, limits, how={"lane": "recompile", "progress": progress}, **more)
 
 
 def _nameless(kernel: bytes) -> bytes:

@@ -17,6 +17,8 @@ from jaxstage_ext.ir.passes.module_size import ModuleSizes, Size
 from jaxstage_ext.report.document import Flags
 from jaxstage_ext.report.frames import Ints
 
+POOLS = 2
+"""Parts that hold text, lines and metadata; the others are numbers."""
 _TABLES, _HEAD = "FileNames", 10
 
 
@@ -32,7 +34,7 @@ class Versions(Sequence[str]):
     """
 
     def __init__(self, parts: Sequence[bytes]) -> None:
-        if len(parts) < 3:
+        if len(parts) <= POOLS:
             raise ValueError(f"{len(parts)} parts are no versions of a text; there are at least 3")
         self._parts = list(parts)
 

@@ -71,6 +71,12 @@ class Table:
     marks: Mapping[Place, Mark] = field(default_factory=dict)
     remarks: Mapping[Place, str] = field(default_factory=dict)
 
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Table) and self.to_json() == other.to_json()
+
+    def __hash__(self) -> int:
+        return hash((self.name, len(self)))
+
     def __len__(self) -> int:
         return max((len(column.values) for column in self.columns.values()), default=0)
 
@@ -193,10 +199,12 @@ def plain(value: Any) -> Any:
 
 
 def cell(value: Any, unit: str = "") -> str:
-    """A cell as text: three figures with a prefix where there is a unit, "unknown" where there is no value."""
+    """A value as text: three digits and a prefix where it has a unit, "yes" or "no", "unknown" where there is none."""
     value = plain(value)
     if value is None:
         return "unknown"
+    if isinstance(value, bool):
+        return "yes" if value else "no"
     if not is_number(value):
         return str(value)
     if not unit:

@@ -9,7 +9,8 @@ Wire format: https://protobuf.dev/programming-guides/encoding/
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import contextlib
+from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -61,6 +62,23 @@ def read(data: Bytes, start: Longs, end: Longs, wanted: Iterable[int]) -> dict[i
         if not (more := at < stop).all():
             rows, at, stop = rows[more], at[more], stop[more]
     return {number: _joined(parts) for number, parts in found.items()}
+
+
+def leading_fields(data: bytes) -> Iterator[tuple[int, bytes]]:
+    """(number, content) of the length-delimited fields of one message that `data` begins with.
+
+    Other fields are skipped. The message may be followed by anything: the first bytes that are not a field end it.
+    """
+    padded, at = buffer(data), np.zeros(1, np.int64)
+    with contextlib.suppress(ValueError):
+        while at[0] < len(data):
+            tag, at = varints(padded, at)
+            number, wire = int(tag[0]) >> 3, tag & 7
+            _, offset, size, at = _payload(padded, at, wire)
+            if number == 0 or at[0] > len(data):
+                return
+            if wire[0] == 2:
+                yield number, data[offset[0] : offset[0] + size[0]]
 
 
 def _payload(data: Bytes, at: Longs, wire: Longs) -> tuple[Longs, Longs, Longs, Longs]:

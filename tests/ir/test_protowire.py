@@ -95,3 +95,10 @@ def test_a_varint_that_never_ends_is_refused() -> None:
     _, data, start, end = laid_out([b"\xff" * 40])
     with pytest.raises(ValueError, match="varint"):
         protowire.read(data, start, end, (1,))
+
+
+def test_the_leading_message_is_read_whatever_follows_it() -> None:
+    message = b"\x0a\x02ab\x10\x96\x01\x1d\0\0\0\0\x22\x01c"
+    for noise in (b"", b"\0\0", b"\x0b", b"\x0a\xff\xff\xff\xff\x0f", b"\xff" * 12):
+        assert list(protowire.leading_fields(message + noise)) == [(1, b"ab"), (4, b"c")]
+    assert list(protowire.leading_fields(b"\x0a\x05ab")) == []

@@ -15,10 +15,11 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from google.protobuf import descriptor_pb2, descriptor_pool, message_factory, text_format
+from google.protobuf import text_format
 from google.protobuf.message import DecodeError
 
 from jaxstage_ext.core.targets.target import Target
+from jaxstage_ext.ir.proto_messages import STRING, Fields, build
 from jaxstage_ext.report.units import plural
 
 LOAD, SAVE = "xla_gpu_load_autotune_results_from", "xla_gpu_dump_autotune_results_to"
@@ -167,35 +168,20 @@ def _devices(data: bytes, text: bool, spelled: bool) -> tuple[str, ...]:
     return tuple(entry.key.target.device for entry in message.entries)
 
 
+_MESSAGES: dict[str, Fields] = {
+    "Target": {"device": (1, STRING, False)},
+    "Key": {"target": (1, "Target", False)},
+    "Entry": {"key": (1, "Key", False)},
+    "Result": {"device": (1, STRING, False)},
+    "AutotuneCache": {"entries": (3, "Entry", True)},
+    "AutotuneResults": {"results": (4, "Result", True)},
+}
+
+
 @cache
-def _kinds() -> dict[bool, Any]:
-    """The classes of AutotuneCache (False) and AutotuneResults (True), with only the fields that are read here."""
-    file = descriptor_pb2.FileDescriptorProto(name="jaxstage/autotune.proto", package="jaxstage", syntax="proto3")
-    _message(file, "Target", device=1)
-    _message(file, "Key", target=(1, "Target"))
-    _message(file, "Entry", key=(1, "Key"))
-    _message(file, "Result", device=1)
-    _message(file, "AutotuneCache", entries=(3, "Entry", True))
-    _message(file, "AutotuneResults", results=(4, "Result", True))
-    pool = descriptor_pool.DescriptorPool()
-    pool.Add(file)
-    names = {False: "AutotuneCache", True: "AutotuneResults"}
-    return {
-        spelled: message_factory.GetMessageClass(pool.FindMessageTypeByName(f"jaxstage.{name}"))
-        for spelled, name in names.items()
-    }
-
-
-def _message(file: Any, name: str, **fields: Any) -> None:
-    """Add a message. A field is a number, for a string, or (number, message, repeated)."""
-    message = file.message_type.add(name=name)
-    for field, what in fields.items():
-        if isinstance(what, int):
-            message.field.add(name=field, number=what, type=9, label=1)
-        else:
-            message.field.add(
-                name=field, number=what[0], type=11, type_name=f".jaxstage.{what[1]}", label=3 if what[2:] else 1
-            )
+def _kinds() -> list[Any]:
+    """The classes of AutotuneCache and AutotuneResults, with only the fields that are read here."""
+    return build(_MESSAGES, "AutotuneCache", "AutotuneResults")
 
 
 def unrecorded(path: str, target: Target) -> str:

@@ -7,11 +7,13 @@ messages can be decoded without loading the library.
 from __future__ import annotations
 
 import mmap
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 from google.protobuf import descriptor_pb2
+
+from jaxstage_ext.ir import protowire
 
 _CHUNK = 1 << 22
 _LARGEST = 1 << 20
@@ -46,31 +48,7 @@ def enum(data: bytes, name: str) -> Any:
 
 def _named(data: bytes, number: int, kind: Any, name: str) -> Any:
     start = b"\n" + bytes([len(name)]) + name.encode()
-    for field, payload in fields(data):
+    for field, payload in protowire.leading_fields(data):
         if field == number and payload.startswith(start):
             return kind.FromString(payload)
     raise ValueError(f"no {name} among the embedded descriptors")
-
-
-def fields(data: bytes) -> Iterator[tuple[int, bytes]]:
-    """(number, payload) of the leading length-delimited fields, up to the first thing that is not a field."""
-    at = 0
-    while at < len(data):
-        tag, at = _varint(data, at)
-        number, wire = tag >> 3, tag & 7
-        if number == 0 or wire not in (0, 2):
-            return
-        size, at = _varint(data, at)
-        if wire == 2:
-            yield number, data[at : at + size]
-            at += size
-
-
-def _varint(data: bytes, at: int) -> tuple[int, int]:
-    value = shift = 0
-    while at < len(data):
-        byte = data[at]
-        value, shift, at = value | (byte & 0x7F) << shift, shift + 7, at + 1
-        if byte < 0x80:
-            break
-    return value, at

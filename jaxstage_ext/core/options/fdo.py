@@ -5,11 +5,12 @@ from __future__ import annotations
 from functools import cache
 from typing import Any
 
-from google.protobuf import descriptor_pb2, descriptor_pool, message_factory, text_format
+from google.protobuf import text_format
 from google.protobuf.message import DecodeError
 
 from jaxstage_ext.core import jax_private
 from jaxstage_ext.core.options import embedded_protos
+from jaxstage_ext.ir import proto_messages
 
 _FILE, _NAME = "tsl/profiler/protobuf/profiled_instructions.proto", "ProfiledInstructionsProto"
 
@@ -27,12 +28,9 @@ def doubt(profile: bytes) -> str | None:
 @cache
 def _kind() -> Any:
     try:
-        descriptors = embedded_protos.find(jax_private.xla_library(), (_FILE,))
-        file = descriptor_pb2.FileDescriptorProto(name=_FILE, package="tensorflow.profiler", syntax="proto3")
-        file.message_type.append(embedded_protos.message(descriptors[_FILE], _NAME))
-        pool = descriptor_pool.DescriptorPool()
-        pool.Add(file)
-        return message_factory.GetMessageClass(pool.FindMessageTypeByName(f"tensorflow.profiler.{_NAME}"))
+        file = embedded_protos.find(jax_private.xla_library(), (_FILE,))[_FILE]
+        described = embedded_protos.message(file, _NAME)
+        return proto_messages.from_descriptors("tensorflow.profiler", [described], _NAME)[0]
     except Exception:
         return None
 

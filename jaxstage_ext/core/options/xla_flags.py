@@ -10,10 +10,11 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from google.protobuf import descriptor_pb2, descriptor_pool, message_factory
+from google.protobuf import descriptor_pb2
 
 from jaxstage_ext.core import jax_private
 from jaxstage_ext.core.options import embedded_protos
+from jaxstage_ext.ir import proto_messages, protowire
 
 _XLA, _BACKENDS = "xla/xla.proto", "xla/backends/autotuner/backends.proto"
 _OWN = ".xla.DebugOptions."
@@ -113,8 +114,8 @@ def _values(described: Any) -> dict[str, int]:
 
 
 def _defaults(described: Any, enums: Mapping[str, Mapping[str, int]], options: bytes) -> dict[str, str]:
-    build = dict(embedded_protos.fields(options))[_BUILD_OPTIONS]
-    values = _message(described).FromString(dict(embedded_protos.fields(build))[_DEBUG_OPTIONS])
+    build = dict(protowire.leading_fields(options))[_BUILD_OPTIONS]
+    values = _message(described).FromString(dict(protowire.leading_fields(build))[_DEBUG_OPTIONS])
     texts = {}
     for one in described.field:
         names = {number: name for name, number in enums.get(one.type_name, {}).items()}
@@ -137,11 +138,8 @@ def _message(described: Any) -> Any:
         if one.type_name and not one.type_name.startswith(_OWN):
             one.type = _Kind.TYPE_INT32 if one.type == _Kind.TYPE_ENUM else _Kind.TYPE_BYTES
             one.ClearField("type_name")
-    file = descriptor_pb2.FileDescriptorProto(name="jaxstage/debug_options.proto", package="xla", syntax="proto3")
-    file.message_type.append(own)
-    pool = descriptor_pool.DescriptorPool()
-    pool.Add(file)
-    return message_factory.GetMessageClass(pool.FindMessageTypeByName("xla.DebugOptions"))
+    [kind] = proto_messages.from_descriptors("xla", [own], "DebugOptions")
+    return kind
 
 
 def _text(value: Any, names: Mapping[int, str]) -> str:

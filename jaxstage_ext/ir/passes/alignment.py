@@ -1,16 +1,12 @@
-"""Two matched texts side by side, and the changed part of them as text."""
+"""Two matched texts side by side."""
 
 from __future__ import annotations
 
 from bisect import bisect_left
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from jaxstage_ext.report.frames import Ints
-
-if TYPE_CHECKING:
-    from jaxstage_ext.ir.passes.diff import Diff
 
 
 def align(match: Ints, after: int) -> tuple[Ints, Ints]:
@@ -62,54 +58,3 @@ def _longest_rising(match: Ints) -> Ints:
         chain.append(place)
         place = int(previous[place])
     return rows[chain[::-1]].astype(np.int32)
-
-
-CONTEXT = 1
-LONGEST = 160
-_BEFORE, _AFTER = " ~->", " ~+<"
-
-
-def text(diff: Diff, context: int = CONTEXT, most: int = 400) -> str:
-    """The changed lines with what stands around them: "-" removed, "+" added, "~" changed, ">" and "<" moved."""
-    if not diff:
-        return "no difference but names and metadata"
-    touched = _touched(diff)
-    near = np.convolve(touched, np.ones(2 * context + 1), "same") > 0
-    lines: list[str] = [_summary(diff)]
-    last = -1
-    for place in np.flatnonzero(near).tolist():
-        if place != last + 1:
-            lines.append("...")
-        lines += _lines(diff, int(diff.left[place]), int(diff.right[place]))
-        last = place
-        if len(lines) > most:
-            return "\n".join([*lines, f"... ({int(touched[place:].sum()):,} more)"])
-    return "\n".join(lines)
-
-
-def _touched(diff: Diff) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
-    left, right = diff.left, diff.right
-    here = np.where(left >= 0, diff.state_before[np.maximum(left, 0)], 0)
-    there = np.where(right >= 0, diff.state_after[np.maximum(right, 0)], 0)
-    return (here > 0) | (there > 0)
-
-
-def _summary(diff: Diff) -> str:
-    return ", ".join(f"{count:,} {what}" for what, count in diff.counts.items() if count)
-
-
-def _lines(diff: Diff, row: int, other: int) -> list[str]:
-    before = _BEFORE[diff.state_before[row]] if row >= 0 else ""
-    after = _AFTER[diff.state_after[other]] if other >= 0 else ""
-    if before == after == " " and diff.match_before[row] == other:
-        return [f"  {_short(diff.after[other])}"]
-    shown = []
-    if row >= 0 and (before.strip() or diff.match_before[row] >= 0):
-        shown += [f"{before} {_short(diff.before[row])}"] if before.strip() else []
-    if other >= 0:
-        shown += [f"{after} {_short(diff.after[other])}"]
-    return shown
-
-
-def _short(line: str) -> str:
-    return line if len(line) <= LONGEST else f"{line[: LONGEST - 1]}…"

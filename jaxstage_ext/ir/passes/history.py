@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from jaxstage_ext.ir.passes import diff, hlo_graph
-from jaxstage_ext.ir.passes.pipeline import Pass, Pipeline
+from jaxstage_ext.ir.passes.compiler_passes import Pass, Passes
 
 APPEARED, CHANGED, MOVED, COPIED, MERGED, REMOVED = "appeared", "changed", "moved", "copied", "merged", "removed"
 MOST_ROWS = 100
@@ -50,8 +50,8 @@ class History:
         return "\n".join([self.line.strip(), *start, *rows])
 
 
-def follow(pipeline: Pipeline, version: int, row: int, tell: Callable[[str], object] = lambda text: None) -> History:
-    """The history of a row of the text `version` of `Pipeline.versions`.
+def follow(pipeline: Passes, version: int, row: int, tell: Callable[[str], object] = lambda text: None) -> History:
+    """The history of a row of the text `version` of `Passes.versions`.
 
     `tell` hears how far it is; what it raises ends it. Raises IndexError where there is no such row.
     """
@@ -63,14 +63,14 @@ def follow(pipeline: Pipeline, version: int, row: int, tell: Callable[[str], obj
     return History(lines[row], (*earlier, *_forward(pipeline, passes, version, row, tell)), first)
 
 
-def row_of(pipeline: Pipeline, version: int, name: str) -> int:
+def row_of(pipeline: Passes, version: int, name: str) -> int:
     """The row of a module that makes the instruction of this name, -1 where none does."""
     shapes = map(hlo_graph.shape_of, pipeline.versions.texts(version))
     return next((row for row, shape in enumerate(shapes) if shape.name == name and shape.opcode), -1)
 
 
 def _backward(
-    pipeline: Pipeline, passes: dict[int, Pass], version: int, row: int, tell: Callable[[str], object]
+    pipeline: Passes, passes: dict[int, Pass], version: int, row: int, tell: Callable[[str], object]
 ) -> tuple[list[Step], int]:
     steps: list[Step] = []
     while version > 0 and row >= 0:
@@ -95,7 +95,7 @@ def _what(found: diff.Diff, row: int, before: int) -> str:
 
 
 def _forward(
-    pipeline: Pipeline, passes: dict[int, Pass], version: int, row: int, tell: Callable[[str], object]
+    pipeline: Passes, passes: dict[int, Pass], version: int, row: int, tell: Callable[[str], object]
 ) -> list[Step]:
     steps = []
     rows = np.array([row])

@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
+from jaxstage_ext.ir.passes.compiler_passes import Pass, Passes
 from jaxstage_ext.report.table import Column, Table
 from jaxstage_ext.report.units import scaled, signed
-
-if TYPE_CHECKING:
-    from jaxstage_ext.ir.passes.pipeline import Pass, Pipeline
 
 _UNTIMED = "XLA's log does not time this pass"
 _HEAD = ("", "pass", "instructions", "fusions", "result bytes", "time")
@@ -36,7 +33,7 @@ def table(passes: Sequence[Pass]) -> Table:
     return Table("passes", columns, untimed)
 
 
-def text(pipeline: Pipeline) -> str:
+def text(pipeline: Passes) -> str:
     """The passes that changed something, by pipeline: what they added and removed, and their time."""
     rows: list[tuple[str, ...]] = [_HEAD]
     group = None
@@ -58,7 +55,7 @@ def text(pipeline: Pipeline) -> str:
     return "\n".join([title(pipeline), *(_line(row, widths) for row in rows), *pipeline.notes])
 
 
-def title(pipeline: Pipeline) -> str:
+def title(pipeline: Passes) -> str:
     """How many passes ran, how many changed something."""
     changed = len(pipeline.changed)
     if not pipeline.complete:

@@ -70,7 +70,7 @@ def test_a_log_is_bounded() -> None:
 
 def test_the_log_on_a_magic_s_line(shell: Shell) -> None:
     for name in ("tpu", "v5e:2x2"):
-        assert f"no compile worker for {name} was started here" in shell.run(f"%targets --log {name}").text
+        assert f"no compile worker for {name} was started by this kernel" in shell.run(f"%targets --log {name}").text
     ping()
     print_something("what XLA said\n")
     assert "cpu: what XLA said" in shell.run("%targets --log cpu").text

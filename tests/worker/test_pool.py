@@ -177,5 +177,5 @@ def test_it_ends_with_its_kernel_and_takes_its_folder_along(way: str, tmp_path: 
 def test_a_gpu_that_the_plugin_does_not_describe_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
     needs("cuda")
     monkeypatch.setattr(gpu_descriptions, "name_or_description", lambda kind, plugin: "NVIDIA L4")
-    with pytest.raises(Unavailable, match="describes no h100"):
+    with pytest.raises(Unavailable, match="does not support h100"):
         jaxstage_ext.inspect(lambda x: x + 1, 1.0, target="h100")

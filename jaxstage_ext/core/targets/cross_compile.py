@@ -1,4 +1,4 @@
-"""Lower and compile for devices that are not here: JAX lowers in the kernel, XLA compiles in the worker."""
+"""Cross-compilation, for devices that this machine does not have: JAX lowers here, XLA compiles in a worker."""
 
 from __future__ import annotations
 
@@ -27,15 +27,17 @@ _NO_GPU = ("No supported GPU devices found", "Unknown backend")
 
 @dataclass(frozen=True)
 class Executable:
-    """What a compile in the worker left: an optimised module that cannot be run here.
+    """The result of a compile in a worker: an optimized module that cannot be run here.
 
     Attributes:
-      text: the module's text without metadata; proto: the same as serialised HloModuleProto. None where the
-        compiler gives none.
-      seconds: of XLA's compile alone.
-      devices: how many of the target's it runs on.   notes: what is to be known about how it was compiled.
-      key: its name in the inspection cache, None where it cannot be kept.   kept: whether it came from there.
-      tuned: what became of the autotune results that it was compiled with.
+      text: the module's text without metadata; None where the compiler gives none.
+      proto: the module as a serialized HloModuleProto; None where the compiler gives none.
+      seconds: the time of XLA's compile alone.
+      devices: the number of the target's devices that it runs on.
+      notes: remarks about how it was compiled.
+      key: its key in the inspection cache; None where it cannot be cached.
+      kept: whether it came from the inspection cache.
+      tuned: which of its choices autotune results decided.
     """
 
     target: Target
@@ -75,19 +77,19 @@ def check(target: Target) -> None:
 
 
 def isolated(target: Target) -> Target:
-    """The target whose compile goes to the worker too. Raises TargetError where the kernel holds an accelerator."""
+    """The target with its compile moved to a worker. Raises TargetError where the kernel uses an accelerator."""
     if not target.is_local:
         return target
     platform = jax.default_backend()
     if platform != "cpu":
         raise TargetError(
-            f"--isolate is for the CPU: a second process would disturb the {platform} that this kernel holds"
+            f"--isolate works on the CPU only: this kernel holds a {platform}, which a second process would disturb"
         )
     return here(target)
 
 
 def here(target: Target) -> Target:
-    """The kernel's own devices as if they were absent ones."""
+    """The kernel's own devices, as a target for cross-compilation."""
     platform = jax.default_backend()
     return Target(target.name, "cuda" if platform == "gpu" else platform, chips=jax.device_count())
 
@@ -95,31 +97,32 @@ def here(target: Target) -> Target:
 def lower(traced: Any, target: Target) -> Any:
     """The `jax.stages.Lowered` of a trace for the target's platform, without its devices."""
     if not isinstance(traced, jax.stages.Traced):
-        raise Unavailable(f"{target} needs JAX's own trace of the function, and there is none")
+        raise Unavailable(f"{target} needs JAX's own trace of the function, but the function has none")
     try:
         return traced.lower(lowering_platforms=(target.platform,))
     except (ValueError, RuntimeError) as error:
         if any(words in str(error) for words in _NO_GPU):
             raise Unavailable(
-                f"lowering this program asks the device itself (Pallas for GPUs does), and {target} is not here"
+                f"lowering this program needs the device itself, as Pallas kernels for GPUs do, but {target} is not in "
+                "this machine; leave the kernel out"
             ) from error
         if _CALLBACK not in str(error):
             raise
         raise Unavailable(
-            "the program calls back into Python (jax.debug.print, pure_callback, io_callback), and JAX lowers that "
-            f"only beside the device itself; {target} is not here. Leave the callback out, or use cpu:N"
+            "the program calls back into Python (jax.debug.print, pure_callback or io_callback), which JAX lowers only "
+            f"for this machine's own devices, not for {target}. Leave the callback out, or use cpu:N"
         ) from error
 
 
 def compile(  # noqa: A001
     lowered: Any, fn: Any, target: Target, limits: Limits, large_constants: bool, given: Mapping[str, Any]
 ) -> Executable:
-    """Compile in the worker what `fn` was lowered to.
+    """Compile a lowered function in a worker.
 
     Raises:
-      Unavailable: for what the target cannot do, with the reason.
+      Unavailable: where the target does not support the program, with the reason.
       TargetError: where a package is missing.
-      worker.WorkerDied: when XLA crashed, hung or ate its memory.
+      worker.WorkerDied: when XLA crashed, exceeded its time limit or ran out of memory.
       jax.errors.JaxRuntimeError: XLA's own error.
     """
     prepared = prepare(lowered, fn, target, limits, given)
@@ -136,7 +139,7 @@ def compile(  # noqa: A001
 
 
 def _known(key: str | None, prepared: Prepared) -> dict[str, Any] | None:
-    """The worker's answer of an earlier time."""
+    """The worker's answer in the inspection cache; None where there is none."""
     found = cache.load(key) if key else None
     if found is None or found[0].keys() != _HEAD or len(found[1]) != len(_PARTS):
         return None
@@ -156,7 +159,7 @@ def _keep(key: str | None, prepared: Prepared, result: Mapping[str, Any]) -> Non
 
 
 def _without_false_costs(result: dict[str, Any], target: Target) -> dict[str, Any]:
-    """XLA counts no FLOPs inside library calls, so a figure that leaves them out is none."""
+    """The result without a cost analysis that leaves out library calls, in which XLA counts no FLOPs."""
     cost, _ = result["cost"]
     if target.platform == "cuda" and cost is not None and (call := _LIBRARY_CALL.search(result["text"] or "")):
         reason = f"XLA counts nothing inside library calls such as {call[1]}"

@@ -1,8 +1,8 @@
-"""What devices can do, by their makers' own figures: the peaks that a program is held against.
+"""The vendors' peak figures of devices, with which a program's work is compared.
 
-Figures are for one chip or GPU, dense (no sparsity), in units of one: FLOP/s, bytes, bytes a second. A figure that
-its source does not give, or that sources give in two ways, is None. Each was read again in its source in November 2026
-but for those marked (*), whose sources were not at hand. Sources:
+Figures are for one chip or GPU, dense (no sparsity), in FLOP/s, bytes and bytes per second. A figure is None where its
+source does not give it, or sources differ. All were checked against their sources in November 2026, except those
+marked (*), whose sources were not available. Sources:
 
 - TPU v2, v3: Jouppi et al., "Ten Lessons From Three Generations Shaped Google's TPUv4i", ISCA 2021, table 1 (*).
 - TPU v4: Google Cloud TPU documentation, "TPU v4"; Jouppi et al., "TPU v4", ISCA 2023, table 4 (*).
@@ -38,11 +38,12 @@ class Device:
     """One chip or GPU.
 
     Attributes:
-      title: its maker's name for it.
-      flops: peak FLOP/s (operations a second for int8) by dtype: "f64", "f32", "tf32", "bf16", "f16", "f8", "s8".
-      memory: bytes of device memory.       bandwidth: bytes a second from it.
-      on_chip: bytes of the shared memory on the chip (VMEM of a TPU, L2 of a GPU).
-      interconnect: bytes a second to other chips, all links and both directions together.
+      title: the vendor's name.
+      flops: peak FLOP/s (op/s for int8) by dtype: "f64", "f32", "tf32", "bf16", "f16", "f8", "s8".
+      memory: bytes of device memory.
+      bandwidth: memory bandwidth in bytes per second.
+      on_chip: bytes of shared memory on the chip (VMEM of a TPU, L2 of a GPU).
+      interconnect: bytes per second to other chips, the sum of all links and both directions.
     """
 
     title: str
@@ -118,20 +119,20 @@ KINDS: Mapping[str, str] = {
     "NVIDIA B200": "b200",
     "NVIDIA GB300": "gb300",
 }
-"""`device_kind` of a device of JAX's: its entry. A GPU of another form (PCIe, less memory) has other figures and none.
+"""JAX's `device_kind` -> the key in CATALOGUE. A GPU of another form (PCIe, less memory) differs, and has no entry.
 
 Sources: jax/_src/pallas/mosaic/tpu_info.py for TPUs, the names that NVIDIA's driver gives for GPUs.
 """
 
 
 def by_kind(device_kind: str, chips: float = 1.0) -> Device | None:
-    """The figures of a device that is here: `chips` of the chip with that name; None where the catalogue has it not."""
+    """The figures of a JAX device of this kind, which is `chips` of a chip; None where the catalogue lacks it."""
     known = CATALOGUE.get(KINDS.get(device_kind, ""))
     return None if known is None else _part(known, chips)
 
 
 def share(target: Target) -> Device | None:
-    """The figures of one of JAX's devices of a target: its part of a chip where a chip is several devices."""
+    """The figures of one JAX device of a target, which may be a part of a chip."""
     known = CATALOGUE.get(target.kind)
     chips = target.chips / target.devices if target.chips and target.devices else 1.0
     return None if known is None else _part(known, chips)
@@ -151,7 +152,7 @@ def _part(chip: Device, chips: float) -> Device:
 
 
 def memory_of(target: Target) -> int | None:
-    """Bytes of memory that one of JAX's devices has: a chip's share of it where a chip is several devices."""
+    """The bytes of memory of one JAX device, which may be a part of a chip."""
     device = CATALOGUE.get(target.kind)
     if device is None or device.memory is None or not target.chips or not target.devices:
         return None

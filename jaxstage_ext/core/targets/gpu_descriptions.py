@@ -1,7 +1,7 @@
-"""NVIDIA GPUs as XLA wants them described, for CUDA plugins that describe none themselves: those before JAX 0.12.
+"""Descriptions of NVIDIA GPUs for XLA, for CUDA plugins before JAX 0.12, which have none of their own.
 
-The figures are those that the CUDA driver tells of the device (JAX 0.12's plugin carries them, and a test holds these
-against it). What the older compiler has no field for is left out.
+The figures are those that the CUDA driver reports. A test compares them with those of JAX 0.12's plugin. Fields that
+the older compiler lacks are left out.
 """
 
 from __future__ import annotations
@@ -14,9 +14,9 @@ _DESCRIBED_SINCE = (0, 12)
 
 
 class _Gpu(NamedTuple):
-    """SMs, clock in GHz, bytes of memory, bytes a second from it, bytes of L2, compute capability, NVLinks.
+    """SMs, clock in GHz, bytes of memory, memory bandwidth in B/s, bytes of L2, compute capability, NVLinks.
 
-    Where the plugin of JAX 0.12 leaves the NVLinks out, so do we: XLA chooses kernels for collectives by them.
+    NVLinks are 0 where JAX 0.12's plugin leaves them out, since XLA chooses kernels for collectives by them.
     """
 
     cores: int
@@ -29,7 +29,7 @@ class _Gpu(NamedTuple):
 
 
 class _Architecture(NamedTuple):
-    """Of one SM: threads, bytes of shared memory, the most of it that a block may have, f32 units; PTX's suffix "a"."""
+    """One SM: threads, bytes of shared memory in all and per block, f32 units, and whether PTX has the suffix "a"."""
 
     threads: int
     shared: int
@@ -56,12 +56,12 @@ _ARCHITECTURES = {
 
 
 def name_or_description(kind: str, plugin: str) -> str:
-    """How a worker with this version of the CUDA plugin is told of a GPU; `kind` is one of `target.GPUS`."""
+    """What a worker with this version of the CUDA plugin takes for a GPU, whose `kind` is a key of `target.GPUS`."""
     return GPUS[kind] if in_plugin(plugin) else description(kind)
 
 
 def in_plugin(version: str) -> bool:
-    """Whether this version of the CUDA plugin describes GPUs by itself."""
+    """Whether this version of the CUDA plugin has descriptions of GPUs."""
     return tuple(int(part) for part in version.split(".")[:2] if part.isdigit()) >= _DESCRIBED_SINCE
 
 

@@ -1,4 +1,4 @@
-"""Which compilers for absent devices are installed here, where, and what to install. Imports none of them."""
+"""The installed compilers for cross-compilation, and what to install for the others. Imports none of them."""
 
 from __future__ import annotations
 
@@ -22,9 +22,11 @@ _PLUGINS = ("xla_cuda13", "xla_cuda12")
 
 @dataclass(frozen=True)
 class Compiler:
-    """A PJRT plugin's library, and what is not as it should be.
+    """A PJRT plugin's library.
 
-    `lacks` is the one line that says why nothing can be compiled with it, None when something can.
+    Attributes:
+      lacks: why it cannot compile, in one line that follows the target's name; None where it can.
+      note: a problem that does not keep it from compiling.
     """
 
     library: str = ""
@@ -47,7 +49,7 @@ def find(platform: str) -> Compiler:
 
 
 def identity(platform: str) -> tuple[str, ...]:
-    """What beside jaxlib's version decides what a platform's compiler makes: its file and toolkit; the CPU at hand."""
+    """What determines a platform's code besides jaxlib's version: its compiler and toolkit, or this machine's CPU."""
     if platform == "cpu":
         return (machine(), _cpu())
     found, used = find(platform), []
@@ -60,7 +62,7 @@ def identity(platform: str) -> tuple[str, ...]:
 
 @functools.cache
 def _cpu() -> str:
-    """Model and features of this machine's first CPU, as far as the system tells; XLA compiles for them."""
+    """The model and features of this machine's first CPU, for which XLA compiles."""
     try:
         lines = Path("/proc/cpuinfo").read_text().split("\n\n")[0].splitlines()
     except OSError:
@@ -76,7 +78,7 @@ def _libtpu() -> Compiler:
     wanted = _pinned("libtpu")
     note = None
     if wanted and version and not version.startswith(wanted):
-        note = f'JAX asks for libtpu {wanted}*: pip install "libtpu=={wanted}*"'
+        note = f'JAX requires libtpu {wanted}*: pip install "libtpu=={wanted}*"'
     return Compiler(library, version, note=note)
 
 
@@ -91,7 +93,7 @@ def _cuda() -> Compiler:
     if version != jaxlib:
         package = plugin.removeprefix("xla_")
         pip = f'pip install "jax-{package}-plugin=={jaxlib}" "jax-{package}-pjrt=={jaxlib}"'
-        return Compiler(library, version, f"has a CUDA plugin {version} that does not go with jaxlib {jaxlib}: {pip}")
+        return Compiler(library, version, f"has a CUDA plugin {version} that does not match jaxlib {jaxlib}: {pip}")
     missing = [name for name, there in (("ptxas", ptxas()), ("libdevice", _libdevice())) if not there]
     if missing:
         return Compiler(library, version, f"needs {' and '.join(missing)} of the CUDA toolkit: {CUDA_PIP}")
@@ -109,7 +111,7 @@ def nvdisasm() -> str | None:
 
 
 def disassembler() -> str | None:
-    """What CPU code is read with here: "capstone", "objdump", or None."""
+    """The installed disassembler of CPU code: "capstone", "objdump", or None."""
     return "capstone" if util.find_spec("capstone") else "objdump" if shutil.which("objdump") else None
 
 
@@ -118,7 +120,7 @@ def _libdevice() -> str | None:
 
 
 def _in_toolkit(file: str) -> str | None:
-    """A file of the CUDA toolkit where XLA looks for it: NVIDIA's wheels, CUDA_HOME, the usual place."""
+    """A file of the CUDA toolkit where XLA looks for it: in NVIDIA's wheels, CUDA_HOME or /usr/local/cuda."""
     folders = []
     for package in ("nvidia.cu13", "nvidia.cuda_nvcc"):
         folders += _folders(package)
@@ -133,7 +135,7 @@ def _file_of(package: str, name: str) -> str | None:
 
 
 def _folders(package: str) -> list[str]:
-    """Where a package lies, its parents not imported unless they are namespaces."""
+    """The folders of a package, found without importing a parent that is not a namespace."""
     parent, _, rest = package.partition(".")
     try:
         spec = util.find_spec(parent)
@@ -151,7 +153,7 @@ def _version(distribution: str) -> str:
 
 
 def _pinned(package: str) -> str | None:
-    """The version that the installed JAX pins for its tpu extra: "0.0.50."; None where it pins none."""
+    """The version that the installed JAX pins in its tpu extra, such as "0.0.50."; None where it pins none."""
     try:
         requirements = metadata.requires("jax") or []
     except metadata.PackageNotFoundError:

@@ -1,4 +1,4 @@
-"""Which of a target's devices a program runs on, in which order: as JAX would place it there."""
+"""The devices of a target that a program runs on, in the order in which JAX would place it."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from jaxstage_ext.core.targets.target import Target
 from jaxstage_ext.store import cache
 
 _SPLITS_AXES = ("TPU v5 lite", "TPU v5e")
-"""Kinds for which `jax.make_mesh` may split a physical axis."""
+"""Device kinds for which `jax.make_mesh` may split a physical axis."""
 
 
 def order(program: jax_private.Placed, target: Target, limits: requests.Limits) -> tuple[list[int], str | None]:
-    """The ids of the target's devices that a program takes, in its order, and what is to be said about that.
+    """The ids of the target's devices that a program runs on, in its order, and a note about it.
 
-    A mesh that was built in another order than the kernel's devices keeps it. Any other is laid out as
-    `jax.make_mesh` lays it out on the target: on a TPU that follows the torus, and XLA chooses collectives by it.
+    A mesh whose device order differs from the kernel's keeps its order. Any other mesh is arranged as
+    `jax.make_mesh` does on the target: on a TPU it follows the torus, by which XLA chooses collectives.
     """
     count, given = program.count, program.device_ids
     if count > 1 and given and list(given) != list(range(count)) and max(given) < (target.devices or 0):
@@ -35,7 +35,10 @@ def order(program: jax_private.Placed, target: Target, limits: requests.Limits) 
         )
     except (NotImplementedError, ValueError, AssertionError):
         sizes = "x".join(map(str, program.mesh))
-        return plain, f"jax.make_mesh finds no layout of a {sizes} mesh on {target}: devices are taken in their order."
+        return (
+            plain,
+            f"jax.make_mesh cannot arrange a {sizes} mesh on {target}; the devices are used in their own order.",
+        )
     return [one.id for one in mesh.flat], None
 
 
@@ -43,7 +46,7 @@ _known: dict[Target, list[dict[str, Any]]] = {}
 
 
 def devices_of(target: Target, limits: requests.Limits) -> list[dict[str, Any]]:
-    """What a mesh is laid out by: coordinates and the like of each device, by id."""
+    """The coordinates and other properties of the target's devices, by id, from which a mesh is arranged."""
     if target not in _known:
         key = cache.key("devices", target.topology, target.kind, *packages.identity(target.platform))
         kept = cache.load(key)

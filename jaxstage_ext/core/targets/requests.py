@@ -1,4 +1,4 @@
-"""Asking a target's worker, and saying in the user's words why it refused."""
+"""Requests to a target's worker, and its errors in the user's terms."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _HOST = re.compile(r'not divisible by [^"]*"([\dx]+)"')
 
 @dataclass(frozen=True)
 class Limits:
-    """What a compile in the worker may take: seconds, and bytes of memory (None: half of the machine's)."""
+    """The limits of a compile in a worker: seconds, and bytes of memory (None: half of the machine's)."""
 
     timeout: float = 600.0
     memory: int | None = None
@@ -33,9 +33,9 @@ def ask(target: Target, request: dict[str, Any], limits: Limits = USUAL, **how: 
     """The answer of the target's worker to a request that names its method; `how` is as in `worker.ask`.
 
     Raises:
-      Unavailable: for what the target cannot do, with the reason.
+      Unavailable: where the target does not support the program, with the reason.
       TargetError: where a package is missing.
-      worker.WorkerDied: when the compiler crashed, hung or ate its memory.
+      worker.WorkerDied: when the compiler crashed, exceeded its time limit or ran out of memory.
       jax.errors.JaxRuntimeError: XLA's own error.
     """
     from jaxstage_ext.worker import pool  # it needs Unix
@@ -59,20 +59,22 @@ def _explained(failed: Any, target: Target) -> Exception:
     if unregistered := _UNREGISTERED.search(text):
         name = unregistered[1].strip('"')
         return Unavailable(
-            f"the program calls {name}, a custom call that only this kernel knows (registered with jax.ffi); "
-            f"it cannot be compiled for {target} in another process"
+            f"the program calls {name}, a custom call that is registered with jax.ffi in this kernel only; "
+            f"it cannot be compiled for {target} in a worker process"
         )
     if failed.type == "KeyError" and target.platform == "cuda":
         version = packages.find("cuda").version
-        return Unavailable(f"the installed CUDA plugin {version} describes no {target.kind}; JAX 0.12's does")
+        return Unavailable(f"the installed CUDA plugin {version} does not support {target.kind}; JAX 0.12's does")
     if hosts := _HOST.search(text):
         return Unavailable(
             f"the installed libtpu {packages.find('tpu').version} builds {target.kind} from hosts of {hosts[1]} chips, "
-            f"and {target} is no multiple of that; {TPUS[target.kind]} is one"
+            f"and {target} is not a multiple of that; use for example {TPUS[target.kind]}"
         )
     if "Invalid TPU external name" in text:
         version = packages.find("tpu").version
-        return Unavailable(f"the installed libtpu {version} knows no {target.kind}; %targets lists what it knows")
+        return Unavailable(
+            f"the installed libtpu {version} does not support {target.kind}; %targets lists what it supports"
+        )
     kind = jax.errors.JaxRuntimeError if failed.type in ("JaxRuntimeError", "XlaRuntimeError") else RuntimeError
     if failed.type == "MemoryError":
         kind = MemoryError

@@ -1,4 +1,4 @@
-"""What can be compiled for here, asked of the installed compilers themselves."""
+"""The list of targets, with what the installed compilers support."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from jaxstage_ext.report.units import plural
 
 @dataclass(frozen=True)
 class Row:
-    """One line of the list: an example of a target, what it is, and what it lacks (None: it is ready)."""
+    """One line of the list: an example of a target, its description, and what it needs (None if it is ready)."""
 
     example: str
     what: str
@@ -24,9 +24,9 @@ class Row:
 
 
 def rows() -> Iterator[Row]:
-    """The targets, those that are here first."""
+    """The rows of the list, CPUs first."""
     yield Row("local", f"this kernel's {jax.default_backend()}, {plural(jax.device_count(), 'device')}")
-    yield Row("cpu:8", "virtual CPU devices, any number up to 4,096")
+    yield Row("cpu:8", "virtual CPU devices, up to 4,096")
     tpu = packages.find("tpu")
     unknown = _unknown_to_libtpu(tpu) if not tpu.lacks else {}
     for kind, example in TPUS.items():
@@ -36,7 +36,7 @@ def rows() -> Iterator[Row]:
         yield Row(example, what, tpu.lacks or unknown.get(kind))
     cuda = packages.find("cuda")
     for kind in GPUS:
-        yield Row(f"{kind}:8", f"{_title(kind)}, heuristic, not autotuned; hosts: {kind}:2x8", cuda.lacks)
+        yield Row(f"{kind}:8", f"{_title(kind)}, heuristic, not autotuned; several hosts: {kind}:2x8", cuda.lacks)
     if tpu.note:
         yield Row("", tpu.note)
 
@@ -51,15 +51,15 @@ def text() -> str:
 
 
 def _unknown_to_libtpu(compiler: packages.Compiler) -> dict[str, str]:
-    """Why the installed libtpu knows no such TPU, for those it does not know; empty when it cannot be asked."""
+    """The TPU generations that the installed libtpu does not support, and the reason; empty if it gives no answer."""
     from jaxstage_ext.worker import pool  # it needs Unix
 
     names = {kind: parse(example).topology for kind, example in TPUS.items()}
     request = {"method": "topologies", "platform": "tpu", "library": compiler.library, "names": list(names.values())}
     with contextlib.suppress(pool.RequestFailed):
-        found = pool.ask("tpu", request, timeout=30)
-        missing = f"libtpu {compiler.version} does not know it"
-        return {kind: missing for kind, name in names.items() if isinstance(found[name], str)}
+        answers = pool.ask("tpu", request, timeout=30)
+        missing = f"not supported by libtpu {compiler.version}"
+        return {kind: missing for kind, name in names.items() if isinstance(answers[name], str)}
     return {}
 
 

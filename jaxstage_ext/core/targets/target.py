@@ -1,4 +1,4 @@
-"""What to compile for: `local`, `cpu:8`, `v5e:4x4`, `h100:8`, parsed and described. Nothing is imported or started."""
+"""Compilation targets: `local`, `cpu:8`, `v5e:4x4`, `h100:8`. Parsing one imports and starts nothing."""
 
 from __future__ import annotations
 
@@ -17,19 +17,19 @@ MOST_GPUS = 4096
 
 
 class TargetError(ValueError):
-    """A target that does not exist, cannot be, or lacks a package; its text is one line."""
+    """An unknown or invalid target, or one that needs a package that is missing; the message is one line."""
 
 
 @dataclass(frozen=True)
 class Target:
-    """One thing to compile for.
+    """The devices to compile for.
 
     Attributes:
       name: as the user writes it: "local", "cpu:8", "v5e:4x4", "h100:2x8".
-      platform: what JAX lowers for: "cpu", "tpu" or "cuda"; "" for local, which is whatever the kernel has.
-      kind: the entry of `devices.CATALOGUE`; "" for CPUs.
-      topology: what the compiler's plugin takes; "" for CPUs.
-      chips: how many chips; a chip may be several of JAX's devices. None for local.
+      platform: the platform that JAX lowers for: "cpu", "tpu" or "cuda"; "" for local, the kernel's own platform.
+      kind: the device's key in `devices.CATALOGUE`; "" for CPUs.
+      topology: the topology name that the compiler's plugin takes; "" for CPUs.
+      chips: the number of chips, each of which may be several JAX devices; None for local.
     """
 
     name: str
@@ -47,13 +47,13 @@ class Target:
 
     @property
     def devices(self) -> int | None:
-        """How many devices JAX sees there; None for local."""
+        """The number of JAX devices; None for local."""
         per_chip = _TPUS[self.kind].devices_per_chip if self.platform == "tpu" else 1
         return None if self.chips is None else self.chips * per_chip
 
     @property
     def size(self) -> str:
-        """How many: "4 devices", "16 chips", "8 GPUs"; empty for local."""
+        """The size in words: "4 devices", "16 chips", "8 GPUs"; empty for local."""
         what = {"cpu": "device", "tpu": "chip", "cuda": "GPU"}
         return plural(self.chips, what[self.platform]) if self.chips is not None else ""
 
@@ -63,7 +63,7 @@ LOCAL = Target("local")
 
 @dataclass(frozen=True)
 class _Tpu:
-    """A TPU generation: axes of its topologies, most chips of one slice, JAX devices a chip, an example.
+    """A TPU generation: axes of its topologies, chips of its largest slice, JAX devices per chip, an example.
 
     Pod sizes: Google Cloud TPU documentation, system architecture pages of each version.
     """
@@ -84,9 +84,9 @@ _TPUS = {
     "tpu7x": _Tpu(3, 9216, 2, "tpu7x:2x2x1"),
 }
 TPUS = {name: tpu.example for name, tpu in _TPUS.items()}
-"""TPU generations, each with its smallest topology that fills a host."""
+"""TPU generations, each with the smallest topology that fills a host."""
 LARGEST_POD = {name: tpu.most for name, tpu in _TPUS.items()}
-"""Chips of the largest topology of a TPU generation."""
+"""The number of chips in the largest topology of each TPU generation."""
 GPUS = {
     "a100": "NVIDIA A100-SXM4-80GB",
     "h100": "NVIDIA H100 80GB HBM3",
@@ -96,7 +96,7 @@ GPUS = {
     "gb300": "NVIDIA GB300",
     "rtx-pro-6000": "NVIDIA RTX PRO 6000 Blackwell",
 }
-"""GPUs, each with the name under which JAX's CUDA plugin describes it."""
+"""GPUs, each with its name in JAX's CUDA plugin."""
 _NAMES = ("local", "cpu", *_TPUS, *GPUS)
 _ALSO = {"v5litepod": "v5e", "v5lite": "v5e", "v7x": "tpu7x", "v7": "tpu7x", "tpu7": "tpu7x", "ironwood": "tpu7x"}
 _NEVER = {
@@ -107,9 +107,9 @@ _NEVER = {
 
 
 def parse(text: str) -> Target:
-    """The Target of a name. Raises TargetError, in one line, for one that does not exist or cannot be."""
+    """The Target of a name. Raises TargetError, in one line, for an unknown or invalid target."""
     if not isinstance(text, str):
-        raise TargetError(f"a target is text such as 'v5e:4x4', not {text!r}")
+        raise TargetError(f"a target must be text such as 'v5e:4x4', not {text!r}")
     match = _NAME.fullmatch(text.strip().lower().replace("_", "-"))
     if match is None:
         raise TargetError(f"{text!r} is not a target; write local, cpu:8, v5e:4x4 or h100:8")
@@ -118,7 +118,7 @@ def parse(text: str) -> Target:
         raise TargetError(f"{text!r} has a size of zero")
     if name == "local":
         if sizes:
-            raise TargetError(f"{text!r}: local takes no size; cpu:{match[2]} is that many virtual CPU devices")
+            raise TargetError(f"{text!r}: local has no size; for that many virtual CPU devices, use cpu:{match[2]}")
         return LOCAL
     if name == "cpu":
         return _cpu(sizes)
@@ -130,16 +130,16 @@ def parse(text: str) -> Target:
 
 
 def parse_all(given: str | Target | Iterable[str | Target]) -> tuple[Target, ...]:
-    """The Targets of one name or several; the same one twice counts once. Raises TargetError."""
+    """The Targets of one or several names, without duplicates. Raises TargetError."""
     several = [given] if isinstance(given, str | Target) else list(given)
     if not several:
-        raise TargetError("target=[] names no target; leave it out for this kernel's own device")
+        raise TargetError("target=[] is empty; leave it out to compile for this kernel's own devices")
     return tuple(dict.fromkeys(one if isinstance(one, Target) else parse(one) for one in several))
 
 
 def _cpu(sizes: tuple[int, ...]) -> Target:
     if len(sizes) > 1 or math.prod(sizes) > MOST_CPUS:
-        raise TargetError(f"cpu takes one number from 1 to {MOST_CPUS:,}, as in cpu:8, not {_times(sizes)}")
+        raise TargetError(f"cpu takes a number of devices from 1 to {MOST_CPUS:,}, as in cpu:8, not {_times(sizes)}")
     count = sizes[0] if sizes else 1
     return Target(f"cpu:{count}", "cpu", chips=count)
 
@@ -158,11 +158,11 @@ def _tpu(name: str, sizes: tuple[int, ...]) -> Target:
 
 
 def _gpu(name: str, sizes: tuple[int, ...]) -> Target:
-    """`h100:8` is one host with eight, `h100:2x8` two hosts; the plugin takes slices x hosts x GPUs of a host."""
+    """`h100:8` is a host with 8 GPUs, `h100:2x8` two such hosts. The plugin takes slices x hosts x GPUs per host."""
     count = math.prod(sizes)
     if len(sizes) > 2 or count > MOST_GPUS:
         raise TargetError(
-            f"{name} takes a count ({name}:8) or hosts x GPUs of a host ({name}:2x8), at most {MOST_GPUS:,} in all, "
+            f"{name} takes a number of GPUs ({name}:8) or hosts x GPUs per host ({name}:2x8), at most {MOST_GPUS:,}, "
             f"not {_times(sizes)}"
         )
     hosts, each = sizes if len(sizes) == 2 else (1, count)
@@ -172,9 +172,9 @@ def _gpu(name: str, sizes: tuple[int, ...]) -> Target:
 
 def _unknown(text: str, name: str) -> str:
     if name in _NEVER:
-        return f"{text!r} cannot be compiled for here: {_NEVER[name]}"
+        return f"{text!r} is not supported: {_NEVER[name]}"
     near = [_ALSO[name]] if name in _ALSO else difflib.get_close_matches(name, _NAMES, n=1)
-    hint = f"did you mean {near[0]}?" if near else f"there are {', '.join(_NAMES)}"
+    hint = f"did you mean {near[0]}?" if near else f"the targets are {', '.join(_NAMES)}"
     return f"unknown target {text!r}; {hint}"
 
 

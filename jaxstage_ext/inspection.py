@@ -17,8 +17,8 @@ from jaxstage_ext.core.layout import meshes, specs
 from jaxstage_ext.core.options import flag_values
 from jaxstage_ext.core.stage_error import without_our_frames
 from jaxstage_ext.core.targets import cross_compile
-from jaxstage_ext.core.targets.requests import USUAL, Limits
 from jaxstage_ext.core.targets.target import LOCAL, Target, parse_all
+from jaxstage_ext.core.targets.worker_requests import USUAL, Limits
 from jaxstage_ext.ir.passes.pipeline import Pipeline
 from jaxstage_ext.program import comparison, execution, summary
 from jaxstage_ext.program.answers import answers

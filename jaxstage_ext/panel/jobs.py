@@ -1,7 +1,7 @@
-"""Looks that take long, as jobs: the request's thread is free at once, and the front end asks again until it is done.
+"""Slow requests as jobs: the request's thread is free at once, and the front end polls until the job is done.
 
-A job runs in a daemon thread and touches no widget, so that one whose panel is closed harms nothing. Its answer is
-kept until it is fetched, or as long as its Inspection lives; the looks keep their own results.
+A job runs in a daemon thread and touches no widget, so closing its panel does no harm. Its answer is kept until it is
+fetched or its Program is gone; analyses keep their own results.
 """
 
 from __future__ import annotations
@@ -15,20 +15,21 @@ from collections.abc import Callable
 from typing import Any
 
 from jaxstage_ext.panel import params as given
-from jaxstage_ext.panel.params import Answer, BadRequest, Params, Programs
+from jaxstage_ext.panel.params import Answer, BadRequest, ErrorKind, Params, Programs
 
 GRACE = 0.05
-"""Seconds that the first request waits: what was looked at before is answered at once."""
+"""Seconds that a request waits for its job: what is already known is answered at once."""
 MOST = 4
-"""Looks of one Inspection that may run at the same time."""
+"""Jobs of one Program that may run at the same time."""
+STOPPED = "stopped"
 
 
 class Stopped(Exception):
-    """The user has stopped this look."""
+    """The user stopped this job."""
 
 
 class Progress:
-    """What a running look tells of itself, and how it hears that it is to stop."""
+    """How a running job reports its progress and learns that it should stop."""
 
     def __init__(self) -> None:
         self.text: str | None = None
@@ -37,21 +38,21 @@ class Progress:
         self._lock = threading.Lock()
 
     def __call__(self, text: str | None) -> None:
-        """Show this text beside the time that has passed. Raises Stopped once the look is to stop."""
+        """Show this text beside the elapsed time. Raises Stopped once the job should stop."""
         self.text = text
         self.check()
 
     def heard(self, seconds: float, text: str | None = None) -> None:
-        """As `progress=` of `worker.ask`: its raising Stopped ends the request and the worker with it."""
+        """A `report.progress.Progress`; raising Stopped, it ends the worker's request and the worker."""
         self(text)
 
     def check(self) -> None:
-        """Raise Stopped once the look is to stop."""
+        """Raise Stopped once the job should stop."""
         if self._stopped:
             raise Stopped
 
     def on_stop(self, stop: Callable[[], object]) -> None:
-        """Have `stop` called, on another thread, when the look is to stop; at once if that was before."""
+        """Call `stop`, on another thread, when the job should stop; at once if it should already."""
         with self._lock:
             if not self._stopped:
                 self._stops.append(stop)
@@ -59,7 +60,7 @@ class Progress:
         stop()
 
     def stop(self) -> None:
-        """Ask the look to stop."""
+        """Ask the job to stop."""
         with self._lock:
             self._stopped, stops = True, self._stops
             self._stops = []
@@ -72,20 +73,23 @@ Look = Callable[[Programs, Params, Progress], Answer]
 
 
 class Job:
-    """One look on its way."""
+    """One slow request under way."""
 
     def __init__(self) -> None:
         self.progress = Progress()
         self.started = time.monotonic()
         self.done = threading.Event()
         self.answer: Answer | None = None
-        self.failure = ""
+        self.failure: BadRequest | None = None
 
     def run(self, look: Look, programs: Programs, params: Params) -> None:
         try:
             self.answer = look(programs, params, self.progress)
-        except BaseException as error:  # kept as text: its traceback would keep the Inspection alive
-            self.failure = "stopped" if isinstance(error, Stopped) else given.one_line(error)
+        except Stopped:
+            self.failure = BadRequest(STOPPED, ErrorKind.STOPPED)
+        except BaseException as error:  # without its traceback, which would keep the Program alive
+            failure = given.failure(error)
+            self.failure = BadRequest(str(failure), failure.kind, failure.has_log)
         finally:
             self.done.set()
 
@@ -98,7 +102,7 @@ _lock = threading.Lock()
 
 
 class Slow:
-    """A wire method over a look: its answer, or that it is pending."""
+    """A wire method that runs a slow one as a job: its answer, or that it is pending."""
 
     def __init__(self, look: Look) -> None:
         self._look = look
@@ -113,22 +117,23 @@ class Slow:
         with _lock:
             if running.get(key) is job:
                 del running[key]
-        if job.answer is None:
-            raise BadRequest(job.failure)
+        if job.failure is not None:
+            raise job.failure
+        assert job.answer is not None
         return job.answer
 
     def _start(self, running: dict[tuple[Look, str], Job], key: tuple[Look, str], *asked: Any) -> Job:
         if sum(not job.done.is_set() for job in running.values()) >= MOST:
-            raise BadRequest(f"{MOST} looks at this call are under way; wait for one of them, or stop it")
+            raise BadRequest(f"Waiting for {MOST} running analyses…", ErrorKind.BUSY)
         job = running[key] = Job()
         programs, params = asked
         threading.Thread(
-            target=job.run, args=(self._look, tuple(programs), dict(params)), name="jaxstage look", daemon=True
+            target=job.run, args=(self._look, tuple(programs), dict(params)), name="jaxstage job", daemon=True
         ).start()
         return job
 
     def stop(self, programs: Programs, params: Params) -> bool:
-        """Stop the look that a request of these parameters has begun; whether there was one."""
+        """Stop the job that a request with these parameters began; whether there was one."""
         program, key = self._place(programs, params)
         with _lock:
             job = _jobs.get(program, {}).pop(key, None)
@@ -141,17 +146,17 @@ class Slow:
 
 
 def slow(look: Look) -> Slow:
-    """The wire method of a look `(programs, params, progress) -> Answer` that may take long.
+    """The wire method of a slow function `(programs, params, progress) -> Answer`.
 
-    The first request begins it in a thread. It and the next ones are answered with
-    `{"pending": {"elapsed": seconds, "progress": str | None}}`, and once it is done with its answer, once, or with
-    its error in one line; the request after that begins anew. One job runs for each (Inspection, look, parameters).
+    The first request starts it in a thread. Requests are answered with
+    `{"pending": {"elapsed": seconds, "progress": str | None}}` until it is done, then once with its answer or error;
+    the next request starts it again. There is one job per (Program, function, parameters).
     """
     return Slow(look)
 
 
 def stop_all(programs: Programs) -> None:
-    """Stop what runs for these Programs, whose panel is closed."""
+    """Stop the jobs of these Programs, whose panel is closed."""
     with _lock:
         jobs = [job for program in programs for job in _jobs.pop(program, {}).values()]
     for job in jobs:

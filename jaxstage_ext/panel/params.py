@@ -1,8 +1,9 @@
-"""What every answer to the front end is made of: its parameters checked, its errors in one line."""
+"""Requests of the front end: their parameters, checked, and their errors."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from enum import StrEnum
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from jaxstage_ext.report.unavailable import Unavailable
@@ -14,17 +15,43 @@ Params = Mapping[str, Any]
 Answer = tuple[dict[str, Any], list[bytes]]
 Programs: TypeAlias = "Sequence[Program]"
 Method: TypeAlias = Callable[[Programs, Params], Answer]
+MOST_TEXT = 500
+"""Characters of an error that are sent."""
+
+
+class ErrorKind(StrEnum):
+    """Why a request has no result.
+
+    STOPPED: the user stopped it.    BUSY: too many others are running; ask again later.
+    ABSENT: it does not exist for this call, however often one asks.    FAILED: anything else.
+    """
+
+    STOPPED = "stopped"
+    BUSY = "busy"
+    ABSENT = "absent"
+    FAILED = "failed"
 
 
 class BadRequest(ValueError):
-    """A request that cannot be answered; its text is one line."""
+    """A request that has no result; its text is one line.
+
+    Attributes:
+      has_log: whether a worker process failed, so that its log may explain the error.
+    """
+
+    def __init__(self, message: str, kind: ErrorKind = ErrorKind.FAILED, has_log: bool = False) -> None:
+        super().__init__(message)
+        self.kind, self.has_log = kind, has_log
 
 
-def one_line(error: BaseException) -> str:
-    """An error as the panel shows it; a worker's log is shown on demand."""
-    said = str(error).partition(". The last lines of its log:")[0] if getattr(error, "log", "") else str(error)
-    text = " ".join(said.split()) or "no message"
-    return (text if isinstance(error, BadRequest | Unavailable) else f"{type(error).__name__}: {text}")[:500]
+def failure(error: BaseException) -> BadRequest:
+    """Any error as the panel shows it: in one line; of a worker's death (worker.errors.WorkerDied), without its log."""
+    if isinstance(error, BadRequest):
+        return error
+    text = " ".join(str(getattr(error, "summary", error)).split()) or "no message"
+    if isinstance(error, Unavailable):
+        return BadRequest(text[:MOST_TEXT], ErrorKind.ABSENT)
+    return BadRequest(f"{type(error).__name__}: {text}"[:MOST_TEXT], has_log=hasattr(error, "log"))
 
 
 def quoted(value: object) -> str:

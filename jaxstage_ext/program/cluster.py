@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 from jaxstage_ext.analysis.collectives.interconnect import Links
 from jaxstage_ext.analysis.sharding import from_plain, from_text
+from jaxstage_ext.analysis.sharding.device_places import Place
 from jaxstage_ext.analysis.sharding.mesh import Mesh
-from jaxstage_ext.analysis.sharding.value_tables import Place
 from jaxstage_ext.core.layout import value_shardings
 from jaxstage_ext.core.targets.devices import CATALOGUE
 from jaxstage_ext.program.program import Program
@@ -43,12 +43,12 @@ def links(program: Program, places: Sequence[Place]) -> Links:
     hosts = [place.process for place in places]
     device = CATALOGUE.get(target.kind)
     if device is None:
-        return Links(hosts=hosts, source="the target's links are not in the catalogue of devices")
+        return Links(hosts=hosts, source="no link speed on file for this target")
     if device.interconnect is None:
-        return Links(hosts=hosts, source=f"the catalogue has no interconnect bandwidth of {device.title}")
+        return Links(hosts=hosts, source=f"no link speed on file for {device.title}")
     each = (target.devices or 1) // (target.chips or 1) or 1
     coords = [place.coords for place in places if place.coords is not None]
     axes = target.topology.count("x") + 1 if target.platform == "tpu" and len(coords) == len(places) else 0
     torus = tuple(at[:axes] for at in coords) if axes else ()
-    source = f"{device.title}, {device.interconnect / 2e9:.4g} GB/s a chip in one direction, by its maker"
+    source = f"{device.title}, {device.interconnect / 2e9:.4g} GB/s per chip in one direction, published by its maker"
     return Links(device.interconnect / 2 / each, torus, hosts, source)

@@ -45,11 +45,11 @@ def _capacity(compiled: Any) -> list[FigureSummary]:
 
 
 def _known(label: str, text: str, note: str | None = None) -> FigureSummary:
-    return {"label": label, "text": text, "reason": None, "note": note}
+    return {"label": label, "text": text, "known": True, "reason": None, "note": note}
 
 
 def _figure(label: str, figure: xla_analyses.Figure, unit: str, note: str | None = None) -> FigureSummary:
     value, reason = figure
     if value is None:
-        return {"label": label, "text": "unknown", "reason": reason, "note": None}
+        return {"label": label, "text": "unknown", "known": False, "reason": reason, "note": None}
     return _known(label, scaled(value, unit), note)

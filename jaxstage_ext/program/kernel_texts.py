@@ -8,8 +8,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
 from jaxstage_ext.core import constants
-from jaxstage_ext.core.recompile import machine_code
-from jaxstage_ext.core.recompile import program as recompiled
+from jaxstage_ext.core.recompile import machine_code, preparation
 from jaxstage_ext.ir import assembly, llvm, ptx, stablehlo
 from jaxstage_ext.ir.hlo import executed
 from jaxstage_ext.ir.hlo.executed import Instruction
@@ -33,7 +32,7 @@ class KernelTexts:
     """Where the texts and figures of a program's kernels come from; each is kept once it was asked for."""
 
     def __init__(self, program: Program) -> None:
-        self._prepared = recompiled.prepared(program.staged)
+        self._prepared = preparation.prepared(program.staged)
         self._target, self._limits = self._prepared.target, program.limits
         self._platform = self._target.platform
         self._hlo, self._table = program.documents["hlo"], program.frame_table

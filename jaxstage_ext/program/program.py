@@ -12,8 +12,8 @@ from jaxstage_ext.core.call import Call
 from jaxstage_ext.core.stage_error import explain
 from jaxstage_ext.core.staged import COMPILE, LOWER, TRACE
 from jaxstage_ext.core.targets.cross_compile import Executable
-from jaxstage_ext.core.targets.requests import Limits
 from jaxstage_ext.core.targets.target import Target
+from jaxstage_ext.core.targets.worker_requests import Limits
 from jaxstage_ext.ir import cached_documents, python
 from jaxstage_ext.ir.hlo import document as hlo_document
 from jaxstage_ext.ir.hlo import module as hlo

@@ -9,9 +9,11 @@ from typing import TYPE_CHECKING, Any
 import jax
 
 from jaxstage_ext.analysis.sharding import from_plain, refusals
-from jaxstage_ext.analysis.sharding.propagation import YOU
+from jaxstage_ext.analysis.sharding.device_places import Place
+from jaxstage_ext.analysis.sharding.propagation import Chooser
+from jaxstage_ext.analysis.sharding.sharded_values import ARGUMENT, RESULT, Value
 from jaxstage_ext.analysis.sharding.sharding_map import ShardingMap
-from jaxstage_ext.analysis.sharding.value_tables import ARGUMENT, RESULT, Place, Shardings, Value
+from jaxstage_ext.analysis.sharding.value_tables import Shardings
 from jaxstage_ext.core.layout import meshes, specs, value_shardings
 from jaxstage_ext.program.call_signature import short_dtype
 from jaxstage_ext.program.program import Program
@@ -67,12 +69,12 @@ def _value(name: str, leaf: Any) -> Value | None:
         return None
     ids = {device.id: device.id for device in jax.devices()}
     laid = from_plain.read(value_shardings.plain(sharding, leaf.shape, ids), leaf.shape)
-    return Value(name, ARGUMENT, ShardingMap(tuple(leaf.shape), laid, *_type(leaf)), YOU)
+    return Value(name, ARGUMENT, ShardingMap(tuple(leaf.shape), laid, *_type(leaf)), Chooser.YOU)
 
 
 def _refused(name: str, leaf: Any, wrong: refusals.Indivisible) -> Value:
     kind = ARGUMENT if leaf is not None else RESULT
-    return Value(name, kind, ShardingMap(wrong.shape, wrong.sharding, *_type(leaf)), YOU)
+    return Value(name, kind, ShardingMap(wrong.shape, wrong.sharding, *_type(leaf)), Chooser.YOU)
 
 
 def _type(leaf: Any) -> tuple[str, int | None]:

@@ -7,11 +7,13 @@ from dataclasses import replace
 from functools import partial
 
 from jaxstage_ext.analysis.sharding import from_plain, propagation
+from jaxstage_ext.analysis.sharding.device_places import Place
 from jaxstage_ext.analysis.sharding.mesh import Mesh
-from jaxstage_ext.analysis.sharding.propagation import COMPILER, YOU
+from jaxstage_ext.analysis.sharding.propagation import Chooser
+from jaxstage_ext.analysis.sharding.sharded_values import ARGUMENT, RESULT, Value, intermediates
 from jaxstage_ext.analysis.sharding.sharding_map import ShardingMap
 from jaxstage_ext.analysis.sharding.slices import Sharding, on_one_device, unknown
-from jaxstage_ext.analysis.sharding.value_tables import ARGUMENT, RESULT, Place, Shardings, Value, intermediates
+from jaxstage_ext.analysis.sharding.value_tables import Shardings
 from jaxstage_ext.core.layout import value_shardings
 from jaxstage_ext.program import cluster, refused_shardings
 from jaxstage_ext.program.call_signature import short_dtype
@@ -74,20 +76,21 @@ def _value(
     meshes: Sequence[Mesh],
     places: Sequence[Place],
 ) -> Value:
-    chosen, settled = YOU, compiled[one.is_result].get(-1 if one.number is None else one.number)
+    chosen: Chooser | None = Chooser.YOU
+    settled = compiled[one.is_result].get(-1 if one.number is None else one.number)
     if one.sharding is not None:
         sharding = from_plain.read(one.sharding, one.shape)
     elif one.number is None:
-        sharding, chosen = unknown("", "the program does not use it, so it is not sent to any device"), ""
+        sharding, chosen = unknown("", "the program does not use it, so it is not sent to any device"), None
     elif len(places) == 1:
-        sharding, chosen = on_one_device(0, len(one.shape)), ""
+        sharding, chosen = on_one_device(0, len(one.shape)), None
     elif settled is not None:
-        sharding, chosen = settled, COMPILER
+        sharding, chosen = settled, Chooser.COMPILER
     else:
-        sharding, chosen = unknown("", "it is left to the compiler, and nothing was compiled"), ""
+        sharding, chosen = unknown("", "it is left to the compiler, and nothing was compiled"), None
     sharding = with_device_id(propagation.named(sharding, meshes), places)
     kind = RESULT if one.is_result else ARGUMENT
-    return Value(one.name, kind, ShardingMap(one.shape, sharding, short_dtype(one.dtype), one.bits), chosen or None)
+    return Value(one.name, kind, ShardingMap(one.shape, sharding, short_dtype(one.dtype), one.bits), chosen)
 
 
 def with_device_id(sharding: Sharding, places: Sequence[Place]) -> Sharding:

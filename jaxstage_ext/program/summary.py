@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from jaxstage_ext.analysis.sharding import mesh_drawing
-from jaxstage_ext.core import jax_private, stages
+from jaxstage_ext.core import jax_private, stage_list, stages
 from jaxstage_ext.core.options import flag_values, option_table
 from jaxstage_ext.program import comparison, stage_wording, tabs, target_title
 from jaxstage_ext.program.call_signature import signature
@@ -40,6 +40,7 @@ def summary(program: Program) -> Summary:
         "notes": [] if running else notes(program),
         "meshes": [] if running else _refused(program),
         "views": tabs.tabs(program),
+        "open": tabs.first(program),
         "worker": not program.target.is_local,
         "compare": _compare(program),
     }
@@ -138,4 +139,5 @@ def _error(program: Program) -> ErrorSummary | None:
         "label": (span.cell or span.file) if span else None,
         "line": span.line if span else None,
         "interrupted": error.interrupted,
+        "log": not program.target.is_local and stage_list.makes_executable(error.stage),
     }

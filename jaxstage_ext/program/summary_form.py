@@ -24,6 +24,7 @@ class FigureSummary(TypedDict):
 
     label: str
     text: str
+    known: bool
     reason: str | None
     note: str | None
 
@@ -46,7 +47,9 @@ class DocumentSummary(TypedDict):
 
 
 class ErrorSummary(TypedDict):
-    """The failure of a stage, and where in the source; `told` is what it means, where that is known."""
+    """The failure of a stage, and where in the source; `told` is what it means, where that is
+    known; `log` is whether the log of a worker process may explain it.
+    """
 
     stage: str
     type: str
@@ -56,14 +59,16 @@ class ErrorSummary(TypedDict):
     label: str | None
     line: int | None
     interrupted: bool
+    log: bool
 
 
 class Summary(TypedDict):
     """What heads every view.
 
     `facts` are XLA's own figures; `meshes` draw the shardings that JAX refused; `views` are the tabs that have
-    something to show; `worker` is whether a worker process compiles for the target. `compare` is the table of all
-    targets, with the number of this one's `row`; the targets after the first have the number alone.
+    something to show, `open` the one that opens first, "" for the code; `worker` is whether a worker process compiles
+    for the target. `compare` is the table of all targets, with the number of this one's `row`; the targets after the
+    first have the number alone.
     """
 
     version: int
@@ -79,5 +84,6 @@ class Summary(TypedDict):
     notes: list[str]
     meshes: list[Sheet]
     views: list[str]
+    open: str
     worker: bool
     compare: Mapping[str, Any] | None

@@ -1,4 +1,4 @@
-"""Which views the panel has for a program."""
+"""The tabs that the panel has for a call, and the one that opens first."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from jaxstage_ext.program.shardings import shardings
 
 
 def tabs(program: Program) -> list[str]:
-    """The views of the panel that have something to show for this call, in the order of their tabs."""
+    """The tabs that have something to show for this call, in order."""
     compiled = program.executable is not None
     shown = {
         "code": True,
@@ -30,8 +30,17 @@ def tabs(program: Program) -> list[str]:
     return [name for name, has in shown.items() if has]
 
 
+def first(program: Program) -> str:
+    """The tab that opens first: what took the memory, the refused shardings, the comparison, or "" for the code."""
+    if out_of_memory(program):
+        return "memory"
+    if is_refused(program):
+        return "shardings"
+    return "compare" if len(program.targets) > 1 else ""
+
+
 def out_of_memory(program: Program) -> bool:
-    """Whether the compile, or a run, ended because the device has not enough memory for the program."""
+    """Whether the compile, or a run, failed because the device has too little memory for the program."""
     error = program.error
     if error is None or exhausted.MARK not in error.message:
         return False
@@ -45,17 +54,17 @@ def is_refused(program: Program) -> bool:
 
 
 def refused(program: Program) -> Shardings | None:
-    """How the values were to lie that JAX refused; None where that is not what failed, or cannot be told."""
+    """The shardings that JAX refused; None where something else failed, or where they are unknown."""
     if not is_refused(program):
         return None
     try:
         return shardings(program)
-    except (RuntimeError, ValueError):  # such as that there is no device: the error itself is shown all the same
+    except (RuntimeError, ValueError):  # for example without a device; the error itself is shown anyway
         return None
 
 
 def _is_laid_out(program: Program) -> bool:
-    """Whether the call runs on several devices or names a mesh, or was to and JAX refused the shardings."""
+    """Whether the call runs on several devices or names a mesh, or would, had JAX not refused the shardings."""
     if (lowered := program.jax_lowered) is not None:
         return program.call.layout is not None or jax_private.placed(lowered, program.call.fn).count > 1
     return is_refused(program)

@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from jaxstage_ext.report.format_version import SCHEMA_VERSION
-from jaxstage_ext.report.units import scaled as scaled
+from jaxstage_ext.report.units import scaled
 
 MOST_ROWS = 30
 """Rows that the text form shows."""

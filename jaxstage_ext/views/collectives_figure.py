@@ -5,20 +5,22 @@ from __future__ import annotations
 from html import escape
 from typing import TYPE_CHECKING, Any
 
-from jaxstage_ext.analysis.collectives.collective_table import EXPOSED, HIDDEN
+from jaxstage_ext.analysis.collectives import collective_wording as wording
+from jaxstage_ext.analysis.collectives.causes import Cause
+from jaxstage_ext.analysis.collectives.collective_rows import Overlap, Row
 from jaxstage_ext.report.units import scaled
 from jaxstage_ext.views.words import clean, cut
 
 if TYPE_CHECKING:
-    from jaxstage_ext.analysis.collectives.collective_table import Collectives, Row
+    from jaxstage_ext.analysis.collectives.collective_table import Collectives
 
 MOST_BARS = 40
-COLOURS = {EXPOSED: "#d9822b", HIDDEN: "#2f74d0", None: "#8a919c"}
+COLOURS = {Overlap.EXPOSED: "#d9822b", Overlap.HIDDEN: "#2f74d0", None: "#8a919c"}
 _WIDEST = 160
 
 
 def figure(found: Collectives) -> Any:
-    """A `plotly.graph_objects.Figure`: the least time of each, or the bytes that a device sends where one is unknown.
+    """A `plotly.graph_objects.Figure`: lower bounds of the times, or the bytes sent per device where one is unknown.
 
     Raises ImportError, with the pip line, where plotly is missing.
     """
@@ -53,11 +55,16 @@ def _told(found: Collectives, row: Row) -> str:
     parts = [
         f"<b>{_safe(found.name(row.found.row))}</b>",
         _safe(found.line(row)) or "source unknown",
-        f"least time {_safe(time)}; a device sends {sent}",
+        f"at least {_safe(time)}; {sent} sent per device",
         f"groups {_safe(str(row.groups))}",
-        *(_safe(f"{c.text}: {c.before} to {c.after}" if c.before else c.text) for c in row.causes[:3] if c.text),
+        *(_safe(_cause(cause)) for cause in row.causes[:3] if cause.is_known),
     ]
     return "<br>".join(parts)
+
+
+def _cause(cause: Cause) -> str:
+    text = wording.cause(cause)
+    return f"{text}: {wording.before(cause)} to {wording.after(cause)}" if cause.before else text
 
 
 def _safe(text: str) -> str:
@@ -71,7 +78,7 @@ def _layout(found: Collectives, shown: Any, timed: bool) -> dict[str, Any]:
     return {
         "title": {"text": f"Collectives<br><sup>{escape(clean(found.headline))}{more}</sup>"},
         "xaxis": {
-            "title": {"text": "least time, all runs" if timed else "bytes that a device sends, all runs"},
+            "title": {"text": "lower bound of the time, all runs" if timed else "bytes sent per device, all runs"},
             "tickformat": ".3s",
             "ticksuffix": "s" if timed else "B",
             "rangemode": "tozero",

@@ -8,12 +8,12 @@ class WorkerDied(RuntimeError):
 
     Attributes:
       cause: "signal", "exit", "stopped", "time limit", "memory limit", "disk limit", "junk" or "start".
-      log: the last lines that the worker printed.
+      summary: the message without the log.    log: the last lines that the worker printed.
     """
 
     def __init__(self, message: str, cause: str, log: str = "") -> None:
         super().__init__(f"{message}. The last lines of its log:\n{log}" if log else message)
-        self.cause, self.log = cause, log
+        self.summary, self.cause, self.log = message, cause, log
 
 
 class RequestFailed(RuntimeError):

@@ -1,11 +1,11 @@
 """A notebook cell: the views of cost and memory of `ins`, with 50,000 instructions and 50,000 buffers made by hand."""
 
 import numpy as np
-from made_costs import Instruction, cost
 
 from jaxstage_ext.panel.pack import pack
 from jaxstage_ext.panel.requests import dispatch
 from jaxstage_ext.program import module_work
+from tests.helpers.made_costs import Instruction, cost
 
 N, LENGTH, LANES = 50_000, 60_000, 400
 dice = np.random.default_rng(0)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import statistics
-import sys
 import time
 from collections.abc import Callable
 from functools import partial
@@ -30,10 +29,8 @@ from jaxstage_ext.program.dtypes import dtypes
 from jaxstage_ext.program.instruction_places import instruction_places, places_in
 from jaxstage_ext.program.propagated_module import propagation_dump
 from jaxstage_ext.program.shardings import shardings
-
-sys.path.insert(0, str(Path(__file__).parent))
-from model import step
-from table import row, seconds
+from tests.benchmarks.model import step
+from tests.benchmarks.table import row, seconds
 
 pytestmark = pytest.mark.benchmark
 LAYERS = 36

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import statistics
-import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -16,10 +15,8 @@ from jaxstage_ext import inspect
 from jaxstage_ext.core import constants
 from jaxstage_ext.store import cache
 from jaxstage_ext.worker import pool
-
-sys.path.insert(0, str(Path(__file__).parent))
-from model import step
-from table import row
+from tests.benchmarks.model import step
+from tests.benchmarks.table import row
 
 pytestmark = pytest.mark.benchmark
 LAYERS = 4
@@ -72,7 +69,7 @@ def _row(what: str, now: float, then: float, reached: bool, goal: str) -> None:
 @pytest.mark.parametrize("layers", [4, 16])
 def test_what_the_worker_adds(layers: int) -> None:
     """The whole compile stage against the seconds that XLA itself took in the worker."""
-    from jaxstage_ext.core.targets import cross_compile, requests
+    from jaxstage_ext.core.targets import cross_compile, worker_requests
     from jaxstage_ext.core.targets.target import parse
 
     target, added, took = parse("cpu:1"), [], []
@@ -82,7 +79,9 @@ def test_what_the_worker_adds(layers: int) -> None:
         traced = jax.jit(function).trace(*arguments)
         lowered = cross_compile.lower(traced, target)
         started = time.perf_counter()
-        made = cross_compile.compile(lowered, function, target, requests.USUAL, constants.spelled_out(traced), {})
+        made = cross_compile.compile(
+            lowered, function, target, worker_requests.USUAL, constants.spelled_out(traced), {}
+        )
         took.append(made.seconds)
         added.append(time.perf_counter() - started - made.seconds)
     cache.enable(True)

@@ -74,7 +74,7 @@ def test_warnings_stand_at_their_lines_and_are_gone_to(panel: PanelOnPage) -> No
     assert panel.row("python", "h = jnp.tanh(x @ w)").locator(".jxs-warning").inner_text() == "⚠"
     found.click()
     said = panel.root.locator(".jxs-beside-warning")
-    assert "all-gather" in said.inner_text() and "To do without" in said.inner_text()
+    assert "all-gather" in said.inner_text() and "To avoid it" in said.inner_text()
     first = panel.root.locator(".jxs-selected").first.get_attribute("data-row")
     panel.pane("python").locator(".jxs-code").press("w")
     panel.root.locator(f'.jxs-selected:not([data-row="{first}"])').first.wait_for()
@@ -88,7 +88,7 @@ def test_what_stands_beside_the_lines_is_chosen(panel: PanelOnPage) -> None:
     assert beside(panel, "python", "def model(x, w)") == "■ 2 arguments"
     lane = panel.row("python", "with_sharding_constraint").locator(".jxs-lane")
     assert (lane.get_attribute("title") or "").startswith(
-        "P(None, 'data'): your choice\nsharding_constraint bf16[64,32]"
+        "P(None, 'data'): chosen by you\nsharding_constraint bf16[64,32]"
     )
     choose(panel, "dtypes")
     assert beside(panel, "python", "low = h.astype") == "▼ f32→bf16 −4.1 kB"

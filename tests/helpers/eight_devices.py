@@ -25,5 +25,5 @@ def mesh(kind):
 def shape(*sizes, sharding=None):
     return jax.ShapeDtypeStruct(sizes, jnp.float32, sharding=sharding)
 def told(values):
-    return [(v.made_by or v.name, v.map.sharding.spec, v.chosen_by) for v in values if v.map.shape]
+    return [(v.made_by or v.name, v.map.sharding.spec, v.chosen_by and str(v.chosen_by)) for v in values if v.map.shape]
 """

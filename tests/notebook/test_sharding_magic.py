@@ -28,7 +28,7 @@ def shell() -> Iterator[Shell]:
 def test_an_array(shell: Shell) -> None:
     assert shell.run("%sharding x").text.strip().split("\n") == [
         "x: f32[16,32] P('data', None) on mesh data=2, model=2",
-        "Each device holds f32[8,32], 1.02 kB; the same on 2 devices.",
+        "f32[8,32] per device, 1.02 kB; each shard on 2 devices.",
         "slice         devices",
         "[0:8, 0:32]   0 1",
         "[8:16, 0:32]  2 3",
@@ -39,7 +39,7 @@ def test_a_notebook_has_it_drawn(shell: Shell) -> None:
     drawn = sharding_magic.shown("x", shell.ip.user_ns)._repr_html_()
     assert drawn is not None
     assert "device 3: [8:16, 0:32]" in drawn
-    assert "<p>Each device holds f32[8,32], 1.02 kB; the same on 2 devices.</p>" in drawn
+    assert "<p>f32[8,32] per device, 1.02 kB; each shard on 2 devices.</p>" in drawn
     assert sharding_magic.shown("tree", shell.ip.user_ns)._repr_html_() is None
     refused = sharding_magic.shown("x.sharding, (7, 4)", shell.ip.user_ns)._repr_html_()
     assert refused is not None
@@ -54,7 +54,7 @@ def test_a_pytree_is_a_table(shell: Shell) -> None:
 
 def test_a_sharding_with_a_shape_that_does_not_divide(shell: Shell) -> None:
     text = shell.run("%sharding x.sharding, (7, 4)").text
-    assert "uneven: 12% of that is padding" in text
+    assert "uneven, 12% padding" in text
     assert "JAX refuses it" in text
     assert "should evenly divide the shape" in text
 

@@ -41,7 +41,7 @@ def until(said):
 
 
 def nothing_runs():
-    return not any(thread.name == "jaxstage look" for thread in threading.enumerate())
+    return not any(thread.name == "jaxstage job" for thread in threading.enumerate())
 
 
 class Held:
@@ -117,7 +117,9 @@ def test_an_error_is_one_line_and_the_next_request_begins_anew(method, monkeypat
 
     method(look)
     reply, _ = dispatch.reply([made], {"id": 1, "method": "look", "params": {"call": 0}})
-    assert reply["error"] == "RuntimeError: XLA said no"
+    assert reply == {
+        "kind": "reply", "id": 1, "error": "RuntimeError: XLA said no", "error_kind": "failed", "error_log": False,
+    }  # fmt: skip
     assert finish(made) == ({"fine": True}, [])
 
 
@@ -129,6 +131,7 @@ def test_what_a_worker_did_not_survive_is_said_without_its_log(method):
     with pytest.raises(BadRequest) as refused:
         finish(fakes.program())
     assert str(refused.value) == "WorkerDied: the compile worker for cpu was ended by SIGSEGV"
+    assert refused.value.kind == "failed" and refused.value.has_log
 
 
 def test_even_an_exit_ends_as_an_error_not_as_a_look_for_ever(method):
@@ -174,7 +177,7 @@ def test_a_stop_is_heard_in_whatever_the_look_reports():
 @pytest.mark.parametrize(
     ("params", "said"),
     [
-        ({"of": "page"}, "'page' is no look that can be stopped"),
+        ({"of": "page"}, "'page' is not a request that can be stopped"),
         ({"of": 3}, "of must be text, not 3"),
         ({}, "of must be text, not None"),
         ({"of": "look", "call": 7}, "call must be an integer from 0 to 0, not 7"),
@@ -192,8 +195,9 @@ def test_looks_without_end_are_refused(method):
     method(look)
     for number in range(jobs.MOST):
         assert "pending" in ask(made, number=number)[0]
-    with pytest.raises(BadRequest, match="4 looks at this call are under way; wait for one of them, or stop it"):
+    with pytest.raises(BadRequest, match="Waiting for 4 running analyses…") as refused:
         ask(made, number=99)
+    assert refused.value.kind == "busy"
     look.go.set()
     assert finish(made, number=0)[0]["result"] == "done"
     assert until(lambda: finish(made, number=99)[0]["result"]) == "done"

@@ -92,7 +92,8 @@ def test_arguments_and_results_stand_where_they_are_named() -> None:
     assert result.kind == "compiler"
     [told] = at(of_model(), lane("sharding"), "jaxpr", "{ lambda ;")
     assert (
-        "w1 f32[32,48]: P(None, 'model'), your choice; f32[32,24] a device, 3.07 kB, the same on 4 devices" in told.text
+        "w1 f32[32,48]: P(None, 'model'), chosen by you; f32[32,24] per device, 3.07 kB, each shard on 4 devices"
+        in told.text
     )
 
 
@@ -116,7 +117,7 @@ def test_every_marked_hlo_line_has_the_shape_of_one_devices_part() -> None:
     assert len(marked) > 5
     for row, mark in marked.items():
         dims = document.lines[row].split(" = ")[1].split("{")[0].partition("[")[2].rstrip("]")
-        assert f"[{dims}] a device" in mark.text, document.lines[row]
+        assert f"[{dims}] per device" in mark.text, document.lines[row]
 
 
 def test_a_partial_sum_has_no_sharding_yet() -> None:
@@ -130,16 +131,16 @@ def test_a_partial_sum_has_no_sharding_yet() -> None:
     )
     document, marks = inspection.documents["hlo"], margin.LANES["sharding"](inspection.program, nothing).marks["hlo"]
     [total] = [row for row, line in enumerate(document.lines) if " all-reduce(" in line]
-    assert "[16,48] a device" in marks[total].text
+    assert "[16,48] per device" in marks[total].text
     assert not [row for row in marks if row < total and document.scope[row] == document.scope[total]]
 
 
 def test_a_hover_gives_spec_mesh_shard_and_bytes() -> None:
     [mark] = at(of_model(), lane("sharding"), "jaxpr", "bf16[64,48] = sharding_constraint")
     head, value, share, *_ = mark.text.split("\n")
-    assert head == "P(None, 'data'): your choice"
+    assert head == "P(None, 'data'): chosen by you"
     assert value == "sharding_constraint bf16[64,48] on mesh data=4, model=2"
-    assert share == "bf16[64,12] a device, 1.54 kB, the same on 2 devices"
+    assert share == "bf16[64,12] per device, 1.54 kB, each shard on 2 devices"
 
 
 def layers(x, ws):
@@ -178,7 +179,7 @@ def test_the_compilers_choice_is_what_jax_says_of_it() -> None:
 
     inspection = inspect(plain, x, w)
     [mark] = at(inspection, margin.LANES["sharding"](inspection.program, nothing), "python", "h = jnp.sin(x @ w)")
-    assert f"f32[{','.join(map(str, told[0].shard_shape((8, 6))))}] a device" in mark.text
+    assert f"f32[{','.join(map(str, told[0].shard_shape((8, 6))))}] per device" in mark.text
     assert (mark.label, told[0].spec) == ("a,b", P("a", "b"))
 
 
@@ -220,8 +221,8 @@ def test_reshardings_of_one_line_are_one_warning_with_all_their_bytes() -> None:
     gathers = [row for row in inspection.collectives.rows if row.found.kind == "all-gather"]
     found, warned, [places] = margin.warnings(inspection.program, nothing)
     assert len(gathers) == 3 and len(warned) == 1
-    assert "ws[…] for dot_general" in warned[0].text
-    assert "10.8 kB sent by each device in all" in warned[0].text  # 3 x 7 parts of 32 x 32 x 4 / 8 bytes
+    assert "Resharding: `ws[…]` is sharded" in warned[0].text
+    assert "10.8 kB sent by each device in total" in warned[0].text  # 3 x 7 parts of 32 x 32 x 4 / 8 bytes
     assert len(found.marks["hlo"]) == 3 and len(places) == 4
 
 
@@ -284,9 +285,9 @@ def test_a_resharding_that_the_program_asks_for_is_said_to_be() -> None:
     inspection = inspect(relaid, shape(64, 32), target="cpu:8", mesh="data=8", in_specs=P("data", None))
     found, [asked], [[source, optimised]] = margin.warnings(inspection.program, nothing)
     assert asked.kind == "asked"
-    assert "sharding_constraint: lies as P('data', None), its user as P(None, 'data')." in asked.text
+    assert "is sharded P('data', None), but `sharding_constraint` needs it as P(None, 'data')." in asked.text
     assert "all-to-all over data, 896 B sent by each device" in asked.text  # 7 of 8 parts of 64 x 32 x 4 / 8 bytes
-    assert "The program asks for this layout here." in asked.text
+    assert "The program asks for this sharding here." in asked.text
     assert 'P(None, "data")' in inspection.documents["python"].lines[source[1]]
     assert "all-to-all" in inspection.documents["hlo"].lines[optimised[1]]
     assert found.marks["python"][source[1]].kind == "asked"
@@ -294,9 +295,12 @@ def test_a_resharding_that_the_program_asks_for_is_said_to_be() -> None:
 
 def test_a_resharding_that_nobody_asked_for_says_what_to_do() -> None:
     _, warned, places = margin.warnings(of_model().program, nothing)
-    [gathered] = [one for one in warned if one.text.startswith("Resharding: w2 for dot_general")]
-    assert "lies as P('model', None), its user as P(None, None) with P(None, 'data')." in gathered.text
-    assert gathered.kind == "resharding" and "To do without: give the value" in gathered.text
+    [gathered] = [one for one in warned if one.text.startswith("Resharding: `w2` is sharded")]
+    assert (
+        "sharded P('model', None), but `dot_general` uses it with P(None, 'data') to compute P(None, None)."
+        in gathered.text
+    )
+    assert gathered.kind == "resharding" and "To avoid it: give the value" in gathered.text
     source, _ = places[warned.index(gathered)]
     assert "jnp.einsum" in of_model().documents["python"].lines[source[1]]
 

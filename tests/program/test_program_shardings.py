@@ -72,7 +72,7 @@ def test_an_argument_that_is_not_used_lies_nowhere_and_says_so() -> None:
     assert found["unused"].map.shard_bytes is None
     assert found["unused"].map.sharding.problem == "the program does not use it, so it is not sent to any device"
     [row] = [row for row in found.table.rows() if row["value"] == "unused"]
-    assert (row["sharding"], row["a device"]) == (None, None)
+    assert (row["sharding"], row["per device"]) == (None, None)
 
 
 @pytest.mark.parametrize("target", ["cpu:8", "v5e:2x4", "h100:8"])
@@ -224,14 +224,14 @@ def test_uneven_shards_are_marked() -> None:
     assert uneven.map.is_uneven
     assert uneven.map.shard_shape == (3,)
     assert uneven.map.padding == pytest.approx(1 - 10 / 12)
-    assert "padding" in describe(uneven)
+    assert "padding" in str(uneven)
 
 
 def test_words_say_who_holds_what() -> None:
     found = looked_at("cpu:8")
-    assert describe(found["x"], found.places).split("\n") == [
+    assert describe("x", found["x"].map, found.places).split("\n") == [
         "x: f32[16,32] P('data', None) on mesh data=4, model=2",
-        "Each device holds f32[4,32], 512 B; the same on 2 devices.",
+        "f32[4,32] per device, 512 B; each shard on 2 devices.",
         "slice          devices",
         "[0:4, 0:32]    0 1",
         "[4:8, 0:32]    2 3",
@@ -243,7 +243,7 @@ def test_words_say_who_holds_what() -> None:
 
 def test_json_has_units_and_reasons() -> None:
     found = json.loads(looked_at("cpu:8").to_json())
-    assert found["columns"]["a device"]["unit"] == "B"
+    assert found["columns"]["per device"]["unit"] == "B"
     assert [why for _, column, why in found["reasons"] if column == "sharding"]
 
 

@@ -13,9 +13,9 @@ from jax.sharding import PartitionSpec as P
 
 from jaxstage_ext import Inspection, inspect
 from jaxstage_ext.analysis.sharding.mesh_drawing import MOST_COLUMNS, MOST_ROWS, Sheet, sheet
+from jaxstage_ext.analysis.sharding.sharded_values import ARGUMENT, Value
 from jaxstage_ext.analysis.sharding.sharding_map import ShardingMap
 from jaxstage_ext.analysis.sharding.slices import replicated
-from jaxstage_ext.analysis.sharding.value_tables import ARGUMENT, Value
 from jaxstage_ext.views import mesh_map
 from jaxstage_ext.views.static_html import panel_html
 from jaxstage_ext.views.text import panel_text

@@ -1,4 +1,4 @@
-"""Why there is a collective: the operation that was partitioned, and the two shardings between which it stands."""
+"""Why there is a collective: the operation that was partitioned, and the shardings before and after."""
 
 from __future__ import annotations
 
@@ -7,7 +7,8 @@ import re
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from enum import Enum
+from typing import Any, NamedTuple
 
 from jaxstage_ext.analysis.collectives.collective_ops import Found
 from jaxstage_ext.analysis.sharding.propagation import Propagated
@@ -24,8 +25,25 @@ _EXCHANGING = (
     *_SUMMING, b"concatenate", b"pad", b"slice", b"dynamic-slice", b"dynamic-update-slice", b"sort", b"reverse", b"fft",
     b"select-and-scatter", b"cholesky", b"triangular-solve",
 )  # fmt: skip
-"""Operations whose parts may need each other's data; those of others never do."""
+"""Operations whose parts may need each other's data."""
 _MOST = 3
+
+
+class CauseKind(Enum):
+    """Why there is a collective."""
+
+    UNKNOWN = "unknown"
+    WRITTEN = "the program calls it"
+    RESHARDING = "a value is used with another sharding than it has"
+    PARTIAL_SUMS = "an operation leaves partial sums"
+    PARTITIONING = "the parts of an operation need each other's data"
+
+
+class Use(NamedTuple):
+    """How a value is used: the sharding of the operation, and that of its other operand, "" without one."""
+
+    spec: str
+    beside: str = ""
 
 
 @dataclass(frozen=True)
@@ -33,17 +51,26 @@ class Cause:
     """Why there is a collective.
 
     Attributes:
-      text: in a few words; empty where it is not known, for `why_unknown`.
-      before: the sharding of what goes in.      after: that of the operation for which it is made, with that of its
-        other operand.
-      line: of that operation.
+      values: what is resharded; the operation that leaves partial sums or is partitioned; the primitive that is called.
+      users: operations for which a value is resharded.    is_result: whether it is resharded to leave the program.
+      before: shardings of what goes in.    after: how it is used.    line: of that use.
+      inferred: whether it was found by source line and size alone.
+      why_unknown: why the rest is unknown, "" where it is known.
     """
 
-    text: str = ""
-    before: str = ""
-    after: str = ""
+    kind: CauseKind = CauseKind.UNKNOWN
+    values: tuple[str, ...] = ()
+    users: tuple[str, ...] = ()
+    is_result: bool = False
+    before: tuple[str, ...] = ()
+    after: tuple[Use, ...] = ()
     line: str = ""
+    inferred: bool = False
     why_unknown: str = ""
+
+    @property
+    def is_known(self) -> bool:
+        return self.kind is not CauseKind.UNKNOWN
 
 
 @dataclass(frozen=True)
@@ -120,10 +147,10 @@ class Causes:
     def _of_scope(self, scope: str, line: str, what: Exchanged, times: int) -> list[Cause]:
         """The causes of so many collectives that have a name scope."""
         if written := _WRITTEN.fullmatch(scope.rsplit("/", 1)[-1]):
-            return [Cause(f"written as {written[1]}")]
+            return [Cause(CauseKind.WRITTEN, (written[1],))]
         before = self._before
         if before is None:
-            return [Cause(why_unknown=self._why or "shardings after propagation are not known")]
+            return [Cause(why_unknown=self._why or "the shardings after propagation are unknown")]
         rows = [row for row in before.by_scope.get(scope, []) if row not in before.reshards]
         if not rows:
             return self._of_line(scope, line, what)
@@ -137,7 +164,7 @@ class Causes:
         rows = [row for row in rows if not what.is_sum or before.ops.opcode[row] in _SUMMING]
         if not rows or scope:
             return [Cause(why_unknown=f"no operation before partitioning is named {scope!r}")]
-        return [replace(one, text=f"{one.text} (inferred)") for one in self._of_rows(rows, line, what, 1)]
+        return [replace(cause, inferred=True) for cause in self._of_rows(rows, line, what, 1)]
 
     def _of_rows(self, rows: list[int], named: str, what: Exchanged, times: int) -> list[Cause]:
         before = self._before
@@ -147,7 +174,7 @@ class Causes:
             rows = _preferred(rows, lambda row: self._sums_over(row, what, False))
             rows = _preferred(rows, lambda row: self._elements(row) in what.sizes)
             rows = _preferred(rows, lambda row: self._dims(row) in what.shapes)
-            made = [self._partitioned(row, "partial sums of") for row in rows]
+            made = [self._partitioned(row, CauseKind.PARTIAL_SUMS) for row in rows]
         else:
             taken = [one for row in rows if before.ops.opcode[row] in _EXCHANGING for one in self._taken(row, what)]
             if taken:
@@ -158,16 +185,17 @@ class Causes:
             ]
             moved = exact or [row for row in needed if self._copies(row) or before.ops.opcode[row] not in _EXCHANGING]
             made = [self._moved(row) for row in _preferred(moved, lambda row: self._dims(row) in what.shapes)]
-            made = made or [self._partitioned(row, "partitioning of") for row in rows]
+            made = made or [self._partitioned(row, CauseKind.PARTITIONING) for row in rows]
         return self._distinct(made, named, times)
 
     def _distinct(self, made: list[Cause], named: str, times: int) -> list[Cause]:
         if len(distinct := list(dict.fromkeys(made))) > times:
-            return [Cause(distinct[0].text, why_unknown=f"{len(distinct)} operations are named {named!r}")]
+            why = f"{len(distinct)} operations are named {named!r}"
+            return [replace(distinct[0], before=(), after=(), line="", why_unknown=why)]
         return distinct
 
     def _taken(self, row: int, what: Exchanged) -> list[Cause]:
-        """The operands of an operation that have the shape of what goes in, laid anew for it."""
+        """The operands of an operation that have the shape of what goes in and are resharded for it."""
         before = self._before
         assert before is not None
         operands = dict.fromkeys(one for one in before.ops.operands[row] if one >= 0)
@@ -175,19 +203,28 @@ class Causes:
             one for one in operands if self._dims(one) in what.given and what.axes <= _axes(before.sharding(one))
         ]
         name, line = self._name(row), before.line(row)
-        told = [(self._name(one), before.sharding(one).spec, self._beside(one, row)) for one in fitting]
-        return [Cause(f"resharding of {of} for {name}", spec, after, line) for of, spec, after in told]
+        return [
+            Cause(
+                CauseKind.RESHARDING,
+                (self._name(operand),),
+                (name,),
+                before=(before.sharding(operand).spec,),
+                after=(self._use(operand, row),),
+                line=line,
+            )
+            for operand in fitting
+        ]
 
-    def _beside(self, operand: int, row: int) -> str:
-        """The sharding of an operation, and of what it takes beside an operand."""
+    def _use(self, operand: int, row: int) -> Use:
+        """How an operation uses an operand."""
         before = self._before
         assert before is not None
         others = [one for one in before.ops.operands[row] if one not in (-1, operand) and before.ops.shapes.rank[one]]
         specs = dict.fromkeys(before.sharding(one).spec for one in others)
-        return before.sharding(row).spec + "".join(f" with {spec}" for spec in list(specs)[:1])
+        return Use(before.sharding(row).spec, next(iter(specs), ""))
 
     def _sums_over(self, row: int, what: Exchanged, whole: bool) -> bool:
-        """Whether an operation's operands lie along the axes that are summed over; if `whole`, and its result not."""
+        """Whether operands are sharded along the axes that are summed over; if `whole`, and the result is not."""
         before = self._before
         assert before is not None
         given = {name for one in before.ops.operands[row] if one >= 0 for name in _axes(before.sharding(one))}
@@ -216,13 +253,13 @@ class Causes:
         return None if shape is None else tuple(size for size in shape if size != 1)
 
     def _handed_out(self, row: int) -> list[str]:
-        """The shardings, other than its own, in which a value leaves the program."""
+        """The shardings, other than its own, with which a value leaves the program."""
         assert self._before is not None
         own = self._before.sharding(row).spec
         return [spec for one in self._before.handed_out.get(row, []) if (spec := one.spec) != own]
 
     def _wanting(self, row: int) -> list[int]:
-        """What uses a value in another way than it lies."""
+        """The operations that use a value with another sharding than it has."""
         before = self._before
         assert before is not None
         own, sizes = before.sharding(row).spec, before.ops.shapes.sizes(row)
@@ -231,25 +268,32 @@ class Causes:
         return exchanging + [u for u in alike if before.sharding(u).spec != own and u not in exchanging]
 
     def _copies(self, row: int) -> list[int]:
-        """Where a value is laid anew by a step of its own."""
+        """The copies that do nothing but reshard a value."""
         assert self._before is not None
         return [user for user in self._before.users.get(row, []) if user in self._before.reshards]
 
     def _moved(self, row: int) -> Cause:
-        """A value that was computed or given in one sharding and is used in another."""
+        """A value that has one sharding and is used with another."""
         before, copies = self._before, self._copies(row)
         assert before is not None
         own = before.sharding(row).spec
         users = [user for copy in copies for user in before.users.get(copy, [])] or self._wanting(row)
         out = self._handed_out(row)
-        wanted = [before.sharding(one).spec for one in copies] or [self._beside(row, one) for one in users]
-        specs = dict.fromkeys([*wanted, *out])
-        names = [*dict.fromkeys(map(self._name, users)), *(["the result"] if out else [])]
+        wanted = [Use(before.sharding(copy).spec) for copy in copies] or [self._use(row, user) for user in users]
+        uses = dict.fromkeys([*wanted, *map(Use, out)])
+        names = list(dict.fromkeys(map(self._name, users)))[:_MOST]
         lines = {before.line(user) for user in users}
-        text = f"resharding of {self._name(row)}" + (f" for {', '.join(names[:_MOST])}" if names else "")
-        return Cause(text, own, " or ".join(list(specs)[:_MOST]), lines.pop() if len(lines) == 1 else "")
+        return Cause(
+            CauseKind.RESHARDING,
+            (self._name(row),),
+            tuple(names),
+            bool(out) and len(names) < _MOST,
+            (own,),
+            tuple(uses)[:_MOST],
+            lines.pop() if len(lines) == 1 else "",
+        )
 
-    def _partitioned(self, row: int, how: str) -> Cause:
+    def _partitioned(self, row: int, kind: CauseKind) -> Cause:
         """An operation whose parts need each other's data, or are partial sums."""
         before = self._before
         assert before is not None
@@ -257,11 +301,14 @@ class Causes:
         own = before.sharding(row).spec
         other = [one for one in operands if before.sharding(one).spec != own]
         if other and before.ops.opcode[row] not in _EXCHANGING:
-            operands, how = other, f"resharding of {', '.join(dict.fromkeys(map(self._name, other)))} for"
-        specs = dict.fromkeys(before.sharding(one).spec for one in operands)
-        return Cause(
-            f"{how} {self._name(row)}", " × ".join(list(specs)[:_MOST]), before.sharding(row).spec, before.line(row)
-        )
+            operands, kind = other, CauseKind.RESHARDING
+        specs = tuple(dict.fromkeys(before.sharding(operand).spec for operand in operands))[:_MOST]
+        name = self._name(row)
+        values: tuple[str, ...] = tuple(dict.fromkeys(map(self._name, other)))
+        users: tuple[str, ...]
+        resharded = kind is CauseKind.RESHARDING
+        values, users = (values, (name,)) if resharded else ((name,), ())
+        return Cause(kind, values, users, before=specs, after=(Use(own),), line=before.line(row))
 
     def _name(self, row: int) -> str:
         assert self._before is not None

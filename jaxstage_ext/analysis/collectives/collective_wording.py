@@ -1,34 +1,75 @@
-"""Collectives in one sentence: the costliest, its source line and why it is there, and what all of them take."""
+"""What is said of collectives, in words."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
 
-from jaxstage_ext.report.table import scaled
+from jaxstage_ext.analysis.collectives.causes import Cause, CauseKind
+from jaxstage_ext.analysis.collectives.collective_rows import Overlap, Row
+from jaxstage_ext.report.units import scaled
 
-if TYPE_CHECKING:
-    from jaxstage_ext.analysis.collectives.collective_table import Collectives, Row
+ONE_DEVICE = "One device; no collectives."
+NO_AXES = "the groups span no axes of the program's mesh"
+NO_SCHEDULE = "the module has no schedule"
+NO_SCOPE = "it has no name scope"
+IN_LOOP = "inside a loop of unknown length, counted once"
+_MOST = 3
 
-ONE_DEVICE = "It runs on one device, which exchanges nothing."
 
-
-def headline(found: Collectives) -> str:
+def headline(rows: Sequence[Row], line: str, devices: int) -> str:
     """`The costliest of 6 collectives: all-reduce of 8.39 MB over data for In [2]:3 (partial sums of dot), ...`"""
-    if not found.rows:
-        return _none(found.devices)
-    count, first = len(found.rows), found.rows[0]
-    head = "One collective" if count == 1 else f"The costliest of {count:,} collectives"
-    line, causes = found.line(first), [cause.text for cause in first.causes if cause.text]
+    if not rows:
+        return ONE_DEVICE if devices == 1 else f"No collectives among the {devices:,} devices of this program."
+    first = rows[0]
+    head = "One collective" if len(rows) == 1 else f"The costliest of {len(rows):,} collectives"
+    texts = [cause(each) for each in first.causes if each.is_known]
     parts = [
         f"{head}: {first.found.kind} of {scaled(first.payload, 'B')}{_over(first)}",
-        f" for {line}" if line else " for no known line",
-        f" ({causes[0]})" if causes else "",
+        f" for {line}" if line else " with no known source line",
+        f" ({texts[0]})" if texts else "",
     ]
-    return f"{''.join(parts)}, {_taking(first)}.{_altogether(found) if count > 1 else ''}"
+    return f"{''.join(parts)}, {_time(first)}.{_total(rows) if len(rows) > 1 else ''}"
 
 
-def _none(devices: int) -> str:
-    return ONE_DEVICE if devices == 1 else f"The {devices:,} devices of this program exchange nothing."
+def cause(cause: Cause) -> str:
+    """Why there is a collective, in a few words; "" unknown."""
+    values = ", ".join(cause.values)
+    inferred = " (inferred)" if cause.inferred else ""
+    users = ", ".join([*cause.users, *(["the result"] if cause.is_result else [])])
+    text = {
+        CauseKind.UNKNOWN: "",
+        CauseKind.WRITTEN: f"written as {values}",
+        CauseKind.RESHARDING: f"resharding of {values}" + (f" for {users}" if users else ""),
+        CauseKind.PARTIAL_SUMS: f"partial sums of {values}",
+        CauseKind.PARTITIONING: f"partitioning of {values}",
+    }[cause.kind]
+    return text + inferred if text else ""
+
+
+def before(cause: Cause) -> str:
+    """The shardings of what goes in."""
+    return " × ".join(cause.before)
+
+
+def after(cause: Cause) -> str:
+    """How what goes in is used."""
+    return " or ".join(use.spec + (f" with {use.beside}" if use.beside else "") for use in cause.after)
+
+
+def listed(texts: Sequence[str], separator: str) -> str:
+    """The first of some texts, and how many more there are."""
+    more = f" and {len(texts) - _MOST} more" if len(texts) > _MOST else ""
+    return separator.join(texts[:_MOST]) + more
+
+
+def time_note(source: str) -> str:
+    """How the times were computed."""
+    return f"time: bytes sent, divided by the bandwidth of the links that the group spans ({source})."
+
+
+def loop_note(unknown: int, collectives: int) -> str:
+    """How many collectives are inside loops of unknown length."""
+    return f"{unknown:,} of {collectives:,} are inside a loop of unknown length, which counts once."
 
 
 def _over(row: Row) -> str:
@@ -37,8 +78,8 @@ def _over(row: Row) -> str:
     return f" among {row.groups.size:,} devices" if row.groups.size else ""
 
 
-def _taking(row: Row) -> str:
-    """In whose shadow, how long, how often."""
+def _time(row: Row) -> str:
+    """Whether it is exposed, how long it takes, how often it runs."""
     runs = f" in {row.runs:,.6g} runs" if row.runs != 1 else ""
     overlap = f"{row.overlap}, " if row.overlap else ""
     if row.total_seconds is None:
@@ -46,15 +87,14 @@ def _taking(row: Row) -> str:
     return f"{overlap}at least {scaled(row.total_seconds, 's')}{runs}"
 
 
-def _altogether(found: Collectives) -> str:
-    sent = [row.total_sent for row in found.rows]
-    known = sum(one for one in sent if one is not None)
+def _total(rows: Sequence[Row]) -> str:
+    sent = [row.total_sent for row in rows]
+    known = sum(size for size in sent if size is not None)
     least = "at least " if None in sent else ""
-    seconds = [row.total_seconds for row in found.rows]
-    times = [one for one in seconds if one is not None]
-    exposed = sum(row.total_seconds or 0 for row in found.rows if row.overlap == "exposed")
-    time = f", which takes {scaled(sum(times), 's')} or longer, {_part(exposed, sum(times))} exposed" if times else ""
-    return f" All together a device sends {least}{scaled(known, 'B')}{time}."
+    times = [row.total_seconds for row in rows if row.total_seconds is not None]
+    exposed = sum(row.total_seconds or 0 for row in rows if row.overlap is Overlap.EXPOSED)
+    time = f", at least {scaled(sum(times), 's')}, {_part(exposed, sum(times))} exposed" if times else ""
+    return f" In total, each device sends {least}{scaled(known, 'B')}{time}."
 
 
 def _part(exposed: float, whole: float) -> str:

@@ -1,4 +1,4 @@
-"""How long a program's collectives take at least, and how much of that other work can hide."""
+"""Lower bounds of the time of a program's collectives, and the work that can hide them."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ class Exchange(NamedTuple):
     """One collective in one run of the module.
 
     Attributes:
-      rows: the instructions that stand for it, that which says what is exchanged first.
-      seconds: of all its runs on the links alone, NaN where that is unknown for the reason `why`.
-      meanwhile: instructions that are scheduled to work between its start and its end.
+      rows: the instructions that stand for it, the collective itself first.
+      seconds: lower bound of all its runs by link bandwidth, NaN where unknown, for the reason `why`.
+      meanwhile: instructions that work between its start and its end.
     """
 
     rows: tuple[int, ...]
@@ -25,7 +25,7 @@ class Exchange(NamedTuple):
 
 
 def read(found: Collectives) -> tuple[Exchange, ...]:
-    """The collectives of a module as its roofline takes them."""
+    """The collectives of a module in the form that a roofline takes."""
     return tuple(
         Exchange(
             (row.found.row, row.found.start, row.found.done),
@@ -38,5 +38,5 @@ def read(found: Collectives) -> tuple[Exchange, ...]:
 
 
 def onto(exchanges: Sequence[Exchange], place: Mapping[int, int]) -> list[tuple[int, Exchange]]:
-    """Each with the place of the first of its instructions that has one; -1 where none has."""
+    """Each collective with the place of its first instruction that has one; -1 where none has."""
     return [(next((place[row] for row in one.rows if row in place), -1), one) for one in exchanges]

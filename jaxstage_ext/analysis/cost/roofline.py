@@ -137,7 +137,7 @@ class Roofline:
             "roofline",
             {
                 "instruction": Column(self.names),
-                "bound": Column(self.bound),
+                "bound": Column([ceiling.value for ceiling in self.bound]),
                 "lower bound": Column(self.seconds, "s", "of the time of all runs"),
                 "hidden": Column(self.hidden, "s", "of these, the time of a collective that other work hides"),
                 "intensity": Column(self.intensity, "FLOP/B"),

@@ -1,4 +1,4 @@
-"""What stands beside a line for the sharding of what it makes, in a few characters and in words."""
+"""The sharding of what a line computes, in a few characters and in words."""
 
 from __future__ import annotations
 
@@ -7,23 +7,23 @@ from collections.abc import Sequence
 
 from jaxstage_ext.analysis.margin import line_values
 from jaxstage_ext.analysis.margin.line_values import Mark
-from jaxstage_ext.analysis.sharding.propagation import COMPILER, JAX, YOU
+from jaxstage_ext.analysis.sharding import sharding_wording as wording
+from jaxstage_ext.analysis.sharding.propagation import Chooser
+from jaxstage_ext.analysis.sharding.sharded_values import Value
 from jaxstage_ext.analysis.sharding.slices import MANUAL, UNREDUCED, Sharding
-from jaxstage_ext.analysis.sharding.value_tables import Value
-from jaxstage_ext.report.table import scaled
 
 NOBODY, SEVERAL = "nobody", "several"
-"""Who chose, beside those of propagation."""
+"""Kinds of marks beside those named after who chose the sharding."""
 _CHOSEN = {
-    YOU: "your choice",
-    COMPILER: "the compiler's choice",
-    JAX: "JAX's choice, by the types of an explicit mesh",
-    None: "nobody has chosen it yet",
+    Chooser.YOU: "chosen by you",
+    Chooser.COMPILER: "chosen by the compiler",
+    Chooser.JAX: "chosen by JAX, from the types of an explicit mesh",
+    None: "not chosen yet",
 }
 
 
 def short(sharding: Sharding) -> str:
-    """In a few characters: for each dimension the axes it lies along, "·" for none; "replicated" where none has any."""
+    """A sharding in a few characters: the mesh axes of each dimension, "·" for none; "replicated" without any."""
     if not sharding.is_known:
         return "?"
     if sharding.devices == 1:
@@ -40,16 +40,16 @@ def short(sharding: Sharding) -> str:
 
 
 def mark(value: Value) -> Mark:
-    """What stands beside the line of one value."""
+    """The mark of a line that computes one value."""
     sharding = value.map.sharding
-    told = [f"{sharding.spec}: {_CHOSEN[value.chosen_by]}", f"{_named(value)}{_mesh(sharding)}", _share(value)]
+    lines = [f"{sharding.spec}: {_CHOSEN[value.chosen_by]}", f"{_named(value)}{_mesh(sharding)}", _share(value)]
     if sharding.text and sharding.text != sharding.spec:
-        told.append(sharding.text)
-    return Mark(short(sharding), value.chosen_by or NOBODY, "\n".join(told))
+        lines.append(sharding.text)
+    return Mark(short(sharding), value.chosen_by or NOBODY, "\n".join(lines))
 
 
 def together(values: Sequence[Value], noun: str = "") -> Mark:
-    """Beside the line of several values: the last of the largest, and how many lie otherwise; `noun` counts them."""
+    """The mark of a line with several values: the last of the largest, and how many differ; `noun` counts them."""
     if len(values) == 1:
         return mark(values[0])
     largest = max(math.prod(value.map.shape) for value in values)
@@ -66,7 +66,7 @@ Key = tuple[str, str, tuple[int, ...], int, str | None]
 
 
 def key(value: Value) -> Key:
-    """Two values of a module that have the same have the same mark."""
+    """Values with equal keys have equal marks."""
     one = value.map
     return value.made_by or value.name, one.dtype, one.shape, id(one.sharding), value.chosen_by
 
@@ -76,8 +76,7 @@ def _line(value: Value) -> str:
 
 
 def _named(value: Value) -> str:
-    one = value.map
-    return f"{value.made_by or value.name} {one.dtype}[{','.join(map(str, one.shape))}]"
+    return f"{value.made_by or value.name} {wording.array(value.map.dtype, value.map.shape)}"
 
 
 def _mesh(sharding: Sharding) -> str:
@@ -85,10 +84,7 @@ def _mesh(sharding: Sharding) -> str:
 
 
 def _share(value: Value) -> str:
-    one = value.map
-    if one.shard_shape is None:
-        return f"which device holds what is unknown: {one.sharding.problem or 'it is for values of another rank'}"
-    size = f", {scaled(one.shard_bytes, 'B')}" if one.shard_bytes is not None else ""
-    copies = f", the same on {one.copies} devices" if (one.copies or 1) > 1 else ""
-    uneven = f"; uneven, {one.padding:.0%} of it padding" if one.is_uneven else ""
-    return f"{one.dtype}[{','.join(map(str, one.shard_shape))}] a device{size}{copies}{uneven}"
+    if not value.map.fits:
+        return f"which device holds what is unknown: {value.map.sharding.problem or wording.OTHER_RANK}"
+    parts = [wording.per_device(value.map), wording.copies(value.map), wording.uneven(value.map)]
+    return ", ".join(filter(None, parts))

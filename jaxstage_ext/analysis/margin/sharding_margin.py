@@ -12,7 +12,7 @@ from jaxstage_ext.analysis.margin import line_values, sharding_labels
 from jaxstage_ext.analysis.margin.line_values import Chains, Lane, Mark, Site
 from jaxstage_ext.analysis.margin.sharding_labels import SEVERAL, mark, together
 from jaxstage_ext.analysis.sharding.propagation import Propagated
-from jaxstage_ext.analysis.sharding.value_tables import ARGUMENT, Value, intermediates
+from jaxstage_ext.analysis.sharding.sharded_values import ARGUMENT, Value, intermediates
 from jaxstage_ext.ir.hlo.module import Module
 from jaxstage_ext.report.document import Document
 from jaxstage_ext.report.frames import Frames

@@ -1,4 +1,4 @@
-"""A value on its mesh, drawn flat: two axes as a grid of devices and the slices that they hold."""
+"""A value on its mesh as a flat drawing: two axes as a grid of devices, with the slices that they hold."""
 
 from __future__ import annotations
 
@@ -8,16 +8,17 @@ from typing import Any, TypedDict
 
 import numpy as np
 
+from jaxstage_ext.analysis.sharding.device_places import Place
 from jaxstage_ext.analysis.sharding.mesh import Mesh
-from jaxstage_ext.analysis.sharding.sharding_wording import spelled
-from jaxstage_ext.analysis.sharding.value_tables import Place, Value
+from jaxstage_ext.analysis.sharding.sharded_values import Value
+from jaxstage_ext.analysis.sharding.sharding_wording import array, spelled
 
 MOST_ROWS, MOST_COLUMNS = 16, 8
-"""Devices that are drawn along each axis."""
+"""Most devices drawn along each axis."""
 
 
 class Cell(TypedDict):
-    """A device: its id, the slice that it holds, that slice's number, and how much of its room that fills, 0 to 1."""
+    """A device: its id, its slice, the number of that slice, and the share of data in its shard, 0 to 1."""
 
     device: int
     slice: str
@@ -26,7 +27,7 @@ class Cell(TypedDict):
 
 
 class Sheet(TypedDict):
-    """Two axes of a mesh; `left_out` says what is not drawn, "" where nothing is."""
+    """Two axes of a mesh; `left_out` says what is not drawn, "" where all is."""
 
     title: str
     rows: str
@@ -36,7 +37,7 @@ class Sheet(TypedDict):
 
 
 def mesh_of(value: Value) -> Mesh:
-    """The mesh that a value lies on; a near-square one of its devices where it names none."""
+    """The mesh of a value; a near-square one of its devices where its sharding names none."""
     if value.map.sharding.mesh is not None and value.map.sharding.mesh.names:
         return value.map.sharding.mesh
     devices = value.map.numbers.tolist()
@@ -45,19 +46,19 @@ def mesh_of(value: Value) -> Mesh:
 
 
 def parts_of(value: Value) -> dict[int, int]:
-    """Per device the number of the part that it holds."""
+    """Per device, the number of the part that it holds."""
     parts = value.map.sharding.holders.reshape(-1, value.map.sharding.holders.shape[-1])
     return {int(device): number for number, devices in enumerate(parts) for device in devices}
 
 
 def texts_of(value: Value) -> dict[int, str]:
-    """Per device its slice, `[0:4, 16:32]`."""
+    """Per device, its slice: `[0:4, 16:32]`."""
     each = zip(value.map.numbers.tolist(), value.map.bounds.tolist(), strict=True)
     return {number: spelled(bounds) for number, bounds in each}
 
 
 def sheet(value: Value, places: Sequence[Place] = ()) -> Sheet:
-    """The first two axes, at the first place of the others. Raises BadSharding where who holds what is not known."""
+    """The first two axes, at index 0 of the others. Raises BadSharding where it is unknown which device holds what."""
     mesh, parts, texts, filled = mesh_of(value), parts_of(value), texts_of(value), _filled(value)
     grid: Any = mesh.array
     flat = grid.reshape(1, -1) if grid.ndim < 2 else grid.reshape(*grid.shape[:2], -1)[:, :, 0]
@@ -68,7 +69,7 @@ def sheet(value: Value, places: Sequence[Place] = ()) -> Sheet:
     ]
     drawn, axes = sum(map(len, cells)), ", ".join(f"{name}=0" for name in mesh.names[2:])
     left = f"{drawn} of {mesh.size:,} devices are drawn" + (f", those at {axes}" if axes else "")
-    title = f"{value.name} {value.map.dtype}[{','.join(map(str, value.map.shape))}] {value.map.sharding.spec}"
+    title = f"{value.name} {array(value.map.dtype, value.map.shape)} {value.map.sharding.spec}"
     return Sheet(
         title=(f"{title} on mesh {mesh}" if value.map.sharding.mesh is not None else title).strip(),
         rows=names[0],

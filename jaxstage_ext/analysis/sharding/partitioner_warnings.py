@@ -1,4 +1,4 @@
-"""What XLA's partitioner warns of: data that every device gets whole because there is no direct way."""
+"""Warnings of XLA's partitioner: values that it fully replicates because it knows no direct way to reshard them."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ _OP_NAME = re.compile(r'metadata=\{[^}]*?op_name="(?P<name>[^"]*)"')
 
 @dataclass(frozen=True)
 class Rematerialised:
-    """Data that is gathered whole on every device though nobody asked for it.
+    """A value that is fully replicated although the program does not ask for it.
 
     Attributes:
-      value: what the compiler calls it.     line: the source line, empty where unknown.
+      value: what the compiler calls it.     shard: type and shape per device.     line: source line, "" unknown.
       scope: the name scope of the operation.
-      before, after: the shardings between which it found no direct way.
+      before, after: the shardings between which it knows no direct way.
     """
 
     value: str
@@ -34,19 +34,21 @@ class Rematerialised:
     before: str
     after: str
     scope: str = ""
+    shard: str = ""
 
     def __str__(self) -> str:
         at = f" at {self.line}" if self.line else ""
         way = f"XLA has no direct way from {self.before} to {self.after}"
-        return f"Involuntary full rematerialisation{at}: {way}, so every device gets all of {self.value}."
+        whole = f"all of {self.value} (sharded: {self.shard} per device)"
+        return f"Involuntary full rematerialisation{at}: {way}, so every device gets {whole}."
 
 
 def read(
     logged: Sequence[str], module: Module, lines: Sequence[str], before: Propagated | None
 ) -> tuple[Rematerialised, ...]:
-    """What the partitioner logged about data that it gathers whole.
+    """What the partitioner logged about values that it replicates.
 
-    `lines` are the source lines of the module's instructions, and `before` is the module that was partitioned.
+    `lines` are the source lines of the module's instructions; `before` is the module before partitioning.
     """
     found = (_warning(line, module, lines, before) for line in logged)
     return tuple(dict.fromkeys(one for one in found if one is not None))
@@ -60,8 +62,8 @@ def _warning(line: str, module: Module, lines: Sequence[str], before: Propagated
     called = name["name"] if name else f"%{match['name']}"
     shape = [int(size) for size in match["shape"].split(",") if size]
     old, new = (_spelled(match[key], len(shape), before) for key in ("before", "after"))
-    value = f"{called}, {match['type']}[{match['shape']}] a device"
-    return Rematerialised(value, _line(called, module, lines), old, new, name["name"] if name else "")
+    shard = f"{match['type']}[{match['shape']}]"
+    return Rematerialised(called, _line(called, module, lines), old, new, name["name"] if name else "", shard)
 
 
 def _spelled(text: str, rank: int, before: Propagated | None) -> str:
@@ -70,7 +72,7 @@ def _spelled(text: str, rank: int, before: Propagated | None) -> str:
 
 
 def _line(scope: str, module: Module, lines: Sequence[str]) -> str:
-    """The source line that all instructions of a scope have."""
+    """The source line of a scope, "" unless all its instructions have the same."""
     if scope not in module.scopes:
         return ""
     number = module.scopes.index(scope)

@@ -1,9 +1,10 @@
-"""Every value's sharding after propagation, out of the module that the partitioner got."""
+"""The sharding of every value after propagation, read from the module that the partitioner gets."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from enum import StrEnum
 from functools import cached_property, partial
 from typing import Any
 
@@ -20,11 +21,18 @@ from jaxstage_ext.ir.hlo import schema, shapes, sharding_field
 from jaxstage_ext.ir.hlo.module import Module
 from jaxstage_ext.ir.protowire import Longs
 
-YOU, JAX, COMPILER = "you", "JAX", "compiler"
-"""Who chose a sharding: a constraint or PartitionSpec of the user's; JAX, on meshes with explicit axes; propagation."""
+
+class Chooser(StrEnum):
+    """Who chose a sharding: the program, with a constraint or spec; JAX, on explicit mesh axes; propagation."""
+
+    YOU = "you"
+    JAX = "JAX"
+    COMPILER = "compiler"
+
+
 _SHARDING = 40
 CONSTRAINTS = ("sharding_constraint", "shard_map", "reshard", "device_put", "mesh_cast")
-"""Primitives by which a program itself says how a value is to lie."""
+"""Primitives by which a program chooses a sharding."""
 _BOUNDARIES = (b"SPMDShardToFullShape", b"Sharding")
 _CALL_TARGET, _TUPLE_INDEX = 28, 13
 _NO_VALUE = (b"tuple", b"get-tuple-element", b"parameter", b"constant", b"after-all", b"call", b"while", b"conditional")
@@ -36,9 +44,9 @@ class Propagated:
 
     Attributes:
       ops: its instructions.
-      devices: how many the program has.      meshes: whose axes name what has no names of its own.
-      lines: source line of each instruction, "" unknown.      frame: and its stack in the Inspection's table, -1.
-      explicit: whether JAX itself chose, on meshes with explicit axes.
+      devices: how many the program has.      meshes: their axes name shardings that have no names of their own.
+      lines: source line of each instruction, "" unknown.      frame: its stack in the frame table, -1 unknown.
+      explicit: whether JAX chose, on meshes with explicit axes.
     """
 
     ops: Module = field(repr=False)
@@ -63,7 +71,7 @@ class Propagated:
         return {}
 
     def sharding(self, row: int) -> Sharding:
-        """Of the array that an instruction gives. One without is replicated, as the partitioner takes it."""
+        """The sharding of an instruction's result; replicated where it has none, as the partitioner assumes."""
         key = self._spelled.get(row), int(self.ops.shapes.rank[row])
         if key not in self._known:
             self._known[key] = self._read(*key)
@@ -76,13 +84,13 @@ class Propagated:
         return named(found[0] if found else replicated(self.devices, rank), self.meshes)
 
     def map(self, row: int) -> ShardingMap:
-        """The array that an instruction gives, on its devices."""
+        """The result of an instruction on the devices."""
         dtype, bits = shapes.TYPES.get(int(self.ops.shapes.element_type[row]), ("", 0))
         return ShardingMap(tuple(self.ops.shapes.sizes(row)), self.sharding(row), dtype, bits or None)
 
     @cached_property
     def rows(self) -> Longs:
-        """The instructions that compute an array, in computations that run as they stand."""
+        """The instructions that compute an array, outside computations that are applied to scalars."""
         kind = self.ops.shapes.element_type
         array = ~np.isin(kind, (shapes.TUPLE, shapes.OPAQUE, shapes.TOKEN))
         computes = array & ~np.isin(self.ops.opcode, _NO_VALUE) & ~self._repeats
@@ -90,19 +98,19 @@ class Propagated:
 
     @cached_property
     def _runs(self) -> npt.NDArray[np.bool_]:
-        """Instructions of computations that run as they stand, and are not applied to scalars."""
+        """The instructions outside computations that are applied to scalars."""
         times = executions.count(self.ops).times > 0
         return np.array(times[self.ops.computation], bool)
 
     @cached_property
     def names(self) -> list[str]:
-        """Per instruction the last part of its scope, which is the primitive's name."""
+        """Per instruction, the last part of its scope, which is the name of the primitive."""
         scopes = self.ops.scopes
         return [scopes[scope].rsplit("/", 1)[-1] if scope >= 0 else "" for scope in self.ops.scope.tolist()]
 
     @cached_property
     def by_scope(self) -> dict[str, list[int]]:
-        """The instructions that give an array, by their whole name scope."""
+        """The instructions that compute an array, by their full name scope."""
         rows: dict[str, list[int]] = {}
         kinds = self.ops.shapes.element_type
         array = ~np.isin(kinds, (shapes.TUPLE, shapes.OPAQUE, shapes.TOKEN)) & (self.ops.scope >= 0)
@@ -112,7 +120,7 @@ class Propagated:
 
     @cached_property
     def by_line(self) -> dict[str, list[int]]:
-        """The same by source line."""
+        """The instructions that compute an array, by source line."""
         rows: dict[str, list[int]] = {}
         for row in sorted(row for its in self.by_scope.values() for row in its):
             rows.setdefault(self.line(row), []).append(row)
@@ -120,7 +128,7 @@ class Propagated:
 
     @cached_property
     def users(self) -> dict[int, list[int]]:
-        """Per instruction those that take its array, past copies that change nothing."""
+        """Per instruction, those that use its result, looking through copies that change nothing."""
         users: dict[int, list[int]] = {}
         pairs = zip(self.ops.operands.owner.tolist(), self.ops.operands.values.tolist(), strict=True)
         kinds = self.ops.shapes.element_type
@@ -134,12 +142,12 @@ class Propagated:
 
     @cached_property
     def handed_out(self) -> dict[int, list[Sharding]]:
-        """Per instruction the shardings in which a tuple hands its array on, as to the program's results."""
+        """Per instruction, the shardings with which a tuple passes on its result, as to the program's results."""
         found: dict[int, list[Sharding]] = {}
         elements = self.ops.rows(b"get-tuple-element")
         index = np.zeros(len(self.ops), np.int64)
-        told = self.ops.fields(elements, _TUPLE_INDEX)[_TUPLE_INDEX]
-        index[elements[told.row]] = told.value
+        field = self.ops.fields(elements, _TUPLE_INDEX)[_TUPLE_INDEX]
+        index[elements[field.row]] = field.value
         for row in elements.tolist():
             [bundle] = self.ops.operands[row][:1] or [-1]
             if bundle >= 0 and self.ops.opcode[bundle] == b"tuple":
@@ -155,7 +163,7 @@ class Propagated:
 
     @cached_property
     def reshards(self) -> frozenset[int]:
-        """Copies that the partitioner made to lay their operand anew; those that the user asked for have a name."""
+        """Copies that the partitioner added to reshard their operand; those that the program asks for have a name."""
         copies = self.ops.rows(b"copy").tolist()
         source, scope = self.ops.operands.at(0), self.ops.scope
         same = [row for row in copies if source[row] >= 0 and scope[source[row]] == scope[row]]
@@ -163,7 +171,7 @@ class Propagated:
 
     @cached_property
     def _repeats(self) -> npt.NDArray[np.bool_]:
-        """Copies that only fix the sharding that their operand has anyway, as JAX adds them for explicit axes."""
+        """Copies that only repeat the sharding of their operand, as JAX adds them for explicit axes."""
         repeats = np.zeros(len(self.ops), bool)
         for row in self.ops.rows(b"copy").tolist():
             [source] = self.ops.operands[row][:1] or [-1]
@@ -172,24 +180,24 @@ class Propagated:
         return repeats
 
     @cached_property
-    def chosen_by(self) -> list[str]:
-        """Per instruction who chose its sharding."""
-        by = [JAX if self.explicit else COMPILER] * len(self.ops)
+    def chosen_by(self) -> list[Chooser]:
+        """Per instruction, who chose its sharding."""
+        by = [Chooser.JAX if self.explicit else Chooser.COMPILER] * len(self.ops)
         everything = np.arange(len(self.ops))
         targets = self.ops.strings(self.ops.fields(everything, _CALL_TARGET)[_CALL_TARGET], len(everything))
         for row in self.ops.rows(b"copy", b"custom-call").tolist():
             if self.names[row] in CONSTRAINTS and (not targets[row] or targets[row] in _BOUNDARIES):
-                by[row] = YOU
+                by[row] = Chooser.YOU
         return by
 
 
 def read(dump: bytes, devices: int, meshes: Sequence[Mesh] = ()) -> Propagated:
-    """Of a dumped HloProto. Raises ValueError (DecodeError) on malformed bytes."""
+    """The module of a dumped HloProto. Raises ValueError (DecodeError) for malformed bytes."""
     return Propagated(hlo.parse(schema.Dumped.FromString(dump).hlo_module), devices, tuple(meshes))
 
 
 def named(sharding: Sharding, meshes: Sequence[Mesh]) -> Sharding:
-    """With the axis names of the first of some meshes that it lies along."""
+    """The sharding with the axis names of the first mesh that fits it; unchanged where none does."""
     for mesh in meshes:
         found = with_names(sharding, mesh)
         if found.axes is not None:
@@ -198,11 +206,11 @@ def named(sharding: Sharding, meshes: Sequence[Mesh]) -> Sharding:
 
 
 Settled = Mapping[int, Callable[[int], Sharding]]
-"""By number, from an array's rank to its sharding."""
+"""By number, a function from an array's rank to its sharding."""
 
 
 def boundaries(module: Module, devices: int) -> tuple[Settled, Settled]:
-    """The shardings of an optimised module's parameters and of its results; empty where it has none."""
+    """The shardings of an optimised module's parameters and results; empty where it has none."""
     header = module.header
     results = [header.spmd_output_sharding] if header.HasField("spmd_output_sharding") else []
     return _each(header.spmd_parameters_shardings, devices), _each(results, devices)

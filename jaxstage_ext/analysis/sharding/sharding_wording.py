@@ -1,53 +1,72 @@
-"""A value on its devices in words: who holds which slice."""
+"""What is said of a value's sharding, in words: which device holds which slice."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from jaxstage_ext.analysis.sharding.device_places import Place
+from jaxstage_ext.analysis.sharding.sharding_map import ShardingMap
 from jaxstage_ext.analysis.sharding.slices import MANUAL, UNREDUCED
-from jaxstage_ext.analysis.sharding.value_tables import Place, Value
-from jaxstage_ext.report.table import scaled
+from jaxstage_ext.report.units import scaled
 
 MOST_SLICES, MOST_DEVICES = 32, 16
-"""Slices that are listed, and devices of one."""
+"""Most slices listed, and most devices listed for each."""
+OTHER_RANK = "the sharding is for values of another rank"
 
 
-def describe(value: Value, places: Sequence[Place] = ()) -> str:
-    """What each device holds of a value, `places` being the devices in the order of the device assignment."""
-    return "\n".join(_lines(value, places))
+def describe(name: str, value: ShardingMap, places: Sequence[Place] = ()) -> str:
+    """What each device holds of a value; `places` are the devices in the order of the device assignment."""
+    return "\n".join(_lines(name, value, places))
 
 
-def _lines(value: Value, places: Sequence[Place]) -> Iterator[str]:
-    one, sharding = value.map, value.map.sharding
-    kind = f"{one.dtype}[{','.join(map(str, one.shape))}]"
+def _lines(name: str, value: ShardingMap, places: Sequence[Place]) -> Iterator[str]:
+    sharding = value.sharding
     mesh = f" on mesh {sharding.mesh}" if sharding.mesh is not None else ""
-    yield f"{value.name + ': ' if value.name else ''}{kind} {sharding.spec}{mesh}"
-    if not one.fits or one.shard_shape is None:
-        yield f"Which device holds what is unknown: {sharding.problem or 'it is for values of another rank'}."
+    yield f"{name + ': ' if name else ''}{array(value.dtype, value.shape)} {sharding.spec}{mesh}"
+    if not value.fits:
+        yield f"Which device holds what is unknown: {sharding.problem or OTHER_RANK}."
         return
-    yield _shares(value)
+    yield f"{'; '.join(_shares(value))}."
     if sharding.devices > 1:
         yield from _slices(value, places)
 
 
-def _shares(value: Value) -> str:
-    one = value.map
-    size = f", {scaled(one.shard_bytes, 'B')}" if one.shard_bytes is not None else ""
-    said = [f"Each device holds {one.dtype}[{','.join(map(str, one.shard_shape or ()))}]{size}"]
-    if (one.copies or 1) > 1:
-        said.append(f"the same on {one.copies} devices")
-    if (sums := one.sharding.shared(UNREDUCED)) > 1:
-        said.append(f"partial sums on {sums} devices, not yet added")
-    if (own := one.sharding.shared(MANUAL)) > 1:
-        said.append(f"each of {own} devices its own, inside shard_map")
-    if one.is_uneven:
-        said.append(f"uneven: {one.padding:.0%} of that is padding")
-    return "; ".join(said) + "."
+def array(dtype: str, shape: Sequence[int]) -> str:
+    """`f32[8,128]`."""
+    return f"{dtype}[{','.join(map(str, shape))}]"
 
 
-def _slices(value: Value, places: Sequence[Place]) -> Iterator[str]:
+def per_device(value: ShardingMap) -> str:
+    """`f32[4,128] per device, 2.05 kB`, of a value whose sharding is known."""
+    size = f", {scaled(value.shard_bytes, 'B')}" if value.shard_bytes is not None else ""
+    return f"{array(value.dtype, value.shard_shape or ())} per device{size}"
+
+
+def copies(value: ShardingMap) -> str:
+    """On how many devices each shard is; "" for one."""
+    return f"each shard on {value.copies:,} devices" if (value.copies or 1) > 1 else ""
+
+
+def uneven(value: ShardingMap) -> str:
+    """How much padding an uneven sharding has; "" for an even one."""
+    return f"uneven, {value.padding:.0%} padding" if value.is_uneven else ""
+
+
+def _shares(value: ShardingMap) -> Iterator[str]:
+    yield per_device(value)
+    if text := copies(value):
+        yield text
+    if (sums := value.sharding.shared(UNREDUCED)) > 1:
+        yield f"partial sums on {sums:,} devices, not yet added up"
+    if (own := value.sharding.shared(MANUAL)) > 1:
+        yield f"a separate value on each of {own:,} devices, inside shard_map"
+    if text := uneven(value):
+        yield text
+
+
+def _slices(value: ShardingMap, places: Sequence[Place]) -> Iterator[str]:
     holders: dict[str, list[int]] = {}
-    for number, bounds in zip(value.map.numbers.tolist(), value.map.bounds.tolist(), strict=True):
+    for number, bounds in zip(value.numbers.tolist(), value.bounds.tolist(), strict=True):
         holders.setdefault(spelled(bounds), []).append(number)
     shown = dict(list(holders.items())[:MOST_SLICES])
     width = max(map(len, shown))
@@ -61,7 +80,7 @@ def _slices(value: Value, places: Sequence[Place]) -> Iterator[str]:
 
 
 def spelled(bounds: Sequence[Sequence[int]]) -> str:
-    """`[0:4, 16:32]`; `[]` of a scalar, "nothing" of a part that lies wholly in the padding."""
+    """`[0:4, 16:32]`; `[]` for a scalar, "nothing" for a part that is all padding."""
     if any(start >= stop for start, stop in bounds):
         return "nothing"
     return f"[{', '.join(f'{start}:{stop}' for start, stop in bounds)}]"

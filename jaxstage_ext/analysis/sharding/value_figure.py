@@ -1,4 +1,4 @@
-"""A value on its devices as a plotly figure: the mesh, coloured by the slice that each device holds."""
+"""A value on its mesh as a plotly figure, coloured by the slice that each device holds."""
 
 from __future__ import annotations
 
@@ -9,20 +9,21 @@ from typing import Any
 
 import numpy as np
 
+from jaxstage_ext.analysis.sharding import sharding_wording as wording
+from jaxstage_ext.analysis.sharding.device_places import Place
 from jaxstage_ext.analysis.sharding.mesh import Mesh
 from jaxstage_ext.analysis.sharding.mesh_drawing import mesh_of, parts_of, texts_of
-from jaxstage_ext.analysis.sharding.value_tables import Place, Value
+from jaxstage_ext.analysis.sharding.sharded_values import Value
 from jaxstage_ext.ir.protowire import Longs
-from jaxstage_ext.report.units import scaled
 
 MOST_SHEETS = 64
-"""Positions of the slider; meshes of more are shown in part."""
+"""Most positions of the slider; a larger mesh is shown in part."""
 
 
 def figure(value: Value, places: Sequence[Place] = ()) -> Any:
     """A `plotly.graph_objects.Figure`: two mesh axes as a grid, a slider for the axes beyond.
 
-    Raises BadSharding where it is not known which device holds what.
+    Raises BadSharding where it is unknown which device holds what.
     """
     try:
         import plotly.graph_objects as go
@@ -34,12 +35,12 @@ def figure(value: Value, places: Sequence[Place] = ()) -> Any:
     sheets = every[:MOST_SHEETS]
     made = go.Figure(layout={"title": {"text": _title(value, len(every))}, "template": "plotly_white"})
     for place, (_, grid) in enumerate(sheets):
-        told = np.vectorize(lambda number: html.escape(f"{_named(number, places)}: {text[number]}"))(grid)
+        hover = np.vectorize(lambda number: html.escape(f"{_named(number, places)}: {text[number]}"))(grid)
         made.add_trace(
             go.Heatmap(
                 z=np.vectorize(part.__getitem__)(grid),
                 text=np.vectorize(text.__getitem__)(grid),
-                hovertext=told,
+                hovertext=hover,
                 hoverinfo="text",
                 texttemplate="%{text}" if grid.size <= 256 else None,
                 showscale=False,
@@ -59,14 +60,11 @@ def figure(value: Value, places: Sequence[Place] = ()) -> Any:
 
 
 def _title(value: Value, sheets: int) -> str:
-    one = value.map
-    whole, part = (f"{one.dtype}[{','.join(map(str, sizes))}]" for sizes in (one.shape, one.shard_shape or ()))
-    facts = [f"{whole}, {part} a device"]
-    facts += [scaled(one.shard_bytes, "B")] if one.shard_bytes is not None else []
-    facts += [f"the same on {one.copies} devices"] if (one.copies or 1) > 1 else []
-    facts += [f"uneven: {one.padding:.0%} of it padding"] if one.is_uneven else []
-    facts += [f"the first {MOST_SHEETS} of {sheets:,} places of the slider"] if sheets > MOST_SHEETS else []
-    return f"{html.escape(f'{value.name} {one.sharding.spec}')}<br><sup>{html.escape(', '.join(facts))}</sup>"
+    whole = wording.array(value.map.dtype, value.map.shape)
+    parts = [whole, wording.per_device(value.map), wording.copies(value.map), wording.uneven(value.map)]
+    parts += [f"the first {MOST_SHEETS} of {sheets:,} positions of the slider"] if sheets > MOST_SHEETS else []
+    facts = html.escape(", ".join(filter(None, parts)))
+    return f"{html.escape(f'{value.name} {value.map.sharding.spec}')}<br><sup>{facts}</sup>"
 
 
 def _step(size: int) -> int:
@@ -74,7 +72,7 @@ def _step(size: int) -> int:
 
 
 def _sheets(mesh: Mesh) -> Iterator[tuple[str, Longs]]:
-    """The grids of the first two axes, one for each place on the others."""
+    """The grids of the first two axes, one per index of the others."""
     array: Any = mesh.array
     if array.ndim < 2:
         yield "", array.reshape(1, -1)

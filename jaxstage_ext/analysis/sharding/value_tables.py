@@ -1,4 +1,4 @@
-"""The arguments, results and intermediates of a program on its devices, as tables."""
+"""The shardings of a program as tables."""
 
 from __future__ import annotations
 
@@ -8,63 +8,21 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
+from jaxstage_ext.analysis.sharding import value_figure
+from jaxstage_ext.analysis.sharding.device_places import Place
 from jaxstage_ext.analysis.sharding.mesh import Mesh
-from jaxstage_ext.analysis.sharding.propagation import YOU, Propagated
+from jaxstage_ext.analysis.sharding.sharded_values import Value
 from jaxstage_ext.analysis.sharding.sharding_map import ShardingMap
-from jaxstage_ext.analysis.sharding.slices import MANUAL
 from jaxstage_ext.report.table import Column, Table
-
-ARGUMENT, RESULT, INTERMEDIATE = "argument", "result", "intermediate"
-
-
-@dataclass(frozen=True)
-class Place:
-    """A device: JAX's id, its host, where its chip is in the torus (None where unknown or without)."""
-
-    id: int
-    process: int | None = None
-    coords: tuple[int, ...] | None = None
-    core: int | None = None
-
-    def __str__(self) -> str:
-        at = f" at ({', '.join(map(str, self.coords))})" if self.coords is not None else ""
-        return f"device {self.id}{at}" + (f" of host {self.process}" if self.process is not None else "")
-
-
-@dataclass(frozen=True, eq=False)
-class Value:
-    """An array of a program on its devices.
-
-    Attributes:
-      kind: ARGUMENT, RESULT or INTERMEDIATE.
-      chosen_by: "you", "JAX" or "compiler"; None where nobody has chosen yet.
-      line: of the user's source, "" where it has none.
-      made_by: name of the operation, for intermediates.
-    """
-
-    name: str
-    kind: str
-    map: ShardingMap
-    chosen_by: str | None = None
-    line: str = ""
-    made_by: str = ""
-
-    def __str__(self) -> str:
-        from jaxstage_ext.analysis.sharding import sharding_wording
-
-        return sharding_wording.describe(self)
-
-    __repr__ = __str__
 
 
 @dataclass(frozen=True, eq=False)
 class Shardings:
-    """How a program's values lie on its devices.
+    """The shardings of a program's values.
 
     Attributes:
       values: arguments and results.       places: the devices, in the order of the device assignment.
-      meshes: of the program, the one that spans it first.
-      notes: what is to be known of the whole.
+      meshes: the program's meshes, the one that spans all devices first.    notes: remarks on the whole.
     """
 
     values: tuple[Value, ...]
@@ -75,9 +33,9 @@ class Shardings:
 
     @cached_property
     def intermediates(self) -> tuple[Value, ...]:
-        """What the program computes on the way, after propagation, in its order; the compiler is asked once.
+        """The values that the program computes on the way, after propagation, in order; compiles once more.
 
-        Raises what the compile worker does, and ValueError where there is no propagation to look at.
+        Raises what the compile worker does, and ValueError where there is no propagation.
         """
         return self._look()
 
@@ -97,12 +55,12 @@ class Shardings:
 
     @cached_property
     def table(self) -> Table:
-        """One row an argument or result."""
+        """One row per argument or result."""
         return table(self.values, self.notes)
 
     @cached_property
     def all(self) -> Table:
-        """The same with the intermediates. Raises as `intermediates`."""
+        """One row per argument, result or intermediate. Raises as `intermediates`."""
         return table((*self.values, *self.intermediates), self.notes)
 
     def to_pandas(self) -> Any:
@@ -114,9 +72,7 @@ class Shardings:
         return self.table.to_json()
 
     def figure(self, name: str) -> Any:
-        """A plotly figure of which device holds which slice of a value. Raises KeyError as `[]`."""
-        from jaxstage_ext.analysis.sharding import value_figure
-
+        """A plotly figure of the slice of a value that each device holds. Raises KeyError for an unknown name."""
         return value_figure.figure(self[name], self.places)
 
     def __str__(self) -> str:
@@ -128,21 +84,23 @@ class Shardings:
 
 
 def table(values: Sequence[Value], notes: tuple[str, ...] = ()) -> Table:
-    """One row a value."""
+    """One row per value."""
     maps = [value.map for value in values]
     columns = {
         "value": Column([value.name for value in values]),
-        "kind": Column([value.kind for value in values]),
-        "type": Column([_type(one.dtype, one.shape) for one in maps]),
-        "sharding": Column([one.sharding.spec if one.sharding.is_known else None for one in maps]),
-        "chosen by": Column([value.chosen_by for value in values]),
-        "shard": Column([None if one.shard_shape is None else _type(one.dtype, one.shard_shape) for one in maps]),
-        "a device": Column([one.shard_bytes for one in maps], "B", "bytes that each device holds"),
-        "copies": Column([one.copies for one in maps], "", "devices that hold the same"),
-        "padding": Column([_padding(one) for one in maps], "%", "of what is held is no data"),
+        "kind": Column([value.kind.value for value in values]),
+        "type": Column([_type(each.dtype, each.shape) for each in maps]),
+        "sharding": Column([each.sharding.spec if each.sharding.is_known else None for each in maps]),
+        "chosen by": Column([value.chosen_by and value.chosen_by.value for value in values]),
+        "shard": Column([None if each.shard_shape is None else _type(each.dtype, each.shard_shape) for each in maps]),
+        "per device": Column([each.shard_bytes for each in maps], "B", "bytes that each device holds"),
+        "copies": Column([each.copies for each in maps], "", "devices that hold the same shard"),
+        "padding": Column([_padding(each) for each in maps], "%", "share of the shards that holds no data"),
         "line": Column([value.line for value in values]),
     }
-    reasons = {(place, "sharding"): one.sharding.problem for place, one in enumerate(maps) if not one.sharding.is_known}
+    reasons = {
+        (place, "sharding"): each.sharding.problem for place, each in enumerate(maps) if not each.sharding.is_known
+    }
     return Table("shardings", columns, reasons, notes)
 
 
@@ -150,20 +108,5 @@ def _type(dtype: str, shape: Sequence[int]) -> str:
     return f"{dtype}[{','.join(map(str, shape))}]"
 
 
-def _padding(one: ShardingMap) -> float:
-    return math.nan if one.padding is None else 100 * one.padding
-
-
-def intermediates(propagated: Propagated) -> tuple[Value, ...]:
-    """The values of a module after propagation, in its order."""
-    return tuple(
-        Value(
-            propagated.ops.names[row].decode("utf-8", "replace"),
-            INTERMEDIATE,
-            propagated.map(row),
-            YOU if propagated.sharding(row).shared(MANUAL) > 1 else propagated.chosen_by[row],
-            propagated.line(row),
-            propagated.names[row] or propagated.ops.opcode[row].decode(),
-        )
-        for row in propagated.rows.tolist()
-    )
+def _padding(each: ShardingMap) -> float:
+    return math.nan if each.padding is None else 100 * each.padding

@@ -13,10 +13,7 @@ def _get_answer(programs: Programs, params: Params, progress: jobs.Progress) -> 
     if name not in answers.QUESTIONS:
         raise BadRequest(f"there is no question {given.quoted(name)}; there is {', '.join(answers.QUESTIONS)}")
     question, ask = answers.QUESTIONS[name]
-    try:
-        found = ask(given.program(programs, params), progress.heard)
-    except ValueError as error:
-        raise BadRequest(str(error)) from None
+    found = ask(given.program(programs, params), progress.heard)
     return {
         "question": question,
         "text": found.text,

@@ -25,21 +25,15 @@ _UNITS = {"FLOPs": "FLOP", "transcendentals": "", "bytes moved": "B"}
 def _costs(programs: Programs, params: Params, progress: jobs.Progress) -> Costs:
     """The `Costs` that are asked about. Raises BadRequest, in the user's words, where nothing was compiled."""
     progress("counting")
-    try:
-        costs = cost(given.program(programs, params))
-        _ = costs.work
-        return costs
-    except ValueError as error:
-        raise BadRequest(str(error)) from None
+    costs = cost(given.program(programs, params))
+    _ = costs.work
+    return costs
 
 
 def _equations(programs: Programs, params: Params, progress: jobs.Progress) -> Equations:
     """The jaxpr's equations. Raises BadRequest, in the user's words, where JAX traced none."""
     progress("counting")
-    try:
-        return cost(given.program(programs, params)).equations
-    except ValueError as error:
-        raise BadRequest(str(error)) from None
+    return cost(given.program(programs, params)).equations
 
 
 def _get_ledger(programs: Programs, params: Params, progress: jobs.Progress) -> Answer:

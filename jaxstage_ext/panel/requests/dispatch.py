@@ -16,7 +16,7 @@ from jaxstage_ext.panel.params import (
     Method,
     Params,
     Programs,
-    one_line,
+    failure,
     program,
     quoted,
     text,
@@ -58,7 +58,8 @@ def reply(programs: Programs, request: Any) -> Answer:
             raise BadRequest("a request must be an object")
         result, buffers = answer(programs, request.get("method", ""), request.get("params") or {})
     except Exception as error:  # whatever it is belongs to the reader, not to the kernel's log
-        return message | {"error": one_line(error)}, []
+        refused = failure(error)
+        return message | {"error": str(refused), "error_kind": refused.kind, "error_log": refused.has_log}, []
     return message | {"result": result}, buffers
 
 
@@ -90,10 +91,10 @@ def _get_script(programs: Programs, params: Params) -> Answer:
 
 
 def _cancel(programs: Programs, params: Params) -> Answer:
-    """Stop the slow look that another request of these parameters, and the method `of`, has begun."""
+    """Stop the job that a request of the method `of` with these parameters began."""
     method = METHODS.get(text(params, "of"))
     if not isinstance(method, jobs.Slow):
-        raise BadRequest(f"{quoted(params['of'])} is no look that can be stopped")
+        raise BadRequest(f"{quoted(params['of'])} is not a request that can be stopped")
     return {"stopped": method.stop(programs, {k: v for k, v in params.items() if k != "of"})}, []
 
 

@@ -39,11 +39,11 @@ def _columns(table: object, names: Sequence[str]) -> Answer:
 def document(programs: Programs, params: Params) -> Document:
     """The Document that `call` and `doc` name. Raises BadRequest where there is none."""
     program, kind = given.program(programs, params), given.text(params, "doc")
-    if ":" in kind and (extra := extra_document(program, kind)) is not None:
-        return extra
-    if kind not in program.documents:
+    if kind in program.documents:
+        return program.documents[kind]
+    if (extra := extra_document(program, kind)) is None:
         raise BadRequest(f"there is no {quoted(kind)} document; there is {', '.join(program.documents) or 'none'}")
-    return program.documents[kind]
+    return extra
 
 
 def whole_document(doc: Document) -> Answer:

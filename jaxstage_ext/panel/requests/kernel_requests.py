@@ -10,7 +10,6 @@ from jaxstage_ext.program.document_titles import KERNEL_TITLES, title_of
 from jaxstage_ext.program.kernel_listing import value
 from jaxstage_ext.program.kernel_types import Kernel
 from jaxstage_ext.program.kernels import kernels
-from jaxstage_ext.report.unavailable import Unavailable
 
 MOST_INSTRUCTIONS = 200
 """Names of instructions that are sent of one kernel."""
@@ -58,10 +57,7 @@ def _text(programs: Programs, params: Params, progress: jobs.Progress) -> Answer
     row = next((row for row in listed.rows if row.key == name), None)
     if row is None:
         raise BadRequest(f"there is no kernel {quoted(name)}")
-    try:
-        document = row.document(stage, progress.heard)
-    except Unavailable as error:
-        raise BadRequest(str(error)) from None
+    document = row.document(stage, progress.heard)
     return {"kind": kind, "title": title_of(kind), "lines": len(document), "bytes": len(document.text)}, []
 
 

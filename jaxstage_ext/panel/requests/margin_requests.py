@@ -21,11 +21,8 @@ def _get_lane(programs: Programs, params: Params, progress: jobs.Progress) -> An
         raise BadRequest(f"there is no lane {given.quoted(name)}; there is {', '.join(margin.LANES)}")
     program = given.program(programs, params)
     if name == "sharding":
-        progress("compiling as far as the partitioner")
-    try:
-        lane = margin.LANES[name](program, progress.heard)
-    except ValueError as error:
-        raise BadRequest(str(error)) from None
+        progress("recompiling up to the partitioner")
+    lane = margin.LANES[name](program, progress.heard)
     return packed(lane)
 
 
@@ -44,11 +41,8 @@ def packed(lane: Lane) -> Answer:
 def _get_warnings(programs: Programs, params: Params, progress: jobs.Progress) -> Answer:
     program = given.program(programs, params)
     if not collectives.is_known(program):
-        progress("compiling as far as the partitioner, for what caused the collectives")
-    try:
-        lane, found, places = margin.warnings(program, progress.heard)
-    except ValueError as error:
-        raise BadRequest(str(error)) from None
+        progress("Recompiling up to the partitioner to trace the collectives")
+    lane, found, places = margin.warnings(program, progress.heard)
     warned: list[dict[str, Any]] = [
         {"kind": one.kind, "text": one.text[:MOST_TEXT], "places": [list(place) for place in where[:MOST_PLACES]]}
         for one, where in zip(found, places, strict=True)

@@ -160,16 +160,13 @@ def _kept(programs: Programs, params: Params, progress: jobs.Progress) -> Answer
     policy = text(params, "policy")
     if policy not in ("", *residual_tables.POLICIES):
         raise BadRequest(f"unknown policy {quoted(policy)}; choose one of {', '.join(residual_tables.POLICIES)}")
-    try:
-        kept = found.residual_arrays(policy or None)
-        progress("trying checkpoint policies")
-        return {
-            "lines": _table(residual_tables.by_line(kept)),
-            "arrays": _table(residual_tables.table(kept)),
-            "policies": _table(found.policies()),
-        }, []
-    except ValueError as error:
-        raise BadRequest(str(error)) from None
+    kept = found.residual_arrays(policy or None)
+    progress("trying checkpoint policies")
+    return {
+        "lines": _table(residual_tables.by_line(kept)),
+        "arrays": _table(residual_tables.table(kept)),
+        "policies": _table(found.policies()),
+    }, []
 
 
 def _analysed(programs: Programs, params: Params) -> Memory:

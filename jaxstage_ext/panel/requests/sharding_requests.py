@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
+from jaxstage_ext.analysis.sharding import sharding_wording as wording
+from jaxstage_ext.analysis.sharding.sharded_values import Value
 from jaxstage_ext.analysis.sharding.slices import MANUAL, UNREDUCED
-from jaxstage_ext.analysis.sharding.value_tables import Shardings, Value
+from jaxstage_ext.analysis.sharding.value_tables import Shardings
 from jaxstage_ext.panel import jobs
 from jaxstage_ext.panel import params as given
-from jaxstage_ext.panel.params import Answer, BadRequest, Params, Programs
+from jaxstage_ext.panel.params import Answer, Params, Programs
 from jaxstage_ext.panel.requests import table_form
 from jaxstage_ext.program.collectives import collectives, exchanges
 from jaxstage_ext.program.dtypes import dtypes
@@ -19,7 +21,7 @@ _VALUES = {
     "value": "value",
     "sharding": "sharding",
     "chosen by": "chosen by",
-    "a device": "a device",
+    "per device": "per device",
     "copies": "copies",
     "padding": "padding",
     "type": "type",
@@ -30,7 +32,7 @@ _VALUES = {
 _COLLECTIVES = {
     "collective": "collective",
     "line": "line",
-    "time": "least time",
+    "time": "lower bound",
     "overlap": "overlap",
     "sent": "sent",
     "axes": "axes",
@@ -60,13 +62,10 @@ _DTYPES = {
 def _shardings(programs: Programs, params: Params, progress: jobs.Progress) -> tuple[Shardings, tuple[Value, ...]]:
     """The shardings that are asked about, and the values to show: with intermediates if `all`."""
     program = given.program(programs, params)
-    try:
-        found = shardings(program)
-    except ValueError as error:
-        raise BadRequest(str(error)) from None
+    found = shardings(program)
     if not params.get("all"):
         return found, found.values
-    progress("compiling as far as the partitioner")
+    progress("recompiling up to the partitioner")
     propagation_dump(program, progress.heard)
     return found, (*found.values, *found.intermediates)
 
@@ -101,7 +100,7 @@ def _get_map(programs: Programs, params: Params, progress: jobs.Progress) -> Ans
         "own": sharding.shared(MANUAL),
     }
     if shard is None:
-        return told | {"problem": sharding.problem or "it is for values of another rank", "tiles": []}, []
+        return told | {"problem": sharding.problem or wording.OTHER_RANK, "tiles": []}, []
     mesh = sharding.mesh
     laid = {"names": list(mesh.names), "sizes": list(mesh.sizes)} if mesh is not None and mesh.names else None
     order = mesh.array.ravel().tolist() if mesh is not None and laid else []
@@ -112,25 +111,19 @@ def _get_map(programs: Programs, params: Params, progress: jobs.Progress) -> Ans
 def _get_collectives(programs: Programs, params: Params, progress: jobs.Progress) -> Answer:
     """The table; where it is to be `quick`, without what the compiler has to be asked for."""
     program, quick = given.program(programs, params), bool(params.get("quick"))
-    try:
-        if not quick:
-            progress("compiling as far as the partitioner")
-        found = exchanges(program) if quick else collectives(program, progress.heard)
-    except ValueError as error:
-        raise BadRequest(str(error)) from None
+    if not quick:
+        progress("recompiling up to the partitioner")
+    found = exchanges(program) if quick else collectives(program, progress.heard)
     left_out = _CAUSES if quick else ()
     result, buffers = table_form.packed(found.table, {k: v for k, v in _COLLECTIVES.items() if k not in left_out})
-    lists = {name: found.table[name] for name in ("groups", "meanwhile", "instruction")}
+    lists = {name: found.table[name] for name in ("groups", "meanwhile", "instruction")} | {"exposed": found.exposed}
     warnings = [{"text": str(one), "line": one.line} for one in found.warnings]
     more = {"more": lists, "warnings": warnings, "notes": list(found.notes), "headline": found.headline}
     return result | more, [*buffers, table_form.whole(found.table["row"])]
 
 
 def _get_dtypes(programs: Programs, params: Params, progress: jobs.Progress) -> Answer:
-    try:
-        found = dtypes(given.program(programs, params))
-    except ValueError as error:
-        raise BadRequest(str(error)) from None
+    found = dtypes(given.program(programs, params))
     result, buffers = table_form.packed(found.table, _DTYPES)
     return result | {"headline": found.headline}, [*buffers, table_form.whole(found.table["row"])]
 

@@ -174,5 +174,5 @@ def test_a_torus_gives_a_group_the_links_of_the_axes_that_it_spans() -> None:
 def test_behind_a_switch_all_links_serve_but_not_between_hosts() -> None:
     links = Links(450e9, (), [0] * 8 + [1] * 8, "")
     assert links.along(Groups((tuple(range(8)),)))[0] == 450e9
-    assert links.along(Groups(((0, 8), (1, 9)))) == (None, "the bandwidth between hosts is not known")
+    assert links.along(Groups(((0, 8), (1, 9)))) == (None, "no link speed on file between hosts")
     assert Links(source="no figure").along(Groups(((0, 1),))) == (None, "no figure")

@@ -87,7 +87,7 @@ print([told(ins.shardings.values), ins.shardings.places[0].id, ins.collectives.h
     values, place, headline, views = ast.literal_eval(said)
     assert [spec for _, spec, _ in values] == ["device 3"] * 2
     assert place == 3
-    assert headline == "It runs on one device, which exchanges nothing."
+    assert headline == "One device; no collectives."
     assert "shardings" not in views
 
 

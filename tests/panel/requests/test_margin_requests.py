@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from jaxstage_ext.analysis.margin.line_values import Lane, Mark
-from jaxstage_ext.analysis.margin.resharding_warnings import Warned
+from jaxstage_ext.analysis.margin.resharding_warnings import Warned, WarningKind
 from jaxstage_ext.panel.params import BadRequest
 from jaxstage_ext.panel.requests import dispatch, margin_requests
 from jaxstage_ext.program import margin
@@ -19,7 +19,10 @@ from jaxstage_ext.report.unavailable import Unavailable
 
 YOURS, THEIRS = Mark("x,·", "you", "<b>P('x', None)</b>: your choice"), Mark("·", "compiler", "P(None)")
 LANE = Lane({"python": {2: YOURS, 3: THEIRS}, "hlo": {8: YOURS}}, ("A note.",))
-WARNED = (Warned("resharding", "Resharding: x for dot.", "In [5]:2", (8,)), Warned("asked", "Resharding: y.", "", ()))
+WARNED = (
+    Warned(WarningKind.RESHARDING, "Resharding: x for dot.", "Shard x.", "In [5]:2", (8,)),
+    Warned(WarningKind.ASKED, "Resharding: y.", "Drop it.", "", ()),
+)
 PLACES = [[("python", 2), ("hlo", 8)], []]
 
 
@@ -85,7 +88,7 @@ def test_warnings_say_where_they_stand(inspection: Any) -> None:
     result, buffers = ask(inspection, "warnings")
     assert result["total"] == 2
     assert result["warnings"][0] == {
-        "kind": "resharding", "text": "Resharding: x for dot.", "places": [["python", 2], ["hlo", 8]],
+        "kind": "resharding", "text": "Resharding: x for dot.\nShard x.", "places": [["python", 2], ["hlo", 8]],
     }  # fmt: skip
     assert result["warnings"][1]["places"] == []
     assert result["marks"] == [["", "resharding", "It moves."]]

@@ -88,7 +88,7 @@ def test_values_are_listed_with_who_chose_and_how_much_a_device_holds(laid: Insp
     reply = ask("shardings", laid)
     assert column(reply, "value") == ["w", "x", "result[0]", "result[1]"]
     assert column(reply, "chosen by") == ["you", "you", "compiler", "compiler"]
-    assert column(reply, "a device")[:2] == [32 * 16 * 4, 10 * 32 * 4]
+    assert column(reply, "per device")[:2] == [32 * 16 * 4, 10 * 32 * 4]
     assert reply[0]["mesh"] == "data=2, model=2"
     assert [place[0] for place in reply[0]["places"]] == list(range(4))
 
@@ -128,7 +128,7 @@ def test_collectives_go_with_their_headline_their_rows_and_their_reasons(laid: I
     assert result["headline"].startswith("The costliest of") or result["headline"].startswith("One collective")
     assert column(reply, "collective") == [row.found.kind for row in found.rows]
     assert np.isnan(column(reply, "time")).all()
-    assert [0, "time", "the target's links are not in the catalogue of devices"] in result["reasons"]
+    assert [0, "time", "no link speed on file for this target"] in result["reasons"]
     lines = laid.documents["hlo"].text.splitlines()
     for row, name in zip(unpacked(buffers[-1], "<i4"), result["more"]["instruction"], strict=True):
         assert f"%{name} " in lines[row]

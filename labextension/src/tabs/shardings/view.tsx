@@ -13,7 +13,7 @@ import { lineOf, rowOfLine } from "../../model/sourceLine";
 import { Waiting } from "../../parts/waiting";
 
 const FIRST = { field: "", down: false };
-const WIDTHS = { value: 116, sharding: 132, "chosen by": 64, "a device": 64, copies: 44, padding: 52, type: 110, shard: 100, kind: 84, line: 92 };
+const WIDTHS = { value: 116, sharding: 132, "chosen by": 64, "per device": 64, copies: 44, padding: 52, type: 110, shard: 100, kind: 84, line: 92 };
 const read = (reply: Reply) => readTable(reply, WIDTHS);
 
 function Laid({ session, all, value, told }: { session: Session; all: boolean; value: number; told: Told }) {

@@ -1,0 +1,126 @@
+"""Each collective of a module: devices, bytes, lower bound of its time, overlap with other work, and causes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+from jaxstage_ext.analysis.collectives import device_groups as sets
+from jaxstage_ext.analysis.collectives.causes import Cause, Causes, Exchanged
+from jaxstage_ext.analysis.collectives.collective_ops import Collectives as Finder
+from jaxstage_ext.analysis.collectives.collective_ops import Found
+from jaxstage_ext.analysis.collectives.device_groups import Groups
+from jaxstage_ext.analysis.collectives.interconnect import Links, sent
+from jaxstage_ext.analysis.cost import executions
+from jaxstage_ext.analysis.cost.executions import Executions
+from jaxstage_ext.analysis.cost.module_cost import Places
+from jaxstage_ext.analysis.sharding.mesh import Mesh
+from jaxstage_ext.analysis.sharding.propagation import Propagated
+from jaxstage_ext.ir.hlo import schedule
+from jaxstage_ext.ir.hlo.module import Module
+
+
+class Overlap(StrEnum):
+    """Whether other work is scheduled between the start and the end of a collective."""
+
+    EXPOSED = "exposed"
+    HIDDEN = "overlapped"
+
+
+@dataclass(frozen=True, eq=False)
+class Row:
+    """One collective.
+
+    Attributes:
+      found: its instructions.      groups: the devices that communicate.      inputs: the instructions that go in.
+      payload: bytes per device.      sent: lower bound of the bytes that a device sends in one run; None unknown.
+      runs: times in one run of the module.      in_unknown_loop: whether it is inside a loop of unknown length.
+      seconds: lower bound of one run, None unknown for `why_no_seconds`.
+      meanwhile: instructions that work between its start and its end; None where the order is unknown.
+    """
+
+    found: Found = field(repr=False)
+    groups: Groups
+    inputs: tuple[int, ...]
+    payload: int
+    sent: float | None
+    runs: float
+    in_unknown_loop: bool
+    seconds: float | None
+    why_no_seconds: str
+    meanwhile: tuple[int, ...] | None
+    causes: tuple[Cause, ...]
+
+    @property
+    def total_sent(self) -> float | None:
+        return None if self.sent is None else self.sent * self.runs
+
+    @property
+    def total_seconds(self) -> float | None:
+        return None if self.seconds is None else self.seconds * self.runs
+
+    @property
+    def overlap(self) -> Overlap | None:
+        """None where the order of the instructions is unknown."""
+        return None if self.meanwhile is None else Overlap.HIDDEN if self.meanwhile else Overlap.EXPOSED
+
+
+@dataclass(frozen=True)
+class Program:
+    """The program that a module was compiled from, as far as its collectives are concerned.
+
+    Attributes:
+      devices: how many it runs on.      meshes: meshes of the program; their axes name the groups.
+      links: the links of one device of the target.
+      propagated: the module before it was partitioned; None where unknown, for `why_unknown`.
+      warnings: lines that the partitioner logged.
+    """
+
+    devices: int
+    meshes: Sequence[Mesh] = ()
+    links: Links = field(default_factory=Links)
+    propagated: Propagated | None = None
+    why_unknown: str = ""
+    warnings: Sequence[str] = ()
+
+
+def read(module: Module, places: Places, program: Program) -> list[Row]:
+    """The collectives of a module, the costliest first."""
+    finder = Finder(module, schedule.places(module))
+    causes = Causes(module, places.line, program.propagated, program.why_unknown)
+    runs = executions.count(module)
+    rows = [_row(found, finder, runs, causes, program) for found in finder.found]
+    timed = all(row.seconds is not None for row in rows)
+    return sorted(rows, key=lambda row: (-(row.total_seconds or 0) if timed else 0, -(row.total_sent or 0)))
+
+
+def _row(found: Found, finder: Finder, runs: Executions, reasons: Causes, program: Program) -> Row:
+    computation = finder.computation(found)
+    groups = sets.named(sets.read(found.message, found.kind, program.devices), program.meshes)
+    given = finder.given(found)
+    payload = given * (groups.size or 1) if found.kind == "all-gather" else given
+    out = None if groups.size is None else sent(found.kind, payload, groups.size)
+    seconds, why = _seconds(out, groups, program.links)
+    meanwhile = tuple(finder.between(found)) if finder.is_scheduled else None
+    times, unknown = float(runs.times[computation]), bool(runs.unknown[computation])
+    inputs = tuple(finder.inputs(found))
+    causes = reasons.of(found, inputs, _exchanged(found, finder, groups))
+    return Row(found, groups, inputs, payload, out, times, unknown, seconds, why, meanwhile, causes)
+
+
+def _exchanged(found: Found, finder: Finder, groups: Groups) -> Exchanged:
+    """What goes in is exchanged; for a reduce-scatter it may be what comes out."""
+    given = finder.elements(found)
+    sizes = {given, given // (groups.size or 1)} if found.kind == "reduce-scatter" else {given}
+    axes = frozenset(axis.name for axis in groups.axes or ())
+    return Exchanged(found.kind, frozenset(sizes), finder.shapes(found), finder.shapes_given(found), axes)
+
+
+def _seconds(out: float | None, groups: Groups, links: Links) -> tuple[float | None, str]:
+    if out is None:
+        return None, groups.problem or "it is unknown how much this collective sends"
+    if out == 0:
+        return 0.0, ""
+    bandwidth, why = links.along(groups)
+    return (None, why) if bandwidth is None else (out / bandwidth, "")

@@ -59,7 +59,7 @@ _DTYPES = {
 }
 
 
-def _shardings(programs: Programs, params: Params, progress: jobs.Progress) -> tuple[Shardings, tuple[Value, ...]]:
+def _shardings(programs: Programs, params: Params, progress: jobs.JobProgress) -> tuple[Shardings, tuple[Value, ...]]:
     """The shardings that are asked about, and the values to show: with intermediates if `all`."""
     program = given.program(programs, params)
     found = shardings(program)
@@ -70,7 +70,7 @@ def _shardings(programs: Programs, params: Params, progress: jobs.Progress) -> t
     return found, (*found.values, *found.intermediates)
 
 
-def _get_shardings(programs: Programs, params: Params, progress: jobs.Progress) -> Answer:
+def _get_shardings(programs: Programs, params: Params, progress: jobs.JobProgress) -> Answer:
     found, values = _shardings(programs, params, progress)
     result, buffers = table_form.packed(found.all if params.get("all") else found.table, _VALUES)
     places = [
@@ -81,7 +81,7 @@ def _get_shardings(programs: Programs, params: Params, progress: jobs.Progress) 
     return result | more | {"whole": bool(params.get("all")), "values": len(values)}, buffers
 
 
-def _get_map(programs: Programs, params: Params, progress: jobs.Progress) -> Answer:
+def _get_map(programs: Programs, params: Params, progress: jobs.JobProgress) -> Answer:
     """Where one value lies: into how many parts it is cut, and the devices of each."""
     _, values = _shardings(programs, params, progress)
     value = values[given.integer(params, "value", 0, len(values) - 1)]
@@ -108,7 +108,7 @@ def _get_map(programs: Programs, params: Params, progress: jobs.Progress) -> Ans
     return told, [table_form.whole(sharding.holders.ravel()), table_form.whole(order)]
 
 
-def _get_collectives(programs: Programs, params: Params, progress: jobs.Progress) -> Answer:
+def _get_collectives(programs: Programs, params: Params, progress: jobs.JobProgress) -> Answer:
     """The table; where it is to be `quick`, without what the compiler has to be asked for."""
     program, quick = given.program(programs, params), bool(params.get("quick"))
     if not quick:
@@ -122,7 +122,7 @@ def _get_collectives(programs: Programs, params: Params, progress: jobs.Progress
     return result | more, [*buffers, table_form.whole(found.table["row"])]
 
 
-def _get_dtypes(programs: Programs, params: Params, progress: jobs.Progress) -> Answer:
+def _get_dtypes(programs: Programs, params: Params, progress: jobs.JobProgress) -> Answer:
     found = dtypes(given.program(programs, params))
     result, buffers = table_form.packed(found.table, _DTYPES)
     return result | {"headline": found.headline}, [*buffers, table_form.whole(found.table["row"])]

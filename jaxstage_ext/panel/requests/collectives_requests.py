@@ -25,7 +25,7 @@ _COLLECTIVES = {
 _CAUSES = ("cause", "from", "to")
 
 
-def _get_collectives(programs: Programs, params: Params, progress: jobs.Progress) -> Answer:
+def _get_collectives(programs: Programs, params: Params, progress: jobs.JobProgress) -> Answer:
     """The table; where it is to be `quick`, without what the compiler has to be asked for."""
     program, quick = given.program(programs, params), bool(params.get("quick"))
     if not quick:

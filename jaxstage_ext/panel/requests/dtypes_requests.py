@@ -23,7 +23,7 @@ _DTYPES = {
 }
 
 
-def _get_dtypes(programs: Programs, params: Params, progress: jobs.Progress) -> Answer:
+def _get_dtypes(programs: Programs, params: Params, progress: jobs.JobProgress) -> Answer:
     found = dtypes(given.program(programs, params))
     result, buffers = table_form.packed(found.table, _DTYPES)
     return result | {"headline": found.headline}, [*buffers, table_form.whole(found.table["row"])]

@@ -29,7 +29,7 @@ _VALUES = {
 }
 
 
-def _shardings(programs: Programs, params: Params, progress: jobs.Progress) -> tuple[Shardings, tuple[Value, ...]]:
+def _shardings(programs: Programs, params: Params, progress: jobs.JobProgress) -> tuple[Shardings, tuple[Value, ...]]:
     """The shardings that are asked about, and the values to show: with intermediates if `all`."""
     program = given.program(programs, params)
     found = shardings(program)
@@ -40,7 +40,7 @@ def _shardings(programs: Programs, params: Params, progress: jobs.Progress) -> t
     return found, (*found.values, *found.intermediates)
 
 
-def _get_shardings(programs: Programs, params: Params, progress: jobs.Progress) -> Answer:
+def _get_shardings(programs: Programs, params: Params, progress: jobs.JobProgress) -> Answer:
     found, values = _shardings(programs, params, progress)
     result, buffers = table_form.packed(found.all if params.get("all") else found.table, _VALUES)
     places = [
@@ -51,7 +51,7 @@ def _get_shardings(programs: Programs, params: Params, progress: jobs.Progress) 
     return result | more | {"whole": bool(params.get("all")), "values": len(values)}, buffers
 
 
-def _get_map(programs: Programs, params: Params, progress: jobs.Progress) -> Answer:
+def _get_map(programs: Programs, params: Params, progress: jobs.JobProgress) -> Answer:
     """Where one value lies: into how many parts it is cut, and the devices of each."""
     _, values = _shardings(programs, params, progress)
     value = values[given.integer(params, "value", 0, len(values) - 1)]

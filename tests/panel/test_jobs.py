@@ -23,7 +23,7 @@ def method(monkeypatch):
     """A function that makes a look the wire method "look"."""
 
     def install(look):
-        monkeypatch.setitem(dispatch.METHODS, "look", jobs.slow(look))
+        monkeypatch.setitem(dispatch.COMMON, "look", jobs.slow(look))
 
     return install
 

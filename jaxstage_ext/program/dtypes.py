@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from jaxstage_ext.analysis.dtypes import conversions
-from jaxstage_ext.analysis.dtypes.conversions import Conversion, Dtypes
+from jaxstage_ext.analysis.dtypes import conversions, dtype_table
+from jaxstage_ext.analysis.dtypes.conversions import Conversion
+from jaxstage_ext.analysis.dtypes.dtype_table import Dtypes
 from jaxstage_ext.core import jaxpr_lines, stages
 from jaxstage_ext.program import cost_inputs
 from jaxstage_ext.report.unavailable import Unavailable
@@ -24,7 +25,7 @@ def read(inspection: Inspection) -> Dtypes:
     if traced is None:
         raise Unavailable(f"{inspection.name} was not traced by JAX itself, so its dtypes are not known")
     found = list(conversions.of_jaxpr(traced.jaxpr, _liner(inspection)))
-    return conversions.join([*found, *_compiled(inspection)])
+    return dtype_table.join([*found, *_compiled(inspection)])
 
 
 def is_any(inspection: Inspection) -> bool:

@@ -7,7 +7,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, cast
 
 from jaxstage_ext.analysis.collectives.collective_table import Collectives
-from jaxstage_ext.analysis.dtypes.conversions import Dtypes
+from jaxstage_ext.analysis.dtypes.dtype_table import Dtypes
 from jaxstage_ext.analysis.margin.line_values import Lane
 from jaxstage_ext.analysis.memory.live_memory import Memory
 from jaxstage_ext.analysis.sharding.value_tables import Shardings

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from jaxstage_ext.analysis.dtypes.conversions import Dtypes
+from jaxstage_ext.analysis.dtypes.dtype_table import Dtypes
 from jaxstage_ext.analysis.sharding import sharding_wording as wording
 from jaxstage_ext.analysis.sharding.sharded_values import Value
 from jaxstage_ext.analysis.sharding.slices import MANUAL, UNREDUCED

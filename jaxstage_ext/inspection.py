@@ -20,8 +20,8 @@ from jaxstage_ext.core.stage_error import explain, without_our_frames
 from jaxstage_ext.core.staged import COMPILE, LOWER, TRACE
 from jaxstage_ext.core.targets import cross_compile
 from jaxstage_ext.core.targets.cross_compile import Executable
-from jaxstage_ext.core.targets.requests import USUAL, Limits
 from jaxstage_ext.core.targets.target import LOCAL, Target, parse_all
+from jaxstage_ext.core.targets.worker_requests import USUAL, Limits
 from jaxstage_ext.ir import cached_documents, python, stablehlo
 from jaxstage_ext.ir.hlo import document as hlo_document
 from jaxstage_ext.ir.hlo import module as hlo

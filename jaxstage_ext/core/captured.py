@@ -24,11 +24,11 @@ def names(fn: Any, arrays: Iterable[Any]) -> list[tuple[str, ...]]:
     JAX made out of another value is not found.
     """
     arrays = list(arrays)
-    found: dict[int, list[str]] = {id(array): [] for array in arrays}
+    names_of: dict[int, list[str]] = {id(array): [] for array in arrays}
     for name, value in _reached(fn):
-        if id(value) in found and name not in found[id(value)]:
-            found[id(value)].append(name)
-    return [tuple(found[id(array)]) for array in arrays]
+        if id(value) in names_of and name not in names_of[id(value)]:
+            names_of[id(value)].append(name)
+    return [tuple(names_of[id(array)]) for array in arrays]
 
 
 def _reached(fn: Any) -> Iterator[tuple[str, Any]]:

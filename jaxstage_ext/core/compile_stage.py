@@ -24,7 +24,7 @@ def _compile_here(staged: Staged, stage: Stage) -> Any:
     value, made = executables.compile(unwrap(lowered), lambda: flag_values.compile_lowered(lowered, options))
     if made is not None:
         stage.key = made.key
-        stage.hit = CacheHit(Cache.PROCESS, made.seconds) if made.again else None
+        stage.hit = CacheHit(Cache.PROCESS, made.seconds) if made.reused else None
     return value
 
 

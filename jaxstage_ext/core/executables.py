@@ -1,8 +1,8 @@
-"""The executables that this process has compiled for an inspection: a module that was compiled before is not again.
+"""The executables that this process has compiled for inspections, so that an equal module is not compiled twice.
 
-A cell that runs again makes a new function, which JAX compiles anew. Where the module that XLA is to compile is
-byte for byte one that it has compiled here, with the same options for the same devices, JAX is given the executable
-of then. All around it (trees, shardings, donation) JAX builds for this function, so what is shown is what it runs.
+A cell that is run a second time makes a new function, which JAX compiles anew. Where the module for XLA equals, byte
+for byte, one that was compiled here with the same options for the same devices, JAX gets that executable. Everything
+around it (trees, shardings, donation) JAX builds for the new function, so what is shown is what runs.
 """
 
 from __future__ import annotations
@@ -28,18 +28,18 @@ class Made:
 
     Attributes:
       key: of what was compiled; the same for every executable that must be equal.
-      seconds: that XLA took for it.   again: whether it was made for an earlier inspection.
+      seconds: that XLA took for it.   reused: whether it was compiled for an earlier inspection.
     """
 
     key: str
     seconds: float
     executable: Any = field(repr=False)
     client: Any = field(repr=False)
-    again: bool = False
+    reused: bool = False
 
 
 def compile(lowered: Any, make: Callable[[], Any]) -> tuple[Any, Made | None]:  # noqa: A001
-    """What `make` compiles, and how its executable came about; None where that is not known."""
+    """What `make` compiles, and the compile that its executable came from; None where that is not known."""
     if not cache.enabled() or jax_private.holds_python(lowered) or environment_names_files():
         return make(), None
     seen: list[Made | None] = []
@@ -58,9 +58,9 @@ def compile(lowered: Any, make: Callable[[], Any]) -> tuple[Any, Made | None]:  
 
 def _compiled(what: BackendCompile, compile_: Callable[[], Any]) -> Made:
     key = cache.key("executable", str(id(what.client)), *what.parts)
-    found: Made | None = _made.get(key)
-    if found is not None:
-        return Made(key, found.seconds, found.executable, found.client, again=True)
+    known: Made | None = _made.get(key)
+    if known is not None:
+        return Made(key, known.seconds, known.executable, known.client, reused=True)
     started = time.perf_counter()
     made = Made(key, 0.0, compile_(), what.client)
     made = Made(key, time.perf_counter() - started, made.executable, what.client)

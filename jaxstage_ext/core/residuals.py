@@ -45,20 +45,20 @@ def read(traced: Any, policy: str | Callable[..., Any] | None = None) -> list[Re
     """
     chosen = _policy(policy)
     names = dict(zip(traced.jaxpr.jaxpr.invars, traced.jaxpr.jaxpr.debug_info.arg_names or (), strict=False))
-    found: list[Residual] = []
+    residuals: list[Residual] = []
     for jaxpr, read_back in _levels(traced.jaxpr.jaxpr):
-        found += _kept(jaxpr, read_back, chosen, names)
-    if not found:
+        residuals += _kept(jaxpr, read_back, chosen, names)
+    if not residuals:
         raise Unavailable("the program computes no derivative: no equation of a backward pass is in its jaxpr")
-    return sorted(found, key=lambda residual: -residual.size)
+    return sorted(residuals, key=lambda residual: -residual.size)
 
 
 def _policy(policy: str | Callable[..., Any] | None) -> Callable[..., Any] | None:
     if policy is None or callable(policy):
         return policy
-    found = getattr(jax.checkpoint_policies, policy, None) if isinstance(policy, str) else None
-    if callable(found):
-        return cast(Callable[..., Any], found)
+    named = getattr(jax.checkpoint_policies, policy, None) if isinstance(policy, str) else None
+    if callable(named):
+        return cast(Callable[..., Any], named)
     near = difflib.get_close_matches(str(policy), POLICIES, n=1)
     hint = f"did you mean {near[0]!r}?" if near else f"there are {', '.join(POLICIES)}, and functions such as those"
     raise ValueError(f"{policy!r} is no policy of jax.checkpoint_policies; {hint}")
@@ -120,10 +120,10 @@ def _line(eqn: Any, place: int) -> str:
 def _inside(eqn: Any, place: int) -> tuple[Any, int] | None:
     """The equation of a loop's or call's own that makes a result, and which of its results that is."""
     for jaxpr in jax_private.inner_jaxprs(eqn)[:1] if eqn.primitive.name in _SCOPED else ():
-        for one in jaxpr.eqns:
-            for i, value in enumerate(one.outvars):
+        for inner in jaxpr.eqns:
+            for i, value in enumerate(inner.outvars):
                 if place < len(jaxpr.outvars) and value is jaxpr.outvars[place]:
-                    return one, i
+                    return inner, i
     return None
 
 

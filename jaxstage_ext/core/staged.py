@@ -11,7 +11,7 @@ from jaxstage_ext.core.call import Call
 from jaxstage_ext.core.targets.target import Target
 
 if TYPE_CHECKING:
-    from jaxstage_ext.core.targets.requests import Limits
+    from jaxstage_ext.core.targets.worker_requests import Limits
 
 WAITING, RUNNING, DONE, FAILED, INTERRUPTED = "waiting", "running", "done", "failed", "interrupted"
 TRACE, LOWER, COMPILE = "trace", "lower", "compile"

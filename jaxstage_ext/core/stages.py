@@ -9,8 +9,8 @@ from jaxstage_ext.core import events, stage_list
 from jaxstage_ext.core.call import Call
 from jaxstage_ext.core.stageable import call_name, dynamic_arguments, stageable, unwrap
 from jaxstage_ext.core.staged import DONE, FAILED, INTERRUPTED, RUNNING, Stage, Staged
-from jaxstage_ext.core.targets.requests import USUAL, Limits
 from jaxstage_ext.core.targets.target import LOCAL, Target
+from jaxstage_ext.core.targets.worker_requests import USUAL, Limits
 
 __all__ = [
     "DONE",

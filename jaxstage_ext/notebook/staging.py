@@ -16,8 +16,8 @@ from jaxstage_ext.notebook.settings import JAXStage
 from jaxstage_ext.notebook.toplevel_await import interruptible
 
 if TYPE_CHECKING:
-    from jaxstage_ext.core.targets.requests import Limits
     from jaxstage_ext.core.targets.target import Target
+    from jaxstage_ext.core.targets.worker_requests import Limits
 
 
 @dataclass(frozen=True)
@@ -48,10 +48,10 @@ def compile_plan(kind: str, options: Namespace) -> CompilePlan:
 
 
 def _limits(options: Namespace) -> Limits:
-    from jaxstage_ext.core.targets import requests
+    from jaxstage_ext.core.targets import worker_requests
 
-    timeout = getattr(options, "timeout", None) or requests.USUAL.timeout
-    return requests.Limits(timeout, getattr(options, "memory", None))
+    timeout = getattr(options, "timeout", None) or worker_requests.USUAL.timeout
+    return worker_requests.Limits(timeout, getattr(options, "memory", None))
 
 
 def check_jax() -> None:

@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from jaxstage_ext.core import constants, stages
-from jaxstage_ext.core.recompile import machine_code, program
+from jaxstage_ext.core.recompile import machine_code, preparation
 from jaxstage_ext.ir import assembly, llvm, ptx, stablehlo
 from jaxstage_ext.ir.hlo import executed
 from jaxstage_ext.ir.hlo.executed import Instruction
@@ -46,7 +46,7 @@ class _Program:
     """What is kept of a program between one look and the next."""
 
     def __init__(self, inspection: Inspection) -> None:
-        self._prepared = program.prepared(inspection._staged)
+        self._prepared = preparation.prepared(inspection._staged)
         self._target, self._limits = self._prepared.target, inspection._staged.limits
         self._platform = self._target.platform
         self._hlo, self._table = inspection.documents["hlo"], inspection._table

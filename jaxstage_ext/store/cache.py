@@ -1,6 +1,6 @@
-"""The inspection cache: what a compiler said before, so that a second look need not ask it again.
+"""The inspection cache: what compilers gave earlier, so that they need not be asked a second time.
 
-    found = cache.get(key := cache.key("passes", prepared.key))
+    data = cache.get(key := cache.key("passes", module, options))
     cache.put(key, data)
 
 In memory always, the entries used longest ago going first; in a folder as well where the environment names one in
@@ -36,7 +36,7 @@ class _State:
         self.disk = Disk(Path(os.path.expanduser(folder)), DISK) if folder else None
         self.enabled = True
         self.trouble: str | None = None
-        self.told = False
+        self.reported = False
 
 
 _state = _State()
@@ -45,11 +45,11 @@ _state = _State()
 def use_folder(folder: str | os.PathLike[str] | None, limit: int = DISK) -> None:
     """Keep entries in a folder too, at most `limit` bytes of them; None: in memory alone."""
     _state.disk = Disk(Path(os.path.expanduser(folder)), limit) if folder else None
-    _state.trouble, _state.told = None, False
+    _state.trouble, _state.reported = None, False
 
 
 def enable(on: bool) -> None:
-    """With False nothing is looked up and nothing kept: every look asks the compiler."""
+    """With False nothing is looked up and nothing is kept, so that the compiler is asked every time."""
     _state.enabled = on
 
 
@@ -96,7 +96,7 @@ def _version(distribution: str) -> str:
 
 
 def get(key: str) -> bytes | None:
-    """What was put there; None where it is not known, or no longer."""
+    """The bytes that were put under a key; None where there are none, or no longer."""
     if not _state.enabled:
         return None
     data = _state.memory.get(key)
@@ -144,10 +144,10 @@ def store(key: str, head: Mapping[str, Any], *parts: bytes) -> None:
 
 
 def trouble() -> str | None:
-    """What is wrong with the folder, in one sentence, the first time it is asked for; then None."""
-    if _state.trouble is None or _state.told:
+    """What is wrong with the folder, in one sentence, the first time this is called; None after that."""
+    if _state.trouble is None or _state.reported:
         return None
-    _state.told = True
+    _state.reported = True
     return _state.trouble
 
 

@@ -1,4 +1,4 @@
-"""Entries of the inspection cache in a folder: one file each, written whole or not at all, believed by its checksum.
+"""Entries of the inspection cache in a folder: one file each, written completely or not at all, trusted by checksum.
 
 Several kernels may share a folder. A file is a head (magic and version, SHA-256 of name and data, length of the
 data) and the data, which are bytes to be read as data: nothing of it is ever executed or unpickled.
@@ -31,8 +31,9 @@ class Disk:
     limit: int = 1_000_000_000
 
     def get(self, key: str) -> bytes | None:
-        """The data of an entry; None where there is none that is whole. Raises OSError, or ValueError for a
-        path that cannot be, where it cannot be read.
+        """The data of an entry; None where there is no complete one.
+
+        Raises OSError where it cannot be read, ValueError for a path that cannot exist.
         """
         path = self._path(key)
         try:
@@ -70,10 +71,10 @@ class Disk:
         entries = []
         for entry in os.scandir(self.folder):
             with contextlib.suppress(OSError):
-                found = entry.stat(follow_symlinks=False)
+                status = entry.stat(follow_symlinks=False)
                 if _ENTRY.fullmatch(entry.name):
-                    entries.append((found.st_mtime, found.st_size, entry.path))
-                elif entry.name.startswith(_UNFINISHED) and found.st_mtime < time.time() - _ABANDONED:
+                    entries.append((status.st_mtime, status.st_size, entry.path))
+                elif entry.name.startswith(_UNFINISHED) and status.st_mtime < time.time() - _ABANDONED:
                     os.unlink(entry.path)
         total = sum(size for _, size, _ in entries)
         for _, size, path in sorted(entries):
@@ -91,7 +92,7 @@ def _head(key: str, data: bytes) -> bytes:
 
 
 def _read(path: Path, most: int) -> bytes | None:
-    """The bytes of a plain file; None for what is none (a link, a pipe), or too large."""
+    """The bytes of a plain file; None for anything else (a link, a pipe), or one that is too large."""
     try:
         descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC)
     except OSError:
@@ -99,7 +100,7 @@ def _read(path: Path, most: int) -> bytes | None:
             return None
         raise
     with open(descriptor, "rb") as file:
-        found = os.fstat(descriptor)
-        if not stat.S_ISREG(found.st_mode) or found.st_size > most:
+        status = os.fstat(descriptor)
+        if not stat.S_ISREG(status.st_mode) or status.st_size > most:
             return None
         return file.read()

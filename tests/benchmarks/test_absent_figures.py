@@ -13,7 +13,7 @@ import pytest
 from absent import needs
 
 from jaxstage_ext import inspect
-from jaxstage_ext.core.recompile import program as again
+from jaxstage_ext.core.recompile import preparation
 from jaxstage_ext.store import cache
 from jaxstage_ext.worker import pool
 from tests.browser.conftest import browser, lab, open_notebook  # noqa: F401
@@ -49,7 +49,7 @@ def test_a_worker_is_ready() -> None:
 def test_a_warm_request(target: str) -> None:
     """What the request takes beyond XLA's own seconds, the compile of a small module."""
     needs(PLATFORMS[target])
-    program = again.prepared(inspect(lambda x: jnp.tanh(x @ x).sum(), jnp.ones((64, 64)), target=target)._staged)
+    program = preparation.prepared(inspect(lambda x: jnp.tanh(x @ x).sum(), jnp.ones((64, 64)), target=target)._staged)
     added, took = [], []
     for _ in range(9):
         started = time.perf_counter()

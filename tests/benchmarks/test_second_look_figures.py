@@ -72,7 +72,7 @@ def _row(what: str, now: float, then: float, reached: bool, goal: str) -> None:
 @pytest.mark.parametrize("layers", [4, 16])
 def test_what_the_worker_adds(layers: int) -> None:
     """The whole compile stage against the seconds that XLA itself took in the worker."""
-    from jaxstage_ext.core.targets import cross_compile, requests
+    from jaxstage_ext.core.targets import cross_compile, worker_requests
     from jaxstage_ext.core.targets.target import parse
 
     target, added, took = parse("cpu:1"), [], []
@@ -82,7 +82,9 @@ def test_what_the_worker_adds(layers: int) -> None:
         traced = jax.jit(function).trace(*arguments)
         lowered = cross_compile.lower(traced, target)
         started = time.perf_counter()
-        made = cross_compile.compile(lowered, function, target, requests.USUAL, constants.spelled_out(traced), {})
+        made = cross_compile.compile(
+            lowered, function, target, worker_requests.USUAL, constants.spelled_out(traced), {}
+        )
         took.append(made.seconds)
         added.append(time.perf_counter() - started - made.seconds)
     cache.enable(True)

@@ -58,8 +58,8 @@ def _nth(names: Any, index: int) -> str:
 def hlo_sharding(sharding: Any, rank: int) -> tuple[bytes, str] | None:
     """(serialised OpSharding, text) of a `jax.sharding.Sharding` of whatever class; None where it has none."""
     try:
-        found = sharding._to_xla_hlo_sharding(rank)
-        return bytes(found.to_proto().SerializeToString()), str(found)
+        hlo = sharding._to_xla_hlo_sharding(rank)
+        return bytes(hlo.to_proto().SerializeToString()), str(hlo)
     except (AttributeError, NotImplementedError, TypeError):
         return None
 

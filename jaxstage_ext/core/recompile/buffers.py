@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from jaxstage_ext.core import stages
-from jaxstage_ext.core.recompile import program
+from jaxstage_ext.core.recompile import preparation
 from jaxstage_ext.report.progress import Progress
 from jaxstage_ext.store import cache
 
@@ -35,7 +35,7 @@ def recompile(staged: stages.Staged, progress: Progress | None = None) -> Assign
     Raises:
       Unavailable, TargetError, WorkerDied, jax.errors.JaxRuntimeError: as `Prepared.ask`.
     """
-    prepared = program.prepared(staged)
+    prepared = preparation.prepared(staged)
     platform, key = prepared.target.platform, prepared.key("memory")
     if key is not None and (kept := cache.load(key)) is not None:
         head, [proto] = kept

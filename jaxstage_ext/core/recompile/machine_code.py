@@ -8,11 +8,11 @@ import zlib
 from collections.abc import Mapping
 from typing import Any
 
-from jaxstage_ext.core.targets import packages, requests
+from jaxstage_ext.core.targets import packages, worker_requests
 from jaxstage_ext.core.targets.packages import CAPSTONE_PIP, CUDA_PIP
 from jaxstage_ext.core.targets.prepared import Prepared
-from jaxstage_ext.core.targets.requests import Limits
 from jaxstage_ext.core.targets.target import Target
+from jaxstage_ext.core.targets.worker_requests import Limits
 from jaxstage_ext.ir import kernel_artefacts
 from jaxstage_ext.ir.kernel_artefacts import Artefacts
 from jaxstage_ext.report.progress import Progress
@@ -77,7 +77,7 @@ def _dumps_bundles() -> dict[str, str]:
 def use(target: Target, tool: str, limits: Limits, progress: Progress | None = None, **what: Any) -> Any:
     """What a tool in the worker makes of machine code; see `worker.inside.compiler.Compiler.machine`."""
     request = {"method": "machine", "tool": tool, **what}
-    return requests.ask(target, request, limits, lane="recompile", progress=progress)
+    return worker_requests.ask(target, request, limits, lane="recompile", progress=progress)
 
 
 Measured = dict[str, dict[str, Any]]

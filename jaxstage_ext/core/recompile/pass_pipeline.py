@@ -7,7 +7,7 @@ import zlib
 from collections.abc import Callable, Sequence
 
 from jaxstage_ext.core import stages
-from jaxstage_ext.core.recompile import program
+from jaxstage_ext.core.recompile import preparation
 from jaxstage_ext.ir.passes import pass_document
 from jaxstage_ext.ir.passes import pipeline as passes
 from jaxstage_ext.ir.passes.versions import POOLS
@@ -29,7 +29,7 @@ def recompile(staged: stages.Staged, progress: Progress | None = None) -> passes
     Raises:
       Unavailable, TargetError, WorkerDied, jax.errors.JaxRuntimeError: as `Prepared.ask`.
     """
-    prepared = program.prepared(staged)
+    prepared = preparation.prepared(staged)
     key = prepared.key("passes")
     if key is not None and (kept := cache.load(key)) is not None:
         head, parts = kept

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from jaxstage_ext.core.recompile import program
+from jaxstage_ext.core.recompile import preparation
 from jaxstage_ext.core.staged import Staged
 from jaxstage_ext.report.progress import Progress
 
@@ -27,7 +27,7 @@ def recompile(staged: Staged, progress: Progress | None = None) -> Propagation:
     Raises:
       Unavailable, TargetError, WorkerDied, jax.errors.JaxRuntimeError: as `Prepared.ask`.
     """
-    prepared = program.prepared(staged)
+    prepared = preparation.prepared(staged)
     if prepared.devices == 1:
         return Propagation(None, [])
     answer = prepared.recompile("propagation", staged.limits, progress)

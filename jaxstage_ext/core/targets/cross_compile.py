@@ -13,8 +13,8 @@ import jax
 from jaxstage_ext.core.options import autotune
 from jaxstage_ext.core.targets import packages
 from jaxstage_ext.core.targets.prepared import Prepared, prepare
-from jaxstage_ext.core.targets.requests import Limits
 from jaxstage_ext.core.targets.target import Target, TargetError
+from jaxstage_ext.core.targets.worker_requests import Limits
 from jaxstage_ext.report.unavailable import Unavailable
 from jaxstage_ext.store import cache
 
@@ -132,18 +132,18 @@ def compile(  # noqa: A001
         result, kept = prepared.ask("compile", limits, large_constants=large_constants), False
         _keep(key, prepared, result)
     notes = (*prepared.notes, *filter(None, [cache.trouble()]))
-    told = result.pop("autotuned", None)
-    tuned = autotune.tuned(prepared.results, told) if prepared.results and told else None
+    log = result.pop("autotuned", None)
+    tuned = autotune.tuned(prepared.results, log) if prepared.results and log else None
     result = _without_false_costs(result, target)
     return Executable(target, devices=prepared.devices, notes=notes, key=key, kept=kept, tuned=tuned, **result)
 
 
 def _known(key: str | None, prepared: Prepared) -> dict[str, Any] | None:
     """The worker's answer in the inspection cache; None where there is none."""
-    found = cache.load(key) if key else None
-    if found is None or found[0].keys() != _HEAD or len(found[1]) != len(_PARTS):
+    kept = cache.load(key) if key else None
+    if kept is None or kept[0].keys() != _HEAD or len(kept[1]) != len(_PARTS):
         return None
-    head, parts = found
+    head, parts = kept
     absent = head.pop("absent")
     texts = {name: None if name in absent else prepared.ours(part) for name, part in zip(_PARTS, parts, strict=True)}
     return head | {"text": None if texts["text"] is None else texts["text"].decode(), "proto": texts["proto"]}

@@ -37,10 +37,10 @@ class Compiler:
 
 def compiler_for(target: Target) -> Compiler:
     """The compiler of a target's platform. Raises TargetError, with the pip command, where it is missing."""
-    found = find(target.platform)
-    if found.lacks:
-        raise TargetError(f"{target} {found.lacks}")
-    return found
+    compiler = find(target.platform)
+    if compiler.lacks:
+        raise TargetError(f"{target} {compiler.lacks}")
+    return compiler
 
 
 def find(platform: str) -> Compiler:
@@ -52,12 +52,12 @@ def identity(platform: str) -> tuple[str, ...]:
     """What determines a platform's code besides jaxlib's version: its compiler and toolkit, or this machine's CPU."""
     if platform == "cpu":
         return (machine(), _cpu())
-    found, used = find(platform), []
-    for file in (found.library, ptxas() or "") if platform == "cuda" else (found.library,):
+    compiler, used = find(platform), []
+    for file in (compiler.library, ptxas() or "") if platform == "cuda" else (compiler.library,):
         with contextlib.suppress(OSError):
             state = os.stat(file)
             used += [file, str(state.st_size), str(state.st_mtime_ns)]
-    return (found.version, *used)
+    return (compiler.version, *used)
 
 
 @functools.cache
@@ -94,7 +94,7 @@ def _cuda() -> Compiler:
         package = plugin.removeprefix("xla_")
         pip = f'pip install "jax-{package}-plugin=={jaxlib}" "jax-{package}-pjrt=={jaxlib}"'
         return Compiler(library, version, f"has a CUDA plugin {version} that does not match jaxlib {jaxlib}: {pip}")
-    missing = [name for name, there in (("ptxas", ptxas()), ("libdevice", _libdevice())) if not there]
+    missing = [name for name, path in (("ptxas", ptxas()), ("libdevice", _libdevice())) if not path]
     if missing:
         return Compiler(library, version, f"needs {' and '.join(missing)} of the CUDA toolkit: {CUDA_PIP}")
     return Compiler(library, version)
@@ -158,5 +158,5 @@ def _pinned(package: str) -> str | None:
         requirements = metadata.requires("jax") or []
     except metadata.PackageNotFoundError:
         return None
-    found = (re.match(rf"{package}==([\d.]+)\*", requirement.replace(" ", "")) for requirement in requirements)
-    return next((match[1] for match in found if match), None)
+    matches = (re.match(rf"{package}==([\d.]+)\*", requirement.replace(" ", "")) for requirement in requirements)
+    return next((match[1] for match in matches if match), None)

@@ -8,7 +8,7 @@ from typing import Any
 from jax.experimental import mesh_utils
 
 from jaxstage_ext.core import jax_private
-from jaxstage_ext.core.targets import packages, requests
+from jaxstage_ext.core.targets import packages, worker_requests
 from jaxstage_ext.core.targets.target import Target
 from jaxstage_ext.store import cache
 
@@ -16,7 +16,7 @@ _SPLITS_AXES = ("TPU v5 lite", "TPU v5e")
 """Device kinds for which `jax.make_mesh` may split a physical axis."""
 
 
-def order(program: jax_private.Placed, target: Target, limits: requests.Limits) -> tuple[list[int], str | None]:
+def order(program: jax_private.Placed, target: Target, limits: worker_requests.Limits) -> tuple[list[int], str | None]:
     """The ids of the target's devices that a program runs on, in its order, and a note about it.
 
     A mesh whose device order differs from the kernel's keeps its order. Any other mesh is arranged as
@@ -28,7 +28,7 @@ def order(program: jax_private.Placed, target: Target, limits: requests.Limits) 
     plain = list(range(count))
     if target.platform != "tpu" or program.mesh is None or program.is_pmap:
         return plain, None
-    devices = [SimpleNamespace(**one) for one in devices_of(target, limits)][:count]
+    devices = [SimpleNamespace(**device) for device in devices_of(target, limits)][:count]
     try:
         mesh = mesh_utils.create_device_mesh(
             program.mesh, devices, allow_split_physical_axes=devices[0].device_kind in _SPLITS_AXES
@@ -39,17 +39,17 @@ def order(program: jax_private.Placed, target: Target, limits: requests.Limits) 
             plain,
             f"jax.make_mesh cannot arrange a {sizes} mesh on {target}; the devices are used in their own order.",
         )
-    return [one.id for one in mesh.flat], None
+    return [device.id for device in mesh.flat], None
 
 
 _known: dict[Target, list[dict[str, Any]]] = {}
 
 
-def devices_of(target: Target, limits: requests.Limits) -> list[dict[str, Any]]:
+def devices_of(target: Target, limits: worker_requests.Limits) -> list[dict[str, Any]]:
     """The coordinates and other properties of the target's devices, by id, from which a mesh is arranged."""
     if target not in _known:
         key = cache.key("devices", target.topology, target.kind, *packages.identity(target.platform))
         kept = cache.load(key)
-        _known[target] = kept[0]["devices"] if kept else requests.ask(target, {"method": "devices"}, limits)
+        _known[target] = kept[0]["devices"] if kept else worker_requests.ask(target, {"method": "devices"}, limits)
         cache.store(key, {"devices": _known[target]})
     return _known[target]

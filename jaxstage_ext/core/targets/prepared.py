@@ -11,9 +11,9 @@ from typing import Any
 
 from jaxstage_ext.core import jax_private
 from jaxstage_ext.core.options import autotune, build_options, file_options
-from jaxstage_ext.core.targets import gpu_descriptions, packages, placement, requests
-from jaxstage_ext.core.targets.requests import USUAL, Limits
+from jaxstage_ext.core.targets import gpu_descriptions, packages, placement, worker_requests
 from jaxstage_ext.core.targets.target import Target
+from jaxstage_ext.core.targets.worker_requests import USUAL, Limits
 from jaxstage_ext.report.progress import Progress
 from jaxstage_ext.report.unavailable import Unavailable
 from jaxstage_ext.store import cache
@@ -77,7 +77,7 @@ class Prepared:
     def ask(self, method: str, limits: Limits = USUAL, *, how: Mapping[str, Any] | None = None, **more: Any) -> Any:
         """What the worker's method makes of the program; `how` is lane, environment and progress of `pool.ask`."""
         how = {**(how or {}), **(autotune.HOW if self.results else {})}
-        return requests.ask(self.target, {"method": method, **self.request, **more}, limits, **how)
+        return worker_requests.ask(self.target, {"method": method, **self.request, **more}, limits, **how)
 
     def recompile(self, method: str, limits: Limits, progress: Progress | None = None, **more: Any) -> Any:
         """As `ask`, in the lane of what views ask for later; what `progress` raises ends the request."""

@@ -134,7 +134,7 @@ def parse_all(given: str | Target | Iterable[str | Target]) -> tuple[Target, ...
     several = [given] if isinstance(given, str | Target) else list(given)
     if not several:
         raise TargetError("target=[] is empty; leave it out to compile for this kernel's own devices")
-    return tuple(dict.fromkeys(one if isinstance(one, Target) else parse(one) for one in several))
+    return tuple(dict.fromkeys(target if isinstance(target, Target) else parse(target) for target in several))
 
 
 def _cpu(sizes: tuple[int, ...]) -> Target:

@@ -15,16 +15,16 @@ class NoAssignment(ValueError):
 
 
 def read(folder: Path, module: str | None) -> bytes:
-    """The HloProto of the module as it was when XLA had given it memory: of `module` if there are several.
+    """The HloProto of the module with its buffer assignment: that of `module` if there are several.
 
     Raises NoAssignment.
     """
-    found = [path for path in sorted(folder.glob(f"*{_SUFFIX}")) if path.is_file()]
-    if module and len(found) > 1:
-        found = [path for path in found if f".{module}." in path.name] or found
-    if not found:
-        raise NoAssignment("XLA wrote out no buffer assignment of it")
-    largest = max(found, key=lambda path: path.stat().st_size)
+    files = [path for path in sorted(folder.glob(f"*{_SUFFIX}")) if path.is_file()]
+    if module and len(files) > 1:
+        files = [path for path in files if f".{module}." in path.name] or files
+    if not files:
+        raise NoAssignment("XLA dumped no buffer assignment of it")
+    largest = max(files, key=lambda path: path.stat().st_size)
     if (size := largest.stat().st_size) > LARGEST:
         raise NoAssignment(f"its buffer assignment is {size:,} bytes, above {LARGEST:,}")
     return largest.read_bytes()

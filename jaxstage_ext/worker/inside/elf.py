@@ -38,7 +38,7 @@ class Object:
 
 
 def read(data: bytes) -> Object | None:
-    """The object in `data`; None where it is no little-endian ELF64 file, or a damaged one."""
+    """The object in `data`; None where it is not a little-endian ELF64 file, or is damaged."""
     if data[:6] != b"\x7fELF\x02\x01":
         return None
     try:
@@ -64,7 +64,7 @@ def _read(data: bytes) -> Object:
 def _functions(
     data: bytes, sections: list[tuple[int, ...]], symbols: list[tuple[int, ...]], strings: bytes
 ) -> list[Function]:
-    found = []
+    functions = []
     for name, info, _, home, value, size in symbols:
         if info & 15 == _FUNCTION and 0 < home < len(sections) and size:
             code = _content(data, sections[home])[value : value + size]
@@ -73,8 +73,8 @@ def _functions(
                 for offset, what, _ in _relocations(data, sections, home)
                 if value <= offset < value + size
             }
-            found.append(Function(_text(strings, name), code, calls))
-    return found
+            functions.append(Function(_text(strings, name), code, calls))
+    return functions
 
 
 def _relocations(data: bytes, sections: list[tuple[int, ...]], home: int) -> list[tuple[int, ...]]:

@@ -111,14 +111,14 @@ class _Reader:
 
     def take(self, last: bool = False) -> None:
         """Read what is written whole: all but the newest dump, unless it is the last."""
-        found = sorted(self._found(), key=lambda entry: (entry[0].stat().st_mtime_ns, int(entry[1]["number"])))
-        for path, match in found if last else found[:-1]:
+        dumps = sorted(self._dumps(), key=lambda entry: (entry[0].stat().st_mtime_ns, int(entry[1]["number"])))
+        for path, match in dumps if last else dumps[:-1]:
             self._read(path, match)
         if last:
             for ending in (_LAST, _CODE):
                 self._read_named(ending)
 
-    def _found(self) -> Iterator[tuple[Path, re.Match[str]]]:
+    def _dumps(self) -> Iterator[tuple[Path, re.Match[str]]]:
         for name in os.listdir(self._folder) if self._folder.exists() else ():
             if match := _DUMP.fullmatch(name):
                 yield self._folder / name, match
@@ -155,16 +155,16 @@ def _rows(ran: list[Ran], dumps: list[Dump]) -> list[Row]:
     at, now = 0, 0
     for dump in dumps:
         place = _place(ran, at, dump)
-        found = place < len(ran)
-        end = place if found or dump.after in _AFTERWARDS else at
+        is_logged = place < len(ran)
+        end = place if is_logged or dump.after in _AFTERWARDS else at
         rows += [Row(this.pipeline, this.name, this.seconds, None) for this in ran[at:end] if _is_pass(this)]
-        this = ran[place] if found and dump.after != START else Ran(dump.pipeline, dump.after)
+        this = ran[place] if is_logged and dump.after != START else Ran(dump.pipeline, dump.after)
         if dump.version != now:
             name = OUTSIDE if dump.after == START else this.name
-            rows.append(Row(ran[place].pipeline if found else dump.pipeline, name, this.seconds, dump.version))
-        elif found and _is_pass(this) and dump.after != START:
+            rows.append(Row(ran[place].pipeline if is_logged else dump.pipeline, name, this.seconds, dump.version))
+        elif is_logged and _is_pass(this) and dump.after != START:
             rows.append(Row(this.pipeline, this.name, this.seconds, None))
-        at, now = place + 1 if found else end, dump.version
+        at, now = place + 1 if is_logged else end, dump.version
     return rows + [Row(this.pipeline, this.name, this.seconds, None) for this in ran[at:] if _is_pass(this)]
 
 
@@ -175,13 +175,13 @@ def _is_pass(this: Ran) -> bool:
 def _place(ran: list[Ran], start: int, dump: Dump) -> int:
     """Which entry of the log wrote a dump; `len(ran)` where none did."""
     name = "" if dump.after == START else dump.after
-    found = [
+    candidates = [
         place
         for place in range(start, len(ran))
         if (_fit(ran[place].pipeline), _fit(ran[place].name)) == (dump.pipeline, name)
     ]
-    exact = [place for place in found if not name or _fit(ran[place].next or END) == dump.before]
-    return next(iter(exact or found), len(ran))
+    exact = [place for place in candidates if not name or _fit(ran[place].next or END) == dump.before]
+    return next(iter(exact or candidates), len(ran))
 
 
 def _fit(name: str) -> str:

@@ -54,8 +54,8 @@ def collect(compile_: Callable[[Mapping[str, Any]], Any], folder: Path, log: Pat
     try:
         while thread.is_alive():
             thread.join(_POLL)
-            before, size = size, sum(path.stat().st_size for path in _found(folder, _PARTITIONED))
-            if 0 < size == before or (_found(folder, _AFTER) and _LATER.search(tail.text())):
+            before, size = size, sum(path.stat().st_size for path in _dumps(folder, _PARTITIONED))
+            if 0 < size == before or (_dumps(folder, _AFTER) and _LATER.search(tail.text())):
                 thread.join(_SOON)
                 break
         result = {"before": _read(folder, _BEFORE), "after": _read(folder, _AFTER)}
@@ -66,13 +66,13 @@ def collect(compile_: Callable[[Mapping[str, Any]], Any], folder: Path, log: Pat
     return result | {"running": thread.is_alive(), "warnings": _WARNING.findall(tail.text())}
 
 
-def _found(folder: Path, which: re.Pattern[str]) -> list[Path]:
+def _dumps(folder: Path, which: re.Pattern[str]) -> list[Path]:
     """Dumps of the first module alone: others are the compiler's own."""
     names = sorted(name for name in (os.listdir(folder) if folder.exists() else ()) if which.search(name))
     return [folder / name for name in names[:1]]
 
 
 def _read(folder: Path, which: re.Pattern[str]) -> bytes | None:
-    for path in _found(folder, which):
+    for path in _dumps(folder, which):
         return path.read_bytes()
     return None

@@ -14,7 +14,7 @@ from absent import needs
 
 from jaxstage_ext import inspect
 from jaxstage_ext.core.options import autotune, file_options
-from jaxstage_ext.core.recompile import buffers, machine_code, pass_pipeline, program
+from jaxstage_ext.core.recompile import buffers, machine_code, pass_pipeline, preparation
 from jaxstage_ext.inspection import Inspection
 from jaxstage_ext.store import cache
 from jaxstage_ext.worker import pool
@@ -61,12 +61,12 @@ def lowered(target: str = "cpu:2", **options: Any) -> Inspection:
 
 
 def kernels(inspection: Inspection) -> Any:
-    prepared = program.prepared(inspection._staged)
+    prepared = preparation.prepared(inspection._staged)
     return machine_code.dumped(prepared, "HloModule m", True, inspection._staged.limits, None)
 
 
 def bundles(inspection: Inspection) -> Any:
-    return machine_code.final_bundles(program.prepared(inspection._staged), inspection._staged.limits, None)
+    return machine_code.final_bundles(preparation.prepared(inspection._staged), inspection._staged.limits, None)
 
 
 RECOMPILES: dict[str, Callable[[Inspection], Any]] = {

@@ -1,4 +1,4 @@
-"""The program of an inspection once more, in the worker: what passes and machine code are read from."""
+"""What the worker recompiles, so that passes, buffers and machine code are those of the program that is shown."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from jaxstage_ext.report.unavailable import Unavailable
 
 
 def prepared(staged: Staged) -> Prepared:
-    """What the worker compiles to see what the compile stage saw: the same module and options, on the same devices.
+    """The module, options and devices of the compile stage, as a request to the worker.
 
-    Raises Unavailable, with the reason, where the worker cannot: nothing was lowered, or the kernel's own device is
-    no CPU.
+    Raises Unavailable, with the reason, where the worker cannot compile it: nothing was lowered, or the kernel's own
+    device is not a CPU.
     """
     lowered = unwrap(staged.value(LOWER))
     if not isinstance(lowered, jax.stages.Lowered):

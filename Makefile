@@ -124,7 +124,8 @@ test-browser: $(NEWEST)/.ready $(STATIC)
 	JAXSTAGE_BROWSER=required $(NEWEST)/bin/python $(PYTEST) tests/browser $(BESIDE)
 
 benchmarks: $(NEWEST)/.ready $(STATIC)
-	$(NEWEST)/bin/python $(PYTEST) tests/benchmarks -m benchmark -s
+	.ci/find-chromium
+	JAXSTAGE_BROWSER=required $(NEWEST)/bin/python $(PYTEST) tests/benchmarks -m benchmark -s
 
 clean:
 	rm -rf $(DEMO) $(OLDEST) $(NEWEST) jaxstage_ext/static labextension/node_modules labextension/lib dist demo.html

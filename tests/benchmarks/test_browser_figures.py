@@ -3,15 +3,11 @@
 from __future__ import annotations
 
 import json
-import sys
 from pathlib import Path
 
 import pytest
 
-from tests.browser.conftest import browser, lab, open_notebook  # noqa: F401
-
-sys.path.insert(0, str(Path(__file__).parent))
-from table import row
+from tests.benchmarks.table import row
 
 pytestmark = pytest.mark.benchmark
 
@@ -72,7 +68,7 @@ SEARCH = """async query => {
 }"""
 
 
-def test_half_a_million_lines(lab, open_notebook) -> None:  # noqa: F811
+def test_half_a_million_lines(lab, open_notebook) -> None:
     notebook = open_notebook(lab, [(HERE / "half_a_million.py").read_text()])
     notebook.run_all()
     panel = notebook.panel()
@@ -114,7 +110,7 @@ def test_half_a_million_lines(lab, open_notebook) -> None:  # noqa: F811
         panel.clear()
 
 
-def test_what_a_notebook_keeps(lab, open_notebook) -> None:  # noqa: F811
+def test_what_a_notebook_keeps(lab, open_notebook) -> None:
     model = (HERE / "model.py").read_text()
     notebook = open_notebook(
         lab, ["%load_ext jaxstage_ext", model, "train_step, arguments = step(4)", "%compile train_step(*arguments)"]

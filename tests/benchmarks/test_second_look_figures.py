@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import statistics
-import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -16,10 +15,8 @@ from jaxstage_ext import inspect
 from jaxstage_ext.core import constants
 from jaxstage_ext.store import cache
 from jaxstage_ext.worker import pool
-
-sys.path.insert(0, str(Path(__file__).parent))
-from model import step
-from table import row
+from tests.benchmarks.model import step
+from tests.benchmarks.table import row
 
 pytestmark = pytest.mark.benchmark
 LAYERS = 4

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -11,10 +10,7 @@ import numpy as np
 import pytest
 
 from jaxstage_ext.core.targets import packages
-from tests.browser.conftest import browser, lab, open_notebook  # noqa: F401
-
-sys.path.insert(0, str(Path(__file__).parent))
-from table import row
+from tests.benchmarks.table import row
 
 pytestmark = [pytest.mark.benchmark, pytest.mark.timeout(900)]
 
@@ -94,7 +90,7 @@ def busy(trace: dict[str, Any]) -> list[float]:
     return (work[1:-1] / 1000).tolist()
 
 
-def smooth(browser: Any, page: Any, what: str, selector: str, action: str) -> None:  # noqa: F811
+def smooth(browser: Any, page: Any, what: str, selector: str, action: str) -> None:
     page.evaluate(MOVE, [selector, action, 20])
     browser.start_tracing(page=page, categories=["toplevel", "devtools.timeline", "blink.user_timing"])
     deltas = page.evaluate(MOVE, [selector, action, FRAMES])
@@ -105,9 +101,10 @@ def smooth(browser: Any, page: Any, what: str, selector: str, action: str) -> No
     row(f"{what}: p95 of CPU a frame", f"{worst:.1f} ms", told, "<= 16 ms", worst <= 16)
 
 
-def test_opening_each_view(lab, open_notebook) -> None:  # noqa: F811
-    setup = f"%load_ext jaxstage_ext\nimport sys\nsys.path.insert(0, {str(HERE)!r})\nfrom model import step"
-    setup += "\nfrom jax.sharding import PartitionSpec as P"
+def test_opening_each_view(lab, open_notebook) -> None:
+    setup = (
+        "%load_ext jaxstage_ext\nfrom jax.sharding import PartitionSpec as P\nfrom tests.benchmarks.model import step"
+    )
     notebook = open_notebook(lab, [setup, f"train_step, arguments = step({LAYERS})", STEP.format(TARGET)], height=1300)
     notebook.page.set_default_timeout(300_000)
     notebook.run_all()
@@ -136,10 +133,9 @@ def test_opening_each_view(lab, open_notebook) -> None:  # noqa: F811
         row(f"{LAYERS} layers, {TARGET}: {name} opened and painted", f"{took:.0f} ms", whole, "<= 300 ms", took <= 300)
 
 
-def test_frames_of_fifty_thousand(browser, lab, open_notebook) -> None:  # noqa: F811
+def test_frames_of_fifty_thousand(browser, lab, open_notebook) -> None:
     made = (HERE / "fifty_thousand.py").read_text()
-    helpers = str(HERE.parent / "helpers")
-    setup = f"%load_ext jaxstage_ext\nimport sys\nsys.path.insert(0, {helpers!r})\nimport jax.numpy as jnp"
+    setup = "%load_ext jaxstage_ext\nimport jax.numpy as jnp"
     notebook = open_notebook(
         lab, [setup, "import jaxstage_ext\nins = jaxstage_ext.inspect(jnp.tanh, jnp.ones(8))", made, "ins"], height=1300
     )

@@ -19,8 +19,7 @@ from jaxstage_ext.analysis.margin import resharding_wording
 from jaxstage_ext.analysis.memory import memory_wording, residual_tables
 from jaxstage_ext.analysis.sharding import sharding_wording
 from jaxstage_ext.panel import jobs
-from jaxstage_ext.program import answer_wording, answers
-from jaxstage_ext.report.progress import silent
+from jaxstage_ext.program import answer_wording, answers, margin
 
 pytestmark = pytest.mark.usefixtures("no_workers_left")
 
@@ -71,9 +70,10 @@ def made() -> Inspection:
 def decided(inspection: Inspection) -> dict[str, Any]:
     """Everything that is decided about a program, without a sentence."""
     memory, roof, collectives = inspection.memory, inspection.cost.roofline, inspection.collectives
-    asked = [ask(inspection, silent) for _, ask in answers.QUESTIONS.values()]
-    beside, warned, places = inspection.warnings(silent)
-    lanes = [beside, inspection.lane("sharding", silent), inspection.lane("dtypes", silent)]
+    program = inspection.program
+    asked = [ask(program) for _, ask in answers.QUESTIONS.values()]
+    beside, warned, places = margin.warnings(program)
+    lanes = [beside, margin.sharding_lane(program), margin.dtype_lane(program)]
     return {
         "answers": [(answer.state, answer.line, answer.row, answer.view) for answer in asked],
         "fit": (memory.fit.verdict, memory.fit.fits, memory.fit.needed),

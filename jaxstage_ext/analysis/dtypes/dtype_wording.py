@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from jaxstage_ext.analysis.dtypes.conversions import Change, Conversion, Origin, Stage
-from jaxstage_ext.report.units import scaled
+from jaxstage_ext.report.units import plural, scaled
 
 NOT_IN_JAXPR = "a jaxpr does not say what goes to memory"
 IN_LOOP = "in a loop of unknown length"
@@ -49,7 +49,7 @@ def _compiler(each: Sequence[Conversion]) -> str:
         return ""
     written = sum((one.written or 0) * (one.runs or 1) for one in added)
     where = f", writing {scaled(written, 'B')} to memory" if written else ", all inside fusions"
-    return f"the compiler adds {len(added):,} conversion{'s' if len(added) > 1 else ''}{where}"
+    return f"the compiler adds {plural(len(added), 'conversion')}{where}"
 
 
 def _largest(each: Sequence[Conversion]) -> str:

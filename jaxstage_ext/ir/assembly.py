@@ -29,15 +29,15 @@ def read_cpu(kind: str, text: str, place: Place) -> Document:
 
 
 def read_sass(kind: str, text: str, kernel: str, place: Place) -> Document:
-    """The document of one kernel out of what `nvdisasm -c -gp` printed: each instruction with its line of PTX.
+    """The document of one kernel from the output of `nvdisasm -c -gp`: each instruction with its line of PTX.
 
-    Directives to the assembler, which say nothing about the code, are left out.
+    Assembler directives are left out.
     """
     lines: list[str] = []
     came_from = ""
     for line in _section(text.replace("\t", "    ").split("\n"), kernel):
-        if found := _PTX_LINE.match(line):
-            came_from = found[1]
+        if ptx_line := _PTX_LINE.match(line):
+            came_from = ptx_line[1]
         elif row := _SASS.match(line):
             line = f"  {row['at']} {row['predicate'] or '':<7}{row['rest']}"
             lines.append(f"{line:<{_PTX_COLUMN}} // PTX {came_from}" if came_from else line)
@@ -49,8 +49,8 @@ def read_sass(kind: str, text: str, kernel: str, place: Place) -> Document:
 
 
 def _section(lines: list[str], kernel: str) -> list[str]:
-    """The lines of one kernel's code; all of them where it has no section of its own."""
-    starts = [(row, found[1]) for row, line in enumerate(lines) if (found := _SECTION.match(line))]
+    """The lines of one kernel's code; all lines where the kernel has no section of its own."""
+    starts = [(row, section[1]) for row, line in enumerate(lines) if (section := _SECTION.match(line))]
     for place, (row, name) in enumerate(starts):
         if name == kernel:
             return lines[row + 1 : starts[place + 1][0] if place + 1 < len(starts) else len(lines)]

@@ -1,4 +1,4 @@
-"""Documents that were read before: the same module need not be read twice, only its frames join another table."""
+"""A cache of documents: the same module is not read twice, only its frames are added to another table."""
 
 from __future__ import annotations
 
@@ -18,18 +18,18 @@ _known = cache.table(256_000_000)
 
 
 def document(key: str | None, read: Callable[[], Document], table: FrameTable) -> Document:
-    """What `read` gives, or gave earlier under this key; its frames are in `table`. None: it is read."""
+    """The document under this key, read where it is not cached or the key is None. Its frames are in `table`."""
     known: Document | None = _known.get(key) if key and cache.enabled() else None
     if known is not None:
         return _moved(known, table)
-    made = read()
+    document = read()
     if key and cache.enabled():
-        _known.put(key, replace(made), _size(made))  # a copy: what is derived from a document stays with its reader
-    return made
+        _known.put(key, replace(document), _size(document))  # a copy: what is derived from it stays with its reader
+    return document
 
 
 def value(key: str | None, read: Callable[[], Value], size: Callable[[Value], int]) -> Value:
-    """What `read` gives, or gave earlier under this key; nobody may change it. `size` is in bytes."""
+    """The value under this key, read where it is not cached. It is shared: do not change it. `size` is in bytes."""
     known: Value | None = _known.get(key) if key and cache.enabled() else None
     if known is None:
         known = read()
@@ -38,9 +38,9 @@ def value(key: str | None, read: Callable[[], Value], size: Callable[[Value], in
     return known
 
 
-def _size(made: Document) -> int:
-    columns = (getattr(made, name) for name in made.COLUMNS)
-    return len(made.text) + sum(int(column.nbytes) for column in columns if column is not None)
+def _size(document: Document) -> int:
+    columns = (getattr(document, name) for name in document.COLUMNS)
+    return len(document.text) + sum(int(column.nbytes) for column in columns if column is not None)
 
 
 def _moved(known: Document, table: FrameTable) -> Document:
@@ -50,9 +50,9 @@ def _moved(known: Document, table: FrameTable) -> Document:
 
 
 def _added(frames: Frames, used: list[int], table: FrameTable) -> Ints:
-    """For each frame its index in `table`, to which those in use and their callers are added."""
-    number = np.full(len(frames) + 1, -1, np.int32)  # the last is for -1, no frame
-    for frame in sorted({caller for one in used for caller in frames.stack(one)}):
+    """The index of each frame in `table`, to which the frames in use and their callers are added."""
+    number = np.full(len(frames) + 1, -1, np.int32)  # the last entry is for -1, no frame
+    for frame in sorted({caller for innermost in used for caller in frames.stack(innermost)}):
         number[frame] = table.add(_location(frames, frame), int(number[frames.parent[frame]]))
     return number
 

@@ -1,4 +1,4 @@
-"""Which lines open a block and where it ends."""
+"""The lines that open a block, and where the block ends."""
 
 from __future__ import annotations
 

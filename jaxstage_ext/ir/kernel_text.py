@@ -1,4 +1,4 @@
-"""What the texts of a kernel have in common: each line belongs to the HLO instruction that the kernel came from."""
+"""Documents of one kernel: every line is linked to the HLO instruction that the kernel came from."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from jaxstage_ext.report.frames import Frames, Ints
 
 @dataclass(frozen=True)
 class Place:
-    """Where a whole kernel came from: columns of its HLO instruction's line. -1 unknown."""
+    """The source of a whole kernel: the columns of its HLO instruction's line, -1 for unknown."""
 
     frames: Frames
     frame: int = -1
@@ -23,7 +23,7 @@ class Place:
 
 
 def document(kind: str, lines: Sequence[str], instructions: Iterable[int], folds: Ints, place: Place) -> Document:
-    """A document whose rows `instructions` all have the kernel's source; nothing finer is known."""
+    """A document whose rows `instructions` all have the source of the kernel, because nothing finer is known."""
     n = len(lines)
     rows = np.fromiter(instructions, np.int64)
     frame, scope = np.full(n, -1, np.int32), np.full(n, -1, np.int32)

@@ -1,4 +1,4 @@
-"""Documents that are read when they are first asked for."""
+"""Documents that are read on first access."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from jaxstage_ext.report.document import Document
 
 
 class Documents(Mapping[str, Document]):
-    """The documents of the stages that were reached, each read when first asked for."""
+    """The documents of the stages that were reached, each read on first access."""
 
     def __init__(self, readers: Callable[[], Mapping[str, Callable[[], Document]]]) -> None:
         self._readers = readers

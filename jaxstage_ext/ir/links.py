@@ -1,4 +1,4 @@
-"""Sources for operations that the compiler left without one."""
+"""Infers the source of operations that the compiler left without one."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class Links:
 
 
 def complete(frame: Ints, scope: Ints, flags: Flags, scopes: tuple[str, ...], frames: Frames, graph: Graph) -> Links:
-    """The links that the compiler kept, and inferred ones (flagged) where it kept none."""
+    """The links that the compiler kept, and inferred links, which are flagged, where it kept none."""
     known = np.maximum(frame, 0)
     linked = (frame >= 0) & (frames.user[known] >= 0) if len(frames) else np.zeros(len(frame), bool)
     origin = infer(linked, graph)
@@ -38,16 +38,17 @@ def complete(frame: Ints, scope: Ints, flags: Flags, scopes: tuple[str, ...], fr
 
 
 Edges = tuple[Longs, Longs]
-"""(takers, givers): the operation at each place may take its source from the other."""
+"""(takers, givers): each taker may take its source from the giver at the same place."""
 
 
 @dataclass(frozen=True, eq=False)
 class Graph:
-    """Along which edges an operation without a source may take one, by kind.
+    """The edges along which an operation without a source may take one, by kind.
 
-    `by_user` and `by_operand` are ordered by user; `by_called` gives the
-    operation that stands for a called computation; `home` is, per operation,
-    one that calls its computation, or -1.
+    Attributes:
+      by_user, by_operand: edges to users and to operands, ordered by user.
+      by_called: edges from a caller to the operation that stands for the called computation.
+      home: per operation, one that calls its computation, or -1.
     """
 
     by_user: Edges
@@ -61,7 +62,7 @@ def graph(
 ) -> Graph:
     """The Graph of (users, operands) ordered by user and (callers, roots of what they call).
 
-    A parameter belongs to no line; a tuple (`bundle`) takes from what uses it, not from what it happens to hold.
+    A parameter takes no source. A tuple (`bundle`) takes its source from its users, not from its elements.
     """
     user, operand = use
     downwards = ~parameter[operand]
@@ -77,8 +78,8 @@ def graph(
 def infer(linked: npt.NDArray[np.bool_], graph: Graph) -> Longs:
     """Per operation: the linked operation whose source it takes, or -1.
 
-    In this order: the computation it calls, its users, its operands, the
-    operation that calls its computation. Linked operations keep their own.
+    Candidates in order: the computation it calls, its users, its operands, the operation that calls its computation.
+    Linked operations keep their own source.
     """
     origin = np.where(linked, np.arange(len(linked)), -1)
     inside = np.flatnonzero(graph.home >= 0)
@@ -92,7 +93,7 @@ def infer(linked: npt.NDArray[np.bool_], graph: Graph) -> Longs:
 
 
 def _spread(origin: Longs, edges: Edges) -> None:
-    """Hand origins along edges until nothing changes; the first edge of a taker wins."""
+    """Pass origins along edges until nothing changes; the first edge of a taker wins."""
     taker, giver = edges
     for _ in range(_ROUNDS):
         useful = np.flatnonzero((origin[taker] < 0) & (origin[giver] >= 0))

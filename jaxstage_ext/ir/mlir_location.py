@@ -1,4 +1,4 @@
-"""MLIR's locations: `loc("scope"(callsite("fn"("file":1:2 to :3) at ...)))` and what they say."""
+"""MLIR's locations, `loc("scope"(callsite("fn"("file":1:2 to :3) at ...)))`, as frames and name scopes."""
 
 from __future__ import annotations
 
@@ -17,21 +17,21 @@ _FUSED = re.compile(r"^fused(?:<.*>)?\[(.*)\]$")
 
 
 class Place(NamedTuple):
-    """What a location says: the stack's frame (-1 none) and the name scope."""
+    """The frame of a location's stack, -1 for none, and its name scope."""
 
     frame: int
     scope: str
 
 
 class Chain(NamedTuple):
-    """Frames, innermost first; `cut` when its callers are not the user's program."""
+    """Frames, innermost first; `cut` where their callers are outside the user's program."""
 
     frames: tuple[Location, ...]
     cut: bool
 
 
 class Locations:
-    """Resolves the locations of one module, each once; stacks go into the table."""
+    """Resolves the locations of one module, each once, and adds their stacks to the table."""
 
     def __init__(self, debug_lines: Iterable[str], table: FrameTable) -> None:
         self._definitions = {
@@ -52,8 +52,8 @@ class Locations:
             names.append(_unescape(named[1]))
             text = inner
         frame = -1
-        for where in reversed(self._chain(text).frames):
-            frame = self._table.add(where, frame)
+        for location in reversed(self._chain(text).frames):
+            frame = self._table.add(location, frame)
         return Place(frame, next((name for name in names if not name.endswith(":")), ""))
 
     def _expand(self, text: str) -> str:

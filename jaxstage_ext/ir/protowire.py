@@ -1,8 +1,7 @@
-"""Protobuf messages of one type, read as columns instead of objects.
+"""Decodes protobuf messages of one type into columns instead of objects.
 
-All messages are decoded in step: round k reads the k-th field of every
-message at once. 223,000 HLO instructions take about a fifth of a second this
-way, where walking parsed messages in Python takes one.
+All messages are decoded in step: round k reads the k-th field of every message at once. 223,000 HLO instructions take
+about a fifth of a second; walking parsed messages in Python takes a second.
 
 Wire format: https://protobuf.dev/programming-guides/encoding/
 """
@@ -25,10 +24,10 @@ _FIXED = {1: 8, 5: 4}
 
 
 class Field(NamedTuple):
-    """Occurrences of one field, ordered by round then message.
+    """The occurrences of one field, ordered by round, then by message.
 
-    `row` is the message; for length-delimited fields the content is
-    `size` bytes at `offset`; for varints `value` holds it.
+    Attributes:
+      row: the message.   value: of a varint.   offset, size: where the content of a length-delimited field is.
     """
 
     row: Longs
@@ -38,16 +37,16 @@ class Field(NamedTuple):
 
 
 def buffer(data: bytes) -> Bytes:
-    """Bytes as an array that `read` and `varints` may run a little past."""
+    """The bytes, padded, as an array for `read` and `varints`."""
     return np.frombuffer(data + PADDING, np.uint8)
 
 
 def read(data: Bytes, start: Longs, end: Longs, wanted: Iterable[int]) -> dict[int, Field]:
-    """The wanted fields of messages that lie at [start, end) in `data`.
+    """The wanted fields of the messages at [start, end) in `data`.
 
     Raises ValueError when the bytes are not well-formed messages.
     """
-    found: dict[int, list[tuple[Any, ...]]] = {number: [] for number in wanted}
+    fields: dict[int, list[tuple[Any, ...]]] = {number: [] for number in wanted}
     rows = np.flatnonzero(start < end)
     at, stop = start[rows].astype(np.int64), end[rows].astype(np.int64)
     while len(rows):
@@ -56,12 +55,12 @@ def read(data: Bytes, start: Longs, end: Longs, wanted: Iterable[int]) -> dict[i
         value, offset, size, at = _payload(data, at, wire)
         if (at > stop).any() or (number == 0).any():
             raise ValueError("not a well-formed protobuf message")
-        for wanted_number, parts in found.items():
+        for wanted_number, parts in fields.items():
             if (hit := number == wanted_number).any():
                 parts.append((rows[hit], value[hit], offset[hit], size[hit]))
         if not (more := at < stop).all():
             rows, at, stop = rows[more], at[more], stop[more]
-    return {number: _joined(parts) for number, parts in found.items()}
+    return {number: _joined(parts) for number, parts in fields.items()}
 
 
 def leading_fields(data: bytes) -> Iterator[tuple[int, bytes]]:
@@ -143,7 +142,7 @@ def strings(data: bytes, field: Field, rows: int) -> list[bytes]:
 
 
 def short_strings(data: Bytes, field: Field, rows: int, width: int) -> npt.NDArray[np.bytes_]:
-    """The same as fixed-width byte strings, cut at `width`, which is at most what `buffer` pads with."""
+    """A field as fixed-width byte strings, cut at `width`, which is at most the length of PADDING."""
     windows = np.ndarray((len(data) - width + 1,), f"V{width}", data, strides=(1,))
     cells = windows[field.offset].view(np.uint8).reshape(-1, width)
     cells *= np.arange(width) < field.size[:, None]

@@ -1,4 +1,4 @@
-"""PTX of a kernel as a Document, and what ptxas says of it. XLA writes no .loc into it."""
+"""The PTX of a kernel as a Document, and the resources that ptxas reports. XLA writes no .loc directives."""
 
 from __future__ import annotations
 
@@ -28,8 +28,8 @@ def read(kind: str, text: str, place: Place) -> Document:
 
 @dataclass(frozen=True)
 class Resources:
-    """What a kernel takes of a multiprocessor: registers a thread; bytes of stack and spills a thread; bytes of
-    shared memory a block, that of the launch not counted.
+    """The resources that a kernel takes: registers per thread, bytes of stack and spills per thread, and bytes of
+    static shared memory per block.
     """
 
     registers: int
@@ -40,12 +40,12 @@ class Resources:
 
 
 def resources(log: str) -> dict[str, Resources]:
-    """What `ptxas -v` said, by entry function."""
+    """The resources that `ptxas -v` reports, by entry function."""
     parts = _ENTRY.split(log)
-    found = {}
-    for name, said in zip(parts[1::2], parts[2::2], strict=True):
-        registers, stack, shared = _REGISTERS.search(said), _STACK.search(said), _SHARED.search(said)
+    by_entry = {}
+    for name, report in zip(parts[1::2], parts[2::2], strict=True):
+        registers, stack, shared = _REGISTERS.search(report), _STACK.search(report), _SHARED.search(report)
         if registers and stack:
             frame, stores, loads = map(int, stack.groups())
-            found[name] = Resources(int(registers[1]), stores, loads, frame, int(shared[1]) if shared else 0)
-    return found
+            by_entry[name] = Resources(int(registers[1]), stores, loads, frame, int(shared[1]) if shared else 0)
+    return by_entry

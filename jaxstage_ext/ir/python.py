@@ -1,4 +1,4 @@
-"""The user's source as one Document: every cell and file that took part, one after another."""
+"""The user's source as one Document: every cell and file that the program's frames are in, one after another."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from jaxstage_ext.report.document import Document
 from jaxstage_ext.report.frames import Frames
 
 WHOLE_FILE = 200
-"""Files up to this many lines are shown whole; of longer ones, the functions that took part."""
+"""Files up to this many lines are shown whole; of longer files, only the functions that frames are in."""
 
 
 def read(frames: Frames, table: FrameTable, first: Iterable[tuple[str, int]] = ()) -> Document:
@@ -67,12 +67,12 @@ def _document(
 
 
 def _as_typed(line: str) -> str:
-    """The line as its author sees it: a cell magic stands in the compiled source as a comment."""
+    """The line as its author typed it: compiled source has a cell magic as a comment."""
     return line.rstrip("\n").removeprefix("# ") if line.startswith("# %%") else line.rstrip("\n")
 
 
 def _wanted(source: list[str], used: Iterable[int]) -> list[int]:
-    """Line numbers to show; 0 stands for lines left out."""
+    """Line numbers to show; 0 marks lines that are left out."""
     n = len(source)
     if n <= WHOLE_FILE:
         return list(range(1, n + 1))
@@ -91,11 +91,11 @@ def _blocks(source: list[str], used: list[int]) -> list[tuple[int, int]]:
     except SyntaxError:
         return [(max(1, line - 10), min(len(source), line + 10)) for line in used]
     blocks = [_span(node) for node in _functions(tree.body)]
-    found = set()
+    shown = set()
     for line in used:
         around = [(a, b) for a, b in blocks if a <= line <= b]
-        found.add(around[0] if around else (line, line))
-    return sorted(found)
+        shown.add(around[0] if around else (line, line))
+    return sorted(shown)
 
 
 def _functions(body: list[ast.stmt]) -> Iterable[ast.stmt]:

@@ -1,4 +1,4 @@
-"""Call stacks: where JAX's three spellings of them become one table of frames."""
+"""Call stacks in one table of frames, whichever of its three forms JAX gives them in."""
 
 from __future__ import annotations
 
@@ -38,43 +38,43 @@ class Location(NamedTuple):
 
 @functools.lru_cache(maxsize=4096)
 def is_outside(file: str) -> bool:
-    """True for our own and the notebook's files: they and their callers are not the user's program."""
-    _, found, inside = f"{os.sep}{file}".rpartition(f"{os.sep}jaxstage_ext{os.sep}")
-    if found and os.path.exists(_PACKAGE + inside):
+    """Whether a file belongs to this package or the notebook: it and its callers are not the user's program."""
+    _, separator, inside = f"{os.sep}{file}".rpartition(f"{os.sep}jaxstage_ext{os.sep}")
+    if separator and os.path.exists(_PACKAGE + inside):
         return True
     return any(f"{os.sep}{package}{os.sep}" in file for package in _OUTER_PACKAGES)
 
 
 @functools.lru_cache(maxsize=4096)
 def is_user(file: str) -> bool:
-    """False for installed libraries, the standard library and frozen modules."""
+    """Whether a file is the user's: not an installed library, the standard library or a frozen module."""
     if file.startswith("<frozen"):
         return False
     return not any(part in file for part in _LIBRARY_PARTS) and not file.startswith(_STDLIB)
 
 
 def _cells() -> dict[str, int]:
-    """File names of code out of notebook cells -> the number of the cell's run."""
+    """The execution count of each notebook cell, by the file name of its code."""
     ipython = sys.modules.get("IPython")
     shell: Any = ipython.get_ipython() if ipython else None
     return getattr(getattr(shell, "compile", None), "_filename_map", None) or {}
 
 
 def cell_of(file: str) -> str | None:
-    """The label of the notebook cell that a code object's file name stands for ("In [5]")."""
+    """The label ("In [5]") of the notebook cell with this file name; None for other files."""
     number = _cells().get(file)
     return None if number is None else f"In [{number}]"
 
 
 def with_cell_labels(text: str) -> str:
-    """The text with the file names of cells as "In [5]"."""
+    """The text with the file names of cells replaced by labels such as "In [5]"."""
     for file in re.findall(r"[^\s\"'()<>]*ipykernel_\d+[^\s\"'():]*|<ipython-input-[\w-]+>", text):
         text = text.replace(file, cell_of(file) or file)
     return text
 
 
 class FrameTable:
-    """Interns call stacks. Frames only ever get added, so indices stay valid."""
+    """Interns call stacks. Frames are only added, so indices stay valid."""
 
     def __init__(self) -> None:
         self._lock = threading.RLock()
@@ -84,12 +84,12 @@ class FrameTable:
         self._cells: list[SourceFile] = []
         self._functions: dict[str, int] = {}
 
-    def add(self, where: Location, parent: int) -> int:
+    def add(self, location: Location, parent: int) -> int:
         """The index of this frame called from `parent` (-1: no known caller)."""
         with self._lock:
-            file = self.file(where.file)
-            function = self._functions.setdefault(where.function, len(self._functions))
-            key = (file, function, *where[2:], parent)
+            file = self.file(location.file)
+            function = self._functions.setdefault(location.function, len(self._functions))
+            key = (file, function, *location[2:], parent)
             frame = self._frames.setdefault(key, len(self._frames))
             if frame == len(self._user):
                 inherited = self._user[parent] if parent >= 0 else -1
@@ -108,7 +108,7 @@ class FrameTable:
         return len(self._user)
 
     def freeze(self) -> Frames:
-        """The frames so far. Where none is the user's own, those of libraries stand in."""
+        """The frames so far. Where none is in a user's file, frames of libraries count as the user's."""
         with self._lock:
             rows = np.array(list(self._frames), np.int32).reshape(-1, 7)
             columns = dict(zip(Frames.COLUMNS, np.ascontiguousarray(rows.T), strict=False))

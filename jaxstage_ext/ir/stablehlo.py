@@ -25,7 +25,7 @@ _REGION = ("cond", "do", "}", "({")
 def read(text: str, debug_text: str, table: FrameTable, kind: str = "stablehlo") -> Document:
     """The document of an MLIR module from its text without and with locations.
 
-    Where the two do not correspond line by line the document has no sources.
+    Where the two texts do not correspond line by line, the document has no sources.
     """
     lines, debug = text.split("\n"), debug_text.split("\n")
     body = [line for line in debug if not line.startswith("#loc")]
@@ -61,7 +61,7 @@ def _location_of(body: list[str], row: int, ends: Ints) -> str:
 
 
 def _graph(lines: list[str], operations: list[int], ends: Ints) -> links.Graph:
-    """Value and call edges between rows; names are those of the enclosing function."""
+    """Value and call edges between rows; the names of values are local to a function."""
     functions = {m.group(1): (row, int(ends[row])) for row, line in enumerate(lines) if (m := _FUNCTION.match(line))}
     function_at = np.full(len(lines), -1, np.int64)
     for start, end in functions.values():
@@ -72,14 +72,14 @@ def _graph(lines: list[str], operations: list[int], ends: Ints) -> links.Graph:
     home = np.full(len(lines), -1, np.int64)
     defined: dict[tuple[int, str], int] = {}
     for row in operations:
-        here = int(function_at[row])
+        function = int(function_at[row])
         left, _, right = lines[row].partition(" = ") if lines[row].lstrip().startswith("%") else ("", "", lines[row])
         for name in _VALUE.findall(right):
-            if (source := defined.get((here, name))) is not None:
+            if (source := defined.get((function, name))) is not None:
                 user.append(row)
                 operand.append(source)
         for name in _VALUE.findall(left):
-            defined[here, name] = row
+            defined[function, name] = row
         if (call := _CALL.search(right)) and len(body := bodies.get(call.group(1), rows[:0])):
             home[body] = np.where(home[body] < 0, row, home[body])
             caller.append(row)

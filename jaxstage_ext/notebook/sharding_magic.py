@@ -54,7 +54,7 @@ def shown(line: str, space: Mapping[str, Any]) -> Shown:
 def _sharding_of(value: Any, line: str) -> Shown:
     import jax
 
-    from jaxstage_ext.program import shardings
+    from jaxstage_ext.program import live_arrays
 
     if isinstance(value, tuple) and len(value) == 2 and isinstance(value[0], jax.sharding.Sharding):
         try:
@@ -62,7 +62,7 @@ def _sharding_of(value: Any, line: str) -> Shown:
             shape = made(tuple(map(int, value[1])), "float32", sharding=value[0])
         except Exception as error:
             raise UsageError(f"%sharding {line}: {str(error).splitlines()[0]}") from None
-        return Shown(*shardings.live(shape, ""))
+        return Shown(*live_arrays.described(shape, ""))
     if isinstance(value, jax.sharding.Sharding):
         raise UsageError(f"%sharding {line}: a sharding alone has no shape; write %sharding {line}, (16, 32)")
     leaves = jax.tree_util.tree_leaves_with_path(value)
@@ -72,6 +72,6 @@ def _sharding_of(value: Any, line: str) -> Shown:
     if not arrays:
         raise UsageError(f"%sharding {line}: {type(value).__name__} contains no jax.Array")
     if len(arrays) == 1 and not arrays[0][0]:
-        return Shown(*shardings.live(value, line if line.isidentifier() else ""))
+        return Shown(*live_arrays.described(value, line if line.isidentifier() else ""))
     named = [(line + jax.tree_util.keystr(path), leaf) for path, leaf in arrays]
-    return Shown(shardings.live_table(named))
+    return Shown(live_arrays.described_all(named))

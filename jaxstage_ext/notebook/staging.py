@@ -18,6 +18,9 @@ from jaxstage_ext.notebook.toplevel_await import interruptible
 if TYPE_CHECKING:
     from jaxstage_ext.core.targets.target import Target
     from jaxstage_ext.core.targets.worker_requests import Limits
+    from jaxstage_ext.inspection import Inspection
+    from jaxstage_ext.panel.display import View
+    from jaxstage_ext.program.program import Program
 
 
 @dataclass(frozen=True)
@@ -80,7 +83,7 @@ def check_values(calls: Sequence[Call]) -> None:
 
 def stage(
     ip: Any, calls: Sequence[Call], kind: str, quiet: bool, plan: CompilePlan | None = None
-) -> tuple[tuple[Any, ...], BaseException | None]:
+) -> tuple[tuple[Inspection, ...], BaseException | None]:
     """Run the stages up to `kind` of each call, for each target, and show their progress unless `quiet`.
 
     Returns an Inspection of each call, and the exception to raise for the first failure. It
@@ -91,18 +94,19 @@ def stage(
     wanted = (plan.targets, plan.limits) if plan else ()
     groups = [prepare(call, kind, *wanted) for call in calls]
     pending = tuple(inspection for group in groups for inspection in group)
-    shown = None if quiet else _show(pending)
+    programs = [inspection.program for inspection in pending]
+    shown = None if quiet else _show(programs)
     stopped: BaseException | None = None
     try:
         with interruptible():
             for inspection in pending:
-                inspection.advance(lambda: shown.refresh(pending) if shown else None)
+                inspection.advance(lambda: shown.refresh(programs) if shown else None)
                 if inspection.error is not None and inspection.error.interrupted:
                     break
     except KeyboardInterrupt as error:
         stopped = error
     if shown:
-        stopped = _finish(shown, pending) or stopped
+        stopped = _finish(shown, programs) or stopped
     return tuple(group[0] for group in groups), _failure(ip, pending, stopped, quiet)
 
 
@@ -132,38 +136,40 @@ def worker_log(names: Sequence[str]) -> str:
     return pool.log(platform) or f"no compile worker for {name} was started by this kernel"
 
 
-def _finish(shown: Any, pending: Sequence[Any]) -> BaseException | None:
+def _finish(shown: View, programs: Sequence[Program]) -> BaseException | None:
     """Show the final state. An interrupt while large documents are read is returned, and they are read again."""
     try:
         with interruptible():
-            shown.finish(pending)
+            shown.finish(programs)
     except KeyboardInterrupt as error:
-        shown.finish(pending)
+        shown.finish(programs)
         return error
     return None
 
 
-def _show(pending: Sequence[Any]) -> Any:
+def _show(programs: Sequence[Program]) -> View:
     from jaxstage_ext.panel import display
 
     display.MOST_PANELS = JAXStage.instance().most_panels
-    return display.show(pending)
+    return display.show(programs)
 
 
-def _failure(ip: Any, inspections: Sequence[Any], stopped: BaseException | None, quiet: bool) -> BaseException | None:
-    errors = [i.error for i in inspections if i.error is not None]
-    interrupted = [e.exception for e in errors if e.interrupted]
-    if stopped or interrupted:
-        return in_one_line(stopped or interrupted[0], "stopped; the panel shows how far it got")
-    if not errors:
+def _failure(
+    ip: Any, inspections: Sequence[Inspection], stopped: BaseException | None, quiet: bool
+) -> BaseException | None:
+    errors = [error for inspection in inspections if (error := inspection.error) is not None]
+    interrupted = next((error.exception for error in errors if error.interrupted), None)
+    if (stop := stopped or interrupted) is not None:
+        return in_one_line(stop, "stopped; the panel shows how far it got")
+    first = errors[0].exception if errors else None
+    if first is None:
         return None
-    first = errors[0].exception
-    if quiet and first is not None:
+    if quiet:
         return _without_our_frames(ip, first)
     return in_one_line(first, "see the panel above")
 
 
-def execute(ip: Any, inspections: Sequence[Any]) -> Any:
+def execute(ip: Any, inspections: Sequence[Inspection]) -> Any:
     """The value of running the local executable; a tuple if there are several calls."""
     local = [inspection.targets["local"] for inspection in inspections]
     failure: BaseException | None = None
@@ -187,22 +193,22 @@ def ran_out(error: BaseException, plan: CompilePlan) -> bool:
 
 def compile_after_failure(
     ip: Any, calls: Sequence[Call], kind: str, error: BaseException, quiet: bool, plan: CompilePlan
-) -> tuple[Any, ...]:
+) -> tuple[Inspection, ...]:
     """Compile the calls of a cell that ran out of memory, and show their memory. Returns an Inspection of each."""
     from jaxstage_ext.program import out_of_memory
 
     inspections, _ = stage(ip, calls, kind, quiet, plan)
     for local in (inspection.targets["local"] for inspection in inspections):
-        local.ran_out = out_of_memory.told(error, local.name, elsewhere=True)
+        local.program.ran_out = out_of_memory.told(error, local.name, elsewhere=True)
     show_again(inspections)
     return inspections
 
 
-def show_again(inspections: Sequence[Any]) -> bool:
+def show_again(inspections: Sequence[Inspection]) -> bool:
     """Update the panels of these Inspections. False where none of them has a panel."""
     from jaxstage_ext.panel import display
 
-    return display.show_again(inspections)
+    return display.show_again([inspection.program for inspection in inspections])
 
 
 def _without_our_frames(ip: Any, error: BaseException) -> BaseException:

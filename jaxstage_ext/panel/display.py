@@ -1,4 +1,4 @@
-"""Showing Inspections where the user works: a notebook or a terminal.
+"""Showing Programs where the user works: a notebook or a terminal.
 
 In a notebook the panel stands there within a tenth of a second and fills in.
 When everything is done sooner than that, its one display message is already
@@ -14,13 +14,13 @@ import sys
 import threading
 import uuid
 from collections import OrderedDict
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from jaxstage_ext.panel import jobs
 from jaxstage_ext.panel.assets import FrontEndMissing
 from jaxstage_ext.panel.mimebundle import static_bundle
+from jaxstage_ext.panel.params import Programs
 from jaxstage_ext.views import text
 
 if TYPE_CHECKING:
@@ -58,38 +58,38 @@ class _Open:
     """A live panel and where it stands."""
 
     panel: Panel
-    inspections: Sequence[Any]
+    programs: Programs
     cell: str | None
     run: str
     display_id: str | None
 
     def again(self) -> None:
-        """Show what the Inspections hold now."""
+        """Show what the Programs hold now."""
         self.panel.refresh()
         if self.display_id:
-            _publish(_view(self.panel) | static_bundle(self.inspections), self.display_id, update=True)
+            _publish(_view(self.panel) | static_bundle(self.programs), self.display_id, update=True)
 
     def freeze(self) -> None:
         """Leave the static form in the panel's place."""
         if self.display_id:
-            _publish(static_bundle(self.inspections), self.display_id, update=True)
+            _publish(static_bundle(self.programs), self.display_id, update=True)
         self.close()
 
     def close(self) -> None:
         """Take the panel away, and stop what it still waits for."""
-        jobs.stop_all(self.inspections)
+        jobs.stop_all(self.programs)
         self.panel.close()
 
 
 _open: OrderedDict[str, _Open] = OrderedDict()
 
 
-def _remember(panel: Panel, inspections: Sequence[Any], display_id: str | None) -> None:
+def _remember(panel: Panel, programs: Programs, display_id: str | None) -> None:
     cell, run, deleted = _request()
     for model, former in list(_open.items()):
         if former.cell is not None and (former.cell in deleted or (former.cell == cell and former.run != run)):
             _open.pop(model).close()
-    _open[panel.model_id] = _Open(panel, inspections, cell, run, display_id)
+    _open[panel.model_id] = _Open(panel, programs, cell, run, display_id)
     while len(_open) > MOST_PANELS:
         _open.popitem(last=False)[1].freeze()
 
@@ -106,61 +106,66 @@ def _view(panel: Panel) -> dict[str, Any]:
     return {WIDGET_VIEW: {"version_major": 2, "version_minor": 0, "model_id": panel.model_id}}
 
 
-def _make_panel(inspections: Sequence[Any], busy: bool, display_id: str | None) -> Panel | None:
+def _make_panel(programs: Programs, busy: bool, display_id: str | None) -> Panel | None:
     """A panel, or None where it was not built; that is said in one line."""
     try:
         from jaxstage_ext.panel.panel import Panel
 
-        panel = Panel(inspections, busy)
+        panel = Panel(programs, busy)
     except FrontEndMissing as missing:
         print(missing, file=sys.stderr)
         return None
-    _remember(panel, inspections, display_id)
+    _remember(panel, programs, display_id)
     return panel
 
 
-def open_view(inspections: Sequence[Any]) -> dict[str, Any]:
+def open_view(programs: Programs) -> dict[str, Any]:
     """The live part of a MIME bundle; empty outside a notebook."""
-    panel = _make_panel(inspections, False, None) if in_notebook() else None
+    panel = _make_panel(programs, False, None) if in_notebook() else None
     return _view(panel) if panel else {}
 
 
-def show(inspections: Sequence[Any]) -> View:
-    """Show Inspections whose stages are about to run."""
-    return Shown(inspections) if in_notebook() else Printed()
+def bundle(programs: Programs) -> dict[str, Any]:
+    """All forms; in a notebook with the live panel before the static ones."""
+    return open_view(programs) | static_bundle(programs)
 
 
-def show_again(inspections: Sequence[Any]) -> bool:
-    """Have the panels that show any of these Inspections tell what they hold now. False where there is none."""
-    found = [panel for panel in _open.values() if any(a is b for a in inspections for b in panel.inspections)]
+def show(programs: Programs) -> View:
+    """Show Programs whose stages are about to run."""
+    return Shown(programs) if in_notebook() else Printed()
+
+
+def show_again(programs: Programs) -> bool:
+    """Have the panels that show any of these Programs tell what they hold now. False where there is none."""
+    found = [panel for panel in _open.values() if any(a is b for a in programs for b in panel.programs)]
     for panel in found:
         panel.again()
     return bool(found)
 
 
 class View:
-    """A place where the stages of Inspections show as they go."""
+    """A place where the stages of Programs show as they go."""
 
-    def refresh(self, inspections: Sequence[Any]) -> None:
+    def refresh(self, programs: Programs) -> None:
         """Show how far the stages are."""
 
-    def finish(self, inspections: Sequence[Any]) -> None:
+    def finish(self, programs: Programs) -> None:
         """Show the end."""
 
 
 class Printed(View):
     """In a terminal: the text panel, once everything is there."""
 
-    def finish(self, inspections: Sequence[Any]) -> None:
-        print(text.panel_text(inspections, shutil.get_terminal_size((100, 24)).columns))
+    def finish(self, programs: Programs) -> None:
+        print(text.panel_text(programs, shutil.get_terminal_size((100, 24)).columns))
 
 
 class Shown(View):
     """In a notebook: one output that fills in."""
 
-    def __init__(self, inspections: Sequence[Any], patience: float = PATIENCE) -> None:
+    def __init__(self, programs: Programs, patience: float = PATIENCE) -> None:
         self._display_id = uuid.uuid4().hex
-        self._panel = _make_panel(inspections, True, self._display_id)
+        self._panel = _make_panel(programs, True, self._display_id)
         self._live = _view(self._panel) if self._panel else {}
         self._publishing = threading.Lock()
         self._published = False
@@ -180,16 +185,16 @@ class Shown(View):
                 self._published = True
                 _publish(self._live | {"text/plain": "JAXStage: running"}, self._display_id, update=False)
 
-    def refresh(self, inspections: Sequence[Any]) -> None:
+    def refresh(self, programs: Programs) -> None:
         if self._panel:
-            self._panel.refresh(inspections, busy=True)
+            self._panel.refresh(programs, busy=True)
 
-    def finish(self, inspections: Sequence[Any]) -> None:
+    def finish(self, programs: Programs) -> None:
         """Show the end, and leave in the notebook what can be read without a kernel."""
         self._timer.cancel()
-        data = static_bundle(inspections)
+        data = static_bundle(programs)
         if self._panel:
-            self._panel.refresh(inspections)
+            self._panel.refresh(programs)
         with self._publishing:
             _publish(self._live | data if self._open else data, self._display_id, update=self._published)
             self._published = True

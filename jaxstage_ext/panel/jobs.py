@@ -1,7 +1,7 @@
 """Slow requests as jobs: the request's thread is free at once, and the front end polls until the job is done.
 
 A job runs in a daemon thread and touches no widget, so closing its panel does no harm. Its answer is kept until it is
-fetched or its Inspection is gone; analyses keep their own results.
+fetched or its Program is gone; analyses keep their own results.
 """
 
 from __future__ import annotations
@@ -15,12 +15,12 @@ from collections.abc import Callable
 from typing import Any
 
 from jaxstage_ext.panel import params as given
-from jaxstage_ext.panel.params import Answer, BadRequest, ErrorKind, Inspections, Params
+from jaxstage_ext.panel.params import Answer, BadRequest, ErrorKind, Params, Programs
 
 GRACE = 0.05
 """Seconds that a request waits for its job: what is already known is answered at once."""
 MOST = 4
-"""Jobs of one Inspection that may run at the same time."""
+"""Jobs of one Program that may run at the same time."""
 STOPPED = "stopped"
 
 
@@ -69,7 +69,7 @@ class Progress:
                 stop()
 
 
-Look = Callable[[Inspections, Params, Progress], Answer]
+Look = Callable[[Programs, Params, Progress], Answer]
 
 
 class Job:
@@ -82,12 +82,12 @@ class Job:
         self.answer: Answer | None = None
         self.failure: BadRequest | None = None
 
-    def run(self, look: Look, inspections: Inspections, params: Params) -> None:
+    def run(self, look: Look, programs: Programs, params: Params) -> None:
         try:
-            self.answer = look(inspections, params, self.progress)
+            self.answer = look(programs, params, self.progress)
         except Stopped:
             self.failure = BadRequest(STOPPED, ErrorKind.STOPPED)
-        except BaseException as error:  # without its traceback, which would keep the Inspection alive
+        except BaseException as error:  # without its traceback, which would keep the Program alive
             failure = given.failure(error)
             self.failure = BadRequest(str(failure), failure.kind, failure.has_log)
         finally:
@@ -107,11 +107,11 @@ class Slow:
     def __init__(self, look: Look) -> None:
         self._look = look
 
-    def __call__(self, inspections: Inspections, params: Params) -> Answer:
-        inspection, key = self._place(inspections, params)
+    def __call__(self, programs: Programs, params: Params) -> Answer:
+        program, key = self._place(programs, params)
         with _lock:
-            running = _jobs.setdefault(inspection, {})
-            job = running.get(key) or self._start(running, key, inspections, params)
+            running = _jobs.setdefault(program, {})
+            job = running.get(key) or self._start(running, key, programs, params)
         if not job.done.wait(GRACE):
             return job.pending()
         with _lock:
@@ -126,38 +126,38 @@ class Slow:
         if sum(not job.done.is_set() for job in running.values()) >= MOST:
             raise BadRequest(f"Waiting for {MOST} running analyses…", ErrorKind.BUSY)
         job = running[key] = Job()
-        inspections, params = asked
+        programs, params = asked
         threading.Thread(
-            target=job.run, args=(self._look, tuple(inspections), dict(params)), name="jaxstage job", daemon=True
+            target=job.run, args=(self._look, tuple(programs), dict(params)), name="jaxstage job", daemon=True
         ).start()
         return job
 
-    def stop(self, inspections: Inspections, params: Params) -> bool:
+    def stop(self, programs: Programs, params: Params) -> bool:
         """Stop the job that a request with these parameters began; whether there was one."""
-        inspection, key = self._place(inspections, params)
+        program, key = self._place(programs, params)
         with _lock:
-            job = _jobs.get(inspection, {}).pop(key, None)
+            job = _jobs.get(program, {}).pop(key, None)
         if job is not None:
             job.progress.stop()
         return job is not None
 
-    def _place(self, inspections: Inspections, params: Params) -> tuple[Any, tuple[Look, str]]:
-        return given.inspection(inspections, params), (self._look, json.dumps(params, sort_keys=True))
+    def _place(self, programs: Programs, params: Params) -> tuple[Any, tuple[Look, str]]:
+        return given.program(programs, params), (self._look, json.dumps(params, sort_keys=True))
 
 
 def slow(look: Look) -> Slow:
-    """The wire method of a slow function `(inspections, params, progress) -> Answer`.
+    """The wire method of a slow function `(programs, params, progress) -> Answer`.
 
     The first request starts it in a thread. Requests are answered with
     `{"pending": {"elapsed": seconds, "progress": str | None}}` until it is done, then once with its answer or error;
-    the next request starts it again. There is one job per (Inspection, function, parameters).
+    the next request starts it again. There is one job per (Program, function, parameters).
     """
     return Slow(look)
 
 
-def stop_all(inspections: Inspections) -> None:
-    """Stop the jobs of these Inspections, whose panel is closed."""
+def stop_all(programs: Programs) -> None:
+    """Stop the jobs of these Programs, whose panel is closed."""
     with _lock:
-        jobs = [job for inspection in inspections for job in _jobs.pop(inspection, {}).values()]
+        jobs = [job for program in programs for job in _jobs.pop(program, {}).values()]
     for job in jobs:
         job.progress.stop()

@@ -7,14 +7,14 @@ import hashlib
 import json
 import os
 import uuid
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from html import escape
 from pathlib import Path
 from typing import Any
 
 from jaxstage_ext.panel import assets
-from jaxstage_ext.panel.params import Answer
-from jaxstage_ext.panel.requests import dispatch
+from jaxstage_ext.panel.panel_state import state_of
+from jaxstage_ext.panel.params import Answer, Programs
 from jaxstage_ext.views.static_html import panel_html
 from jaxstage_ext.views.words import clean, cut
 
@@ -40,25 +40,25 @@ body {{ margin: 0; font: 13px system-ui, sans-serif }}
 """
 
 
-def page_html(inspections: Sequence[Any]) -> str:
+def page_html(programs: Programs) -> str:
     """The page as text. Raises FrontEndMissing when the front end was not built."""
     script = _inert(assets.text("standalone.js"))
     return _PAGE.format(
         policy=_policy(script),
-        title=escape(_title(inspections)),
+        title=escape(_title(programs)),
         style=assets.text("panel.css").replace("</", "<\\/"),
-        static=panel_html(inspections),
-        data=_embedded({"state": _state(inspections), "replies": dict(_replies(inspections))}),
+        static=panel_html(programs),
+        data=_embedded({"state": state_of(programs, False), "replies": dict(_replies(programs))}),
         script=script,
     )
 
 
-def write(inspections: Sequence[Any], path: str | os.PathLike[str]) -> None:
+def write(programs: Programs, path: str | os.PathLike[str]) -> None:
     """Write the page, whole or not at all.
 
     Raises OSError, naming the path, where that cannot be done.
     """
-    html = page_html(inspections).encode("utf-8", "replace")
+    html = page_html(programs).encode("utf-8", "replace")
     target = Path(path).expanduser()
     beside = target.with_name(f".{target.name[:100]}.{uuid.uuid4().hex}.tmp")
     try:
@@ -77,13 +77,9 @@ def _policy(script: str) -> str:
     return f"{allowed}; base-uri 'none'; form-action 'none'"
 
 
-def _title(inspections: Sequence[Any]) -> str:
-    names = ", ".join(dict.fromkeys(clean(inspection.name) for inspection in inspections))
+def _title(programs: Programs) -> str:
+    names = ", ".join(dict.fromkeys(clean(program.name) for program in programs))
     return f"{cut(names, 80)} · JAXStage"
-
-
-def _state(inspections: Sequence[Any]) -> dict[str, Any]:
-    return {"version": 1, "calls": [inspection.summary() for inspection in inspections], "busy": False}
 
 
 def _inert(script: str) -> str:
@@ -95,12 +91,14 @@ def _embedded(data: dict[str, Any]) -> str:
     return json.dumps(data, separators=(",", ":")).replace("<", "\\u003c")
 
 
-def _replies(inspections: Sequence[Any]) -> Iterator[tuple[str, dict[str, Any]]]:
-    for call, inspection in enumerate(inspections):
-        for kind in inspection.documents:
-            yield f"document/{call}/{kind}", _reply(dispatch.whole_document(inspection.documents[kind]))
-            yield f"columns/{call}/{kind}", _reply(dispatch.answer(inspections, "columns", {"call": call, "doc": kind}))
-        yield f"frames/{call}", _reply(dispatch.answer(inspections, "frames", {"call": call}))
+def _replies(programs: Programs) -> Iterator[tuple[str, dict[str, Any]]]:
+    from jaxstage_ext.panel.requests import dispatch, document_requests  # they import JAX
+
+    for call, program in enumerate(programs):
+        for kind, document in program.documents.items():
+            yield f"document/{call}/{kind}", _reply(document_requests.whole_document(document))
+            yield f"columns/{call}/{kind}", _reply(dispatch.answer(programs, "columns", {"call": call, "doc": kind}))
+        yield f"frames/{call}", _reply(dispatch.answer(programs, "frames", {"call": call}))
 
 
 def _reply(answer: Answer) -> dict[str, Any]:

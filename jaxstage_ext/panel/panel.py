@@ -3,23 +3,19 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Sequence
 from typing import Any
 
 import anywidget
 import traitlets
 
 from jaxstage_ext.panel import assets
+from jaxstage_ext.panel.panel_state import state_of
+from jaxstage_ext.panel.params import Programs
 from jaxstage_ext.panel.requests import dispatch
 
 
-def state_of(inspections: Sequence[Any], busy: bool) -> dict[str, Any]:
-    """What the front end draws first; everything else it asks for."""
-    return {"version": 1, "calls": [inspection.summary() for inspection in inspections], "busy": busy}
-
-
 class Panel(anywidget.AnyWidget):
-    """One panel over one or more Inspections.
+    """One panel over one or more Programs.
 
     Raises FrontEndMissing when the front end was not built.
     """
@@ -28,20 +24,20 @@ class Panel(anywidget.AnyWidget):
     _css = traitlets.Unicode().tag(sync=True)
     state = traitlets.Dict().tag(sync=True)
 
-    def __init__(self, inspections: Sequence[Any], busy: bool = False) -> None:
-        self._inspections = list(inspections)
+    def __init__(self, programs: Programs, busy: bool = False) -> None:
+        self._programs = list(programs)
         self._answering = threading.Lock()
         super().__init__(
-            _esm=assets.text("panel.js"), _css=assets.text("panel.css"), state=state_of(self._inspections, busy)
+            _esm=assets.text("panel.js"), _css=assets.text("panel.css"), state=state_of(self._programs, busy)
         )
         self.on_msg(_answer)
         self._leave_routing_to_the_page()
 
-    def refresh(self, inspections: Sequence[Any] | None = None, busy: bool = False) -> None:
-        """Show what the Inspections hold now."""
+    def refresh(self, programs: Programs | None = None, busy: bool = False) -> None:
+        """Show what the Programs hold now."""
         if self.comm is not None:
-            self._inspections = list(self._inspections if inspections is None else inspections)
-            self.state = state_of(self._inspections, busy)
+            self._programs = list(self._programs if programs is None else programs)
+            self.state = dict(state_of(self._programs, busy))
 
     def _send(self, *args: Any, **kwargs: Any) -> None:
         super()._send(*args, **kwargs)
@@ -57,11 +53,11 @@ class Panel(anywidget.AnyWidget):
             self.comm.__dict__.pop("_reply_subshell_id", None)
 
     def close(self) -> None:
-        """Take the panel off the page and let go of its Inspections."""
+        """Take the panel off the page and let go of its Programs."""
         self.on_msg(_answer, remove=True)
         super().close()
         self.layout.close()  # a widget of its own, which ipywidgets leaves open
-        self._inspections = []
+        self._programs = []
 
 
 def _answer(panel: Panel, content: Any, buffers: Any) -> None:
@@ -69,6 +65,6 @@ def _answer(panel: Panel, content: Any, buffers: Any) -> None:
     if not isinstance(content, dict) or content.get("kind") != "request":
         return
     with panel._answering:
-        message, answers = dispatch.reply(panel._inspections, content)
+        message, answers = dispatch.reply(panel._programs, content)
     if panel.comm is not None:
         panel.send(message, answers)

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from enum import StrEnum
-from typing import Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
-from jaxstage_ext.report.document import Document
 from jaxstage_ext.report.unavailable import Unavailable
+
+if TYPE_CHECKING:
+    from jaxstage_ext.program.program import Program
 
 Params = Mapping[str, Any]
 Answer = tuple[dict[str, Any], list[bytes]]
-Inspections = Sequence[Any]
-Method = Callable[[Inspections, Params], Answer]
+Programs: TypeAlias = "Sequence[Program]"
+Method: TypeAlias = Callable[[Programs, Params], Answer]
 MOST_TEXT = 500
 """Characters of an error that are sent."""
 
@@ -74,21 +76,8 @@ def text(params: Params, name: str) -> str:
     return value
 
 
-def inspection(inspections: Inspections, params: Params) -> Any:
-    """The Inspection that `call` numbers. Raises BadRequest where there is none."""
-    if not inspections:
+def program(programs: Programs, params: Params) -> Program:
+    """The Program that `call` numbers. Raises BadRequest where there is none."""
+    if not programs:
         raise BadRequest("this panel is closed; run the cell again")
-    return inspections[integer(params, "call", 0, len(inspections) - 1)]
-
-
-def document(inspections: Inspections, params: Params) -> Document:
-    """The Document that `call` and `doc` name. Raises BadRequest where there is none."""
-    documents = inspection(inspections, params).documents
-    kind = text(params, "doc")
-    if kind in documents:
-        document: Document = documents[kind]
-        return document
-    of_kernel: Document | None = inspection(inspections, params).looked_at(kind)
-    if of_kernel is None:
-        raise BadRequest(f"there is no {quoted(kind)} document; there is {', '.join(documents) or 'none'}")
-    return of_kernel
+    return programs[integer(params, "call", 0, len(programs) - 1)]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -14,11 +14,12 @@ from jaxstage_ext.analysis.memory.buffers import Kind
 from jaxstage_ext.analysis.memory.live_memory import Memory
 from jaxstage_ext.program import answer_wording as wording
 from jaxstage_ext.program.answer_wording import Holding, Measure
-from jaxstage_ext.report.progress import Progress, silent
+from jaxstage_ext.program.collectives import collectives
+from jaxstage_ext.program.cost import cost
+from jaxstage_ext.program.fact import fact
+from jaxstage_ext.program.memory import memory as memory_of
+from jaxstage_ext.program.program import Program, Progress
 from jaxstage_ext.report.table import Column, Table
-
-if TYPE_CHECKING:
-    from jaxstage_ext.inspection import Inspection
 
 
 class State(StrEnum):
@@ -46,9 +47,9 @@ class Answer:
     view: str = ""
 
 
-def bound(inspection: Inspection, progress: Progress = silent) -> Answer:
+def bound(program: Program, progress: Progress | None = None) -> Answer:
     """What bounds the program, and the line that takes most of its lower bound, or of its bytes without peaks."""
-    roof = inspection.cost.roofline
+    roof = cost(program).roofline
     line, share = _largest(roof.line, roof.seconds - roof.hidden if roof.total else roof.moved)
     row = next((int(row) for at, row in zip(roof.line, roof.row, strict=True) if at == line), -1) if line else -1
     is_unknown = roof.outcome in UNDECIDED
@@ -57,16 +58,16 @@ def bound(inspection: Inspection, progress: Progress = silent) -> Answer:
     return Answer(text, line, row, State.UNKNOWN if is_unknown else State.OPEN, "cost")
 
 
-def fit(inspection: Inspection, progress: Progress = silent) -> Answer:
+def fit(program: Program, progress: Progress | None = None) -> Answer:
     """Whether the program fits on its device."""
-    fits = inspection.memory_look.memory(progress).fit
+    fits = memory_of(program, progress).fit
     state = State.UNKNOWN if fits.fits is None else State.YES if fits.fits else State.NO
     return Answer(fits.text, state=state, view="memory")
 
 
-def memory(inspection: Inspection, progress: Progress = silent) -> Answer:
+def memory(program: Program, progress: Progress | None = None) -> Answer:
     """The line whose values hold the most memory at the peak; arguments belong to no line."""
-    memory = inspection.memory_look.memory(progress)
+    memory = memory_of(program, progress)
     space = memory.space()
     rows = memory.laid.buffers.at(space.position, space.color)
     kinds, sizes = memory.laid.buffers.kind[rows], memory.laid.buffers.size[rows]
@@ -94,14 +95,14 @@ def _made_at(memory: Memory, row: int) -> str:
     return memory.places.line[maker] if maker >= 0 else ""
 
 
-def collective(inspection: Inspection, progress: Progress = silent) -> Answer:
+def collective(program: Program, progress: Progress | None = None) -> Answer:
     """The collective that takes longest, or sends most where no time is known, with its line and cause."""
-    collectives = inspection.find_collectives(progress)
-    if not len(collectives):
-        return Answer(collectives.headline, view="collectives")
-    costliest = collectives.rows[0]
-    line = next(iter(collectives.lines(costliest)), "")
-    return Answer(collectives.headline, line, collectives.document_row(costliest), view="collectives")
+    exchanged = collectives(program, progress)
+    if not len(exchanged):
+        return Answer(exchanged.headline, view="collectives")
+    costliest = exchanged.rows[0]
+    line = next(iter(exchanged.lines(costliest)), "")
+    return Answer(exchanged.headline, line, exchanged.document_row(costliest), view="collectives")
 
 
 def _largest(lines: Iterable[str], weights: Any) -> tuple[str, float]:
@@ -114,7 +115,7 @@ def _largest(lines: Iterable[str], weights: Any) -> tuple[str, float]:
     return (line, total[line] / whole) if line and total[line] else ("", 0.0)
 
 
-Question = Callable[["Inspection", Progress], Answer]
+Question = Callable[[Program, Progress | None], Answer]
 QUESTIONS: dict[str, tuple[str, Question]] = {
     "bound": ("What bounds it?", bound),
     "fit": ("Does it fit?", fit),
@@ -123,20 +124,21 @@ QUESTIONS: dict[str, tuple[str, Question]] = {
 }
 
 
-def table(inspection: Inspection) -> Table:
+@fact
+def answers(program: Program) -> Table:
     """All four; what cannot be answered says why. Memory and collectives compile once more."""
-    answers = [_tried(inspection, ask) for _, ask in QUESTIONS.values()]
+    answered = [_tried(program, ask) for _, ask in QUESTIONS.values()]
     columns = {
         "question": Column([question for question, _ in QUESTIONS.values()]),
-        "answer": Column([answer.text for answer in answers]),
-        "line": Column([answer.line for answer in answers]),
-        "row": Column([answer.row for answer in answers], "", "row of the HLO document"),
+        "answer": Column([answer.text for answer in answered]),
+        "line": Column([answer.line for answer in answered]),
+        "row": Column([answer.row for answer in answered], "", "row of the HLO document"),
     }
     return Table("answers", columns)
 
 
-def _tried(inspection: Inspection, ask: Question) -> Answer:
+def _tried(program: Program, ask: Question) -> Answer:
     try:
-        return ask(inspection, silent)
+        return ask(program, None)
     except (ValueError, RuntimeError, OSError, MemoryError) as error:
         return Answer(wording.unknown(error), state=State.UNKNOWN)

@@ -7,21 +7,20 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from jaxstage_ext.core import stage_list, stages
+from jaxstage_ext.core import stage_list
 from jaxstage_ext.core.staged import COMPILE
 from jaxstage_ext.core.targets.devices import CATALOGUE, memory_of
 from jaxstage_ext.core.targets.target import Target
 from jaxstage_ext.ir.hlo import module as hlo
 from jaxstage_ext.ir.hlo import totals
-from jaxstage_ext.program import summary
+from jaxstage_ext.program.fact import fact
+from jaxstage_ext.program.program import Program
+from jaxstage_ext.program.target_title import platform
 from jaxstage_ext.program.xla_analyses import Analyses
 from jaxstage_ext.report.errors import StageError
 from jaxstage_ext.report.units import scaled
-
-if TYPE_CHECKING:
-    from jaxstage_ext.inspection import Inspection
 
 BEST, WORST = "best", "worst"
 _LOOPS = "a loop's body counts once"
@@ -114,26 +113,32 @@ class Table:
         )
         return Table(data["name"], rows, tuple(Column(**column) for column in data["columns"]))
 
-    def __str__(self) -> str:
-        from jaxstage_ext.views import comparison
-
-        return comparison.text(self.to_dict())
-
-    __repr__ = __str__
-
-    def _repr_html_(self) -> str:
-        from jaxstage_ext.views import comparison
-
-        return comparison.html(self.to_dict())
-
 
 def _plain(cell: Cell) -> dict[str, Any]:
     return {name: value for name, value in asdict(cell).items() if value not in (None, "") or name == "value"}
 
 
-def table(inspections: Sequence[Inspection]) -> Table:
-    """The table of the inspections of one call, one a target; what has not ended yet is said to be so."""
-    return Table(inspections[0].name, marked([inspection.row() for inspection in inspections]))
+def comparison(program: Program) -> Table:
+    """The call's targets side by side, one a row; what has not ended yet is said to be so.
+
+    Raises ValueError where a saved program holds no comparison that can be read.
+    """
+    if program.saved_comparison is not None:
+        try:
+            return Table.from_dict(program.saved_comparison)
+        except (KeyError, TypeError):
+            raise ValueError("the saved inspection holds no comparison that can be read; inspect it anew") from None
+    return Table(program.name, marked([row(target) for target in program.targets.values()]))
+
+
+def row(program: Program) -> Row:
+    """The figures of one target, computed once its stages have ended."""
+    return _final_row(program) if program.has_ended else _row(program)
+
+
+@fact
+def _final_row(program: Program) -> Row:
+    return _row(program)
 
 
 def marked(rows: Sequence[Row]) -> tuple[Row, ...]:
@@ -159,28 +164,26 @@ def _comparable(name: str, row: Row) -> bool:
     return not (name == "memory" and row.device.startswith("cpu"))
 
 
-def row(inspection: Inspection) -> Row:
-    """The figures of one target."""
-    compiled, target = stages.unwrap(inspection.compiled), inspection.target
-    error = inspection.error
-    if compiled is None:
-        reason = _why_none(inspection)
+def _row(program: Program) -> Row:
+    target, error = program.target, program.error
+    if program.executable is None:
+        reason = _why_none(program)
         cells = {column.name: _unknown(reason) for column in COLUMNS}
         cells["capacity"] = _capacity(target)
-        return Row(str(target), _device(inspection), cells, _in_one_line(error) if error else None)
-    found = inspection._analyses
+        return Row(str(target), _device(program), cells, _in_one_line(error) if error else None)
+    analyses = program.analyses
     columns: dict[str, Callable[[], Cell]] = {
-        "memory": lambda: _bytes(*found.peak),
+        "memory": lambda: _bytes(*analyses.peak),
         "capacity": lambda: _capacity(target),
-        "flops": lambda: _cost(found, "flops", "FLOP"),
-        "bytes": lambda: _cost(found, "bytes accessed", "B"),
-        "time": lambda: _time(found),
-        "compile": lambda: _seconds(inspection.seconds.get(COMPILE)),
-        **_counted(inspection),
+        "flops": lambda: _cost(analyses, "flops", "FLOP"),
+        "bytes": lambda: _cost(analyses, "bytes accessed", "B"),
+        "time": lambda: _time(analyses),
+        "compile": lambda: _seconds(program.seconds.get(COMPILE)),
+        **_counted(program),
     }
     cells = {name: read() for name, read in columns.items()}
     cells["fits"] = _fits(cells["memory"], cells["capacity"])
-    return Row(str(target), _device(inspection), {column.name: cells[column.name] for column in COLUMNS})
+    return Row(str(target), _device(program), {column.name: cells[column.name] for column in COLUMNS})
 
 
 def _in_one_line(error: StageError) -> str:
@@ -188,19 +191,19 @@ def _in_one_line(error: StageError) -> str:
     return f"{error.stage} failed: {error.type}: {first}"[:300]
 
 
-def _why_none(inspection: Inspection) -> str:
-    if inspection.error is not None:
-        return f"{inspection.error.stage} failed"
-    if not stage_list.makes_executable(inspection.stage):
-        return f"this was not compiled: %{inspection.stage} stops before"
+def _why_none(program: Program) -> str:
+    if program.error is not None:
+        return f"{program.error.stage} failed"
+    if not stage_list.makes_executable(program.stage):
+        return f"this was not compiled: %{program.stage} stops before"
     return "not compiled yet"
 
 
-def _device(inspection: Inspection) -> str:
-    target = inspection.target
+def _device(program: Program) -> str:
+    target = program.target
     if target.kind:
         return f"{CATALOGUE[target.kind].title}, {target.size}"
-    return summary.platform(inspection) + (f", {target.size}" if target.size else "")
+    return platform(program) + (f", {target.size}" if target.size else "")
 
 
 def _unknown(reason: str) -> Cell:
@@ -249,28 +252,28 @@ def _time(found: Analyses) -> Cell:
     return _unknown(reason) if value is None else Cell(value, scaled(value, "s"))
 
 
-def _counted(inspection: Inspection) -> dict[str, Callable[[], Cell]]:
+def _counted(program: Program) -> dict[str, Callable[[], Cell]]:
     """What is counted on the optimised HLO."""
     names = ("fusions", "kernels", "collectives", "exchanged", "cycles")
-    if "hlo" not in inspection.documents:
+    if "hlo" not in program.documents:
         return {name: lambda: _unknown("the compiler gives no optimised HLO") for name in names}
-    module = inspection._module_columns
+    module = program.module
     found = totals.collectives(module)
     kinds = ", ".join(f"{one.count} {one.kind}" for one in found) or None
     return {
         "fusions": lambda: _number(module.fusions),
-        "kernels": lambda: _kernels(inspection, module),
+        "kernels": lambda: _kernels(program, module),
         "collectives": lambda: _number(sum(one.count for one in found), kinds),
         "exchanged": lambda: _exchanged(found),
         "cycles": lambda: _cycles(module),
     }
 
 
-def _kernels(inspection: Inspection, module: hlo.Module) -> Cell:
-    platform = summary.platform(inspection)
-    if platform == "gpu":
+def _kernels(program: Program, module: hlo.Module) -> Cell:
+    where = platform(program)
+    if where == "gpu":
         return _number(totals.kernels(module), "a library call counts as one and may launch several")
-    return _unknown("a TPU runs one program, not kernels" if platform == "tpu" else "the HLO of a CPU does not tell")
+    return _unknown("a TPU runs one program, not kernels" if where == "tpu" else "the HLO of a CPU does not tell")
 
 
 def _exchanged(found: Sequence[totals.Collective]) -> Cell:

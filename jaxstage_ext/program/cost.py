@@ -1,44 +1,40 @@
-"""What a program costs, as `Inspection.cost` gives it: a table, its roll-ups, the ledger and the roofline."""
+"""What a program costs: a table, its roll-ups, the ledger and the roofline."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from jaxstage_ext.analysis.collectives import exposed_time
 from jaxstage_ext.analysis.cost.equations import Equations
 from jaxstage_ext.analysis.cost.module_cost import Cost
 from jaxstage_ext.analysis.cost.roofline import Roofline
-from jaxstage_ext.core import stages
-from jaxstage_ext.program import cost_inputs, shardings
+from jaxstage_ext.program import device_roofline, ledger, module_work
+from jaxstage_ext.program.fact import fact
+from jaxstage_ext.program.program import Program
 from jaxstage_ext.report.table import Table
 from jaxstage_ext.report.units import scaled
-
-if TYPE_CHECKING:
-    from jaxstage_ext.inspection import Inspection
 
 
 @dataclass(frozen=True, eq=False)
 class Costs:
     """The cost of one program on its target; of one that was not compiled there are the `equations` alone."""
 
-    _inspection: Inspection = field(repr=False)
+    _program: Program = field(repr=False)
 
-    @cached_property
+    @property
     def work(self) -> Cost:
         """The figures of each HLO instruction, and how often it runs. Raises Unavailable where nothing was compiled."""
-        return cost_inputs.cost(self._inspection)
+        return module_work.work(self._program)
 
-    @cached_property
+    @property
     def equations(self) -> Equations:
         """One row an equation of the jaxpr, before the compiler touched it. Raises Unavailable where there is none."""
-        return cost_inputs.equations(self._inspection)
+        return module_work.equations(self._program)
 
     @property
     def is_compiled(self) -> bool:
         """Whether there is optimised HLO to count."""
-        return self._inspection._hlo_proto() is not None
+        return self._program.has_hlo
 
     @property
     def table(self) -> Table:
@@ -53,17 +49,15 @@ class Costs:
         """What a fusion, call or loop holds, one row an instruction. Raises ValueError where there is none."""
         return self.work.members(instruction)
 
-    @cached_property
+    @property
     def ledger(self) -> Table:
         """The same work counted on the jaxpr, on the HLO, and by XLA, with the reasons where they differ."""
-        return cost_inputs.ledger(self._inspection, self.work)
+        return ledger.ledger(self._program)
 
-    @cached_property
+    @property
     def roofline(self) -> Roofline:
         """Each instruction against the peaks of the target; `verdict` says what bounds the program."""
-        return cost_inputs.roofline_of(
-            self._inspection, self.work, exposed_time.read(shardings.exchanged(self._inspection))
-        )
+        return device_roofline.device_roofline(self._program)
 
     @property
     def headline(self) -> str:
@@ -88,11 +82,12 @@ class Costs:
         return self.table.to_json()
 
 
-def of(inspection: Inspection) -> Costs:
-    """The work of a program, counted when it is asked for. Raises `Unavailable`, a ValueError, without a program.
+@fact
+def cost(program: Program) -> Costs:
+    """The work of a program, counted when it is asked for.
 
-    That is where JAX traced nothing and nothing was compiled.
+    Raises Unavailable, a ValueError, where JAX traced nothing and nothing was compiled.
     """
-    if stages.unwrap(inspection.traced) is None:
-        cost_inputs.needs_module(inspection)
-    return Costs(inspection)
+    if program.jax_traced is None and not program.has_hlo:
+        program.proto()
+    return Costs(program)

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from jaxstage_ext.core.recompile import machine_code
 from jaxstage_ext.ir.hlo.executed import Instruction, shape
 from jaxstage_ext.ir.kernel_artefacts import Artefacts, Launch
-from jaxstage_ext.program.kernels import STAGES, Kernel
+from jaxstage_ext.program.kernel_types import STAGES, Kernel
 from jaxstage_ext.report.document import Document
 
 NO_KERNEL = "no kernel of this program: a library or XLA's runtime does this step"

@@ -1,69 +1,59 @@
-"""What stands beside the lines of an Inspection's documents, and the warnings at them."""
+"""What stands beside the lines of a program's documents, and the warnings at them."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-import numpy as np
+from collections.abc import Callable, Mapping
+from typing import NamedTuple
 
 from jaxstage_ext.analysis.margin import dtype_margin, resharding_warnings, sharding_margin
 from jaxstage_ext.analysis.margin.line_values import Lane
 from jaxstage_ext.analysis.margin.resharding_warnings import Warned
-from jaxstage_ext.ir.hlo import module as hlo
-from jaxstage_ext.program import cost_inputs, summary
-from jaxstage_ext.program import shardings as sharded
-from jaxstage_ext.report.progress import Progress
-
-if TYPE_CHECKING:
-    from jaxstage_ext.inspection import Inspection
-
-WarnedOf = tuple[Lane, tuple[Warned, ...], list[list[tuple[str, int]]]]
+from jaxstage_ext.program.collectives import collectives
+from jaxstage_ext.program.dtypes import dtypes
+from jaxstage_ext.program.instruction_places import instruction_places
+from jaxstage_ext.program.program import Program, Progress
+from jaxstage_ext.program.propagated_module import propagated_module
+from jaxstage_ext.program.shardings import shardings
 
 
-def shardings(inspection: Inspection, progress: Progress) -> Lane:
+class WarningsAtLines(NamedTuple):
+    """What is resharded or gathered whole: at the lines, in itself, and where each stands, as (document, row)."""
+
+    lane: Lane
+    warnings: tuple[Warned, ...]
+    places: list[list[tuple[str, int]]]
+
+
+def sharding_lane(program: Program, progress: Progress | None = None) -> Lane:
     """The sharding of each value at its line; that of values between is asked of the compiler, as for `intermediates`.
 
     Raises Unavailable where nothing was lowered.
     """
-    values, notes, module = inspection.shardings.values, list[str](), None
+    values, notes, module = shardings(program).values, list[str](), None
     try:
-        inspection.propagate(progress)
-        module = sharded.propagated(inspection)
+        module = propagated_module(program, progress)
     except (RuntimeError, ValueError, OSError, MemoryError) as error:  # arguments and results hold without it
         notes.append(f"Of arguments and results alone: {' '.join(str(error).split())[:300]}")
-    documents = {kind: inspection.documents[kind] for kind in inspection.documents}
-    optimised = None
-    if inspection._hlo_proto() is not None:
-        optimised = inspection._module_columns, cost_inputs.located(inspection, inspection._module_columns)
-    places = inspection._first_places()
-    definition = places[-1] if places else None
-    frames = inspection._table.freeze()
+    documents = dict(program.documents)
+    optimised = (program.module, instruction_places(program)) if program.has_hlo else None
+    frames = program.frame_table.freeze()
     return sharding_margin.lane(
-        sharding_margin.Program(frames, documents, values, module, optimised, definition, tuple(notes))
+        sharding_margin.Program(frames, documents, values, module, optimised, program.definition, tuple(notes))
     )
 
 
-def dtypes(inspection: Inspection, progress: Progress) -> Lane:
+def dtype_lane(program: Program, progress: Progress | None = None) -> Lane:
     """Each change of dtype at its line. Raises Unavailable where nothing was traced."""
-    conversions = inspection.dtypes.conversions
-    documents = {kind: inspection.documents[kind] for kind in inspection.documents}
-    return dtype_margin.lane(documents, inspection._table.freeze(), conversions)
+    conversions = dtypes(program).conversions
+    return dtype_margin.lane(dict(program.documents), program.frame_table.freeze(), conversions)
 
 
-def exchanges(inspection: Inspection) -> int:
-    """How many collectives the optimised module has; 0 without one."""
-    if inspection._hlo_proto() is None:
-        return 0
-    count = int(np.isin(inspection._module_columns.opcode, hlo.COLLECTIVES).sum())
-    in_pieces = count and summary.platform(inspection) == "tpu"  # TPUs carry one out in several fusions
-    return len(inspection.exchanged()) if in_pieces else count
+LANES: Mapping[str, Callable[[Program, Progress | None], Lane]] = {"sharding": sharding_lane, "dtypes": dtype_lane}
+"""What can stand beside the lines, by name."""
 
 
-def warnings(inspection: Inspection, progress: Progress) -> WarnedOf:
-    """What is laid anew or gathered whole: at the lines, in itself, and where each stands.
-
-    Raises Unavailable where nothing was compiled.
-    """
-    found = resharding_warnings.read(inspection.find_collectives(progress), inspection.documents["hlo"])
-    lane, places = resharding_warnings.lane(found, inspection.documents)
-    return lane, found, places
+def warnings(program: Program, progress: Progress | None = None) -> WarningsAtLines:
+    """The warnings of collectives that were not asked for. Raises Unavailable where nothing was compiled."""
+    warned = resharding_warnings.read(collectives(program, progress), program.documents["hlo"])
+    lane, places = resharding_warnings.lane(warned, program.documents)
+    return WarningsAtLines(lane, warned, places)

@@ -15,20 +15,20 @@ from jaxstage_ext.analysis.sharding.sharded_values import ARGUMENT, RESULT, Valu
 from jaxstage_ext.analysis.sharding.sharding_map import ShardingMap
 from jaxstage_ext.analysis.sharding.value_tables import Shardings
 from jaxstage_ext.core.layout import meshes, specs, value_shardings
-from jaxstage_ext.program.summary import short_dtype
+from jaxstage_ext.program.call_signature import short_dtype
+from jaxstage_ext.program.program import Program
 
 if TYPE_CHECKING:
     from jaxstage_ext.core.call import Call
-    from jaxstage_ext.inspection import Inspection
 
 
-def read(inspection: Inspection) -> Shardings | None:
+def read(program: Program) -> Shardings | None:
     """How the arguments of a call were to lie that failed before it was lowered; None where that is not why."""
-    failed = inspection._staged.failed
+    failed = program.staged.failed
     if failed is None:
         return None
     message = str(failed.error)
-    named = dict(leaves(inspection.call))
+    named = dict(leaves(program.call))
     given = [value for name, leaf in named.items() if (value := _value(name, leaf)) is not None]
     wrong, apart = refusals.indivisible(message), refusals.devices_apart(message)
     notes = [f"{name} lies on the devices {', '.join(map(str, ids))}." for name, ids in apart.items()]

@@ -5,18 +5,23 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import PurePath
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from jaxstage_ext.panel.rows import Rows, rows_of
 from jaxstage_ext.report.document import OP, Document
 from jaxstage_ext.report.document_kinds import KINDS
 from jaxstage_ext.report.frames import Frames, SourceSpan
+from jaxstage_ext.report.text_rows import Rows, rows_of
 from jaxstage_ext.views.words import clean
+
+if TYPE_CHECKING:
+    from jaxstage_ext.program.program import Program
 
 Place = tuple[int, int]
 """A file (index into Frames.files) and a line in it."""
+MadeByLine = Mapping[Place, Mapping[str, int]]
+"""How many equations, ops and instructions each source line made, by document."""
 
 _ENTRY = {"hlo": "\nENTRY ", "stablehlo": "func.func public @main("}
 _BEFORE = 2
@@ -35,12 +40,12 @@ class Line:
     skipped: int = 0
 
 
-def made_by_line(inspection: Any) -> dict[Place, dict[str, int]]:
+def made_by_line(program: Program) -> dict[Place, dict[str, int]]:
     """How many equations, ops and instructions came from each source line."""
     result: dict[Place, dict[str, int]] = {}
     for kind, named in KINDS.items():
-        if named.operation and kind in inspection.documents:
-            for place, n in _operations_by_line(inspection.documents[kind], inspection.frames):
+        if named.operation and kind in program.documents:
+            for place, n in _operations_by_line(program.documents[kind], program.frames):
                 result.setdefault(place, {})[kind] = n
     return result
 
@@ -55,11 +60,12 @@ def _operations_by_line(doc: Document, frames: Frames) -> list[tuple[Place, int]
     return [((int(key >> 32), int(key & 0xFFFFFFFF)), int(k)) for key, k in zip(keys, n, strict=True)]
 
 
-def source(inspection: Any, most: int, made: Mapping[Place, Mapping[str, int]] | None = None) -> list[Line]:
+def source(program: Program, most: int, made: MadeByLine | None = None) -> list[Line]:
     """The source lines that became something, with their neighbours; at most about `most`."""
-    doc = inspection.documents["python"]
-    made = made_by_line(inspection) if made is None else made
-    failed = _failed_place(inspection)
+    doc = program.documents["python"]
+    made = made_by_line(program) if made is None else made
+    failed = _failed_place(program)
+    assert doc.file is not None and doc.number is not None
     places = list(zip(doc.file.tolist(), doc.number.tolist(), strict=True))
     rows, wanted = rows_of(doc), _wanted_rows(places, made, failed, most)
     result: list[Line] = []
@@ -75,11 +81,11 @@ def source(inspection: Any, most: int, made: Mapping[Place, Mapping[str, int]] |
     return result + ([Line(0, "", skipped=len(doc) - last - 1)] if last < len(doc) - 1 else [])
 
 
-def _failed_place(inspection: Any) -> Place | None:
-    span: SourceSpan | None = getattr(inspection.error, "span", None)
+def _failed_place(program: Program) -> Place | None:
+    span: SourceSpan | None = program.error.span if program.error else None
     if span is None:
         return None
-    files = [i for i, f in enumerate(inspection.frames.files) if f.name == span.file]
+    files = [i for i, f in enumerate(program.frames.files) if f.name == span.file]
     return (files[0], span.line) if files else None
 
 

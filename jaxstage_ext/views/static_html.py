@@ -9,16 +9,20 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from html import escape
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from pygments import lex
 from pygments.token import Comment, Keyword, Name, String
 
 from jaxstage_ext.ir.lexers import BY_KIND
-from jaxstage_ext.report.document_kinds import KINDS
 from jaxstage_ext.report.units import plural
 from jaxstage_ext.views import comparison, excerpt, mesh_map, words
+from jaxstage_ext.views.summaries import summary_of
 from jaxstage_ext.views.words import clean, cut
+
+if TYPE_CHECKING:
+    from jaxstage_ext.program.program import Program
+    from jaxstage_ext.program.summary_form import StageSummary, Summary
 
 LARGEST = 96_000
 """Bytes of UTF-8 that `panel_html` stays under."""
@@ -41,36 +45,36 @@ _WRAPPED = _PRE.replace("white-space:pre;", "white-space:pre-wrap;")
 _CELL = "padding:0 16px 0 0; text-align:left; white-space:pre; vertical-align:top; background:transparent; border:none"
 
 
-def panel_html(inspections: Sequence[Any]) -> str:
+def panel_html(programs: Sequence[Program]) -> str:
     """All calls as one HTML fragment, under 100 kB whatever they hold."""
-    shown = inspections[:_MOST_CALLS]
-    more = [cut(clean(i.summary()["signature"]), 80) for i in inspections[_MOST_CALLS:]]
+    shown = programs[:_MOST_CALLS]
+    more = [cut(clean(summary_of(i)["signature"]), 80) for i in programs[_MOST_CALLS:]]
     rest = ""
     if more:
         named = ", ".join(more[:20]) + (", …" if len(more) > 20 else "")
         rest = f"<p>and {plural(len(more), 'more call')}: {escape(named)}</p>"
-    tables = [_table(inspection) for inspection in shown]
+    tables = [_table(program) for program in shown]
     room = (LARGEST - len((rest + "".join(tables)).encode("utf-8", "replace"))) // max(len(shown), 1)
     return "".join(table + _fitting(one, room) for table, one in zip(tables, shown, strict=True)) + rest
 
 
-def _table(inspection: Any) -> str:
+def _table(program: Program) -> str:
     """Where a call has several targets, they stand side by side above the first."""
-    compare = inspection.summary().get("compare")
+    compare = summary_of(program).get("compare")
     made = comparison.html(compare) if compare and "rows" in compare else ""
     return made if len(made.encode("utf-8", "replace")) <= LARGEST // 3 else ""
 
 
-def _fitting(inspection: Any, room: int) -> str:
-    summary, made, html = inspection.summary(), excerpt.made_by_line(inspection), ""
+def _fitting(program: Program, room: int) -> str:
+    summary, made, html = summary_of(program), excerpt.made_by_line(program), ""
     for source_lines, ir_lines in _SIZES:
-        html = f'<div style="{_BOX}">{_head(summary)}{_body(inspection, made, source_lines, ir_lines)}</div>'
+        html = f'<div style="{_BOX}">{_head(summary)}{_body(program, summary, made, source_lines, ir_lines)}</div>'
         if len(html.encode("utf-8", "replace")) <= room:
             break
     return html
 
 
-def _head(summary: Any) -> str:
+def _head(summary: Summary) -> str:
     parts = [
         f'<b><code style="{_CODE}">{_text(summary["signature"], 1200)}</code></b> {_dim(summary["target"])}',
         " ▸ ".join(_stage(s) for s in summary["stages"]),
@@ -91,7 +95,7 @@ def _dim(text: str) -> str:
     return f'<span style="color:{_DIM}">{_text(text, 200)}</span>'
 
 
-def _stage(stage: Any) -> str:
+def _stage(stage: StageSummary) -> str:
     text = _text(words.stage(stage), 300)
     return f'<b style="color:{_BAD}">{text}</b>' if stage["state"] in ("failed", "interrupted") else text
 
@@ -101,7 +105,7 @@ def _options(options: Sequence[str]) -> str:
     return f"options {' · '.join(texts)}{' · …' if len(options) > 20 else ''}" if texts else ""
 
 
-def _error(summary: Any) -> str:
+def _error(summary: Summary) -> str:
     headline, message = words.error(summary)
     if not headline:
         return ""
@@ -111,12 +115,11 @@ def _error(summary: Any) -> str:
     return f'<p style="margin:4px 0 0 0"><b style="color:{_BAD}">✗ {_text(headline, 300)}</b></p>{body}'
 
 
-def _body(inspection: Any, made: Any, source_lines: int, ir_lines: int) -> str:
-    parts = []
-    for kind in inspection.documents:
-        doc = inspection.documents[kind]
+def _body(program: Program, summary: Summary, made: excerpt.MadeByLine, source_lines: int, ir_lines: int) -> str:
+    parts, titles = [], {document["kind"]: document["title"] for document in summary["documents"]}
+    for kind, doc in program.documents.items():
         if kind == "python" and source_lines:
-            rows = "".join(map(_source_row, excerpt.source(inspection, source_lines, made)))
+            rows = "".join(map(_source_row, excerpt.source(program, source_lines, made)))
             parts.append(
                 _details(
                     "source, and what each line became",
@@ -125,7 +128,7 @@ def _body(inspection: Any, made: Any, source_lines: int, ir_lines: int) -> str:
                 )
             )
         elif kind != "python":
-            title = f"{KINDS[kind].title}, {plural(len(doc), 'line')}"
+            title = f"{titles[kind]}, {plural(len(doc), 'line')}"
             lines = excerpt.ir(doc, ir_lines) if ir_lines else []
             parts.append(_details(title, _ir(kind, lines), False) if lines else f"<p>{title}</p>")
     return "".join(parts)

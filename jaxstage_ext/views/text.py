@@ -4,40 +4,44 @@ from __future__ import annotations
 
 import textwrap
 from collections.abc import Iterator, Sequence
-from typing import Any
+from typing import TYPE_CHECKING
 
-from jaxstage_ext.report.document_kinds import KINDS
 from jaxstage_ext.report.units import plural
 from jaxstage_ext.views import comparison, excerpt, mesh_map, words
+from jaxstage_ext.views.summaries import summary_of
 from jaxstage_ext.views.words import clean, cut, width
+
+if TYPE_CHECKING:
+    from jaxstage_ext.program.program import Program
+    from jaxstage_ext.program.summary_form import Summary
 
 NARROWEST, WIDEST = 48, 160
 _SOURCE_LINES, _IR_LINES, _ERROR_LINES = 30, 8, 12
 _MOST_CALLS = 4
 
 
-def panel_text(inspections: Sequence[Any], width: int = 100) -> str:
+def panel_text(programs: Sequence[Program], width: int = 100) -> str:
     """All calls as boxes of text, `width` columns wide."""
     width = min(max(width, NARROWEST), WIDEST)
-    boxes = [part for one in inspections[:_MOST_CALLS] for part in (*_table(one, width), _box(one, width))]
-    more = [clean(i.summary()["signature"]) for i in inspections[_MOST_CALLS:]]
+    boxes = [part for one in programs[:_MOST_CALLS] for part in (*_table(one, width), _box(one, width))]
+    more = [clean(summary_of(i)["signature"]) for i in programs[_MOST_CALLS:]]
     if more:
         boxes.append(cut(f"and {plural(len(more), 'more call')}: {', '.join(more)}", width))
     return "\n".join(boxes)
 
 
-def _table(inspection: Any, columns: int) -> Iterator[str]:
+def _table(program: Program, columns: int) -> Iterator[str]:
     """Where a call has several targets, they stand side by side above the first."""
-    compare = inspection.summary().get("compare")
+    compare = summary_of(program).get("compare")
     if compare and "rows" in compare:
         yield comparison.text(compare, columns)
 
 
-def _box(inspection: Any, columns: int) -> str:
-    summary, inner = inspection.summary(), columns - 4
+def _box(program: Program, columns: int) -> str:
+    summary, inner = summary_of(program), columns - 4
     out = [*_head(summary, columns)]
     out += [_row(line, inner) for line in _facts(summary, inner)]
-    for title, lines in _sections(inspection, summary, inner):
+    for title, lines in _sections(program, summary, inner):
         out.append(_rule("├", title, "┤", columns))
         out += [_row(line, inner) for line in lines]
     return "\n".join([*out, _rule("└", "", "┘", columns)])
@@ -53,7 +57,7 @@ def _rule(left: str, title: str, right: str, columns: int) -> str:
     return f"{left}{title}{'─' * (columns - 2 - width(title))}{right}"
 
 
-def _head(summary: Any, columns: int) -> Iterator[str]:
+def _head(summary: Summary, columns: int) -> Iterator[str]:
     signature, target = clean(summary["signature"][:4000]), cut(clean(summary["target"]), columns // 2)
     room = columns - 6 - width(target)
     if width(signature) <= room:
@@ -64,7 +68,7 @@ def _head(summary: Any, columns: int) -> Iterator[str]:
         yield _row(line, columns - 4)
 
 
-def _facts(summary: Any, inner: int) -> Iterator[str]:
+def _facts(summary: Summary, inner: int) -> Iterator[str]:
     yield from _packed([words.stage(s) for s in summary["stages"]], " ▸ ", inner)
     if options := words.options(summary):
         yield from _packed([f"options {options[0]}", *options[1:]], " · ", inner)
@@ -88,7 +92,7 @@ def _packed(parts: list[str], between: str, inner: int) -> Iterator[str]:
         yield from textwrap.wrap(line, inner, subsequent_indent="  ")
 
 
-def _sections(inspection: Any, summary: Any, inner: int) -> Iterator[tuple[str, list[str]]]:
+def _sections(program: Program, summary: Summary, inner: int) -> Iterator[tuple[str, list[str]]]:
     headline, message = words.error(summary)
     if headline:
         shown = message[:_ERROR_LINES] + (["…"] if len(message) > _ERROR_LINES else [])
@@ -96,13 +100,13 @@ def _sections(inspection: Any, summary: Any, inner: int) -> Iterator[tuple[str, 
     for sheet in summary.get("meshes", []):
         title, *lines = mesh_map.text(sheet)
         yield title, lines
-    documents = inspection.documents
+    documents, titles = program.documents, {one["kind"]: one["title"] for one in summary["documents"]}
     if "python" in documents:
-        yield "source", _source_lines(excerpt.source(inspection, _SOURCE_LINES), inner)
+        yield "source", _source_lines(excerpt.source(program, _SOURCE_LINES), inner)
     for kind in documents:
         if kind != "python":
             doc = documents[kind]
-            yield f"{KINDS[kind].title}, {plural(len(doc), 'line')}", _ir_lines(excerpt.ir(doc, _IR_LINES), inner)
+            yield f"{titles[kind]}, {plural(len(doc), 'line')}", _ir_lines(excerpt.ir(doc, _IR_LINES), inner)
 
 
 def _source_lines(lines: Sequence[excerpt.Line], inner: int) -> list[str]:

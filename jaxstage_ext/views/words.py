@@ -5,10 +5,13 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING
 
 from jaxstage_ext.report.document_kinds import KINDS
 from jaxstage_ext.report.units import duration, plural
+
+if TYPE_CHECKING:
+    from jaxstage_ext.program.summary_form import FigureSummary, StageSummary, Summary
 
 _ANSI = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)?|[@-Z\\-_])")
 _CONTROLS = re.compile("[\x00-\x08\x0a-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
@@ -46,7 +49,7 @@ def cut(text: str, columns: int) -> str:
     return "".join(kept) + "…" if columns > 0 else ""
 
 
-def stage(one: Mapping[str, Any]) -> str:
+def stage(one: StageSummary) -> str:
     """`compile 81 ms (from JAX's persistent cache)`, `lower failed`."""
     seconds, state = one.get("seconds"), one["state"]
     words = [one["name"]]
@@ -61,23 +64,23 @@ def stage(one: Mapping[str, Any]) -> str:
     return clean(" ".join(words))
 
 
-def options(summary: Mapping[str, Any]) -> list[str]:
+def options(summary: Summary) -> list[str]:
     """`xla_cpu_enable_fast_math=True`: the compile options that were set."""
     return [clean(f"{name}={value}") for name, value in (summary.get("options") or {}).items()]
 
 
-def counts(summary: Mapping[str, Any]) -> list[str]:
+def counts(summary: Summary) -> list[str]:
     """`34 eqns`, `41 ops`: what the finished stages hold."""
-    return [clean(s["count"]) for s in summary["stages"] if s.get("count")]
+    return [clean(count) for stage in summary["stages"] if (count := stage.get("count"))]
 
 
-def fact(one: Mapping[str, Any]) -> str:
+def fact(one: FigureSummary) -> str:
     """`peak memory 0.3 MB`, `FLOPs unknown (the backend gives no cost analysis)`."""
     why = f" ({one['reason']})" if one["text"] == "unknown" and one.get("reason") else ""
     return clean(f"{one['label']} {one['text']}{why}")
 
 
-def linked(summary: Mapping[str, Any]) -> str:
+def linked(summary: Summary) -> str:
     """`96 % of instructions linked (500 direct, 60 inferred, of 583)`; empty when nothing was counted."""
     coverage = summary.get("coverage")
     if not coverage or not coverage["total"]:
@@ -90,7 +93,7 @@ def linked(summary: Mapping[str, Any]) -> str:
     return f"{shown} % of {noun} linked ({direct:,} direct, {inferred:,} inferred, of {total:,})"
 
 
-def error(summary: Mapping[str, Any]) -> tuple[str, list[str]]:
+def error(summary: Summary) -> tuple[str, list[str]]:
     """What failed and where in one line; what that means where it is known, and the message's lines; else ("", [])."""
     failed = summary.get("error")
     if not failed:

@@ -2,7 +2,8 @@
 
 import numpy as np
 
-from jaxstage_ext.program.saved import Saved
+from jaxstage_ext.inspection import Inspection
+from jaxstage_ext.program.saved import SavedProgram
 from jaxstage_ext.report.document import Document
 from jaxstage_ext.report.frames import Frames, SourceFile
 
@@ -54,4 +55,5 @@ head = {
         for document in (python, big, small)
     ],
 }
-Saved(head, frames, {"python": python, "stablehlo": big, "hlo": small})
+documents = {"python": python, "stablehlo": big, "hlo": small}
+Inspection(SavedProgram("local", head, frames, documents, {}))

@@ -45,7 +45,9 @@ def test_a_worker_is_ready() -> None:
 def test_a_warm_request(target: str) -> None:
     """What the request takes beyond XLA's own seconds, the compile of a small module."""
     needs(PLATFORMS[target])
-    program = preparation.prepared(inspect(lambda x: jnp.tanh(x @ x).sum(), jnp.ones((64, 64)), target=target)._staged)
+    program = preparation.prepared(
+        inspect(lambda x: jnp.tanh(x @ x).sum(), jnp.ones((64, 64)), target=target).program.staged
+    )
     added, took = [], []
     for _ in range(9):
         started = time.perf_counter()

@@ -22,7 +22,13 @@ from jaxstage_ext.ir.hlo import document as hlo_document
 from jaxstage_ext.ir.hlo import module as hlo
 from jaxstage_ext.ir.hlo import schedule as hlo_schedule
 from jaxstage_ext.ir.source import FrameTable
-from jaxstage_ext.program import cost_inputs, tabs
+from jaxstage_ext.program import tabs
+from jaxstage_ext.program.collectives import collectives
+from jaxstage_ext.program.cost import cost
+from jaxstage_ext.program.dtypes import dtypes
+from jaxstage_ext.program.instruction_places import instruction_places, places_in
+from jaxstage_ext.program.propagated_module import propagation_dump
+from jaxstage_ext.program.shardings import shardings
 from tests.benchmarks.model import step
 from tests.benchmarks.table import row, seconds
 
@@ -70,7 +76,7 @@ def test_cost_and_memory_of_a_large_module(tmp_path: Path) -> None:
 
 def counted(proto: bytes, document: Any) -> tuple[hlo.Module, module_cost.Places]:
     ops = hlo.parse(proto)
-    places = cost_inputs.places(document, ops)
+    places = places_in(document, ops)
     work = module_cost.read(ops, places)
     assert len(work.table) and len(work.by("line"))
     return ops, places
@@ -93,10 +99,11 @@ def test_what_the_views_add_to_a_compile_when_nobody_opens_them() -> None:
     whole, inspection = timed(lambda: inspect(function, *arguments))
     for kind in inspection.documents:
         inspection.documents[kind]
-    added = statistics.median(seconds(lambda: tabs.of(inspection)) for _ in range(20))
+    added = statistics.median(seconds(lambda: tabs.tabs(inspection.program)) for _ in range(20))
     row(
         "4-layer step: tabs that nobody opens add", f"{added * 1e3:.2f} ms", f"{whole:.2f} s", "<= 2 %",
         added <= 0.02 * whole,
     )  # fmt: skip
-    looked = {"cost", "collectives", "shardings", "dtypes", "_operations", "_propagation"} & inspection.__dict__.keys()
+    heavy = (cost, collectives, shardings, dtypes, instruction_places, propagation_dump)
+    looked = [fact.__name__ for fact in heavy if fact.is_known(inspection.program)]
     assert not looked, f"computed though nobody looked: {looked}"

@@ -70,11 +70,12 @@ step(params, state, tokens)
 """
 TOLD = """
 import json
+from jaxstage_ext.program.collectives import count
 roof, found, first = ins.cost.roofline, ins.memory, next(ins.collectives.table.rows())
 print("TOLD", json.dumps(dict(
     bound=roof.bounded_by, fits=found.fit.text, differ=next(found.checks.rows())["note"],
     lines=[line for line in ins.answers["line"]], kind=first["collective"], collectives=ins.collectives.headline,
-    count=ins.exchanges[0], rows=len(ins.collectives),
+    count=count(ins.program), rows=len(ins.collectives),
 )))
 """
 TARGETS = {"v5e:4x4": "data=4,model=4", "h100:8": "data=2,model=4"}

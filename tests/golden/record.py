@@ -68,7 +68,7 @@ def main() -> None:
         for kind in ("jaxpr", "stablehlo", "hlo"):
             (folder / f"{kind}.golden").write_text(listing(inspection.documents[kind]))
         (folder / "stablehlo.mlir").write_text(jax_private.stablehlo_texts(stages.unwrap(inspection.lowered))[1])
-        (folder / "hlo.pb").write_bytes(jax_private.hlo_proto(inspection._hlo_module))
+        (folder / "hlo.pb").write_bytes(jax_private.hlo_proto(inspection.program.xla_module))
         print(name, *(inspection.documents[kind].coverage for kind in ("jaxpr", "stablehlo", "hlo")))
 
 

@@ -1,13 +1,14 @@
-"""Inspections made by hand, for tests of the views: no JAX, any size, any text."""
+"""Programs made by hand, for tests of the views: nothing is staged, any size, any text."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
+from jaxstage_ext.program.document_titles import title_of
+from jaxstage_ext.program.saved import SavedProgram
 from jaxstage_ext.report.document import OP, Document, document
 from jaxstage_ext.report.frames import Frames, SourceFile
 
@@ -77,58 +78,79 @@ def python(lines: Sequence[str] = SOURCE) -> Document:
     )
 
 
-@dataclass(eq=False)
-class FakeInspection:
-    """What views use of an Inspection."""
+class FakeProgram(SavedProgram):
+    """A program as a saved report has it, made by hand; `head` replaces parts of its summary."""
 
-    name: str = "loss"
-    documents: Mapping[str, Document] = field(default_factory=dict)
-    frames: Frames = field(default_factory=frames)
-    error: Any = None
-    elapsed: float | None = None
-    log: str = ""
-    head: dict[str, Any] = field(default_factory=dict)
+    def __init__(
+        self,
+        name: str = "loss",
+        documents: Mapping[str, Document] | None = None,
+        error: Any = None,
+        elapsed: float | None = None,
+        log: str = "",
+        head: Mapping[str, Any] | None = None,
+    ) -> None:
+        self._own_error, self._elapsed, self._log, self.head = error, elapsed, log, dict(head or {})
+        self._own_name = name
+        super().__init__("local", summary(name, {}), frames(), documents or {}, {})
 
-    def looked_at(self, kind):
-        return None
+    @property
+    def saved_summary(self) -> Any:
+        return summary(self._own_name, self.documents) | self.head
+
+    @saved_summary.setter
+    def saved_summary(self, head: Any) -> None:
+        pass
+
+    @property
+    def name(self) -> str:
+        return self._own_name
+
+    @property
+    def error(self) -> Any:
+        return self._own_error
+
+    @property
+    def elapsed(self) -> float | None:
+        return self._elapsed
 
     def worker_log(self) -> str:
-        return self.log
-
-    def summary(self) -> dict[str, Any]:
-        stages = [
-            {"name": "trace", "state": "done", "seconds": 0.003, "count": "3 eqns", "note": None},
-            {"name": "lower", "state": "done", "seconds": 0.005, "count": "41 ops", "note": None},
-            {"name": "compile", "state": "done", "seconds": 1.25, "count": "12 instrs, 5 fusions", "note": None},
-        ]
-        facts = [
-            {"label": "FLOPs", "text": "1.1 MFLOP", "reason": None},
-            {"label": "peak memory", "text": "unknown", "reason": "the cuda backend gives no analysis"},
-        ]
-        documents = [
-            {"kind": kind, "title": kind, "lines": len(doc), "bytes": len(doc.text)}
-            for kind, doc in self.documents.items()
-        ]
-        made: dict[str, Any] = {
-            "version": 1,
-            "name": self.name,
-            "signature": f"{self.name}(w: f32[128,512]) -> f32[]",
-            "target": "cpu · jax 0.12.0",
-            "stages": stages,
-            "facts": facts,
-            "coverage": {"direct": 500, "inferred": 60, "total": 566},
-            "documents": documents,
-            "error": None,
-            "notes": [],
-        }
-        return made | self.head
+        return self._log
 
 
-def inspection(**changes: Any) -> FakeInspection:
+def summary(name: str, documents: Mapping[str, Document]) -> dict[str, Any]:
+    """The summary of a compiled function."""
+    stages = [
+        {"name": "trace", "state": "done", "seconds": 0.003, "count": "3 eqns", "note": None},
+        {"name": "lower", "state": "done", "seconds": 0.005, "count": "41 ops", "note": None},
+        {"name": "compile", "state": "done", "seconds": 1.25, "count": "12 instrs, 5 fusions", "note": None},
+    ]
+    facts = [
+        {"label": "FLOPs", "text": "1.1 MFLOP", "reason": None},
+        {"label": "peak memory", "text": "unknown", "reason": "the cuda backend gives no analysis"},
+    ]
+    return {
+        "version": 1,
+        "name": name,
+        "signature": f"{name}(w: f32[128,512]) -> f32[]",
+        "target": "cpu · jax 0.12.0",
+        "stages": stages,
+        "facts": facts,
+        "coverage": {"direct": 500, "inferred": 60, "total": 566},
+        "documents": [
+            {"kind": kind, "title": title_of(kind), "lines": len(doc), "bytes": len(doc.text)}
+            for kind, doc in documents.items()
+        ],
+        "error": None,
+        "notes": [],
+    }
+
+
+def program(**changes: Any) -> FakeProgram:
     """A compiled function of three lines."""
     documents = {
         "python": python(),
         "jaxpr": ir("jaxpr", JAXPR, {1: 0, 2: 0, 3: 2}),
         "hlo": ir("hlo", HLO, {4: 2, 9: 0, 10: 2}),
     }
-    return FakeInspection(**({"documents": documents} | changes))
+    return FakeProgram(**({"documents": documents} | changes))

@@ -12,15 +12,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from jaxstage_ext.panel import rows
-from jaxstage_ext.panel.requests import dispatch
+from jaxstage_ext.panel.requests import dispatch, document_requests
+from jaxstage_ext.report import text_rows as rows
 from jaxstage_ext.report.document import document
 
 HLO = {"call": 0, "doc": "hlo"}
 
 
 def ask(method, made=None, **params):
-    return dispatch.answer([made or fakes.inspection()], method, HLO | params)
+    return dispatch.answer([made or fakes.program()], method, HLO | params)
 
 
 def column(answer, name):
@@ -31,7 +31,7 @@ def column(answer, name):
 
 
 def of(*lines, kind="hlo"):
-    return fakes.inspection(documents={kind: document(kind, lines, fakes.frames())})
+    return fakes.program(documents={kind: document(kind, lines, fakes.frames())})
 
 
 def hits(made, query, case=False, kind="hlo"):
@@ -55,7 +55,7 @@ def test_document_comes_whole():
 
 
 def test_document_over_the_limit_comes_in_pages(monkeypatch):
-    monkeypatch.setattr(dispatch, "LARGEST_WHOLE", 100)
+    monkeypatch.setattr(document_requests, "LARGEST_WHOLE", 100)
     result, buffers = ask("document")
     assert (result["mode"], buffers) == ("paged", [])
     assert ask("page", start=3, end=5) == ({"start": 3, "lines": list(fakes.HLO[3:5])}, [])
@@ -83,7 +83,7 @@ def test_a_line_of_a_megabyte_loses_its_middle_in_views_only():
 
 
 def test_columns_say_where_rows_come_from():
-    made = fakes.inspection()
+    made = fakes.program()
     answer = ask("columns", made)
     assert [c["name"] for c in answer[0]["columns"]] == ["frame", "flags", "fold_end", "scope"]
     assert column(answer, "frame") == made.documents["hlo"].frame.tolist()
@@ -198,7 +198,7 @@ def test_symbol_in_a_jaxpr():
     ],
 )
 def test_a_bad_request_gets_one_line(request_, said):
-    message, buffers = dispatch.reply([fakes.inspection()], request_)
+    message, buffers = dispatch.reply([fakes.program()], request_)
     assert said in message["error"]
     assert "\n" not in message["error"]
     assert len(message["error"]) <= 500
@@ -211,24 +211,24 @@ def test_a_failure_inside_is_a_one_line_answer():
             raise RuntimeError("no\nmemory " + "x" * 1000)
 
     request = {"id": 7, "method": "document", "params": HLO}
-    message, _ = dispatch.reply([fakes.inspection(documents=Broken(hlo=1))], request)
+    message, _ = dispatch.reply([fakes.program(documents=Broken(hlo=1))], request)
     assert message["error"].startswith("RuntimeError: no memory")
     assert (message["kind"], message["id"], len(message["error"])) == ("reply", 7, 500)
 
 
 def test_the_running_stage_of_any_call_tells_its_time():
-    waiting, running = fakes.inspection(), fakes.inspection(elapsed=2.5)
+    waiting, running = fakes.program(), fakes.program(elapsed=2.5)
     assert dispatch.answer([waiting, running], "elapsed", {}) == ({"elapsed": 2.5}, [])
     assert dispatch.answer([waiting], "elapsed", {}) == ({"elapsed": None}, [])
 
 
 def test_of_a_workers_log_the_end_is_shown():
-    made = fakes.inspection(log="\n".join(f"line {n} " + "x" * 5000 * (n == 204) for n in range(205)))
+    made = fakes.program(log="\n".join(f"line {n} " + "x" * 5000 * (n == 204) for n in range(205)))
     result, _ = dispatch.answer([made], "log", {"call": 0})
     assert (len(result["lines"]), result["left_out"]) == (200, 5)
     assert result["lines"][0] == "line 5 "
     assert len(result["lines"][-1]) == dispatch.LONGEST_OF_LOG
-    assert dispatch.answer([fakes.inspection()], "log", {"call": 0}) == ({"lines": [], "left_out": 0}, [])
+    assert dispatch.answer([fakes.program()], "log", {"call": 0}) == ({"lines": [], "left_out": 0}, [])
 
 
 def test_a_closed_panel_says_so():

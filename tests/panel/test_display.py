@@ -14,7 +14,7 @@ import fakes
 import ipywidgets
 import pytest
 
-from jaxstage_ext.panel import assets, display, jobs, mimebundle
+from jaxstage_ext.panel import assets, display, jobs
 from jaxstage_ext.panel.display import WIDGET_VIEW
 
 
@@ -67,15 +67,15 @@ def wait_for(condition):
 
 
 def test_what_is_done_at_once_is_one_message_and_final(notebook):
-    shown = display.show([fakes.inspection()])
-    shown.refresh([fakes.inspection()])
-    shown.finish([fakes.inspection()])
+    shown = display.show([fakes.program()])
+    shown.refresh([fakes.program()])
+    shown.finish([fakes.program()])
     time.sleep(display.PATIENCE * 1.5)
     assert notebook.kinds == [("new", True, True)]
 
 
 def test_what_takes_longer_shows_at_once_and_is_replaced_by_the_final_form(notebook):
-    made = [fakes.inspection()]
+    made = [fakes.program()]
     shown = display.Shown(made, patience=0.001)
     wait_for(lambda: notebook.messages)
     assert shown._panel.state["busy"] is True
@@ -88,7 +88,7 @@ def test_what_takes_longer_shows_at_once_and_is_replaced_by_the_final_form(noteb
 
 
 def test_the_panel_fills_in_stage_by_stage(notebook):
-    made = fakes.inspection(head={"coverage": None})
+    made = fakes.program(head={"coverage": None})
     shown = display.show([made])
     made.head = {"coverage": {"direct": 1, "inferred": 0, "total": 1}}
     shown.refresh([made])
@@ -97,7 +97,7 @@ def test_the_panel_fills_in_stage_by_stage(notebook):
 
 
 def test_panels_show_again_what_their_inspections_hold_now(notebook):
-    made, other = fakes.inspection(head={"error": None}), fakes.inspection()
+    made, other = fakes.program(head={"error": None}), fakes.program()
     shown = display.show([made])
     shown.finish([made])
     made.head = {"error": {"stage": "run", "type": "E", "message": "RESOURCE_EXHAUSTED", "interrupted": False}}
@@ -113,7 +113,7 @@ def test_a_cell_run_200_times_leaves_one_panel(notebook):
     before, held = live(), []
     for _ in range(200):
         notebook.run("cell-1")
-        made = fakes.inspection()
+        made = fakes.program()
         held.append(weakref.ref(made))
         display.show([made]).finish([made])
     assert live() - before <= 2
@@ -127,18 +127,18 @@ def test_a_cell_run_200_times_leaves_one_panel(notebook):
 def test_two_panels_of_one_run_and_other_cells_stay(notebook):
     for cell in ("cell-1", "cell-2"):
         notebook.run(cell)
-        display.show([fakes.inspection()])
-        display.show([fakes.inspection()])
+        display.show([fakes.program()])
+        display.show([fakes.program()])
     assert len(display._open) == 4
     notebook.run("cell-1")
-    display.show([fakes.inspection()])
+    display.show([fakes.program()])
     assert sorted(view.cell for view in display._open.values()) == ["cell-1", "cell-2", "cell-2"]
 
 
 def test_a_panel_that_is_replaced_stops_what_it_waits_for(notebook, monkeypatch):
     stopped = []
     monkeypatch.setattr(jobs, "stop_all", stopped.extend)
-    first, second = fakes.inspection(), fakes.inspection()
+    first, second = fakes.program(), fakes.program()
     display.show([first])
     assert stopped == []
     notebook.run("cell-1")
@@ -147,9 +147,9 @@ def test_a_panel_that_is_replaced_stops_what_it_waits_for(notebook, monkeypatch)
 
 
 def test_a_deleted_cell_loses_its_panel(notebook):
-    display.show([fakes.inspection()])
+    display.show([fakes.program()])
     notebook.run("cell-2", deleted=["cell-1"])
-    display.show([fakes.inspection()])
+    display.show([fakes.program()])
     assert [view.cell for view in display._open.values()] == ["cell-2"]
 
 
@@ -158,7 +158,7 @@ def test_the_oldest_panels_turn_static(notebook, cell):
     before = live()
     for i in range(display.MOST_PANELS + 3):
         notebook.run(cell and f"{cell}-{i}")
-        display.show([fakes.inspection()]).finish([fakes.inspection()])
+        display.show([fakes.program()]).finish([fakes.program()])
     frozen = [(data, name) for data, name, update in notebook.messages if update and WIDGET_VIEW not in data]
     assert len(display._open) == display.MOST_PANELS
     assert [sorted(data) for data, _ in frozen] == [["text/html", "text/plain"]] * 3
@@ -167,24 +167,24 @@ def test_the_oldest_panels_turn_static(notebook, cell):
 
 
 def test_bundle_in_a_notebook_has_all_forms(notebook):
-    assert list(mimebundle.bundle([fakes.inspection()])) == [WIDGET_VIEW, "text/html", "text/plain"]
+    assert list(display.bundle([fakes.program()])) == [WIDGET_VIEW, "text/html", "text/plain"]
     assert len(display._open) == 1
 
 
 def test_bundle_elsewhere_is_static(notebook, monkeypatch):
     monkeypatch.setattr(display, "_shell", lambda: SimpleNamespace())
     before = live()
-    assert list(mimebundle.bundle([fakes.inspection()])) == ["text/html", "text/plain"]
+    assert list(display.bundle([fakes.program()])) == ["text/html", "text/plain"]
     assert live() == before
 
 
 def test_a_terminal_gets_the_text_at_the_end(monkeypatch, capsys):
     monkeypatch.setattr(display, "_shell", lambda: None)
     monkeypatch.setenv("COLUMNS", "80")
-    shown = display.show([fakes.inspection()])
-    shown.refresh([fakes.inspection()])
+    shown = display.show([fakes.program()])
+    shown.refresh([fakes.program()])
     assert capsys.readouterr().out == ""
-    shown.finish([fakes.inspection()])
+    shown.finish([fakes.program()])
     lines = capsys.readouterr().out.splitlines()
     assert lines[0].startswith("┌ loss(w:")
     assert {len(line) for line in lines} == {80}
@@ -192,7 +192,7 @@ def test_a_terminal_gets_the_text_at_the_end(monkeypatch, capsys):
 
 def test_without_a_built_front_end_the_static_form_is_shown(notebook, tmp_path, monkeypatch, capsys):
     monkeypatch.setattr(assets, "STATIC", tmp_path / "nowhere")
-    display.show([fakes.inspection()]).finish([fakes.inspection()])
+    display.show([fakes.program()]).finish([fakes.program()])
     assert notebook.kinds == [("new", False, True)]
     said = capsys.readouterr().err
     assert "npm ci && npm run build" in said
@@ -206,7 +206,7 @@ def messages_to(panel):
 
 
 def test_panel_answers_requests_and_only_those(notebook):
-    panel = display.show([fakes.inspection()])._panel
+    panel = display.show([fakes.program()])._panel
     sent = messages_to(panel)
     ask = panel._handle_custom_msg
     ask({"kind": "request", "id": 1, "method": "document", "params": {"call": 0, "doc": "hlo"}}, [])
@@ -220,7 +220,7 @@ def test_panel_answers_requests_and_only_those(notebook):
 
 
 def test_panel_answers_from_several_threads(notebook):
-    panel = display.show([fakes.inspection()])._panel
+    panel = display.show([fakes.program()])._panel
     sent = messages_to(panel)
     params = {"call": 0, "doc": "hlo", "query": "tanh"}
     threads = [
@@ -239,7 +239,7 @@ def test_panel_answers_from_several_threads(notebook):
 
 
 def test_a_closed_panel_lets_go_of_everything(notebook):
-    made = fakes.inspection()
+    made = fakes.program()
     gone, before = weakref.ref(made), live()
     shown = display.Shown([made], patience=100)
     panel = shown._panel

@@ -67,7 +67,7 @@ def finish(made, **params):
 
 
 def test_it_is_pending_with_its_progress_until_the_answer_comes(method):
-    made, look = fakes.inspection(), Held()
+    made, look = fakes.program(), Held()
     method(look)
     ask(made)
     assert until(lambda: ask(made)[0]["pending"]["progress"]) == "pass 3 of 90"
@@ -80,7 +80,7 @@ def test_it_is_pending_with_its_progress_until_the_answer_comes(method):
 
 
 def test_the_request_thread_is_free_while_a_look_runs(method):
-    made, look = fakes.inspection(), Held()
+    made, look = fakes.program(), Held()
     method(look)
     assert "pending" in ask(made)[0]
     assert ask(made, "page", doc="hlo", start=0, end=1)[0]["lines"] == [fakes.HLO[0]]
@@ -90,11 +90,11 @@ def test_the_request_thread_is_free_while_a_look_runs(method):
 def test_what_is_known_already_is_answered_at_once(method, monkeypatch):
     monkeypatch.setattr(jobs, "GRACE", PATIENCE)
     method(lambda inspections, params, progress: ({"known": 1}, []))
-    assert ask(fakes.inspection()) == ({"known": 1}, [])
+    assert ask(fakes.program()) == ({"known": 1}, [])
 
 
 def test_each_inspection_and_question_has_a_job_of_its_own(method):
-    one, other, look = fakes.inspection(), fakes.inspection(), Held()
+    one, other, look = fakes.program(), fakes.program(), Held()
     method(look)
     for made, params in [(one, {}), (one, {"pass": 3}), (other, {}), (one, {})]:
         assert "pending" in ask(made, **params)[0]
@@ -107,7 +107,7 @@ def test_each_inspection_and_question_has_a_job_of_its_own(method):
 
 def test_an_error_is_one_line_and_the_next_request_begins_anew(method, monkeypatch):
     monkeypatch.setattr(jobs, "GRACE", PATIENCE)
-    made, calls = fakes.inspection(), []
+    made, calls = fakes.program(), []
 
     def look(inspections, params, progress):
         calls.append(params)
@@ -129,7 +129,7 @@ def test_what_a_worker_did_not_survive_is_said_without_its_log(method):
 
     method(look)
     with pytest.raises(BadRequest) as refused:
-        finish(fakes.inspection())
+        finish(fakes.program())
     assert str(refused.value) == "WorkerDied: the compile worker for cpu was ended by SIGSEGV"
     assert refused.value.kind == "failed" and refused.value.has_log
 
@@ -140,11 +140,11 @@ def test_even_an_exit_ends_as_an_error_not_as_a_look_for_ever(method):
 
     method(look)
     with pytest.raises(BadRequest, match="SystemExit: 3"):
-        finish(fakes.inspection())
+        finish(fakes.program())
 
 
 def test_cancel_ends_the_look_and_the_next_request_begins_anew(method):
-    made, look, ended = fakes.inspection(), Held(), threading.Event()
+    made, look, ended = fakes.program(), Held(), threading.Event()
 
     def noticed(inspections, params, progress):
         progress.on_stop(ended.set)
@@ -186,12 +186,12 @@ def test_a_stop_is_heard_in_whatever_the_look_reports():
 def test_a_cancel_that_names_no_look_is_refused(method, params, said):
     method(Held())
     with pytest.raises(BadRequest) as refused:
-        ask(fakes.inspection(), "cancel", **params)
+        ask(fakes.program(), "cancel", **params)
     assert str(refused.value) == said
 
 
 def test_looks_without_end_are_refused(method):
-    made, look = fakes.inspection(), Held()
+    made, look = fakes.program(), Held()
     method(look)
     for number in range(jobs.MOST):
         assert "pending" in ask(made, number=number)[0]
@@ -204,7 +204,7 @@ def test_looks_without_end_are_refused(method):
 
 
 def test_many_threads_asking_get_one_job(method):
-    made, look, replies = fakes.inspection(), Held(), []
+    made, look, replies = fakes.program(), Held(), []
     method(look)
     threads = [threading.Thread(target=lambda: replies.append(ask(made))) for _ in range(20)]
     for thread in threads:
@@ -218,7 +218,7 @@ def test_many_threads_asking_get_one_job(method):
 
 
 def test_a_closed_panel_stops_its_looks_and_nothing_is_kept(method):
-    made, look = fakes.inspection(), Held()
+    made, look = fakes.program(), Held()
     method(look)
     assert "pending" in ask(made)[0]
     jobs.stop_all([made])
@@ -230,7 +230,7 @@ def test_a_closed_panel_stops_its_looks_and_nothing_is_kept(method):
 
 
 def test_an_answer_nobody_fetches_does_not_keep_its_inspection(method):
-    made, look = fakes.inspection(), Held()
+    made, look = fakes.program(), Held()
     method(look)
     assert "pending" in ask(made)[0]
     look.go.set()
@@ -248,7 +248,7 @@ def test_a_failure_does_not_keep_its_inspection(method):
         go.wait(PATIENCE)
         raise ValueError(f"about {inspections[0].name}")
 
-    made = fakes.inspection()
+    made = fakes.program()
     method(look)
     assert "pending" in ask(made)[0]
     go.set()

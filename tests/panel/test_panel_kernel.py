@@ -18,7 +18,7 @@ import fakes, time, ipywidgets
 from pathlib import Path
 from jaxstage_ext.panel import assets, display
 assets.STATIC = Path({static!r})
-made = [fakes.inspection()]
+made = [fakes.program()]
 shown = display.show(made)
 shown.finish(made)
 """

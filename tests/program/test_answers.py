@@ -14,6 +14,7 @@ from jaxstage_ext import inspect
 from jaxstage_ext.panel.params import BadRequest
 from jaxstage_ext.panel.requests import dispatch
 from jaxstage_ext.program import answers
+from jaxstage_ext.program.memory import memory
 
 pytestmark = pytest.mark.usefixtures("no_workers_left")
 
@@ -57,11 +58,11 @@ def test_eight_devices(target: str) -> None:
         return jnp.sin(jnp.sin(x @ v) @ w)
 
     inspection = inspect(sharded, *ARGUMENTS, target=target, mesh=mesh, in_specs=specs, out_specs=P("data"))
-    found = answers.collective(inspection)
+    found = answers.collective(inspection.program)
     assert found.text == inspection.collectives.headline
     assert found.text.startswith("One collective: all-reduce of 16.4 kB over model")
     assert int(found.line.rpartition(":")[2]) == sharded.__code__.co_firstlineno + 1
-    assert answers.fit(inspection).state == "yes"
+    assert answers.fit(inspection.program).state == "yes"
 
 
 def test_what_has_no_answer_says_why() -> None:
@@ -86,12 +87,12 @@ def test_the_panel_asks_one_by_one() -> None:
 
     def ask(question: str) -> dict[str, Any]:
         while True:
-            result, _ = dispatch.answer([inspection], "answer", {"call": 0, "question": question})
+            result, _ = dispatch.answer([inspection.program], "answer", {"call": 0, "question": question})
             if "pending" not in result:
                 return result
 
     assert ask("collective")["text"] == inspect(jnp.tanh, 1.0).collectives.headline
-    assert "memory" not in vars(inspection) and inspection.memory_look.found is None
+    assert not memory.is_known(inspection.program)
     assert ask("fit")["text"] == inspection.memory.fit.text
     with pytest.raises(BadRequest, match="there is no question 'price'"):
         ask("price")

@@ -21,7 +21,8 @@ import jaxstage_ext
 from jaxstage_ext.core.targets import packages
 from jaxstage_ext.core.targets.prepared import Prepared
 from jaxstage_ext.inspection import Inspection
-from jaxstage_ext.program.kernels import Kernels
+from jaxstage_ext.program.kernel_types import Kernels
+from jaxstage_ext.program.program import Program
 from jaxstage_ext.report.unavailable import Unavailable
 from jaxstage_ext.store import cache
 from jaxstage_ext.worker import pool
@@ -357,4 +358,4 @@ def test_a_second_look_at_the_same_program_compiles_nothing(target: str, monkeyp
 def again_inspected(target: str) -> Inspection:
     """An inspection of its own each time, of one program."""
     inspection = inspected(target, "spread_out")
-    return type(inspection)(inspection._staged)
+    return Inspection(Program(inspection.program.staged))

@@ -14,6 +14,8 @@ from jax.sharding import NamedSharding, PartitionSpec
 from jaxstage_ext import inspect
 from jaxstage_ext.analysis.margin.line_values import Lane, Mark
 from jaxstage_ext.inspection import Inspection
+from jaxstage_ext.program import margin
+from jaxstage_ext.program.collectives import collectives, count
 
 P = PartitionSpec
 
@@ -54,7 +56,7 @@ def of_model() -> Inspection:
 
 @functools.cache
 def lane(name: str) -> Lane:
-    return of_model().lane(name, nothing)
+    return margin.LANES[name](of_model().program, nothing)
 
 
 def at(inspection: Inspection, found: Lane, doc: str, text: str) -> list[Mark]:
@@ -127,7 +129,7 @@ def test_a_partial_sum_has_no_sharding_yet() -> None:
         mesh="data=4,model=2",
         in_specs=(P("data", "model"), P("model", None)),
     )
-    document, marks = inspection.documents["hlo"], inspection.lane("sharding", nothing).marks["hlo"]
+    document, marks = inspection.documents["hlo"], margin.LANES["sharding"](inspection.program, nothing).marks["hlo"]
     [total] = [row for row, line in enumerate(document.lines) if " all-reduce(" in line]
     assert "[16,48] per device" in marks[total].text
     assert not [row for row in marks if row < total and document.scope[row] == document.scope[total]]
@@ -151,7 +153,7 @@ def test_lines_that_run_several_times_go_in_order() -> None:
     weights = [shape(32, 32), shape(32, 32)]
     specs = (P("data", None), [P(None, "model"), P("model", None)])
     inspection = inspect(layers, shape(64, 32), weights, target="cpu:8", mesh="data=4,model=2", in_specs=specs)
-    found = inspection.lane("sharding", nothing)
+    found = margin.LANES["sharding"](inspection.program, nothing)
     assert [mark.label for mark in at(inspection, found, "jaxpr", " = tanh ")] == ["data,model", "data,·"]
     [line] = at(inspection, found, "python", "x = jnp.tanh(x @ w)")
     assert line.label == "data,· +1"
@@ -176,7 +178,7 @@ def test_the_compilers_choice_is_what_jax_says_of_it() -> None:
         return h * 2
 
     inspection = inspect(plain, x, w)
-    [mark] = at(inspection, inspection.lane("sharding", nothing), "python", "h = jnp.sin(x @ w)")
+    [mark] = at(inspection, margin.LANES["sharding"](inspection.program, nothing), "python", "h = jnp.sin(x @ w)")
     assert f"f32[{','.join(map(str, told[0].shard_shape((8, 6))))}] per device" in mark.text
     assert (mark.label, told[0].spec) == ("a,b", P("a", "b"))
 
@@ -190,7 +192,7 @@ def test_on_an_explicit_mesh_jax_has_chosen_by_its_types() -> None:
     mesh = jax.sharding.AbstractMesh((4, 2), ("d", "m"), axis_types=(jax.sharding.AxisType.Explicit,) * 2)
     specs = (P("d", None), P(None, "m"))
     inspection = inspect(explicit, shape(16, 8), shape(8, 4), target="cpu:8", mesh=mesh, in_specs=specs)
-    found = inspection.lane("sharding", nothing)
+    found = margin.LANES["sharding"](inspection.program, nothing)
     [product] = at(inspection, found, "jaxpr", "f32[16@d,4@m] = dot_general")
     [laid] = at(inspection, found, "jaxpr", "f32[16,4@d] = reshard")
     assert [(one.label, one.kind) for one in (product, laid)] == [("d,m", "JAX"), ("·,d", "you")]
@@ -202,7 +204,7 @@ def mapped(x):
 
 def test_inside_shard_map_each_device_has_its_own() -> None:
     inspection = inspect(mapped, shape(16, 8), target="cpu:8", mesh="d=8", in_specs=P("d"))
-    [mark] = at(inspection, inspection.lane("sharding", nothing), "jaxpr", " = sin ")
+    [mark] = at(inspection, margin.LANES["sharding"](inspection.program, nothing), "jaxpr", " = sin ")
     assert (mark.label, mark.kind) == ("per device", "you")
 
 
@@ -217,7 +219,7 @@ def test_reshardings_of_one_line_are_one_warning_with_all_their_bytes() -> None:
     specs = (P("data", None), [P(None, "data")] * 3)
     inspection = inspect(repeated, shape(64, 32), weights, target="cpu:8", mesh="data=8", in_specs=specs)
     gathers = [row for row in inspection.collectives.rows if row.found.kind == "all-gather"]
-    found, warned, [places] = inspection.warnings(nothing)
+    found, warned, [places] = margin.warnings(inspection.program, nothing)
     assert len(gathers) == 3 and len(warned) == 1
     assert "Resharding: `ws[…]` is sharded" in warned[0].text
     assert "10.8 kB sent by each device in total" in warned[0].text  # 3 x 7 parts of 32 x 32 x 4 / 8 bytes
@@ -226,7 +228,7 @@ def test_reshardings_of_one_line_are_one_warning_with_all_their_bytes() -> None:
 
 def test_one_device_has_nothing_to_lay_out() -> None:
     inspection = inspect(lambda x: jnp.tanh(x), shape(8))
-    found = inspection.lane("sharding", nothing)
+    found = margin.LANES["sharding"](inspection.program, nothing)
     assert {mark.label for marks in found.marks.values() for mark in marks.values()} <= {"one device"}
     assert not found.notes
 
@@ -240,7 +242,7 @@ def test_without_a_worker_arguments_and_results_remain(monkeypatch: pytest.Monke
         raise RuntimeError("the compile worker died")
 
     monkeypatch.setattr(inspection, "propagate", refuse)
-    found = inspection.lane("sharding", nothing)
+    found = margin.LANES["sharding"](inspection.program, nothing)
     assert found.notes == ("Of arguments and results alone: the compile worker died",)
     assert set(found.marks["python"].values()) == {found.marks["jaxpr"][0]}
 
@@ -270,7 +272,7 @@ def test_a_weak_type_and_a_loop_are_said() -> None:
         return jax.lax.fori_loop(0, 3, lambda i, c: c + (x * i).astype(jnp.float32), jnp.zeros(8, jnp.float32))
 
     inspection = inspect(looped, shape(8, dtype=jnp.bfloat16))
-    marks = inspection.lane("dtypes", nothing).marks["python"].values()
+    marks = margin.LANES["dtypes"](inspection.program, nothing).marks["python"].values()
     assert any("bf16 → f32 of [8]: promotion, +48 B in 3 runs" in mark.text for mark in marks)
 
 
@@ -281,7 +283,7 @@ def relaid(x):
 
 def test_a_resharding_that_the_program_asks_for_is_said_to_be() -> None:
     inspection = inspect(relaid, shape(64, 32), target="cpu:8", mesh="data=8", in_specs=P("data", None))
-    found, [asked], [[source, optimised]] = inspection.warnings(nothing)
+    found, [asked], [[source, optimised]] = margin.warnings(inspection.program, nothing)
     assert asked.kind == "asked"
     assert "is sharded P('data', None), but `sharding_constraint` needs it as P(None, 'data')." in asked.text
     assert "all-to-all over data, 896 B sent by each device" in asked.text  # 7 of 8 parts of 64 x 32 x 4 / 8 bytes
@@ -292,7 +294,7 @@ def test_a_resharding_that_the_program_asks_for_is_said_to_be() -> None:
 
 
 def test_a_resharding_that_nobody_asked_for_says_what_to_do() -> None:
-    _, warned, places = of_model().warnings(nothing)
+    _, warned, places = margin.warnings(of_model().program, nothing)
     [gathered] = [one for one in warned if one.text.startswith("Resharding: `w2` is sharded")]
     assert (
         "sharded P('model', None), but `dot_general` uses it with P(None, 'data') to compute P(None, None)."
@@ -317,9 +319,9 @@ def test_full_rematerialisation_comes_first_with_what_to_do() -> None:
         mesh={"a": 2, "b": 2, "c": 2},
         in_specs=(P("a", "b"), P("b", "a")),
     )
-    assert inspection.exchanges[1] is False
-    found, warned, places = inspection.warnings(nothing)
-    assert inspection.exchanges == (inspection.exchanges[0], True) and inspection.exchanges[0] > 0
+    assert not collectives.is_known(inspection.program)
+    found, warned, places = margin.warnings(inspection.program, nothing)
+    assert collectives.is_known(inspection.program) and count(inspection.program) > 0
     assert [one.kind for one in warned][:2] == ["rematerialisation"] * 2
     assert "every device gets all of x" in warned[0].text and "one mesh axis at a time" in warned[0].text
     [row] = [row for kind, row in places[0] if kind == "python"]
@@ -331,6 +333,6 @@ def test_a_program_whose_values_stay_where_they_are_is_not_warned_of() -> None:
     inspection = inspect(
         lambda x, w: jnp.tanh(x @ w), shape(16, 8), shape(8, 4), target="cpu:8", mesh="d=8", in_specs=(P("d"), P())
     )
-    assert inspection.exchanges[0] == 0
-    found, warned, places = inspection.warnings(nothing)
+    assert count(inspection.program) == 0
+    found, warned, places = margin.warnings(inspection.program, nothing)
     assert (warned, places) == ((), []) and not any(found.marks.values())

@@ -41,9 +41,9 @@ def test_a_run_that_dies_is_kept_with_what_was_alive_and_opens_the_memory() -> N
     alive = made.error.message.splitlines()[1]
     assert alive.startswith("JAX arrays alive in this kernel then: ")
     assert "P" not in alive, "the array that could not be made is not alive"
-    assert "memory" in tabs.of(made) and tabs.out_of_memory(made)
+    assert "memory" in tabs.tabs(made.program) and tabs.out_of_memory(made.program)
     assert made.compiled is not None and made.row().error is None
-    assert "run failed" in mimebundle.static_bundle([made])["text/plain"]
+    assert "run failed" in mimebundle.static_bundle([made.program])["text/plain"]
     assert made.memory.fit.fits is False and made.memory.fit.needed >= SIZE
     assert made.memory.peak_set["size"][0] == SIZE
     del other
@@ -51,7 +51,7 @@ def test_a_run_that_dies_is_kept_with_what_was_alive_and_opens_the_memory() -> N
 
 def test_a_later_run_that_works_takes_it_back() -> None:
     made = inspect(lambda x: x + 1, jnp.ones(3))
-    made.ran_out = out_of_memory.told(jax.errors.JaxRuntimeError("RESOURCE_EXHAUSTED: no room"), made.name)
+    made.program.ran_out = out_of_memory.told(jax.errors.JaxRuntimeError("RESOURCE_EXHAUSTED: no room"), made.name)
     assert made.error is not None
     assert made.execute().tolist() == [2, 2, 2]
     assert made.error is None

@@ -20,6 +20,7 @@ from jaxstage_ext.analysis.collectives.causes import Use
 from jaxstage_ext.analysis.collectives.collective_rows import Row
 from jaxstage_ext.analysis.collectives.collective_table import Collectives
 from jaxstage_ext.inspection import Inspection
+from jaxstage_ext.program.propagated_module import propagation_dump
 from jaxstage_ext.worker import pool
 
 MESHES = {"cpu:8": {"data": 2, "model": 4}, "v5e:4x4": {"data": 4, "model": 4}, "h100:8": {"data": 2, "model": 4}}
@@ -363,7 +364,7 @@ def test_no_collectives_ask_no_compiler_and_say_so() -> None:
     inspection = inspect(jnp.tanh, shape(8), target="cpu:8")
     assert str(inspection.collectives) == "One device; no collectives."
     assert len(inspection.collectives) == 0
-    assert "_propagation" not in vars(inspection)
+    assert not propagation_dump.is_known(inspection.program)
 
 
 def test_a_program_that_was_not_compiled_has_none() -> None:

@@ -252,5 +252,5 @@ def test_what_the_worker_answers_is_asked_in_the_lane_of_looks(monkeypatch: pyte
     original = worker.ask
     monkeypatch.setattr(worker, "ask", lambda *a, **k: seen.append(k["lane"]) or original(*a, **k))
     inspection = inspect(lambda x: jnp.cos(x) * 3.25, jnp.ones(7), stage="lower", target="cpu:2")
-    memory_look.recompile(inspection._staged)
+    memory_look.recompile(inspection.program.staged)
     assert seen == [worker.RECOMPILE]

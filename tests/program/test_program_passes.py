@@ -21,6 +21,9 @@ from jaxstage_ext.inspection import Inspection
 from jaxstage_ext.ir.hlo import module as hlo
 from jaxstage_ext.ir.passes import diff, hlo_graph, hlo_line, pass_table
 from jaxstage_ext.ir.passes.pipeline import Pipeline
+from jaxstage_ext.program.extra_documents import extra_document
+from jaxstage_ext.program.passes import module_after
+from jaxstage_ext.program.passes import passes as passes_of
 from jaxstage_ext.report.document import Document
 from jaxstage_ext.store import cache
 from jaxstage_ext.worker import pool, process
@@ -74,7 +77,7 @@ def _assert_alike_but_for_elements(last: str, shown: str) -> None:
 @every_target
 def test_sizes_agree_with_the_proto(target: str) -> None:
     inspection = looked_at(target)
-    module = inspection._module_columns
+    module = inspection.program.module
     last = inspection.passes[-1]
     elements = 0 if " get-tuple-element(" in last.text else int((module.opcode == b"get-tuple-element").sum())
     assert (last.after.instructions + elements, last.after.fusions) == (len(module.names), module.fusions)
@@ -123,7 +126,7 @@ def test_dead_code_elimination_only_removes() -> None:
 @every_target
 def test_documents_link_to_source_as_the_optimised_module_does(target: str) -> None:
     inspection = looked_at(target)
-    last = inspection.pass_look.document(f"pass:{len(inspection.passes.versions) - 1}")
+    last = module_after(inspection.program, f"pass:{len(inspection.passes.versions) - 1}")
     assert last is not None
     hlo_document = inspection.documents["hlo"]
     ours, theirs = last.coverage, hlo_document.coverage
@@ -147,7 +150,8 @@ def direct_sources(document: Document) -> Iterator[tuple[str, str]]:
 
 def test_the_first_document_links_too() -> None:
     inspection = looked_at("local")
-    first = inspection.pass_look.document("pass:0")
+    assert inspection.passes
+    first = extra_document(inspection.program, "pass:0")
     assert first is not None
     assert first.coverage.direct > 0.5 * first.coverage.total
     assert first.fold_end.max() > 0
@@ -155,7 +159,8 @@ def test_the_first_document_links_too() -> None:
 
 @pytest.mark.parametrize("kind", ["pass:", "pass:x", "pass:99999", "pass:-1", "pass:²", "hlo", ""])
 def test_there_is_no_other_document(kind: str) -> None:
-    assert looked_at("local").pass_look.document(kind) is None
+    inspection = looked_at("local")
+    assert inspection.passes and module_after(inspection.program, kind) is None
 
 
 @every_target
@@ -239,7 +244,7 @@ def test_a_look_that_is_stopped_leaves_the_next_one_fine(monkeypatch: pytest.Mon
 
     inspection = inspect(f, jnp.ones((8, 8)))
     with pytest.raises(Stop):
-        inspection.pass_look.pipeline(stop)
+        passes_of(inspection.program, stop)
     assert len(inspection.passes.changed) > 3
 
 
@@ -265,6 +270,6 @@ def test_the_proto_is_what_the_sizes_are_held_against() -> None:
     """That the oracle of `test_sizes_agree_with_the_proto` counts what the text has."""
     inspection = looked_at("local")
     text = inspection.documents["hlo"].text
-    proto = inspection._hlo_proto()
-    assert proto is not None
-    assert len(hlo.parse(proto()).names) == len(re.findall(r"^  (?:ROOT )?%\S+ = ", text, re.MULTILINE))
+    assert len(hlo.parse(inspection.program.proto()).names) == len(
+        re.findall(r"^  (?:ROOT )?%\S+ = ", text, re.MULTILINE)
+    )

@@ -15,6 +15,7 @@ from jax.sharding import PartitionSpec as P
 from jaxstage_ext import inspect
 from jaxstage_ext.analysis.sharding.sharding_wording import describe
 from jaxstage_ext.analysis.sharding.value_tables import Shardings
+from jaxstage_ext.program.propagated_module import propagation_dump
 
 MESH = {"data": 4, "model": 2}
 
@@ -266,6 +267,6 @@ def test_a_value_that_is_not_there() -> None:
 def test_nothing_is_asked_of_the_compiler_before_someone_looks_at_intermediates() -> None:
     inspection = inspect(jnp.tanh, shape(8), target="cpu:8", mesh=MESH, in_specs=(P("data"),))
     assert str(inspection.shardings)
-    assert "_propagation" not in vars(inspection)
+    assert not propagation_dump.is_known(inspection.program)
     assert inspection.shardings.intermediates
-    assert "_propagation" in vars(inspection)
+    assert propagation_dump.is_known(inspection.program)

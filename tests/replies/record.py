@@ -27,6 +27,7 @@ from jax.sharding import PartitionSpec as P
 import jaxstage_ext
 from jaxstage_ext.panel.requests import dispatch
 from jaxstage_ext.program import answers
+from jaxstage_ext.program.program import Program
 
 RECORDED = Path(__file__).parents[2] / "labextension/tests/fixtures/replies.json"
 WITHOUT_REPLY = ("script", "cancel", "elapsed", "log")
@@ -118,10 +119,10 @@ def requests(inspections: Mapping[str, Any]) -> Iterator[tuple[str, str, dict[st
         yield "resharded", method, parameters
 
 
-def answered(inspection: Any, method: str, parameters: Mapping[str, Any]) -> tuple[dict[str, Any], list[bytes]]:
+def answered(program: Program, method: str, parameters: Mapping[str, Any]) -> tuple[dict[str, Any], list[bytes]]:
     """The reply to a request, however long it takes."""
     for _ in range(3000):
-        result, buffers = dispatch.answer([inspection], method, {"call": 0, **parameters})
+        result, buffers = dispatch.answer([program], method, {"call": 0, **parameters})
         if "pending" not in result:
             return result, buffers
         time.sleep(0.02)
@@ -144,7 +145,7 @@ def record() -> dict[str, Any]:
     }
     replies = []
     for program, method, parameters in requests(inspections):
-        result, buffers = answered(inspections[program], method, parameters)
+        result, buffers = answered(inspections[program].program, method, parameters)
         result = result if buffers else shortened(result)
         packed = [base64.b64encode(data).decode("ascii") for data in buffers]
         replies.append(

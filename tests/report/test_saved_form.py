@@ -11,7 +11,7 @@ from jax.sharding import PartitionSpec as P
 
 import jaxstage_ext
 from jaxstage_ext import Inspection
-from jaxstage_ext.panel import page
+from jaxstage_ext.panel import panel_state
 from jaxstage_ext.report import saved_form
 from jaxstage_ext.views.text import panel_text
 
@@ -35,7 +35,7 @@ def test_all_targets_come_back(inspection: Any) -> None:
         assert again.targets[name].seconds == one.seconds
     assert again.compare() == inspection.compare()
     assert again.to_json() == inspection.to_json()
-    assert panel_text(list(again.targets.values())) == panel_text(list(inspection.targets.values()))
+    assert panel_text(list(again.program.targets.values())) == panel_text(list(inspection.program.targets.values()))
 
 
 def test_another_target_answers_where_it_was_the_one_saved(inspection: Any) -> None:
@@ -47,7 +47,7 @@ def test_another_target_answers_where_it_was_the_one_saved(inspection: Any) -> N
 def test_the_offline_page_of_a_saved_one_has_the_comparison(inspection: Any) -> None:
     again = Inspection.from_json(inspection.to_json())
     assert again.summary()["views"] == ["code", "compare"]
-    state = page._state(list(again.targets.values()))
+    state = panel_state.state_of(list(again.program.targets.values()), False)
     assert [row["target"] for row in state["calls"][0]["compare"]["rows"]] == ["cpu:2", "cpu:4", "cpu:8"]
 
 

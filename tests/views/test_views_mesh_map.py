@@ -67,7 +67,7 @@ def test_the_summary_names_the_argument_and_draws_it(refused: Inspection) -> Non
 
 
 def test_text_and_html_draw_the_mesh(refused: Inspection) -> None:
-    text, html = panel_text([refused]), panel_html([refused])
+    text, html = panel_text([refused.program]), panel_html([refused.program])
     assert "device 2: [4:7, 0:3], 75% filled" in text
     assert "does not divide into 2 parts" in text and "does not divide into 2 parts" in html
     cells = Cells(html).found

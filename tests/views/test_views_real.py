@@ -48,7 +48,7 @@ def failed():
 
 
 def test_text_and_repr_show_the_whole_way(made):
-    text = panel_text([made], 100)
+    text = panel_text([made.program], 100)
     assert {columns_of(line) for line in text.split("\n")} == {100}
     assert text.startswith("┌ loss(w: f32[128,512], x: f32[8,128]) -> f32[128,512]")
     for title in ("├ source", "├ jaxpr,", "├ StableHLO,", "├ optimised HLO,"):
@@ -59,14 +59,14 @@ def test_text_and_repr_show_the_whole_way(made):
 
 
 def test_counts_of_all_lines_are_the_linked_operations(made):
-    lines = [line for line in panel_text([made]).split("\n") if "->" in line and " eqn" in line]
+    lines = [line for line in panel_text([made.program]).split("\n") if "->" in line and " eqn" in line]
     instructions = sum(int(n) for line in lines for n in re.findall(r"(\d+) instruction", line))
     coverage = made.documents["hlo"].coverage
     assert instructions == coverage.direct + coverage.inferred
 
 
 def test_html_shows_the_same_and_is_small(made):
-    html = panel_html([made])
+    html = panel_html([made.program])
     text = Parsed(html).text
     assert len(html.encode()) < 100_000
     assert "gradient of test_views_real.py" in text
@@ -76,10 +76,10 @@ def test_html_shows_the_same_and_is_small(made):
 def test_a_failed_trace_marks_its_line(failed):
     line = branches.__code__.co_firstlineno + 1
     assert re.search(
-        rf"trace failed at .*test_views_real\.py:{line}: TracerBoolConversionError", panel_text([failed], 160)
+        rf"trace failed at .*test_views_real\.py:{line}: TracerBoolConversionError", panel_text([failed.program], 160)
     )
-    assert re.search(rf"│ {line} ✗ +if x\.sum\(\) > 0:", panel_text([failed]))
-    assert f"✗ {line}" in Parsed(panel_html([failed])).text
+    assert re.search(rf"│ {line} ✗ +if x\.sum\(\) > 0:", panel_text([failed.program]))
+    assert f"✗ {line}" in Parsed(panel_html([failed.program])).text
 
 
 def test_an_inspection_of_each_stage_has_every_form(made, failed, tmp_path, monkeypatch):
@@ -90,7 +90,7 @@ def test_an_inspection_of_each_stage_has_every_form(made, failed, tmp_path, monk
         one = jaxstage_ext.inspect(loss, *SHAPES, stage=stage)
         kinds = ["python", "jaxpr", "stablehlo", "hlo"][: 2 + ["trace", "lower", "compile"].index(stage)]
         assert list(one.documents) == kinds
-        assert loss.__name__ in Parsed(panel_html([one])).text
+        assert loss.__name__ in Parsed(panel_html([one.program])).text
         one.to_html(tmp_path / f"{stage}.html")
         data = re.search(
             r'id="jaxstage-data">(.*?)</script>', (tmp_path / f"{stage}.html").read_text("utf-8"), re.DOTALL
@@ -100,20 +100,20 @@ def test_an_inspection_of_each_stage_has_every_form(made, failed, tmp_path, monk
 
 def test_a_saved_inspection_has_the_same_views(made):
     again = Inspection.from_json(made.to_json())
-    assert panel_text([again]) == panel_text([made])
-    assert panel_html([again]) == panel_html([made])
+    assert panel_text([again.program]) == panel_text([made.program])
+    assert panel_html([again.program]) == panel_html([made.program])
 
 
 def test_rows_of_the_wire_lead_back_to_the_source(made):
     def columns(method, **params):
-        result, buffers = dispatch.answer([made], method, {"call": 0} | params)
+        result, buffers = dispatch.answer([made.program], method, {"call": 0} | params)
         packed = zip(result["columns"], buffers, strict=True)
         return result, {c["name"]: np.frombuffer(gzip.decompress(data), f"<{c['dtype']}") for c, data in packed}
 
     result, frames = columns("frames")
     for kind in ("jaxpr", "stablehlo", "hlo"):
         _, rows = columns("columns", doc=kind)
-        text, (packed,) = dispatch.answer([made], "document", {"call": 0, "doc": kind})
+        text, (packed,) = dispatch.answer([made.program], "document", {"call": 0, "doc": kind})
         lines = gzip.decompress(packed).decode().split("\n")
         assert len(lines) == text["lines"] == len(rows["frame"])
         row = next(
@@ -134,12 +134,12 @@ def test_a_notebook_follows_the_stages(tmp_path, monkeypatch):
     states, shown = [], []
 
     def follow(inspection):
-        shown.append(shown[0] if shown else display.show([inspection]))
-        shown[0].refresh([inspection])
+        shown.append(shown[0] if shown else display.show([inspection.program]))
+        shown[0].refresh([inspection.program])
         states.append([stage["state"] for stage in shown[0]._panel.state["calls"][0]["stages"]])
 
     one = run(Call(loss, SHAPES), on_change=follow)
-    shown[0].finish([one])
+    shown[0].finish([one.program])
     assert ["running", "waiting", "waiting"] in states
     assert ["done", "done", "running"] in states
     assert [s["state"] for s in shown[0]._panel.state["calls"][0]["stages"]] == ["done"] * 3
@@ -151,6 +151,6 @@ def test_the_page_is_of_every_call(made, failed, tmp_path, monkeypatch):
     monkeypatch.setattr(assets, "STATIC", tmp_path)
     (tmp_path / "standalone.js").write_text("")
     (tmp_path / "panel.css").write_text("")
-    html = page.page_html([made, failed])
+    html = page.page_html([made.program, failed.program])
     assert "TracerBoolConversionError" in html
     assert "<title>loss, branches · JAXStage</title>" in html

@@ -14,7 +14,7 @@ import fakes
 import pytest
 
 from jaxstage_ext.panel import assets, page
-from jaxstage_ext.panel.requests import dispatch
+from jaxstage_ext.panel.requests import document_requests
 from jaxstage_ext.report.document import GRADIENT, INFERRED, OP
 from jaxstage_ext.report.errors import StageError
 from jaxstage_ext.views import words
@@ -81,7 +81,7 @@ def nasty(name):
         "line": 3,
         "interrupted": False,
     }
-    return fakes.inspection(
+    return fakes.program(
         name=name, documents=documents, head={"error": error, "target": name, "notes": [name], "options": {name: name}}
     )
 
@@ -99,7 +99,7 @@ def failed():
         "error": {"stage": "trace", "type": error.type, "message": error.message, "file": span.file}
         | {"label": "In [5]", "line": 3, "interrupted": False},
     }
-    return fakes.inspection(documents={"python": fakes.python()}, error=error, head=head)
+    return fakes.program(documents={"python": fakes.python()}, error=error, head=head)
 
 
 @pytest.fixture
@@ -111,7 +111,7 @@ def front_end(tmp_path, monkeypatch):
 
 
 def test_text_says_what_each_line_became():
-    lines = panel_text([fakes.inspection()], 80).split("\n")
+    lines = panel_text([fakes.program()], 80).split("\n")
     assert lines[0] == f"┌ loss(w: f32[128,512]) -> f32[]{'cpu · jax 0.12.0 ┐':>48}"
     assert "│ trace 3 ms ▸ lower 5 ms ▸ compile 1.25 s" in lines[1]
     assert "3 eqns ▸ 41 ops ▸ 12 instrs, 5 fusions" in lines[2]
@@ -135,7 +135,7 @@ def test_text_is_a_box_whatever_it_holds(columns, name):
 def test_inferred_and_gradient_links_say_so():
     hlo = fakes.ir("hlo", fakes.HLO, {9: 0}, OP | INFERRED)
     hlo.frame[10], hlo.flags[10] = 1, OP | GRADIENT
-    made = fakes.inspection(documents={"python": fakes.python(), "hlo": hlo})
+    made = fakes.program(documents={"python": fakes.python(), "hlo": hlo})
     for text in (panel_text([made], 120), Parsed(panel_html([made])).text):
         assert "In [5]:2 (inferred)" in text
         assert "gradient of In [5]:3" in text
@@ -153,7 +153,7 @@ def test_a_failed_stage_shows_its_error_and_marks_the_line():
 
 
 def test_an_interrupt_is_told_without_a_message():
-    made = fakes.inspection(
+    made = fakes.program(
         head={"error": {"stage": "compile", "interrupted": True, "message": "x", "type": "KeyboardInterrupt"}}
     )
     assert "interrupted in compile" in panel_text([made])
@@ -162,21 +162,21 @@ def test_an_interrupt_is_told_without_a_message():
 
 def test_an_inspection_with_nothing_yet_has_a_text():
     head = {"stages": [{"name": "trace", "state": "running", "seconds": None, "count": None, "note": None}]}
-    made = fakes.inspection(documents={}, head=head | {"facts": [], "coverage": None})
+    made = fakes.program(documents={}, head=head | {"facts": [], "coverage": None})
     assert "trace running" in panel_text([made])
     assert "trace running" in Parsed(panel_html([made])).text
 
 
 def test_a_cached_executable_is_no_fast_compile():
     stage = {"name": "compile", "state": "done", "seconds": 0.002, "count": None, "note": "from JAX's persistent cache"}
-    made = fakes.inspection(head={"stages": [stage]})
+    made = fakes.program(head={"stages": [stage]})
     assert "compile 2 ms (from JAX's persistent cache)" in panel_text([made])
 
 
 def test_far_source_lines_are_left_out_and_counted():
     source = ["pass"] * 200
     source[1] = "y = jnp.tanh(x @ w)"
-    made = fakes.inspection(documents=fakes.inspection().documents | {"python": fakes.python(source)})
+    made = fakes.program(documents=fakes.program().documents | {"python": fakes.python(source)})
     for text in (panel_text([made]), Parsed(panel_html([made])).text):
         assert "y = jnp.tanh(x @ w)" in text
         assert re.search(r"⋮ *1\d\d more lines", text)
@@ -184,13 +184,13 @@ def test_far_source_lines_are_left_out_and_counted():
 
 def test_the_hlo_excerpt_is_of_the_entry():
     many = [*fakes.HLO[:7], *(f"%pad.{i} = f32[] constant(0)" for i in range(200)), *fakes.HLO[7:]]
-    made = fakes.inspection(documents={"hlo": fakes.ir("hlo", many, {209: 0})})
+    made = fakes.program(documents={"hlo": fakes.ir("hlo", many, {209: 0})})
     assert "%tanh.1" in panel_text([made])
     assert "207 more lines" in panel_text([made])
 
 
 def test_several_calls_are_shown_and_many_are_named():
-    several = [fakes.inspection(name=f"f{i}") for i in range(60)]
+    several = [fakes.program(name=f"f{i}") for i in range(60)]
     assert "f3(w:" in panel_text(several)
     assert "and 56 more calls: f4(w:" in panel_text(several)
     html = Parsed(panel_html(several)).text
@@ -217,7 +217,7 @@ def test_html_stays_small_when_documents_are_large(line):
         "jaxpr": fakes.ir("jaxpr", [line] * 5000, {i: 0 for i in range(5000)}),
         "hlo": fakes.ir("hlo", [line] * 5000, {i: 1 for i in range(5000)}),
     }
-    made = fakes.inspection(documents=documents)
+    made = fakes.program(documents=documents)
     for several in ([made], [made] * 5, [made] * 40):
         html = panel_html(several)
         Parsed(html)
@@ -226,7 +226,7 @@ def test_html_stays_small_when_documents_are_large(line):
 
 
 def test_html_reads_without_styles():
-    parsed = Parsed(panel_html([fakes.inspection()]))
+    parsed = Parsed(panel_html([fakes.program()]))
     for text in ("loss(w: f32[128,512]) -> f32[]", "compile 1.25 s", "unknown (the cuda backend gives no analysis)"):
         assert text in parsed.text
     assert "y = jnp.tanh(x @ w)2 eqns, 1 instruction" in parsed.text.replace("\xa0", "")
@@ -240,7 +240,7 @@ def test_words_for_shares():
 
 
 def test_page_holds_everything_the_panel_asks_for(front_end):
-    made = [fakes.inspection(), fakes.inspection(name="other")]
+    made = [fakes.program(), fakes.program(name="other")]
     html = page.page_html(made)
     data = json.loads(re.search(r'id="jaxstage-data">(.*?)</script>', html, re.DOTALL)[1])
     assert [call["name"] for call in data["state"]["calls"]] == ["loss", "other"]
@@ -255,8 +255,8 @@ def test_page_holds_everything_the_panel_asks_for(front_end):
 
 
 def test_page_sends_large_documents_whole(front_end, monkeypatch):
-    monkeypatch.setattr(dispatch, "LARGEST_WHOLE", 10)
-    assert '"mode":"full"' in page.page_html([fakes.inspection()])
+    monkeypatch.setattr(document_requests, "LARGEST_WHOLE", 10)
+    assert '"mode":"full"' in page.page_html([fakes.program()])
 
 
 @pytest.mark.parametrize("name", NASTY)
@@ -272,7 +272,7 @@ def test_page_keeps_names_inert(front_end, name):
 
 
 def test_page_lets_only_its_own_script_run(front_end):
-    policy = re.search(r'Content-Security-Policy" content="([^"]*)"', page.page_html([fakes.inspection()]))[1]
+    policy = re.search(r'Content-Security-Policy" content="([^"]*)"', page.page_html([fakes.program()]))[1]
     assert "default-src 'none'" in policy
     assert "script-src 'sha256-" in policy
     assert "http" not in policy
@@ -281,21 +281,21 @@ def test_page_lets_only_its_own_script_run(front_end):
 def test_page_is_written_whole_or_not_at_all(front_end, tmp_path):
     target = tmp_path / "out" / "report.html"
     with pytest.raises(FileNotFoundError, match=r"cannot write the page to '.*report\.html': No such file") as info:
-        page.write([fakes.inspection()], target)
+        page.write([fakes.program()], target)
     assert "\n" not in str(info.value)
     target.parent.mkdir()
     target.write_text("old")
-    page.write([fakes.inspection()], str(target))
+    page.write([fakes.program()], str(target))
     assert target.read_text("utf-8").startswith("<!doctype html>")
     assert os.listdir(target.parent) == ["report.html"]
     with pytest.raises(IsADirectoryError, match="cannot write the page"):
-        page.write([fakes.inspection()], target.parent)
+        page.write([fakes.program()], target.parent)
     assert os.listdir(target.parent) == ["report.html"]
 
 
 def test_a_front_end_that_was_not_built_is_said_in_one_line(tmp_path, monkeypatch):
     monkeypatch.setattr(assets, "STATIC", tmp_path)
     with pytest.raises(assets.FrontEndMissing, match="npm ci && npm run build") as info:
-        page.write([fakes.inspection()], tmp_path / "report.html")
+        page.write([fakes.program()], tmp_path / "report.html")
     assert "\n" not in str(info.value)
     assert os.listdir(tmp_path) == []

@@ -2,23 +2,15 @@
 
 from __future__ import annotations
 
-import threading
 import zlib
 from collections.abc import Callable, Sequence
 
 from jaxstage_ext.core import stages
 from jaxstage_ext.core.recompile import preparation
-from jaxstage_ext.ir.passes import pass_document
 from jaxstage_ext.ir.passes import pipeline as passes
 from jaxstage_ext.ir.passes.versions import POOLS
-from jaxstage_ext.ir.source import FrameTable
-from jaxstage_ext.report.document import Document
 from jaxstage_ext.report.progress import Progress
 from jaxstage_ext.store import cache
-from jaxstage_ext.store.lru import Lru
-
-_KEPT = 100_000_000
-"""Characters of documents that are kept for each inspection."""
 
 
 def recompile(staged: stages.Staged, progress: Progress | None = None) -> passes.Pipeline:
@@ -49,38 +41,3 @@ def _renamed(parts: Sequence[bytes], rename: Callable[[bytes], bytes]) -> list[b
         if (other := rename(text)) is not text:
             renamed[i] = zlib.compress(other)
     return renamed
-
-
-class PassLook:
-    """An inspection's passes, looked at when they are first asked for, and their documents."""
-
-    def __init__(self, staged: stages.Staged, table: FrameTable) -> None:
-        self._staged, self._table = staged, table
-        self._lock = threading.Lock()
-        self._pipeline: passes.Pipeline | None = None
-        self._documents: Lru[Document] = Lru(_KEPT)
-
-    def pipeline(self, progress: Progress | None = None) -> passes.Pipeline:
-        """The passes; see `recompile`."""
-        with self._lock:
-            if self._pipeline is None:
-                self._pipeline = recompile(self._staged, progress)
-            return self._pipeline
-
-    @property
-    def known(self) -> passes.Pipeline | None:
-        """The passes, if they were looked at."""
-        return self._pipeline
-
-    def document(self, kind: str) -> Document | None:
-        """The module that a kind such as "pass:12" names; None where there is none, or the passes are not known yet."""
-        number, pipeline = kind.removeprefix(pass_document.PREFIX), self._pipeline
-        if pipeline is None or number == kind or not number.isascii() or not number.isdigit():
-            return None
-        if int(number) >= len(pipeline.versions):
-            return None
-        with self._lock:
-            if (made := self._documents.get(kind)) is None:
-                made = pass_document.read(pipeline.versions, int(number), self._table)
-                self._documents.put(kind, made, len(made.text))
-            return made

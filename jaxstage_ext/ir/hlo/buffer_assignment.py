@@ -1,4 +1,4 @@
-"""XLA's buffer assignment as columns: which values a program keeps in memory, where, and what XLA says of their lives.
+"""XLA's buffer assignment as columns: which values a program keeps in memory, where, and for how long.
 
 Numbers: xla/service/buffer_assignment.proto and hlo.proto in openxla/xla.
 """
@@ -30,7 +30,7 @@ class Values:
     """Values that need memory (XLA's logical buffers).
 
     Attributes:
-      instruction: id of the instruction that makes it, and `index`, which part of its result; () for the whole.
+      instruction: id of the instruction that makes it.   index: which part of its result; () for the whole result.
       size: bytes, padding included.   color: memory space.
     """
 
@@ -45,9 +45,9 @@ class Allocations:
     """Pieces of memory.
 
     Attributes:
-      size: bytes.  color: memory space.  argument: it holds one.
-      parameter: which argument, counted where they come as one tuple too; -1 for none, and for that tuple's table.
-      output: it may hold a result when the program ends.   local: it is on a thread's stack, or in registers.
+      size: bytes.  color: memory space.  argument: whether it holds one.
+      parameter: which argument, also where all arguments are one tuple; -1 for none and for the table of that tuple.
+      output: whether it may hold a result in the end.   local: whether it is on a thread's stack or in registers.
       values: the values in it; `offset` goes with `values.values`.
     """
 
@@ -67,7 +67,7 @@ class Allocations:
 
     @property
     def held(self) -> Bools:
-        """For as long as the program runs: arguments, results, constants."""
+        """Whether it is kept as long as the program runs: arguments, results, constants."""
         return self.argument | self.output | self.constant
 
     @property
@@ -77,11 +77,11 @@ class Allocations:
 
 @dataclass(frozen=True, eq=False)
 class Trace:
-    """What XLA's heap simulator did, event by event, for the values of one temporary allocation.
+    """The events of XLA's heap simulator for the values of one temporary allocation.
 
     Attributes:
-      kind: ALLOC, FREE or SHARE.  value: which value.   canonical: with whose memory it shares, where it does.
-      ordered: it follows the module's schedule alone, and no value is put over one that lives.
+      kind: ALLOC, FREE or SHARE.  value: which value.   canonical: for SHARE, the value whose memory it takes.
+      ordered: whether the events follow the schedule of the whole module, so that no value overlaps a live one.
     """
 
     kind: Longs
@@ -101,7 +101,7 @@ class Assignment:
 
 
 def read(proto: bytes) -> Assignment | None:
-    """Read a serialised HloProto. None where it holds no buffer assignment. Raises ValueError on malformed bytes."""
+    """Read a serialised HloProto; None without a buffer assignment. Raises ValueError on malformed bytes."""
     try:
         dumped = schema.Dumped.FromString(proto)
     except DecodeError as error:

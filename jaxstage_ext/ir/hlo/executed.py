@@ -15,7 +15,7 @@ from jaxstage_ext.ir.protowire import Longs
 from jaxstage_ext.report.document import Document
 
 CONTROL = (b"while", b"conditional", b"call", b"async-start")
-"""What runs the instructions of the computations that it calls; everything else takes them into itself."""
+"""Opcodes that run the instructions of the computations they call; all others absorb them."""
 _SILENT = (*BOOKKEEPING, *CONTROL, b"async-update", b"async-done", b"copy-done", b"after-all", b"domain")
 _NAME = re.compile(r"%[\w.-]+")
 _FUSION = re.compile(r" fusion\(.*kind=k(\w+)")
@@ -28,8 +28,8 @@ class Instruction:
 
     Attributes:
       row: of the module's text; -1 where it does not show it.
-      rows: first and last row of each stretch that belongs to it: its own, those of the computations that it takes in.
-      kind: "loop fusion", "custom-call to __cublas$gemm", otherwise its opcode.
+      rows: first and last row of each stretch of text that belongs to it: its own, and the computations it absorbs.
+      kind: "loop fusion", "custom-call to __cublas$gemm", or the opcode.
       computes: False for bookkeeping and control flow.
     """
 
@@ -44,8 +44,7 @@ class Instruction:
 def read(module: Module, document: Document, whole: Collection[str] = ()) -> dict[str, Instruction]:
     """The instructions that are executed, by name, in the module's order.
 
-    `whole` names control flow that takes in what it calls all the same: XLA's CPU compiler makes one kernel of a
-    small loop.
+    `whole` names control flow that absorbs what it calls: XLA's CPU compiler makes one kernel of a small loop.
     """
     is_whole = np.array([name.decode() in whole for name in module.names], bool)
     inner, called = _inner(module, ~np.isin(module.opcode, CONTROL) | is_whole)
@@ -61,9 +60,7 @@ def read(module: Module, document: Document, whole: Collection[str] = ()) -> dic
 
 
 def shape(instruction: Instruction, document: Document) -> str:
-    """The text of an instruction and all that it takes in, names replaced by their order: alike where they compute
-    the same.
-    """
+    """The text of an instruction and what it absorbs, with names numbered in order: equal for equal computations."""
     order: dict[str, str] = {}
     text = "\n".join(line for first, last in instruction.rows for line in document.lines[first : last + 1])
     return _NAME.sub(lambda name: order.setdefault(name[0], f"%{len(order)}"), text.replace("ROOT ", ""))

@@ -1,4 +1,4 @@
-"""Shapes of HLO instructions as columns, out of their ShapeProtos.
+"""The shapes of HLO instructions as columns, from their ShapeProtos.
 
 Numbers: ShapeProto, LayoutProto and PrimitiveType of xla/xla_data.proto in openxla/xla.
 """
@@ -50,23 +50,23 @@ TYPES = {
     32: ("f4e2m1fn", 8),
     33: ("f8e8m0fnu", 8),
 }
-"""PrimitiveType: (HLO's name, bits of one element where the layout says nothing else)."""
+"""By PrimitiveType: (HLO's name, bits in memory of one element where the layout does not say otherwise)."""
 _BITS = np.zeros(64, np.int64)
 _BITS[list(TYPES)] = [bits for _, bits in TYPES.values()]
 
 
 @dataclass(frozen=True, eq=False)
 class Shapes:
-    """The result shape of each instruction; that of a tuple is all its arrays together.
+    """The result shape of each instruction; a tuple counts as all its arrays together.
 
     Attributes:
       element_type: PrimitiveType; TUPLE for tuples.
       rank: dimensions of an array; 0 for a tuple.
       elements: of all arrays.      bytes: of all arrays, without padding of tiles.
       padded: bytes with each array filled up to whole tiles, where its layout has any (TPU).
-      apart: of `padded`, what is in another memory space than the default.
-      dims: sizes of all arrays one after another; those of instruction i begin at `first[i]`.
-      dynamic: whether a size is known only when the program runs; those given are the largest.
+      apart: of `padded`, the bytes outside the default memory space.
+      dims: the sizes of all arrays one after another; the sizes of instruction i begin at `first[i]`.
+      dynamic: whether a size is known only when the program runs; `dims` has the largest.
       unsized: whether an array has an element type of unknown size; it counts as 0 bytes.
     """
 
@@ -172,7 +172,7 @@ def _level(data: Bytes, offset: Longs, size: Longs) -> _Level:
 
 
 def _marked(data: Bytes, field: protowire.Field) -> Longs:
-    """The messages of which one of the packed truth values is true."""
+    """The messages with a packed repeated bool of which at least one is true."""
     marked = field.value * (field.size == 0) > 0
     for place in range(int(np.max(field.size, initial=0))):
         has = field.size > place
@@ -187,7 +187,7 @@ def _padded(
     row: Longs,
     of_layout: dict[int, protowire.Field],
 ) -> Longs:
-    """Elements with the minor dimensions filled up to multiples of the first, outermost tile's."""
+    """The number of elements with the minor dimensions rounded up to multiples of the outermost tile."""
     padded = elements.copy()
     tiles = of_layout[_TILES]
     if not len(tiles.row):

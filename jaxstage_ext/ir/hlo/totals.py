@@ -1,4 +1,4 @@
-"""What a whole HLO module adds up to: kernels, collectives, the compiler's estimate. A loop's body counts once."""
+"""Totals of a module: kernels, collectives and the compiler's estimate. The body of a loop counts once."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from jaxstage_ext.ir.hlo.module import BOOKKEEPING, COLLECTIVES, Module
 from jaxstage_ext.ir.lists import lists
 
 _RUNS_CALLED = (b"while", b"conditional", b"call", b"async-start")
-"""Opcodes whose called computations run as they stand; others apply theirs to elements, or fuse it."""
+"""Opcodes whose called computations run instruction by instruction; others fuse them or apply them to elements."""
 _NO_KERNEL = (
     *BOOKKEEPING,
     *_RUNS_CALLED,
@@ -33,7 +33,7 @@ class Collective:
     """All collectives of one kind.
 
     Attributes:
-      bytes: that one device hands over, of an all-gather that it receives; None where a type's size is not known.
+      bytes: that one device sends, for an all-gather the bytes it receives; None where the size of a type is unknown.
     """
 
     kind: str
@@ -42,7 +42,7 @@ class Collective:
 
 
 def executed(module: Module) -> npt.NDArray[np.bool_]:
-    """Which instructions run as they stand: those of the entry, of loops, branches and calls."""
+    """Whether each instruction runs by itself: in the entry, or in a loop, branch or call that the entry reaches."""
     caller, root = module.graph.by_called
     runs = np.isin(module.opcode[caller], _RUNS_CALLED)
     source, target = module.computation[caller[runs]], module.computation[root[runs]]
@@ -57,12 +57,12 @@ def executed(module: Module) -> npt.NDArray[np.bool_]:
 
 
 def kernels(module: Module) -> int:
-    """Instructions that launch a kernel on a GPU; copies and collectives are not among them."""
+    """How many instructions launch a kernel on a GPU, without copies and collectives."""
     return int((executed(module) & ~np.isin(module.opcode, _NO_KERNEL)).sum())
 
 
 def estimated_cycles(module: Module) -> int | None:
-    """The sum of the TPU compiler's estimates; None where it gives none. Collectives have none."""
+    """The sum of the TPU compiler's estimates; None where it makes none. Collectives have no estimate."""
     estimates = [(match.start(), int(match[1])) for match in _CYCLES.finditer(module.raw)]
     if not estimates:
         return None
@@ -72,7 +72,7 @@ def estimated_cycles(module: Module) -> int | None:
 
 
 def collectives(module: Module) -> tuple[Collective, ...]:
-    """By kind, the most frequent first."""
+    """The collectives by kind, the most frequent first."""
     sizes: dict[str, list[int | None]] = defaultdict(list)
     for row in module.rows(*COLLECTIVES).tolist():
         kind = module.opcode[row].decode().removesuffix("-start")

@@ -19,15 +19,15 @@ _MOST_ROWS = 4_000_000
 
 @dataclass(frozen=True)
 class Pass:
-    """One pass, as it ran once.
+    """One run of one pass.
 
     Attributes:
       index: its place in the pipeline, from 0.   pipeline: the group that XLA runs it in; "" for none.
-      name: XLA's; "outside a pass" for what changed before a pipeline's first pass.
+      name: XLA's name; "outside a pass" for changes before the first pass of a pipeline.
       changed: whether the module's text differs afterwards.
-      seconds: of the pass and of writing its dump; None where XLA does not tell.
+      seconds: of the pass and of writing its dump; None where XLA does not log it.
       before, after: how large the module was.
-      version: the number of the text after it, see `Passes.versions`; that before it is one less where it changed.
+      version: the number of the text after it in `Passes.versions`; the text before it is one less where it changed.
     """
 
     index: int
@@ -57,7 +57,7 @@ class Passes(Sequence[Pass]):
 
     Attributes:
       passes: all that are known.   versions: the texts, the first being that before all passes.
-      complete: whether passes that changed nothing are known too.   notes: what is to be known about the list.
+      complete: whether passes that changed nothing are known too.   notes: remarks on the list.
       text_bytes: of all texts that XLA dumped.
     """
 
@@ -87,23 +87,23 @@ class Passes(Sequence[Pass]):
     @cached_property
     def changed(self) -> tuple[Pass, ...]:
         """The passes that changed something."""
-        return tuple(this for this in self.passes if this.changed)
+        return tuple(each for each in self.passes if each.changed)
 
     def diff(self, index: int) -> Diff:
-        """What the pass of that index changed; prints as the changed lines. Raises IndexError where there is none."""
-        this = self.passes[index]
-        return self._between(this.version - this.changed, this.version)
+        """What the pass with this index changed; prints as the changed lines. Raises IndexError for no such pass."""
+        changed, after = self.passes[index].changed, self.passes[index].version
+        return self._between(after - changed, after)
 
     def _between(self, before: int, after: int) -> Diff:
         key = f"{before} {after}"
-        if (made := self._diffs.get(key)) is None:
+        if (diff := self._diffs.get(key)) is None:
             texts = self.versions.texts(before), self.versions.texts(after)
-            made = compare_graphs(self._graph(before), self._graph(after), *texts)
-            self._diffs.put(key, made, len(texts[0]) + len(texts[1]))
-        return made
+            diff = compare_graphs(self._graph(before), self._graph(after), *texts)
+            self._diffs.put(key, diff, len(texts[0]) + len(texts[1]))
+        return diff
 
     def _graph(self, version: int) -> hlo_graph.Graph:
-        if (made := self._graphs.get(str(version))) is None:
-            made = self.versions.graph(version)
-            self._graphs.put(str(version), made, 1)
-        return made
+        if (graph := self._graphs.get(str(version))) is None:
+            graph = self.versions.graph(version)
+            self._graphs.put(str(version), graph, 1)
+        return graph

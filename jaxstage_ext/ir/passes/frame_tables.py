@@ -22,7 +22,7 @@ _FIELD = re.compile(r"(\w+)=(-?\d+)")
 
 @dataclass
 class Place:
-    """A FileStackLocation of the proto; what is not printed is 0."""
+    """A FileStackLocation of the proto; fields that are not printed are 0."""
 
     file_name_id: int = 0
     function_name_id: int = 0
@@ -34,7 +34,7 @@ class Place:
 
 @dataclass
 class Frame:
-    """A StackFrame of the proto; a parent of 0 is none."""
+    """A StackFrame of the proto; a parent of 0 means none."""
 
     file_location_id: int = 0
     parent_frame_id: int = 0
@@ -51,16 +51,16 @@ class Index:
 
 
 def read(lines: Sequence[str]) -> Index:
-    """The tables that these lines print. A parent's number is printed one too large: 1 is none."""
+    """The tables that these lines print. XLA prints a parent's number plus one, so 1 means none."""
     index = Index()
     into = ""
     for line in lines:
         if not line or not line[0].isdigit():
             into = line
         elif into in ("FileNames", "FunctionNames"):
-            found = _STRING.match(line)
+            string = _STRING.match(line)
             names = index.file_names if into == "FileNames" else index.function_names
-            names.append(re.sub(r"\\(.)", r"\1", found[1]) if found else "")
+            names.append(re.sub(r"\\(.)", r"\1", string[1]) if string else "")
         elif into == "FileLocations":
             known = {name: int(value) for name, value in _FIELD.findall(line) if name in Place.__annotations__}
             index.file_locations.append(Place(**known))

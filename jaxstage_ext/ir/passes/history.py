@@ -1,4 +1,4 @@
-"""One instruction through the passes: where it first appeared, what touched it, where it went."""
+"""One instruction through the passes: where it first appeared, which passes changed it, and where it went."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ MOST_ROWS = 100
 
 @dataclass(frozen=True)
 class Step:
-    """What a pass did with the instruction that is followed.
+    """What a pass did to the followed instruction.
 
     Attributes:
       index: of the pass.   what: "appeared", "changed", "moved" (to another computation), "copied", "merged" (into an
@@ -36,7 +36,7 @@ class Step:
 
 @dataclass(frozen=True)
 class History:
-    """The passes that touched an instruction, in their order. `first` is its row in the first module, -1 none."""
+    """The passes that changed an instruction, in order. `first` is its row in the first module, -1 for none."""
 
     line: str
     steps: tuple[Step, ...]
@@ -53,7 +53,7 @@ class History:
 def follow(pipeline: Passes, version: int, row: int, tell: Callable[[str], object] = lambda text: None) -> History:
     """The history of a row of the text `version` of `Passes.versions`.
 
-    `tell` hears how far it is; what it raises ends it. Raises IndexError where there is no such row.
+    `tell` is called with each pass that is looked at. Raises IndexError where there is no such row.
     """
     lines = pipeline.versions.texts(version)
     if not 0 <= row < len(lines):
@@ -64,7 +64,7 @@ def follow(pipeline: Passes, version: int, row: int, tell: Callable[[str], objec
 
 
 def row_of(pipeline: Passes, version: int, name: str) -> int:
-    """The row of a module that makes the instruction of this name, -1 where none does."""
+    """The row of the instruction with this name, -1 for none."""
     shapes = map(hlo_graph.shape_of, pipeline.versions.texts(version))
     return next((row for row, shape in enumerate(shapes) if shape.name == name and shape.opcode), -1)
 
@@ -76,22 +76,22 @@ def _backward(
     while version > 0 and row >= 0:
         this = passes[version]
         tell(f"{this.pipeline}: {this.name}")
-        found = pipeline.diff(this.index)
-        before = int(found.match_after[row])
-        if found.state_after[row] != diff.SAME:
-            what = _what(found, row, before)
+        difference = pipeline.diff(this.index)
+        before = int(difference.match_after[row])
+        if difference.state_after[row] != diff.SAME:
+            what = _what(difference, row, before)
             rows = (before,) if before >= 0 else ()
-            steps.append(Step(this.index, this.pipeline, this.name, what, rows, (row,), (found.after[row],)))
+            steps.append(Step(this.index, this.pipeline, this.name, what, rows, (row,), (difference.after[row],)))
         version, row = version - 1, before
     return steps[::-1], row
 
 
-def _what(found: diff.Diff, row: int, before: int) -> str:
+def _what(difference: diff.Diff, row: int, before: int) -> str:
     if before < 0:
         return APPEARED
-    if found.match_before[before] != row:
+    if difference.match_before[before] != row:
         return COPIED
-    return MOVED if found.state_after[row] == diff.MOVED else CHANGED
+    return MOVED if difference.state_after[row] == diff.MOVED else CHANGED
 
 
 def _forward(
@@ -103,21 +103,23 @@ def _forward(
         version += 1
         this = passes[version]
         tell(f"{this.pipeline}: {this.name}")
-        found = pipeline.diff(this.index)
-        next_ = found.match_before[rows]
-        after = np.unique(np.concatenate([next_[next_ >= 0], np.flatnonzero(np.isin(found.match_after, rows))]))
-        what = _done(found, rows, after)
+        difference = pipeline.diff(this.index)
+        next_ = difference.match_before[rows]
+        after = np.unique(np.concatenate([next_[next_ >= 0], np.flatnonzero(np.isin(difference.match_after, rows))]))
+        what = _change(difference, rows, after)
         if what:
-            lines = tuple(found.after[i] for i in after[:MOST_ROWS]) or tuple(found.before[i] for i in rows[:MOST_ROWS])
+            lines = tuple(difference.after[i] for i in after[:MOST_ROWS]) or tuple(
+                difference.before[i] for i in rows[:MOST_ROWS]
+            )
             ends = (tuple(rows[:MOST_ROWS].tolist()), tuple(after[:MOST_ROWS].tolist()))
             steps.append(Step(this.index, this.pipeline, this.name, what, *ends, lines))
         rows = after
     return steps
 
 
-def _done(found: diff.Diff, rows: np.ndarray, after: np.ndarray) -> str:
-    """What a pass did with these rows; "" nothing."""
-    states = set(found.state_before[rows].tolist())
+def _change(difference: diff.Diff, rows: np.ndarray, after: np.ndarray) -> str:
+    """What a pass did to these rows; "" for nothing."""
+    states = set(difference.state_before[rows].tolist())
     if not len(after):
         return REMOVED
     if len(after) > len(rows):

@@ -1,4 +1,4 @@
-"""An HLO text as a graph: computations of instructions that name their operands. Names are only how they refer."""
+"""An HLO text as a graph: computations of instructions that refer to their operands by name."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _NAMES_IN_HEAD = re.compile(r"^(ENTRY )?%?[^\s(]+ |[\w.$~-]+(?=: )")
 
 
 class Shape(NamedTuple):
-    """A line without its names: `skeleton` is what stays; `operands` and `called` are the names that it refers to."""
+    """A line and its names: `skeleton` is the line without names, `operands` and `called` the names it refers to."""
 
     kind: int
     name: str
@@ -29,22 +29,22 @@ class Shape(NamedTuple):
 
 @functools.lru_cache(maxsize=1 << 17)
 def shape_of(line: str) -> Shape:
-    """Read a line that is printed without metadata. The same few lines come again with every pass."""
+    """Read a line that is printed without metadata. Cached, because most lines recur after every pass."""
     read = hlo_line.read(line)
     if read.kind == OPENS:
         return Shape(OPENS, read.name, read.opcode, _NAMES_IN_HEAD.sub(r"\1", line), (), ())
     if read.kind != INSTRUCTION:
         return Shape(read.kind, "", "", line, (), ())
     body = line.partition(" = ")[2]
-    found = _OPERANDS.search(body)
-    end = found.end() if found else 0
-    operands = tuple(NAME.findall(body, found.start(1), end)) if found else ()
+    arguments = _OPERANDS.search(body)
+    end = arguments.end() if arguments else 0
+    operands = tuple(NAME.findall(body, arguments.start(1), end)) if arguments else ()
     called = tuple(NAME.findall(body, end)) if "%" in body[end:] else ()
     return Shape(INSTRUCTION, read.name, read.opcode, _ordered(NAME.sub("%", body)), operands, called)
 
 
 def _ordered(body: str) -> str:
-    """The line with its backend_config's entries in one order, for XLA prints them in any."""
+    """The line with the entries of its backend_config sorted, because XLA prints them in any order."""
     before, label, config = body.partition("backend_config={")
     if not label:
         return body
@@ -57,7 +57,7 @@ def _ordered(body: str) -> str:
 
 @dataclass
 class Computation:
-    """Rows of a computation: its head's, and those of its instructions by name."""
+    """The rows of a computation: its head, its end, and its instructions by name."""
 
     name: str
     head: int
@@ -72,10 +72,10 @@ class Graph:
 
     Attributes:
       shapes: of each row.   operands: rows of each row's operands.   called: computations that each row calls.
-      computations: by name, in the order of the text; callers stand after what they call.
+      computations: by name, in the order of the text, in which callers come after what they call.
       owner: per row, its computation's name, "" outside.
-      digest: per row, a number that is the same for the same value computed the same way, whatever names.
-      notes: per row, a number for its metadata, 0 none.
+      digest: per row, a number that is equal for equal values computed in the same way, whatever their names.
+      notes: per row, a number for its metadata, 0 for none.
     """
 
     shapes: list[Shape]
@@ -87,16 +87,16 @@ class Graph:
     notes: Sequence[int]
 
     def users(self, rows: list[int]) -> dict[int, list[tuple[int, int]]]:
-        """Per operand of these rows: (row, place among its operands) of each use."""
-        found: dict[int, list[tuple[int, int]]] = {}
+        """The uses of each operand of these rows: (row, place among the row's operands)."""
+        users: dict[int, list[tuple[int, int]]] = {}
         for row in rows:
             for place, operand in enumerate(self.operands[row]):
-                found.setdefault(operand, []).append((row, place))
-        return found
+                users.setdefault(operand, []).append((row, place))
+        return users
 
 
 def read(lines: Sequence[str], notes: Sequence[int] | None = None) -> Graph:
-    """The graph of an HLO module's lines, metadata left out; whatever is no HLO are rows without edges."""
+    """The graph of the lines of an HLO module, printed without metadata; lines that are not HLO have no edges."""
     shapes = list(map(shape_of, lines))
     n = len(shapes)
     graph = Graph(shapes, [()] * n, [()] * n, {}, [""] * n, [0] * n, [0] * n if notes is None else notes)
@@ -122,12 +122,12 @@ def _connect(graph: Graph, inside: Computation, row: int, shape: Shape) -> None:
     if shape.called:
         graph.called[row] = tuple(name for name in shape.called if name in computations)
     digest = graph.digest
-    made = hash(
+    value = hash(
         (
             shape.skeleton,
             tuple(digest[operand] for operand in graph.operands[row]),
             tuple(computations[name].digest for name in graph.called[row]),
         )
     )
-    digest[row] = made
-    inside.digest = (inside.digest + made) & 0xFFFFFFFFFFFFFFFF
+    digest[row] = value
+    inside.digest = (inside.digest + value) & 0xFFFFFFFFFFFFFFFF

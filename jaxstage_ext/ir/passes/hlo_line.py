@@ -1,4 +1,4 @@
-"""One line of an HLO module's text, read by its form: what passes and diffs know of it without a proto."""
+"""Reads one line of an HLO module's text, for passes and diffs, which have no proto."""
 
 from __future__ import annotations
 
@@ -19,10 +19,12 @@ NAME = re.compile(r"%([\w.$~-]+)")
 
 
 class Line(NamedTuple):
-    """What a line says of itself.
+    """The parts of a line.
 
-    `name` is the instruction's or computation's, without "%"; the entry's head has the opcode "ENTRY". `size` is of the
-    result, in bytes; `runs` names the computations that it runs as they are, a fusion's or a reduction's not.
+    Attributes:
+      name: the instruction or computation, without "%".   opcode: "ENTRY" for the head of the entry computation.
+      size: bytes of the result.
+      runs: the computations that the instruction runs as they are, without those of fusions and reductions.
     """
 
     kind: int
@@ -35,30 +37,30 @@ class Line(NamedTuple):
 def read(line: str) -> Line:
     """Read a line that is printed without metadata."""
     if line.startswith("  "):
-        found = _INSTRUCTION.match(line)
-        if not found:
+        instruction = _INSTRUCTION.match(line)
+        if not instruction:
             return Line(OTHER)
-        name, shape, opcode = found.groups()
+        name, shape, opcode = instruction.groups()
         return Line(INSTRUCTION, name, opcode, size_of(shape), _runs(line, opcode))
     if line.startswith("}"):
         return Line(CLOSES)
-    found = None if line.startswith("HloModule") else _HEAD.match(line)
-    return Line(OPENS, found[1], "ENTRY" * line.startswith("ENTRY")) if found else Line(OTHER)
+    head = None if line.startswith("HloModule") else _HEAD.match(line)
+    return Line(OPENS, head[1], "ENTRY" * line.startswith("ENTRY")) if head else Line(OTHER)
 
 
 def _runs(line: str, opcode: str) -> tuple[str, ...]:
     if opcode == "fusion" or ("=%" not in line.partition(" = ")[2] and "={%" not in line):
         return ()
-    found = _RUNS.findall(line) + (_CALLS.findall(line) if opcode == "call" else [])
-    return tuple(name for names in found for name in NAME.findall(names))
+    attributes = _RUNS.findall(line) + (_CALLS.findall(line) if opcode == "call" else [])
+    return tuple(name for names in attributes for name in NAME.findall(names))
 
 
 def size_of(shape: str) -> int:
     """Bytes of an array or tuple shape, without its layout's padding: "(f32[2,3]{1,0}, pred[])" has 25.
 
-    A type's width is the number in its name, pred's is one byte, that of tokens and opaque values zero.
+    The width of a type is the number in its name. A pred takes one byte; tokens and opaque values take none.
     """
-    return sum(_bytes(*found) for found in _SHAPE.findall(shape))
+    return sum(_bytes(*array) for array in _SHAPE.findall(shape))
 
 
 def _bytes(letters: str, width: str, dimensions: str) -> int:
@@ -73,6 +75,6 @@ _FRAME = re.compile(r"stack_frame_id=(\d+)")
 
 
 def source(metadata: str) -> tuple[str, int]:
-    """(name scope and op, XLA's stack frame number) of printed metadata; "" and 0 where it has none."""
+    """(name scope and op, XLA's stack frame number) of printed metadata; "" and 0 for none."""
     scope, frame = _OP_NAME.search(metadata), _FRAME.search(metadata)
     return re.sub(r"\\(.)", r"\1", scope[1]) if scope else "", int(frame[1]) if frame else 0

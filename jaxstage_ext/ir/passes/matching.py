@@ -177,7 +177,7 @@ class Matching:
         }
 
     def _match_rest(self) -> None:
-        """Heads and ends of paired computations; what stands outside, in its order."""
+        """The heads and ends of paired computations, then the lines outside computations in their order."""
         for name, other in self.computations.items():
             ours, theirs = self.a.computations[name], self.b.computations[other]
             self._add(ours.head, theirs.head)
@@ -189,14 +189,14 @@ class Matching:
 
     def columns(self) -> tuple[Ints, Ints]:
         forward, backward = (np.full(len(graph.shapes), -1, np.int32) for graph in (self.a, self.b))
-        for column, found in (
+        for column, pairs in (
             (forward, self.merged),
             (backward, self.copies),
             (forward, self.rows),
             (backward, self.taken),
         ):
-            if found:
-                rows, others = np.array([*found.items()], np.int32).T
+            if pairs:
+                rows, others = np.array([*pairs.items()], np.int32).T
                 column[rows] = others
         return forward, backward
 

@@ -1,4 +1,4 @@
-"""How large a module is, counted from the lines of its text."""
+"""The size of a module, counted from the lines of its text."""
 
 from __future__ import annotations
 

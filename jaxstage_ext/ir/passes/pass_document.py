@@ -62,7 +62,7 @@ def _frames(number: Ints, index: Any, table: FrameTable) -> Ints:
 
 def _graph(graph: Graph, opcode: Any) -> links.Graph:
     use = [(row, operand) for row, operands in enumerate(graph.operands) for operand in operands]
-    root = {name: max(found.rows.values(), default=-1) for name, found in graph.computations.items()}
+    root = {name: max(computation.rows.values(), default=-1) for name, computation in graph.computations.items()}
     call = [(row, root[name]) for row, called in enumerate(graph.called) for name in called if root[name] >= 0]
     caller = {name: row for row, called in reversed([*enumerate(graph.called)]) for name in called}
     home = np.array([caller.get(name, -1) for name in graph.owner], np.int64)

@@ -1,4 +1,4 @@
-"""Many versions of one HLO text, kept as their differences: a pool of unique lines, and for each version its lines.
+"""Many versions of one HLO text, kept as a pool of unique lines and, for each version, which lines it has.
 
 The worker encodes them while it compiles (`VersionEncoder`); lines and their metadata are pools of their own.
 """
@@ -28,7 +28,7 @@ def _summed(data: bytes, *shape: int) -> Ints:
 
 
 class Versions(Sequence[str]):
-    """The texts of the versions, as XLA printed them but without metadata; each is made when asked for.
+    """The texts of the versions, as XLA printed them but without metadata; each is put together on access.
 
     Raises ValueError where the parts are not what the worker packed.
     """
@@ -43,7 +43,7 @@ class Versions(Sequence[str]):
 
     @property
     def nbytes(self) -> int:
-        """Bytes that all versions take as they are kept."""
+        """Bytes of memory that all versions take."""
         return sum(map(len, self._parts))
 
     def _pool(self, part: int) -> list[str]:
@@ -59,7 +59,7 @@ class Versions(Sequence[str]):
 
     @cached_property
     def metadata(self) -> list[str]:
-        """The unique metadata, as printed; "" is none."""
+        """The unique metadata, as printed; "" means none."""
         return self._pool(1)
 
     @cached_property
@@ -74,7 +74,7 @@ class Versions(Sequence[str]):
     def rows(self, version: int) -> tuple[Ints, Ints]:
         """Per row of a version as shown: which of `lines`, which of `metadata`.
 
-        XLA prints the tables that metadata refers to below the module's head; they are left out with it.
+        The tables that the metadata refers to, which XLA prints below the module's head, are left out too.
         """
         cut = self._cut[self._raw(version)]
         cut = np.delete(cut, self._block(cut), axis=0)
@@ -87,16 +87,16 @@ class Versions(Sequence[str]):
 
     def _block(self, cut: Ints) -> slice:
         """The rows of the tables."""
-        found = np.flatnonzero(cut[:_HEAD, 0] == self._tables)
-        if not len(found):
+        begins = np.flatnonzero(cut[:_HEAD, 0] == self._tables)
+        if not len(begins):
             return slice(0, 0)
-        start = int(found[0])
+        start = int(begins[0])
         first = np.flatnonzero(self._opens[cut[start:, 0]])
         return slice(start, start + int(first[0]) if len(first) else len(cut))
 
     @cached_property
     def _tables(self) -> int:
-        """The line with which the tables begin, -1 none."""
+        """The line that the tables begin with, -1 for none."""
         return self.lines.index(_TABLES) if _TABLES in self.lines else -1
 
     @cached_property

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from jaxstage_ext.panel import jobs
 from jaxstage_ext.panel import params as given
-from jaxstage_ext.panel.params import Answer, BadRequest, Inspections, Params
+from jaxstage_ext.panel.params import Answer, BadRequest, Params, Programs
 from jaxstage_ext.program import answers
 
 
-def _get_answer(inspections: Inspections, params: Params, progress: jobs.Progress) -> Answer:
+def _get_answer(programs: Programs, params: Params, progress: jobs.Progress) -> Answer:
     name = given.text(params, "question")
     if name not in answers.QUESTIONS:
         raise BadRequest(f"there is no question {given.quoted(name)}; there is {', '.join(answers.QUESTIONS)}")
     question, ask = answers.QUESTIONS[name]
-    found = ask(given.inspection(inspections, params), progress.heard)
+    found = ask(given.program(programs, params), progress.heard)
     return {
         "question": question,
         "text": found.text,

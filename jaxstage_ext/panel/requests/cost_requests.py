@@ -13,7 +13,8 @@ from jaxstage_ext.analysis.cost.module_cost import GROUPS, Cost
 from jaxstage_ext.panel import jobs
 from jaxstage_ext.panel import params as given
 from jaxstage_ext.panel.pack import pack
-from jaxstage_ext.panel.params import Answer, BadRequest, Inspections, Params
+from jaxstage_ext.panel.params import Answer, BadRequest, Params, Programs
+from jaxstage_ext.program.cost import Costs, cost
 from jaxstage_ext.report.table import Table, plain
 
 MEASURES = ("FLOPs", "bytes")
@@ -21,23 +22,22 @@ _KINDS = {"f": "f8", "i": "i4"}
 _UNITS = {"FLOPs": "FLOP", "transcendentals": "", "bytes moved": "B"}
 
 
-def _costs(inspections: Inspections, params: Params, progress: jobs.Progress) -> Any:
+def _costs(programs: Programs, params: Params, progress: jobs.Progress) -> Costs:
     """The `Costs` that are asked about. Raises BadRequest, in the user's words, where nothing was compiled."""
     progress("counting")
-    costs = given.inspection(inspections, params).cost
+    costs = cost(given.program(programs, params))
     _ = costs.work
     return costs
 
 
-def _equations(inspections: Inspections, params: Params, progress: jobs.Progress) -> Equations:
+def _equations(programs: Programs, params: Params, progress: jobs.Progress) -> Equations:
     """The jaxpr's equations. Raises BadRequest, in the user's words, where JAX traced none."""
     progress("counting")
-    found: Equations = given.inspection(inspections, params).cost.equations
-    return found
+    return cost(given.program(programs, params)).equations
 
 
-def _get_ledger(inspections: Inspections, params: Params, progress: jobs.Progress) -> Answer:
-    costs = _costs(inspections, params, progress)
+def _get_ledger(programs: Programs, params: Params, progress: jobs.Progress) -> Answer:
+    costs = _costs(programs, params, progress)
     work, roof = costs.work, costs.roofline
     return {
         "verdict": roof.verdict,
@@ -69,16 +69,16 @@ def _any_known(values: Sequence[Any]) -> bool:
     return any(plain(value) is not None for value in values)
 
 
-def _get_cost(inspections: Inspections, params: Params, progress: jobs.Progress) -> Answer:
+def _get_cost(programs: Programs, params: Params, progress: jobs.Progress) -> Answer:
     """All instructions of the table, the most bytes first, as columns; what repeats is numbered."""
-    work: Cost = _costs(inspections, params, progress).work
+    work: Cost = _costs(programs, params, progress).work
     progress("listing")
     return _listed(work, work.shown[np.argsort(-(work.moved * work.runs)[work.shown], kind="stable")])
 
 
-def _get_members(inspections: Inspections, params: Params, progress: jobs.Progress) -> Answer:
+def _get_members(programs: Programs, params: Params, progress: jobs.Progress) -> Answer:
     """The instructions that another holds, in their order."""
-    work: Cost = _costs(inspections, params, progress).work
+    work: Cost = _costs(programs, params, progress).work
     name = given.text(params, "instruction").encode()
     if name not in work.ops.names:
         raise BadRequest(f"there is no instruction {given.quoted(name.decode())}")
@@ -127,12 +127,12 @@ def _columns(columns: Mapping[str, Any]) -> tuple[list[dict[str, str]], list[byt
     return described, buffers
 
 
-def _get_groups(inspections: Inspections, params: Params, progress: jobs.Progress) -> Answer:
+def _get_groups(programs: Programs, params: Params, progress: jobs.Progress) -> Answer:
     """The totals of one group, the most bytes first."""
     group = given.text(params, "group")
     if group not in GROUPS:
         raise BadRequest(f"there is no group {given.quoted(group)}; there is {', '.join(GROUPS)}")
-    return _grouped(_costs(inspections, params, progress).by(group), group, "instructions")
+    return _grouped(_costs(programs, params, progress).by(group), group, "instructions")
 
 
 def _grouped(table: Table, group: str, members: str) -> Answer:
@@ -143,9 +143,9 @@ def _grouped(table: Table, group: str, members: str) -> Answer:
     return {"group": group, "length": len(table), "columns": described, "names": table[group]}, buffers
 
 
-def _get_equations(inspections: Inspections, params: Params, progress: jobs.Progress) -> Answer:
+def _get_equations(programs: Programs, params: Params, progress: jobs.Progress) -> Answer:
     """All equations of the jaxpr, the most FLOPs first, as columns; what repeats is numbered."""
-    found = _equations(inspections, params, progress)
+    found = _equations(programs, params, progress)
     rows, runs = found.order, found.runs[found.order]
     numbers = {
         "flops": found.flops[rows] * runs,
@@ -165,16 +165,16 @@ def _get_equations(inspections: Inspections, params: Params, progress: jobs.Prog
     return {"length": len(rows), "columns": described, "strings": strings, "notes": list(found.notes)}, buffers
 
 
-def _get_equation_groups(inspections: Inspections, params: Params, progress: jobs.Progress) -> Answer:
+def _get_equation_groups(programs: Programs, params: Params, progress: jobs.Progress) -> Answer:
     """The totals of one group of equations, the most FLOPs first."""
     group = given.text(params, "group")
     if group not in equations.GROUPS:
         raise BadRequest(f"there is no group {given.quoted(group)}; there is {', '.join(equations.GROUPS)}")
-    return _grouped(_equations(inspections, params, progress).by(group), group, "equations")
+    return _grouped(_equations(programs, params, progress).by(group), group, "equations")
 
 
-def _get_roofline(inspections: Inspections, params: Params, progress: jobs.Progress) -> Answer:
-    roof = _costs(inspections, params, progress).roofline
+def _get_roofline(programs: Programs, params: Params, progress: jobs.Progress) -> Answer:
+    roof = _costs(programs, params, progress).roofline
     shown = np.flatnonzero(np.isfinite(roof.attainable))
     kinds, bound = _numbered([roof.bound[i] for i in shown])
     units, unit = _numbered([roof.unit[i] for i in shown])
@@ -212,12 +212,12 @@ def _numbered(texts: Sequence[str]) -> tuple[list[str], Any]:
     return list(number), np.array(codes, np.int64)
 
 
-def _get_heat(inspections: Inspections, params: Params, progress: jobs.Progress) -> Answer:
+def _get_heat(programs: Programs, params: Params, progress: jobs.Progress) -> Answer:
     """A measure per row of the HLO document, of the rows that have one; NaN unknown."""
     measure = given.text(params, "measure")
     if measure not in MEASURES:
         raise BadRequest(f"there is no measure {given.quoted(measure)}; there is {', '.join(MEASURES)}")
-    work: Cost = _costs(inspections, params, progress).work
+    work: Cost = _costs(programs, params, progress).work
     values = ((work.flops if measure == "FLOPs" else work.moved) * work.runs)[work.shown]
     rows = work.places.row[work.shown]
     told = (rows >= 0) & (values != 0)

@@ -5,32 +5,28 @@ from __future__ import annotations
 from typing import Any
 
 from jaxstage_ext.panel import jobs
-from jaxstage_ext.panel.params import Answer, BadRequest, Inspections, Method, Params, inspection, quoted, text
-from jaxstage_ext.program.kernels import TITLES
-from jaxstage_ext.views.kernel_table import value
+from jaxstage_ext.panel.params import Answer, BadRequest, Method, Params, Programs, program, quoted, text
+from jaxstage_ext.program.document_titles import KERNEL_TITLES, title_of
+from jaxstage_ext.program.kernel_listing import value
+from jaxstage_ext.program.kernel_types import Kernel
+from jaxstage_ext.program.kernels import kernels
 
 MOST_INSTRUCTIONS = 200
 """Names of instructions that are sent of one kernel."""
 _NUMBERS = ("registers", "spills", "shared", "stack", "code_bytes", "instructions")
 
 
-def title(kind: str) -> str:
-    """What a kernel's document is called: "PTX of fusion_3"."""
-    stage, _, name = kind.partition(":")
-    return f"{TITLES.get(stage, stage)} of {name}" if name else kind
-
-
-def _listing(inspections: Inspections, params: Params, progress: jobs.Progress) -> Answer:
-    kernels = inspection(inspections, params).look_at_kernels(progress.heard)
+def _listing(programs: Programs, params: Params, progress: jobs.Progress) -> Answer:
+    listed = kernels(program(programs, params), progress.heard)
     return {
-        "platform": kernels.platform,
-        "stages": [{"name": name, "title": TITLES[name]} for name in kernels.stages],
-        "kernels": [_row(row) for row in kernels.rows],
-        "notes": list(kernels.notes),
+        "platform": listed.platform,
+        "stages": [{"name": name, "title": KERNEL_TITLES[name]} for name in listed.stages],
+        "kernels": [_row(row) for row in listed.rows],
+        "notes": list(listed.notes),
     }, []
 
 
-def _row(row: Any) -> dict[str, Any]:
+def _row(row: Kernel) -> dict[str, Any]:
     return {
         "key": row.key,
         "own": bool(row.name),
@@ -43,26 +39,26 @@ def _row(row: Any) -> dict[str, Any]:
     }
 
 
-def _figures(inspections: Inspections, params: Params, progress: jobs.Progress) -> Answer:
-    kernels = inspection(inspections, params).look_at_kernels(progress.heard)
-    kernels.measure(progress.heard)
+def _figures(programs: Programs, params: Params, progress: jobs.Progress) -> Answer:
+    listed = kernels(program(programs, params), progress.heard)
+    listed.measure(progress.heard)
     found = {}
-    for row in kernels.rows:
+    for row in listed.rows:
         figures = row.figures
-        found[row.key] = {name: value(figures, name) for name in _NUMBERS} | {"reason": figures.reason}
+        found[row.key] = {**{name: value(figures, name) for name in _NUMBERS}, "reason": figures.reason}
     return {"figures": found}, []
 
 
-def _text(inspections: Inspections, params: Params, progress: jobs.Progress) -> Answer:
+def _text(programs: Programs, params: Params, progress: jobs.Progress) -> Answer:
     """Have one text read; it is then a document as any other."""
     kind = text(params, "doc")
     stage, _, name = kind.partition(":")
-    kernels = inspection(inspections, params).look_at_kernels(progress.heard)
-    row = next((row for row in kernels.rows if row.key == name), None)
+    listed = kernels(program(programs, params), progress.heard)
+    row = next((row for row in listed.rows if row.key == name), None)
     if row is None:
         raise BadRequest(f"there is no kernel {quoted(name)}")
     document = row.document(stage, progress.heard)
-    return {"kind": kind, "title": title(kind), "lines": len(document), "bytes": len(document.text)}, []
+    return {"kind": kind, "title": title_of(kind), "lines": len(document), "bytes": len(document.text)}, []
 
 
 METHODS: dict[str, Method] = {

@@ -7,21 +7,22 @@ from typing import Any
 from jaxstage_ext.analysis.margin.line_values import Lane, Mark
 from jaxstage_ext.panel import jobs
 from jaxstage_ext.panel import params as given
-from jaxstage_ext.panel.params import Answer, BadRequest, Inspections, Params
+from jaxstage_ext.panel.params import Answer, BadRequest, Params, Programs
 from jaxstage_ext.panel.requests import table_form
+from jaxstage_ext.program import margin
+from jaxstage_ext.program.collectives import collectives, count
 
-LANES = ("sharding", "dtypes")
 MOST_TEXT, MOST_WARNINGS, MOST_PLACES = 4000, 1000, 4
 
 
-def _get_lane(inspections: Inspections, params: Params, progress: jobs.Progress) -> Answer:
+def _get_lane(programs: Programs, params: Params, progress: jobs.Progress) -> Answer:
     name = given.text(params, "lane")
-    if name not in LANES:
-        raise BadRequest(f"there is no lane {given.quoted(name)}; there is {', '.join(LANES)}")
-    inspection = given.inspection(inspections, params)
+    if name not in margin.LANES:
+        raise BadRequest(f"there is no lane {given.quoted(name)}; there is {', '.join(margin.LANES)}")
+    program = given.program(programs, params)
     if name == "sharding":
         progress("recompiling up to the partitioner")
-    lane: Lane = inspection.lane(name, progress.heard)
+    lane = margin.LANES[name](program, progress.heard)
     return packed(lane)
 
 
@@ -37,11 +38,11 @@ def packed(lane: Lane) -> Answer:
     return {"columns": columns, "marks": marks_sent, "notes": list(lane.notes)}, buffers
 
 
-def _get_warnings(inspections: Inspections, params: Params, progress: jobs.Progress) -> Answer:
-    inspection = given.inspection(inspections, params)
-    if not inspection.exchanges[1]:
+def _get_warnings(programs: Programs, params: Params, progress: jobs.Progress) -> Answer:
+    program = given.program(programs, params)
+    if not collectives.is_known(program):
         progress("Recompiling up to the partitioner to trace the collectives")
-    lane, found, places = inspection.warnings(progress.heard)
+    lane, found, places = margin.warnings(program, progress.heard)
     warned: list[dict[str, Any]] = [
         {"kind": one.kind, "text": one.text[:MOST_TEXT], "places": [list(place) for place in where[:MOST_PLACES]]}
         for one, where in zip(found, places, strict=True)
@@ -50,9 +51,9 @@ def _get_warnings(inspections: Inspections, params: Params, progress: jobs.Progr
     return result | {"warnings": warned, "total": len(found)}, buffers
 
 
-def _get_exchanges(inspections: Inspections, params: Params) -> Answer:
-    count, known = given.inspection(inspections, params).exchanges
-    return {"collectives": count, "known": known}, []
+def _get_exchanges(programs: Programs, params: Params) -> Answer:
+    program = given.program(programs, params)
+    return {"collectives": count(program), "known": collectives.is_known(program)}, []
 
 
 METHODS: dict[str, given.Method] = {

@@ -3,30 +3,29 @@
 from __future__ import annotations
 
 import weakref
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from jaxstage_ext.analysis.memory import allocation_map, residual_tables
 from jaxstage_ext.analysis.memory.buffers import Kind
+from jaxstage_ext.analysis.memory.live_memory import Memory
 from jaxstage_ext.panel import jobs
 from jaxstage_ext.panel.pack import pack
 from jaxstage_ext.panel.params import (
     Answer,
     BadRequest,
-    Inspections,
     Method,
     Params,
-    inspection,
+    Programs,
     integer,
+    program,
     quoted,
     text,
 )
+from jaxstage_ext.program.memory import memory as memory_of
 from jaxstage_ext.report.table import Table, cell, is_number
-
-if TYPE_CHECKING:
-    from jaxstage_ext.analysis.memory.live_memory import Memory
 
 MOST_BUFFERS, MOST_POSITIONS = 200_000, 300_000
 """Most buffers drawn (the largest), and the longest schedule whose instructions are named."""
@@ -38,8 +37,8 @@ _answers: weakref.WeakKeyDictionary[Memory, Answer] = weakref.WeakKeyDictionary(
 """Pictures already made: a page that is opened again asks again."""
 
 
-def _memory(inspections: Inspections, params: Params, progress: jobs.Progress) -> Answer:
-    found: Memory = inspection(inspections, params).memory_look.memory(progress.heard)
+def _memory(programs: Programs, params: Params, progress: jobs.Progress) -> Answer:
+    found = memory_of(program(programs, params), progress.heard)
     if found not in _answers:
         _answers[found] = _picture(found)
     return _answers[found]
@@ -143,9 +142,9 @@ def _cell(value: Any, unit: str) -> str:
     return ("yes" if value else "no") if isinstance(value, bool | np.bool_) else cell(value, unit)
 
 
-def _at(inspections: Inspections, params: Params) -> Answer:
+def _at(programs: Programs, params: Params) -> Answer:
     """The buffers that are live in a memory while the instruction at a position runs."""
-    found = _looked_at(inspections, params)
+    found = _analysed(programs, params)
     space = integer(params, "space", 0, 1 << 30)
     if space not in (one.color for one in found.spaces):
         raise BadRequest(f"this program has no memory space {space}")
@@ -155,9 +154,9 @@ def _at(inspections: Inspections, params: Params) -> Answer:
     return {"live": live, "table": _table(found.at(position, space))}, []
 
 
-def _kept(inspections: Inspections, params: Params, progress: jobs.Progress) -> Answer:
+def _kept(programs: Programs, params: Params, progress: jobs.Progress) -> Answer:
     """What the backward pass keeps, by line; and what checkpoint policies would keep."""
-    found = _looked_at(inspections, params)
+    found = _analysed(programs, params)
     policy = text(params, "policy")
     if policy not in ("", *residual_tables.POLICIES):
         raise BadRequest(f"unknown policy {quoted(policy)}; choose one of {', '.join(residual_tables.POLICIES)}")
@@ -170,12 +169,12 @@ def _kept(inspections: Inspections, params: Params, progress: jobs.Progress) -> 
     }, []
 
 
-def _looked_at(inspections: Inspections, params: Params) -> Memory:
-    look = inspection(inspections, params).memory_look
-    if look.found is None:
+def _analysed(programs: Programs, params: Params) -> Memory:
+    """The memory that was analysed for an earlier request. Raises BadRequest where there was none."""
+    analysed = memory_of.known(program(programs, params))
+    if analysed is None:
         raise BadRequest("the memory has not been analysed yet; ask for it first")
-    found: Memory = look.found
-    return found
+    return analysed
 
 
 METHODS: dict[str, Method] = {"memory": jobs.slow(_memory), "memory at": _at, "kept": jobs.slow(_kept)}

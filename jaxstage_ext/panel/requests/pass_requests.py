@@ -14,7 +14,10 @@ from jaxstage_ext.ir.passes.pipeline import Pipeline
 from jaxstage_ext.panel import jobs
 from jaxstage_ext.panel import params as given
 from jaxstage_ext.panel.pack import pack
-from jaxstage_ext.panel.params import Answer, BadRequest, Inspections, Params
+from jaxstage_ext.panel.params import Answer, BadRequest, Params, Programs
+from jaxstage_ext.panel.requests.document_requests import document
+from jaxstage_ext.program.passes import passes
+from jaxstage_ext.program.program import Program
 
 _COLUMNS = ("left", "right", "state_before", "state_after", "match_before", "match_after")
 _OTHERWISE = (
@@ -23,15 +26,15 @@ _OTHERWISE = (
 )
 
 
-def _get_passes(inspections: Inspections, params: Params, progress: jobs.Progress) -> Answer:
-    inspection = given.inspection(inspections, params)
-    pipeline: Pipeline = inspection.pass_look.pipeline(progress.heard)
+def _get_passes(programs: Programs, params: Params, progress: jobs.Progress) -> Answer:
+    program = given.program(programs, params)
+    pipeline = passes(program, progress.heard)
     progress("comparing with the module that is shown")
     rows = [{**record, "version": this.version} for record, this in zip(_records(pipeline), pipeline, strict=True)]
     return {
         "title": pass_table.title(pipeline),
         "complete": pipeline.complete,
-        "notes": [*pipeline.notes, *_otherwise(inspection, pipeline)],
+        "notes": [*pipeline.notes, *_otherwise(program, pipeline)],
         "passes": rows,
     }, []
 
@@ -40,11 +43,11 @@ def _records(pipeline: Pipeline) -> list[dict[str, Any]]:
     return list(pipeline.table.rows())
 
 
-def _otherwise(inspection: Any, pipeline: Pipeline) -> list[str]:
+def _otherwise(program: Program, pipeline: Pipeline) -> list[str]:
     """That the compile of this look chose otherwise than the one that is shown, where it did."""
-    if "hlo" not in inspection.documents:
+    if "hlo" not in program.documents:
         return []
-    ours, theirs = _names(pipeline.versions.texts(-1)), _names(inspection.documents["hlo"].lines)
+    ours, theirs = _names(pipeline.versions.texts(-1)), _names(program.documents["hlo"].lines)
     differing = len(ours - theirs)
     return [_OTHERWISE.format(f"{differing:,}")] if differing else []
 
@@ -54,8 +57,8 @@ def _names(lines: list[str]) -> set[str]:
     return {shape.name for shape in shapes if shape.kind == INSTRUCTION and shape.opcode != "get-tuple-element"}
 
 
-def _get_diff(inspections: Inspections, params: Params, progress: jobs.Progress) -> Answer:
-    pipeline = _known(inspections, params)
+def _get_diff(programs: Programs, params: Params, progress: jobs.Progress) -> Answer:
+    pipeline = _known(programs, params)
     this = pipeline[given.integer(params, "pass", 0, len(pipeline) - 1)]
     found = pipeline.diff(this.index)
     before, after = this.version - this.changed, this.version
@@ -79,9 +82,9 @@ def _packed(found: Diff) -> tuple[list[dict[str, str]], list[bytes]]:
     return described, buffers
 
 
-def _get_history(inspections: Inspections, params: Params, progress: jobs.Progress) -> Answer:
-    pipeline = given.inspection(inspections, params).pass_look.pipeline(progress.heard)
-    version, row = _place(inspections, params, pipeline)
+def _get_history(programs: Programs, params: Params, progress: jobs.Progress) -> Answer:
+    pipeline = passes(given.program(programs, params), progress.heard)
+    version, row = _place(programs, params, pipeline)
     found = history.follow(pipeline, version, row, progress)
     steps = [
         {"pass": s.index, "what": s.what, "before": s.before, "after": s.after, "line": s.lines[0][:500]}
@@ -90,9 +93,9 @@ def _get_history(inspections: Inspections, params: Params, progress: jobs.Progre
     return {"line": found.line[:2000], "first": found.first, "steps": steps}, []
 
 
-def _place(inspections: Inspections, params: Params, pipeline: Pipeline) -> tuple[int, int]:
+def _place(programs: Programs, params: Params, pipeline: Pipeline) -> tuple[int, int]:
     """(version, row) of the row that is asked about; one of the optimised module is found by its name."""
-    doc = given.document(inspections, params)
+    doc = document(programs, params)
     row = given.integer(params, "row", 0, len(doc) - 1)
     if doc.kind.startswith(PREFIX):
         return int(doc.kind.removeprefix(PREFIX)), row
@@ -107,8 +110,8 @@ def _place(inspections: Inspections, params: Params, pipeline: Pipeline) -> tupl
     return last, found
 
 
-def _known(inspections: Inspections, params: Params) -> Pipeline:
-    pipeline: Pipeline | None = given.inspection(inspections, params).pass_look.known
+def _known(programs: Programs, params: Params) -> Pipeline:
+    pipeline = passes.known(given.program(programs, params))
     if pipeline is None:
         raise BadRequest("the passes are not known yet; open the list of passes first")
     return pipeline

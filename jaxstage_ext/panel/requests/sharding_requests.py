@@ -4,15 +4,18 @@ from __future__ import annotations
 
 from typing import Any
 
-from jaxstage_ext.analysis.dtypes.conversions import Dtypes
 from jaxstage_ext.analysis.sharding import sharding_wording as wording
 from jaxstage_ext.analysis.sharding.sharded_values import Value
 from jaxstage_ext.analysis.sharding.slices import MANUAL, UNREDUCED
 from jaxstage_ext.analysis.sharding.value_tables import Shardings
 from jaxstage_ext.panel import jobs
 from jaxstage_ext.panel import params as given
-from jaxstage_ext.panel.params import Answer, Inspections, Params
+from jaxstage_ext.panel.params import Answer, Params, Programs
 from jaxstage_ext.panel.requests import table_form
+from jaxstage_ext.program.collectives import collectives, exchanges
+from jaxstage_ext.program.dtypes import dtypes
+from jaxstage_ext.program.propagated_module import propagation_dump
+from jaxstage_ext.program.shardings import shardings
 
 _VALUES = {
     "value": "value",
@@ -56,21 +59,19 @@ _DTYPES = {
 }
 
 
-def _shardings(
-    inspections: Inspections, params: Params, progress: jobs.Progress
-) -> tuple[Shardings, tuple[Value, ...]]:
+def _shardings(programs: Programs, params: Params, progress: jobs.Progress) -> tuple[Shardings, tuple[Value, ...]]:
     """The shardings that are asked about, and the values to show: with intermediates if `all`."""
-    inspection = given.inspection(inspections, params)
-    found: Shardings = inspection.shardings
+    program = given.program(programs, params)
+    found = shardings(program)
     if not params.get("all"):
         return found, found.values
     progress("recompiling up to the partitioner")
-    inspection.propagate(progress.heard)
+    propagation_dump(program, progress.heard)
     return found, (*found.values, *found.intermediates)
 
 
-def _get_shardings(inspections: Inspections, params: Params, progress: jobs.Progress) -> Answer:
-    found, values = _shardings(inspections, params, progress)
+def _get_shardings(programs: Programs, params: Params, progress: jobs.Progress) -> Answer:
+    found, values = _shardings(programs, params, progress)
     result, buffers = table_form.packed(found.all if params.get("all") else found.table, _VALUES)
     places = [
         [one.id, one.process, list(one.coords) if one.coords is not None else None, one.core] for one in found.places
@@ -80,9 +81,9 @@ def _get_shardings(inspections: Inspections, params: Params, progress: jobs.Prog
     return result | more | {"whole": bool(params.get("all")), "values": len(values)}, buffers
 
 
-def _get_map(inspections: Inspections, params: Params, progress: jobs.Progress) -> Answer:
+def _get_map(programs: Programs, params: Params, progress: jobs.Progress) -> Answer:
     """Where one value lies: into how many parts it is cut, and the devices of each."""
-    _, values = _shardings(inspections, params, progress)
+    _, values = _shardings(programs, params, progress)
     value = values[given.integer(params, "value", 0, len(values) - 1)]
     one, sharding = value.map, value.map.sharding
     shard = one.shard_shape
@@ -107,12 +108,12 @@ def _get_map(inspections: Inspections, params: Params, progress: jobs.Progress) 
     return told, [table_form.whole(sharding.holders.ravel()), table_form.whole(order)]
 
 
-def _get_collectives(inspections: Inspections, params: Params, progress: jobs.Progress) -> Answer:
+def _get_collectives(programs: Programs, params: Params, progress: jobs.Progress) -> Answer:
     """The table; where it is to be `quick`, without what the compiler has to be asked for."""
-    inspection, quick = given.inspection(inspections, params), bool(params.get("quick"))
+    program, quick = given.program(programs, params), bool(params.get("quick"))
     if not quick:
         progress("recompiling up to the partitioner")
-    found = inspection.exchanged() if quick else inspection.find_collectives(progress.heard)
+    found = exchanges(program) if quick else collectives(program, progress.heard)
     left_out = _CAUSES if quick else ()
     result, buffers = table_form.packed(found.table, {k: v for k, v in _COLLECTIVES.items() if k not in left_out})
     lists = {name: found.table[name] for name in ("groups", "meanwhile", "instruction")} | {"exposed": found.exposed}
@@ -121,8 +122,8 @@ def _get_collectives(inspections: Inspections, params: Params, progress: jobs.Pr
     return result | more, [*buffers, table_form.whole(found.table["row"])]
 
 
-def _get_dtypes(inspections: Inspections, params: Params, progress: jobs.Progress) -> Answer:
-    found: Dtypes = given.inspection(inspections, params).dtypes
+def _get_dtypes(programs: Programs, params: Params, progress: jobs.Progress) -> Answer:
+    found = dtypes(given.program(programs, params))
     result, buffers = table_form.packed(found.table, _DTYPES)
     return result | {"headline": found.headline}, [*buffers, table_form.whole(found.table["row"])]
 

@@ -18,7 +18,7 @@ from jaxstage_ext import inspect
 from jaxstage_ext.analysis.cost import module_cost as costs
 from jaxstage_ext.analysis.cost.module_cost import Cost, Places
 from jaxstage_ext.ir.hlo import module as hlo
-from jaxstage_ext.program import cost_inputs
+from jaxstage_ext.program import ledger
 
 f32 = jnp.ones
 
@@ -146,12 +146,12 @@ def test_custom_calls_that_say_nothing_are_unknown_and_tokens_are_nothing() -> N
 
 def test_without_a_cost_analysis_the_ledger_says_why(monkeypatch: pytest.MonkeyPatch) -> None:
     found = inspect(lambda x: x * 2.0, f32(8))
-    monkeypatch.setattr(cost_inputs, "_by_xla", lambda compiled: ({}, "this backend gives no analysis"))
-    ledger = found.cost.ledger
-    assert math.isnan(ledger["XLA"][0])
-    assert ledger["HLO"][0] == 8
-    assert ledger.reasons[0, "XLA"] == "this backend gives no analysis"
-    assert "XLA: this backend gives no analysis." in ledger.notes
+    monkeypatch.setattr(ledger, "_by_xla", lambda compiled: ({}, "this backend gives no analysis"))
+    counted_ways = found.cost.ledger
+    assert math.isnan(counted_ways["XLA"][0])
+    assert counted_ways["HLO"][0] == 8
+    assert counted_ways.reasons[0, "XLA"] == "this backend gives no analysis"
+    assert "XLA: this backend gives no analysis." in counted_ways.notes
 
 
 def test_how_much_is_unknown_is_in_the_headline_and_the_notes() -> None:

@@ -240,7 +240,7 @@ def test_nothing_lowered_and_no_assignment() -> None:
         _ = traced.memory
     lowered = inspect(lambda x: x, X, stage="lower")
     with pytest.raises(Unavailable, match="XLA gives no buffer assignment of <lambda>"):
-        memory.read(lowered, Assigned("cpu", b"", {}))
+        memory.read(lowered.program, Assigned("cpu", b"", {}))
     with pytest.raises(ValueError, match="not a buffer assignment"):
         buffer_assignment.read(b"\x1a\xff\xff\xff\xff\x0f")
 

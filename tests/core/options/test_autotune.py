@@ -75,7 +75,7 @@ Compiler(Path("log"), "dump-")._compiled(**pickle.load(sys.stdin.buffer), flags=
 @functools.cache
 def key_of_the_dot() -> dict[str, Any]:
     """What XLA looks the dot up by, from its log."""
-    prepared = preparation.prepared(jaxstage_ext.inspect(dot, X, X, target="h100")._staged)
+    prepared = preparation.prepared(jaxstage_ext.inspect(dot, X, X, target="h100").program.staged)
     plugin = packages.find("cuda")
     program = {
         "platform": "cuda",
@@ -127,7 +127,9 @@ def test_results_choose_the_kernel_of_an_absent_gpu(tmp_path: Path, name: str) -
 def test_a_second_look_compiles_with_the_same_results(tmp_path: Path) -> None:
     (tmp_path / "h100.txt").write_text(spelled(**key_of_the_dot()))
     options = form() | {LOAD: tmp_path / "h100.txt"}
-    prepared = preparation.prepared(jaxstage_ext.inspect(dot, X, X, target="h100", compiler_options=options)._staged)
+    prepared = preparation.prepared(
+        jaxstage_ext.inspect(dot, X, X, target="h100", compiler_options=options).program.staged
+    )
     assert prepared.key("compile") is None
     assert '"sizes":["1","64","128"]' in prepared.ask("compile", large_constants=False)["text"]
 

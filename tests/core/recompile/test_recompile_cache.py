@@ -56,22 +56,24 @@ def asked(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 
 def lowered(target: str = "cpu:2", **options: Any) -> Inspection:
     inspection = inspect(lambda x: jnp.tanh(x @ x), X, target=target, stage="lower")
-    inspection._staged.call = replace(inspection._staged.call, compiler_options=options)
+    inspection.program.staged.call = replace(inspection.program.staged.call, compiler_options=options)
     return inspection
 
 
 def kernels(inspection: Inspection) -> Any:
-    prepared = preparation.prepared(inspection._staged)
-    return machine_code.dumped(prepared, "HloModule m", True, inspection._staged.limits, None)
+    prepared = preparation.prepared(inspection.program.staged)
+    return machine_code.dumped(prepared, "HloModule m", True, inspection.program.staged.limits, None)
 
 
 def bundles(inspection: Inspection) -> Any:
-    return machine_code.final_bundles(preparation.prepared(inspection._staged), inspection._staged.limits, None)
+    return machine_code.final_bundles(
+        preparation.prepared(inspection.program.staged), inspection.program.staged.limits, None
+    )
 
 
 RECOMPILES: dict[str, Callable[[Inspection], Any]] = {
-    "passes": lambda inspection: pass_pipeline.recompile(inspection._staged).versions[0],
-    "memory": lambda inspection: buffers.recompile(inspection._staged),
+    "passes": lambda inspection: pass_pipeline.recompile(inspection.program.staged).versions[0],
+    "memory": lambda inspection: buffers.recompile(inspection.program.staged),
     "kernels": kernels,
     "bundles": bundles,
 }
@@ -154,7 +156,7 @@ def test_a_later_kernel_has_the_passes_with_names_of_its_own(
         monkeypatch.setitem(ANSWERS, "passes", passes(text))
         cache.clear()
         inspection = inspect(cell(kernel), X, target="cpu:1", stage="lower")
-        shown.append(pass_pipeline.recompile(inspection._staged).versions.with_metadata(0))
+        shown.append(pass_pipeline.recompile(inspection.program.staged).versions.with_metadata(0))
     assert asked == ["passes"]
     assert [f"ipykernel_{kernel}" in text for kernel, text in zip((4711, 8472), shown, strict=True)] == [True, True]
     assert "ipykernel_4711" not in shown[1]

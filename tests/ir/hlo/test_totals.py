@@ -26,7 +26,7 @@ CALLED = re.compile(
 
 def totals(function: Any, *args: Any, **given: Any) -> tuple[Collective, ...]:
     given = {"target": "cpu:4", "mesh": "d=4", "in_specs": P("d")} | given
-    return hlo_totals.collectives(jaxstage_ext.inspect(function, *args, **given)._module_columns)
+    return hlo_totals.collectives(jaxstage_ext.inspect(function, *args, **given).program.module)
 
 
 def mapped(function: Any, out: Any = ROWS) -> Any:
@@ -86,8 +86,8 @@ def test_executed_instructions_are_those_of_xlas_own_computations(name: str) -> 
     """Oracle: the module's computations through jaxlib, those that loops, branches and calls name in XLA's text."""
     function, arguments = load_programs().PROGRAMS[name]
     inspection = jaxstage_ext.inspect(function, *arguments)
-    computations = {one.name: one.instructions() for one in inspection._hlo_module.computations()}
-    entry = re.search(r"ENTRY %?([\w.-]+)", inspection._hlo_module.to_string())
+    computations = {one.name: one.instructions() for one in inspection.program.xla_module.computations()}
+    entry = re.search(r"ENTRY %?([\w.-]+)", inspection.program.xla_module.to_string())
     assert entry is not None
     reached, fresh = set(), {entry[1]}
     while fresh:
@@ -96,7 +96,7 @@ def test_executed_instructions_are_those_of_xlas_own_computations(name: str) -> 
         named = {name for text in texts for part in CALLED.findall(text) for name in re.findall(r"[\w.-]+", part)}
         fresh = named - reached
     wanted = sum(len(computations[name]) for name in reached)
-    assert int(hlo_totals.executed(inspection._module_columns).sum()) == wanted
+    assert int(hlo_totals.executed(inspection.program.module).sum()) == wanted
 
 
 def test_estimates_of_a_tpu_are_added_up() -> None:
@@ -104,4 +104,4 @@ def test_estimates_of_a_tpu_are_added_up() -> None:
     inspection = jaxstage_ext.inspect(lambda x: jnp.sin(x) @ x.T, jnp.ones((256, 256)), target="v5e:2x2")
     text = inspection.documents["hlo"].text
     wanted = sum(int(part.split('"')[0]) for part in text.split('"estimated_cycles":"')[1:])
-    assert hlo_totals.estimated_cycles(inspection._module_columns) == wanted > 0
+    assert hlo_totals.estimated_cycles(inspection.program.module) == wanted > 0

@@ -19,6 +19,7 @@ from jaxstage_ext.analysis.cost import roofline
 from jaxstage_ext.panel import assets
 from jaxstage_ext.panel.params import BadRequest
 from jaxstage_ext.panel.requests import dispatch
+from jaxstage_ext.program.cost import cost as cost_of
 from jaxstage_ext.report.table import Column, Table
 from jaxstage_ext.report.unavailable import Unavailable
 
@@ -44,9 +45,9 @@ LEDGER = Table(
 
 
 @pytest.fixture
-def inspection() -> fakes.FakeInspection:
-    found = fakes.inspection()
-    found.cost = Costs(WORK, roofline.read(WORK, Device(), "cpu"), LEDGER)  # type: ignore[attr-defined]
+def inspection() -> fakes.FakeProgram:
+    found = fakes.program()
+    found.results.put(cost_of, Costs(WORK, roofline.read(WORK, Device(), "cpu"), LEDGER))
     return found
 
 
@@ -88,7 +89,7 @@ def test_the_headline_and_the_ledger(inspection: Any) -> None:
 
 def test_what_was_measured_gets_a_column(inspection: Any) -> None:
     measured = {**LEDGER.columns, "measured": Column([7.0, NAN], "", "measured")}
-    inspection.cost.ledger = Table("ledger", measured)
+    cost_of.known(inspection).ledger = Table("ledger", measured)
     ledger = ask(inspection, "ledger")[0]["ledger"]
     assert [column["name"] for column in ledger["columns"]] == ["jaxpr", "XLA", "measured"]
 
@@ -143,40 +144,39 @@ def test_heat_is_sent_of_rows_that_have_some(inspection: Any) -> None:
 
 def test_equations_and_members_of_a_real_program() -> None:
     real = inspect(lambda x: jnp.tanh(x * 2).sum(), jnp.ones((8, 8)))
-    result, buffers = ask(real, "equations")
+    result, buffers = ask(real.program, "equations")
     found = columns(result, buffers)
     primitives = [result["strings"]["primitive"][int(code)] for code in found["primitive"]]
     assert {"mul", "tanh", "reduce_sum"} <= set(primitives)
     assert found["transcendentals"][primitives.index("tanh")] == 64
     lines = real.documents["jaxpr"].lines
     assert "tanh" in lines[int(found["row"][primitives.index("tanh")])]
-    result, buffers = ask(real, "equation_groups", group="primitive")
+    result, buffers = ask(real.program, "equation_groups", group="primitive")
     assert result["names"][0] in ("mul", "reduce_sum")
     with pytest.raises(BadRequest, match="there is no group 'colour'; there is line, scope, primitive, dtype"):
-        ask(real, "equation_groups", group="colour")
+        ask(real.program, "equation_groups", group="colour")
     fusion = next(
         name
         for name, op in zip(*(real.cost.table[c] for c in ("instruction", "opcode")), strict=True)
         if op == "fusion"
     )
-    result, buffers = ask(real, "members", instruction=fusion)
+    result, buffers = ask(real.program, "members", instruction=fusion)
     opcodes = [result["strings"]["opcode"][int(code)] for code in columns(result, buffers)["opcode"]]
     assert "tanh" in opcodes
     with pytest.raises(BadRequest, match="there is no instruction 'nothing'"):
-        ask(real, "members", instruction="nothing")
+        ask(real.program, "members", instruction="nothing")
 
 
 def test_without_a_compile_the_equations_are_counted_and_nothing_else() -> None:
     traced = inspect(jnp.tanh, jnp.ones(8), stage="trace")
-    assert ask(traced, "equations")[0]["length"] == 1
+    assert ask(traced.program, "equations")[0]["length"] == 1
     with pytest.raises(BadRequest, match="has no optimised HLO to count"):
-        ask(traced, "ledger")
+        ask(traced.program, "ledger")
 
 
 def test_why_nothing_can_be_counted_is_told_in_one_line(inspection: Any) -> None:
-    class Without(fakes.FakeInspection):
-        @property
-        def cost(self) -> Any:
+    class Without(fakes.FakeProgram):
+        def proto(self) -> bytes:
             raise Unavailable("f has no optimised HLO to count")
 
     for method, more in (("ledger", {}), ("cost", {}), ("cost_groups", {"group": "line"}), ("roofline", {})):
@@ -186,7 +186,7 @@ def test_why_nothing_can_be_counted_is_told_in_one_line(inspection: Any) -> None
 
 def test_an_empty_program(inspection: Any) -> None:
     nothing = cost()
-    inspection.cost = Costs(nothing, roofline.read(nothing, Device(), "cpu"), LEDGER)
+    inspection.results.put(cost_of, Costs(nothing, roofline.read(nothing, Device(), "cpu"), LEDGER))
     assert ask(inspection, "ledger")[0]["bytes"] == 0
     assert ask(inspection, "cost")[0]["length"] == 0
     assert ask(inspection, "cost_groups", group="scope")[0]["names"] == []

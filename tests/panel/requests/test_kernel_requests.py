@@ -23,7 +23,7 @@ def made() -> Any:
         h = jnp.tanh(x @ w)
         return jax.nn.softmax(h).sum()
 
-    return jaxstage_ext.inspect(loss, jnp.ones((64, 128)), jnp.ones((8, 64)), target="cpu:1")
+    return jaxstage_ext.inspect(loss, jnp.ones((64, 128)), jnp.ones((8, 64)), target="cpu:1").program
 
 
 def ask(made: Any, method: str, **params: Any) -> tuple[dict[str, Any], list[bytes]]:
@@ -83,6 +83,6 @@ def test_a_stage_that_is_not_there_says_why_in_one_line(made: Any) -> None:
 
 
 def test_what_was_only_lowered_has_no_machine_code() -> None:
-    lowered = jaxstage_ext.inspect(jnp.sin, 1.0, stage="lower")
+    lowered = jaxstage_ext.inspect(jnp.sin, 1.0, stage="lower").program
     with pytest.raises(BadRequest, match="was not compiled here"):
         ask(lowered, "kernels")

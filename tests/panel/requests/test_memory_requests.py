@@ -31,7 +31,7 @@ pytestmark = pytest.mark.usefixtures("no_workers_left")
 def asked(inspection: Inspection, method: str, **params: Any) -> tuple[dict[str, Any], list[bytes]]:
     """The answer, however often it has to be asked for."""
     while True:
-        result, buffers = dispatch.answer([inspection], method, {"call": 0, **params})
+        result, buffers = dispatch.answer([inspection.program], method, {"call": 0, **params})
         if "pending" not in result:
             return result, buffers
         time.sleep(0.05)

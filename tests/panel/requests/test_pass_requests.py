@@ -5,19 +5,15 @@ from __future__ import annotations
 import gzip
 import json
 import time
-from dataclasses import dataclass, field
 from typing import Any
 
 import fakes
 import numpy as np
 import pytest
 
-from jaxstage_ext.ir.passes import pass_document
+from jaxstage_ext.core.recompile import pass_pipeline
 from jaxstage_ext.ir.passes.pipeline import Pipeline, pipeline
-from jaxstage_ext.ir.source import FrameTable
 from jaxstage_ext.panel.requests import dispatch
-from jaxstage_ext.report.document import Document
-from jaxstage_ext.report.progress import Progress
 from jaxstage_ext.worker.inside.version_encoder import VersionEncoder
 
 FIRST = """HloModule jit_loss
@@ -42,29 +38,12 @@ def made() -> Pipeline:
     return pipeline(json.loads(json.dumps(head)), encoder.pack())
 
 
-@dataclass(eq=False)
-class Look:
-    known: Pipeline | None = None
-    progress: list[object] = field(default_factory=list)
-
-    def pipeline(self, progress: Progress | None = None) -> Pipeline:
-        self.known = made()
-        return self.known
-
-    def document(self, kind: str) -> Document | None:
-        number = kind.removeprefix("pass:")
-        if self.known is None or not number.isdigit() or int(number) > 2:
-            return None
-        return pass_document.read(self.known.versions, int(number), FrameTable())
-
-
 @pytest.fixture
-def inspection() -> fakes.FakeInspection:
-    found = fakes.inspection()
+def inspection(monkeypatch: pytest.MonkeyPatch) -> fakes.FakeProgram:
+    monkeypatch.setattr(pass_pipeline, "recompile", lambda staged, progress: made())
+    found = fakes.program()
     hlo = fakes.ir("hlo", THIRD.split("\n"), {})
     found.documents = {**found.documents, "hlo": hlo}
-    found.pass_look = Look()  # type: ignore[attr-defined]
-    found.looked_at = found.pass_look.document  # type: ignore[attr-defined]
     return found
 
 

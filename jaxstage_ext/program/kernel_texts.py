@@ -1,26 +1,24 @@
-"""The machine code of an Inspection: which kernels there are, what each takes, its texts."""
+"""The machine code of a program: which kernels there are, what each takes, its texts."""
 
 from __future__ import annotations
 
 import json
 import threading
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
-from jaxstage_ext.core import constants, stages
+from jaxstage_ext.core import constants
 from jaxstage_ext.core.recompile import machine_code, preparation
 from jaxstage_ext.ir import assembly, llvm, ptx, stablehlo
 from jaxstage_ext.ir.hlo import executed
 from jaxstage_ext.ir.hlo.executed import Instruction
 from jaxstage_ext.ir.kernel_text import Place
 from jaxstage_ext.program import kernel_rows
-from jaxstage_ext.program.kernels import Figures, Kernel, Kernels
+from jaxstage_ext.program.kernel_types import Figures, Kernel, Kernels
+from jaxstage_ext.program.program import Program
 from jaxstage_ext.report.document import GRADIENT, INFERRED, Document
 from jaxstage_ext.report.progress import Progress
 from jaxstage_ext.report.unavailable import Unavailable
-
-if TYPE_CHECKING:
-    from jaxstage_ext.inspection import Inspection
 
 _ANOTHER = (
     "XLA gave another module this time, as it does at times for GPUs: these kernels are of that one, tied by the "
@@ -30,28 +28,16 @@ _NO_BUNDLES = "libtpu dumps no bundles for it; it is part of another instruction
 _NOT_ASKED = "bundles are counted once they were asked for: libtpu takes seconds to dump them"
 
 
-def listing(inspection: Inspection, progress: Progress | None = None) -> Kernels:
-    """The kernels of an inspection's program; what each takes and its texts wait until they are asked for.
+class KernelTexts:
+    """Where the texts and figures of a program's kernels come from; each is kept once it was asked for."""
 
-    Raises:
-      Unavailable: where nothing was compiled.
-      TargetError, WorkerDied, JaxRuntimeError: as a compile in the worker does.
-    """
-    if "hlo" not in inspection.documents or stages.unwrap(inspection.compiled) is None:
-        raise Unavailable(f"{inspection.name} was not compiled here, so there is no machine code; compile it anew")
-    return _Program(inspection).kernels(progress)
-
-
-class _Program:
-    """What is kept of a program between one look and the next."""
-
-    def __init__(self, inspection: Inspection) -> None:
-        self._prepared = preparation.prepared(inspection._staged)
-        self._target, self._limits = self._prepared.target, inspection._staged.limits
+    def __init__(self, program: Program) -> None:
+        self._prepared = preparation.prepared(program.staged)
+        self._target, self._limits = self._prepared.target, program.limits
         self._platform = self._target.platform
-        self._hlo, self._table = inspection.documents["hlo"], inspection._table
-        self._large_constants = constants.spelled_out(stages.unwrap(inspection.traced))
-        self._module = inspection._module_columns
+        self._hlo, self._table = program.documents["hlo"], program.frame_table
+        self._large_constants = constants.spelled_out(program.jax_traced)
+        self._module = program.module
         self._executed: Mapping[str, Instruction] = {}
         self._rows: list[Kernel] = []
         self._parts: Mapping[str, Mapping[str, bytes]] = {}

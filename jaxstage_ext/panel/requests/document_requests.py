@@ -1,0 +1,116 @@
+"""The requests that read documents: their text whole or in pages, their columns, call stacks, what is searched for.
+
+Columns travel little-endian and gzipped, documents as gzipped UTF-8; a document above 20 MB is read page by page
+instead.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from jaxstage_ext.panel import params as given
+from jaxstage_ext.panel.pack import pack
+from jaxstage_ext.panel.params import Answer, BadRequest, Method, Params, Programs, quoted
+from jaxstage_ext.panel.search import MOST_HITS, find, symbol
+from jaxstage_ext.program.document_titles import title_of
+from jaxstage_ext.program.extra_documents import extra_document
+from jaxstage_ext.report.document import Document
+from jaxstage_ext.report.text_rows import rows_of
+
+LARGEST_WHOLE = 20_000_000
+"""Bytes of text up to which a document is sent whole."""
+LONGEST_PAGE = 5000
+
+
+def _columns(table: object, names: Sequence[str]) -> Answer:
+    described, buffers = [], []
+    for name in names:
+        column = getattr(table, name)
+        if column is not None:
+            kind = "u1" if column.dtype == np.uint8 else "i4"
+            described.append({"name": name, "dtype": kind})
+            buffers.append(pack(np.ascontiguousarray(column, f"<{kind}").tobytes()))
+    return {"columns": described}, buffers
+
+
+def document(programs: Programs, params: Params) -> Document:
+    """The Document that `call` and `doc` name. Raises BadRequest where there is none."""
+    program, kind = given.program(programs, params), given.text(params, "doc")
+    if kind in program.documents:
+        return program.documents[kind]
+    if (extra := extra_document(program, kind)) is None:
+        raise BadRequest(f"there is no {quoted(kind)} document; there is {', '.join(program.documents) or 'none'}")
+    return extra
+
+
+def whole_document(doc: Document) -> Answer:
+    """A document's reply in "full" mode, whatever its size."""
+    data = rows_of(doc).view(0, len(rows_of(doc))).encode("utf-8", "replace")
+    return _described(doc, "full"), [pack(data)]
+
+
+def _described(doc: Document, mode: str) -> dict[str, Any]:
+    size = len(doc.text) if doc.text.isascii() else len(doc.text.encode("utf-8", "replace"))
+    return {
+        "kind": doc.kind,
+        "title": title_of(doc.kind),
+        "lines": len(doc),
+        "bytes": size,
+        "mode": mode,
+    }
+
+
+def _get_document(programs: Programs, params: Params) -> Answer:
+    doc = document(programs, params)
+    if _described(doc, "")["bytes"] <= LARGEST_WHOLE:
+        return whole_document(doc)
+    return _described(doc, "paged"), []
+
+
+def _get_page(programs: Programs, params: Params) -> Answer:
+    doc = document(programs, params)
+    start = given.integer(params, "start", 0, len(doc))
+    end = min(given.integer(params, "end", start, 1 << 31), len(doc), start + LONGEST_PAGE)
+    return {"start": start, "lines": rows_of(doc).lines(start, end)}, []
+
+
+def _get_columns(programs: Programs, params: Params) -> Answer:
+    doc = document(programs, params)
+    result, buffers = _columns(doc, doc.COLUMNS)
+    return {"scopes": list(doc.scopes)} | result, buffers
+
+
+def _get_frames(programs: Programs, params: Params) -> Answer:
+    frames = given.program(programs, params).frames
+    result, buffers = _columns(frames, frames.COLUMNS)
+    files = [{"name": f.name, "cell": f.cell, "user": f.user, "label": f.label} for f in frames.files]
+    return {"files": files, "functions": list(frames.functions)} | result, buffers
+
+
+def _get_search(programs: Programs, params: Params) -> Answer:
+    doc = document(programs, params)
+    total, rows, columns = find(doc, given.text(params, "query"), bool(params.get("case", False)))
+    result = {"total": total, "truncated": total > MOST_HITS}
+    return result, [rows.astype("<i4").tobytes(), columns.astype("<i4").tobytes()]
+
+
+def _get_symbol(programs: Programs, params: Params) -> Answer:
+    doc = document(programs, params)
+    name = given.text(params, "name")
+    if not name or "\n" in name or len(name) > 1000:
+        raise BadRequest(f"name must be a value's name, not {quoted(name)}")
+    definition, uses = symbol(doc, name, given.integer(params, "row", 0, len(doc) - 1))
+    return {"definition": definition, "uses": uses}, []
+
+
+METHODS: dict[str, Method] = {
+    "document": _get_document,
+    "page": _get_page,
+    "columns": _get_columns,
+    "frames": _get_frames,
+    "search": _get_search,
+    "symbol": _get_symbol,
+}

@@ -1,0 +1,78 @@
+"""What the devices exchange while the program runs, and what caused it."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from jaxstage_ext.analysis.collectives import collective_table as tables
+from jaxstage_ext.analysis.collectives.collective_ops import any_in
+from jaxstage_ext.analysis.collectives.collective_rows import Program as ProgramFacts
+from jaxstage_ext.analysis.collectives.collective_table import Collectives
+from jaxstage_ext.analysis.cost.module_cost import Places
+from jaxstage_ext.ir.hlo import module as hlo
+from jaxstage_ext.program import cluster
+from jaxstage_ext.program.fact import fact, slow_fact
+from jaxstage_ext.program.instruction_places import instruction_places
+from jaxstage_ext.program.program import Program, Progress
+from jaxstage_ext.program.propagated_module import propagated_module, propagation_dump
+from jaxstage_ext.program.target_title import platform
+
+_NOWHERE = Places(np.zeros(0, np.int64), (), ())
+
+
+@slow_fact
+def collectives(program: Program, progress: Progress | None) -> Collectives:
+    """The collectives of the optimised module. Raises Unavailable where there is none.
+
+    What caused them is asked of the compiler once more; where that fails the table says why it is unknown.
+    """
+    if not any_in(program.module):
+        return _none(program)
+    return _read(program, _with_causes(program, progress))
+
+
+@fact
+def _without_causes(program: Program) -> Collectives:
+    if not any_in(program.module):
+        return _none(program)
+    places, values = cluster.device_places(program), cluster.boundary_values(program)
+    known = cluster.meshes(program, values), cluster.links(program, places)
+    return _read(program, ProgramFacts(len(places), *known, None, "it was not recompiled to find it"))
+
+
+def exchanges(program: Program) -> Collectives:
+    """`collectives` without causes, for which nothing is compiled; with them where they are known by now."""
+    known = collectives.known(program)
+    return _without_causes(program) if known is None else known
+
+
+def count(program: Program) -> int:
+    """How many collectives the optimised module has; 0 without one."""
+    if not program.has_hlo:
+        return 0
+    number = int(np.isin(program.module.opcode, hlo.COLLECTIVES).sum())
+    in_pieces = number and platform(program) == "tpu"  # TPUs carry one out in several fusions
+    return len(exchanges(program)) if in_pieces else number
+
+
+def _none(program: Program) -> Collectives:
+    return Collectives(program.module, _NOWHERE, (), devices=cluster.device_count(program))
+
+
+def _read(program: Program, about: ProgramFacts) -> Collectives:
+    return tables.read(program.module, instruction_places(program), about)
+
+
+def _with_causes(program: Program, progress: Progress | None) -> ProgramFacts:
+    """What is to be known of the program beside its module; the compiler is asked once more."""
+    if program.jax_lowered is None:
+        return ProgramFacts(cluster.device_count(program), why_unknown="JAX did not lower it")
+    places = cluster.device_places(program)
+    meshes, links = cluster.meshes(program, cluster.boundary_values(program)), cluster.links(program, places)
+    try:
+        module = propagated_module(program, progress)
+    except (RuntimeError, ValueError, OSError, MemoryError) as error:  # the rest of the table holds
+        why = f"recompiling up to the partitioner failed: {str(error).splitlines()[0] if str(error) else error!r}"
+        return ProgramFacts(len(places), meshes, links, None, why)
+    why, warnings = "it runs on one device" if module is None else "", propagation_dump(program).warnings
+    return ProgramFacts(len(places), meshes, links, module, why, warnings)

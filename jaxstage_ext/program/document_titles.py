@@ -1,0 +1,29 @@
+"""What documents are called, by kind: those of the stages, and the texts of kernels."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from types import MappingProxyType
+
+from jaxstage_ext.report.document_kinds import KINDS
+
+KERNEL_TITLES: Mapping[str, str] = MappingProxyType(
+    {
+        "llvm0": "LLVM IR, not optimised",
+        "llvm": "LLVM IR",
+        "asm": "assembly",
+        "ttir": "Triton IR",
+        "ptx": "PTX",
+        "sass": "SASS",
+        "mosaic": "Mosaic",
+        "bundles": "VLIW bundles (experimental)",
+    }
+)
+
+
+def title_of(kind: str) -> str:
+    """The title of a document: "optimised HLO", or "PTX of fusion_3" for "ptx:fusion_3"."""
+    if kind in KINDS:
+        return KINDS[kind].title
+    stage, _, name = kind.partition(":")
+    return f"{KERNEL_TITLES.get(stage, stage)} of {name}" if name else kind

@@ -1,0 +1,33 @@
+"""Running a compiled program on the call's own arguments."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import jax
+
+from jaxstage_ext.core import stages
+from jaxstage_ext.core.targets.cross_compile import Executable
+from jaxstage_ext.program import out_of_memory
+from jaxstage_ext.program.program import Program
+
+
+def execute(program: Program) -> Any:
+    """Run the executable, wait, and give its value.
+
+    Raises ValueError when there is none, or when an argument is a shape alone. A run that dies of memory is also kept
+    in the program's `error`.
+    """
+    if program.compiled is None:
+        raise ValueError(f"{program.name} was not compiled, so it cannot be run; inspect it with stage='compile'")
+    if isinstance(program.compiled, Executable):
+        raise ValueError(
+            f"{program.name} was compiled for {program.target} in another process, so it cannot be run here"
+        )
+    args, kwargs = stages.dynamic_arguments(program.staged)
+    program.ran_out = None
+    try:
+        return jax.block_until_ready(program.compiled(*args, **kwargs))  # type: ignore[no-untyped-call]
+    except jax.errors.JaxRuntimeError as error:
+        program.ran_out = out_of_memory.told(error, program.name)
+        raise

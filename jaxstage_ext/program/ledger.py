@@ -1,0 +1,96 @@
+"""The same work counted in four ways: on the jaxpr, on the HLO, by XLA, and measured; and why they differ."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import Any
+
+import jax
+
+from jaxstage_ext.analysis.cost import jaxpr_cost
+from jaxstage_ext.analysis.cost.module_cost import Cost
+from jaxstage_ext.core.targets.cross_compile import Executable
+from jaxstage_ext.program.fact import fact
+from jaxstage_ext.program.module_work import work
+from jaxstage_ext.program.program import Program
+from jaxstage_ext.report.table import Column, Table
+from jaxstage_ext.report.unavailable import Unavailable
+
+
+@fact
+def ledger(program: Program) -> Table:
+    """The same work counted in four ways, and why they differ. What is measured has a column, empty until then."""
+    cost, traced = work(program), program.jax_traced
+    counted = jaxpr_cost.total(traced.jaxpr) if traced is not None else None
+    xla, reason = _by_xla(program.executable)
+    unknown = math.nan
+    devices = _devices(program)
+    rows = {
+        "FLOPs": (counted.flops if counted else unknown, cost.total_flops, xla.get("flops", unknown)),
+        "transcendentals": (
+            counted.transcendentals if counted else unknown,
+            float((cost.transcendentals * cost.runs)[cost.shown].sum()),
+            xla.get("transcendentals", unknown if reason else 0.0),
+        ),
+        "bytes moved": (unknown, cost.total_bytes, xla.get("bytes accessed", unknown)),
+    }
+    reasons = {(2, "jaxpr"): "a jaxpr says nothing of what is kept in registers or fused"}
+    reasons |= {(row, "XLA"): reason for row in range(len(rows)) if reason}
+    reasons |= {(row, "measured"): "nothing was run" for row in range(len(rows))}
+    columns = {
+        "": Column(list(rows)),
+        "jaxpr": Column([row[0] for row in rows.values()], "", "counted on the jaxpr, whole program"),
+        "HLO": Column(
+            [row[1] for row in rows.values()], "", "counted on the optimised HLO, loops as often as they run"
+        ),
+        "XLA": Column([row[2] for row in rows.values()], "", "XLA's cost analysis of the optimised HLO"),
+        "measured": Column([unknown] * len(rows)),
+    }
+    return Table("ledger", columns, reasons, tuple(_differences(counted, cost, xla, reason, devices)))
+
+
+def _by_xla(compiled: Any) -> tuple[Mapping[str, float], str]:
+    try:
+        costs_of = compiled.cost_analysis()
+    except Unavailable as why:
+        return {}, str(why)
+    except Exception as error:
+        return {}, f"this backend gives no analysis: {error}"
+    costs_of = costs_of[0] if isinstance(costs_of, list) and costs_of else costs_of
+    return (costs_of, "") if isinstance(costs_of, Mapping) else ({}, "this backend gives no analysis")
+
+
+def _devices(program: Program) -> int:
+    compiled = program.executable
+    if isinstance(compiled, Executable):
+        return compiled.devices
+    shardings = jax.tree.leaves(getattr(compiled, "input_shardings", ()))
+    return max((len(sharding.device_set) for sharding in shardings), default=1)
+
+
+def _differences(work: Any, cost: Cost, xla: Mapping[str, float], reason: str, devices: int) -> list[str]:
+    """Why the columns differ, as far as it is known."""
+    told = list(work.unknown) if work else ["There is no jaxpr to count."]
+    told = [f"jaxpr: {why}." for why in told]
+    if devices > 1:
+        told.append(f"The jaxpr is the whole program; HLO is what one of {devices:,} devices does of it.")
+    loops = [loop.trips for loop in cost.loops.trips.values() if loop.trips not in (None, 1)]
+    if loops:
+        told.append(f"XLA counts the body of a loop once; HLO counts {len(loops)} loops as often as they run.")
+    once = xla.get("flops", 0.0)
+    if work and cost.total_flops and not work.unknown and devices == 1:
+        share = cost.total_flops / work.flops - 1 if work.flops else 0.0
+        if abs(share) > 0.01:
+            made = "more" if share > 0 else "fewer"
+            told.append(
+                f"The compiler made {abs(share):.1%} {made} FLOPs of it (recomputed in fusions, or folded away)."
+            )
+    if once and cost.total_once > once * 1.01 and len(cost.ops.rows(b"conditional")):
+        told.append("XLA counts one branch of a conditional, HLO all of them.")
+    elif once and abs(cost.total_once / once - 1) > 0.01:
+        made = "more" if cost.total_once > once else "fewer"
+        told.append(f"HLO has {abs(cost.total_once / once - 1):.1%} {made} FLOPs than XLA counts; why is not known.")
+    if reason:
+        told.append(f"XLA: {reason}.")
+    return [*told, *cost.notes]

@@ -1,0 +1,44 @@
+"""How arrays that the kernel holds lie on its devices: what `%sharding` shows."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+from jaxstage_ext.analysis.sharding import from_plain, mesh_drawing
+from jaxstage_ext.analysis.sharding.device_places import Place
+from jaxstage_ext.analysis.sharding.mesh_drawing import Sheet
+from jaxstage_ext.analysis.sharding.sharded_values import ARGUMENT, Value
+from jaxstage_ext.analysis.sharding.sharding_map import ShardingMap
+from jaxstage_ext.analysis.sharding.sharding_wording import describe
+from jaxstage_ext.analysis.sharding.value_tables import table
+from jaxstage_ext.core.layout import value_shardings
+from jaxstage_ext.program.call_signature import short_dtype
+from jaxstage_ext.program.shardings import with_device_id
+
+
+def described(array: Any, name: str) -> tuple[str, Sheet | None]:
+    """(which device holds which slice of an array, in words; the same drawn, None where there is nothing to draw)."""
+    value, places = _value(array, name)
+    text = describe(value.name, value.map, places)
+    try:
+        array.sharding.shard_shape(array.shape)
+    except ValueError as error:
+        text = f"{text}\nJAX refuses it: {' '.join(str(error).split())}"
+    drawn = len(places) > 1 and value.map.fits
+    return text, mesh_drawing.sheet(value, places) if drawn else None
+
+
+def described_all(arrays: Sequence[tuple[str, Any]]) -> str:
+    """The same of several arrays, one row each."""
+    whole = table([_value(array, name)[0] for name, array in arrays])
+    shown = ("value", "type", "sharding", "shard", "per device", "copies")
+    return str(replace(whole, columns={name: whole.columns[name] for name in shown}))
+
+
+def _value(array: Any, name: str) -> tuple[Value, list[Place]]:
+    one, devices = value_shardings.of_array(array, name)
+    places = [Place(device.id, device.process, device.coords, device.core) for device in devices]
+    sharding = with_device_id(from_plain.read(one.sharding or {}, one.shape), places)
+    return Value(one.name, ARGUMENT, ShardingMap(one.shape, sharding, short_dtype(one.dtype), one.bits)), places

@@ -1,0 +1,73 @@
+"""What a reader has to know of a program before trusting what is shown: its target, its options, its links."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from jaxstage_ext.core import jax_private
+from jaxstage_ext.core.layout import specs
+from jaxstage_ext.core.options import autotune, flag_values
+from jaxstage_ext.core.targets import gpu_descriptions, packages
+from jaxstage_ext.core.targets.cross_compile import Executable
+from jaxstage_ext.core.targets.devices import memory_of
+from jaxstage_ext.program.program import Program
+from jaxstage_ext.program.target_title import device_title, platform
+from jaxstage_ext.report.units import scaled
+
+_MEASURED = "what XLA tunes was chosen by autotune results, the rest may still differ from a real one"
+_HEURISTIC = "kernels and tiles are XLA's heuristic choice, not autotuned, and may differ from those of a real one"
+
+
+def options_of(program: Program) -> dict[str, Any]:
+    """The compile options in force: those that the function was jitted with, and this call's above them."""
+    return jax_private.own_options(program.jax_lowered) | dict(program.call.compiler_options)
+
+
+def notes(program: Program) -> list[str]:
+    """The notes in the order in which views show them."""
+    written = [specs.note(program.call)] if program.call.layout is not None else []
+    written += _about_target(program) + _recorded(program) + flag_values.notes(options_of(program), platform(program))
+    coverage = program.coverage
+    if coverage and coverage.total and not coverage.direct + coverage.inferred:
+        written.append("Nothing links to source: JAX recorded no line of your own code (a function out of a library?).")
+    return written
+
+
+def _about_target(program: Program) -> list[str]:
+    """How far what is shown may be from what that device would run."""
+    target, compiled = program.target, program.compiled
+    if not isinstance(compiled, Executable):
+        return []
+    written, version = [], packages.find(target.platform).version
+    if target.platform == "tpu":
+        written.append(f"Compiled by libtpu {version} without a TPU; nothing was run.")
+    if target.platform == "cuda":
+        tuned = compiled.tuned
+        chosen = _MEASURED if tuned and tuned.decided and tuned.decided == tuned.choices else _HEURISTIC
+        written.append(f"Compiled by the CUDA plugin {version} without a GPU: {chosen}; nothing was run.")
+        written += [tuned.note] if tuned else []
+        if not gpu_descriptions.in_plugin(version):
+            written.append(f"The plugin describes no GPUs; {target.kind} is described to it by JAXStage.")
+    used, available = compiled.devices, target.devices or 0
+    if used < available and target.name != "local":
+        several = "a mesh of" if used > 1 else "no mesh or sharding and takes"
+        written.append(f"The program has {several} {used:,} of the target's {available:,} devices.")
+    return [*written, *_does_not_fit(compiled), *compiled.notes]
+
+
+def _recorded(program: Program) -> list[str]:
+    """What became of the autotune results that were to be saved."""
+    path = options_of(program).get(autotune.SAVE)
+    if not path or program.compiled is None:
+        return []
+    here = program.target.is_local and platform(program) == "gpu"
+    return [autotune.recorded(path) if here else autotune.unrecorded(path, program.target)]
+
+
+def _does_not_fit(compiled: Executable) -> list[str]:
+    memory = memory_of(compiled.target)
+    peak = (compiled.memory[0] or {}).get("peak_memory_in_bytes", 0)
+    if memory is None or peak <= memory:
+        return []
+    device = device_title(compiled.target)
+    return [f"It does not fit: it needs {scaled(peak, 'B')}, one {device} has {scaled(memory, 'B')}."]

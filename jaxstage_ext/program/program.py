@@ -1,0 +1,248 @@
+"""One staged call, and everything that facts about it are computed from."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any
+
+import jax
+
+from jaxstage_ext.core import constants, jax_private, jaxpr_lines, stages
+from jaxstage_ext.core.call import Call
+from jaxstage_ext.core.stage_error import explain
+from jaxstage_ext.core.staged import COMPILE, LOWER, TRACE
+from jaxstage_ext.core.targets.cross_compile import Executable
+from jaxstage_ext.core.targets.target import Target
+from jaxstage_ext.core.targets.worker_requests import Limits
+from jaxstage_ext.ir import cached_documents, python
+from jaxstage_ext.ir.hlo import document as hlo_document
+from jaxstage_ext.ir.hlo import module as hlo
+from jaxstage_ext.ir.lazy_documents import Documents
+from jaxstage_ext.ir.source import FrameTable
+from jaxstage_ext.program import stage_documents, xla_analyses
+from jaxstage_ext.program.results import Results
+from jaxstage_ext.program.xla_analyses import Analyses
+from jaxstage_ext.report.document import Coverage, Document
+from jaxstage_ext.report.errors import StageError
+from jaxstage_ext.report.frames import Frames
+from jaxstage_ext.report.progress import Progress as Progress
+from jaxstage_ext.report.unavailable import Unavailable
+
+if TYPE_CHECKING:
+    from jaxstage_ext.program.summary_form import Summary
+
+
+def _nothing() -> None:
+    pass
+
+
+class Program:
+    """One call on one target, as far as its stages got. Nothing here is computed before it is asked for.
+
+    Attributes:
+      staged: the stages, and how far each is.
+      targets: the Program of each target of the call, this one among them.
+      documents: "python", "jaxpr", "stablehlo", "hlo" -> Document, those reached.
+      frame_table: the call stacks of all documents, to which each document that is read adds its own.
+      results: what facts have computed.
+      ran_out: the failure of a run that died of memory.
+      saved_summary: the summary of a program that was read from a saved report; else None.
+    """
+
+    saved_summary: Summary | None = None
+    saved_comparison: Mapping[str, Any] | None = None
+
+    def __init__(self, staged: stages.Staged) -> None:
+        self.staged = staged
+        self.targets: Mapping[str, Program] = {str(staged.target): self}
+        self.frame_table = FrameTable()
+        self.results = Results()
+        self.ran_out: StageError | None = None
+        self.documents: Mapping[str, Document] = Documents(self._readers)
+
+    @property
+    def target(self) -> Target:
+        """What the call is compiled for."""
+        return self.staged.target
+
+    @property
+    def call(self) -> Call:
+        """The function and its arguments."""
+        return self.staged.call
+
+    @property
+    def limits(self) -> Limits:
+        """How long a compile in a worker may take, and how much memory."""
+        return self.staged.limits
+
+    @property
+    def name(self) -> str:
+        """What the call is titled."""
+        return stages.call_name(self.call)
+
+    @property
+    def stage(self) -> str:
+        """The last stage that was asked for."""
+        return self.staged.stages[-1].name
+
+    @property
+    def is_running(self) -> bool:
+        """Whether a stage runs at this moment."""
+        return any(stage.state == stages.RUNNING for stage in self.staged.stages)
+
+    @property
+    def has_ended(self) -> bool:
+        """Whether no stage is left to run: all are done, or one failed."""
+        return self.error is not None or all(stage.state == stages.DONE for stage in self.staged.stages)
+
+    @property
+    def seconds(self) -> dict[str, float]:
+        """Seconds of each finished stage, by JAX's own events where it has them."""
+        return {s.name: s.seconds for s in self.staged.stages if s.seconds is not None}
+
+    @property
+    def elapsed(self) -> float | None:
+        """Seconds that the running stage has taken so far; None where none runs."""
+        return next((s.elapsed for s in self.staged.stages if s.elapsed is not None), None)
+
+    @property
+    def traced(self) -> Any:
+        """The `jax.stages.Traced` (or the library's own form of it); None if not reached."""
+        return self.staged.value(TRACE)
+
+    @property
+    def lowered(self) -> Any:
+        """The `jax.stages.Lowered` (or the library's own form of it); None if not reached."""
+        return self.staged.value(LOWER)
+
+    @property
+    def compiled(self) -> Any:
+        """The `jax.stages.Compiled` (or the library's own form of it); None if not reached."""
+        return self.staged.value(COMPILE)
+
+    @property
+    def jax_traced(self) -> Any:
+        """JAX's own `Traced`, inside a library's form of it too; None where JAX itself traced nothing."""
+        return stages.unwrap(self.traced)
+
+    @property
+    def jax_lowered(self) -> Any:
+        """JAX's own `Lowered`, inside a library's form of it too; None where JAX itself lowered nothing."""
+        lowered = stages.unwrap(self.lowered)
+        return lowered if isinstance(lowered, jax.stages.Lowered) else None
+
+    @property
+    def executable(self) -> Any:
+        """JAX's own `Compiled`, or the worker's `Executable` for another target; None where there is neither."""
+        return stages.unwrap(self.compiled)
+
+    @property
+    def error(self) -> StageError | None:
+        """The failure of a stage, or of a run that died of memory."""
+        failed = self.staged.failed
+        return explain(failed.name, failed.error) if failed and failed.error is not None else self.ran_out
+
+    def advance(self, on_change: Callable[[], None] = _nothing) -> None:
+        """Run the stages that wait. A failure is kept in `error`, not raised."""
+        stages.run(self.staged, on_change)
+
+    def worker_log(self) -> str:
+        """The end of what the process that compiles for this target has printed; empty where it printed nothing."""
+        from jaxstage_ext.worker import pool  # it needs Unix
+
+        return pool.log("cpu" if self.target.is_local else self.target.platform)
+
+    @property
+    def frames(self) -> Frames:
+        """The call stacks of all documents, which are read for it."""
+        for kind in self.documents:
+            self.documents[kind]
+        return self.frame_table.freeze()
+
+    @property
+    def coverage(self) -> Coverage | None:
+        """How much of the last stage's document is linked to source; None before there is one."""
+        last = [kind for kind in self.documents if kind != "python"]
+        return self.documents[last[-1]].coverage if last else None
+
+    @property
+    def definition(self) -> tuple[str, int] | None:
+        """(file, line) of the function; None where it is no code of the user's own."""
+        places = stage_documents.first_places(self.call, self.error)
+        return places[-1] if places else None
+
+    @property
+    def has_hlo(self) -> bool:
+        """Whether there is an optimised module."""
+        if isinstance(self.executable, Executable):
+            return self.executable.proto is not None
+        return self.xla_module is not None
+
+    def proto(self) -> bytes:
+        """The optimised module, serialised. Raises Unavailable where there is none."""
+        proto = self.executable.proto if isinstance(self.executable, Executable) else None
+        if proto is None and self.xla_module is not None:
+            proto = jax_private.hlo_proto(self.xla_module)
+        if proto is None:
+            raise Unavailable(f"{self.name} has no optimised HLO to count; inspect it with stage='compile'")
+        return proto
+
+    @property
+    def module(self) -> hlo.Module:
+        """The optimised module, parsed once. Raises Unavailable where there is none."""
+        return self.results.once("module", self._parsed)
+
+    def _parsed(self) -> hlo.Module:
+        return cached_documents.value(self.key("columns"), lambda: hlo.parse(self.proto()), hlo.size)
+
+    @property
+    def analyses(self) -> Analyses:
+        """What XLA says of the executable; each analysis takes it a walk over the whole module."""
+        return self.results.once("analyses", self._analysed)
+
+    def _analysed(self) -> Analyses:
+        return cached_documents.value(self.key("analyses"), lambda: xla_analyses.of(self.executable), lambda _: 4000)
+
+    def key(self, what: str) -> str | None:
+        """Under which key the inspection cache keeps something of the optimised module.
+
+        None where it is not known to be the module of an earlier compile.
+        """
+        stage = self.staged.stage(COMPILE)
+        return f"{what} {stage.key}" if stage is not None and stage.key else None
+
+    @property
+    def xla_module(self) -> Any:
+        """XLA's own module, of a compile in this process; asked for once, since plugins serialise it each time."""
+        compiled = self.executable
+        if not isinstance(compiled, jax.stages.Compiled):
+            return None
+        return self.results.once("xla_module", lambda: next(iter(jax_private.hlo_modules(compiled)), None))
+
+    def _readers(self) -> dict[str, Callable[[], Document]]:
+        readers: dict[str, Callable[[], Document]] = {}
+        if self.jax_traced is not None or self.error is not None:
+            readers["python"] = self._read_python
+        if (traced := self.jax_traced) is not None:
+            readers["jaxpr"] = lambda: jaxpr_lines.document(traced.jaxpr, self.frame_table)
+        if (lowered := self.jax_lowered) is not None:
+            readers["stablehlo"] = lambda: stage_documents.read_stablehlo(lowered, self.frame_table)
+        if self.has_hlo:
+            readers["hlo"] = self._read_hlo
+        return readers
+
+    def _read_python(self) -> Document:
+        for kind in self.documents:
+            if kind != "python":
+                self.documents[kind]
+        frames = self.frame_table.freeze()
+        return python.read(frames, self.frame_table, stage_documents.first_places(self.call, self.error))
+
+    def _read_hlo(self) -> Document:
+        spelled_out = constants.spelled_out(self.jax_traced)
+
+        def read() -> Document:
+            text = stage_documents.hlo_text(self.executable, self.xla_module, spelled_out)
+            return hlo_document.read(text, self.module, self.frame_table)
+
+        return cached_documents.document(self.key(f"hlo {spelled_out}"), read, self.frame_table)

@@ -1,0 +1,89 @@
+"""The form of what heads every view of a program: plain JSON types only, as the front end and saved reports have it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, TypedDict
+
+from jaxstage_ext.analysis.sharding.mesh_drawing import Sheet
+
+
+class StageSummary(TypedDict):
+    """One stage: `state` is "waiting", "running", "done", "failed" or "interrupted"; `count` says what it made."""
+
+    name: str
+    state: str
+    seconds: float | None
+    elapsed: float | None
+    count: str | None
+    note: str | None
+
+
+class FigureSummary(TypedDict):
+    """A figure of XLA's analyses. `reason` says why it is unknown."""
+
+    label: str
+    text: str
+    known: bool
+    reason: str | None
+    note: str | None
+
+
+class CoverageSummary(TypedDict):
+    """How many operations are linked to source lines."""
+
+    direct: int
+    inferred: int
+    total: int
+
+
+class DocumentSummary(TypedDict):
+    """One document; its size is None while stages run."""
+
+    kind: str
+    title: str
+    lines: int | None
+    bytes: int | None
+
+
+class ErrorSummary(TypedDict):
+    """The failure of a stage, and where in the source; `told` is what it means, where that is
+    known; `log` is whether the log of a worker process may explain it.
+    """
+
+    stage: str
+    type: str
+    message: str
+    told: str
+    file: str | None
+    label: str | None
+    line: int | None
+    interrupted: bool
+    log: bool
+
+
+class Summary(TypedDict):
+    """What heads every view.
+
+    `facts` are XLA's own figures; `meshes` draw the shardings that JAX refused; `views` are the tabs that have
+    something to show, `open` the one that opens first, "" for the code; `worker` is whether a worker process compiles
+    for the target. `compare` is the table of all targets, with the number of this one's `row`; the targets after the
+    first have the number alone.
+    """
+
+    version: int
+    name: str
+    signature: str
+    target: str
+    options: dict[str, Any]
+    stages: list[StageSummary]
+    facts: list[FigureSummary]
+    coverage: CoverageSummary | None
+    documents: list[DocumentSummary]
+    error: ErrorSummary | None
+    notes: list[str]
+    meshes: list[Sheet]
+    views: list[str]
+    open: str
+    worker: bool
+    compare: Mapping[str, Any] | None

@@ -1,0 +1,42 @@
+"""What a program is compiled for, in words: platform, target, device."""
+
+from __future__ import annotations
+
+import jax
+
+from jaxstage_ext.core.targets.cross_compile import Executable
+from jaxstage_ext.core.targets.devices import CATALOGUE
+from jaxstage_ext.core.targets.target import Target
+from jaxstage_ext.program.program import Program
+
+
+def platform(program: Program) -> str:
+    """Where it is compiled for: "cpu", "gpu" or "tpu", as XLA names flags."""
+    if not program.target.is_local:
+        return "gpu" if program.target.platform == "cuda" else program.target.platform
+    try:
+        return jax.default_backend()
+    except RuntimeError:
+        return "no device"
+
+
+def target_title(program: Program) -> str:
+    """The target, or the platform that the kernel has, and JAX's version."""
+    wanted = program.target
+    if not wanted.is_local:
+        many = _chosen(program) if wanted.platform == "cuda" else f"{wanted.platform}, {wanted.size}"
+        return f"{wanted} · {many} · jax {jax.__version__}"
+    return f"{platform(program)} · jax {jax.__version__}"
+
+
+def _chosen(program: Program) -> str:
+    """How the kernels of an absent GPU were chosen."""
+    compiled = program.compiled
+    tuned = compiled.tuned if isinstance(compiled, Executable) else None
+    return tuned.title if tuned else "heuristic, not autotuned"
+
+
+def device_title(target: Target) -> str:
+    """What JAX calls a device of an absent target: a chip, or its half."""
+    half = target.devices != target.chips
+    return f"{CATALOGUE[target.kind].title}{' TensorCore, a half of its chip' if half else ''}"

@@ -1,0 +1,16 @@
+"""What heads a program, asked for by views, which import no JAX themselves."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from jaxstage_ext.program.program import Program
+    from jaxstage_ext.program.summary_form import Summary
+
+
+def summary_of(program: Program) -> Summary:
+    """The summary of a program. Where there is a program, JAX is imported already."""
+    from jaxstage_ext.program import summary
+
+    return summary.summary(program)

@@ -97,7 +97,10 @@
             if (shared.right - shared.left < 3 || shared.bottom - shared.top < 5) continue;
             const [x, y] = [(shared.left + shared.right) / 2, (shared.top + shared.bottom) / 2];
             const top = document.elementFromPoint(x, y);
-            if (top && !one.node.contains(top) && !other.node.contains(top) && !top.contains(one.node) && !top.contains(other.node)) continue;
+            const related = text => text.node.contains(top) || top.contains(text.node);
+            if (!top || (!related(one) && !related(other))) continue;
+            const between = ancestors(top).filter(up => !up.contains(one.node) || !up.contains(other.node));
+            if (between.some(up => colour(of(up).backgroundColor)[3] === 1)) continue;  // it covers the other, as a sticky head does
             note('overlap', one.node, `with ${other.node.className} ${JSON.stringify(other.node.textContent.trim().slice(0, 30))}`);
         }
     }

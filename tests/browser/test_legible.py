@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.browser.legible import defects
+from tests.browser.legible import defects, settle
 from tests.browser.test_shardings_view import ON_CPUS, SETUP
 
 if TYPE_CHECKING:
@@ -15,7 +15,6 @@ if TYPE_CHECKING:
     from tests.browser.servers import Server
 
 LOOK_MS = 120_000
-BUSY = ".jxs-waiting, [aria-busy='true']"
 
 
 @pytest.fixture(scope="module")
@@ -34,9 +33,7 @@ def test_every_tab_can_be_read(notebook: NotebookPage, theme: str, width: int) -
     panel, told = notebook.panel(), []
     for tab in panel.root.get_by_role("tab").evaluate_all("tabs => tabs.map(tab => tab.dataset.view)"):
         panel.tab(tab).click()
-        notebook.page.wait_for_timeout(400)
-        panel.root.locator(BUSY).first.wait_for(state="detached", timeout=LOOK_MS)
-        notebook.page.wait_for_timeout(200)
+        settle(panel.root)
         shown = notebook.screenshot(f"legible-{tab}-{theme}-{width}")
         told += [f"{tab}: {defect} ({shown.name})" for defect in defects(panel.root)]
     notebook.theme("Light")

@@ -23,6 +23,8 @@ from jaxstage_ext.ir.passes.pipeline import Pipeline
 from jaxstage_ext.program import comparison, execution, summary
 from jaxstage_ext.program.answers import answers
 from jaxstage_ext.program.collectives import collectives
+from jaxstage_ext.program.comparison_figures import target_figures
+from jaxstage_ext.program.comparison_table import Comparison, TargetFigures
 from jaxstage_ext.program.cost import Costs, cost
 from jaxstage_ext.program.dtypes import dtypes
 from jaxstage_ext.program.kernel_types import Kernels
@@ -323,15 +325,15 @@ class Inspection:
         """
         return kernels(self.program)
 
-    def row(self) -> comparison.Row:
+    def row(self) -> TargetFigures:
         """The row of `compare` for this target."""
-        return comparison.row(self.program)
+        return target_figures(self.program)
 
-    def compare(self) -> comparison.Table:
+    def compare(self) -> Comparison:
         """The call's targets side by side: does it fit, memory, FLOPs, kernels, collectives, estimates."""
         from jaxstage_ext.views.shown_comparison import ShownComparison
 
-        return ShownComparison.of(comparison.comparison(self.program))
+        return ShownComparison.of_table(comparison.comparison(self.program))
 
     def summary(self) -> Summary:
         """What heads every view: plain JSON types only. Cheap while stages still run."""

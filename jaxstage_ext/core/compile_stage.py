@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import time
-from typing import Any
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any
 
 from jaxstage_ext.core.events import Heard
-from jaxstage_ext.core.stage_definition import StageDefinition
+from jaxstage_ext.core.stage_definition import StageDefinition, StagedProgram
 from jaxstage_ext.core.staged import COMPILE, LOWER, TRACE, Cache, CacheHit, Stage, Staged
+
+if TYPE_CHECKING:
+    from jaxstage_ext.report.document import Document
 
 
 def run(staged: Staged, stage: Stage) -> Any:
@@ -54,11 +58,50 @@ def cache_hit(value: Any, event_seconds: float | None, heard: Heard) -> CacheHit
     return CacheHit(Cache.PROCESS) if event_seconds is None else None
 
 
+def hlo(program: StagedProgram) -> Callable[[], Document] | None:
+    """How to read the optimized HLO; the same module is read once."""
+    from jaxstage_ext.core import constants
+    from jaxstage_ext.ir import cached_documents
+    from jaxstage_ext.ir.hlo import document
+
+    if not program.has_hlo:
+        return None
+    table = program.frame_table
+
+    def read() -> Document:
+        spelled_out = constants.spelled_out(program.jax_traced)
+        return cached_documents.document(
+            program.key(f"hlo {spelled_out}"),
+            lambda: document.read(_hlo_text(program, spelled_out), program.module, table),
+            table,
+        )
+
+    return read
+
+
+def _hlo_text(program: StagedProgram, spelled_out: bool) -> str:
+    """XLA's text of the optimized module, from a worker or from this process."""
+    from jaxstage_ext.core import jax_private
+    from jaxstage_ext.core.targets.cross_compile import Executable
+
+    executable = program.executable
+    if isinstance(executable, Executable):
+        return executable.text or ""
+    return jax_private.hlo_text(program.xla_module, spelled_out)
+
+
+def count(program: StagedProgram) -> Mapping[str, int]:
+    """The number of instructions of all computations, and how many of them are fusions."""
+    return {"instr": len(program.module.names), "fusion": program.module.fusions} if program.has_hlo else {}
+
+
 DEFINITION = StageDefinition(
     name=COMPILE,
     help="Go through to the optimised HLO and the executable: what the device runs.",
     run=run,
     event="/jax/core/compile/backend_compile_duration",
     cache_hit=cache_hit,
+    documents={"hlo": hlo},
+    count=count,
     makes_executable=True,
 )

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any
 
-from jaxstage_ext.core.stage_definition import StageDefinition
+from jaxstage_ext.core.stage_definition import StageDefinition, StagedProgram
 from jaxstage_ext.core.staged import LOWER, TRACE, Stage, Staged
+
+if TYPE_CHECKING:
+    from jaxstage_ext.report.document import Document
 
 
 def run(staged: Staged, stage: Stage) -> Any:
@@ -25,9 +29,35 @@ def run(staged: Staged, stage: Stage) -> Any:
         return function.lower(*staged.call.args, **staged.call.kwargs)
 
 
+def stablehlo(program: StagedProgram) -> Callable[[], Document] | None:
+    """How to read the StableHLO; the same module is read once."""
+    from jaxstage_ext.core import jax_private
+    from jaxstage_ext.ir import cached_documents
+    from jaxstage_ext.ir import stablehlo as reader
+    from jaxstage_ext.store import cache
+
+    lowered, table = program.jax_lowered, program.frame_table
+    if lowered is None:
+        return None
+
+    def read() -> Document:
+        key = cache.key("stablehlo", jax_private.module_bytecode(lowered)) if cache.enabled() else None
+        return cached_documents.document(key, lambda: reader.read(*jax_private.stablehlo_texts(lowered), table), table)
+
+    return read
+
+
+def count(program: StagedProgram) -> Mapping[str, int]:
+    """The number of StableHLO operations."""
+    document = program.documents.get("stablehlo")
+    return {} if document is None else {"op": document.coverage.total}
+
+
 DEFINITION = StageDefinition(
     name=LOWER,
     help="Stop after StableHLO: what JAX hands to XLA.",
     run=run,
     event="/jax/core/compile/jaxpr_to_mlir_module_duration",
+    documents={"stablehlo": stablehlo},
+    count=count,
 )

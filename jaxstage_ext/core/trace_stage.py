@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import weakref
-from typing import Any
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any
 
 from jaxstage_ext.core.events import Heard
-from jaxstage_ext.core.stage_definition import StageDefinition
+from jaxstage_ext.core.stage_definition import StageDefinition, StagedProgram
 from jaxstage_ext.core.staged import TRACE, Cache, CacheHit, Stage, Staged
+
+if TYPE_CHECKING:
+    from jaxstage_ext.report.document import Document
 
 _CACHED_SECONDS = 3e-5
 """Seconds below which JAX's own trace time is that of finding the jaxpr in its cache: 3 to 12 us, against
@@ -48,11 +52,29 @@ def _seen_before(traced: Any) -> bool:
     return known
 
 
+def jaxpr(program: StagedProgram) -> Callable[[], Document] | None:
+    """How to read the jaxpr."""
+    from jaxstage_ext.core import jaxpr_lines
+
+    traced = program.jax_traced
+    return None if traced is None else lambda: jaxpr_lines.document(traced.jaxpr, program.frame_table)
+
+
+def count(program: StagedProgram) -> Mapping[str, int]:
+    """The number of equations, those of inner jaxprs included."""
+    from jaxstage_ext.core import jax_private
+
+    return {} if program.jax_traced is None else {"eqn": jax_private.count_equations(program.jax_traced.jaxpr)}
+
+
 DEFINITION = StageDefinition(
     name=TRACE,
     help="Stop after the jaxpr: what JAX made of the Python function.",
     run=run,
     event="/jax/core/compile/jaxpr_trace_duration",
     cache_hit=cache_hit,
+    documents={"jaxpr": jaxpr},
+    count=count,
+    count_is_cheap=True,
     per_target=False,
 )

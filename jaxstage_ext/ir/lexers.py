@@ -173,4 +173,4 @@ class SassLexer(RegexLexer):
     }
 
 
-BY_KIND = {"jaxpr": JaxprLexer, "stablehlo": StableHloLexer, "hlo": HloLexer}
+LEXERS = {"jaxpr": JaxprLexer, "stablehlo": StableHloLexer, "hlo": HloLexer}

@@ -28,7 +28,7 @@ class Stopped(Exception):
     """The user stopped this job."""
 
 
-class Progress:
+class JobProgress:
     """How a running job reports its progress and learns that it should stop."""
 
     def __init__(self) -> None:
@@ -69,14 +69,14 @@ class Progress:
                 stop()
 
 
-Look = Callable[[Programs, Params, Progress], Answer]
+Look = Callable[[Programs, Params, JobProgress], Answer]
 
 
 class Job:
     """One slow request under way."""
 
     def __init__(self) -> None:
-        self.progress = Progress()
+        self.progress = JobProgress()
         self.started = time.monotonic()
         self.done = threading.Event()
         self.answer: Answer | None = None

@@ -7,7 +7,7 @@ from enum import Enum
 from typing import NamedTuple
 
 from jaxstage_ext.analysis.memory.buffers import Kind
-from jaxstage_ext.report.table import scaled
+from jaxstage_ext.report.units import scaled
 
 
 class Measure(Enum):

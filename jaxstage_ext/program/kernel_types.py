@@ -11,6 +11,7 @@ from typing import Any, Protocol
 from jaxstage_ext.program.document_titles import KERNEL_TITLES
 from jaxstage_ext.report.document import Document
 from jaxstage_ext.report.progress import Progress
+from jaxstage_ext.report.table import Column, Table
 from jaxstage_ext.report.unavailable import Unavailable
 
 STAGES: Mapping[str, Sequence[str]] = MappingProxyType(
@@ -43,6 +44,16 @@ class Figures:
 
 
 NO_FIGURES = Figures()
+_NUMBERS = (
+    ("registers", ""),
+    ("spill_stores", "B"),
+    ("spill_loads", "B"),
+    ("stack", "B"),
+    ("shared", "B"),
+    ("code_bytes", "B"),
+    ("instructions", ""),
+)
+"""The whole numbers among the figures, with their units."""
 
 
 class Source(Protocol):
@@ -155,27 +166,35 @@ class Kernels(Mapping[str, Kernel]):
     def __len__(self) -> int:
         return len(self.rows)
 
-    def records(self) -> list[dict[str, Any]]:
-        """A dict a row, with plain values: the table for pandas and for the panel."""
-        return [
-            {
-                "kernel": row.name or None,
-                "instructions": list(row.instructions),
-                "kind": row.kind,
-                **{f.name: getattr(row.figures, f.name) for f in dataclasses.fields(Figures)},
-                "grid": list(row.grid),
-                "threads": list(row.threads),
-                "stages": [stage for stage, reason in row.stages.items() if reason is None],
-            }
-            for row in self.rows
-        ]
+    @property
+    def table(self) -> Table:
+        """The kernels as a table; the figures of all of them are computed for it."""
+        figures = [row.figures for row in self.rows]
+        columns = {
+            "kernel": Column([row.name or None for row in self.rows], doc="symbol in the machine code"),
+            "HLO instructions": Column([list(row.instructions) for row in self.rows], doc="those that run it"),
+            "kind": Column([row.kind for row in self.rows]),
+            **{name: Column([getattr(f, name) for f in figures], unit, is_whole=True) for name, unit in _NUMBERS},
+            "reason": Column([f.reason for f in figures], doc="why a figure is unknown"),
+            "grid": Column([list(row.grid) for row in self.rows], doc="of its first launch"),
+            "threads": Column([list(row.threads) for row in self.rows], doc="of its first launch"),
+            "stages": Column([[stage for stage, lack in row.stages.items() if lack is None] for row in self.rows]),
+        }
+        reasons = {
+            (at, name): f.reason
+            for name, _ in _NUMBERS
+            for at, f in enumerate(figures)
+            if f.reason and getattr(f, name) is None
+        }
+        return Table("kernels", columns, reasons, self.notes)
 
     def to_pandas(self) -> Any:
-        """The table as a pandas.DataFrame; unknown numbers are <NA>. Raises ImportError without pandas."""
-        import pandas as pd  # type: ignore[import-untyped, import-not-found, unused-ignore]
+        """A pandas.DataFrame, one row a kernel; unknown numbers are <NA>. Raises ImportError without pandas."""
+        return self.table.to_pandas(units=False)
 
-        numbers = [f.name for f in dataclasses.fields(Figures) if f.name != "reason"]
-        return pd.DataFrame(self.records()).astype(dict.fromkeys(numbers, "Int64")) if self.rows else pd.DataFrame()
+    def to_json(self) -> str:
+        """Versioned JSON, as `Table.to_json`."""
+        return self.table.to_json()
 
     def __repr__(self) -> str:
         from jaxstage_ext.program import kernel_listing

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import jax
 
-from jaxstage_ext.core import constants, jax_private, jaxpr_lines, stages
+from jaxstage_ext.core import jax_private, stage_list, stages
 from jaxstage_ext.core.call import Call
 from jaxstage_ext.core.stage_error import explain
 from jaxstage_ext.core.staged import COMPILE, LOWER, TRACE
@@ -15,11 +15,10 @@ from jaxstage_ext.core.targets.cross_compile import Executable
 from jaxstage_ext.core.targets.target import Target
 from jaxstage_ext.core.targets.worker_requests import Limits
 from jaxstage_ext.ir import cached_documents, python
-from jaxstage_ext.ir.hlo import document as hlo_document
 from jaxstage_ext.ir.hlo import module as hlo
 from jaxstage_ext.ir.lazy_documents import Documents
 from jaxstage_ext.ir.source import FrameTable
-from jaxstage_ext.program import stage_documents, xla_analyses
+from jaxstage_ext.program import source_places, xla_analyses
 from jaxstage_ext.program.results import Results
 from jaxstage_ext.program.xla_analyses import Analyses
 from jaxstage_ext.report.document import Coverage, Document
@@ -168,7 +167,7 @@ class Program:
     @property
     def definition(self) -> tuple[str, int] | None:
         """(file, line) of the function; None where it is no code of the user's own."""
-        places = stage_documents.first_places(self.call, self.error)
+        places = source_places.first_places(self.call, self.error)
         return places[-1] if places else None
 
     @property
@@ -223,12 +222,10 @@ class Program:
         readers: dict[str, Callable[[], Document]] = {}
         if self.jax_traced is not None or self.error is not None:
             readers["python"] = self._read_python
-        if (traced := self.jax_traced) is not None:
-            readers["jaxpr"] = lambda: jaxpr_lines.document(traced.jaxpr, self.frame_table)
-        if (lowered := self.jax_lowered) is not None:
-            readers["stablehlo"] = lambda: stage_documents.read_stablehlo(lowered, self.frame_table)
-        if self.has_hlo:
-            readers["hlo"] = self._read_hlo
+        for stage in self.staged.stages:
+            for kind, reader in stage_list.definition(stage.name).documents.items():
+                if (read := reader(self)) is not None:
+                    readers[kind] = read
         return readers
 
     def _read_python(self) -> Document:
@@ -236,13 +233,4 @@ class Program:
             if kind != "python":
                 self.documents[kind]
         frames = self.frame_table.freeze()
-        return python.read(frames, self.frame_table, stage_documents.first_places(self.call, self.error))
-
-    def _read_hlo(self) -> Document:
-        spelled_out = constants.spelled_out(self.jax_traced)
-
-        def read() -> Document:
-            text = stage_documents.hlo_text(self.executable, self.xla_module, spelled_out)
-            return hlo_document.read(text, self.module, self.frame_table)
-
-        return cached_documents.document(self.key(f"hlo {spelled_out}"), read, self.frame_table)
+        return python.read(frames, self.frame_table, source_places.first_places(self.call, self.error))

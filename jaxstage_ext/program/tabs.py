@@ -1,6 +1,12 @@
-"""The tabs that the panel has for a call, and the one that opens first."""
+"""The tabs of the panel, in order; which of them a call has, and which opens first.
+
+A tab's requests stand in `panel/requests/<name>_requests.py`, its view in `labextension/src/tabs/<name>/`.
+"""
 
 from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
 
 from jaxstage_ext.analysis.sharding import refusals
 from jaxstage_ext.analysis.sharding.value_tables import Shardings
@@ -11,23 +17,26 @@ from jaxstage_ext.program.program import Program
 from jaxstage_ext.program.shardings import shardings
 
 
+@dataclass(frozen=True)
+class Tab:
+    """A tab of the panel.
+
+    Attributes:
+      name: also that of its folder in the front end and of its file of requests.
+      has_content: whether the tab has something to show for a program.
+    """
+
+    name: str
+    has_content: Callable[[Program], bool]
+
+
 def tabs(program: Program) -> list[str]:
-    """The tabs that have something to show for this call, in order."""
-    compiled = program.executable is not None
-    shown = {
-        "code": True,
-        "compare": len(program.targets) > 1,
-        "answers": compiled,
-        "cost": compiled or program.jax_traced is not None,
-        "memory": compiled or out_of_memory(program),
-        "shardings": _is_laid_out(program),
-        "collectives": compiled and _is_laid_out(program),
-        "dtypes": _changes_dtypes(program),
-        "passes": compiled,
-        "machine": compiled,
-        "options": stage_list.makes_executable(program.stage),
-    }
-    return [name for name, has in shown.items() if has]
+    """The names of the tabs that have something to show for a program, in order."""
+    return [tab.name for tab in TABS if tab.has_content(program)]
+
+
+def _is_compiled(program: Program) -> bool:
+    return program.executable is not None
 
 
 def first(program: Program) -> str:
@@ -75,3 +84,19 @@ def _changes_dtypes(program: Program) -> bool:
     if program.jax_traced is not None and changes_dtypes(program):
         return True
     return program.executable is not None and bool((program.module.opcode == b"convert").any())
+
+
+TABS: tuple[Tab, ...] = (
+    Tab("code", lambda program: True),
+    Tab("compare", lambda program: len(program.targets) > 1),
+    Tab("answers", _is_compiled),
+    Tab("cost", lambda program: _is_compiled(program) or program.jax_traced is not None),
+    Tab("memory", lambda program: _is_compiled(program) or out_of_memory(program)),
+    Tab("shardings", _is_laid_out),
+    Tab("collectives", lambda program: _is_compiled(program) and _is_laid_out(program)),
+    Tab("dtypes", _changes_dtypes),
+    Tab("passes", _is_compiled),
+    Tab("machine", _is_compiled),
+    Tab("options", lambda program: stage_list.makes_executable(program.stage)),
+)
+"""All tabs, in the order in which the panel has them."""

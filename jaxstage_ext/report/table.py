@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from jaxstage_ext.report.format_version import SCHEMA_VERSION
-from jaxstage_ext.report.units import scaled as scaled
+from jaxstage_ext.report.units import scaled
 
 MOST_ROWS = 30
 """Rows that the text form shows."""
@@ -71,6 +71,12 @@ class Table:
     marks: Mapping[Place, Mark] = field(default_factory=dict)
     remarks: Mapping[Place, str] = field(default_factory=dict)
 
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Table) and self.to_json() == other.to_json()
+
+    def __hash__(self) -> int:
+        return hash((self.name, len(self)))
+
     def __len__(self) -> int:
         return max((len(column.values) for column in self.columns.values()), default=0)
 
@@ -99,7 +105,8 @@ class Table:
         def moved(cells: Mapping[Place, Value]) -> dict[Place, Value]:
             return {(taken[row], name): value for (row, name), value in cells.items() if row in taken}
 
-        return Table(self.name, columns, moved(self.reasons), self.notes, moved(self.marks), moved(self.remarks))
+        marks, remarks = moved(self.marks), moved(self.remarks)
+        return replace(self, columns=columns, reasons=moved(self.reasons), marks=marks, remarks=remarks)
 
     def to_pandas(self, units: bool = True) -> Any:
         """A pandas.DataFrame, with units in the names of columns unless `units` is False.
@@ -192,10 +199,12 @@ def plain(value: Any) -> Any:
 
 
 def cell(value: Any, unit: str = "") -> str:
-    """A cell as text: three figures with a prefix where there is a unit, "unknown" where there is no value."""
+    """A value as text: three digits and a prefix where it has a unit, "yes" or "no", "unknown" where there is none."""
     value = plain(value)
     if value is None:
         return "unknown"
+    if isinstance(value, bool):
+        return "yes" if value else "no"
     if not is_number(value):
         return str(value)
     if not unit:

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from jaxstage_ext.program.comparison import Table
+from dataclasses import fields
+
+from jaxstage_ext.program.comparison_table import Comparison
 from jaxstage_ext.views import comparison
 
 
-class ShownComparison(Table):
+class ShownComparison(Comparison):
     """The targets of one call, in the order in which they were given."""
 
     @classmethod
-    def of(cls, table: Table) -> ShownComparison:
+    def of_table(cls, table: Comparison) -> ShownComparison:
         """The same table, with its forms."""
-        return cls(table.name, table.rows, table.columns)
+        return cls(**{field.name: getattr(table, field.name) for field in fields(table)})
 
     def __str__(self) -> str:
         return comparison.text(self.to_dict())

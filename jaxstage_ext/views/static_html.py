@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING, Any
 from pygments import lex
 from pygments.token import Comment, Keyword, Name, String
 
-from jaxstage_ext.ir.lexers import BY_KIND
+from jaxstage_ext.ir.lexers import LEXERS
+from jaxstage_ext.report.document_kinds import KINDS
 from jaxstage_ext.report.units import plural
 from jaxstage_ext.views import comparison, excerpt, mesh_map, words
 from jaxstage_ext.views.summaries import summary_of
@@ -171,7 +172,10 @@ def _ir(kind: str, lines: Sequence[excerpt.Line]) -> str:
 
 
 def _coloured(kind: str, text: str) -> str:
-    lexer = BY_KIND[kind](stripnl=False, ensurenl=False)
+    name = KINDS[kind].lexer if kind in KINDS else ""
+    if name not in LEXERS:
+        return escape(text)
+    lexer = LEXERS[name](stripnl=False, ensurenl=False)
     return "".join(_span(token, value) for token, value in lex(text, lexer))
 
 

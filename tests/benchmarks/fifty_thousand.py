@@ -3,7 +3,7 @@
 import numpy as np
 
 from jaxstage_ext.panel.pack import pack
-from jaxstage_ext.panel.requests import dispatch
+from jaxstage_ext.panel.requests import memory_requests
 from jaxstage_ext.program import module_work
 from tests.helpers.made_costs import Instruction, cost
 
@@ -53,5 +53,5 @@ HEAD = {
     "columns": [{"name": name, "dtype": column.dtype.str} for name, column in COLUMNS.items()],
 }  # fmt: skip
 PACKED = [pack(np.ascontiguousarray(column).tobytes()) for column in COLUMNS.values()]
-dispatch.METHODS["memory"] = lambda inspections, params: (HEAD, PACKED)
-dispatch.METHODS["memory at"] = lambda inspections, params: ({"live": 1, "table": TABLE}, [])
+memory_requests.METHODS["memory"] = lambda inspections, params: (HEAD, PACKED)
+memory_requests.METHODS["memory at"] = lambda inspections, params: ({"live": 1, "table": TABLE}, [])

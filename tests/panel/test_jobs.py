@@ -23,7 +23,7 @@ def method(monkeypatch):
     """A function that makes a look the wire method "look"."""
 
     def install(look):
-        monkeypatch.setitem(dispatch.METHODS, "look", jobs.slow(look))
+        monkeypatch.setitem(dispatch.COMMON, "look", jobs.slow(look))
 
     return install
 
@@ -164,7 +164,7 @@ def test_cancel_ends_the_look_and_the_next_request_begins_anew(method):
 
 
 def test_a_stop_is_heard_in_whatever_the_look_reports():
-    progress, called = jobs.Progress(), []
+    progress, called = jobs.JobProgress(), []
     progress.heard(0.5, "text")
     progress.stop()
     progress.on_stop(lambda: called.append("late"))

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import importlib.util
 import json
-from dataclasses import replace
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from typing import Any
 
 import jax
@@ -16,8 +17,11 @@ from jax.sharding import PartitionSpec as P
 import jaxstage_ext
 from jaxstage_ext.core.targets.devices import CATALOGUE, memory_of
 from jaxstage_ext.core.targets.target import parse
-from jaxstage_ext.program import comparison
-from jaxstage_ext.program.comparison import COLUMNS, Cell, Row, Table, marked
+from jaxstage_ext.program import comparison_figures
+from jaxstage_ext.program.comparison_columns import COLUMNS
+from jaxstage_ext.program.comparison_table import ComparedFigure, Comparison, TargetFigures
+from jaxstage_ext.report.table import Column
+from jaxstage_ext.views.shown_comparison import ShownComparison
 
 W, X = jax.ShapeDtypeStruct((256, 128), jnp.float32), jax.ShapeDtypeStruct((64, 256), jnp.float32)
 
@@ -34,8 +38,34 @@ def inspected(*targets: str, **given: Any) -> Any:
     return jaxstage_ext.inspect(product, W, X, target=list(targets), **given)
 
 
-def row(table: Table, target: str) -> Row:
-    return next(row for row in table.rows if row.target == target)
+@dataclass(frozen=True)
+class Cell:
+    """A cell as every form shows it."""
+
+    value: float | bool | None
+    text: str
+    reason: str | None = None
+    note: str | None = None
+    mark: str = ""
+
+
+@dataclass(frozen=True)
+class Row:
+    target: str
+    device: str
+    cells: Mapping[str, Cell]
+    error: str | None
+
+
+def rows(table: Comparison) -> list[Row]:
+    return [
+        Row(row["target"], row["device"], {name: Cell(**cell) for name, cell in row["cells"].items()}, row["error"])
+        for row in table.to_dict()["rows"]
+    ]
+
+
+def row(table: Comparison, target: str) -> Row:
+    return next(row for row in rows(table) if row.target == target)
 
 
 def test_figures_are_xlas_own() -> None:
@@ -101,7 +131,7 @@ def test_the_compilers_estimate_is_named_so_or_explained() -> None:
     time, cycles = (row(table, "v5e:2x2").cells[name] for name in ("time", "cycles"))
     assert cycles.value is not None
     assert time.value is not None or time.reason == "the compiler leaves its estimate open for a part of the program"
-    titles = {column.name: column.title for column in COLUMNS}
+    titles = {name: column.title for name, column in COLUMNS.items()}
     assert (titles["time"], titles["cycles"]) == ("compiler's estimate", "estimated cycles")
     for name in ("time", "cycles", "kernels", "capacity", "fits"):
         assert row(table, "cpu:1").cells[name].value is None
@@ -109,7 +139,7 @@ def test_the_compilers_estimate_is_named_so_or_explained() -> None:
 
 
 def test_every_unknown_has_its_reason() -> None:
-    for cell in (cell for one in inspected("local", "cpu:2").compare().rows for cell in one.cells.values()):
+    for cell in (cell for one in rows(inspected("local", "cpu:2").compare()) for cell in one.cells.values()):
         assert (cell.value is None) == (cell.reason is not None), cell
         assert cell.text
 
@@ -129,24 +159,29 @@ def test_a_target_that_failed_is_one_line_among_the_others() -> None:
     assert "v5e:2x2: lower failed" in str(table)
 
 
-def made(**values: float | None) -> list[Row]:
-    known = {column.name: Cell(None, "unknown", "no reason") for column in COLUMNS}
-    cells = {name: Cell(value, str(value), None if value is not None else "none") for name, value in values.items()}
-    return [Row("v5e:2x2", "tpu", {**known, **cells})]
+def made(device: str = "tpu", **values: float | None) -> TargetFigures:
+    known = {name: ComparedFigure(value, None if value is not None else "none") for name, value in values.items()}
+    return TargetFigures("v5e:2x2", device, dict.fromkeys(COLUMNS, ComparedFigure(None, "no reason")) | known)
+
+
+def marks(column: str, *targets: TargetFigures) -> list[str]:
+    return [row.cells[column].mark for row in rows(Comparison.of("f", targets))]
 
 
 def test_best_and_worst_only_where_known_and_different() -> None:
-    rows = [made(memory=memory, flops=flops)[0] for memory, flops in ((3, 1), (1, 2), (None, 3), (3, 4))]
-    marks = [(one.cells["memory"].mark, one.cells["flops"].mark) for one in marked(rows)]
-    assert marks == [("worst", ""), ("best", ""), ("", ""), ("worst", "")]
-    assert all(not one.cells["memory"].mark for one in marked([made(memory=2)[0], made(memory=2)[0]]))
-    cpu = replace(made(memory=0)[0], device="cpu, 4 devices")
-    assert [one.cells["memory"].mark for one in marked([cpu, *rows[:2]])] == ["", "worst", "best"]
+    targets = [made(memory=memory, flops=flops) for memory, flops in ((3, 1), (1, 2), (None, 3), (3, 4))]
+    assert marks("memory", *targets) == ["worst", "best", "", "worst"]
+    assert marks("flops", *targets) == [""] * 4
+    assert marks("memory", made(memory=2), made(memory=2)) == ["", ""]
+    assert marks("memory", made("cpu, 4 devices", memory=0), *targets[:2]) == ["", "worst", "best"]
+    assert marks("compile", made(compile=1.0001), made(compile=1.0002)) == ["", ""], "as shown, they are the same"
 
 
 def test_it_goes_through_json_pandas_text_and_html() -> None:
     table = inspected("local", "cpu:2").compare()
-    assert Table.from_dict(json.loads(json.dumps(table.to_dict()))) == table
+    again = Comparison.from_dict(json.loads(json.dumps(table.to_dict())))
+    assert again.to_dict() == table.to_dict()
+    assert again.to_json() == table.to_json()
     assert str(table).splitlines()[0].split()[:3] == ["target", "fits", "peak"]
     assert "unknown kernels on local, kernels on cpu:2: the HLO of a CPU does not tell" in str(table)
     html = table._repr_html_()
@@ -161,8 +196,9 @@ def test_it_goes_through_json_pandas_text_and_html() -> None:
 
 def test_names_are_data_not_markup() -> None:
     table = inspected("local", "cpu:2").compare()
-    bad = replace(table.rows[0], target="<img onerror=x>", error='"><script>alert(1)</script>')
-    html = replace(table, rows=(bad,))._repr_html_()
+    bad = {"target": Column(["<img onerror=x>"]), "error": Column(['"><script>alert(1)</script>'])}
+    first = table.take([0])
+    html = ShownComparison.of_table(replace(first, columns={**first.columns, **bad}))._repr_html_()
     assert "<img" not in html
     assert "<script" not in html
 
@@ -180,6 +216,6 @@ def test_the_summary_holds_it_once_and_every_form_shows_it() -> None:
 def test_it_costs_no_second_analysis(monkeypatch: pytest.MonkeyPatch) -> None:
     inspection = inspected("cpu:1", "cpu:2")
     inspection.summary()
-    monkeypatch.setattr(comparison, "row", lambda _: pytest.fail("computed again"))
+    monkeypatch.setattr(comparison_figures, "_read", lambda _: pytest.fail("computed again"))
     inspection.compare()
     inspection.summary()

@@ -22,6 +22,7 @@ from jaxstage_ext.core.targets.prepared import Prepared
 from jaxstage_ext.inspection import Inspection
 from jaxstage_ext.program.kernel_types import Kernels
 from jaxstage_ext.program.program import Program
+from jaxstage_ext.report.table import Table
 from jaxstage_ext.report.unavailable import Unavailable
 from jaxstage_ext.store import cache
 from jaxstage_ext.worker import pool
@@ -321,6 +322,17 @@ def test_the_table_in_pandas_keeps_unknown_unknown() -> None:
     frame = kernels("cpu:1", "softmax").to_pandas()
     assert pd.isna(frame["registers"]).all()
     assert frame["code_bytes"].dropna().min() > 0
+    assert {str(frame[name].dtype) for name in ("registers", "code_bytes", "instructions")} == {"Int64"}
+
+
+def test_the_table_as_json_has_units_and_reasons() -> None:
+    listed = kernels("cpu:1", "softmax")
+    table = Table.from_json(listed.to_json())
+    assert table == listed.table
+    assert table.columns["code_bytes"].unit == "B"
+    assert table["HLO instructions"] == [list(row.instructions) for row in listed.rows]
+    for at, row in enumerate(listed.rows):
+        assert table.reasons.get((at, "registers")) == row.figures.reason
 
 
 def test_nothing_compiled_is_said_in_one_line() -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from jaxstage_ext.analysis.cost.ceilings import Ceiling, Outcome
-from jaxstage_ext.report.table import scaled
+from jaxstage_ext.report.units import plural, scaled
 
 UNKNOWN_FOR_ALL = "unknown for every member"
 IN_BRANCH = "in a branch that may not run, counted as if it did"
@@ -44,7 +44,7 @@ def left_out(only_move: int, unknown: int) -> str:
 
 def no_peak(title: str, instructions: int) -> str:
     """That the peak for a dtype is unknown."""
-    many = f"{instructions:,} instruction{'s' if instructions > 1 else ''}"
+    many = plural(instructions, "instruction")
     return f"{title}'s peak for the dtype of {many} is unknown; only memory is counted there."
 
 
@@ -76,4 +76,4 @@ def unknown_equations(unknown: int, equations: int, primitives: Sequence[str]) -
 
 def uncertain(equations: int, why: str) -> str:
     """How many equations may run more or less often than is counted."""
-    return f"{equations:,} equation{'s are' if equations > 1 else ' is'} {why}."
+    return f"{plural(equations, 'equation')} {'are' if equations > 1 else 'is'} {why}."

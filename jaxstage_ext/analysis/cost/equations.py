@@ -21,7 +21,8 @@ import numpy.typing as npt
 from jaxstage_ext.analysis.cost import cost_wording as wording
 from jaxstage_ext.analysis.cost import jaxpr_cost
 from jaxstage_ext.analysis.cost.module_cost import Places
-from jaxstage_ext.report.table import Column, Table, scaled
+from jaxstage_ext.report.table import Column, Table
+from jaxstage_ext.report.units import scaled
 
 Floats = npt.NDArray[np.float64]
 GROUPS = ("line", "scope", "primitive", "dtype")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from jaxstage_ext.report.table import scaled
+from jaxstage_ext.report.units import plural, scaled
 
 if TYPE_CHECKING:
     from jaxstage_ext.analysis.dtypes.conversions import Conversion
@@ -39,7 +39,7 @@ def _compiler(each: Sequence[Conversion]) -> str:
         return ""
     written = sum((one.written or 0) * (one.runs or 1) for one in added)
     so = f", writing {scaled(written, 'B')} to memory" if written else ", all inside fusions"
-    return f"the compiler adds {len(added):,} conversion{'s' if len(added) > 1 else ''}{so}"
+    return f"the compiler adds {plural(len(added), 'conversion')}{so}"
 
 
 def _largest(each: Sequence[Conversion]) -> str:

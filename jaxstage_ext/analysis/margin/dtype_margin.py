@@ -9,7 +9,7 @@ from jaxstage_ext.analysis.margin import line_values
 from jaxstage_ext.analysis.margin.line_values import Chains, Lane, Mark
 from jaxstage_ext.report.document import Document
 from jaxstage_ext.report.frames import Frames
-from jaxstage_ext.report.table import scaled
+from jaxstage_ext.report.units import signed
 
 _CONVERT, _ACCUMULATES = "convert_element_type", " accumulates"
 _MLIR = {"i1": "bool"} | {f"ui{bits}": f"u{bits}" for bits in (2, 4, 8, 16, 32, 64)}
@@ -104,7 +104,7 @@ def mark(alike: Sequence[Conversion]) -> Mark:
 def _signed(growth: float) -> str:
     if not growth:
         return ""
-    return ("+" if growth > 0 else "−") + scaled(abs(growth), "B")
+    return signed(growth, "B")
 
 
 def _runs(runs: float | None) -> str:

@@ -35,7 +35,8 @@ from jaxstage_ext.analysis.memory.memory_checks import Check, Difference
 from jaxstage_ext.analysis.memory.residual_tables import Kept
 from jaxstage_ext.analysis.memory.spaces import DEFAULT, Space
 from jaxstage_ext.ir.protowire import Longs
-from jaxstage_ext.report.table import Column, Table, scaled
+from jaxstage_ext.report.table import Column, Table
+from jaxstage_ext.report.units import scaled
 
 
 @dataclass(frozen=True, eq=False)

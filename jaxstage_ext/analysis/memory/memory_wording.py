@@ -11,7 +11,7 @@ from jaxstage_ext.analysis.memory.fit import Device, Fit, Verdict
 from jaxstage_ext.analysis.memory.memory_advice import Advice, Suggestion
 from jaxstage_ext.analysis.memory.memory_checks import Check, Difference, Figure
 from jaxstage_ext.analysis.memory.spaces import Space
-from jaxstage_ext.report.table import scaled
+from jaxstage_ext.report.units import scaled
 
 DONATIONS = {
     Donation.NOT_DONATED: "not donated",

@@ -122,7 +122,7 @@ def compile(  # noqa: A001
     Raises:
       Unavailable: where the target does not support the program, with the reason.
       TargetError: where a package is missing.
-      worker.WorkerDied: when XLA crashed, exceeded its time limit or ran out of memory.
+      pool.WorkerDied: when XLA crashed, exceeded its time limit or ran out of memory.
       jax.errors.JaxRuntimeError: XLA's own error.
     """
     prepared = prepare(lowered, fn, target, limits, given)

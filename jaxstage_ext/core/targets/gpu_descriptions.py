@@ -8,24 +8,10 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from jaxstage_ext.core.targets.catalogue import CATALOGUE
 from jaxstage_ext.core.targets.target import GPUS
 
 _DESCRIBED_SINCE = (0, 12)
-
-
-class _Gpu(NamedTuple):
-    """SMs, clock in GHz, bytes of memory, memory bandwidth in B/s, bytes of L2, compute capability, NVLinks.
-
-    NVLinks are 0 where JAX 0.12's plugin leaves them out, since XLA chooses kernels for collectives by them.
-    """
-
-    cores: int
-    clock: float
-    memory: int
-    bandwidth: int
-    l2: int
-    capability: tuple[int, int]
-    links: int = 0
 
 
 class _Architecture(NamedTuple):
@@ -38,15 +24,6 @@ class _Architecture(NamedTuple):
     accelerated: bool
 
 
-_GPUS = {
-    "a100": _Gpu(108, 1.41, 85_100_068_864, 2_039_040_000_000, 41_943_040, (8, 0)),
-    "h100": _Gpu(132, 1.98, 84_942_979_072, 3_352_320_000_000, 52_428_800, (9, 0), 18),
-    "h200": _Gpu(132, 1.98, 151_397_597_184, 4_800_000_000_000, 52_428_800, (9, 0), 18),
-    "b200": _Gpu(148, 1.965, 191_514_411_008, 7_672_320_000_000, 132_644_864, (10, 0), 18),
-    "b300": _Gpu(158, 1.965, 297_021_865_984, 7_936_000_000_000, 135_528_448, (10, 3)),
-    "gb300": _Gpu(152, 2.07, 297_021_079_552, 7_928_064_000_000, 135_528_448, (10, 3), 18),
-    "rtx-pro-6000": _Gpu(188, 2.6, 103_079_215_104, 1_792_000_000_000, 134_217_728, (12, 0)),
-}
 _ARCHITECTURES = {
     8: _Architecture(2048, 167_936, 166_912, 64, False),
     9: _Architecture(2048, 233_472, 232_448, 128, True),
@@ -70,7 +47,8 @@ def description(kind: str, dnn_version: str = "") -> str:
 
     `dnn_version` is that of the cuDNN beside it, by which XLA tells autotune results apart.
     """
-    gpu = _GPUS[kind]
+    gpu = CATALOGUE[kind].gpu
+    assert gpu is not None
     major, minor = gpu.capability
     sm = _ARCHITECTURES[major]
     return f"""gpu_device_info {{
@@ -105,5 +83,5 @@ def description(kind: str, dnn_version: str = "") -> str:
   }}
 }}
 platform_name: "CUDA"
-device_description_str: "{GPUS[kind]}"
+device_description_str: "{gpu.name}"
 """

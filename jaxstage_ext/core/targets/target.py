@@ -8,6 +8,7 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from jaxstage_ext.core.targets.catalogue import CATALOGUE
 from jaxstage_ext.report.units import plural
 
 _NAME = re.compile(r"([a-z][a-z0-9-]*)(?::([0-9]+(?:x[0-9]+)*))?")
@@ -61,41 +62,12 @@ class Target:
 LOCAL = Target("local")
 
 
-@dataclass(frozen=True)
-class _Tpu:
-    """A TPU generation: axes of its topologies, chips of its largest slice, JAX devices per chip, an example.
-
-    Pod sizes: Google Cloud TPU documentation, system architecture pages of each version.
-    """
-
-    axes: int
-    most: int
-    devices_per_chip: int
-    example: str
-
-
-_TPUS = {
-    "v2": _Tpu(2, 256, 2, "v2:2x2"),
-    "v3": _Tpu(2, 1024, 2, "v3:2x2"),
-    "v4": _Tpu(3, 4096, 2, "v4:2x2x1"),
-    "v5e": _Tpu(2, 256, 1, "v5e:2x2"),
-    "v5p": _Tpu(3, 8960, 1, "v5p:2x2x1"),
-    "v6e": _Tpu(2, 256, 1, "v6e:2x2"),
-    "tpu7x": _Tpu(3, 9216, 2, "tpu7x:2x2x1"),
-}
+_TPUS = {name: device.tpu for name, device in CATALOGUE.items() if device.tpu}
 TPUS = {name: tpu.example for name, tpu in _TPUS.items()}
 """TPU generations, each with the smallest topology that fills a host."""
 LARGEST_POD = {name: tpu.most for name, tpu in _TPUS.items()}
 """The number of chips in the largest topology of each TPU generation."""
-GPUS = {
-    "a100": "NVIDIA A100-SXM4-80GB",
-    "h100": "NVIDIA H100 80GB HBM3",
-    "h200": "NVIDIA H200 141GB HBM3e",
-    "b200": "NVIDIA B200",
-    "b300": "NVIDIA B300",
-    "gb300": "NVIDIA GB300",
-    "rtx-pro-6000": "NVIDIA RTX PRO 6000 Blackwell",
-}
+GPUS = {name: device.gpu.name for name, device in CATALOGUE.items() if device.gpu}
 """GPUs, each with its name in JAX's CUDA plugin."""
 _NAMES = ("local", "cpu", *_TPUS, *GPUS)
 _ALSO = {"v5litepod": "v5e", "v5lite": "v5e", "v7x": "tpu7x", "v7": "tpu7x", "tpu7": "tpu7x", "ironwood": "tpu7x"}

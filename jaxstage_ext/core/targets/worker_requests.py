@@ -30,12 +30,12 @@ USUAL = Limits()
 
 
 def ask(target: Target, request: dict[str, Any], limits: Limits = USUAL, **how: Any) -> Any:
-    """The answer of the target's worker to a request that names its method; `how` is as in `worker.ask`.
+    """The answer of the target's worker to a request that names its method; `how` is as in `pool.ask`.
 
     Raises:
       Unavailable: where the target does not support the program, with the reason.
       TargetError: where a package is missing.
-      worker.WorkerDied: when the compiler crashed, exceeded its time limit or ran out of memory.
+      pool.WorkerDied: when the compiler crashed, exceeded its time limit or ran out of memory.
       jax.errors.JaxRuntimeError: XLA's own error.
     """
     from jaxstage_ext.worker import pool  # it needs Unix

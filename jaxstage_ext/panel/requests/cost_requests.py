@@ -22,7 +22,7 @@ _KINDS = {"f": "f8", "i": "i4"}
 _UNITS = {"FLOPs": "FLOP", "transcendentals": "", "bytes moved": "B"}
 
 
-def _costs(programs: Programs, params: Params, progress: jobs.Progress) -> Costs:
+def _costs(programs: Programs, params: Params, progress: jobs.JobProgress) -> Costs:
     """The `Costs` that are asked about. Raises BadRequest, in the user's words, where nothing was compiled."""
     progress("counting")
     costs = cost(given.program(programs, params))
@@ -30,13 +30,13 @@ def _costs(programs: Programs, params: Params, progress: jobs.Progress) -> Costs
     return costs
 
 
-def _equations(programs: Programs, params: Params, progress: jobs.Progress) -> Equations:
+def _equations(programs: Programs, params: Params, progress: jobs.JobProgress) -> Equations:
     """The jaxpr's equations. Raises BadRequest, in the user's words, where JAX traced none."""
     progress("counting")
     return cost(given.program(programs, params)).equations
 
 
-def _get_ledger(programs: Programs, params: Params, progress: jobs.Progress) -> Answer:
+def _get_ledger(programs: Programs, params: Params, progress: jobs.JobProgress) -> Answer:
     costs = _costs(programs, params, progress)
     work, roof = costs.work, costs.roofline
     return {
@@ -69,14 +69,14 @@ def _any_known(values: Sequence[Any]) -> bool:
     return any(plain(value) is not None for value in values)
 
 
-def _get_cost(programs: Programs, params: Params, progress: jobs.Progress) -> Answer:
+def _get_cost(programs: Programs, params: Params, progress: jobs.JobProgress) -> Answer:
     """All instructions of the table, the most bytes first, as columns; what repeats is numbered."""
     work: Cost = _costs(programs, params, progress).work
     progress("listing")
     return _listed(work, work.shown[np.argsort(-(work.moved * work.runs)[work.shown], kind="stable")])
 
 
-def _get_members(programs: Programs, params: Params, progress: jobs.Progress) -> Answer:
+def _get_members(programs: Programs, params: Params, progress: jobs.JobProgress) -> Answer:
     """The instructions that another holds, in their order."""
     work: Cost = _costs(programs, params, progress).work
     name = given.text(params, "instruction").encode()
@@ -127,7 +127,7 @@ def _columns(columns: Mapping[str, Any]) -> tuple[list[dict[str, str]], list[byt
     return described, buffers
 
 
-def _get_groups(programs: Programs, params: Params, progress: jobs.Progress) -> Answer:
+def _get_groups(programs: Programs, params: Params, progress: jobs.JobProgress) -> Answer:
     """The totals of one group, the most bytes first."""
     group = given.text(params, "group")
     if group not in GROUPS:
@@ -143,7 +143,7 @@ def _grouped(table: Table, group: str, members: str) -> Answer:
     return {"group": group, "length": len(table), "columns": described, "names": table[group]}, buffers
 
 
-def _get_equations(programs: Programs, params: Params, progress: jobs.Progress) -> Answer:
+def _get_equations(programs: Programs, params: Params, progress: jobs.JobProgress) -> Answer:
     """All equations of the jaxpr, the most FLOPs first, as columns; what repeats is numbered."""
     found = _equations(programs, params, progress)
     rows, runs = found.order, found.runs[found.order]
@@ -165,7 +165,7 @@ def _get_equations(programs: Programs, params: Params, progress: jobs.Progress) 
     return {"length": len(rows), "columns": described, "strings": strings, "notes": list(found.notes)}, buffers
 
 
-def _get_equation_groups(programs: Programs, params: Params, progress: jobs.Progress) -> Answer:
+def _get_equation_groups(programs: Programs, params: Params, progress: jobs.JobProgress) -> Answer:
     """The totals of one group of equations, the most FLOPs first."""
     group = given.text(params, "group")
     if group not in equations.GROUPS:
@@ -173,7 +173,7 @@ def _get_equation_groups(programs: Programs, params: Params, progress: jobs.Prog
     return _grouped(_equations(programs, params, progress).by(group), group, "equations")
 
 
-def _get_roofline(programs: Programs, params: Params, progress: jobs.Progress) -> Answer:
+def _get_roofline(programs: Programs, params: Params, progress: jobs.JobProgress) -> Answer:
     roof = _costs(programs, params, progress).roofline
     shown = np.flatnonzero(np.isfinite(roof.attainable))
     kinds, bound = _numbered([roof.bound[i] for i in shown])
@@ -212,7 +212,7 @@ def _numbered(texts: Sequence[str]) -> tuple[list[str], Any]:
     return list(number), np.array(codes, np.int64)
 
 
-def _get_heat(programs: Programs, params: Params, progress: jobs.Progress) -> Answer:
+def _get_heat(programs: Programs, params: Params, progress: jobs.JobProgress) -> Answer:
     """A measure per row of the HLO document, of the rows that have one; NaN unknown."""
     measure = given.text(params, "measure")
     if measure not in MEASURES:

@@ -5,6 +5,8 @@ Nothing is kept between requests but a document's line table.
 
 from __future__ import annotations
 
+import functools
+import importlib
 from collections.abc import Mapping
 from typing import Any
 
@@ -21,17 +23,8 @@ from jaxstage_ext.panel.params import (
     quoted,
     text,
 )
-from jaxstage_ext.panel.requests import (
-    answer_requests,
-    cost_requests,
-    document_requests,
-    kernel_requests,
-    margin_requests,
-    memory_requests,
-    pass_requests,
-    sharding_requests,
-)
-from jaxstage_ext.program.summary import flag_table
+from jaxstage_ext.panel.requests import document_requests
+from jaxstage_ext.program import tabs
 
 MOST_OF_LOG, LONGEST_OF_LOG = 200, 1000
 """Of a worker's log: lines, and characters of each."""
@@ -42,11 +35,11 @@ def answer(programs: Programs, method: str, params: Params) -> Answer:
 
     Raises BadRequest when the method or a parameter is not as it must be.
     """
-    if not isinstance(method, str) or method not in METHODS:
-        raise BadRequest(f"unknown method {quoted(method)}; there are {', '.join(METHODS)}")
+    if not isinstance(method, str) or method not in (known := methods()):
+        raise BadRequest(f"unknown method {quoted(method)}; there are {', '.join(methods())}")
     if not isinstance(params, Mapping):
         raise BadRequest(f"params of {method!r} must be an object, not {quoted(params)}")
-    return METHODS[method](programs, params)
+    return known[method](programs, params)
 
 
 def reply(programs: Programs, request: Any) -> Answer:
@@ -77,10 +70,6 @@ def _get_log(programs: Programs, params: Params) -> Answer:
     }, []
 
 
-def _get_flags(programs: Programs, params: Params) -> Answer:
-    return flag_table(program(programs, params)), []
-
-
 def _get_script(programs: Programs, params: Params) -> Answer:
     """The script of a view that is not part of the panel's own."""
     name = text(params, "doc")
@@ -92,24 +81,35 @@ def _get_script(programs: Programs, params: Params) -> Answer:
 
 def _cancel(programs: Programs, params: Params) -> Answer:
     """Stop the job that a request of the method `of` with these parameters began."""
-    method = METHODS.get(text(params, "of"))
+    method = methods().get(text(params, "of"))
     if not isinstance(method, jobs.Slow):
         raise BadRequest(f"{quoted(params['of'])} is not a request that can be stopped")
     return {"stopped": method.stop(programs, {k: v for k, v in params.items() if k != "of"})}, []
 
 
-METHODS: dict[str, Method] = {
+COMMON: dict[str, Method] = {
     "elapsed": _get_elapsed,
-    "flags": _get_flags,
     "log": _get_log,
     "cancel": _cancel,
     "script": _get_script,
-    **answer_requests.METHODS,
-    **cost_requests.METHODS,
     **document_requests.METHODS,
-    **kernel_requests.METHODS,
-    **margin_requests.METHODS,
-    **pass_requests.METHODS,
-    **memory_requests.METHODS,
-    **sharding_requests.METHODS,
 }
+"""The requests that belong to no tab."""
+
+
+def methods() -> dict[str, Method]:
+    """All requests by name: the common ones, and those of each tab."""
+    return COMMON | {name: method for tab in tabs.TABS for name, method in _methods_of(tab.name).items()}
+
+
+@functools.cache
+def _methods_of(tab: str) -> Mapping[str, Method]:
+    """The METHODS of a tab's file of requests; none for a tab without one."""
+    module = f"{__package__}.{tab}_requests"
+    try:
+        requests: Mapping[str, Method] = importlib.import_module(module).METHODS
+    except ModuleNotFoundError as error:
+        if error.name != module:
+            raise
+        return {}
+    return requests

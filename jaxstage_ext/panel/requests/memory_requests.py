@@ -37,7 +37,7 @@ _answers: weakref.WeakKeyDictionary[Memory, Answer] = weakref.WeakKeyDictionary(
 """Pictures already made: a page that is opened again asks again."""
 
 
-def _memory(programs: Programs, params: Params, progress: jobs.Progress) -> Answer:
+def _memory(programs: Programs, params: Params, progress: jobs.JobProgress) -> Answer:
     found = memory_of(program(programs, params), progress.heard)
     if found not in _answers:
         _answers[found] = _picture(found)
@@ -154,7 +154,7 @@ def _at(programs: Programs, params: Params) -> Answer:
     return {"live": live, "table": _table(found.at(position, space))}, []
 
 
-def _kept(programs: Programs, params: Params, progress: jobs.Progress) -> Answer:
+def _kept(programs: Programs, params: Params, progress: jobs.JobProgress) -> Answer:
     """What the backward pass keeps, by line; and what checkpoint policies would keep."""
     found = _analysed(programs, params)
     policy = text(params, "policy")

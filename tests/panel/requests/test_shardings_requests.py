@@ -14,7 +14,7 @@ from jax.sharding import PartitionSpec as P
 
 from jaxstage_ext import Inspection, inspect
 from jaxstage_ext.panel.params import BadRequest
-from jaxstage_ext.panel.requests import sharding_requests, table_form
+from jaxstage_ext.panel.requests import dispatch, table_form
 from jaxstage_ext.program.propagated_module import propagation_dump
 from jaxstage_ext.report.table import Column, Table
 
@@ -37,7 +37,7 @@ def laid() -> Inspection:
 
 
 def ask(method: str, inspection: Inspection, **params: Any) -> tuple[dict[str, Any], list[bytes]]:
-    slow: Any = sharding_requests.METHODS[method]
+    slow: Any = dispatch.methods()[method]
     for _ in range(2400):
         result, buffers = slow([inspection.program], {"call": 0, **params})
         if "pending" not in result:

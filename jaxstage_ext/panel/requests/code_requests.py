@@ -15,7 +15,7 @@ from jaxstage_ext.program.collectives import collectives, count
 MOST_TEXT, MOST_WARNINGS, MOST_PLACES = 4000, 1000, 4
 
 
-def _get_lane(programs: Programs, params: Params, progress: jobs.Progress) -> Answer:
+def _get_lane(programs: Programs, params: Params, progress: jobs.JobProgress) -> Answer:
     name = given.text(params, "lane")
     if name not in margin.LANES:
         raise BadRequest(f"there is no lane {given.quoted(name)}; there is {', '.join(margin.LANES)}")
@@ -38,7 +38,7 @@ def packed(lane: Lane) -> Answer:
     return {"columns": columns, "marks": marks_sent, "notes": list(lane.notes)}, buffers
 
 
-def _get_warnings(programs: Programs, params: Params, progress: jobs.Progress) -> Answer:
+def _get_warnings(programs: Programs, params: Params, progress: jobs.JobProgress) -> Answer:
     program = given.program(programs, params)
     if not collectives.is_known(program):
         progress("Recompiling up to the partitioner to trace the collectives")

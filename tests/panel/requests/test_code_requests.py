@@ -13,7 +13,7 @@ import pytest
 from jaxstage_ext.analysis.margin.line_values import Lane, Mark
 from jaxstage_ext.analysis.margin.resharding_warnings import Warned, WarningKind
 from jaxstage_ext.panel.params import BadRequest
-from jaxstage_ext.panel.requests import dispatch, margin_requests
+from jaxstage_ext.panel.requests import code_requests, dispatch
 from jaxstage_ext.program import margin
 from jaxstage_ext.report.unavailable import Unavailable
 
@@ -34,7 +34,7 @@ def asked(monkeypatch: pytest.MonkeyPatch) -> list[str]:
         monkeypatch.setitem(margin.LANES, name, lambda program, progress, name=name: lanes.append(name) or LANE)
     warned = margin.WarningsAtLines(Lane({"python": {2: Mark("", "resharding", "It moves.")}}), WARNED, PLACES)
     monkeypatch.setattr(margin, "warnings", lambda program, progress: warned)
-    monkeypatch.setattr(margin_requests, "count", lambda program: 3)
+    monkeypatch.setattr(code_requests, "count", lambda program: 3)
     return lanes
 
 
@@ -66,8 +66,8 @@ def test_marks_are_sent_once_with_the_rows_that_have_them(inspection: Any, asked
 
 
 def test_long_texts_are_cut() -> None:
-    result, _ = margin_requests.packed(Lane({"hlo": {0: Mark("x", "you", "y" * 9000)}}))
-    assert len(result["marks"][0][2]) == margin_requests.MOST_TEXT
+    result, _ = code_requests.packed(Lane({"hlo": {0: Mark("x", "you", "y" * 9000)}}))
+    assert len(result["marks"][0][2]) == code_requests.MOST_TEXT
 
 
 def test_what_cannot_be_is_said_in_one_line(inspection: Any, monkeypatch: pytest.MonkeyPatch) -> None:

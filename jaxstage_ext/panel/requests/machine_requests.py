@@ -16,7 +16,7 @@ MOST_INSTRUCTIONS = 200
 _NUMBERS = ("registers", "spills", "shared", "stack", "code_bytes", "instructions")
 
 
-def _listing(programs: Programs, params: Params, progress: jobs.Progress) -> Answer:
+def _listing(programs: Programs, params: Params, progress: jobs.JobProgress) -> Answer:
     listed = kernels(program(programs, params), progress.heard)
     return {
         "platform": listed.platform,
@@ -39,7 +39,7 @@ def _row(row: Kernel) -> dict[str, Any]:
     }
 
 
-def _figures(programs: Programs, params: Params, progress: jobs.Progress) -> Answer:
+def _figures(programs: Programs, params: Params, progress: jobs.JobProgress) -> Answer:
     listed = kernels(program(programs, params), progress.heard)
     listed.measure(progress.heard)
     found = {}
@@ -49,7 +49,7 @@ def _figures(programs: Programs, params: Params, progress: jobs.Progress) -> Ans
     return {"figures": found}, []
 
 
-def _text(programs: Programs, params: Params, progress: jobs.Progress) -> Answer:
+def _text(programs: Programs, params: Params, progress: jobs.JobProgress) -> Answer:
     """Have one text read; it is then a document as any other."""
     kind = text(params, "doc")
     stage, _, name = kind.partition(":")

@@ -26,7 +26,7 @@ _OTHERWISE = (
 )
 
 
-def _get_passes(programs: Programs, params: Params, progress: jobs.Progress) -> Answer:
+def _get_passes(programs: Programs, params: Params, progress: jobs.JobProgress) -> Answer:
     program = given.program(programs, params)
     pipeline = passes(program, progress.heard)
     progress("comparing with the module that is shown")
@@ -57,7 +57,7 @@ def _names(lines: list[str]) -> set[str]:
     return {shape.name for shape in shapes if shape.kind == INSTRUCTION and shape.opcode != "get-tuple-element"}
 
 
-def _get_diff(programs: Programs, params: Params, progress: jobs.Progress) -> Answer:
+def _get_diff(programs: Programs, params: Params, progress: jobs.JobProgress) -> Answer:
     pipeline = _known(programs, params)
     this = pipeline[given.integer(params, "pass", 0, len(pipeline) - 1)]
     found = pipeline.diff(this.index)
@@ -82,7 +82,7 @@ def _packed(found: Diff) -> tuple[list[dict[str, str]], list[bytes]]:
     return described, buffers
 
 
-def _get_history(programs: Programs, params: Params, progress: jobs.Progress) -> Answer:
+def _get_history(programs: Programs, params: Params, progress: jobs.JobProgress) -> Answer:
     pipeline = passes(given.program(programs, params), progress.heard)
     version, row = _place(programs, params, pipeline)
     found = history.follow(pipeline, version, row, progress)

@@ -8,7 +8,7 @@ from jaxstage_ext.panel.params import Answer, BadRequest, Params, Programs
 from jaxstage_ext.program import answers
 
 
-def _get_answer(programs: Programs, params: Params, progress: jobs.Progress) -> Answer:
+def _get_answer(programs: Programs, params: Params, progress: jobs.JobProgress) -> Answer:
     name = given.text(params, "question")
     if name not in answers.QUESTIONS:
         raise BadRequest(f"there is no question {given.quoted(name)}; there is {', '.join(answers.QUESTIONS)}")

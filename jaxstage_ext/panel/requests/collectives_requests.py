@@ -1,0 +1,42 @@
+"""The request of the collectives tab."""
+
+from __future__ import annotations
+
+from jaxstage_ext.panel import jobs
+from jaxstage_ext.panel import params as given
+from jaxstage_ext.panel.params import Answer, Params, Programs
+from jaxstage_ext.panel.requests import table_form
+from jaxstage_ext.program.collectives import collectives, exchanges
+
+_COLLECTIVES = {
+    "collective": "collective",
+    "line": "line",
+    "time": "lower bound",
+    "overlap": "overlap",
+    "sent": "sent",
+    "axes": "axes",
+    "devices": "devices",
+    "cause": "cause",
+    "from": "from",
+    "to": "to",
+    "payload": "payload",
+    "runs": "runs",
+}
+_CAUSES = ("cause", "from", "to")
+
+
+def _get_collectives(programs: Programs, params: Params, progress: jobs.JobProgress) -> Answer:
+    """The table; where it is to be `quick`, without what the compiler has to be asked for."""
+    program, quick = given.program(programs, params), bool(params.get("quick"))
+    if not quick:
+        progress("recompiling up to the partitioner")
+    found = exchanges(program) if quick else collectives(program, progress.heard)
+    left_out = _CAUSES if quick else ()
+    result, buffers = table_form.packed(found.table, {k: v for k, v in _COLLECTIVES.items() if k not in left_out})
+    lists = {name: found.table[name] for name in ("groups", "meanwhile", "instruction")} | {"exposed": found.exposed}
+    warnings = [{"text": str(one), "line": one.line} for one in found.warnings]
+    more = {"more": lists, "warnings": warnings, "notes": list(found.notes), "headline": found.headline}
+    return result | more, [*buffers, table_form.whole(found.table["row"])]
+
+
+METHODS: dict[str, given.Method] = {"collectives": jobs.slow(_get_collectives)}

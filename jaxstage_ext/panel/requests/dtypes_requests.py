@@ -1,0 +1,32 @@
+"""The request of the dtypes tab."""
+
+from __future__ import annotations
+
+from jaxstage_ext.panel import jobs
+from jaxstage_ext.panel import params as given
+from jaxstage_ext.panel.params import Answer, Params, Programs
+from jaxstage_ext.panel.requests import table_form
+from jaxstage_ext.program.dtypes import dtypes
+
+_DTYPES = {
+    "stage": "stage",
+    "from": "from",
+    "to": "to",
+    "kind": "kind",
+    "shape": "shape",
+    "grows": "grows",
+    "written": "written",
+    "runs": "runs",
+    "by": "by",
+    "for": "for",
+    "line": "line",
+}
+
+
+def _get_dtypes(programs: Programs, params: Params, progress: jobs.JobProgress) -> Answer:
+    found = dtypes(given.program(programs, params))
+    result, buffers = table_form.packed(found.table, _DTYPES)
+    return result | {"headline": found.headline}, [*buffers, table_form.whole(found.table["row"])]
+
+
+METHODS: dict[str, given.Method] = {"dtypes": jobs.slow(_get_dtypes)}

@@ -1,0 +1,140 @@
+"""The targets of one call side by side: a Table, and its form in the summary and in saved reports."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from jaxstage_ext.program.comparison_columns import COLUMNS
+from jaxstage_ext.report.table import Column, Mark, Place, Table, cell
+
+
+@dataclass(frozen=True)
+class ComparedFigure:
+    """One figure of a target. `value` is None where it is unknown, and `reason` says why."""
+
+    value: float | bool | None
+    reason: str | None = None
+    remark: str | None = None
+
+
+@dataclass(frozen=True)
+class TargetFigures:
+    """One target: its name, what that is, its figures by column, and the error in one line where a stage failed."""
+
+    target: str
+    device: str
+    figures: Mapping[str, ComparedFigure]
+    error: str | None = None
+
+
+class Comparison(Table):
+    """One row a target: "target", "device", the figures of `COLUMNS`, and "error" where a stage failed."""
+
+    @classmethod
+    def of(cls, name: str, rows: Sequence[TargetFigures]) -> Comparison:
+        """The table of a call's targets, with the best and the worst of each column marked."""
+        figures = {name: [row.figures[name] for row in rows] for name in COLUMNS}
+        columns = {
+            "target": Column([row.target for row in rows]),
+            "device": Column([row.device for row in rows]),
+            **{name: replace(column, values=[f.value for f in figures[name]]) for name, column in COLUMNS.items()},
+            "error": Column([row.error for row in rows]),
+        }
+        cells = {(row, name): figure for name, column in figures.items() for row, figure in enumerate(column)}
+        return cls(
+            name,
+            columns,
+            {place: figure.reason for place, figure in cells.items() if figure.reason is not None},
+            marks=_marks(columns),
+            remarks={place: figure.remark for place, figure in cells.items() if figure.remark is not None},
+        )
+
+    @property
+    def figure_names(self) -> list[str]:
+        """The columns that hold figures."""
+        return [name for name in self.columns if name not in ("target", "device", "error")]
+
+    def to_pandas(self, units: bool = False) -> Any:
+        """A pandas.DataFrame, one row a target; unknown figures are missing. Raises ImportError without pandas."""
+        return super().to_pandas(units).drop(columns="device").set_index("target")
+
+    def to_dict(self) -> dict[str, Any]:
+        """The table as plain JSON types, as the front end and saved reports have it; `from_dict` reads it."""
+        rows = list(self.rows())
+        return {
+            "name": self.name,
+            "columns": [_column_dict(name, self.columns[name]) for name in self.figure_names],
+            "rows": [
+                {"target": row["target"], "device": row["device"], "error": row["error"]}
+                | {"cells": {name: self._cell((at, name), row[name]) for name in self.figure_names}}
+                for at, row in enumerate(rows)
+            ],
+        }
+
+    def _cell(self, place: Place, value: Any) -> dict[str, Any]:
+        mark = self.marks.get(place)
+        facts = {
+            "reason": self.reasons.get(place),
+            "note": self.remarks.get(place),
+            "mark": mark.value if mark else None,
+        }
+        text = cell(value, self.columns[place[1]].unit)
+        return {"value": value, "text": text} | {name: fact for name, fact in facts.items() if fact}
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> Comparison:
+        """The Comparison of a `to_dict`. Raises KeyError, TypeError, ValueError or AttributeError for anything else."""
+        rows, columns = data["rows"], {str(column["name"]): column for column in data["columns"]}
+        cells = {(at, name): row["cells"][name] for name in columns for at, row in enumerate(rows)}
+
+        def given(what: str) -> dict[Place, Any]:
+            return {place: one[what] for place, one in cells.items() if one.get(what)}
+
+        return cls(
+            str(data["name"]),
+            {
+                "target": Column([str(row["target"]) for row in rows]),
+                "device": Column([str(row["device"]) for row in rows]),
+                **{
+                    name: _column(name, column, [cells[at, name]["value"] for at in range(len(rows))])
+                    for name, column in columns.items()
+                },
+                "error": Column([row["error"] for row in rows]),
+            },
+            given("reason"),
+            marks={place: Mark(mark) for place, mark in given("mark").items()},
+            remarks=given("note"),
+        )
+
+
+def _column_dict(name: str, column: Column) -> dict[str, Any]:
+    return {"name": name, "title": column.title, "hint": column.doc, "lower": column.lower_is_better}
+
+
+def _column(name: str, saved: Mapping[str, Any], values: list[Any]) -> Column:
+    unit = COLUMNS[name].unit if name in COLUMNS else ""
+    return Column(values, unit, saved["hint"], saved["title"], saved["lower"])
+
+
+def _marks(columns: Mapping[str, Column]) -> dict[Place, Mark]:
+    """The best and the worst of each column, where known values differ as shown."""
+    marks: dict[Place, Mark] = {}
+    for name, column in columns.items():
+        known = {
+            row: float(value)
+            for row, value in enumerate(column.values)
+            if value is not None and column.lower_is_better and _is_comparable(name, columns["device"].values[row])
+        }
+        if len({cell(column.values[row], column.unit) for row in known}) < 2:
+            continue
+        best, worst = min(known.values()), max(known.values())
+        extremes = {best: Mark.BEST, worst: Mark.WORST}
+        marks |= {(row, name): extremes[value] for row, value in known.items() if value in extremes}
+    return marks
+
+
+def _is_comparable(name: str, device: str) -> bool:
+    """Whether the figure means what it means on other devices: XLA leaves temporaries out of a CPU's peak."""
+    return not (name == "memory" and device.startswith("cpu"))

@@ -34,7 +34,6 @@ STDLIB_AND = {"report": {"numpy", "pandas"}, "store": set(), "worker.inside": {"
 PRIVATE_JAX = ("core.jax_private", "worker.inside")
 NOTEBOOK_LIBRARIES = ("IPython", "ipywidgets", "anywidget", "traitlets")
 KNOWS_NOTEBOOKS = ("views", "panel", "notebook", "__init__")
-DEBT = Path(__file__).with_name("layers_debt.txt")
 
 
 def name_of(path: Path) -> str:
@@ -144,6 +143,4 @@ def test_every_file_stands_in_a_room() -> None:
 
 def test_the_arrows_hold_and_nothing_goes_in_a_circle() -> None:
     wrong = {*against_the_arrows(), *circles(), *private_names(), *libraries_out_of_place()}
-    debt = set(DEBT.read_text().splitlines()) if DEBT.exists() else set()
-    assert sorted(wrong - debt) == []
-    assert sorted(debt - wrong) == [], "paid: take these lines out of layers_debt.txt"
+    assert sorted(wrong) == []

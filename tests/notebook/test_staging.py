@@ -10,7 +10,6 @@ import pytest
 from magic_shell import Shell, fresh_shell
 
 from jaxstage_ext.notebook import staging
-from jaxstage_ext.program.summary import summary
 
 LOSS = "loss(w: f32[4,3], x: f32[2,4]) -> f32[]"
 
@@ -76,7 +75,7 @@ def test_the_panel_is_there_before_the_first_stage_and_told_of_each(
     told: list[Any] = []
 
     def states(programs: Any) -> str:
-        return " ".join(f"{s['state'][0]}" for program in programs for s in summary(program)["stages"])
+        return " ".join(f"{stage.state[0]}" for program in programs for stage in program.staged.stages)
 
     def show(programs: Any) -> Any:
         told.append(("show", states(programs)))

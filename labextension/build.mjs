@@ -81,7 +81,7 @@ const sheets = (folder) => readdirSync(`${SRC}${folder}`).filter((name) => name.
 const style = (outfile) => ({
   ...common,
   stdin: {
-    contents: ["parts", "shell", ...tabs.map((name) => `tabs/${name}`)].flatMap(sheets).map((path) => `@import ${JSON.stringify(path)};`).join("\n"),
+    contents: ["parts", "parts/grid", "shell", ...tabs.map((name) => `tabs/${name}`)].flatMap(sheets).map((path) => `@import ${JSON.stringify(path)};`).join("\n"),
     loader: "css",
     resolveDir: SRC,
   },

@@ -31,3 +31,10 @@ export function percent(part: number, whole: number): string {
   if (part > 0 && share < 1) return "< 1 %";
   return `${part < whole && share > 99 ? Math.min(99.9, Math.floor(share * 10) / 10) : Math.round(share)} %`;
 }
+
+/** A number as a cell shows it; "unknown" where there is none. */
+export function written(value: number | null, unit: string): string {
+  if (value === null || !Number.isFinite(value)) return "unknown";
+  if (unit) return scaled(value, unit);
+  return value.toLocaleString("en-US", Number.isInteger(value) ? undefined : { maximumSignificantDigits: 3 });
+}

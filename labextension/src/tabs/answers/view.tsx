@@ -1,4 +1,4 @@
-import { number, text } from "../cost/read";
+import { number, text } from "../../wire/check";
 import type { Session } from "../../model/session";
 import type { Reply } from "../../wire/source";
 import { useDoc } from "../../parts/hooks";

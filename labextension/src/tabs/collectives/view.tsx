@@ -1,24 +1,25 @@
 import type { ComponentChildren } from "preact";
 import { useEffect, useMemo, useState } from "preact/hooks";
-import { fields, list, text } from "../cost/read";
-import { type NumberField, cellText, matching } from "../../parts/grid";
+import { fields, list, sentences, text } from "../../wire/check";
+import type { NumberField } from "../../wire/tables";
+import { cellText, matching } from "../../parts/grid/sort";
 import { NONE, classOf } from "../../model/links";
 import type { Session } from "../../model/session";
 import type { Reply } from "../../wire/source";
-import { type Told, besides, readTable, textAt } from "../../wire/tables";
+import { type TableReply, besides, readTable, textAt } from "../../wire/tables";
 import { DetailStrip } from "../../parts/detailStrip";
-import { GridView } from "../../parts/gridView";
+import { FilterBar, NO_MATCHES } from "../../parts/filter";
+import { GridView } from "../../parts/grid/gridView";
 import { useDoc, useShared } from "../../parts/hooks";
 import { useLook } from "../../parts/useQuestion";
 import { rowOfLine } from "../../model/sourceLine";
 import { Waiting } from "../../parts/waiting";
 
-const FIRST = { field: "", down: false };
 const WIDTHS = { collective: 104, line: 92, time: 72, overlap: 76, sent: 68, axes: 62, devices: 54, cause: 200, from: 110, to: 110, payload: 68, runs: 44 };
 const read = (reply: Reply) => readTable(reply, WIDTHS);
 
 /** What the table has no column for. */
-function About({ told, row }: { told: Told; row: number }) {
+function About({ told, row }: { told: TableReply; row: number }) {
   const more = fields(told.result.more);
   const value = (name: string) => {
     const field = told.grid.fields.find((one) => one.name === name);
@@ -50,7 +51,7 @@ function About({ told, row }: { told: Told; row: number }) {
   );
 }
 
-function Shown({ session, told, children }: { session: Session; told: Told; children: ComponentChildren }) {
+function Shown({ session, told, children }: { session: Session; told: TableReply; children: ComponentChildren }) {
   const selected = useShared(session, (s) => s.selected);
   const [query, setQuery] = useState("");
   const [current, setCurrent] = useState((session.recall("collective") as number | undefined) ?? (told.grid.length ? 0 : -1));
@@ -78,7 +79,7 @@ function Shown({ session, told, children }: { session: Session; told: Told; chil
     else if ((at[row] ?? -1) >= 0) session.show("hlo", at[row] as number);
   };
   const warnings = list(told.result.warnings).map((raw) => ({ words: text(fields(raw).text), line: text(fields(raw).line) }));
-  const notes = list(told.result.notes).map(text).filter(Boolean);
+  const notes = sentences(told.result.notes);
   const headline = text(told.result.headline);
   if (!told.grid.length) return <p class="jxs-note">{headline}</p>;
   return (
@@ -95,30 +96,20 @@ function Shown({ session, told, children }: { session: Session; told: Told; chil
           )}
         </p>
       ))}
-      <div class="jxs-cost-bar">
-        <input
-          type="search"
-          spellcheck={false}
-          placeholder="Filter"
-          aria-label="Filter the collectives"
-          value={query}
-          onInput={(event) => setQuery((event.target as HTMLInputElement).value)}
-        />
-        <span class="jxs-grow" />
+      <FilterBar label="Filter the collectives" value={query} onInput={setQuery}>
         <span class="jxs-dim">costliest first; a click selects, Enter opens its line</span>
-      </div>
+      </FilterBar>
       <GridView
         grid={told.grid}
         rows={rows}
         label="collectives"
-        first={FIRST}
         current={current}
         isLit={isLit}
         onPick={pick}
         onOpen={open}
         onPoint={(row) => session.store.set({ hover: row < 0 || (at[row] ?? -1) < 0 ? null : { doc: "hlo", row: at[row] as number, from: "collectives" } })}
       />
-      {!rows.length && <p class="jxs-note">Nothing here has these words.</p>}
+      {!rows.length && <p class="jxs-note">{NO_MATCHES}</p>}
       {current >= 0 && <About told={told} row={current} />}
       {notes.map((note) => (
         <p class="jxs-dim jxs-shardings-note" key={note}>
@@ -131,7 +122,7 @@ function Shown({ session, told, children }: { session: Session; told: Told; chil
 }
 
 /** What caused them the compiler is asked; the rest of the table does not wait for that. */
-function WithCauses({ session, quick }: { session: Session; quick: Told }) {
+function WithCauses({ session, quick }: { session: Session; quick: TableReply }) {
   const look = useLook(session, "collectives", { quick: false }, read);
   return (
     <Shown session={session} told={look.value ?? quick}>

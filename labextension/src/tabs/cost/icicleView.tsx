@@ -1,7 +1,8 @@
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { type Costs, numbersOf, readInstructions } from "./read";
 import { percent, scaled } from "../../wire/figures";
-import { type TextField, cellText } from "../../parts/grid";
+import type { TextField } from "../../wire/tables";
+import { cellText } from "../../parts/grid/sort";
 import { type Step, type Tree, type Window, grow, neighbour, tileAt, visible, windowOf } from "./icicle";
 import { hue } from "../../model/links";
 import type { Session } from "../../model/session";
@@ -225,7 +226,7 @@ function Grown({ session, costs }: { session: Session; costs: Costs }) {
   };
   return (
     <>
-      <div class="jxs-cost-bar">
+      <div class="jxs-filter-bar jxs-cost-bar">
         <Choice name="nested" all={SHAPES} now={shape} onPick={keep("shape", setShape)} />
         <Choice name="width" all={MEASURES} now={measure} onPick={keep("measure", setMeasure)} />
         {tree.unknown > 0 && (

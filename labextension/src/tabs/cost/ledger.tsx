@@ -1,5 +1,5 @@
 import type { LedgerRow, Overview } from "./read";
-import { written } from "../../parts/grid";
+import { written } from "../../wire/figures";
 
 function Figure({ row, at }: { row: LedgerRow; at: number }) {
   const value = row.values[at] ?? null;

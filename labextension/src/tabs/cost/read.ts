@@ -1,6 +1,7 @@
 /** What a program costs, as the kernel tells it: read from untrusted replies, so checked and capped. */
 
-import type { Field, Grid, NumberField, TextField } from "../../parts/grid";
+import { fields, list, number, sentences, text, texts } from "../../wire/check";
+import type { Field, Grid, NumberField, TextField } from "../../wire/tables";
 import { gunzip } from "../../wire/gzip";
 import type { Reply } from "../../wire/source";
 
@@ -48,14 +49,7 @@ export type Numbers = Float64Array | Int32Array;
 
 const MOST_ROWS = 2_000_000;
 const MOST_LIST = 200;
-const MAX_TEXT = 2000;
 
-type Fields = Record<string, unknown>;
-export const fields = (raw: unknown): Fields => (raw !== null && typeof raw === "object" ? (raw as Fields) : {});
-export const list = (raw: unknown, most = MOST_LIST): unknown[] => (Array.isArray(raw) ? raw.slice(0, most) : []);
-export const text = (raw: unknown): string => (typeof raw === "string" ? raw.slice(0, MAX_TEXT) : "");
-export const texts = (raw: unknown): string[] => list(raw, MOST_ROWS).map(text);
-export const number = (raw: unknown): number | null => (typeof raw === "number" && Number.isFinite(raw) ? raw : null);
 const size = (raw: unknown): number => Math.max(0, number(raw) ?? 0);
 
 export function readOverview({ result }: Reply): Overview {
@@ -84,7 +78,7 @@ export function readOverview({ result }: Reply): Overview {
         reasons: columns.map((_, i) => text(reasons[i])),
       };
     }),
-    notes: list(ledger.notes).map(text).filter(Boolean),
+    notes: sentences(ledger.notes),
   };
 }
 

@@ -1,15 +1,16 @@
 import { useState } from "preact/hooks";
 import { type Costs, GROUPS, type Group, readGroups, readInstructions, readMembers } from "./read";
 import { EQUATION_GROUPS, type EquationGroup, readEquationGroups, readEquations } from "./equations";
-import { cellText } from "../../parts/grid";
+import { FilterBox } from "../../parts/filter";
+import { AS_GIVEN } from "../../parts/grid/gridView";
+import { cellText } from "../../parts/grid/sort";
 import type { Session } from "../../model/session";
-import { CostGrid } from "./costGrid";
+import { CostGrid } from "./grid";
 import { useLook } from "../../parts/useQuestion";
 import { Waiting } from "../../parts/waiting";
 
 const BYTES = { field: "bytes", down: true };
 const FLOPS = { field: "flops", down: true };
-const AS_THEY_STAND = { field: "", down: false };
 const NOTHING = "The program computes nothing.";
 const HOLDS_OTHERS = ["fusion", "while", "call", "conditional", "async-start"];
 
@@ -28,7 +29,7 @@ function Members({ session, name }: { session: Session; name: string }) {
         {look.value && `: ${look.value.grid.length.toLocaleString("en-US")} instructions; in a fusion only what goes in and out moves bytes`}
       </p>
       {look.value ? (
-        <CostGrid session={session} costs={look.value} doc="hlo" label={`members of ${name}`} first={AS_THEY_STAND} nothing="Nothing that computes." />
+        <CostGrid session={session} costs={look.value} doc="hlo" label={`members of ${name}`} first={AS_GIVEN} nothing="Nothing that computes." />
       ) : (
         <Waiting look={look} what="Listing what is inside" />
       )}
@@ -141,7 +142,7 @@ export function CostTable({ session, compiled = true }: { session: Session; comp
   };
   return (
     <div class="jxs-cost-table">
-      <div class="jxs-cost-bar">
+      <div class="jxs-filter-bar jxs-cost-bar">
         {compiled && (
           <>
             <span class="jxs-dim">counted on</span>
@@ -149,14 +150,7 @@ export function CostTable({ session, compiled = true }: { session: Session; comp
           </>
         )}
         <Choices label="one row for each" name="group" all={groups} now={group} onChoose={keep("cost group", setGroup)} />
-        <input
-          type="search"
-          spellcheck={false}
-          placeholder="Filter"
-          aria-label="Filter the table"
-          value={query}
-          onInput={(event) => setQuery((event.target as HTMLInputElement).value)}
-        />
+        <FilterBox label="Filter the table" value={query} onInput={setQuery} />
       </div>
       <Rows session={session} source={source} group={group} query={query} key={`${source} ${group}`} />
     </div>

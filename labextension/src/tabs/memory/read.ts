@@ -1,13 +1,14 @@
 /** A program's memory as the kernel tells it, checked and capped, and what a picture of it needs. */
 
+import { count, entries, fields, list, sentences, text, texts, whole as int } from "../../wire/check";
 import { gunzip } from "../../wire/gzip";
+import { type Grid, textColumn } from "../../wire/tables";
 import type { Reply } from "../../wire/source";
 
 export const KINDS = ["argument", "output", "constant", "temporary", "residual"];
 const MOST_ROWS = 1000;
 const MOST_COLUMNS = 20;
 const MOST_SPACES = 16;
-const MAX_TEXT = 2000;
 
 export interface Space {
   color: number;
@@ -63,12 +64,6 @@ export interface Memory {
   tables: Record<string, Table>;
 }
 
-type Fields = Record<string, unknown>;
-const fields = (raw: unknown): Fields => (raw !== null && typeof raw === "object" ? (raw as Fields) : {});
-const list = (raw: unknown, most: number): unknown[] => (Array.isArray(raw) ? raw.slice(0, most) : []);
-const text = (raw: unknown): string => (typeof raw === "string" ? raw.slice(0, MAX_TEXT) : "");
-const number = (raw: unknown): number => (typeof raw === "number" && Number.isFinite(raw) ? raw : 0);
-const count = (raw: unknown): number => Math.max(0, Math.floor(number(raw)));
 
 export function readTable(raw: unknown): Table {
   const table = fields(raw);
@@ -77,21 +72,32 @@ export function readTable(raw: unknown): Table {
     return { name: text(name), hint: text(hint), number: isNumber === true };
   });
   const rows = list(table.rows, MOST_ROWS).map((row) => {
-    const cells = list(row, columns.length).map(text);
+    const cells = texts(row, columns.length);
     return columns.map((_, i) => cells[i] ?? "");
   });
-  const whole = (raw: unknown) => Math.floor(number(raw));
   return {
     columns,
     rows,
-    places: list(table.places, rows.length).map(whole),
+    places: list(table.places, rows.length).map(int),
     lives: list(table.lives, rows.length).map((life) => {
       const [from, to] = list(life, 2);
-      return [whole(from), whole(to)];
+      return [int(from), int(to)];
     }),
     total: count(table.total),
-    notes: list(table.notes, MOST_COLUMNS).map(text).filter(Boolean),
+    notes: sentences(table.notes, MOST_COLUMNS),
   };
+}
+
+/** Columns of sentences. */
+const SENTENCES = ["how", "note"];
+
+/** The table as the grid draws it; the kernel has written all of its figures. */
+export function gridOf({ columns, rows }: Table): Grid {
+  const fields = columns.map(({ name, hint, number }, column) => {
+    const more = { hint: hint || name, missing: "", isFigure: number, wraps: SENTENCES.includes(name) };
+    return textColumn(name, rows.map((cells) => cells[column] ?? ""), more);
+  });
+  return { length: rows.length, fields };
 }
 
 type Columns = Map<string, Uint8Array>;
@@ -154,7 +160,7 @@ export async function readMemory(reply: Reply): Promise<Memory> {
   const start = ints(columns, "start");
   const n = start.length;
   const order = ints(columns, "order");
-  const tables = Object.entries(fields(result.tables)).slice(0, MOST_COLUMNS);
+  const tables = entries(result.tables, MOST_COLUMNS);
   return {
     fits: typeof fit.fits === "boolean" ? fit.fits : null,
     text: text(fit.text),
@@ -176,7 +182,7 @@ export async function readMemory(reply: Reply): Promise<Memory> {
     total: count(result.buffers),
     order,
     steps: lines(columns, "steps"),
-    notes: list(result.notes, MOST_ROWS).map(text).filter(Boolean),
+    notes: sentences(result.notes, MOST_ROWS),
     tables: Object.fromEntries(tables.map(([name, table]) => [name.slice(0, 40), readTable(table)])),
   };
 }

@@ -1,5 +1,6 @@
 /** The passes of a compile as the kernel tells them: read from untrusted JSON, so checked and capped. */
 
+import { count, entries, fields, list, number, sentences, text, whole } from "../../wire/check";
 import { int32, readColumns } from "../../wire/columns";
 import type { Reply } from "../../wire/source";
 import type { DocumentInfo } from "../../wire/state";
@@ -59,14 +60,9 @@ export interface History {
 
 const MOST = 20_000;
 const MOST_ROWS = 2_000_000;
-const MAX_TEXT = 2000;
 
-type Fields = Record<string, unknown>;
-const fields = (raw: unknown): Fields => (raw !== null && typeof raw === "object" ? (raw as Fields) : {});
-const items = (raw: unknown): unknown[] => (Array.isArray(raw) ? raw.slice(0, MOST) : []);
-const text = (raw: unknown): string => (typeof raw === "string" ? raw.slice(0, MAX_TEXT) : "");
-const number = (raw: unknown): number => (typeof raw === "number" && Number.isFinite(raw) ? raw : 0);
-const count = (raw: unknown): number => Math.max(0, Math.floor(number(raw)));
+const items = (raw: unknown): unknown[] => list(raw, MOST);
+const amount = (raw: unknown): number => number(raw) ?? 0;
 
 function readPass(raw: unknown, index: number): Pass {
   const pass = fields(raw);
@@ -76,9 +72,9 @@ function readPass(raw: unknown, index: number): Pass {
     name: text(pass.name),
     changed: pass.changed === true,
     seconds: typeof pass.seconds === "number" && pass.seconds >= 0 ? pass.seconds : null,
-    instructions: number(pass["added instructions"]),
-    fusions: number(pass["added fusions"]),
-    bytes: number(pass["added bytes"]),
+    instructions: amount(pass["added instructions"]),
+    fusions: amount(pass["added fusions"]),
+    bytes: amount(pass["added bytes"]),
     version: count(pass.version),
   };
 }
@@ -88,7 +84,7 @@ export function readPasses(reply: Reply): PassList {
   return {
     title: text(title),
     complete: complete === true,
-    notes: items(notes).map(text).filter(Boolean),
+    notes: sentences(notes),
     passes: items(passes).map(readPass),
   };
 }
@@ -120,7 +116,7 @@ export async function readDiff(reply: Reply): Promise<Diff> {
       match: bounded(int32(columns, `match_${name}`, info.lines), other.lines),
     };
   };
-  const counts = Object.entries(fields(reply.result.counts)).slice(0, 10);
+  const counts = entries(reply.result.counts, 10);
   return {
     before: side(before, after, "left", "before"),
     after: side(after, before, "right", "after"),
@@ -140,7 +136,7 @@ export function readHistory(reply: Reply): History {
       line: text(step.line),
     };
   });
-  return { line: text(reply.result.line), first: Math.floor(number(reply.result.first)), steps };
+  return { line: text(reply.result.line), first: whole(reply.result.first), steps };
 }
 
 /** Whether every letter of each word of the query comes in the name, in its order. */

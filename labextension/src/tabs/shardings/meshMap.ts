@@ -1,6 +1,6 @@
 /** Which device holds which slice, laid out as a grid: by mesh axes, by the torus, or by the parts of the array. */
 
-import { fields, list, number, text } from "../cost/read";
+import { count, fields, list, number, text } from "../../wire/check";
 import type { Reply } from "../../wire/source";
 import { wholes } from "../../wire/tables";
 
@@ -51,14 +51,13 @@ export interface Chart {
 export const MOST_DEVICES = 1 << 17;
 const MOST_RANK = 32;
 
-const whole = (raw: unknown): number => Math.max(0, Math.floor(number(raw) ?? 0));
-const wholeList = (raw: unknown, most = MOST_RANK): number[] => list(raw, most).map(whole);
+const wholeList = (raw: unknown, most = MOST_RANK): number[] => list(raw, most).map(count);
 export const product = (sizes: number[]): number => sizes.reduce((all, size) => all * size, 1);
 
 export function readPlaces(raw: unknown): Place[] {
   return list(raw, MOST_DEVICES).map((one) => {
     const [id, host, coords, core] = list(one, 4);
-    return { id: whole(id), host: number(host), coords: Array.isArray(coords) ? wholeList(coords, 4) : null, core: number(core) };
+    return { id: count(id), host: number(host), coords: Array.isArray(coords) ? wholeList(coords, 4) : null, core: number(core) };
   });
 }
 
@@ -78,8 +77,8 @@ export async function readLayout({ result, buffers }: Reply): Promise<Layout> {
     bytes: number(result.bytes),
     copies: number(result.copies),
     padding: number(result.padding),
-    sums: whole(result.sums),
-    own: whole(result.own),
+    sums: count(result.sums),
+    own: count(result.own),
     problem: text(result.problem) || (torn ? "the kernel's answer does not say who holds what" : ""),
     shard: wholeList(result.shard),
     tiles,

@@ -1,22 +1,22 @@
 import { useEffect, useMemo, useState } from "preact/hooks";
-import { list, text } from "../cost/read";
-import { matching } from "../../parts/grid";
+import { sentences, text } from "../../wire/check";
+import { matching } from "../../parts/grid/sort";
 import { readLayout, readPlaces } from "./meshMap";
 import type { Session } from "../../model/session";
 import type { Reply } from "../../wire/source";
-import { type Told, readTable, textAt } from "../../wire/tables";
-import { GridView } from "../../parts/gridView";
+import { type TableReply, readTable, textAt } from "../../wire/tables";
+import { FilterBar, NO_MATCHES } from "../../parts/filter";
+import { GridView } from "../../parts/grid/gridView";
 import { useDoc, useShared } from "../../parts/hooks";
 import { useLook } from "../../parts/useQuestion";
 import { MeshMapView } from "./meshMapView";
 import { lineOf, rowOfLine } from "../../model/sourceLine";
 import { Waiting } from "../../parts/waiting";
 
-const FIRST = { field: "", down: false };
 const WIDTHS = { value: 116, sharding: 132, "chosen by": 64, "a device": 64, copies: 44, padding: 52, type: 110, shard: 100, kind: 84, line: 92 };
 const read = (reply: Reply) => readTable(reply, WIDTHS);
 
-function Laid({ session, all, value, told }: { session: Session; all: boolean; value: number; told: Told }) {
+function Laid({ session, all, value, told }: { session: Session; all: boolean; value: number; told: TableReply }) {
   const [chart, setChart] = useState((session.recall("sharding chart") as string | undefined) ?? "");
   const look = useLook(session, "sharding_map", { all, value }, readLayout);
   const places = useMemo(() => readPlaces(told.result.places), [told]);
@@ -28,7 +28,7 @@ function Laid({ session, all, value, told }: { session: Session; all: boolean; v
   return <MeshMapView layout={look.value} places={places} first={chart} onChart={choose} />;
 }
 
-function Shown({ session, told, all }: { session: Session; told: Told; all: boolean }) {
+function Shown({ session, told, all }: { session: Session; told: TableReply; all: boolean }) {
   const selected = useShared(session, (s) => s.selected);
   const [query, setQuery] = useState("");
   const key = `sharding value ${all}`;
@@ -57,35 +57,24 @@ function Shown({ session, told, all }: { session: Session; told: Told; all: bool
   return (
     <div class="jxs-shardings-body">
       <div class="jxs-shardings-list">
-        <div class="jxs-cost-bar">
-          <input
-            type="search"
-            spellcheck={false}
-            placeholder="Filter"
-            aria-label="Filter the values"
-            value={query}
-            onInput={(event) => setQuery((event.target as HTMLInputElement).value)}
-          />
-        </div>
+        <FilterBar label="Filter the values" value={query} onInput={setQuery} />
         <GridView
           grid={told.grid}
           rows={rows}
           label="values and their shardings"
-          first={FIRST}
           current={shown}
           isLit={(row) => line !== "" && lines[row] === line}
           onPick={pick}
           onOpen={open}
-          onPoint={() => {}}
         />
-        {!rows.length && <p class="jxs-note">{count ? "Nothing here has these words." : "There are no values."}</p>}
+        {!rows.length && <p class="jxs-note">{count ? NO_MATCHES : "There are no values."}</p>}
       </div>
       {count > 0 && <Laid session={session} all={all} value={shown} told={told} key={`${all} ${shown}`} />}
     </div>
   );
 }
 
-const Values = ({ session, all, onTold }: { session: Session; all: boolean; onTold: (told: Told) => void }) => {
+const Values = ({ session, all, onTold }: { session: Session; all: boolean; onTold: (told: TableReply) => void }) => {
   const look = useLook(session, "shardings", { all }, read);
   useEffect(() => {
     if (look.value) onTold(look.value);
@@ -97,7 +86,7 @@ const Values = ({ session, all, onTold }: { session: Session; all: boolean; onTo
 /** How arguments, results and what lies between them are laid on the devices. */
 export default function ShardingsView({ session }: { session: Session }) {
   const [all, setAll] = useState(session.recall("sharding all") === true);
-  const [told, setTold] = useState<Told | null>(null);
+  const [told, setTold] = useState<TableReply | null>(null);
   const compiled = session.summary?.views.includes("collectives") ?? false;
   const toggle = () => {
     session.keep("sharding all", !all);
@@ -107,7 +96,7 @@ export default function ShardingsView({ session }: { session: Session }) {
   const places = useMemo(() => readPlaces(told?.result.places), [told]);
   const [devices, hosts] = [places.length, new Set(places.map(({ host }) => host)).size];
   const known = session.summary?.error?.told ?? "";
-  const notes = list(told?.result.notes).map(text).filter((note) => note && !known.includes(note));
+  const notes = sentences(told?.result.notes).filter((note) => !known.includes(note));
   return (
     <div class="jxs-shardings">
       <div class="jxs-shardings-head">

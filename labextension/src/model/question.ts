@@ -3,7 +3,7 @@
 import { type Progress, poll } from "../wire/poll";
 import type { Params, Reply, Source } from "../wire/source";
 
-export interface Answered<T> {
+export interface Answer<T> {
   /** There, on its way, stopped by the user, or refused. */
   state: "waiting" | "done" | "stopped" | "failed";
   value: T | null;
@@ -21,8 +21,8 @@ const words = (error: unknown) => (error instanceof Error ? error.message : Stri
  * Asks while a view waits, and no longer; a notebook may show the same panel twice, and both share the question, its
  * answer and its end. The answer is kept.
  */
-export class Asked<T> {
-  now: Answered<T> = waiting();
+export class Question<T> {
+  now: Answer<T> = waiting();
   private views = new Set<() => void>();
   private gone: AbortController | null = null;
 
@@ -63,7 +63,7 @@ export class Asked<T> {
   private begin(): void {
     if (this.gone || this.now.state !== "waiting") return;
     const gone = (this.gone = new AbortController());
-    const mine = (more: Partial<Answered<T>>) => gone.signal.aborted || this.change(more);
+    const mine = (more: Partial<Answer<T>>) => gone.signal.aborted || this.change(more);
     const heard = ({ elapsed, text }: Progress) => mine({ since: Date.now() - elapsed * 1000, progress: text });
     poll(() => this.source.request(this.method, this.params), heard, gone.signal)
       .then(this.read)
@@ -76,7 +76,7 @@ export class Asked<T> {
     this.gone = null;
   }
 
-  private change(more: Partial<Answered<T>>): void {
+  private change(more: Partial<Answer<T>>): void {
     this.now = { ...this.now, ...more };
     for (const view of [...this.views]) view();
   }

@@ -1,4 +1,4 @@
-import { Asked } from "./question";
+import { Question } from "./question";
 import { OP, type Rows } from "../wire/columns";
 import { Doc } from "./document";
 import { type Frames, readFrames } from "./frames";
@@ -29,7 +29,7 @@ export class Session {
   private known = new Map<number, Known>();
   private generations = new Map<number, string>();
   /** What views have asked the kernel, last asked last, and what else they want to find when they are drawn anew. */
-  private questions = new Map<string, Asked<unknown>>();
+  private questions = new Map<string, Question<unknown>>();
   private kept = new Map<string, unknown>();
   private framesAsked = new Map<number, Promise<void>>();
   private back: Place[] = [];
@@ -223,14 +223,14 @@ export class Session {
     return poll(() => this.source.request(method, params), onProgress, signal);
   }
 
-  /** The question to the kernel about the shown call, one for all views that ask it; see `useLook`. */
-  asked<T>(method: string, params: Params, read: (reply: Reply) => T | Promise<T>): Asked<T> {
+  /** The question to the kernel about the shown call, one for all views that ask it; see `useQuestion`. */
+  asked<T>(method: string, params: Params, read: (reply: Reply) => T | Promise<T>): Question<T> {
     const all = { ...params, call: this.call };
     const key = JSON.stringify([method, all, this.summary?.documents]);
-    const found = this.questions.get(key) as Asked<T> | undefined;
-    const asked = found ?? new Asked(this.source, method, all, read);
+    const found = this.questions.get(key) as Question<T> | undefined;
+    const asked = found ?? new Question(this.source, method, all, read);
     this.questions.delete(key);
-    this.questions.set(key, asked as Asked<unknown>);
+    this.questions.set(key, asked as Question<unknown>);
     const idle = [...this.questions].find(([, one]) => !one.inUse && (one as unknown) !== asked);
     if (this.questions.size > MOST_KEPT && idle) this.questions.delete(idle[0]);
     return asked;

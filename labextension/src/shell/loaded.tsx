@@ -1,7 +1,7 @@
 /** Tabs whose script is not part of the panel's: every panel is sent its own, and few tabs are opened. */
 
 import { SHARED } from "jaxstage:shared";
-import { useLook } from "../parts/useQuestion";
+import { useQuestion } from "../parts/useQuestion";
 import { Waiting } from "../parts/waiting";
 import type { View } from "../tabs/tab";
 import { gunzip } from "../wire/gzip";
@@ -25,9 +25,9 @@ export function loadedView(name: string): View {
   const known = loaded.get(name);
   if (known) return known;
   const made: View = function Loaded(props) {
-    const look = useLook(props.session, "script", { doc: name }, read);
-    if (!look.value) return <Waiting look={look} what="Loading the view" />;
-    const { view: View } = look.value;
+    const question = useQuestion(props.session, "script", { doc: name }, read);
+    if (!question.value) return <Waiting question={question} what="Loading the view" />;
+    const { view: View } = question.value;
     return <View {...props} />;
   };
   loaded.set(name, made);

@@ -5,7 +5,7 @@ import type { Session } from "../model/session";
 import type { Reply } from "../wire/source";
 import { Asking } from "../tabs/code/heatPicker";
 import { useKernelState, useShared } from "../parts/hooks";
-import { useLook } from "../parts/useQuestion";
+import { useQuestion } from "../parts/useQuestion";
 
 const CHECK =
   "Which values are laid anew, or gathered whole, and at which lines; compiles once more, as far as the partitioner";
@@ -60,12 +60,12 @@ function Found({ session, warned }: { session: Session; warned: Warned }) {
 }
 
 function Ask({ session }: { session: Session }) {
-  const look = useLook(session, "warnings", {}, Warned.read);
-  useEffect(() => session.store.set({ warned: look.value }), [look.value]);
-  if (look.value) return <Found session={session} warned={look.value} />;
+  const question = useQuestion(session, "warnings", {}, Warned.read);
+  useEffect(() => session.store.set({ warned: question.value }), [question.value]);
+  if (question.value) return <Found session={session} warned={question.value} />;
   return (
     <Labelled label="resharding">
-      <Asking look={look} />
+      <Asking question={question} />
     </Labelled>
   );
 }
@@ -89,9 +89,9 @@ function useAsked(session: Session, known: boolean): [boolean, () => void] {
 }
 
 function Resharding({ session }: { session: Session }) {
-  const look = useLook(session, "exchanges", {}, readExchanges);
-  const [asked, ask] = useAsked(session, look.value?.known ?? false);
-  const count = look.value?.collectives ?? 0;
+  const question = useQuestion(session, "exchanges", {}, readExchanges);
+  const [asked, ask] = useAsked(session, question.value?.known ?? false);
+  const count = question.value?.collectives ?? 0;
   if (!count) return null;
   return (
     <div role="listitem" class="jxs-fact">

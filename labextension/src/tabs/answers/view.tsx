@@ -2,7 +2,7 @@ import { number, text } from "../../wire/check";
 import type { Session } from "../../model/session";
 import type { Reply } from "../../wire/source";
 import { useDoc } from "../../parts/hooks";
-import { useLook } from "../../parts/useQuestion";
+import { useQuestion } from "../../parts/useQuestion";
 import { rowOfLine } from "../../model/sourceLine";
 import { Waiting } from "../../parts/waiting";
 
@@ -73,11 +73,11 @@ function Told({ session, answer }: { session: Session; answer: Answer }) {
 }
 
 function Question({ session, name, question, meanwhile }: { session: Session; name: string; question: string; meanwhile: string }) {
-  const look = useLook<Answer>(session, "answer", { question: name }, read);
+  const answer = useQuestion<Answer>(session, "answer", { question: name }, read);
   return (
     <section class="jxs-question" aria-label={question} data-question={name}>
       <h4>{question}</h4>
-      {look.value ? <Told session={session} answer={look.value} /> : <Waiting look={look} what={meanwhile} />}
+      {answer.value ? <Told session={session} answer={answer.value} /> : <Waiting question={answer} what={meanwhile} />}
     </section>
   );
 }

@@ -3,20 +3,20 @@ import { Heat, MEASURES } from "../../model/heat";
 import { LANES, LEGENDS, Lane } from "../../model/lane";
 import type { Session } from "../../model/session";
 import { useShared } from "../../parts/hooks";
-import { type Look, useLook } from "../../parts/useQuestion";
+import { type QuestionState, useQuestion } from "../../parts/useQuestion";
 import { clock, useElapsed } from "../../parts/waiting";
 
 /** Beside a control, what it waits for: how long already, how far it is, and a way out. */
-export function Asking({ look }: { look: Look<unknown> }) {
-  const elapsed = useElapsed(look.since, look.state === "waiting");
-  if (look.state === "waiting") {
+export function Asking({ question }: { question: QuestionState<unknown> }) {
+  const elapsed = useElapsed(question.since, question.state === "waiting");
+  if (question.state === "waiting") {
     return (
       <span class="jxs-asking" role="status">
         <i class="jxs-spinner" aria-hidden="true" />
         {elapsed > 0.5 && (
           <>
-            {look.progress} {clock(elapsed)}
-            <button type="button" class="jxs-button" onClick={look.stop}>
+            {question.progress} {clock(elapsed)}
+            <button type="button" class="jxs-button" onClick={question.stop}>
               Cancel
             </button>
           </>
@@ -26,10 +26,10 @@ export function Asking({ look }: { look: Look<unknown> }) {
   }
   return (
     <span class="jxs-asking">
-      <span class="jxs-asking-why" role="alert" title={look.problem}>
-        {look.problem || "stopped"}
+      <span class="jxs-asking-why" role="alert" title={question.problem}>
+        {question.problem || "stopped"}
       </span>
-      <button type="button" class="jxs-button" onClick={look.again}>
+      <button type="button" class="jxs-button" onClick={question.again}>
         Try again
       </button>
     </span>
@@ -37,16 +37,16 @@ export function Asking({ look }: { look: Look<unknown> }) {
 }
 
 function AskHeat({ session, measure }: { session: Session; measure: string }) {
-  const look = useLook(session, "heat", { measure }, (reply) => Heat.read(measure, reply));
-  useEffect(() => session.store.set({ heat: look.value }), [look.value]);
-  return look.value ? null : <Asking look={look} />;
+  const question = useQuestion(session, "heat", { measure }, (reply) => Heat.read(measure, reply));
+  useEffect(() => session.store.set({ heat: question.value }), [question.value]);
+  return question.value ? null : <Asking question={question} />;
 }
 
 function AskLane({ session, measure }: { session: Session; measure: string }) {
-  const look = useLook(session, "lane", { lane: measure }, Lane.read);
-  useEffect(() => session.store.set({ lane: look.value }), [look.value]);
-  if (!look.value) return <Asking look={look} />;
-  const [note] = look.value.notes;
+  const question = useQuestion(session, "lane", { lane: measure }, Lane.read);
+  useEffect(() => session.store.set({ lane: question.value }), [question.value]);
+  if (!question.value) return <Asking question={question} />;
+  const [note] = question.value.notes;
   return (
     <>
       <span class="jxs-signs">{LEGENDS[measure]}</span>

@@ -11,7 +11,7 @@ import { DetailStrip } from "../../parts/detailStrip";
 import { FilterBar, NO_MATCHES } from "../../parts/filter";
 import { GridView } from "../../parts/grid/gridView";
 import { useDoc, useShared } from "../../parts/hooks";
-import { useLook } from "../../parts/useQuestion";
+import { useQuestion } from "../../parts/useQuestion";
 import { rowOfLine } from "../../model/sourceLine";
 import { Waiting } from "../../parts/waiting";
 
@@ -123,20 +123,20 @@ function Shown({ session, told, children }: { session: Session; told: TableReply
 
 /** What caused them the compiler is asked; the rest of the table does not wait for that. */
 function WithCauses({ session, quick }: { session: Session; quick: TableReply }) {
-  const look = useLook(session, "collectives", { quick: false }, read);
+  const question = useQuestion(session, "collectives", { quick: false }, read);
   return (
-    <Shown session={session} told={look.value ?? quick}>
-      {!look.value && <Waiting look={look} what="Asking the compiler what caused them" />}
+    <Shown session={session} told={question.value ?? quick}>
+      {!question.value && <Waiting question={question} what="Asking the compiler what caused them" />}
     </Shown>
   );
 }
 
 /** What the devices exchange: how much, how long at least, hidden or exposed, and why. */
 export default function CollectivesView({ session }: { session: Session }) {
-  const look = useLook(session, "collectives", { quick: true }, read);
+  const question = useQuestion(session, "collectives", { quick: true }, read);
   return (
     <div class="jxs-collectives">
-      {look.value ? <WithCauses session={session} quick={look.value} /> : <Waiting look={look} what="Finding the collectives" />}
+      {question.value ? <WithCauses session={session} quick={question.value} /> : <Waiting question={question} what="Finding the collectives" />}
     </div>
   );
 }

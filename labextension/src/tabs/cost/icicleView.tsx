@@ -9,7 +9,7 @@ import type { Session } from "../../model/session";
 import { type Surface, placeOf, useCanvas } from "../../parts/canvas";
 import { hover, open, pick } from "./pick";
 import { useDoc, useShared } from "../../parts/hooks";
-import { useLook } from "../../parts/useQuestion";
+import { useQuestion } from "../../parts/useQuestion";
 import { Tip } from "../../parts/tip";
 import { Waiting } from "../../parts/waiting";
 
@@ -267,7 +267,7 @@ function Choice({ name, all, now, onPick }: ChoiceProps) {
 
 /** Bytes or FLOPs as tiles within tiles, by name scope or by the lines that call each other. */
 export function IcicleView({ session }: { session: Session }) {
-  const look = useLook(session, "cost", {}, readInstructions);
-  if (!look.value) return <Waiting look={look} what="Listing the instructions" />;
-  return <Grown session={session} costs={look.value} />;
+  const question = useQuestion(session, "cost", {}, readInstructions);
+  if (!question.value) return <Waiting question={question} what="Listing the instructions" />;
+  return <Grown session={session} costs={question.value} />;
 }

@@ -5,7 +5,7 @@ import type { Session } from "../../model/session";
 import { type Surface, placeOf, useCanvas } from "../../parts/canvas";
 import { hover, open, pick } from "./pick";
 import { useShared } from "../../parts/hooks";
-import { useLook } from "../../parts/useQuestion";
+import { useQuestion } from "../../parts/useQuestion";
 import { Tip } from "../../parts/tip";
 import { Waiting } from "../../parts/waiting";
 
@@ -197,9 +197,9 @@ function Legend({ roof }: { roof: Roofline }) {
 
 /** One point an instruction, under the roof of the target. */
 export function RooflineView({ session }: { session: Session }) {
-  const look = useLook(session, "roofline", {}, readRoofline);
-  const roof = look.value;
-  if (!roof) return <Waiting look={look} what="Placing the instructions" />;
+  const question = useQuestion(session, "roofline", {}, readRoofline);
+  const roof = question.value;
+  if (!roof) return <Waiting question={question} what="Placing the instructions" />;
   if (!roof.length) {
     const why = roof.peaks.length || roof.bandwidth ? "" : `The peaks of ${roof.device} are unknown, so there is no roof. Compile for a device of the catalogue, as with --target v5e:1x1 or --target h100.`;
     return (

@@ -6,7 +6,7 @@ import { AS_GIVEN } from "../../parts/grid/gridView";
 import { cellText } from "../../parts/grid/sort";
 import type { Session } from "../../model/session";
 import { CostGrid } from "./grid";
-import { useLook } from "../../parts/useQuestion";
+import { useQuestion } from "../../parts/useQuestion";
 import { Waiting } from "../../parts/waiting";
 
 const BYTES = { field: "bytes", down: true };
@@ -21,17 +21,17 @@ interface Props {
 
 /** What the instruction holds, beneath the table. */
 function Members({ session, name }: { session: Session; name: string }) {
-  const look = useLook(session, "members", { instruction: name }, readMembers);
+  const question = useQuestion(session, "members", { instruction: name }, readMembers);
   return (
     <div class="jxs-members">
       <p class="jxs-members-note">
         Inside <code>{name}</code>
-        {look.value && `: ${look.value.grid.length.toLocaleString("en-US")} instructions; in a fusion only what goes in and out moves bytes`}
+        {question.value && `: ${question.value.grid.length.toLocaleString("en-US")} instructions; in a fusion only what goes in and out moves bytes`}
       </p>
-      {look.value ? (
-        <CostGrid session={session} costs={look.value} doc="hlo" label={`members of ${name}`} first={AS_GIVEN} nothing="Nothing that computes." />
+      {question.value ? (
+        <CostGrid session={session} costs={question.value} doc="hlo" label={`members of ${name}`} first={AS_GIVEN} nothing="Nothing that computes." />
       ) : (
-        <Waiting look={look} what="Listing what is inside" />
+        <Waiting question={question} what="Listing what is inside" />
       )}
     </div>
   );
@@ -43,19 +43,19 @@ const textOf = (costs: Costs, name: string, row: number) => {
 };
 
 function Instructions({ session, query }: Props) {
-  const look = useLook(session, "cost", {}, readInstructions);
+  const question = useQuestion(session, "cost", {}, readInstructions);
   const [current, setCurrent] = useState(-1);
   const [shown, setShown] = useState(Boolean(session.recall("cost members")));
-  if (!look.value) return <Waiting look={look} what="Listing the instructions" />;
-  const holds = HOLDS_OTHERS.includes(textOf(look.value, "opcode", current));
-  const name = textOf(look.value, "instruction", current);
+  if (!question.value) return <Waiting question={question} what="Listing the instructions" />;
+  const holds = HOLDS_OTHERS.includes(textOf(question.value, "opcode", current));
+  const name = textOf(question.value, "instruction", current);
   const toggle = () => {
     session.keep("cost members", !shown);
     setShown(!shown);
   };
   return (
     <>
-      <CostGrid session={session} costs={look.value} doc="hlo" label="cost by instruction" query={query} first={BYTES} nothing={NOTHING} onCurrent={setCurrent} />
+      <CostGrid session={session} costs={question.value} doc="hlo" label="cost by instruction" query={query} first={BYTES} nothing={NOTHING} onCurrent={setCurrent} />
       {holds && (
         <button type="button" class="jxs-members-toggle" aria-expanded={shown} onClick={toggle}>
           {shown ? "▾" : "▸"} {shown ? "Hide" : "Show"} what is inside {name}
@@ -67,30 +67,30 @@ function Instructions({ session, query }: Props) {
 }
 
 function Grouped({ session, query, group }: Props & { group: Group }) {
-  const look = useLook(session, "cost_groups", { group }, readGroups);
-  if (!look.value) return <Waiting look={look} what="Adding up" />;
-  return <CostGrid session={session} costs={look.value} doc="hlo" label={`cost by ${group}`} ofLine={group === "line"} query={query} first={BYTES} nothing={NOTHING} />;
+  const question = useQuestion(session, "cost_groups", { group }, readGroups);
+  if (!question.value) return <Waiting question={question} what="Adding up" />;
+  return <CostGrid session={session} costs={question.value} doc="hlo" label={`cost by ${group}`} ofLine={group === "line"} query={query} first={BYTES} nothing={NOTHING} />;
 }
 
 function Equations({ session, query }: Props) {
-  const look = useLook(session, "equations", {}, readEquations);
-  if (!look.value) return <Waiting look={look} what="Counting the equations" />;
+  const question = useQuestion(session, "equations", {}, readEquations);
+  if (!question.value) return <Waiting question={question} what="Counting the equations" />;
   return (
     <>
-      {look.value.notes.map((note) => (
+      {question.value.notes.map((note) => (
         <p class="jxs-note" key={note}>
           {note}
         </p>
       ))}
-      <CostGrid session={session} costs={look.value} doc="jaxpr" label="cost by equation" query={query} first={FLOPS} nothing={NOTHING} />
+      <CostGrid session={session} costs={question.value} doc="jaxpr" label="cost by equation" query={query} first={FLOPS} nothing={NOTHING} />
     </>
   );
 }
 
 function EquationsGrouped({ session, query, group }: Props & { group: EquationGroup }) {
-  const look = useLook(session, "equation_groups", { group }, readEquationGroups);
-  if (!look.value) return <Waiting look={look} what="Adding up" />;
-  return <CostGrid session={session} costs={look.value} doc="jaxpr" label={`jaxpr cost by ${group}`} ofLine={group === "line"} query={query} first={FLOPS} nothing={NOTHING} />;
+  const question = useQuestion(session, "equation_groups", { group }, readEquationGroups);
+  if (!question.value) return <Waiting question={question} what="Adding up" />;
+  return <CostGrid session={session} costs={question.value} doc="jaxpr" label={`jaxpr cost by ${group}`} ofLine={group === "line"} query={query} first={FLOPS} nothing={NOTHING} />;
 }
 
 type Choice = readonly [name: string, title: string, hint?: string];

@@ -7,7 +7,7 @@ import { DetailStrip } from "../../parts/detailStrip";
 import { useKernelState, useShared } from "../../parts/hooks";
 import { IcicleView } from "./icicleView";
 import { Ledger } from "./ledger";
-import { useLook } from "../../parts/useQuestion";
+import { useQuestion } from "../../parts/useQuestion";
 import { RooflineView } from "./rooflineView";
 import { Waiting } from "../../parts/waiting";
 
@@ -114,7 +114,7 @@ export default function CostView({ session }: { session: Session }) {
 }
 
 function Compiled({ session }: { session: Session }) {
-  const look = useLook<Overview>(session, "ledger", {}, readOverview);
-  if (!look.value) return <Waiting look={look} what="Counting FLOPs and bytes" />;
-  return <Body session={session} overview={look.value} />;
+  const question = useQuestion<Overview>(session, "ledger", {}, readOverview);
+  if (!question.value) return <Waiting question={question} what="Counting FLOPs and bytes" />;
+  return <Body session={session} overview={question.value} />;
 }

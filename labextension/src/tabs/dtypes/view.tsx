@@ -8,7 +8,7 @@ import { DetailStrip } from "../../parts/detailStrip";
 import { FilterBar, NO_MATCHES } from "../../parts/filter";
 import { GridView } from "../../parts/grid/gridView";
 import { useDoc, useShared } from "../../parts/hooks";
-import { useLook } from "../../parts/useQuestion";
+import { useQuestion } from "../../parts/useQuestion";
 import { lineOf, rowOfLine } from "../../model/sourceLine";
 import { Waiting } from "../../parts/waiting";
 
@@ -62,10 +62,10 @@ function Shown({ session, told }: { session: Session; told: TableReply }) {
 
 /** Where values are promoted or demoted, and the bytes that costs. */
 export default function DtypesView({ session }: { session: Session }) {
-  const look = useLook(session, "dtypes", {}, read);
+  const question = useQuestion(session, "dtypes", {}, read);
   return (
     <div class="jxs-collectives">
-      {look.value ? <Shown session={session} told={look.value} /> : <Waiting look={look} what="Finding the conversions" />}
+      {question.value ? <Shown session={session} told={question.value} /> : <Waiting question={question} what="Finding the conversions" />}
     </div>
   );
 }

@@ -4,7 +4,7 @@ import { FilterBox } from "../../parts/filter";
 import { GridView } from "../../parts/grid/gridView";
 import { matching } from "../../parts/grid/sort";
 import { useShared } from "../../parts/hooks";
-import type { Look } from "../../parts/useQuestion";
+import type { QuestionState } from "../../parts/useQuestion";
 import { clock, useElapsed } from "../../parts/waiting";
 import { type Figures, type Kernel, type KernelTable, gridOf } from "./read";
 
@@ -13,21 +13,21 @@ const ROW_PX = 38;
 interface Props {
   session: Session;
   table: KernelTable;
-  figures: Look<Map<string, Figures>>;
+  figures: QuestionState<Map<string, Figures>>;
   chosen: Kernel;
   /** Keys of the kernels that came from what is selected. */
   lit: Set<string>;
   onChoose: (kernel: Kernel) => void;
 }
 
-function Measured({ look }: { look: Props["figures"] }) {
-  const elapsed = useElapsed(look.since, look.state === "waiting");
-  if (look.state === "done") return null;
-  if (look.state === "waiting") {
+function Measured({ question }: { question: Props["figures"] }) {
+  const elapsed = useElapsed(question.since, question.state === "waiting");
+  if (question.state === "done") return null;
+  if (question.state === "waiting") {
     return (
       <span class="jxs-dim" role="status">
         measuring… {clock(elapsed)}{" "}
-        <button type="button" class="jxs-button" onClick={look.stop}>
+        <button type="button" class="jxs-button" onClick={question.stop}>
           Cancel
         </button>
       </span>
@@ -35,8 +35,8 @@ function Measured({ look }: { look: Props["figures"] }) {
   }
   return (
     <span class="jxs-dim" role="alert">
-      not measured{look.problem && `: ${look.problem}`}{" "}
-      <button type="button" class="jxs-button" onClick={look.again}>
+      not measured{question.problem && `: ${question.problem}`}{" "}
+      <button type="button" class="jxs-button" onClick={question.again}>
         Try again
       </button>
     </span>
@@ -75,7 +75,7 @@ export function KernelList({ session, table, figures, chosen, lit, onChoose }: P
             {lit.size === 1 ? "1 kernel" : `${lit.size} kernels`} from the selection
           </button>
         )}
-        <Measured look={figures} />
+        <Measured question={figures} />
       </div>
       {table.notes.map((note) => (
         <p class="jxs-note" key={note}>

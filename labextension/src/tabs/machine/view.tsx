@@ -13,7 +13,7 @@ import {
 import type { Session } from "../../model/session";
 import { useDoc, useShared } from "../../parts/hooks";
 import { KernelList } from "./list";
-import { useLook } from "../../parts/useQuestion";
+import { useQuestion } from "../../parts/useQuestion";
 import { Pane } from "../../parts/pane";
 import { Waiting } from "../../parts/waiting";
 
@@ -27,12 +27,12 @@ interface TextProps {
 }
 
 function Text({ session, kernel, stage, onReady }: TextProps) {
-  const look = useLook(session, "kernel", { doc: `${stage}:${kernel.key}` }, readInfo);
+  const question = useQuestion(session, "kernel", { doc: `${stage}:${kernel.key}` }, readInfo);
   useEffect(() => {
-    if (stage === EXPERIMENTAL && look.state !== "waiting") onReady();
-  }, [look.state]);
-  if (!look.value) return <Waiting look={look} what={`Getting ${stage} of ${kernel.key}`} />;
-  return <Pane doc={session.further(look.value)} session={session} weight={1} />;
+    if (stage === EXPERIMENTAL && question.state !== "waiting") onReady();
+  }, [question.state]);
+  if (!question.value) return <Waiting question={question} what={`Getting ${stage} of ${kernel.key}`} />;
+  return <Pane doc={session.further(question.value)} session={session} weight={1} />;
 }
 
 /** libtpu's dumps take seconds and rest on flags that are not documented: only when asked for. */
@@ -113,7 +113,7 @@ function useChosen(session: Session, table: KernelTable): [Kernel | null, (kerne
 
 function Browser({ session, table }: { session: Session; table: KernelTable }) {
   const [bundled, setBundled] = useState(session.recall(`bundles counted ${session.call}`) === true);
-  const figures = useLook(session, "figures", { bundled }, readFigures);
+  const figures = useQuestion(session, "figures", { bundled }, readFigures);
   const [chosen, choose] = useChosen(session, table);
   const stages = useShared(session, (s) => s.stages);
   const selected = useShared(session, (s) => s.selected);
@@ -141,7 +141,7 @@ function Browser({ session, table }: { session: Session; table: KernelTable }) {
 
 /** The machine code of each kernel, stage beside stage, tied to the HLO instruction that it came from. */
 export default function MachineView({ session }: { session: Session }) {
-  const look = useLook(session, "kernels", {}, readKernels);
-  if (!look.value) return <Waiting look={look} what="Compiling once more for the machine code" />;
-  return <Browser session={session} table={look.value} />;
+  const question = useQuestion(session, "kernels", {}, readKernels);
+  if (!question.value) return <Waiting question={question} what="Compiling once more for the machine code" />;
+  return <Browser session={session} table={question.value} />;
 }

@@ -4,7 +4,7 @@ import { type Memory, type Space, type Table, bytes, lineOf, readMemory, readTab
 import type { Session } from "../../model/session";
 import type { Reply } from "../../wire/source";
 import { useDoc, useShared } from "../../parts/hooks";
-import { useLook } from "../../parts/useQuestion";
+import { useQuestion } from "../../parts/useQuestion";
 import { MemoryChart } from "./chart";
 import { MemoryTable } from "./table";
 import { Waiting } from "../../parts/waiting";
@@ -54,12 +54,12 @@ interface Moment {
 }
 
 function Lives({ session, memory, space, position, isLit, onBand }: Moment) {
-  const look = useLook(session, "memory at", { space: space.color, position }, readAt);
-  const [shown, setShown] = useState(look.value);
+  const question = useQuestion(session, "memory at", { space: space.color, position }, readAt);
+  const [shown, setShown] = useState(question.value);
   useEffect(() => {
-    if (look.value) setShown(look.value);
-  }, [look.value]);
-  if (!shown) return <Waiting look={look} what="Reading what lives" />;
+    if (question.value) setShown(question.value);
+  }, [question.value]);
+  if (!shown) return <Waiting question={question} what="Reading what lives" />;
   const { table } = shown;
   const line = table.columns.findIndex(({ name }) => name === "line");
   const lit = new Set(table.places.flatMap((place, row) => (isLit(place) ? [row] : [])));
@@ -94,9 +94,9 @@ const readKept = ({ result }: Reply) => ({
 
 function Backward({ session }: { session: Session }) {
   const [policy, setPolicy] = useState("");
-  const look = useLook(session, "kept", { policy }, readKept);
-  if (!look.value) return <Waiting look={look} what="Reading what the backward pass keeps" />;
-  const { lines, policies, arrays } = look.value;
+  const question = useQuestion(session, "kept", { policy }, readKept);
+  if (!question.value) return <Waiting question={question} what="Reading what the backward pass keeps" />;
+  const { lines, policies, arrays } = question.value;
   const names = policies.rows.map((row) => row[0] ?? "");
   const line = arrays.columns.findIndex(({ name }) => name === "line");
   return (
@@ -231,7 +231,7 @@ function Browser({ session, memory }: { session: Session; memory: Memory }) {
 
 /** Memory over the schedule: what lives when, does it fit, and what could be changed. */
 export default function MemoryView({ session }: { session: Session }) {
-  const look = useLook(session, "memory", {}, readMemory);
-  if (!look.value) return <Waiting look={look} what="Compiling once more for the buffer assignment" />;
-  return <Browser session={session} memory={look.value} key={session.call} />;
+  const question = useQuestion(session, "memory", {}, readMemory);
+  if (!question.value) return <Waiting question={question} what="Compiling once more for the buffer assignment" />;
+  return <Browser session={session} memory={question.value} key={session.call} />;
 }

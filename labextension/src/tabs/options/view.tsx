@@ -3,7 +3,7 @@ import { copy } from "../../model/actions";
 import { type Flag, type FlagTable, KINDS, type Kind, canSet, isChanged, isOf, matching, onLine, readFlags } from "./read";
 import type { Session } from "../../model/session";
 import { IconButton } from "../../parts/icons";
-import { useLook } from "../../parts/useQuestion";
+import { useQuestion } from "../../parts/useQuestion";
 import { Waiting } from "../../parts/waiting";
 import { WorkerLog } from "../../parts/workerLog";
 
@@ -181,7 +181,7 @@ function reveal(list: HTMLElement, row: HTMLElement): void {
 
 /** The flag browser: every flag of this jaxlib, what holds where nothing is set, and what the call sets. */
 export default function OptionsView({ session }: { session: Session }) {
-  const look = useLook(session, "flags", {}, readFlags);
-  if (!look.value) return <Waiting look={look} what="Reading XLA's flags" />;
-  return <Browser session={session} table={look.value} />;
+  const question = useQuestion(session, "flags", {}, readFlags);
+  if (!question.value) return <Waiting question={question} what="Reading XLA's flags" />;
+  return <Browser session={session} table={question.value} />;
 }

@@ -6,7 +6,7 @@ import { DetailStrip } from "../../parts/detailStrip";
 import { DiffPane } from "./diffPane";
 import { useShared } from "../../parts/hooks";
 import { IconButton } from "../../parts/icons";
-import { useLook } from "../../parts/useQuestion";
+import { useQuestion } from "../../parts/useQuestion";
 import { Passes } from "./list";
 import { Waiting } from "../../parts/waiting";
 
@@ -76,13 +76,13 @@ function DiffOf({ session, diff, pass, place }: DiffProps) {
 }
 
 function Selected({ session, pass, place }: { session: Session; pass: Pass; place: Pick | null }) {
-  const look = useLook<Diff>(session, "pass_diff", { pass: pass.index }, readDiff);
+  const question = useQuestion<Diff>(session, "pass_diff", { pass: pass.index }, readDiff);
   return (
-    <div class="jxs-pass-main" data-shown={look.value ? pass.index : undefined}>
-      {look.value ? (
-        <DiffOf session={session} diff={look.value} pass={pass} place={place} key={pass.index} />
+    <div class="jxs-pass-main" data-shown={question.value ? pass.index : undefined}>
+      {question.value ? (
+        <DiffOf session={session} diff={question.value} pass={pass} place={place} key={pass.index} />
       ) : (
-        <Waiting look={look} what={`Comparing before and after ${pass.name}`} />
+        <Waiting question={question} what={`Comparing before and after ${pass.name}`} />
       )}
     </div>
   );
@@ -90,11 +90,11 @@ function Selected({ session, pass, place }: { session: Session; pass: Pass; plac
 
 /** Fetches the history of the row that is followed, and hands it on. */
 function Following({ session, pick, onReady }: { session: Session; pick: Pick; onReady: (found: History) => void }) {
-  const look = useLook(session, "pass_history", { doc: pick.doc, row: pick.row }, readHistory);
+  const question = useQuestion(session, "pass_history", { doc: pick.doc, row: pick.row }, readHistory);
   useEffect(() => {
-    if (look.value) onReady(look.value);
-  }, [look.value]);
-  return look.value ? null : <Waiting look={look} what="Following the instruction through the passes" />;
+    if (question.value) onReady(question.value);
+  }, [question.value]);
+  return question.value ? null : <Waiting question={question} what="Following the instruction through the passes" />;
 }
 
 function Body({ session, list }: { session: Session; list: PassList }) {
@@ -154,7 +154,7 @@ function Body({ session, list }: { session: Session; list: PassList }) {
 
 /** XLA's passes: the list, and what each changed. The first look compiles once more in the worker. */
 export default function PassesView({ session }: { session: Session }) {
-  const look = useLook<PassList>(session, "passes", {}, readPasses);
-  if (!look.value) return <Waiting look={look} what="Compiling once more, with a dump after each pass" />;
-  return <Body session={session} list={look.value} />;
+  const question = useQuestion<PassList>(session, "passes", {}, readPasses);
+  if (!question.value) return <Waiting question={question} what="Compiling once more, with a dump after each pass" />;
+  return <Body session={session} list={question.value} />;
 }

@@ -8,7 +8,7 @@ import { type TableReply, readTable, textAt } from "../../wire/tables";
 import { FilterBar, NO_MATCHES } from "../../parts/filter";
 import { GridView } from "../../parts/grid/gridView";
 import { useDoc, useShared } from "../../parts/hooks";
-import { useLook } from "../../parts/useQuestion";
+import { useQuestion } from "../../parts/useQuestion";
 import { MeshMapView } from "./meshMapView";
 import { lineOf, rowOfLine } from "../../model/sourceLine";
 import { Waiting } from "../../parts/waiting";
@@ -18,14 +18,14 @@ const read = (reply: Reply) => readTable(reply, WIDTHS);
 
 function Laid({ session, all, value, told }: { session: Session; all: boolean; value: number; told: TableReply }) {
   const [chart, setChart] = useState((session.recall("sharding chart") as string | undefined) ?? "");
-  const look = useLook(session, "sharding_map", { all, value }, readLayout);
+  const question = useQuestion(session, "sharding_map", { all, value }, readLayout);
   const places = useMemo(() => readPlaces(told.result.places), [told]);
   const choose = (name: string) => {
     session.keep("sharding chart", name);
     setChart(name);
   };
-  if (!look.value) return <Waiting look={look} what="Laying out" />;
-  return <MeshMapView layout={look.value} places={places} first={chart} onChart={choose} />;
+  if (!question.value) return <Waiting question={question} what="Laying out" />;
+  return <MeshMapView layout={question.value} places={places} first={chart} onChart={choose} />;
 }
 
 function Shown({ session, told, all }: { session: Session; told: TableReply; all: boolean }) {
@@ -75,12 +75,12 @@ function Shown({ session, told, all }: { session: Session; told: TableReply; all
 }
 
 const Values = ({ session, all, onTold }: { session: Session; all: boolean; onTold: (told: TableReply) => void }) => {
-  const look = useLook(session, "shardings", { all }, read);
+  const question = useQuestion(session, "shardings", { all }, read);
   useEffect(() => {
-    if (look.value) onTold(look.value);
-  }, [look.value]);
-  if (!look.value) return <Waiting look={look} what={all ? "Asking the compiler for the shardings in between" : "Reading the shardings"} />;
-  return <Shown session={session} told={look.value} all={all} key={String(all)} />;
+    if (question.value) onTold(question.value);
+  }, [question.value]);
+  if (!question.value) return <Waiting question={question} what={all ? "Asking the compiler for the shardings in between" : "Reading the shardings"} />;
+  return <Shown session={session} told={question.value} all={all} key={String(all)} />;
 };
 
 /** How arguments, results and what lies between them are laid on the devices. */

@@ -1,3 +1,4 @@
+import { messageOf } from "../wire/errors";
 import type { Reply } from "../wire/source";
 import type { Hits, Text } from "./text";
 
@@ -78,7 +79,7 @@ export class PagedText implements Text {
     try {
       this.take(first, stop, await this.fetch.page(first * PAGE, Math.min(stop * PAGE, this.length)));
     } catch (error) {
-      this.problem = error instanceof Error ? error.message : String(error);
+      this.problem = messageOf(error);
     }
     for (let page = first; page < stop; page++) this.asked.delete(page);
     this.inFlight--;

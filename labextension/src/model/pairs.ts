@@ -2,7 +2,7 @@
 
 import type { Doc } from "./document";
 import type { Session } from "./session";
-import type { Pick } from "./store";
+import type { Pick } from "./selection";
 
 const PTX_LINE = /\/\/ PTX (\d+)$/;
 

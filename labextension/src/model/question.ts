@@ -1,5 +1,6 @@
 /** One question to the kernel, however long it computes, and all the views that wait for its answer. */
 
+import { Refusal, messageOf } from "../wire/errors";
 import { type Progress, poll } from "../wire/poll";
 import type { Params, Reply, Source } from "../wire/source";
 
@@ -12,10 +13,18 @@ export interface Answer<T> {
   /** What the kernel is at, in its own words. */
   progress: string | null;
   problem: string;
+  /** Whether a worker process was part of it, whose log may say more. */
+  hasLog: boolean;
+  /** Asking again would change nothing. */
+  isAbsent: boolean;
 }
 
-const waiting = () => ({ state: "waiting" as const, value: null, since: Date.now(), progress: null, problem: "" });
-const words = (error: unknown) => (error instanceof Error ? error.message : String(error));
+function refused(error: unknown): Pick<Answer<unknown>, "state" | "problem" | "hasLog" | "isAbsent"> {
+  const { kind, hasLog } = error instanceof Refusal ? error : new Refusal("");
+  return { state: kind === "stopped" ? "stopped" : "failed", problem: messageOf(error), hasLog, isAbsent: kind === "absent" };
+}
+
+const waiting = () => ({ state: "waiting" as const, value: null, since: Date.now(), progress: null, problem: "", hasLog: false, isAbsent: false });
 
 /**
  * Asks while a view waits, and no longer; a notebook may show the same panel twice, and both share the question, its
@@ -68,7 +77,7 @@ export class Question<T> {
     poll(() => this.source.request(this.method, this.params), heard, gone.signal)
       .then(this.read)
       .then((value) => mine({ state: "done", value }))
-      .catch((error: unknown) => mine({ state: "failed", problem: words(error) }));
+      .catch((error: unknown) => mine(refused(error)));
   }
 
   private pause(): void {

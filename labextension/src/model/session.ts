@@ -3,11 +3,11 @@ import { OP, type Rows } from "../wire/columns";
 import { Doc } from "./document";
 import { type Frames, readFrames } from "./frames";
 import { type Lit, colouredLines, hueOfRow, litByRow, litRows } from "./links";
-import { defaultPanes } from "./panes";
 import { type Progress, poll } from "../wire/poll";
 import type { Params, Reply, Source } from "../wire/source";
 import type { DocumentInfo, PanelState, Stage, Summary } from "../wire/state";
-import { type Pick, Store } from "./store";
+import { NOTHING_SELECTED, type Pick, type Selection } from "./selection";
+import { Store } from "./store";
 
 const MOST_KEPT = 50;
 const MOST_EXTRAS = 8;
@@ -24,7 +24,7 @@ interface Place {
 
 /** All that one widget model has fetched and all that its user has done; outlives the DOM that shows it. */
 export class Session {
-  readonly store = new Store();
+  readonly store = new Store<Selection>(NOTHING_SELECTED);
   private docs = new Map<string, Doc>();
   private known = new Map<number, Known>();
   private generations = new Map<number, string>();
@@ -212,10 +212,7 @@ export class Session {
 
   /** From another view: opens the code, with the row's pane, and selects the row. */
   show(doc: string, row: number): void {
-    const { panes } = this.store.get();
-    const open = panes ?? defaultPanes(this.summary?.documents ?? [], 0);
-    const all = open.includes(doc) ? panes : [...open, doc];
-    this.store.set({ view: "code", panes: all, active: doc, hover: null, selected: { doc, row, from: "" } });
+    this.store.set({ view: "code", active: doc, hover: null, selected: { doc, row, from: "" } });
   }
 
   /** Asks until there is an answer, however long the kernel computes. Rejects as `request`, and when `signal` aborts. */
@@ -271,7 +268,7 @@ export class Session {
     this.back = [];
     const has = this.state.calls[call]?.views ?? [];
     const { view } = this.store.get();
-    this.store.set({ call, heat: null, lane: null, warned: null, hover: null, selected: null, follow: null, view: !view || has.includes(view) ? view : "code" });
+    this.store.set({ call, active: "python", heat: null, lane: null, warned: null, hover: null, selected: null, follow: null, view: !view || has.includes(view) ? view : "code" });
   }
 
   /** The row of the source pane that shows a line of a file, or -1. */

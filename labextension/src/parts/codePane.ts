@@ -4,7 +4,7 @@ import { GRADIENT, INFERRED } from "../wire/columns";
 import type { Doc } from "../model/document";
 import { firstPaired } from "../model/pairs";
 import type { Session } from "../model/session";
-import type { Pick } from "../model/store";
+import type { Pick } from "../model/selection";
 import { type Geometry, scrollHeight } from "./geometry";
 import { type Named, markHit, markNames, paintRows } from "./marks";
 import { contentOf } from "./rowContent";

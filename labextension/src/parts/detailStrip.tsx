@@ -1,6 +1,7 @@
 import { showMachineCode } from "../model/actions";
 import { type Detail, type StackEntry, detailOf } from "../model/detail";
 import type { Session } from "../model/session";
+import { useLayout, useLayoutStore } from "./layout";
 import { useDoc, useShared } from "./hooks";
 import { LinkButton } from "../shell/header";
 import { IconButton } from "./icons";
@@ -76,7 +77,8 @@ function Beside({ session }: { session: Session }) {
 export function DetailStrip({ session }: { session: Session }) {
   const hover = useShared(session, (s) => s.hover);
   const selected = useShared(session, (s) => s.selected);
-  const open = useShared(session, (s) => s.stack);
+  const layout = useLayoutStore();
+  const open = useLayout((s) => s.stack);
   useDoc(selected && session.loaded(selected.doc));
   const detail = detailOf(session, open && selected ? selected : (hover ?? selected));
   const canOpen = (detail?.stack.length ?? 0) > 0;
@@ -108,7 +110,7 @@ export function DetailStrip({ session }: { session: Session }) {
         label="Whole call stack (s)"
         pressed={open}
         disabled={!open && !canOpen}
-        onClick={() => session.store.set({ stack: !open })}
+        onClick={() => layout.set({ stack: !open })}
       />
       <Beside session={session} />
       {open && detail && canOpen && <Stack entries={detail.stack} session={session} />}

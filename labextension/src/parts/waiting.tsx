@@ -50,8 +50,8 @@ export function Waiting({ question, what }: { question: QuestionState<unknown>; 
 function Failed({ question }: { question: QuestionState<unknown> }) {
   return (
     <>
-      <Refused text={question.problem} button="Try again" onClick={question.again} />
-      {question.problem.includes("compile worker") && <WorkerLog session={question.session} />}
+      <Refused text={question.problem} button={question.isAbsent ? "" : "Try again"} onClick={question.again} />
+      {question.hasLog && <WorkerLog session={question.session} />}
     </>
   );
 }
@@ -60,9 +60,11 @@ function Refused({ text, button, onClick }: { text: string; button: string; onCl
   return (
     <div class="jxs-look" role="alert">
       <span class="jxs-look-text">{text}</span>
-      <button type="button" class="jxs-button jxs-boxed" onClick={onClick}>
-        {button}
-      </button>
+      {button && (
+        <button type="button" class="jxs-button jxs-boxed" onClick={onClick}>
+          {button}
+        </button>
+      )}
     </div>
   );
 }

@@ -1,3 +1,4 @@
+import { messageOf } from "../wire/errors";
 import { useEffect, useRef, useState } from "preact/hooks";
 import type { Session } from "../model/session";
 import type { Reply } from "../wire/source";
@@ -25,7 +26,7 @@ export function WorkerLog({ session }: { session: Session }) {
     session.source
       .request("log", { call: session.call })
       .then((reply) => show(readLog(reply) || "The worker has printed nothing."))
-      .catch((error: unknown) => show(error instanceof Error ? error.message : String(error)));
+      .catch((error: unknown) => show(messageOf(error)));
     return () => {
       there = false;
     };

@@ -39,9 +39,10 @@ function StageView({ stage, since }: { stage: Stage; since: number }) {
 }
 
 function FactView({ fact }: { fact: Fact }) {
-  const unknown = fact.text === "unknown" ? " jxs-unknown" : "";
+  const unknown = fact.isUnknown ? " jxs-unknown" : "";
+  const more = [fact.reason, fact.note].filter(Boolean).join("\n");
   return (
-    <div role="listitem" class={`jxs-fact${fact.reason ? " jxs-explained" : ""}${unknown}`} title={fact.reason ?? undefined}>
+    <div role="listitem" class={`jxs-fact${more ? " jxs-explained" : ""}${unknown}`} title={more || undefined}>
       <span class="jxs-label">{fact.label}</span>
       <span class="jxs-value">
         {fact.text}
@@ -88,7 +89,7 @@ function Failure({ error, onShow, session }: FailureProps) {
         {error.type && <code>{error.type}</code>}
         {place && (onShow ? <LinkButton text={place} onClick={onShow} /> : <span>{place}</span>)}
       </div>
-      {error.told && <p class="jxs-failure-told">{error.told}</p>}
+      {error.explanation && <p class="jxs-failure-told">{error.explanation}</p>}
       {error.message && <pre tabIndex={0}>{error.message}</pre>}
       {session && <WorkerLog session={session} />}
     </div>
@@ -172,7 +173,7 @@ export function Header({ session }: { session: Session }) {
         <Failure
           error={summary.error}
           onShow={summary.error.line === null ? null : show}
-          session={summary.worker && summary.error.stage === "compile" ? session : null}
+          session={summary.error.hasLog ? session : null}
           key={session.call}
         />
       )}

@@ -1,5 +1,4 @@
 import { useEffect, useRef } from "preact/hooks";
-import type { Session } from "../model/session";
 import { IconButton } from "../parts/icons";
 
 const KEYS: [string, string][] = [
@@ -24,14 +23,14 @@ const KEYS: [string, string][] = [
   ["Esc", "close what is open, then clear the selection"],
 ];
 
-export function Help({ session }: { session: Session }) {
+export function Help({ onClose }: { onClose: () => void }) {
   const box = useRef<HTMLDivElement>(null);
   useEffect(() => box.current?.focus({ preventScroll: true }), []);
   return (
     <div class="jxs-help" role="dialog" aria-modal="true" aria-label="Keyboard help" tabIndex={-1} ref={box}>
       <div class="jxs-help-head">
         <h3>Keys</h3>
-        <IconButton icon="close" label="Close (Esc)" onClick={() => session.store.set({ help: false })} />
+        <IconButton icon="close" label="Close (Esc)" onClick={onClose} />
       </div>
       <div class="jxs-keys">
         {KEYS.map(([keys, what]) => (

@@ -1,4 +1,5 @@
 import { TABS } from "jaxstage:tabs";
+import { useLayoutStore } from "../parts/layout";
 import type { Session } from "../model/session";
 import { useShared } from "../parts/hooks";
 import { IconButton } from "../parts/icons";
@@ -31,10 +32,11 @@ export function Message({ session }: { session: Session }) {
 }
 
 /** What concerns the whole panel. */
-export function PanelButtons({ session, onFull }: { session: Session; onFull: () => void }) {
+export function PanelButtons({ onFull }: { onFull: () => void }) {
+  const layout = useLayoutStore();
   return (
     <span class="jxs-buttons">
-      <IconButton icon="help" label="Keys (?)" onClick={() => session.store.set({ help: true })} />
+      <IconButton icon="help" label="Keys (?)" onClick={() => layout.set({ help: true })} />
       <IconButton icon="full" label="Full screen (z)" onClick={onFull} />
     </span>
   );
@@ -65,7 +67,7 @@ export function Tabs({ session, tabs, open, onFull }: { session: Session; tabs: 
       </div>
       <span class="jxs-grow" />
       {open !== "code" && <Message session={session} />}
-      <PanelButtons session={session} onFull={onFull} />
+      <PanelButtons onFull={onFull} />
     </div>
   );
 }

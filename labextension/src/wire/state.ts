@@ -1,6 +1,7 @@
 /** What the kernel pushes: the summaries of all calls. Read from untrusted JSON, so every field is checked and capped. */
 
 import { type Fields, count, entries, fields, list, number, sentences, text, textOrNull } from "./check";
+import * as older from "./older";
 
 export type StageState = "waiting" | "running" | "done" | "failed" | "interrupted";
 
@@ -17,7 +18,11 @@ export interface Stage {
 export interface Fact {
   label: string;
   text: string;
+  isUnknown: boolean;
+  /** Why it is not known. */
   reason: string | null;
+  /** What it counts, or leaves out. */
+  note: string | null;
 }
 
 export interface DocumentInfo {
@@ -32,7 +37,9 @@ export interface StageFailure {
   type: string;
   message: string;
   /** What that means, where JAXStage knows it; else "". */
-  told: string;
+  explanation: string;
+  /** Whether a worker's log may say more. */
+  hasLog: boolean;
   file: string | null;
   label: string | null;
   line: number | null;
@@ -58,6 +65,8 @@ export interface Summary {
   notes: string[];
   /** Names of the panel's views that have something to show for this call. */
   views: string[];
+  /** The tab that opens first, "" for the code. */
+  open: string;
   /** Its targets side by side, as the tab of that name reads them; null where there is one. */
   compare: unknown;
   /** Whether a worker process, which has a log of its own, compiles it. */
@@ -87,14 +96,25 @@ function readStage(raw: Fields): Stage {
   };
 }
 
-function readError(raw: unknown): StageFailure | null {
-  if (raw === null || typeof raw !== "object") return null;
-  const error = fields(raw);
+function readFact(raw: Fields): Fact {
+  return {
+    label: text(raw.label),
+    text: text(raw.text),
+    isUnknown: typeof raw.known === "boolean" ? !raw.known : older.isUnknown(raw),
+    reason: textOrNull(raw.reason),
+    note: textOrNull(raw.note),
+  };
+}
+
+function readError(summary: Fields): StageFailure | null {
+  if (summary.error === null || typeof summary.error !== "object") return null;
+  const error = fields(summary.error);
   return {
     stage: text(error.stage),
     type: text(error.type),
     message: text(error.message, LONGEST),
-    told: text(error.told, LONGEST),
+    explanation: text(error.told, LONGEST),
+    hasLog: typeof error.log === "boolean" ? error.log : older.hasLog(summary),
     file: textOrNull(error.file),
     label: textOrNull(error.label),
     line: number(error.line),
@@ -131,7 +151,7 @@ function readSummary(raw: Fields): Summary {
     target: text(raw.target),
     options: readOptions(raw.options),
     stages: list(raw.stages).map(fields).map(readStage),
-    facts: list(raw.facts).map(fields).map((f) => ({ label: text(f.label), text: text(f.text), reason: textOrNull(f.reason) })),
+    facts: list(raw.facts).map(fields).map(readFact),
     coverage: readCoverage(raw.coverage),
     documents: list(raw.documents).map(fields).map((d) => ({
       kind: text(d.kind),
@@ -139,9 +159,10 @@ function readSummary(raw: Fields): Summary {
       lines: count(d.lines),
       bytes: count(d.bytes),
     })),
-    error: readError(raw.error),
+    error: readError(raw),
     notes: sentences(raw.notes),
     views: readViews(raw.views),
+    open: typeof raw.open === "string" ? text(raw.open, MAX_NAME) : older.openOf(raw),
     compare: raw.compare ?? null,
     worker: raw.worker === true,
   };

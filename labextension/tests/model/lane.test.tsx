@@ -1,5 +1,6 @@
 // @vitest-environment happy-dom
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { newLayout } from "../../src/model/layout";
 import { mount } from "../../src/hosts/mount";
 import { Session } from "../../src/model/session";
 import type { Params, Reply } from "../../src/wire/source";
@@ -35,8 +36,7 @@ let unmount: () => void;
 async function open(views = ["code", "cost", "shardings", "collectives", "dtypes"]): Promise<void> {
   kernel.now = readState({ calls: [{ ...fixture.state.calls[0], views }] });
   session = new Session(kernel);
-  unmount = mount(session, document.body);
-  session.store.set({ panes: ["python", "hlo"] });
+  unmount = mount(session, document.body, newLayout({ panes: ["python", "hlo"] }));
   await soon(() => expect($$('[data-ready="true"]').length).toBe(2));
 }
 

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { defaultPanes, openPanes, togglePane } from "../../src/model/panes";
+import { defaultPanes, openPanes, togglePane } from "../../src/parts/panes";
 import { MAX_HEIGHT, offsetAt, scrollHeight, scrollTopFor, visibleRange } from "../../src/parts/geometry";
 import { percent } from "../../src/wire/figures";
 import { seconds } from "../../src/shell/header";

@@ -224,6 +224,6 @@ describe("a slow look", () => {
   it("in a page without a kernel says what it takes", async () => {
     open();
     click(tab("slow"));
-    await soon(() => expect($(".jxs-look")?.textContent).toContain("that takes the notebook and its kernel"));
+    await soon(() => expect($(".jxs-look")?.textContent).toContain("run the notebook to see it"));
   });
 });

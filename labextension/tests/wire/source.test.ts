@@ -61,7 +61,7 @@ it("an offline page answers from what it holds, and says what it does not hold",
   const source = new EmbeddedSource(fixture);
   expect(source.state().calls[0]?.name).toBe("loss");
   expect((await source.request("document", { call: 0, doc: "hlo" })).result.mode).toBe("full");
-  await expect(source.request("document", { call: 7, doc: "hlo" })).rejects.toThrow("holds no hlo");
+  await expect(source.request("document", { call: 7, doc: "hlo" })).rejects.toThrow("does not hold hlo");
   await expect(source.request("constructor", {})).rejects.toThrow();
 });
 

@@ -1,7 +1,7 @@
 import { useEffect, useRef, useState } from "preact/hooks";
 import { type Diff, type History, type Pass, type PassList, delta, deltaBytes, duration, readDiff, readHistory, readPasses } from "./read";
 import type { Session } from "../../model/session";
-import type { Pick } from "../../model/store";
+import type { Pick } from "../../model/selection";
 import { DetailStrip } from "../../parts/detailStrip";
 import { DiffPane } from "./diffPane";
 import { useShared } from "../../parts/hooks";

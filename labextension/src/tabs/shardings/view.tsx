@@ -95,7 +95,7 @@ export default function ShardingsView({ session }: { session: Session }) {
   const mesh = text(told?.result.mesh);
   const places = useMemo(() => readPlaces(told?.result.places), [told]);
   const [devices, hosts] = [places.length, new Set(places.map(({ host }) => host)).size];
-  const known = session.summary?.error?.told ?? "";
+  const known = session.summary?.error?.explanation ?? "";
   const notes = sentences(told?.result.notes).filter((note) => !known.includes(note));
   return (
     <div class="jxs-shardings">

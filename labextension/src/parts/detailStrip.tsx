@@ -3,9 +3,8 @@ import { type Detail, type StackEntry, detailOf } from "../model/detail";
 import type { Session } from "../model/session";
 import { useLayout, useLayoutStore } from "./layout";
 import { useDoc, useShared } from "./hooks";
-import { LinkButton } from "../shell/header";
+import { LinkButton, Message } from "./buttons";
 import { IconButton } from "./icons";
-import { Message } from "../shell/tabBar";
 
 function Stack({ entries, session }: { entries: StackEntry[]; session: Session }) {
   const frames = session.frames();

@@ -1,6 +1,7 @@
 import { percent } from "../wire/figures";
 import type { Coverage, Fact, Stage, StageFailure, Summary } from "../wire/state";
 import type { Session } from "../model/session";
+import { LinkButton } from "../parts/buttons";
 import { useKernelState, useShared } from "../parts/hooks";
 import { clock, useElapsed } from "../parts/waiting";
 import { Warnings } from "./warnings";
@@ -105,14 +106,6 @@ function Options({ options }: { options: Summary["options"] }) {
         </code>
       ))}
     </div>
-  );
-}
-
-export function LinkButton({ text, onClick }: { text: string; onClick: () => void }) {
-  return (
-    <button type="button" class="jxs-link" onClick={onClick}>
-      {text}
-    </button>
   );
 }
 

@@ -1,8 +1,6 @@
 import { TABS } from "jaxstage:tabs";
-import { useLayoutStore } from "../parts/layout";
+import { Message, PanelButtons } from "../parts/buttons";
 import type { Session } from "../model/session";
-import { useShared } from "../parts/hooks";
-import { IconButton } from "../parts/icons";
 
 const STEPS: Record<string, (at: number, last: number) => number> = {
   ArrowRight: (at, last) => (at === last ? 0 : at + 1),
@@ -20,26 +18,6 @@ function move(event: KeyboardEvent): void {
   tabs[step(at, tabs.length - 1)]?.focus();
   event.preventDefault();
   event.stopPropagation();
-}
-
-export function Message({ session }: { session: Session }) {
-  const message = useShared(session, (s) => s.message);
-  return message ? (
-    <span class="jxs-message" role="status">
-      {message}
-    </span>
-  ) : null;
-}
-
-/** What concerns the whole panel. */
-export function PanelButtons({ onFull }: { onFull: () => void }) {
-  const layout = useLayoutStore();
-  return (
-    <span class="jxs-buttons">
-      <IconButton icon="help" label="Keys (?)" onClick={() => layout.set({ help: true })} />
-      <IconButton icon="full" label="Full screen (z)" onClick={onFull} />
-    </span>
-  );
 }
 
 export function Tabs({ session, tabs, open, onFull }: { session: Session; tabs: string[]; open: string; onFull: () => void }) {

@@ -3,7 +3,7 @@ import { useEffect, useState } from "preact/hooks";
 import { Warned } from "../model/lane";
 import type { Session } from "../model/session";
 import type { Reply } from "../wire/source";
-import { Asking } from "../tabs/code/heatPicker";
+import { Asking } from "../parts/asking";
 import { useKernelState, useShared } from "../parts/hooks";
 import { useQuestion } from "../parts/useQuestion";
 

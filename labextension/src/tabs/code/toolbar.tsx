@@ -2,11 +2,11 @@ import { toggle } from "../../model/actions";
 import { togglePane } from "../../parts/panes";
 import type { Show } from "../../model/rewrite";
 import type { Session } from "../../model/session";
-import { HeatPicker } from "./heatPicker";
+import { MarginPicker } from "./marginPicker";
 import { useLayoutStore } from "../../parts/layout";
 import { useShared } from "../../parts/hooks";
 import { IconButton } from "../../parts/icons";
-import { PanelButtons } from "../../shell/tabBar";
+import { PanelButtons } from "../../parts/buttons";
 
 interface ToggleProps {
   text: string;
@@ -60,7 +60,7 @@ export function Toolbar({ session, open, onFull }: { session: Session; open: str
           <Toggle key={name} name={name} text={name} title={title} on={show[name]} onClick={() => toggle(session, name)} />
         ))}
       </span>
-      <HeatPicker session={session} />
+      <MarginPicker session={session} />
       <span class="jxs-grow" />
       <IconButton icon="back" label="Back (Alt+←)" disabled={!session.canGoBack} onClick={() => session.goBack()} />
       {onFull && <PanelButtons onFull={onFull} />}

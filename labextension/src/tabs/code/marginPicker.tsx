@@ -3,38 +3,8 @@ import { Heat, MEASURES } from "../../model/heat";
 import { LANES, LEGENDS, Lane } from "../../model/lane";
 import type { Session } from "../../model/session";
 import { useShared } from "../../parts/hooks";
-import { type QuestionState, useQuestion } from "../../parts/useQuestion";
-import { clock, useElapsed } from "../../parts/waiting";
-
-/** Beside a control, what it waits for: how long already, how far it is, and a way out. */
-export function Asking({ question }: { question: QuestionState<unknown> }) {
-  const elapsed = useElapsed(question.since, question.state === "waiting");
-  if (question.state === "waiting") {
-    return (
-      <span class="jxs-asking" role="status">
-        <i class="jxs-spinner" aria-hidden="true" />
-        {elapsed > 0.5 && (
-          <>
-            {question.progress} {clock(elapsed)}
-            <button type="button" class="jxs-button" onClick={question.stop}>
-              Cancel
-            </button>
-          </>
-        )}
-      </span>
-    );
-  }
-  return (
-    <span class="jxs-asking">
-      <span class="jxs-asking-why" role="alert" title={question.problem}>
-        {question.problem || "stopped"}
-      </span>
-      <button type="button" class="jxs-button" onClick={question.again}>
-        Try again
-      </button>
-    </span>
-  );
-}
+import { useQuestion } from "../../parts/useQuestion";
+import { Asking } from "../../parts/asking";
 
 function AskHeat({ session, measure }: { session: Session; measure: string }) {
   const question = useQuestion(session, "heat", { measure }, (reply) => Heat.read(measure, reply));
@@ -70,7 +40,7 @@ const HINT =
   "Beside each line: its share of the program's cost, how what it makes lies on the devices, or where a dtype changes";
 
 /** What stands beside the lines; until something is chosen the kernel is asked for nothing. */
-export function HeatPicker({ session }: { session: Session }) {
+export function MarginPicker({ session }: { session: Session }) {
   const chosen = useShared(session, (s) => s.measure);
   useShared(session, (s) => s.call);
   const names = offered(session);

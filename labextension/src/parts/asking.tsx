@@ -1,5 +1,6 @@
 import type { QuestionState } from "./useQuestion";
-import { clock, useElapsed } from "./waiting";
+import { clock } from "../wire/figures";
+import { useElapsed } from "./waiting";
 
 /** Beside a control, what it waits for: how long already, how far it is, and a way out. */
 export function Asking({ question }: { question: QuestionState<unknown> }) {

@@ -1,3 +1,4 @@
+import { counted } from "../wire/figures";
 import { useLayoutEffect, useRef, useState } from "preact/hooks";
 import { copyAll, foldAll } from "../model/actions";
 import type { Doc } from "../model/document";
@@ -34,7 +35,7 @@ function Counterparts({ doc, session, pane }: { doc: Doc; session: Session; pane
   return (
     <span class="jxs-counterparts">
       <span title={title}>
-        {found.length.toLocaleString("en")} {direct ? "linked" : "related"}
+        {counted(found.length)} {direct ? "linked" : "related"}
       </span>
       <IconButton icon="up" label="Previous linked line (p)" onClick={() => pane?.revealLit(-1)} />
       <IconButton icon="down" label="Next linked line (n)" onClick={() => pane?.revealLit(1)} />
@@ -62,7 +63,7 @@ function Head({ doc, session, pane }: { doc: Doc; session: Session; pane: CodePa
   return (
     <div class="jxs-pane-head">
       <h3>{doc.info.title}</h3>
-      <span class="jxs-dim jxs-lines">{doc.info.lines.toLocaleString("en")} lines</span>
+      <span class="jxs-dim jxs-lines">{counted(doc.info.lines)} lines</span>
       <Counterparts doc={doc} session={session} pane={pane} />
       <span class="jxs-grow" />
       <IconButton icon="search" label="Search this pane (/)" pressed={doc.search.open} onClick={search} />

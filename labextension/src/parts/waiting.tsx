@@ -1,3 +1,4 @@
+import { clock } from "../wire/figures";
 import { useEffect, useReducer } from "preact/hooks";
 import type { QuestionState } from "./useQuestion";
 import { WorkerLog } from "./workerLog";
@@ -15,12 +16,6 @@ export function useElapsed(since: number, running: boolean): number {
     return () => clearInterval(timer);
   }, [running]);
   return Math.max(0, Date.now() - since) / 1000;
-}
-
-/** 7.3 s, 2 min 5 s: a time that still grows. */
-export function clock(seconds: number): string {
-  if (seconds < 60) return `${seconds.toFixed(1)} s`;
-  return `${Math.floor(seconds / 60)} min ${Math.floor(seconds % 60)} s`;
 }
 
 /** In place of what is not there yet: what is being done, how long already, how far it is; and a way out. */

@@ -1,19 +1,11 @@
-import { percent } from "../wire/figures";
+import { clock, percent, scaled } from "../wire/figures";
 import type { Coverage, Fact, Stage, StageFailure, Summary } from "../wire/state";
 import type { Session } from "../model/session";
 import { LinkButton } from "../parts/buttons";
 import { useKernelState, useShared } from "../parts/hooks";
-import { clock, useElapsed } from "../parts/waiting";
+import { useElapsed } from "../parts/waiting";
 import { Warnings } from "./warnings";
 import { WorkerLog } from "../parts/workerLog";
-
-export function seconds(s: number): string {
-  if (s < 1e-6) return "< 1 µs";
-  if (s < 0.001) return `${(s * 1e6).toFixed(0)} µs`;
-  if (s < 0.01) return `${(s * 1e3).toFixed(1)} ms`;
-  if (s < 1) return `${(s * 1e3).toFixed(0)} ms`;
-  return s < 100 ? `${s.toPrecision(3)} s` : `${s.toFixed(0)} s`;
-}
 
 const MARKS: Record<Stage["state"], string> = { waiting: "○", running: "", done: "✓", failed: "✕", interrupted: "■" };
 
@@ -23,7 +15,7 @@ function Ticking({ since }: { since: number }) {
 }
 
 function StageView({ stage, since }: { stage: Stage; since: number }) {
-  const time = stage.seconds === null ? "" : seconds(stage.seconds);
+  const time = stage.seconds === null ? "" : scaled(stage.seconds, "s");
   const running = <Ticking since={since} />;
   const said = { waiting: "waiting", running, done: time || "done", failed: "failed", interrupted: "interrupted" };
   return (

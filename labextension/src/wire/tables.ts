@@ -17,8 +17,9 @@ export interface TextField extends Head {
   /** Each row's text, as a number into `strings`. */
   codes: Int32Array;
   strings: string[];
-  /** In place of an empty text. */
+  /** In place of a text that is not known; of an empty one too, where it is not itself known to be empty. */
   missing: string;
+  isEmptyKnown?: boolean;
   /** A second, smaller line of the cell. */
   below?: (row: number) => string;
   /** More words of each text that a filter finds. */
@@ -110,11 +111,11 @@ export async function readTable({ result, buffers }: Reply, widths: Widths = {})
   return { grid, more, result };
 }
 
-/** A column of texts, one a row. */
-export function textColumn(name: string, all: string[], more: Partial<TextField> = {}): TextField {
+/** A column of texts, one a row; null where it is not known. */
+export function textColumn(name: string, all: (string | null)[], more: Partial<TextField> = {}): TextField {
   const codes = new Map<string, number>();
-  for (const one of all) if (!codes.has(one)) codes.set(one, codes.size);
-  const field: TextField = { kind: "text", name, title: name, hint: name, missing: "", strings: [...codes.keys()], codes: Int32Array.from(all, (one) => codes.get(one) as number) };
+  for (const one of all) if (one !== null && !codes.has(one)) codes.set(one, codes.size);
+  const field: TextField = { kind: "text", name, title: name, hint: name, missing: "", strings: [...codes.keys()], codes: Int32Array.from(all, (one) => (one === null ? -1 : (codes.get(one) as number))) };
   return { ...field, ...more };
 }
 

@@ -65,7 +65,8 @@ interface CellProps {
 export function Cell({ field, row, most, isFirst, isLink }: CellProps) {
   if (field.kind === "text") {
     const text = cellText(field, row);
-    const isMissing = !field.strings[field.codes[row] ?? -1];
+    const known = field.strings[field.codes[row] ?? -1];
+    const isMissing = field.isEmptyKnown ? known === undefined : !known;
     const kind = field.isFigure ? "jxs-number" : "jxs-text";
     const names = classes("jxs-cell", kind, field.wraps && "jxs-wraps", isMissing && "jxs-unknown", !isLink && IS_TOLD_BY_ITS_END.test(text) && "jxs-cut-start");
     const Tag = isFirst ? "th" : "td";

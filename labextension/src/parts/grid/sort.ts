@@ -9,7 +9,10 @@ export interface Order {
 }
 
 export function cellText(field: Field, row: number): string {
-  if (field.kind === "text") return (field.strings[field.codes[row] ?? -1] ?? "") || field.missing;
+  if (field.kind === "text") {
+    const text = field.strings[field.codes[row] ?? -1];
+    return (field.isEmptyKnown ? text : text || undefined) ?? field.missing;
+  }
   if (field.written) return field.written(row);
   const value = field.values[row] ?? Number.NaN;
   if (!Number.isFinite(value) && field.missing) return field.missing;

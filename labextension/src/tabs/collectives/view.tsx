@@ -18,6 +18,12 @@ import { Waiting } from "../../parts/waiting";
 const WIDTHS = { collective: 104, line: 92, time: 72, overlap: 76, sent: 68, axes: 62, devices: 54, cause: 200, from: 110, to: 110, payload: 68, runs: 44 };
 const read = (reply: Reply) => readTable(reply, WIDTHS);
 
+/** Whether no other work hides it: by its own flag, of older kernels by the text of its cell. */
+function isExposed({ grid, result }: TableReply, row: number): boolean {
+  const { exposed } = fields(result.more);
+  return Array.isArray(exposed) ? exposed[row] === true : textAt(grid, "overlap", row) === "exposed";
+}
+
 /** What the table has no column for. */
 function About({ told, row }: { told: TableReply; row: number }) {
   const more = fields(told.result.more);
@@ -34,7 +40,7 @@ function About({ told, row }: { told: TableReply; row: number }) {
     ["because", textAt(told.grid, "cause", row)],
     ["from", from],
     ["to", to],
-    ["meanwhile", besides(more.meanwhile, row) || (textAt(told.grid, "overlap", row) === "exposed" ? "nothing" : "")],
+    ["meanwhile", besides(more.meanwhile, row) || (isExposed(told, row) ? "nothing" : "")],
     ["least time", time],
   ];
   return (

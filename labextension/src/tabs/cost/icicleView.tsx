@@ -1,6 +1,6 @@
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { type Costs, numbersOf, readInstructions } from "./read";
-import { percent, scaled } from "../../wire/figures";
+import { counted, percent, scaled } from "../../wire/figures";
 import type { TextField } from "../../wire/tables";
 import { cellText } from "../../parts/grid/sort";
 import { type Step, type Tree, type Window, grow, neighbour, tileAt, visible, windowOf } from "./icicle";
@@ -196,7 +196,7 @@ function Chart({ session, costs, tree, unit, title }: ChartProps) {
           style={{ height: `${tree.lanes.length * LANE_PX}px` }}
           tabIndex={0}
           role="application"
-          aria-label={`${title} as nested tiles, ${tree.length.toLocaleString("en-US")} of them. Arrows move, Enter goes inside, Escape out.`}
+          aria-label={`${title} as nested tiles, ${counted(tree.length)} of them. Arrows move, Enter goes inside, Escape out.`}
           onPointerMove={(event) => setAt(under(event))}
           onPointerLeave={() => setAt(-1)}
           onClick={(event) => (choose(under(event)), zoom(under(event)))}
@@ -231,7 +231,7 @@ function Grown({ session, costs }: { session: Session; costs: Costs }) {
         <Choice name="width" all={MEASURES} now={measure} onPick={keep("measure", setMeasure)} />
         {tree.unknown > 0 && (
           <span class="jxs-cost-unknown">
-            {tree.unknown.toLocaleString("en-US")} {tree.unknown === 1 ? "instruction of unknown FLOPs has no tile" : "instructions of unknown FLOPs have no tile"}
+            {counted(tree.unknown)} {tree.unknown === 1 ? "instruction of unknown FLOPs has no tile" : "instructions of unknown FLOPs have no tile"}
           </span>
         )}
       </div>

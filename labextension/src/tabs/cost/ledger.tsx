@@ -1,5 +1,5 @@
 import type { LedgerRow, Overview } from "./read";
-import { written } from "../../wire/figures";
+import { counted, written } from "../../wire/figures";
 
 function Figure({ row, at }: { row: LedgerRow; at: number }) {
   const value = row.values[at] ?? null;
@@ -11,7 +11,7 @@ function Figure({ row, at }: { row: LedgerRow; at: number }) {
       </td>
     );
   }
-  return <td title={`${value.toLocaleString("en-US")} ${row.unit}`}>{written(value, row.unit)}</td>;
+  return <td title={`${counted(value)} ${row.unit}`}>{written(value, row.unit)}</td>;
 }
 
 /** The same work counted in several ways, and why the numbers differ. */

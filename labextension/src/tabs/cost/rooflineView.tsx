@@ -1,5 +1,5 @@
 import { useEffect, useMemo, useState } from "preact/hooks";
-import { scaled } from "../../wire/figures";
+import { counted, scaled } from "../../wire/figures";
 import { type Axes, type Roofline, axesOf, ceilings, decades, mostBytes, pointAt, radius, readRoofline, toX, toY } from "./roofline";
 import type { Session } from "../../model/session";
 import { type Surface, placeOf, useCanvas } from "../../parts/canvas";
@@ -151,7 +151,7 @@ function Chart({ session, roof }: { session: Session; roof: Roofline }) {
     event.stopPropagation();
   };
   const shown = axes();
-  const label = `Roofline of ${roof.device}, ${roof.length.toLocaleString("en-US")} instructions. Arrows go from the longest to the shortest, Enter opens the code.`;
+  const label = `Roofline of ${roof.device}, ${counted(roof.length)} instructions. Arrows go from the longest to the shortest, Enter opens the code.`;
   return (
     <div class="jxs-chart">
       <canvas

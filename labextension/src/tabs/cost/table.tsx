@@ -1,3 +1,4 @@
+import { counted } from "../../wire/figures";
 import { useState } from "preact/hooks";
 import { type Costs, GROUPS, type Group, readGroups, readInstructions, readMembers } from "./read";
 import { EQUATION_GROUPS, type EquationGroup, readEquationGroups, readEquations } from "./equations";
@@ -26,7 +27,7 @@ function Members({ session, name }: { session: Session; name: string }) {
     <div class="jxs-members">
       <p class="jxs-members-note">
         Inside <code>{name}</code>
-        {question.value && `: ${question.value.grid.length.toLocaleString("en-US")} instructions; in a fusion only what goes in and out moves bytes`}
+        {question.value && `: ${counted(question.value.grid.length)} instructions; in a fusion only what goes in and out moves bytes`}
       </p>
       {question.value ? (
         <CostGrid session={session} costs={question.value} doc="hlo" label={`members of ${name}`} first={AS_GIVEN} nothing="Nothing that computes." />

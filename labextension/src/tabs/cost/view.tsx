@@ -1,6 +1,6 @@
 import { useState } from "preact/hooks";
 import { type Overview, readOverview } from "./read";
-import { percent, scaled } from "../../wire/figures";
+import { counted, percent, scaled } from "../../wire/figures";
 import type { Session } from "../../model/session";
 import { CostTable } from "./table";
 import { DetailStrip } from "../../parts/detailStrip";
@@ -43,7 +43,7 @@ function Totals({ overview }: { overview: Overview }) {
       </span>
       {unknown > 0 && (
         <span class="jxs-cost-unknown" title="They are not in the total: custom calls without a cost estimate count as unknown, not as nothing.">
-          FLOPs of {unknown.toLocaleString("en-US")} of {instructions.toLocaleString("en-US")} instructions unknown; they move {percent(unknownShare, 1)} of
+          FLOPs of {counted(unknown)} of {counted(instructions)} instructions unknown; they move {percent(unknownShare, 1)} of
           the bytes
         </span>
       )}

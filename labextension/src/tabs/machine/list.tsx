@@ -5,7 +5,8 @@ import { GridView } from "../../parts/grid/gridView";
 import { matching } from "../../parts/grid/sort";
 import { useShared } from "../../parts/hooks";
 import type { QuestionState } from "../../parts/useQuestion";
-import { clock, useElapsed } from "../../parts/waiting";
+import { useElapsed } from "../../parts/waiting";
+import { clock } from "../../wire/figures";
 import { type Figures, type Kernel, type KernelTable, gridOf } from "./read";
 
 const ROW_PX = 38;

@@ -1,11 +1,15 @@
 /** A program's memory as the kernel tells it, checked and capped, and what a picture of it needs. */
 
-import { count, entries, fields, list, sentences, text, texts, whole as int } from "../../wire/check";
+import { count, entries, fields, list, sentences, text, whole as int } from "../../wire/check";
+import { scaled } from "../../wire/figures";
 import { gunzip } from "../../wire/gzip";
 import { type Grid, textColumn } from "../../wire/tables";
 import type { Reply } from "../../wire/source";
 
 export const KINDS = ["argument", "output", "constant", "temporary", "residual"];
+/** What older kernels say of columns and cells by words alone. */
+const SENTENCES = ["how", "note"];
+const UNKNOWN = "unknown";
 const MOST_ROWS = 1000;
 const MOST_COLUMNS = 20;
 const MOST_SPACES = 16;
@@ -22,9 +26,19 @@ export interface Space {
   live: Float64Array;
 }
 
+export interface TableColumn {
+  name: string;
+  title: string;
+  hint: string;
+  number: boolean;
+  /** Sentences, which may take several lines. */
+  wraps: boolean;
+}
+
 export interface Table {
-  columns: { name: string; hint: string; number: boolean }[];
-  rows: string[][];
+  columns: TableColumn[];
+  /** A cell is null where it is not known. */
+  rows: (string | null)[][];
   /** For each row its row of the HLO document, -1 for none; empty where rows have no place. */
   places: number[];
   /** For each row its life, as positions of the schedule; empty where rows have none. */
@@ -68,12 +82,13 @@ export interface Memory {
 export function readTable(raw: unknown): Table {
   const table = fields(raw);
   const columns = list(table.columns, MOST_COLUMNS).map((one) => {
-    const { name, hint, number: isNumber } = fields(one);
-    return { name: text(name), hint: text(hint), number: isNumber === true };
+    const { name, title, hint, number: isNumber, wraps } = fields(one);
+    const known = text(name);
+    return { name: known, title: text(title) || known, hint: text(hint), number: isNumber === true, wraps: wraps === true || SENTENCES.includes(known) };
   });
   const rows = list(table.rows, MOST_ROWS).map((row) => {
-    const cells = texts(row, columns.length);
-    return columns.map((_, i) => cells[i] ?? "");
+    const cells = list(row, columns.length);
+    return columns.map((_, i) => (cells[i] === null || cells[i] === UNKNOWN ? null : text(cells[i])));
   });
   return {
     columns,
@@ -88,14 +103,11 @@ export function readTable(raw: unknown): Table {
   };
 }
 
-/** Columns of sentences. */
-const SENTENCES = ["how", "note"];
-
 /** The table as the grid draws it; the kernel has written all of its figures. */
 export function gridOf({ columns, rows }: Table): Grid {
-  const fields = columns.map(({ name, hint, number }, column) => {
-    const more = { hint: hint || name, missing: "", isFigure: number, wraps: SENTENCES.includes(name) };
-    return textColumn(name, rows.map((cells) => cells[column] ?? ""), more);
+  const fields = columns.map(({ name, title, hint, number, wraps }, column) => {
+    const more = { title, hint: hint || title, missing: UNKNOWN, isEmptyKnown: true, isFigure: number, wraps };
+    return textColumn(name, rows.map((cells) => cells[column] ?? null), more);
   });
   return { length: rows.length, fields };
 }
@@ -251,21 +263,7 @@ export function bufferAt(memory: Memory, space: Space, position: number, height:
   return -1;
 }
 
-const PREFIXES: [number, string][] = [
-  [1e15, "P"],
-  [1e12, "T"],
-  [1e9, "G"],
-  [1e6, "M"],
-  [1e3, "k"],
-];
-
-/** 1.1 MB, 34 B: three significant figures, powers of 1000, as the kernel writes them. */
-export function bytes(value: number): string {
-  for (const [factor, prefix] of PREFIXES) {
-    if (value >= factor * 0.9995) return `${Number((value / factor).toPrecision(3))} ${prefix}B`;
-  }
-  return `${Math.round(value)} B`;
-}
+export const bytes = (value: number): string => scaled(value, "B");
 
 /** Colours of kinds as 0xAABBGGRR, each in three shades so that neighbours differ. */
 export type Palette = number[][];

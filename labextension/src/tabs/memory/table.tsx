@@ -1,3 +1,4 @@
+import { counted } from "../../wire/figures";
 import { useMemo } from "preact/hooks";
 import { GridView } from "../../parts/grid/gridView";
 import { type Table, gridOf } from "./read";
@@ -29,7 +30,7 @@ export function MemoryTable({ table, label, lit, onRow, onHover }: Props) {
         onPick={onRow}
         onPoint={(row) => onHover?.(row < 0 ? null : row)}
       />
-      {left > 0 && <p class="jxs-note">{left.toLocaleString("en")} more, all of them smaller.</p>}
+      {left > 0 && <p class="jxs-note">{counted(left)} more, all of them smaller.</p>}
       {table.notes.map((note) => (
         <p class="jxs-note" key={note}>
           {note}

@@ -1,3 +1,4 @@
+import { counted } from "../../wire/figures";
 import { useEffect, useMemo, useState } from "preact/hooks";
 import { STRONG, classOf } from "../../model/links";
 import { type Memory, type Space, type Table, bytes, lineOf, readMemory, readTable } from "./read";
@@ -67,7 +68,7 @@ function Lives({ session, memory, space, position, isLit, onBand }: Moment) {
   return (
     <>
       <p class="jxs-mem-moment">
-        <b>{bytes(shown.live)}</b> of {space.name} live at {position.toLocaleString("en")}
+        <b>{bytes(shown.live)}</b> of {space.name} live at {counted(position)}
         {step && (
           <>
             , while <code>{step}</code> runs
@@ -197,7 +198,7 @@ function Browser({ session, memory }: { session: Session; memory: Memory }) {
           Go to the peak
         </button>
         {memory.total > memory.buffers.start.length && (
-          <span class="jxs-dim">the largest {memory.buffers.start.length.toLocaleString("en")} buffers are drawn</span>
+          <span class="jxs-dim">the largest {counted(memory.buffers.start.length)} buffers are drawn</span>
         )}
       </div>
       <MemoryChart

@@ -10,6 +10,8 @@ export interface Flag {
   values: string[];
   /** What holds where nothing is set; null where unknown. */
   fallback: string | null;
+  /** The fallback says in words that nothing is set. */
+  isUnset?: boolean;
   /** What the call sets; null where it sets nothing. */
   set: string | null;
 }
@@ -20,6 +22,8 @@ export interface FlagTable {
   problem: string;
 }
 
+/** How older kernels say it. */
+const NOT_SET = "(not set)";
 const MAX_FLAGS = 2000;
 const MAX_VALUES = 100;
 const MOST_SIMILAR = 20;
@@ -32,6 +36,7 @@ export function readFlags({ result }: Reply): FlagTable {
     values: sentences(flag.values, MAX_VALUES),
     fallback: textOrNull(flag.default),
     set: textOrNull(flag.set),
+    ...(flag.unset === true && { isUnset: true }),
   }));
   return { flags: flags.filter((flag) => flag.name), problem: text(result.problem) };
 }
@@ -92,7 +97,7 @@ export function matching(flags: Flag[], query: string, kind: Kind | null): Found
 export function offered(flag: Flag): string {
   if (flag.set !== null) return flag.set;
   if (flag.type === "bool") return flag.fallback === "True" ? "False" : "True";
-  return flag.fallback === null || flag.fallback === "(not set)" ? "" : flag.fallback;
+  return flag.isUnset || flag.fallback === null || flag.fallback === NOT_SET ? "" : flag.fallback;
 }
 
 /** A flag on the line of a magic. */

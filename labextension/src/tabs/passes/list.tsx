@@ -1,5 +1,6 @@
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
-import { type History, type Pass, type PassList, type Step, delta, deltaBytes, duration, fuzzy, groups } from "./read";
+import { difference } from "../../wire/figures";
+import { type History, type Pass, type PassList, type Step, deltaBytes, duration, fuzzy, groups } from "./read";
 import { IconButton } from "../../parts/icons";
 
 function Bar({ n, most }: { n: number; most: number }) {
@@ -13,8 +14,8 @@ function Bar({ n, most }: { n: number; most: number }) {
 
 function tell(pass: Pass): string {
   const parts = [
-    pass.instructions && `${delta(pass.instructions)} instructions`,
-    pass.fusions && `${delta(pass.fusions)} fusions`,
+    pass.instructions && `${difference(pass.instructions)} instructions`,
+    pass.fusions && `${difference(pass.fusions)} fusions`,
     pass.bytes && `${deltaBytes(pass.bytes)} of results`,
     `time ${duration(pass.seconds)}${pass.seconds === null ? "" : ", with its dump"}`,
   ];
@@ -39,8 +40,8 @@ function Row({ pass, most, step, selected, id, onPick }: RowProps) {
         {pass.name}
       </span>
       <Bar n={pass.instructions} most={most} />
-      <span class="jxs-pass-n">{delta(pass.instructions)}</span>
-      <span class="jxs-pass-n">{delta(pass.fusions)}</span>
+      <span class="jxs-pass-n">{difference(pass.instructions)}</span>
+      <span class="jxs-pass-n">{difference(pass.fusions)}</span>
       <span class="jxs-pass-n jxs-pass-bytes">{deltaBytes(pass.bytes)}</span>
       <span class={pass.seconds === null ? "jxs-pass-n jxs-dim" : "jxs-pass-n"}>{duration(pass.seconds)}</span>
     </div>

@@ -1,6 +1,7 @@
 /** The passes of a compile as the kernel tells them: read from untrusted JSON, so checked and capped. */
 
 import { count, entries, fields, list, number, sentences, text, whole } from "../../wire/check";
+import { difference, written } from "../../wire/figures";
 import { int32, readColumns } from "../../wire/columns";
 import type { Reply } from "../../wire/source";
 import type { DocumentInfo } from "../../wire/state";
@@ -160,23 +161,5 @@ export function groups(passes: Pass[]): { pipeline: string; passes: Pass[] }[] {
   return found;
 }
 
-const sign = (n: number) => (n > 0 ? "+" : n < 0 ? "−" : "");
-
-export function delta(n: number): string {
-  return n ? `${sign(n)}${Math.abs(n).toLocaleString("en-US")}` : "";
-}
-
-export function deltaBytes(n: number): string {
-  if (!n) return "";
-  const scale = [1e12, 1e9, 1e6, 1e3].findIndex((factor) => Math.abs(n) >= factor);
-  if (scale < 0) return `${delta(n)} B`;
-  const [factor, prefix] = [[1e12, "T"], [1e9, "G"], [1e6, "M"], [1e3, "k"]][scale] as [number, string];
-  return `${sign(n)}${Number((Math.abs(n) / factor).toPrecision(3))} ${prefix}B`;
-}
-
-export function duration(seconds: number | null): string {
-  if (seconds === null) return "unknown";
-  if (seconds >= 1) return `${Number(seconds.toPrecision(3))} s`;
-  if (seconds >= 1e-3) return `${Number((seconds * 1e3).toPrecision(3))} ms`;
-  return `${Math.round(seconds * 1e6)} µs`;
-}
+export const deltaBytes = (bytes: number): string => difference(bytes, "B");
+export const duration = (seconds: number | null): string => written(seconds, "s");

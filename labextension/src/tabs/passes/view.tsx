@@ -1,5 +1,6 @@
 import { useEffect, useRef, useState } from "preact/hooks";
-import { type Diff, type History, type Pass, type PassList, delta, deltaBytes, duration, readDiff, readHistory, readPasses } from "./read";
+import { counted, difference } from "../../wire/figures";
+import { type Diff, type History, type Pass, type PassList, deltaBytes, duration, readDiff, readHistory, readPasses } from "./read";
 import type { Session } from "../../model/session";
 import type { Pick } from "../../model/selection";
 import { DetailStrip } from "../../parts/detailStrip";
@@ -36,8 +37,8 @@ function DiffOf({ session, diff, pass, place }: DiffProps) {
   useEffect(() => {
     if (place) pane.current?.reveal(place.doc, place.row);
   }, [diff, place]);
-  const numbers = [delta(pass.instructions) && `${delta(pass.instructions)} instructions`];
-  if (pass.fusions) numbers.push(`${delta(pass.fusions)} fusions`);
+  const numbers = [difference(pass.instructions) && `${difference(pass.instructions)} instructions`];
+  if (pass.fusions) numbers.push(`${difference(pass.fusions)} fusions`);
   if (pass.bytes) numbers.push(deltaBytes(pass.bytes));
   return (
     <>
@@ -45,8 +46,8 @@ function DiffOf({ session, diff, pass, place }: DiffProps) {
         <strong title={`${pass.pipeline}: ${pass.name}`}>{pass.name}</strong>
         <span class="jxs-diff-counts">
           {diff.counts.map(([what, n]) => (
-            <span key={what} class={`jxs-n-${what}`} title={`${n.toLocaleString("en-US")} ${what}`}>
-              {n.toLocaleString("en-US")}
+            <span key={what} class={`jxs-n-${what}`} title={`${counted(n)} ${what}`}>
+              {counted(n)}
               <span class="jxs-n-word"> {what}</span>
             </span>
           ))}

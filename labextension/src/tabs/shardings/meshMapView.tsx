@@ -1,5 +1,5 @@
 import { useMemo, useState } from "preact/hooks";
-import { percent, scaled } from "../../wire/figures";
+import { counted, percent, scaled } from "../../wire/figures";
 import { type Chart, type Layout, type Place, type Spot, charts, colourOf, partsOf, product, spelled, spots, told } from "./meshMap";
 
 const MOST_CELLS = 8192;
@@ -73,7 +73,7 @@ function Sheet({ chart, layout, places, rows, columns, fixed }: SheetProps) {
   const [height, width] = [chart.axes[rows]?.size ?? 1, chart.axes[columns]?.size ?? 1];
   const many = height * width > MOST_CELLS;
   const sheet = useMemo(() => (many ? [] : spots(chart, layout, rows, columns, fixed)), [chart, layout, rows, columns, fixed]);
-  if (many) return <p class="jxs-note">{(height * width).toLocaleString("en-US")} places are more than are drawn.</p>;
+  if (many) return <p class="jxs-note">{counted(height * width)} places are more than are drawn.</p>;
   const here = at && sheet[at[0]]?.[at[1]];
   const size: Size = width <= 8 && height <= 64 ? "large" : width > 24 || height > 64 ? "small" : "middle";
   const shared = chart.name === "array";

@@ -1,3 +1,4 @@
+import { counted } from "../../wire/figures";
 import { useEffect, useMemo, useState } from "preact/hooks";
 import { sentences, text } from "../../wire/check";
 import { matching } from "../../parts/grid/sort";
@@ -101,7 +102,7 @@ export default function ShardingsView({ session }: { session: Session }) {
     <div class="jxs-shardings">
       <div class="jxs-shardings-head">
         <span>
-          {devices > 0 && <b>{`${devices.toLocaleString("en-US")} device${devices === 1 ? "" : "s"}`}</b>}
+          {devices > 0 && <b>{`${counted(devices)} device${devices === 1 ? "" : "s"}`}</b>}
           {mesh && <span class="jxs-dim"> mesh {mesh}</span>}
           {hosts > 1 && <span class="jxs-dim"> on {hosts} hosts; gaps in the map part them</span>}
         </span>

@@ -7,6 +7,7 @@ import { SRC, generated, scripts, tabs } from "./tabs.mjs";
 const OUT = new URL("../jaxstage_ext/static/", import.meta.url).pathname;
 const LIB = new URL("lib/", import.meta.url).pathname;
 const PANEL_LIMIT = 120_000;
+const STYLE_LIMIT = 40_000;
 
 const common = {
   bundle: true,
@@ -75,13 +76,19 @@ const later = (name, names, taken) => ({
   outfile: `${OUT}${name}.js`,
 });
 
-const sheets = (folder) => readdirSync(`${SRC}${folder}`).filter((name) => name.endsWith(".css")).sort().map((name) => `./${folder}/${name}`);
+/** Style sheets by layer, the strongest last; those of host.css stand in none. */
+const LAYERS = { base: ["style"], parts: ["parts", "parts/grid"], shell: ["shell"], tabs: tabs.map((name) => `tabs/${name}`) };
 
-/** The theme first, then what all tabs share, then the tabs'. */
+const sheets = (folder) => readdirSync(`${SRC}${folder}`).filter((name) => name.endsWith(".css") && name !== "host.css").sort().map((name) => `./${folder}/${name}`);
+
 const style = (outfile) => ({
   ...common,
   stdin: {
-    contents: ["parts", "parts/grid", "shell", ...tabs.map((name) => `tabs/${name}`)].flatMap(sheets).map((path) => `@import ${JSON.stringify(path)};`).join("\n"),
+    contents: [
+      `@layer ${Object.keys(LAYERS).map((name) => `jaxstage.${name}`).join(", ")};`,
+      ...Object.entries(LAYERS).flatMap(([name, folders]) => folders.flatMap(sheets).map((path) => `@import ${JSON.stringify(path)} layer(jaxstage.${name});`)),
+      '@import "./style/host.css";',
+    ].join("\n"),
     loader: "css",
     resolveDir: SRC,
   },
@@ -127,6 +134,7 @@ function report(all) {
     console.log(`${outfile.split("/").pop()}: ${bytes.length} B, gzip ${gzipSync(bytes).length} B`);
   }
   checkSize("panel.js", PANEL_LIMIT);
+  checkSize("panel.css", STYLE_LIMIT);
 }
 
 if (process.argv.includes("--dev")) {

@@ -17,6 +17,8 @@ WORKERS ?= 2
 # A file's tests stay in one process: they share what they compile, notebooks, servers. In the order of their names.
 BESIDE := -n $(WORKERS) --dist loadfile --no-loadscope-reorder
 export JAXSTAGE_COMPILERS ?= required
+# Our modules become bytecode once, not in each of the hundred processes that the tests start.
+unexport PYTHONDONTWRITEBYTECODE
 AS_ROOT := $(if $(filter 0,$(shell id -u)),--allow-root)
 export npm_config_update_notifier := false
 

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from jaxstage_ext.analysis.collectives.collective_table import Collectives
-from jaxstage_ext.analysis.dtypes.conversions import Dtypes
+from jaxstage_ext.analysis.dtypes.dtype_table import Dtypes
 from jaxstage_ext.analysis.memory.live_memory import Memory
 from jaxstage_ext.analysis.sharding.value_tables import Shardings
 from jaxstage_ext.core import stage_list, stages

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from jaxstage_ext.analysis.dtypes import conversions
-from jaxstage_ext.analysis.dtypes.conversions import Conversion, Dtypes
+from jaxstage_ext.analysis.dtypes import conversions, dtype_table
+from jaxstage_ext.analysis.dtypes.conversions import Conversion
+from jaxstage_ext.analysis.dtypes.dtype_table import Dtypes
 from jaxstage_ext.core import jaxpr_lines
 from jaxstage_ext.program.fact import fact
 from jaxstage_ext.program.instruction_places import instruction_places, line_label
@@ -23,7 +24,7 @@ def dtypes(program: Program) -> Dtypes:
     if (traced := program.jax_traced) is None:
         raise Unavailable(f"{program.name} was not traced by JAX itself, so its dtypes are not known")
     of_jaxpr = list(conversions.of_jaxpr(traced.jaxpr, _line_of_equation(program)))
-    return conversions.join([*of_jaxpr, *_of_module(program)])
+    return dtype_table.join([*of_jaxpr, *_of_module(program)])
 
 
 @fact

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from jaxstage_ext.views.words import clean, cut
 
 if TYPE_CHECKING:
-    from jaxstage_ext.analysis.dtypes.conversions import Dtypes
+    from jaxstage_ext.analysis.dtypes.dtype_table import Dtypes
 
 MOST_BARS = 40
 _WIDEST = 160

@@ -13,6 +13,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from absent import needs
 
+from tests.browser.legible import defects, settle
+
 if TYPE_CHECKING:
     from tests.browser.conftest import Opener
     from tests.browser.notebook_page import NotebookPage, PanelOnPage
@@ -106,12 +108,14 @@ def test_four_questions_of_a_newcomer(open_notebook: Opener, lab: Server, target
     said = answered(page.panel())
     told = printed(page)
     name = target.replace(":", "-")
+    hidden: list[str] = []
     for theme in ("Light", "Dark"):
         page.theme(theme)
         for view in ("answers", "cost", "memory", "shardings", "collectives", "dtypes"):
             page.panel().tab(view).click()
-            page.page.wait_for_timeout(1500)
+            settle(page.panel().root)
             page.screenshot(f"newcomer {name} {view} {theme}")
+            hidden += [f"{view} {theme}: {defect}" for defect in defects(page.panel().root)]
     page.theme("Light")
     assert f"Bound by {told['bound']}" in said["bound"]
     assert f"✓ {told['fits']}" in said["fit"]
@@ -122,6 +126,7 @@ def test_four_questions_of_a_newcomer(open_notebook: Opener, lab: Server, target
     assert told["count"] == told["rows"], "the header counts what the tab lists, also where a TPU does one in pieces"
     assert told["differ"] == "", "what is reserved is XLA's own figure"
     assert "MultiHeadDotProductAttention" in said["memory"]
+    assert not hidden, "\n".join(hidden)
 
 
 def printed(page: NotebookPage) -> dict[str, Any]:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from absent import needs
 
 from tests.browser.cells import SETUP
+from tests.browser.legible import assert_legible
 
 if TYPE_CHECKING:
     from tests.browser.conftest import Opener
@@ -51,9 +52,11 @@ def test_targets_side_by_side(open_notebook: Opener, lab: Server) -> None:
     panel.root.locator('[data-column="compile"][aria-sort="ascending"]').wait_for()
     assert panel.root.locator(".jxs-compared").last.locator(".jxs-worst").count() >= 1
     notebook.screenshot("compare_light")
+    assert_legible(panel.root)
     notebook.theme("Dark")
     notebook.page.locator("#jupyterlab-splash").wait_for(state="hidden")
     notebook.screenshot("compare_dark")
+    assert_legible(panel.root)
     notebook.theme("Light")
 
     panel.root.locator('[data-target="cpu:4"] .jxs-link').press("Enter")

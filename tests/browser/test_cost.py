@@ -9,6 +9,7 @@ import pytest
 from absent import needs
 
 from tests.browser.cells import LOSS, SETUP
+from tests.browser.legible import assert_legible
 
 if TYPE_CHECKING:
     from tests.browser.conftest import Opener
@@ -85,6 +86,7 @@ def test_every_section_of_a_transformer_step(step: NotebookPage, section: str, t
     panel.root.scroll_into_view_if_needed()
     step.page.wait_for_timeout(300)
     step.screenshot(f"cost-{section}-{theme}")
+    assert_legible(panel.root)
     step.theme("Light")
 
 

@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from tests.browser.legible import assert_legible
+
 if TYPE_CHECKING:
     from tests.browser.conftest import Opener
     from tests.browser.notebook_page import NotebookPage, PanelOnPage
@@ -103,4 +105,5 @@ def test_in_both_themes(notebook: NotebookPage, panel: PanelOnPage, theme: str) 
         choose(panel, what)
         panel.root.locator(".jxs-detail").scroll_into_view_if_needed()
         notebook.screenshot(f"lane-{what}-{theme.lower()}")
+        assert_legible(panel.root)
     notebook.theme("Light")

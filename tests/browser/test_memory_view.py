@@ -9,6 +9,7 @@ import pytest
 from absent import needs
 
 from tests.browser.cells import SETUP
+from tests.browser.legible import assert_legible
 
 if TYPE_CHECKING:
     from playwright.sync_api import Locator
@@ -191,6 +192,7 @@ def test_both_themes(panel: PanelOnPage, notebook: NotebookPage) -> None:
         notebook.page.wait_for_timeout(300)
         assert painted(panel, STILL) > 0.5
         notebook.screenshot(f"memory-{theme.lower()}")
+        assert_legible(panel.root)
 
 
 @pytest.mark.parametrize(

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests.browser.cells import SETUP
+from tests.browser.legible import assert_legible
 
 if TYPE_CHECKING:
     from playwright.sync_api import Locator
@@ -159,8 +160,8 @@ def test_an_instruction_is_followed_from_the_code(panel: PanelOnPage, notebook: 
 @pytest.mark.parametrize("theme", ["Light", "Dark"])
 def test_in_both_themes(panel: PanelOnPage, notebook: NotebookPage, theme: str) -> None:
     notebook.theme(theme)
-    open_pass(panel, "fusion")
-    notebook.screenshot(f"passes_fusion_{theme.lower()}")
-    open_pass(panel, "layout-assignment")
-    notebook.screenshot(f"passes_layout_{theme.lower()}")
+    for name in ("fusion", "layout-assignment"):
+        open_pass(panel, name)
+        notebook.screenshot(f"passes_{name}_{theme.lower()}")
+        assert_legible(panel.root)
     notebook.theme("Light")

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 import pytest
 from absent import needs
 
+from tests.browser.legible import assert_legible
+
 if TYPE_CHECKING:
     from tests.browser.conftest import Opener
     from tests.browser.notebook_page import NotebookPage, PanelOnPage
@@ -158,8 +160,10 @@ def test_a_torus_and_a_mesh_of_three_axes(on_v5p: NotebookPage, theme: str) -> N
     panel.root.locator(".jxs-map-cell").first.hover()
     assert "at (0, 0, 0)" in panel.root.locator(".jxs-map-tip").inner_text()
     notebook.screenshot(f"shardings-torus-{theme}")
+    assert_legible(panel.root)
     open_tab(panel, "collectives", '[data-sort="cause"]')
     notebook.screenshot(f"collectives-{theme}")
+    assert_legible(panel.root)
     notebook.theme("Light")
 
 
@@ -253,7 +257,9 @@ def test_a_narrow_panel(on_cpus: NotebookPage) -> None:
     open_tab(panel, "shardings", ".jxs-map-cell")
     panel.root.locator(".jxs-map-tip").scroll_into_view_if_needed()
     notebook.screenshot("shardings-narrow")
+    assert_legible(panel.root)
     open_tab(panel, "collectives", '[data-sort="cause"]')
     panel.root.locator(".jxs-facts-list").scroll_into_view_if_needed()
     notebook.screenshot("collectives-narrow")
+    assert_legible(panel.root)
     notebook.page.set_viewport_size({"width": 1400, "height": 1000})

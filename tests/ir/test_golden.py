@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 
 import jax
@@ -13,11 +12,9 @@ from jaxstage_ext.ir import stablehlo
 from jaxstage_ext.ir.hlo import document as hlo_document
 from jaxstage_ext.ir.hlo import module as hlo
 from jaxstage_ext.ir.source import FrameTable
+from tests.golden.record import DEVICES, listing, load_programs, text_of
 
 GOLDEN = Path(__file__).parents[1] / "golden"
-sys.path.insert(0, str(GOLDEN))
-from record import DEVICES, listing, load_programs, text_of  # noqa: E402
-
 FOLDERS = sorted(path.parent for path in GOLDEN.glob("jax-*/*/hlo.pb"))
 PROGRAMS = load_programs().PROGRAMS
 

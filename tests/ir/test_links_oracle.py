@@ -3,18 +3,14 @@
 from __future__ import annotations
 
 import re
-import sys
 from collections import Counter
-from pathlib import Path
 
 import pytest
 from jax._src import core, source_info_util
 
 from jaxstage_ext import inspect
 from jaxstage_ext.report.document import OP
-
-sys.path.insert(0, str(Path(__file__).parents[1] / "golden"))
-from record import load_programs
+from tests.golden.record import load_programs
 
 PROGRAMS = load_programs().PROGRAMS
 every_program = pytest.mark.parametrize("name", PROGRAMS)

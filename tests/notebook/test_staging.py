@@ -74,11 +74,11 @@ def test_the_panel_is_there_before_the_first_stage_and_told_of_each(
 ) -> None:
     told: list[Any] = []
 
-    def states(inspections: Any) -> str:
-        return " ".join(f"{s['state'][0]}" for i in inspections for s in i.summary()["stages"])
+    def states(programs: Any) -> str:
+        return " ".join(f"{stage.state[0]}" for program in programs for stage in program.staged.stages)
 
-    def show(inspections: Any) -> Any:
-        told.append(("show", states(inspections)))
+    def show(programs: Any) -> Any:
+        told.append(("show", states(programs)))
         return SimpleNamespace(
             refresh=lambda each: told.append(("refresh", states(each))),
             finish=lambda each: told.append(("finish", states(each))),

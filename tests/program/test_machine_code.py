@@ -15,7 +15,6 @@ import jax
 import jax.numpy as jnp
 import pytest
 from absent import needs, unavailable
-from golden.record import load_programs
 
 import jaxstage_ext
 from jaxstage_ext.core.targets import packages
@@ -28,6 +27,7 @@ from jaxstage_ext.report.unavailable import Unavailable
 from jaxstage_ext.store import cache
 from jaxstage_ext.worker import pool
 from jaxstage_ext.worker.inside import disassemble, nvidia_tools
+from tests.golden.record import load_programs
 
 PROGRAMS = load_programs().PROGRAMS
 NEEDED = {"v5e:2x2": "tpu", "h100": "cuda"}

@@ -12,8 +12,6 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 from absent import needs
-from benchmarks import model
-from golden.record import load_programs
 
 from jaxstage_ext import inspect
 from jaxstage_ext.analysis.memory import buffers
@@ -23,6 +21,8 @@ from jaxstage_ext.ir.hlo import buffer_assignment
 from jaxstage_ext.ir.hlo import module as hlo
 from jaxstage_ext.ir.hlo import schedule as hlo_schedule
 from jaxstage_ext.worker import pool as worker
+from tests.benchmarks import model
+from tests.golden.record import load_programs
 
 PROGRAMS = {**load_programs().PROGRAMS, "step": model.step(1)}
 TARGETS = ("local", "v5e:2x2", "h100:4")

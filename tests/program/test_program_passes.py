@@ -5,16 +5,13 @@ from __future__ import annotations
 import functools
 import itertools
 import re
-import sys
 from collections import Counter
 from collections.abc import Iterator
-from pathlib import Path
 
 import jax.numpy as jnp
 import numpy as np
 import pytest
 from absent import needs
-from golden.record import load_programs
 
 from jaxstage_ext import inspect
 from jaxstage_ext.inspection import Inspection
@@ -27,6 +24,8 @@ from jaxstage_ext.program.passes import passes as passes_of
 from jaxstage_ext.report.document import Document
 from jaxstage_ext.store import cache
 from jaxstage_ext.worker import pool, process
+from tests.benchmarks.model import step
+from tests.golden.record import load_programs
 
 TARGETS = ("local", "v5e:2x2", "h100")
 
@@ -257,9 +256,6 @@ def test_nothing_stays_in_the_workers_folder() -> None:
 
 
 def test_texts_take_a_tenth_at_most_of_what_xla_dumped() -> None:
-    sys.path.insert(0, str(Path(__file__).parents[1] / "benchmarks"))
-    from model import step
-
     function, arguments = step(2)
     passes: Pipeline = inspect(function, *arguments).passes
     assert passes.text_bytes > 5_000_000

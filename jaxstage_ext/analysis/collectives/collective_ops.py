@@ -1,8 +1,8 @@
-"""The collectives of a module: which instructions they are, where they start and end, what runs meanwhile.
+"""The collectives of a module: their instructions, where they start and end, and what runs meanwhile.
 
 One collective may be several instructions: a start and a done; an instruction inside an asynchronous computation or a
-fusion; or, on TPUs, the same one repeated in the fusions that carry it out piece by piece, between AsyncCollectiveStart
-and AsyncCollectiveDone.
+fusion; or, on TPUs, an instruction that is repeated in the fusions that carry it out in pieces between
+AsyncCollectiveStart and AsyncCollectiveDone.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _QUIET = (
 )  # fmt: skip
 _PLAIN = (b"bitcast", b"reshape", b"copy")
 _LARGE = (b"fusion", b"custom-call", b"dot", b"convolution", b"while", b"call", b"conditional", b"reduce")
-"""What may be much work though its result is one number."""
+"""Opcodes that may be much work even where the result is a scalar."""
 _BACKEND, _ATTRIBUTES = 43, 68
 
 
@@ -37,10 +37,10 @@ class Found:
     """One collective.
 
     Attributes:
-      row: the instruction that says what is exchanged.   kind: "all-reduce", ...
-      start, done: the scheduled instructions where it begins and ends, the same where it blocks.
-      parts: scheduled instructions that carry it out beside other work.
-      message: its groups.   synchronous: whether the backend says that it blocks, whatever start and done are.
+      row: the collective instruction.   kind: "all-reduce", ...
+      start, done: the scheduled instructions where it begins and ends; the same one where it blocks.
+      parts: scheduled instructions that carry it out along with other work.
+      message: its groups.   synchronous: whether the backend runs it in one go, whatever start and done are.
     """
 
     row: int
@@ -69,7 +69,7 @@ class Collectives:
 
     @cached_property
     def _caller(self) -> Longs:
-        """Per computation the fusion, call or asynchronous instruction that runs it; -1 where it is none of these."""
+        """Per computation the fusion, call or asynchronous instruction that runs it; -1 for any other."""
         ops = self._ops
         caller = np.full(len(ops.computations), -1, np.int64)
         wraps = np.isin(ops.opcode[ops.called.owner], _WRAPPERS) & (ops.called.values >= 0)
@@ -85,7 +85,7 @@ class Collectives:
 
     @cached_property
     def found(self) -> list[Found]:
-        """All of them, in the proto's order."""
+        """All collectives, in the order of the proto."""
         chains: dict[Any, list[tuple[int, Any]]] = {}
         for row in self._ops.rows(*COLLECTIVE_KINDS, *_STARTS).tolist():
             message = Message.FromString(self._ops.message(row))
@@ -97,7 +97,7 @@ class Collectives:
         return [row for one in self.found for row in (one.start, one.done)]
 
     def _chain(self, row: int, message: Any) -> Any:
-        """What the pieces of one collective have in common; the row itself where it is in one piece."""
+        """A key that the pieces of one collective share; the row itself where it is in one piece."""
         caller = int(self._caller[self._ops.computation[row]])
         if caller < 0 or b"async_collective_fusion_config" not in self._text(row, _BACKEND):
             return row
@@ -114,7 +114,7 @@ class Collectives:
         return Found(row, kind, start, done, tuple(outer[1:-1]), message, self._blocks(row, start))
 
     def _is_scattered(self, row: int) -> bool:
-        """TPUs: a fusion that reduces and keeps this device's slice, which moves as much as a reduce-scatter."""
+        """Whether a TPU fusion reduces and keeps only this device's slice, which sends as much as a reduce-scatter."""
         computation = int(self._ops.computation[row])
         root, caller = int(self._ops.roots[computation]), int(self._caller[computation])
         fused = caller >= 0 and self._ops.opcode[caller] == b"fusion" and self._ops.opcode[row] == b"all-reduce"
@@ -141,11 +141,11 @@ class Collectives:
         return start
 
     def _blocks(self, row: int, start: int) -> bool:
-        """GPUs: an asynchronous pair that the backend runs in one go."""
+        """Whether it is an asynchronous pair that a GPU backend runs in one go."""
         return any(_is_sync(self._text(one, _BACKEND)) for one in {row, start})
 
     def between(self, collective: Found) -> list[int]:
-        """The instructions that do work while it runs: scheduled between start and done, and those that carry it."""
+        """The instructions that work while it runs: those scheduled between start and done."""
         if self._position is None or collective.synchronous:
             return []
         first, last = self._at(collective.start), self._at(collective.done)
@@ -173,19 +173,19 @@ class Collectives:
         return int(self._ops.computation[collective.row])
 
     def given(self, collective: Found) -> int:
-        """Bytes of all operands on one device."""
+        """Bytes of all operands, per device."""
         return sum(int(self._ops.shapes.bytes[row]) for row in self.operands(collective))
 
     def elements(self, collective: Found) -> int:
-        """Elements of all operands on one device."""
+        """Elements of all operands, per device."""
         return sum(int(self._ops.shapes.elements[row]) for row in self.operands(collective))
 
     def inputs(self, collective: Found) -> list[int]:
-        """What goes in; of arrays that the compiler joined into one, each."""
+        """The arrays that go in, each of those that the compiler joined into one."""
         return [part for row in self.operands(collective) for part in self._joined(self._outside(row, collective))]
 
     def _outside(self, row: int, collective: Found) -> int:
-        """Of a parameter of what surrounds a collective, what is given for it."""
+        """The operand behind a parameter of the computation around a collective."""
         if self._ops.opcode[row] != b"parameter" or collective.row == collective.start:
             return row
         given = self._ops.operands[collective.start]
@@ -211,11 +211,11 @@ class Collectives:
         return row
 
     def shapes(self, collective: Found) -> frozenset[tuple[int, ...]]:
-        """Dimensions of the one array that goes in and of what comes out, without those of size one."""
+        """The shapes of the only array that goes in and of what comes out, without dimensions of size one."""
         return self.shapes_given(collective) and self.shapes_given(collective) | {self._dims(collective.row)}
 
     def shapes_given(self, collective: Found) -> frozenset[tuple[int, ...]]:
-        """Of these, what goes in; none of several arrays."""
+        """The shape of the only array that goes in, without dimensions of size one; empty for several arrays."""
         rows = self.operands(collective)
         return frozenset({self._dims(rows[0])} if len(rows) == 1 else ())
 

@@ -1,4 +1,4 @@
-"""Which devices take part in a collective, in every spelling of XLA's, and along which mesh axes they lie.
+"""The devices that take part in a collective, in every spelling of XLA, and the mesh axes that they span.
 
 Modes: CollectiveOpGroupMode in xla/service/collective_ops_utils.h of openxla/xla.
 """
@@ -18,17 +18,17 @@ from jaxstage_ext.analysis.sharding.slices import on_mesh
 
 _BY_PARTITION = ("all-to-all", "ragged-all-to-all", "collective-broadcast")
 SHOWN = 4
-"""Groups that the text form spells out."""
+"""Most groups listed in the text form."""
 
 
 @dataclass(frozen=True, eq=False)
 class Groups:
-    """Devices that exchange data, as numbers in the device assignment.
+    """Devices that communicate, as positions in the device assignment.
 
     Attributes:
       members: of each group; for a permutation the (source, target) pairs.
-      axes: mesh axes along which a group lies, slowest first; None where they have no names.
-      problem: why the groups are not known; empty where they are.
+      axes: mesh axes that a group spans, slowest first; None where unknown.
+      problem: why the groups are unknown; "" where they are known.
     """
 
     members: tuple[tuple[int, ...], ...] = field(repr=False)
@@ -38,7 +38,7 @@ class Groups:
 
     @property
     def size(self) -> int | None:
-        """Devices of the largest group; None where unknown. Of a permutation, all that take part."""
+        """Devices of the largest group, or of a whole permutation; None where unknown."""
         if self.problem:
             return None
         if self.is_pairs:
@@ -59,7 +59,7 @@ def read(message: Any, kind: str, devices: int) -> Groups:
     try:
         if kind in ("collective-permute", "send", "recv"):
             pairs = tuple((pair.source, pair.target) for pair in message.source_target_pairs)
-            return Groups(pairs, True) if pairs else Groups((), True, problem="it names no source and target")
+            return Groups(pairs, True) if pairs else Groups((), True, problem="it has no pairs of source and target")
         return Groups(_extended(_listed(message), message, kind, devices))
     except (BadSharding, ValueError, IndexError) as problem:
         return Groups((), problem=str(problem))
@@ -88,7 +88,7 @@ def _of_iota(message: Any) -> list[tuple[int, ...]]:
 
 
 def _extended(groups: list[tuple[int, ...]], message: Any, kind: str, devices: int) -> tuple[tuple[int, ...], ...]:
-    """Over all devices, where the groups are of replicas each of which has several partitions."""
+    """The groups over all devices, where each of their replicas has several partitions."""
     check_number(devices)
     if not groups:
         return (tuple(range(devices)),)
@@ -101,7 +101,7 @@ def _extended(groups: list[tuple[int, ...]], message: Any, kind: str, devices: i
 
 
 def named(groups: Groups, meshes: Sequence[Mesh]) -> Groups:
-    """With the axes of the first of some meshes along which all groups lie."""
+    """The groups with the axes of the first mesh whose axes they span."""
     for mesh in meshes:
         axes = None if groups.problem else _axes(groups, mesh)
         if axes is not None:
@@ -127,7 +127,7 @@ def _axes(groups: Groups, mesh: Mesh) -> tuple[Axis, ...] | None:
 
 
 def spans(groups: Groups, coords: Sequence[Sequence[int]]) -> int | None:
-    """Along how many axes of the torus a group's devices differ, of `coords` of each device; None where unknown."""
+    """The number of torus axes along which a group's devices differ; `coords` of each device; None where unknown."""
     if groups.problem or not groups.members:
         return None
     try:
@@ -140,7 +140,7 @@ def spans(groups: Groups, coords: Sequence[Sequence[int]]) -> int | None:
 
 
 def one_host(groups: Groups, hosts: Sequence[int | None]) -> bool | None:
-    """Whether no group reaches over several hosts, of the host of each device; None where unknown."""
+    """Whether every group is within one host, by the host of each device; None where unknown."""
     try:
         found = [{hosts[device] for device in group} for group in groups.members]
     except IndexError:

@@ -123,7 +123,7 @@ class Equations:
         first = np.full(n, -1, np.int64)
         first[place[self.order[::-1]]] = self.places.row[self.order[::-1]]
         columns = {
-            group: Column([name or "unknown" for name in names]),
+            group: Column([name or None for name in names]),
             "FLOPs": Column(flops, "FLOP", "known ones only"),
             "transcendentals": Column(total(self.transcendentals)),
             "bytes read": Column(total(self.read), "B"),
@@ -133,6 +133,7 @@ class Equations:
             "row": Column(first, "", "row of the jaxpr document, of the equation with the most FLOPs"),
         }
         reasons = {(row, "FLOPs"): wording.UNKNOWN_FOR_ALL for row in np.flatnonzero(np.isnan(flops)).tolist()}
+        reasons |= {(row, group): wording.NOT_RECORDED for row, name in enumerate(names) if not name}
         order = np.lexsort((-(columns["bytes read"].values + columns["bytes written"].values), -np.nan_to_num(flops)))
         return Table(f"equations by {group}", columns, reasons, self.notes).take(order.tolist())
 

@@ -1,4 +1,4 @@
-"""How often each computation of a module runs when its entry runs once."""
+"""How often each computation of a module runs per run of the entry."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from jaxstage_ext.ir.lists import Lists, lists
 from jaxstage_ext.ir.protowire import Longs
 
 _RUNS = (b"fusion", b"call", b"while", b"conditional", b"async-start", b"custom-call")
-"""Opcodes whose computations run as they stand; others (reduce, sort, ...) apply theirs to scalars."""
+"""Opcodes that run their computations as they are; others (reduce, sort, ...) apply theirs to scalars."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -22,8 +22,8 @@ class Executions:
     """Per computation.
 
     Attributes:
-      times: with loops as often as they are known to run; a loop of unknown length counts once.
-      once: with the body of every loop once, as XLA's cost analysis counts.
+      times: loops counted as often as they are known to run; a loop of unknown length counts once.
+      once: the body of every loop counted once, as in XLA's cost analysis.
       trips: per while instruction (row), its length.
       unknown: computations inside a loop of unknown length, or a branch that may not be taken.
     """

@@ -163,7 +163,7 @@ class Cost:
         order = np.lexsort((-flops, -(reads + writes)))
         most = self._costliest(place, len(names))
         columns = {
-            group: Column([name or "unknown" for name in names]),
+            group: Column([name or None for name in names]),
             "FLOPs": Column(np.where(unknown == count, np.nan, flops), "FLOP", "known ones only"),
             "transcendentals": Column(total(self.transcendentals)),
             "bytes read": Column(reads, "B"),
@@ -174,6 +174,7 @@ class Cost:
             "row": Column(self.places.row[most], "", "row of the HLO document"),
         }
         reasons = {(row, "FLOPs"): wording.UNKNOWN_FOR_ALL for row in np.flatnonzero(unknown == count).tolist()}
+        reasons |= {(row, group): wording.NOT_RECORDED for row, name in enumerate(names) if not name}
         return Table(f"cost by {group}", columns, reasons, self.notes).take(order.tolist())
 
     def keys(self, group: str, rows: Any = None) -> tuple[list[str], npt.NDArray[np.int64]]:

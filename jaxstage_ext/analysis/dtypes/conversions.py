@@ -1,28 +1,46 @@
-"""Where values change their dtype: in the program as it was written, and in what the compiler made of it."""
+"""Where values change their dtype: in the program as written, and in the optimised module."""
 
 from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
-from functools import cached_property
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from enum import StrEnum
 from typing import Any
 
 from jaxstage_ext.analysis.cost import executions
 from jaxstage_ext.analysis.cost.module_cost import Places
-from jaxstage_ext.analysis.dtypes import dtype_wording
 from jaxstage_ext.ir.hlo import shapes
 from jaxstage_ext.ir.hlo.module import Module
-from jaxstage_ext.report.table import Column, Table
 
-JAXPR, HLO = "jaxpr", "HLO"
-PROMOTION, DEMOTION, CHANGE = "promotion", "demotion", "change"
-YOU, COMPILER = "program", "compiler"
 _NAME = re.compile(r"(bfloat|float|complex|uint|int)(\d+)(.*)")
 _SHORT = {"bfloat": "bf", "float": "f", "complex": "c", "uint": "u", "int": "i"}
 _HLO_NAMES = {"pred": "bool"} | {f"s{bits}": f"i{bits}" for bits in (1, 2, 4, 8, 16, 32, 64)}
-_CONVERT = "convert_element_type"
+CONVERT = "convert_element_type"
+"""JAX's primitive that does nothing but convert."""
+
+
+class Stage(StrEnum):
+    """Where a conversion was found."""
+
+    JAXPR = "jaxpr"
+    HLO = "HLO"
+
+
+class Change(StrEnum):
+    """Whether a dtype becomes larger, smaller, or another of the same size."""
+
+    PROMOTION = "promotion"
+    DEMOTION = "demotion"
+    CHANGE = "change"
+
+
+class Origin(StrEnum):
+    """Who made a conversion."""
+
+    PROGRAM = "program"
+    COMPILER = "compiler"
 
 
 @dataclass(frozen=True)
@@ -30,98 +48,51 @@ class Conversion:
     """One place where a value changes its dtype.
 
     Attributes:
-      stage: JAXPR or HLO.      source, target: dtypes, "bf16".      kind: PROMOTION, DEMOTION or CHANGE.
-      shape: of the value, on one device for HLO.
-      weak: whether the value came from a Python scalar, whose dtype is not its own.
+      source, target: dtypes, such as "bf16".
+      shape: of the value, per device for HLO.
+      weak: whether the value came from a Python scalar (a weak type).
       runs: times in one run of the program; None in a loop of unknown length.
-      grows: bytes that the value is larger afterwards, one run; negative where it shrinks.
-      written: bytes of the result that go to memory, one run; None where it is not known, as in a jaxpr.
-      by: YOU or COMPILER.      purpose: what takes the result, or what made the conversion.
-      line: of the user's source.      row: of the HLO document, -1 in a jaxpr.
+      grows: bytes by which the value grows in one run; negative where it shrinks.
+      written: bytes of the result that go to memory in one run; None where unknown, as in a jaxpr.
+      primitive: the primitive that converts, "" unknown.    users: primitives that take the result, in a jaxpr.
+      with_scalar: whether it is converted to match a Python scalar.
+      line: source line, "" unknown.      row: of the HLO document, -1 in a jaxpr.
     """
 
-    stage: str
+    stage: Stage
     source: str
     target: str
-    kind: str
+    kind: Change
     shape: tuple[int, ...]
     weak: bool
     runs: float | None
     grows: int
     written: int | None
-    by: str
-    purpose: str
+    by: Origin
+    primitive: str
+    users: tuple[str, ...]
+    with_scalar: bool
     line: str
     row: int = -1
+
+    @property
+    def accumulates(self) -> bool:
+        """Whether an operation of the jaxpr accumulates in a larger dtype than its operands have."""
+        return self.stage is Stage.JAXPR and self.primitive != CONVERT
 
     @property
     def total_growth(self) -> float:
         return self.grows * (1 if self.runs is None else self.runs)
 
 
-@dataclass(frozen=True, eq=False)
-class Dtypes:
-    """All conversions of a program, those that move most first."""
-
-    conversions: tuple[Conversion, ...] = field(default=())
-    notes: tuple[str, ...] = ()
-
-    def __len__(self) -> int:
-        return len(self.conversions)
-
-    @property
-    def headline(self) -> str:
-        """How many values change their dtype, by whose wish, and where the most bytes come of it."""
-        return dtype_wording.headline(self.conversions)
-
-    @cached_property
-    def table(self) -> Table:
-        each = self.conversions
-        columns = {
-            "stage": Column([one.stage for one in each]),
-            "from": Column([one.source + (" weak" if one.weak else "") for one in each]),
-            "to": Column([one.target for one in each]),
-            "kind": Column([one.kind for one in each]),
-            "shape": Column([f"[{','.join(map(str, one.shape))}]" for one in each], "", "on one device in HLO"),
-            "grows": Column([float(one.total_growth) for one in each], "B", "larger by, all runs"),
-            "written": Column(
-                [math.nan if one.written is None else one.written * (one.runs or 1.0) for one in each],
-                "B",
-                "to memory, all runs; 0 inside a fusion",
-            ),
-            "runs": Column([one.runs for one in each]),
-            "by": Column([one.by for one in each]),
-            "for": Column([one.purpose for one in each]),
-            "line": Column([one.line for one in each]),
-            "row": Column([one.row for one in each], "", "row of the HLO document"),
-        }
-        written = "a jaxpr does not say what goes to memory"
-        reasons = {(i, "written"): written for i, one in enumerate(each) if one.written is None}
-        reasons |= {(i, "runs"): "in a loop of unknown length" for i, one in enumerate(each) if one.runs is None}
-        return Table("dtypes", columns, reasons, self.notes)
-
-    def to_pandas(self) -> Any:
-        """The table as a pandas.DataFrame."""
-        return self.table.to_pandas()
-
-    def to_json(self) -> str:
-        """The table as versioned JSON."""
-        return self.table.to_json()
-
-    def __str__(self) -> str:
-        return f"{self.headline}\n{self.table}" if self.conversions else self.headline
-
-    __repr__ = __str__
-
-
 def short(dtype: str) -> str:
-    """A dtype's short name, of NumPy's or of HLO's: "bf16", "i32", "bool"."""
+    """The short name of a dtype of NumPy or HLO: "bf16", "i32", "bool"."""
     match = _NAME.fullmatch(dtype)
     return f"{_SHORT[match[1]]}{match[2]}{match[3]}" if match else _HLO_NAMES.get(dtype, dtype)
 
 
 def of_jaxpr(jaxpr: Any, line_of: Callable[[Any], str]) -> Iterator[Conversion]:
-    """The conversions of a (closed) jaxpr and those that it holds; `line_of` gives an equation's source line."""
+    """The conversions of a (closed) jaxpr and the jaxprs inside it; `line_of` gives an equation's source line."""
     todo: list[tuple[Any, float | None]] = [(getattr(jaxpr, "jaxpr", jaxpr), 1.0)]
     while todo:
         current, runs = todo.pop()
@@ -134,12 +105,12 @@ def of_jaxpr(jaxpr: Any, line_of: Callable[[Any], str]) -> Iterator[Conversion]:
 
 
 def _converted(eqn: Any) -> tuple[Any, bool] | None:
-    """(the operand whose dtype the equation changes, whether that is weak); None where it changes none."""
+    """(the operand whose dtype an equation changes, whether its type is weak); None where it changes none."""
     name, out = eqn.primitive.name, eqn.outvars[0].aval if eqn.outvars else None
-    if name == _CONVERT or (name == "dot_general" and eqn.params.get("preferred_element_type") is not None):
+    if name == CONVERT or (name == "dot_general" and eqn.params.get("preferred_element_type") is not None):
         source = eqn.invars[0].aval
         same = getattr(source, "dtype", None) == getattr(out, "dtype", None)
-        return None if same else (source, name == _CONVERT and bool(getattr(source, "weak_type", False)))
+        return None if same else (source, name == CONVERT and bool(getattr(source, "weak_type", False)))
     return None
 
 
@@ -169,14 +140,11 @@ def _written(
     eqn: Any, source: Any, weak: bool, runs: float | None, users: dict[int, list[Any]], line_of: Callable[[Any], str]
 ) -> Conversion:
     out = eqn.outvars[0].aval
-    names = dict.fromkeys(one.primitive.name for one in users.get(id(eqn.outvars[0]), ()))
-    accumulates = eqn.primitive.name != _CONVERT
-    purpose = f"{eqn.primitive.name} accumulates" if accumulates else ", ".join(list(names)[:3])
-    if eqn.params.get("weak_type") and not weak:
-        purpose = f"{purpose} with a Python scalar".strip()
-    grows = 0 if accumulates else math.prod(out.shape) * (out.dtype.itemsize - source.dtype.itemsize)
+    names = dict.fromkeys(user.primitive.name for user in users.get(id(eqn.outvars[0]), ()))
+    primitive = eqn.primitive.name
+    grows = 0 if primitive != CONVERT else math.prod(out.shape) * (out.dtype.itemsize - source.dtype.itemsize)
     return Conversion(
-        JAXPR,
+        Stage.JAXPR,
         short(str(source.dtype.name)),
         short(str(out.dtype.name)),
         _kind(source.dtype.itemsize, out.dtype.itemsize),
@@ -185,18 +153,20 @@ def _written(
         runs,
         grows,
         None,
-        YOU,
-        purpose,
+        Origin.PROGRAM,
+        primitive,
+        tuple(names),
+        bool(eqn.params.get("weak_type")) and not weak,
         line_of(eqn),
     )
 
 
-def _kind(before: float, after: float) -> str:
-    return PROMOTION if after > before else DEMOTION if after < before else CHANGE
+def _kind(before: float, after: float) -> Change:
+    return Change.PROMOTION if after > before else Change.DEMOTION if after < before else Change.CHANGE
 
 
 def of_hlo(module: Module, places: Places) -> Iterator[Conversion]:
-    """The conversions of an optimised module that run."""
+    """The conversions of an optimised module."""
     loops = executions.count(module)
     fused = set(module.called.values[module.opcode[module.called.owner] == b"fusion"].tolist())
     for row in module.rows(b"convert").tolist():
@@ -207,7 +177,7 @@ def of_hlo(module: Module, places: Places) -> Iterator[Conversion]:
         scope = module.scopes[module.scope[row]] if module.scope[row] >= 0 else ""
         primitive = scope.rsplit("/", 1)[-1]
         yield Conversion(
-            HLO,
+            Stage.HLO,
             _type(module, source),
             _type(module, row),
             _kind(before, after),
@@ -216,8 +186,10 @@ def of_hlo(module: Module, places: Places) -> Iterator[Conversion]:
             None if loops.unknown[computation] else float(loops.times[computation]),
             after - before,
             after if computation not in fused or int(module.roots[computation]) == row else 0,
-            YOU if primitive == _CONVERT else COMPILER,
+            Origin.PROGRAM if primitive == CONVERT else Origin.COMPILER,
             primitive,
+            (),
+            False,
             places.line[row],
             int(places.row[row]),
         )
@@ -226,9 +198,3 @@ def of_hlo(module: Module, places: Places) -> Iterator[Conversion]:
 def _type(module: Module, row: int) -> str:
     name, _ = shapes.TYPES.get(int(module.shapes.element_type[row]), ("unknown", 0))
     return short(name)
-
-
-def join(conversions: Sequence[Conversion], notes: tuple[str, ...] = ()) -> Dtypes:
-    """The table of conversions, the largest first, those of the program before those of the compiler."""
-    order = sorted(conversions, key=lambda one: (one.stage != JAXPR, -abs(one.total_growth), one.line))
-    return Dtypes(tuple(order), notes)

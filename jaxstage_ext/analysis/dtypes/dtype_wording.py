@@ -1,31 +1,41 @@
-"""Dtype conversions in a sentence: whose they are, and where the most bytes come of them."""
+"""What is said of dtype conversions, in words."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
+from jaxstage_ext.analysis.dtypes.conversions import Change, Conversion, Origin, Stage
 from jaxstage_ext.report.units import plural, scaled
 
-if TYPE_CHECKING:
-    from jaxstage_ext.analysis.dtypes.conversions import Conversion
-
+NOT_IN_JAXPR = "a jaxpr does not say what goes to memory"
+IN_LOOP = "in a loop of unknown length"
 _WIDE = ("f64", "c128")
+_VERBS = {Change.PROMOTION: "promotes", Change.DEMOTION: "demotes", Change.CHANGE: "changes the kind of"}
 
 
 def headline(each: Sequence[Conversion]) -> str:
-    """`The program promotes 1 value and demotes 2; the compiler converts 14 more, ... Most bytes: bf16 to f32 ...`"""
+    """`The program promotes 1 value; the compiler adds 14 conversions, ... The largest promotion: bf16 to f32 ...`"""
     if not each:
         return "No value changes its dtype."
     said = "; ".join(filter(None, [_program(each), _compiler(each)]))
     return f"{said[0].upper()}{said[1:]}.{_largest(each)}{_double(each)}"
 
 
+def purpose(conversion: Conversion) -> str:
+    """What a conversion is for: the primitives that take its result, or the one that makes it."""
+    if conversion.accumulates:
+        purpose = f"{conversion.primitive} accumulates"
+    elif conversion.stage is Stage.JAXPR:
+        purpose = ", ".join(conversion.users[:3])
+    else:
+        purpose = conversion.primitive
+    return f"{purpose} with a Python scalar".strip() if conversion.with_scalar else purpose
+
+
 def _program(each: Sequence[Conversion]) -> str:
-    own = [one for one in each if one.stage == "jaxpr"]
-    counts = {kind: sum(one.kind == kind for one in own) for kind in ("promotion", "demotion", "change")}
-    verbs = {"promotion": "promotes", "demotion": "demotes", "change": "changes the kind of"}
-    parts = [f"{verbs[kind]} {_values(count)}" for kind, count in counts.items() if count]
+    own = [one for one in each if one.stage is Stage.JAXPR]
+    counts = {change: sum(one.kind is change for one in own) for change in Change}
+    parts = [f"{_VERBS[change]} {_values(count)}" for change, count in counts.items() if count]
     return f"the program {', '.join(parts)}" if parts else "the program converts nothing"
 
 
@@ -34,12 +44,12 @@ def _values(count: int) -> str:
 
 
 def _compiler(each: Sequence[Conversion]) -> str:
-    added = [one for one in each if one.stage != "jaxpr" and one.by == "compiler"]
+    added = [one for one in each if one.stage is Stage.HLO and one.by is Origin.COMPILER]
     if not added:
         return ""
     written = sum((one.written or 0) * (one.runs or 1) for one in added)
-    so = f", writing {scaled(written, 'B')} to memory" if written else ", all inside fusions"
-    return f"the compiler adds {plural(len(added), 'conversion')}{so}"
+    where = f", writing {scaled(written, 'B')} to memory" if written else ", all inside fusions"
+    return f"the compiler adds {plural(len(added), 'conversion')}{where}"
 
 
 def _largest(each: Sequence[Conversion]) -> str:
@@ -54,4 +64,4 @@ def _largest(each: Sequence[Conversion]) -> str:
 
 def _double(each: Sequence[Conversion]) -> str:
     wide = sorted({one.line for one in each if one.target in _WIDE and one.line})
-    return f" 64-bit floats come in at {', '.join(wide[:3])}." if wide else ""
+    return f" 64-bit floats appear at {', '.join(wide[:3])}." if wide else ""

@@ -1,24 +1,24 @@
-"""Each change of dtype at the line that makes it."""
+"""The dtype conversions at the lines that make them."""
 
 from __future__ import annotations
 
 from collections.abc import Hashable, Mapping, Sequence
 
-from jaxstage_ext.analysis.dtypes.conversions import COMPILER, HLO, JAXPR, Conversion, short
+from jaxstage_ext.analysis.dtypes import dtype_wording as wording
+from jaxstage_ext.analysis.dtypes.conversions import CONVERT, Conversion, Origin, Stage, short
 from jaxstage_ext.analysis.margin import line_values
 from jaxstage_ext.analysis.margin.line_values import Chains, Lane, Mark
 from jaxstage_ext.report.document import Document
 from jaxstage_ext.report.frames import Frames
 from jaxstage_ext.report.units import signed
 
-_CONVERT, _ACCUMULATES = "convert_element_type", " accumulates"
 _MLIR = {"i1": "bool"} | {f"ui{bits}": f"u{bits}" for bits in (2, 4, 8, 16, 32, 64)}
 
 
 def lane(documents: Mapping[str, Document], frames: Frames, conversions: Sequence[Conversion]) -> Lane:
     """The conversions beside the lines of every document."""
     marks: dict[str, dict[int, Mark]] = {}
-    written = [one for one in conversions if one.stage == JAXPR]
+    written = [one for one in conversions if one.stage is Stage.JAXPR]
     chains = Chains(frames)
     for kind in ("jaxpr", "stablehlo"):
         if kind in documents:
@@ -44,7 +44,7 @@ def _of_source(rows: Mapping[str, int], conversions: Sequence[Conversion]) -> di
     found = {}
     for line, its in by_line.items():
         if line in rows:
-            own = [one for one in its if one.stage == JAXPR or one.by == COMPILER]
+            own = [one for one in its if one.stage is Stage.JAXPR or one.by is Origin.COMPILER]
             found[rows[line]] = together(own or its)
     return found
 
@@ -56,7 +56,7 @@ def _at_sites(document: Document, chains: Chains, written: Sequence[Conversion])
         span = document.source_of(one.row + 1)
         line = f"{span.cell or span.file}:{span.line}" if span is not None else ""
         rows.append((one.row, (line, one.op, one.dims, _MLIR.get(one.dtype) or short(one.dtype))))
-    marks = [(mark([one]), (one.line, _primitive(one), one.shape, one.target)) for one in written]
+    marks = [(mark([one]), (one.line, one.primitive, one.shape, one.target)) for one in written]
     found = {}
     for row, those, _ in line_values.paired(rows, marks):
         label = those[0].label + (f" +{len(those) - 1}" if len(those) > 1 else "")
@@ -64,16 +64,12 @@ def _at_sites(document: Document, chains: Chains, written: Sequence[Conversion])
     return found
 
 
-def _primitive(one: Conversion) -> str:
-    return one.purpose.removesuffix(_ACCUMULATES) if one.purpose.endswith(_ACCUMULATES) else _CONVERT
-
-
 def together(conversions: Sequence[Conversion]) -> Mark:
-    """What stands beside a line of one or several conversions: the kind that changes most, and how many others."""
+    """The mark of a line with conversions: the kind that grows most, and how many other kinds there are."""
     alike: dict[tuple[str, str, str, str, bool], list[Conversion]] = {}
     for one in conversions:
         alike.setdefault((one.stage, one.source, one.target, one.by, one.weak), []).append(one)
-    groups = sorted(alike.values(), key=lambda its: (its[0].stage == HLO, -abs(_growth(its))))
+    groups = sorted(alike.values(), key=lambda its: (its[0].stage is Stage.HLO, -abs(_growth(its))))
     marks = [mark(its) for its in groups]
     more = f" +{len(marks) - 1}" if len(marks) > 1 else ""
     return Mark(marks[0].label + more, marks[0].kind, line_values.listed([one.text for one in marks]))
@@ -84,21 +80,21 @@ def _growth(alike: Sequence[Conversion]) -> float:
 
 
 def mark(alike: Sequence[Conversion]) -> Mark:
-    """What stands beside the line of conversions that differ in their shapes alone."""
+    """The mark of conversions that differ only in their shapes."""
     one, grows = alike[0], _signed(_growth(alike))
     shapes = list(dict.fromkeys(f"[{','.join(map(str, each.shape))}]" for each in alike))
     times = f" {len(alike)} times" if len(alike) > 1 else ""
     of = ", ".join(shapes[:3]) + (" and others" if len(shapes) > 3 else "")
-    told = [f"{one.source}{' weak' if one.weak else ''} → {one.target} of {of}{times}: {one.kind}"]
-    told[0] = told[0].replace(":", " a device:", 1) if one.stage == HLO else told[0]
-    told.append(f"{grows}{_runs(one.runs) if len(alike) == 1 else ' in all'}" if grows else "")
-    purposes = list(dict.fromkeys(each.purpose for each in alike if each.purpose and each.purpose != _CONVERT))
-    told.append(f"for {', '.join(purposes[:3])}" if purposes else "")
-    told.append("the compiler's own" if one.by == COMPILER else "")
-    told.append("the value came from a Python scalar (weak type)" if one.weak else "")
+    each_device = " per device" if one.stage is Stage.HLO else ""
+    parts = [f"{one.source}{' weak' if one.weak else ''} → {one.target} of {of}{times}{each_device}: {one.kind}"]
+    parts.append(f"{grows}{_runs(one.runs) if len(alike) == 1 else ' in total'}" if grows else "")
+    purposes = [text for text in dict.fromkeys(map(wording.purpose, alike)) if text and text != CONVERT]
+    parts.append(f"for {', '.join(purposes[:3])}" if purposes else "")
+    parts.append("added by the compiler" if one.by is Origin.COMPILER else "")
+    parts.append("the value came from a Python scalar (weak type)" if one.weak else "")
     label = f"{one.source}→{one.target}" + (f" {grows}" if grows else "")
-    kind = f"{one.kind} compiler" if one.by == COMPILER else one.kind
-    return Mark(label, kind, ", ".join(filter(None, told)))
+    kind = f"{one.kind} compiler" if one.by is Origin.COMPILER else one.kind.value
+    return Mark(label, kind, ", ".join(filter(None, parts)))
 
 
 def _signed(growth: float) -> str:
@@ -109,5 +105,5 @@ def _signed(growth: float) -> str:
 
 def _runs(runs: float | None) -> str:
     if runs is None:
-        return " each time round a loop of unknown length"
+        return " per iteration of a loop of unknown length"
     return "" if runs == 1 else f" in {runs:,.0f} runs"

@@ -1,4 +1,4 @@
-"""What can stand beside the lines of the documents, and which value of a program each line makes."""
+"""Marks beside the lines of the documents, and the value that each line computes."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from jaxstage_ext.report.document import Document
 from jaxstage_ext.report.frames import Frames
 
 MOST_NAMED = 12
-"""Values that are named of a line that makes several."""
+"""Most values listed for one line."""
 _BACKWARD = "transpose("
 _EQUATION = re.compile(r"^\s*\w+:(?P<dtype>\w+)\[(?P<dims>[^\]]*)\][^=]* = (?P<op>[\w-]+)")
 _AXES = re.compile(r"@(?:\([^)]*\)|\w+)")
@@ -21,7 +21,7 @@ Item = TypeVar("Item", bound=Hashable)
 
 
 class Mark(NamedTuple):
-    """What stands beside a line: a few characters, of what kind they are, and all of it in words, line by line."""
+    """A mark beside a line: a few characters, their kind, and the full text line by line."""
 
     label: str
     kind: str
@@ -30,18 +30,18 @@ class Mark(NamedTuple):
 
 @dataclass(frozen=True)
 class Lane:
-    """What stands beside the lines of each document, by its rows."""
+    """The marks beside the lines of each document, by row."""
 
     marks: Mapping[str, Mapping[int, Mark]]
     notes: tuple[str, ...] = ()
 
 
 class Site(NamedTuple):
-    """A place where an array is made.
+    """A line that computes an array.
 
     Attributes:
-      op: JAX's name of the primitive.      dims: of the whole array.      dtype: as its document spells it.
-      chain, place: numbers of the user's lines that led there and of the last of them, -1 unknown.
+      op: name of the JAX primitive.      dims: of the whole array.      dtype: as the document spells it.
+      chain, place: numbers of the user's call stack and of its innermost line, -1 unknown.
       backward: whether it belongs to a derivative.
     """
 
@@ -55,7 +55,7 @@ class Site(NamedTuple):
 
 
 class Chains:
-    """Numbers the calls that led to a frame, line by line: two documents spell the same stack in different columns."""
+    """Numbers call stacks by their lines alone: documents give different columns for the same stack."""
 
     def __init__(self, frames: Frames) -> None:
         self._chain: list[int] = []
@@ -71,12 +71,12 @@ class Chains:
             self._chain.append(above[0] if same else chains.setdefault((above[0], place), len(chains)))
 
     def of(self, frame: int) -> tuple[int, int]:
-        """(chain, place) of a frame; -1 for what is not known."""
+        """(chain, place) of a frame, -1 where unknown."""
         return (self._chain[frame], self._place[frame]) if 0 <= frame < len(self._chain) else (-1, -1)
 
 
 def sites(document: Document, chains: Chains) -> list[Site]:
-    """The arrays that a jaxpr's or a StableHLO module's lines make."""
+    """The lines of a jaxpr or StableHLO module that compute arrays."""
     found = _equations(document) if document.kind == "jaxpr" else _operations(document)
     return [
         Site(row, op, dims, dtype, *chains.of(int(document.frame[row])), _BACKWARD in _scope(document, row))
@@ -85,7 +85,7 @@ def sites(document: Document, chains: Chains) -> list[Site]:
 
 
 def is_backward(scope: str) -> bool:
-    """Whether a name scope is that of a derivative."""
+    """Whether a name scope belongs to a derivative."""
     return _BACKWARD in scope
 
 
@@ -113,10 +113,10 @@ def _operations(document: Document) -> Iterator[tuple[int, str, tuple[int, ...],
 def paired(
     rows: Sequence[tuple[int, Hashable]], items: Sequence[tuple[Item, Hashable]]
 ) -> Iterator[tuple[int, tuple[Item, ...], bool]]:
-    """(row, the items of its key, whether they were told apart by their order alone), of rows whose key has items.
+    """(row, the items of its key, whether they were matched by order alone), for rows whose key has items.
 
-    Where a key's items are all alike a row has that one; where there are as many rows they go in order; else it has
-    all of them.
+    Where all items of a key are equal, each row has that item; where there are as many rows as items, they are matched
+    in order; otherwise each row has all of them.
     """
     of_key: dict[Hashable, list[Item]] = {}
     for item, key in items:
@@ -125,15 +125,15 @@ def paired(
     for row, key in rows:
         rows_of.setdefault(key, []).append(row)
     for key, its in rows_of.items():
-        there = of_key.get(key, [])
-        distinct = tuple(dict.fromkeys(there))
-        in_order = len(distinct) > 1 and len(there) == len(its)
-        for place, row in enumerate(its if there else ()):
-            yield row, (there[place],) if in_order else distinct, in_order
+        of_this = of_key.get(key, [])
+        distinct = tuple(dict.fromkeys(of_this))
+        in_order = len(distinct) > 1 and len(of_this) == len(its)
+        for place, row in enumerate(its if of_this else ()):
+            yield row, (of_this[place],) if in_order else distinct, in_order
 
 
 def rows_by_line(document: Document) -> dict[str, int]:
-    """The row of the source document by the line's name, "In [5]:3"."""
+    """The row of the source document of each line, by names such as "In [5]:3"."""
     if document.file is None or document.number is None:
         return {}
     labels = [where.label for where in document.frames.files]
@@ -142,6 +142,6 @@ def rows_by_line(document: Document) -> dict[str, int]:
 
 
 def listed(texts: Sequence[str]) -> str:
-    """Some lines of text, of many the first."""
+    """The first of some lines of text, and how many more there are."""
     more = [f"and {len(texts) - MOST_NAMED} more"] if len(texts) > MOST_NAMED else []
     return "\n".join([*texts[:MOST_NAMED], *more])

@@ -1,4 +1,4 @@
-"""The sharding of each value at the line that makes it."""
+"""The sharding of each value beside the line that computes it."""
 
 from __future__ import annotations
 
@@ -18,17 +18,17 @@ from jaxstage_ext.report.document import Document
 from jaxstage_ext.report.frames import Frames
 
 _NOTHING = (b"parameter", b"constant", b"tuple", b"get-tuple-element", b"while", b"conditional", b"call")
-_IN_ORDER = "Lines alike were told apart by their order."
-_INFERRED = "Inferred from the instruction's name and shape."
+_IN_ORDER = "Inferred: equal lines were matched in order."
+_INFERRED = "Inferred from the name and shape of the instruction."
 
 
 @dataclass(frozen=True)
-class Program:
-    """What is known of a program's shardings.
+class MarginInputs:
+    """The shardings of a program and the documents that they are shown in.
 
     Attributes:
-      values: its arguments and results.      propagated: the module as the partitioner got it, None unknown.
-      optimised: the instructions of the optimised module and where they stand, None where there is none.
+      values: its arguments and results.      propagated: the module that the partitioner gets, None unknown.
+      optimised: the optimised module and the places of its instructions, None without one.
       definition: file and line where the function begins.
     """
 
@@ -45,8 +45,8 @@ class Program:
         object.__setattr__(self, "chains", Chains(self.frames))
 
 
-def lane(program: Program) -> Lane:
-    """The shardings beside the lines of every document."""
+def lane(program: MarginInputs) -> Lane:
+    """The sharding marks of every document."""
     module = program.propagated
     made = list(zip(module.rows.tolist(), intermediates(module), strict=True)) if module else []
     known: dict[sharding_labels.Key, Mark] = {}
@@ -69,8 +69,8 @@ def _remembered(known: dict[sharding_labels.Key, Mark], value: Value) -> Mark:
     return known.get(key) or known.setdefault(key, mark(value))
 
 
-def _edges(program: Program, document: Document) -> list[tuple[int, Mark]]:
-    """Arguments and results, where a document has a line for all of them."""
+def _edges(program: MarginInputs, document: Document) -> list[tuple[int, Mark]]:
+    """The marks of arguments and results, on the lines that hold all of them."""
     arguments = [value for value in program.values if value.kind == ARGUMENT]
     results = [value for value in program.values if value.kind != ARGUMENT]
     first, last = _rows_of_edges(program, document)
@@ -78,7 +78,7 @@ def _edges(program: Program, document: Document) -> list[tuple[int, Mark]]:
     return found + ([(last, together(results, "results"))] if results and last >= 0 else [])
 
 
-def _rows_of_edges(program: Program, document: Document) -> tuple[int, int]:
+def _rows_of_edges(program: MarginInputs, document: Document) -> tuple[int, int]:
     if document.kind == "jaxpr":
         return 0, next((row for row in range(len(document) - 1, -1, -1) if document.lines[row].strip()), -1)
     if document.kind == "stablehlo":
@@ -93,11 +93,11 @@ def _rows_of_edges(program: Program, document: Document) -> tuple[int, int]:
 
 
 Made = Sequence[tuple[int, Value, Mark]]
-"""Arrays that the propagated module makes, each with its row there and its mark."""
+"""The arrays of the propagated module: row, value, mark."""
 
 
-def _at_sites(sites: Sequence[Site], module: Propagated, arrays: Made, program: Program) -> dict[int, Mark]:
-    """By primitive, shape and the calls that led there; where that finds none, by the last of the lines alone."""
+def _at_sites(sites: Sequence[Site], module: Propagated, arrays: Made, program: MarginInputs) -> dict[int, Mark]:
+    """Marks by primitive, shape and call stack; by the innermost line alone where that gives none."""
     found: dict[int, Mark] = {}
     for which in (0, 1):
         left = [one for one in sites if one.row not in found and (one.chain, one.place)[which] >= 0]
@@ -117,18 +117,18 @@ def _is_backward(module: Propagated, row: int) -> bool:
 
 
 def _settled(marks: tuple[Mark, ...], in_order: bool) -> Mark:
-    """The mark of a line for which there are several."""
+    """One mark for a line that has several."""
     labels = list(dict.fromkeys(one.label for one in marks))
     if len(labels) == 1:
         return marks[-1]._replace(text=f"{marks[-1].text}\n{_IN_ORDER}") if in_order else marks[-1]
     told = [one.text.split("\n")[0] for one in marks]
-    return Mark(f"{len(labels)} ways", SEVERAL, line_values.listed(["What it makes lies in several ways:", *told]))
+    return Mark(f"{len(labels)} ways", SEVERAL, line_values.listed(["Its values have several shardings:", *told]))
 
 
 def _of_source(
     document: Document, arrays: Made, module: Propagated | None, there: Mapping[int, Mark]
 ) -> dict[int, Mark]:
-    """All that a line makes; scalars that are spread out only where it makes nothing else."""
+    """Marks by source line; broadcast scalars count only where a line computes nothing else."""
     by_line: dict[str, tuple[list[Value], list[Value]]] = {}
     for row, value, _ in arrays if module else ():
         assert module is not None
@@ -146,10 +146,10 @@ def _is_spread(ops: Module, row: int) -> bool:
 Part = tuple[str, tuple[int, ...]]
 
 
-def _of_optimised(program: Program, ops: Module, places: Places, arrays: Made) -> dict[int, Mark]:
-    """Parameters by their names; the rest by scope, where the shape is that of one device's part.
+def _of_optimised(program: MarginInputs, ops: Module, places: Places, arrays: Made) -> dict[int, Mark]:
+    """Marks of parameters by name, and of other instructions by scope and the shape of a shard.
 
-    Of a sum over devices that is the sum and what follows it: what comes before has its shape, and is partial.
+    For a sum over devices only the sum and what follows it are marked: what precedes it is partial.
     """
     document = program.documents["hlo"]
     named = {value.name: mark(value) for value in program.values if value.kind == ARGUMENT}
@@ -174,7 +174,7 @@ def _scope(document: Document, row: int) -> str:
 
 
 def _parts(module: Propagated | None, arrays: Made) -> dict[Part, dict[str, Mark]]:
-    """By scope and the shape of one device's part, the different marks."""
+    """The distinct marks by scope and the shape of a shard."""
     parts: dict[Part, dict[str, Mark]] = {}
     for row, value, there in arrays if module else ():
         assert module is not None
@@ -187,6 +187,6 @@ def _parts(module: Propagated | None, arrays: Made) -> dict[Part, dict[str, Mark
 
 
 def _sums(document: Document, ops: Module, places: Places) -> dict[str, int]:
-    """By scope the first row of a sum over devices."""
+    """The first row of a sum over devices, by scope."""
     rows = places.row[ops.rows(b"all-reduce", b"all-reduce-start", b"reduce-scatter")]
     return {_scope(document, row): row for row in sorted(rows[rows >= 0].tolist(), reverse=True)}

@@ -1,4 +1,4 @@
-"""Where each buffer lies, as heights of a picture: what is held throughout below, above it temporary memory."""
+"""The position of each buffer in a picture of memory: what is held throughout at the bottom, temporaries above."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from jaxstage_ext.ir.protowire import Longs
 
 
 def heights(laid: Laid) -> Longs:
-    """Per buffer the height of its lower edge, in bytes, in the picture of its memory.
+    """Per buffer, the height of its lower edge in bytes.
 
-    Two buffers that live at the same time never overlap; gaps are memory that is reserved and not used.
+    Buffers that are live at the same time never overlap; gaps are memory that is reserved but unused.
     """
     found = laid.buffers
     height = np.zeros(len(found), np.int64)
@@ -27,7 +27,7 @@ def heights(laid: Laid) -> Longs:
 
 
 def _stack(laid: Laid, rows: Longs, base: int, height: Longs) -> None:
-    """Put one allocation of temporary memory upon the other."""
+    """Stack the allocations of temporary memory."""
     found, allocations = laid.buffers, laid.assignment.allocations
     offset = np.zeros(len(laid.assignment.values.size) + 1, np.int64)
     offset[allocations.values.values] = allocations.offset

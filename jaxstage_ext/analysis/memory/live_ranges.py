@@ -1,8 +1,8 @@
-"""From when to when each buffer lives: XLA's heap simulation, laid over the schedule.
+"""The live range of each buffer: XLA's heap simulation mapped onto the schedule.
 
-A value that shares another's memory (SHARE_WITH) is part of that one's buffer: a loop's carry is one buffer, not four.
-XLA's events stand in the order of the schedule but name no moment; a buffer that is made gives the moment of its
-instruction, and one that is freed dies between its neighbours, where its last user runs.
+A value that shares memory with another (SHARE_WITH) is part of the same buffer: a loop's carry is one buffer, not four.
+XLA's events are in the order of the schedule but have no positions. An allocation is at the position of its
+instruction; a deallocation is between its neighbours, where the last user runs.
 """
 
 from __future__ import annotations
@@ -21,9 +21,9 @@ class Lives:
     """Buffers of temporary memory, one row each.
 
     Attributes:
-      value: the value that the memory was taken for.     allocation: where it lies.
+      value: the value that the memory was allocated for.
       start, end: positions in the schedule, both inclusive.
-      member_of, member, since: values in a buffer (row), and from which position each; ordered by row, then time.
+      member_of, member, since: the values of each buffer (row), and the position where each begins; by row, then time.
     """
 
     value: Longs
@@ -38,7 +38,7 @@ class Lives:
 
 
 def read(assignment: Assignment, made: Longs, last_use: Longs, length: int) -> Lives:
-    """The lives of all buffers that a trace tells of.
+    """The live ranges of all buffers that a trace records.
 
     `made` and `last_use` are, per value, the positions of its instruction (-1 unknown) and of its last user; `length`
     is the schedule's.
@@ -65,7 +65,7 @@ class _Row:
 
 
 def _replayed(trace: Trace, made: Longs, last_use: Longs, length: int, spans: _Spans) -> list[_Row]:
-    """The buffers of one trace. Where it puts a value over one that lives (TPU, in place), the earlier one ends."""
+    """The buffers of one trace. A value that is put over a live one (TPU, in place) ends it."""
     kinds, values, shared = trace.kind.tolist(), trace.value.tolist(), trace.canonical.tolist()
     if not len(trace.kind):
         return []
@@ -108,7 +108,7 @@ def _last_use(row: _Row, use: list[int]) -> int:
 
 
 def _moments(trace: Trace, made: Longs, length: int) -> tuple[list[int], list[int]]:
-    """Per event: the position that the schedule has reached, and that of the next buffer to be made."""
+    """Per event, the position that the schedule has reached, and that of the next allocation."""
     makes = (trace.kind != FREE) & (trace.value >= 0)
     at = np.where(makes, made[np.maximum(trace.value, 0)], -1)
     reached = np.maximum(np.maximum.accumulate(at), 0)
@@ -118,7 +118,7 @@ def _moments(trace: Trace, made: Longs, length: int) -> tuple[list[int], list[in
 
 
 class _Spans:
-    """Where each value lies: (allocation, first byte, byte after its last)."""
+    """The place of each value: its allocation, first byte, and the byte after its last."""
 
     def __init__(self, assignment: Assignment) -> None:
         found = assignment.allocations
@@ -136,7 +136,7 @@ class _Spans:
 
 
 class _Covered:
-    """The bytes of living buffers, so that a new one ends those that it is written over."""
+    """The bytes of live buffers, so that a new buffer ends those that it overwrites."""
 
     def __init__(self, spans: _Spans) -> None:
         self._spans = spans
@@ -166,7 +166,7 @@ class _Covered:
 
 
 def simulated(assignment: Assignment) -> list[int]:
-    """The peak of each trace as XLA's memory statistics add it up: a value that is put over another counts too."""
+    """The peak of each trace as XLA's memory statistics count it, with values that are put over others."""
     size, peaks = assignment.values.size.tolist(), []
     for trace in assignment.traces:
         root: dict[int, int] = {}

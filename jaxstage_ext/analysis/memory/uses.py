@@ -1,4 +1,4 @@
-"""Who uses an instruction's result: the last one in the schedule, and whether the backward pass does."""
+"""The users of an instruction's result: the last in the schedule, and whether the backward pass is one."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _HANDS_ON = (
     b"bitcast", b"get-tuple-element", b"tuple", b"opt-barrier", b"copy", b"copy-start", b"copy-done", b"async-start",
     b"async-done", b"reshape", b"transpose", b"convert",
 )  # fmt: skip
-"""Opcodes that only hand a value on, in its memory or another: what uses their result uses the value."""
+"""Opcodes that only pass a value on, in the same memory or another: who uses their result uses the value."""
 _IN_PLACE = (b"bitcast", b"get-tuple-element", b"tuple", b"opt-barrier")
 _ROUNDS = 64
 TUPLE_INDEX = 13
@@ -29,8 +29,8 @@ class Uses:
     """Per instruction.
 
     Attributes:
-      last: position of the last instruction that reads its result where it lies; its own where none does.
-      forward: it was made by the forward pass of a derivative.   backward: it is work of the backward pass.
+      last: position of the last instruction that reads its result in place; its own where none does.
+      forward: it belongs to the forward pass of a derivative.   backward: it belongs to the backward pass.
       saved: made by the forward pass and read by the backward pass.
     """
 
@@ -41,7 +41,7 @@ class Uses:
 
 
 def read(ops: Module, position: Longs, scopes: Sequence[str]) -> Uses:
-    """The uses of each instruction; `scopes` are name stacks, as JAX writes them into op_name."""
+    """The uses of each instruction; `scopes` are the name stacks that JAX writes into op_name."""
     n = len(ops)
     kinds = {scope: (FORWARD in scope and BACKWARD not in scope, BACKWARD in scope) for scope in set(scopes)}
     marks = np.array([kinds[scope] for scope in scopes], bool).reshape(n, 2)
@@ -59,7 +59,7 @@ def read(ops: Module, position: Longs, scopes: Sequence[str]) -> Uses:
 
 
 def _inside(ops: Module, marked: Bools) -> Bools:
-    """Fusions that hold a marked instruction."""
+    """Fusions that contain a marked instruction."""
     holds = np.bincount(ops.computation, marked, len(ops.computations)) > 0
     rows = np.zeros(len(ops), bool)
     known = ops.called.values >= 0
@@ -72,7 +72,7 @@ def _inside(ops: Module, marked: Bools) -> Bools:
 def _handed_on(
     values: npt.NDArray[np.generic], ops: Module, opcodes: tuple[bytes, ...], user: Longs, operand: Longs
 ) -> None:
-    """Let what is true of the users of a handed-on value be true of the value; grows `values` in place."""
+    """Give each value that is passed on the maximum of its users' values, in place."""
     through = np.isin(ops.opcode[user], opcodes)
     user, operand = user[through], operand[through]
     for _ in range(_ROUNDS):
@@ -83,7 +83,7 @@ def _handed_on(
 
 
 def of_elements(ops: Module, uses: Uses, row: Longs, element: Longs) -> Longs:
-    """Last use of one element of a tuple that an instruction makes; that of the whole where no one takes it out."""
+    """The last use of one element of a tuple; that of the whole tuple where nothing extracts the element."""
     takers = ops.rows(b"get-tuple-element")
     field = ops.fields(takers, TUPLE_INDEX)[TUPLE_INDEX]
     index = np.zeros(len(takers), np.int64)

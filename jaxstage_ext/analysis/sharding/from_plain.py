@@ -1,4 +1,4 @@
-"""Shardings out of the plain data that the core makes of JAX's own (core/shardings.py)."""
+"""Shardings read from the plain form that `core` gives JAX's shardings."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from jaxstage_ext.analysis.sharding.slices import REPLICATED, Sharding, on_mesh,
 
 
 def read(plain: Mapping[str, Any], shape: Sequence[int]) -> Sharding:
-    """The Sharding of a dict as core/shardings.py describes; one that cannot be read is unknown, with its text."""
+    """The Sharding of a plain one; unknown, with its text, where it cannot be read."""
     text, rank = str(plain.get("text", "")), len(shape)
     try:
         if plain["kind"] == "named":
@@ -27,7 +27,7 @@ def read(plain: Mapping[str, Any], shape: Sequence[int]) -> Sharding:
             return _from_slices(plain["slices"], shape, text)
     except (BadSharding, ValueError, KeyError, IndexError) as problem:
         return unknown(text, str(problem))
-    return unknown(text, str(plain.get("why", "a kind of sharding that is not known here")))
+    return unknown(text, str(plain.get("why", "an unknown kind of sharding")))
 
 
 def mesh_of(plain: Mapping[str, Any] | None) -> Mesh | None:
@@ -44,7 +44,7 @@ def _named(plain: Mapping[str, Any], rank: int, text: str) -> Sharding:
 
 
 def _from_slices(held: Mapping[int, Sequence[tuple[int, int]]], shape: Sequence[int], text: str) -> Sharding:
-    """A sharding that is known by what each device holds: equal parts in a grid, or it is none that can be shown."""
+    """A sharding given by what each device holds; unknown unless the parts are equal and form a grid."""
     starts = np.array([[start for start, _ in parts] for parts in held.values()], np.int64).reshape(len(held), -1)
     places = [np.unique(starts[:, dim], return_inverse=True) for dim in range(len(shape))]
     tiles = tuple(len(distinct) for distinct, _ in places)
@@ -53,7 +53,7 @@ def _from_slices(held: Mapping[int, Sequence[tuple[int, int]]], shape: Sequence[
         tile = tile * count + place
     copies, left = divmod(len(held), math.prod(tiles))
     if left or (np.bincount(tile, minlength=math.prod(tiles)) != copies).any():
-        return unknown(text, "its devices hold parts that form no grid")
+        return unknown(text, "the parts on its devices do not form a grid")
     numbers = np.array(list(held), np.int64)[np.argsort(tile, kind="stable")]
     made = Sharding(tiles, numbers.reshape(*tiles, copies), ((REPLICATED, copies, ()),), text=text)
     parts = [-(-size // count) for size, count in zip(shape, tiles, strict=True)]
@@ -63,4 +63,4 @@ def _from_slices(held: Mapping[int, Sequence[tuple[int, int]]], shape: Sequence[
         for (start, stop), part, size in zip(bounds, parts, shape, strict=True)
         if part
     )
-    return made if whole else unknown(text, "its devices hold parts of different sizes")
+    return made if whole else unknown(text, "the parts on its devices have different sizes")

@@ -1,4 +1,4 @@
-"""Shardings out of XLA's protos: OpSharding in its tiled and its named form."""
+"""Shardings read from XLA's protos: OpSharding in its tiled and its named form."""
 
 from __future__ import annotations
 
@@ -26,16 +26,16 @@ _KINDS = {proto.REPLICATED: REPLICATED, proto.MANUAL: MANUAL, proto.UNREDUCED: U
 
 
 def read(data: bytes, rank: int, devices: int) -> list[Sharding]:
-    """The shardings of a serialised OpSharding: one, or those of a tuple's arrays.
+    """The shardings of a serialised OpSharding: one, or one per array of a tuple.
 
-    `rank` is that of the value and `devices` how many the program has, for spellings that do not say.
+    `rank` is the value's and `devices` is the number of the program's devices, for forms that do not say.
     Raises ValueError (DecodeError) on malformed bytes.
     """
     return flat(proto.Sharding.FromString(data), rank, devices)
 
 
 def flat(message: Any, rank: int, devices: int) -> list[Sharding]:
-    """As `read`, of a parsed message."""
+    """The shardings of a parsed OpSharding."""
     if message.type == proto.TUPLE:
         return [found for part in message.tuple_shardings for found in flat(part, rank, devices)]
     try:
@@ -45,7 +45,7 @@ def flat(message: Any, rank: int, devices: int) -> list[Sharding]:
 
 
 def leaves(message: Any) -> Iterator[Any]:
-    """The messages of a tuple's arrays, whose ranks differ; of any other, itself."""
+    """The messages of a tuple's arrays, whose ranks differ; the message itself where it is no tuple."""
     if message.type == proto.TUPLE:
         for part in message.tuple_shardings:
             yield from leaves(part)
@@ -63,8 +63,8 @@ def _one(message: Any, rank: int, devices: int) -> Sharding:
     if message.type in _KINDS:
         return shared_by_all(_KINDS[message.type], devices, rank)
     if message.type == proto.UNKNOWN:
-        return unknown("{unknown}", "the compiler has not settled it")
-    raise BadSharding(f"an OpSharding of type {message.type}, which is not known here")
+        return unknown("{unknown}", "the compiler has not decided it")
+    raise BadSharding(f"an OpSharding of the unknown type {message.type}")
 
 
 def _tiled(message: Any) -> Sharding:
@@ -97,7 +97,7 @@ def mesh_of(message: Any) -> Mesh:
 
 
 def axes_of(references: Sequence[Any], mesh: Mesh) -> tuple[Axis, ...]:
-    """The axes that AxisRefProtos name. Raises IndexError for one that the mesh lacks."""
+    """The axes that AxisRefProtos name. Raises IndexError for an axis that the mesh does not have."""
     return tuple(
         Axis(mesh.names[ref.mesh_axis_index], ref.sub_axis_info.pre_size, ref.sub_axis_info.size)
         if ref.HasField("sub_axis_info")

@@ -48,14 +48,14 @@ _WORDS = {"manual": MANUAL, "unreduced": UNREDUCED, "replicated": REPLICATED}
 def hlo(text: str, rank: int, devices: int) -> Sharding:
     """One sharding as HLO prints it: `{devices=[4,1,2]<=[8] last_tile_dim_replicate}`, `{mesh['x'=4], [{'x'}, {}]}`.
 
-    `rank` is that of the value and `devices` how many the program has, for spellings that do not say.
+    `rank` is the value's and `devices` is the number of the program's devices, for spellings that do not say.
     """
     body = _GROUP.sub("", text.strip().removeprefix("{").removesuffix("}")).strip()
     try:
         if body in _WORDS:
             return shared_by_all(_WORDS[body], devices, rank, text)
         if body == "unknown":
-            return unknown(text, "the compiler has not settled it")
+            return unknown(text, "the compiler has not decided it")
         if one := re.fullmatch(r"maximal device=(\d+)", body):
             return on_one_device(int(one[1]), rank, text)
         if match := _TILED.fullmatch(body):
@@ -64,11 +64,11 @@ def hlo(text: str, rank: int, devices: int) -> Sharding:
             return _on_mesh(_mesh(match), body[match.end() :], rank, text, devices)
     except (BadSharding, ValueError) as problem:
         return unknown(text, str(problem))
-    return unknown(text, "a spelling that is not known here")
+    return unknown(text, "an unknown spelling")
 
 
 def hlo_tuple(text: str) -> list[str]:
-    """The parts of a tuple's sharding, `{{replicated}, {devices=...}}`; of any other, itself."""
+    """The parts of a tuple's sharding, `{{replicated}, {devices=...}}`; any other sharding alone."""
     inner = text.strip()[1:-1].strip()
     return list(_braces(inner)) if inner.startswith("{") else [text]
 
@@ -76,11 +76,11 @@ def hlo_tuple(text: str) -> list[str]:
 def shardy(text: str, meshes: Mapping[str, Mesh], rank: int = 0) -> Sharding:
     """One sharding as Shardy prints it: `#sdy.sharding<@mesh, [{"x"}, {?}], unreduced={"y"}>`.
 
-    `meshes` are those that the module defines; a sharding may bring its own, `mesh<["x"=2]>`.
+    `meshes` are the meshes that the module defines; a sharding may define its own, `mesh<["x"=2]>`.
     """
     match = _SHARDY.fullmatch(text.strip())
     if match is None:
-        return unknown(text, "a spelling that is not known here")
+        return unknown(text, "an unknown spelling")
     try:
         name = (match["name"] or "").strip('"')
         if match["mesh"] is None and name not in meshes:
@@ -101,13 +101,13 @@ def shardy_mesh(text: str) -> Mesh:
     """A mesh as Shardy prints it: `<["x"=2, "y"=4], device_ids=[...]>`. Raises BadSharding."""
     match = _SHARDY_MESH.fullmatch(text.strip().removeprefix("#sdy.mesh"))
     if match is None:
-        raise BadSharding(f"a mesh in a spelling that is not known here: {text}")
+        raise BadSharding(f"a mesh in an unknown spelling: {text}")
     ids = _numbers(match["list"]) if match["list"] else None
     return _with_axes(match["axes"], ids)
 
 
 def meshes(module: str) -> dict[str, Mesh]:
-    """The meshes that an MLIR module defines, by name. Those that cannot be read are left out."""
+    """The meshes that an MLIR module defines, by name. Meshes that cannot be read are left out."""
     found = {}
     for match in _DEFINED.finditer(module):
         try:
@@ -177,7 +177,7 @@ def _numbers(text: str) -> list[int]:
 
 
 def _closing(text: str) -> int:
-    """Where the bracket closes that the text begins with. Raises BadSharding."""
+    """Where the bracket at the start of a text closes. Raises BadSharding."""
     depth = 0
     for place, char in enumerate(text):
         depth += (char == "[") - (char == "]")

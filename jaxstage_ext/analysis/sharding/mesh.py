@@ -1,4 +1,4 @@
-"""Device meshes: their axes, parts of axes, and which axes a row of devices runs along."""
+"""Device meshes: axes, parts of axes, and the axes that a row of devices spans."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ class BadSharding(ValueError):
 
 
 def check_number(devices: int) -> int:
-    """So many devices. Raises BadSharding where they are more than can be laid out."""
+    """The number of devices. Raises BadSharding above MOST_DEVICES."""
     if devices > MOST_DEVICES:
-        raise BadSharding(f"{devices:,} devices are more than the {MOST_DEVICES:,} that are laid out")
+        raise BadSharding(f"{devices:,} devices exceed the limit of {MOST_DEVICES:,}")
     return devices
 
 
@@ -30,8 +30,7 @@ class Mesh:
     """Named axes of devices.
 
     Attributes:
-      devices: their numbers, the last axis fastest; None for 0, 1, 2, ... They count in the order of the program's
-        device assignment.
+      devices: positions in the program's device assignment, the last axis fastest; None for 0, 1, 2, ...
     """
 
     names: tuple[str, ...]
@@ -44,7 +43,7 @@ class Mesh:
 
     @property
     def array(self) -> Longs:
-        """The devices, one dimension an axis. Raises BadSharding where they are not as many as the axes say."""
+        """The devices, one dimension per axis. Raises BadSharding where their number does not match the axes."""
         check_number(self.size)
         flat = np.arange(self.size) if self.devices is None else np.array(self.devices, np.int64)
         if len(flat) != self.size:
@@ -57,7 +56,7 @@ class Mesh:
 
 @dataclass(frozen=True)
 class Axis:
-    """A mesh axis, or a part of one: `size` of its places that lie behind `before` others.
+    """A mesh axis, or a part of one: `size` of its positions, with `before` major to them.
 
     An axis of 8 may be used as 2 x 2 x 2; the middle one is Axis(name, 2, 2), which Shardy writes "name":(2)2.
     """
@@ -71,7 +70,7 @@ class Axis:
 
 
 def places_of(mesh: Mesh) -> Longs:
-    """Per device, its coordinates on the mesh."""
+    """Per device, its coordinates in the mesh."""
     array = mesh.array
     where = np.zeros((max(array.ravel().tolist(), default=0) + 1, len(mesh.sizes)), np.int64)
     where[array.ravel()] = np.stack(np.unravel_index(np.arange(array.size), array.shape), 1) if array.ndim else 0
@@ -79,7 +78,7 @@ def places_of(mesh: Mesh) -> Longs:
 
 
 def axes_along(places: Longs, mesh: Mesh) -> tuple[Axis, ...] | None:
-    """Which axes a row of devices runs along, slowest first, from their mesh coordinates; None where along none."""
+    """The axes that a row of devices spans, slowest first, from their mesh coordinates; None where there are none."""
     axes: list[tuple[int, Axis]] = []
     for column, (name, size) in enumerate(zip(mesh.names, mesh.sizes, strict=True)):
         values = places[:, column]
@@ -98,19 +97,19 @@ def axes_along(places: Longs, mesh: Mesh) -> tuple[Axis, ...] | None:
 
 
 def size_of(mesh: Mesh, axis: Axis) -> int:
-    """Places along an axis, or the part of one. Raises BadSharding where the mesh has no such axis."""
+    """The size of an axis or of a part of one. Raises BadSharding where the mesh has no such axis."""
     if axis.name not in mesh.names:
         raise BadSharding(f"the mesh {mesh} has no axis {axis.name!r}")
     return mesh.sizes[mesh.names.index(axis.name)] if axis.size is None else axis.size
 
 
 def key_of(mesh: Mesh, axis: Axis) -> tuple[str, int, int]:
-    """By what two spellings of the same axis are equal."""
+    """A key that is equal for two spellings of the same axis."""
     return axis.name, axis.before, size_of(mesh, axis)
 
 
 def digits_of(mesh: Mesh, used: Sequence[Axis]) -> tuple[list[Axis], Longs]:
-    """The mesh with each axis cut where a part of it is used, and the axes that it then has."""
+    """The axes of the mesh, cut where a part of one is used, and its devices with one dimension per such axis."""
     digits: list[Axis] = []
     sizes: list[int] = []
     for name, size in zip(mesh.names, mesh.sizes, strict=True):

@@ -1,4 +1,4 @@
-"""What JAX refuses to lay out, read from its messages: which argument, how, and what does not divide.
+"""Shardings that JAX refuses, read from its messages: the argument, its sharding, and the dimension at fault.
 
 Messages: jax 0.10.2 to 0.12.0.1, IndivisibleError and the ValueErrors of jit and shard_map.
 """
@@ -37,7 +37,7 @@ _AXIS = re.compile(r"'(?P<name>[^']*)': (?P<size>\d+)")
 
 
 class Indivisible(NamedTuple):
-    """A dimension that its mesh axes do not divide. `name` is the argument's, "" where JAX does not say."""
+    """A dimension that is not divisible by its mesh axes. `name` is the argument's, "" where JAX does not say."""
 
     name: str
     shape: tuple[int, ...]
@@ -46,7 +46,7 @@ class Indivisible(NamedTuple):
     sharding: Sharding
 
     def told(self, name: str) -> str:
-        """In one sentence, for the argument's name."""
+        """What does not divide, in one sentence; `name` is what to call the argument."""
         size, parts = self.shape[self.axis], self.parts
         whole = math.ceil(size / parts) * parts
         return (
@@ -56,12 +56,12 @@ class Indivisible(NamedTuple):
 
 
 def is_one(message: str) -> bool:
-    """Whether a message is about shardings that do not fit."""
+    """Whether a message is about shardings that JAX refuses."""
     return indivisible(message) is not None or bool(devices_apart(message))
 
 
 def indivisible(message: str) -> Indivisible | None:
-    """What does not divide; None where the message is about something else."""
+    """The dimension that is not divisible; None where the message is about something else."""
     if match := _INDIVISIBLE.search(message):
         axes = [(one["name"], int(one["size"])) for one in _AXIS.finditer(match["mesh"])]
         return _made(match, match["name"] or "", axes)
@@ -92,7 +92,7 @@ def _axes(entry: Any) -> tuple[Axis, ...]:
 
 
 def devices_apart(message: str) -> dict[str, tuple[int, ...]]:
-    """By argument's name the ids of its devices, where a message says that they are not the same; else empty."""
+    """The device ids of each argument, where a message says that they differ between arguments; else empty."""
     if "incompatible devices" not in message:
         return {}
     return {match["name"]: tuple(_numbers(match["ids"])) for match in _PLACED.finditer(message)}

@@ -1,4 +1,4 @@
-"""A value on its devices: which device holds which slice, how large, how evenly."""
+"""A value on its devices: which device holds which slice, its size, and how even the shards are."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ class ShardingMap:
     """A value on its devices.
 
     Attributes:
-      dtype: HLO's or JAX's name; bits: of one element, None where it has none (tokens, keys of unknown width).
+      dtype: name in HLO or JAX.    bits: of one element, None for tokens and keys of unknown width.
     """
 
     shape: tuple[int, ...]
@@ -28,19 +28,19 @@ class ShardingMap:
 
     @property
     def shard_shape(self) -> tuple[int, ...] | None:
-        """Of the largest part, which is what each device allocates; None where the sharding is not known."""
+        """The shape of the largest shard, which each device allocates; None where the sharding is unknown."""
         if not self.fits:
             return None
         return tuple(-(-size // tiles) for size, tiles in zip(self.shape, self.sharding.tiles, strict=True))
 
     @property
     def fits(self) -> bool:
-        """Whether the sharding is known and for values of this rank."""
+        """Whether the sharding is known and applies to values of this rank."""
         return self.sharding.is_known and len(self.sharding.tiles) == len(self.shape)
 
     @property
     def shard_bytes(self) -> int | None:
-        """Bytes a device, without the padding of tiled layouts; None where unknown."""
+        """Bytes per device, without the padding of tiled layouts; None where unknown."""
         shape = self.shard_shape
         return None if shape is None or self.bits is None else (math.prod(shape) * self.bits + 7) // 8
 
@@ -50,17 +50,17 @@ class ShardingMap:
 
     @property
     def copies(self) -> int | None:
-        """How many devices hold the same values."""
+        """The number of devices that hold the same shard; None where unknown."""
         return self.sharding.shared(REPLICATED) if self.sharding.is_known else None
 
     @property
     def is_uneven(self) -> bool:
-        """Whether a dimension does not divide into its parts, so that some devices hold less, or nothing."""
+        """Whether a dimension is not divisible by its shards, so that some devices hold less, or nothing."""
         return self.fits and any(size % tiles for size, tiles in zip(self.shape, self.sharding.tiles, strict=True))
 
     @property
     def padding(self) -> float | None:
-        """Share of what the devices allocate that holds nothing, 0 to 1."""
+        """The share of the allocated bytes that holds no data, 0 to 1."""
         shape = self.shard_shape
         if shape is None:
             return None
@@ -69,12 +69,12 @@ class ShardingMap:
 
     @cached_property
     def bounds(self) -> Longs:
-        """[device, dimension, (start, stop)] of what each device holds; the rows in the order of `numbers`.
+        """[device, dimension, (start, stop)] of the slice that each device holds, in the order of `numbers`.
 
-        Raises BadSharding where the sharding is not known or not for this rank.
+        Raises BadSharding where the sharding is unknown or for another rank.
         """
         if self.shard_shape is None:
-            raise BadSharding(f"which device holds what is not known: {self.sharding.spec}")
+            raise BadSharding(f"which device holds what is unknown: {self.sharding.spec}")
         order = np.argsort(self.sharding.holders, axis=None, kind="stable")
         place = np.stack(np.unravel_index(order, self.sharding.holders.shape), 1)[:, :-1]
         size, part = np.array(self.shape, np.int64), np.array(self.shard_shape, np.int64)
@@ -82,16 +82,16 @@ class ShardingMap:
 
     @cached_property
     def numbers(self) -> Longs:
-        """The devices that hold a part, ascending."""
+        """The devices that hold a shard, ascending."""
         return np.sort(self.sharding.holders, axis=None)
 
     def slices(self) -> dict[int, tuple[slice, ...]]:
-        """Per device, what it holds of the value."""
+        """Per device, its slice of the value."""
         return {
             int(number): tuple(slice(int(start), int(stop)) for start, stop in bounds)
             for number, bounds in zip(self.numbers, self.bounds, strict=True)
         }
 
     def named_on(self, mesh: Mesh | None) -> ShardingMap:
-        """The same with axis names of a mesh where they fit."""
+        """The value with the axis names of a mesh where they fit."""
         return self if mesh is None else replace(self, sharding=with_names(self.sharding, mesh))

@@ -1,4 +1,4 @@
-"""Where the parts of a value lie: which device holds which slice, for any rank and any mesh."""
+"""Which device holds which slice of a value, for any rank and any mesh."""
 
 from __future__ import annotations
 
@@ -22,23 +22,23 @@ from jaxstage_ext.analysis.sharding.mesh import (
 from jaxstage_ext.ir.protowire import Longs
 
 REPLICATED, MANUAL, UNREDUCED, UNKNOWN = "replicated", "manual", "unreduced", "unknown"
-"""What several devices that hold the same slice hold of it: the same values; each its own, as the function that
-`shard_map` maps sees them; partial sums that are still to be added; nobody says."""
+"""What devices with the same slice hold: the same values; a value each, inside `shard_map`; partial sums that are still
+to be added up; unknown."""
 
 
 @dataclass(frozen=True, eq=False)
 class Sharding:
-    """How a value is laid on devices, whatever its spelling.
+    """How a value is distributed over devices, in any spelling.
 
     Attributes:
-      tiles: into how many parts each dimension is cut.
-      holders: the devices that hold each part, an array of shape (*tiles, devices a part).
-      rest: what the devices of a part share out among them: (kind, how many, axis names), slowest first. Their
-        numbers multiply to the last size of `holders`.
-      axes: the mesh axes along each dimension, slowest first; None where they have no names.
+      tiles: number of shards along each dimension.
+      holders: the devices that hold each shard, an array of shape (*tiles, devices per shard).
+      rest: how the devices of a shard share it: (kind, number of devices, axis names), slowest first. The numbers
+        multiply to the last size of `holders`.
+      axes: the mesh axes of each dimension, slowest first; None where they have no names.
       mesh: None without one.
-      text: as it was spelled.       problem: why the rest is not known; empty where it is.
-      only: JAX's id of the only device that holds it; None where there are several, or its number is its id.
+      text: its original spelling.       problem: why the sharding is unknown; "" where it is known.
+      only: JAX's id of the only device; None for several devices, or where its position is its id.
     """
 
     tiles: tuple[int, ...]
@@ -59,7 +59,7 @@ class Sharding:
         return int(self.holders.size)
 
     def shared(self, kind: str) -> int:
-        """Among how many devices of a part it is shared in this way."""
+        """The number of devices that share a shard in this way."""
         return math.prod(count for its, count, _ in self.rest if its == kind)
 
     def named(self, kind: str) -> tuple[Axis, ...]:
@@ -67,7 +67,7 @@ class Sharding:
 
     @property
     def spec(self) -> str:
-        """As a PartitionSpec where the axes have names: `P('data', None)`; else its own spelling."""
+        """The PartitionSpec where the axes have names: `P('data', None)`; else the original spelling."""
         if self.problem:
             return f"unknown: {self.text or self.problem}"
         if self.mesh is None and self.devices == 1:
@@ -84,9 +84,9 @@ class Sharding:
 
     @property
     def _counted(self) -> str:
-        parts = f"{'x'.join(map(str, self.tiles))} parts" if math.prod(self.tiles) > 1 else ""
+        parts = f"{'x'.join(map(str, self.tiles))} shards" if math.prod(self.tiles) > 1 else ""
         rest = [f"{kind} over {count}" for kind, count, _ in self.rest if count > 1]
-        return ", ".join(([parts] if parts else []) + rest) or "one part"
+        return ", ".join(([parts] if parts else []) + rest) or "one shard"
 
     def __str__(self) -> str:
         return self.spec
@@ -103,12 +103,12 @@ def unknown(text: str, problem: str) -> Sharding:
 
 
 def replicated(devices: int, rank: int, text: str = "") -> Sharding:
-    """All of it on each of so many devices."""
+    """A value that is replicated on a number of devices."""
     return shared_by_all(REPLICATED, devices, rank, text)
 
 
 def shared_by_all(kind: str, devices: int, rank: int, text: str = "") -> Sharding:
-    """No dimension cut, the value shared among all devices in one way."""
+    """A value that is not cut and that all devices share in one way."""
     holders = np.arange(check_number(devices)).reshape((1,) * rank + (devices,))
     return Sharding(
         (1,) * rank, holders, ((kind, devices, ()),), None if kind != REPLICATED else ((),) * rank, text=text
@@ -116,21 +116,21 @@ def shared_by_all(kind: str, devices: int, rank: int, text: str = "") -> Shardin
 
 
 def tiled(dims: Sequence[int], order: Longs, kinds: Sequence[str], text: str = "") -> Sharding:
-    """Devices in an order, laid into an array of `dims`, whose last dimensions are shared as `kinds` say.
+    """Devices in an order, arranged as an array of `dims`, whose last dimensions are shared as `kinds` say.
 
     Raises BadSharding.
     """
     if math.prod(dims) != len(order) or len(kinds) > len(dims):
         raise BadSharding(f"{len(order)} devices do not fill {'x'.join(map(str, dims))} parts")
     if len(np.unique(order)) != len(order):
-        raise BadSharding("a device is named twice")
+        raise BadSharding("a device occurs twice")
     rank = len(dims) - len(kinds)
     rest = tuple((kind, int(count), ()) for kind, count in zip(kinds, dims[rank:], strict=True))
     return Sharding(tuple(map(int, dims[:rank])), order.reshape(*dims[:rank], -1), rest, text=text)
 
 
 def on_one_device(device: int, rank: int, text: str = "") -> Sharding:
-    """All of it on one device."""
+    """A value on one device."""
     return Sharding((1,) * rank, np.full((1,) * rank + (1,), device, np.int64), (), ((),) * rank, None, text)
 
 
@@ -141,7 +141,7 @@ def on_mesh(
     manual: Sequence[Axis] = (),
     text: str = "",
 ) -> Sharding:
-    """Mesh axes along each dimension; what is on no dimension replicates. Raises BadSharding."""
+    """A sharding by the mesh axes of each dimension; the other axes replicate. Raises BadSharding."""
     used = [axis for dim in dims for axis in dim] + [*unreduced, *manual]
     digits, array = digits_of(mesh, used)
     place = {key_of(mesh, axis): i for i, axis in enumerate(digits)}
@@ -160,7 +160,7 @@ def on_mesh(
 
 
 def with_names(sharding: Sharding, mesh: Mesh) -> Sharding:
-    """The same with the names of a mesh's axes, where its parts lie along them; itself where they do not."""
+    """The sharding with the axis names of a mesh where its shards follow the axes; unchanged where not."""
     if sharding.problem or sharding.axes is not None or mesh.size != sharding.devices:
         return sharding
     where = places_of(mesh)

@@ -140,7 +140,8 @@ def _grouped(table: Table, group: str, members: str) -> Answer:
     named["instructions"] = members
     names = ("transcendentals", "row")
     described, buffers = _columns({name: table[named.get(name, name)] for name in (*named, *names)})
-    return {"group": group, "length": len(table), "columns": described, "names": table[group]}, buffers
+    listed = [name or "" for name in table[group]]
+    return {"group": group, "length": len(table), "columns": described, "names": listed}, buffers
 
 
 def _get_equations(programs: Programs, params: Params, progress: jobs.JobProgress) -> Answer:

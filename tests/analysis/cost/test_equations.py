@@ -9,13 +9,13 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
-from golden.record import load_programs
 from jax.sharding import PartitionSpec as P
 
 from jaxstage_ext import inspect
 from jaxstage_ext.analysis.cost import equations, jaxpr_cost
 from jaxstage_ext.analysis.cost.equations import GROUPS, Equations
 from jaxstage_ext.analysis.cost.module_cost import Places
+from tests.golden.record import load_programs
 
 PROGRAMS = load_programs().PROGRAMS
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 import jax
 import jax.numpy as jnp
 import pytest
-from golden.record import load_programs
 
 from jaxstage_ext.analysis.cost import jaxpr_cost
 from jaxstage_ext.analysis.cost.jaxpr_cost import Work
+from tests.golden.record import load_programs
 
 PROGRAMS = load_programs().PROGRAMS
 

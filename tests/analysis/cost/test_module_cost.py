@@ -9,7 +9,6 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 from absent import needs
-from golden.record import load_programs
 from jax.experimental import pallas as pl
 
 from jaxstage_ext import inspect
@@ -18,6 +17,7 @@ from jaxstage_ext.analysis.cost import module_cost as costs
 from jaxstage_ext.analysis.cost.module_cost import Cost, Places
 from jaxstage_ext.core import jax_private
 from jaxstage_ext.ir.hlo import module as hlo
+from tests.golden.record import load_programs
 
 PROGRAMS = load_programs().PROGRAMS
 APART = {

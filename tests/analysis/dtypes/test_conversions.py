@@ -12,7 +12,8 @@ from absent import needs
 
 from jaxstage_ext import inspect
 from jaxstage_ext.analysis.dtypes import dtype_wording
-from jaxstage_ext.analysis.dtypes.conversions import Conversion, Dtypes, short
+from jaxstage_ext.analysis.dtypes.conversions import Conversion, short
+from jaxstage_ext.analysis.dtypes.dtype_table import Dtypes
 from jaxstage_ext.inspection import Inspection
 
 
@@ -56,7 +57,9 @@ def test_each_conversion_of_the_program_at_the_line_that_made_it() -> None:
 
 def test_it_says_for_what_and_that_a_python_scalar_decided() -> None:
     purposes = {
-        one.target + str(one.shape): one.purpose for one in looked_at().dtypes.conversions if one.stage == "jaxpr"
+        one.target + str(one.shape): dtype_wording.purpose(one)
+        for one in looked_at().dtypes.conversions
+        if one.stage == "jaxpr"
     }
     assert purposes["f32(1000,)"] == "mul with a Python scalar"
     assert purposes["f32(8, 64)"] == "mul"
@@ -83,7 +86,7 @@ def test_what_the_compiler_adds_is_told_from_what_the_program_asks() -> None:
     """CPUs have no bf16 multiply: the product with a Python scalar, which is bf16 in the jaxpr, is made in f32."""
     added = of_hlo(looked_at().dtypes, "compiler")
     assert any((one.source, one.target) == ("bf16", "f32") for one in added)
-    assert all(one.purpose != "convert_element_type" for one in added)
+    assert all(one.primitive != "convert_element_type" for one in added)
 
 
 def test_a_conversion_inside_a_fusion_writes_nothing() -> None:
@@ -127,7 +130,12 @@ def test_a_product_that_accumulates_in_more() -> None:
 
     a = shape(4, 8, dtype=jnp.bfloat16)
     [one] = inspect(product, a, shape(8, 4, dtype=jnp.bfloat16), stage="trace").dtypes.conversions
-    assert (one.source, one.target, one.purpose, one.grows) == ("bf16", "f32", "dot_general accumulates", 0)
+    assert (one.source, one.target, dtype_wording.purpose(one), one.grows) == (
+        "bf16",
+        "f32",
+        "dot_general accumulates",
+        0,
+    )
 
 
 def test_tpus_demote_what_they_multiply() -> None:

@@ -109,4 +109,4 @@ print([value.map.sharding.spec, value.map.slices() == {
     for device, index in wanted.items()}])
 """
     )
-    assert ast.literal_eval(said) == ["2x4 parts", True]
+    assert ast.literal_eval(said) == ["2x4 shards", True]

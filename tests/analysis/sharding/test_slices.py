@@ -161,7 +161,7 @@ def test_a_class_that_nobody_knows_is_read_by_its_slices() -> None:
     assert held(sharding, (8, 3)) == {i: ((4 * (i % 2), 4 * (i % 2) + 4), (0, 3)) for i in range(4)}
     uneven = {devices[0]: (slice(0, 1), slice(None)), devices[1]: (slice(1, 8), slice(None))}
     told = from_plain.read(value_shardings.plain(Odd(uneven), (8, 3)), (8, 3))
-    assert told.problem == "its devices hold parts of different sizes"
+    assert told.problem == "the parts on its devices have different sizes"
     assert "Odd" in told.spec
 
 

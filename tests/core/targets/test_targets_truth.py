@@ -14,12 +14,12 @@ import jax
 import jax.numpy as jnp
 import pytest
 from absent import needs
-from golden.record import load_programs
 from jax.sharding import AbstractMesh, Mesh, NamedSharding, PartitionSpec
 
 import jaxstage_ext
 from jaxstage_ext.report.unavailable import Unavailable
 from jaxstage_ext.store import cache
+from tests.golden.record import load_programs
 
 TESTS = Path(__file__).parents[2]
 PROGRAMS = load_programs().PROGRAMS

@@ -9,12 +9,12 @@ import jax
 import jax.numpy as jnp
 import pytest
 from absent import needs
-from golden.record import load_programs
 from jax.sharding import PartitionSpec as P
 
 import jaxstage_ext
 from jaxstage_ext.ir.hlo import totals as hlo_totals
 from jaxstage_ext.ir.hlo.totals import Collective
+from tests.golden.record import load_programs
 
 X = jax.ShapeDtypeStruct((8, 64), jnp.float32)
 ROWS = P("d")

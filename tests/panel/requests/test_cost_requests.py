@@ -113,7 +113,7 @@ def test_the_instructions_have_the_most_bytes_first_and_the_unknown_has_its_reas
 def test_groups_add_up_and_tell_what_is_unknown(inspection: Any) -> None:
     result, buffers = ask(inspection, "cost_groups", group="line")
     found = columns(result, buffers)
-    assert result["names"] == ["In [5]:2", "unknown", "In [5]:3"]
+    assert result["names"] == ["In [5]:2", "", "In [5]:3"]
     assert found["flops"][0] == 10005
     assert math.isnan(found["flops"][1])
     assert found["unknown"] == [1, 1, 0]

@@ -12,7 +12,6 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 from absent import needs
-from golden.record import load_programs
 
 from jaxstage_ext import inspect
 from jaxstage_ext.analysis.memory import allocation_map
@@ -20,6 +19,7 @@ from jaxstage_ext.inspection import Inspection
 from jaxstage_ext.panel.params import BadRequest
 from jaxstage_ext.panel.requests import dispatch, memory_requests
 from jaxstage_ext.program import tabs
+from tests.golden.record import load_programs
 
 PROGRAMS = load_programs().PROGRAMS
 X = jnp.ones((64, 64))

@@ -1,0 +1,39 @@
+"""What a person could not read in a panel: text clipped or overlapping, empty charts, too little contrast."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Locator
+
+CONTRAST = 4.5
+"""The least ratio of text to its ground, as WCAG's level AA has it; 3 for large text."""
+DEFECTS = Path(__file__).with_suffix(".js").read_text()
+SETTLED = "() => new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))"
+
+
+BUSY = ".jxs-waiting, [aria-busy='true']"
+LOOK_MS = 600_000
+
+
+def settle(panel: Locator) -> None:
+    """Wait until nothing in the panel is being computed any more, and what was is drawn."""
+    panel.page.wait_for_timeout(400)
+    panel.locator(BUSY).first.wait_for(state="detached", timeout=LOOK_MS)
+    panel.page.wait_for_timeout(200)
+
+
+def assert_legible(panel: Locator) -> None:
+    settle(panel)
+    hidden = defects(panel)
+    assert not hidden, "\n".join(hidden)
+
+
+def defects(panel: Locator) -> list[str]:
+    """What a person could not read of what the panel shows now, one line each: kind, selector, text, by how much."""
+    panel.page.mouse.move(2, 2)
+    panel.evaluate(SETTLED)
+    lines: list[str] = panel.evaluate(DEFECTS, CONTRAST)
+    return lines

@@ -9,7 +9,7 @@ import numpy as np
 
 from jaxstage_ext.report.document import Document
 from jaxstage_ext.report.frames import Ints
-from jaxstage_ext.report.text_rows import Positions, Rows, rows_of
+from jaxstage_ext.report.line_table import Positions, Rows, rows_of
 
 MOST_HITS = 20_000
 MOST_USES = 1000

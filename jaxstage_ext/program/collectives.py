@@ -6,7 +6,7 @@ import numpy as np
 
 from jaxstage_ext.analysis.collectives import collective_table as tables
 from jaxstage_ext.analysis.collectives.collective_ops import any_in
-from jaxstage_ext.analysis.collectives.collective_rows import Program as ProgramFacts
+from jaxstage_ext.analysis.collectives.collective_rows import SourceProgram
 from jaxstage_ext.analysis.collectives.collective_table import Collectives
 from jaxstage_ext.analysis.cost.module_cost import Places
 from jaxstage_ext.ir.hlo import module as hlo
@@ -37,7 +37,7 @@ def _without_causes(program: Program) -> Collectives:
         return _none(program)
     places, values = cluster.device_places(program), cluster.boundary_values(program)
     known = cluster.meshes(program, values), cluster.links(program, places)
-    return _read(program, ProgramFacts(len(places), *known, None, "it was not recompiled to find it"))
+    return _read(program, SourceProgram(len(places), *known, None, "it was not recompiled to find it"))
 
 
 def exchanges(program: Program) -> Collectives:
@@ -59,20 +59,20 @@ def _none(program: Program) -> Collectives:
     return Collectives(program.module, _NOWHERE, (), devices=cluster.device_count(program))
 
 
-def _read(program: Program, about: ProgramFacts) -> Collectives:
+def _read(program: Program, about: SourceProgram) -> Collectives:
     return tables.read(program.module, instruction_places(program), about)
 
 
-def _with_causes(program: Program, progress: Progress | None) -> ProgramFacts:
+def _with_causes(program: Program, progress: Progress | None) -> SourceProgram:
     """What is to be known of the program beside its module; the compiler is asked once more."""
     if program.jax_lowered is None:
-        return ProgramFacts(cluster.device_count(program), why_unknown="JAX did not lower it")
+        return SourceProgram(cluster.device_count(program), why_unknown="JAX did not lower it")
     places = cluster.device_places(program)
     meshes, links = cluster.meshes(program, cluster.boundary_values(program)), cluster.links(program, places)
     try:
         module = propagated_module(program, progress)
     except (RuntimeError, ValueError, OSError, MemoryError) as error:  # the rest of the table holds
         why = f"recompiling up to the partitioner failed: {str(error).splitlines()[0] if str(error) else error!r}"
-        return ProgramFacts(len(places), meshes, links, None, why)
+        return SourceProgram(len(places), meshes, links, None, why)
     why, warnings = "it runs on one device" if module is None else "", propagation_dump(program).warnings
-    return ProgramFacts(len(places), meshes, links, module, why, warnings)
+    return SourceProgram(len(places), meshes, links, module, why, warnings)

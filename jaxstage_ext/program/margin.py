@@ -38,7 +38,7 @@ def sharding_lane(program: Program, progress: Progress | None = None) -> Lane:
     optimised = (program.module, instruction_places(program)) if program.has_hlo else None
     frames = program.frame_table.freeze()
     return sharding_margin.lane(
-        sharding_margin.Program(frames, documents, values, module, optimised, program.definition, tuple(notes))
+        sharding_margin.MarginInputs(frames, documents, values, module, optimised, program.definition, tuple(notes))
     )
 
 

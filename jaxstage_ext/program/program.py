@@ -19,7 +19,7 @@ from jaxstage_ext.ir.hlo import module as hlo
 from jaxstage_ext.ir.lazy_documents import Documents
 from jaxstage_ext.ir.source import FrameTable
 from jaxstage_ext.program import source_places, xla_analyses
-from jaxstage_ext.program.results import Results
+from jaxstage_ext.program.results import FactResults
 from jaxstage_ext.program.xla_analyses import Analyses
 from jaxstage_ext.report.document import Coverage, Document
 from jaxstage_ext.report.errors import StageError
@@ -55,7 +55,7 @@ class Program:
         self.staged = staged
         self.targets: Mapping[str, Program] = {str(staged.target): self}
         self.frame_table = FrameTable()
-        self.results = Results()
+        self.results = FactResults()
         self.ran_out: StageError | None = None
         self.documents: Mapping[str, Document] = Documents(self._readers)
 

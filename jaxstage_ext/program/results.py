@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 Value = TypeVar("Value")
 
 
-class Results:
+class FactResults:
     """Values by what computed them. What raises is not kept: the next one who asks computes it anew."""
 
     def __init__(self) -> None:

@@ -12,7 +12,7 @@ import numpy as np
 from jaxstage_ext.report.document import OP, Document
 from jaxstage_ext.report.document_kinds import KINDS
 from jaxstage_ext.report.frames import Frames, SourceSpan
-from jaxstage_ext.report.text_rows import Rows, rows_of
+from jaxstage_ext.report.line_table import Rows, rows_of
 from jaxstage_ext.views.words import clean
 
 if TYPE_CHECKING:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import fields
 
 from jaxstage_ext.program.comparison_table import Comparison
-from jaxstage_ext.views import comparison
+from jaxstage_ext.views import comparison_forms
 
 
 class ShownComparison(Comparison):
@@ -17,9 +17,9 @@ class ShownComparison(Comparison):
         return cls(**{field.name: getattr(table, field.name) for field in fields(table)})
 
     def __str__(self) -> str:
-        return comparison.text(self.to_dict())
+        return comparison_forms.text(self.to_dict())
 
     __repr__ = __str__
 
     def _repr_html_(self) -> str:
-        return comparison.html(self.to_dict())
+        return comparison_forms.html(self.to_dict())

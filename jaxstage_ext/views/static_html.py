@@ -17,7 +17,7 @@ from pygments.token import Comment, Keyword, Name, String
 from jaxstage_ext.ir.lexers import LEXERS
 from jaxstage_ext.report.document_kinds import KINDS
 from jaxstage_ext.report.units import plural
-from jaxstage_ext.views import comparison, excerpt, mesh_map, words
+from jaxstage_ext.views import comparison_forms, excerpt, mesh_map, words
 from jaxstage_ext.views.summaries import summary_of
 from jaxstage_ext.views.words import clean, cut
 
@@ -62,7 +62,7 @@ def panel_html(programs: Sequence[Program]) -> str:
 def _table(program: Program) -> str:
     """Where a call has several targets, they stand side by side above the first."""
     compare = summary_of(program).get("compare")
-    made = comparison.html(compare) if compare and "rows" in compare else ""
+    made = comparison_forms.html(compare) if compare and "rows" in compare else ""
     return made if len(made.encode("utf-8", "replace")) <= LARGEST // 3 else ""
 
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from jaxstage_ext.report.units import plural
-from jaxstage_ext.views import comparison, excerpt, mesh_map, words
+from jaxstage_ext.views import comparison_forms, excerpt, mesh_map, words
 from jaxstage_ext.views.summaries import summary_of
 from jaxstage_ext.views.words import clean, cut, width
 
@@ -34,7 +34,7 @@ def _table(program: Program, columns: int) -> Iterator[str]:
     """Where a call has several targets, they stand side by side above the first."""
     compare = summary_of(program).get("compare")
     if compare and "rows" in compare:
-        yield comparison.text(compare, columns)
+        yield comparison_forms.text(compare, columns)
 
 
 def _box(program: Program, columns: int) -> str:

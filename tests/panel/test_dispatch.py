@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from jaxstage_ext.panel.requests import dispatch, document_requests
-from jaxstage_ext.report import text_rows as rows
+from jaxstage_ext.report import line_table as rows
 from jaxstage_ext.report.document import document
 
 HLO = {"call": 0, "doc": "hlo"}

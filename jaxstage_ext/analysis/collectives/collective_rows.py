@@ -67,7 +67,7 @@ class Row:
 
 
 @dataclass(frozen=True)
-class Program:
+class SourceProgram:
     """The program that a module was compiled from, as far as its collectives are concerned.
 
     Attributes:
@@ -85,7 +85,7 @@ class Program:
     warnings: Sequence[str] = ()
 
 
-def read(module: Module, places: Places, program: Program) -> list[Row]:
+def read(module: Module, places: Places, program: SourceProgram) -> list[Row]:
     """The collectives of a module, the costliest first."""
     finder = Finder(module, schedule.places(module))
     causes = Causes(module, places.line, program.propagated, program.why_unknown)
@@ -95,7 +95,7 @@ def read(module: Module, places: Places, program: Program) -> list[Row]:
     return sorted(rows, key=lambda row: (-(row.total_seconds or 0) if timed else 0, -(row.total_sent or 0)))
 
 
-def _row(found: Found, finder: Finder, runs: Executions, reasons: Causes, program: Program) -> Row:
+def _row(found: Found, finder: Finder, runs: Executions, reasons: Causes, program: SourceProgram) -> Row:
     computation = finder.computation(found)
     groups = sets.named(sets.read(found.message, found.kind, program.devices), program.meshes)
     given = finder.given(found)

@@ -10,7 +10,7 @@ from typing import Any
 
 from jaxstage_ext.analysis.collectives import collective_rows
 from jaxstage_ext.analysis.collectives import collective_wording as wording
-from jaxstage_ext.analysis.collectives.collective_rows import Overlap, Program, Row
+from jaxstage_ext.analysis.collectives.collective_rows import Overlap, Row, SourceProgram
 from jaxstage_ext.analysis.cost.module_cost import Places
 from jaxstage_ext.analysis.sharding import partitioner_warnings
 from jaxstage_ext.analysis.sharding.partitioner_warnings import Rematerialised
@@ -150,7 +150,7 @@ def _floats(values: Iterable[float | None]) -> list[float]:
     return [math.nan if value is None else float(value) for value in values]
 
 
-def read(module: Module, places: Places, program: Program) -> Collectives:
+def read(module: Module, places: Places, program: SourceProgram) -> Collectives:
     """The collectives of a module, with the source line and name scope of each of its instructions."""
     rows = collective_rows.read(module, places, program)
     warnings = partitioner_warnings.read(program.warnings, module, places.line, program.propagated)

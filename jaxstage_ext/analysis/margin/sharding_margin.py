@@ -23,7 +23,7 @@ _INFERRED = "Inferred from the name and shape of the instruction."
 
 
 @dataclass(frozen=True)
-class Program:
+class MarginInputs:
     """The shardings of a program and the documents that they are shown in.
 
     Attributes:
@@ -45,7 +45,7 @@ class Program:
         object.__setattr__(self, "chains", Chains(self.frames))
 
 
-def lane(program: Program) -> Lane:
+def lane(program: MarginInputs) -> Lane:
     """The sharding marks of every document."""
     module = program.propagated
     made = list(zip(module.rows.tolist(), intermediates(module), strict=True)) if module else []
@@ -69,7 +69,7 @@ def _remembered(known: dict[sharding_labels.Key, Mark], value: Value) -> Mark:
     return known.get(key) or known.setdefault(key, mark(value))
 
 
-def _edges(program: Program, document: Document) -> list[tuple[int, Mark]]:
+def _edges(program: MarginInputs, document: Document) -> list[tuple[int, Mark]]:
     """The marks of arguments and results, on the lines that hold all of them."""
     arguments = [value for value in program.values if value.kind == ARGUMENT]
     results = [value for value in program.values if value.kind != ARGUMENT]
@@ -78,7 +78,7 @@ def _edges(program: Program, document: Document) -> list[tuple[int, Mark]]:
     return found + ([(last, together(results, "results"))] if results and last >= 0 else [])
 
 
-def _rows_of_edges(program: Program, document: Document) -> tuple[int, int]:
+def _rows_of_edges(program: MarginInputs, document: Document) -> tuple[int, int]:
     if document.kind == "jaxpr":
         return 0, next((row for row in range(len(document) - 1, -1, -1) if document.lines[row].strip()), -1)
     if document.kind == "stablehlo":
@@ -96,7 +96,7 @@ Made = Sequence[tuple[int, Value, Mark]]
 """The arrays of the propagated module: row, value, mark."""
 
 
-def _at_sites(sites: Sequence[Site], module: Propagated, arrays: Made, program: Program) -> dict[int, Mark]:
+def _at_sites(sites: Sequence[Site], module: Propagated, arrays: Made, program: MarginInputs) -> dict[int, Mark]:
     """Marks by primitive, shape and call stack; by the innermost line alone where that gives none."""
     found: dict[int, Mark] = {}
     for which in (0, 1):
@@ -146,7 +146,7 @@ def _is_spread(ops: Module, row: int) -> bool:
 Part = tuple[str, tuple[int, ...]]
 
 
-def _of_optimised(program: Program, ops: Module, places: Places, arrays: Made) -> dict[int, Mark]:
+def _of_optimised(program: MarginInputs, ops: Module, places: Places, arrays: Made) -> dict[int, Mark]:
     """Marks of parameters by name, and of other instructions by scope and the shape of a shard.
 
     For a sum over devices only the sum and what follows it are marked: what precedes it is partial.

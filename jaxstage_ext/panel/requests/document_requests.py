@@ -18,7 +18,7 @@ from jaxstage_ext.panel.search import MOST_HITS, find, symbol
 from jaxstage_ext.program.document_titles import title_of
 from jaxstage_ext.program.extra_documents import extra_document
 from jaxstage_ext.report.document import Document
-from jaxstage_ext.report.text_rows import rows_of
+from jaxstage_ext.report.line_table import rows_of
 
 LARGEST_WHOLE = 20_000_000
 """Bytes of text up to which a document is sent whole."""

@@ -61,28 +61,30 @@ def inspect(
       fn: a function, a `jax.jit` object, or anything with `.trace` or `.lower`.
       *args: arrays, `jax.ShapeDtypeStruct`s or pytrees of them.
       stage: the last stage to run: "trace", "lower" or "compile".
-      target: what to compile for: "local", "cpu:8", "v5e:4x4", "h100:8", or a list of them. The Inspection answers
-        for the first; `targets` has them all.
-      compiler_options: XLA flags by name, with or without "xla_", for the
-        compile stage. An argument of `fn` with this name, or another of
-        these, goes through `functools.partial`.
-      mesh: "data=4,model=2", a dict of such sizes, or a mesh of JAX's: what the targets' devices form, none of them
-        needed here. Axes are automatic where JAX did not make the mesh.
-      in_specs: PartitionSpecs of the arguments on `mesh`: a tuple in their order, a dict by parameter name, or one for
-        all; each a prefix of its argument's pytree. None, or left out, is unspecified, as in `jax.jit`.
-      out_specs: the same of the result, as `out_shardings` of `jax.jit`.
-      **kwargs: as `args`.
+      target: the target to compile for: "local", "cpu:8", "v5e:4x4", "h100:8", or a list of them. The Inspection is
+        that of the first; its `targets` has all of them.
+      compiler_options: XLA flags for the compile stage, by name, with or without the "xla_" prefix.
+      mesh: the mesh of the target's devices, which need not be in this machine: "data=4,model=2", a dict of such
+        sizes, or a JAX mesh. The axes of a text or a dict are automatic.
+      in_specs: PartitionSpecs of the arguments on `mesh`: a tuple in the order of the arguments, a dict by parameter
+        name, or a single spec for every argument; each a prefix of its argument's pytree. None, or left out, is
+        unspecified, as in `jax.jit`.
+      out_specs: PartitionSpecs of the result on `mesh`, as `out_shardings` of `jax.jit`.
+      **kwargs: keyword arguments, like `args`. Bind an argument of `fn` that has the name of a parameter of `inspect`
+        with `functools.partial`.
 
     Raises:
-      ValueError: for another `stage`; for a `target` that cannot be, or lacks a package; for a compile option that
-        XLA does not have, a value of another type, or one beside an earlier `stage`;
-        for a mesh that is larger than a target, and a PartitionSpec that does not fit it or its argument.
-      Exception: for the first target, whatever JAX raises for the function, without our frames. Its
-        attribute `inspection` holds the stages that did work.
+      ValueError: for an unknown `stage`; an unknown `target`, or one that needs a package that is not installed; an
+        unknown compile option, an invalid value, or options with a `stage` before compile; a mesh that is larger than
+        a target; a PartitionSpec that does not fit the mesh or its argument.
+      Exception: what JAX raises for the function on the first target, without the frames of this package. Its
+        attribute `inspection` has the stages that succeeded.
     """
     compiled = stage_list.makes_executable(stage)
     if compiler_options and not compiled:
-        raise ValueError(f"compiler_options act on compile, and stage={stage!r} stops before it; drop one of them")
+        raise ValueError(
+            f"compiler_options need the compile stage, and stage={stage!r} stops before it; drop one of them"
+        )
     checked, targets = flag_values.check(compiler_options or {}), parse_all(target)
     layout = meshes.layout(mesh, in_specs, out_specs, targets, compiled)
     call = Call(fn, args, kwargs, compiler_options=checked, layout=layout)

@@ -56,6 +56,8 @@ def test_a_failing_compile_leaves_the_earlier_stages(monkeypatch: pytest.MonkeyP
     assert inspection.error is not None
     assert "RESOURCE_EXHAUSTED" in inspection.error.message
     assert [fact["text"] for fact in inspection.summary()["facts"]] == []
+    with pytest.raises(ValueError, match=r"loss: compile failed \(see \.error\); nothing to run"):
+        inspection.execute()
 
 
 def test_an_interrupt_leaves_what_was_there(monkeypatch: pytest.MonkeyPatch) -> None:

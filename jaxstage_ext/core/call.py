@@ -1,4 +1,4 @@
-"""What to stage: a function and the arguments that say which instance of it."""
+"""A call to stage: a function, its arguments, and the options that it is staged with."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Call:
-    """One call to take through the stages.
+    """A call to take through the stages.
 
     Attributes:
       fn: any callable, or any object with `.trace` or `.lower`.
       args, kwargs: pytrees of arrays or `jax.ShapeDtypeStruct`s.
-      name: how the call is titled; the function's name when empty.
-      jit: options of `jax.jit` to apply ("static_argnums", "donate_argnames", ...).
-      compiler_options: what `core.options.check` gave, for the compile stage.
-      layout: the mesh and PartitionSpecs put upon it from outside; None for what the function carries itself.
-      cell: label of the cell that asked ("In [5]").
+      name: the title of the call; empty for the function's own name.
+      jit: the options of `jax.jit` to apply ("static_argnums", "donate_argnames", ...).
+      compiler_options: the compile options, checked by `flag_values.check`.
+      layout: the mesh and PartitionSpecs that the user gives the call; None where the function has its own.
+      cell: the label of the cell with the magic, such as "In [5]".
     """
 
     fn: Callable[..., Any]

@@ -15,14 +15,16 @@ from jaxstage_ext.program.program import Program
 def execute(program: Program) -> Any:
     """Run the executable, wait, and give its value.
 
-    Raises ValueError when there is none, or when an argument is a shape alone. A run that dies of memory is also kept
-    in the program's `error`.
+    Raises ValueError where there is no executable in this process. A run that runs out of memory is also kept in the
+    program's `error`.
     """
+    if program.compiled is None and program.error is not None:
+        raise ValueError(f"{program.name}: {program.error.stage} failed (see .error); nothing to run")
     if program.compiled is None:
         raise ValueError(f"{program.name} was not compiled, so it cannot be run; inspect it with stage='compile'")
     if isinstance(program.compiled, Executable):
         raise ValueError(
-            f"{program.name} was compiled for {program.target} in another process, so it cannot be run here"
+            f"{program.name} was compiled for {program.target} in a worker process, so it cannot be run here"
         )
     args, kwargs = stages.dynamic_arguments(program.staged)
     program.ran_out = None

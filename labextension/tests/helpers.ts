@@ -48,6 +48,7 @@ export function rows(frame: number[], more: Partial<Rows> = {}): Rows {
     origin: null,
     file: null,
     number: null,
+    pair: null,
     ...more,
   };
 }

@@ -1,5 +1,6 @@
 /** What buttons and keys have in common. */
 
+import { messageOf } from "../wire/errors";
 import type { Doc } from "./document";
 import type { Show } from "./rewrite";
 import type { Session } from "./session";
@@ -87,7 +88,7 @@ export async function runSearch(doc: Doc, query: string, matchCase: boolean): Pr
     const at = hits ? hits.rows.findIndex((row) => row >= doc.current) : -1;
     doc.search = { ...doc.search, hits, at: hits?.rows.length ? Math.max(0, at) : -1 };
   } catch (error) {
-    if (doc.search === asked) doc.problem = error instanceof Error ? error.message : String(error);
+    if (doc.search === asked) doc.problem = messageOf(error);
   } finally {
     clearTimeout(slow);
     doc.changed();

@@ -5,7 +5,7 @@ import type { Doc } from "./document";
 import type { Frames } from "./frames";
 import { type Lit, STRONG, classOf, hue, sourceLine } from "./links";
 import type { Session } from "./session";
-import type { Pick } from "./store";
+import type { Pick } from "./selection";
 
 export interface StackEntry {
   frame: number;

@@ -1,3 +1,4 @@
+import { messageOf } from "../wire/errors";
 import { type Rows, readRows } from "../wire/columns";
 import { Folds } from "./folds";
 import { gunzip } from "../wire/gzip";
@@ -5,7 +6,7 @@ import { PagedText } from "./pagedText";
 import { openQuotes } from "./highlight";
 import type { Reply, Source } from "../wire/source";
 import type { DocumentInfo } from "../wire/state";
-import type { Pick } from "./store";
+import type { Pick } from "./selection";
 import { FullText, type Hits, type Text } from "./text";
 
 export interface Search {
@@ -76,7 +77,7 @@ export class Doc {
       this.rows = rows;
       this.folds.replace(rows.foldEnd);
     } catch (error) {
-      if (turn === this.turn) this.problem = error instanceof Error ? error.message : String(error);
+      if (turn === this.turn) this.problem = messageOf(error);
     }
     this.changed();
   }

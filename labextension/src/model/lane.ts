@@ -1,6 +1,7 @@
 /** What stands beside lines in a few characters, and the warnings at them, as the kernel lists them. */
 
-import { readColumns, strings } from "../wire/columns";
+import { fields, list, sentences, text } from "../wire/check";
+import { readColumns } from "../wire/columns";
 import type { Reply } from "../wire/source";
 
 export interface Mark {
@@ -29,16 +30,14 @@ export const GLYPHS: Record<string, string> = {
 const SEVERAL = "◧";
 
 export const LEGENDS: Record<string, string> = {
-  sharding: "■ yours □ the compiler’s ◇ JAX’s ◧ several",
-  dtypes: "▲ wider ▼ narrower; hollow: the compiler’s",
+  sharding: "■ you □ compiler ◇ JAX ◧ several",
+  dtypes: "▲ wider ▼ narrower; hollow: by the compiler",
 };
 
 const MAX_MARKS = 200_000;
 const MAX_TEXT = 4000;
 const MAX_LABEL = 80;
 const WIDEST = 22;
-
-const text = (raw: unknown, most: number): string => (typeof raw === "string" ? raw.slice(0, most) : "");
 
 /** What is written beside a line. */
 export const written = ({ kind, label }: Mark): string => `${GLYPHS[kind] ?? SEVERAL} ${label}`;
@@ -47,9 +46,8 @@ export const written = ({ kind, label }: Mark): string => `${GLYPHS[kind] ?? SEV
 type Rows = Map<string, Map<number, Mark>>;
 
 async function readMarks(reply: Reply): Promise<Rows> {
-  const raw = Array.isArray(reply.result.marks) ? (reply.result.marks as unknown[]).slice(0, MAX_MARKS) : [];
-  const marks = raw.map((one): Mark => {
-    const [label, kind, words] = Array.isArray(one) ? (one as unknown[]) : [];
+  const marks = list(reply.result.marks, MAX_MARKS).map((one): Mark => {
+    const [label, kind, words] = list(one, 3);
     return { label: text(label, MAX_LABEL), kind: text(kind, MAX_LABEL), text: text(words, MAX_TEXT) };
   });
   const columns = await readColumns(reply);
@@ -83,7 +81,7 @@ export class Lane {
   }
 
   static async read(reply: Reply): Promise<Lane> {
-    return new Lane(await readMarks(reply), strings(reply.result.notes).map((note) => note.slice(0, MAX_TEXT)));
+    return new Lane(await readMarks(reply), sentences(reply.result.notes));
   }
 
   at(doc: string, row: number): Mark | null {
@@ -110,13 +108,13 @@ export interface Warning {
 const NAMES: Record<string, [one: string, several: string]> = {
   rematerialisation: ["full rematerialisation", "full rematerialisations"],
   resharding: ["resharding", "reshardings"],
-  asked: ["asked for", "asked for"],
+  asked: ["requested", "requested"],
 };
 
 function readWarning(raw: unknown): Warning {
-  const { kind, text: words, places } = (raw ?? {}) as Record<string, unknown>;
-  const read = (Array.isArray(places) ? (places as unknown[]) : []).slice(0, 4).flatMap((place) => {
-    const [doc, row] = Array.isArray(place) ? (place as unknown[]) : [];
+  const { kind, text: words, places } = fields(raw);
+  const read = list(places, 4).flatMap((place) => {
+    const [doc, row] = list(place, 2);
     return typeof doc === "string" && Number.isInteger(row) ? [{ doc, row: row as number }] : [];
   });
   return { kind: text(kind, MAX_LABEL), text: text(words, MAX_TEXT), places: read };
@@ -130,8 +128,7 @@ export class Warned {
   ) {}
 
   static async read(reply: Reply): Promise<Warned> {
-    const raw = Array.isArray(reply.result.warnings) ? (reply.result.warnings as unknown[]).slice(0, 1000) : [];
-    const warnings = raw.map(readWarning);
+    const warnings = list(reply.result.warnings, 1000).map(readWarning);
     const { total } = reply.result;
     return new Warned(await readMarks(reply), warnings, typeof total === "number" ? Math.max(total, warnings.length) : warnings.length);
   }

@@ -1,3 +1,5 @@
+import { counted } from "../wire/figures";
+import { messageOf } from "../wire/errors";
 import type { Reply } from "../wire/source";
 import type { Hits, Text } from "./text";
 
@@ -78,7 +80,7 @@ export class PagedText implements Text {
     try {
       this.take(first, stop, await this.fetch.page(first * PAGE, Math.min(stop * PAGE, this.length)));
     } catch (error) {
-      this.problem = error instanceof Error ? error.message : String(error);
+      this.problem = messageOf(error);
     }
     for (let page = first; page < stop; page++) this.asked.delete(page);
     this.inFlight--;
@@ -118,7 +120,7 @@ export class PagedText implements Text {
 
   async all(): Promise<string> {
     if (this.length > MAX_COPY_ROWS) {
-      throw new Error(`${this.length.toLocaleString("en")} lines are too many to copy; use .documents[...].text`);
+      throw new Error(`${counted(this.length)} lines are too many to copy; use .documents[...].text`);
     }
     const parts: Promise<Reply>[] = [];
     for (let row = 0; row < this.length; row += LONGEST) parts.push(this.fetch.page(row, Math.min(row + LONGEST, this.length)));

@@ -1,28 +1,30 @@
-/** SASS names, at the end of each line, the line of PTX that it came from. */
+/** Lines of SASS belong to the lines of PTX that they came from. */
 
 import type { Doc } from "./document";
 import type { Session } from "./session";
-import type { Pick } from "./store";
+import type { Pick } from "./selection";
 
+/** How older kernels say it: at the end of the line. */
 const PTX_LINE = /\/\/ PTX (\d+)$/;
 
-/** The row of PTX that a line of SASS came from, or -1. */
-function ptxRow(line: string | undefined): number {
-  const found = PTX_LINE.exec(line ?? "");
-  return found ? Number(found[1]) - 1 : -1;
+/** The row of PTX that a row of SASS came from, or -1. */
+function ptxRow({ rows, text }: Doc, row: number): number {
+  if (rows?.pair) return rows.pair[row] ?? -1;
+  const match = PTX_LINE.exec(text?.line(row) ?? "");
+  return match ? Number(match[1]) - 1 : -1;
 }
 
 /** Whether a row of one text of a kernel belongs to the row that is picked in the other. */
 export function paired(session: Session, doc: Doc, pick: Pick | null): (row: number) => boolean {
   const [stage, ...name] = (pick?.doc ?? "").split(":");
-  const there = pick && session.loaded(pick.doc);
-  if (!there || doc.kind === pick.doc) return () => false;
+  const picked = pick && session.loaded(pick.doc);
+  if (!picked || doc.kind === pick.doc) return () => false;
   if (stage === "sass" && doc.kind === `ptx:${name.join(":")}`) {
-    const wanted = ptxRow(there.text?.line(pick.row));
+    const wanted = ptxRow(picked, pick.row);
     return (row) => row === wanted;
   }
   if (stage === "ptx" && doc.kind === `sass:${name.join(":")}`) {
-    return (row) => ptxRow(doc.text?.line(row)) === pick.row;
+    return (row) => ptxRow(doc, row) === pick.row;
   }
   return () => false;
 }

@@ -1,9 +1,10 @@
 /** One question to the kernel, however long it computes, and all the views that wait for its answer. */
 
+import { Refusal, messageOf } from "../wire/errors";
 import { type Progress, poll } from "../wire/poll";
 import type { Params, Reply, Source } from "../wire/source";
 
-export interface Answered<T> {
+export interface Answer<T> {
   /** There, on its way, stopped by the user, or refused. */
   state: "waiting" | "done" | "stopped" | "failed";
   value: T | null;
@@ -12,17 +13,25 @@ export interface Answered<T> {
   /** What the kernel is at, in its own words. */
   progress: string | null;
   problem: string;
+  /** Whether a worker process was part of it, whose log may say more. */
+  hasLog: boolean;
+  /** Asking again would change nothing. */
+  isAbsent: boolean;
 }
 
-const waiting = () => ({ state: "waiting" as const, value: null, since: Date.now(), progress: null, problem: "" });
-const words = (error: unknown) => (error instanceof Error ? error.message : String(error));
+function refused(error: unknown): Pick<Answer<unknown>, "state" | "problem" | "hasLog" | "isAbsent"> {
+  const { kind, hasLog } = error instanceof Refusal ? error : new Refusal("");
+  return { state: kind === "stopped" ? "stopped" : "failed", problem: messageOf(error), hasLog, isAbsent: kind === "absent" };
+}
+
+const waiting = () => ({ state: "waiting" as const, value: null, since: Date.now(), progress: null, problem: "", hasLog: false, isAbsent: false });
 
 /**
  * Asks while a view waits, and no longer; a notebook may show the same panel twice, and both share the question, its
  * answer and its end. The answer is kept.
  */
-export class Asked<T> {
-  now: Answered<T> = waiting();
+export class Question<T> {
+  now: Answer<T> = waiting();
   private views = new Set<() => void>();
   private gone: AbortController | null = null;
 
@@ -63,12 +72,12 @@ export class Asked<T> {
   private begin(): void {
     if (this.gone || this.now.state !== "waiting") return;
     const gone = (this.gone = new AbortController());
-    const mine = (more: Partial<Answered<T>>) => gone.signal.aborted || this.change(more);
+    const mine = (more: Partial<Answer<T>>) => gone.signal.aborted || this.change(more);
     const heard = ({ elapsed, text }: Progress) => mine({ since: Date.now() - elapsed * 1000, progress: text });
     poll(() => this.source.request(this.method, this.params), heard, gone.signal)
       .then(this.read)
       .then((value) => mine({ state: "done", value }))
-      .catch((error: unknown) => mine({ state: "failed", problem: words(error) }));
+      .catch((error: unknown) => mine(refused(error)));
   }
 
   private pause(): void {
@@ -76,7 +85,7 @@ export class Asked<T> {
     this.gone = null;
   }
 
-  private change(more: Partial<Answered<T>>): void {
+  private change(more: Partial<Answer<T>>): void {
     this.now = { ...this.now, ...more };
     for (const view of [...this.views]) view();
   }

@@ -1,13 +1,13 @@
-import { Asked } from "./question";
+import { Question } from "./question";
 import { OP, type Rows } from "../wire/columns";
 import { Doc } from "./document";
 import { type Frames, readFrames } from "./frames";
 import { type Lit, colouredLines, hueOfRow, litByRow, litRows } from "./links";
-import { defaultPanes } from "./panes";
 import { type Progress, poll } from "../wire/poll";
 import type { Params, Reply, Source } from "../wire/source";
 import type { DocumentInfo, PanelState, Stage, Summary } from "../wire/state";
-import { type Pick, Store } from "./store";
+import { NOTHING_SELECTED, type Pick, type Selection } from "./selection";
+import { Store } from "./store";
 
 const MOST_KEPT = 50;
 const MOST_EXTRAS = 8;
@@ -24,12 +24,12 @@ interface Place {
 
 /** All that one widget model has fetched and all that its user has done; outlives the DOM that shows it. */
 export class Session {
-  readonly store = new Store();
+  readonly store = new Store<Selection>(NOTHING_SELECTED);
   private docs = new Map<string, Doc>();
   private known = new Map<number, Known>();
   private generations = new Map<number, string>();
   /** What views have asked the kernel, last asked last, and what else they want to find when they are drawn anew. */
-  private questions = new Map<string, Asked<unknown>>();
+  private questions = new Map<string, Question<unknown>>();
   private kept = new Map<string, unknown>();
   private framesAsked = new Map<number, Promise<void>>();
   private back: Place[] = [];
@@ -136,7 +136,7 @@ export class Session {
 
   /** Opens the passes and follows the instruction on a row of the optimised module through them. */
   follow(doc: string, row: number): void {
-    if (doc !== "hlo" || !this.summary?.views.includes("passes")) return this.say("Passes work on the optimised HLO.");
+    if (doc !== "hlo" || !this.summary?.views.includes("passes")) return this.say("Select a line of the optimised HLO to follow it through the passes.");
     this.store.set({ view: "passes", follow: { doc, row, from: "" } });
   }
 
@@ -212,10 +212,7 @@ export class Session {
 
   /** From another view: opens the code, with the row's pane, and selects the row. */
   show(doc: string, row: number): void {
-    const { panes } = this.store.get();
-    const open = panes ?? defaultPanes(this.summary?.documents ?? [], 0);
-    const all = open.includes(doc) ? panes : [...open, doc];
-    this.store.set({ view: "code", panes: all, active: doc, hover: null, selected: { doc, row, from: "" } });
+    this.store.set({ view: "code", active: doc, hover: null, selected: { doc, row, from: "" } });
   }
 
   /** Asks until there is an answer, however long the kernel computes. Rejects as `request`, and when `signal` aborts. */
@@ -223,14 +220,14 @@ export class Session {
     return poll(() => this.source.request(method, params), onProgress, signal);
   }
 
-  /** The question to the kernel about the shown call, one for all views that ask it; see `useLook`. */
-  asked<T>(method: string, params: Params, read: (reply: Reply) => T | Promise<T>): Asked<T> {
+  /** The question to the kernel about the shown call, one for all views that ask it; see `useQuestion`. */
+  asked<T>(method: string, params: Params, read: (reply: Reply) => T | Promise<T>): Question<T> {
     const all = { ...params, call: this.call };
     const key = JSON.stringify([method, all, this.summary?.documents]);
-    const found = this.questions.get(key) as Asked<T> | undefined;
-    const asked = found ?? new Asked(this.source, method, all, read);
+    const found = this.questions.get(key) as Question<T> | undefined;
+    const asked = found ?? new Question(this.source, method, all, read);
     this.questions.delete(key);
-    this.questions.set(key, asked as Asked<unknown>);
+    this.questions.set(key, asked as Question<unknown>);
     const idle = [...this.questions].find(([, one]) => !one.inUse && (one as unknown) !== asked);
     if (this.questions.size > MOST_KEPT && idle) this.questions.delete(idle[0]);
     return asked;
@@ -256,7 +253,7 @@ export class Session {
   goBack(): void {
     const place = this.back.pop();
     if (place) this.select(place.doc, place.row, "");
-    else this.say("There is nothing to go back to.");
+    else this.say("Nothing to go back to.");
   }
 
   get canGoBack(): boolean {
@@ -271,7 +268,7 @@ export class Session {
     this.back = [];
     const has = this.state.calls[call]?.views ?? [];
     const { view } = this.store.get();
-    this.store.set({ call, heat: null, lane: null, warned: null, hover: null, selected: null, follow: null, view: !view || has.includes(view) ? view : "code" });
+    this.store.set({ call, active: "python", heat: null, lane: null, warned: null, hover: null, selected: null, follow: null, view: !view || has.includes(view) ? view : "code" });
   }
 
   /** The row of the source pane that shows a line of a file, or -1. */

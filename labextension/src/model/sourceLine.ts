@@ -1,7 +1,7 @@
 /** From "In [5]:3", as tables name a source line, to the row of the source pane, and back. */
 
 import type { Session } from "./session";
-import type { Pick } from "./store";
+import type { Pick } from "./selection";
 
 /** The row of the source pane, or -1. */
 export function rowOfLine(session: Session, label: string): number {

@@ -1,36 +1,28 @@
-/** A virtual list of code rows with folding. Knows documents and the session, no host. */
+/** A pane of code: a virtual list of a document's rows, with folds, marks and what is selected. Knows no host. */
 
 import { GRADIENT, INFERRED } from "../wire/columns";
 import type { Doc } from "../model/document";
 import { firstPaired } from "../model/pairs";
 import type { Session } from "../model/session";
-import type { Pick } from "../model/store";
-import { type Geometry, offsetAt, scrollHeight, scrollTopFor, visibleRange } from "./geometry";
+import type { Pick } from "../model/selection";
+import { type Geometry, scrollHeight } from "./geometry";
 import { type Named, markHit, markNames, paintRows } from "./marks";
 import { contentOf } from "./rowContent";
-import { element, rowElement } from "./rowView";
+import { rowElement } from "./rowView";
 import { Ruler } from "./ruler";
 import { Sticky } from "./sticky";
+import { VirtualList } from "./virtualList";
 
-const OVERSCAN = 6;
 const GUTTER_PX = 60;
 /** What of the shared state the rows themselves show. */
 const REBUILDING = ["show", "heat", "lane", "warned"] as const;
 
-let panes = 0;
-
 export class CodePane {
-  readonly list = element("div", "jxs-code");
-  private spacer = element("div", "jxs-spacer");
-  private content = element("div", "jxs-rows");
-  private drawn = new Map<number, HTMLElement>();
-  private rowHeight = 18;
-  private id = `jxs-pane-${panes++}`;
+  private lines: VirtualList;
   private named: Named | null = null;
   private placed = false;
   private undo: (() => void)[] = [];
   private resize = new ResizeObserver(() => this.resized());
-  private widest = 0;
   private ruler: Ruler;
   private sticky: Sticky;
 
@@ -44,20 +36,18 @@ export class CodePane {
       (row) => contentOf(this.session, this.doc, row),
       (row) => this.moveTo(row, "center"),
     );
-    this.list.tabIndex = 0;
-    this.list.setAttribute("role", "listbox");
-    this.list.setAttribute("aria-label", `${doc.info.title}, ${doc.info.lines} lines`);
-    this.content.setAttribute("role", "presentation");
-    this.spacer.setAttribute("aria-hidden", "true");
-    this.list.append(this.spacer, this.content);
+    this.lines = new VirtualList(
+      { count: () => doc.folds.visible, keyAt: (index) => doc.folds.rowAt(index), create: (row) => this.create(row) },
+      `${doc.info.title}, ${doc.info.lines} lines`,
+    );
     this.list.addEventListener("scroll", () => this.scrolled());
-    this.content.addEventListener("pointerover", (e) => this.pointed(e));
+    this.list.addEventListener("pointerover", (e) => this.pointed(e));
     this.list.addEventListener("pointerleave", () => this.left());
   }
 
   mount(parent: HTMLElement): void {
     parent.append(this.list, this.ruler.node, this.sticky.node);
-    this.rowHeight = Number.parseFloat(getComputedStyle(this.list).getPropertyValue("--jxs-row")) || 18;
+    this.lines.attached();
     this.undo = [
       this.doc.onChange(() => this.rebuild()),
       this.doc.onFill(() => this.fill()),
@@ -87,16 +77,18 @@ export class CodePane {
     this.sticky.node.remove();
   }
 
+  get list(): HTMLElement {
+    return this.lines.node;
+  }
+
   get geometry(): Geometry {
-    return { rowHeight: this.rowHeight, rows: this.doc.folds.visible, viewport: this.list.clientHeight };
+    return this.lines.geometry;
   }
 
   /** Draws everything anew, where the rows themselves have changed. */
   rebuild(): void {
-    this.drawn.clear();
     this.sticky.forget();
-    this.content.replaceChildren();
-    this.spacer.style.height = `${scrollHeight(this.geometry)}px`;
+    this.lines.clear();
     this.draw();
     this.paintRuler();
     this.showError();
@@ -106,10 +98,8 @@ export class CodePane {
 
   /** Draws the rows again whose lines were still to come. */
   private fill(): void {
-    for (const [row, node] of this.drawn) {
-      if (!node.classList.contains("jxs-empty-row") || this.doc.text?.line(row) === undefined) continue;
-      node.remove();
-      this.drawn.delete(row);
+    for (const [row, node] of [...this.lines.drawn]) {
+      if (node.classList.contains("jxs-empty-row") && this.doc.text?.line(row) !== undefined) this.lines.drop(row);
     }
     this.draw();
   }
@@ -146,66 +136,33 @@ export class CodePane {
     const text = this.doc.text;
     if (!text || !this.list.isConnected) return;
     const { folds } = this.doc;
-    const g = this.geometry;
-    const [first, last] = visibleRange(g, this.list.scrollTop, OVERSCAN);
+    const [first, last] = this.lines.range;
     text.want(folds.rowAt(first), folds.rowAt(Math.max(first, last)));
-    const rows: number[] = [];
-    for (let index = first; index <= last; index++) rows.push(folds.rowAt(index));
-    const fresh = this.sync(rows);
-    const offset = first * g.rowHeight - offsetAt(g, this.list.scrollTop) + this.list.scrollTop;
-    this.content.style.transform = `translateY(${offset}px)`;
-    const hiddenRows = Math.floor(offsetAt(g, this.list.scrollTop) / g.rowHeight);
+    const isFresh = this.lines.draw([first, last]);
+    const hiddenRows = Math.floor(this.lines.offset / this.lines.rowHeight);
     this.sticky.show(folds.rowAt(hiddenRows), hiddenRows);
-    if (fresh) {
-      this.paint();
-      this.keepWidth();
-    }
-  }
-
-  /** The list never gets narrower while it scrolls, or its horizontal position would jump. */
-  private keepWidth(): void {
-    if (this.content.scrollWidth <= this.widest) return;
-    this.widest = this.content.scrollWidth;
-    this.content.style.minWidth = `max(100%, ${this.widest}px)`;
-  }
-
-  private sync(rows: number[]): boolean {
-    const wanted = new Set(rows);
-    for (const [row, node] of this.drawn) {
-      if (wanted.has(row)) continue;
-      node.remove();
-      this.drawn.delete(row);
-    }
-    let fresh = false;
-    let next = this.content.firstElementChild;
-    for (const row of rows) {
-      const there = this.drawn.get(row);
-      if (there && there === next) next = next.nextElementSibling;
-      else this.content.insertBefore(there ?? this.create(row), next);
-      fresh ||= !there;
-    }
-    return fresh;
+    if (!isFresh) return;
+    this.paint();
+    this.lines.keepWidth();
   }
 
   private create(row: number): HTMLElement {
     const node = rowElement(contentOf(this.session, this.doc, row));
-    node.id = `${this.id}-${row}`;
     const flags = this.doc.rows?.flags[row] ?? 0;
     node.classList.toggle("jxs-inferred", (flags & INFERRED) > 0);
     node.classList.toggle("jxs-gradient", (flags & GRADIENT) > 0);
     node.classList.toggle("jxs-empty-row", this.doc.text?.line(row) === undefined);
-    this.drawn.set(row, node);
     return node;
   }
 
   /** Classes that come and go without a change of the rows: what is selected, lit, named, in error. */
   paint(): void {
     const { session, doc } = this;
-    paintRows(session, doc, this.drawn);
-    markNames(doc, this.drawn, this.named);
-    markHit(doc, this.drawn);
-    if (this.drawn.has(doc.current)) this.list.setAttribute("aria-activedescendant", `${this.id}-${doc.current}`);
-    else this.list.removeAttribute("aria-activedescendant");
+    const { drawn } = this.lines;
+    paintRows(session, doc, drawn);
+    markNames(doc, drawn, this.named);
+    markHit(doc, drawn);
+    this.lines.setActive(doc.current);
   }
 
   private paintRuler(): void {
@@ -217,7 +174,7 @@ export class CodePane {
 
   /** Brings the hit that is stepped to into view sideways. */
   revealHit(): void {
-    const mark = this.content.querySelector(".jxs-hit-now")?.getBoundingClientRect();
+    const mark = this.lines.find(".jxs-hit-now")?.getBoundingClientRect();
     const box = this.list.getBoundingClientRect();
     if (!mark || (mark.left > box.left + GUTTER_PX && mark.right < box.right)) return;
     this.list.scrollLeft += mark.left - box.left - box.width / 3;
@@ -239,13 +196,12 @@ export class CodePane {
     const row = doc.folds.lastBlock;
     if (row <= 0 || doc.current > 0 || this.list.scrollTop > 0) return;
     doc.current = row;
-    this.list.scrollTop = scrollTopFor(this.geometry, doc.folds.indexOf(row) * this.geometry.rowHeight);
+    this.lines.scrollTo(doc.folds.indexOf(row) * this.lines.rowHeight);
     this.scrolled();
   }
 
   rowOf(target: EventTarget | null): number {
-    const node = target instanceof Element ? target.closest<HTMLElement>(".jxs-row") : null;
-    return node ? Number(node.dataset.row) : -1;
+    return this.lines.keyOf(target);
   }
 
   private pointed(event: PointerEvent): void {
@@ -267,7 +223,7 @@ export class CodePane {
   private name(named: Named | null): void {
     if (named?.name === this.named?.name && named?.row === this.named?.row) return;
     this.named = named;
-    markNames(this.doc, this.drawn, named);
+    markNames(this.doc, this.lines.drawn, named);
   }
 
   /** After a selection: elsewhere made, show its first counterpart here; here made, show the row itself. */
@@ -306,7 +262,7 @@ export class CodePane {
   private isInView(row: number): boolean {
     if (this.doc.folds.isHidden(row)) return false;
     const g = this.geometry;
-    const top = this.doc.folds.indexOf(row) * g.rowHeight - offsetAt(g, this.list.scrollTop);
+    const top = this.doc.folds.indexOf(row) * g.rowHeight - this.lines.offset;
     return top >= (row > 0 ? g.rowHeight : 0) && top + g.rowHeight <= g.viewport;
   }
 
@@ -323,11 +279,11 @@ export class CodePane {
   private scrollToRow(row: number, where: "center" | "nearest"): void {
     const g = this.geometry;
     const top = this.doc.folds.indexOf(row) * g.rowHeight;
-    const offset = offsetAt(g, this.list.scrollTop);
+    const offset = this.lines.offset;
     const centred = top - (g.viewport - g.rowHeight) / 2;
     const nearest = top < offset + g.rowHeight ? top - g.rowHeight : top + g.rowHeight - g.viewport;
     const far = Math.abs(nearest - offset) > g.viewport;
-    this.list.scrollTop = scrollTopFor(g, where === "center" || far ? centred : nearest);
+    this.lines.scrollTo(where === "center" || far ? centred : nearest);
     this.scrolled();
   }
 }

@@ -1,10 +1,10 @@
 import { showMachineCode } from "../model/actions";
 import { type Detail, type StackEntry, detailOf } from "../model/detail";
 import type { Session } from "../model/session";
+import { useLayout, useLayoutStore } from "./layout";
 import { useDoc, useShared } from "./hooks";
-import { LinkButton } from "../shell/header";
+import { LinkButton, Message } from "./buttons";
 import { IconButton } from "./icons";
-import { Message } from "../shell/tabBar";
 
 function Stack({ entries, session }: { entries: StackEntry[]; session: Session }) {
   const frames = session.frames();
@@ -28,10 +28,10 @@ function Words({ detail, session }: { detail: Detail; session: Session }) {
   const go = () => session.select("python", detail.sourceRow, "");
   return (
     <>
-      {detail.hue !== null && <i class="jxs-swatch" style={{ "--jxs-h": String(detail.hue) }} />}
+      {detail.hue !== null && <i class="jxs-swatch jxs-coloured" style={{ "--jxs-h": String(detail.hue) }} />}
       {detail.gradient && <span class="jxs-badge jxs-badge-gradient">gradient of</span>}
       {detail.sourceRow >= 0 ? <LinkButton text={detail.place} onClick={go} /> : <span>{detail.place}</span>}
-      {!detail.known && <span class="jxs-dim">no source is known for this line</span>}
+      {!detail.known && <span class="jxs-dim">no source line known</span>}
       {detail.fn && <code class="jxs-fn">{detail.fn}</code>}
       {detail.inferredFrom !== null && (
         <span class="jxs-badge jxs-badge-inferred">
@@ -66,7 +66,7 @@ function Beside({ session }: { session: Session }) {
   const [warning, mark] = [warned?.at(selected.doc, selected.row), lane?.at(selected.doc, selected.row)];
   if (!warning && !mark) return null;
   return (
-    <div class="jxs-beside" tabIndex={0} role="note" aria-label="beside the line">
+    <div class="jxs-beside jxs-anywhere" tabIndex={0} role="note" aria-label="beside the line">
       {warning && <p class="jxs-beside-warning">{warning.text}</p>}
       {mark && <p>{mark.text}</p>}
     </div>
@@ -76,17 +76,18 @@ function Beside({ session }: { session: Session }) {
 export function DetailStrip({ session }: { session: Session }) {
   const hover = useShared(session, (s) => s.hover);
   const selected = useShared(session, (s) => s.selected);
-  const open = useShared(session, (s) => s.stack);
+  const layout = useLayoutStore();
+  const open = useLayout((s) => s.stack);
   useDoc(selected && session.loaded(selected.doc));
   const detail = detailOf(session, open && selected ? selected : (hover ?? selected));
   const canOpen = (detail?.stack.length ?? 0) > 0;
   return (
-    <footer class="jxs-detail">
+    <footer class="jxs-detail jxs-strip">
       <div class="jxs-words" aria-live="polite">
         {detail ? (
           <Words detail={detail} session={session} />
         ) : (
-          <span class="jxs-dim">Point at a line to see what it came from and what it became; click to hold it.</span>
+          <span class="jxs-dim">Hover over a line to see where it came from and what it became; click to pin it.</span>
         )}
       </div>
       {selected?.doc === "hlo" && session.summary?.views.includes("passes") && (
@@ -108,11 +109,11 @@ export function DetailStrip({ session }: { session: Session }) {
         label="Whole call stack (s)"
         pressed={open}
         disabled={!open && !canOpen}
-        onClick={() => session.store.set({ stack: !open })}
+        onClick={() => layout.set({ stack: !open })}
       />
       <Beside session={session} />
       {open && detail && canOpen && <Stack entries={detail.stack} session={session} />}
-      {open && !canOpen && <p class="jxs-stack jxs-dim">Select a line of an IR pane to see the calls that led to it.</p>}
+      {open && !canOpen && <p class="jxs-stack jxs-dim">Select a line in an IR pane to see its call stack.</p>}
     </footer>
   );
 }

@@ -1,18 +1,22 @@
 import { useEffect, useReducer, useState } from "preact/hooks";
 import type { Doc } from "../model/document";
 import type { Session } from "../model/session";
-import type { Shared } from "../model/store";
+import type { Store } from "../model/store";
+import type { Selection } from "../model/selection";
 
-/** Renders again when the part of the shared state that `choose` picks has changed. */
-export function useShared<T>(session: Session, choose: (shared: Shared) => T): T {
+/** Renders again when the part of a store that `choose` picks has changed. */
+export function useStore<S extends object, T>(store: Store<S>, choose: (state: S) => T): T {
   const [, again] = useReducer((n: number) => n + 1, 0);
-  const chosen = choose(session.store.get());
+  const chosen = choose(store.get());
   useEffect(() => {
-    if (choose(session.store.get()) !== chosen) again(undefined as never); // changed since it was drawn
-    return session.store.subscribe((now, before) => choose(now) !== choose(before) && again(undefined as never));
-  }, [session]);
+    if (choose(store.get()) !== chosen) again(undefined as never); // changed since it was drawn
+    return store.subscribe((now, before) => choose(now) !== choose(before) && again(undefined as never));
+  }, [store]);
   return chosen;
 }
+
+/** Renders again when the part of the selection that `choose` picks has changed. */
+export const useShared = <T>(session: Session, choose: (selection: Selection) => T): T => useStore(session.store, choose);
 
 export function useKernelState(session: Session): void {
   const [, again] = useReducer((n: number) => n + 1, 0);

@@ -1,3 +1,4 @@
+import { counted } from "../wire/figures";
 import { useLayoutEffect, useRef, useState } from "preact/hooks";
 import { copyAll, foldAll } from "../model/actions";
 import type { Doc } from "../model/document";
@@ -30,11 +31,11 @@ function Counterparts({ doc, session, pane }: { doc: Doc; session: Session; pane
   const [first] = found;
   if (first === undefined || !doc.rows) return null;
   const direct = classOf(session.lit(session.store.get().selected), doc.rows, first) === STRONG;
-  const title = direct ? "from the same expression" : "from the same line, or made by what it calls";
+  const title = direct ? "from the same expression" : "from the same line, or from functions it calls";
   return (
     <span class="jxs-counterparts">
       <span title={title}>
-        {found.length.toLocaleString("en")} {direct ? "linked" : "related"}
+        {counted(found.length)} {direct ? "linked" : "related"}
       </span>
       <IconButton icon="up" label="Previous linked line (p)" onClick={() => pane?.revealLit(-1)} />
       <IconButton icon="down" label="Next linked line (n)" onClick={() => pane?.revealLit(1)} />
@@ -62,7 +63,7 @@ function Head({ doc, session, pane }: { doc: Doc; session: Session; pane: CodePa
   return (
     <div class="jxs-pane-head">
       <h3>{doc.info.title}</h3>
-      <span class="jxs-dim jxs-lines">{doc.info.lines.toLocaleString("en")} lines</span>
+      <span class="jxs-dim jxs-lines">{counted(doc.info.lines)} lines</span>
       <Counterparts doc={doc} session={session} pane={pane} />
       <span class="jxs-grow" />
       <IconButton icon="search" label="Search this pane (/)" pressed={doc.search.open} onClick={search} />
@@ -86,7 +87,7 @@ export function Pane({ doc, session, weight }: { doc: Doc; session: Session; wei
   };
   return (
     <section
-      class="jxs-pane"
+      class="jxs-pane jxs-column"
       data-doc={doc.kind}
       data-ready={doc.text && doc.rows ? "true" : "false"}
       aria-label={doc.info.title}

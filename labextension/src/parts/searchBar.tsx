@@ -1,3 +1,4 @@
+import { counted } from "../wire/figures";
 import { useEffect, useRef } from "preact/hooks";
 import { runSearch, stepHit } from "../model/actions";
 import type { Doc } from "../model/document";
@@ -9,8 +10,8 @@ function count(doc: Doc): string {
   if (!query) return "";
   if (!hits) return "searching…";
   if (!hits.total) return "no hits";
-  const place = at < 0 ? "" : `${(at + 1).toLocaleString("en")} / `;
-  return `${place}${hits.total.toLocaleString("en")}`;
+  const place = at < 0 ? "" : `${counted(at + 1)} / `;
+  return `${place}${counted(hits.total)}`;
 }
 
 function showHit(doc: Doc, pane: CodePane | null): void {
@@ -57,7 +58,7 @@ export function SearchBar({ doc, pane }: { doc: Doc; pane: CodePane | null }) {
         onInput={(e) => run((e.target as HTMLInputElement).value, matchCase)}
         onKeyDown={key}
       />
-      <span class="jxs-hits" aria-live="polite">
+      <span class="jxs-hits jxs-tabular" aria-live="polite">
         {count(doc)}
       </span>
       <button

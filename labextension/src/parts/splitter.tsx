@@ -1,4 +1,4 @@
-import type { Session } from "../model/session";
+import { useLayoutStore } from "./layout";
 
 const SMALLEST = 0.15;
 
@@ -9,11 +9,12 @@ export function moved(a: number, b: number, by: number): [number, number] {
   return [first, sum - first];
 }
 
-export function Splitter({ session, left, right }: { session: Session; left: string; right: string }) {
+export function Splitter({ left, right }: { left: string; right: string }) {
+  const layout = useLayoutStore();
   const move = (by: number) => {
-    const { widths } = session.store.get();
+    const { widths } = layout.get();
     const [a, b] = moved(widths[left] ?? 1, widths[right] ?? 1, by);
-    session.store.set({ widths: { ...widths, [left]: a, [right]: b } });
+    layout.set({ widths: { ...widths, [left]: a, [right]: b } });
   };
   const drag = (down: PointerEvent) => {
     const handle = down.currentTarget as HTMLElement;
@@ -54,13 +55,14 @@ export function Splitter({ session, left, right }: { session: Session; left: str
 
 const LOWEST = 160;
 
-export function HeightHandle({ session }: { session: Session }) {
+export function HeightHandle() {
+  const layout = useLayoutStore();
   const drag = (down: PointerEvent) => {
     const handle = down.currentTarget as HTMLElement;
     const panes = handle.parentElement?.querySelector(".jxs-panes, .jxs-view");
     const start = (panes?.clientHeight ?? LOWEST) - down.clientY;
     handle.setPointerCapture(down.pointerId);
-    handle.onpointermove = (e) => session.store.set({ height: Math.max(LOWEST, start + e.clientY) });
+    handle.onpointermove = (e) => layout.set({ height: Math.max(LOWEST, start + e.clientY) });
     handle.onpointerup = handle.onpointercancel = () => {
       handle.onpointermove = null;
     };
@@ -70,7 +72,7 @@ export function HeightHandle({ session }: { session: Session }) {
     const by = event.key === "ArrowDown" ? 40 : event.key === "ArrowUp" ? -40 : 0;
     const panes = (event.currentTarget as HTMLElement).parentElement?.querySelector(".jxs-panes, .jxs-view");
     if (!by || !panes) return;
-    session.store.set({ height: Math.max(LOWEST, panes.clientHeight + by) });
+    layout.set({ height: Math.max(LOWEST, panes.clientHeight + by) });
     event.preventDefault();
     event.stopPropagation();
   };

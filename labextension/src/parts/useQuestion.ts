@@ -1,12 +1,12 @@
 /** What a view asks the kernel for, however long that takes. */
 
 import { useEffect, useReducer } from "preact/hooks";
-import type { Answered } from "../model/question";
+import type { Answer } from "../model/question";
 import type { Session } from "../model/session";
 import type { Params, Reply } from "../wire/source";
 import { useKernelState, useShared } from "./hooks";
 
-export interface Look<T> extends Answered<T> {
+export interface QuestionState<T> extends Answer<T> {
   session: Session;
   stop(): void;
   again(): void;
@@ -16,12 +16,12 @@ export interface Look<T> extends Answered<T> {
  * Asks for `method` of the shown call and reads the reply with `read`, which throws where it is not as it must be.
  * Asks once: a view drawn again finds what it had. Waits as long as the kernel computes, while the view is there.
  */
-export function useLook<T>(
+export function useQuestion<T>(
   session: Session,
   method: string,
   params: Params,
   read: (reply: Reply) => T | Promise<T>,
-): Look<T> {
+): QuestionState<T> {
   useKernelState(session);
   useShared(session, (s) => s.call);
   const [, again] = useReducer((n: number) => n + 1, 0);

@@ -1,5 +1,6 @@
+import { clock } from "../wire/figures";
 import { useEffect, useReducer } from "preact/hooks";
-import type { Look } from "./useQuestion";
+import type { QuestionState } from "./useQuestion";
 import { WorkerLog } from "./workerLog";
 
 const TICK_MS = 200;
@@ -17,29 +18,23 @@ export function useElapsed(since: number, running: boolean): number {
   return Math.max(0, Date.now() - since) / 1000;
 }
 
-/** 7.3 s, 2 min 5 s: a time that still grows. */
-export function clock(seconds: number): string {
-  if (seconds < 60) return `${seconds.toFixed(1)} s`;
-  return `${Math.floor(seconds / 60)} min ${Math.floor(seconds % 60)} s`;
-}
-
 /** In place of what is not there yet: what is being done, how long already, how far it is; and a way out. */
-export function Waiting({ look, what }: { look: Look<unknown>; what: string }) {
-  const waiting = look.state === "waiting";
-  const elapsed = useElapsed(look.since, waiting);
-  if (look.state === "failed") return <Failed look={look} />;
-  if (look.state === "stopped") return <Refused text="Stopped." button="Start again" onClick={look.again} />;
+export function Waiting({ question, what }: { question: QuestionState<unknown>; what: string }) {
+  const waiting = question.state === "waiting";
+  const elapsed = useElapsed(question.since, waiting);
+  if (question.state === "failed") return <Failed question={question} />;
+  if (question.state === "stopped") return <Refused text="Stopped." button="Start again" onClick={question.again} />;
   const soon = elapsed * 1000 < SOON_MS;
   return (
     <div class={soon ? "jxs-look jxs-look-soon" : "jxs-look"} aria-busy={waiting}>
       <i class="jxs-spinner" aria-hidden="true" />
       <span role="status" aria-live="polite">
-        {what}…{look.progress && <span class="jxs-dim"> {look.progress}</span>}
+        {what}…{question.progress && <span class="jxs-dim"> {question.progress}</span>}
       </span>
-      <span class="jxs-clock" aria-hidden="true">
+      <span class="jxs-clock jxs-tabular" aria-hidden="true">
         {clock(elapsed)}
       </span>
-      <button type="button" class="jxs-button jxs-boxed" onClick={look.stop}>
+      <button type="button" class="jxs-button jxs-boxed" onClick={question.stop}>
         Cancel
       </button>
     </div>
@@ -47,11 +42,11 @@ export function Waiting({ look, what }: { look: Look<unknown>; what: string }) {
 }
 
 /** What a worker process did not survive is explained by its log at times. */
-function Failed({ look }: { look: Look<unknown> }) {
+function Failed({ question }: { question: QuestionState<unknown> }) {
   return (
     <>
-      <Refused text={look.problem} button="Try again" onClick={look.again} />
-      {look.problem.includes("compile worker") && <WorkerLog session={look.session} />}
+      <Refused text={question.problem} button={question.isAbsent ? "" : "Try again"} onClick={question.again} />
+      {question.hasLog && <WorkerLog session={question.session} />}
     </>
   );
 }
@@ -59,10 +54,12 @@ function Failed({ look }: { look: Look<unknown> }) {
 function Refused({ text, button, onClick }: { text: string; button: string; onClick: () => void }) {
   return (
     <div class="jxs-look" role="alert">
-      <span class="jxs-look-text">{text}</span>
-      <button type="button" class="jxs-button jxs-boxed" onClick={onClick}>
-        {button}
-      </button>
+      <span class="jxs-look-text jxs-anywhere">{text}</span>
+      {button && (
+        <button type="button" class="jxs-button jxs-boxed" onClick={onClick}>
+          {button}
+        </button>
+      )}
     </div>
   );
 }

@@ -1,6 +1,9 @@
 import { TABS } from "jaxstage:tabs";
 import { useEffect, useRef } from "preact/hooks";
 import { showMachineCode, toggle } from "../model/actions";
+import type { Layout } from "../model/layout";
+import type { Store } from "../model/store";
+import { useLayout } from "../parts/layout";
 import type { Session } from "../model/session";
 import { Header } from "./header";
 import { Help } from "./help";
@@ -14,23 +17,23 @@ import { loadedView } from "./loaded";
 import { nextWarning } from "./warnings";
 
 /** The browser's full screen; where it is refused, the whole window. */
-async function toggleFull(root: HTMLElement, session: Session): Promise<void> {
+async function toggleFull(root: HTMLElement, layout: Store<Layout>): Promise<void> {
   if (document.fullscreenElement === root) return document.exitFullscreen();
-  if (session.store.get().large) return session.store.set({ large: false });
+  if (layout.get().large) return layout.set({ large: false });
   try {
     await root.requestFullscreen();
   } catch {
-    session.store.set({ large: true });
+    layout.set({ large: true });
   }
   return undefined;
 }
 
-function escape(session: Session): boolean {
-  const { help, large, stack, selected } = session.store.get();
-  if (help) session.store.set({ help: false });
-  else if (stack) session.store.set({ stack: false });
-  else if (selected) session.store.set({ selected: null, hover: null });
-  else if (large) session.store.set({ large: false });
+function escape(session: Session, layout: Store<Layout>): boolean {
+  const { help, large, stack } = layout.get();
+  if (help) layout.set({ help: false });
+  else if (stack) layout.set({ stack: false });
+  else if (session.store.get().selected) session.store.set({ selected: null, hover: null });
+  else if (large) layout.set({ large: false });
   else return false;
   return true;
 }
@@ -44,13 +47,13 @@ function searchView(root: HTMLElement): void {
   box?.select();
 }
 
-function command(event: KeyboardEvent, root: HTMLElement, session: Session): boolean {
+function command(event: KeyboardEvent, root: HTMLElement, session: Session, layout: Store<Layout>): boolean {
   const { store } = session;
   const control = event.ctrlKey || event.metaKey;
   const tabs = tabsOf(session.summary);
   const inCode = openTab(session.summary, store.get().view) === "code";
   const search = () => (inCode ? openSearch(session.loaded(store.get().active), root) : searchView(root));
-  if (event.key === "Escape") return escape(session);
+  if (event.key === "Escape") return escape(session, layout);
   if (control && event.key === "f") return search(), true;
   if (inCode && event.altKey && event.key === "ArrowLeft") return session.goBack(), true;
   if (control || event.altKey || (event.target as HTMLElement).matches("input, select, textarea")) return false;
@@ -58,9 +61,9 @@ function command(event: KeyboardEvent, root: HTMLElement, session: Session): boo
   if (view && tabs.length > 1) return store.set({ view }), true;
   const keys: Record<string, () => void> = {
     "/": search,
-    "?": () => store.set({ help: !store.get().help }),
-    s: () => inCode && store.set({ stack: !store.get().stack }),
-    z: () => void toggleFull(root, session),
+    "?": () => layout.set({ help: !layout.get().help }),
+    s: () => inCode && layout.set({ stack: !layout.get().stack }),
+    z: () => void toggleFull(root, layout),
     k: () => showMachineCode(session),
     w: () => nextWarning(session),
     t: () => toggle(session, "types"),
@@ -72,10 +75,10 @@ function command(event: KeyboardEvent, root: HTMLElement, session: Session): boo
 }
 
 /** Keys pressed in the panel are the panel's: the notebook around it must not take them for commands. */
-function useKeys(root: HTMLElement, session: Session): void {
+function useKeys(root: HTMLElement, session: Session, layout: Store<Layout>): void {
   useEffect(() => {
     const listener = (event: KeyboardEvent) => {
-      if (command(event, root, session)) event.preventDefault();
+      if (command(event, root, session, layout)) event.preventDefault();
       event.stopPropagation();
     };
     root.addEventListener("keydown", listener);
@@ -117,31 +120,37 @@ function useFocusIn(root: HTMLElement, session: Session, view: string): void {
 
 function OpenTab({ name, ...props }: TabProps & { name: string }) {
   const { session } = props;
-  const height = useShared(session, (s) => s.height);
+  const height = useLayout((s) => s.height);
   const { component: View = loadedView(name), bare, tall, title } = TABS[name] as Tab;
   if (bare) return <View {...props} />;
   const style = height === null ? {} : { height: `${height}px`, maxHeight: "none" };
   return (
-    <div class={tall ? "jxs-view jxs-tall" : "jxs-view"} role="tabpanel" aria-label={title} data-view={name} style={style}>
+    <div class={tall ? "jxs-view jxs-column jxs-tall" : "jxs-view jxs-column"} role="tabpanel" aria-label={title} data-view={name} style={style}>
       <View {...props} key={session.call} />
     </div>
   );
 }
 
-export function App({ session, root }: { session: Session; root: HTMLElement }) {
+interface Props {
+  session: Session;
+  layout: Store<Layout>;
+  root: HTMLElement;
+}
+
+export function App({ session, layout, root }: Props) {
   useKernelState(session);
-  useKeys(root, session);
+  useKeys(root, session, layout);
   useFadingMessage(session);
   const width = useWidth(root);
-  const help = useShared(session, (s) => s.help);
-  const large = useShared(session, (s) => s.large);
+  const help = useLayout((s) => s.help);
+  const large = useLayout((s) => s.large);
   const chosen = useShared(session, (s) => s.view);
   useShared(session, (s) => s.call);
   useEffect(() => void root.classList.toggle("jxs-large", large), [large]);
   const tabs = tabsOf(session.summary);
   const open = openTab(session.summary, chosen);
   useFocusIn(root, session, open);
-  const full = () => void toggleFull(root, session);
+  const full = () => void toggleFull(root, layout);
   const filled = open !== "code" || (session.summary?.documents.length ?? 0) > 0;
   return (
     <>
@@ -150,10 +159,10 @@ export function App({ session, root }: { session: Session; root: HTMLElement }) 
         <>
           {tabs.length > 1 && <Tabs session={session} tabs={tabs} open={open} onFull={full} />}
           <OpenTab name={open} session={session} width={width} onFull={tabs.length > 1 ? null : full} />
-          <HeightHandle session={session} />
+          <HeightHandle />
         </>
       )}
-      {help && <Help session={session} />}
+      {help && <Help onClose={() => layout.set({ help: false })} />}
     </>
   );
 }

@@ -1,18 +1,11 @@
-import { percent } from "../wire/figures";
+import { clock, percent, scaled } from "../wire/figures";
 import type { Coverage, Fact, Stage, StageFailure, Summary } from "../wire/state";
 import type { Session } from "../model/session";
+import { LinkButton } from "../parts/buttons";
 import { useKernelState, useShared } from "../parts/hooks";
-import { clock, useElapsed } from "../parts/waiting";
+import { useElapsed } from "../parts/waiting";
 import { Warnings } from "./warnings";
 import { WorkerLog } from "../parts/workerLog";
-
-export function seconds(s: number): string {
-  if (s < 1e-6) return "< 1 µs";
-  if (s < 0.001) return `${(s * 1e6).toFixed(0)} µs`;
-  if (s < 0.01) return `${(s * 1e3).toFixed(1)} ms`;
-  if (s < 1) return `${(s * 1e3).toFixed(0)} ms`;
-  return s < 100 ? `${s.toPrecision(3)} s` : `${s.toFixed(0)} s`;
-}
 
 const MARKS: Record<Stage["state"], string> = { waiting: "○", running: "", done: "✓", failed: "✕", interrupted: "■" };
 
@@ -22,11 +15,11 @@ function Ticking({ since }: { since: number }) {
 }
 
 function StageView({ stage, since }: { stage: Stage; since: number }) {
-  const time = stage.seconds === null ? "" : seconds(stage.seconds);
+  const time = stage.seconds === null ? "" : scaled(stage.seconds, "s");
   const running = <Ticking since={since} />;
   const said = { waiting: "waiting", running, done: time || "done", failed: "failed", interrupted: "interrupted" };
   return (
-    <div role="listitem" class={`jxs-stage jxs-stage-${stage.state}`} data-stage={stage.name} data-state={stage.state}>
+    <div role="listitem" class={`jxs-stage jxs-tabular jxs-stage-${stage.state}`} data-stage={stage.name} data-state={stage.state}>
       <span class="jxs-stage-mark" aria-hidden="true">
         {MARKS[stage.state]}
       </span>
@@ -39,11 +32,12 @@ function StageView({ stage, since }: { stage: Stage; since: number }) {
 }
 
 function FactView({ fact }: { fact: Fact }) {
-  const unknown = fact.text === "unknown" ? " jxs-unknown" : "";
+  const unknown = fact.isUnknown ? " jxs-unknown" : "";
+  const more = [fact.reason, fact.note].filter(Boolean).join("\n");
   return (
-    <div role="listitem" class={`jxs-fact${fact.reason ? " jxs-explained" : ""}${unknown}`} title={fact.reason ?? undefined}>
+    <div role="listitem" class={`jxs-fact${more ? " jxs-explained" : ""}${unknown}`} title={more || undefined}>
       <span class="jxs-label">{fact.label}</span>
-      <span class="jxs-value">
+      <span class="jxs-value jxs-tabular">
         {fact.text}
         {fact.reason && <span class="jxs-hidden">: {fact.reason}</span>}
       </span>
@@ -54,11 +48,11 @@ function FactView({ fact }: { fact: Fact }) {
 function Linked({ coverage }: { coverage: Coverage }) {
   const { direct, inferred, total } = coverage;
   if (!total) return null;
-  const detail = `Of ${total} instructions ${direct} carry their source line; of ${inferred} it is inferred from operands and users`;
+  const detail = `${direct} of ${total} instructions have a source line; ${inferred} inferred from operands and users`;
   return (
     <div role="listitem" class="jxs-fact jxs-linked" title={detail}>
       <span class="jxs-label">linked</span>
-      <span class="jxs-value">
+      <span class="jxs-value jxs-tabular">
         {percent(direct + inferred, total)}
         <span class="jxs-meter" aria-hidden="true">
           <i style={{ width: `${(100 * direct) / total}%` }} />
@@ -88,7 +82,7 @@ function Failure({ error, onShow, session }: FailureProps) {
         {error.type && <code>{error.type}</code>}
         {place && (onShow ? <LinkButton text={place} onClick={onShow} /> : <span>{place}</span>)}
       </div>
-      {error.told && <p class="jxs-failure-told">{error.told}</p>}
+      {error.explanation && <p class="jxs-failure-told jxs-anywhere">{error.explanation}</p>}
       {error.message && <pre tabIndex={0}>{error.message}</pre>}
       {session && <WorkerLog session={session} />}
     </div>
@@ -99,19 +93,11 @@ function Options({ options }: { options: Summary["options"] }) {
   return (
     <div class="jxs-options" role="list" aria-label="compile options">
       {options.map(([name, value]) => (
-        <code role="listitem" class="jxs-option" title={`${name}=${value}`} key={name}>
+        <code role="listitem" class="jxs-option jxs-cut" title={`${name}=${value}`} key={name}>
           {name}={value}
         </code>
       ))}
     </div>
-  );
-}
-
-export function LinkButton({ text, onClick }: { text: string; onClick: () => void }) {
-  return (
-    <button type="button" class="jxs-link" onClick={onClick}>
-      {text}
-    </button>
   );
 }
 
@@ -147,7 +133,7 @@ export function Header({ session }: { session: Session }) {
   return (
     <header class="jxs-header">
       <div class="jxs-top">
-        <code class="jxs-signature" title={summary.signature}>
+        <code class="jxs-signature jxs-cut" title={summary.signature}>
           {summary.signature || summary.name}
         </code>
         {calls.length > 1 && <Picker session={session} calls={calls} />}
@@ -172,7 +158,7 @@ export function Header({ session }: { session: Session }) {
         <Failure
           error={summary.error}
           onShow={summary.error.line === null ? null : show}
-          session={summary.worker && summary.error.stage === "compile" ? session : null}
+          session={summary.error.hasLog ? session : null}
           key={session.call}
         />
       )}

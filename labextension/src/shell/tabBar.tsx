@@ -1,7 +1,6 @@
 import { TABS } from "jaxstage:tabs";
+import { Message, PanelButtons } from "../parts/buttons";
 import type { Session } from "../model/session";
-import { useShared } from "../parts/hooks";
-import { IconButton } from "../parts/icons";
 
 const STEPS: Record<string, (at: number, last: number) => number> = {
   ArrowRight: (at, last) => (at === last ? 0 : at + 1),
@@ -19,25 +18,6 @@ function move(event: KeyboardEvent): void {
   tabs[step(at, tabs.length - 1)]?.focus();
   event.preventDefault();
   event.stopPropagation();
-}
-
-export function Message({ session }: { session: Session }) {
-  const message = useShared(session, (s) => s.message);
-  return message ? (
-    <span class="jxs-message" role="status">
-      {message}
-    </span>
-  ) : null;
-}
-
-/** What concerns the whole panel. */
-export function PanelButtons({ session, onFull }: { session: Session; onFull: () => void }) {
-  return (
-    <span class="jxs-buttons">
-      <IconButton icon="help" label="Keys (?)" onClick={() => session.store.set({ help: true })} />
-      <IconButton icon="full" label="Full screen (z)" onClick={onFull} />
-    </span>
-  );
 }
 
 export function Tabs({ session, tabs, open, onFull }: { session: Session; tabs: string[]; open: string; onFull: () => void }) {
@@ -65,7 +45,7 @@ export function Tabs({ session, tabs, open, onFull }: { session: Session; tabs: 
       </div>
       <span class="jxs-grow" />
       {open !== "code" && <Message session={session} />}
-      <PanelButtons session={session} onFull={onFull} />
+      <PanelButtons onFull={onFull} />
     </div>
   );
 }

@@ -8,12 +8,9 @@ export function tabsOf(summary: Summary | null): string[] {
   return (summary?.views ?? ["code"]).filter((name) => Object.hasOwn(TABS, name));
 }
 
-/** The tab that is open: the one chosen; before that what took the memory, where the compile ran out of it, or how the
- * values were to lie, where JAX refused that; else the comparison, where there is one; else the code. */
+/** The tab that is open: the one chosen; before that the one that the kernel proposes; else the code. */
 export function openTab(summary: Summary | null, chosen: string): string {
   const tabs = tabsOf(summary);
-  if (tabs.includes(chosen)) return chosen;
-  if (chosen === "" && tabs.includes("memory") && summary?.error?.message.includes("RESOURCE_EXHAUSTED")) return "memory";
-  if (chosen === "" && tabs.includes("shardings") && (summary?.error?.stage === "trace" || summary?.error?.stage === "lower")) return "shardings";
-  return chosen === "" && tabs.includes("compare") ? "compare" : "code";
+  const wanted = chosen || summary?.open || "code";
+  return tabs.includes(wanted) ? wanted : "code";
 }

@@ -3,12 +3,12 @@ import { useEffect, useState } from "preact/hooks";
 import { Warned } from "../model/lane";
 import type { Session } from "../model/session";
 import type { Reply } from "../wire/source";
-import { Asking } from "../tabs/code/heatPicker";
+import { Asking } from "../parts/asking";
 import { useKernelState, useShared } from "../parts/hooks";
-import { useLook } from "../parts/useQuestion";
+import { useQuestion } from "../parts/useQuestion";
 
 const CHECK =
-  "Which values are laid anew, or gathered whole, and at which lines; compiles once more, as far as the partitioner";
+  "Finds values that are resharded or fully replicated, and their lines; recompiles the program up to the partitioner";
 
 /** Characters of what the strip below says in full. */
 const MOST_SAID = 60;
@@ -28,7 +28,7 @@ export function nextWarning(session: Session): void {
   const before = session.recall(key);
   const at = typeof before === "number" ? (before + 1) % placed.length : 0;
   const [place] = placed[at]?.places ?? [];
-  if (!place) return session.say("No line is warned of, or it was not asked for: see the head of the panel.");
+  if (!place) return session.say("No warnings, or not checked yet: see the header of the panel.");
   session.keep(key, at);
   session.show(place.doc, place.row);
   const said = placed[at]?.text.split("\n")[0] ?? "";
@@ -39,7 +39,7 @@ function Labelled({ label, children }: { label: string; children: ComponentChild
   return (
     <>
       <span class="jxs-label">{label}</span>
-      <span class="jxs-value">{children}</span>
+      <span class="jxs-value jxs-tabular">{children}</span>
     </>
   );
 }
@@ -60,12 +60,12 @@ function Found({ session, warned }: { session: Session; warned: Warned }) {
 }
 
 function Ask({ session }: { session: Session }) {
-  const look = useLook(session, "warnings", {}, Warned.read);
-  useEffect(() => session.store.set({ warned: look.value }), [look.value]);
-  if (look.value) return <Found session={session} warned={look.value} />;
+  const question = useQuestion(session, "warnings", {}, Warned.read);
+  useEffect(() => session.store.set({ warned: question.value }), [question.value]);
+  if (question.value) return <Found session={session} warned={question.value} />;
   return (
     <Labelled label="resharding">
-      <Asking look={look} />
+      <Asking question={question} />
     </Labelled>
   );
 }
@@ -89,9 +89,9 @@ function useAsked(session: Session, known: boolean): [boolean, () => void] {
 }
 
 function Resharding({ session }: { session: Session }) {
-  const look = useLook(session, "exchanges", {}, readExchanges);
-  const [asked, ask] = useAsked(session, look.value?.known ?? false);
-  const count = look.value?.collectives ?? 0;
+  const question = useQuestion(session, "exchanges", {}, readExchanges);
+  const [asked, ask] = useAsked(session, question.value?.known ?? false);
+  const count = question.value?.collectives ?? 0;
   if (!count) return null;
   return (
     <div role="listitem" class="jxs-fact">

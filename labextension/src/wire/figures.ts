@@ -25,9 +25,33 @@ export function scaled(value: number, unit: string): string {
   return `${figures(value / factor)} ${prefix}${unit}`;
 }
 
+/** 12,345 */
+export const counted = (value: number): string => value.toLocaleString("en-US");
+
+const signOf = (value: number) => (value > 0 ? "+" : value < 0 ? "−" : "");
+
+/** A difference, "" for none: +12, −2 GB. */
+export function difference(value: number, unit = ""): string {
+  if (!value) return "";
+  return `${signOf(value)}${unit ? scaled(Math.abs(value), unit) : counted(Math.abs(value))}`;
+}
+
+/** 7.3 s, 2 min 5 s: a time that still grows. */
+export function clock(seconds: number): string {
+  if (seconds < 60) return `${seconds.toFixed(1)} s`;
+  return `${Math.floor(seconds / 60)} min ${Math.floor(seconds % 60)} s`;
+}
+
 /** A share in words; what is next to nothing, or nearly all, is not called nothing or all. */
 export function percent(part: number, whole: number): string {
   const share = (100 * part) / whole;
   if (part > 0 && share < 1) return "< 1 %";
   return `${part < whole && share > 99 ? Math.min(99.9, Math.floor(share * 10) / 10) : Math.round(share)} %`;
+}
+
+/** A number as a cell shows it; "unknown" where there is none. */
+export function written(value: number | null, unit: string): string {
+  if (value === null || !Number.isFinite(value)) return "unknown";
+  if (unit) return scaled(value, unit);
+  return value.toLocaleString("en-US", Number.isInteger(value) ? undefined : { maximumSignificantDigits: 3 });
 }

@@ -1,5 +1,6 @@
 /** Asking for what takes the kernel long: it answers "pending" until it is done. */
 
+import { Refusal } from "./errors";
 import type { Reply } from "./source";
 
 export interface Progress {
@@ -40,19 +41,26 @@ function pause(ms: number, signal?: AbortSignal): Promise<void> {
   });
 }
 
+/** What is said of a kernel that will begin once it has done something else; throws any other error again. */
+function busy(error: unknown): string {
+  if (error instanceof Refusal && error.kind === "busy") return error.message;
+  throw error;
+}
+
 /** The first reply that is an answer; asks again at once, and up to a second later each time. */
 export async function poll(
   ask: () => Promise<Reply>,
   onProgress: (progress: Progress) => void = () => undefined,
   signal?: AbortSignal,
 ): Promise<Reply> {
+  const since = Date.now();
   for (let wait = FIRST_MS; ; wait = Math.min(LONGEST_MS, wait * GROWTH)) {
     signal?.throwIfAborted();
-    const reply = await ask();
+    const reply = await ask().catch(busy);
     signal?.throwIfAborted();
-    const pending = pendingOf(reply);
-    if (!pending) return reply;
-    onProgress(pending);
+    const pending = typeof reply === "string" ? { elapsed: (Date.now() - since) / 1000, text: reply } : pendingOf(reply);
+    if (typeof reply !== "string" && !pending) return reply;
+    if (pending) onProgress(pending);
     await pause(wait, signal);
   }
 }

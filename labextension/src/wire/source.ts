@@ -1,3 +1,5 @@
+import { fields, list } from "./check";
+import { Refusal, readRefusal } from "./errors";
 import { type PanelState, readState } from "./state";
 
 export interface Reply {
@@ -66,12 +68,12 @@ export class KernelSource implements Source {
   request(method: string, params: Params): Promise<Reply> {
     const id = this.nextId++;
     return new Promise((resolve, reject) => {
-      const timer = setTimeout(() => this.settle(id)?.reject(new Error(SILENT)), this.timeout);
+      const timer = setTimeout(() => this.settle(id)?.reject(new Refusal(SILENT, "silent")), this.timeout);
       this.pending.set(id, { resolve, reject, timer });
       try {
         this.model.send({ kind: "request", id, method, params });
       } catch {
-        this.settle(id)?.reject(new Error(SILENT));
+        this.settle(id)?.reject(new Refusal(SILENT, "silent"));
       }
     });
   }
@@ -89,28 +91,34 @@ export class KernelSource implements Source {
     if (reply?.kind !== "reply") return;
     const waiting = this.settle(reply.id);
     if (!waiting) return;
-    if (typeof reply.error === "string") waiting.reject(new Error(reply.error));
-    else waiting.resolve({ result: asResult(reply.result), buffers: asList(buffers).map(copied) });
+    const refusal = readRefusal(reply.error);
+    if (refusal) waiting.reject(refusal);
+    else waiting.resolve({ result: fields(reply.result), buffers: list(buffers).map(copied) });
   }
 }
-
-const asResult = (raw: unknown): Record<string, unknown> =>
-  raw !== null && typeof raw === "object" ? (raw as Record<string, unknown>) : {};
-const asList = (raw: unknown): unknown[] => (Array.isArray(raw) ? raw : []);
 
 function fromBase64(text: unknown): ArrayBuffer {
   return Uint8Array.from(atob(String(text)), (c) => c.charCodeAt(0)).buffer;
 }
 
-/** The replies of an offline page, embedded in it. */
+/** How a report names the reply to a request: its method and its parameters, by name. */
+export function replyKey(method: string, params: Params): string {
+  const sorted = Object.entries(params).sort(([a], [b]) => (a < b ? -1 : 1));
+  return `${method} ${JSON.stringify(Object.fromEntries(sorted))}`;
+}
+
+/** How pages of before name it: by the call and the document alone. */
+const shortKey = (method: string, { call, doc }: Params): string => [method, call, doc].filter((part) => part !== undefined).join("/");
+
+/** A report: the state and the replies that a saved file or an offline page holds, in one form. */
 export class EmbeddedSource implements Source {
   private replies: Record<string, unknown>;
   private now: PanelState;
 
   constructor(data: unknown) {
-    const { state, replies } = asResult(data);
+    const { state, replies } = fields(data);
     this.now = { ...readState(state), busy: false };
-    this.replies = asResult(replies);
+    this.replies = fields(replies);
   }
 
   state(): PanelState {
@@ -122,9 +130,9 @@ export class EmbeddedSource implements Source {
   }
 
   async request(method: string, params: Params): Promise<Reply> {
-    const key = [method, params.call, params.doc].filter((part) => part !== undefined).join("/");
-    if (!Object.hasOwn(this.replies, key)) throw new Error(`This page holds no ${params.doc ?? method}: that takes the notebook and its kernel.`);
-    const reply = asResult(this.replies[key]);
-    return { result: asResult(reply.result), buffers: asList(reply.buffers).map(fromBase64) };
+    const key = [replyKey(method, params), shortKey(method, params)].find((name) => Object.hasOwn(this.replies, name));
+    if (key === undefined) throw new Refusal(`This export does not hold ${params.doc ?? method}; run the notebook to see it.`, "absent");
+    const reply = fields(this.replies[key]);
+    return { result: fields(reply.result), buffers: list(reply.buffers).map(fromBase64) };
   }
 }

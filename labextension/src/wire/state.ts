@@ -1,6 +1,7 @@
 /** What the kernel pushes: the summaries of all calls. Read from untrusted JSON, so every field is checked and capped. */
 
-import { type Compare, readCompare } from "../tabs/compare/read";
+import { type Fields, count, entries, fields, list, number, sentences, text, textOrNull } from "./check";
+import * as older from "./older";
 
 export type StageState = "waiting" | "running" | "done" | "failed" | "interrupted";
 
@@ -17,7 +18,11 @@ export interface Stage {
 export interface Fact {
   label: string;
   text: string;
+  isUnknown: boolean;
+  /** Why it is not known. */
   reason: string | null;
+  /** What it counts, or leaves out. */
+  note: string | null;
 }
 
 export interface DocumentInfo {
@@ -32,7 +37,9 @@ export interface StageFailure {
   type: string;
   message: string;
   /** What that means, where JAXStage knows it; else "". */
-  told: string;
+  explanation: string;
+  /** Whether a worker's log may say more. */
+  hasLog: boolean;
   file: string | null;
   label: string | null;
   line: number | null;
@@ -58,8 +65,10 @@ export interface Summary {
   notes: string[];
   /** Names of the panel's views that have something to show for this call. */
   views: string[];
-  /** Its targets side by side; null where there is one. */
-  compare: Compare | null;
+  /** The tab that opens first, "" for the code. */
+  open: string;
+  /** Its targets side by side, as the tab of that name reads them; null where there is one. */
+  compare: unknown;
   /** Whether a worker process, which has a log of its own, compiles it. */
   worker: boolean;
 }
@@ -69,19 +78,11 @@ export interface PanelState {
   busy: boolean;
 }
 
-const MAX_LIST = 200;
-const MAX_TEXT = 100_000;
+/** Of what an error says, and of a signature. */
+const LONGEST = 100_000;
 const MAX_NAME = 40;
 const STATES: readonly string[] = ["waiting", "running", "done", "failed", "interrupted"];
 
-type Fields = Record<string, unknown>;
-
-const fields = (raw: unknown): Fields => (raw !== null && typeof raw === "object" ? (raw as Fields) : {});
-const list = (raw: unknown): Fields[] => (Array.isArray(raw) ? raw.slice(0, MAX_LIST).map(fields) : []);
-const orNull = (raw: unknown): string | null => (typeof raw === "string" ? raw.slice(0, MAX_TEXT) : null);
-const text = (raw: unknown): string => orNull(raw) ?? "";
-const number = (raw: unknown): number | null => (typeof raw === "number" && Number.isFinite(raw) ? raw : null);
-const count = (raw: unknown): number => Math.max(0, Math.floor(number(raw) ?? 0));
 
 function readStage(raw: Fields): Stage {
   const state = text(raw.state);
@@ -90,21 +91,32 @@ function readStage(raw: Fields): Stage {
     state: STATES.includes(state) ? (state as StageState) : "waiting",
     seconds: number(raw.seconds),
     elapsed: number(raw.elapsed),
-    count: orNull(raw.count),
-    note: orNull(raw.note),
+    count: textOrNull(raw.count),
+    note: textOrNull(raw.note),
   };
 }
 
-function readError(raw: unknown): StageFailure | null {
-  if (raw === null || typeof raw !== "object") return null;
-  const error = fields(raw);
+function readFact(raw: Fields): Fact {
+  return {
+    label: text(raw.label),
+    text: text(raw.text),
+    isUnknown: typeof raw.known === "boolean" ? !raw.known : older.isUnknown(raw),
+    reason: textOrNull(raw.reason),
+    note: textOrNull(raw.note),
+  };
+}
+
+function readError(summary: Fields): StageFailure | null {
+  if (summary.error === null || typeof summary.error !== "object") return null;
+  const error = fields(summary.error);
   return {
     stage: text(error.stage),
     type: text(error.type),
-    message: text(error.message),
-    told: text(error.told),
-    file: orNull(error.file),
-    label: orNull(error.label),
+    message: text(error.message, LONGEST),
+    explanation: text(error.told, LONGEST),
+    hasLog: typeof error.log === "boolean" ? error.log : older.hasLog(summary),
+    file: textOrNull(error.file),
+    label: textOrNull(error.label),
     line: number(error.line),
     interrupted: error.interrupted === true,
   };
@@ -117,9 +129,7 @@ function readCoverage(raw: unknown): Coverage | null {
 }
 
 function readOptions(raw: unknown): [string, string][] {
-  return Object.entries(fields(raw))
-    .slice(0, MAX_LIST)
-    .map(([name, value]) => [name.slice(0, MAX_TEXT), shown(value)]);
+  return entries(raw).map(([name, value]) => [name, shown(value)]);
 }
 
 /** A compile option's value as Python writes it. */
@@ -130,34 +140,35 @@ function shown(value: unknown): string {
 
 /** The code is always there. */
 function readViews(raw: unknown): string[] {
-  const names = Array.isArray(raw) ? raw.slice(0, MAX_LIST).map((name) => text(name).slice(0, MAX_NAME)) : [];
+  const names = list(raw).map((name) => text(name, MAX_NAME));
   return ["code", ...new Set(names.filter((name) => name && name !== "code"))];
 }
 
 function readSummary(raw: Fields): Summary {
   return {
     name: text(raw.name),
-    signature: text(raw.signature),
+    signature: text(raw.signature, LONGEST),
     target: text(raw.target),
     options: readOptions(raw.options),
-    stages: list(raw.stages).map(readStage),
-    facts: list(raw.facts).map((f) => ({ label: text(f.label), text: text(f.text), reason: orNull(f.reason) })),
+    stages: list(raw.stages).map(fields).map(readStage),
+    facts: list(raw.facts).map(fields).map(readFact),
     coverage: readCoverage(raw.coverage),
-    documents: list(raw.documents).map((d) => ({
+    documents: list(raw.documents).map(fields).map((d) => ({
       kind: text(d.kind),
       title: text(d.title) || text(d.kind),
       lines: count(d.lines),
       bytes: count(d.bytes),
     })),
-    error: readError(raw.error),
-    notes: Array.isArray(raw.notes) ? raw.notes.slice(0, MAX_LIST).map(text).filter(Boolean) : [],
+    error: readError(raw),
+    notes: sentences(raw.notes),
     views: readViews(raw.views),
-    compare: readCompare(raw.compare),
+    open: typeof raw.open === "string" ? text(raw.open, MAX_NAME) : older.openOf(raw),
+    compare: raw.compare ?? null,
     worker: raw.worker === true,
   };
 }
 
 export function readState(raw: unknown): PanelState {
   const state = fields(raw);
-  return { calls: list(state.calls).map(readSummary), busy: state.busy === true };
+  return { calls: list(state.calls).map(fields).map(readSummary), busy: state.busy === true };
 }

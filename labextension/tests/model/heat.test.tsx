@@ -1,5 +1,6 @@
 // @vitest-environment happy-dom
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
+import { newLayout } from "../../src/model/layout";
 import { mount } from "../../src/hosts/mount";
 import { Session } from "../../src/model/session";
 import type { Params } from "../../src/wire/source";
@@ -27,8 +28,7 @@ beforeEach(async () => {
   vi.spyOn(HTMLElement.prototype, "clientWidth", "get").mockReturnValue(1400);
   vi.spyOn(HTMLElement.prototype, "clientHeight", "get").mockReturnValue(4000);
   session = new Session(kernel);
-  unmount = mount(session, document.body);
-  session.store.set({ panes: ["python", "hlo"] });
+  unmount = mount(session, document.body, newLayout({ panes: ["python", "hlo"] }));
   await soon(() => expect($$('[data-ready="true"]').length).toBe(2));
   await soon(() => expect(bar("hlo", 106)).toBeUndefined());
 });

@@ -1,5 +1,6 @@
 // @vitest-environment happy-dom
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { newLayout } from "../../src/model/layout";
 import { mount } from "../../src/hosts/mount";
 import { Session } from "../../src/model/session";
 import type { Params, Reply } from "../../src/wire/source";
@@ -35,8 +36,7 @@ let unmount: () => void;
 async function open(views = ["code", "cost", "shardings", "collectives", "dtypes"]): Promise<void> {
   kernel.now = readState({ calls: [{ ...fixture.state.calls[0], views }] });
   session = new Session(kernel);
-  unmount = mount(session, document.body);
-  session.store.set({ panes: ["python", "hlo"] });
+  unmount = mount(session, document.body, newLayout({ panes: ["python", "hlo"] }));
   await soon(() => expect($$('[data-ready="true"]').length).toBe(2));
 }
 
@@ -137,7 +137,7 @@ describe("warnings at the lines", () => {
     await open();
     await soon(() => expect(check()?.textContent).toBe("check for resharding"));
     click(check());
-    await soon(() => expect(button()?.textContent).toBe("⚠ 1 full rematerialisation, 1 resharding, 1 asked for"));
+    await soon(() => expect(button()?.textContent).toBe("⚠ 1 full rematerialisation, 1 resharding, 1 requested"));
     await soon(() => expect(row("hlo", 106)?.querySelector(".jxs-warning")?.textContent).toBe("⚠"));
     expect(row("hlo", 106)?.querySelector(".jxs-warning")?.getAttribute("aria-label")).toContain("Do this.");
     expect(row("python", 3)?.querySelector<HTMLElement>(".jxs-warning")?.title).toBe("Involuntary.\nDo this.");

@@ -1,8 +1,7 @@
 import { expect, it } from "vitest";
-import { defaultPanes, openPanes, togglePane } from "../../src/model/panes";
+import { defaultPanes, openPanes, togglePane } from "../../src/parts/panes";
 import { MAX_HEIGHT, offsetAt, scrollHeight, scrollTopFor, visibleRange } from "../../src/parts/geometry";
-import { percent } from "../../src/wire/figures";
-import { seconds } from "../../src/shell/header";
+import { percent, scaled } from "../../src/wire/figures";
 import { moved } from "../../src/parts/splitter";
 
 it("shows the first and the last row, also of lists taller than a browser allows", () => {
@@ -39,7 +38,7 @@ it("never closes the last pane, and never squeezes one away", () => {
 });
 
 it("writes times and shares without lying", () => {
-  expect([0.0000004, 0.0034, 0.081, 1.234, 250].map(seconds)).toEqual(["< 1 µs", "3.4 ms", "81 ms", "1.23 s", "250 s"]);
+  expect([0.0000004, 0.0034, 0.081, 1.234, 250].map((s) => scaled(s, "s"))).toEqual(["400 ns", "3.4 ms", "81 ms", "1.23 s", "250 s"]);
   expect(percent(9999, 10_000)).toBe("99.9 %");
   expect(percent(1, 10_000)).toBe("< 1 %");
   expect(percent(10, 10)).toBe("100 %");

@@ -1,6 +1,8 @@
 import { expect, test } from "vitest";
 import { scaled } from "../../src/wire/figures";
-import { type Grid, type NumberField, cellText, largest, matching, sorted, written } from "../../src/parts/grid";
+import type { Grid, NumberField } from "../../src/wire/tables";
+import { written } from "../../src/wire/figures";
+import { cellText, largest, matching, sorted } from "../../src/parts/grid/sort";
 
 const numbers = (name: string, values: number[], unit = "B"): NumberField => ({ kind: "number", name, title: name, hint: "", unit, values });
 const texts = (name: string, all: string[]) => {

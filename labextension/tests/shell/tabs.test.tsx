@@ -4,7 +4,7 @@ import { mount } from "../../src/hosts/mount";
 import { Session } from "../../src/model/session";
 import type { Reply } from "../../src/wire/source";
 import { readState } from "../../src/wire/state";
-import { useLook } from "../../src/parts/useQuestion";
+import { useQuestion } from "../../src/parts/useQuestion";
 import { TABS } from "jaxstage:tabs";
 import { Waiting } from "../../src/parts/waiting";
 import fixture from "../fixtures/loss.json";
@@ -15,11 +15,11 @@ const reply = (result: Record<string, unknown>): Reply => ({ result, buffers: []
 const readName = ({ result }: Reply) => String(result.name);
 
 function Slow({ session }: { session: Session }) {
-  const look = useLook(session, "slow", { of: "it" }, readName);
-  if (look.value === null) return <Waiting look={look} what="Compiling again" />;
+  const question = useQuestion(session, "slow", { of: "it" }, readName);
+  if (question.value === null) return <Waiting question={question} what="Compiling again" />;
   return (
     <p class="answer">
-      {look.value}
+      {question.value}
       <button type="button" onClick={() => session.show("stablehlo", 3)}>
         show
       </button>
@@ -224,6 +224,6 @@ describe("a slow look", () => {
   it("in a page without a kernel says what it takes", async () => {
     open();
     click(tab("slow"));
-    await soon(() => expect($(".jxs-look")?.textContent).toContain("that takes the notebook and its kernel"));
+    await soon(() => expect($(".jxs-look")?.textContent).toContain("run the notebook to see it"));
   });
 });

@@ -45,8 +45,8 @@ describe("the answers", () => {
     expect($$(".jxs-question h4").map((head) => head.textContent)).toEqual([
       "What bounds it?",
       "Does it fit?",
-      "Which line holds most memory?",
-      "Which collective costs most?",
+      "Which line holds the most memory?",
+      "Which collective costs the most?",
     ]);
     expect(section("bound")?.textContent).toContain("Bound by memory: 93%");
     expect(section("fit")?.querySelector(".jxs-answer")?.textContent).toBe("✕ Does not fit: it needs 90 GB");

@@ -1,6 +1,9 @@
 // @vitest-environment happy-dom
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-import { readCompare, sorted } from "../../src/tabs/compare/read";
+import { TABS } from "jaxstage:tabs";
+import CompareView from "../../src/tabs/compare/view";
+import { sorted } from "../../src/parts/grid/sort";
+import { type Compare, gridOf, readCompare } from "../../src/tabs/compare/read";
 import { mount } from "../../src/hosts/mount";
 import { Session } from "../../src/model/session";
 import { readState } from "../../src/wire/state";
@@ -41,6 +44,7 @@ function open(...given: Record<string, unknown>[]): Session {
 }
 
 beforeEach(() => {
+  TABS.compare = { title: "Compare", hint: "", component: CompareView };
   kernel = new FakeKernel();
   vi.spyOn(HTMLElement.prototype, "clientWidth", "get").mockReturnValue(1400);
 });
@@ -71,7 +75,7 @@ describe("the comparison", () => {
 
   it("shows a failed target's error in one line beside the others", () => {
     open();
-    expect($(".jxs-compare-error")?.textContent).toContain("NotOnTarget: it calls back");
+    expect($(".jxs-grid-problem")?.textContent).toContain("NotOnTarget: it calls back");
     expect($$(".jxs-compared td.jxs-cell").length).toBe(6);
   });
 
@@ -137,7 +141,9 @@ describe("what is read from the kernel", () => {
   it("is sorted without being changed", () => {
     const table = readCompare({ row: 0, columns, rows });
     const before = table?.rows.map((row) => row.target);
-    sorted(table?.rows ?? [], { column: "memory", down: true });
+    const given = Uint32Array.from(rows.keys());
+    expect([...sorted(gridOf(table as Compare), given, { field: "memory", down: true })]).toEqual([3, 0, 1, 2]);
+    expect([...given]).toEqual([0, 1, 2, 3]);
     expect(table?.rows.map((row) => row.target)).toEqual(before);
   });
 });

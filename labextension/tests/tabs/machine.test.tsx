@@ -1,6 +1,7 @@
 // @vitest-environment happy-dom
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-import { kernelAt, readFigures, readKernels, sorted } from "../../src/tabs/machine/read";
+import { sorted } from "../../src/parts/grid/sort";
+import { gridOf, kernelAt, readFigures, readKernels } from "../../src/tabs/machine/read";
 import { mount } from "../../src/hosts/mount";
 import { Session } from "../../src/model/session";
 import type { Params, Reply } from "../../src/wire/source";
@@ -64,7 +65,7 @@ describe("the machine code view", () => {
     await open();
     await soon(() => expect(row("tight")?.textContent).toContain("255"));
     expect(keys()).toEqual(["dot_1", "tight", "custom-call.1"]);
-    expect($$(".jxs-spilled").map((cell) => cell.textContent)).toEqual(["96"]);
+    expect($$(".jxs-alarm").map((cell) => cell.textContent)).toEqual(["96"]);
     expect(row("tight")?.textContent).toContain("fusion and 1 more");
     const unknown = row("custom-call.1")?.querySelector(".jxs-number") as HTMLElement;
     expect([unknown.textContent, unknown.title]).toEqual(["?", "a library does it"]);
@@ -129,9 +130,10 @@ describe("what the kernel sends", () => {
   });
 
   it("finds the smallest kernel around a row, and sorts without figures", () => {
-    const { kernels } = readKernels(reply({ kernels: KERNELS }));
+    const table = readKernels(reply({ platform: "cuda", kernels: KERNELS }));
+    const { kernels } = table;
     expect(kernelAt(kernels, 3)?.key).toBe("dot_1");
     expect(kernelAt(kernels, 50)).toBeNull();
-    expect(sorted(kernels, null, { by: "spills", down: true }).length).toBe(3);
+    expect([...sorted(gridOf(table, null), Uint32Array.of(0, 1, 2), { field: "spills", down: true })]).toEqual([0, 1, 2]);
   });
 });

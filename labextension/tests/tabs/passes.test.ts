@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
 import { differing, entryOf, isTouched, linesOf } from "../../src/tabs/passes/diffLines";
-import { type Diff, CHANGED, GONE, SAME, delta, deltaBytes, duration, fuzzy, groups, readDiff, readHistory, readPasses } from "../../src/tabs/passes/read";
+import { difference } from "../../src/wire/figures";
+import { type Diff, CHANGED, GONE, SAME, deltaBytes, duration, fuzzy, groups, readDiff, readHistory, readPasses } from "../../src/tabs/passes/read";
 
 const info = (kind: string, lines: number) => ({ kind, title: kind, lines, bytes: 1 });
 
@@ -58,7 +59,7 @@ test("fuzzy takes letters in their order", () => {
 });
 
 test("numbers as they are shown", () => {
-  expect([delta(0), delta(1234), delta(-3)]).toEqual(["", "+1,234", "−3"]);
+  expect([difference(0), difference(1234), difference(-3)]).toEqual(["", "+1,234", "−3"]);
   expect([deltaBytes(0), deltaBytes(-12), deltaBytes(34_300), deltaBytes(-2e9)]).toEqual(["", "−12 B", "+34.3 kB", "−2 GB"]);
   expect([duration(null), duration(12e-6), duration(0.0034), duration(2.5)]).toEqual(["unknown", "12 µs", "3.4 ms", "2.5 s"]);
 });

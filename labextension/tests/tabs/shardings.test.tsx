@@ -46,8 +46,8 @@ describe("the shardings", () => {
     expect(cells().map((cell) => cell.dataset.part)).toEqual(["0", "0", "1", "1", "2", "2", "3", "3"]);
     const facts = $(".jxs-map-facts")?.textContent;
     expect(facts).toContain("given by you");
-    expect(facts).toContain("f32[7,2] in 4 parts · f32[2,2] on a device · 16 B on a device · the same on 2 devices");
-    expect(facts).toContain("uneven: 13 % of what is held is padding");
+    expect(facts).toContain("f32[7,2] · 4 shards of f32[2,2], each on 2 devices · 16 B per device");
+    expect(facts).toContain("uneven: 13 % of the memory is padding");
     expect($$(".jxs-map-uneven").map((cell) => cell.dataset.device)).toEqual(["6", "7"]);
     expect($("b b")).toBeNull();
   });
@@ -101,8 +101,8 @@ describe("the shardings", () => {
   it("of a refused call come first, with what is wrong", async () => {
     const notes = ["x: dimension 0 of size 7 does not divide into 4 parts"];
     kernel.answers.shardings = () => ({ ...VALUES, result: { ...VALUES.result, places: PLACES, notes } });
-    await open(ShardingsView, ".jxs-shardings-note");
-    expect($(".jxs-shardings-note")?.textContent).toBe(notes[0]);
+    await open(ShardingsView, ".jxs-caption");
+    expect($(".jxs-caption")?.textContent).toBe(notes[0]);
     const call = { ...fixture.state.calls[0], views: ["code", "shardings", "options"] };
     const failed = (stage: string) => readState({ calls: [{ ...call, error: { stage, type: "ValueError", message: "" } }] }).calls[0] ?? null;
     expect(openTab(failed("trace"), "")).toBe("shardings");
@@ -115,23 +115,23 @@ describe("the collectives", () => {
   it("are headed by the costliest, warnings before all", async () => {
     await open(CollectivesView);
     expect($(".jxs-headline")?.textContent).toContain("The costliest of 2 collectives: all-reduce");
-    expect($(".jxs-map-warn")?.textContent).toBe("Involuntary full rematerialisation show the line");
+    expect($(".jxs-caution")?.textContent).toBe("Involuntary full rematerialisation show the line");
     expect($(".jxs-facts-list")?.textContent).toContain("{0,2} {1,3}");
     expect($(".jxs-facts-list")?.textContent).toContain("meanwhilenothing");
   });
 
   it("are there before the compiler has said what caused them", async () => {
-    let isAsked = false;
+    let isDone = false;
     const quick = table({ collective: ["all-reduce"], time: [1e-6] }, { headline: "One collective: all-reduce." }, { time: "s" });
     kernel.answers.collectives = ({ quick: isQuick }) => {
       if (isQuick) return quick;
-      if (isAsked) return COLLECTIVES;
-      isAsked = true;
+      if (isDone) return COLLECTIVES;
       return { result: { pending: { elapsed: 1, progress: "compiling as far as the partitioner" } }, buffers: [] };
     };
     await open(CollectivesView);
     expect($$(".jxs-grid-row[data-row]").length).toBe(1);
-    expect($(".jxs-look")?.textContent).toContain("Asking the compiler what caused them");
+    expect($(".jxs-look")?.textContent).toContain("Recompiling to find what caused them");
+    isDone = true;
     await soon(() => expect($$(".jxs-grid-row[data-row]").length).toBe(2));
     expect($(".jxs-look")).toBeNull();
   });

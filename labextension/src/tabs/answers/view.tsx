@@ -1,8 +1,8 @@
-import { number, text } from "../cost/read";
+import { number, text } from "../../wire/check";
 import type { Session } from "../../model/session";
 import type { Reply } from "../../wire/source";
 import { useDoc } from "../../parts/hooks";
-import { useLook } from "../../parts/useQuestion";
+import { useQuestion } from "../../parts/useQuestion";
 import { rowOfLine } from "../../model/sourceLine";
 import { Waiting } from "../../parts/waiting";
 
@@ -17,9 +17,9 @@ interface Answer {
 const LONGEST = 2000;
 const QUESTIONS: [name: string, question: string, meanwhile: string][] = [
   ["bound", "What bounds it?", "Counting FLOPs and bytes"],
-  ["fit", "Does it fit?", "Compiling once more for the buffer assignment"],
-  ["memory", "Which line holds most memory?", "Compiling once more for the buffer assignment"],
-  ["collective", "Which collective costs most?", "Finding the collectives and what caused them"],
+  ["fit", "Does it fit?", "Recompiling for the buffer assignment"],
+  ["memory", "Which line holds the most memory?", "Recompiling for the buffer assignment"],
+  ["collective", "Which collective costs the most?", "Finding the collectives and their causes"],
 ];
 const MARKS: Record<string, string> = { yes: "✓", no: "✕", unknown: "?" };
 const TABS: Record<string, string> = { cost: "Cost", memory: "Memory", collectives: "Collectives" };
@@ -45,7 +45,7 @@ function Line({ session, answer }: { session: Session; answer: Answer }) {
   const go = () => (source >= 0 ? session.show("python", source) : session.show("hlo", answer.row));
   if (source < 0 && answer.row < 0) return null;
   return (
-    <button type="button" class="jxs-link jxs-answer-line" title="Show it in the code" onClick={go}>
+    <button type="button" class="jxs-link jxs-answer-line jxs-cut" title="Show it in the code" onClick={go}>
       {answer.line || "show it in the HLO"} {code && <code>{code}</code>}
     </button>
   );
@@ -56,7 +56,7 @@ function Told({ session, answer }: { session: Session; answer: Answer }) {
   const there = title !== undefined && session.summary?.views.includes(answer.view);
   return (
     <>
-      <p class="jxs-answer" data-state={answer.state}>
+      <p class="jxs-answer jxs-anywhere" data-state={answer.state}>
         {MARKS[answer.state] && <b aria-hidden="true">{MARKS[answer.state]} </b>}
         {answer.text}
       </p>
@@ -73,11 +73,11 @@ function Told({ session, answer }: { session: Session; answer: Answer }) {
 }
 
 function Question({ session, name, question, meanwhile }: { session: Session; name: string; question: string; meanwhile: string }) {
-  const look = useLook<Answer>(session, "answer", { question: name }, read);
+  const answer = useQuestion<Answer>(session, "answer", { question: name }, read);
   return (
     <section class="jxs-question" aria-label={question} data-question={name}>
       <h4>{question}</h4>
-      {look.value ? <Told session={session} answer={look.value} /> : <Waiting look={look} what={meanwhile} />}
+      {answer.value ? <Told session={session} answer={answer.value} /> : <Waiting question={answer} what={meanwhile} />}
     </section>
   );
 }

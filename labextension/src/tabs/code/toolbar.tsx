@@ -1,11 +1,12 @@
 import { toggle } from "../../model/actions";
-import { togglePane } from "../../model/panes";
+import { togglePane } from "../../parts/panes";
 import type { Show } from "../../model/rewrite";
 import type { Session } from "../../model/session";
-import { HeatPicker } from "./heatPicker";
+import { MarginPicker } from "./marginPicker";
+import { useLayoutStore } from "../../parts/layout";
 import { useShared } from "../../parts/hooks";
 import { IconButton } from "../../parts/icons";
-import { PanelButtons } from "../../shell/tabBar";
+import { PanelButtons } from "../../parts/buttons";
 
 interface ToggleProps {
   text: string;
@@ -32,7 +33,14 @@ const SHOWN: [keyof Show, string][] = [
 export function Toolbar({ session, open, onFull }: { session: Session; open: string[]; onFull: (() => void) | null }) {
   const show = useShared(session, (s) => s.show);
   useShared(session, (s) => s.selected);
+  const layout = useLayoutStore();
   const documents = session.summary?.documents ?? [];
+  const choose = (kind: string) => {
+    const panes = togglePane(open, kind);
+    const { active } = session.store.get();
+    layout.set({ panes });
+    if (!panes.includes(active)) session.store.set({ active: panes[0] ?? "" });
+  };
   return (
     <div class="jxs-toolbar" role="toolbar" aria-label="Code view">
       <span class="jxs-group" role="group" aria-label="panes">
@@ -43,7 +51,7 @@ export function Toolbar({ session, open, onFull }: { session: Session; open: str
             text={title}
             title={`Show or hide the ${title} pane`}
             on={open.includes(kind)}
-            onClick={() => session.store.set({ panes: togglePane(open, kind) })}
+            onClick={() => choose(kind)}
           />
         ))}
       </span>
@@ -52,10 +60,10 @@ export function Toolbar({ session, open, onFull }: { session: Session; open: str
           <Toggle key={name} name={name} text={name} title={title} on={show[name]} onClick={() => toggle(session, name)} />
         ))}
       </span>
-      <HeatPicker session={session} />
+      <MarginPicker session={session} />
       <span class="jxs-grow" />
       <IconButton icon="back" label="Back (Alt+←)" disabled={!session.canGoBack} onClick={() => session.goBack()} />
-      {onFull && <PanelButtons session={session} onFull={onFull} />}
+      {onFull && <PanelButtons onFull={onFull} />}
     </div>
   );
 }

@@ -1,7 +1,8 @@
 import { Fragment } from "preact";
-import { openPanes } from "../../model/panes";
+import { openPanes } from "../../parts/panes";
 import type { Session } from "../../model/session";
 import { DetailStrip } from "../../parts/detailStrip";
+import { useLayout } from "../../parts/layout";
 import { useShared } from "../../parts/hooks";
 import { Pane } from "../../parts/pane";
 import { Splitter } from "../../parts/splitter";
@@ -9,8 +10,8 @@ import type { TabProps } from "../tab";
 import { Toolbar } from "./toolbar";
 
 function Panes({ session, open }: { session: Session; open: string[] }) {
-  const widths = useShared(session, (s) => s.widths);
-  const height = useShared(session, (s) => s.height);
+  const widths = useLayout((s) => s.widths);
+  const height = useLayout((s) => s.height);
   const holding = useShared(session, (s) => s.selected !== null);
   const docs = open.flatMap((kind) => session.doc(kind) ?? []);
   if (!docs.length) return <div class="jxs-panes jxs-no-panes" />;
@@ -26,7 +27,7 @@ function Panes({ session, open }: { session: Session; open: string[] }) {
         const before = docs[i - 1];
         return (
           <Fragment key={`${doc.call}/${doc.kind}`}>
-            {before && <Splitter session={session} left={before.kind} right={doc.kind} />}
+            {before && <Splitter left={before.kind} right={doc.kind} />}
             <Pane doc={doc} session={session} weight={widths[doc.kind] ?? 1} />
           </Fragment>
         );
@@ -37,8 +38,9 @@ function Panes({ session, open }: { session: Session; open: string[] }) {
 
 /** The documents side by side, linked. */
 export default function CodeView({ session, width, onFull }: TabProps) {
-  const chosen = useShared(session, (s) => s.panes);
-  const open = openPanes(chosen, session.summary?.documents ?? [], width);
+  const chosen = useLayout((s) => s.panes);
+  const active = useShared(session, (s) => s.active);
+  const open = openPanes(chosen, session.summary?.documents ?? [], width, active);
   return (
     <>
       <Toolbar session={session} open={open} onFull={onFull} />

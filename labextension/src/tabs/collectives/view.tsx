@@ -1,24 +1,31 @@
 import type { ComponentChildren } from "preact";
 import { useEffect, useMemo, useState } from "preact/hooks";
-import { fields, list, text } from "../cost/read";
-import { type NumberField, cellText, matching } from "../../parts/grid";
+import { fields, list, sentences, text } from "../../wire/check";
+import type { NumberField } from "../../wire/tables";
+import { cellText, matching } from "../../parts/grid/sort";
 import { NONE, classOf } from "../../model/links";
 import type { Session } from "../../model/session";
 import type { Reply } from "../../wire/source";
-import { type Told, besides, readTable, textAt } from "../../wire/tables";
+import { type TableReply, besides, readTable, textAt } from "../../wire/tables";
 import { DetailStrip } from "../../parts/detailStrip";
-import { GridView } from "../../parts/gridView";
+import { FilterBar, NO_MATCHES } from "../../parts/filter";
+import { GridView } from "../../parts/grid/gridView";
 import { useDoc, useShared } from "../../parts/hooks";
-import { useLook } from "../../parts/useQuestion";
+import { useQuestion } from "../../parts/useQuestion";
 import { rowOfLine } from "../../model/sourceLine";
 import { Waiting } from "../../parts/waiting";
 
-const FIRST = { field: "", down: false };
 const WIDTHS = { collective: 104, line: 92, time: 72, overlap: 76, sent: 68, axes: 62, devices: 54, cause: 200, from: 110, to: 110, payload: 68, runs: 44 };
 const read = (reply: Reply) => readTable(reply, WIDTHS);
 
+/** Whether no other work hides it: by its own flag, of older kernels by the text of its cell. */
+function isExposed({ grid, result }: TableReply, row: number): boolean {
+  const { exposed } = fields(result.more);
+  return Array.isArray(exposed) ? exposed[row] === true : textAt(grid, "overlap", row) === "exposed";
+}
+
 /** What the table has no column for. */
-function About({ told, row }: { told: Told; row: number }) {
+function About({ told, row }: { told: TableReply; row: number }) {
   const more = fields(told.result.more);
   const value = (name: string) => {
     const field = told.grid.fields.find((one) => one.name === name);
@@ -33,7 +40,7 @@ function About({ told, row }: { told: Told; row: number }) {
     ["because", textAt(told.grid, "cause", row)],
     ["from", from],
     ["to", to],
-    ["meanwhile", besides(more.meanwhile, row) || (textAt(told.grid, "overlap", row) === "exposed" ? "nothing" : "")],
+    ["meanwhile", besides(more.meanwhile, row) || (isExposed(told, row) ? "nothing" : "")],
     ["least time", time],
   ];
   return (
@@ -50,7 +57,7 @@ function About({ told, row }: { told: Told; row: number }) {
   );
 }
 
-function Shown({ session, told, children }: { session: Session; told: Told; children: ComponentChildren }) {
+function Shown({ session, told, children }: { session: Session; told: TableReply; children: ComponentChildren }) {
   const selected = useShared(session, (s) => s.selected);
   const [query, setQuery] = useState("");
   const [current, setCurrent] = useState((session.recall("collective") as number | undefined) ?? (told.grid.length ? 0 : -1));
@@ -78,15 +85,15 @@ function Shown({ session, told, children }: { session: Session; told: Told; chil
     else if ((at[row] ?? -1) >= 0) session.show("hlo", at[row] as number);
   };
   const warnings = list(told.result.warnings).map((raw) => ({ words: text(fields(raw).text), line: text(fields(raw).line) }));
-  const notes = list(told.result.notes).map(text).filter(Boolean);
+  const notes = sentences(told.result.notes);
   const headline = text(told.result.headline);
   if (!told.grid.length) return <p class="jxs-note">{headline}</p>;
   return (
     <>
-      <p class="jxs-headline">{headline}</p>
+      <p class="jxs-headline jxs-anywhere">{headline}</p>
       {children}
       {warnings.map(({ words, line }) => (
-        <p class="jxs-map-warn jxs-shardings-note" key={words}>
+        <p class="jxs-caution jxs-caption jxs-anywhere" key={words}>
           {words}{" "}
           {rowOfLine(session, line) >= 0 && (
             <button type="button" class="jxs-link" onClick={() => session.show("python", rowOfLine(session, line))}>
@@ -95,33 +102,23 @@ function Shown({ session, told, children }: { session: Session; told: Told; chil
           )}
         </p>
       ))}
-      <div class="jxs-cost-bar">
-        <input
-          type="search"
-          spellcheck={false}
-          placeholder="Filter"
-          aria-label="Filter the collectives"
-          value={query}
-          onInput={(event) => setQuery((event.target as HTMLInputElement).value)}
-        />
-        <span class="jxs-grow" />
-        <span class="jxs-dim">costliest first; a click selects, Enter opens its line</span>
-      </div>
+      <FilterBar label="Filter the collectives" value={query} onInput={setQuery}>
+        <span class="jxs-dim">most expensive first; click to select, Enter to open its line</span>
+      </FilterBar>
       <GridView
         grid={told.grid}
         rows={rows}
         label="collectives"
-        first={FIRST}
         current={current}
         isLit={isLit}
         onPick={pick}
         onOpen={open}
         onPoint={(row) => session.store.set({ hover: row < 0 || (at[row] ?? -1) < 0 ? null : { doc: "hlo", row: at[row] as number, from: "collectives" } })}
       />
-      {!rows.length && <p class="jxs-note">Nothing here has these words.</p>}
+      {!rows.length && <p class="jxs-note">{NO_MATCHES}</p>}
       {current >= 0 && <About told={told} row={current} />}
       {notes.map((note) => (
-        <p class="jxs-dim jxs-shardings-note" key={note}>
+        <p class="jxs-dim jxs-caption jxs-anywhere" key={note}>
           {note}
         </p>
       ))}
@@ -131,21 +128,21 @@ function Shown({ session, told, children }: { session: Session; told: Told; chil
 }
 
 /** What caused them the compiler is asked; the rest of the table does not wait for that. */
-function WithCauses({ session, quick }: { session: Session; quick: Told }) {
-  const look = useLook(session, "collectives", { quick: false }, read);
+function WithCauses({ session, quick }: { session: Session; quick: TableReply }) {
+  const question = useQuestion(session, "collectives", { quick: false }, read);
   return (
-    <Shown session={session} told={look.value ?? quick}>
-      {!look.value && <Waiting look={look} what="Asking the compiler what caused them" />}
+    <Shown session={session} told={question.value ?? quick}>
+      {!question.value && <Waiting question={question} what="Recompiling to find what caused them" />}
     </Shown>
   );
 }
 
 /** What the devices exchange: how much, how long at least, hidden or exposed, and why. */
 export default function CollectivesView({ session }: { session: Session }) {
-  const look = useLook(session, "collectives", { quick: true }, read);
+  const question = useQuestion(session, "collectives", { quick: true }, read);
   return (
-    <div class="jxs-collectives">
-      {look.value ? <WithCauses session={session} quick={look.value} /> : <Waiting look={look} what="Finding the collectives" />}
+    <div class="jxs-column jxs-grow">
+      {question.value ? <WithCauses session={session} quick={question.value} /> : <Waiting question={question} what="Finding the collectives" />}
     </div>
   );
 }

@@ -1,8 +1,7 @@
 import type { Tab } from "../tab";
-import CompareView from "./view";
 
 export default {
   title: "Compare",
   hint: "this call's targets side by side",
-  component: CompareView,
+  offline: true,
 } satisfies Tab;

@@ -1,5 +1,8 @@
 /** The targets of a call side by side, as its first target's summary holds them. Read from untrusted JSON, so checked. */
 
+import { fields, list, text, textOrNull } from "../../wire/check";
+import { type Grid, type NumberField, textColumn } from "../../wire/tables";
+
 export interface Cell {
   /** What rows are sorted by; null where it is not known. */
   value: number | null;
@@ -31,21 +34,11 @@ export interface Compare {
   rows: Row[];
 }
 
-export interface Order {
-  column: string;
-  down: boolean;
-}
-
 const MAX_ROWS = 200;
 const MAX_COLUMNS = 40;
 const MAX_TEXT = 500;
 
-type Fields = Record<string, unknown>;
-
-const fields = (raw: unknown): Fields => (raw !== null && typeof raw === "object" ? (raw as Fields) : {});
-const list = (raw: unknown, most: number): Fields[] => (Array.isArray(raw) ? raw.slice(0, most).map(fields) : []);
-const orNull = (raw: unknown): string | null => (typeof raw === "string" && raw ? raw.slice(0, MAX_TEXT) : null);
-const text = (raw: unknown): string => orNull(raw) ?? "";
+const orNull = (raw: unknown): string | null => textOrNull(raw, MAX_TEXT) || null;
 
 function readCell(raw: unknown): Cell {
   const cell = fields(raw);
@@ -62,12 +55,12 @@ function readCell(raw: unknown): Cell {
 export function readCompare(raw: unknown): Compare | null {
   if (raw === null || typeof raw !== "object") return null;
   const table = fields(raw);
-  const columns = list(table.columns, MAX_COLUMNS).map((c) => ({
+  const columns = list(table.columns, MAX_COLUMNS).map(fields).map((c) => ({
     name: text(c.name),
     title: text(c.title) || text(c.name),
     hint: text(c.hint),
   }));
-  const rows = list(table.rows, MAX_ROWS).map((row, at) => ({
+  const rows = list(table.rows, MAX_ROWS).map(fields).map((row, at) => ({
     at,
     target: text(row.target),
     device: text(row.device),
@@ -78,13 +71,35 @@ export function readCompare(raw: unknown): Compare | null {
   return { row, columns, rows };
 }
 
-/** The rows by a column's values, what is not known last; without an order as they were given. */
-export function sorted(rows: Row[], order: Order | null): Row[] {
-  if (!order) return rows;
-  const value = (row: Row) => row.cells.get(order.column)?.value ?? null;
-  return [...rows].sort((a, b) => {
-    const [x, y] = [value(a), value(b)];
-    if (x === null || y === null) return Number(x === null) - Number(y === null) || a.at - b.at;
-    return (order.down ? y - x : x - y) || a.at - b.at;
+/** What the pointer or the keyboard is on, in one sentence. */
+function about(row: Row, column: Column, cell: Cell): string {
+  const more = cell.reason ?? cell.note;
+  return `${column.title} on ${row.target}: ${cell.text}${more ? `, ${more}` : ""}${cell.mark ? ` (${cell.mark})` : ""}`;
+}
+
+function columnOf(column: Column, rows: Row[]): NumberField {
+  const { name, title, hint } = column;
+  const cell = (row: number) => rows[row]?.cells.get(name);
+  return {
+    kind: "number",
+    name,
+    title,
+    hint,
+    unit: "",
+    isBestSmall: true,
+    values: rows.map((row) => row.cells.get(name)?.value ?? Number.NaN),
+    written: (row) => cell(row)?.text ?? "unknown",
+    why: (row) => cell(row)?.reason ?? "not known",
+    mark: (row) => cell(row)?.mark ?? "",
+    about: (row) => about(rows[row] as Row, column, cell(row) as Cell),
+  };
+}
+
+/** The targets as the grid draws them. */
+export function gridOf({ columns, rows }: Compare): Grid {
+  const targets = textColumn("target", rows.map(({ target }) => target), {
+    hint: "the target it was compiled for",
+    below: (row) => rows[row]?.device ?? "",
   });
+  return { length: rows.length, fields: [targets, ...columns.map((column) => columnOf(column, rows))] };
 }

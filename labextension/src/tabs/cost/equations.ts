@@ -1,6 +1,7 @@
 /** What each equation of the jaxpr costs, before the compiler touched it; read from untrusted replies. */
 
-import { type Costs, Table, figure, grouped, list, measures, text, textField } from "./read";
+import { sentences } from "../../wire/check";
+import { type Costs, Table, figure, grouped, measures, textField } from "./read";
 import type { Reply } from "../../wire/source";
 
 export const EQUATION_GROUPS = [
@@ -30,7 +31,7 @@ export async function readEquations(reply: Reply): Promise<EquationCosts> {
     textField({ name, title, codes: table.ints(name), strings: table.texts(name), missing: "unknown" });
   return {
     row: table.ints("row"),
-    notes: list(reply.result.notes).map(text).filter(Boolean),
+    notes: sentences(reply.result.notes),
     grid: {
       length: table.length,
       fields: [
@@ -40,7 +41,7 @@ export async function readEquations(reply: Reply): Promise<EquationCosts> {
         bytes,
         coded("line", "line"),
         ...rest,
-        figure("runs", "runs", "", "how often it runs when the program runs once", table.floats("runs")),
+        figure("runs", "runs", "", "executions per run of the program", table.floats("runs")),
         coded("scope", "scope"),
       ],
     },

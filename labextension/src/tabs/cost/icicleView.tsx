@@ -1,14 +1,15 @@
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { type Costs, numbersOf, readInstructions } from "./read";
-import { percent, scaled } from "../../wire/figures";
-import { type TextField, cellText } from "../../parts/grid";
+import { counted, percent, scaled } from "../../wire/figures";
+import type { TextField } from "../../wire/tables";
+import { cellText } from "../../parts/grid/sort";
 import { type Step, type Tree, type Window, grow, neighbour, tileAt, visible, windowOf } from "./icicle";
 import { hue } from "../../model/links";
 import type { Session } from "../../model/session";
 import { type Surface, placeOf, useCanvas } from "../../parts/canvas";
 import { hover, open, pick } from "./pick";
 import { useDoc, useShared } from "../../parts/hooks";
-import { useLook } from "../../parts/useQuestion";
+import { useQuestion } from "../../parts/useQuestion";
 import { Tip } from "../../parts/tip";
 import { Waiting } from "../../parts/waiting";
 
@@ -195,7 +196,7 @@ function Chart({ session, costs, tree, unit, title }: ChartProps) {
           style={{ height: `${tree.lanes.length * LANE_PX}px` }}
           tabIndex={0}
           role="application"
-          aria-label={`${title} as nested tiles, ${tree.length.toLocaleString("en-US")} of them. Arrows move, Enter goes inside, Escape out.`}
+          aria-label={`${title} as nested tiles, ${counted(tree.length)} of them. Arrows move, Enter goes inside, Escape out.`}
           onPointerMove={(event) => setAt(under(event))}
           onPointerLeave={() => setAt(-1)}
           onClick={(event) => (choose(under(event)), zoom(under(event)))}
@@ -225,12 +226,12 @@ function Grown({ session, costs }: { session: Session; costs: Costs }) {
   };
   return (
     <>
-      <div class="jxs-cost-bar">
+      <div class="jxs-filter-bar jxs-strip jxs-cost-bar">
         <Choice name="nested" all={SHAPES} now={shape} onPick={keep("shape", setShape)} />
         <Choice name="width" all={MEASURES} now={measure} onPick={keep("measure", setMeasure)} />
         {tree.unknown > 0 && (
           <span class="jxs-cost-unknown">
-            {tree.unknown.toLocaleString("en-US")} {tree.unknown === 1 ? "instruction of unknown FLOPs has no tile" : "instructions of unknown FLOPs have no tile"}
+            {counted(tree.unknown)} {tree.unknown === 1 ? "instruction with unknown FLOPs is not drawn" : "instructions with unknown FLOPs are not drawn"}
           </span>
         )}
       </div>
@@ -239,7 +240,7 @@ function Grown({ session, costs }: { session: Session; costs: Costs }) {
       ) : tree.total > 0 ? (
         <Chart session={session} costs={costs} tree={tree} unit={unit} title={title} key={`${shape} ${measure}`} />
       ) : (
-        <p class="jxs-note">There are no {title} to show.</p>
+        <p class="jxs-note">No {title} to show.</p>
       )}
     </>
   );
@@ -266,7 +267,7 @@ function Choice({ name, all, now, onPick }: ChoiceProps) {
 
 /** Bytes or FLOPs as tiles within tiles, by name scope or by the lines that call each other. */
 export function IcicleView({ session }: { session: Session }) {
-  const look = useLook(session, "cost", {}, readInstructions);
-  if (!look.value) return <Waiting look={look} what="Listing the instructions" />;
-  return <Grown session={session} costs={look.value} />;
+  const question = useQuestion(session, "cost", {}, readInstructions);
+  if (!question.value) return <Waiting question={question} what="Listing the instructions" />;
+  return <Grown session={session} costs={question.value} />;
 }

@@ -1,5 +1,5 @@
 import type { LedgerRow, Overview } from "./read";
-import { written } from "../../parts/grid";
+import { counted, written } from "../../wire/figures";
 
 function Figure({ row, at }: { row: LedgerRow; at: number }) {
   const value = row.values[at] ?? null;
@@ -11,7 +11,7 @@ function Figure({ row, at }: { row: LedgerRow; at: number }) {
       </td>
     );
   }
-  return <td title={`${value.toLocaleString("en-US")} ${row.unit}`}>{written(value, row.unit)}</td>;
+  return <td title={`${counted(value)} ${row.unit}`}>{written(value, row.unit)}</td>;
 }
 
 /** The same work counted in several ways, and why the numbers differ. */
@@ -52,7 +52,7 @@ export function Ledger({ overview }: { overview: Overview }) {
       </dl>
       {notes.length + lacks.length > 0 && (
         <>
-          <h3>Why they differ, and what is not known</h3>
+          <h3>Why they differ, and what is unknown</h3>
           <ul>
             {[...notes, ...lacks].map((note) => (
               <li key={note}>{note}</li>

@@ -1,6 +1,7 @@
 /** What a program costs, as the kernel tells it: read from untrusted replies, so checked and capped. */
 
-import type { Field, Grid, NumberField, TextField } from "../../parts/grid";
+import { fields, list, number, sentences, text, texts } from "../../wire/check";
+import type { Field, Grid, NumberField, TextField } from "../../wire/tables";
 import { gunzip } from "../../wire/gzip";
 import type { Reply } from "../../wire/source";
 
@@ -48,14 +49,7 @@ export type Numbers = Float64Array | Int32Array;
 
 const MOST_ROWS = 2_000_000;
 const MOST_LIST = 200;
-const MAX_TEXT = 2000;
 
-type Fields = Record<string, unknown>;
-export const fields = (raw: unknown): Fields => (raw !== null && typeof raw === "object" ? (raw as Fields) : {});
-export const list = (raw: unknown, most = MOST_LIST): unknown[] => (Array.isArray(raw) ? raw.slice(0, most) : []);
-export const text = (raw: unknown): string => (typeof raw === "string" ? raw.slice(0, MAX_TEXT) : "");
-export const texts = (raw: unknown): string[] => list(raw, MOST_ROWS).map(text);
-export const number = (raw: unknown): number | null => (typeof raw === "number" && Number.isFinite(raw) ? raw : null);
 const size = (raw: unknown): number => Math.max(0, number(raw) ?? 0);
 
 export function readOverview({ result }: Reply): Overview {
@@ -84,7 +78,7 @@ export function readOverview({ result }: Reply): Overview {
         reasons: columns.map((_, i) => text(reasons[i])),
       };
     }),
-    notes: list(ledger.notes).map(text).filter(Boolean),
+    notes: sentences(ledger.notes),
   };
 }
 
@@ -155,14 +149,14 @@ export function measures(table: Table): { flops: NumberField; bytes: NumberField
   const [flops, read, wrote] = [table.floats("flops"), table.floats("read"), table.floats("written")];
   const moved = read.map((bytes, row) => bytes + (wrote[row] ?? Number.NaN));
   const intensity = flops.map((work, row) => (moved[row] ? work / (moved[row] as number) : Number.NaN));
-  const field = figure("flops", "FLOPs", "FLOP", "floating-point operations of all runs; a multiply-add counts two", flops);
+  const field = figure("flops", "FLOPs", "FLOP", "floating-point operations, over all runs; a multiply-add counts as two", flops);
   return {
     flops: field,
-    bytes: figure("bytes", "bytes", "B", "bytes read and written, of all runs", moved),
+    bytes: figure("bytes", "bytes", "B", "bytes read and written, over all runs", moved),
     rest: [
       figure("read", "read", "B", "bytes read", read),
       figure("written", "written", "B", "bytes written", wrote),
-      figure("intensity", "FLOP/B", "", "arithmetic intensity: FLOPs by bytes moved", intensity),
+      figure("intensity", "FLOP/B", "", "arithmetic intensity: FLOPs per byte moved", intensity),
       figure("transcendentals", "transc.", "", "transcendental functions: exp, log, tanh, …", table.floats("transcendentals")),
     ],
   };
@@ -187,7 +181,7 @@ export async function readInstructions(reply: Reply): Promise<Costs> {
         bytes,
         coded("line", "line"),
         ...rest,
-        figure("runs", "runs", "", "how often it runs when the program runs once", table.floats("runs")),
+        figure("runs", "runs", "", "executions per run of the program", table.floats("runs")),
         coded("scope", "scope"),
         coded("computation", "in"),
       ],
@@ -195,7 +189,7 @@ export async function readInstructions(reply: Reply): Promise<Costs> {
   };
 }
 
-export const readGroups = (reply: Reply): Promise<Costs> => grouped(reply, GROUPS, "instrs", "instructions, a fusion is one");
+export const readGroups = (reply: Reply): Promise<Costs> => grouped(reply, GROUPS, "instrs", "instructions; a fusion counts as one");
 
 /** Totals by what `groups` names; `members` is what a group has many of. */
 export async function grouped(
@@ -219,7 +213,7 @@ export async function grouped(
         {
           ...flops,
           isLeast: (row) => (unknown[row] ?? 0) > 0,
-          why: () => "of none of its members they are known",
+          why: () => "no member's FLOPs are known",
         },
         bytes,
         ...rest,

@@ -1,6 +1,7 @@
 /** Instructions under the roofline of a device: read, placed on two logarithmic axes, found by the pointer. */
 
-import { Table, fields, list, number, text } from "./read";
+import { fields, number, sentences, text } from "../../wire/check";
+import { Table } from "./read";
 import type { Reply } from "../../wire/source";
 
 export interface Roofline {
@@ -42,7 +43,7 @@ export async function readRoofline(reply: Reply): Promise<Roofline> {
       .filter(([, peak]) => peak > 0)
       .sort((a, b) => a[1] - b[1]),
     bandwidth: bandwidth !== null && bandwidth > 0 ? bandwidth : null,
-    notes: list(reply.result.notes).map(text).filter(Boolean),
+    notes: sentences(reply.result.notes),
     length: table.length,
     names: table.names,
     intensity: table.floats("intensity"),

@@ -1,11 +1,11 @@
 import { useEffect, useMemo, useState } from "preact/hooks";
-import { scaled } from "../../wire/figures";
+import { counted, scaled } from "../../wire/figures";
 import { type Axes, type Roofline, axesOf, ceilings, decades, mostBytes, pointAt, radius, readRoofline, toX, toY } from "./roofline";
 import type { Session } from "../../model/session";
 import { type Surface, placeOf, useCanvas } from "../../parts/canvas";
 import { hover, open, pick } from "./pick";
 import { useShared } from "../../parts/hooks";
-import { useLook } from "../../parts/useQuestion";
+import { useQuestion } from "../../parts/useQuestion";
 import { Tip } from "../../parts/tip";
 import { Waiting } from "../../parts/waiting";
 
@@ -151,7 +151,7 @@ function Chart({ session, roof }: { session: Session; roof: Roofline }) {
     event.stopPropagation();
   };
   const shown = axes();
-  const label = `Roofline of ${roof.device}, ${roof.length.toLocaleString("en-US")} instructions. Arrows go from the longest to the shortest, Enter opens the code.`;
+  const label = `Roofline of ${roof.device}, ${counted(roof.length)} instructions. Arrows go from the longest to the shortest, Enter opens the code.`;
   return (
     <div class="jxs-chart">
       <canvas
@@ -185,7 +185,7 @@ function Legend({ roof }: { roof: Roofline }) {
           <i aria-hidden="true" /> bound {kind === "unknown" ? "unknown" : `by ${kind}`}
         </span>
       ))}
-      <span class="jxs-dim">area: bytes · height: what it can reach of {roof.device}, by the maker's peaks</span>
+      <span class="jxs-dim">area: bytes · height: attainable FLOP/s on {roof.device}, from the vendor's peaks</span>
       {roof.notes.map((note) => (
         <span class="jxs-dim" key={note}>
           {note}
@@ -197,14 +197,14 @@ function Legend({ roof }: { roof: Roofline }) {
 
 /** One point an instruction, under the roof of the target. */
 export function RooflineView({ session }: { session: Session }) {
-  const look = useLook(session, "roofline", {}, readRoofline);
-  const roof = look.value;
-  if (!roof) return <Waiting look={look} what="Placing the instructions" />;
+  const question = useQuestion(session, "roofline", {}, readRoofline);
+  const roof = question.value;
+  if (!roof) return <Waiting question={question} what="Placing the instructions" />;
   if (!roof.length) {
-    const why = roof.peaks.length || roof.bandwidth ? "" : `The peaks of ${roof.device} are unknown, so there is no roof. Compile for a device of the catalogue, as with --target v5e:1x1 or --target h100.`;
+    const why = roof.peaks.length || roof.bandwidth ? "" : `No peak rates on file for ${roof.device}, so there is no roofline. Compile for a known device, for example --target h100.`;
     return (
       <div class="jxs-ledger">
-        <p class="jxs-note">{why || "No instruction has a place on the chart."}</p>
+        <p class="jxs-note">{why || "No instruction can be placed on the chart."}</p>
         {roof.notes.map((note) => (
           <p class="jxs-note" key={note}>
             {note}

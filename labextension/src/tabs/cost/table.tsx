@@ -1,15 +1,17 @@
+import { counted } from "../../wire/figures";
 import { useState } from "preact/hooks";
 import { type Costs, GROUPS, type Group, readGroups, readInstructions, readMembers } from "./read";
 import { EQUATION_GROUPS, type EquationGroup, readEquationGroups, readEquations } from "./equations";
-import { cellText } from "../../parts/grid";
+import { FilterBox } from "../../parts/filter";
+import { AS_GIVEN } from "../../parts/grid/gridView";
+import { cellText } from "../../parts/grid/sort";
 import type { Session } from "../../model/session";
-import { CostGrid } from "./costGrid";
-import { useLook } from "../../parts/useQuestion";
+import { CostGrid } from "./grid";
+import { useQuestion } from "../../parts/useQuestion";
 import { Waiting } from "../../parts/waiting";
 
 const BYTES = { field: "bytes", down: true };
 const FLOPS = { field: "flops", down: true };
-const AS_THEY_STAND = { field: "", down: false };
 const NOTHING = "The program computes nothing.";
 const HOLDS_OTHERS = ["fusion", "while", "call", "conditional", "async-start"];
 
@@ -20,17 +22,17 @@ interface Props {
 
 /** What the instruction holds, beneath the table. */
 function Members({ session, name }: { session: Session; name: string }) {
-  const look = useLook(session, "members", { instruction: name }, readMembers);
+  const question = useQuestion(session, "members", { instruction: name }, readMembers);
   return (
-    <div class="jxs-members">
+    <div class="jxs-members jxs-grow jxs-column">
       <p class="jxs-members-note">
         Inside <code>{name}</code>
-        {look.value && `: ${look.value.grid.length.toLocaleString("en-US")} instructions; in a fusion only what goes in and out moves bytes`}
+        {question.value && `: ${counted(question.value.grid.length)} instructions; inside a fusion, only inputs and outputs move bytes`}
       </p>
-      {look.value ? (
-        <CostGrid session={session} costs={look.value} doc="hlo" label={`members of ${name}`} first={AS_THEY_STAND} nothing="Nothing that computes." />
+      {question.value ? (
+        <CostGrid session={session} costs={question.value} doc="hlo" label={`members of ${name}`} first={AS_GIVEN} nothing="No computation inside." />
       ) : (
-        <Waiting look={look} what="Listing what is inside" />
+        <Waiting question={question} what="Listing what is inside" />
       )}
     </div>
   );
@@ -42,21 +44,21 @@ const textOf = (costs: Costs, name: string, row: number) => {
 };
 
 function Instructions({ session, query }: Props) {
-  const look = useLook(session, "cost", {}, readInstructions);
+  const question = useQuestion(session, "cost", {}, readInstructions);
   const [current, setCurrent] = useState(-1);
   const [shown, setShown] = useState(Boolean(session.recall("cost members")));
-  if (!look.value) return <Waiting look={look} what="Listing the instructions" />;
-  const holds = HOLDS_OTHERS.includes(textOf(look.value, "opcode", current));
-  const name = textOf(look.value, "instruction", current);
+  if (!question.value) return <Waiting question={question} what="Listing the instructions" />;
+  const holds = HOLDS_OTHERS.includes(textOf(question.value, "opcode", current));
+  const name = textOf(question.value, "instruction", current);
   const toggle = () => {
     session.keep("cost members", !shown);
     setShown(!shown);
   };
   return (
     <>
-      <CostGrid session={session} costs={look.value} doc="hlo" label="cost by instruction" query={query} first={BYTES} nothing={NOTHING} onCurrent={setCurrent} />
+      <CostGrid session={session} costs={question.value} doc="hlo" label="cost by instruction" query={query} first={BYTES} nothing={NOTHING} onCurrent={setCurrent} />
       {holds && (
-        <button type="button" class="jxs-members-toggle" aria-expanded={shown} onClick={toggle}>
+        <button type="button" class="jxs-members-toggle jxs-cut" aria-expanded={shown} onClick={toggle}>
           {shown ? "▾" : "▸"} {shown ? "Hide" : "Show"} what is inside {name}
         </button>
       )}
@@ -66,36 +68,36 @@ function Instructions({ session, query }: Props) {
 }
 
 function Grouped({ session, query, group }: Props & { group: Group }) {
-  const look = useLook(session, "cost_groups", { group }, readGroups);
-  if (!look.value) return <Waiting look={look} what="Adding up" />;
-  return <CostGrid session={session} costs={look.value} doc="hlo" label={`cost by ${group}`} ofLine={group === "line"} query={query} first={BYTES} nothing={NOTHING} />;
+  const question = useQuestion(session, "cost_groups", { group }, readGroups);
+  if (!question.value) return <Waiting question={question} what="Summing" />;
+  return <CostGrid session={session} costs={question.value} doc="hlo" label={`cost by ${group}`} ofLine={group === "line"} query={query} first={BYTES} nothing={NOTHING} />;
 }
 
 function Equations({ session, query }: Props) {
-  const look = useLook(session, "equations", {}, readEquations);
-  if (!look.value) return <Waiting look={look} what="Counting the equations" />;
+  const question = useQuestion(session, "equations", {}, readEquations);
+  if (!question.value) return <Waiting question={question} what="Counting the equations" />;
   return (
     <>
-      {look.value.notes.map((note) => (
+      {question.value.notes.map((note) => (
         <p class="jxs-note" key={note}>
           {note}
         </p>
       ))}
-      <CostGrid session={session} costs={look.value} doc="jaxpr" label="cost by equation" query={query} first={FLOPS} nothing={NOTHING} />
+      <CostGrid session={session} costs={question.value} doc="jaxpr" label="cost by equation" query={query} first={FLOPS} nothing={NOTHING} />
     </>
   );
 }
 
 function EquationsGrouped({ session, query, group }: Props & { group: EquationGroup }) {
-  const look = useLook(session, "equation_groups", { group }, readEquationGroups);
-  if (!look.value) return <Waiting look={look} what="Adding up" />;
-  return <CostGrid session={session} costs={look.value} doc="jaxpr" label={`jaxpr cost by ${group}`} ofLine={group === "line"} query={query} first={FLOPS} nothing={NOTHING} />;
+  const question = useQuestion(session, "equation_groups", { group }, readEquationGroups);
+  if (!question.value) return <Waiting question={question} what="Summing" />;
+  return <CostGrid session={session} costs={question.value} doc="jaxpr" label={`jaxpr cost by ${group}`} ofLine={group === "line"} query={query} first={FLOPS} nothing={NOTHING} />;
 }
 
 type Choice = readonly [name: string, title: string, hint?: string];
 const SOURCES: Choice[] = [
   ["hlo", "HLO", "the optimised HLO of one device: what runs"],
-  ["jaxpr", "jaxpr", "the jaxpr of the whole program, before the compiler touched it; bytes as if each equation ran alone"],
+  ["jaxpr", "jaxpr", "the jaxpr of the whole program, before compilation; bytes as if each equation ran alone"],
 ];
 
 function Choices({ label, name, all, now, onChoose }: { label: string; name: string; all: readonly Choice[]; now: string; onChoose: (name: string) => void }) {
@@ -140,8 +142,8 @@ export function CostTable({ session, compiled = true }: { session: Session; comp
     set(name);
   };
   return (
-    <div class="jxs-cost-table">
-      <div class="jxs-cost-bar">
+    <div class="jxs-cost-table jxs-grow jxs-column">
+      <div class="jxs-filter-bar jxs-strip jxs-cost-bar">
         {compiled && (
           <>
             <span class="jxs-dim">counted on</span>
@@ -149,14 +151,7 @@ export function CostTable({ session, compiled = true }: { session: Session; comp
           </>
         )}
         <Choices label="one row for each" name="group" all={groups} now={group} onChoose={keep("cost group", setGroup)} />
-        <input
-          type="search"
-          spellcheck={false}
-          placeholder="Filter"
-          aria-label="Filter the table"
-          value={query}
-          onInput={(event) => setQuery((event.target as HTMLInputElement).value)}
-        />
+        <FilterBox label="Filter the table" value={query} onInput={setQuery} />
       </div>
       <Rows session={session} source={source} group={group} query={query} key={`${source} ${group}`} />
     </div>

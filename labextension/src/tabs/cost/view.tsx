@@ -1,20 +1,20 @@
 import { useState } from "preact/hooks";
 import { type Overview, readOverview } from "./read";
-import { percent, scaled } from "../../wire/figures";
+import { counted, percent, scaled } from "../../wire/figures";
 import type { Session } from "../../model/session";
 import { CostTable } from "./table";
 import { DetailStrip } from "../../parts/detailStrip";
 import { useKernelState, useShared } from "../../parts/hooks";
 import { IcicleView } from "./icicleView";
 import { Ledger } from "./ledger";
-import { useLook } from "../../parts/useQuestion";
+import { useQuestion } from "../../parts/useQuestion";
 import { RooflineView } from "./rooflineView";
 import { Waiting } from "../../parts/waiting";
 
 const SECTIONS: [name: string, title: string, hint: string][] = [
   ["table", "Table", "each instruction, or totals by line, scope, operation"],
   ["icicle", "Icicle", "bytes or FLOPs as tiles within tiles, by scope or by line"],
-  ["roofline", "Roofline", "one point an instruction, under the peaks of the target"],
+  ["roofline", "Roofline", "one point per instruction, under the peaks of the target"],
   ["ledger", "Ledger", "the same work as counted on the jaxpr, on the HLO and by XLA"],
 ];
 
@@ -23,7 +23,7 @@ function Shares({ shares }: { shares: Overview["shares"] }) {
   if (!shares.length) return null;
   const told = shares.map(([kind, share]) => `${kind} ${percent(share, 1)}`).join(", ");
   return (
-    <span class="jxs-shares" role="img" aria-label={`of the least time: ${told}`} title={`of the least time: ${told}`}>
+    <span class="jxs-shares" role="img" aria-label={`share of the lower bound: ${told}`} title={`share of the lower bound: ${told}`}>
       {shares.map(([kind, share]) => (
         <i key={kind} data-bound={kind} style={{ width: `${100 * share}%` }} />
       ))}
@@ -34,17 +34,16 @@ function Shares({ shares }: { shares: Overview["shares"] }) {
 function Totals({ overview }: { overview: Overview }) {
   const { flops, bytes, unknown, unknownShare, instructions } = overview;
   return (
-    <span class="jxs-cost-totals">
-      <span title="counted on the optimised HLO of one device, loops as often as they run">
+    <span class="jxs-cost-totals jxs-tabular">
+      <span title="counted on the optimised HLO of one device; loops count once per iteration">
         <span class="jxs-dim">FLOPs</span> <b>{`${unknown ? "≥ " : ""}${scaled(flops, "FLOP")}`}</b>
       </span>
       <span title="read and written by all instructions of one device">
         <span class="jxs-dim">bytes</span> <b>{scaled(bytes, "B")}</b>
       </span>
       {unknown > 0 && (
-        <span class="jxs-cost-unknown" title="They are not in the total: custom calls without a cost estimate count as unknown, not as nothing.">
-          FLOPs of {unknown.toLocaleString("en-US")} of {instructions.toLocaleString("en-US")} instructions unknown; they move {percent(unknownShare, 1)} of
-          the bytes
+        <span class="jxs-cost-unknown" title="Not in the total: custom calls without a cost estimate count as unknown, not as zero.">
+          FLOPs unknown for {counted(unknown)} of {counted(instructions)} instructions, which move {percent(unknownShare, 1)} of the bytes
         </span>
       )}
     </span>
@@ -59,13 +58,13 @@ function Body({ session, overview }: { session: Session; overview: Overview }) {
     setSection(name);
   };
   return (
-    <div class="jxs-cost">
-      <div class="jxs-cost-head" data-bound={overview.bound}>
-        <span class="jxs-verdict">{overview.verdict}</span>
+    <div class="jxs-cost jxs-column">
+      <div class="jxs-cost-head jxs-strip" data-bound={overview.bound}>
+        <span class="jxs-verdict jxs-anywhere">{overview.verdict}</span>
         <Shares shares={overview.shares} />
         <Totals overview={overview} />
       </div>
-      <div class="jxs-cost-sections">
+      <div class="jxs-cost-sections jxs-strip">
         <span class="jxs-group" role="group" aria-label="shown as">
           {SECTIONS.map(([name, title, hint]) => (
             <button type="button" class="jxs-toggle" key={name} data-section={name} title={hint} aria-pressed={name === section} onClick={() => choose(name)}>
@@ -96,9 +95,9 @@ function Body({ session, overview }: { session: Session; overview: Overview }) {
 /** Of a program that was not compiled, or not yet: the equations of its jaxpr. */
 function Uncompiled({ session }: { session: Session }) {
   return (
-    <div class="jxs-cost">
-      <div class="jxs-cost-head" data-bound="unknown">
-        <span class="jxs-verdict">Counted on the jaxpr of the whole program: there is no optimised HLO, so what bounds it is unknown.</span>
+    <div class="jxs-cost jxs-column">
+      <div class="jxs-cost-head jxs-strip" data-bound="unknown">
+        <span class="jxs-verdict jxs-anywhere">Counted on the jaxpr of the whole program; there is no optimised HLO, so the bottleneck is unknown.</span>
       </div>
       <CostTable session={session} compiled={false} />
       <DetailStrip session={session} />
@@ -114,7 +113,7 @@ export default function CostView({ session }: { session: Session }) {
 }
 
 function Compiled({ session }: { session: Session }) {
-  const look = useLook<Overview>(session, "ledger", {}, readOverview);
-  if (!look.value) return <Waiting look={look} what="Counting FLOPs and bytes" />;
-  return <Body session={session} overview={look.value} />;
+  const question = useQuestion<Overview>(session, "ledger", {}, readOverview);
+  if (!question.value) return <Waiting question={question} what="Counting FLOPs and bytes" />;
+  return <Body session={session} overview={question.value} />;
 }

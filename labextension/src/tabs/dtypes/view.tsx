@@ -1,21 +1,21 @@
 import { useMemo, useState } from "preact/hooks";
-import { text } from "../cost/read";
-import { matching } from "../../parts/grid";
+import { text } from "../../wire/check";
+import { matching } from "../../parts/grid/sort";
 import type { Session } from "../../model/session";
 import type { Reply } from "../../wire/source";
-import { type Told, readTable, textAt } from "../../wire/tables";
+import { type TableReply, readTable, textAt } from "../../wire/tables";
 import { DetailStrip } from "../../parts/detailStrip";
-import { GridView } from "../../parts/gridView";
+import { FilterBar, NO_MATCHES } from "../../parts/filter";
+import { GridView } from "../../parts/grid/gridView";
 import { useDoc, useShared } from "../../parts/hooks";
-import { useLook } from "../../parts/useQuestion";
+import { useQuestion } from "../../parts/useQuestion";
 import { lineOf, rowOfLine } from "../../model/sourceLine";
 import { Waiting } from "../../parts/waiting";
 
-const FIRST = { field: "", down: false };
 const WIDTHS = { stage: 64, from: 52, to: 52, kind: 84, shape: 118, grows: 60, runs: 48, by: 84, for: 130, line: 110 };
 const read = (reply: Reply) => readTable(reply, WIDTHS);
 
-function Shown({ session, told }: { session: Session; told: Told }) {
+function Shown({ session, told }: { session: Session; told: TableReply }) {
   const selected = useShared(session, (s) => s.selected);
   const [query, setQuery] = useState("");
   const [current, setCurrent] = useState(-1);
@@ -41,31 +41,20 @@ function Shown({ session, told }: { session: Session; told: Told }) {
   if (!told.grid.length) return <p class="jxs-note">{headline}</p>;
   return (
     <>
-      <p class="jxs-headline">{headline}</p>
-      <div class="jxs-cost-bar">
-        <input
-          type="search"
-          spellcheck={false}
-          placeholder="Filter"
-          aria-label="Filter the conversions"
-          value={query}
-          onInput={(event) => setQuery((event.target as HTMLInputElement).value)}
-        />
-        <span class="jxs-grow" />
-        <span class="jxs-dim">those of the jaxpr first, then what XLA made of them and added</span>
-      </div>
+      <p class="jxs-headline jxs-anywhere">{headline}</p>
+      <FilterBar label="Filter the conversions" value={query} onInput={setQuery}>
+        <span class="jxs-dim">jaxpr conversions first, then those XLA kept or added</span>
+      </FilterBar>
       <GridView
         grid={told.grid}
         rows={rows}
         label="dtype conversions"
-        first={FIRST}
         current={current}
         isLit={(row) => line !== "" && lines[row] === line}
         onPick={pick}
         onOpen={open}
-        onPoint={() => {}}
       />
-      {!rows.length && <p class="jxs-note">Nothing here has these words.</p>}
+      {!rows.length && <p class="jxs-note">{NO_MATCHES}</p>}
       <DetailStrip session={session} />
     </>
   );
@@ -73,10 +62,10 @@ function Shown({ session, told }: { session: Session; told: Told }) {
 
 /** Where values are promoted or demoted, and the bytes that costs. */
 export default function DtypesView({ session }: { session: Session }) {
-  const look = useLook(session, "dtypes", {}, read);
+  const question = useQuestion(session, "dtypes", {}, read);
   return (
-    <div class="jxs-collectives">
-      {look.value ? <Shown session={session} told={look.value} /> : <Waiting look={look} what="Finding the conversions" />}
+    <div class="jxs-column jxs-grow">
+      {question.value ? <Shown session={session} told={question.value} /> : <Waiting question={question} what="Finding the conversions" />}
     </div>
   );
 }

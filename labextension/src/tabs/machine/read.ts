@@ -1,5 +1,7 @@
 /** The kernels of a call as the kernel lists them: read, sorted, filtered, and found from the rest of the panel. */
 
+import { count, entries, fields, list, number, sentences, text, texts } from "../../wire/check";
+import { type Grid, type NumberField, textColumn } from "../../wire/tables";
 import type { Rows } from "../../wire/columns";
 import { type Lit, STRONG, WEAK, classOf } from "../../model/links";
 import type { Reply } from "../../wire/source";
@@ -40,25 +42,20 @@ export type Figures = Record<Measure, number | null> & { reason: string };
 
 const MAX_KERNELS = 20_000;
 const MAX_LIST = 1000;
-const MAX_TEXT = 2000;
 
-type Fields = Record<string, unknown>;
-const fields = (raw: unknown): Fields => (raw !== null && typeof raw === "object" ? (raw as Fields) : {});
-const list = (raw: unknown, most = MAX_LIST): unknown[] => (Array.isArray(raw) ? raw.slice(0, most) : []);
-const text = (raw: unknown): string => (typeof raw === "string" ? raw.slice(0, MAX_TEXT) : "");
-const count = (raw: unknown): number | null =>
-  typeof raw === "number" && Number.isFinite(raw) && raw >= 0 ? Math.floor(raw) : null;
-const counts = (raw: unknown): number[] => list(raw, 3).map((n) => count(n) ?? 0);
+/** null where it is not known. */
+const counted = (raw: unknown): number | null => ((number(raw) ?? -1) >= 0 ? count(raw) : null);
+const counts = (raw: unknown): number[] => list(raw, 3).map(count);
 
 function readKernel(raw: unknown): Kernel {
   const one = fields(raw);
-  const lacks = Object.entries(fields(one.lacks)).map(([stage, why]) => [stage, text(why)] as const);
+  const lacks = entries(one.lacks).map(([stage, why]) => [stage, text(why)] as const);
   return {
     key: text(one.key),
     own: one.own === true,
-    instructions: list(one.instructions).map(text),
+    instructions: texts(one.instructions, MAX_LIST),
     kind: text(one.kind),
-    rows: list(one.rows).map((pair) => [count(list(pair)[0]) ?? 0, count(list(pair)[1]) ?? 0]),
+    rows: list(one.rows, MAX_LIST).map((pair) => [count(list(pair)[0]), count(list(pair)[1])]),
     lacks: Object.fromEntries(lacks),
     grid: counts(one.grid),
     threads: counts(one.threads),
@@ -71,16 +68,16 @@ export function readKernels({ result }: Reply): KernelTable {
     platform: text(result.platform),
     stages: stages.map(({ name, title }) => ({ name: text(name), title: text(title) })),
     kernels: list(result.kernels, MAX_KERNELS).map(readKernel).filter((kernel) => kernel.key),
-    notes: list(result.notes).map(text).filter(Boolean),
+    notes: sentences(result.notes),
   };
 }
 
 export function readFigures({ result }: Reply): Map<string, Figures> {
-  const all = Object.entries(fields(result.figures)).slice(0, MAX_KERNELS);
+  const all = entries(result.figures, MAX_KERNELS);
   return new Map(
     all.map(([key, raw]) => {
       const one = fields(raw);
-      const numbers = NUMBERS.map((name) => [name, count(one[name])] as const);
+      const numbers = NUMBERS.map((name) => [name, counted(one[name])] as const);
       return [key, { ...(Object.fromEntries(numbers) as Record<Measure, number | null>), reason: text(one.reason) }];
     }),
   );
@@ -88,7 +85,7 @@ export function readFigures({ result }: Reply): Map<string, Figures> {
 
 export function readInfo({ result }: Reply): DocumentInfo {
   const { kind, title, lines, bytes } = result;
-  return { kind: text(kind), title: text(title), lines: count(lines) ?? 0, bytes: count(bytes) ?? 0 };
+  return { kind: text(kind), title: text(title), lines: count(lines), bytes: count(bytes) };
 }
 
 /** The measures that a platform has, each with its column's title. */
@@ -109,39 +106,55 @@ export const COLUMNS: Record<string, [Measure, string][]> = {
 
 /** What each title stands for. */
 export const MEANING: Record<Measure, string> = {
-  registers: "registers of a thread",
-  spills: "bytes that a thread spills and loads back",
-  shared: "bytes of shared memory of a block",
-  stack: "bytes of stack of a thread",
+  registers: "registers per thread",
+  spills: "bytes spilled per thread",
+  shared: "bytes of shared memory per block",
+  stack: "bytes of stack per thread",
   code_bytes: "bytes of machine code",
-  instructions: "instructions of the machine",
+  instructions: "machine instructions",
 };
 
-export interface Order {
-  by: "key" | "kind" | Measure | null;
-  down: boolean;
+const NAME_PX = 90;
+const FIGURE_PX = 46;
+
+/** What runs the kernel, besides its own name. */
+function runBy({ key, instructions, own }: Kernel): string {
+  if (!own) return "no kernel of its own";
+  const [first] = instructions;
+  if (first === undefined) return "not in this module";
+  const more = instructions.length > 1 ? ` and ${instructions.length - 1} more` : "";
+  return first === key && !more ? "" : `${first}${more}`;
 }
 
-/** Unknown comes last, whichever way; `by` null is the program's own order. */
-export function sorted(kernels: Kernel[], figures: Map<string, Figures> | null, { by, down }: Order): Kernel[] {
-  if (by === null) return kernels;
-  const sign = down ? -1 : 1;
-  if (by === "key" || by === "kind") return [...kernels].sort((a, b) => sign * a[by].localeCompare(b[by]));
-  const of = (kernel: Kernel) => figures?.get(kernel.key)?.[by] ?? null;
-  return [...kernels].sort((a, b) => {
-    const [x, y] = [of(a), of(b)];
-    if (x === null || y === null) return Number(x === null) - Number(y === null);
-    return sign * (x - y);
-  });
+function measureOf(kernels: Kernel[], figures: Map<string, Figures> | null, by: Measure, title: string): NumberField {
+  const of = (row: number) => figures?.get(kernels[row]?.key ?? "");
+  const value = (row: number) => of(row)?.[by] ?? null;
+  return {
+    kind: "number",
+    name: by,
+    title,
+    hint: MEANING[by],
+    least: FIGURE_PX,
+    unit: "",
+    missing: "?",
+    values: kernels.map((_, row) => value(row) ?? Number.NaN),
+    written: (row) => value(row)?.toLocaleString("en") ?? (of(row) ? "?" : ""),
+    about: (row) => (value(row) === null ? of(row)?.reason || "not known yet" : `${value(row)?.toLocaleString("en")} ${MEANING[by]}`),
+    mark: (row) => (by === "spills" && (value(row) ?? 0) > 0 ? "alarm" : ""),
+  };
 }
 
-export function matching(kernels: Kernel[], query: string): Kernel[] {
-  const words = query.toLowerCase().split(/\s+/).filter(Boolean);
-  if (!words.length) return kernels;
-  return kernels.filter((kernel) => {
-    const all = `${kernel.key} ${kernel.kind} ${kernel.instructions.join(" ")}`.toLowerCase();
-    return words.every((word) => all.includes(word));
+/** The kernels as the grid draws them: of a filter's words, all that a kernel runs. */
+export function gridOf({ kernels, platform }: KernelTable, figures: Map<string, Figures> | null): Grid {
+  const names = textColumn("key", kernels.map(({ key }) => key), {
+    title: "kernel",
+    hint: "its symbol, and the HLO instructions that run it",
+    least: NAME_PX,
+    below: (row) => [kernels[row]?.kind, runBy(kernels[row] as Kernel)].filter(Boolean).join(" · "),
   });
+  names.words = kernels.map(({ kind, instructions }) => `${kind} ${instructions.join(" ")}`);
+  const measures = (COLUMNS[platform] ?? []).map(([by, title]) => measureOf(kernels, figures, by, title));
+  return { length: kernels.length, fields: [{ ...names, codes: Int32Array.from(kernels.keys()), strings: kernels.map(({ key }) => key) }, ...measures] };
 }
 
 /** NONE, WEAK or STRONG: whether lit rows of the HLO document are among those that the kernel came from. */

@@ -13,7 +13,7 @@ import {
 import type { Session } from "../../model/session";
 import { useDoc, useShared } from "../../parts/hooks";
 import { KernelList } from "./list";
-import { useLook } from "../../parts/useQuestion";
+import { useQuestion } from "../../parts/useQuestion";
 import { Pane } from "../../parts/pane";
 import { Waiting } from "../../parts/waiting";
 
@@ -27,21 +27,21 @@ interface TextProps {
 }
 
 function Text({ session, kernel, stage, onReady }: TextProps) {
-  const look = useLook(session, "kernel", { doc: `${stage}:${kernel.key}` }, readInfo);
+  const question = useQuestion(session, "kernel", { doc: `${stage}:${kernel.key}` }, readInfo);
   useEffect(() => {
-    if (stage === EXPERIMENTAL && look.state !== "waiting") onReady();
-  }, [look.state]);
-  if (!look.value) return <Waiting look={look} what={`Getting ${stage} of ${kernel.key}`} />;
-  return <Pane doc={session.further(look.value)} session={session} weight={1} />;
+    if (stage === EXPERIMENTAL && question.state !== "waiting") onReady();
+  }, [question.state]);
+  if (!question.value) return <Waiting question={question} what={`Reading ${stage} of ${kernel.key}`} />;
+  return <Pane doc={session.further(question.value)} session={session} weight={1} />;
 }
 
 /** libtpu's dumps take seconds and rest on flags that are not documented: only when asked for. */
 function Experimental({ onClick }: { onClick: () => void }) {
   return (
     <div class="jxs-look">
-      <span class="jxs-look-text">
-        Experimental: libtpu compiles the program once more and dumps its code, through flags of its own that are not
-        documented. This takes some seconds.
+      <span class="jxs-look-text jxs-anywhere">
+        Experimental: libtpu recompiles the program and dumps its code through undocumented flags. This takes a few
+        seconds.
       </span>
       <button type="button" class="jxs-button jxs-boxed" onClick={onClick}>
         Get the bundles
@@ -53,7 +53,7 @@ function Experimental({ onClick }: { onClick: () => void }) {
 function Body({ session, kernel, stage, onReady }: TextProps) {
   const [asked, ask] = useState(session.recall(`bundles asked ${session.call}`) === true);
   const why = kernel.lacks[stage];
-  if (why) return <p class="jxs-lack">{why}</p>;
+  if (why) return <p class="jxs-lack jxs-anywhere">{why}</p>;
   const start = () => {
     session.keep(`bundles asked ${session.call}`, true);
     ask(true);
@@ -70,7 +70,7 @@ interface SideProps extends TextProps {
 
 function Side({ session, table, kernel, stage, onReady, onStage, side }: SideProps) {
   return (
-    <div class="jxs-side" data-side={side} data-stage={stage}>
+    <div class="jxs-side jxs-grow jxs-column" data-side={side} data-stage={stage}>
       <div class="jxs-kernel-stages" role="group" aria-label={`${side} stage`}>
         {table.stages.map(({ name, title }) => (
           <button
@@ -113,7 +113,7 @@ function useChosen(session: Session, table: KernelTable): [Kernel | null, (kerne
 
 function Browser({ session, table }: { session: Session; table: KernelTable }) {
   const [bundled, setBundled] = useState(session.recall(`bundles counted ${session.call}`) === true);
-  const figures = useLook(session, "figures", { bundled }, readFigures);
+  const figures = useQuestion(session, "figures", { bundled }, readFigures);
   const [chosen, choose] = useChosen(session, table);
   const stages = useShared(session, (s) => s.stages);
   const selected = useShared(session, (s) => s.selected);
@@ -127,7 +127,7 @@ function Browser({ session, table }: { session: Session; table: KernelTable }) {
     session.keep(`bundles counted ${session.call}`, true);
     setBundled(true);
   };
-  if (!chosen) return <p class="jxs-lack">This program runs no kernels: it computes nothing.</p>;
+  if (!chosen) return <p class="jxs-lack jxs-anywhere">This program runs no kernels: it computes nothing.</p>;
   return (
     <div class="jxs-machine">
       <KernelList session={session} table={table} figures={figures} chosen={chosen} lit={lit} onChoose={choose} />
@@ -141,7 +141,7 @@ function Browser({ session, table }: { session: Session; table: KernelTable }) {
 
 /** The machine code of each kernel, stage beside stage, tied to the HLO instruction that it came from. */
 export default function MachineView({ session }: { session: Session }) {
-  const look = useLook(session, "kernels", {}, readKernels);
-  if (!look.value) return <Waiting look={look} what="Compiling once more for the machine code" />;
-  return <Browser session={session} table={look.value} />;
+  const question = useQuestion(session, "kernels", {}, readKernels);
+  if (!question.value) return <Waiting question={question} what="Recompiling for the machine code" />;
+  return <Browser session={session} table={question.value} />;
 }

@@ -1,13 +1,18 @@
 /** A program's memory as the kernel tells it, checked and capped, and what a picture of it needs. */
 
+import { count, entries, fields, list, sentences, text, whole as int } from "../../wire/check";
+import { scaled } from "../../wire/figures";
 import { gunzip } from "../../wire/gzip";
+import { type Grid, textColumn } from "../../wire/tables";
 import type { Reply } from "../../wire/source";
 
 export const KINDS = ["argument", "output", "constant", "temporary", "residual"];
+/** What older kernels say of columns and cells by words alone. */
+const SENTENCES = ["how", "note"];
+const UNKNOWN = "unknown";
 const MOST_ROWS = 1000;
 const MOST_COLUMNS = 20;
 const MOST_SPACES = 16;
-const MAX_TEXT = 2000;
 
 export interface Space {
   color: number;
@@ -21,9 +26,19 @@ export interface Space {
   live: Float64Array;
 }
 
+export interface TableColumn {
+  name: string;
+  title: string;
+  hint: string;
+  number: boolean;
+  /** Sentences, which may take several lines. */
+  wraps: boolean;
+}
+
 export interface Table {
-  columns: { name: string; hint: string; number: boolean }[];
-  rows: string[][];
+  columns: TableColumn[];
+  /** A cell is null where it is not known. */
+  rows: (string | null)[][];
   /** For each row its row of the HLO document, -1 for none; empty where rows have no place. */
   places: number[];
   /** For each row its life, as positions of the schedule; empty where rows have none. */
@@ -63,35 +78,38 @@ export interface Memory {
   tables: Record<string, Table>;
 }
 
-type Fields = Record<string, unknown>;
-const fields = (raw: unknown): Fields => (raw !== null && typeof raw === "object" ? (raw as Fields) : {});
-const list = (raw: unknown, most: number): unknown[] => (Array.isArray(raw) ? raw.slice(0, most) : []);
-const text = (raw: unknown): string => (typeof raw === "string" ? raw.slice(0, MAX_TEXT) : "");
-const number = (raw: unknown): number => (typeof raw === "number" && Number.isFinite(raw) ? raw : 0);
-const count = (raw: unknown): number => Math.max(0, Math.floor(number(raw)));
 
 export function readTable(raw: unknown): Table {
   const table = fields(raw);
   const columns = list(table.columns, MOST_COLUMNS).map((one) => {
-    const { name, hint, number: isNumber } = fields(one);
-    return { name: text(name), hint: text(hint), number: isNumber === true };
+    const { name, title, hint, number: isNumber, wraps } = fields(one);
+    const known = text(name);
+    return { name: known, title: text(title) || known, hint: text(hint), number: isNumber === true, wraps: wraps === true || SENTENCES.includes(known) };
   });
   const rows = list(table.rows, MOST_ROWS).map((row) => {
-    const cells = list(row, columns.length).map(text);
-    return columns.map((_, i) => cells[i] ?? "");
+    const cells = list(row, columns.length);
+    return columns.map((_, i) => (cells[i] === null || cells[i] === UNKNOWN ? null : text(cells[i])));
   });
-  const whole = (raw: unknown) => Math.floor(number(raw));
   return {
     columns,
     rows,
-    places: list(table.places, rows.length).map(whole),
+    places: list(table.places, rows.length).map(int),
     lives: list(table.lives, rows.length).map((life) => {
       const [from, to] = list(life, 2);
-      return [whole(from), whole(to)];
+      return [int(from), int(to)];
     }),
     total: count(table.total),
-    notes: list(table.notes, MOST_COLUMNS).map(text).filter(Boolean),
+    notes: sentences(table.notes, MOST_COLUMNS),
   };
+}
+
+/** The table as the grid draws it; the kernel has written all of its figures. */
+export function gridOf({ columns, rows }: Table): Grid {
+  const fields = columns.map(({ name, title, hint, number, wraps }, column) => {
+    const more = { title, hint: hint || title, missing: UNKNOWN, isEmptyKnown: true, isFigure: number, wraps };
+    return textColumn(name, rows.map((cells) => cells[column] ?? null), more);
+  });
+  return { length: rows.length, fields };
 }
 
 type Columns = Map<string, Uint8Array>;
@@ -154,7 +172,7 @@ export async function readMemory(reply: Reply): Promise<Memory> {
   const start = ints(columns, "start");
   const n = start.length;
   const order = ints(columns, "order");
-  const tables = Object.entries(fields(result.tables)).slice(0, MOST_COLUMNS);
+  const tables = entries(result.tables, MOST_COLUMNS);
   return {
     fits: typeof fit.fits === "boolean" ? fit.fits : null,
     text: text(fit.text),
@@ -176,7 +194,7 @@ export async function readMemory(reply: Reply): Promise<Memory> {
     total: count(result.buffers),
     order,
     steps: lines(columns, "steps"),
-    notes: list(result.notes, MOST_ROWS).map(text).filter(Boolean),
+    notes: sentences(result.notes, MOST_ROWS),
     tables: Object.fromEntries(tables.map(([name, table]) => [name.slice(0, 40), readTable(table)])),
   };
 }
@@ -245,21 +263,7 @@ export function bufferAt(memory: Memory, space: Space, position: number, height:
   return -1;
 }
 
-const PREFIXES: [number, string][] = [
-  [1e15, "P"],
-  [1e12, "T"],
-  [1e9, "G"],
-  [1e6, "M"],
-  [1e3, "k"],
-];
-
-/** 1.1 MB, 34 B: three significant figures, powers of 1000, as the kernel writes them. */
-export function bytes(value: number): string {
-  for (const [factor, prefix] of PREFIXES) {
-    if (value >= factor * 0.9995) return `${Number((value / factor).toPrecision(3))} ${prefix}B`;
-  }
-  return `${Math.round(value)} B`;
-}
+export const bytes = (value: number): string => scaled(value, "B");
 
 /** Colours of kinds as 0xAABBGGRR, each in three shades so that neighbours differ. */
 export type Palette = number[][];

@@ -1,22 +1,23 @@
+import { counted } from "../../wire/figures";
 import { useEffect, useMemo, useState } from "preact/hooks";
 import { STRONG, classOf } from "../../model/links";
 import { type Memory, type Space, type Table, bytes, lineOf, readMemory, readTable } from "./read";
 import type { Session } from "../../model/session";
 import type { Reply } from "../../wire/source";
 import { useDoc, useShared } from "../../parts/hooks";
-import { useLook } from "../../parts/useQuestion";
+import { useQuestion } from "../../parts/useQuestion";
 import { MemoryChart } from "./chart";
 import { MemoryTable } from "./table";
 import { Waiting } from "../../parts/waiting";
 
 const PARTS: [name: string, title: string, hint: string][] = [
-  ["at", "What lives", "all that lives at the chosen moment, the largest first"],
-  ["advice", "What to change", "what could be saved, and how"],
-  ["arguments", "Arguments", "bytes, donation, and what became of it"],
-  ["results", "Results", "bytes, and in whose memory each lies"],
-  ["constants", "Constants", "arrays that the function closes over"],
-  ["backward", "Backward pass", "what is kept for it, by line and by checkpoint policy"],
-  ["checks", "XLA's figures", "these figures beside XLA's own"],
+  ["at", "Live buffers", "buffers that are live at the chosen position, largest first"],
+  ["advice", "Suggestions", "memory that could be saved, and how"],
+  ["arguments", "Arguments", "size, donation, and whether it was used"],
+  ["results", "Results", "size, and whose memory each reuses"],
+  ["constants", "Constants", "arrays captured by the function"],
+  ["backward", "Backward pass", "residuals, by line and by checkpoint policy"],
+  ["checks", "XLA's figures", "these figures next to XLA's own"],
 ];
 const DOC = "hlo";
 
@@ -54,12 +55,12 @@ interface Moment {
 }
 
 function Lives({ session, memory, space, position, isLit, onBand }: Moment) {
-  const look = useLook(session, "memory at", { space: space.color, position }, readAt);
-  const [shown, setShown] = useState(look.value);
+  const question = useQuestion(session, "memory at", { space: space.color, position }, readAt);
+  const [shown, setShown] = useState(question.value);
   useEffect(() => {
-    if (look.value) setShown(look.value);
-  }, [look.value]);
-  if (!shown) return <Waiting look={look} what="Reading what lives" />;
+    if (question.value) setShown(question.value);
+  }, [question.value]);
+  if (!shown) return <Waiting question={question} what="Reading the live buffers" />;
   const { table } = shown;
   const line = table.columns.findIndex(({ name }) => name === "line");
   const lit = new Set(table.places.flatMap((place, row) => (isLit(place) ? [row] : [])));
@@ -67,7 +68,7 @@ function Lives({ session, memory, space, position, isLit, onBand }: Moment) {
   return (
     <>
       <p class="jxs-mem-moment">
-        <b>{bytes(shown.live)}</b> of {space.name} live at {position.toLocaleString("en")}
+        <b>{bytes(shown.live)}</b> of {space.name} live at {counted(position)}
         {step && (
           <>
             , while <code>{step}</code> runs
@@ -77,7 +78,7 @@ function Lives({ session, memory, space, position, isLit, onBand }: Moment) {
       </p>
       <MemoryTable
         table={table}
-        label="what lives"
+        label="live buffers"
         lit={lit}
         onHover={(row) => onBand(row === null ? null : (table.lives[row] ?? null))}
         onRow={(row) => choose(session, table.places[row] ?? -1, table.rows[row]?.[line] ?? "")}
@@ -94,15 +95,15 @@ const readKept = ({ result }: Reply) => ({
 
 function Backward({ session }: { session: Session }) {
   const [policy, setPolicy] = useState("");
-  const look = useLook(session, "kept", { policy }, readKept);
-  if (!look.value) return <Waiting look={look} what="Reading what the backward pass keeps" />;
-  const { lines, policies, arrays } = look.value;
+  const question = useQuestion(session, "kept", { policy }, readKept);
+  if (!question.value) return <Waiting question={question} what="Reading the residuals of the backward pass" />;
+  const { lines, policies, arrays } = question.value;
   const names = policies.rows.map((row) => row[0] ?? "");
   const line = arrays.columns.findIndex(({ name }) => name === "line");
   return (
     <div class="jxs-mem-backward">
       <div>
-        <h4>With jax.checkpoint around it</h4>
+        <h4>Under jax.checkpoint</h4>
         <MemoryTable
           table={policies}
           label="checkpoint policies"
@@ -110,7 +111,7 @@ function Backward({ session }: { session: Session }) {
         />
       </div>
       <div>
-        <h4>Kept, by line{policy && `, with ${policy}`}</h4>
+        <h4>Residuals, by line{policy && `, with ${policy}`}</h4>
         <MemoryTable table={lines} label="bytes by line" onRow={(row) => choose(session, -1, lines.rows[row]?.[0] ?? "")} />
         <h4>Arrays</h4>
         <MemoryTable table={arrays} label="arrays" onRow={(row) => choose(session, -1, arrays.rows[row]?.[line] ?? "")} />
@@ -155,7 +156,7 @@ function Browser({ session, memory }: { session: Session; memory: Memory }) {
     row.forEach((at, i) => spaces[i] === color && isLit(at) && found.push(i));
     return found;
   }, [memory, color, isLit]);
-  if (!space) return <p class="jxs-note">This program takes no memory.</p>;
+  if (!space) return <p class="jxs-note">This program allocates no memory.</p>;
   const go = (to: number) => {
     session.keep(kept("position"), to);
     setPosition(to);
@@ -172,14 +173,14 @@ function Browser({ session, memory }: { session: Session; memory: Memory }) {
   const differ = differing(memory.tables.checks);
   const pickBuffer = (buffer: number) => choose(session, memory.buffers.row[buffer] ?? -1, lineOf(memory, buffer));
   return (
-    <div class="jxs-memory">
+    <div class="jxs-memory jxs-column">
       <Headline memory={memory} />
       {memory.notes.map((note) => (
         <p class="jxs-note" key={note}>
           {note}
         </p>
       ))}
-      <div class="jxs-mem-spaces" role="group" aria-label="memories">
+      <div class="jxs-mem-spaces jxs-strip" role="group" aria-label="memories">
         {memory.spaces.map((one) => (
           <button
             type="button"
@@ -187,7 +188,7 @@ function Browser({ session, memory }: { session: Session; memory: Memory }) {
             key={one.color}
             data-space={one.color}
             aria-pressed={one.color === color}
-            title={`${bytes(one.reserved)} reserved, ${bytes(one.peak)} live at most`}
+            title={`${bytes(one.reserved)} reserved, ${bytes(one.peak)} peak`}
             onClick={() => pickSpace(one)}
           >
             {one.name} {bytes(one.peak)}
@@ -197,7 +198,7 @@ function Browser({ session, memory }: { session: Session; memory: Memory }) {
           Go to the peak
         </button>
         {memory.total > memory.buffers.start.length && (
-          <span class="jxs-dim">the largest {memory.buffers.start.length.toLocaleString("en")} buffers are drawn</span>
+          <span class="jxs-dim">showing the {counted(memory.buffers.start.length)} largest buffers</span>
         )}
       </div>
       <MemoryChart
@@ -212,7 +213,7 @@ function Browser({ session, memory }: { session: Session; memory: Memory }) {
         }}
         onBuffer={pickBuffer}
       />
-      <div class="jxs-mem-parts" role="group" aria-label="tables">
+      <div class="jxs-mem-parts jxs-strip" role="group" aria-label="tables">
         {PARTS.map(([name, title, hint]) => (
           <button type="button" class="jxs-toggle" key={name} data-part={name} title={hint} aria-pressed={name === part} onClick={() => open(name)}>
             {title}
@@ -231,7 +232,7 @@ function Browser({ session, memory }: { session: Session; memory: Memory }) {
 
 /** Memory over the schedule: what lives when, does it fit, and what could be changed. */
 export default function MemoryView({ session }: { session: Session }) {
-  const look = useLook(session, "memory", {}, readMemory);
-  if (!look.value) return <Waiting look={look} what="Compiling once more for the buffer assignment" />;
-  return <Browser session={session} memory={look.value} key={session.call} />;
+  const question = useQuestion(session, "memory", {}, readMemory);
+  if (!question.value) return <Waiting question={question} what="Recompiling for the buffer assignment" />;
+  return <Browser session={session} memory={question.value} key={session.call} />;
 }

@@ -1,5 +1,6 @@
 /** XLA's flags as the kernel lists them: read, searched, and as a magic's line takes them. */
 
+import { fields, list, sentences, text, textOrNull } from "../../wire/check";
 import type { Reply } from "../../wire/source";
 
 export interface Flag {
@@ -9,6 +10,8 @@ export interface Flag {
   values: string[];
   /** What holds where nothing is set; null where unknown. */
   fallback: string | null;
+  /** The fallback says in words that nothing is set. */
+  isUnset?: boolean;
   /** What the call sets; null where it sets nothing. */
   set: string | null;
 }
@@ -19,27 +22,23 @@ export interface FlagTable {
   problem: string;
 }
 
+/** How older kernels say it. */
+const NOT_SET = "(not set)";
 const MAX_FLAGS = 2000;
 const MAX_VALUES = 100;
-const MAX_TEXT = 2000;
 const MOST_SIMILAR = 20;
 
-const orNull = (raw: unknown): string | null => (typeof raw === "string" ? raw.slice(0, MAX_TEXT) : null);
 
 export function readFlags({ result }: Reply): FlagTable {
-  const raw = Array.isArray(result.flags) ? (result.flags as unknown[]).slice(0, MAX_FLAGS) : [];
-  const flags = raw.map((one) => {
-    const fields = (one ?? {}) as Record<string, unknown>;
-    const values = Array.isArray(fields.values) ? (fields.values as unknown[]).slice(0, MAX_VALUES) : [];
-    return {
-      name: orNull(fields.name) ?? "",
-      type: orNull(fields.type),
-      values: values.map((value) => orNull(value) ?? "").filter(Boolean),
-      fallback: orNull(fields.default),
-      set: orNull(fields.set),
-    };
-  });
-  return { flags: flags.filter((flag) => flag.name), problem: orNull(result.problem) ?? "" };
+  const flags = list(result.flags, MAX_FLAGS).map(fields).map((flag) => ({
+    name: text(flag.name),
+    type: textOrNull(flag.type),
+    values: sentences(flag.values, MAX_VALUES),
+    fallback: textOrNull(flag.default),
+    set: textOrNull(flag.set),
+    ...(flag.unset === true && { isUnset: true }),
+  }));
+  return { flags: flags.filter((flag) => flag.name), problem: text(result.problem) };
 }
 
 export const KINDS = ["set here", "cpu", "gpu", "tpu", "dumps and debug"] as const;
@@ -98,7 +97,7 @@ export function matching(flags: Flag[], query: string, kind: Kind | null): Found
 export function offered(flag: Flag): string {
   if (flag.set !== null) return flag.set;
   if (flag.type === "bool") return flag.fallback === "True" ? "False" : "True";
-  return flag.fallback === null || flag.fallback === "(not set)" ? "" : flag.fallback;
+  return flag.isUnset || flag.fallback === null || flag.fallback === NOT_SET ? "" : flag.fallback;
 }
 
 /** A flag on the line of a magic. */

@@ -3,7 +3,7 @@ import { copy } from "../../model/actions";
 import { type Flag, type FlagTable, KINDS, type Kind, canSet, isChanged, isOf, matching, onLine, readFlags } from "./read";
 import type { Session } from "../../model/session";
 import { IconButton } from "../../parts/icons";
-import { useLook } from "../../parts/useQuestion";
+import { useQuestion } from "../../parts/useQuestion";
 import { Waiting } from "../../parts/waiting";
 import { WorkerLog } from "../../parts/workerLog";
 
@@ -30,7 +30,7 @@ function Values({ flag, onCopy }: { flag: Flag; onCopy: (value: string) => void 
 }
 
 function Hint({ flag }: { flag: Flag }) {
-  if (!canSet(flag)) return <span class="jxs-flag-hint">a structure, which jaxlib takes from XLA_FLAGS alone</span>;
+  if (!canSet(flag)) return <span class="jxs-flag-hint">a structured flag; jaxlib reads it from XLA_FLAGS only</span>;
   return (
     <span class="jxs-flag-hint">
       Enter copies <code>{onLine(flag)}</code>
@@ -51,7 +51,7 @@ function Row({ flag, id, current, onCopy, onPick }: RowProps) {
   const choices = flag.values.length > 0 && (current || flag.type !== "bool");
   return (
     <div role="option" aria-selected={current} id={id} class={classes} data-flag={flag.name} onClick={onPick}>
-      <code class="jxs-flag-name">{flag.name}</code>
+      <code class="jxs-flag-name jxs-anywhere">{flag.name}</code>
       <span class="jxs-flag-type">{flag.type ?? "not checked"}</span>
       <span class="jxs-flag-now">
         {flag.set !== null && <b class={isChanged(flag) ? "jxs-changed" : ""}>{said(flag.set)}</b>}
@@ -87,8 +87,8 @@ function Filters({ flags, kind, onPick }: { flags: Flag[]; kind: Kind | null; on
 
 function about(table: FlagTable, shown: number, similar: boolean, kind: Kind | null): string {
   if (!table.flags.length) return "";
-  if (!shown) return kind === "set here" ? "This call sets no option." : "No flag has these words in its name.";
-  if (similar) return "No flag has these words in its name; these come close.";
+  if (!shown) return kind === "set here" ? "This call sets no options." : "No matching flags.";
+  if (similar) return "No exact match; similar flags:";
   return `${shown === table.flags.length ? "" : `${shown} of `}${table.flags.length} flags`;
 }
 
@@ -125,8 +125,8 @@ function Browser({ session, table }: { session: Session; table: FlagTable }) {
     event.stopPropagation();
   };
   return (
-    <div class="jxs-options-view" onKeyDown={key}>
-      <div class="jxs-options-bar">
+    <div class="jxs-options-view jxs-column" onKeyDown={key}>
+      <div class="jxs-options-bar jxs-strip">
         <input
           ref={box}
           type="search"
@@ -148,12 +148,11 @@ function Browser({ session, table }: { session: Session; table: FlagTable }) {
         {session.summary?.worker && <WorkerLog session={session} />}
       </div>
       {table.problem && (
-        <p class="jxs-note">{table.problem}, so there is no list of flags; names are left to XLA to check.</p>
+        <p class="jxs-note">{table.problem}, so there is no list of flags; only XLA checks their names.</p>
       )}
       {kind === "tpu" && (
         <p class="jxs-note">
-          libtpu keeps a list of its own that cannot be read; other flags that begin with xla_tpu_ are passed on to it
-          unchecked.
+          libtpu's own list of flags cannot be read; other flags that start with xla_tpu_ are passed through unchecked.
         </p>
       )}
       <div class="jxs-flags" role="listbox" aria-label="XLA's flags" id={id} ref={list} tabIndex={-1}>
@@ -181,7 +180,7 @@ function reveal(list: HTMLElement, row: HTMLElement): void {
 
 /** The flag browser: every flag of this jaxlib, what holds where nothing is set, and what the call sets. */
 export default function OptionsView({ session }: { session: Session }) {
-  const look = useLook(session, "flags", {}, readFlags);
-  if (!look.value) return <Waiting look={look} what="Reading XLA's flags" />;
-  return <Browser session={session} table={look.value} />;
+  const question = useQuestion(session, "flags", {}, readFlags);
+  if (!question.value) return <Waiting question={question} what="Reading XLA's flags" />;
+  return <Browser session={session} table={question.value} />;
 }

@@ -8,10 +8,9 @@ import { STRONG, WEAK, classOf } from "../../model/links";
 import { CHANGED, type Diff, SAME, type Side } from "./read";
 import { type Stretch, hiddenStretches } from "../../model/rewrite";
 import type { Session } from "../../model/session";
-import { type Geometry, offsetAt, scrollHeight, scrollTopFor, visibleRange } from "../../parts/geometry";
 import { element, rowElement } from "../../parts/rowView";
+import { VirtualList } from "../../parts/virtualList";
 
-const OVERSCAN = 8;
 const SIGNS: Record<"before" | "after", string[]> = { before: ["", "~", "−", "›"], after: ["", "~", "+", "‹"] };
 const WORDS: Record<"before" | "after", string[]> = {
   before: ["", "changed", "removed", "moved"],
@@ -25,13 +24,8 @@ interface Half {
   other: Side;
   doc: Doc;
   otherDoc: Doc;
-  list: HTMLElement;
-  spacer: HTMLElement;
-  content: HTMLElement;
-  drawn: Map<number, HTMLElement>;
+  list: VirtualList;
 }
-
-let panes = 0;
 
 export class DiffPane {
   readonly node = element("div", "jxs-panes jxs-diff");
@@ -42,10 +36,8 @@ export class DiffPane {
   private lines: Lines;
   private open = new Set<number>();
   private current = 0;
-  private rowHeight = 18;
   private undo: (() => void)[] = [];
   private resize = new ResizeObserver(() => this.draw());
-  private id = `jxs-diff-${panes++}`;
 
   constructor(
     readonly session: Session,
@@ -62,29 +54,23 @@ export class DiffPane {
   }
 
   private half(name: "before" | "after", side: Side, other: Side, doc: Doc, otherDoc: Doc): Half {
-    const list = element("div", "jxs-code");
-    const spacer = element("div", "jxs-spacer");
-    const content = element("div", "jxs-rows");
     const pane = element("div", `jxs-diff-half jxs-diff-${name}`);
-    list.tabIndex = 0;
-    list.setAttribute("role", "listbox");
-    list.setAttribute("aria-label", `${name} the pass, ${side.info.lines} lines`);
-    content.setAttribute("role", "presentation");
-    list.append(spacer, content);
-    pane.append(list);
+    const lines = { count: () => this.lines.line.length, keyAt: (entry: number) => entry, create: (entry: number) => this.create(half, entry) };
+    const list = new VirtualList(lines, `${name} the pass, ${side.info.lines} lines`);
+    const half: Half = { name, side, other, doc, otherDoc, list };
+    pane.append(list.node);
     this.node.append(pane);
-    const half: Half = { name, side, other, doc, otherDoc, list, spacer, content, drawn: new Map() };
-    list.addEventListener("scroll", () => this.scrolled(half));
-    list.addEventListener("click", (event) => this.clicked(half, event));
-    list.addEventListener("pointerover", (event) => this.pointed(half, event));
-    list.addEventListener("pointerleave", () => this.session.store.set({ hover: null }));
-    list.addEventListener("keydown", (event) => this.pressed(half, event));
+    list.node.addEventListener("scroll", () => this.scrolled(half));
+    list.node.addEventListener("click", (event) => this.clicked(half, event));
+    list.node.addEventListener("pointerover", (event) => this.pointed(half, event));
+    list.node.addEventListener("pointerleave", () => this.session.store.set({ hover: null }));
+    list.node.addEventListener("keydown", (event) => this.pressed(half, event));
     return half;
   }
 
   mount(parent: HTMLElement): void {
     parent.append(this.node);
-    this.rowHeight = Number.parseFloat(getComputedStyle(this.node).getPropertyValue("--jxs-row")) || 18;
+    for (const { list } of this.halves) list.attached();
     this.undo = [
       ...this.halves.map((half) => half.doc.onChange(() => this.rebuild())),
       ...this.halves.map((half) => half.doc.onFill(() => this.rebuild())),
@@ -112,35 +98,24 @@ export class DiffPane {
     return { count: this.lines.changes.length, at };
   }
 
-  get geometry(): Geometry {
-    return { rowHeight: this.rowHeight, rows: this.lines.line.length, viewport: this.halves[0].list.clientHeight };
-  }
-
   rebuild(): void {
-    for (const half of this.halves) {
-      half.drawn.clear();
-      half.content.replaceChildren();
-      half.spacer.style.height = `${scrollHeight(this.geometry)}px`;
-    }
+    for (const { list } of this.halves) list.clear();
     this.draw();
   }
 
   private scrolled(half: Half): void {
-    const other = this.halves[half === this.halves[0] ? 1 : 0];
-    if (other.list.scrollTop !== half.list.scrollTop) other.list.scrollTop = half.list.scrollTop;
-    if (other.list.scrollLeft !== half.list.scrollLeft) other.list.scrollLeft = half.list.scrollLeft;
+    const [from, to] = [half.list.node, this.halves[half === this.halves[0] ? 1 : 0].list.node];
+    if (to.scrollTop !== from.scrollTop) to.scrollTop = from.scrollTop;
+    if (to.scrollLeft !== from.scrollLeft) to.scrollLeft = from.scrollLeft;
     this.draw();
   }
 
   private draw(): void {
     if (!this.node.isConnected) return;
-    const g = this.geometry;
-    const { scrollTop } = this.halves[0].list;
-    const [first, last] = visibleRange(g, scrollTop, OVERSCAN);
+    const [first, last] = this.halves[0].list.range;
     for (const half of this.halves) {
       this.want(half, first, last);
-      this.sync(half, first, last);
-      half.content.style.transform = `translateY(${first * g.rowHeight - offsetAt(g, scrollTop) + scrollTop}px)`;
+      half.list.draw([first, last]);
     }
     this.keepWidth();
     this.paint();
@@ -153,32 +128,14 @@ export class DiffPane {
 
   /** Both halves are as wide as the wider one, so that they scroll sideways as one too. */
   private keepWidth(): void {
-    const widest = Math.max(...this.halves.map((half) => half.content.scrollWidth));
-    for (const half of this.halves) half.content.style.minWidth = `max(100%, ${widest}px)`;
-  }
-
-  private sync(half: Half, first: number, last: number): void {
-    for (const [entry, node] of half.drawn) {
-      if (entry >= first && entry <= last) continue;
-      node.remove();
-      half.drawn.delete(entry);
-    }
-    let next = half.content.firstElementChild;
-    for (let entry = first; entry <= last; entry++) {
-      const there = half.drawn.get(entry);
-      if (there && there === next) next = next.nextElementSibling;
-      else half.content.insertBefore(there ?? this.create(half, entry), next);
-    }
+    const widest = Math.max(...this.halves.map(({ list }) => list.width));
+    for (const { list } of this.halves) list.keepWidth(widest);
   }
 
   private create(half: Half, entry: number): HTMLElement {
     const line = this.lines.line[entry] ?? 0;
     const folded = this.lines.folded[entry] ?? 0;
-    const node = folded ? this.fold(half, line, folded) : this.row(half, half.side.rows[line] ?? -1);
-    node.dataset.entry = String(entry);
-    node.id = `${this.id}-${half.name}-${entry}`;
-    half.drawn.set(entry, node);
-    return node;
+    return folded ? this.fold(half, line, folded) : this.row(half, half.side.rows[line] ?? -1);
   }
 
   private fold(half: Half, line: number, folded: number): HTMLElement {
@@ -241,7 +198,7 @@ export class DiffPane {
     for (const half of this.halves) {
       const { doc, side, other } = half;
       const matched = selected?.doc === other.info.kind ? (other.match[selected.row] ?? -1) : -1;
-      for (const [entry, node] of half.drawn) {
+      for (const [entry, node] of half.list.drawn) {
         const line = this.lines.line[entry] ?? 0;
         const row = this.lines.folded[entry] ? -1 : (side.rows[line] ?? -1);
         const held = doc.rows && row >= 0 ? classOf(heldLit, doc.rows, row) : 0;
@@ -256,21 +213,14 @@ export class DiffPane {
         classList.toggle("jxs-current", line === this.current);
         node.setAttribute("aria-selected", String(isSelected));
       }
-      const now = entryOf(this.lines, this.current);
-      if (half.drawn.has(now)) half.list.setAttribute("aria-activedescendant", `${this.id}-${half.name}-${now}`);
-      else half.list.removeAttribute("aria-activedescendant");
+      half.list.setActive(entryOf(this.lines, this.current));
     }
   }
 
-  private entryAt(event: Event): number {
-    const node = event.target instanceof Element ? event.target.closest<HTMLElement>(".jxs-row") : null;
-    return node ? Number(node.dataset.entry) : -1;
-  }
-
   private clicked(half: Half, event: MouseEvent): void {
-    const entry = this.entryAt(event);
+    const entry = half.list.keyOf(event.target);
     const selection = document.getSelection();
-    if (entry < 0 || (selection && !selection.isCollapsed && half.list.contains(selection.anchorNode))) return;
+    if (entry < 0 || (selection && !selection.isCollapsed && half.list.node.contains(selection.anchorNode))) return;
     this.act(half, entry);
   }
 
@@ -293,7 +243,7 @@ export class DiffPane {
   }
 
   private pointed(half: Half, event: PointerEvent): void {
-    const entry = this.entryAt(event);
+    const entry = half.list.keyOf(event.target);
     const row = entry < 0 || this.lines.folded[entry] ? -1 : (half.side.rows[this.lines.line[entry] ?? 0] ?? -1);
     const { kind } = half.side.info;
     this.session.store.set({ hover: row < 0 ? null : { doc: kind, row, from: kind } });
@@ -301,7 +251,7 @@ export class DiffPane {
 
   private pressed(half: Half, event: KeyboardEvent): void {
     if (event.ctrlKey || event.metaKey || event.altKey) return;
-    const page = Math.max(1, Math.floor(this.geometry.viewport / this.rowHeight) - 2);
+    const page = Math.max(1, Math.floor(half.list.geometry.viewport / half.list.rowHeight) - 2);
     const entry = entryOf(this.lines, this.current);
     const keys: Record<string, () => void> = {
       ArrowDown: () => this.moveBy(1),
@@ -358,15 +308,14 @@ export class DiffPane {
 
   private moveTo(line: number, center = false): void {
     this.current = line;
-    const g = this.geometry;
-    const top = entryOf(this.lines, line) * g.rowHeight;
-    const offset = offsetAt(g, this.halves[0].list.scrollTop);
-    if (center || top < offset || top + g.rowHeight > offset + g.viewport) {
-      const wanted = center || top < offset ? top - (center ? g.viewport / 3 : 0) : top + g.rowHeight - g.viewport;
-      for (const half of this.halves) half.list.scrollTop = scrollTopFor(g, wanted);
+    const [{ list }] = this.halves;
+    const { rowHeight, viewport } = list.geometry;
+    const [top, offset] = [entryOf(this.lines, line) * rowHeight, list.offset];
+    if (center || top < offset || top + rowHeight > offset + viewport) {
+      const wanted = center || top < offset ? top - (center ? viewport / 3 : 0) : top + rowHeight - viewport;
+      for (const half of this.halves) half.list.scrollTo(wanted);
     }
     this.draw();
     this.onMove();
   }
 }
-

@@ -1,5 +1,6 @@
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
-import { type History, type Pass, type PassList, type Step, delta, deltaBytes, duration, fuzzy, groups } from "./read";
+import { difference } from "../../wire/figures";
+import { type History, type Pass, type PassList, type Step, deltaBytes, duration, fuzzy, groups } from "./read";
 import { IconButton } from "../../parts/icons";
 
 function Bar({ n, most }: { n: number; most: number }) {
@@ -13,10 +14,10 @@ function Bar({ n, most }: { n: number; most: number }) {
 
 function tell(pass: Pass): string {
   const parts = [
-    pass.instructions && `${delta(pass.instructions)} instructions`,
-    pass.fusions && `${delta(pass.fusions)} fusions`,
+    pass.instructions && `${difference(pass.instructions)} instructions`,
+    pass.fusions && `${difference(pass.fusions)} fusions`,
     pass.bytes && `${deltaBytes(pass.bytes)} of results`,
-    `time ${duration(pass.seconds)}${pass.seconds === null ? "" : ", with its dump"}`,
+    `time ${duration(pass.seconds)}${pass.seconds === null ? "" : ", including its dump"}`,
   ];
   return [pass.pipeline && `${pass.pipeline}: ${pass.name}`, ...parts].filter(Boolean).join("\n");
 }
@@ -34,15 +35,15 @@ function Row({ pass, most, step, selected, id, onPick }: RowProps) {
   const classes = ["jxs-pass", selected && "jxs-current", !pass.changed && "jxs-idle"].filter(Boolean).join(" ");
   return (
     <div role="option" id={id} class={classes} aria-selected={selected} title={tell(pass)} data-pass={pass.index} onClick={onPick}>
-      <span class="jxs-pass-name">
+      <span class="jxs-pass-name jxs-cut">
         {step && <span class={`jxs-badge jxs-step-${step.what}`}>{step.what}</span>}
         {pass.name}
       </span>
       <Bar n={pass.instructions} most={most} />
-      <span class="jxs-pass-n">{delta(pass.instructions)}</span>
-      <span class="jxs-pass-n">{delta(pass.fusions)}</span>
-      <span class="jxs-pass-n jxs-pass-bytes">{deltaBytes(pass.bytes)}</span>
-      <span class={pass.seconds === null ? "jxs-pass-n jxs-dim" : "jxs-pass-n"}>{duration(pass.seconds)}</span>
+      <span class="jxs-pass-n jxs-tabular">{difference(pass.instructions)}</span>
+      <span class="jxs-pass-n jxs-tabular">{difference(pass.fusions)}</span>
+      <span class="jxs-pass-n jxs-tabular jxs-pass-bytes">{deltaBytes(pass.bytes)}</span>
+      <span class={pass.seconds === null ? "jxs-pass-n jxs-tabular jxs-dim" : "jxs-pass-n jxs-tabular"}>{duration(pass.seconds)}</span>
     </div>
   );
 }
@@ -89,7 +90,7 @@ export function Passes({ list, current, history, onPick, onUnfollow }: PassListP
     event.stopPropagation();
   };
   return (
-    <div class={history ? "jxs-pass-side jxs-few" : "jxs-pass-side"} onKeyDown={key}>
+    <div class={history ? "jxs-pass-side jxs-column jxs-few" : "jxs-pass-side jxs-column"} onKeyDown={key}>
       {history ? (
         <div class="jxs-pass-bar-top jxs-following">
           <span class="jxs-dim">following</span>
@@ -115,12 +116,12 @@ export function Passes({ list, current, history, onPick, onUnfollow }: PassListP
         </div>
       )}
       <div class="jxs-pass jxs-pass-head" aria-hidden="true">
-        <span class="jxs-pass-name">pass</span>
+        <span class="jxs-pass-name jxs-cut">pass</span>
         <span class="jxs-pass-bar" />
-        <span class="jxs-pass-n">instr.</span>
-        <span class="jxs-pass-n">fus.</span>
-        <span class="jxs-pass-n jxs-pass-bytes">bytes</span>
-        <span class="jxs-pass-n">time</span>
+        <span class="jxs-pass-n jxs-tabular">instr.</span>
+        <span class="jxs-pass-n jxs-tabular">fus.</span>
+        <span class="jxs-pass-n jxs-tabular jxs-pass-bytes">bytes</span>
+        <span class="jxs-pass-n jxs-tabular">time</span>
       </div>
       <div
         class="jxs-pass-list"
@@ -134,7 +135,7 @@ export function Passes({ list, current, history, onPick, onUnfollow }: PassListP
         {history && <p class="jxs-note">{firstOf(history)}</p>}
         {groups(shown).map((group) => (
           <div role="group" aria-label={group.pipeline} key={group.passes[0]?.index}>
-            <div class="jxs-pass-group">{group.pipeline || "after the last pass"}</div>
+            <div class="jxs-pass-group jxs-cut">{group.pipeline || "after the last pass"}</div>
             {group.passes.map((pass) => (
               <Row
                 key={pass.index}
@@ -148,7 +149,7 @@ export function Passes({ list, current, history, onPick, onUnfollow }: PassListP
             ))}
           </div>
         ))}
-        {!shown.length && !history && <p class="jxs-note">No pass has these letters in its name.</p>}
+        {!shown.length && !history && <p class="jxs-note">No passes match.</p>}
       </div>
       <div class="jxs-pass-foot jxs-dim" role="status">
         {list.title}
@@ -158,8 +159,8 @@ export function Passes({ list, current, history, onPick, onUnfollow }: PassListP
 }
 
 function firstOf(history: History): string {
-  if (history.first >= 0) return "It is in the module from before all passes; these passes touched it.";
-  return history.steps.length ? "These passes made it and touched it." : "No pass touched it.";
+  if (history.first >= 0) return "Present before the first pass; these passes changed it.";
+  return history.steps.length ? "Created and changed by these passes." : "No pass changed it.";
 }
 
 function reveal(list: HTMLElement, row: HTMLElement): void {

@@ -1,5 +1,7 @@
 /** The passes of a compile as the kernel tells them: read from untrusted JSON, so checked and capped. */
 
+import { count, entries, fields, list, number, sentences, text, whole } from "../../wire/check";
+import { difference, written } from "../../wire/figures";
 import { int32, readColumns } from "../../wire/columns";
 import type { Reply } from "../../wire/source";
 import type { DocumentInfo } from "../../wire/state";
@@ -59,14 +61,9 @@ export interface History {
 
 const MOST = 20_000;
 const MOST_ROWS = 2_000_000;
-const MAX_TEXT = 2000;
 
-type Fields = Record<string, unknown>;
-const fields = (raw: unknown): Fields => (raw !== null && typeof raw === "object" ? (raw as Fields) : {});
-const items = (raw: unknown): unknown[] => (Array.isArray(raw) ? raw.slice(0, MOST) : []);
-const text = (raw: unknown): string => (typeof raw === "string" ? raw.slice(0, MAX_TEXT) : "");
-const number = (raw: unknown): number => (typeof raw === "number" && Number.isFinite(raw) ? raw : 0);
-const count = (raw: unknown): number => Math.max(0, Math.floor(number(raw)));
+const items = (raw: unknown): unknown[] => list(raw, MOST);
+const amount = (raw: unknown): number => number(raw) ?? 0;
 
 function readPass(raw: unknown, index: number): Pass {
   const pass = fields(raw);
@@ -76,9 +73,9 @@ function readPass(raw: unknown, index: number): Pass {
     name: text(pass.name),
     changed: pass.changed === true,
     seconds: typeof pass.seconds === "number" && pass.seconds >= 0 ? pass.seconds : null,
-    instructions: number(pass["added instructions"]),
-    fusions: number(pass["added fusions"]),
-    bytes: number(pass["added bytes"]),
+    instructions: amount(pass["added instructions"]),
+    fusions: amount(pass["added fusions"]),
+    bytes: amount(pass["added bytes"]),
     version: count(pass.version),
   };
 }
@@ -88,7 +85,7 @@ export function readPasses(reply: Reply): PassList {
   return {
     title: text(title),
     complete: complete === true,
-    notes: items(notes).map(text).filter(Boolean),
+    notes: sentences(notes),
     passes: items(passes).map(readPass),
   };
 }
@@ -120,7 +117,7 @@ export async function readDiff(reply: Reply): Promise<Diff> {
       match: bounded(int32(columns, `match_${name}`, info.lines), other.lines),
     };
   };
-  const counts = Object.entries(fields(reply.result.counts)).slice(0, 10);
+  const counts = entries(reply.result.counts, 10);
   return {
     before: side(before, after, "left", "before"),
     after: side(after, before, "right", "after"),
@@ -140,7 +137,7 @@ export function readHistory(reply: Reply): History {
       line: text(step.line),
     };
   });
-  return { line: text(reply.result.line), first: Math.floor(number(reply.result.first)), steps };
+  return { line: text(reply.result.line), first: whole(reply.result.first), steps };
 }
 
 /** Whether every letter of each word of the query comes in the name, in its order. */
@@ -164,23 +161,5 @@ export function groups(passes: Pass[]): { pipeline: string; passes: Pass[] }[] {
   return found;
 }
 
-const sign = (n: number) => (n > 0 ? "+" : n < 0 ? "−" : "");
-
-export function delta(n: number): string {
-  return n ? `${sign(n)}${Math.abs(n).toLocaleString("en-US")}` : "";
-}
-
-export function deltaBytes(n: number): string {
-  if (!n) return "";
-  const scale = [1e12, 1e9, 1e6, 1e3].findIndex((factor) => Math.abs(n) >= factor);
-  if (scale < 0) return `${delta(n)} B`;
-  const [factor, prefix] = [[1e12, "T"], [1e9, "G"], [1e6, "M"], [1e3, "k"]][scale] as [number, string];
-  return `${sign(n)}${Number((Math.abs(n) / factor).toPrecision(3))} ${prefix}B`;
-}
-
-export function duration(seconds: number | null): string {
-  if (seconds === null) return "unknown";
-  if (seconds >= 1) return `${Number(seconds.toPrecision(3))} s`;
-  if (seconds >= 1e-3) return `${Number((seconds * 1e3).toPrecision(3))} ms`;
-  return `${Math.round(seconds * 1e6)} µs`;
-}
+export const deltaBytes = (bytes: number): string => difference(bytes, "B");
+export const duration = (seconds: number | null): string => written(seconds, "s");

@@ -1,12 +1,13 @@
 import { useEffect, useRef, useState } from "preact/hooks";
-import { type Diff, type History, type Pass, type PassList, delta, deltaBytes, duration, readDiff, readHistory, readPasses } from "./read";
+import { counted, difference } from "../../wire/figures";
+import { type Diff, type History, type Pass, type PassList, deltaBytes, duration, readDiff, readHistory, readPasses } from "./read";
 import type { Session } from "../../model/session";
-import type { Pick } from "../../model/store";
+import type { Pick } from "../../model/selection";
 import { DetailStrip } from "../../parts/detailStrip";
 import { DiffPane } from "./diffPane";
 import { useShared } from "../../parts/hooks";
 import { IconButton } from "../../parts/icons";
-import { useLook } from "../../parts/useQuestion";
+import { useQuestion } from "../../parts/useQuestion";
 import { Passes } from "./list";
 import { Waiting } from "../../parts/waiting";
 
@@ -36,8 +37,8 @@ function DiffOf({ session, diff, pass, place }: DiffProps) {
   useEffect(() => {
     if (place) pane.current?.reveal(place.doc, place.row);
   }, [diff, place]);
-  const numbers = [delta(pass.instructions) && `${delta(pass.instructions)} instructions`];
-  if (pass.fusions) numbers.push(`${delta(pass.fusions)} fusions`);
+  const numbers = [difference(pass.instructions) && `${difference(pass.instructions)} instructions`];
+  if (pass.fusions) numbers.push(`${difference(pass.fusions)} fusions`);
   if (pass.bytes) numbers.push(deltaBytes(pass.bytes));
   return (
     <>
@@ -45,17 +46,17 @@ function DiffOf({ session, diff, pass, place }: DiffProps) {
         <strong title={`${pass.pipeline}: ${pass.name}`}>{pass.name}</strong>
         <span class="jxs-diff-counts">
           {diff.counts.map(([what, n]) => (
-            <span key={what} class={`jxs-n-${what}`} title={`${n.toLocaleString("en-US")} ${what}`}>
-              {n.toLocaleString("en-US")}
+            <span key={what} class={`jxs-n-${what}`} title={`${counted(n)} ${what}`}>
+              {counted(n)}
               <span class="jxs-n-word"> {what}</span>
             </span>
           ))}
         </span>
         <span class="jxs-dim jxs-diff-numbers">{[...numbers.filter(Boolean), duration(pass.seconds)].join(" · ")}</span>
-        <span class="jxs-spring" />
+        <span class="jxs-grow" />
         {changes.count > 0 && (
           <>
-            <span class="jxs-hits" aria-live="polite">
+            <span class="jxs-hits jxs-tabular" aria-live="polite">
               {changes.at} / {changes.count}
             </span>
             <IconButton icon="up" label="Previous change (p)" onClick={() => pane.current?.step(-1)} />
@@ -69,20 +70,20 @@ function DiffOf({ session, diff, pass, place }: DiffProps) {
           onClick={() => here && session.store.set({ follow: selected })}
         />
       </div>
-      {!diff.counts.length && <p class="jxs-note jxs-diff-none">Nothing but names and metadata differs.</p>}
+      {!diff.counts.length && <p class="jxs-note jxs-diff-none">Only names and metadata differ.</p>}
       <div class="jxs-diff-host" ref={host} />
     </>
   );
 }
 
 function Selected({ session, pass, place }: { session: Session; pass: Pass; place: Pick | null }) {
-  const look = useLook<Diff>(session, "pass_diff", { pass: pass.index }, readDiff);
+  const question = useQuestion<Diff>(session, "pass_diff", { pass: pass.index }, readDiff);
   return (
-    <div class="jxs-pass-main" data-shown={look.value ? pass.index : undefined}>
-      {look.value ? (
-        <DiffOf session={session} diff={look.value} pass={pass} place={place} key={pass.index} />
+    <div class="jxs-pass-main jxs-column" data-shown={question.value ? pass.index : undefined}>
+      {question.value ? (
+        <DiffOf session={session} diff={question.value} pass={pass} place={place} key={pass.index} />
       ) : (
-        <Waiting look={look} what={`Comparing before and after ${pass.name}`} />
+        <Waiting question={question} what={`Comparing before and after ${pass.name}`} />
       )}
     </div>
   );
@@ -90,11 +91,11 @@ function Selected({ session, pass, place }: { session: Session; pass: Pass; plac
 
 /** Fetches the history of the row that is followed, and hands it on. */
 function Following({ session, pick, onReady }: { session: Session; pick: Pick; onReady: (found: History) => void }) {
-  const look = useLook(session, "pass_history", { doc: pick.doc, row: pick.row }, readHistory);
+  const question = useQuestion(session, "pass_history", { doc: pick.doc, row: pick.row }, readHistory);
   useEffect(() => {
-    if (look.value) onReady(look.value);
-  }, [look.value]);
-  return look.value ? null : <Waiting look={look} what="Following the instruction through the passes" />;
+    if (question.value) onReady(question.value);
+  }, [question.value]);
+  return question.value ? null : <Waiting question={question} what="Following the instruction through the passes" />;
 }
 
 function Body({ session, list }: { session: Session; list: PassList }) {
@@ -121,7 +122,7 @@ function Body({ session, list }: { session: Session; list: PassList }) {
   const unfollow = () => session.store.set({ follow: null });
   const shown = open === null ? undefined : list.passes[open];
   return (
-    <div class="jxs-passes">
+    <div class="jxs-passes jxs-column">
       {follow && !history && (
         <div class="jxs-pass-wait">
           <Following session={session} pick={follow} onReady={(history) => setFound({ of: follow, history })} key={`${follow.doc} ${follow.row}`} />
@@ -154,7 +155,7 @@ function Body({ session, list }: { session: Session; list: PassList }) {
 
 /** XLA's passes: the list, and what each changed. The first look compiles once more in the worker. */
 export default function PassesView({ session }: { session: Session }) {
-  const look = useLook<PassList>(session, "passes", {}, readPasses);
-  if (!look.value) return <Waiting look={look} what="Compiling once more, with a dump after each pass" />;
-  return <Body session={session} list={look.value} />;
+  const question = useQuestion<PassList>(session, "passes", {}, readPasses);
+  if (!question.value) return <Waiting question={question} what="Recompiling with a dump after each pass" />;
+  return <Body session={session} list={question.value} />;
 }

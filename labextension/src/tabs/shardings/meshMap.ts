@@ -1,6 +1,6 @@
 /** Which device holds which slice, laid out as a grid: by mesh axes, by the torus, or by the parts of the array. */
 
-import { fields, list, number, text } from "../cost/read";
+import { count, fields, list, number, text } from "../../wire/check";
 import type { Reply } from "../../wire/source";
 import { wholes } from "../../wire/tables";
 
@@ -51,14 +51,13 @@ export interface Chart {
 export const MOST_DEVICES = 1 << 17;
 const MOST_RANK = 32;
 
-const whole = (raw: unknown): number => Math.max(0, Math.floor(number(raw) ?? 0));
-const wholeList = (raw: unknown, most = MOST_RANK): number[] => list(raw, most).map(whole);
+const wholeList = (raw: unknown, most = MOST_RANK): number[] => list(raw, most).map(count);
 export const product = (sizes: number[]): number => sizes.reduce((all, size) => all * size, 1);
 
 export function readPlaces(raw: unknown): Place[] {
   return list(raw, MOST_DEVICES).map((one) => {
     const [id, host, coords, core] = list(one, 4);
-    return { id: whole(id), host: number(host), coords: Array.isArray(coords) ? wholeList(coords, 4) : null, core: number(core) };
+    return { id: count(id), host: number(host), coords: Array.isArray(coords) ? wholeList(coords, 4) : null, core: number(core) };
   });
 }
 
@@ -78,9 +77,9 @@ export async function readLayout({ result, buffers }: Reply): Promise<Layout> {
     bytes: number(result.bytes),
     copies: number(result.copies),
     padding: number(result.padding),
-    sums: whole(result.sums),
-    own: whole(result.own),
-    problem: text(result.problem) || (torn ? "the kernel's answer does not say who holds what" : ""),
+    sums: count(result.sums),
+    own: count(result.own),
+    problem: text(result.problem) || (torn ? "the kernel's reply does not say which device holds what" : ""),
     shard: wholeList(result.shard),
     tiles,
     mesh: product(sizes) === order.length ? names.map((name, i) => ({ name, size: sizes[i] ?? 1 })) : [],
@@ -145,16 +144,16 @@ export function charts(layout: Layout, places: Place[]): Chart[] {
   }
   if (layout.mesh.length) {
     const { mesh, order } = layout;
-    found.push({ name: "mesh", title: "Mesh", hint: "devices by the axes of the mesh", axes: mesh, at: (index) => one(order[flat(index, mesh)]) });
+    found.push({ name: "mesh", title: "Mesh", hint: "devices by mesh axis", axes: mesh, at: (index) => one(order[flat(index, mesh)]) });
   }
   const torus = byTorus(layout, places);
-  if (torus) found.push({ name: "torus", title: "Torus", hint: "devices where their chips are", axes: torus.axes, at: (index) => one(torus.device(index)) });
+  if (torus) found.push({ name: "torus", title: "Torus", hint: "devices by the position of their chips", axes: torus.axes, at: (index) => one(torus.device(index)) });
   const dims = layout.tiles.map((size, dim) => ({ name: `dimension ${dim}`, size }));
   const copies = layout.holders.length / partsOf(layout);
   found.push({
     name: "array",
     title: "Array",
-    hint: "the array's parts, with the devices that hold each",
+    hint: "shards of the array, with the devices that hold each",
     axes: dims,
     at: (index) => {
       const part = flat(index, dims);
@@ -221,7 +220,7 @@ export function told({ devices, part, share }: Spot, layout: Layout, places: Pla
   const named = devices.slice(0, 8).map((device) => placeText(device, places)).join(", ");
   const who = devices.length > 8 ? `${named} and ${devices.length - 8} more` : named;
   if (part < 0) return `${who}: nothing of ${layout.name}`;
-  return `${who}: ${layout.name}${spelled(layout, part)}${share < 1 ? `, ${percent(share, 1)} of its room` : ""}`;
+  return `${who}: ${layout.name}${spelled(layout, part)}${share < 1 ? `, ${percent(share, 1)} filled` : ""}`;
 }
 
 /** "device 5 at (1, 1, 0) of host 0" */

@@ -1,34 +1,35 @@
+import { counted } from "../../wire/figures";
 import { useEffect, useMemo, useState } from "preact/hooks";
-import { list, text } from "../cost/read";
-import { matching } from "../../parts/grid";
+import { sentences, text } from "../../wire/check";
+import { matching } from "../../parts/grid/sort";
 import { readLayout, readPlaces } from "./meshMap";
 import type { Session } from "../../model/session";
 import type { Reply } from "../../wire/source";
-import { type Told, readTable, textAt } from "../../wire/tables";
-import { GridView } from "../../parts/gridView";
+import { type TableReply, readTable, textAt } from "../../wire/tables";
+import { FilterBar, NO_MATCHES } from "../../parts/filter";
+import { GridView } from "../../parts/grid/gridView";
 import { useDoc, useShared } from "../../parts/hooks";
-import { useLook } from "../../parts/useQuestion";
+import { useQuestion } from "../../parts/useQuestion";
 import { MeshMapView } from "./meshMapView";
 import { lineOf, rowOfLine } from "../../model/sourceLine";
 import { Waiting } from "../../parts/waiting";
 
-const FIRST = { field: "", down: false };
 const WIDTHS = { value: 116, sharding: 132, "chosen by": 64, "per device": 64, copies: 44, padding: 52, type: 110, shard: 100, kind: 84, line: 92 };
 const read = (reply: Reply) => readTable(reply, WIDTHS);
 
-function Laid({ session, all, value, told }: { session: Session; all: boolean; value: number; told: Told }) {
+function Laid({ session, all, value, told }: { session: Session; all: boolean; value: number; told: TableReply }) {
   const [chart, setChart] = useState((session.recall("sharding chart") as string | undefined) ?? "");
-  const look = useLook(session, "sharding_map", { all, value }, readLayout);
+  const question = useQuestion(session, "sharding_map", { all, value }, readLayout);
   const places = useMemo(() => readPlaces(told.result.places), [told]);
   const choose = (name: string) => {
     session.keep("sharding chart", name);
     setChart(name);
   };
-  if (!look.value) return <Waiting look={look} what="Laying out" />;
-  return <MeshMapView layout={look.value} places={places} first={chart} onChart={choose} />;
+  if (!question.value) return <Waiting question={question} what="Computing the layout" />;
+  return <MeshMapView layout={question.value} places={places} first={chart} onChart={choose} />;
 }
 
-function Shown({ session, told, all }: { session: Session; told: Told; all: boolean }) {
+function Shown({ session, told, all }: { session: Session; told: TableReply; all: boolean }) {
   const selected = useShared(session, (s) => s.selected);
   const [query, setQuery] = useState("");
   const key = `sharding value ${all}`;
@@ -56,48 +57,37 @@ function Shown({ session, told, all }: { session: Session; told: Told; all: bool
   const shown = Math.min(current, count - 1);
   return (
     <div class="jxs-shardings-body">
-      <div class="jxs-shardings-list">
-        <div class="jxs-cost-bar">
-          <input
-            type="search"
-            spellcheck={false}
-            placeholder="Filter"
-            aria-label="Filter the values"
-            value={query}
-            onInput={(event) => setQuery((event.target as HTMLInputElement).value)}
-          />
-        </div>
+      <div class="jxs-shardings-list jxs-column">
+        <FilterBar label="Filter the values" value={query} onInput={setQuery} />
         <GridView
           grid={told.grid}
           rows={rows}
           label="values and their shardings"
-          first={FIRST}
           current={shown}
           isLit={(row) => line !== "" && lines[row] === line}
           onPick={pick}
           onOpen={open}
-          onPoint={() => {}}
         />
-        {!rows.length && <p class="jxs-note">{count ? "Nothing here has these words." : "There are no values."}</p>}
+        {!rows.length && <p class="jxs-note">{count ? NO_MATCHES : "No values."}</p>}
       </div>
       {count > 0 && <Laid session={session} all={all} value={shown} told={told} key={`${all} ${shown}`} />}
     </div>
   );
 }
 
-const Values = ({ session, all, onTold }: { session: Session; all: boolean; onTold: (told: Told) => void }) => {
-  const look = useLook(session, "shardings", { all }, read);
+const Values = ({ session, all, onTold }: { session: Session; all: boolean; onTold: (told: TableReply) => void }) => {
+  const question = useQuestion(session, "shardings", { all }, read);
   useEffect(() => {
-    if (look.value) onTold(look.value);
-  }, [look.value]);
-  if (!look.value) return <Waiting look={look} what={all ? "Asking the compiler for the shardings in between" : "Reading the shardings"} />;
-  return <Shown session={session} told={look.value} all={all} key={String(all)} />;
+    if (question.value) onTold(question.value);
+  }, [question.value]);
+  if (!question.value) return <Waiting question={question} what={all ? "Recompiling for the shardings of intermediates" : "Reading the shardings"} />;
+  return <Shown session={session} told={question.value} all={all} key={String(all)} />;
 };
 
 /** How arguments, results and what lies between them are laid on the devices. */
 export default function ShardingsView({ session }: { session: Session }) {
   const [all, setAll] = useState(session.recall("sharding all") === true);
-  const [told, setTold] = useState<Told | null>(null);
+  const [told, setTold] = useState<TableReply | null>(null);
   const compiled = session.summary?.views.includes("collectives") ?? false;
   const toggle = () => {
     session.keep("sharding all", !all);
@@ -106,15 +96,15 @@ export default function ShardingsView({ session }: { session: Session }) {
   const mesh = text(told?.result.mesh);
   const places = useMemo(() => readPlaces(told?.result.places), [told]);
   const [devices, hosts] = [places.length, new Set(places.map(({ host }) => host)).size];
-  const known = session.summary?.error?.told ?? "";
-  const notes = list(told?.result.notes).map(text).filter((note) => note && !known.includes(note));
+  const known = session.summary?.error?.explanation ?? "";
+  const notes = sentences(told?.result.notes).filter((note) => !known.includes(note));
   return (
-    <div class="jxs-shardings">
-      <div class="jxs-shardings-head">
+    <div class="jxs-shardings jxs-grow jxs-column">
+      <div class="jxs-shardings-head jxs-strip">
         <span>
-          {devices > 0 && <b>{`${devices.toLocaleString("en-US")} device${devices === 1 ? "" : "s"}`}</b>}
+          {devices > 0 && <b>{`${counted(devices)} device${devices === 1 ? "" : "s"}`}</b>}
           {mesh && <span class="jxs-dim"> mesh {mesh}</span>}
-          {hosts > 1 && <span class="jxs-dim"> on {hosts} hosts; gaps in the map part them</span>}
+          {hosts > 1 && <span class="jxs-dim"> on {hosts} hosts, separated by gaps in the map</span>}
         </span>
         <span class="jxs-grow" />
         {compiled && (
@@ -122,15 +112,15 @@ export default function ShardingsView({ session }: { session: Session }) {
             type="button"
             class="jxs-button jxs-boxed"
             aria-pressed={all}
-            title="What the program computes on the way, after propagation; the compiler is asked once more"
+            title="Values between arguments and results, after sharding propagation; recompiles the program"
             onClick={toggle}
           >
-            {all ? "Arguments and results alone" : "Show intermediates"}
+            {all ? "Arguments and results only" : "Show intermediates"}
           </button>
         )}
       </div>
       {notes.map((note) => (
-        <p class="jxs-map-warn jxs-shardings-note" role="alert" key={note}>
+        <p class="jxs-caution jxs-caption jxs-anywhere" role="alert" key={note}>
           {note}
         </p>
       ))}

@@ -1,10 +1,11 @@
 import { useEffect, useMemo, useState } from "preact/hooks";
 import type { Costs } from "./read";
-import { type Order, matching } from "../../parts/grid";
+import { NO_MATCHES } from "../../parts/filter";
+import { type Order, matching } from "../../parts/grid/sort";
 import { NONE, classOf } from "../../model/links";
 import type { Session } from "../../model/session";
 import { hover, open, pick } from "./pick";
-import { GridView } from "../../parts/gridView";
+import { GridView } from "../../parts/grid/gridView";
 import { useDoc, useShared } from "../../parts/hooks";
 
 export interface GridProps {
@@ -57,7 +58,7 @@ export function CostGrid({ session, costs, doc, label, ofLine = false, query = "
         onOpen={(row) => open(session, costs.row[row] ?? -1, ofLine, doc)}
         onPoint={(row) => hover(session, row < 0 ? -1 : (costs.row[row] ?? -1), doc)}
       />
-      {!rows.length && <p class="jxs-note">{costs.grid.length ? "Nothing here has these words." : nothing}</p>}
+      {!rows.length && <p class="jxs-note">{costs.grid.length ? NO_MATCHES : nothing}</p>}
     </>
   );
 }

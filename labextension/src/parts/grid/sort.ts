@@ -1,60 +1,21 @@
-/** A table of any length as columns: sorted, filtered, written out. It knows no view. */
+/** A table of any length, sorted and filtered. */
 
-import { scaled } from "../wire/figures";
-
-export interface TextField {
-  kind: "text";
-  name: string;
-  title: string;
-  hint: string;
-  /** Each row's text, as a number into `strings`. */
-  codes: Int32Array;
-  strings: string[];
-  /** In place of an empty text. */
-  missing: string;
-  /** Pixels it needs; it gets a share of what is left. */
-  least?: number;
-}
-
-export interface NumberField {
-  kind: "number";
-  name: string;
-  title: string;
-  hint: string;
-  /** "" for a plain count. */
-  unit: string;
-  /** NaN where not known. */
-  values: ArrayLike<number>;
-  /** Why a value is not known. */
-  why?: (row: number) => string;
-  /** Whether a value leaves something out that is not known. */
-  isLeast?: (row: number) => boolean;
-  /** Pixels. */
-  least?: number;
-}
-
-export type Field = TextField | NumberField;
-
-export interface Grid {
-  length: number;
-  fields: Field[];
-}
+import { written } from "../../wire/figures";
+import type { Field, Grid, NumberField } from "../../wire/tables";
 
 export interface Order {
   field: string;
   down: boolean;
 }
 
-/** A number as a cell shows it; "unknown" where there is none. */
-export function written(value: number | null, unit: string): string {
-  if (value === null || !Number.isFinite(value)) return "unknown";
-  if (unit) return scaled(value, unit);
-  return value.toLocaleString("en-US", Number.isInteger(value) ? undefined : { maximumSignificantDigits: 3 });
-}
-
 export function cellText(field: Field, row: number): string {
-  if (field.kind === "text") return (field.strings[field.codes[row] ?? -1] ?? "") || field.missing;
+  if (field.kind === "text") {
+    const text = field.strings[field.codes[row] ?? -1];
+    return (field.isEmptyKnown ? text : text || undefined) ?? field.missing;
+  }
+  if (field.written) return field.written(row);
   const value = field.values[row] ?? Number.NaN;
+  if (!Number.isFinite(value) && field.missing) return field.missing;
   return `${Number.isFinite(value) && field.isLeast?.(row) ? "≥ " : ""}${written(value, field.unit)}`;
 }
 
@@ -64,15 +25,17 @@ export function matching({ length, fields }: Grid, query: string): Uint32Array {
   const texts = fields.filter((field) => field.kind === "text");
   const kept = new Uint8Array(length).fill(1);
   for (const word of words) {
-    const having = texts.map(({ strings, missing }) => strings.map((text) => (text || missing).toLowerCase().includes(word)));
+    const having = texts.map(({ strings, missing, words: more }) =>
+      strings.map((text, code) => `${text || missing} ${more?.[code] ?? ""}`.toLowerCase().includes(word)),
+    );
     for (let row = 0; row < length; row++) {
       if (kept[row] && !texts.some(({ codes }, i) => having[i]?.[codes[row] ?? -1])) kept[row] = 0;
     }
   }
-  const found = new Uint32Array(kept.reduce((sum, one) => sum + one, 0));
+  const matched = new Uint32Array(kept.reduce((sum, one) => sum + one, 0));
   let n = 0;
-  for (let row = 0; row < length; row++) if (kept[row]) found[n++] = row;
-  return found;
+  for (let row = 0; row < length; row++) if (kept[row]) matched[n++] = row;
+  return matched;
 }
 
 /** For each of a field's texts its place among them in the order of the alphabet. */

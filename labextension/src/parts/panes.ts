@@ -11,10 +11,10 @@ export function defaultPanes(documents: DocumentInfo[], width: number): string[]
   return kinds.filter((kind) => wanted.includes(kind));
 }
 
-/** Panes the user chose, in the order of the stages and without what there is not. */
-export function openPanes(chosen: string[] | null, documents: DocumentInfo[], width: number): string[] {
-  if (!chosen) return defaultPanes(documents, width);
-  return documents.map((d) => d.kind).filter((kind) => chosen.includes(kind)).slice(0, MAX_PANES);
+/** The panes that the user chose and the active one, in the order of the stages and without what there is not. */
+export function openPanes(chosen: string[] | null, documents: DocumentInfo[], width: number, active = ""): string[] {
+  const open = chosen ?? defaultPanes(documents, width);
+  return documents.map((d) => d.kind).filter((kind) => open.includes(kind) || kind === active).slice(0, MAX_PANES);
 }
 
 export function togglePane(open: string[], kind: string): string[] {

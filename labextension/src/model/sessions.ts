@@ -1,0 +1,31 @@
+/** Finds the session of a widget's model or of a saved report: the same one for every view of it, whichever host draws it. */
+
+import { EmbeddedSource, KernelSource, type Model } from "../wire/source";
+import { Session } from "./session";
+
+export class Sessions {
+  private known = new Map<string | object, Session>();
+
+  /** The session of what `key` stands for, opened when it is first asked for. */
+  private find(key: string | object, open: () => Session): Session {
+    const session = this.known.get(key) ?? open();
+    this.known.set(key, session);
+    return session;
+  }
+
+  ofModel(model: Model): Session {
+    return this.find(model, () => new Session(new KernelSource(model)));
+  }
+
+  /** Of the data that a saved report or an offline page holds. */
+  ofReport(id: string, data: unknown): Session {
+    return this.find(id, () => new Session(new EmbeddedSource(data)));
+  }
+
+  forget(key: string | object): void {
+    this.known.delete(key);
+  }
+}
+
+/** Those of this page. */
+export const SESSIONS = new Sessions();

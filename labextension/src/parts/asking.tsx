@@ -1,0 +1,33 @@
+import type { QuestionState } from "./useQuestion";
+import { clock } from "../wire/figures";
+import { useElapsed } from "./waiting";
+
+/** Beside a control, what it waits for: how long already, how far it is, and a way out. */
+export function Asking({ question }: { question: QuestionState<unknown> }) {
+  const elapsed = useElapsed(question.since, question.state === "waiting");
+  if (question.state === "waiting") {
+    return (
+      <span class="jxs-asking" role="status">
+        <i class="jxs-spinner" aria-hidden="true" />
+        {elapsed > 0.5 && (
+          <>
+            {question.progress} {clock(elapsed)}
+            <button type="button" class="jxs-button" onClick={question.stop}>
+              Cancel
+            </button>
+          </>
+        )}
+      </span>
+    );
+  }
+  return (
+    <span class="jxs-asking">
+      <span class="jxs-asking-why jxs-cut" role="alert" title={question.problem}>
+        {question.problem || "stopped"}
+      </span>
+      <button type="button" class="jxs-button" onClick={question.again}>
+        Try again
+      </button>
+    </span>
+  );
+}

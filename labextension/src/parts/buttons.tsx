@@ -1,0 +1,32 @@
+import type { Session } from "../model/session";
+import { useShared } from "./hooks";
+import { IconButton } from "./icons";
+import { useLayoutStore } from "./layout";
+
+export function LinkButton({ text, onClick }: { text: string; onClick: () => void }) {
+  return (
+    <button type="button" class="jxs-link" onClick={onClick}>
+      {text}
+    </button>
+  );
+}
+
+export function Message({ session }: { session: Session }) {
+  const message = useShared(session, (s) => s.message);
+  return message ? (
+    <span class="jxs-message" role="status">
+      {message}
+    </span>
+  ) : null;
+}
+
+/** What concerns the whole panel. */
+export function PanelButtons({ onFull }: { onFull: () => void }) {
+  const layout = useLayoutStore();
+  return (
+    <span class="jxs-buttons">
+      <IconButton icon="help" label="Keys (?)" onClick={() => layout.set({ help: true })} />
+      <IconButton icon="full" label="Full screen (z)" onClick={onFull} />
+    </span>
+  );
+}

@@ -1,0 +1,34 @@
+import type { ComponentChildren } from "preact";
+
+interface Props {
+  label: string;
+  placeholder?: string;
+  value: string;
+  onInput: (value: string) => void;
+}
+
+export function FilterBox({ label, placeholder = "Filter", value, onInput }: Props) {
+  return (
+    <input
+      type="search"
+      spellcheck={false}
+      placeholder={placeholder}
+      aria-label={label}
+      value={value}
+      onInput={(event) => onInput((event.target as HTMLInputElement).value)}
+    />
+  );
+}
+
+/** A box that filters the table below it, and what stands beside the box. */
+export function FilterBar({ children, ...box }: Props & { children?: ComponentChildren }) {
+  return (
+    <div class="jxs-filter-bar jxs-strip">
+      <FilterBox {...box} />
+      {children && <span class="jxs-grow" />}
+      {children}
+    </div>
+  );
+}
+
+export const NO_MATCHES = "No matches.";

@@ -1,0 +1,92 @@
+import type { Field, NumberField, TextField } from "../../wire/tables";
+import { cellText } from "./sort";
+
+const BARS = new Set(["flops", "bytes"]);
+const RANKS = { best: "▲", worst: "▼", alarm: "", "": "" };
+/** Paths, lines, leaves of a tree: where room lacks, their beginning goes. */
+const IS_TOLD_BY_ITS_END = /[/:]|'\]$/;
+
+const classes = (...all: (string | false | undefined)[]) => all.filter(Boolean).join(" ");
+
+function TextCell({ field, row, isLink }: { field: TextField; row: number; isLink: boolean }) {
+  const text = cellText(field, row);
+  const below = field.below?.(row);
+  const shown = isLink ? (
+    <button type="button" class="jxs-link jxs-grid-link">
+      {text}
+    </button>
+  ) : (
+    <bdi>{text}</bdi>
+  );
+  return (
+    <>
+      {shown}
+      {below !== undefined && <span class="jxs-dim jxs-grid-below">{below}</span>}
+    </>
+  );
+}
+
+function NumberCell({ field, row }: { field: NumberField; row: number }) {
+  const text = cellText(field, row);
+  const mark = field.mark?.(row) ?? "";
+  const why = isKnown(field, row) || !text ? "" : (field.why?.(row) ?? "not known");
+  return (
+    <>
+      {(mark === "best" || mark === "worst") && (
+        <span class="jxs-rank">
+          <span aria-hidden="true">{RANKS[mark]}</span>
+          <span class="jxs-hidden">{mark} </span>
+        </span>
+      )}
+      {text}
+      {why && !field.missing && <span class="jxs-hidden">: {why}</span>}
+    </>
+  );
+}
+
+const isKnown = (field: NumberField, row: number) => Number.isFinite(field.values[row] ?? Number.NaN);
+
+function numberTitle(field: NumberField, row: number): string | undefined {
+  if (field.about) return field.about(row);
+  if (!isKnown(field, row)) return field.why?.(row) ?? "not known";
+  return field.isLeast?.(row) ? "at least this much: part of it is unknown" : undefined;
+}
+
+interface CellProps {
+  field: Field;
+  row: number;
+  /** The largest value of the field, for a bar; 0 for none. */
+  most: number;
+  isFirst: boolean;
+  /** The first cell of a row can be reached with Tab and chosen with Enter. */
+  isLink: boolean;
+}
+
+export function Cell({ field, row, most, isFirst, isLink }: CellProps) {
+  if (field.kind === "text") {
+    const text = cellText(field, row);
+    const known = field.strings[field.codes[row] ?? -1];
+    const isMissing = field.isEmptyKnown ? known === undefined : !known;
+    const kind = field.isFigure ? "jxs-number" : "jxs-text";
+    const names = classes("jxs-cell", kind, field.wraps && "jxs-wraps", isMissing && "jxs-unknown", !isLink && IS_TOLD_BY_ITS_END.test(text) && "jxs-cut-start");
+    const Tag = isFirst ? "th" : "td";
+    return (
+      <Tag role={isFirst ? "rowheader" : "gridcell"} scope={isFirst ? "row" : undefined} class={names} title={text}>
+        <TextCell field={field} row={row} isLink={isLink} />
+      </Tag>
+    );
+  }
+  const known = isKnown(field, row);
+  const mark = field.mark?.(row);
+  const style = known && most > 0 && BARS.has(field.name) ? { "--jxs-share": `${(100 * (field.values[row] as number)) / most}%` } : undefined;
+  return (
+    <td
+      role="gridcell"
+      class={classes("jxs-cell jxs-number", !known && "jxs-unknown", style && "jxs-bar", mark && `jxs-${mark}`)}
+      style={style}
+      title={numberTitle(field, row)}
+    >
+      <NumberCell field={field} row={row} />
+    </td>
+  );
+}

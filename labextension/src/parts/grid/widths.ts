@@ -1,0 +1,33 @@
+/** Each row is a grid of its own, so that no width may depend on what a row holds: columns are as wide as their longest text. */
+
+import type { Field, Grid } from "../../wire/tables";
+import { cellText } from "./sort";
+
+const USUAL: Record<string, number> = { opcode: 96, dtype: 54, flops: 104 };
+const NUMBER_PX = 84;
+const TEXT_PX = 180;
+const WIDEST_PX = 330;
+const LETTER_PX = 7;
+const GAP_PX = 8;
+const WIDE_GAP_PX = 16;
+/** Rows that are looked at for the longest text. */
+const MOST_ROWS = 500;
+
+function fitted(field: Field, length: number): number {
+  let longest = field.title.length;
+  for (let row = 0; row < Math.min(length, MOST_ROWS); row++) {
+    const below = field.kind === "text" ? (field.below?.(row).length ?? 0) : 0;
+    longest = Math.max(longest, cellText(field, row).length + below);
+  }
+  return Math.min(WIDEST_PX, Math.ceil(longest * LETTER_PX) + 10);
+}
+
+export function columnsOf({ fields, length }: Grid, isFitted: boolean): Record<string, string> {
+  const usual = (field: Field) => USUAL[field.name] ?? (field.kind === "number" ? NUMBER_PX : TEXT_PX);
+  const least = fields.map((field) => field.least ?? (isFitted ? fitted(field, length) : usual(field)));
+  const grows = fields.map((field, i) => field.kind === "text" && (field.least !== undefined || field.wraps || (isFitted && i === 0)));
+  return {
+    "--jxs-columns": least.map((size, i) => (grows[i] ? `minmax(${size}px, ${size}fr)` : `${size}px`)).join(" "),
+    "--jxs-least": `${least.reduce((all, size) => all + size + (isFitted ? WIDE_GAP_PX : GAP_PX), 12)}px`,
+  };
+}

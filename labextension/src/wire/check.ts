@@ -1,0 +1,21 @@
+/** Replies are untrusted JSON: what each value must be, checked, and capped in size. */
+
+export type Fields = Record<string, unknown>;
+
+const MOST_LIST = 200;
+const MOST_TEXT = 2000;
+const MOST_TEXTS = 2_000_000;
+
+export const fields = (raw: unknown): Fields => (raw !== null && typeof raw === "object" ? (raw as Fields) : {});
+export const list = (raw: unknown, most = MOST_LIST): unknown[] => (Array.isArray(raw) ? raw.slice(0, most) : []);
+export const textOrNull = (raw: unknown, most = MOST_TEXT): string | null => (typeof raw === "string" ? raw.slice(0, most) : null);
+export const text = (raw: unknown, most = MOST_TEXT): string => textOrNull(raw, most) ?? "";
+export const texts = (raw: unknown, most = MOST_TEXTS): string[] => list(raw, most).map((one) => text(one));
+/** Those of a list of sentences that say something. */
+export const sentences = (raw: unknown, most = MOST_LIST): string[] => texts(raw, most).filter(Boolean);
+export const number = (raw: unknown): number | null => (typeof raw === "number" && Number.isFinite(raw) ? raw : null);
+/** A whole number of any sign, 0 where there is none. */
+export const whole = (raw: unknown): number => Math.floor(number(raw) ?? 0);
+/** A whole number that is not negative, 0 where there is none. */
+export const count = (raw: unknown): number => Math.max(0, whole(raw));
+export const entries = (raw: unknown, most = MOST_LIST): [name: string, value: unknown][] => Object.entries(fields(raw)).slice(0, most);

@@ -62,7 +62,7 @@ def hlo(program: StagedProgram) -> Callable[[], Document] | None:
     """How to read the optimized HLO; the same module is read once."""
     from jaxstage_ext.core import constants
     from jaxstage_ext.ir import cached_documents
-    from jaxstage_ext.ir.hlo import document
+    from jaxstage_ext.ir.hlo import hlo_document
 
     if not program.has_hlo:
         return None
@@ -72,7 +72,7 @@ def hlo(program: StagedProgram) -> Callable[[], Document] | None:
         spelled_out = constants.spelled_out(program.jax_traced)
         return cached_documents.document(
             program.key(f"hlo {spelled_out}"),
-            lambda: document.read(_hlo_text(program, spelled_out), program.module, table),
+            lambda: hlo_document.read(_hlo_text(program, spelled_out), program.module, table),
             table,
         )
 

@@ -2,11 +2,12 @@ import { readFileSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { relative, resolve } from "node:path";
 import { gzipSync } from "node:zlib";
 import * as esbuild from "esbuild";
-import { SRC, generated, scripts, tabs } from "./tabs.mjs";
+import { SRC, generated, offline as offlineTabs, scripts, tabs } from "./tabs.mjs";
 
 const OUT = new URL("../jaxstage_ext/static/", import.meta.url).pathname;
 const LIB = new URL("lib/", import.meta.url).pathname;
 const PANEL_LIMIT = 120_000;
+const STYLE_LIMIT = 40_000;
 
 const common = {
   bundle: true,
@@ -64,29 +65,46 @@ const offline = (shared) => ({
   outfile: `${OUT}standalone.js`,
 });
 
-/** A tab that is loaded when it is first opened: a function of the panel's modules that gives its view. */
-const later = (name, names, taken) => ({
-  ...common,
-  entryPoints: [`src/tabs/${name}/view.tsx`],
-  plugins: [takenFromPanel(names, taken)],
-  format: "cjs",
-  banner: { js: "export default shared=>{const module={exports:{}};" },
-  footer: { js: "return module.exports}" },
-  outfile: `${OUT}${name}.js`,
-});
+/** Style sheets by layer, the strongest last; those of host.css stand in none. */
+const LAYERS = { base: ["style"], parts: ["parts", "parts/grid"], shell: ["shell"], tabs: [] };
 
-const sheets = (folder) => readdirSync(`${SRC}${folder}`).filter((name) => name.endsWith(".css")).sort().map((name) => `./${folder}/${name}`);
+const sheets = (folder) =>
+  readdirSync(`${SRC}${folder}`)
+    .filter((name) => name.endsWith(".css") && name !== "host.css")
+    .sort()
+    .map((name) => readFileSync(`${SRC}${folder}/${name}`, "utf8"));
 
-/** The theme first, then what all tabs share, then the tabs'. */
-const style = (outfile) => ({
+const layer = (name, folders) => `@layer jaxstage.${name} {${folders.flatMap(sheets).join("\n")}}`;
+const order = `@layer ${Object.keys(LAYERS).map((name) => `jaxstage.${name}`).join(", ")};`;
+
+/** The sheets of the panel and of the given tabs. */
+const style = (outfile, names) => ({
   ...common,
   stdin: {
-    contents: ["parts", "parts/grid", "shell", ...tabs.map((name) => `tabs/${name}`)].flatMap(sheets).map((path) => `@import ${JSON.stringify(path)};`).join("\n"),
+    contents: [
+      order,
+      ...Object.entries({ ...LAYERS, tabs: names.map((name) => `tabs/${name}`) }).map(([name, folders]) => layer(name, folders)),
+      readFileSync(`${SRC}style/host.css`, "utf8"),
+    ].join("\n"),
     loader: "css",
     resolveDir: SRC,
   },
   outfile,
 });
+
+/** A tab that is loaded when it is first opened: a function of the panel's modules that gives its view and its style. */
+const later = async (name, names, taken) => {
+  const { code } = await esbuild.transform(layer("tabs", [`tabs/${name}`]), { loader: "css", minify: true, charset: "utf8" });
+  return {
+    ...common,
+    entryPoints: [`src/tabs/${name}/view.tsx`],
+    plugins: [takenFromPanel(names, taken)],
+    format: "cjs",
+    banner: { js: "export default shared=>{const module={exports:{}};" },
+    footer: { js: `module.exports.style=${JSON.stringify(code.trim())};return module.exports}` },
+    outfile: `${OUT}${name}.js`,
+  };
+};
 
 /** The modules that the panel's script consists of, by name. */
 async function panelModules() {
@@ -99,14 +117,15 @@ async function panelModules() {
 /** Of those the ones that later scripts take. */
 async function sharedModules(names) {
   const taken = {};
-  await Promise.all(scripts.map((name) => esbuild.build({ ...later(name, names, taken), write: false })));
+  await Promise.all(scripts.map(async (name) => esbuild.build({ ...(await later(name, names, taken)), write: false })));
   return Object.fromEntries(Object.entries(taken).sort());
 }
 
 async function builds() {
   const names = await panelModules();
   const shared = await sharedModules(names);
-  return [panel(shared), offline(shared), style(`${OUT}panel.css`), ...scripts.map((name) => later(name, names, {}))];
+  const inPanel = tabs.filter((name) => !scripts.includes(name) || offlineTabs.includes(name));
+  return [panel(shared), offline({}), style(`${OUT}panel.css`, inPanel), ...(await Promise.all(scripts.map((name) => later(name, names, {}))))];
 }
 
 /** An offline page inlines the script, so no closing tag may stand in it. */
@@ -127,11 +146,14 @@ function report(all) {
     console.log(`${outfile.split("/").pop()}: ${bytes.length} B, gzip ${gzipSync(bytes).length} B`);
   }
   checkSize("panel.js", PANEL_LIMIT);
+  checkSize("panel.css", STYLE_LIMIT);
+  const inTabs = scripts.map((name) => layer("tabs", [`tabs/${name}`])).join("");
+  console.log(`style of the tabs that are loaded later: ${esbuild.transformSync(inTabs, { loader: "css", minify: true }).code.length} B`);
 }
 
 if (process.argv.includes("--dev")) {
   const page = { ...common, entryPoints: ["dev/paged.tsx"], plugins: [generatedModules({})], format: "iife", outfile: `${LIB}paged.js` };
-  await Promise.all([page, style(`${LIB}paged.css`)].map((options) => esbuild.build(options)));
+  await Promise.all([page, style(`${LIB}paged.css`, tabs)].map((options) => esbuild.build(options)));
 } else if (process.argv.includes("--watch")) {
   for (const options of await builds()) await (await esbuild.context(options)).watch();
 } else {

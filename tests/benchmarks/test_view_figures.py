@@ -24,8 +24,8 @@ VIEWS = {
     "cost": ".jxs-cost .jxs-grid-row[data-row]",
     "memory": ".jxs-mem-part tbody tr",
     "shardings": ".jxs-shardings .jxs-grid-row[data-row]",
-    "collectives": ".jxs-collectives .jxs-grid-row[data-row]",
-    "dtypes": ".jxs-collectives .jxs-grid-row[data-row], .jxs-collectives .jxs-note",
+    "collectives": '[data-view="collectives"] .jxs-grid-row[data-row]',
+    "dtypes": '[data-view="dtypes"] .jxs-grid-row[data-row], [data-view="dtypes"] .jxs-note',
 }
 TARGET = "cpu:2" if packages.find("tpu").lacks else "v5e:2x2"
 STEP = "%compile -t {} --mesh data=2 --in-spec \"words=P('data')\" train_step(*arguments)"

@@ -1,12 +1,12 @@
 /** The offline page: its data stands in the page itself, and there is no kernel to load a tab's script from. */
 
+import { VIEWS } from "jaxstage:offline";
 import { TABS } from "jaxstage:tabs";
-import { Sessions } from "../model/sessions";
-import CompareView from "../tabs/compare/view";
+import { SESSIONS } from "../model/sessions";
 import { mount } from "./mount";
 
-Object.assign(TABS.compare ?? {}, { component: CompareView });
+for (const [name, component] of Object.entries(VIEWS)) Object.assign(TABS[name] ?? {}, { component });
 
 const data = document.getElementById("jaxstage-data")?.textContent;
 const parent = document.getElementById("jaxstage");
-if (data && parent) mount(new Sessions().ofReport("page", JSON.parse(data)), parent);
+if (data && parent) mount(SESSIONS.ofReport("page", JSON.parse(data)), parent);

@@ -22,7 +22,7 @@ export function Asking({ question }: { question: QuestionState<unknown> }) {
   }
   return (
     <span class="jxs-asking">
-      <span class="jxs-asking-why" role="alert" title={question.problem}>
+      <span class="jxs-asking-why jxs-cut" role="alert" title={question.problem}>
         {question.problem || "stopped"}
       </span>
       <button type="button" class="jxs-button" onClick={question.again}>

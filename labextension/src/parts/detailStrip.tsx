@@ -28,7 +28,7 @@ function Words({ detail, session }: { detail: Detail; session: Session }) {
   const go = () => session.select("python", detail.sourceRow, "");
   return (
     <>
-      {detail.hue !== null && <i class="jxs-swatch" style={{ "--jxs-h": String(detail.hue) }} />}
+      {detail.hue !== null && <i class="jxs-swatch jxs-coloured" style={{ "--jxs-h": String(detail.hue) }} />}
       {detail.gradient && <span class="jxs-badge jxs-badge-gradient">gradient of</span>}
       {detail.sourceRow >= 0 ? <LinkButton text={detail.place} onClick={go} /> : <span>{detail.place}</span>}
       {!detail.known && <span class="jxs-dim">no source is known for this line</span>}
@@ -66,7 +66,7 @@ function Beside({ session }: { session: Session }) {
   const [warning, mark] = [warned?.at(selected.doc, selected.row), lane?.at(selected.doc, selected.row)];
   if (!warning && !mark) return null;
   return (
-    <div class="jxs-beside" tabIndex={0} role="note" aria-label="beside the line">
+    <div class="jxs-beside jxs-anywhere" tabIndex={0} role="note" aria-label="beside the line">
       {warning && <p class="jxs-beside-warning">{warning.text}</p>}
       {mark && <p>{mark.text}</p>}
     </div>
@@ -82,7 +82,7 @@ export function DetailStrip({ session }: { session: Session }) {
   const detail = detailOf(session, open && selected ? selected : (hover ?? selected));
   const canOpen = (detail?.stack.length ?? 0) > 0;
   return (
-    <footer class="jxs-detail">
+    <footer class="jxs-detail jxs-strip">
       <div class="jxs-words" aria-live="polite">
         {detail ? (
           <Words detail={detail} session={session} />

@@ -23,7 +23,7 @@ export function FilterBox({ label, placeholder = "Filter", value, onInput }: Pro
 /** A box that filters the table below it, and what stands beside the box. */
 export function FilterBar({ children, ...box }: Props & { children?: ComponentChildren }) {
   return (
-    <div class="jxs-filter-bar">
+    <div class="jxs-filter-bar jxs-strip">
       <FilterBox {...box} />
       {children && <span class="jxs-grow" />}
       {children}

@@ -87,7 +87,7 @@ export function Pane({ doc, session, weight }: { doc: Doc; session: Session; wei
   };
   return (
     <section
-      class="jxs-pane"
+      class="jxs-pane jxs-column"
       data-doc={doc.kind}
       data-ready={doc.text && doc.rows ? "true" : "false"}
       aria-label={doc.info.title}

@@ -58,7 +58,7 @@ export function SearchBar({ doc, pane }: { doc: Doc; pane: CodePane | null }) {
         onInput={(e) => run((e.target as HTMLInputElement).value, matchCase)}
         onKeyDown={key}
       />
-      <span class="jxs-hits" aria-live="polite">
+      <span class="jxs-hits jxs-tabular" aria-live="polite">
         {count(doc)}
       </span>
       <button

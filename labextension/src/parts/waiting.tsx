@@ -31,7 +31,7 @@ export function Waiting({ question, what }: { question: QuestionState<unknown>; 
       <span role="status" aria-live="polite">
         {what}…{question.progress && <span class="jxs-dim"> {question.progress}</span>}
       </span>
-      <span class="jxs-clock" aria-hidden="true">
+      <span class="jxs-clock jxs-tabular" aria-hidden="true">
         {clock(elapsed)}
       </span>
       <button type="button" class="jxs-button jxs-boxed" onClick={question.stop}>
@@ -54,7 +54,7 @@ function Failed({ question }: { question: QuestionState<unknown> }) {
 function Refused({ text, button, onClick }: { text: string; button: string; onClick: () => void }) {
   return (
     <div class="jxs-look" role="alert">
-      <span class="jxs-look-text">{text}</span>
+      <span class="jxs-look-text jxs-anywhere">{text}</span>
       {button && (
         <button type="button" class="jxs-button jxs-boxed" onClick={onClick}>
           {button}

@@ -125,7 +125,7 @@ function OpenTab({ name, ...props }: TabProps & { name: string }) {
   if (bare) return <View {...props} />;
   const style = height === null ? {} : { height: `${height}px`, maxHeight: "none" };
   return (
-    <div class={tall ? "jxs-view jxs-tall" : "jxs-view"} role="tabpanel" aria-label={title} data-view={name} style={style}>
+    <div class={tall ? "jxs-view jxs-column jxs-tall" : "jxs-view jxs-column"} role="tabpanel" aria-label={title} data-view={name} style={style}>
       <View {...props} key={session.call} />
     </div>
   );

@@ -4,6 +4,11 @@ declare module "jaxstage:tabs" {
   export const TABS: Record<string, import("../tabs/tab").Tab>;
 }
 
+declare module "jaxstage:offline" {
+  /** The views of the tabs that the offline page can show, and that are not part of the panel. */
+  export const VIEWS: Record<string, import("../tabs/tab").View>;
+}
+
 declare module "jaxstage:shared" {
   /** What scripts that are loaded later take from the panel's, by name. */
   export const SHARED: Record<string, unknown>;

@@ -19,7 +19,7 @@ function StageView({ stage, since }: { stage: Stage; since: number }) {
   const running = <Ticking since={since} />;
   const said = { waiting: "waiting", running, done: time || "done", failed: "failed", interrupted: "interrupted" };
   return (
-    <div role="listitem" class={`jxs-stage jxs-stage-${stage.state}`} data-stage={stage.name} data-state={stage.state}>
+    <div role="listitem" class={`jxs-stage jxs-tabular jxs-stage-${stage.state}`} data-stage={stage.name} data-state={stage.state}>
       <span class="jxs-stage-mark" aria-hidden="true">
         {MARKS[stage.state]}
       </span>
@@ -37,7 +37,7 @@ function FactView({ fact }: { fact: Fact }) {
   return (
     <div role="listitem" class={`jxs-fact${more ? " jxs-explained" : ""}${unknown}`} title={more || undefined}>
       <span class="jxs-label">{fact.label}</span>
-      <span class="jxs-value">
+      <span class="jxs-value jxs-tabular">
         {fact.text}
         {fact.reason && <span class="jxs-hidden">: {fact.reason}</span>}
       </span>
@@ -52,7 +52,7 @@ function Linked({ coverage }: { coverage: Coverage }) {
   return (
     <div role="listitem" class="jxs-fact jxs-linked" title={detail}>
       <span class="jxs-label">linked</span>
-      <span class="jxs-value">
+      <span class="jxs-value jxs-tabular">
         {percent(direct + inferred, total)}
         <span class="jxs-meter" aria-hidden="true">
           <i style={{ width: `${(100 * direct) / total}%` }} />
@@ -82,7 +82,7 @@ function Failure({ error, onShow, session }: FailureProps) {
         {error.type && <code>{error.type}</code>}
         {place && (onShow ? <LinkButton text={place} onClick={onShow} /> : <span>{place}</span>)}
       </div>
-      {error.explanation && <p class="jxs-failure-told">{error.explanation}</p>}
+      {error.explanation && <p class="jxs-failure-told jxs-anywhere">{error.explanation}</p>}
       {error.message && <pre tabIndex={0}>{error.message}</pre>}
       {session && <WorkerLog session={session} />}
     </div>
@@ -93,7 +93,7 @@ function Options({ options }: { options: Summary["options"] }) {
   return (
     <div class="jxs-options" role="list" aria-label="compile options">
       {options.map(([name, value]) => (
-        <code role="listitem" class="jxs-option" title={`${name}=${value}`} key={name}>
+        <code role="listitem" class="jxs-option jxs-cut" title={`${name}=${value}`} key={name}>
           {name}={value}
         </code>
       ))}
@@ -133,7 +133,7 @@ export function Header({ session }: { session: Session }) {
   return (
     <header class="jxs-header">
       <div class="jxs-top">
-        <code class="jxs-signature" title={summary.signature}>
+        <code class="jxs-signature jxs-cut" title={summary.signature}>
           {summary.signature || summary.name}
         </code>
         {calls.length > 1 && <Picker session={session} calls={calls} />}

@@ -39,7 +39,7 @@ function Labelled({ label, children }: { label: string; children: ComponentChild
   return (
     <>
       <span class="jxs-label">{label}</span>
-      <span class="jxs-value">{children}</span>
+      <span class="jxs-value jxs-tabular">{children}</span>
     </>
   );
 }

@@ -101,8 +101,8 @@ describe("the shardings", () => {
   it("of a refused call come first, with what is wrong", async () => {
     const notes = ["x: dimension 0 of size 7 does not divide into 4 parts"];
     kernel.answers.shardings = () => ({ ...VALUES, result: { ...VALUES.result, places: PLACES, notes } });
-    await open(ShardingsView, ".jxs-shardings-note");
-    expect($(".jxs-shardings-note")?.textContent).toBe(notes[0]);
+    await open(ShardingsView, ".jxs-caption");
+    expect($(".jxs-caption")?.textContent).toBe(notes[0]);
     const call = { ...fixture.state.calls[0], views: ["code", "shardings", "options"] };
     const failed = (stage: string) => readState({ calls: [{ ...call, error: { stage, type: "ValueError", message: "" } }] }).calls[0] ?? null;
     expect(openTab(failed("trace"), "")).toBe("shardings");
@@ -115,23 +115,23 @@ describe("the collectives", () => {
   it("are headed by the costliest, warnings before all", async () => {
     await open(CollectivesView);
     expect($(".jxs-headline")?.textContent).toContain("The costliest of 2 collectives: all-reduce");
-    expect($(".jxs-map-warn")?.textContent).toBe("Involuntary full rematerialisation show the line");
+    expect($(".jxs-caution")?.textContent).toBe("Involuntary full rematerialisation show the line");
     expect($(".jxs-facts-list")?.textContent).toContain("{0,2} {1,3}");
     expect($(".jxs-facts-list")?.textContent).toContain("meanwhilenothing");
   });
 
   it("are there before the compiler has said what caused them", async () => {
-    let isAsked = false;
+    let isDone = false;
     const quick = table({ collective: ["all-reduce"], time: [1e-6] }, { headline: "One collective: all-reduce." }, { time: "s" });
     kernel.answers.collectives = ({ quick: isQuick }) => {
       if (isQuick) return quick;
-      if (isAsked) return COLLECTIVES;
-      isAsked = true;
+      if (isDone) return COLLECTIVES;
       return { result: { pending: { elapsed: 1, progress: "compiling as far as the partitioner" } }, buffers: [] };
     };
     await open(CollectivesView);
     expect($$(".jxs-grid-row[data-row]").length).toBe(1);
     expect($(".jxs-look")?.textContent).toContain("Asking the compiler what caused them");
+    isDone = true;
     await soon(() => expect($$(".jxs-grid-row[data-row]").length).toBe(2));
     expect($(".jxs-look")).toBeNull();
   });

@@ -61,11 +61,11 @@ function Head({ fields, order, onOrder }: { fields: Field[]; order: Order; onOrd
             aria-sort={!mine ? "none" : order.down ? "descending" : "ascending"}
           >
             {field.kind === "text" && field.isFigure ? (
-              <span class="jxs-grid-title" title={field.hint}>
+              <span class="jxs-grid-title jxs-cut" title={field.hint}>
                 {field.title}
               </span>
             ) : (
-              <button type="button" class="jxs-grid-title" data-sort={field.name} title={`${field.hint}; click to sort`} onClick={() => onOrder(next(field, order))}>
+              <button type="button" class="jxs-grid-title jxs-cut" data-sort={field.name} title={`${field.hint}; click to sort`} onClick={() => onOrder(next(field, order))}>
                 {field.title}
                 {mine && (order.down ? " ▾" : " ▴")}
               </button>

@@ -45,7 +45,7 @@ function Line({ session, answer }: { session: Session; answer: Answer }) {
   const go = () => (source >= 0 ? session.show("python", source) : session.show("hlo", answer.row));
   if (source < 0 && answer.row < 0) return null;
   return (
-    <button type="button" class="jxs-link jxs-answer-line" title="Show it in the code" onClick={go}>
+    <button type="button" class="jxs-link jxs-answer-line jxs-cut" title="Show it in the code" onClick={go}>
       {answer.line || "show it in the HLO"} {code && <code>{code}</code>}
     </button>
   );
@@ -56,7 +56,7 @@ function Told({ session, answer }: { session: Session; answer: Answer }) {
   const there = title !== undefined && session.summary?.views.includes(answer.view);
   return (
     <>
-      <p class="jxs-answer" data-state={answer.state}>
+      <p class="jxs-answer jxs-anywhere" data-state={answer.state}>
         {MARKS[answer.state] && <b aria-hidden="true">{MARKS[answer.state]} </b>}
         {answer.text}
       </p>

@@ -21,7 +21,7 @@ function AskLane({ session, measure }: { session: Session; measure: string }) {
     <>
       <span class="jxs-signs">{LEGENDS[measure]}</span>
       {note && (
-        <span class="jxs-asking-why" role="alert" title={note}>
+        <span class="jxs-asking-why jxs-cut" role="alert" title={note}>
           {note}
         </span>
       )}

@@ -90,10 +90,10 @@ function Shown({ session, told, children }: { session: Session; told: TableReply
   if (!told.grid.length) return <p class="jxs-note">{headline}</p>;
   return (
     <>
-      <p class="jxs-headline">{headline}</p>
+      <p class="jxs-headline jxs-anywhere">{headline}</p>
       {children}
       {warnings.map(({ words, line }) => (
-        <p class="jxs-map-warn jxs-shardings-note" key={words}>
+        <p class="jxs-caution jxs-caption jxs-anywhere" key={words}>
           {words}{" "}
           {rowOfLine(session, line) >= 0 && (
             <button type="button" class="jxs-link" onClick={() => session.show("python", rowOfLine(session, line))}>
@@ -118,7 +118,7 @@ function Shown({ session, told, children }: { session: Session; told: TableReply
       {!rows.length && <p class="jxs-note">{NO_MATCHES}</p>}
       {current >= 0 && <About told={told} row={current} />}
       {notes.map((note) => (
-        <p class="jxs-dim jxs-shardings-note" key={note}>
+        <p class="jxs-dim jxs-caption jxs-anywhere" key={note}>
           {note}
         </p>
       ))}
@@ -141,7 +141,7 @@ function WithCauses({ session, quick }: { session: Session; quick: TableReply })
 export default function CollectivesView({ session }: { session: Session }) {
   const question = useQuestion(session, "collectives", { quick: true }, read);
   return (
-    <div class="jxs-collectives">
+    <div class="jxs-column jxs-grow">
       {question.value ? <WithCauses session={session} quick={question.value} /> : <Waiting question={question} what="Finding the collectives" />}
     </div>
   );

@@ -29,8 +29,8 @@ function Targets({ session, table, first }: { session: Session; table: Compare; 
     return { "data-target": target, title: `${target}: ${device}`, "aria-current": first + row === call ? "true" : undefined };
   };
   return (
-    <div class="jxs-compare">
-      <div class="jxs-compare-scroll">
+    <div class="jxs-compare jxs-column">
+      <div class="jxs-compare-scroll jxs-column">
         <GridView
           grid={grid}
           label="the call's targets"
@@ -44,7 +44,7 @@ function Targets({ session, table, first }: { session: Session; table: Compare; 
           onAbout={setAbout}
         />
       </div>
-      <p class="jxs-compare-why">{about || LEGEND}</p>
+      <p class="jxs-compare-why jxs-anywhere">{about || LEGEND}</p>
     </div>
   );
 }

@@ -226,7 +226,7 @@ function Grown({ session, costs }: { session: Session; costs: Costs }) {
   };
   return (
     <>
-      <div class="jxs-filter-bar jxs-cost-bar">
+      <div class="jxs-filter-bar jxs-strip jxs-cost-bar">
         <Choice name="nested" all={SHAPES} now={shape} onPick={keep("shape", setShape)} />
         <Choice name="width" all={MEASURES} now={measure} onPick={keep("measure", setMeasure)} />
         {tree.unknown > 0 && (

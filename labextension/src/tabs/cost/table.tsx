@@ -24,7 +24,7 @@ interface Props {
 function Members({ session, name }: { session: Session; name: string }) {
   const question = useQuestion(session, "members", { instruction: name }, readMembers);
   return (
-    <div class="jxs-members">
+    <div class="jxs-members jxs-grow jxs-column">
       <p class="jxs-members-note">
         Inside <code>{name}</code>
         {question.value && `: ${counted(question.value.grid.length)} instructions; in a fusion only what goes in and out moves bytes`}
@@ -58,7 +58,7 @@ function Instructions({ session, query }: Props) {
     <>
       <CostGrid session={session} costs={question.value} doc="hlo" label="cost by instruction" query={query} first={BYTES} nothing={NOTHING} onCurrent={setCurrent} />
       {holds && (
-        <button type="button" class="jxs-members-toggle" aria-expanded={shown} onClick={toggle}>
+        <button type="button" class="jxs-members-toggle jxs-cut" aria-expanded={shown} onClick={toggle}>
           {shown ? "▾" : "▸"} {shown ? "Hide" : "Show"} what is inside {name}
         </button>
       )}
@@ -142,8 +142,8 @@ export function CostTable({ session, compiled = true }: { session: Session; comp
     set(name);
   };
   return (
-    <div class="jxs-cost-table">
-      <div class="jxs-filter-bar jxs-cost-bar">
+    <div class="jxs-cost-table jxs-grow jxs-column">
+      <div class="jxs-filter-bar jxs-strip jxs-cost-bar">
         {compiled && (
           <>
             <span class="jxs-dim">counted on</span>

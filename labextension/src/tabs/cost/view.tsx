@@ -34,7 +34,7 @@ function Shares({ shares }: { shares: Overview["shares"] }) {
 function Totals({ overview }: { overview: Overview }) {
   const { flops, bytes, unknown, unknownShare, instructions } = overview;
   return (
-    <span class="jxs-cost-totals">
+    <span class="jxs-cost-totals jxs-tabular">
       <span title="counted on the optimised HLO of one device, loops as often as they run">
         <span class="jxs-dim">FLOPs</span> <b>{`${unknown ? "≥ " : ""}${scaled(flops, "FLOP")}`}</b>
       </span>
@@ -59,13 +59,13 @@ function Body({ session, overview }: { session: Session; overview: Overview }) {
     setSection(name);
   };
   return (
-    <div class="jxs-cost">
-      <div class="jxs-cost-head" data-bound={overview.bound}>
-        <span class="jxs-verdict">{overview.verdict}</span>
+    <div class="jxs-cost jxs-column">
+      <div class="jxs-cost-head jxs-strip" data-bound={overview.bound}>
+        <span class="jxs-verdict jxs-anywhere">{overview.verdict}</span>
         <Shares shares={overview.shares} />
         <Totals overview={overview} />
       </div>
-      <div class="jxs-cost-sections">
+      <div class="jxs-cost-sections jxs-strip">
         <span class="jxs-group" role="group" aria-label="shown as">
           {SECTIONS.map(([name, title, hint]) => (
             <button type="button" class="jxs-toggle" key={name} data-section={name} title={hint} aria-pressed={name === section} onClick={() => choose(name)}>
@@ -96,9 +96,9 @@ function Body({ session, overview }: { session: Session; overview: Overview }) {
 /** Of a program that was not compiled, or not yet: the equations of its jaxpr. */
 function Uncompiled({ session }: { session: Session }) {
   return (
-    <div class="jxs-cost">
-      <div class="jxs-cost-head" data-bound="unknown">
-        <span class="jxs-verdict">Counted on the jaxpr of the whole program: there is no optimised HLO, so what bounds it is unknown.</span>
+    <div class="jxs-cost jxs-column">
+      <div class="jxs-cost-head jxs-strip" data-bound="unknown">
+        <span class="jxs-verdict jxs-anywhere">Counted on the jaxpr of the whole program: there is no optimised HLO, so what bounds it is unknown.</span>
       </div>
       <CostTable session={session} compiled={false} />
       <DetailStrip session={session} />

@@ -41,7 +41,7 @@ function Shown({ session, told }: { session: Session; told: TableReply }) {
   if (!told.grid.length) return <p class="jxs-note">{headline}</p>;
   return (
     <>
-      <p class="jxs-headline">{headline}</p>
+      <p class="jxs-headline jxs-anywhere">{headline}</p>
       <FilterBar label="Filter the conversions" value={query} onInput={setQuery}>
         <span class="jxs-dim">those of the jaxpr first, then what XLA made of them and added</span>
       </FilterBar>
@@ -64,7 +64,7 @@ function Shown({ session, told }: { session: Session; told: TableReply }) {
 export default function DtypesView({ session }: { session: Session }) {
   const question = useQuestion(session, "dtypes", {}, read);
   return (
-    <div class="jxs-collectives">
+    <div class="jxs-column jxs-grow">
       {question.value ? <Shown session={session} told={question.value} /> : <Waiting question={question} what="Finding the conversions" />}
     </div>
   );

@@ -68,8 +68,8 @@ export function KernelList({ session, table, figures, chosen, lit, onChoose }: P
   const kernel = (row: number) => table.kernels[row] as Kernel;
   const shown = only && elsewhere ? matches.filter((row) => lit.has(kernel(row).key)) : matches;
   return (
-    <div class="jxs-kernels" onKeyDown={passArrows}>
-      <div class="jxs-filter-bar">
+    <div class="jxs-kernels jxs-column" onKeyDown={passArrows}>
+      <div class="jxs-filter-bar jxs-strip">
         <FilterBox label="Filter kernels; arrows move" placeholder="Filter kernels" value={query} onInput={setQuery} />
         {elsewhere && (
           <button type="button" class="jxs-toggle jxs-from" aria-pressed={only} disabled={!lit.size} onClick={() => setOnly(!only)}>
@@ -83,7 +83,7 @@ export function KernelList({ session, table, figures, chosen, lit, onChoose }: P
           {note}
         </p>
       ))}
-      <div class="jxs-kernel-rows">
+      <div class="jxs-kernel-rows jxs-grow jxs-column">
         <GridView
           grid={grid}
           rows={shown}
@@ -95,7 +95,7 @@ export function KernelList({ session, table, figures, chosen, lit, onChoose }: P
           rowAttributes={(row) => ({ "data-kernel": kernel(row).key, title: launchOf(kernel(row)) })}
           onPick={(row) => onChoose(kernel(row))}
         />
-        {!shown.length && <p class="jxs-dim jxs-lack">No kernel has these words.</p>}
+        {!shown.length && <p class="jxs-dim jxs-lack jxs-anywhere">No kernel has these words.</p>}
       </div>
     </div>
   );

@@ -39,7 +39,7 @@ function Text({ session, kernel, stage, onReady }: TextProps) {
 function Experimental({ onClick }: { onClick: () => void }) {
   return (
     <div class="jxs-look">
-      <span class="jxs-look-text">
+      <span class="jxs-look-text jxs-anywhere">
         Experimental: libtpu compiles the program once more and dumps its code, through flags of its own that are not
         documented. This takes some seconds.
       </span>
@@ -53,7 +53,7 @@ function Experimental({ onClick }: { onClick: () => void }) {
 function Body({ session, kernel, stage, onReady }: TextProps) {
   const [asked, ask] = useState(session.recall(`bundles asked ${session.call}`) === true);
   const why = kernel.lacks[stage];
-  if (why) return <p class="jxs-lack">{why}</p>;
+  if (why) return <p class="jxs-lack jxs-anywhere">{why}</p>;
   const start = () => {
     session.keep(`bundles asked ${session.call}`, true);
     ask(true);
@@ -70,7 +70,7 @@ interface SideProps extends TextProps {
 
 function Side({ session, table, kernel, stage, onReady, onStage, side }: SideProps) {
   return (
-    <div class="jxs-side" data-side={side} data-stage={stage}>
+    <div class="jxs-side jxs-grow jxs-column" data-side={side} data-stage={stage}>
       <div class="jxs-kernel-stages" role="group" aria-label={`${side} stage`}>
         {table.stages.map(({ name, title }) => (
           <button
@@ -127,7 +127,7 @@ function Browser({ session, table }: { session: Session; table: KernelTable }) {
     session.keep(`bundles counted ${session.call}`, true);
     setBundled(true);
   };
-  if (!chosen) return <p class="jxs-lack">This program runs no kernels: it computes nothing.</p>;
+  if (!chosen) return <p class="jxs-lack jxs-anywhere">This program runs no kernels: it computes nothing.</p>;
   return (
     <div class="jxs-machine">
       <KernelList session={session} table={table} figures={figures} chosen={chosen} lit={lit} onChoose={choose} />

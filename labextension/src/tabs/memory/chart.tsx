@@ -204,7 +204,7 @@ export function MemoryChart({ memory, space, position, band, lit, onPosition, on
         <canvas ref={moving} />
       </div>
       <div class="jxs-mem-foot">
-        <p class="jxs-mem-about" aria-hidden="true">
+        <p class="jxs-mem-about jxs-cut" aria-hidden="true">
           {about(memory, space, over, cursor) || <span class="jxs-dim">{HINT}</span>}
         </p>
         <p class="jxs-mem-legend">

@@ -20,7 +20,7 @@ export function MemoryTable({ table, label, lit, onRow, onHover }: Props) {
   if (!table.rows.length) return <p class="jxs-note">{table.notes.join(" ") || `There is nothing to list: no ${label}.`}</p>;
   const left = table.total - table.rows.length;
   return (
-    <div class="jxs-mem-table">
+    <div class="jxs-mem-table jxs-column">
       <GridView
         grid={grid}
         label={label}

@@ -173,14 +173,14 @@ function Browser({ session, memory }: { session: Session; memory: Memory }) {
   const differ = differing(memory.tables.checks);
   const pickBuffer = (buffer: number) => choose(session, memory.buffers.row[buffer] ?? -1, lineOf(memory, buffer));
   return (
-    <div class="jxs-memory">
+    <div class="jxs-memory jxs-column">
       <Headline memory={memory} />
       {memory.notes.map((note) => (
         <p class="jxs-note" key={note}>
           {note}
         </p>
       ))}
-      <div class="jxs-mem-spaces" role="group" aria-label="memories">
+      <div class="jxs-mem-spaces jxs-strip" role="group" aria-label="memories">
         {memory.spaces.map((one) => (
           <button
             type="button"
@@ -213,7 +213,7 @@ function Browser({ session, memory }: { session: Session; memory: Memory }) {
         }}
         onBuffer={pickBuffer}
       />
-      <div class="jxs-mem-parts" role="group" aria-label="tables">
+      <div class="jxs-mem-parts jxs-strip" role="group" aria-label="tables">
         {PARTS.map(([name, title, hint]) => (
           <button type="button" class="jxs-toggle" key={name} data-part={name} title={hint} aria-pressed={name === part} onClick={() => open(name)}>
             {title}

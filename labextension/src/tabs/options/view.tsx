@@ -51,7 +51,7 @@ function Row({ flag, id, current, onCopy, onPick }: RowProps) {
   const choices = flag.values.length > 0 && (current || flag.type !== "bool");
   return (
     <div role="option" aria-selected={current} id={id} class={classes} data-flag={flag.name} onClick={onPick}>
-      <code class="jxs-flag-name">{flag.name}</code>
+      <code class="jxs-flag-name jxs-anywhere">{flag.name}</code>
       <span class="jxs-flag-type">{flag.type ?? "not checked"}</span>
       <span class="jxs-flag-now">
         {flag.set !== null && <b class={isChanged(flag) ? "jxs-changed" : ""}>{said(flag.set)}</b>}
@@ -125,8 +125,8 @@ function Browser({ session, table }: { session: Session; table: FlagTable }) {
     event.stopPropagation();
   };
   return (
-    <div class="jxs-options-view" onKeyDown={key}>
-      <div class="jxs-options-bar">
+    <div class="jxs-options-view jxs-column" onKeyDown={key}>
+      <div class="jxs-options-bar jxs-strip">
         <input
           ref={box}
           type="search"

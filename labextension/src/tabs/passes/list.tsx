@@ -35,15 +35,15 @@ function Row({ pass, most, step, selected, id, onPick }: RowProps) {
   const classes = ["jxs-pass", selected && "jxs-current", !pass.changed && "jxs-idle"].filter(Boolean).join(" ");
   return (
     <div role="option" id={id} class={classes} aria-selected={selected} title={tell(pass)} data-pass={pass.index} onClick={onPick}>
-      <span class="jxs-pass-name">
+      <span class="jxs-pass-name jxs-cut">
         {step && <span class={`jxs-badge jxs-step-${step.what}`}>{step.what}</span>}
         {pass.name}
       </span>
       <Bar n={pass.instructions} most={most} />
-      <span class="jxs-pass-n">{difference(pass.instructions)}</span>
-      <span class="jxs-pass-n">{difference(pass.fusions)}</span>
-      <span class="jxs-pass-n jxs-pass-bytes">{deltaBytes(pass.bytes)}</span>
-      <span class={pass.seconds === null ? "jxs-pass-n jxs-dim" : "jxs-pass-n"}>{duration(pass.seconds)}</span>
+      <span class="jxs-pass-n jxs-tabular">{difference(pass.instructions)}</span>
+      <span class="jxs-pass-n jxs-tabular">{difference(pass.fusions)}</span>
+      <span class="jxs-pass-n jxs-tabular jxs-pass-bytes">{deltaBytes(pass.bytes)}</span>
+      <span class={pass.seconds === null ? "jxs-pass-n jxs-tabular jxs-dim" : "jxs-pass-n jxs-tabular"}>{duration(pass.seconds)}</span>
     </div>
   );
 }
@@ -90,7 +90,7 @@ export function Passes({ list, current, history, onPick, onUnfollow }: PassListP
     event.stopPropagation();
   };
   return (
-    <div class={history ? "jxs-pass-side jxs-few" : "jxs-pass-side"} onKeyDown={key}>
+    <div class={history ? "jxs-pass-side jxs-column jxs-few" : "jxs-pass-side jxs-column"} onKeyDown={key}>
       {history ? (
         <div class="jxs-pass-bar-top jxs-following">
           <span class="jxs-dim">following</span>
@@ -116,12 +116,12 @@ export function Passes({ list, current, history, onPick, onUnfollow }: PassListP
         </div>
       )}
       <div class="jxs-pass jxs-pass-head" aria-hidden="true">
-        <span class="jxs-pass-name">pass</span>
+        <span class="jxs-pass-name jxs-cut">pass</span>
         <span class="jxs-pass-bar" />
-        <span class="jxs-pass-n">instr.</span>
-        <span class="jxs-pass-n">fus.</span>
-        <span class="jxs-pass-n jxs-pass-bytes">bytes</span>
-        <span class="jxs-pass-n">time</span>
+        <span class="jxs-pass-n jxs-tabular">instr.</span>
+        <span class="jxs-pass-n jxs-tabular">fus.</span>
+        <span class="jxs-pass-n jxs-tabular jxs-pass-bytes">bytes</span>
+        <span class="jxs-pass-n jxs-tabular">time</span>
       </div>
       <div
         class="jxs-pass-list"
@@ -135,7 +135,7 @@ export function Passes({ list, current, history, onPick, onUnfollow }: PassListP
         {history && <p class="jxs-note">{firstOf(history)}</p>}
         {groups(shown).map((group) => (
           <div role="group" aria-label={group.pipeline} key={group.passes[0]?.index}>
-            <div class="jxs-pass-group">{group.pipeline || "after the last pass"}</div>
+            <div class="jxs-pass-group jxs-cut">{group.pipeline || "after the last pass"}</div>
             {group.passes.map((pass) => (
               <Row
                 key={pass.index}

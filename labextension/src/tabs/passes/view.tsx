@@ -53,10 +53,10 @@ function DiffOf({ session, diff, pass, place }: DiffProps) {
           ))}
         </span>
         <span class="jxs-dim jxs-diff-numbers">{[...numbers.filter(Boolean), duration(pass.seconds)].join(" · ")}</span>
-        <span class="jxs-spring" />
+        <span class="jxs-grow" />
         {changes.count > 0 && (
           <>
-            <span class="jxs-hits" aria-live="polite">
+            <span class="jxs-hits jxs-tabular" aria-live="polite">
               {changes.at} / {changes.count}
             </span>
             <IconButton icon="up" label="Previous change (p)" onClick={() => pane.current?.step(-1)} />
@@ -79,7 +79,7 @@ function DiffOf({ session, diff, pass, place }: DiffProps) {
 function Selected({ session, pass, place }: { session: Session; pass: Pass; place: Pick | null }) {
   const question = useQuestion<Diff>(session, "pass_diff", { pass: pass.index }, readDiff);
   return (
-    <div class="jxs-pass-main" data-shown={question.value ? pass.index : undefined}>
+    <div class="jxs-pass-main jxs-column" data-shown={question.value ? pass.index : undefined}>
       {question.value ? (
         <DiffOf session={session} diff={question.value} pass={pass} place={place} key={pass.index} />
       ) : (
@@ -122,7 +122,7 @@ function Body({ session, list }: { session: Session; list: PassList }) {
   const unfollow = () => session.store.set({ follow: null });
   const shown = open === null ? undefined : list.passes[open];
   return (
-    <div class="jxs-passes">
+    <div class="jxs-passes jxs-column">
       {follow && !history && (
         <div class="jxs-pass-wait">
           <Following session={session} pick={follow} onReady={(history) => setFound({ of: follow, history })} key={`${follow.doc} ${follow.row}`} />

@@ -21,7 +21,7 @@ function Facts({ layout }: { layout: Layout }) {
       <code>{layout.spec}</code>
       {layout.chosen && <span class={`jxs-badge jxs-by-${layout.chosen}`}>{layout.chosen === "you" ? "given by you" : `chosen by ${layout.chosen}`}</span>}
       <span>{facts.join(" · ")}</span>
-      {(layout.padding ?? 0) > 0 && <span class="jxs-map-warn">uneven: {percent(layout.padding ?? 0, 1)} of what is held is padding</span>}
+      {(layout.padding ?? 0) > 0 && <span class="jxs-caution">uneven: {percent(layout.padding ?? 0, 1)} of what is held is padding</span>}
     </p>
   );
 }
@@ -93,7 +93,7 @@ function Sheet({ chart, layout, places, rows, columns, fixed }: SheetProps) {
     !shared && row0 >= 0 && column0 >= 0 && host(row, column) !== host(row0, column0);
   const classOf = (spot: Spot, row: number, column: number) =>
     [
-      "jxs-map-cell",
+      "jxs-map-cell jxs-column",
       spot.part < 0 && "jxs-map-none",
       spot.share < 1 && "jxs-map-uneven",
       here && here.part === spot.part && spot.part >= 0 && "jxs-map-same",
@@ -142,7 +142,7 @@ function Sheet({ chart, layout, places, rows, columns, fixed }: SheetProps) {
         </div>
         <span class="jxs-map-across">{columns >= 0 ? `${chart.axes[columns]?.name} →` : ""}</span>
       </div>
-      <p class="jxs-map-tip" role="status" aria-live="polite">
+      <p class="jxs-map-tip jxs-anywhere" role="status" aria-live="polite">
         {here ? told(here, layout, places, percent) : "One colour is one slice. Point at a place, or move with the arrows, to see who holds what."}
       </p>
     </>

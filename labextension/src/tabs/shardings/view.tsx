@@ -57,7 +57,7 @@ function Shown({ session, told, all }: { session: Session; told: TableReply; all
   const shown = Math.min(current, count - 1);
   return (
     <div class="jxs-shardings-body">
-      <div class="jxs-shardings-list">
+      <div class="jxs-shardings-list jxs-column">
         <FilterBar label="Filter the values" value={query} onInput={setQuery} />
         <GridView
           grid={told.grid}
@@ -99,8 +99,8 @@ export default function ShardingsView({ session }: { session: Session }) {
   const known = session.summary?.error?.explanation ?? "";
   const notes = sentences(told?.result.notes).filter((note) => !known.includes(note));
   return (
-    <div class="jxs-shardings">
-      <div class="jxs-shardings-head">
+    <div class="jxs-shardings jxs-grow jxs-column">
+      <div class="jxs-shardings-head jxs-strip">
         <span>
           {devices > 0 && <b>{`${counted(devices)} device${devices === 1 ? "" : "s"}`}</b>}
           {mesh && <span class="jxs-dim"> mesh {mesh}</span>}
@@ -120,7 +120,7 @@ export default function ShardingsView({ session }: { session: Session }) {
         )}
       </div>
       {notes.map((note) => (
-        <p class="jxs-map-warn jxs-shardings-note" role="alert" key={note}>
+        <p class="jxs-caution jxs-caption jxs-anywhere" role="alert" key={note}>
           {note}
         </p>
       ))}

@@ -30,8 +30,8 @@ export const GLYPHS: Record<string, string> = {
 const SEVERAL = "◧";
 
 export const LEGENDS: Record<string, string> = {
-  sharding: "■ yours □ the compiler’s ◇ JAX’s ◧ several",
-  dtypes: "▲ wider ▼ narrower; hollow: the compiler’s",
+  sharding: "■ you □ compiler ◇ JAX ◧ several",
+  dtypes: "▲ wider ▼ narrower; hollow: by the compiler",
 };
 
 const MAX_MARKS = 200_000;
@@ -108,7 +108,7 @@ export interface Warning {
 const NAMES: Record<string, [one: string, several: string]> = {
   rematerialisation: ["full rematerialisation", "full rematerialisations"],
   resharding: ["resharding", "reshardings"],
-  asked: ["asked for", "asked for"],
+  asked: ["requested", "requested"],
 };
 
 function readWarning(raw: unknown): Warning {

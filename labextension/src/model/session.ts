@@ -136,7 +136,7 @@ export class Session {
 
   /** Opens the passes and follows the instruction on a row of the optimised module through them. */
   follow(doc: string, row: number): void {
-    if (doc !== "hlo" || !this.summary?.views.includes("passes")) return this.say("Passes work on the optimised HLO.");
+    if (doc !== "hlo" || !this.summary?.views.includes("passes")) return this.say("Select a line of the optimised HLO to follow it through the passes.");
     this.store.set({ view: "passes", follow: { doc, row, from: "" } });
   }
 
@@ -253,7 +253,7 @@ export class Session {
   goBack(): void {
     const place = this.back.pop();
     if (place) this.select(place.doc, place.row, "");
-    else this.say("There is nothing to go back to.");
+    else this.say("Nothing to go back to.");
   }
 
   get canGoBack(): boolean {

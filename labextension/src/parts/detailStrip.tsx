@@ -31,7 +31,7 @@ function Words({ detail, session }: { detail: Detail; session: Session }) {
       {detail.hue !== null && <i class="jxs-swatch jxs-coloured" style={{ "--jxs-h": String(detail.hue) }} />}
       {detail.gradient && <span class="jxs-badge jxs-badge-gradient">gradient of</span>}
       {detail.sourceRow >= 0 ? <LinkButton text={detail.place} onClick={go} /> : <span>{detail.place}</span>}
-      {!detail.known && <span class="jxs-dim">no source is known for this line</span>}
+      {!detail.known && <span class="jxs-dim">no source line known</span>}
       {detail.fn && <code class="jxs-fn">{detail.fn}</code>}
       {detail.inferredFrom !== null && (
         <span class="jxs-badge jxs-badge-inferred">
@@ -87,7 +87,7 @@ export function DetailStrip({ session }: { session: Session }) {
         {detail ? (
           <Words detail={detail} session={session} />
         ) : (
-          <span class="jxs-dim">Point at a line to see what it came from and what it became; click to hold it.</span>
+          <span class="jxs-dim">Hover over a line to see where it came from and what it became; click to pin it.</span>
         )}
       </div>
       {selected?.doc === "hlo" && session.summary?.views.includes("passes") && (
@@ -113,7 +113,7 @@ export function DetailStrip({ session }: { session: Session }) {
       />
       <Beside session={session} />
       {open && detail && canOpen && <Stack entries={detail.stack} session={session} />}
-      {open && !canOpen && <p class="jxs-stack jxs-dim">Select a line of an IR pane to see the calls that led to it.</p>}
+      {open && !canOpen && <p class="jxs-stack jxs-dim">Select a line in an IR pane to see its call stack.</p>}
     </footer>
   );
 }

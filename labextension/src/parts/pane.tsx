@@ -31,7 +31,7 @@ function Counterparts({ doc, session, pane }: { doc: Doc; session: Session; pane
   const [first] = found;
   if (first === undefined || !doc.rows) return null;
   const direct = classOf(session.lit(session.store.get().selected), doc.rows, first) === STRONG;
-  const title = direct ? "from the same expression" : "from the same line, or made by what it calls";
+  const title = direct ? "from the same expression" : "from the same line, or from functions it calls";
   return (
     <span class="jxs-counterparts">
       <span title={title}>

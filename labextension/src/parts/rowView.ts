@@ -82,7 +82,7 @@ function warningElement(mark: Mark | null): HTMLElement {
   node.dataset.kind = mark.kind;
   node.title = mark.text;
   node.setAttribute("role", "img");
-  node.setAttribute("aria-label", `${mark.kind === ASKED ? "resharding, asked for" : mark.kind}: ${mark.text}`);
+  node.setAttribute("aria-label", `${mark.kind === ASKED ? "requested resharding" : mark.kind}: ${mark.text}`);
   return node;
 }
 

@@ -10,7 +10,7 @@ const MAX_TEXT = 2000;
 export function readLog({ result }: Reply): string {
   const raw = Array.isArray(result.lines) ? (result.lines as unknown[]).slice(-MAX_LINES) : [];
   const lines = raw.map((line) => (typeof line === "string" ? line.slice(0, MAX_TEXT) : ""));
-  const left = typeof result.left_out === "number" && result.left_out > 0 ? [`… ${result.left_out} lines before`] : [];
+  const left = typeof result.left_out === "number" && result.left_out > 0 ? [`… ${result.left_out} earlier lines`] : [];
   return [...left, ...lines].join("\n").trim();
 }
 
@@ -25,7 +25,7 @@ export function WorkerLog({ session }: { session: Session }) {
     const show = (said: string) => there && setText(said);
     session.source
       .request("log", { call: session.call })
-      .then((reply) => show(readLog(reply) || "The worker has printed nothing."))
+      .then((reply) => show(readLog(reply) || "The worker printed nothing."))
       .catch((error: unknown) => show(messageOf(error)));
     return () => {
       there = false;

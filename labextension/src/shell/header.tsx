@@ -48,7 +48,7 @@ function FactView({ fact }: { fact: Fact }) {
 function Linked({ coverage }: { coverage: Coverage }) {
   const { direct, inferred, total } = coverage;
   if (!total) return null;
-  const detail = `Of ${total} instructions ${direct} carry their source line; of ${inferred} it is inferred from operands and users`;
+  const detail = `${direct} of ${total} instructions have a source line; ${inferred} inferred from operands and users`;
   return (
     <div role="listitem" class="jxs-fact jxs-linked" title={detail}>
       <span class="jxs-label">linked</span>

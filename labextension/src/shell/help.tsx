@@ -2,7 +2,7 @@ import { useEffect, useRef } from "preact/hooks";
 import { IconButton } from "../parts/icons";
 
 const KEYS: [string, string][] = [
-  ["1 … 9", "open the first, … ninth tab; on a tab ← → move, Enter opens"],
+  ["1 … 9", "open the first, … ninth tab; on the tabs, ← → move and Enter opens"],
   ["↑ ↓ PgUp PgDn Home End", "move the current line; its counterparts light up"],
   ["Enter", "select: other panes scroll to the counterparts"],
   ["n / p", "next / previous linked line in this pane"],
@@ -13,7 +13,7 @@ const KEYS: [string, string][] = [
   ["Alt+←", "back to where you were"],
   ["s", "whole call stack of the line"],
   ["k", "machine code of the selected HLO line's kernel"],
-  ["w", "next line that is warned of: resharding, full rematerialisation"],
+  ["w", "next warning: resharding, full rematerialisation"],
   ["h", "history: follow the instruction through XLA's passes"],
   ["t, l, m", "show types, layouts, metadata"],
   ["c, Shift+C", "copy the line, copy the pane"],
@@ -41,8 +41,8 @@ export function Help({ onClose }: { onClose: () => void }) {
         ))}
       </div>
       <p class="jxs-dim">
-        Lines with the same colour come from the same source line. A dashed bar: the compiler dropped the source, and it
-        is inferred. Weakly lit: another expression of the same line, or made by what the line calls.
+        Lines with the same colour come from the same source line. A dashed bar marks an inferred link: the compiler dropped
+        the source location. Faint highlights come from another expression on the same line, or from functions it calls.
       </p>
     </div>
   );

@@ -8,7 +8,7 @@ import { useKernelState, useShared } from "../parts/hooks";
 import { useQuestion } from "../parts/useQuestion";
 
 const CHECK =
-  "Which values are laid anew, or gathered whole, and at which lines; compiles once more, as far as the partitioner";
+  "Finds values that are resharded or fully replicated, and their lines; recompiles the program up to the partitioner";
 
 /** Characters of what the strip below says in full. */
 const MOST_SAID = 60;
@@ -28,7 +28,7 @@ export function nextWarning(session: Session): void {
   const before = session.recall(key);
   const at = typeof before === "number" ? (before + 1) % placed.length : 0;
   const [place] = placed[at]?.places ?? [];
-  if (!place) return session.say("No line is warned of, or it was not asked for: see the head of the panel.");
+  if (!place) return session.say("No warnings, or not checked yet: see the header of the panel.");
   session.keep(key, at);
   session.show(place.doc, place.row);
   const said = placed[at]?.text.split("\n")[0] ?? "";

@@ -137,7 +137,7 @@ describe("warnings at the lines", () => {
     await open();
     await soon(() => expect(check()?.textContent).toBe("check for resharding"));
     click(check());
-    await soon(() => expect(button()?.textContent).toBe("⚠ 1 full rematerialisation, 1 resharding, 1 asked for"));
+    await soon(() => expect(button()?.textContent).toBe("⚠ 1 full rematerialisation, 1 resharding, 1 requested"));
     await soon(() => expect(row("hlo", 106)?.querySelector(".jxs-warning")?.textContent).toBe("⚠"));
     expect(row("hlo", 106)?.querySelector(".jxs-warning")?.getAttribute("aria-label")).toContain("Do this.");
     expect(row("python", 3)?.querySelector<HTMLElement>(".jxs-warning")?.title).toBe("Involuntary.\nDo this.");

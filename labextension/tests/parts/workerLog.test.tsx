@@ -34,14 +34,14 @@ it("a worker's log is asked for when it is opened, anew each time, and is text",
   expect(button()?.textContent).toBe("Worker's log");
   expect(kernel.asked).not.toContain("log");
   click(button());
-  await soon(() => expect($(".jxs-log pre")?.textContent).toBe("… 7 lines before\nF0000 <b>bad</b>\nmore"));
+  await soon(() => expect($(".jxs-log pre")?.textContent).toBe("… 7 earlier lines\nF0000 <b>bad</b>\nmore"));
   expect($(".jxs-log pre b")).toBeNull();
   click(button());
   await soon(() => expect($(".jxs-log pre")).toBeNull());
   said = [];
   kernel.answers.log = () => ({ result: { lines: said, left_out: 0 }, buffers: [] });
   click(button());
-  await soon(() => expect($(".jxs-log pre")?.textContent).toBe("The worker has printed nothing."));
+  await soon(() => expect($(".jxs-log pre")?.textContent).toBe("The worker printed nothing."));
 });
 
 it("what the kernel itself compiled, or what failed before, has none", () => {

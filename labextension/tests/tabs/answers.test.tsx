@@ -43,10 +43,10 @@ const section = (name: string) => $(`[data-question="${name}"]`);
 describe("the answers", () => {
   it("are a sentence each; what fits or does not is marked", () => {
     expect($$(".jxs-question h4").map((head) => head.textContent)).toEqual([
-      "What bounds it?",
+      "What limits it?",
       "Does it fit?",
-      "Which line holds most memory?",
-      "Which collective costs most?",
+      "Which line holds the most memory?",
+      "Which collective costs the most?",
     ]);
     expect(section("bound")?.textContent).toContain("Bound by memory: 93%");
     expect(section("fit")?.querySelector(".jxs-answer")?.textContent).toBe("✕ Does not fit: it needs 90 GB");

@@ -47,14 +47,14 @@ describe("the cost view", () => {
     expect($(".jxs-verdict")?.textContent).toContain("Bound by memory");
     expect($(".jxs-cost-head")?.dataset.bound).toBe("memory");
     expect($(".jxs-cost-totals")?.textContent).toContain("≥ 133 kFLOP");
-    expect($(".jxs-cost-unknown")?.textContent).toBe("FLOPs of 1 of 3 instructions unknown; they move 13 % of the bytes");
-    expect($(".jxs-shares")?.getAttribute("aria-label")).toBe("of the least time: memory 75 %, compute 25 %");
+    expect($(".jxs-cost-unknown")?.textContent).toBe("FLOPs unknown for 1 of 3 instructions, which move 13 % of the bytes");
+    expect($(".jxs-shares")?.getAttribute("aria-label")).toBe("share of the lower bound: memory 75 %, compute 25 %");
   });
 
   it("begins with the totals by line, the most bytes first; a part that is unknown is said", async () => {
     await open();
     expect(texts(0)).toEqual(["In [5]:4", "unknown"]);
-    expect(texts(column("flops"))).toEqual(["≥ 133 kFLOP", "unknown: of none of its members they are known"]);
+    expect(texts(column("flops"))).toEqual(["≥ 133 kFLOP", "unknown: no member's FLOPs are known"]);
     expect(kernel.asked).not.toContain("cost");
   });
 
@@ -182,7 +182,7 @@ describe("the cost view", () => {
     kernel.answers.roofline = () => packed({}, { length: 0, device: "this kernel's cpu", peaks: {}, bandwidth: null, notes: [] });
     await open();
     click($('[data-section="roofline"]'));
-    await soon(() => expect($(".jxs-note")?.textContent).toContain("The peaks of this kernel's cpu are unknown, so there is no roof. Compile for"));
+    await soon(() => expect($(".jxs-note")?.textContent).toContain("No peak rates on file for this kernel's cpu, so there is no roofline. Compile for"));
     expect($("canvas")).toBeNull();
   });
 
@@ -198,7 +198,7 @@ describe("the cost view", () => {
     key(canvas, "Escape");
     await soon(() => expect($(".jxs-legend")).toBeNull());
     click($('[data-choice="flops"]'));
-    await soon(() => expect($(".jxs-cost-bar .jxs-cost-unknown")?.textContent).toBe("1 instruction of unknown FLOPs has no tile"));
+    await soon(() => expect($(".jxs-cost-bar .jxs-cost-unknown")?.textContent).toBe("1 instruction with unknown FLOPs is not drawn"));
     click($('[data-choice="line"]'));
     await soon(() => expect($('[data-choice="line"]')?.getAttribute("aria-pressed")).toBe("true"));
     key($(".jxs-icicle canvas"), "ArrowDown");

@@ -83,11 +83,11 @@ describe("the memory view", () => {
     expect($$(".jxs-memory > .jxs-note").map((note) => note.textContent)).toEqual(["a note"]);
     expect($('[data-part="checks"]')?.textContent).toBe("XLA's figures");
     click($('[data-part="constants"]'));
-    await soon(() => expect($(".jxs-mem-part")?.textContent).toContain("nothing to list"));
+    await soon(() => expect($(".jxs-mem-part")?.textContent).toContain("Nothing to list"));
     click($('[data-part="backward"]'));
     await soon(() => expect($(".jxs-mem-backward")?.textContent).toContain("nothing_saveable"));
     click($$(".jxs-mem-backward tbody tr")[1]);
-    await soon(() => expect($$("h4").map((h) => h.textContent)).toContain("Kept, by line, with nothing_saveable"));
+    await soon(() => expect($$("h4").map((h) => h.textContent)).toContain("Residuals, by line, with nothing_saveable"));
   });
 
   it("says where XLA's own figures are others", async () => {

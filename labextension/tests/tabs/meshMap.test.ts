@@ -64,7 +64,7 @@ describe("its charts", () => {
 
   it("say who is where and what it holds", () => {
     const sheet = spots(chart("mesh"), layout, 0, 1, []);
-    expect(told(sheet[3]?.[1] as never, layout, places, percent)).toBe("device 7 at (1, 1, 1) of host 1: w[6:7, 0:2], 50 % of its room");
+    expect(told(sheet[3]?.[1] as never, layout, places, percent)).toBe("device 7 at (1, 1, 1) of host 1: w[6:7, 0:2], 50 % filled");
     const array = spots(chart("array"), layout, -1, 0, []);
     expect(told(array[0]?.[0] as never, layout, [], percent)).toBe("device 0, device 1: w[0:2, 0:2]");
   });
@@ -95,7 +95,7 @@ describe("a part's colour", () => {
 describe("what the kernel sends", () => {
   it("is not believed where it contradicts itself", async () => {
     const torn = await readLayout({ ...MAP, result: { ...MAP.result, tiles: [3, 1] } });
-    expect(torn.problem).toContain("does not say who holds what");
+    expect(torn.problem).toContain("does not say which device holds what");
     const noMesh = await readLayout({ ...MAP, result: { ...MAP.result, mesh: { names: ["a"], sizes: [5] } } });
     expect(noMesh.mesh).toEqual([]);
     expect((await readLayout({ result: {}, buffers: [] })).problem).not.toBe("");

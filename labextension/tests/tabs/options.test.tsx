@@ -67,7 +67,7 @@ describe("the flag browser", () => {
     await soon(() => expect(rows()).toEqual(["xla_dump_to"]));
     expect($(".jxs-flag-count")?.textContent).toBe("1 of 4 flags");
     type("nothing like it");
-    await soon(() => expect($(".jxs-flag-count")?.textContent).toContain("No flag has these words"));
+    await soon(() => expect($(".jxs-flag-count")?.textContent).toContain("No matching flags"));
     key(box(), "Escape");
     await soon(() => expect(rows().length).toBe(4));
     click($$(".jxs-options-bar .jxs-toggle")[0]);

@@ -46,8 +46,8 @@ describe("the shardings", () => {
     expect(cells().map((cell) => cell.dataset.part)).toEqual(["0", "0", "1", "1", "2", "2", "3", "3"]);
     const facts = $(".jxs-map-facts")?.textContent;
     expect(facts).toContain("given by you");
-    expect(facts).toContain("f32[7,2] in 4 parts · f32[2,2] on a device · 16 B on a device · the same on 2 devices");
-    expect(facts).toContain("uneven: 13 % of what is held is padding");
+    expect(facts).toContain("f32[7,2] · 4 shards of f32[2,2], each on 2 devices · 16 B per device");
+    expect(facts).toContain("uneven: 13 % of the memory is padding");
     expect($$(".jxs-map-uneven").map((cell) => cell.dataset.device)).toEqual(["6", "7"]);
     expect($("b b")).toBeNull();
   });
@@ -130,7 +130,7 @@ describe("the collectives", () => {
     };
     await open(CollectivesView);
     expect($$(".jxs-grid-row[data-row]").length).toBe(1);
-    expect($(".jxs-look")?.textContent).toContain("Asking the compiler what caused them");
+    expect($(".jxs-look")?.textContent).toContain("Recompiling to find what caused them");
     isDone = true;
     await soon(() => expect($$(".jxs-grid-row[data-row]").length).toBe(2));
     expect($(".jxs-look")).toBeNull();

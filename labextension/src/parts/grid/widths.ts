@@ -9,6 +9,7 @@ const TEXT_PX = 180;
 const WIDEST_PX = 330;
 const LETTER_PX = 7;
 const GAP_PX = 8;
+const WIDE_GAP_PX = 16;
 /** Rows that are looked at for the longest text. */
 const MOST_ROWS = 500;
 
@@ -27,6 +28,6 @@ export function columnsOf({ fields, length }: Grid, isFitted: boolean): Record<s
   const grows = fields.map((field, i) => field.kind === "text" && (field.least !== undefined || field.wraps || (isFitted && i === 0)));
   return {
     "--jxs-columns": least.map((size, i) => (grows[i] ? `minmax(${size}px, ${size}fr)` : `${size}px`)).join(" "),
-    "--jxs-least": `${least.reduce((all, size) => all + size + GAP_PX, 12)}px`,
+    "--jxs-least": `${least.reduce((all, size) => all + size + (isFitted ? WIDE_GAP_PX : GAP_PX), 12)}px`,
   };
 }

@@ -2,5 +2,5 @@ import type { Tab } from "../tab";
 
 export default {
   title: "Answers",
-  hint: "what bounds it, does it fit, and which lines to look at",
+  hint: "what limits it, whether it fits, and which lines matter",
 } satisfies Tab;

@@ -16,10 +16,10 @@ interface Answer {
 
 const LONGEST = 2000;
 const QUESTIONS: [name: string, question: string, meanwhile: string][] = [
-  ["bound", "What bounds it?", "Counting FLOPs and bytes"],
-  ["fit", "Does it fit?", "Compiling once more for the buffer assignment"],
-  ["memory", "Which line holds most memory?", "Compiling once more for the buffer assignment"],
-  ["collective", "Which collective costs most?", "Finding the collectives and what caused them"],
+  ["bound", "What limits it?", "Counting FLOPs and bytes"],
+  ["fit", "Does it fit?", "Recompiling for the buffer assignment"],
+  ["memory", "Which line holds the most memory?", "Recompiling for the buffer assignment"],
+  ["collective", "Which collective costs the most?", "Finding the collectives and their causes"],
 ];
 const MARKS: Record<string, string> = { yes: "✓", no: "✕", unknown: "?" };
 const TABS: Record<string, string> = { cost: "Cost", memory: "Memory", collectives: "Collectives" };

@@ -3,7 +3,7 @@ import CodeView from "./view";
 
 export default {
   title: "Code",
-  hint: "source, jaxpr, StableHLO, optimised HLO, line by line",
+  hint: "source, jaxpr, StableHLO and optimised HLO, line by line",
   bare: true,
   component: CodeView,
 } satisfies Tab;

@@ -37,7 +37,7 @@ function offered(session: Session): string[] {
 }
 
 const HINT =
-  "Beside each line: its share of the program's cost, how what it makes lies on the devices, or where a dtype changes";
+  "Beside each line: its share of the program's cost, the sharding of its values, or where a dtype changes";
 
 /** What stands beside the lines; until something is chosen the kernel is asked for nothing. */
 export function MarginPicker({ session }: { session: Session }) {
@@ -52,9 +52,9 @@ export function MarginPicker({ session }: { session: Session }) {
   return (
     <span class="jxs-heat-picker">
       <label title={HINT}>
-        beside lines{" "}
+        annotate lines{" "}
         <select value={measure} onChange={pick}>
-          <option value="">nothing</option>
+          <option value="">none</option>
           {names.map((name) => (
             <option key={name}>{name}</option>
           ))}

@@ -2,6 +2,6 @@ import type { Tab } from "../tab";
 
 export default {
   title: "Collectives",
-  hint: "what the devices exchange, and why",
+  hint: "communication between devices, and what causes it",
   tall: true,
 } satisfies Tab;

@@ -103,7 +103,7 @@ function Shown({ session, told, children }: { session: Session; told: TableReply
         </p>
       ))}
       <FilterBar label="Filter the collectives" value={query} onInput={setQuery}>
-        <span class="jxs-dim">costliest first; a click selects, Enter opens its line</span>
+        <span class="jxs-dim">most expensive first; click to select, Enter to open its line</span>
       </FilterBar>
       <GridView
         grid={told.grid}
@@ -132,7 +132,7 @@ function WithCauses({ session, quick }: { session: Session; quick: TableReply })
   const question = useQuestion(session, "collectives", { quick: false }, read);
   return (
     <Shown session={session} told={question.value ?? quick}>
-      {!question.value && <Waiting question={question} what="Asking the compiler what caused them" />}
+      {!question.value && <Waiting question={question} what="Recompiling to find what caused them" />}
     </Shown>
   );
 }

@@ -98,7 +98,7 @@ function columnOf(column: Column, rows: Row[]): NumberField {
 /** The targets as the grid draws them. */
 export function gridOf({ columns, rows }: Compare): Grid {
   const targets = textColumn("target", rows.map(({ target }) => target), {
-    hint: "what it was compiled for",
+    hint: "the target it was compiled for",
     below: (row) => rows[row]?.device ?? "",
   });
   return { length: rows.length, fields: [targets, ...columns.map((column) => columnOf(column, rows))] };

@@ -5,7 +5,7 @@ import { useKernelState, useShared } from "../../parts/hooks";
 import { type Compare, gridOf, readCompare } from "./read";
 
 const ROW_PX = 25;
-const LEGEND = "▲ best and ▼ worst of those known. Figures are of one device. Enter or a click opens a target's code.";
+const LEGEND = "▲ best, ▼ worst of the known values. Figures are per device. Click a target, or press Enter, to open its code.";
 
 /** The table, which the first of the call's targets holds, and the number of that one's call. */
 function comparisonOf(session: Session): { table: Compare; first: number } | null {
@@ -53,6 +53,6 @@ export default function CompareView({ session }: { session: Session }) {
   useKernelState(session);
   useShared(session, (s) => s.call);
   const compared = useMemo(() => comparisonOf(session), [session.state, session.call]);
-  if (!compared) return <p class="jxs-note">There is nothing to compare.</p>;
+  if (!compared) return <p class="jxs-note">Nothing to compare.</p>;
   return <Targets session={session} {...compared} />;
 }

@@ -41,7 +41,7 @@ export async function readEquations(reply: Reply): Promise<EquationCosts> {
         bytes,
         coded("line", "line"),
         ...rest,
-        figure("runs", "runs", "", "how often it runs when the program runs once", table.floats("runs")),
+        figure("runs", "runs", "", "executions per run of the program", table.floats("runs")),
         coded("scope", "scope"),
       ],
     },

@@ -231,7 +231,7 @@ function Grown({ session, costs }: { session: Session; costs: Costs }) {
         <Choice name="width" all={MEASURES} now={measure} onPick={keep("measure", setMeasure)} />
         {tree.unknown > 0 && (
           <span class="jxs-cost-unknown">
-            {counted(tree.unknown)} {tree.unknown === 1 ? "instruction of unknown FLOPs has no tile" : "instructions of unknown FLOPs have no tile"}
+            {counted(tree.unknown)} {tree.unknown === 1 ? "instruction with unknown FLOPs is not drawn" : "instructions with unknown FLOPs are not drawn"}
           </span>
         )}
       </div>
@@ -240,7 +240,7 @@ function Grown({ session, costs }: { session: Session; costs: Costs }) {
       ) : tree.total > 0 ? (
         <Chart session={session} costs={costs} tree={tree} unit={unit} title={title} key={`${shape} ${measure}`} />
       ) : (
-        <p class="jxs-note">There are no {title} to show.</p>
+        <p class="jxs-note">No {title} to show.</p>
       )}
     </>
   );

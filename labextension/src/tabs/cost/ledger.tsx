@@ -52,7 +52,7 @@ export function Ledger({ overview }: { overview: Overview }) {
       </dl>
       {notes.length + lacks.length > 0 && (
         <>
-          <h3>Why they differ, and what is not known</h3>
+          <h3>Why they differ, and what is unknown</h3>
           <ul>
             {[...notes, ...lacks].map((note) => (
               <li key={note}>{note}</li>

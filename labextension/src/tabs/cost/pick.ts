@@ -17,7 +17,7 @@ function place(session: Session, row: number, ofLine: boolean, doc: string): [do
 
 /** Selects the row, or the source line that it came from, in all views. */
 export function pick(session: Session, row: number, ofLine = false, doc = "hlo"): void {
-  if (row < 0) return session.say("This instruction is not in the text that is shown.");
+  if (row < 0) return session.say("This instruction is not in the text shown.");
   session.select(...place(session, row, ofLine, doc), "cost");
 }
 

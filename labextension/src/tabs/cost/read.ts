@@ -149,14 +149,14 @@ export function measures(table: Table): { flops: NumberField; bytes: NumberField
   const [flops, read, wrote] = [table.floats("flops"), table.floats("read"), table.floats("written")];
   const moved = read.map((bytes, row) => bytes + (wrote[row] ?? Number.NaN));
   const intensity = flops.map((work, row) => (moved[row] ? work / (moved[row] as number) : Number.NaN));
-  const field = figure("flops", "FLOPs", "FLOP", "floating-point operations of all runs; a multiply-add counts two", flops);
+  const field = figure("flops", "FLOPs", "FLOP", "floating-point operations, over all runs; a multiply-add counts as two", flops);
   return {
     flops: field,
-    bytes: figure("bytes", "bytes", "B", "bytes read and written, of all runs", moved),
+    bytes: figure("bytes", "bytes", "B", "bytes read and written, over all runs", moved),
     rest: [
       figure("read", "read", "B", "bytes read", read),
       figure("written", "written", "B", "bytes written", wrote),
-      figure("intensity", "FLOP/B", "", "arithmetic intensity: FLOPs by bytes moved", intensity),
+      figure("intensity", "FLOP/B", "", "arithmetic intensity: FLOPs per byte moved", intensity),
       figure("transcendentals", "transc.", "", "transcendental functions: exp, log, tanh, …", table.floats("transcendentals")),
     ],
   };
@@ -181,7 +181,7 @@ export async function readInstructions(reply: Reply): Promise<Costs> {
         bytes,
         coded("line", "line"),
         ...rest,
-        figure("runs", "runs", "", "how often it runs when the program runs once", table.floats("runs")),
+        figure("runs", "runs", "", "executions per run of the program", table.floats("runs")),
         coded("scope", "scope"),
         coded("computation", "in"),
       ],
@@ -189,7 +189,7 @@ export async function readInstructions(reply: Reply): Promise<Costs> {
   };
 }
 
-export const readGroups = (reply: Reply): Promise<Costs> => grouped(reply, GROUPS, "instrs", "instructions, a fusion is one");
+export const readGroups = (reply: Reply): Promise<Costs> => grouped(reply, GROUPS, "instrs", "instructions; a fusion counts as one");
 
 /** Totals by what `groups` names; `members` is what a group has many of. */
 export async function grouped(
@@ -213,7 +213,7 @@ export async function grouped(
         {
           ...flops,
           isLeast: (row) => (unknown[row] ?? 0) > 0,
-          why: () => "of none of its members they are known",
+          why: () => "no member's FLOPs are known",
         },
         bytes,
         ...rest,

@@ -185,7 +185,7 @@ function Legend({ roof }: { roof: Roofline }) {
           <i aria-hidden="true" /> bound {kind === "unknown" ? "unknown" : `by ${kind}`}
         </span>
       ))}
-      <span class="jxs-dim">area: bytes · height: what it can reach of {roof.device}, by the maker's peaks</span>
+      <span class="jxs-dim">area: bytes · height: attainable FLOP/s on {roof.device}, from the vendor's peaks</span>
       {roof.notes.map((note) => (
         <span class="jxs-dim" key={note}>
           {note}
@@ -201,10 +201,10 @@ export function RooflineView({ session }: { session: Session }) {
   const roof = question.value;
   if (!roof) return <Waiting question={question} what="Placing the instructions" />;
   if (!roof.length) {
-    const why = roof.peaks.length || roof.bandwidth ? "" : `The peaks of ${roof.device} are unknown, so there is no roof. Compile for a device of the catalogue, as with --target v5e:1x1 or --target h100.`;
+    const why = roof.peaks.length || roof.bandwidth ? "" : `No peak rates on file for ${roof.device}, so there is no roofline. Compile for a known device, for example --target h100.`;
     return (
       <div class="jxs-ledger">
-        <p class="jxs-note">{why || "No instruction has a place on the chart."}</p>
+        <p class="jxs-note">{why || "No instruction can be placed on the chart."}</p>
         {roof.notes.map((note) => (
           <p class="jxs-note" key={note}>
             {note}

@@ -27,10 +27,10 @@ function Members({ session, name }: { session: Session; name: string }) {
     <div class="jxs-members jxs-grow jxs-column">
       <p class="jxs-members-note">
         Inside <code>{name}</code>
-        {question.value && `: ${counted(question.value.grid.length)} instructions; in a fusion only what goes in and out moves bytes`}
+        {question.value && `: ${counted(question.value.grid.length)} instructions; inside a fusion, only inputs and outputs move bytes`}
       </p>
       {question.value ? (
-        <CostGrid session={session} costs={question.value} doc="hlo" label={`members of ${name}`} first={AS_GIVEN} nothing="Nothing that computes." />
+        <CostGrid session={session} costs={question.value} doc="hlo" label={`members of ${name}`} first={AS_GIVEN} nothing="No computation inside." />
       ) : (
         <Waiting question={question} what="Listing what is inside" />
       )}
@@ -69,7 +69,7 @@ function Instructions({ session, query }: Props) {
 
 function Grouped({ session, query, group }: Props & { group: Group }) {
   const question = useQuestion(session, "cost_groups", { group }, readGroups);
-  if (!question.value) return <Waiting question={question} what="Adding up" />;
+  if (!question.value) return <Waiting question={question} what="Summing" />;
   return <CostGrid session={session} costs={question.value} doc="hlo" label={`cost by ${group}`} ofLine={group === "line"} query={query} first={BYTES} nothing={NOTHING} />;
 }
 
@@ -90,14 +90,14 @@ function Equations({ session, query }: Props) {
 
 function EquationsGrouped({ session, query, group }: Props & { group: EquationGroup }) {
   const question = useQuestion(session, "equation_groups", { group }, readEquationGroups);
-  if (!question.value) return <Waiting question={question} what="Adding up" />;
+  if (!question.value) return <Waiting question={question} what="Summing" />;
   return <CostGrid session={session} costs={question.value} doc="jaxpr" label={`jaxpr cost by ${group}`} ofLine={group === "line"} query={query} first={FLOPS} nothing={NOTHING} />;
 }
 
 type Choice = readonly [name: string, title: string, hint?: string];
 const SOURCES: Choice[] = [
   ["hlo", "HLO", "the optimised HLO of one device: what runs"],
-  ["jaxpr", "jaxpr", "the jaxpr of the whole program, before the compiler touched it; bytes as if each equation ran alone"],
+  ["jaxpr", "jaxpr", "the jaxpr of the whole program, before compilation; bytes as if each equation ran alone"],
 ];
 
 function Choices({ label, name, all, now, onChoose }: { label: string; name: string; all: readonly Choice[]; now: string; onChoose: (name: string) => void }) {

@@ -14,7 +14,7 @@ import { Waiting } from "../../parts/waiting";
 const SECTIONS: [name: string, title: string, hint: string][] = [
   ["table", "Table", "each instruction, or totals by line, scope, operation"],
   ["icicle", "Icicle", "bytes or FLOPs as tiles within tiles, by scope or by line"],
-  ["roofline", "Roofline", "one point an instruction, under the peaks of the target"],
+  ["roofline", "Roofline", "one point per instruction, under the peaks of the target"],
   ["ledger", "Ledger", "the same work as counted on the jaxpr, on the HLO and by XLA"],
 ];
 
@@ -23,7 +23,7 @@ function Shares({ shares }: { shares: Overview["shares"] }) {
   if (!shares.length) return null;
   const told = shares.map(([kind, share]) => `${kind} ${percent(share, 1)}`).join(", ");
   return (
-    <span class="jxs-shares" role="img" aria-label={`of the least time: ${told}`} title={`of the least time: ${told}`}>
+    <span class="jxs-shares" role="img" aria-label={`share of the lower bound: ${told}`} title={`share of the lower bound: ${told}`}>
       {shares.map(([kind, share]) => (
         <i key={kind} data-bound={kind} style={{ width: `${100 * share}%` }} />
       ))}
@@ -35,16 +35,15 @@ function Totals({ overview }: { overview: Overview }) {
   const { flops, bytes, unknown, unknownShare, instructions } = overview;
   return (
     <span class="jxs-cost-totals jxs-tabular">
-      <span title="counted on the optimised HLO of one device, loops as often as they run">
+      <span title="counted on the optimised HLO of one device; loops count once per iteration">
         <span class="jxs-dim">FLOPs</span> <b>{`${unknown ? "≥ " : ""}${scaled(flops, "FLOP")}`}</b>
       </span>
       <span title="read and written by all instructions of one device">
         <span class="jxs-dim">bytes</span> <b>{scaled(bytes, "B")}</b>
       </span>
       {unknown > 0 && (
-        <span class="jxs-cost-unknown" title="They are not in the total: custom calls without a cost estimate count as unknown, not as nothing.">
-          FLOPs of {counted(unknown)} of {counted(instructions)} instructions unknown; they move {percent(unknownShare, 1)} of
-          the bytes
+        <span class="jxs-cost-unknown" title="Not in the total: custom calls without a cost estimate count as unknown, not as zero.">
+          FLOPs unknown for {counted(unknown)} of {counted(instructions)} instructions, which move {percent(unknownShare, 1)} of the bytes
         </span>
       )}
     </span>
@@ -98,7 +97,7 @@ function Uncompiled({ session }: { session: Session }) {
   return (
     <div class="jxs-cost jxs-column">
       <div class="jxs-cost-head jxs-strip" data-bound="unknown">
-        <span class="jxs-verdict jxs-anywhere">Counted on the jaxpr of the whole program: there is no optimised HLO, so what bounds it is unknown.</span>
+        <span class="jxs-verdict jxs-anywhere">Counted on the jaxpr of the whole program; there is no optimised HLO, so the bottleneck is unknown.</span>
       </div>
       <CostTable session={session} compiled={false} />
       <DetailStrip session={session} />

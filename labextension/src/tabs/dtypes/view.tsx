@@ -43,7 +43,7 @@ function Shown({ session, told }: { session: Session; told: TableReply }) {
     <>
       <p class="jxs-headline jxs-anywhere">{headline}</p>
       <FilterBar label="Filter the conversions" value={query} onInput={setQuery}>
-        <span class="jxs-dim">those of the jaxpr first, then what XLA made of them and added</span>
+        <span class="jxs-dim">jaxpr conversions first, then those XLA kept or added</span>
       </FilterBar>
       <GridView
         grid={told.grid}

@@ -2,6 +2,6 @@ import type { Tab } from "../tab";
 
 export default {
   title: "Machine code",
-  hint: "each kernel's LLVM IR, PTX, assembly, and what it takes",
+  hint: "each kernel's LLVM IR, PTX or assembly, and its resources",
   tall: true,
 } satisfies Tab;

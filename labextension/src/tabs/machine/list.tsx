@@ -95,7 +95,7 @@ export function KernelList({ session, table, figures, chosen, lit, onChoose }: P
           rowAttributes={(row) => ({ "data-kernel": kernel(row).key, title: launchOf(kernel(row)) })}
           onPick={(row) => onChoose(kernel(row))}
         />
-        {!shown.length && <p class="jxs-dim jxs-lack jxs-anywhere">No kernel has these words.</p>}
+        {!shown.length && <p class="jxs-dim jxs-lack jxs-anywhere">No matching kernels.</p>}
       </div>
     </div>
   );

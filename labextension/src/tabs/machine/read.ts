@@ -106,12 +106,12 @@ export const COLUMNS: Record<string, [Measure, string][]> = {
 
 /** What each title stands for. */
 export const MEANING: Record<Measure, string> = {
-  registers: "registers of a thread",
-  spills: "bytes that a thread spills and loads back",
-  shared: "bytes of shared memory of a block",
-  stack: "bytes of stack of a thread",
+  registers: "registers per thread",
+  spills: "bytes spilled per thread",
+  shared: "bytes of shared memory per block",
+  stack: "bytes of stack per thread",
   code_bytes: "bytes of machine code",
-  instructions: "instructions of the machine",
+  instructions: "machine instructions",
 };
 
 const NAME_PX = 90;

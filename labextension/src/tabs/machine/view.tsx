@@ -31,7 +31,7 @@ function Text({ session, kernel, stage, onReady }: TextProps) {
   useEffect(() => {
     if (stage === EXPERIMENTAL && question.state !== "waiting") onReady();
   }, [question.state]);
-  if (!question.value) return <Waiting question={question} what={`Getting ${stage} of ${kernel.key}`} />;
+  if (!question.value) return <Waiting question={question} what={`Reading ${stage} of ${kernel.key}`} />;
   return <Pane doc={session.further(question.value)} session={session} weight={1} />;
 }
 
@@ -40,8 +40,8 @@ function Experimental({ onClick }: { onClick: () => void }) {
   return (
     <div class="jxs-look">
       <span class="jxs-look-text jxs-anywhere">
-        Experimental: libtpu compiles the program once more and dumps its code, through flags of its own that are not
-        documented. This takes some seconds.
+        Experimental: libtpu recompiles the program and dumps its code through undocumented flags. This takes a few
+        seconds.
       </span>
       <button type="button" class="jxs-button jxs-boxed" onClick={onClick}>
         Get the bundles
@@ -142,6 +142,6 @@ function Browser({ session, table }: { session: Session; table: KernelTable }) {
 /** The machine code of each kernel, stage beside stage, tied to the HLO instruction that it came from. */
 export default function MachineView({ session }: { session: Session }) {
   const question = useQuestion(session, "kernels", {}, readKernels);
-  if (!question.value) return <Waiting question={question} what="Compiling once more for the machine code" />;
+  if (!question.value) return <Waiting question={question} what="Recompiling for the machine code" />;
   return <Browser session={session} table={question.value} />;
 }

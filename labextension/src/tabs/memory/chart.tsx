@@ -6,7 +6,7 @@ const HEIGHT = 150;
 const MOST_LIT = 2000;
 /** Buffers up to which a screen's finer pixels are used. */
 const MOST_FINE = 20_000;
-const HINT = "Left to right the schedule; the line is what lives. The wheel zooms with Ctrl, moves with Shift.";
+const HINT = "Schedule runs left to right; black line: live memory. Ctrl+wheel zooms, Shift+wheel pans.";
 
 interface Props {
   memory: Memory;
@@ -116,7 +116,7 @@ function about(memory: Memory, space: Space, over: number, cursor: number | null
   const { start, end, size, kind, names } = memory.buffers;
   const [line, life] = [lineOf(memory, over), `${start[over]} to ${end[over]}`];
   const what = `${names[over] ?? ""}: ${bytes(size[over] as number)}, ${KINDS[kind[over] as number]}`;
-  return `${what}${line && `, made at ${line}`}, lives from ${life} · ${moment}`;
+  return `${what}${line && `, allocated at ${line}`}, live from ${life} · ${moment}`;
 }
 
 /** Buffers where XLA laid them, over the schedule, with the live bytes as a line. */
@@ -169,7 +169,7 @@ export function MemoryChart({ memory, space, position, band, lit, onPosition, on
     event.preventDefault();
     event.stopPropagation();
   };
-  const label = `${space.name}: ${bytes(space.peak)} live at most, ${bytes(space.reserved)} reserved; arrows move, + and - zoom`;
+  const label = `${space.name}: ${bytes(space.peak)} peak, ${bytes(space.reserved)} reserved; arrows move, + and - zoom`;
   return (
     <div class="jxs-mem-chart">
       <div class="jxs-mem-scale jxs-dim" aria-hidden="true">
@@ -209,7 +209,7 @@ export function MemoryChart({ memory, space, position, band, lit, onPosition, on
         </p>
         <p class="jxs-mem-legend">
           {KINDS.map((kind) => (
-            <span key={kind} title={kind === "residual" ? "kept for the backward pass" : kind}>
+            <span key={kind} title={kind === "residual" ? "saved for the backward pass" : kind}>
               <i data-kind={kind} aria-hidden="true" />
               {kind}
             </span>

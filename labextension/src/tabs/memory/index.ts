@@ -2,6 +2,6 @@ import type { Tab } from "../tab";
 
 export default {
   title: "Memory",
-  hint: "what lives when, and does it fit",
+  hint: "memory over time, and whether it fits",
   tall: true,
 } satisfies Tab;

@@ -4,6 +4,8 @@ import { GridView } from "../../parts/grid/gridView";
 import { type Table, gridOf } from "./read";
 
 const ROW_PX = 23;
+/** In place of a table without rows, where its name does not say it. */
+const NOTHING: Record<string, string> = { advice: "Nothing to suggest." };
 
 interface Props {
   table: Table;
@@ -17,7 +19,7 @@ interface Props {
 /** A table of the kernel's, rows of which may be chosen. */
 export function MemoryTable({ table, label, lit, onRow, onHover }: Props) {
   const grid = useMemo(() => gridOf(table), [table]);
-  if (!table.rows.length) return <p class="jxs-note">{table.notes.join(" ") || `There is nothing to list: no ${label}.`}</p>;
+  if (!table.rows.length) return <p class="jxs-note">{table.notes.join(" ") || (NOTHING[label] ?? `Nothing to list: no ${label}.`)}</p>;
   const left = table.total - table.rows.length;
   return (
     <div class="jxs-mem-table jxs-column">
@@ -30,7 +32,7 @@ export function MemoryTable({ table, label, lit, onRow, onHover }: Props) {
         onPick={onRow}
         onPoint={(row) => onHover?.(row < 0 ? null : row)}
       />
-      {left > 0 && <p class="jxs-note">{counted(left)} more, all of them smaller.</p>}
+      {left > 0 && <p class="jxs-note">{counted(left)} more, all smaller.</p>}
       {table.notes.map((note) => (
         <p class="jxs-note" key={note}>
           {note}

@@ -11,13 +11,13 @@ import { MemoryTable } from "./table";
 import { Waiting } from "../../parts/waiting";
 
 const PARTS: [name: string, title: string, hint: string][] = [
-  ["at", "What lives", "all that lives at the chosen moment, the largest first"],
-  ["advice", "What to change", "what could be saved, and how"],
-  ["arguments", "Arguments", "bytes, donation, and what became of it"],
-  ["results", "Results", "bytes, and in whose memory each lies"],
-  ["constants", "Constants", "arrays that the function closes over"],
-  ["backward", "Backward pass", "what is kept for it, by line and by checkpoint policy"],
-  ["checks", "XLA's figures", "these figures beside XLA's own"],
+  ["at", "Live buffers", "buffers that are live at the chosen position, largest first"],
+  ["advice", "Suggestions", "memory that could be saved, and how"],
+  ["arguments", "Arguments", "size, donation, and whether it was used"],
+  ["results", "Results", "size, and whose memory each reuses"],
+  ["constants", "Constants", "arrays captured by the function"],
+  ["backward", "Backward pass", "residuals, by line and by checkpoint policy"],
+  ["checks", "XLA's figures", "these figures next to XLA's own"],
 ];
 const DOC = "hlo";
 
@@ -60,7 +60,7 @@ function Lives({ session, memory, space, position, isLit, onBand }: Moment) {
   useEffect(() => {
     if (question.value) setShown(question.value);
   }, [question.value]);
-  if (!shown) return <Waiting question={question} what="Reading what lives" />;
+  if (!shown) return <Waiting question={question} what="Reading the live buffers" />;
   const { table } = shown;
   const line = table.columns.findIndex(({ name }) => name === "line");
   const lit = new Set(table.places.flatMap((place, row) => (isLit(place) ? [row] : [])));
@@ -78,7 +78,7 @@ function Lives({ session, memory, space, position, isLit, onBand }: Moment) {
       </p>
       <MemoryTable
         table={table}
-        label="what lives"
+        label="live buffers"
         lit={lit}
         onHover={(row) => onBand(row === null ? null : (table.lives[row] ?? null))}
         onRow={(row) => choose(session, table.places[row] ?? -1, table.rows[row]?.[line] ?? "")}
@@ -96,14 +96,14 @@ const readKept = ({ result }: Reply) => ({
 function Backward({ session }: { session: Session }) {
   const [policy, setPolicy] = useState("");
   const question = useQuestion(session, "kept", { policy }, readKept);
-  if (!question.value) return <Waiting question={question} what="Reading what the backward pass keeps" />;
+  if (!question.value) return <Waiting question={question} what="Reading the residuals of the backward pass" />;
   const { lines, policies, arrays } = question.value;
   const names = policies.rows.map((row) => row[0] ?? "");
   const line = arrays.columns.findIndex(({ name }) => name === "line");
   return (
     <div class="jxs-mem-backward">
       <div>
-        <h4>With jax.checkpoint around it</h4>
+        <h4>Under jax.checkpoint</h4>
         <MemoryTable
           table={policies}
           label="checkpoint policies"
@@ -111,7 +111,7 @@ function Backward({ session }: { session: Session }) {
         />
       </div>
       <div>
-        <h4>Kept, by line{policy && `, with ${policy}`}</h4>
+        <h4>Residuals, by line{policy && `, with ${policy}`}</h4>
         <MemoryTable table={lines} label="bytes by line" onRow={(row) => choose(session, -1, lines.rows[row]?.[0] ?? "")} />
         <h4>Arrays</h4>
         <MemoryTable table={arrays} label="arrays" onRow={(row) => choose(session, -1, arrays.rows[row]?.[line] ?? "")} />
@@ -156,7 +156,7 @@ function Browser({ session, memory }: { session: Session; memory: Memory }) {
     row.forEach((at, i) => spaces[i] === color && isLit(at) && found.push(i));
     return found;
   }, [memory, color, isLit]);
-  if (!space) return <p class="jxs-note">This program takes no memory.</p>;
+  if (!space) return <p class="jxs-note">This program allocates no memory.</p>;
   const go = (to: number) => {
     session.keep(kept("position"), to);
     setPosition(to);
@@ -188,7 +188,7 @@ function Browser({ session, memory }: { session: Session; memory: Memory }) {
             key={one.color}
             data-space={one.color}
             aria-pressed={one.color === color}
-            title={`${bytes(one.reserved)} reserved, ${bytes(one.peak)} live at most`}
+            title={`${bytes(one.reserved)} reserved, ${bytes(one.peak)} peak`}
             onClick={() => pickSpace(one)}
           >
             {one.name} {bytes(one.peak)}
@@ -198,7 +198,7 @@ function Browser({ session, memory }: { session: Session; memory: Memory }) {
           Go to the peak
         </button>
         {memory.total > memory.buffers.start.length && (
-          <span class="jxs-dim">the largest {counted(memory.buffers.start.length)} buffers are drawn</span>
+          <span class="jxs-dim">showing the {counted(memory.buffers.start.length)} largest buffers</span>
         )}
       </div>
       <MemoryChart
@@ -233,6 +233,6 @@ function Browser({ session, memory }: { session: Session; memory: Memory }) {
 /** Memory over the schedule: what lives when, does it fit, and what could be changed. */
 export default function MemoryView({ session }: { session: Session }) {
   const question = useQuestion(session, "memory", {}, readMemory);
-  if (!question.value) return <Waiting question={question} what="Compiling once more for the buffer assignment" />;
+  if (!question.value) return <Waiting question={question} what="Recompiling for the buffer assignment" />;
   return <Browser session={session} memory={question.value} key={session.call} />;
 }

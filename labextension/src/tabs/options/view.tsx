@@ -30,7 +30,7 @@ function Values({ flag, onCopy }: { flag: Flag; onCopy: (value: string) => void 
 }
 
 function Hint({ flag }: { flag: Flag }) {
-  if (!canSet(flag)) return <span class="jxs-flag-hint">a structure, which jaxlib takes from XLA_FLAGS alone</span>;
+  if (!canSet(flag)) return <span class="jxs-flag-hint">a structured flag; jaxlib reads it from XLA_FLAGS only</span>;
   return (
     <span class="jxs-flag-hint">
       Enter copies <code>{onLine(flag)}</code>
@@ -87,8 +87,8 @@ function Filters({ flags, kind, onPick }: { flags: Flag[]; kind: Kind | null; on
 
 function about(table: FlagTable, shown: number, similar: boolean, kind: Kind | null): string {
   if (!table.flags.length) return "";
-  if (!shown) return kind === "set here" ? "This call sets no option." : "No flag has these words in its name.";
-  if (similar) return "No flag has these words in its name; these come close.";
+  if (!shown) return kind === "set here" ? "This call sets no options." : "No matching flags.";
+  if (similar) return "No exact match; similar flags:";
   return `${shown === table.flags.length ? "" : `${shown} of `}${table.flags.length} flags`;
 }
 
@@ -148,12 +148,11 @@ function Browser({ session, table }: { session: Session; table: FlagTable }) {
         {session.summary?.worker && <WorkerLog session={session} />}
       </div>
       {table.problem && (
-        <p class="jxs-note">{table.problem}, so there is no list of flags; names are left to XLA to check.</p>
+        <p class="jxs-note">{table.problem}, so there is no list of flags; only XLA checks their names.</p>
       )}
       {kind === "tpu" && (
         <p class="jxs-note">
-          libtpu keeps a list of its own that cannot be read; other flags that begin with xla_tpu_ are passed on to it
-          unchecked.
+          libtpu's own list of flags cannot be read; other flags that start with xla_tpu_ are passed through unchecked.
         </p>
       )}
       <div class="jxs-flags" role="listbox" aria-label="XLA's flags" id={id} ref={list} tabIndex={-1}>

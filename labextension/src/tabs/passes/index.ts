@@ -2,6 +2,6 @@ import type { Tab } from "../tab";
 
 export default {
   title: "Passes",
-  hint: "what each of XLA's passes changed",
+  hint: "what each XLA pass changed",
   tall: true,
 } satisfies Tab;

@@ -17,7 +17,7 @@ function tell(pass: Pass): string {
     pass.instructions && `${difference(pass.instructions)} instructions`,
     pass.fusions && `${difference(pass.fusions)} fusions`,
     pass.bytes && `${deltaBytes(pass.bytes)} of results`,
-    `time ${duration(pass.seconds)}${pass.seconds === null ? "" : ", with its dump"}`,
+    `time ${duration(pass.seconds)}${pass.seconds === null ? "" : ", including its dump"}`,
   ];
   return [pass.pipeline && `${pass.pipeline}: ${pass.name}`, ...parts].filter(Boolean).join("\n");
 }
@@ -149,7 +149,7 @@ export function Passes({ list, current, history, onPick, onUnfollow }: PassListP
             ))}
           </div>
         ))}
-        {!shown.length && !history && <p class="jxs-note">No pass has these letters in its name.</p>}
+        {!shown.length && !history && <p class="jxs-note">No passes match.</p>}
       </div>
       <div class="jxs-pass-foot jxs-dim" role="status">
         {list.title}
@@ -159,8 +159,8 @@ export function Passes({ list, current, history, onPick, onUnfollow }: PassListP
 }
 
 function firstOf(history: History): string {
-  if (history.first >= 0) return "It is in the module from before all passes; these passes touched it.";
-  return history.steps.length ? "These passes made it and touched it." : "No pass touched it.";
+  if (history.first >= 0) return "Present before the first pass; these passes changed it.";
+  return history.steps.length ? "Created and changed by these passes." : "No pass changed it.";
 }
 
 function reveal(list: HTMLElement, row: HTMLElement): void {

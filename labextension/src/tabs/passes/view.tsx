@@ -70,7 +70,7 @@ function DiffOf({ session, diff, pass, place }: DiffProps) {
           onClick={() => here && session.store.set({ follow: selected })}
         />
       </div>
-      {!diff.counts.length && <p class="jxs-note jxs-diff-none">Nothing but names and metadata differs.</p>}
+      {!diff.counts.length && <p class="jxs-note jxs-diff-none">Only names and metadata differ.</p>}
       <div class="jxs-diff-host" ref={host} />
     </>
   );
@@ -156,6 +156,6 @@ function Body({ session, list }: { session: Session; list: PassList }) {
 /** XLA's passes: the list, and what each changed. The first look compiles once more in the worker. */
 export default function PassesView({ session }: { session: Session }) {
   const question = useQuestion<PassList>(session, "passes", {}, readPasses);
-  if (!question.value) return <Waiting question={question} what="Compiling once more, with a dump after each pass" />;
+  if (!question.value) return <Waiting question={question} what="Recompiling with a dump after each pass" />;
   return <Body session={session} list={question.value} />;
 }

@@ -79,7 +79,7 @@ export async function readLayout({ result, buffers }: Reply): Promise<Layout> {
     padding: number(result.padding),
     sums: count(result.sums),
     own: count(result.own),
-    problem: text(result.problem) || (torn ? "the kernel's answer does not say who holds what" : ""),
+    problem: text(result.problem) || (torn ? "the kernel's reply does not say which device holds what" : ""),
     shard: wholeList(result.shard),
     tiles,
     mesh: product(sizes) === order.length ? names.map((name, i) => ({ name, size: sizes[i] ?? 1 })) : [],
@@ -144,16 +144,16 @@ export function charts(layout: Layout, places: Place[]): Chart[] {
   }
   if (layout.mesh.length) {
     const { mesh, order } = layout;
-    found.push({ name: "mesh", title: "Mesh", hint: "devices by the axes of the mesh", axes: mesh, at: (index) => one(order[flat(index, mesh)]) });
+    found.push({ name: "mesh", title: "Mesh", hint: "devices by mesh axis", axes: mesh, at: (index) => one(order[flat(index, mesh)]) });
   }
   const torus = byTorus(layout, places);
-  if (torus) found.push({ name: "torus", title: "Torus", hint: "devices where their chips are", axes: torus.axes, at: (index) => one(torus.device(index)) });
+  if (torus) found.push({ name: "torus", title: "Torus", hint: "devices by the position of their chips", axes: torus.axes, at: (index) => one(torus.device(index)) });
   const dims = layout.tiles.map((size, dim) => ({ name: `dimension ${dim}`, size }));
   const copies = layout.holders.length / partsOf(layout);
   found.push({
     name: "array",
     title: "Array",
-    hint: "the array's parts, with the devices that hold each",
+    hint: "shards of the array, with the devices that hold each",
     axes: dims,
     at: (index) => {
       const part = flat(index, dims);
@@ -220,7 +220,7 @@ export function told({ devices, part, share }: Spot, layout: Layout, places: Pla
   const named = devices.slice(0, 8).map((device) => placeText(device, places)).join(", ");
   const who = devices.length > 8 ? `${named} and ${devices.length - 8} more` : named;
   if (part < 0) return `${who}: nothing of ${layout.name}`;
-  return `${who}: ${layout.name}${spelled(layout, part)}${share < 1 ? `, ${percent(share, 1)} of its room` : ""}`;
+  return `${who}: ${layout.name}${spelled(layout, part)}${share < 1 ? `, ${percent(share, 1)} filled` : ""}`;
 }
 
 /** "device 5 at (1, 1, 0) of host 0" */

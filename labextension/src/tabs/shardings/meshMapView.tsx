@@ -5,23 +5,30 @@ import { type Chart, type Layout, type Place, type Spot, charts, colourOf, parts
 const MOST_CELLS = 8192;
 const ARROWS: Record<string, [number, number]> = { ArrowUp: [-1, 0], ArrowDown: [1, 0], ArrowLeft: [0, -1], ArrowRight: [0, 1] };
 
+/** "2 shards of f32[512,512], each on 4 devices" */
+function shards(layout: Layout, type: (sizes: number[]) => string): string {
+  const count = partsOf(layout);
+  const isKnown = layout.shard.length > 0 || !layout.shape.length;
+  const one = `${count} ${count === 1 ? "shard" : "shards"}${isKnown ? ` of ${type(layout.shard)}` : ""}`;
+  return (layout.copies ?? 1) > 1 ? `${one}, ${count === 1 ? "" : "each "}on ${layout.copies} devices` : one;
+}
+
 /** What is to be said of the whole value. */
 function Facts({ layout }: { layout: Layout }) {
   const type = (sizes: number[]) => `${layout.dtype}[${sizes.join(",")}]`;
   const facts = [
-    `${type(layout.shape)} in ${partsOf(layout)} ${partsOf(layout) === 1 ? "part" : "parts"}`,
-    layout.shard.length || !layout.shape.length ? `${type(layout.shard)} on a device` : "",
-    layout.bytes === null ? "" : `${scaled(layout.bytes, "B")} on a device`,
-    (layout.copies ?? 1) > 1 ? `the same on ${layout.copies} devices` : "",
-    layout.sums > 1 ? `partial sums on ${layout.sums} devices, not yet added` : "",
-    layout.own > 1 ? `each of ${layout.own} devices its own, inside shard_map` : "",
+    type(layout.shape),
+    shards(layout, type),
+    layout.bytes === null ? "" : `${scaled(layout.bytes, "B")} per device`,
+    layout.sums > 1 ? `partial sums over ${layout.sums} devices, not yet reduced` : "",
+    layout.own > 1 ? `${layout.own} independent values, one per device, inside shard_map` : "",
   ].filter(Boolean);
   return (
     <p class="jxs-map-facts">
       <code>{layout.spec}</code>
       {layout.chosen && <span class={`jxs-badge jxs-by-${layout.chosen}`}>{layout.chosen === "you" ? "given by you" : `chosen by ${layout.chosen}`}</span>}
       <span>{facts.join(" · ")}</span>
-      {(layout.padding ?? 0) > 0 && <span class="jxs-caution">uneven: {percent(layout.padding ?? 0, 1)} of what is held is padding</span>}
+      {(layout.padding ?? 0) > 0 && <span class="jxs-caution">uneven: {percent(layout.padding ?? 0, 1)} of the memory is padding</span>}
     </p>
   );
 }
@@ -73,7 +80,7 @@ function Sheet({ chart, layout, places, rows, columns, fixed }: SheetProps) {
   const [height, width] = [chart.axes[rows]?.size ?? 1, chart.axes[columns]?.size ?? 1];
   const many = height * width > MOST_CELLS;
   const sheet = useMemo(() => (many ? [] : spots(chart, layout, rows, columns, fixed)), [chart, layout, rows, columns, fixed]);
-  if (many) return <p class="jxs-note">{counted(height * width)} places are more than are drawn.</p>;
+  if (many) return <p class="jxs-note">Too large to draw: {counted(height * width)} cells.</p>;
   const here = at && sheet[at[0]]?.[at[1]];
   const size: Size = width <= 8 && height <= 64 ? "large" : width > 24 || height > 64 ? "small" : "middle";
   const shared = chart.name === "array";
@@ -143,7 +150,7 @@ function Sheet({ chart, layout, places, rows, columns, fixed }: SheetProps) {
         <span class="jxs-map-across">{columns >= 0 ? `${chart.axes[columns]?.name} →` : ""}</span>
       </div>
       <p class="jxs-map-tip jxs-anywhere" role="status" aria-live="polite">
-        {here ? told(here, layout, places, percent) : "One colour is one slice. Point at a place, or move with the arrows, to see who holds what."}
+        {here ? told(here, layout, places, percent) : "Each colour is one slice. Hover over a cell, or use the arrow keys, to see which device holds what."}
       </p>
     </>
   );
@@ -219,7 +226,7 @@ export function MeshMapView({ layout, places, first, onChart }: { layout: Layout
         <b title={layout.name}>{layout.name}</b>
         <span class="jxs-grow" />
         {ways.length > 1 && (
-          <span class="jxs-group" role="group" aria-label="laid out by">
+          <span class="jxs-group" role="group" aria-label="arrange by">
             {ways.map(({ name, title, hint }) => (
               <button type="button" class="jxs-toggle" key={name} data-chart={name} title={hint} aria-pressed={name === chart?.name} onClick={() => onChart(name)}>
                 {title}

@@ -25,7 +25,7 @@ function Laid({ session, all, value, told }: { session: Session; all: boolean; v
     session.keep("sharding chart", name);
     setChart(name);
   };
-  if (!question.value) return <Waiting question={question} what="Laying out" />;
+  if (!question.value) return <Waiting question={question} what="Computing the layout" />;
   return <MeshMapView layout={question.value} places={places} first={chart} onChart={choose} />;
 }
 
@@ -68,7 +68,7 @@ function Shown({ session, told, all }: { session: Session; told: TableReply; all
           onPick={pick}
           onOpen={open}
         />
-        {!rows.length && <p class="jxs-note">{count ? NO_MATCHES : "There are no values."}</p>}
+        {!rows.length && <p class="jxs-note">{count ? NO_MATCHES : "No values."}</p>}
       </div>
       {count > 0 && <Laid session={session} all={all} value={shown} told={told} key={`${all} ${shown}`} />}
     </div>
@@ -80,7 +80,7 @@ const Values = ({ session, all, onTold }: { session: Session; all: boolean; onTo
   useEffect(() => {
     if (question.value) onTold(question.value);
   }, [question.value]);
-  if (!question.value) return <Waiting question={question} what={all ? "Asking the compiler for the shardings in between" : "Reading the shardings"} />;
+  if (!question.value) return <Waiting question={question} what={all ? "Recompiling for the shardings of intermediates" : "Reading the shardings"} />;
   return <Shown session={session} told={question.value} all={all} key={String(all)} />;
 };
 
@@ -104,7 +104,7 @@ export default function ShardingsView({ session }: { session: Session }) {
         <span>
           {devices > 0 && <b>{`${counted(devices)} device${devices === 1 ? "" : "s"}`}</b>}
           {mesh && <span class="jxs-dim"> mesh {mesh}</span>}
-          {hosts > 1 && <span class="jxs-dim"> on {hosts} hosts; gaps in the map part them</span>}
+          {hosts > 1 && <span class="jxs-dim"> on {hosts} hosts, separated by gaps in the map</span>}
         </span>
         <span class="jxs-grow" />
         {compiled && (
@@ -112,10 +112,10 @@ export default function ShardingsView({ session }: { session: Session }) {
             type="button"
             class="jxs-button jxs-boxed"
             aria-pressed={all}
-            title="What the program computes on the way, after propagation; the compiler is asked once more"
+            title="Values between arguments and results, after sharding propagation; recompiles the program"
             onClick={toggle}
           >
-            {all ? "Arguments and results alone" : "Show intermediates"}
+            {all ? "Arguments and results only" : "Show intermediates"}
           </button>
         )}
       </div>

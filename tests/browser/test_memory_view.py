@@ -131,7 +131,7 @@ def test_the_picture_tells_what_the_pointer_is_on(panel: PanelOnPage, notebook: 
 def test_a_click_on_a_buffer_selects_its_line_everywhere(panel: PanelOnPage, notebook: NotebookPage) -> None:
     canvas = panel.root.locator(".jxs-mem-canvas")
     canvas.hover(position=point(panel, 0.5, 0.5))
-    assert "residual, made at In [2]:2, lives from" in panel.root.locator(".jxs-mem-about").inner_text()
+    assert "residual, allocated at In [2]:2, live from" in panel.root.locator(".jxs-mem-about").inner_text()
     canvas.click(position=point(panel, 0.5, 0.5))
     rows(panel).and_(panel.root.locator(".jxs-lit")).first.wait_for()
     panel.tab("code").click()
@@ -168,7 +168,7 @@ def test_keys_move_along_the_schedule_and_zoom(panel: PanelOnPage, notebook: Not
         ("arguments", "ps[0]['down']"),
         ("results", "result[1][0]['down']"),
         ("checks", "leaves out all temporaries"),
-        ("constants", "nothing to list"),
+        ("constants", "Nothing to list"),
     ],
 )
 def test_the_tables(panel: PanelOnPage, notebook: NotebookPage, name: str, text: str) -> None:

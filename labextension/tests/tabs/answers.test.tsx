@@ -43,7 +43,7 @@ const section = (name: string) => $(`[data-question="${name}"]`);
 describe("the answers", () => {
   it("are a sentence each; what fits or does not is marked", () => {
     expect($$(".jxs-question h4").map((head) => head.textContent)).toEqual([
-      "What limits it?",
+      "What bounds it?",
       "Does it fit?",
       "Which line holds the most memory?",
       "Which collective costs the most?",

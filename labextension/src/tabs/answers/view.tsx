@@ -16,7 +16,7 @@ interface Answer {
 
 const LONGEST = 2000;
 const QUESTIONS: [name: string, question: string, meanwhile: string][] = [
-  ["bound", "What limits it?", "Counting FLOPs and bytes"],
+  ["bound", "What bounds it?", "Counting FLOPs and bytes"],
   ["fit", "Does it fit?", "Recompiling for the buffer assignment"],
   ["memory", "Which line holds the most memory?", "Recompiling for the buffer assignment"],
   ["collective", "Which collective costs the most?", "Finding the collectives and their causes"],

@@ -101,7 +101,16 @@ function fromBase64(text: unknown): ArrayBuffer {
   return Uint8Array.from(atob(String(text)), (c) => c.charCodeAt(0)).buffer;
 }
 
-/** The replies of an offline page, embedded in it. */
+/** How a report names the reply to a request: its method and its parameters, by name. */
+export function replyKey(method: string, params: Params): string {
+  const sorted = Object.entries(params).sort(([a], [b]) => (a < b ? -1 : 1));
+  return `${method} ${JSON.stringify(Object.fromEntries(sorted))}`;
+}
+
+/** How pages of before name it: by the call and the document alone. */
+const shortKey = (method: string, { call, doc }: Params): string => [method, call, doc].filter((part) => part !== undefined).join("/");
+
+/** A report: the state and the replies that a saved file or an offline page holds, in one form. */
 export class EmbeddedSource implements Source {
   private replies: Record<string, unknown>;
   private now: PanelState;
@@ -121,8 +130,8 @@ export class EmbeddedSource implements Source {
   }
 
   async request(method: string, params: Params): Promise<Reply> {
-    const key = [method, params.call, params.doc].filter((part) => part !== undefined).join("/");
-    if (!Object.hasOwn(this.replies, key)) throw new Refusal(`This export does not hold ${params.doc ?? method}; run the notebook to see it.`, "absent");
+    const key = [replyKey(method, params), shortKey(method, params)].find((name) => Object.hasOwn(this.replies, name));
+    if (key === undefined) throw new Refusal(`This export does not hold ${params.doc ?? method}; run the notebook to see it.`, "absent");
     const reply = fields(this.replies[key]);
     return { result: fields(reply.result), buffers: list(reply.buffers).map(fromBase64) };
   }

@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { readRows } from "../../src/wire/columns";
-import { EmbeddedSource, KernelSource, type Model } from "../../src/wire/source";
+import { EmbeddedSource, replyKey, KernelSource, type Model } from "../../src/wire/source";
 import { readState } from "../../src/wire/state";
 import fixture from "../fixtures/loss.json";
 import { columnsReply, gz } from "../helpers";
@@ -100,4 +100,12 @@ it("a state of any shape is read", () => {
   expect(call?.options).toEqual([]);
   const [odd] = readState({ calls: [{ options: { a: { b: 1 }, c: false, d: null, e: 0.5 } }, { options: "text" }] }).calls;
   expect(odd?.options).toEqual([["a", ""], ["c", "False"], ["d", ""], ["e", "0.5"]]);
+});
+
+it("a report may hold the reply to any request, whatever the order of its parameters", async () => {
+  const replies = { 'cost_groups {"call":0,"group":"line"}': { result: { length: 2 } } };
+  const source = new EmbeddedSource({ state: {}, replies });
+  expect(replyKey("cost_groups", { group: "line", call: 0 })).toBe(replyKey("cost_groups", { call: 0, group: "line" }));
+  expect((await source.request("cost_groups", { group: "line", call: 0 })).result.length).toBe(2);
+  await expect(source.request("cost_groups", { group: "scope", call: 0 })).rejects.toThrow("does not hold cost_groups");
 });

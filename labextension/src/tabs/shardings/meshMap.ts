@@ -215,7 +215,7 @@ export function spots(chart: Chart, layout: Layout, rows: number, columns: numbe
 }
 
 /** Who is at a place and what it holds, in a sentence. */
-export function told({ devices, part, share }: Spot, layout: Layout, places: Place[], percent: (part: number, whole: number) => string): string {
+export function describeSpot({ devices, part, share }: Spot, layout: Layout, places: Place[], percent: (part: number, whole: number) => string): string {
   if (!devices.length) return "no device of this program";
   const named = devices.slice(0, 8).map((device) => placeText(device, places)).join(", ");
   const who = devices.length > 8 ? `${named} and ${devices.length - 8} more` : named;

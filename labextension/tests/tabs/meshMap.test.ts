@@ -93,6 +93,10 @@ describe("a part's colour", () => {
 });
 
 describe("what the kernel sends", () => {
+  it("names every axis of the mesh in full", async () => {
+    expect((await readLayout(MAP)).mesh.map(({ name }) => name)).toEqual(MAP.result.mesh.names);
+  });
+
   it("is not believed where it contradicts itself", async () => {
     const torn = await readLayout({ ...MAP, result: { ...MAP.result, tiles: [3, 1] } });
     expect(torn.problem).toContain("does not say which device holds what");

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from jaxstage_ext.analysis.collectives import collective_wording as wording
 from jaxstage_ext.analysis.collectives.causes import Cause
-from jaxstage_ext.analysis.collectives.collective_rows import Overlap, Row
+from jaxstage_ext.analysis.collectives.collective_rows import CollectiveRow, Overlap
 from jaxstage_ext.report.units import scaled
 from jaxstage_ext.views.words import clean, cut
 
@@ -38,7 +38,7 @@ def figure(found: Collectives) -> Any:
     return made
 
 
-def _bars(found: Collectives, rows: list[tuple[int, Row]], timed: bool) -> dict[str, Any]:
+def _bars(found: Collectives, rows: list[tuple[int, CollectiveRow]], timed: bool) -> dict[str, Any]:
     return {
         "orientation": "h",
         "x": [(row.total_seconds if timed else row.total_sent) or 0 for _, row in rows],
@@ -49,7 +49,7 @@ def _bars(found: Collectives, rows: list[tuple[int, Row]], timed: bool) -> dict[
     }
 
 
-def _told(found: Collectives, row: Row) -> str:
+def _told(found: Collectives, row: CollectiveRow) -> str:
     time = "unknown: " + row.why_no_seconds if row.total_seconds is None else scaled(row.total_seconds, "s")
     sent = "unknown" if row.total_sent is None else scaled(row.total_sent, "B")
     parts = [
@@ -89,6 +89,6 @@ def _layout(found: Collectives, shown: Any, timed: bool) -> dict[str, Any]:
     }
 
 
-def _named(found: Collectives, row: Row) -> str:
+def _named(found: Collectives, row: CollectiveRow) -> str:
     axes = ", ".join(map(str, row.groups.axes or ()))
     return _safe(" · ".join(part for part in (row.found.kind, axes, found.line(row)) if part))

@@ -16,7 +16,7 @@ from absent import needs
 from jaxstage_ext import inspect
 from jaxstage_ext.analysis.memory import buffers
 from jaxstage_ext.analysis.memory.live_memory import Memory
-from jaxstage_ext.core.recompile import buffers as memory_look
+from jaxstage_ext.core.recompile import recompiled_buffers as memory_look
 from jaxstage_ext.ir.hlo import buffer_assignment
 from jaxstage_ext.ir.hlo import module as hlo
 from jaxstage_ext.ir.hlo import schedule as hlo_schedule

@@ -39,7 +39,7 @@ def memory(program: Program, progress: Progress | None) -> Memory:
       TargetError, WorkerDied, JaxRuntimeError: as a compile in the worker does.
     """
     if program.jax_lowered is None:
-        raise Unavailable(f"{program.name} was not lowered here, so its memory is unknown; inspect it anew")
+        raise Unavailable(f"{program.name} was not lowered here, so its memory is unknown; inspect it again")
     return read(program, recompiled.recompile(program.staged, progress))
 
 

@@ -24,7 +24,7 @@ const QUESTIONS: [name: string, question: string, meanwhile: string][] = [
 const MARKS: Record<string, string> = { yes: "✓", no: "✕", unknown: "?" };
 const TABS: Record<string, string> = { cost: "Cost", memory: "Memory", collectives: "Collectives" };
 
-function read({ result }: Reply): Answer {
+export function read({ result }: Reply): Answer {
   const short = (value: unknown) => text(value).slice(0, LONGEST);
   const state = short(result.state);
   return {

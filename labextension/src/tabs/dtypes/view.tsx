@@ -13,7 +13,7 @@ import { lineOf, rowOfLine } from "../../model/sourceLine";
 import { Waiting } from "../../parts/waiting";
 
 const WIDTHS = { stage: 64, from: 52, to: 52, kind: 84, shape: 118, grows: 60, runs: 48, by: 84, for: 130, line: 110 };
-const read = (reply: Reply) => readTable(reply, WIDTHS);
+export const read = (reply: Reply) => readTable(reply, WIDTHS);
 
 function Shown({ session, table }: { session: Session; table: TableReply }) {
   const selected = useShared(session, (s) => s.selected);

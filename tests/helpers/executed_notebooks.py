@@ -46,8 +46,8 @@ def run(name: str, *first: str) -> nbformat.NotebookNode:
 
 NO_COMPILERS = """
 from jaxstage_ext.core.targets import packages
-packages._libtpu = lambda: packages.Compiler(lacks="needs libtpu, the TPU compiler: pip")
-packages._cuda = lambda: packages.Compiler(lacks="needs JAX's CUDA plugin: pip")
+packages._libtpu = lambda: packages.InstalledCompiler(lacks="needs libtpu, the TPU compiler: pip")
+packages._cuda = lambda: packages.InstalledCompiler(lacks="needs JAX's CUDA plugin: pip")
 """
 
 

@@ -35,7 +35,7 @@ def read(program: Program) -> Shardings | None:
     if wrong is not None:
         names = [wrong.name] if wrong.name else [name for name, leaf in named.items() if _shape(leaf) == wrong.shape]
         alike = " or ".join([*names, f"a result of shape {wrong.shape}"])
-        notes.append(wrong.told(wrong.name or alike))
+        notes.append(wrong.sentence(wrong.name or alike))
         given = [
             *[_refused(name, named.get(name), wrong) for name in names],
             *(v for v in given if v.name not in names),

@@ -59,7 +59,7 @@ def out_of_memory(program: Program) -> bool:
 def is_refused(program: Program) -> bool:
     """Whether JAX refused the call for its shardings."""
     failed = program.staged.failed
-    return failed is not None and program.jax_lowered is None and refusals.is_one(str(failed.error))
+    return failed is not None and program.jax_lowered is None and refusals.is_refusal(str(failed.error))
 
 
 def refused(program: Program) -> Shardings | None:

@@ -53,7 +53,7 @@ def _told(found: Collectives, row: CollectiveRow) -> str:
     time = "unknown: " + row.why_no_seconds if row.total_seconds is None else scaled(row.total_seconds, "s")
     sent = "unknown" if row.total_sent is None else scaled(row.total_sent, "B")
     parts = [
-        f"<b>{_safe(found.name(row.found.row))}</b>",
+        f"<b>{_safe(found.name(row.op.row))}</b>",
         _safe(found.line(row)) or "source unknown",
         f"at least {_safe(time)}; {sent} sent per device",
         f"groups {_safe(str(row.groups))}",
@@ -91,4 +91,4 @@ def _layout(found: Collectives, shown: Any, timed: bool) -> dict[str, Any]:
 
 def _named(found: Collectives, row: CollectiveRow) -> str:
     axes = ", ".join(map(str, row.groups.axes or ()))
-    return _safe(" · ".join(part for part in (row.found.kind, axes, found.line(row)) if part))
+    return _safe(" · ".join(part for part in (row.op.kind, axes, found.line(row)) if part))

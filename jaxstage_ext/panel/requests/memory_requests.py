@@ -54,7 +54,7 @@ def _picture(found: Memory) -> Answer:
         "fit": {"fits": found.fit.fits, "needed": found.fit.needed, "room": found.fit.room, "text": found.fit.text},
         "spaces": [_space(space) for space in found.spaces if space.reserved or not space.color],
         "kinds": [kind.title for kind in Kind],
-        "length": len(found.laid.schedule),
+        "length": len(found.scheduled.schedule),
         "buffers": total,
         "notes": list(found.notes),
         "differing": found.differing,
@@ -70,7 +70,7 @@ def _space(space: Any) -> dict[str, Any]:
 
 def _columns(memory: Memory) -> tuple[dict[str, npt.NDArray[Any]], int]:
     """(columns of the buffers that are drawn, how many buffers there are)."""
-    found, laid = memory.laid.buffers, memory.laid
+    found, scheduled = memory.scheduled.buffers, memory.scheduled
     rows = np.arange(len(found))
     if len(rows) > MOST_BUFFERS:
         rows = np.sort(np.argsort(-found.size, kind="stable")[:MOST_BUFFERS])
@@ -80,7 +80,7 @@ def _columns(memory: Memory) -> tuple[dict[str, npt.NDArray[Any]], int]:
     columns: dict[str, npt.NDArray[Any]] = {
         "start": found.start[rows].astype("<i4"),
         "end": found.end[rows].astype("<i4"),
-        "height": allocation_map.heights(laid)[rows].astype("<f8"),
+        "height": allocation_map.heights(scheduled)[rows].astype("<f8"),
         "size": found.size[rows].astype("<f8"),
         "space": found.space[rows].astype("<i4"),
         "kind": found.kind[rows].astype(np.uint8),
@@ -88,10 +88,12 @@ def _columns(memory: Memory) -> tuple[dict[str, npt.NDArray[Any]], int]:
         "line": line.astype("<i4"),
         "lines": _text(labels),
         "names": _text(_name(memory, row) for row in rows.tolist()),
-        "order": places[laid.schedule.order].astype("<i4"),
+        "order": places[scheduled.schedule.order].astype("<i4"),
     }
-    if len(laid.schedule) <= MOST_POSITIONS:
-        columns["steps"] = _text(laid.ops.names[row].decode("utf-8", "replace") for row in laid.schedule.order.tolist())
+    if len(scheduled.schedule) <= MOST_POSITIONS:
+        columns["steps"] = _text(
+            scheduled.ops.names[row].decode("utf-8", "replace") for row in scheduled.schedule.order.tolist()
+        )
     for space in memory.spaces:
         curve = memory.curve(space.color)
         at = np.flatnonzero(np.diff(curve, prepend=-1)) if len(curve) else np.zeros(0, np.int64)
@@ -110,7 +112,7 @@ def _lines(memory: Memory, made: npt.NDArray[np.int64]) -> tuple[list[str], npt.
 
 def _name(memory: Memory, row: int) -> str:
     """The name of the argument or result in a buffer, else that of the instruction."""
-    buffers = memory.laid.buffers
+    buffers = memory.scheduled.buffers
     own = buffers.kind[row] in (Kind.ARGUMENT, Kind.OUTPUT)
     return memory.why(row) if own else memory.title(int(buffers.value[row]))
 
@@ -148,7 +150,7 @@ def _at(programs: Programs, params: Params) -> Answer:
     space = integer(params, "space", 0, 1 << 30)
     if space not in (one.color for one in found.spaces):
         raise BadRequest(f"this program has no memory space {space}")
-    position = integer(params, "position", 0, max(len(found.laid.schedule) - 1, 0))
+    position = integer(params, "position", 0, max(len(found.scheduled.schedule) - 1, 0))
     curve = found.curve(space)
     live = int(curve[position]) if len(curve) else found.space(space).held
     return {"live": live, "table": _table(found.at(position, space))}, []

@@ -63,4 +63,4 @@ def _target(name: str) -> Target:
 
 
 def _not_callable(*args: Any, **kwargs: Any) -> Any:
-    raise ValueError("an inspection read from JSON has no function to run; inspect it anew")
+    raise ValueError("an inspection read from JSON has no function to run; inspect it again")

@@ -32,7 +32,7 @@ def shardings(program: Program) -> Shardings:
     if program.jax_lowered is None:
         if (refused := refused_shardings.read(program)) is not None:
             return refused
-        raise Unavailable(f"{program.name} was not lowered by JAX itself, so its shardings are not known")
+        raise Unavailable(f"{program.name} was not lowered by JAX, so its shardings are unknown")
     given = cluster.boundary_values(program)
     meshes, places = cluster.meshes(program, given), cluster.device_places(program)
     settled = _settled(program, given, len(places))

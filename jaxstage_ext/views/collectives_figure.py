@@ -52,12 +52,13 @@ def _bars(collectives: Collectives, rows: list[tuple[int, CollectiveRow]], timed
 
 
 def _hover_text(collectives: Collectives, row: CollectiveRow) -> str:
-    time = "unknown: " + row.why_no_seconds if row.total_seconds is None else scaled(row.total_seconds, "s")
+    seconds = row.total_seconds
+    time = f"time unknown: {row.why_no_seconds}" if seconds is None else f"at least {scaled(seconds, 's')}"
     sent = "unknown" if row.total_sent is None else scaled(row.total_sent, "B")
     parts = [
         f"<b>{_safe(collectives.name(row.op.row))}</b>",
         _safe(collectives.line(row)) or "source unknown",
-        f"at least {_safe(time)}; {sent} sent per device",
+        f"{_safe(time)}; {sent} sent per device",
         f"groups {_safe(str(row.groups))}",
         *(_safe(_cause(cause)) for cause in row.causes[:3] if cause.is_known),
     ]

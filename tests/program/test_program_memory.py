@@ -74,7 +74,7 @@ def test_a_peak_that_differs_from_xlas_is_explained(program: str, target: str) -
     for check in memory(program, target).checks.rows():
         near = check["XLA"] is None or abs(check["here"] - check["XLA"]) <= 0.01 * check["XLA"]
         assert bool(check["note"]) is not near
-        assert "why is not known" not in check["note"]
+        assert "the reason is unknown" not in check["note"]
 
 
 @everywhere

@@ -93,7 +93,7 @@ def _total(rows: Sequence[CollectiveRow]) -> str:
     least = "at least " if None in sent else ""
     times = [row.total_seconds for row in rows if row.total_seconds is not None]
     exposed = sum(row.total_seconds or 0 for row in rows if row.overlap is Overlap.EXPOSED)
-    time = f", at least {scaled(sum(times), 's')}, {_part(exposed, sum(times))} exposed" if times else ""
+    time = f" in at least {scaled(sum(times), 's')}, {_part(exposed, sum(times))} exposed" if times else ""
     return f" In total, each device sends {least}{scaled(known, 'B')}{time}."
 
 

@@ -98,7 +98,7 @@ def loads(text: str) -> tuple[dict[str, Part], str, dict[str, Any]]:
     except (json.JSONDecodeError, TypeError, KeyError) as error:
         raise ValueError(f"not an inspection saved by JAXStage: {text[:60]!r}") from error
     if version not in (1, SCHEMA_VERSION):
-        raise ValueError(f"the inspection has format {version}, this JAXStage reads {SCHEMA_VERSION}; save it anew")
+        raise ValueError(f"the inspection has format {version}, this JAXStage reads {SCHEMA_VERSION}; save it again")
     try:
         others = dict(list((data.get("others") or {}).items())[:_MOST_TARGETS])
         own, order = str(data.get("target", "local")), data.get("order") or ["local"]
@@ -106,7 +106,7 @@ def loads(text: str) -> tuple[dict[str, Part], str, dict[str, Any]]:
         parts = {name: _read(data if name == own else others[name]) for name in names}
         return parts, own, dict(data.get("compare") or {})
     except (AttributeError, IndexError, KeyError, TypeError, ValueError, zlib.error) as error:
-        raise ValueError(f"the saved inspection is damaged: {error}; save it anew") from error
+        raise ValueError(f"the saved inspection is damaged: {error}; save it again") from error
 
 
 def _read(data: Mapping[str, Any]) -> Part:

@@ -237,7 +237,9 @@ class Inspection:
 
     @property
     def answers(self) -> Table:
-        """What bounds it, does it fit, which line holds most memory, which collective costs most: a sentence each.
+        """What bounds it, does it fit, which line holds the most memory, which collective costs the most.
+
+        Each is answered in a sentence.
 
         Compiles once more for memory and for what caused the collectives; what has no answer says why.
         """

@@ -39,7 +39,7 @@ def duration(seconds: float) -> str:
     """`400 µs`, `81.2 ms`, `1.25 s`, `2 min 3 s`."""
     if seconds < 99.95:
         return scaled(seconds, "s")
-    minutes, rest = divmod(round(seconds), 60)
+    minutes, rest = divmod(int(seconds + 0.5), 60)
     return f"{minutes} min {rest} s"
 
 

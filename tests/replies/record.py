@@ -1,8 +1,9 @@
 """Records what the kernel answers the panel's front end, for the tests of both sides.
 
 `python tests/replies/record.py` writes `labextension/tests/fixtures/replies.json`: the panel's state and one reply of
-each request method, of small real programs. tests/replies/test_replies.py checks that the kernel still answers in that
-form; the front end's tests read the same file, so neither side can drift from the other.
+each request method, of small real programs; and `figures.json` beside it: numbers, and how Python writes them.
+tests/replies/test_replies.py checks that the kernel still answers in that form; the front end's tests read the same
+files, so neither side can drift from the other.
 """
 
 from __future__ import annotations
@@ -28,8 +29,13 @@ import jaxstage_ext
 from jaxstage_ext.panel.requests import dispatch
 from jaxstage_ext.program import answers
 from jaxstage_ext.program.program import Program
+from jaxstage_ext.report import units
 
 RECORDED = Path(__file__).parents[2] / "labextension/tests/fixtures/replies.json"
+FIGURES = RECORDED.with_name("figures.json")
+AMOUNTS = (0, 1, 34, 999.4, 999.5, 1000, 1005, 12345, 999_499, 999_500, 1.25e6, 2.5e9, 7.125e12, 3e15, 4.2e18, 0.125)
+TIMES = (0, 3e-12, 4.5e-9, 9.995e-7, 1e-6, 0.0004, 0.0812, 0.9994, 0.9995, 1.25, 59.96, 99.94, 99.95, 100.5, 123, 3600)
+CHANGES = (1, -3, 1200, -34_300, 2_000_000_000)
 WITHOUT_REPLY = ("script", "cancel", "elapsed", "log")
 """Methods that answer with a built file, or with the state of something that is running."""
 LONGEST = 12
@@ -154,6 +160,16 @@ def record() -> dict[str, Any]:
     return {"states": states, "replies": replies}
 
 
+def figures() -> dict[str, list[tuple[Any, ...]]]:
+    """Numbers with their units, and how Python writes them; the front end writes them the same."""
+    return {
+        "scaled": [(value, unit, units.scaled(value, unit)) for unit in ("B", "FLOP") for value in AMOUNTS]
+        + [(value, "s", units.scaled(value, "s")) for value in TIMES],
+        "duration": [(value, units.duration(value)) for value in TIMES],
+        "signed": [(value, unit, units.signed(value, unit)) for unit in ("", "B") for value in CHANGES],
+    }
+
+
 def without_this_machine(text: str) -> str:
     return text.replace(str(Path(__file__).parents[2]), "/home/me/project").replace(sys.prefix, "/home/me/env")
 
@@ -161,6 +177,7 @@ def without_this_machine(text: str) -> str:
 def main() -> None:
     text = json.dumps(record(), indent=None, separators=(",", ":"), allow_nan=False)
     RECORDED.write_text(without_this_machine(text).replace('},{"program"', '},\n{"program"') + "\n")
+    FIGURES.write_text(json.dumps(figures(), separators=(",", ":")) + "\n")
 
 
 if __name__ == "__main__":

@@ -79,5 +79,9 @@ def test_replies_have_the_recorded_form(now: dict[str, Any], recorded: dict[str,
     assert not wrong, MEND
 
 
+def test_figures_are_written_as_recorded() -> None:
+    assert json.loads(json.dumps(record.figures())) == json.loads(record.FIGURES.read_text()), MEND
+
+
 def test_states_have_the_recorded_form(now: dict[str, Any], recorded: dict[str, Any]) -> None:
     assert not list(differences(form(now["states"]), form(recorded["states"]), "states")), MEND

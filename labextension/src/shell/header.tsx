@@ -1,4 +1,4 @@
-import { clock, percent, scaled } from "../wire/figures";
+import { clock, duration, percent } from "../wire/figures";
 import type { Coverage, Fact, Stage, StageFailure, Summary } from "../wire/state";
 import type { Session } from "../model/session";
 import { LinkButton } from "../parts/buttons";
@@ -15,7 +15,7 @@ function Ticking({ since }: { since: number }) {
 }
 
 function StageView({ stage, since }: { stage: Stage; since: number }) {
-  const time = stage.seconds === null ? "" : scaled(stage.seconds, "s");
+  const time = stage.seconds === null ? "" : duration(stage.seconds);
   const running = <Ticking since={since} />;
   const said = { waiting: "waiting", running, done: time || "done", failed: "failed", interrupted: "interrupted" };
   return (

@@ -25,6 +25,13 @@ export function scaled(value: number, unit: string): string {
   return `${figures(value / factor)} ${prefix}${unit}`;
 }
 
+/** 400 µs, 81.2 ms, 1.25 s, 2 min 3 s: how long something took. */
+export function duration(seconds: number): string {
+  if (seconds < 99.95) return scaled(seconds, "s");
+  const whole = Math.round(seconds);
+  return `${Math.floor(whole / 60)} min ${whole % 60} s`;
+}
+
 /** 12,345 */
 export const counted = (value: number): string => value.toLocaleString("en-US");
 

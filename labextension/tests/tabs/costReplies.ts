@@ -14,7 +14,7 @@ export function packed(columns: Record<string, Column>, more: Record<string, unk
 
 export const LEDGER: Reply = {
   result: {
-    verdict: "Bound by memory: 75% of the least time goes there.",
+    verdict: "Bound by memory: 75% of the lower bound goes there.",
     bound: "memory",
     shares: { memory: 0.75, compute: 0.25, unknown: 0 },
     device: "TPU v5e",

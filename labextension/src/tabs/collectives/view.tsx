@@ -41,7 +41,7 @@ function About({ table, row }: { table: TableReply; row: number }) {
     ["from", from],
     ["to", to],
     ["meanwhile", besides(more.meanwhile, row) || (isExposed(table, row) ? "nothing" : "")],
-    ["least time", time],
+    ["lower bound", time],
   ];
   return (
     <dl class="jxs-facts-list" aria-label="about this collective">

@@ -16,7 +16,7 @@ export interface Overview {
   verdict: string;
   /** "compute", "memory", "interconnect" or "unknown". */
   bound: string;
-  /** Of the least time, what each ceiling takes. */
+  /** Of the lower bound, what each ceiling takes. */
   shares: [kind: string, share: number][];
   device: string;
   flops: number;

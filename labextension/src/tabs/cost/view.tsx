@@ -18,7 +18,7 @@ const SECTIONS: [name: string, title: string, hint: string][] = [
   ["ledger", "Ledger", "the same work as counted on the jaxpr, on the HLO and by XLA"],
 ];
 
-/** Of the least time, what each ceiling takes. */
+/** Of the lower bound, what each ceiling takes. */
 function Shares({ shares }: { shares: Overview["shares"] }) {
   if (!shares.length) return null;
   const words = shares.map(([kind, share]) => `${kind} ${percent(share, 1)}`).join(", ");

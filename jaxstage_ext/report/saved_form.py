@@ -39,28 +39,30 @@ def _compress(data: bytes) -> str:
     return base64.b64encode(zlib.compress(data, 1)).decode()
 
 
-def _decompress(text: str, most: int, what: str) -> bytes:
-    """At most so many bytes. Raises ValueError where there are more, or where the end is missing."""
+def _decompress(text: str, most: int, excess: str) -> bytes:
+    """At most so many bytes. Raises ValueError where there are more, which `excess` says, or where the end is missing."""
     stream = zlib.decompressobj()
     data = stream.decompress(base64.b64decode(text), most + 1)
     if len(data) > most:
-        raise ValueError(f"{what} has more than {most:,} bytes")
+        raise ValueError(excess)
     if not stream.eof:
-        raise ValueError(f"{what} has no end")
+        raise ValueError("compressed data ends early")
     return data
 
 
 def _unpack(column: Mapping[str, str], rows: int) -> np.ndarray[Any, Any]:
     """The column, which has at most so many entries. Raises ValueError for one that has more."""
     dtype = _DTYPES[column["dtype"]]
-    return np.frombuffer(_decompress(column["data"], rows * dtype.itemsize, "a column"), dtype).copy()
+    data = _decompress(column["data"], rows * dtype.itemsize, f"a column has more than {rows:,} entries")
+    return np.frombuffer(data, dtype).copy()
 
 
 def _unpack_text(text: str | Mapping[str, str]) -> str:
     """A document's text; plain in formats 1 and 2."""
     if isinstance(text, str):
         return text
-    return _decompress(text["data"], 4 * LARGEST, "a document").decode("utf-8", "surrogatepass")
+    data = _decompress(text["data"], 4 * LARGEST, f"a document has more than {4 * LARGEST:,} bytes")
+    return data.decode("utf-8", "surrogatepass")
 
 
 def dumps(parts: Mapping[str, Part], own: str, compare: Mapping[str, Any]) -> str:

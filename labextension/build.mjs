@@ -155,7 +155,9 @@ if (process.argv.includes("--dev")) {
   const page = { ...common, entryPoints: ["dev/paged.tsx"], plugins: [generatedModules({})], format: "iife", outfile: `${LIB}paged.js` };
   await Promise.all([page, style(`${LIB}paged.css`, tabs)].map((options) => esbuild.build(options)));
 } else if (process.argv.includes("--watch")) {
+  writeFileSync(`${OUT}tabs.json`, `${JSON.stringify(scripts)}\n`);
   for (const options of await builds()) await (await esbuild.context(options)).watch();
+  console.log("watching the scripts; a style sheet or a new tab takes a build of its own");
 } else {
   rmSync(OUT, { recursive: true, force: true });
   const all = await builds();

@@ -168,4 +168,4 @@ def test_every_tab_has_its_folder_and_every_file_of_requests_its_tab() -> None:
 def test_without_it_the_request_is_unknown() -> None:
     program: Program = inspected(stage="trace").program
     message, _ = dispatch.reply([program], {"id": 1, "method": "letters", "params": {}})
-    assert "unknown method 'letters'" in message["error"]
+    assert "unknown method 'letters'" in message["error"]["message"]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import sys
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -144,3 +145,15 @@ def test_every_file_stands_in_a_room() -> None:
 def test_the_arrows_hold_and_nothing_goes_in_a_circle() -> None:
     wrong = {*against_the_arrows(), *circles(), *private_names(), *libraries_out_of_place()}
     assert sorted(wrong) == []
+
+
+def test_no_two_classes_and_no_two_modules_of_a_room_share_a_name() -> None:
+    """A fact may be called as the package of analysis that it asks; all else has a name of its own."""
+    modules = Counter(path.stem for path in MODULES if path.stem != "__init__")
+    classes = Counter(
+        node.name
+        for path in MODULES
+        for node in ast.parse(path.read_text()).body
+        if isinstance(node, ast.ClassDef) and not node.name.startswith("_")
+    )
+    assert [name for name, count in (modules + classes).items() if count > 1] == []

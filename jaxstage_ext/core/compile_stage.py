@@ -59,10 +59,10 @@ def cache_hit(value: Any, event_seconds: float | None, heard: Heard) -> CacheHit
 
 
 def hlo(program: StagedProgram) -> Callable[[], Document] | None:
-    """How to read the optimized HLO; the same module is read once."""
+    """How to read the optimised HLO; the same module is read once."""
     from jaxstage_ext.core import constants
     from jaxstage_ext.ir import cached_documents
-    from jaxstage_ext.ir.hlo import document
+    from jaxstage_ext.ir.hlo import hlo_document
 
     if not program.has_hlo:
         return None
@@ -72,7 +72,7 @@ def hlo(program: StagedProgram) -> Callable[[], Document] | None:
         spelled_out = constants.spelled_out(program.jax_traced)
         return cached_documents.document(
             program.key(f"hlo {spelled_out}"),
-            lambda: document.read(_hlo_text(program, spelled_out), program.module, table),
+            lambda: hlo_document.read(_hlo_text(program, spelled_out), program.module, table),
             table,
         )
 
@@ -80,7 +80,7 @@ def hlo(program: StagedProgram) -> Callable[[], Document] | None:
 
 
 def _hlo_text(program: StagedProgram, spelled_out: bool) -> str:
-    """XLA's text of the optimized module, from a worker or from this process."""
+    """XLA's text of the optimised module, from a worker or from this process."""
     from jaxstage_ext.core import jax_private
     from jaxstage_ext.core.targets.cross_compile import Executable
 

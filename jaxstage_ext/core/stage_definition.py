@@ -44,18 +44,18 @@ class StagedProgram(Protocol):
 
     @property
     def has_hlo(self) -> bool:
-        """Whether there is an optimized module."""
+        """Whether there is an optimised module."""
 
     @property
     def xla_module(self) -> Any:
-        """XLA's own optimized module; None where another process compiled it."""
+        """XLA's own optimised module; None where another process compiled it."""
 
     @property
     def module(self) -> Module:
-        """The optimized module, parsed."""
+        """The optimised module, parsed."""
 
     def key(self, what: str) -> str | None:
-        """The key of something of the optimized module in the inspection cache; None where it cannot be cached."""
+        """The key of something of the optimised module in the inspection cache; None where it cannot be cached."""
 
 
 DocumentReader: TypeAlias = "Callable[[StagedProgram], Callable[[], Document] | None]"

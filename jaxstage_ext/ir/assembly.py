@@ -7,7 +7,7 @@ import re
 import numpy as np
 
 from jaxstage_ext.ir import kernel_text
-from jaxstage_ext.ir.kernel_text import Place
+from jaxstage_ext.ir.kernel_text import KernelPlace
 from jaxstage_ext.report.document import Document
 
 _CPU = re.compile(r"^\s*[0-9a-f]+:\s+\S")
@@ -20,7 +20,7 @@ _BUNDLE = re.compile(r"^\s*(?:0x[0-9a-f]+|\d+)\s+(?:\w\w)?\s*:")
 _PTX_COLUMN = 64
 
 
-def read_cpu(kind: str, text: str, place: Place) -> Document:
+def read_cpu(kind: str, text: str, place: KernelPlace) -> Document:
     """The document of a function's disassembly."""
     lines = text.split("\n")
     rows = [row for row, line in enumerate(lines) if _CPU.match(line)]
@@ -28,7 +28,7 @@ def read_cpu(kind: str, text: str, place: Place) -> Document:
     return _labelled(kind, lines, rows, labels, place)
 
 
-def read_sass(kind: str, text: str, kernel: str, place: Place) -> Document:
+def read_sass(kind: str, text: str, kernel: str, place: KernelPlace) -> Document:
     """The document of one kernel from the output of `nvdisasm -c -gp`: each instruction with its line of PTX.
 
     Assembler directives are left out.
@@ -57,7 +57,7 @@ def _section(lines: list[str], kernel: str) -> list[str]:
     return lines
 
 
-def read_bundles(kind: str, text: str, place: Place) -> Document:
+def read_bundles(kind: str, text: str, place: KernelPlace) -> Document:
     """The document of final VLIW bundles; one line a bundle."""
     lines = text.rstrip("\n").split("\n")
     rows = [row for row, line in enumerate(lines) if _BUNDLE.match(line)]
@@ -69,6 +69,6 @@ def count_bundles(text: str) -> int:
     return sum(bool(_BUNDLE.match(line)) for line in text.split("\n"))
 
 
-def _labelled(kind: str, lines: list[str], rows: list[int], labels: list[int], place: Place) -> Document:
+def _labelled(kind: str, lines: list[str], rows: list[int], labels: list[int], place: KernelPlace) -> Document:
     ends = kernel_text.labelled(lines, labels, np.full(len(lines), -1, np.int32))
     return kernel_text.document(kind, lines, rows, ends, place)

@@ -45,7 +45,7 @@ def read(jaxpr: JaxprLines, table: FrameTable) -> Document:
     frame, flags = frames_of_stacks[jaxpr.stack], np.where(jaxpr.begins, OP, 0).astype(np.uint8)
     frames, none = table.freeze(), np.zeros(0, np.int64)
     edges = (jaxpr.operands, jaxpr.users), (jaxpr.users, jaxpr.operands)
-    graph = links.Graph(*edges, (none, none), jaxpr.home)
+    graph = links.LinkGraph(*edges, (none, none), jaxpr.home)
     linked = links.complete(frame, jaxpr.scope, flags, jaxpr.scopes, frames, graph)
     ends = folds.by_brackets(jaxpr.text.split("\n"))
     return Document(

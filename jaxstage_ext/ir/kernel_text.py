@@ -13,7 +13,7 @@ from jaxstage_ext.report.frames import Frames, Ints
 
 
 @dataclass(frozen=True)
-class Place:
+class KernelPlace:
     """The source of a whole kernel: the columns of its HLO instruction's line, -1 for unknown."""
 
     frames: Frames
@@ -22,7 +22,7 @@ class Place:
     scope: str = ""
 
 
-def document(kind: str, lines: Sequence[str], instructions: Iterable[int], folds: Ints, place: Place) -> Document:
+def document(kind: str, lines: Sequence[str], instructions: Iterable[int], folds: Ints, place: KernelPlace) -> Document:
     """A document whose rows `instructions` all have the source of the kernel, because nothing finer is known."""
     n = len(lines)
     rows = np.fromiter(instructions, np.int64)

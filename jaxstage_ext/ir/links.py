@@ -24,7 +24,9 @@ class Links:
     origin: Ints
 
 
-def complete(frame: Ints, scope: Ints, flags: Flags, scopes: tuple[str, ...], frames: Frames, graph: Graph) -> Links:
+def complete(
+    frame: Ints, scope: Ints, flags: Flags, scopes: tuple[str, ...], frames: Frames, graph: LinkGraph
+) -> Links:
     """The links that the compiler kept, and inferred links, which are flagged, where it kept none."""
     known = np.maximum(frame, 0)
     linked = (frame >= 0) & (frames.user[known] >= 0) if len(frames) else np.zeros(len(frame), bool)
@@ -42,7 +44,7 @@ Edges = tuple[Longs, Longs]
 
 
 @dataclass(frozen=True, eq=False)
-class Graph:
+class LinkGraph:
     """The edges along which an operation without a source may take one, by kind.
 
     Attributes:
@@ -59,7 +61,7 @@ class Graph:
 
 def graph(
     use: Edges, call: Edges, home: Longs, parameter: npt.NDArray[np.bool_], bundle: npt.NDArray[np.bool_]
-) -> Graph:
+) -> LinkGraph:
     """The Graph of (users, operands) ordered by user and (callers, roots of what they call).
 
     A parameter takes no source. A tuple (`bundle`) takes its source from its users, not from its elements.
@@ -67,7 +69,7 @@ def graph(
     user, operand = use
     downwards = ~parameter[operand]
     upwards = downwards & ~bundle[user]
-    return Graph(
+    return LinkGraph(
         by_user=(operand[downwards], user[downwards]),
         by_operand=(user[upwards], operand[upwards]),
         by_called=call,
@@ -75,7 +77,7 @@ def graph(
     )
 
 
-def infer(linked: npt.NDArray[np.bool_], graph: Graph) -> Longs:
+def infer(linked: npt.NDArray[np.bool_], graph: LinkGraph) -> Longs:
     """Per operation: the linked operation whose source it takes, or -1.
 
     Candidates in order: the computation it calls, its users, its operands, the operation that calls its computation.

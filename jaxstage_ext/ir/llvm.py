@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from jaxstage_ext.ir import folds, kernel_text
-from jaxstage_ext.ir.kernel_text import Place
+from jaxstage_ext.ir.kernel_text import KernelPlace
 from jaxstage_ext.report.document import Document
 
 _INSTRUCTION = re.compile(r"^\s+(?:%[\w.$-]+ = )?(?:tail |musttail |notail )?[a-z][a-z_]*\b(?!:)")
@@ -13,7 +13,7 @@ _LABEL = re.compile(r'^(?:[\w.$-]+|"[^"]+"):')
 _OPERATION = re.compile(r'^\s+(?:%[\w#:, %]+ = )?"?[a-z_]+\.[\w.]+')
 
 
-def read(kind: str, text: str, place: Place) -> Document:
+def read(kind: str, text: str, place: KernelPlace) -> Document:
     """The document of an LLVM module."""
     lines = text.rstrip("\n").split("\n")
     rows = [row for row, line in enumerate(lines) if _INSTRUCTION.match(line)]
@@ -22,7 +22,7 @@ def read(kind: str, text: str, place: Place) -> Document:
     return kernel_text.document(kind, lines, rows, kernel_text.labelled(lines, labels, ends), place)
 
 
-def read_mlir(kind: str, text: str, place: Place) -> Document:
+def read_mlir(kind: str, text: str, place: KernelPlace) -> Document:
     """The document of an MLIR module without locations: Triton's IR."""
     lines = text.rstrip("\n").split("\n")
     rows = [row for row, line in enumerate(lines) if _OPERATION.match(line)]

@@ -16,7 +16,7 @@ _CALLSITE = re.compile(r"^callsite\((.*) at (.*)\)$")
 _FUSED = re.compile(r"^fused(?:<.*>)?\[(.*)\]$")
 
 
-class Place(NamedTuple):
+class MlirPlace(NamedTuple):
     """The frame of a location's stack, -1 for none, and its name scope."""
 
     frame: int
@@ -41,7 +41,7 @@ class Locations:
         self.place = lru_cache(maxsize=None)(self._place)
         self._chain = lru_cache(maxsize=None)(self._read_chain)
 
-    def _place(self, text: str) -> Place:
+    def _place(self, text: str) -> MlirPlace:
         """Names around the stack are scopes; those that end in ":" only repeat the primitive."""
         names: list[str] = []
         text = self._expand(text)
@@ -54,7 +54,7 @@ class Locations:
         frame = -1
         for location in reversed(self._chain(text).frames):
             frame = self._table.add(location, frame)
-        return Place(frame, next((name for name in names if not name.endswith(":")), ""))
+        return MlirPlace(frame, next((name for name in names if not name.endswith(":")), ""))
 
     def _expand(self, text: str) -> str:
         text = text.strip()

@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass
 
 from jaxstage_ext.ir import folds, kernel_text
-from jaxstage_ext.ir.kernel_text import Place
+from jaxstage_ext.ir.kernel_text import KernelPlace
 from jaxstage_ext.report.document import Document
 
 _INSTRUCTION = re.compile(r"^\s+(?:@!?%\w+\s+)?[a-z][\w.:]*(?:\s|;)")
@@ -17,7 +17,7 @@ _REGISTERS = re.compile(r"Used (\d+) registers")
 _SHARED = re.compile(r"(\d+) bytes smem")
 
 
-def read(kind: str, text: str, place: Place) -> Document:
+def read(kind: str, text: str, place: KernelPlace) -> Document:
     """The document of a PTX module."""
     lines = text.replace("\t", "    ").rstrip("\n").split("\n")
     rows = [row for row, line in enumerate(lines) if _INSTRUCTION.match(line)]

@@ -60,7 +60,7 @@ def _location_of(body: list[str], row: int, ends: Ints) -> str:
     return "unknown"
 
 
-def _graph(lines: list[str], operations: list[int], ends: Ints) -> links.Graph:
+def _graph(lines: list[str], operations: list[int], ends: Ints) -> links.LinkGraph:
     """Value and call edges between rows; the names of values are local to a function."""
     functions = {m.group(1): (row, int(ends[row])) for row, line in enumerate(lines) if (m := _FUNCTION.match(line))}
     function_at = np.full(len(lines), -1, np.int64)
@@ -86,4 +86,4 @@ def _graph(lines: list[str], operations: list[int], ends: Ints) -> links.Graph:
             called.append(int(body[-1]))
     users, operands = np.array(user, np.int64), np.array(operand, np.int64)
     calls = (np.array(caller, np.int64), np.array(called, np.int64))
-    return links.Graph((operands, users), (users, operands), calls, home)
+    return links.LinkGraph((operands, users), (users, operands), calls, home)

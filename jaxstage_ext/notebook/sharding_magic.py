@@ -21,7 +21,7 @@ _MOST = 100
 
 
 @dataclass(frozen=True)
-class Shown:
+class ShownArrays:
     """Which device holds which slice, as text and, for a single array on a mesh, as a drawing."""
 
     text: str
@@ -39,7 +39,7 @@ class Shown:
         return mesh_map.html(self.sheet) + "".join(f"<p>{escape(clean(line))}</p>" for line in said)
 
 
-def shown(line: str, space: Mapping[str, Any]) -> Shown:
+def shown(line: str, space: Mapping[str, Any]) -> ShownArrays:
     """What `%sharding` shows for an expression in the user's namespace. Raises UsageError."""
     if not line.strip():
         raise UsageError("%sharding needs an array, for example %sharding x")
@@ -51,7 +51,7 @@ def shown(line: str, space: Mapping[str, Any]) -> Shown:
     return _sharding_of(value, line.strip())
 
 
-def _sharding_of(value: Any, line: str) -> Shown:
+def _sharding_of(value: Any, line: str) -> ShownArrays:
     import jax
 
     from jaxstage_ext.program import live_arrays
@@ -62,7 +62,7 @@ def _sharding_of(value: Any, line: str) -> Shown:
             shape = made(tuple(map(int, value[1])), "float32", sharding=value[0])
         except Exception as error:
             raise UsageError(f"%sharding {line}: {str(error).splitlines()[0]}") from None
-        return Shown(*live_arrays.described(shape, ""))
+        return ShownArrays(*live_arrays.described(shape, ""))
     if isinstance(value, jax.sharding.Sharding):
         raise UsageError(f"%sharding {line}: a sharding alone has no shape; write %sharding {line}, (16, 32)")
     leaves = jax.tree_util.tree_leaves_with_path(value)
@@ -72,6 +72,6 @@ def _sharding_of(value: Any, line: str) -> Shown:
     if not arrays:
         raise UsageError(f"%sharding {line}: {type(value).__name__} contains no jax.Array")
     if len(arrays) == 1 and not arrays[0][0]:
-        return Shown(*live_arrays.described(value, line if line.isidentifier() else ""))
+        return ShownArrays(*live_arrays.described(value, line if line.isidentifier() else ""))
     named = [(line + jax.tree_util.keystr(path), leaf) for path, leaf in arrays]
-    return Shown(live_arrays.described_all(named))
+    return ShownArrays(live_arrays.described_all(named))

@@ -21,7 +21,7 @@ GRACE = 0.05
 """Seconds that a request waits for its job: what is already known is answered at once."""
 MOST = 4
 """Jobs of one Program that may run at the same time."""
-STOPPED = "stopped"
+STOPPED = "Stopped."
 
 
 class Stopped(Exception):

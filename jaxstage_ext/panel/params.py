@@ -45,7 +45,7 @@ class BadRequest(ValueError):
 
 
 def failure(error: BaseException) -> BadRequest:
-    """Any error as the panel shows it: in one line; of a worker's death (worker.errors.WorkerDied), without its log."""
+    """Any error as the panel shows it: one line; of a worker that died, without its log."""
     if isinstance(error, BadRequest):
         return error
     text = " ".join(str(getattr(error, "summary", error)).split()) or "no message"

@@ -14,8 +14,8 @@ class Measure(Enum):
     """What a line takes a share of."""
 
     LOWER_BOUND = "that time"
-    KNOWN_TIME = "the time that is known"
-    BYTES = "the bytes that are moved"
+    KNOWN_TIME = "the known time"
+    BYTES = "the bytes moved"
 
 
 class Holding(NamedTuple):

@@ -4,18 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from jaxstage_ext.analysis.collectives.interconnect import Links
+from jaxstage_ext.analysis.collectives.interconnect import DeviceLinks
 from jaxstage_ext.analysis.sharding import from_plain, from_text
-from jaxstage_ext.analysis.sharding.device_places import Place
+from jaxstage_ext.analysis.sharding.device_places import DevicePlace
 from jaxstage_ext.analysis.sharding.mesh import Mesh
 from jaxstage_ext.core.layout import value_shardings
 from jaxstage_ext.core.targets.devices import CATALOGUE
 from jaxstage_ext.program.program import Program
 
 
-def device_places(program: Program) -> list[Place]:
+def device_places(program: Program) -> list[DevicePlace]:
     """The devices that a program runs on, in the order of its device assignment."""
-    return [Place(one.id, one.process, one.coords, one.core) for one in value_shardings.of_devices(program.staged)]
+    return [
+        DevicePlace(one.id, one.process, one.coords, one.core) for one in value_shardings.of_devices(program.staged)
+    ]
 
 
 def device_count(program: Program) -> int:
@@ -25,30 +27,30 @@ def device_count(program: Program) -> int:
     return int(getattr(program.compiled, "devices", 1) or 1)
 
 
-def boundary_values(program: Program) -> list[value_shardings.Value]:
+def boundary_values(program: Program) -> list[value_shardings.BoundaryValue]:
     """Arguments and results with the shardings that they were given; none where JAX itself lowered nothing."""
     return value_shardings.of_program(program.jax_lowered) if program.jax_lowered is not None else []
 
 
-def meshes(program: Program, values: Sequence[value_shardings.Value]) -> list[Mesh]:
+def meshes(program: Program, values: Sequence[value_shardings.BoundaryValue]) -> list[Mesh]:
     """The meshes of a program, those that its values name first."""
     named = [mesh for value in values if (mesh := from_plain.mesh_of(value.sharding)) is not None]
     written = from_text.meshes(program.documents["stablehlo"].text).values()
     return list(dict.fromkeys([*named, *(mesh for mesh in written if mesh.names)]))
 
 
-def links(program: Program, places: Sequence[Place]) -> Links:
+def links(program: Program, places: Sequence[DevicePlace]) -> DeviceLinks:
     """The links of one device: half of its maker's figure for both directions, shared by the devices of a chip."""
     target = program.target
     hosts = [place.process for place in places]
     device = CATALOGUE.get(target.kind)
     if device is None:
-        return Links(hosts=hosts, source="no link speed on file for this target")
+        return DeviceLinks(hosts=hosts, source="no link speed on file for this target")
     if device.interconnect is None:
-        return Links(hosts=hosts, source=f"no link speed on file for {device.title}")
+        return DeviceLinks(hosts=hosts, source=f"no link speed on file for {device.title}")
     each = (target.devices or 1) // (target.chips or 1) or 1
     coords = [place.coords for place in places if place.coords is not None]
     axes = target.topology.count("x") + 1 if target.platform == "tpu" and len(coords) == len(places) else 0
     torus = tuple(at[:axes] for at in coords) if axes else ()
     source = f"{device.title}, {device.interconnect / 2e9:.4g} GB/s per chip in one direction, published by its maker"
-    return Links(device.interconnect / 2 / each, torus, hosts, source)
+    return DeviceLinks(device.interconnect / 2 / each, torus, hosts, source)

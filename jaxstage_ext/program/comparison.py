@@ -17,4 +17,4 @@ def comparison(program: Program) -> Comparison:
     try:
         return Comparison.from_dict(program.saved_comparison)
     except (AttributeError, KeyError, TypeError, ValueError):
-        raise ValueError("the saved inspection holds no comparison that can be read; inspect it anew") from None
+        raise ValueError("the saved inspection holds no comparison that can be read; inspect it again") from None

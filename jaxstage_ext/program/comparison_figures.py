@@ -61,7 +61,7 @@ def _why_not_compiled(program: Program) -> str:
     if program.error is not None:
         return f"{program.error.stage} failed"
     if not stage_list.makes_executable(program.stage):
-        return f"this was not compiled: %{program.stage} stops before"
+        return f"not compiled: %{program.stage} stops earlier"
     return "not compiled yet"
 
 
@@ -81,15 +81,14 @@ def _known_or_why(value: float | None, reason: str, remark: str | None = None) -
 
 
 def _capacity(target: Target) -> ComparedFigure:
-    local = "this kernel's own device" if target.is_local else "a CPU's memory is the machine's"
-    reason = "its maker gives none" if target.kind else f"{local}; the catalogue has none"
+    reason = "its maker publishes no memory size" if target.kind else "no memory size on file"
     return _known_or_why(memory_of(target), reason)
 
 
 def _fits(memory: ComparedFigure, capacity: ComparedFigure) -> ComparedFigure:
-    for title, figure in (("peak memory", memory), ("capacity", capacity)):
+    for figure in (memory, capacity):
         if figure.value is None:
-            return _unknown(f"{title} is unknown: {figure.reason}")
+            return _unknown(figure.reason or "")
     share = (memory.value or 0) / (capacity.value or 1)
     part = f"{share:.1%}" if share <= 1 else f"{rounded(share)} times"
     return ComparedFigure(share <= 1, remark=f"{part} of the memory")
@@ -100,7 +99,7 @@ def _estimated_time(analyses: Analyses) -> ComparedFigure:
     if analyses.costs is not None and "optimal_seconds" not in analyses.costs:
         return _unknown("this compiler estimates no time")
     if analyses.costs is not None and not value:
-        return _unknown("the compiler leaves its estimate open for a part of the program")
+        return _unknown("the compiler gives no estimate for part of the program")
     return _known_or_why(value, reason)
 
 
@@ -124,8 +123,12 @@ def _counted(program: Program) -> dict[str, ComparedFigure]:
 def _kernels(program: Program, module: hlo.Module) -> ComparedFigure:
     where = platform(program)
     if where == "gpu":
-        return ComparedFigure(totals.kernels(module), remark="a library call counts as one and may launch several")
-    return _unknown("a TPU runs one program, not kernels" if where == "tpu" else "the HLO of a CPU does not tell")
+        return ComparedFigure(
+            totals.kernels(module), remark="a library call counts as one kernel, but may launch several"
+        )
+    return _unknown(
+        "a TPU runs one program, not kernels" if where == "tpu" else "the HLO of a CPU does not show its kernels"
+    )
 
 
 def _exchanged(collectives: Sequence[totals.Collective]) -> ComparedFigure:

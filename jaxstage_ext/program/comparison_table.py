@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from jaxstage_ext.program.comparison_columns import COLUMNS
-from jaxstage_ext.report.table import Column, Mark, Place, Table, cell
+from jaxstage_ext.report.table import CellMark, Column, Place, Table, cell
 
 
 @dataclass(frozen=True)
@@ -104,7 +104,7 @@ class Comparison(Table):
                 "error": Column([row["error"] for row in rows]),
             },
             given("reason"),
-            marks={place: Mark(mark) for place, mark in given("mark").items()},
+            marks={place: CellMark(mark) for place, mark in given("mark").items()},
             remarks=given("note"),
         )
 
@@ -118,9 +118,9 @@ def _column(name: str, saved: Mapping[str, Any], values: list[Any]) -> Column:
     return Column(values, unit, saved["hint"], saved["title"], saved["lower"])
 
 
-def _marks(columns: Mapping[str, Column]) -> dict[Place, Mark]:
+def _marks(columns: Mapping[str, Column]) -> dict[Place, CellMark]:
     """The best and the worst of each column, where known values differ as shown."""
-    marks: dict[Place, Mark] = {}
+    marks: dict[Place, CellMark] = {}
     for name, column in columns.items():
         known = {
             row: float(value)
@@ -130,7 +130,7 @@ def _marks(columns: Mapping[str, Column]) -> dict[Place, Mark]:
         if len({cell(column.values[row], column.unit) for row in known}) < 2:
             continue
         best, worst = min(known.values()), max(known.values())
-        extremes = {best: Mark.BEST, worst: Mark.WORST}
+        extremes = {best: CellMark.BEST, worst: CellMark.WORST}
         marks |= {(row, name): extremes[value] for row, value in known.items() if value in extremes}
     return marks
 

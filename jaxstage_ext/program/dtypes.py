@@ -22,7 +22,7 @@ def dtypes(program: Program) -> Dtypes:
     Raises Unavailable where nothing was traced.
     """
     if (traced := program.jax_traced) is None:
-        raise Unavailable(f"{program.name} was not traced by JAX itself, so its dtypes are not known")
+        raise Unavailable(f"{program.name} was not traced by JAX, so its dtypes are unknown")
     of_jaxpr = list(conversions.of_jaxpr(traced.jaxpr, _line_of_equation(program)))
     return dtype_table.join([*of_jaxpr, *_of_module(program)])
 

@@ -11,7 +11,7 @@ from jaxstage_ext.ir.kernel_artefacts import Artefacts, Launch
 from jaxstage_ext.program.kernel_types import STAGES, Kernel
 from jaxstage_ext.report.document import Document
 
-NO_KERNEL = "no kernel of this program: a library or XLA's runtime does this step"
+NO_KERNEL = "not a kernel of this program, but a step that a library or XLA's runtime does"
 MOSAIC_CALL = "custom-call to tpu_custom_call"
 _NOT_TRITON = "not a Triton kernel; XLA emits LLVM IR for it"
 _NOT_MOSAIC = "not a Pallas kernel; libtpu compiles it from HLO"

@@ -12,7 +12,7 @@ from jaxstage_ext.core.recompile import machine_code, preparation
 from jaxstage_ext.ir import assembly, llvm, ptx, stablehlo
 from jaxstage_ext.ir.hlo import executed
 from jaxstage_ext.ir.hlo.executed import Instruction
-from jaxstage_ext.ir.kernel_text import Place
+from jaxstage_ext.ir.kernel_text import KernelPlace
 from jaxstage_ext.program import kernel_rows
 from jaxstage_ext.program.kernel_types import Figures, Kernel, Kernels
 from jaxstage_ext.program.program import Program
@@ -96,15 +96,15 @@ class KernelTexts:
         reader = {"llvm0": llvm.read, "llvm": llvm.read, "ptx": ptx.read, "ttir": llvm.read_mlir}[stage]
         return reader(kind, text, place)
 
-    def _place(self, kernel: Kernel) -> Place:
+    def _place(self, kernel: Kernel) -> KernelPlace:
         """The source of the instruction that runs the kernel; of several the first's, and then inferred."""
         rows = [row for name in kernel.instructions if (row := self._row(name)) >= 0]
         if not rows:
-            return Place(self._hlo.frames)
+            return KernelPlace(self._hlo.frames)
         row, flags = rows[0], int(self._hlo.flags[rows[0]]) & (INFERRED | GRADIENT)
         spans = {str(self._hlo.source_of(one + 1)) for one in rows}
         scope = int(self._hlo.scope[row])
-        return Place(
+        return KernelPlace(
             self._hlo.frames,
             int(self._hlo.frame[row]),
             flags | (INFERRED if len(spans) > 1 else 0),

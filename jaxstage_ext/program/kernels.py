@@ -18,5 +18,5 @@ def kernels(program: Program, progress: Progress | None) -> Kernels:
       TargetError, WorkerDied, JaxRuntimeError: as a compile in the worker does.
     """
     if not program.has_hlo or program.executable is None:
-        raise Unavailable(f"{program.name} was not compiled here, so there is no machine code; compile it anew")
+        raise Unavailable(f"{program.name} was not compiled here, so there is no machine code; compile it again")
     return KernelTexts(program).kernels(progress)

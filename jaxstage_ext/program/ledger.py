@@ -16,6 +16,7 @@ from jaxstage_ext.program.module_work import work
 from jaxstage_ext.program.program import Program
 from jaxstage_ext.report.table import Column, Table
 from jaxstage_ext.report.unavailable import Unavailable
+from jaxstage_ext.report.units import plural
 
 
 @fact
@@ -74,23 +75,25 @@ def _differences(work: Any, cost: Cost, xla: Mapping[str, float], reason: str, d
     told = list(work.unknown) if work else ["There is no jaxpr to count."]
     told = [f"jaxpr: {why}." for why in told]
     if devices > 1:
-        told.append(f"The jaxpr is the whole program; HLO is what one of {devices:,} devices does of it.")
+        told.append(f"The jaxpr counts the whole program; HLO counts the part of one of {devices:,} devices.")
     loops = [loop.trips for loop in cost.loops.trips.values() if loop.trips not in (None, 1)]
     if loops:
-        told.append(f"XLA counts the body of a loop once; HLO counts {len(loops)} loops as often as they run.")
+        told.append(
+            f"XLA counts the body of a loop once; HLO counts it once per iteration ({plural(len(loops), 'loop')})."
+        )
     once = xla.get("flops", 0.0)
     if work and cost.total_flops and not work.unknown and devices == 1:
         share = cost.total_flops / work.flops - 1 if work.flops else 0.0
         if abs(share) > 0.01:
             made = "more" if share > 0 else "fewer"
-            told.append(
-                f"The compiler made {abs(share):.1%} {made} FLOPs of it (recomputed in fusions, or folded away)."
-            )
+            told.append(f"HLO has {abs(share):.1%} {made} FLOPs than the jaxpr (recomputed in fusions or folded away).")
     if once and cost.total_once > once * 1.01 and len(cost.ops.rows(b"conditional")):
         told.append("XLA counts one branch of a conditional, HLO all of them.")
     elif once and abs(cost.total_once / once - 1) > 0.01:
         made = "more" if cost.total_once > once else "fewer"
-        told.append(f"HLO has {abs(cost.total_once / once - 1):.1%} {made} FLOPs than XLA counts; why is not known.")
+        told.append(
+            f"HLO has {abs(cost.total_once / once - 1):.1%} {made} FLOPs than XLA counts; the reason is unknown."
+        )
     if reason:
         told.append(f"XLA: {reason}.")
     return [*told, *cost.notes]

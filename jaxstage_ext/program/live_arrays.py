@@ -7,9 +7,9 @@ from dataclasses import replace
 from typing import Any
 
 from jaxstage_ext.analysis.sharding import from_plain, mesh_drawing
-from jaxstage_ext.analysis.sharding.device_places import Place
+from jaxstage_ext.analysis.sharding.device_places import DevicePlace
 from jaxstage_ext.analysis.sharding.mesh_drawing import Sheet
-from jaxstage_ext.analysis.sharding.sharded_values import ARGUMENT, Value
+from jaxstage_ext.analysis.sharding.sharded_values import ARGUMENT, ShardedValue
 from jaxstage_ext.analysis.sharding.sharding_map import ShardingMap
 from jaxstage_ext.analysis.sharding.sharding_wording import describe
 from jaxstage_ext.analysis.sharding.value_tables import table
@@ -37,8 +37,8 @@ def described_all(arrays: Sequence[tuple[str, Any]]) -> str:
     return str(replace(whole, columns={name: whole.columns[name] for name in shown}))
 
 
-def _value(array: Any, name: str) -> tuple[Value, list[Place]]:
+def _value(array: Any, name: str) -> tuple[ShardedValue, list[DevicePlace]]:
     one, devices = value_shardings.of_array(array, name)
-    places = [Place(device.id, device.process, device.coords, device.core) for device in devices]
+    places = [DevicePlace(device.id, device.process, device.coords, device.core) for device in devices]
     sharding = with_device_id(from_plain.read(one.sharding or {}, one.shape), places)
-    return Value(one.name, ARGUMENT, ShardingMap(one.shape, sharding, short_dtype(one.dtype), one.bits)), places
+    return ShardedValue(one.name, ARGUMENT, ShardingMap(one.shape, sharding, short_dtype(one.dtype), one.bits)), places

@@ -11,14 +11,13 @@ import numpy as np
 from jaxstage_ext.analysis.cost.module_cost import Places
 from jaxstage_ext.analysis.memory import buffers, live_memory
 from jaxstage_ext.analysis.memory.entry_values import Argument, Constant, Entry
-from jaxstage_ext.analysis.memory.fit import Device
+from jaxstage_ext.analysis.memory.fit import DeviceMemory
 from jaxstage_ext.analysis.memory.live_memory import Memory
 from jaxstage_ext.core import captured, jax_private, residuals
-from jaxstage_ext.core.recompile import buffers as recompiled
-from jaxstage_ext.core.recompile.buffers import Assigned
+from jaxstage_ext.core.recompile import recompiled_buffers as recompiled
+from jaxstage_ext.core.recompile.recompiled_buffers import Assigned
 from jaxstage_ext.core.targets.devices import CATALOGUE, memory_of
-from jaxstage_ext.ir.hlo import buffer_assignment
-from jaxstage_ext.ir.hlo import document as hlo_document
+from jaxstage_ext.ir.hlo import buffer_assignment, hlo_document
 from jaxstage_ext.ir.hlo import module as hlo
 from jaxstage_ext.ir.hlo import schedule as hlo_schedule
 from jaxstage_ext.program.call_signature import short_dtype
@@ -40,7 +39,7 @@ def memory(program: Program, progress: Progress | None) -> Memory:
       TargetError, WorkerDied, JaxRuntimeError: as a compile in the worker does.
     """
     if program.jax_lowered is None:
-        raise Unavailable(f"{program.name} was not lowered here, so its memory is unknown; inspect it anew")
+        raise Unavailable(f"{program.name} was not lowered here, so its memory is unknown; inspect it again")
     return read(program, recompiled.recompile(program.staged, progress))
 
 
@@ -87,15 +86,15 @@ def _places(program: Program, ops: hlo.Module) -> tuple[Places, tuple[str, ...]]
     return Places(np.full(len(ops), -1), lines, scope), ()
 
 
-def _device(program: Program, platform: str) -> Device:
+def _device(program: Program, platform: str) -> DeviceMemory:
     """What the program is held against."""
     target = program.target
     if platform == "cpu":
         half = memory_limit.half_of_machine()
-        return Device("this machine", None if half is None else 2 * half, "the memory of this machine is unknown")
+        return DeviceMemory("this machine", None if half is None else 2 * half, "the memory of this machine is unknown")
     device = CATALOGUE.get(target.kind)
     title = f"one {device.title}" if device else str(target)
-    return Device(title, memory_of(target), f"the maker of {title} gives no figure for its memory")
+    return DeviceMemory(title, memory_of(target), f"the maker of {title} gives no figure for its memory")
 
 
 def _entry(program: Program) -> Entry | None:

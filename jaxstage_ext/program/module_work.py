@@ -28,7 +28,7 @@ def work(program: Program) -> Cost:
 def equations(program: Program) -> Equations:
     """What each equation of the jaxpr costs. Raises Unavailable where JAX traced none."""
     if (traced := program.jax_traced) is None:
-        raise Unavailable(f"{program.name} was not traced by JAX itself, so there is no jaxpr to count")
+        raise Unavailable(f"{program.name} was not traced by JAX, so there is no jaxpr to count")
     row_of, document = jaxpr_lines.rows(traced.jaxpr), program.documents["jaxpr"]
 
     def places_of_equations(eqns: Sequence[Any]) -> Places:

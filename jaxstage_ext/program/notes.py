@@ -29,7 +29,10 @@ def notes(program: Program) -> list[str]:
     written += _about_target(program) + _recorded(program) + flag_values.notes(options_of(program), platform(program))
     coverage = program.coverage
     if coverage and coverage.total and not coverage.direct + coverage.inferred:
-        written.append("Nothing links to source: JAX recorded no line of your own code (a function out of a library?).")
+        written.append(
+            "Nothing links to source: JAX recorded no line of your code (a library function, or one that returns its "
+            "inputs)."
+        )
     return written
 
 

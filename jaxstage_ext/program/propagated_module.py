@@ -8,9 +8,9 @@ import numpy as np
 
 from jaxstage_ext.analysis.sharding import propagation
 from jaxstage_ext.analysis.sharding.propagation import Propagated
-from jaxstage_ext.core.recompile import propagation as recompiled
-from jaxstage_ext.core.recompile.propagation import Propagation
-from jaxstage_ext.ir.hlo import document as hlo_document
+from jaxstage_ext.core.recompile import partitioner_input as recompiled
+from jaxstage_ext.core.recompile.partitioner_input import Propagation
+from jaxstage_ext.ir.hlo import hlo_document
 from jaxstage_ext.program.cluster import boundary_values, device_places, meshes
 from jaxstage_ext.program.fact import slow_fact
 from jaxstage_ext.program.instruction_places import line_label

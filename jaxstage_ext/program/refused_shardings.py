@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 import jax
 
 from jaxstage_ext.analysis.sharding import from_plain, refusals
-from jaxstage_ext.analysis.sharding.device_places import Place
+from jaxstage_ext.analysis.sharding.device_places import DevicePlace
 from jaxstage_ext.analysis.sharding.propagation import Chooser
-from jaxstage_ext.analysis.sharding.sharded_values import ARGUMENT, RESULT, Value
+from jaxstage_ext.analysis.sharding.sharded_values import ARGUMENT, RESULT, ShardedValue
 from jaxstage_ext.analysis.sharding.sharding_map import ShardingMap
 from jaxstage_ext.analysis.sharding.value_tables import Shardings
 from jaxstage_ext.core.layout import meshes, specs, value_shardings
@@ -63,18 +63,18 @@ def _shape(leaf: Any) -> tuple[int, ...] | None:
     return None if shape is None else tuple(shape)
 
 
-def _value(name: str, leaf: Any) -> Value | None:
+def _value(name: str, leaf: Any) -> ShardedValue | None:
     sharding = getattr(leaf, "sharding", None)
     if not isinstance(sharding, jax.sharding.Sharding):
         return None
     ids = {device.id: device.id for device in jax.devices()}
     laid = from_plain.read(value_shardings.plain(sharding, leaf.shape, ids), leaf.shape)
-    return Value(name, ARGUMENT, ShardingMap(tuple(leaf.shape), laid, *_type(leaf)), Chooser.YOU)
+    return ShardedValue(name, ARGUMENT, ShardingMap(tuple(leaf.shape), laid, *_type(leaf)), Chooser.YOU)
 
 
-def _refused(name: str, leaf: Any, wrong: refusals.Indivisible) -> Value:
+def _refused(name: str, leaf: Any, wrong: refusals.Indivisible) -> ShardedValue:
     kind = ARGUMENT if leaf is not None else RESULT
-    return Value(name, kind, ShardingMap(wrong.shape, wrong.sharding, *_type(leaf)), Chooser.YOU)
+    return ShardedValue(name, kind, ShardingMap(wrong.shape, wrong.sharding, *_type(leaf)), Chooser.YOU)
 
 
 def _type(leaf: Any) -> tuple[str, int | None]:
@@ -82,12 +82,12 @@ def _type(leaf: Any) -> tuple[str, int | None]:
     return ("", None) if dtype is None else (short_dtype(dtype), int(dtype.itemsize) * 8)
 
 
-def _places(values: Sequence[Value]) -> tuple[Place, ...]:
+def _places(values: Sequence[ShardedValue]) -> tuple[DevicePlace, ...]:
     """The kernel's devices by their ids, as far as the values name any."""
     most = max((max(value.map.sharding.holders.ravel().tolist()) for value in values), default=-1)
     known = {device.id: value_shardings.device(device) for device in jax.devices()}
     found = [known.get(number) for number in range(most + 1)]
     return tuple(
-        Place(number) if one is None else Place(one.id, one.process, one.coords, one.core)
+        DevicePlace(number) if one is None else DevicePlace(one.id, one.process, one.coords, one.core)
         for number, one in enumerate(found)
     )

@@ -31,7 +31,7 @@ def opened(text: str) -> SavedProgram:
     try:
         programs = {target: SavedProgram(target, *part, table) for target, part in parts.items()}
     except (AttributeError, IndexError, KeyError, TypeError, ValueError) as error:
-        raise ValueError(f"the saved inspection is damaged: {error}; save it anew") from error
+        raise ValueError(f"the saved inspection is damaged: {error}; save it again") from error
     for program in programs.values():
         program.targets = programs
     return programs[name]
@@ -71,4 +71,4 @@ def _target(name: str) -> Target:
 
 
 def _not_callable(*args: Any, **kwargs: Any) -> Any:
-    raise ValueError("an inspection read from JSON has no function to run; inspect it anew")
+    raise ValueError("an inspection read from JSON has no function to run; inspect it again")

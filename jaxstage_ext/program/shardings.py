@@ -7,10 +7,10 @@ from dataclasses import replace
 from functools import partial
 
 from jaxstage_ext.analysis.sharding import from_plain, propagation
-from jaxstage_ext.analysis.sharding.device_places import Place
+from jaxstage_ext.analysis.sharding.device_places import DevicePlace
 from jaxstage_ext.analysis.sharding.mesh import Mesh
 from jaxstage_ext.analysis.sharding.propagation import Chooser
-from jaxstage_ext.analysis.sharding.sharded_values import ARGUMENT, RESULT, Value, intermediates
+from jaxstage_ext.analysis.sharding.sharded_values import ARGUMENT, RESULT, ShardedValue, intermediates
 from jaxstage_ext.analysis.sharding.sharding_map import ShardingMap
 from jaxstage_ext.analysis.sharding.slices import Sharding, on_one_device, unknown
 from jaxstage_ext.analysis.sharding.value_tables import Shardings
@@ -32,7 +32,7 @@ def shardings(program: Program) -> Shardings:
     if program.jax_lowered is None:
         if (refused := refused_shardings.read(program)) is not None:
             return refused
-        raise Unavailable(f"{program.name} was not lowered by JAX itself, so its shardings are not known")
+        raise Unavailable(f"{program.name} was not lowered by JAX, so its shardings are unknown")
     given = cluster.boundary_values(program)
     meshes, places = cluster.meshes(program, given), cluster.device_places(program)
     settled = _settled(program, given, len(places))
@@ -40,12 +40,12 @@ def shardings(program: Program) -> Shardings:
     return Shardings(tuple(values), tuple(places), tuple(meshes), (), partial(_intermediates, program))
 
 
-def _intermediates(program: Program) -> tuple[Value, ...]:
+def _intermediates(program: Program) -> tuple[ShardedValue, ...]:
     module = propagated_module(program)
     return () if module is None else intermediates(module)
 
 
-def _named_by_caller(program: Program, values: list[Value]) -> list[Value]:
+def _named_by_caller(program: Program, values: list[ShardedValue]) -> list[ShardedValue]:
     """The arguments by the names of the function's own, where JAX only numbers them, as it does for pmap."""
     numbered = [place for place, value in enumerate(values) if value.name.startswith("flat_args[")]
     names = [name for name, _ in refused_shardings.leaves(program.call)] if numbered else []
@@ -56,7 +56,7 @@ def _named_by_caller(program: Program, values: list[Value]) -> list[Value]:
 
 
 def _settled(
-    program: Program, given: Sequence[value_shardings.Value], devices: int
+    program: Program, given: Sequence[value_shardings.BoundaryValue], devices: int
 ) -> tuple[dict[int, Sharding], dict[int, Sharding]]:
     """What the compiler settled for the module's parameters and results, by number; empty where it did not."""
     if not program.has_hlo:
@@ -71,11 +71,11 @@ def _settled(
 
 
 def _value(
-    one: value_shardings.Value,
+    one: value_shardings.BoundaryValue,
     compiled: tuple[dict[int, Sharding], dict[int, Sharding]],
     meshes: Sequence[Mesh],
-    places: Sequence[Place],
-) -> Value:
+    places: Sequence[DevicePlace],
+) -> ShardedValue:
     chosen: Chooser | None = Chooser.YOU
     settled = compiled[one.is_result].get(-1 if one.number is None else one.number)
     if one.sharding is not None:
@@ -90,10 +90,10 @@ def _value(
         sharding, chosen = unknown("", "it is left to the compiler, and nothing was compiled"), None
     sharding = with_device_id(propagation.named(sharding, meshes), places)
     kind = RESULT if one.is_result else ARGUMENT
-    return Value(one.name, kind, ShardingMap(one.shape, sharding, short_dtype(one.dtype), one.bits), chosen)
+    return ShardedValue(one.name, kind, ShardingMap(one.shape, sharding, short_dtype(one.dtype), one.bits), chosen)
 
 
-def with_device_id(sharding: Sharding, places: Sequence[Place]) -> Sharding:
+def with_device_id(sharding: Sharding, places: Sequence[DevicePlace]) -> Sharding:
     """The same; of one that lies on one device, with that device's id."""
     number = int(sharding.holders.ravel()[0]) if sharding.devices == 1 and sharding.is_known else len(places)
     return replace(sharding, only=places[number].id) if number < len(places) else sharding

@@ -40,7 +40,7 @@ def _compress(data: bytes) -> str:
 
 
 def _decompress(text: str, most: int, excess: str) -> bytes:
-    """At most so many bytes. Raises ValueError where there are more, which `excess` says, or where the end is missing."""
+    """At most `most` bytes. Raises ValueError for more, with the message `excess`, and where the end is missing."""
     stream = zlib.decompressobj()
     data = stream.decompress(base64.b64decode(text), most + 1)
     if len(data) > most:
@@ -127,7 +127,7 @@ def loads(text: str) -> tuple[dict[str, Part], str, dict[str, Any]]:
     except (json.JSONDecodeError, TypeError, KeyError) as error:
         raise ValueError(f"not an inspection saved by JAXStage: {text[:60]!r}") from error
     if version not in range(1, REPORT_VERSION + 1):
-        raise ValueError(f"the inspection has format {version}, this JAXStage reads {REPORT_VERSION}; save it anew")
+        raise ValueError(f"the inspection has format {version}, this JAXStage reads {REPORT_VERSION}; save it again")
     try:
         others = dict(list((data.get("others") or {}).items())[:_MOST_TARGETS])
         own, order = str(data.get("target", "local")), data.get("order") or ["local"]
@@ -135,7 +135,7 @@ def loads(text: str) -> tuple[dict[str, Part], str, dict[str, Any]]:
         parts = {name: _read(data if name == own else others[name]) for name in names}
         return parts, own, dict(data.get("compare") or {})
     except (AttributeError, IndexError, KeyError, TypeError, ValueError, zlib.error) as error:
-        raise ValueError(f"the saved inspection is damaged: {error}; save it anew") from error
+        raise ValueError(f"the saved inspection is damaged: {error}; save it again") from error
 
 
 def _only_report(data: Any) -> Any:

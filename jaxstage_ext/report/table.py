@@ -21,7 +21,7 @@ Place = tuple[int, str]
 Value = TypeVar("Value")
 
 
-class Mark(enum.Enum):
+class CellMark(enum.Enum):
     """How a cell compares with the others of its column."""
 
     BEST = "best"
@@ -68,7 +68,7 @@ class Table:
     columns: Mapping[str, Column]
     reasons: Mapping[Place, str] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
-    marks: Mapping[Place, Mark] = field(default_factory=dict)
+    marks: Mapping[Place, CellMark] = field(default_factory=dict)
     remarks: Mapping[Place, str] = field(default_factory=dict)
 
     def __eq__(self, other: object) -> bool:
@@ -152,7 +152,7 @@ class Table:
                 {name: Column(**column) for name, column in data["columns"].items()},
                 {(int(row), str(name)): str(reason) for row, name, reason in data["reasons"]},
                 tuple(data["notes"]),
-                {(int(row), str(name)): Mark(mark) for row, name, mark in data.get("marks", ())},
+                {(int(row), str(name)): CellMark(mark) for row, name, mark in data.get("marks", ())},
                 {(int(row), str(name)): str(remark) for row, name, remark in data.get("remarks", ())},
             )
         except (AttributeError, KeyError, TypeError, ValueError) as error:

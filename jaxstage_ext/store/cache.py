@@ -154,5 +154,5 @@ def trouble() -> str | None:
 def _note(disk: Disk, done: str, error: OSError | ValueError) -> None:
     why = getattr(error, "strerror", None) or str(error)
     _state.trouble = _state.trouble or (
-        f"The inspection cache's folder {disk.folder} cannot be {done} ({why}); what it would hold is computed anew."
+        f"The inspection cache's folder {disk.folder} cannot be {done} ({why}); what it would hold is recomputed."
     )

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from jaxstage_ext.analysis.collectives import collective_wording as wording
 from jaxstage_ext.analysis.collectives.causes import Cause
-from jaxstage_ext.analysis.collectives.collective_rows import Overlap, Row
+from jaxstage_ext.analysis.collectives.collective_rows import CollectiveRow, Overlap
 from jaxstage_ext.report.units import scaled
 from jaxstage_ext.views.words import clean, cut
 
@@ -38,7 +38,7 @@ def figure(found: Collectives) -> Any:
     return made
 
 
-def _bars(found: Collectives, rows: list[tuple[int, Row]], timed: bool) -> dict[str, Any]:
+def _bars(found: Collectives, rows: list[tuple[int, CollectiveRow]], timed: bool) -> dict[str, Any]:
     return {
         "orientation": "h",
         "x": [(row.total_seconds if timed else row.total_sent) or 0 for _, row in rows],
@@ -49,13 +49,14 @@ def _bars(found: Collectives, rows: list[tuple[int, Row]], timed: bool) -> dict[
     }
 
 
-def _told(found: Collectives, row: Row) -> str:
-    time = "unknown: " + row.why_no_seconds if row.total_seconds is None else scaled(row.total_seconds, "s")
+def _told(found: Collectives, row: CollectiveRow) -> str:
+    seconds = row.total_seconds
+    time = f"time unknown: {row.why_no_seconds}" if seconds is None else f"at least {scaled(seconds, 's')}"
     sent = "unknown" if row.total_sent is None else scaled(row.total_sent, "B")
     parts = [
         f"<b>{_safe(found.name(row.found.row))}</b>",
         _safe(found.line(row)) or "source unknown",
-        f"at least {_safe(time)}; {sent} sent per device",
+        f"{_safe(time)}; {sent} sent per device",
         f"groups {_safe(str(row.groups))}",
         *(_safe(_cause(cause)) for cause in row.causes[:3] if cause.is_known),
     ]
@@ -89,6 +90,6 @@ def _layout(found: Collectives, shown: Any, timed: bool) -> dict[str, Any]:
     }
 
 
-def _named(found: Collectives, row: Row) -> str:
+def _named(found: Collectives, row: CollectiveRow) -> str:
     axes = ", ".join(map(str, row.groups.axes or ()))
     return _safe(" · ".join(part for part in (row.found.kind, axes, found.line(row)) if part))

@@ -69,7 +69,7 @@ def _beside(part: Sequence[list[str]]) -> Iterator[str]:
 def _notes(table: Plain, rows: Sequence[Plain]) -> Iterator[str]:
     """The legend, errors, and why figures are unknown, each reason once."""
     if any(cell.get("mark") for row in rows for cell in row["cells"].values()):
-        yield "▲ best, ▼ worst of those known; figures are of one device."
+        yield "▲ best, ▼ worst of those known; figures are per device."
     for row in rows:
         if row["error"]:
             yield clean(f"{row['target']}: {row['error']}")
@@ -83,7 +83,7 @@ def _notes(table: Plain, rows: Sequence[Plain]) -> Iterator[str]:
                 )
     for reason, where in reasons.items():
         some = ", ".join(where[:4]) + (f" and {len(where) - 4} more" if len(where) > 4 else "")
-        yield f"unknown {some}: {reason}"
+        yield f"unknown: {some} ({reason})"
 
 
 def html(table: Plain) -> str:

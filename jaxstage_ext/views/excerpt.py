@@ -29,7 +29,7 @@ _ALL = 12
 
 
 @dataclass(frozen=True)
-class Line:
+class ExcerptLine:
     """A line of an excerpt. `number` counts from 1, 0 for a title; a gap stands for `skipped` lines."""
 
     number: int
@@ -60,7 +60,7 @@ def _operations_by_line(doc: Document, frames: Frames) -> list[tuple[Place, int]
     return [((int(key >> 32), int(key & 0xFFFFFFFF)), int(k)) for key, k in zip(keys, n, strict=True)]
 
 
-def source(program: Program, most: int, made: MadeByLine | None = None) -> list[Line]:
+def source(program: Program, most: int, made: MadeByLine | None = None) -> list[ExcerptLine]:
     """The source lines that became something, with their neighbours; at most about `most`."""
     doc = program.documents["python"]
     made = made_by_line(program) if made is None else made
@@ -68,17 +68,19 @@ def source(program: Program, most: int, made: MadeByLine | None = None) -> list[
     assert doc.file is not None and doc.number is not None
     places = list(zip(doc.file.tolist(), doc.number.tolist(), strict=True))
     rows, wanted = rows_of(doc), _wanted_rows(places, made, failed, most)
-    result: list[Line] = []
+    result: list[ExcerptLine] = []
     last = -1
     for row in wanted:
         if row > last + 1:
-            result.append(Line(0, "", skipped=row - last - 1))
+            result.append(ExcerptLine(0, "", skipped=row - last - 1))
         number = max(places[row][1], 0)
         result.append(
-            Line(number, clean(rows.view(row, row + 1)), made=made.get(places[row]), failed=places[row] == failed)
+            ExcerptLine(
+                number, clean(rows.view(row, row + 1)), made=made.get(places[row]), failed=places[row] == failed
+            )
         )
         last = row
-    return result + ([Line(0, "", skipped=len(doc) - last - 1)] if last < len(doc) - 1 else [])
+    return result + ([ExcerptLine(0, "", skipped=len(doc) - last - 1)] if last < len(doc) - 1 else [])
 
 
 def _failed_place(program: Program) -> Place | None:
@@ -108,16 +110,16 @@ def _title(places: list[Place], row: int) -> int:
     return row
 
 
-def ir(doc: Document, most: int) -> list[Line]:
+def ir(doc: Document, most: int) -> list[ExcerptLine]:
     """The beginning of the main part of a document, each line with its source."""
     rows = rows_of(doc)
     start = 0 if len(doc) <= most else _first_row(doc, rows, most)
     last = len(rows.text.rstrip("\n"))
     filled = int(np.searchsorted(rows.starts, last, side="right"))
     end = min(start + most, filled)
-    lines = [Line(row + 1, clean(rows.view(row, row + 1)), label_of(doc, row)) for row in range(start, end)]
-    before = [Line(0, "", skipped=start)] if start else []
-    after = [Line(0, "", skipped=filled - end)] if end < filled else []
+    lines = [ExcerptLine(row + 1, clean(rows.view(row, row + 1)), label_of(doc, row)) for row in range(start, end)]
+    before = [ExcerptLine(0, "", skipped=start)] if start else []
+    after = [ExcerptLine(0, "", skipped=filled - end)] if end < filled else []
     return before + lines + after
 
 

@@ -139,7 +139,7 @@ def _details(title: str, body: str, is_open: bool) -> str:
     return f"<details{' open' if is_open else ''}><summary>{escape(title)}</summary>{body}</details>"
 
 
-def _source_row(line: excerpt.Line) -> str:
+def _source_row(line: excerpt.ExcerptLine) -> str:
     if line.skipped:
         return _cells("⋮", _dim(plural(line.skipped, "more line")), "")
     if not line.number:
@@ -158,7 +158,7 @@ def _cells(number: str, code: str, made: str) -> str:
     return f'<tr><td style="{_CELL}">{number}</td><td style="{_CELL}">{code}</td><td style="{_CELL}">{made}</td></tr>'
 
 
-def _ir(kind: str, lines: Sequence[excerpt.Line]) -> str:
+def _ir(kind: str, lines: Sequence[excerpt.ExcerptLine]) -> str:
     gutter = max((words.width(line.label) for line in lines), default=0)
     digits = max(len(str(line.number)) for line in lines)
     out = []

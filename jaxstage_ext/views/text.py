@@ -109,7 +109,7 @@ def _sections(program: Program, summary: Summary, inner: int) -> Iterator[tuple[
             yield f"{titles[kind]}, {plural(len(doc), 'line')}", _ir_lines(excerpt.ir(doc, _IR_LINES), inner)
 
 
-def _source_lines(lines: Sequence[excerpt.Line], inner: int) -> list[str]:
+def _source_lines(lines: Sequence[excerpt.ExcerptLine], inner: int) -> list[str]:
     digits = max((len(str(line.number)) for line in lines), default=1)
     out = []
     for line in lines:
@@ -123,12 +123,12 @@ def _source_lines(lines: Sequence[excerpt.Line], inner: int) -> list[str]:
     return out
 
 
-def _arrow(line: excerpt.Line) -> str:
+def _arrow(line: excerpt.ExcerptLine) -> str:
     made = words.became(line.made or {})
     return f"-> {made}" if made else ""
 
 
-def _ir_lines(lines: Sequence[excerpt.Line], inner: int) -> list[str]:
+def _ir_lines(lines: Sequence[excerpt.ExcerptLine], inner: int) -> list[str]:
     return [
         f"⋮   {plural(line.skipped, 'more line')}" if line.skipped else _beside(line.text, line.label, inner)
         for line in lines

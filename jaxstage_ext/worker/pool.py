@@ -18,8 +18,8 @@ from typing import Any
 
 from jaxstage_ext.report.progress import Progress
 from jaxstage_ext.worker import folder, memory_limit
-from jaxstage_ext.worker.errors import LeftIdle, RequestFailed, WorkerDied
 from jaxstage_ext.worker.process import Worker, options_in_environment
+from jaxstage_ext.worker.request_errors import LeftIdle, RequestFailed, WorkerDied
 
 __all__ = [
     "COMPILE",

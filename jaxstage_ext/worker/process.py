@@ -19,7 +19,7 @@ from typing import Any
 
 from jaxstage_ext.report.progress import Progress
 from jaxstage_ext.worker import folder, memory_limit
-from jaxstage_ext.worker.errors import LeftIdle, OverLimit, PipeClosed, RequestFailed, WorkerDied
+from jaxstage_ext.worker.request_errors import LeftIdle, OverLimit, PipeClosed, RequestFailed, WorkerDied
 
 IDLE_STATUS = 75
 """Exit status of a worker that left because no request came."""

@@ -15,7 +15,7 @@ import pytest
 
 from jaxstage_ext import inspect
 from jaxstage_ext.core import jax_private
-from jaxstage_ext.ir.hlo import document as hlo_document
+from jaxstage_ext.ir.hlo import hlo_document
 from jaxstage_ext.ir.hlo import module as hlo
 from jaxstage_ext.ir.source import FrameTable
 from jaxstage_ext.store import cache

@@ -15,10 +15,9 @@ import pytest
 from jaxstage_ext import inspect
 from jaxstage_ext.analysis.cost import module_cost
 from jaxstage_ext.analysis.memory import buffers, live_memory
-from jaxstage_ext.analysis.memory.fit import Device
+from jaxstage_ext.analysis.memory.fit import DeviceMemory
 from jaxstage_ext.core import jax_private
-from jaxstage_ext.ir.hlo import buffer_assignment
-from jaxstage_ext.ir.hlo import document as hlo_document
+from jaxstage_ext.ir.hlo import buffer_assignment, hlo_document
 from jaxstage_ext.ir.hlo import module as hlo
 from jaxstage_ext.ir.hlo import schedule as hlo_schedule
 from jaxstage_ext.ir.source import FrameTable
@@ -89,7 +88,9 @@ def remembered(assigned: bytes, known: hlo.Module, places: module_cost.Places) -
     schedule = hlo_schedule.read(ops)
     assert schedule is not None
     laid = buffers.read(ops, assignment, schedule, list(places.scope))
-    found = live_memory.read(laid, places, "cpu", Device("this machine", None, "not known"), {}, None, None, (), None)
+    found = live_memory.read(
+        laid, places, "cpu", DeviceMemory("this machine", None, "not known"), {}, None, None, (), None
+    )
     assert str(found)
 
 

@@ -9,7 +9,7 @@ import pytest
 
 from jaxstage_ext import inspect
 from jaxstage_ext.ir import stablehlo
-from jaxstage_ext.ir.hlo import document as hlo_document
+from jaxstage_ext.ir.hlo import hlo_document
 from jaxstage_ext.ir.hlo import module as hlo
 from jaxstage_ext.ir.source import FrameTable
 from tests.golden.record import DEVICES, listing, load_programs, text_of

@@ -10,8 +10,8 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from jaxstage_ext.ir import folds, links, python, stablehlo
-from jaxstage_ext.ir.hlo import document as hlo_document
-from jaxstage_ext.ir.hlo import module
+from jaxstage_ext.ir.hlo import hlo_document, module
+from jaxstage_ext.ir.links import LinkGraph
 from jaxstage_ext.ir.mlir_location import Locations
 from jaxstage_ext.ir.source import FrameTable, Location, is_outside, is_user
 from jaxstage_ext.report import saved_form
@@ -82,7 +82,7 @@ def as_edges(pairs: list[tuple[int, int]]) -> links.Edges:
     st.lists(st.integers(-1, 9), min_size=10, max_size=10),
 )
 def test_inferred_links_come_from_linked_operations_only(linked, users, operands, called, home) -> None:
-    graph = links.Graph(as_edges(users), as_edges(operands), as_edges(called), np.array(home, np.int64))
+    graph = LinkGraph(as_edges(users), as_edges(operands), as_edges(called), np.array(home, np.int64))
     origin = links.infer(np.array(linked), graph)
     for operation, giver in enumerate(origin.tolist()):
         if giver >= 0:
@@ -94,18 +94,18 @@ def test_inference_prefers_what_it_calls_then_users_then_operands_then_the_calle
     none = as_edges([])
     nowhere = np.full(5, -1, np.int64)
     linked = np.array([False, True, True, True, True])
-    everything = links.Graph(as_edges([(0, 2)]), as_edges([(0, 3)]), as_edges([(0, 1)]), np.array([4, -1, -1, -1, -1]))
+    everything = LinkGraph(as_edges([(0, 2)]), as_edges([(0, 3)]), as_edges([(0, 1)]), np.array([4, -1, -1, -1, -1]))
     assert links.infer(linked, everything)[0] == 1
-    assert links.infer(linked, links.Graph(everything.by_user, everything.by_operand, none, everything.home))[0] == 2
-    assert links.infer(linked, links.Graph(none, everything.by_operand, none, everything.home))[0] == 3
-    assert links.infer(linked, links.Graph(none, none, none, everything.home))[0] == 4
-    assert links.infer(linked, links.Graph(none, none, none, nowhere))[0] == -1
+    assert links.infer(linked, LinkGraph(everything.by_user, everything.by_operand, none, everything.home))[0] == 2
+    assert links.infer(linked, LinkGraph(none, everything.by_operand, none, everything.home))[0] == 3
+    assert links.infer(linked, LinkGraph(none, none, none, everything.home))[0] == 4
+    assert links.infer(linked, LinkGraph(none, none, none, nowhere))[0] == -1
 
 
 def test_a_chain_without_sources_takes_the_nearest_one() -> None:
     chain = as_edges([(0, 1), (1, 2), (2, 3)])
     none, nowhere = as_edges([]), np.full(4, -1, np.int64)
-    origin = links.infer(np.array([False, False, False, True]), links.Graph(chain, none, none, nowhere))
+    origin = links.infer(np.array([False, False, False, True]), LinkGraph(chain, none, none, nowhere))
     assert origin.tolist() == [3, 3, 3, -1]
 
 

@@ -199,9 +199,11 @@ def test_symbol_in_a_jaxpr():
 )
 def test_a_bad_request_gets_one_line(request_, said):
     message, buffers = dispatch.reply([fakes.program()], request_)
-    assert said in message["error"]
-    assert "\n" not in message["error"]
-    assert len(message["error"]) <= 500
+    error = message["error"]
+    assert said in error["message"]
+    assert "\n" not in error["message"]
+    assert len(error["message"]) <= 500
+    assert (error["kind"], error["log"]) == ("failed", False)
     assert buffers == []
 
 
@@ -212,8 +214,8 @@ def test_a_failure_inside_is_a_one_line_answer():
 
     request = {"id": 7, "method": "document", "params": HLO}
     message, _ = dispatch.reply([fakes.program(documents=Broken(hlo=1))], request)
-    assert message["error"].startswith("RuntimeError: no memory")
-    assert (message["kind"], message["id"], len(message["error"])) == ("reply", 7, 500)
+    assert message["error"]["message"].startswith("RuntimeError: no memory")
+    assert (message["kind"], message["id"], len(message["error"]["message"])) == ("reply", 7, 500)
 
 
 def test_the_running_stage_of_any_call_tells_its_time():
@@ -232,7 +234,7 @@ def test_of_a_workers_log_the_end_is_shown():
 
 
 def test_a_closed_panel_says_so():
-    assert "closed" in dispatch.reply([], {"id": 1, "method": "frames", "params": {"call": 0}})[0]["error"]
+    assert "closed" in dispatch.reply([], {"id": 1, "method": "frames", "params": {"call": 0}})[0]["error"]["message"]
 
 
 def test_half_a_million_lines_are_paged_and_nothing_is_kept():

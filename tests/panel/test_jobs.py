@@ -117,9 +117,8 @@ def test_an_error_is_one_line_and_the_next_request_begins_anew(method, monkeypat
 
     method(look)
     reply, _ = dispatch.reply([made], {"id": 1, "method": "look", "params": {"call": 0}})
-    assert reply == {
-        "kind": "reply", "id": 1, "error": "RuntimeError: XLA said no", "error_kind": "failed", "error_log": False,
-    }  # fmt: skip
+    error = {"kind": "failed", "message": "RuntimeError: XLA said no", "log": False}
+    assert reply == {"kind": "reply", "id": 1, "error": error}
     assert finish(made) == ({"fine": True}, [])
 
 

@@ -25,7 +25,7 @@ from jaxstage_ext.views.shown_comparison import ShownComparison
 
 W, X = jax.ShapeDtypeStruct((256, 128), jnp.float32), jax.ShapeDtypeStruct((64, 256), jnp.float32)
 
-NOT_COMPILED = "this was not compiled: %lower stops before"
+NOT_COMPILED = "not compiled: %lower stops earlier"
 
 
 def product(w: Any, x: Any) -> Any:
@@ -85,9 +85,7 @@ def test_figures_are_xlas_own() -> None:
 
 def test_collectives_are_those_of_the_hlo() -> None:
     table = inspected("cpu:4", "cpu:1", stage="lower").compare()
-    assert row(table, "cpu:4").cells["collectives"] == Cell(
-        None, "unknown", "this was not compiled: %lower stops before"
-    )
+    assert row(table, "cpu:4").cells["collectives"] == Cell(None, "unknown", "not compiled: %lower stops earlier")
     table = inspected("cpu:4", "cpu:8", mesh="d=4", in_specs=(P("d"), P(None, "d"))).compare()
     for target in ("cpu:4", "cpu:8"):
         cells = row(table, target).cells
@@ -130,7 +128,7 @@ def test_the_compilers_estimate_is_named_so_or_explained() -> None:
     table = inspected("v5e:2x2", "cpu:1").compare()
     time, cycles = (row(table, "v5e:2x2").cells[name] for name in ("time", "cycles"))
     assert cycles.value is not None
-    assert time.value is not None or time.reason == "the compiler leaves its estimate open for a part of the program"
+    assert time.value is not None or time.reason == "the compiler gives no estimate for part of the program"
     titles = {name: column.title for name, column in COLUMNS.items()}
     assert (titles["time"], titles["cycles"]) == ("compiler's estimate", "estimated cycles")
     for name in ("time", "cycles", "kernels", "capacity", "fits"):
@@ -183,7 +181,7 @@ def test_it_goes_through_json_pandas_text_and_html() -> None:
     assert again.to_dict() == table.to_dict()
     assert again.to_json() == table.to_json()
     assert str(table).splitlines()[0].split()[:3] == ["target", "fits", "peak"]
-    assert "unknown kernels on local, kernels on cpu:2: the HLO of a CPU does not tell" in str(table)
+    assert "unknown: kernels on local, kernels on cpu:2 (the HLO of a CPU does not show its kernels)" in str(table)
     html = table._repr_html_()
     assert html.count("<tr>") == 3
     assert "<script" not in html

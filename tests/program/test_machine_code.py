@@ -165,7 +165,7 @@ def test_library_calls_have_no_kernel_and_say_so() -> None:
     assert row.name == ""
     assert row.figures.code_bytes is row.figures.instructions is None
     assert "a library or XLA's runtime" in str(row.figures.reason)
-    with pytest.raises(Unavailable, match="convolution has no assembly: no kernel of this program"):
+    with pytest.raises(Unavailable, match="convolution has no assembly: not a kernel of this program"):
         row.text("asm")
 
 

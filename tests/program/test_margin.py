@@ -13,7 +13,7 @@ from jax.sharding import NamedSharding, PartitionSpec
 
 from jaxstage_ext import inspect
 from jaxstage_ext.analysis.margin.line_values import Lane, Mark
-from jaxstage_ext.core.recompile import propagation
+from jaxstage_ext.core.recompile import partitioner_input
 from jaxstage_ext.inspection import Inspection
 from jaxstage_ext.program import margin
 from jaxstage_ext.program.collectives import collectives, count
@@ -242,7 +242,7 @@ def test_without_a_worker_arguments_and_results_remain(monkeypatch: pytest.Monke
     def refuse(*args: Any) -> None:
         raise RuntimeError("the compile worker died")
 
-    monkeypatch.setattr(propagation, "recompile", refuse)
+    monkeypatch.setattr(partitioner_input, "recompile", refuse)
     found = margin.LANES["sharding"](inspection.program, nothing)
     assert found.notes == ("Of arguments and results alone: the compile worker died",)
     assert set(found.marks["python"].values()) == {found.marks["jaxpr"][0]}

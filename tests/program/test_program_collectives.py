@@ -17,7 +17,7 @@ from jax.sharding import PartitionSpec as P
 from jaxstage_ext import inspect
 from jaxstage_ext.analysis.collectives import collective_wording
 from jaxstage_ext.analysis.collectives.causes import Use
-from jaxstage_ext.analysis.collectives.collective_rows import Row
+from jaxstage_ext.analysis.collectives.collective_rows import CollectiveRow
 from jaxstage_ext.analysis.collectives.collective_table import Collectives
 from jaxstage_ext.inspection import Inspection
 from jaxstage_ext.program.propagated_module import propagation_dump
@@ -160,7 +160,7 @@ def compiled(target: str, name: str) -> Inspection:
     return inspect(case.function, *case.arguments, target=target, mesh=mesh, in_specs=case.specs, out_specs=case.result)
 
 
-def only(target: str, name: str) -> tuple[Collectives, Row]:
+def only(target: str, name: str) -> tuple[Collectives, CollectiveRow]:
     found = compiled(target, name).collectives
     assert len(found.rows) == 1, str(found)
     return found, found.rows[0]

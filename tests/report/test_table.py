@@ -8,7 +8,7 @@ import math
 import numpy as np
 import pytest
 
-from jaxstage_ext.report.table import Column, Mark, Table, cell
+from jaxstage_ext.report.table import CellMark, Column, Table, cell
 
 
 def table() -> Table:
@@ -81,7 +81,7 @@ def marked() -> Table:
         "size": Column([3, None, 5], "B", "bytes", "memory", lower_is_better=True),
         "registers": Column([None, None, None], is_whole=True),
     }
-    places = {(0, "size"): Mark.BEST, (2, "size"): Mark.WORST}
+    places = {(0, "size"): CellMark.BEST, (2, "size"): CellMark.WORST}
     return Table("compare", columns, {(1, "size"): "not compiled"}, ("one device",), places, {(2, "size"): "estimated"})
 
 
@@ -109,7 +109,7 @@ def test_json_that_is_no_table_is_refused_in_one_line(text: str) -> None:
 def test_marks_and_remarks_move_with_their_rows() -> None:
     ordered = marked().sorted_by("size")
     assert list(ordered["target"]) == ["c", "a", "b"]
-    assert ordered.marks == {(1, "size"): Mark.BEST, (0, "size"): Mark.WORST}
+    assert ordered.marks == {(1, "size"): CellMark.BEST, (0, "size"): CellMark.WORST}
     assert ordered.remarks == {(0, "size"): "estimated"}
     assert ordered.reasons == {(2, "size"): "not compiled"}
 

@@ -132,7 +132,7 @@ def test_a_folder_that_cannot_be_is_one_note(where: str, tmp_path: Path) -> None
         cache.put(key, b"data")
         assert cache.get(key) == b"data"
     note = cache.trouble()
-    assert note is not None and "cannot be" in note and "computed anew" in note
+    assert note is not None and "cannot be" in note and "recomputed" in note
     assert cache.trouble() is None
 
 

@@ -13,7 +13,7 @@ from jax.sharding import PartitionSpec as P
 
 from jaxstage_ext import Inspection, inspect
 from jaxstage_ext.analysis.sharding.mesh_drawing import MOST_COLUMNS, MOST_ROWS, Sheet, sheet
-from jaxstage_ext.analysis.sharding.sharded_values import ARGUMENT, Value
+from jaxstage_ext.analysis.sharding.sharded_values import ARGUMENT, ShardedValue
 from jaxstage_ext.analysis.sharding.sharding_map import ShardingMap
 from jaxstage_ext.analysis.sharding.slices import replicated
 from jaxstage_ext.views import mesh_map
@@ -88,8 +88,8 @@ def test_where_it_cannot_be_drawn_the_error_is_shown_all_the_same(monkeypatch: p
     assert "7" in summary["error"]["message"]
 
 
-def value(devices: int, *sizes: int) -> Value:
-    return Value("x", ARGUMENT, ShardingMap(sizes, replicated(devices, len(sizes)), "f32", 32))
+def value(devices: int, *sizes: int) -> ShardedValue:
+    return ShardedValue("x", ARGUMENT, ShardingMap(sizes, replicated(devices, len(sizes)), "f32", 32))
 
 
 def test_a_large_mesh_is_drawn_in_part_and_says_so() -> None:

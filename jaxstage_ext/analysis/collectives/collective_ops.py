@@ -57,7 +57,7 @@ def any_in(ops: Module) -> bool:
     return bool(np.isin(ops.opcode, (*COLLECTIVE_KINDS, *_STARTS)).any())
 
 
-class Collectives:
+class CollectiveOps:
     """Finds the collectives of a module; `position` is the schedule, None where there is none."""
 
     def __init__(self, ops: Module, position: Longs | None) -> None:

@@ -8,10 +8,10 @@ from enum import StrEnum
 
 from jaxstage_ext.analysis.collectives import device_groups as sets
 from jaxstage_ext.analysis.collectives.causes import Cause, Causes, Exchanged
-from jaxstage_ext.analysis.collectives.collective_ops import Collectives as Finder
+from jaxstage_ext.analysis.collectives.collective_ops import CollectiveOps as Finder
 from jaxstage_ext.analysis.collectives.collective_ops import Found
 from jaxstage_ext.analysis.collectives.device_groups import Groups
-from jaxstage_ext.analysis.collectives.interconnect import Links, sent
+from jaxstage_ext.analysis.collectives.interconnect import DeviceLinks, sent
 from jaxstage_ext.analysis.cost import executions
 from jaxstage_ext.analysis.cost.executions import Executions
 from jaxstage_ext.analysis.cost.module_cost import Places
@@ -29,7 +29,7 @@ class Overlap(StrEnum):
 
 
 @dataclass(frozen=True, eq=False)
-class Row:
+class CollectiveRow:
     """One collective.
 
     Attributes:
@@ -79,13 +79,13 @@ class SourceProgram:
 
     devices: int
     meshes: Sequence[Mesh] = ()
-    links: Links = field(default_factory=Links)
+    links: DeviceLinks = field(default_factory=DeviceLinks)
     propagated: Propagated | None = None
     why_unknown: str = ""
     warnings: Sequence[str] = ()
 
 
-def read(module: Module, places: Places, program: SourceProgram) -> list[Row]:
+def read(module: Module, places: Places, program: SourceProgram) -> list[CollectiveRow]:
     """The collectives of a module, the costliest first."""
     finder = Finder(module, schedule.places(module))
     causes = Causes(module, places.line, program.propagated, program.why_unknown)
@@ -95,7 +95,7 @@ def read(module: Module, places: Places, program: SourceProgram) -> list[Row]:
     return sorted(rows, key=lambda row: (-(row.total_seconds or 0) if timed else 0, -(row.total_sent or 0)))
 
 
-def _row(found: Found, finder: Finder, runs: Executions, reasons: Causes, program: SourceProgram) -> Row:
+def _row(found: Found, finder: Finder, runs: Executions, reasons: Causes, program: SourceProgram) -> CollectiveRow:
     computation = finder.computation(found)
     groups = sets.named(sets.read(found.message, found.kind, program.devices), program.meshes)
     given = finder.given(found)
@@ -106,7 +106,7 @@ def _row(found: Found, finder: Finder, runs: Executions, reasons: Causes, progra
     times, unknown = float(runs.times[computation]), bool(runs.unknown[computation])
     inputs = tuple(finder.inputs(found))
     causes = reasons.of(found, inputs, _exchanged(found, finder, groups))
-    return Row(found, groups, inputs, payload, out, times, unknown, seconds, why, meanwhile, causes)
+    return CollectiveRow(found, groups, inputs, payload, out, times, unknown, seconds, why, meanwhile, causes)
 
 
 def _exchanged(found: Found, finder: Finder, groups: Groups) -> Exchanged:
@@ -117,7 +117,7 @@ def _exchanged(found: Found, finder: Finder, groups: Groups) -> Exchanged:
     return Exchanged(found.kind, frozenset(sizes), finder.shapes(found), finder.shapes_given(found), axes)
 
 
-def _seconds(out: float | None, groups: Groups, links: Links) -> tuple[float | None, str]:
+def _seconds(out: float | None, groups: Groups, links: DeviceLinks) -> tuple[float | None, str]:
     if out is None:
         return None, groups.problem or "it is unknown how much this collective sends"
     if out == 0:

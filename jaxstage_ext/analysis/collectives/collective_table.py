@@ -10,7 +10,7 @@ from typing import Any
 
 from jaxstage_ext.analysis.collectives import collective_rows
 from jaxstage_ext.analysis.collectives import collective_wording as wording
-from jaxstage_ext.analysis.collectives.collective_rows import Overlap, Row, SourceProgram
+from jaxstage_ext.analysis.collectives.collective_rows import CollectiveRow, Overlap, SourceProgram
 from jaxstage_ext.analysis.cost.module_cost import Places
 from jaxstage_ext.analysis.sharding import partitioner_warnings
 from jaxstage_ext.analysis.sharding.partitioner_warnings import Rematerialised
@@ -32,7 +32,7 @@ class Collectives:
 
     ops: Module = field(repr=False)
     places: Places = field(repr=False)
-    rows: tuple[Row, ...]
+    rows: tuple[CollectiveRow, ...]
     warnings: tuple[Rematerialised, ...] = ()
     notes: tuple[str, ...] = ()
     devices: int = 1
@@ -48,19 +48,19 @@ class Collectives:
     def name(self, instruction: int) -> str:
         return self.ops.names[instruction].decode("utf-8", "replace")
 
-    def document_row(self, row: Row) -> int:
+    def document_row(self, row: CollectiveRow) -> int:
         """The row of the HLO document; that of the start where the text leaves out the rest, -1 for none."""
         rows = (int(self.places.row[instruction]) for instruction in (row.found.row, row.found.start))
         return next((number for number in rows if number >= 0), -1)
 
-    def lines(self, row: Row) -> list[str]:
+    def lines(self, row: CollectiveRow) -> list[str]:
         """The source line, or those of all operands where the compiler combined several collectives."""
         lines = [self.places.line[part] for part in row.inputs] if len(row.inputs) > 1 else []
         own = self.places.line[row.found.row] or self.places.line[row.found.start]
         lines += [cause.line for cause in row.causes] if len(row.causes) > 1 else []
         return list(dict.fromkeys(line for line in [own, *lines] if line))
 
-    def line(self, row: Row) -> str:
+    def line(self, row: CollectiveRow) -> str:
         """The source lines as one text, "" unknown."""
         return wording.listed(self.lines(row), ", ")
 
@@ -99,7 +99,7 @@ class Collectives:
         }
         return Table("collectives", columns, self._reasons(), (*self.notes, *map(str, self.warnings)))
 
-    def _meanwhile(self, row: Row) -> str | None:
+    def _meanwhile(self, row: CollectiveRow) -> str | None:
         if row.meanwhile is None:
             return None
         return wording.listed([self.name(instruction) for instruction in row.meanwhile], ", ")
@@ -140,7 +140,7 @@ def _joined(texts: Iterable[str]) -> str | None:
     return wording.listed(every, "; ") or None
 
 
-def _forced(row: Row, specs: Iterable[str]) -> str | None:
+def _forced(row: CollectiveRow, specs: Iterable[str]) -> str | None:
     """The shardings that caused it; "" for a collective that the program calls, None where unknown."""
     written = bool(row.causes) and all(cause.is_known and not cause.why_unknown for cause in row.causes)
     return _joined(specs) or ("" if written else None)
@@ -157,7 +157,7 @@ def read(module: Module, places: Places, program: SourceProgram) -> Collectives:
     return Collectives(module, places, tuple(rows), warnings, _notes(rows, program.links.source), program.devices)
 
 
-def _notes(rows: Sequence[Row], source: str) -> tuple[str, ...]:
+def _notes(rows: Sequence[CollectiveRow], source: str) -> tuple[str, ...]:
     unknown = sum(row.in_unknown_loop for row in rows)
     notes = [wording.time_note(source)] if any(row.seconds for row in rows) else []
     return (*notes, wording.loop_note(unknown, len(rows))) if unknown else tuple(notes)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from jaxstage_ext.analysis.collectives.causes import Cause, CauseKind
-from jaxstage_ext.analysis.collectives.collective_rows import Overlap, Row
+from jaxstage_ext.analysis.collectives.collective_rows import CollectiveRow, Overlap
 from jaxstage_ext.report.units import scaled
 
 ONE_DEVICE = "One device; no collectives."
@@ -16,7 +16,7 @@ IN_LOOP = "inside a loop of unknown length, counted once"
 _MOST = 3
 
 
-def headline(rows: Sequence[Row], line: str, devices: int) -> str:
+def headline(rows: Sequence[CollectiveRow], line: str, devices: int) -> str:
     """`The costliest of 6 collectives: all-reduce of 8.39 MB over data for In [2]:3 (partial sums of dot), ...`"""
     if not rows:
         return ONE_DEVICE if devices == 1 else f"No collectives among the {devices:,} devices of this program."
@@ -72,13 +72,13 @@ def loop_note(unknown: int, collectives: int) -> str:
     return f"{unknown:,} of {collectives:,} are inside a loop of unknown length, which counts once."
 
 
-def _over(row: Row) -> str:
+def _over(row: CollectiveRow) -> str:
     if row.groups.axes:
         return f" over {', '.join(map(str, row.groups.axes))}"
     return f" among {row.groups.size:,} devices" if row.groups.size else ""
 
 
-def _time(row: Row) -> str:
+def _time(row: CollectiveRow) -> str:
     """Whether it is exposed, how long it takes, how often it runs."""
     runs = f" in {row.runs:,.6g} runs" if row.runs != 1 else ""
     overlap = f"{row.overlap}, " if row.overlap else ""
@@ -87,13 +87,13 @@ def _time(row: Row) -> str:
     return f"{overlap}at least {scaled(row.total_seconds, 's')}{runs}"
 
 
-def _total(rows: Sequence[Row]) -> str:
+def _total(rows: Sequence[CollectiveRow]) -> str:
     sent = [row.total_sent for row in rows]
     known = sum(size for size in sent if size is not None)
     least = "at least " if None in sent else ""
     times = [row.total_seconds for row in rows if row.total_seconds is not None]
     exposed = sum(row.total_seconds or 0 for row in rows if row.overlap is Overlap.EXPOSED)
-    time = f", at least {scaled(sum(times), 's')}, {_part(exposed, sum(times))} exposed" if times else ""
+    time = f" in at least {scaled(sum(times), 's')}, {_part(exposed, sum(times))} exposed" if times else ""
     return f" In total, each device sends {least}{scaled(known, 'B')}{time}."
 
 

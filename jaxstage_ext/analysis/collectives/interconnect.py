@@ -28,7 +28,7 @@ _WHOLE = ("collective-permute", "collective-broadcast", "send", "recv")
 
 
 @dataclass(frozen=True)
-class Links:
+class DeviceLinks:
     """The links of one device.
 
     Attributes:

@@ -38,7 +38,8 @@ def _unlinked(reasons: Sequence[str]) -> str:
 
 def left_out(only_move: int, unknown: int) -> str:
     """Which instructions a roofline chart cannot show; "" where it shows all."""
-    parts = [f"{only_move:,} that only move data"] if only_move else []
+    moving = "instruction that only moves" if only_move == 1 else "instructions that only move"
+    parts = [f"{only_move:,} {moving} data"] if only_move else []
     parts += [f"{unknown:,} whose FLOPs, bytes or peak are unknown"] if unknown else []
     return f"Not on the chart: {' and '.join(parts)}." if parts else ""
 

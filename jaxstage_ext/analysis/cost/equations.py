@@ -81,7 +81,7 @@ class Equations:
             "transcendentals": Column(self.transcendentals[rows] * runs, "", "all runs"),
             "bytes read": Column(self.read[rows] * runs, "B", "operands, if the equation were run alone"),
             "bytes written": Column(self.written[rows] * runs, "B", "results, if the equation were run alone"),
-            "intensity": Column(intensity, "FLOP/B", "FLOPs by bytes"),
+            "intensity": Column(intensity, "FLOP/B", "FLOPs per byte"),
             "runs": Column(runs, "", "times in one run of the program"),
             "line": Column([self.places.line[row] for row in rows]),
             "scope": Column([self.places.scope[row] for row in rows]),

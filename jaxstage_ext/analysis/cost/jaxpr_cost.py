@@ -57,7 +57,7 @@ class Work:
         return Work(self.flops * times, self.transcendentals * times, self.unknown)
 
 
-class Part(NamedTuple):
+class JaxprPart(NamedTuple):
     """A jaxpr that an equation runs: how often, why that is uncertain, and whether another may run instead."""
 
     jaxpr: Any
@@ -90,22 +90,22 @@ def leaves(jaxpr: Any, runs: float = 1.0, why: str = "", is_branch: bool = False
             yield from leaves(part.jaxpr, runs * part.times, why or part.why, is_branch or part.is_branch)
 
 
-def parts(eqn: Any) -> list[Part]:
+def parts(eqn: Any) -> list[JaxprPart]:
     """The jaxprs that an equation runs; empty where it computes something itself."""
     name, params = eqn.primitive.name, eqn.params
     if name in _COMPUTES:
         return []
     if name == "scan":
-        return [Part(params["jaxpr"], float(params["length"]))]
+        return [JaxprPart(params["jaxpr"], float(params["length"]))]
     if name == "while":
-        return [Part(params[part], 1.0, _IN_LOOP) for part in ("body_jaxpr", "cond_jaxpr")]
+        return [JaxprPart(params[part], 1.0, _IN_LOOP) for part in ("body_jaxpr", "cond_jaxpr")]
     if name == "cond":
-        return [Part(branch, is_branch=True) for branch in params["branches"]]
+        return [JaxprPart(branch, is_branch=True) for branch in params["branches"]]
     if name == "shard_map":
-        return [Part(params["jaxpr"], _devices(params))]
+        return [JaxprPart(params["jaxpr"], _devices(params))]
     if name in _CUSTOM and (called := params.get("call_jaxpr", params.get("fun_jaxpr"))) is not None:
-        return [Part(called)]
-    return [Part(inner) for inner in _inner(eqn)]
+        return [JaxprPart(called)]
+    return [JaxprPart(inner) for inner in _inner(eqn)]
 
 
 _IN_LOOP = "in a loop of unknown length, counted once"

@@ -137,7 +137,7 @@ class Cost:
             "transcendentals": Column(self.transcendentals[rows] * runs, "", "all runs"),
             "bytes read": Column(self.bytes_read[rows] * runs, "B"),
             "bytes written": Column(self.bytes_written[rows] * runs, "B"),
-            "intensity": Column(intensity, "FLOP/B", "FLOPs by bytes moved"),
+            "intensity": Column(intensity, "FLOP/B", "FLOPs per byte moved"),
             "runs": Column(runs, "", "times in one run of the module"),
             "line": Column([self.places.line[row] for row in rows]),
             "row": Column(self.places.row[rows], "", "row of the HLO document"),

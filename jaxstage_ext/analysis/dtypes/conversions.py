@@ -21,7 +21,7 @@ CONVERT = "convert_element_type"
 """JAX's primitive that does nothing but convert."""
 
 
-class Stage(StrEnum):
+class ConversionStage(StrEnum):
     """Where a conversion was found."""
 
     JAXPR = "jaxpr"
@@ -59,7 +59,7 @@ class Conversion:
       line: source line, "" unknown.      row: of the HLO document, -1 in a jaxpr.
     """
 
-    stage: Stage
+    stage: ConversionStage
     source: str
     target: str
     kind: Change
@@ -78,7 +78,7 @@ class Conversion:
     @property
     def accumulates(self) -> bool:
         """Whether an operation of the jaxpr accumulates in a larger dtype than its operands have."""
-        return self.stage is Stage.JAXPR and self.primitive != CONVERT
+        return self.stage is ConversionStage.JAXPR and self.primitive != CONVERT
 
     @property
     def total_growth(self) -> float:
@@ -144,7 +144,7 @@ def _written(
     primitive = eqn.primitive.name
     grows = 0 if primitive != CONVERT else math.prod(out.shape) * (out.dtype.itemsize - source.dtype.itemsize)
     return Conversion(
-        Stage.JAXPR,
+        ConversionStage.JAXPR,
         short(str(source.dtype.name)),
         short(str(out.dtype.name)),
         _kind(source.dtype.itemsize, out.dtype.itemsize),
@@ -177,7 +177,7 @@ def of_hlo(module: Module, places: Places) -> Iterator[Conversion]:
         scope = module.scopes[module.scope[row]] if module.scope[row] >= 0 else ""
         primitive = scope.rsplit("/", 1)[-1]
         yield Conversion(
-            Stage.HLO,
+            ConversionStage.HLO,
             _type(module, source),
             _type(module, row),
             _kind(before, after),

@@ -9,7 +9,7 @@ from functools import cached_property
 from typing import Any
 
 from jaxstage_ext.analysis.dtypes import dtype_wording as wording
-from jaxstage_ext.analysis.dtypes.conversions import Conversion, Stage
+from jaxstage_ext.analysis.dtypes.conversions import Conversion, ConversionStage
 from jaxstage_ext.report.table import Column, Table
 
 
@@ -70,5 +70,7 @@ class Dtypes:
 
 def join(conversions: Sequence[Conversion], notes: tuple[str, ...] = ()) -> Dtypes:
     """All conversions, those of the jaxpr first, then the largest first."""
-    order = sorted(conversions, key=lambda one: (one.stage is not Stage.JAXPR, -abs(one.total_growth), one.line))
+    order = sorted(
+        conversions, key=lambda one: (one.stage is not ConversionStage.JAXPR, -abs(one.total_growth), one.line)
+    )
     return Dtypes(tuple(order), notes)

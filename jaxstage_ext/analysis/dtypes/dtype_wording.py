@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from jaxstage_ext.analysis.dtypes.conversions import Change, Conversion, Origin, Stage
+from jaxstage_ext.analysis.dtypes.conversions import Change, Conversion, ConversionStage, Origin
 from jaxstage_ext.report.units import plural, scaled
 
 NOT_IN_JAXPR = "a jaxpr does not say what goes to memory"
@@ -25,7 +25,7 @@ def purpose(conversion: Conversion) -> str:
     """What a conversion is for: the primitives that take its result, or the one that makes it."""
     if conversion.accumulates:
         purpose = f"{conversion.primitive} accumulates"
-    elif conversion.stage is Stage.JAXPR:
+    elif conversion.stage is ConversionStage.JAXPR:
         purpose = ", ".join(conversion.users[:3])
     else:
         purpose = conversion.primitive
@@ -33,7 +33,7 @@ def purpose(conversion: Conversion) -> str:
 
 
 def _program(each: Sequence[Conversion]) -> str:
-    own = [one for one in each if one.stage is Stage.JAXPR]
+    own = [one for one in each if one.stage is ConversionStage.JAXPR]
     counts = {change: sum(one.kind is change for one in own) for change in Change}
     parts = [f"{_VERBS[change]} {_values(count)}" for change, count in counts.items() if count]
     return f"the program {', '.join(parts)}" if parts else "the program converts nothing"
@@ -44,7 +44,7 @@ def _values(count: int) -> str:
 
 
 def _compiler(each: Sequence[Conversion]) -> str:
-    added = [one for one in each if one.stage is Stage.HLO and one.by is Origin.COMPILER]
+    added = [one for one in each if one.stage is ConversionStage.HLO and one.by is Origin.COMPILER]
     if not added:
         return ""
     written = sum((one.written or 0) * (one.runs or 1) for one in added)

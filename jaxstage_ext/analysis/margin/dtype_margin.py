@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Hashable, Mapping, Sequence
 
 from jaxstage_ext.analysis.dtypes import dtype_wording as wording
-from jaxstage_ext.analysis.dtypes.conversions import CONVERT, Conversion, Origin, Stage, short
+from jaxstage_ext.analysis.dtypes.conversions import CONVERT, Conversion, ConversionStage, Origin, short
 from jaxstage_ext.analysis.margin import line_values
 from jaxstage_ext.analysis.margin.line_values import Chains, Lane, Mark
 from jaxstage_ext.report.document import Document
@@ -18,7 +18,7 @@ _MLIR = {"i1": "bool"} | {f"ui{bits}": f"u{bits}" for bits in (2, 4, 8, 16, 32, 
 def lane(documents: Mapping[str, Document], frames: Frames, conversions: Sequence[Conversion]) -> Lane:
     """The conversions beside the lines of every document."""
     marks: dict[str, dict[int, Mark]] = {}
-    written = [one for one in conversions if one.stage is Stage.JAXPR]
+    written = [one for one in conversions if one.stage is ConversionStage.JAXPR]
     chains = Chains(frames)
     for kind in ("jaxpr", "stablehlo"):
         if kind in documents:
@@ -44,7 +44,7 @@ def _of_source(rows: Mapping[str, int], conversions: Sequence[Conversion]) -> di
     found = {}
     for line, its in by_line.items():
         if line in rows:
-            own = [one for one in its if one.stage is Stage.JAXPR or one.by is Origin.COMPILER]
+            own = [one for one in its if one.stage is ConversionStage.JAXPR or one.by is Origin.COMPILER]
             found[rows[line]] = together(own or its)
     return found
 
@@ -69,7 +69,7 @@ def together(conversions: Sequence[Conversion]) -> Mark:
     alike: dict[tuple[str, str, str, str, bool], list[Conversion]] = {}
     for one in conversions:
         alike.setdefault((one.stage, one.source, one.target, one.by, one.weak), []).append(one)
-    groups = sorted(alike.values(), key=lambda its: (its[0].stage is Stage.HLO, -abs(_growth(its))))
+    groups = sorted(alike.values(), key=lambda its: (its[0].stage is ConversionStage.HLO, -abs(_growth(its))))
     marks = [mark(its) for its in groups]
     more = f" +{len(marks) - 1}" if len(marks) > 1 else ""
     return Mark(marks[0].label + more, marks[0].kind, line_values.listed([one.text for one in marks]))
@@ -85,7 +85,7 @@ def mark(alike: Sequence[Conversion]) -> Mark:
     shapes = list(dict.fromkeys(f"[{','.join(map(str, each.shape))}]" for each in alike))
     times = f" {len(alike)} times" if len(alike) > 1 else ""
     of = ", ".join(shapes[:3]) + (" and others" if len(shapes) > 3 else "")
-    each_device = " per device" if one.stage is Stage.HLO else ""
+    each_device = " per device" if one.stage is ConversionStage.HLO else ""
     parts = [f"{one.source}{' weak' if one.weak else ''} → {one.target} of {of}{times}{each_device}: {one.kind}"]
     parts.append(f"{grows}{_runs(one.runs) if len(alike) == 1 else ' in total'}" if grows else "")
     purposes = [text for text in dict.fromkeys(map(wording.purpose, alike)) if text and text != CONVERT]

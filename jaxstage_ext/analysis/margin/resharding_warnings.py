@@ -10,12 +10,12 @@ from enum import StrEnum
 import numpy as np
 
 from jaxstage_ext.analysis.collectives.causes import Cause, CauseKind
-from jaxstage_ext.analysis.collectives.collective_rows import Row
+from jaxstage_ext.analysis.collectives.collective_rows import CollectiveRow
 from jaxstage_ext.analysis.collectives.collective_table import Collectives
 from jaxstage_ext.analysis.margin import line_values
 from jaxstage_ext.analysis.margin import resharding_wording as wording
 from jaxstage_ext.analysis.margin.line_values import Lane, Mark
-from jaxstage_ext.analysis.margin.resharding_wording import Advice
+from jaxstage_ext.analysis.margin.resharding_wording import ReshardingAdvice
 from jaxstage_ext.analysis.sharding.partitioner_warnings import Rematerialised
 from jaxstage_ext.analysis.sharding.propagation import CONSTRAINTS
 from jaxstage_ext.report.document import Document
@@ -59,7 +59,7 @@ class Warned:
 def read(found: Collectives, document: Document) -> tuple[Warned, ...]:
     """The warnings of a program: full replication first, then reshardings, the costliest first."""
     whole = [_whole(one, document) for one in found.warnings]
-    alike: dict[tuple[object, ...], list[Row]] = {}
+    alike: dict[tuple[object, ...], list[CollectiveRow]] = {}
     for row in found.rows:
         if _causes(row):
             alike.setdefault(_key(found, row), []).append(row)
@@ -73,18 +73,18 @@ def _whole(one: Rematerialised, document: Document) -> Warned:
     rows = [] if number is None else np.flatnonzero(document.scope == number).tolist()
     gathers = [row for row in rows if " all-gather" in document.lines[row]]
     kind = WarningKind.REMATERIALISATION
-    return Warned(kind, str(one), Advice.IN_STEPS.value, one.line, tuple(gathers or rows[:1]))
+    return Warned(kind, str(one), ReshardingAdvice.IN_STEPS.value, one.line, tuple(gathers or rows[:1]))
 
 
-def _causes(row: Row) -> list[Cause]:
+def _causes(row: CollectiveRow) -> list[Cause]:
     return [cause for cause in row.causes if cause.kind is CauseKind.RESHARDING]
 
 
-def _line(found: Collectives, row: Row) -> str:
+def _line(found: Collectives, row: CollectiveRow) -> str:
     return next((cause.line for cause in _causes(row) if cause.line), "") or next(iter(found.lines(row)), "")
 
 
-def _key(found: Collectives, row: Row) -> tuple[object, ...]:
+def _key(found: Collectives, row: CollectiveRow) -> tuple[object, ...]:
     """Equal for reshardings that one line causes, as in each layer of a model."""
     causes = [replace(_masked(cause), line="") for cause in _causes(row)]
     return (row.found.kind, row.groups.axes or (), _line(found, row), *causes)
@@ -96,10 +96,16 @@ def _masked(cause: Cause) -> Cause:
     return replace(cause, values=values, users=users)
 
 
-def _moved(found: Collectives, rows: Sequence[Row]) -> Warned:
+def _moved(found: Collectives, rows: Sequence[CollectiveRow]) -> Warned:
     causes = _causes(rows[0])
     asked = [_is_result(cause) or _is_asked(cause) for cause in causes]
-    advice = Advice.RESULT if any(map(_is_result, causes)) else Advice.ASKED if all(asked) else Advice.AVOID
+    advice = (
+        ReshardingAdvice.RESULT
+        if any(map(_is_result, causes))
+        else ReshardingAdvice.ASKED
+        if all(asked)
+        else ReshardingAdvice.AVOID
+    )
     shown = [_masked(cause) for cause in causes] if len(rows) > 1 else causes
     names = [found.name(row.found.row) for row in rows]
     happened = "\n".join([*map(wording.resharding, shown), wording.cost(names, rows)])

@@ -7,11 +7,11 @@ from enum import Enum
 
 from jaxstage_ext.analysis.collectives import collective_wording
 from jaxstage_ext.analysis.collectives.causes import Cause, Use
-from jaxstage_ext.analysis.collectives.collective_rows import Row
+from jaxstage_ext.analysis.collectives.collective_rows import CollectiveRow
 from jaxstage_ext.report.units import scaled
 
 
-class Advice(Enum):
+class ReshardingAdvice(Enum):
     """What can be done about a warning."""
 
     ASKED = (
@@ -52,7 +52,7 @@ def _use(use: Use) -> str:
     return f"uses it with {use.beside} to compute {use.spec}" if use.beside else f"needs it as {use.spec}"
 
 
-def cost(names: Sequence[str], rows: Sequence[Row]) -> str:
+def cost(names: Sequence[str], rows: Sequence[CollectiveRow]) -> str:
     """What reshardings send together; left out where one of them is unknown."""
     first = rows[0]
     axes = f" over {', '.join(map(str, first.groups.axes))}" if first.groups.axes else ""

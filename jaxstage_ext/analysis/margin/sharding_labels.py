@@ -9,7 +9,7 @@ from jaxstage_ext.analysis.margin import line_values
 from jaxstage_ext.analysis.margin.line_values import Mark
 from jaxstage_ext.analysis.sharding import sharding_wording as wording
 from jaxstage_ext.analysis.sharding.propagation import Chooser
-from jaxstage_ext.analysis.sharding.sharded_values import Value
+from jaxstage_ext.analysis.sharding.sharded_values import ShardedValue
 from jaxstage_ext.analysis.sharding.slices import MANUAL, UNREDUCED, Sharding
 
 NOBODY, SEVERAL = "nobody", "several"
@@ -39,7 +39,7 @@ def short(sharding: Sharding) -> str:
     return f"{cut} sums" if sharding.shared(UNREDUCED) > 1 else cut
 
 
-def mark(value: Value) -> Mark:
+def mark(value: ShardedValue) -> Mark:
     """The mark of a line that computes one value."""
     sharding = value.map.sharding
     lines = [f"{sharding.spec}: {_CHOSEN[value.chosen_by]}", f"{_named(value)}{_mesh(sharding)}", _share(value)]
@@ -48,7 +48,7 @@ def mark(value: Value) -> Mark:
     return Mark(short(sharding), value.chosen_by or NOBODY, "\n".join(lines))
 
 
-def together(values: Sequence[Value], noun: str = "") -> Mark:
+def together(values: Sequence[ShardedValue], noun: str = "") -> Mark:
     """The mark of a line with several values: the last of the largest, and how many differ; `noun` counts them."""
     if len(values) == 1:
         return mark(values[0])
@@ -65,17 +65,17 @@ def together(values: Sequence[Value], noun: str = "") -> Mark:
 Key = tuple[str, str, tuple[int, ...], int, str | None]
 
 
-def key(value: Value) -> Key:
+def key(value: ShardedValue) -> Key:
     """Values with equal keys have equal marks."""
     one = value.map
     return value.made_by or value.name, one.dtype, one.shape, id(one.sharding), value.chosen_by
 
 
-def _line(value: Value) -> str:
+def _line(value: ShardedValue) -> str:
     return f"{_named(value)}: {value.map.sharding.spec}, {_CHOSEN[value.chosen_by]}; {_share(value)}"
 
 
-def _named(value: Value) -> str:
+def _named(value: ShardedValue) -> str:
     return f"{value.made_by or value.name} {wording.array(value.map.dtype, value.map.shape)}"
 
 
@@ -83,7 +83,7 @@ def _mesh(sharding: Sharding) -> str:
     return f" on mesh {sharding.mesh}" if sharding.mesh is not None else ""
 
 
-def _share(value: Value) -> str:
+def _share(value: ShardedValue) -> str:
     if not value.map.fits:
         return f"which device holds what is unknown: {value.map.sharding.problem or wording.OTHER_RANK}"
     parts = [wording.per_device(value.map), wording.copies(value.map), wording.uneven(value.map)]

@@ -12,7 +12,7 @@ from jaxstage_ext.analysis.margin import line_values, sharding_labels
 from jaxstage_ext.analysis.margin.line_values import Chains, Lane, Mark, Site
 from jaxstage_ext.analysis.margin.sharding_labels import SEVERAL, mark, together
 from jaxstage_ext.analysis.sharding.propagation import Propagated
-from jaxstage_ext.analysis.sharding.sharded_values import ARGUMENT, Value, intermediates
+from jaxstage_ext.analysis.sharding.sharded_values import ARGUMENT, ShardedValue, intermediates
 from jaxstage_ext.ir.hlo.module import Module
 from jaxstage_ext.report.document import Document
 from jaxstage_ext.report.frames import Frames
@@ -34,7 +34,7 @@ class MarginInputs:
 
     frames: Frames
     documents: Mapping[str, Document]
-    values: Sequence[Value]
+    values: Sequence[ShardedValue]
     propagated: Propagated | None = None
     optimised: tuple[Module, Places] | None = None
     definition: tuple[str, int] | None = None
@@ -64,7 +64,7 @@ def lane(program: MarginInputs) -> Lane:
     return Lane(marks, program.notes)
 
 
-def _remembered(known: dict[sharding_labels.Key, Mark], value: Value) -> Mark:
+def _remembered(known: dict[sharding_labels.Key, Mark], value: ShardedValue) -> Mark:
     key = sharding_labels.key(value)
     return known.get(key) or known.setdefault(key, mark(value))
 
@@ -92,7 +92,7 @@ def _rows_of_edges(program: MarginInputs, document: Document) -> tuple[int, int]
     return -1, -1
 
 
-Made = Sequence[tuple[int, Value, Mark]]
+Made = Sequence[tuple[int, ShardedValue, Mark]]
 """The arrays of the propagated module: row, value, mark."""
 
 
@@ -129,7 +129,7 @@ def _of_source(
     document: Document, arrays: Made, module: Propagated | None, there: Mapping[int, Mark]
 ) -> dict[int, Mark]:
     """Marks by source line; broadcast scalars count only where a line computes nothing else."""
-    by_line: dict[str, tuple[list[Value], list[Value]]] = {}
+    by_line: dict[str, tuple[list[ShardedValue], list[ShardedValue]]] = {}
     for row, value, _ in arrays if module else ():
         assert module is not None
         by_line.setdefault(module.line(row), ([], []))[_is_spread(module.ops, row)].append(value)

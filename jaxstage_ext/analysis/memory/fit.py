@@ -13,7 +13,7 @@ _UNITS = {"K": 1 << 10, "M": 1 << 20, "G": 1 << 30, "T": 1 << 40}
 _OOM = re.compile(r"\(([\d.]+)([KMGT]?)i?B?\) exceeds available HBM \(([\d.]+)([KMGT]?)i?B?\)")
 
 
-class Device(NamedTuple):
+class DeviceMemory(NamedTuple):
     """The device that a program is meant for: its title, and its bytes of memory or why they are unknown."""
 
     title: str
@@ -65,7 +65,7 @@ def exceeded(error: str) -> tuple[int, int] | None:
     return needed, available
 
 
-def read(needed: int, device: Device, platform: str, error: str | None = None) -> Fit:
+def read(needed: int, device: DeviceMemory, platform: str, error: str | None = None) -> Fit:
     """Compare the bytes a program needs with its device's; `error` is what XLA raised where the compile failed."""
     if refused := exceeded(error or ""):
         return Fit(Verdict.REFUSED, needed, refused[1])

@@ -29,7 +29,7 @@ from jaxstage_ext.analysis.memory import fit as memory_fit
 from jaxstage_ext.analysis.memory import memory_wording as wording
 from jaxstage_ext.analysis.memory.buffers import Kind, Laid
 from jaxstage_ext.analysis.memory.entry_values import ArgumentMemory, Entry, KeptConstant, ResultMemory
-from jaxstage_ext.analysis.memory.fit import Device, Fit
+from jaxstage_ext.analysis.memory.fit import DeviceMemory, Fit
 from jaxstage_ext.analysis.memory.memory_advice import Advice
 from jaxstage_ext.analysis.memory.memory_checks import Check, Difference
 from jaxstage_ext.analysis.memory.residual_tables import Kept
@@ -51,7 +51,7 @@ class Memory:
     laid: Laid = field(repr=False)
     places: Places = field(repr=False)
     platform: str
-    device: Device
+    device: DeviceMemory
     spaces: tuple[Space, ...]
     stats: Mapping[str, int]
     entry: Entry | None = field(repr=False)
@@ -289,7 +289,7 @@ class Memory:
 
 
 def read(
-    laid: Laid, places: Places, platform: str, device: Device, stats: Mapping[str, int], entry: Entry | None,
+    laid: Laid, places: Places, platform: str, device: DeviceMemory, stats: Mapping[str, int], entry: Entry | None,
     error: str | None = None, notes: tuple[str, ...] = (), kept: Callable[[Any], Sequence[Kept]] | None = None,
 ) -> Memory:  # fmt: skip
     """The memory of a module; `platform` is "cpu", "tpu" or "cuda"."""

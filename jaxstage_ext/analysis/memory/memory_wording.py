@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from jaxstage_ext.analysis.memory import contents
 from jaxstage_ext.analysis.memory.buffers import Kind, Laid
 from jaxstage_ext.analysis.memory.entry_values import Donation
-from jaxstage_ext.analysis.memory.fit import Device, Fit, Verdict
+from jaxstage_ext.analysis.memory.fit import DeviceMemory, Fit, Verdict
 from jaxstage_ext.analysis.memory.memory_advice import Advice, Suggestion
 from jaxstage_ext.analysis.memory.memory_checks import Check, Difference, Figure
 from jaxstage_ext.analysis.memory.spaces import Space
@@ -40,7 +40,7 @@ RECOMPUTED = "What is not kept is recomputed in the backward pass, where it is l
 AS_WRITTEN = "as written"
 
 
-def fit(fit: Fit, device: Device) -> str:
+def fit(fit: Fit, device: DeviceMemory) -> str:
     """Whether a program fits on its device, in one sentence."""
     needed = scaled(fit.needed, "B")
     if fit.room is None:

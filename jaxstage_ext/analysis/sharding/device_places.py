@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 
 @dataclass(frozen=True)
-class Place:
+class DevicePlace:
     """A device: JAX's id, its host, and the place of its chip in the torus (None where unknown or without one)."""
 
     id: int

@@ -8,16 +8,16 @@ from typing import Any, TypedDict
 
 import numpy as np
 
-from jaxstage_ext.analysis.sharding.device_places import Place
+from jaxstage_ext.analysis.sharding.device_places import DevicePlace
 from jaxstage_ext.analysis.sharding.mesh import Mesh
-from jaxstage_ext.analysis.sharding.sharded_values import Value
+from jaxstage_ext.analysis.sharding.sharded_values import ShardedValue
 from jaxstage_ext.analysis.sharding.sharding_wording import array, spelled
 
 MOST_ROWS, MOST_COLUMNS = 16, 8
 """Most devices drawn along each axis."""
 
 
-class Cell(TypedDict):
+class MeshCell(TypedDict):
     """A device: its id, its slice, the number of that slice, and the share of data in its shard, 0 to 1."""
 
     device: int
@@ -32,11 +32,11 @@ class Sheet(TypedDict):
     title: str
     rows: str
     columns: str
-    cells: list[list[Cell]]
+    cells: list[list[MeshCell]]
     left_out: str
 
 
-def mesh_of(value: Value) -> Mesh:
+def mesh_of(value: ShardedValue) -> Mesh:
     """The mesh of a value; a near-square one of its devices where its sharding names none."""
     if value.map.sharding.mesh is not None and value.map.sharding.mesh.names:
         return value.map.sharding.mesh
@@ -45,19 +45,19 @@ def mesh_of(value: Value) -> Mesh:
     return Mesh(("", "device"), (rows, len(devices) // rows), tuple(devices))
 
 
-def parts_of(value: Value) -> dict[int, int]:
+def parts_of(value: ShardedValue) -> dict[int, int]:
     """Per device, the number of the part that it holds."""
     parts = value.map.sharding.holders.reshape(-1, value.map.sharding.holders.shape[-1])
     return {int(device): number for number, devices in enumerate(parts) for device in devices}
 
 
-def texts_of(value: Value) -> dict[int, str]:
+def texts_of(value: ShardedValue) -> dict[int, str]:
     """Per device, its slice: `[0:4, 16:32]`."""
     each = zip(value.map.numbers.tolist(), value.map.bounds.tolist(), strict=True)
     return {number: spelled(bounds) for number, bounds in each}
 
 
-def sheet(value: Value, places: Sequence[Place] = ()) -> Sheet:
+def sheet(value: ShardedValue, places: Sequence[DevicePlace] = ()) -> Sheet:
     """The first two axes, at index 0 of the others. Raises BadSharding where it is unknown which device holds what."""
     mesh, parts, texts, filled = mesh_of(value), parts_of(value), texts_of(value), _filled(value)
     grid: Any = mesh.array
@@ -80,13 +80,13 @@ def sheet(value: Value, places: Sequence[Place] = ()) -> Sheet:
 
 
 def _cell(
-    number: int, places: Sequence[Place], parts: dict[int, int], texts: dict[int, str], filled: dict[int, float]
-) -> Cell:
+    number: int, places: Sequence[DevicePlace], parts: dict[int, int], texts: dict[int, str], filled: dict[int, float]
+) -> MeshCell:
     device = places[number].id if number < len(places) else number
-    return Cell(device=device, slice=texts[number], part=parts[number], filled=filled[number])
+    return MeshCell(device=device, slice=texts[number], part=parts[number], filled=filled[number])
 
 
-def _filled(value: Value) -> dict[int, float]:
+def _filled(value: ShardedValue) -> dict[int, float]:
     room = np.array(value.map.shard_shape, np.int64)
     held = value.map.bounds[:, :, 1] - value.map.bounds[:, :, 0]
     shares = np.prod(held, 1) / max(int(np.prod(room)), 1) if room.size else np.ones(len(value.map.numbers))

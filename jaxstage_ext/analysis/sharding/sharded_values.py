@@ -23,7 +23,7 @@ ARGUMENT, RESULT, INTERMEDIATE = ValueKind
 
 
 @dataclass(frozen=True, eq=False)
-class Value:
+class ShardedValue:
     """An array of a program and its sharding.
 
     Attributes:
@@ -44,10 +44,10 @@ class Value:
     __repr__ = __str__
 
 
-def intermediates(propagated: Propagated) -> tuple[Value, ...]:
+def intermediates(propagated: Propagated) -> tuple[ShardedValue, ...]:
     """The values of a module after propagation, in order."""
     return tuple(
-        Value(
+        ShardedValue(
             propagated.ops.names[row].decode("utf-8", "replace"),
             INTERMEDIATE,
             propagated.map(row),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from jaxstage_ext.analysis.sharding.device_places import Place
+from jaxstage_ext.analysis.sharding.device_places import DevicePlace
 from jaxstage_ext.analysis.sharding.sharding_map import ShardingMap
 from jaxstage_ext.analysis.sharding.slices import MANUAL, UNREDUCED
 from jaxstage_ext.report.units import scaled
@@ -14,12 +14,12 @@ MOST_SLICES, MOST_DEVICES = 32, 16
 OTHER_RANK = "the sharding is for values of another rank"
 
 
-def describe(name: str, value: ShardingMap, places: Sequence[Place] = ()) -> str:
+def describe(name: str, value: ShardingMap, places: Sequence[DevicePlace] = ()) -> str:
     """What each device holds of a value; `places` are the devices in the order of the device assignment."""
     return "\n".join(_lines(name, value, places))
 
 
-def _lines(name: str, value: ShardingMap, places: Sequence[Place]) -> Iterator[str]:
+def _lines(name: str, value: ShardingMap, places: Sequence[DevicePlace]) -> Iterator[str]:
     sharding = value.sharding
     mesh = f" on mesh {sharding.mesh}" if sharding.mesh is not None else ""
     yield f"{name + ': ' if name else ''}{array(value.dtype, value.shape)} {sharding.spec}{mesh}"
@@ -64,7 +64,7 @@ def _shares(value: ShardingMap) -> Iterator[str]:
         yield text
 
 
-def _slices(value: ShardingMap, places: Sequence[Place]) -> Iterator[str]:
+def _slices(value: ShardingMap, places: Sequence[DevicePlace]) -> Iterator[str]:
     holders: dict[str, list[int]] = {}
     for number, bounds in zip(value.numbers.tolist(), value.bounds.tolist(), strict=True):
         holders.setdefault(spelled(bounds), []).append(number)

@@ -10,17 +10,17 @@ from typing import Any
 import numpy as np
 
 from jaxstage_ext.analysis.sharding import sharding_wording as wording
-from jaxstage_ext.analysis.sharding.device_places import Place
+from jaxstage_ext.analysis.sharding.device_places import DevicePlace
 from jaxstage_ext.analysis.sharding.mesh import Mesh
 from jaxstage_ext.analysis.sharding.mesh_drawing import mesh_of, parts_of, texts_of
-from jaxstage_ext.analysis.sharding.sharded_values import Value
+from jaxstage_ext.analysis.sharding.sharded_values import ShardedValue
 from jaxstage_ext.ir.protowire import Longs
 
 MOST_SHEETS = 64
 """Most positions of the slider; a larger mesh is shown in part."""
 
 
-def figure(value: Value, places: Sequence[Place] = ()) -> Any:
+def figure(value: ShardedValue, places: Sequence[DevicePlace] = ()) -> Any:
     """A `plotly.graph_objects.Figure`: two mesh axes as a grid, a slider for the axes beyond.
 
     Raises BadSharding where it is unknown which device holds what.
@@ -59,7 +59,7 @@ def figure(value: Value, places: Sequence[Place] = ()) -> Any:
     return made
 
 
-def _title(value: Value, sheets: int) -> str:
+def _title(value: ShardedValue, sheets: int) -> str:
     whole = wording.array(value.map.dtype, value.map.shape)
     parts = [whole, wording.per_device(value.map), wording.copies(value.map), wording.uneven(value.map)]
     parts += [f"the first {MOST_SHEETS} of {sheets:,} positions of the slider"] if sheets > MOST_SHEETS else []
@@ -82,7 +82,7 @@ def _sheets(mesh: Mesh) -> Iterator[tuple[str, Longs]]:
         yield title, array[(slice(None), slice(None), *index)]
 
 
-def _named(number: int, places: Sequence[Place]) -> str:
+def _named(number: int, places: Sequence[DevicePlace]) -> str:
     return str(places[number]) if number < len(places) else f"device {number}"
 
 

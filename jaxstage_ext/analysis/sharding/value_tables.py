@@ -9,9 +9,9 @@ from functools import cached_property
 from typing import Any
 
 from jaxstage_ext.analysis.sharding import value_figure
-from jaxstage_ext.analysis.sharding.device_places import Place
+from jaxstage_ext.analysis.sharding.device_places import DevicePlace
 from jaxstage_ext.analysis.sharding.mesh import Mesh
-from jaxstage_ext.analysis.sharding.sharded_values import Value
+from jaxstage_ext.analysis.sharding.sharded_values import ShardedValue
 from jaxstage_ext.analysis.sharding.sharding_map import ShardingMap
 from jaxstage_ext.report.table import Column, Table
 
@@ -25,14 +25,14 @@ class Shardings:
       meshes: the program's meshes, the one that spans all devices first.    notes: remarks on the whole.
     """
 
-    values: tuple[Value, ...]
-    places: tuple[Place, ...] = ()
+    values: tuple[ShardedValue, ...]
+    places: tuple[DevicePlace, ...] = ()
     meshes: tuple[Mesh, ...] = ()
     notes: tuple[str, ...] = ()
-    _look: Callable[[], tuple[Value, ...]] = field(default=tuple, repr=False)
+    _look: Callable[[], tuple[ShardedValue, ...]] = field(default=tuple, repr=False)
 
     @cached_property
-    def intermediates(self) -> tuple[Value, ...]:
+    def intermediates(self) -> tuple[ShardedValue, ...]:
         """The values that the program computes on the way, after propagation, in order; compiles once more.
 
         Raises what the compile worker does, and ValueError where there is no propagation.
@@ -43,7 +43,7 @@ class Shardings:
     def mesh(self) -> Mesh | None:
         return self.meshes[0] if self.meshes else None
 
-    def __getitem__(self, name: str) -> Value:
+    def __getitem__(self, name: str) -> ShardedValue:
         """An argument, a result or an intermediate by its name. Raises KeyError."""
         for value in self.values:
             if value.name == name:
@@ -83,7 +83,7 @@ class Shardings:
     __repr__ = __str__
 
 
-def table(values: Sequence[Value], notes: tuple[str, ...] = ()) -> Table:
+def table(values: Sequence[ShardedValue], notes: tuple[str, ...] = ()) -> Table:
     """One row per value."""
     maps = [value.map for value in values]
     columns = {

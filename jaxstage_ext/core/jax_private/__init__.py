@@ -3,7 +3,6 @@
 Checked with jax 0.10.2, 0.11.2 and 0.12.0.1.
 """
 
-from jaxstage_ext.core.jax_private.executables import hlo_modules, hlo_proto, hlo_text
 from jaxstage_ext.core.jax_private.jaxprs import (
     called,
     count_equations,
@@ -40,6 +39,7 @@ from jaxstage_ext.core.jax_private.tracing import (
     trace_through_lower,
     with_context_mesh,
 )
+from jaxstage_ext.core.jax_private.xla_executables import hlo_modules, hlo_proto, hlo_text
 
 __all__ = [
     "Placed",

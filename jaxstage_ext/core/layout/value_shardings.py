@@ -19,7 +19,7 @@ import jax
 from jax.sharding import Mesh, NamedSharding, PartitionSpec, SingleDeviceSharding
 
 from jaxstage_ext.core import jax_private
-from jaxstage_ext.core.jax_private import shardings
+from jaxstage_ext.core.jax_private import sharding_internals
 from jaxstage_ext.core.stageable import unwrap
 from jaxstage_ext.core.staged import LOWER, Staged
 from jaxstage_ext.core.targets import placement
@@ -29,7 +29,7 @@ _FIELDS = ("id", "process_index", "coords", "core_on_chip")
 
 
 @dataclass(frozen=True)
-class Device:
+class PlacedDevice:
     """A device of a program, at its place in the device assignment.
 
     Attributes:
@@ -46,7 +46,7 @@ class Device:
 
 
 @dataclass(frozen=True)
-class Value:
+class BoundaryValue:
     """An array with its sharding.
 
     Attributes:
@@ -64,11 +64,11 @@ class Value:
     number: int | None = None
 
 
-def of_program(lowered: Any) -> list[Value]:
+def of_program(lowered: Any) -> list[BoundaryValue]:
     """The arguments and the results of a `jax.stages.Lowered`."""
-    order = {device.id: place for place, device in enumerate(shardings.lowered_devices(lowered))}
+    order = {device.id: place for place, device in enumerate(sharding_internals.lowered_devices(lowered))}
     return [
-        Value(
+        BoundaryValue(
             one.name,
             tuple(one.aval.shape) if hasattr(one.aval, "shape") else (),
             _dtype(one.aval),
@@ -77,30 +77,30 @@ def of_program(lowered: Any) -> list[Value]:
             one.is_result,
             one.number,
         )
-        for one in shardings.program_values(lowered)
+        for one in sharding_internals.program_values(lowered)
     ]
 
 
-def of_array(array: Any, name: str = "") -> tuple[Value, list[Device]]:
+def of_array(array: Any, name: str = "") -> tuple[BoundaryValue, list[PlacedDevice]]:
     """A `jax.Array`, or anything with a shape and a sharding, and its devices. Raises TypeError for anything else."""
     sharding = getattr(array, "sharding", None)
     if not isinstance(sharding, jax.sharding.Sharding):
         raise TypeError(f"{type(array).__name__} has no sharding; pass a jax.Array, or a sharding and a shape")
-    value = Value(name, tuple(array.shape), _dtype(array), _bits(array), plain(sharding, array.shape))
-    return value, [device(one) for one in shardings.device_assignment(sharding)]
+    value = BoundaryValue(name, tuple(array.shape), _dtype(array), _bits(array), plain(sharding, array.shape))
+    return value, [device(one) for one in sharding_internals.device_assignment(sharding)]
 
 
 def plain(sharding: Any, shape: Sequence[int], order: dict[int, int] | None = None) -> Plain:
     """A JAX sharding as plain data. `order` maps device ids to numbers; without it, devices count in its own order."""
     text = " ".join(str(sharding).split())
-    devices = shardings.device_assignment(sharding)
+    devices = sharding_internals.device_assignment(sharding)
     places = order or {one.id: place for place, one in enumerate(devices)}
     numbers = [places.get(one.id, one.id) for one in devices]
     if isinstance(sharding, NamedSharding):
         return _named(sharding, len(shape), numbers) | {"text": text}
     if isinstance(sharding, SingleDeviceSharding):
         return {"kind": "one device", "device": numbers[0] if numbers else 0, "text": text}
-    if (proto := shardings.hlo_sharding(sharding, len(shape))) is not None and numbers == sorted(numbers):
+    if (proto := sharding_internals.hlo_sharding(sharding, len(shape))) is not None and numbers == sorted(numbers):
         return {"kind": "hlo", "proto": proto[0], "text": proto[1], "devices": len(numbers)}
     return _by_slices(sharding, shape, places) | {"text": text}
 
@@ -138,15 +138,15 @@ def _by_slices(sharding: Any, shape: Sequence[int], places: dict[int, int]) -> P
     return {"kind": "slices", "slices": held}
 
 
-def device(one: Any) -> Device:
+def device(one: Any) -> PlacedDevice:
     """The Device of a JAX device, or of a worker's dict about one."""
     fields: dict[str, Any] = one if isinstance(one, dict) else {name: getattr(one, name, None) for name in _FIELDS}
     coords = fields.get("coords")
     place = None if coords is None else tuple(coords)
-    return Device(int(fields["id"]), fields.get("process_index"), place, fields.get("core_on_chip"))
+    return PlacedDevice(int(fields["id"]), fields.get("process_index"), place, fields.get("core_on_chip"))
 
 
-def of_devices(staged: Staged) -> list[Device]:
+def of_devices(staged: Staged) -> list[PlacedDevice]:
     """The devices that a staged call runs on, in the order of its device assignment.
 
     For a cross-compilation target the worker is asked, and its errors are raised. Empty where nothing was lowered.
@@ -156,11 +156,11 @@ def of_devices(staged: Staged) -> list[Device]:
         return []
     placed = jax_private.placed(lowered, staged.call.fn)
     if staged.target.is_local:
-        named = shardings.lowered_devices(lowered)
+        named = sharding_internals.lowered_devices(lowered)
         return [device(one) for one in named or jax.devices()[: placed.count]]
     order, _ = placement.order(placed, staged.target, staged.limits)
     if staged.target.platform == "cpu":
-        return [Device(one, 0) for one in order]
+        return [PlacedDevice(one, 0) for one in order]
     known = placement.devices_of(staged.target, staged.limits)
     return [device(known[one]) for one in order]
 

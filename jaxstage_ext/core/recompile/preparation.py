@@ -20,7 +20,7 @@ def prepared(staged: Staged) -> Prepared:
     """
     lowered = unwrap(staged.value(LOWER))
     if not isinstance(lowered, jax.stages.Lowered):
-        raise Unavailable("there is no lowered module of JAX's own to compile once more")
+        raise Unavailable("the program was not lowered by JAX, so there is nothing to recompile")
     try:
         target = cross_compile.isolated(staged.target)
     except TargetError:

@@ -27,7 +27,7 @@ _NO_GPU = ("No supported GPU devices found", "Unknown backend")
 
 @dataclass(frozen=True)
 class Executable:
-    """The result of a compile in a worker: an optimized module that cannot be run here.
+    """The result of a compile in a worker: an optimised module that cannot be run here.
 
     Attributes:
       text: the module's text without metadata; None where the compiler gives none.

@@ -21,7 +21,7 @@ _PLUGINS = ("xla_cuda13", "xla_cuda12")
 
 
 @dataclass(frozen=True)
-class Compiler:
+class InstalledCompiler:
     """A PJRT plugin's library.
 
     Attributes:
@@ -35,7 +35,7 @@ class Compiler:
     note: str | None = None
 
 
-def compiler_for(target: Target) -> Compiler:
+def compiler_for(target: Target) -> InstalledCompiler:
     """The compiler of a target's platform. Raises TargetError, with the pip command, where it is missing."""
     compiler = find(target.platform)
     if compiler.lacks:
@@ -43,9 +43,9 @@ def compiler_for(target: Target) -> Compiler:
     return compiler
 
 
-def find(platform: str) -> Compiler:
+def find(platform: str) -> InstalledCompiler:
     """The installed compiler of "tpu" or "cuda"; that of "cpu" is jaxlib itself."""
-    return {"tpu": _libtpu, "cuda": _cuda}.get(platform, Compiler)()
+    return {"tpu": _libtpu, "cuda": _cuda}.get(platform, InstalledCompiler)()
 
 
 def identity(platform: str) -> tuple[str, ...]:
@@ -70,34 +70,36 @@ def _cpu() -> str:
     return "\n".join(line for line in lines if line.startswith(("model name", "flags", "Features", "CPU ")))
 
 
-def _libtpu() -> Compiler:
+def _libtpu() -> InstalledCompiler:
     library = os.environ.get("TPU_LIBRARY_PATH") or _file_of("libtpu", "libtpu.so")
     if not library or not Path(library).exists():
-        return Compiler(lacks=f"needs libtpu, the TPU compiler: {TPU_PIP}")
+        return InstalledCompiler(lacks=f"needs libtpu, the TPU compiler: {TPU_PIP}")
     version = _version("libtpu")
     wanted = _pinned("libtpu")
     note = None
     if wanted and version and not version.startswith(wanted):
         note = f'JAX requires libtpu {wanted}*: pip install "libtpu=={wanted}*"'
-    return Compiler(library, version, note=note)
+    return InstalledCompiler(library, version, note=note)
 
 
-def _cuda() -> Compiler:
+def _cuda() -> InstalledCompiler:
     for plugin in _PLUGINS:
         library = _file_of(f"jax_plugins.{plugin}", "xla_cuda_plugin.so")
         if library:
             break
     else:
-        return Compiler(lacks=f"needs JAX's CUDA plugin: {CUDA_PIP}")
+        return InstalledCompiler(lacks=f"needs JAX's CUDA plugin: {CUDA_PIP}")
     version, jaxlib = _version(f"jax-{plugin.removeprefix('xla_')}-pjrt"), _version("jaxlib")
     if version != jaxlib:
         package = plugin.removeprefix("xla_")
         pip = f'pip install "jax-{package}-plugin=={jaxlib}" "jax-{package}-pjrt=={jaxlib}"'
-        return Compiler(library, version, f"has a CUDA plugin {version} that does not match jaxlib {jaxlib}: {pip}")
+        return InstalledCompiler(
+            library, version, f"has a CUDA plugin {version} that does not match jaxlib {jaxlib}: {pip}"
+        )
     missing = [name for name, path in (("ptxas", ptxas()), ("libdevice", _libdevice())) if not path]
     if missing:
-        return Compiler(library, version, f"needs {' and '.join(missing)} of the CUDA toolkit: {CUDA_PIP}")
-    return Compiler(library, version)
+        return InstalledCompiler(library, version, f"needs {' and '.join(missing)} of the CUDA toolkit: {CUDA_PIP}")
+    return InstalledCompiler(library, version)
 
 
 def ptxas() -> str | None:

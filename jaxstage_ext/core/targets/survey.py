@@ -15,7 +15,7 @@ from jaxstage_ext.report.units import plural
 
 
 @dataclass(frozen=True)
-class Row:
+class TargetRow:
     """One line of the list: an example of a target, its description, and what it needs (None if it is ready)."""
 
     example: str
@@ -23,22 +23,22 @@ class Row:
     lacks: str | None = None
 
 
-def rows() -> Iterator[Row]:
+def rows() -> Iterator[TargetRow]:
     """The rows of the list, CPUs first."""
-    yield Row("local", f"this kernel's {jax.default_backend()}, {plural(jax.device_count(), 'device')}")
-    yield Row("cpu:8", "virtual CPU devices, up to 4,096")
+    yield TargetRow("local", f"this kernel's {jax.default_backend()}, {plural(jax.device_count(), 'device')}")
+    yield TargetRow("cpu:8", "virtual CPU devices, up to 4,096")
     tpu = packages.find("tpu")
     unknown = _unknown_to_libtpu(tpu) if not tpu.lacks else {}
     for kind, example in TPUS.items():
         what = f"{_title(kind)}, up to {LARGEST_POD[kind]:,} chips" + (
             f" (libtpu {tpu.version})" if tpu.version else ""
         )
-        yield Row(example, what, tpu.lacks or unknown.get(kind))
+        yield TargetRow(example, what, tpu.lacks or unknown.get(kind))
     cuda = packages.find("cuda")
     for kind in GPUS:
-        yield Row(f"{kind}:8", f"{_title(kind)}, heuristic, not autotuned; several hosts: {kind}:2x8", cuda.lacks)
+        yield TargetRow(f"{kind}:8", f"{_title(kind)}, heuristic, not autotuned; several hosts: {kind}:2x8", cuda.lacks)
     if tpu.note:
-        yield Row("", tpu.note)
+        yield TargetRow("", tpu.note)
 
 
 def text() -> str:
@@ -50,7 +50,7 @@ def text() -> str:
     return "\n".join(lines)
 
 
-def _unknown_to_libtpu(compiler: packages.Compiler) -> dict[str, str]:
+def _unknown_to_libtpu(compiler: packages.InstalledCompiler) -> dict[str, str]:
     """The TPU generations that the installed libtpu does not support, and the reason; empty if it gives no answer."""
     from jaxstage_ext.worker import pool  # it needs Unix
 

@@ -99,7 +99,7 @@ class Module(Messages):
         return hlo_shapes.read(self.data, self.shape_field, len(self))
 
     @cached_property
-    def graph(self) -> links.Graph:
+    def graph(self) -> links.LinkGraph:
         """Edges along which the source of an instruction may be inferred."""
         user, operand = self.operands.owner, self.operands.values
         caller, called = self.called.owner, self.called.values

@@ -21,7 +21,7 @@ _FIELD = re.compile(r"(\w+)=(-?\d+)")
 
 
 @dataclass
-class Place:
+class FilePlace:
     """A FileStackLocation of the proto; fields that are not printed are 0."""
 
     file_name_id: int = 0
@@ -46,7 +46,7 @@ class Index:
 
     file_names: list[str] = field(default_factory=list)
     function_names: list[str] = field(default_factory=list)
-    file_locations: list[Place] = field(default_factory=list)
+    file_locations: list[FilePlace] = field(default_factory=list)
     stack_frames: list[Frame] = field(default_factory=list)
 
 
@@ -62,8 +62,8 @@ def read(lines: Sequence[str]) -> Index:
             names = index.file_names if into == "FileNames" else index.function_names
             names.append(re.sub(r"\\(.)", r"\1", string[1]) if string else "")
         elif into == "FileLocations":
-            known = {name: int(value) for name, value in _FIELD.findall(line) if name in Place.__annotations__}
-            index.file_locations.append(Place(**known))
+            known = {name: int(value) for name, value in _FIELD.findall(line) if name in FilePlace.__annotations__}
+            index.file_locations.append(FilePlace(**known))
         elif into == "StackFrames":
             fields = dict(_FIELD.findall(line))
             parent = int(fields.get("parent_frame_id", 1)) - 1

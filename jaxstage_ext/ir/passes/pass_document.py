@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from jaxstage_ext.ir import links
-from jaxstage_ext.ir.hlo import document
+from jaxstage_ext.ir.hlo import hlo_document
 from jaxstage_ext.ir.passes import frame_tables, hlo_line
 from jaxstage_ext.ir.passes.hlo_graph import Graph
 from jaxstage_ext.ir.passes.hlo_line import CLOSES, INSTRUCTION, OPENS
@@ -56,11 +56,11 @@ def _metadata(versions: Versions, version: int) -> tuple[tuple[str, ...], Ints, 
 
 
 def _frames(number: Ints, index: Any, table: FrameTable) -> Ints:
-    frames = document.frames_of(index, np.unique(number).astype(np.int64), table)
+    frames = hlo_document.frames_of(index, np.unique(number).astype(np.int64), table)
     return frames[np.where(number < len(frames), number, 0)]
 
 
-def _graph(graph: Graph, opcode: Any) -> links.Graph:
+def _graph(graph: Graph, opcode: Any) -> links.LinkGraph:
     use = [(row, operand) for row, operands in enumerate(graph.operands) for operand in operands]
     root = {name: max(computation.rows.values(), default=-1) for name, computation in graph.computations.items()}
     call = [(row, root[name]) for row, called in enumerate(graph.called) for name in called if root[name] >= 0]

@@ -52,7 +52,7 @@ def reply(programs: Programs, request: Any) -> Answer:
         result, buffers = answer(programs, request.get("method", ""), request.get("params") or {})
     except Exception as error:  # whatever it is belongs to the reader, not to the kernel's log
         refused = failure(error)
-        return message | {"error": str(refused), "error_kind": refused.kind, "error_log": refused.has_log}, []
+        return message | {"error": {"kind": refused.kind, "message": str(refused), "log": refused.has_log}}, []
     return message | {"result": result}, buffers
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from jaxstage_ext.analysis.sharding import sharding_wording as wording
-from jaxstage_ext.analysis.sharding.sharded_values import Value
+from jaxstage_ext.analysis.sharding.sharded_values import ShardedValue
 from jaxstage_ext.analysis.sharding.slices import MANUAL, UNREDUCED
 from jaxstage_ext.analysis.sharding.value_tables import Shardings
 from jaxstage_ext.panel import jobs
@@ -29,7 +29,9 @@ _VALUES = {
 }
 
 
-def _shardings(programs: Programs, params: Params, progress: jobs.JobProgress) -> tuple[Shardings, tuple[Value, ...]]:
+def _shardings(
+    programs: Programs, params: Params, progress: jobs.JobProgress
+) -> tuple[Shardings, tuple[ShardedValue, ...]]:
     """The shardings that are asked about, and the values to show: with intermediates if `all`."""
     program = given.program(programs, params)
     found = shardings(program)

@@ -42,7 +42,7 @@ class Dump(NamedTuple):
     version: int
 
 
-class Row(NamedTuple):
+class PassRow(NamedTuple):
     """A pass of the pipeline: the version after it, None where it changed nothing; seconds None where unknown."""
 
     pipeline: str
@@ -88,7 +88,7 @@ def collect(compile_: Callable[[Mapping[str, Any]], Any], folder: Path, log: Pat
     return {"running": thread.is_alive(), **_packed(reader, rows, failed)}
 
 
-def _packed(reader: _Reader, rows: list[Row], failed: list[Exception]) -> dict[str, Any]:
+def _packed(reader: _Reader, rows: list[PassRow], failed: list[Exception]) -> dict[str, Any]:
     notes = [f"The compile failed, these are the passes before that: {failed[0]}"] if failed else []
     head = {
         "passes": [list(row) for row in rows],
@@ -149,23 +149,23 @@ class _Reader:
         return 0 < self._size == before
 
 
-def _rows(ran: list[Ran], dumps: list[Dump]) -> list[Row]:
+def _rows(ran: list[Ran], dumps: list[Dump]) -> list[PassRow]:
     """The passes in their order, each with the version that it left. Groups count where they changed something."""
-    rows: list[Row] = []
+    rows: list[PassRow] = []
     at, now = 0, 0
     for dump in dumps:
         place = _place(ran, at, dump)
         is_logged = place < len(ran)
         end = place if is_logged or dump.after in _AFTERWARDS else at
-        rows += [Row(this.pipeline, this.name, this.seconds, None) for this in ran[at:end] if _is_pass(this)]
+        rows += [PassRow(this.pipeline, this.name, this.seconds, None) for this in ran[at:end] if _is_pass(this)]
         this = ran[place] if is_logged and dump.after != START else Ran(dump.pipeline, dump.after)
         if dump.version != now:
             name = OUTSIDE if dump.after == START else this.name
-            rows.append(Row(ran[place].pipeline if is_logged else dump.pipeline, name, this.seconds, dump.version))
+            rows.append(PassRow(ran[place].pipeline if is_logged else dump.pipeline, name, this.seconds, dump.version))
         elif is_logged and _is_pass(this) and dump.after != START:
-            rows.append(Row(this.pipeline, this.name, this.seconds, None))
+            rows.append(PassRow(this.pipeline, this.name, this.seconds, None))
         at, now = place + 1 if is_logged else end, dump.version
-    return rows + [Row(this.pipeline, this.name, this.seconds, None) for this in ran[at:] if _is_pass(this)]
+    return rows + [PassRow(this.pipeline, this.name, this.seconds, None) for this in ran[at:] if _is_pass(this)]
 
 
 def _is_pass(this: Ran) -> bool:

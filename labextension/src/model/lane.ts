@@ -1,6 +1,6 @@
 /** What stands beside lines in a few characters, and the warnings at them, as the kernel lists them. */
 
-import { fields, list, sentences, text } from "../wire/check";
+import { capped, fields, list, sentences } from "../wire/check";
 import { readColumns } from "../wire/columns";
 import type { Reply } from "../wire/source";
 
@@ -48,7 +48,7 @@ type Rows = Map<string, Map<number, Mark>>;
 async function readMarks(reply: Reply): Promise<Rows> {
   const marks = list(reply.result.marks, MAX_MARKS).map((one): Mark => {
     const [label, kind, words] = list(one, 3);
-    return { label: text(label, MAX_LABEL), kind: text(kind, MAX_LABEL), text: text(words, MAX_TEXT) };
+    return { label: capped(label, MAX_LABEL), kind: capped(kind, MAX_LABEL), text: capped(words, MAX_TEXT) };
   });
   const columns = await readColumns(reply);
   const found: Rows = new Map();
@@ -117,7 +117,7 @@ function readWarning(raw: unknown): Warning {
     const [doc, row] = list(place, 2);
     return typeof doc === "string" && Number.isInteger(row) ? [{ doc, row: row as number }] : [];
   });
-  return { kind: text(kind, MAX_LABEL), text: text(words, MAX_TEXT), places: read };
+  return { kind: capped(kind, MAX_LABEL), text: capped(words, MAX_TEXT), places: read };
 }
 
 export class Warned {

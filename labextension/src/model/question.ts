@@ -63,7 +63,7 @@ export class Question<T> {
     this.source.request("cancel", { ...this.params, of: this.method }).catch(() => undefined);
   }
 
-  again(): void {
+  askAgain(): void {
     this.pause();
     this.change(waiting());
     this.begin();

@@ -49,14 +49,14 @@ const PATTERNS: Record<string, Patterns> = { hlo: HLO, stablehlo: STABLEHLO, jax
 export function hiddenStretches(kind: string, line: string, show: Show): Stretch[] {
   const patterns = PATTERNS[kind];
   if (!patterns) return [];
-  const found: Stretch[] = [];
+  const stretches: Stretch[] = [];
   for (const toggle of ["types", "layouts", "metadata"] as const) {
     if (show[toggle]) continue;
     for (const pattern of patterns[toggle]) {
-      for (const m of line.matchAll(pattern)) found.push([m.index, m.index + m[0].length]);
+      for (const m of line.matchAll(pattern)) stretches.push([m.index, m.index + m[0].length]);
     }
   }
-  return merged(found);
+  return merged(stretches);
 }
 
 function merged(stretches: Stretch[]): Stretch[] {

@@ -38,7 +38,7 @@ export class Session {
   private listeners = new Set<() => void>();
 
   /** How often listeners have been told of the kernel's state. */
-  told = 0;
+  notices = 0;
   /** Date.now() when the state came, and how long its running stage had run by then where that is known better. */
   private came = { at: Date.now(), elapsed: null as number | null };
 
@@ -84,7 +84,7 @@ export class Session {
   }
 
   private tell(): void {
-    this.told++;
+    this.notices++;
     for (const listener of [...this.listeners]) listener();
   }
 

@@ -54,16 +54,16 @@ export class FullText implements Text {
 
   /** Searches by chunks of lines and lets the page breathe between them. */
   async search(query: string, matchCase: boolean): Promise<Hits> {
-    const found = new HitList();
-    if (!query) return found.hits();
+    const list = new HitList();
+    if (!query) return list.hits();
     const needle = matchCase ? query : folded(query);
     for (let row = 0; row < this.length; ) {
       const end = this.chunkEnd(row);
-      this.searchChunk(found, row, end, needle, matchCase);
+      this.searchChunk(list, row, end, needle, matchCase);
       row = end;
       if (row < this.length) await breathe();
     }
-    return found.hits();
+    return list.hits();
   }
 
   private chunkEnd(row: number): number {
@@ -78,9 +78,9 @@ export class FullText implements Text {
     return low;
   }
 
-  private searchChunk(found: HitList, row: number, end: number, needle: string, matchCase: boolean): void {
+  private searchChunk(list: HitList, row: number, end: number, needle: string, matchCase: boolean): void {
     const chunk = this.decoder.decode(this.bytes.subarray(this.starts[row], (this.starts[end] ?? 1) - 1));
-    found.searchText(matchCase ? chunk : folded(chunk), needle, row);
+    list.searchText(matchCase ? chunk : folded(chunk), needle, row);
   }
 }
 

@@ -25,7 +25,7 @@ export function Asking({ question }: { question: QuestionState<unknown> }) {
       <span class="jxs-asking-why jxs-cut" role="alert" title={question.problem}>
         {question.problem || "stopped"}
       </span>
-      <button type="button" class="jxs-button" onClick={question.again}>
+      <button type="button" class="jxs-button" onClick={question.askAgain}>
         Try again
       </button>
     </span>

@@ -6,11 +6,11 @@ import type { Selection } from "../model/selection";
 
 /** Renders again when the part of a store that `choose` picks has changed. */
 export function useStore<S extends object, T>(store: Store<S>, choose: (state: S) => T): T {
-  const [, again] = useReducer((n: number) => n + 1, 0);
+  const [, redraw] = useReducer((n: number) => n + 1, 0);
   const chosen = choose(store.get());
   useEffect(() => {
-    if (choose(store.get()) !== chosen) again(undefined as never); // changed since it was drawn
-    return store.subscribe((now, before) => choose(now) !== choose(before) && again(undefined as never));
+    if (choose(store.get()) !== chosen) redraw(undefined as never); // changed since it was drawn
+    return store.subscribe((now, before) => choose(now) !== choose(before) && redraw(undefined as never));
   }, [store]);
   return chosen;
 }
@@ -19,17 +19,17 @@ export function useStore<S extends object, T>(store: Store<S>, choose: (state: S
 export const useShared = <T>(session: Session, choose: (selection: Selection) => T): T => useStore(session.store, choose);
 
 export function useKernelState(session: Session): void {
-  const [, again] = useReducer((n: number) => n + 1, 0);
-  const { told } = session;
+  const [, redraw] = useReducer((n: number) => n + 1, 0);
+  const { notices } = session;
   useEffect(() => {
-    if (session.told !== told) again(undefined as never); // told since it was drawn
-    return session.onState(() => again(undefined as never));
+    if (session.notices !== notices) redraw(undefined as never); // told since it was drawn
+    return session.onState(() => redraw(undefined as never));
   }, [session]);
 }
 
 export function useDoc(doc: Doc | null): void {
-  const [, again] = useReducer((n: number) => n + 1, 0);
-  useEffect(() => doc?.onChange(() => again(undefined as never)), [doc]);
+  const [, redraw] = useReducer((n: number) => n + 1, 0);
+  useEffect(() => doc?.onChange(() => redraw(undefined as never)), [doc]);
 }
 
 export function useWidth(element: HTMLElement): number {

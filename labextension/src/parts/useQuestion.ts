@@ -9,7 +9,7 @@ import { useKernelState, useShared } from "./hooks";
 export interface QuestionState<T> extends Answer<T> {
   session: Session;
   stop(): void;
-  again(): void;
+  askAgain(): void;
 }
 
 /**
@@ -24,13 +24,13 @@ export function useQuestion<T>(
 ): QuestionState<T> {
   useKernelState(session);
   useShared(session, (s) => s.call);
-  const [, again] = useReducer((n: number) => n + 1, 0);
+  const [, redraw] = useReducer((n: number) => n + 1, 0);
   const asked = session.asked(method, params, read);
   const drawn = asked.now;
   useEffect(() => {
-    const leave = asked.use(() => again(undefined as never));
-    if (asked.now !== drawn) again(undefined as never); // changed since it was drawn
+    const leave = asked.use(() => redraw(undefined as never));
+    if (asked.now !== drawn) redraw(undefined as never); // changed since it was drawn
     return leave;
   }, [asked]);
-  return { ...drawn, session, stop: () => asked.stop(), again: () => asked.again() };
+  return { ...drawn, session, stop: () => asked.stop(), askAgain: () => asked.askAgain() };
 }

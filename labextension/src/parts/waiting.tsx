@@ -9,10 +9,10 @@ const SOON_MS = 300;
 
 /** Seconds since a moment of Date.now(), as they go by; no kernel is asked for them. */
 export function useElapsed(since: number, running: boolean): number {
-  const [, again] = useReducer((n: number) => n + 1, 0);
+  const [, redraw] = useReducer((n: number) => n + 1, 0);
   useEffect(() => {
     if (!running) return undefined;
-    const timer = setInterval(() => again(undefined as never), TICK_MS);
+    const timer = setInterval(() => redraw(undefined as never), TICK_MS);
     return () => clearInterval(timer);
   }, [running]);
   return Math.max(0, Date.now() - since) / 1000;
@@ -23,7 +23,7 @@ export function Waiting({ question, what }: { question: QuestionState<unknown>; 
   const waiting = question.state === "waiting";
   const elapsed = useElapsed(question.since, waiting);
   if (question.state === "failed") return <Failed question={question} />;
-  if (question.state === "stopped") return <Refused text="Stopped." button="Start again" onClick={question.again} />;
+  if (question.state === "stopped") return <Refused text="Stopped." button="Start again" onClick={question.askAgain} />;
   const soon = elapsed * 1000 < SOON_MS;
   return (
     <div class={soon ? "jxs-look jxs-look-soon" : "jxs-look"} aria-busy={waiting}>
@@ -45,7 +45,7 @@ export function Waiting({ question, what }: { question: QuestionState<unknown>; 
 function Failed({ question }: { question: QuestionState<unknown> }) {
   return (
     <>
-      <Refused text={question.problem} button={question.isAbsent ? "" : "Try again"} onClick={question.again} />
+      <Refused text={question.problem} button={question.isAbsent ? "" : "Try again"} onClick={question.askAgain} />
       {question.hasLog && <WorkerLog session={question.session} />}
     </>
   );

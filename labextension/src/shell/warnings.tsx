@@ -16,7 +16,7 @@ const MOST_SAID = 60;
 /** Tabs for which the compiler is asked the same. */
 const ASKING = ["collectives", "answers"];
 
-const readExchanges = ({ result }: Reply) => ({
+export const readExchanges = ({ result }: Reply) => ({
   collectives: typeof result.collectives === "number" ? result.collectives : 0,
   known: result.known === true,
 });

@@ -8,8 +8,10 @@ const MOST_TEXTS = 2_000_000;
 
 export const fields = (raw: unknown): Fields => (raw !== null && typeof raw === "object" ? (raw as Fields) : {});
 export const list = (raw: unknown, most = MOST_LIST): unknown[] => (Array.isArray(raw) ? raw.slice(0, most) : []);
-export const textOrNull = (raw: unknown, most = MOST_TEXT): string | null => (typeof raw === "string" ? raw.slice(0, most) : null);
-export const text = (raw: unknown, most = MOST_TEXT): string => textOrNull(raw, most) ?? "";
+/** A text of at most so many characters. */
+export const capped = (raw: unknown, most: number): string => (typeof raw === "string" ? raw.slice(0, most) : "");
+export const textOrNull = (raw: unknown): string | null => (typeof raw === "string" ? raw.slice(0, MOST_TEXT) : null);
+export const text = (raw: unknown): string => capped(raw, MOST_TEXT);
 export const texts = (raw: unknown, most = MOST_TEXTS): string[] => list(raw, most).map((one) => text(one));
 /** Those of a list of sentences that say something. */
 export const sentences = (raw: unknown, most = MOST_LIST): string[] => texts(raw, most).filter(Boolean);

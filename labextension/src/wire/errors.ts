@@ -18,9 +18,8 @@ export class Refusal extends Error {
   }
 }
 
-/** The error of a reply, an object or, from an older kernel, the message alone; null where it has none. */
+/** The error of a reply; null where it has none. */
 export function readRefusal(raw: unknown): Refusal | null {
-  if (typeof raw === "string") return new Refusal(raw, raw === "stopped" ? "stopped" : "failed", raw.includes("compile worker"));
   if (raw === null || typeof raw !== "object") return null;
   const { kind, message, log } = fields(raw);
   return new Refusal(text(message), KINDS.find((name) => name === kind) ?? "failed", log === true);

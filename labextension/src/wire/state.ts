@@ -1,6 +1,6 @@
 /** What the kernel pushes: the summaries of all calls. Read from untrusted JSON, so every field is checked and capped. */
 
-import { type Fields, count, entries, fields, list, number, sentences, text, textOrNull } from "./check";
+import { capped, count, entries, type Fields, fields, list, number, sentences, text, textOrNull } from "./check";
 import * as older from "./older";
 
 export type StageState = "waiting" | "running" | "done" | "failed" | "interrupted";
@@ -112,8 +112,8 @@ function readError(summary: Fields): StageFailure | null {
   return {
     stage: text(error.stage),
     type: text(error.type),
-    message: text(error.message, LONGEST),
-    explanation: text(error.told, LONGEST),
+    message: capped(error.message, LONGEST),
+    explanation: capped(error.told, LONGEST),
     hasLog: typeof error.log === "boolean" ? error.log : older.hasLog(summary),
     file: textOrNull(error.file),
     label: textOrNull(error.label),
@@ -140,14 +140,14 @@ function shown(value: unknown): string {
 
 /** The code is always there. */
 function readViews(raw: unknown): string[] {
-  const names = list(raw).map((name) => text(name, MAX_NAME));
+  const names = list(raw).map((name) => capped(name, MAX_NAME));
   return ["code", ...new Set(names.filter((name) => name && name !== "code"))];
 }
 
 function readSummary(raw: Fields): Summary {
   return {
     name: text(raw.name),
-    signature: text(raw.signature, LONGEST),
+    signature: capped(raw.signature, LONGEST),
     target: text(raw.target),
     options: readOptions(raw.options),
     stages: list(raw.stages).map(fields).map(readStage),
@@ -162,7 +162,7 @@ function readSummary(raw: Fields): Summary {
     error: readError(raw),
     notes: sentences(raw.notes),
     views: readViews(raw.views),
-    open: typeof raw.open === "string" ? text(raw.open, MAX_NAME) : older.openOf(raw),
+    open: typeof raw.open === "string" ? capped(raw.open, MAX_NAME) : older.openOf(raw),
     compare: raw.compare ?? null,
     worker: raw.worker === true,
   };

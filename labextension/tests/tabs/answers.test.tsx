@@ -24,7 +24,7 @@ beforeEach(async () => {
   kernel.answers = {
     answer: ({ question }: Params): Reply => {
       const result = ANSWERS[String(question)];
-      if (!result) throw new Error("NotOnTarget: the compiler could not be asked");
+      if (!result) throw new Error("JaxRuntimeError: the compiler could not be asked");
       return { result, buffers: [] };
     },
   };

@@ -22,7 +22,7 @@ const cells = (fits: boolean | null, memory: number | null, mark = "") => ({
 const rows = [
   { target: "cpu:8", device: "cpu", cells: cells(null, 3), error: null },
   { target: "v5e:2x2", device: "tpu", cells: cells(true, 2, "best"), error: null },
-  { target: "h100", device: "gpu", cells: cells(null, null), error: "lower failed: NotOnTarget: it calls back" },
+  { target: "h100", device: "gpu", cells: cells(null, null), error: "lower failed: ValueError: it calls back" },
   { target: "v4:2x2x1", device: "tpu", cells: cells(false, 9, "worst"), error: null },
 ];
 const calls = rows.map(({ target }, row) => ({
@@ -75,7 +75,7 @@ describe("the comparison", () => {
 
   it("shows a failed target's error in one line beside the others", () => {
     open();
-    expect($(".jxs-grid-problem")?.textContent).toContain("NotOnTarget: it calls back");
+    expect($(".jxs-grid-problem")?.textContent).toContain("ValueError: it calls back");
     expect($$(".jxs-compared td.jxs-cell").length).toBe(6);
   });
 

@@ -97,7 +97,7 @@ export const ROOFLINE: Reply = packed(
     device: "a device",
     peaks: { f16: 1000, f32: 100, bf16: 1000 },
     bandwidth: 10,
-    notes: ["Not on the chart: 1 that only move data."],
+    notes: ["Not on the chart: 1 instruction that only moves data."],
     length: 2,
     strings: { bound: ["compute", "memory"], unit: ["f32"], line: ["In [5]:2", ""] },
   },

@@ -107,7 +107,7 @@ describe("the memory view", () => {
   it("a kernel without an assignment gives its reason", async () => {
     kernel = new FakeKernel();
     const failing = () => {
-      throw new Error("NoNumbers: XLA gives no buffer assignment of f");
+      throw new Error("XLA gives no buffer assignment of f");
     };
     kernel.now = readState({ calls: [{ ...fixture[0]?.summary, views: ["code", "memory"] }] });
     kernel.answers.memory = failing;

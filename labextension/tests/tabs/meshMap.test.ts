@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { percent } from "../../src/wire/figures";
-import { type Layout, bounds, charts, colourOf, digits, filled, flat, readLayout, readPlaces, spelled, spots, told } from "../../src/tabs/shardings/meshMap";
+import { type Layout, bounds, charts, colourOf, digits, filled, flat, readLayout, readPlaces, spelled, spots, describeSpot } from "../../src/tabs/shardings/meshMap";
 import { MAP, PLACES } from "./shardingReplies";
 
 const layout = await readLayout(MAP);
@@ -59,14 +59,14 @@ describe("its charts", () => {
     expect(charts(half, places)[0]?.name).toBe("devices");
     const sheet = spots(chart("devices", half), half, 0, 1, []);
     expect(sheet.map((line) => line.map(({ part }) => part))).toEqual([[-1, -1, -1, -1], [0, 1, 2, 3]]);
-    expect(told(sheet[0]?.[1] as never, half, places, percent)).toBe("device 1 at (1, 0, 0) of host 0: nothing of w");
+    expect(describeSpot(sheet[0]?.[1] as never, half, places, percent)).toBe("device 1 at (1, 0, 0) of host 0: nothing of w");
   });
 
   it("say who is where and what it holds", () => {
     const sheet = spots(chart("mesh"), layout, 0, 1, []);
-    expect(told(sheet[3]?.[1] as never, layout, places, percent)).toBe("device 7 at (1, 1, 1) of host 1: w[6:7, 0:2], 50 % filled");
+    expect(describeSpot(sheet[3]?.[1] as never, layout, places, percent)).toBe("device 7 at (1, 1, 1) of host 1: w[6:7, 0:2], 50 % filled");
     const array = spots(chart("array"), layout, -1, 0, []);
-    expect(told(array[0]?.[0] as never, layout, [], percent)).toBe("device 0, device 1: w[0:2, 0:2]");
+    expect(describeSpot(array[0]?.[0] as never, layout, [], percent)).toBe("device 0, device 1: w[0:2, 0:2]");
   });
 
   it("of a thousand devices have a place for each", () => {
@@ -93,6 +93,10 @@ describe("a part's colour", () => {
 });
 
 describe("what the kernel sends", () => {
+  it("names every axis of the mesh in full", async () => {
+    expect((await readLayout(MAP)).mesh.map(({ name }) => name)).toEqual(["data", "model"]);
+  });
+
   it("is not believed where it contradicts itself", async () => {
     const torn = await readLayout({ ...MAP, result: { ...MAP.result, tiles: [3, 1] } });
     expect(torn.problem).toContain("does not say which device holds what");

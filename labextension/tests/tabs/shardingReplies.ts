@@ -32,11 +32,11 @@ export const VALUES = table(
     value: ["w", "<b>x</b>", "result"],
     sharding: ["P('data', None)", "P()", null],
     "chosen by": ["you", "compiler", null],
-    "a device": [32, 4, Number.NaN],
+    "per device": [32, 4, Number.NaN],
     line: ["/home/me/fixture.py:14", "–", "/home/me/fixture.py:17"],
   },
   { places: PLACES, mesh: "data=4, model=2", notes: [] },
-  { "a device": "B" },
+  { "per device": "B" },
 );
 
 /** `w` of shape [7, 2] in four parts along data, each on both devices of model. */

@@ -11,11 +11,6 @@ describe("a refusal", () => {
     expect(readRefusal({ kind: "evil", message: 7 })).toMatchObject({ kind: "failed", message: "" });
     expect([readRefusal(undefined), readRefusal(null)]).toEqual([null, null]);
   });
-
-  it("of an older kernel is its message alone", () => {
-    expect(readRefusal("stopped")?.kind).toBe("stopped");
-    expect(readRefusal("the compile worker died")).toMatchObject({ kind: "failed", hasLog: true });
-  });
 });
 
 class Asks implements Source {

@@ -34,7 +34,7 @@ describe("the kernel", () => {
   it("passes the kernel's own words on", async () => {
     const model = new FakeModel();
     const asked = new KernelSource(model).request("page", {});
-    model.emit("msg:custom", { kind: "reply", id: model.sent[0]?.id, error: "there is no 'hlo' document" }, []);
+    model.emit("msg:custom", { kind: "reply", id: model.sent[0]?.id, error: { kind: "absent", message: "there is no 'hlo' document" } }, []);
     await expect(asked).rejects.toThrow("there is no 'hlo' document");
   });
 

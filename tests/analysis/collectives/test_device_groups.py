@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from jaxstage_ext.analysis.collectives import device_groups as sets
 from jaxstage_ext.analysis.collectives.device_groups import Groups
-from jaxstage_ext.analysis.collectives.interconnect import Links, sent
+from jaxstage_ext.analysis.collectives.interconnect import DeviceLinks, sent
 from jaxstage_ext.analysis.sharding.mesh import Axis, Mesh
 from jaxstage_ext.analysis.sharding.slices import on_mesh
 from jaxstage_ext.ir.hlo import sharding_field as proto
@@ -165,14 +165,14 @@ def test_bytes_sent_are_those_of_a_ring(kind: str, wanted: float | None) -> None
 
 def test_a_torus_gives_a_group_the_links_of_the_axes_that_it_spans() -> None:
     coords = [(x, y) for x in range(4) for y in range(4)]
-    links = Links(200e9, coords, [0] * 16, "")
+    links = DeviceLinks(200e9, coords, [0] * 16, "")
     assert links.along(Groups((tuple(range(4)),)))[0] == 100e9
     assert links.along(Groups((tuple(range(16)),)))[0] == 200e9
     assert links.along(Groups(((0,), (1,))))[0] is None
 
 
 def test_behind_a_switch_all_links_serve_but_not_between_hosts() -> None:
-    links = Links(450e9, (), [0] * 8 + [1] * 8, "")
+    links = DeviceLinks(450e9, (), [0] * 8 + [1] * 8, "")
     assert links.along(Groups((tuple(range(8)),)))[0] == 450e9
     assert links.along(Groups(((0, 8), (1, 9)))) == (None, "no link speed on file between hosts")
-    assert Links(source="no figure").along(Groups(((0, 1),))) == (None, "no figure")
+    assert DeviceLinks(source="no figure").along(Groups(((0, 1),))) == (None, "no figure")

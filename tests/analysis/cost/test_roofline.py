@@ -63,7 +63,7 @@ def test_what_only_moves_has_no_place_on_the_chart_but_takes_its_time() -> None:
     assert found.seconds.tolist() == [4, 1]
     assert found.bound == ["memory", "memory"]
     assert np.isnan(found.attainable[0])
-    assert found.left_out == "Not on the chart: 1 that only move data."
+    assert found.left_out == "Not on the chart: 1 instruction that only moves data."
 
 
 def test_unknown_flops_are_not_taken_for_none() -> None:

@@ -16,7 +16,7 @@ from jaxstage_ext import inspect
 from jaxstage_ext.analysis.memory import fit
 from jaxstage_ext.analysis.memory.live_memory import Memory
 from jaxstage_ext.analysis.memory.spaces import Space
-from jaxstage_ext.core.recompile.buffers import Assigned
+from jaxstage_ext.core.recompile.recompiled_buffers import Assigned
 from jaxstage_ext.ir.hlo import buffer_assignment
 from jaxstage_ext.program import memory
 from jaxstage_ext.report.unavailable import Unavailable
@@ -167,7 +167,7 @@ def test_libtpus_words_for_out_of_memory(text: str, expected: tuple[int, int] | 
 
 def fits(platform: str, reserved: int, room: int | None, **more: Any) -> fit.Fit:
     space = Space(0, "HBM", reserved, reserved, 0, 0, reserved)
-    device = fit.Device("one X", room, "nobody says how much it has")
+    device = fit.DeviceMemory("one X", room, "nobody says how much it has")
     nothing: Any = None
     return Memory(nothing, nothing, platform, device, (space,), more.pop("stats", {}), None, **more).fit
 

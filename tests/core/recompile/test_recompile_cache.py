@@ -14,7 +14,7 @@ from absent import needs
 
 from jaxstage_ext import inspect
 from jaxstage_ext.core.options import autotune, file_options
-from jaxstage_ext.core.recompile import buffers, machine_code, pass_pipeline, preparation
+from jaxstage_ext.core.recompile import machine_code, pass_pipeline, preparation, recompiled_buffers
 from jaxstage_ext.inspection import Inspection
 from jaxstage_ext.store import cache
 from jaxstage_ext.worker import pool
@@ -73,7 +73,7 @@ def bundles(inspection: Inspection) -> Any:
 
 RECOMPILES: dict[str, Callable[[Inspection], Any]] = {
     "passes": lambda inspection: pass_pipeline.recompile(inspection.program.staged).versions[0],
-    "memory": lambda inspection: buffers.recompile(inspection.program.staged),
+    "memory": lambda inspection: recompiled_buffers.recompile(inspection.program.staged),
     "kernels": kernels,
     "bundles": bundles,
 }

@@ -25,7 +25,7 @@ def test_the_tables_as_xla_prints_them() -> None:
     index = frame_tables.read(PRINTED.split("\n"))
     assert index.file_names == ['/tmp/cell "a".py', "lib.py"]
     assert index.function_names == ["<module>"]
-    assert index.file_locations == [frame_tables.Place(1, 1, 4, 6, 5, 18), frame_tables.Place(2, 0, 7, 0, 0, 0)]
+    assert index.file_locations == [frame_tables.FilePlace(1, 1, 4, 6, 5, 18), frame_tables.FilePlace(2, 0, 7, 0, 0, 0)]
     assert index.stack_frames == [frame_tables.Frame(1, 0), frame_tables.Frame(2, 1)]
 
 

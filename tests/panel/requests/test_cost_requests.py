@@ -129,7 +129,7 @@ def test_points_of_the_roofline(inspection: Any) -> None:
     assert (found["intensity"][0], found["attainable"][0]) == (25, 100)
     assert result["peaks"] == {"f32": 100, "bf16": 1000}
     assert result["bandwidth"] == 10
-    assert result["notes"][0].startswith("Not on the chart: 1 that only move data and 2 whose FLOPs")
+    assert result["notes"][0].startswith("Not on the chart: 1 instruction that only moves data and 2 whose FLOPs")
 
 
 def test_heat_is_sent_of_rows_that_have_some(inspection: Any) -> None:

@@ -24,7 +24,7 @@ const QUESTIONS: [name: string, question: string, meanwhile: string][] = [
 const MARKS: Record<string, string> = { yes: "✓", no: "✕", unknown: "?" };
 const TABS: Record<string, string> = { cost: "Cost", memory: "Memory", collectives: "Collectives" };
 
-function read({ result }: Reply): Answer {
+export function read({ result }: Reply): Answer {
   const short = (value: unknown) => text(value).slice(0, LONGEST);
   const state = short(result.state);
   return {
@@ -51,9 +51,9 @@ function Line({ session, answer }: { session: Session; answer: Answer }) {
   );
 }
 
-function Told({ session, answer }: { session: Session; answer: Answer }) {
+function AnswerText({ session, answer }: { session: Session; answer: Answer }) {
   const title = TABS[answer.view];
-  const there = title !== undefined && session.summary?.views.includes(answer.view);
+  const isOffered = title !== undefined && session.summary?.views.includes(answer.view);
   return (
     <>
       <p class="jxs-answer jxs-anywhere" data-state={answer.state}>
@@ -62,7 +62,7 @@ function Told({ session, answer }: { session: Session; answer: Answer }) {
       </p>
       <div class="jxs-answer-more">
         <Line session={session} answer={answer} />
-        {there && (
+        {isOffered && (
           <button type="button" class="jxs-button jxs-boxed" onClick={() => session.store.set({ view: answer.view })}>
             Open {title}
           </button>
@@ -77,7 +77,7 @@ function Question({ session, name, question, meanwhile }: { session: Session; na
   return (
     <section class="jxs-question" aria-label={question} data-question={name}>
       <h4>{question}</h4>
-      {answer.value ? <Told session={session} answer={answer.value} /> : <Waiting question={answer} what={meanwhile} />}
+      {answer.value ? <AnswerText session={session} answer={answer.value} /> : <Waiting question={answer} what={meanwhile} />}
     </section>
   );
 }

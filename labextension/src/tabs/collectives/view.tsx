@@ -16,7 +16,7 @@ import { rowOfLine } from "../../model/sourceLine";
 import { Waiting } from "../../parts/waiting";
 
 const WIDTHS = { collective: 104, line: 92, time: 72, overlap: 76, sent: 68, axes: 62, devices: 54, cause: 200, from: 110, to: 110, payload: 68, runs: 44 };
-const read = (reply: Reply) => readTable(reply, WIDTHS);
+export const read = (reply: Reply) => readTable(reply, WIDTHS);
 
 /** Whether no other work hides it: by its own flag, of older kernels by the text of its cell. */
 function isExposed({ grid, result }: TableReply, row: number): boolean {
@@ -25,22 +25,22 @@ function isExposed({ grid, result }: TableReply, row: number): boolean {
 }
 
 /** What the table has no column for. */
-function About({ told, row }: { told: TableReply; row: number }) {
-  const more = fields(told.result.more);
+function About({ table, row }: { table: TableReply; row: number }) {
+  const more = fields(table.result.more);
   const value = (name: string) => {
-    const field = told.grid.fields.find((one) => one.name === name);
+    const field = table.grid.fields.find((one) => one.name === name);
     return field ? cellText(field, row) : "";
   };
-  const timed = told.grid.fields.find((one): one is NumberField => one.name === "time" && one.kind === "number");
+  const timed = table.grid.fields.find((one): one is NumberField => one.name === "time" && one.kind === "number");
   const time = timed && !Number.isFinite(timed.values[row]) ? `unknown: ${timed.why?.(row)}` : value("time");
-  const [from, to] = [textAt(told.grid, "from", row), textAt(told.grid, "to", row)];
+  const [from, to] = [textAt(table.grid, "from", row), textAt(table.grid, "to", row)];
   const said: [string, string][] = [
     ["instruction", besides(more.instruction, row)],
     ["groups", besides(more.groups, row)],
-    ["because", textAt(told.grid, "cause", row)],
+    ["because", textAt(table.grid, "cause", row)],
     ["from", from],
     ["to", to],
-    ["meanwhile", besides(more.meanwhile, row) || (isExposed(told, row) ? "nothing" : "")],
+    ["meanwhile", besides(more.meanwhile, row) || (isExposed(table, row) ? "nothing" : "")],
     ["least time", time],
   ];
   return (
@@ -57,20 +57,20 @@ function About({ told, row }: { told: TableReply; row: number }) {
   );
 }
 
-function Shown({ session, told, children }: { session: Session; told: TableReply; children: ComponentChildren }) {
+function Shown({ session, table, children }: { session: Session; table: TableReply; children: ComponentChildren }) {
   const selected = useShared(session, (s) => s.selected);
   const [query, setQuery] = useState("");
-  const [current, setCurrent] = useState((session.recall("collective") as number | undefined) ?? (told.grid.length ? 0 : -1));
-  const rows = useMemo(() => matching(told.grid, query), [told, query]);
+  const [current, setCurrent] = useState((session.recall("collective") as number | undefined) ?? (table.grid.length ? 0 : -1));
+  const rows = useMemo(() => matching(table.grid, query), [table, query]);
   const hlo = session.doc("hlo");
   useDoc(hlo);
-  const at = told.more[0] ?? new Int32Array(0);
+  const at = table.more[0] ?? new Int32Array(0);
   useEffect(() => {
     if (selected && selected.from !== "collectives" && selected.doc === "hlo") {
       const found = at.indexOf(selected.row);
       if (found >= 0) setCurrent(found);
     }
-  }, [selected, told]);
+  }, [selected, table]);
   const lit = session.lit(selected);
   const isLit = (row: number) => (at[row] ?? -1) >= 0 && hlo?.rows != null && classOf(lit, hlo.rows, at[row] as number) !== NONE;
   const pick = (row: number) => {
@@ -80,14 +80,14 @@ function Shown({ session, told, children }: { session: Session; told: TableReply
     if (to >= 0) session.select("hlo", to, "collectives");
   };
   const open = (row: number) => {
-    const source = rowOfLine(session, textAt(told.grid, "line", row));
+    const source = rowOfLine(session, textAt(table.grid, "line", row));
     if (source >= 0) session.show("python", source);
     else if ((at[row] ?? -1) >= 0) session.show("hlo", at[row] as number);
   };
-  const warnings = list(told.result.warnings).map((raw) => ({ words: text(fields(raw).text), line: text(fields(raw).line) }));
-  const notes = sentences(told.result.notes);
-  const headline = text(told.result.headline);
-  if (!told.grid.length) return <p class="jxs-note">{headline}</p>;
+  const warnings = list(table.result.warnings).map((raw) => ({ words: text(fields(raw).text), line: text(fields(raw).line) }));
+  const notes = sentences(table.result.notes);
+  const headline = text(table.result.headline);
+  if (!table.grid.length) return <p class="jxs-note">{headline}</p>;
   return (
     <>
       <p class="jxs-headline jxs-anywhere">{headline}</p>
@@ -106,7 +106,7 @@ function Shown({ session, told, children }: { session: Session; told: TableReply
         <span class="jxs-dim">most expensive first; click to select, Enter to open its line</span>
       </FilterBar>
       <GridView
-        grid={told.grid}
+        grid={table.grid}
         rows={rows}
         label="collectives"
         current={current}
@@ -116,7 +116,7 @@ function Shown({ session, told, children }: { session: Session; told: TableReply
         onPoint={(row) => session.store.set({ hover: row < 0 || (at[row] ?? -1) < 0 ? null : { doc: "hlo", row: at[row] as number, from: "collectives" } })}
       />
       {!rows.length && <p class="jxs-note">{NO_MATCHES}</p>}
-      {current >= 0 && <About told={told} row={current} />}
+      {current >= 0 && <About table={table} row={current} />}
       {notes.map((note) => (
         <p class="jxs-dim jxs-caption jxs-anywhere" key={note}>
           {note}
@@ -131,7 +131,7 @@ function Shown({ session, told, children }: { session: Session; told: TableReply
 function WithCauses({ session, quick }: { session: Session; quick: TableReply }) {
   const question = useQuestion(session, "collectives", { quick: false }, read);
   return (
-    <Shown session={session} told={question.value ?? quick}>
+    <Shown session={session} table={question.value ?? quick}>
       {!question.value && <Waiting question={question} what="Recompiling to find what caused them" />}
     </Shown>
   );

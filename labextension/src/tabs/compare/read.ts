@@ -1,6 +1,6 @@
 /** The targets of a call side by side, as its first target's summary holds them. Read from untrusted JSON, so checked. */
 
-import { fields, list, text, textOrNull } from "../../wire/check";
+import { capped, fields, list, text } from "../../wire/check";
 import { type Grid, type NumberField, textColumn } from "../../wire/tables";
 
 export interface Cell {
@@ -38,7 +38,7 @@ const MAX_ROWS = 200;
 const MAX_COLUMNS = 40;
 const MAX_TEXT = 500;
 
-const orNull = (raw: unknown): string | null => textOrNull(raw, MAX_TEXT) || null;
+const orNull = (raw: unknown): string | null => capped(raw, MAX_TEXT) || null;
 
 function readCell(raw: unknown): Cell {
   const cell = fields(raw);

@@ -76,13 +76,13 @@ const MOST_PX = 16;
 
 /** Dtypes of one peak share a line. */
 export function ceilings({ peaks }: Roofline): { names: string; peak: number }[] {
-  const found: { names: string; peak: number }[] = [];
+  const tops: { names: string; peak: number }[] = [];
   for (const [dtype, peak] of peaks) {
-    const last = found.at(-1);
+    const last = tops.at(-1);
     if (last && last.peak === peak) last.names += `, ${dtype}`;
-    else found.push({ names: dtype, peak });
+    else tops.push({ names: dtype, peak });
   }
-  return found;
+  return tops;
 }
 
 function range(values: number[]): [number, number] {
@@ -130,13 +130,13 @@ const REACH_PX = 12;
 
 /** The point at a place of the canvas, the smallest of those that cover it; -1 for none. */
 export function pointAt(roof: Roofline, axes: Axes, x: number, y: number, most = mostBytes(roof)): number {
-  let [found, best] = [-1, Number.POSITIVE_INFINITY];
+  let [nearest, best] = [-1, Number.POSITIVE_INFINITY];
   for (let i = 0; i < roof.length; i++) {
     const away = Math.hypot(toX(axes, roof.intensity[i] as number) - x, toY(axes, roof.attainable[i] as number) - y);
     const size = radius(roof.bytes[i] as number, most);
     if (away > Math.max(size, REACH_PX)) continue;
     const rank = away <= size ? size : size + away * 10;
-    if (rank < best) [found, best] = [i, rank];
+    if (rank < best) [nearest, best] = [i, rank];
   }
-  return found;
+  return nearest;
 }

@@ -108,7 +108,7 @@ function points({ g, colour }: Surface, axes: Axes, roof: Roofline, most: number
 
 const some = (value: number | undefined, unit: string, what: string) => (value ? ` (${scaled(value, unit)} of it ${what})` : "");
 
-const told = (roof: Roofline, i: number): string[] => [
+const tipLines = (roof: Roofline, i: number): string[] => [
   roof.names[i] ?? "?",
   roof.line(i) || "source unknown",
   `${scaled(roof.flops[i] as number, "FLOP")}, ${scaled(roof.bytes[i] as number, "B")}${some(roof.near[i], "B", "on the chip")}, ${Number((roof.intensity[i] as number).toPrecision(3))} FLOP/B`,
@@ -170,7 +170,7 @@ function Chart({ session, roof }: { session: Session; roof: Roofline }) {
           x={toX(shown, roof.intensity[at] as number)}
           y={toY(shown, roof.attainable[at] as number)}
           width={canvas.current?.clientWidth ?? 0}
-          lines={told(roof, at)}
+          lines={tipLines(roof, at)}
         />
       )}
     </div>

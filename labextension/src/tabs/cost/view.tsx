@@ -21,9 +21,9 @@ const SECTIONS: [name: string, title: string, hint: string][] = [
 /** Of the least time, what each ceiling takes. */
 function Shares({ shares }: { shares: Overview["shares"] }) {
   if (!shares.length) return null;
-  const told = shares.map(([kind, share]) => `${kind} ${percent(share, 1)}`).join(", ");
+  const words = shares.map(([kind, share]) => `${kind} ${percent(share, 1)}`).join(", ");
   return (
-    <span class="jxs-shares" role="img" aria-label={`share of the lower bound: ${told}`} title={`share of the lower bound: ${told}`}>
+    <span class="jxs-shares" role="img" aria-label={`share of the lower bound: ${words}`} title={`share of the lower bound: ${words}`}>
       {shares.map(([kind, share]) => (
         <i key={kind} data-bound={kind} style={{ width: `${100 * share}%` }} />
       ))}

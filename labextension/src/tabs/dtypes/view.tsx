@@ -13,17 +13,17 @@ import { lineOf, rowOfLine } from "../../model/sourceLine";
 import { Waiting } from "../../parts/waiting";
 
 const WIDTHS = { stage: 64, from: 52, to: 52, kind: 84, shape: 118, grows: 60, runs: 48, by: 84, for: 130, line: 110 };
-const read = (reply: Reply) => readTable(reply, WIDTHS);
+export const read = (reply: Reply) => readTable(reply, WIDTHS);
 
-function Shown({ session, told }: { session: Session; told: TableReply }) {
+function Shown({ session, table }: { session: Session; table: TableReply }) {
   const selected = useShared(session, (s) => s.selected);
   const [query, setQuery] = useState("");
   const [current, setCurrent] = useState(-1);
-  const rows = useMemo(() => matching(told.grid, query), [told, query]);
+  const rows = useMemo(() => matching(table.grid, query), [table, query]);
   useDoc(session.doc("python"));
-  const lines = useMemo(() => Array.from({ length: told.grid.length }, (_, row) => textAt(told.grid, "line", row)), [told]);
+  const lines = useMemo(() => Array.from({ length: table.grid.length }, (_, row) => textAt(table.grid, "line", row)), [table]);
   const line = lineOf(session, selected);
-  const at = told.more[0] ?? new Int32Array(0);
+  const at = table.more[0] ?? new Int32Array(0);
   const place = (row: number): [doc: string, row: number] => {
     const hlo = at[row] ?? -1;
     return hlo >= 0 ? ["hlo", hlo] : ["python", rowOfLine(session, lines[row] ?? "")];
@@ -37,8 +37,8 @@ function Shown({ session, told }: { session: Session; told: TableReply }) {
     const [doc, to] = place(row);
     if (to >= 0) session.show(doc, to);
   };
-  const headline = text(told.result.headline);
-  if (!told.grid.length) return <p class="jxs-note">{headline}</p>;
+  const headline = text(table.result.headline);
+  if (!table.grid.length) return <p class="jxs-note">{headline}</p>;
   return (
     <>
       <p class="jxs-headline jxs-anywhere">{headline}</p>
@@ -46,7 +46,7 @@ function Shown({ session, told }: { session: Session; told: TableReply }) {
         <span class="jxs-dim">jaxpr conversions first, then those XLA kept or added</span>
       </FilterBar>
       <GridView
-        grid={told.grid}
+        grid={table.grid}
         rows={rows}
         label="dtype conversions"
         current={current}
@@ -65,7 +65,7 @@ export default function DtypesView({ session }: { session: Session }) {
   const question = useQuestion(session, "dtypes", {}, read);
   return (
     <div class="jxs-column jxs-grow">
-      {question.value ? <Shown session={session} told={question.value} /> : <Waiting question={question} what="Finding the conversions" />}
+      {question.value ? <Shown session={session} table={question.value} /> : <Waiting question={question} what="Finding the conversions" />}
     </div>
   );
 }

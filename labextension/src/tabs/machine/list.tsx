@@ -37,7 +37,7 @@ function Measured({ question }: { question: Props["figures"] }) {
   return (
     <span class="jxs-dim" role="alert">
       not measured{question.problem && `: ${question.problem}`}{" "}
-      <button type="button" class="jxs-button" onClick={question.again}>
+      <button type="button" class="jxs-button" onClick={question.askAgain}>
         Try again
       </button>
     </span>

@@ -6,7 +6,7 @@ const HEIGHT = 150;
 const MOST_LIT = 2000;
 /** Buffers up to which a screen's finer pixels are used. */
 const MOST_FINE = 20_000;
-const HINT = "Schedule runs left to right; black line: live memory. Ctrl+wheel zooms, Shift+wheel pans.";
+const HINT = "Schedule runs left to right; the line shows live memory. Ctrl+wheel zooms, Shift+wheel pans.";
 
 interface Props {
   memory: Memory;

@@ -40,7 +40,7 @@ function useLit(session: Session): (row: number) => boolean {
   return useMemo(() => (row: number) => row >= 0 && rows !== null && classOf(lit, rows, row) === STRONG, [lit, rows]);
 }
 
-const readAt = (reply: Reply): { live: number; table: Table } => ({
+export const readAt = (reply: Reply): { live: number; table: Table } => ({
   live: typeof reply.result.live === "number" ? reply.result.live : 0,
   table: readTable(reply.result.table),
 });
@@ -87,7 +87,7 @@ function Lives({ session, memory, space, position, isLit, onBand }: Moment) {
   );
 }
 
-const readKept = ({ result }: Reply) => ({
+export const readKept = ({ result }: Reply) => ({
   lines: readTable(result.lines),
   policies: readTable(result.policies),
   arrays: readTable(result.arrays),

@@ -25,15 +25,15 @@ export function linesOf(diff: Diff, open: ReadonlySet<number>): Lines {
   for (let line = 0; line < n; line++) {
     if (isTouched(diff, line)) near.fill(1, Math.max(0, line - NEAR), Math.min(n, line + NEAR + 1));
   }
-  const found: Lines = { line: [], folded: [], changes: [] };
+  const lines: Lines = { line: [], folded: [], changes: [] };
   let wasTouched = false;
   for (let line = 0; line < n; ) {
     let end = line;
     while (end < n && !near[end]) end++;
     const folds = end - line >= LEAST && !open.has(line);
     if (folds) {
-      found.line.push(line);
-      found.folded.push(end - line);
+      lines.line.push(line);
+      lines.folded.push(end - line);
       line = end;
       wasTouched = false;
       continue;
@@ -41,13 +41,13 @@ export function linesOf(diff: Diff, open: ReadonlySet<number>): Lines {
     const stop = Math.max(end, line + 1);
     for (; line < stop; line++) {
       const touched = isTouched(diff, line);
-      if (touched && !wasTouched) found.changes.push(found.line.length);
+      if (touched && !wasTouched) lines.changes.push(lines.line.length);
       wasTouched = touched;
-      found.line.push(line);
-      found.folded.push(0);
+      lines.line.push(line);
+      lines.folded.push(0);
     }
   }
-  return found;
+  return lines;
 }
 
 /** The entry that shows a display line, or that it is folded into. */

@@ -152,13 +152,13 @@ export function fuzzy(query: string, name: string): boolean {
 
 /** Passes that stand next to each other in one pipeline, together. */
 export function groups(passes: Pass[]): { pipeline: string; passes: Pass[] }[] {
-  const found: { pipeline: string; passes: Pass[] }[] = [];
+  const grouped: { pipeline: string; passes: Pass[] }[] = [];
   for (const pass of passes) {
-    const last = found.at(-1);
+    const last = grouped.at(-1);
     if (last && last.pipeline === pass.pipeline) last.passes.push(pass);
-    else found.push({ pipeline: pass.pipeline, passes: [pass] });
+    else grouped.push({ pipeline: pass.pipeline, passes: [pass] });
   }
-  return found;
+  return grouped;
 }
 
 export const deltaBytes = (bytes: number): string => difference(bytes, "B");

@@ -1,6 +1,6 @@
 /** Which device holds which slice, laid out as a grid: by mesh axes, by the torus, or by the parts of the array. */
 
-import { count, fields, list, number, text } from "../../wire/check";
+import { count, fields, list, number, text, texts } from "../../wire/check";
 import type { Reply } from "../../wire/source";
 import { wholes } from "../../wire/tables";
 
@@ -63,7 +63,7 @@ export function readPlaces(raw: unknown): Place[] {
 
 export async function readLayout({ result, buffers }: Reply): Promise<Layout> {
   const mesh = fields(result.mesh);
-  const [names, sizes] = [list(mesh.names, MOST_RANK).map(text), wholeList(mesh.sizes)];
+  const [names, sizes] = [texts(mesh.names, MOST_RANK), wholeList(mesh.sizes)];
   const [holders, order] = await Promise.all([wholes(buffers[0]), wholes(buffers[1])]);
   const tiles = wholeList(result.tiles);
   const parts = product(tiles);
@@ -215,7 +215,7 @@ export function spots(chart: Chart, layout: Layout, rows: number, columns: numbe
 }
 
 /** Who is at a place and what it holds, in a sentence. */
-export function told({ devices, part, share }: Spot, layout: Layout, places: Place[], percent: (part: number, whole: number) => string): string {
+export function describeSpot({ devices, part, share }: Spot, layout: Layout, places: Place[], percent: (part: number, whole: number) => string): string {
   if (!devices.length) return "no device of this program";
   const named = devices.slice(0, 8).map((device) => placeText(device, places)).join(", ");
   const who = devices.length > 8 ? `${named} and ${devices.length - 8} more` : named;

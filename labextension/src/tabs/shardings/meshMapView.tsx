@@ -1,6 +1,6 @@
 import { useMemo, useState } from "preact/hooks";
 import { counted, percent, scaled } from "../../wire/figures";
-import { type Chart, type Layout, type Place, type Spot, charts, colourOf, partsOf, product, spelled, spots, told } from "./meshMap";
+import { type Chart, type Layout, type Place, type Spot, charts, colourOf, partsOf, product, spelled, spots, describeSpot } from "./meshMap";
 
 const MOST_CELLS = 8192;
 const ARROWS: Record<string, [number, number]> = { ArrowUp: [-1, 0], ArrowDown: [1, 0], ArrowLeft: [0, -1], ArrowRight: [0, 1] };
@@ -150,7 +150,7 @@ function Sheet({ chart, layout, places, rows, columns, fixed }: SheetProps) {
         <span class="jxs-map-across">{columns >= 0 ? `${chart.axes[columns]?.name} →` : ""}</span>
       </div>
       <p class="jxs-map-tip jxs-anywhere" role="status" aria-live="polite">
-        {here ? told(here, layout, places, percent) : "Each colour is one slice. Hover over a cell, or use the arrow keys, to see which device holds what."}
+        {here ? describeSpot(here, layout, places, percent) : "Each colour is one slice. Hover over a cell, or use the arrow keys, to see which device holds what."}
       </p>
     </>
   );

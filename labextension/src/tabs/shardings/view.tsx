@@ -15,12 +15,12 @@ import { lineOf, rowOfLine } from "../../model/sourceLine";
 import { Waiting } from "../../parts/waiting";
 
 const WIDTHS = { value: 116, sharding: 132, "chosen by": 64, "per device": 64, copies: 44, padding: 52, type: 110, shard: 100, kind: 84, line: 92 };
-const read = (reply: Reply) => readTable(reply, WIDTHS);
+export const read = (reply: Reply) => readTable(reply, WIDTHS);
 
-function Laid({ session, all, value, told }: { session: Session; all: boolean; value: number; told: TableReply }) {
+function Laid({ session, all, value, table }: { session: Session; all: boolean; value: number; table: TableReply }) {
   const [chart, setChart] = useState((session.recall("sharding chart") as string | undefined) ?? "");
   const question = useQuestion(session, "sharding_map", { all, value }, readLayout);
-  const places = useMemo(() => readPlaces(told.result.places), [told]);
+  const places = useMemo(() => readPlaces(table.result.places), [table]);
   const choose = (name: string) => {
     session.keep("sharding chart", name);
     setChart(name);
@@ -29,14 +29,14 @@ function Laid({ session, all, value, told }: { session: Session; all: boolean; v
   return <MeshMapView layout={question.value} places={places} first={chart} onChart={choose} />;
 }
 
-function Shown({ session, told, all }: { session: Session; told: TableReply; all: boolean }) {
+function Shown({ session, table, all }: { session: Session; table: TableReply; all: boolean }) {
   const selected = useShared(session, (s) => s.selected);
   const [query, setQuery] = useState("");
   const key = `sharding value ${all}`;
   const [current, setCurrent] = useState((session.recall(key) as number | undefined) ?? 0);
-  const rows = useMemo(() => matching(told.grid, query), [told, query]);
+  const rows = useMemo(() => matching(table.grid, query), [table, query]);
   useDoc(session.doc("python"));
-  const lines = useMemo(() => Array.from({ length: told.grid.length }, (_, row) => textAt(told.grid, "line", row)), [told]);
+  const lines = useMemo(() => Array.from({ length: table.grid.length }, (_, row) => textAt(table.grid, "line", row)), [table]);
   const line = lineOf(session, selected);
   useEffect(() => {
     const at = selected && selected.from !== "shardings" && line ? lines.indexOf(line) : -1;
@@ -53,14 +53,14 @@ function Shown({ session, told, all }: { session: Session; told: TableReply; all
     if (source >= 0) session.show("python", source);
     else session.say("No source line is known for this value.");
   };
-  const count = told.grid.length;
+  const count = table.grid.length;
   const shown = Math.min(current, count - 1);
   return (
     <div class="jxs-shardings-body">
       <div class="jxs-shardings-list jxs-column">
         <FilterBar label="Filter the values" value={query} onInput={setQuery} />
         <GridView
-          grid={told.grid}
+          grid={table.grid}
           rows={rows}
           label="values and their shardings"
           current={shown}
@@ -70,34 +70,34 @@ function Shown({ session, told, all }: { session: Session; told: TableReply; all
         />
         {!rows.length && <p class="jxs-note">{count ? NO_MATCHES : "No values."}</p>}
       </div>
-      {count > 0 && <Laid session={session} all={all} value={shown} told={told} key={`${all} ${shown}`} />}
+      {count > 0 && <Laid session={session} all={all} value={shown} table={table} key={`${all} ${shown}`} />}
     </div>
   );
 }
 
-const Values = ({ session, all, onTold }: { session: Session; all: boolean; onTold: (told: TableReply) => void }) => {
+const Values = ({ session, all, onTable }: { session: Session; all: boolean; onTable: (table: TableReply) => void }) => {
   const question = useQuestion(session, "shardings", { all }, read);
   useEffect(() => {
-    if (question.value) onTold(question.value);
+    if (question.value) onTable(question.value);
   }, [question.value]);
   if (!question.value) return <Waiting question={question} what={all ? "Recompiling for the shardings of intermediates" : "Reading the shardings"} />;
-  return <Shown session={session} told={question.value} all={all} key={String(all)} />;
+  return <Shown session={session} table={question.value} all={all} key={String(all)} />;
 };
 
 /** How arguments, results and what lies between them are laid on the devices. */
 export default function ShardingsView({ session }: { session: Session }) {
   const [all, setAll] = useState(session.recall("sharding all") === true);
-  const [told, setTold] = useState<TableReply | null>(null);
+  const [table, setTable] = useState<TableReply | null>(null);
   const compiled = session.summary?.views.includes("collectives") ?? false;
   const toggle = () => {
     session.keep("sharding all", !all);
     setAll(!all);
   };
-  const mesh = text(told?.result.mesh);
-  const places = useMemo(() => readPlaces(told?.result.places), [told]);
+  const mesh = text(table?.result.mesh);
+  const places = useMemo(() => readPlaces(table?.result.places), [table]);
   const [devices, hosts] = [places.length, new Set(places.map(({ host }) => host)).size];
   const known = session.summary?.error?.explanation ?? "";
-  const notes = sentences(told?.result.notes).filter((note) => !known.includes(note));
+  const notes = sentences(table?.result.notes).filter((note) => !known.includes(note));
   return (
     <div class="jxs-shardings jxs-grow jxs-column">
       <div class="jxs-shardings-head jxs-strip">
@@ -124,7 +124,7 @@ export default function ShardingsView({ session }: { session: Session }) {
           {note}
         </p>
       ))}
-      <Values session={session} all={all} onTold={setTold} />
+      <Values session={session} all={all} onTable={setTable} />
     </div>
   );
 }

@@ -30,7 +30,7 @@ function targetsOf(raw: unknown): Fields[] {
     throw new Refusal(`This report has format ${text(String(version), 40)}; formats 1 to ${NEWEST} can be read.`);
   }
   const main = textOrNull(report.target) ?? "local";
-  const names = new Set([...texts(report.order, MOST_TARGETS), main]);
+  const names = new Set([...list(report.order, MOST_TARGETS).map((name) => text(name)), main]);
   return [...names].map((name) => fields(name === main ? report : own(report.others, name)));
 }
 

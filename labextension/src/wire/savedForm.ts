@@ -1,6 +1,6 @@
 /** Saved reports: what an inspection's `to_json` writes, and what an offline page holds a list of. */
 
-import { type Fields, entries, fields, list, text, textOrNull, texts } from "./check";
+import { type Fields, capped, entries, fields, list, text, textOrNull, texts } from "./check";
 import { Refusal } from "./errors";
 import { gunzip } from "./gzip";
 import type { Params, Reply, Source } from "./source";
@@ -27,10 +27,10 @@ function targetsOf(raw: unknown): Fields[] {
   const report = fields(raw);
   const version = report.jaxstage;
   if (typeof version !== "number" || !(version >= 1 && version <= NEWEST)) {
-    throw new Refusal(`This report has format ${text(String(version), 40)}; formats 1 to ${NEWEST} can be read.`);
+    throw new Refusal(`This report has format ${capped(String(version), 40)}; formats 1 to ${NEWEST} can be read.`);
   }
   const main = textOrNull(report.target) ?? "local";
-  const names = new Set([...list(report.order, MOST_TARGETS).map((name) => text(name)), main]);
+  const names = new Set([...texts(report.order, MOST_TARGETS), main]);
   return [...names].map((name) => fields(name === main ? report : own(report.others, name)));
 }
 

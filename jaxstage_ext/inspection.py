@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import json
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
@@ -20,7 +21,7 @@ from jaxstage_ext.core.targets import cross_compile
 from jaxstage_ext.core.targets.target import LOCAL, Target, parse_all
 from jaxstage_ext.core.targets.worker_requests import USUAL, Limits
 from jaxstage_ext.ir.passes.pipeline import Pipeline
-from jaxstage_ext.program import comparison, execution, summary
+from jaxstage_ext.program import comparison, execution, saved, summary
 from jaxstage_ext.program.answers import answers
 from jaxstage_ext.program.collectives import collectives
 from jaxstage_ext.program.comparison_figures import target_figures
@@ -32,10 +33,8 @@ from jaxstage_ext.program.kernels import kernels
 from jaxstage_ext.program.memory import memory
 from jaxstage_ext.program.passes import passes
 from jaxstage_ext.program.program import Program
-from jaxstage_ext.program.saved import opened
 from jaxstage_ext.program.shardings import shardings
 from jaxstage_ext.program.summary_form import Summary
-from jaxstage_ext.report import saved_form
 from jaxstage_ext.report.document import Coverage, Document
 from jaxstage_ext.report.errors import StageError
 from jaxstage_ext.report.frames import Frames
@@ -354,19 +353,15 @@ class Inspection:
     def to_json(self) -> str:
         """Everything but JAX's objects, of all targets, as versioned JSON.
 
-        Documents that hold more than `saved_form.LARGEST` characters together are left out, which the summary's notes
-        say.
+        Documents that hold more than `report.saved_form.LARGEST` characters together are left out, which the
+        summary's notes say.
         """
-        parts = {
-            name: (dict(summary.summary(target)), target.frames, target.documents)
-            for name, target in self.program.targets.items()
-        }
-        return saved_form.dumps(parts, str(self.target), comparison.comparison(self.program).to_dict())
+        return json.dumps(saved.report(self.program, self.program.targets))
 
     @staticmethod
     def from_json(text: str) -> Inspection:
         """The Inspection that `to_json` wrote, with its targets. Raises ValueError for anything else."""
-        program = opened(text)
+        program = saved.opened(text)
         inspections = _inspections(program.targets)
         return next(inspection for inspection in inspections if inspection.program is program)
 

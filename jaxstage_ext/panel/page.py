@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import hashlib
+import itertools
 import json
 import os
 import uuid
@@ -13,8 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from jaxstage_ext.panel import assets
-from jaxstage_ext.panel.panel_state import state_of
-from jaxstage_ext.panel.params import Answer, Programs
+from jaxstage_ext.panel.params import Programs
 from jaxstage_ext.views.static_html import panel_html
 from jaxstage_ext.views.words import clean, cut
 
@@ -48,7 +48,7 @@ def page_html(programs: Programs) -> str:
         title=escape(_title(programs)),
         style=assets.text("panel.css").replace("</", "<\\/"),
         static=panel_html(programs),
-        data=_embedded({"state": state_of(programs, False), "replies": dict(_replies(programs))}),
+        data=_embedded(list(_reports(programs))),
         script=script,
     )
 
@@ -87,20 +87,14 @@ def _inert(script: str) -> str:
     return script.replace("</script", "<\\/script").replace("<!--", "<\\!--")
 
 
-def _embedded(data: dict[str, Any]) -> str:
+def _embedded(data: list[dict[str, Any]]) -> str:
     return json.dumps(data, separators=(",", ":")).replace("<", "\\u003c")
 
 
-def _replies(programs: Programs) -> Iterator[tuple[str, dict[str, Any]]]:
-    from jaxstage_ext.panel.requests import dispatch, document_requests  # they import JAX
+def _reports(programs: Programs) -> Iterator[dict[str, Any]]:
+    """A saved report for each call, with the targets of it that are shown."""
+    from jaxstage_ext.program import saved  # it imports JAX
 
-    for call, program in enumerate(programs):
-        for kind, document in program.documents.items():
-            yield f"document/{call}/{kind}", _reply(document_requests.whole_document(document))
-            yield f"columns/{call}/{kind}", _reply(dispatch.answer(programs, "columns", {"call": call, "doc": kind}))
-        yield f"frames/{call}", _reply(dispatch.answer(programs, "frames", {"call": call}))
-
-
-def _reply(answer: Answer) -> dict[str, Any]:
-    result, buffers = answer
-    return {"result": result, "buffers": [base64.b64encode(data).decode("ascii") for data in buffers]}
+    for _, group in itertools.groupby(programs, lambda program: id(program.targets)):
+        targets = list(group)
+        yield saved.report(targets[0], {str(program.target): program for program in targets})

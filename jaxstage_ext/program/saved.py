@@ -1,4 +1,4 @@
-"""A program read back from a saved report: documents and numbers, no JAX objects."""
+"""Programs as a saved report, and read back from one: documents and numbers, no JAX objects."""
 
 from __future__ import annotations
 
@@ -9,12 +9,20 @@ from typing import Any, cast
 from jaxstage_ext.core import stages
 from jaxstage_ext.core.call import Call
 from jaxstage_ext.core.targets.target import LOCAL, Target, TargetError, parse
+from jaxstage_ext.program import comparison, summary
 from jaxstage_ext.program.program import Program
 from jaxstage_ext.program.summary_form import Summary
 from jaxstage_ext.report import saved_form
 from jaxstage_ext.report.document import Document
 from jaxstage_ext.report.errors import StageError
 from jaxstage_ext.report.frames import Frames
+
+
+def report(own: Program, programs: Mapping[str, Program]) -> dict[str, Any]:
+    """The programs of a call, by target, as a saved report; `own` is the one that opens. See `saved_form.report`."""
+    parts = {name: (dict(summary.summary(one)), one.frames, one.documents) for name, one in programs.items()}
+    table = own.saved_comparison
+    return saved_form.report(parts, str(own.target), comparison.comparison(own).to_dict() if table is None else table)
 
 
 def opened(text: str) -> SavedProgram:

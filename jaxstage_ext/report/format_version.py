@@ -1,3 +1,5 @@
-"""The version of everything that JAXStage writes as JSON: saved reports, offline pages and tables."""
+"""The versions of what JAXStage writes as JSON."""
 
-SCHEMA_VERSION = 2
+REPORT_VERSION = 3
+"""Of saved reports, which offline pages hold too. Since 3 the text of documents is compressed."""
+TABLE_VERSION = 2

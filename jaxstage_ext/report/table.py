@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from jaxstage_ext.report.format_version import SCHEMA_VERSION
+from jaxstage_ext.report.format_version import TABLE_VERSION
 from jaxstage_ext.report.units import scaled
 
 MOST_ROWS = 30
@@ -128,7 +128,7 @@ class Table:
     def to_json(self) -> str:
         """Versioned JSON: columns with their units, unknowns as null with their reasons. `from_json` reads it."""
         data: dict[str, Any] = {
-            "jaxstage": SCHEMA_VERSION,
+            "jaxstage": TABLE_VERSION,
             "table": self.name,
             "columns": {name: _column_json(column) for name, column in self.columns.items()},
             "reasons": [[row, name, reason] for (row, name), reason in self.reasons.items()],
@@ -145,8 +145,8 @@ class Table:
         """The table of a `to_json`. Raises ValueError for anything else."""
         try:
             data = json.loads(text)
-            if data["jaxstage"] not in range(1, SCHEMA_VERSION + 1):
-                raise ValueError(f"it has format {data['jaxstage']}, this JAXStage reads {SCHEMA_VERSION}")
+            if data["jaxstage"] not in range(1, TABLE_VERSION + 1):
+                raise ValueError(f"it has format {data['jaxstage']}, this JAXStage reads {TABLE_VERSION}")
             return Table(
                 data["table"],
                 {name: Column(**column) for name, column in data["columns"].items()},

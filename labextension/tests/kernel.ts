@@ -1,17 +1,18 @@
 import { vi } from "vitest";
-import { EmbeddedSource, type Params, type Reply, type Source } from "../src/wire/source";
+import { SavedSource } from "../src/wire/savedForm";
+import type { Params, Reply, Source } from "../src/wire/source";
 import { type PanelState, readState } from "../src/wire/state";
 import fixture from "./fixtures/loss.json";
 
 /** The offline page's data behind a kernel that can change its state and fall silent. */
 export class FakeKernel implements Source {
-  private embedded = new EmbeddedSource(fixture);
+  private embedded = new SavedSource(fixture);
   private listener = () => {};
   asked: string[] = [];
   dead = false;
   /** Further answers, by method; what they throw is the kernel's error. */
   answers: Record<string, (params: Params) => Reply> = {};
-  now: PanelState = readState(fixture.state);
+  now: PanelState = this.embedded.state();
 
   state = () => this.now;
   onState(listener: () => void) {

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import re
+from pathlib import Path
 from typing import Any
 
 import jax.numpy as jnp
@@ -11,8 +13,9 @@ from jax.sharding import PartitionSpec as P
 
 import jaxstage_ext
 from jaxstage_ext import Inspection
-from jaxstage_ext.panel import panel_state
+from jaxstage_ext.panel import assets, panel_state
 from jaxstage_ext.report import saved_form
+from jaxstage_ext.report.document import document
 from jaxstage_ext.views.text import panel_text
 
 X = jnp.ones((8, 8))
@@ -63,9 +66,58 @@ def test_documents_beyond_the_bound_are_left_out_and_that_is_said(inspection: An
     assert again.to_json() == text
 
 
+def as_before(data: dict[str, Any], inspection: Any) -> dict[str, Any]:
+    """A target of a report as formats 1 and 2 have it: with plain text."""
+    plain = {kind: part | {"text": inspection.documents[kind].text} for kind, part in data["documents"].items()}
+    return data | {"documents": plain}
+
+
+def test_a_file_of_the_second_format_opens(inspection: Any) -> None:
+    data = json.loads(inspection.to_json())
+    others = {name: as_before(part, inspection.targets[name]) for name, part in data["others"].items()}
+    again = Inspection.from_json(json.dumps(as_before(data, inspection) | {"others": others, "jaxstage": 2}))
+    assert again.to_json() == inspection.to_json()
+
+
+def test_an_offline_page_holds_what_is_saved(inspection: Any, tmp_path: Path, monkeypatch: Any) -> None:
+    monkeypatch.setattr(assets, "STATIC", tmp_path)
+    (tmp_path / "standalone.js").write_text("")
+    (tmp_path / "panel.css").write_text("")
+    inspection.to_html(tmp_path / "page.html")
+    data = re.search(r'id="jaxstage-data">(.*?)</script>', (tmp_path / "page.html").read_text("utf-8"), re.DOTALL)
+    assert data
+    assert json.loads(data[1]) == [json.loads(inspection.to_json())]
+    assert Inspection.from_json(data[1]).to_json() == inspection.to_json()
+
+
+def test_text_of_any_characters_comes_back(inspection: Any) -> None:
+    text = "é \ud800 \U0001f600 \x00"
+    saved = saved_form.dumps(
+        {"local": ({}, inspection.frames, {"hlo": document("hlo", [text], inspection.frames)})}, "local", {}
+    )
+    parts, _, _ = saved_form.loads(saved)
+    assert parts["local"][2]["hlo"].text == text
+
+
+@pytest.mark.parametrize("damage", [lambda data: data[:20], lambda data: "AAAA" + data, lambda data: ""])
+def test_damaged_text_is_one_line(inspection: Any, damage: Any) -> None:
+    data = json.loads(inspection.to_json())
+    text = data["documents"]["hlo"]["text"]
+    text["data"] = damage(text["data"])
+    with pytest.raises(ValueError, match=r"^the saved inspection is damaged: .*; save it again$"):
+        Inspection.from_json(json.dumps(data))
+
+
+def test_text_that_unpacks_to_too_much_is_refused(inspection: Any, monkeypatch: Any) -> None:
+    text = inspection.to_json()
+    monkeypatch.setattr(saved_form, "LARGEST", 20)
+    with pytest.raises(ValueError, match="a document has more than 80 bytes"):
+        Inspection.from_json(text)
+
+
 def test_a_file_of_the_first_format_opens(inspection: Any) -> None:
     data = json.loads(inspection.to_json())
-    old = {name: data[name] for name in ("summary", "frames", "documents")} | {"jaxstage": 1}
+    old = {name: as_before(data, inspection)[name] for name in ("summary", "frames", "documents")} | {"jaxstage": 1}
     again = Inspection.from_json(json.dumps(old))
     assert list(again.targets) == ["local"]
     assert again.documents["hlo"].text == inspection.documents["hlo"].text

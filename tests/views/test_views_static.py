@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import base64
-import gzip
 import json
 import os
 import re
@@ -15,6 +13,7 @@ import pytest
 
 from jaxstage_ext.panel import assets, page
 from jaxstage_ext.panel.requests import document_requests
+from jaxstage_ext.program import saved
 from jaxstage_ext.report.document import GRADIENT, INFERRED, OP
 from jaxstage_ext.report.errors import StageError
 from jaxstage_ext.views import words
@@ -243,20 +242,27 @@ def test_page_holds_everything_the_panel_asks_for(front_end):
     made = [fakes.program(), fakes.program(name="other")]
     html = page.page_html(made)
     data = json.loads(re.search(r'id="jaxstage-data">(.*?)</script>', html, re.DOTALL)[1])
-    assert [call["name"] for call in data["state"]["calls"]] == ["loss", "other"]
-    assert data["state"]["busy"] is False
-    wanted = {f"{m}/{c}/{k}" for m in ("document", "columns") for c in (0, 1) for k in made[0].documents}
-    assert set(data["replies"]) == wanted | {"frames/0", "frames/1"}
-    reply = data["replies"]["document/1/hlo"]
-    assert reply["result"]["mode"] == "full"
-    assert gzip.decompress(base64.b64decode(reply["buffers"][0])).decode() == "\n".join(fakes.HLO)
+    assert [report["summary"]["name"] for report in data] == ["loss", "other"]
+    with pytest.raises(ValueError, match="the page holds 2 inspections"):
+        saved.opened(json.dumps(data))
+    for report, program in zip(data, made, strict=True):
+        again = saved.opened(json.dumps(report))
+        assert {kind: document.text for kind, document in again.documents.items()} == {
+            kind: document.text for kind, document in program.documents.items()
+        }
+        for kind, document in program.documents.items():
+            assert again.documents[kind].frame.tolist() == document.frame.tolist()
+        assert again.frames.files == program.frames.files
+        assert again.frames.line.tolist() == program.frames.line.tolist()
     assert "<title>loss, other · JAXStage</title>" in html
     assert "<noscript><div" in html
 
 
 def test_page_sends_large_documents_whole(front_end, monkeypatch):
     monkeypatch.setattr(document_requests, "LARGEST_WHOLE", 10)
-    assert '"mode":"full"' in page.page_html([fakes.program()])
+    html = page.page_html([fakes.program()])
+    data = re.search(r'id="jaxstage-data">(.*?)</script>', html, re.DOTALL)[1]
+    assert saved.opened(data).documents["hlo"].text == "\n".join(fakes.HLO)
 
 
 @pytest.mark.parametrize("name", NASTY)
@@ -268,7 +274,7 @@ def test_page_keeps_names_inert(front_end, name):
     assert "\u2028" not in html
     assert "<!--" not in html
     data = json.loads(re.search(r'id="jaxstage-data">(.*?)</script>', html, re.DOTALL)[1])
-    assert data["state"]["calls"][0]["name"] == name
+    assert data[0]["summary"]["name"] == name
 
 
 def test_page_lets_only_its_own_script_run(front_end):

@@ -3,10 +3,11 @@
 import { VIEWS } from "jaxstage:offline";
 import { TABS } from "jaxstage:tabs";
 import { SESSIONS } from "../model/sessions";
+import { SavedSource } from "../wire/savedForm";
 import { mount } from "./mount";
 
 for (const [name, component] of Object.entries(VIEWS)) Object.assign(TABS[name] ?? {}, { component });
 
 const data = document.getElementById("jaxstage-data")?.textContent;
 const parent = document.getElementById("jaxstage");
-if (data && parent) mount(SESSIONS.ofReport("page", JSON.parse(data)), parent);
+if (data && parent) mount(SESSIONS.ofReport("page", () => new SavedSource(JSON.parse(data))), parent);

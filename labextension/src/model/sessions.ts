@@ -1,6 +1,6 @@
 /** Finds the session of a widget's model or of a saved report: the same one for every view of it, whichever host draws it. */
 
-import { EmbeddedSource, KernelSource, type Model } from "../wire/source";
+import { KernelSource, type Model, type Source } from "../wire/source";
 import { Session } from "./session";
 
 export class Sessions {
@@ -17,9 +17,9 @@ export class Sessions {
     return this.find(model, () => new Session(new KernelSource(model)));
   }
 
-  /** Of the data that a saved report or an offline page holds. */
-  ofReport(id: string, data: unknown): Session {
-    return this.find(id, () => new Session(new EmbeddedSource(data)));
+  /** Of a saved report or an offline page, which `open` reads: not every host can, and it is read once. */
+  ofReport(id: string, open: () => Source): Session {
+    return this.find(id, () => new Session(open()));
   }
 
   forget(key: string | object): void {

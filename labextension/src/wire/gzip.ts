@@ -1,8 +1,12 @@
 const LIMIT = 512 * 1024 * 1024;
 
-/** Unpacks gzip; refuses more than `limit` bytes, for the payload is not trusted. */
+/** The first byte of data as zlib writes it. */
+const ZLIB = 0x78;
+
+/** Unpacks gzip, or zlib as saved reports have it; refuses more than `limit` bytes, for the payload is not trusted. */
 export async function gunzip(data: ArrayBuffer, limit = LIMIT): Promise<Uint8Array<ArrayBuffer>> {
-  const stream = new Blob([data]).stream().pipeThrough(new DecompressionStream("gzip"));
+  const format = new Uint8Array(data)[0] === ZLIB ? "deflate" : "gzip";
+  const stream = new Blob([data]).stream().pipeThrough(new DecompressionStream(format));
   const reader = stream.getReader();
   const chunks: Uint8Array[] = [];
   let size = 0;

@@ -20,7 +20,7 @@ const HEAT: Record<string, [rows: number[], values: number[]]> = {
 
 beforeEach(async () => {
   kernel = new FakeKernel();
-  kernel.now = readState({ calls: [{ ...fixture.state.calls[0], views: ["code", "cost"] }] });
+  kernel.now = readState({ calls: [{ ...fixture[0]?.summary, views: ["code", "cost"] }] });
   kernel.answers.heat = ({ measure }: Params) => {
     const [rows, values] = HEAT[String(measure)] as [number[], number[]];
     return packed({ row: ["i4", rows], value: ["f8", values] }, {});

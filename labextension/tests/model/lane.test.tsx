@@ -34,7 +34,7 @@ let session: Session;
 let unmount: () => void;
 
 async function open(views = ["code", "cost", "shardings", "collectives", "dtypes"]): Promise<void> {
-  kernel.now = readState({ calls: [{ ...fixture.state.calls[0], views }] });
+  kernel.now = readState({ calls: [{ ...fixture[0]?.summary, views }] });
   session = new Session(kernel);
   unmount = mount(session, document.body, newLayout({ panes: ["python", "hlo"] }));
   await soon(() => expect($$('[data-ready="true"]').length).toBe(2));

@@ -13,7 +13,7 @@ let kernel: FakeKernel;
 let unmount: () => void;
 
 function open(more: Record<string, unknown>): void {
-  kernel.now = readState({ calls: [{ ...fixture.state.calls[0], documents: [], error, ...more }] });
+  kernel.now = readState({ calls: [{ ...fixture[0]?.summary, documents: [], error, ...more }] });
   unmount = mount(new Session(kernel), document.body);
 }
 

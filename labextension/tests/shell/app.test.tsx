@@ -214,7 +214,7 @@ describe("a kernel that dies", () => {
 });
 
 describe("stages", () => {
-  const [call] = fixture.state.calls;
+  const call = fixture[0]?.summary;
   const stages = (...states: string[]) =>
     ["trace", "lower", "compile"].map((name, i) => ({ name, state: states[i], seconds: null, count: null, note: null }));
 

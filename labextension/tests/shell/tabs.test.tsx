@@ -10,7 +10,7 @@ import { Waiting } from "../../src/parts/waiting";
 import fixture from "../fixtures/loss.json";
 import { $, $$, FakeKernel, click, key, soon } from "../kernel";
 
-const [call] = fixture.state.calls;
+const call = fixture[0]?.summary;
 const reply = (result: Record<string, unknown>): Reply => ({ result, buffers: [] });
 const readName = ({ result }: Reply) => String(result.name);
 

@@ -20,7 +20,7 @@ const ANSWERS: Record<string, Record<string, unknown>> = {
 
 beforeEach(async () => {
   kernel = new FakeKernel();
-  kernel.now = readState({ calls: [{ ...fixture.state.calls[0], views: ["code", "answers", "cost", "memory"] }] });
+  kernel.now = readState({ calls: [{ ...fixture[0]?.summary, views: ["code", "answers", "cost", "memory"] }] });
   kernel.answers = {
     answer: ({ question }: Params): Reply => {
       const result = ANSWERS[String(question)];

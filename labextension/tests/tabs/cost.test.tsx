@@ -23,7 +23,7 @@ async function open(): Promise<void> {
 
 beforeEach(() => {
   kernel = new FakeKernel();
-  kernel.now = readState({ calls: [{ ...fixture.state.calls[0], views: ["code", "cost"] }] });
+  kernel.now = readState({ calls: [{ ...fixture[0]?.summary, views: ["code", "cost"] }] });
   kernel.answers = { ledger: () => LEDGER, cost: () => INSTRUCTIONS, cost_groups: () => LINES, roofline: () => ROOFLINE };
   vi.spyOn(HTMLElement.prototype, "clientWidth", "get").mockReturnValue(1400);
   place = document.body.appendChild(document.createElement("div"));
@@ -119,7 +119,7 @@ describe("the cost view", () => {
   });
 
   it("of a program that was not compiled it counts the jaxpr alone", async () => {
-    const call = fixture.state.calls[0] as (typeof fixture.state.calls)[0];
+    const call = fixture[0]!.summary;
     const documents = call.documents.filter(({ kind }) => kind !== "hlo");
     kernel.now = readState({ calls: [{ ...call, documents, views: ["code", "cost"] }] });
     kernel.answers.equation_groups = () => LINES;

@@ -11,7 +11,7 @@ import { TABS } from "jaxstage:tabs";
 import fixture from "../fixtures/loss.json";
 import { $, $$, FakeKernel, click, soon } from "../kernel";
 
-const hlo = fixture.state.calls[0]?.documents.find((d) => d.kind === "hlo");
+const hlo = fixture[0]?.summary.documents.find((d) => d.kind === "hlo");
 const STAGES = [
   { name: "ptx", title: "PTX" },
   { name: "sass", title: "SASS" },
@@ -33,7 +33,7 @@ let session: Session;
 let unmount: () => void;
 
 async function open(more: Record<string, unknown> = {}): Promise<void> {
-  kernel.now = readState({ calls: [{ ...fixture.state.calls[0], views: ["code", "machine"] }] });
+  kernel.now = readState({ calls: [{ ...fixture[0]?.summary, views: ["code", "machine"] }] });
   kernel.answers.kernels = () => reply({ platform: "cuda", stages: STAGES, kernels: KERNELS, notes: ["a <i>note</i>"], ...more });
   kernel.answers.figures = () => reply({ figures: FIGURES });
   kernel.answers.kernel = ({ doc }: Params) => reply({ kind: doc, title: `text of ${doc}`, lines: hlo?.lines, bytes: hlo?.bytes });

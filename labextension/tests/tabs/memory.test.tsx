@@ -25,7 +25,7 @@ let kernel: FakeKernel;
 let session: Session;
 
 async function open(head: Record<string, unknown> = HEAD): Promise<void> {
-  kernel.now = readState({ calls: [{ ...fixture.state.calls[0], views: ["code", "memory"] }] });
+  kernel.now = readState({ calls: [{ ...fixture[0]?.summary, views: ["code", "memory"] }] });
   kernel.answers.memory = () => reply(head);
   kernel.answers["memory at"] = ({ position }: Params) => ({
     result: { live: position === 1 ? 70 : 40, table: AT },
@@ -109,7 +109,7 @@ describe("the memory view", () => {
     const failing = () => {
       throw new Error("XLA gives no buffer assignment of f");
     };
-    kernel.now = readState({ calls: [{ ...fixture.state.calls[0], views: ["code", "memory"] }] });
+    kernel.now = readState({ calls: [{ ...fixture[0]?.summary, views: ["code", "memory"] }] });
     kernel.answers.memory = failing;
     session = new Session(kernel);
     render(<MemoryView session={session} />, document.body);
@@ -120,7 +120,7 @@ describe("the memory view", () => {
 describe("the first tab", () => {
   it("is the memory where the compile ran out of it", () => {
     const error = { stage: "compile", type: "JaxRuntimeError", message: "RESOURCE_EXHAUSTED: Ran out of memory on HBM" };
-    const [summary] = readState({ calls: [{ ...fixture.state.calls[0], error, views: ["code", "compare", "memory"] }] }).calls;
+    const [summary] = readState({ calls: [{ ...fixture[0]?.summary, error, views: ["code", "compare", "memory"] }] }).calls;
     expect(openTab(summary ?? null, "")).toBe("memory");
     expect(openTab(summary ?? null, "code")).toBe("code");
   });

@@ -20,7 +20,7 @@ let unmount: () => void;
 let copied: string[];
 
 async function open(flags: unknown[] = TABLE, problem = ""): Promise<void> {
-  kernel.now = readState({ calls: [{ ...fixture.state.calls[0], views: ["code", "options"] }] });
+  kernel.now = readState({ calls: [{ ...fixture[0]?.summary, views: ["code", "options"] }] });
   kernel.answers.flags = () => ({ result: { flags, problem }, buffers: [] });
   unmount = mount(new Session(kernel), document.body);
   $('[role="tab"][data-view="options"]')?.focus();

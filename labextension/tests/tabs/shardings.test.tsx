@@ -25,7 +25,7 @@ async function open(View: FunctionComponent<{ session: Session }>, wait = ".jxs-
 
 beforeEach(() => {
   kernel = new FakeKernel();
-  kernel.now = readState({ calls: [{ ...fixture.state.calls[0], views: ["code", "shardings", "collectives", "dtypes"] }] });
+  kernel.now = readState({ calls: [{ ...fixture[0]?.summary, views: ["code", "shardings", "collectives", "dtypes"] }] });
   kernel.answers = { shardings: () => VALUES, sharding_map: () => MAP, collectives: () => COLLECTIVES, dtypes: () => DTYPES };
   vi.spyOn(HTMLElement.prototype, "clientWidth", "get").mockReturnValue(1400);
 });
@@ -103,7 +103,7 @@ describe("the shardings", () => {
     kernel.answers.shardings = () => ({ ...VALUES, result: { ...VALUES.result, places: PLACES, notes } });
     await open(ShardingsView, ".jxs-caption");
     expect($(".jxs-caption")?.textContent).toBe(notes[0]);
-    const call = { ...fixture.state.calls[0], views: ["code", "shardings", "options"] };
+    const call = { ...fixture[0]?.summary, views: ["code", "shardings", "options"], open: undefined };
     const failed = (stage: string) => readState({ calls: [{ ...call, error: { stage, type: "ValueError", message: "" } }] }).calls[0] ?? null;
     expect(openTab(failed("trace"), "")).toBe("shardings");
     expect(openTab(failed("compile"), "")).toBe("code");

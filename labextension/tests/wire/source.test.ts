@@ -1,8 +1,7 @@
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { readRows } from "../../src/wire/columns";
-import { EmbeddedSource, replyKey, KernelSource, type Model } from "../../src/wire/source";
+import { KernelSource, type Model } from "../../src/wire/source";
 import { readState } from "../../src/wire/state";
-import fixture from "../fixtures/loss.json";
 import { columnsReply, gz } from "../helpers";
 
 class FakeModel implements Model {
@@ -57,14 +56,6 @@ describe("the kernel", () => {
   });
 });
 
-it("an offline page answers from what it holds, and says what it does not hold", async () => {
-  const source = new EmbeddedSource(fixture);
-  expect(source.state().calls[0]?.name).toBe("loss");
-  expect((await source.request("document", { call: 0, doc: "hlo" })).result.mode).toBe("full");
-  await expect(source.request("document", { call: 7, doc: "hlo" })).rejects.toThrow("does not hold hlo");
-  await expect(source.request("constructor", {})).rejects.toThrow();
-});
-
 describe("columns", () => {
   it("are read by name, whatever else there is", async () => {
     const reply = columnsReply({ frame: [4, 5], flags: [1, 2], surprise: [0] }, { scopes: ["a", "b"] });
@@ -100,12 +91,4 @@ it("a state of any shape is read", () => {
   expect(call?.options).toEqual([]);
   const [odd] = readState({ calls: [{ options: { a: { b: 1 }, c: false, d: null, e: 0.5 } }, { options: "text" }] }).calls;
   expect(odd?.options).toEqual([["a", ""], ["c", "False"], ["d", ""], ["e", "0.5"]]);
-});
-
-it("a report may hold the reply to any request, whatever the order of its parameters", async () => {
-  const replies = { 'cost_groups {"call":0,"group":"line"}': { result: { length: 2 } } };
-  const source = new EmbeddedSource({ state: {}, replies });
-  expect(replyKey("cost_groups", { group: "line", call: 0 })).toBe(replyKey("cost_groups", { call: 0, group: "line" }));
-  expect((await source.request("cost_groups", { group: "line", call: 0 })).result.length).toBe(2);
-  await expect(source.request("cost_groups", { group: "scope", call: 0 })).rejects.toThrow("does not hold cost_groups");
 });

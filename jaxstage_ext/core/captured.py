@@ -1,4 +1,4 @@
-"""By which names a function knows the arrays that its program closed over."""
+"""Python names of the arrays that a function closes over."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ from typing import Any
 import jax
 
 _MOST = 20_000
-"""Values that are looked at."""
+"""The most values to visit."""
 _DEEP = 6
 
 
 def names(fn: Any, arrays: Iterable[Any]) -> list[tuple[str, ...]]:
-    """For each array the Python names that lead to it from the function: "params['w']", "model.kernel".
+    """The Python names by which the function reaches each array: "params['w']", "model.kernel".
 
-    Closures, globals, defaults, bound objects and what they hold are followed; no property is called. An array that
-    JAX made out of another value is not found.
+    Follows closures, globals, defaults, bound objects and their contents, without calling properties. An array that
+    JAX converted from another value has no names.
     """
     arrays = list(arrays)
     names_of: dict[int, list[str]] = {id(array): [] for array in arrays}
@@ -66,7 +66,7 @@ def _is_callable(value: Any) -> bool:
 
 
 def _of_function(fn: Any) -> Iterator[tuple[str, Any]]:
-    """What a function's code can name, the function inside a wrapper too."""
+    """The values that a function's code can name, looking through wrappers."""
     with contextlib.suppress(ValueError):
         fn = inspect.unwrap(fn)
     if isinstance(fn, functools.partial):

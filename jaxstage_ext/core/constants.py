@@ -1,4 +1,4 @@
-"""Which constants a module's text spells out."""
+"""The limit above which the text of a module elides its constants."""
 
 from __future__ import annotations
 
@@ -7,16 +7,16 @@ from typing import Any
 import numpy as np
 
 LARGE_CONSTANTS = 16_000_000
-"""Bytes of constants in a module up to which its text spells them out."""
+"""The most bytes of constants that the text of a module prints in full."""
 
 
 def spelled_out(traced: Any) -> bool:
-    """Whether the text of a traced program's module spells its constants out."""
+    """Whether the text of a traced program's module prints its constants in full."""
     return constant_bytes(traced) <= LARGE_CONSTANTS
 
 
 def constant_bytes(traced: Any) -> int:
-    """Bytes of the arrays that a program closes over."""
+    """Total bytes of the arrays that a program closes over."""
     consts = getattr(traced.jaxpr, "consts", ()) if traced is not None else ()
     return sum(int(np.size(c)) * int(np.dtype(getattr(c, "dtype", np.float64)).itemsize) for c in consts if _plain(c))
 

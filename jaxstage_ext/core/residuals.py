@@ -1,7 +1,7 @@
-"""What a derivative's backward pass keeps of its forward pass, and what a checkpoint policy would keep instead.
+"""Residuals: values of the forward pass that the backward pass needs, and those that a checkpoint policy would keep.
 
-Read from the jaxpr: an equation whose name scope holds "transpose(" is work of the backward pass; a value that it
-reads and did not make is a residual. Sizes are of whole arrays, before XLA fused or removed anything.
+Read from the jaxpr: an equation whose name scope contains "transpose(" belongs to the backward pass, and a value that
+it reads but does not compute is a residual. Sizes are of global arrays, before XLA fuses or removes anything.
 """
 
 from __future__ import annotations
@@ -19,14 +19,14 @@ from jaxstage_ext.report.unavailable import Unavailable
 
 BACKWARD = "transpose("
 POLICIES = ("nothing_saveable", "dots_with_no_batch_dims_saveable", "dots_saveable", "everything_saveable")
-"""Of `jax.checkpoint_policies`, from the least kept to the most."""
+"""Names in `jax.checkpoint_policies`, from the fewest residuals to the most."""
 _SCOPED = ("jit", "pjit", "closed_call", "core_call", "scan", "remat", "checkpoint", "custom_jvp_call", "while", "cond")
 _CALLS = ("jit", "pjit", "custom_jvp_call", "custom_vjp_call")
 
 
 @dataclass(frozen=True)
 class Residual:
-    """One array that is kept: what made it ("argument" for an input), its source line, its size in bytes."""
+    """A residual: what computes it ("argument" for an input), its shape, size in bytes and source line."""
 
     made_by: str
     shape: str
@@ -39,9 +39,9 @@ class Residual:
 
 
 def read(traced: Any, policy: str | Callable[..., Any] | None = None) -> list[Residual]:
-    """What the backward passes of a traced program keep; with a policy, what they would under `jax.checkpoint` with it.
+    """The residuals of a traced program; with a policy, those that `jax.checkpoint` would keep under it.
 
-    Raises ValueError for an unknown name of a policy, Unavailable where nothing is differentiated.
+    Raises ValueError for an unknown policy name, Unavailable if the program has no backward pass.
     """
     chosen = _policy(policy)
     names = dict(zip(traced.jaxpr.jaxpr.invars, traced.jaxpr.jaxpr.debug_info.arg_names or (), strict=False))
@@ -61,11 +61,11 @@ def _policy(policy: str | Callable[..., Any] | None) -> Callable[..., Any] | Non
         return cast(Callable[..., Any], named)
     near = difflib.get_close_matches(str(policy), POLICIES, n=1)
     hint = f"did you mean {near[0]!r}?" if near else f"there are {', '.join(POLICIES)}, and functions such as those"
-    raise ValueError(f"{policy!r} is no policy of jax.checkpoint_policies; {hint}")
+    raise ValueError(f"{policy!r} is not a policy of jax.checkpoint_policies; {hint}")
 
 
 def _levels(jaxpr: Any) -> Iterator[tuple[Any, list[Any]]]:
-    """Each jaxpr in which a backward pass meets its forward pass, with the values that it reads."""
+    """Each jaxpr with both a forward and a backward pass, and the forward values that the backward pass reads."""
     back = [BACKWARD in jax_private.name_stack(eqn) for eqn in jaxpr.eqns]
     forward = [eqn for eqn, is_back in zip(jaxpr.eqns, back, strict=True) if not is_back]
     own = {*jaxpr.invars, *jaxpr.constvars, *(value for eqn in forward for value in eqn.outvars)}
@@ -112,13 +112,13 @@ def _sized(value: Any) -> tuple[str, int]:
 
 
 def _line(eqn: Any, place: int) -> str:
-    """The user's line that makes a result: of equations inside one another the innermost that has one."""
+    """The user's line that computes a result: that of the innermost nested equation that has one."""
     inner = _inside(eqn, place)
     return (_line(*inner) if inner else "") or _own_line(eqn)
 
 
 def _inside(eqn: Any, place: int) -> tuple[Any, int] | None:
-    """The equation of a loop's or call's own that makes a result, and which of its results that is."""
+    """The equation inside a loop or call that computes a result, and the index among its results."""
     for jaxpr in jax_private.inner_jaxprs(eqn)[:1] if eqn.primitive.name in _SCOPED else ():
         for inner in jaxpr.eqns:
             for i, value in enumerate(inner.outvars):

@@ -41,7 +41,9 @@ def plan_each(call: Call, upto: str, targets: Sequence[Target], limits: Limits =
     definitions = stage_list.up_to(upto)
     shared = {definition.name: Stage(definition.name) for definition in definitions if not definition.per_target}
     return [
-        Staged(call, [shared.get(one.name) or Stage(one.name) for one in definitions], target, limits)
+        Staged(
+            call, [shared.get(definition.name) or Stage(definition.name) for definition in definitions], target, limits
+        )
         for target in targets
     ]
 
@@ -53,12 +55,12 @@ def run(staged: Staged, on_change: Callable[[], None]) -> None:
     """
     for stage in staged.stages:
         if stage.error is None and stage.state != DONE:
-            _run_one(staged, stage, on_change)
+            _run_stage(staged, stage, on_change)
         if stage.error is not None:
             return
 
 
-def _run_one(staged: Staged, stage: Stage, on_change: Callable[[], None]) -> None:
+def _run_stage(staged: Staged, stage: Stage, on_change: Callable[[], None]) -> None:
     definition = stage_list.definition(stage.name)
     stage.state, stage.began = RUNNING, time.perf_counter()
     on_change()

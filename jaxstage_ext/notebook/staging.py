@@ -179,7 +179,7 @@ def execute(ip: Any, inspections: Sequence[Inspection]) -> Any:
         return values[0] if len(values) == 1 else tuple(values)
     except BaseException as error:
         failure = error
-    if any(inspection.ran_out for inspection in local) and show_again(local):
+    if any(inspection.ran_out for inspection in local) and refresh_shown(local):
         raise in_one_line(failure, "see the panel above for what uses the memory")
     raise _without_our_frames(ip, failure)
 
@@ -188,7 +188,7 @@ def ran_out(error: BaseException, plan: CompilePlan) -> bool:
     """Whether a statement of the cell ran out of memory on the kernel's own device, and the magic compiles for it."""
     from jaxstage_ext.program import out_of_memory
 
-    return out_of_memory.is_one(error) and any(target.is_local for target in plan.targets)
+    return out_of_memory.is_out_of_memory(error) and any(target.is_local for target in plan.targets)
 
 
 def compile_after_failure(
@@ -199,16 +199,16 @@ def compile_after_failure(
 
     inspections, _ = stage(ip, calls, kind, quiet, plan)
     for local in (inspection.targets["local"] for inspection in inspections):
-        local.program.ran_out = out_of_memory.told(error, local.name, elsewhere=True)
-    show_again(inspections)
+        local.program.ran_out = out_of_memory.failed_run(error, local.name, elsewhere=True)
+    refresh_shown(inspections)
     return inspections
 
 
-def show_again(inspections: Sequence[Inspection]) -> bool:
+def refresh_shown(inspections: Sequence[Inspection]) -> bool:
     """Update the panels of these Inspections. False where none of them has a panel."""
     from jaxstage_ext.panel import display
 
-    return display.show_again([inspection.program for inspection in inspections])
+    return display.refresh_shown([inspection.program for inspection in inspections])
 
 
 def _without_our_frames(ip: Any, error: BaseException) -> BaseException:

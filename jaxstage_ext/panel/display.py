@@ -63,8 +63,8 @@ class _Open:
     run: str
     display_id: str | None
 
-    def again(self) -> None:
-        """Show what the Programs hold now."""
+    def update(self) -> None:
+        """Show the current state of the Programs."""
         self.panel.refresh()
         if self.display_id:
             _publish(_view(self.panel) | static_bundle(self.programs), self.display_id, update=True)
@@ -135,12 +135,12 @@ def show(programs: Programs) -> View:
     return Shown(programs) if in_notebook() else Printed()
 
 
-def show_again(programs: Programs) -> bool:
-    """Have the panels that show any of these Programs tell what they hold now. False where there is none."""
-    found = [panel for panel in _open.values() if any(a is b for a in programs for b in panel.programs)]
-    for panel in found:
-        panel.again()
-    return bool(found)
+def refresh_shown(programs: Programs) -> bool:
+    """Refresh the panels that show any of these Programs. False if there is none."""
+    showing = [panel for panel in _open.values() if any(a is b for a in programs for b in panel.programs)]
+    for panel in showing:
+        panel.update()
+    return bool(showing)
 
 
 class View:

@@ -69,7 +69,7 @@ class JobProgress:
                 stop()
 
 
-Look = Callable[[Programs, Params, JobProgress], Answer]
+SlowAnswer = Callable[[Programs, Params, JobProgress], Answer]
 
 
 class Job:
@@ -82,9 +82,9 @@ class Job:
         self.answer: Answer | None = None
         self.failure: BadRequest | None = None
 
-    def run(self, look: Look, programs: Programs, params: Params) -> None:
+    def run(self, compute: SlowAnswer, programs: Programs, params: Params) -> None:
         try:
-            self.answer = look(programs, params, self.progress)
+            self.answer = compute(programs, params, self.progress)
         except Stopped:
             self.failure = BadRequest(STOPPED, ErrorKind.STOPPED)
         except BaseException as error:  # without its traceback, which would keep the Program alive
@@ -97,15 +97,15 @@ class Job:
         return {"pending": {"elapsed": time.monotonic() - self.started, "progress": self.progress.text}}, []
 
 
-_jobs: weakref.WeakKeyDictionary[Any, dict[tuple[Look, str], Job]] = weakref.WeakKeyDictionary()
+_jobs: weakref.WeakKeyDictionary[Any, dict[tuple[SlowAnswer, str], Job]] = weakref.WeakKeyDictionary()
 _lock = threading.Lock()
 
 
 class Slow:
     """A wire method that runs a slow one as a job: its answer, or that it is pending."""
 
-    def __init__(self, look: Look) -> None:
-        self._look = look
+    def __init__(self, compute: SlowAnswer) -> None:
+        self._compute = compute
 
     def __call__(self, programs: Programs, params: Params) -> Answer:
         program, key = self._place(programs, params)
@@ -122,13 +122,13 @@ class Slow:
         assert job.answer is not None
         return job.answer
 
-    def _start(self, running: dict[tuple[Look, str], Job], key: tuple[Look, str], *asked: Any) -> Job:
+    def _start(self, running: dict[tuple[SlowAnswer, str], Job], key: tuple[SlowAnswer, str], *asked: Any) -> Job:
         if sum(not job.done.is_set() for job in running.values()) >= MOST:
             raise BadRequest(f"Waiting for {MOST} running analyses…", ErrorKind.BUSY)
         job = running[key] = Job()
         programs, params = asked
         threading.Thread(
-            target=job.run, args=(self._look, tuple(programs), dict(params)), name="jaxstage job", daemon=True
+            target=job.run, args=(self._compute, tuple(programs), dict(params)), name="jaxstage job", daemon=True
         ).start()
         return job
 
@@ -141,18 +141,18 @@ class Slow:
             job.progress.stop()
         return job is not None
 
-    def _place(self, programs: Programs, params: Params) -> tuple[Any, tuple[Look, str]]:
-        return given.program(programs, params), (self._look, json.dumps(params, sort_keys=True))
+    def _place(self, programs: Programs, params: Params) -> tuple[Any, tuple[SlowAnswer, str]]:
+        return given.program(programs, params), (self._compute, json.dumps(params, sort_keys=True))
 
 
-def slow(look: Look) -> Slow:
+def slow(compute: SlowAnswer) -> Slow:
     """The wire method of a slow function `(programs, params, progress) -> Answer`.
 
     The first request starts it in a thread. Requests are answered with
     `{"pending": {"elapsed": seconds, "progress": str | None}}` until it is done, then once with its answer or error;
     the next request starts it again. There is one job per (Program, function, parameters).
     """
-    return Slow(look)
+    return Slow(compute)
 
 
 def stop_all(programs: Programs) -> None:

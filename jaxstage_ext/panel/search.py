@@ -62,15 +62,15 @@ def _folded_text(doc: Document) -> str:
 
 
 def _hits(text: str, wanted: str, most: int) -> tuple[Positions, int]:
-    found: list[int] = []
+    positions: list[int] = []
     at = 0
-    while len(found) < most:
+    while len(positions) < most:
         hit = text.find(wanted, at)
         if hit < 0:
-            return np.array(found, np.int64), len(found)
-        found.append(hit)
+            return np.array(positions, np.int64), len(positions)
+        positions.append(hit)
         at = hit + len(wanted)
-    return np.array(found, np.int64), len(found) + text.count(wanted, at)
+    return np.array(positions, np.int64), len(positions) + text.count(wanted, at)
 
 
 def _folded(text: str) -> str:

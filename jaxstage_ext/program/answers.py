@@ -69,8 +69,8 @@ def memory(program: Program, progress: Progress | None = None) -> Answer:
     """The line whose values hold the most memory at the peak; arguments belong to no line."""
     memory = memory_of(program, progress)
     space = memory.space()
-    rows = memory.laid.buffers.at(space.position, space.color)
-    kinds, sizes = memory.laid.buffers.kind[rows], memory.laid.buffers.size[rows]
+    rows = memory.scheduled.buffers.at(space.position, space.color)
+    kinds, sizes = memory.scheduled.buffers.kind[rows], memory.scheduled.buffers.size[rows]
     lines = [_made_at(memory, row) if kind != Kind.ARGUMENT else "" for row, kind in zip(rows, kinds, strict=True)]
     line, _ = _largest(lines, sizes)
     arguments = int(sizes[kinds == Kind.ARGUMENT].sum())
@@ -78,7 +78,7 @@ def memory(program: Program, progress: Progress | None = None) -> Answer:
         return Answer(wording.nothing_held(space.peak, arguments), view="memory")
     own = np.array([at == line for at in lines])
     first = int(rows[own][np.argmax(sizes[own])])
-    row = int(memory.places.row[memory.laid.buffers.instruction[first]])
+    row = int(memory.places.row[memory.scheduled.buffers.instruction[first]])
     return Answer(
         wording.holds(Holding(line, _totals(kinds[own], sizes[own]), space.peak, arguments)), line, row, view="memory"
     )
@@ -91,7 +91,7 @@ def _totals(kinds: Any, sizes: Any) -> dict[Kind, int]:
 
 
 def _made_at(memory: Memory, row: int) -> str:
-    maker = int(memory.laid.buffers.instruction[row])
+    maker = int(memory.scheduled.buffers.instruction[row])
     return memory.places.line[maker] if maker >= 0 else ""
 
 

@@ -16,7 +16,8 @@ from jaxstage_ext.program.program import Program
 def device_places(program: Program) -> list[DevicePlace]:
     """The devices that a program runs on, in the order of its device assignment."""
     return [
-        DevicePlace(one.id, one.process, one.coords, one.core) for one in value_shardings.of_devices(program.staged)
+        DevicePlace(device.id, device.process, device.coords, device.core)
+        for device in value_shardings.of_devices(program.staged)
     ]
 
 
@@ -48,9 +49,9 @@ def links(program: Program, places: Sequence[DevicePlace]) -> DeviceLinks:
         return DeviceLinks(hosts=hosts, source="no link speed on file for this target")
     if device.interconnect is None:
         return DeviceLinks(hosts=hosts, source=f"no link speed on file for {device.title}")
-    each = (target.devices or 1) // (target.chips or 1) or 1
+    per_chip = (target.devices or 1) // (target.chips or 1) or 1
     coords = [place.coords for place in places if place.coords is not None]
     axes = target.topology.count("x") + 1 if target.platform == "tpu" and len(coords) == len(places) else 0
     torus = tuple(at[:axes] for at in coords) if axes else ()
     source = f"{device.title}, {device.interconnect / 2e9:.4g} GB/s per chip in one direction, published by its maker"
-    return DeviceLinks(device.interconnect / 2 / each, torus, hosts, source)
+    return DeviceLinks(device.interconnect / 2 / per_chip, torus, hosts, source)

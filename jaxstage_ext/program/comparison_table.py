@@ -90,7 +90,7 @@ class Comparison(Table):
         cells = {(at, name): row["cells"][name] for name in columns for at, row in enumerate(rows)}
 
         def given(what: str) -> dict[Place, Any]:
-            return {place: one[what] for place, one in cells.items() if one.get(what)}
+            return {place: cell[what] for place, cell in cells.items() if cell.get(what)}
 
         return cls(
             str(data["name"]),

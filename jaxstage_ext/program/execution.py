@@ -31,5 +31,5 @@ def execute(program: Program) -> Any:
     try:
         return jax.block_until_ready(program.compiled(*args, **kwargs))  # type: ignore[no-untyped-call]
     except jax.errors.JaxRuntimeError as error:
-        program.ran_out = out_of_memory.told(error, program.name)
+        program.ran_out = out_of_memory.failed_run(error, program.name)
         raise

@@ -53,8 +53,8 @@ def _cells(row: Any, columns: Sequence[tuple[str, str, str]]) -> list[str]:
 def value(figures: Any, name: str) -> int | None:
     """A figure by its column's name; "spills" are stores and loads together."""
     if name != "spills":
-        found: int | None = getattr(figures, name)
-        return found
+        figure: int | None = getattr(figures, name)
+        return figure
     known = figures.spill_stores is not None and figures.spill_loads is not None
     return figures.spill_stores + figures.spill_loads if known else None
 

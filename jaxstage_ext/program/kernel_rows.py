@@ -32,14 +32,18 @@ def of_cpu(artefacts: Artefacts, executed: Mapping[str, Instruction], hlo: Docum
     """A row for each kernel, of the instruction that it is named after, and for each step that has none."""
     run_by: dict[str, list[str]] = {name: [] for name in artefacts.kernels}
     left = []
-    for found in executed.values():
-        symbols = [name for name in (found.name, f"{found.name}_kernel") if name in run_by]
+    for instruction in executed.values():
+        symbols = [name for name in (instruction.name, f"{instruction.name}_kernel") if name in run_by]
         for symbol in symbols:
-            run_by[symbol].append(found.name)
-        if found.computes and not symbols:
-            left.append(found)
-    shared = _shared(run_by, [found for found in left if found.kind in _GENERATED], executed, hlo)
-    others = [_without(found.name, found.kind, "cpu", executed) for found in left if found.name not in shared]
+            run_by[symbol].append(instruction.name)
+        if instruction.computes and not symbols:
+            left.append(instruction)
+    shared = _shared(run_by, [instruction for instruction in left if instruction.kind in _GENERATED], executed, hlo)
+    others = [
+        _without(instruction.name, instruction.kind, "cpu", executed)
+        for instruction in left
+        if instruction.name not in shared
+    ]
     rows = [_row(symbol, names, "cpu", artefacts, executed) for symbol, names in run_by.items()]
     return in_order([*rows, *others], executed)
 
@@ -53,11 +57,11 @@ def _shared(
         for name in names:
             kernel_of.setdefault(shape(executed[name], hlo), symbol)
     done = set()
-    for found in left:
-        own = kernel_of.get(shape(found, hlo))
+    for instruction in left:
+        own = kernel_of.get(shape(instruction, hlo))
         if own is not None:
-            run_by[own].append(found.name)
-            done.add(found.name)
+            run_by[own].append(instruction.name)
+            done.add(instruction.name)
     return done
 
 
@@ -75,8 +79,10 @@ def of_cuda(artefacts: Artefacts, executed: Mapping[str, Instruction]) -> list[K
         if symbol in launches and (launch.kernel or symbol not in named):
             launches[symbol].append(launch)
         elif launch.kind not in _SILENT and launch.instruction:
-            found = executed.get(launch.instruction)
-            others.append(_without(launch.instruction, found.kind if found else launch.kind, "cuda", executed))
+            instruction = executed.get(launch.instruction)
+            others.append(
+                _without(launch.instruction, instruction.kind if instruction else launch.kind, "cuda", executed)
+            )
     rows = []
     for symbol, runs in launches.items():
         names = list(dict.fromkeys(run.instruction for run in runs if run.instruction))
@@ -86,7 +92,7 @@ def of_cuda(artefacts: Artefacts, executed: Mapping[str, Instruction]) -> list[K
 
 def _launches_by_name(artefacts: Artefacts, executed: Mapping[str, Instruction]) -> list[Launch]:
     """Where the dump has no list of launches: a kernel is called as its instruction, in the letters of a symbol."""
-    symbols = {name: _NOT_IN_SYMBOLS.sub("_", name) for name, found in executed.items() if found.computes}
+    symbols = {name: _NOT_IN_SYMBOLS.sub("_", name) for name, instruction in executed.items() if instruction.computes}
     kernels = artefacts.kernels
     return [Launch(name, "", symbol if symbol in kernels else None) for name, symbol in symbols.items()]
 
@@ -94,11 +100,19 @@ def _launches_by_name(artefacts: Artefacts, executed: Mapping[str, Instruction])
 def of_tpu(executed: Mapping[str, Instruction]) -> list[Kernel]:
     """A row for each instruction: libtpu compiles one after the other, all into one program."""
     rows = []
-    for found in executed.values():
-        if found.computes:
-            pallas = found.kind == MOSAIC_CALL
+    for instruction in executed.values():
+        if instruction.computes:
+            pallas = instruction.kind == MOSAIC_CALL
             stages = {"mosaic": None if pallas else _NOT_MOSAIC, "bundles": None}
-            rows.append(Kernel(found.name, (found.name,), "Pallas" if pallas else found.kind, stages, rows=found.rows))
+            rows.append(
+                Kernel(
+                    instruction.name,
+                    (instruction.name,),
+                    "Pallas" if pallas else instruction.kind,
+                    stages,
+                    rows=instruction.rows,
+                )
+            )
     return rows
 
 
@@ -118,26 +132,26 @@ def _row(
     executed: Mapping[str, Instruction],
     launch: Launch | None = None,
 ) -> Kernel:
-    there = artefacts.kernels[symbol]
+    texts = artefacts.kernels[symbol]
     kind = next((executed[name].kind for name in names if name in executed), "not in this module")
     return Kernel(
         symbol,
         tuple(names),
-        "Triton fusion" if "ttir" in there else kind,
-        {stage: _lacks(stage, there) for stage in STAGES[platform]},
+        "Triton fusion" if "ttir" in texts else kind,
+        {stage: _lacks(stage, texts) for stage in STAGES[platform]},
         grid=launch.grid if launch else (),
         threads=launch.threads if launch else (),
         rows=_rows(names, executed),
     )
 
 
-def _lacks(stage: str, there: Mapping[str, bytes]) -> str | None:
-    if stage in there:
+def _lacks(stage: str, texts: Mapping[str, bytes]) -> str | None:
+    if stage in texts:
         return None
     if stage == "ttir":
         return _NOT_TRITON
     needs = {"asm": "object", "sass": "ptx"}.get(stage)
-    return machine_code.missing_tool(stage) if needs in there else _NOT_DUMPED
+    return machine_code.missing_tool(stage) if needs in texts else _NOT_DUMPED
 
 
 def _without(name: str, kind: str, platform: str, executed: Mapping[str, Instruction]) -> Kernel:

@@ -20,8 +20,8 @@ from jaxstage_ext.report.document import GRADIENT, INFERRED, Document
 from jaxstage_ext.report.progress import Progress
 from jaxstage_ext.report.unavailable import Unavailable
 
-_ANOTHER = (
-    "XLA gave another module this time, as it does at times for GPUs: these kernels are of that one, tied by the "
+_DIFFERENT_MODULE = (
+    "Recompiling produced a different module, as can happen on GPUs; these are its kernels, matched by the "
     "names of its instructions"
 )
 _NO_BUNDLES = "libtpu dumps no bundles for it; it is part of another instruction or no code at all"
@@ -66,7 +66,7 @@ class KernelTexts:
             for launch in artefacts.launches:
                 if launch.kernel is not None and launch.shared is not None:
                     self._launched[launch.kernel] = max(self._launched.get(launch.kernel, 0), launch.shared)
-            notes += [] if same else [_ANOTHER]
+            notes += [] if same else [_DIFFERENT_MODULE]
             notes += [f"left out, above {machine_code.LARGEST_FILE >> 20} MB: {name}" for name in artefacts.left_out]
         return Kernels(self._platform, self._rows, self, notes)
 
@@ -102,7 +102,7 @@ class KernelTexts:
         if not rows:
             return KernelPlace(self._hlo.frames)
         row, flags = rows[0], int(self._hlo.flags[rows[0]]) & (INFERRED | GRADIENT)
-        spans = {str(self._hlo.source_of(one + 1)) for one in rows}
+        spans = {str(self._hlo.source_of(numbered_row + 1)) for numbered_row in rows}
         scope = int(self._hlo.scope[row])
         return KernelPlace(
             self._hlo.frames,
@@ -112,8 +112,8 @@ class KernelTexts:
         )
 
     def _row(self, instruction: str) -> int:
-        found = self._executed.get(instruction)
-        return found.row if found else -1
+        executed = self._executed.get(instruction)
+        return executed.row if executed else -1
 
     def _mosaic(self, kernel: Kernel, kind: str) -> Document:
         line = self._hlo.lines[self._row(kernel.instructions[0])]
@@ -132,10 +132,10 @@ class KernelTexts:
         return "\n".join(self._bundles[kernel.name])
 
     def _measurement(self, kernel: Kernel, what: str) -> Any:
-        found = self._measurements().get(kernel.name, {})
-        if what not in found:
-            raise Unavailable(f"{kernel.key}: {found.get('error', 'there is no machine code of it')}")
-        return found[what]
+        measured = self._measurements().get(kernel.name, {})
+        if what not in measured:
+            raise Unavailable(f"{kernel.key}: {measured.get('error', 'there is no machine code of it')}")
+        return measured[what]
 
     def measure(self, progress: Progress | None = None) -> None:
         tool = _TOOLS.get(self._platform)
@@ -164,18 +164,18 @@ class KernelTexts:
     def _cuda_figures(self, row: Kernel) -> Figures:
         if lacks := machine_code.missing_tool("ptxas"):
             return Figures(reason=lacks)
-        found = self._measurements().get(row.name, {})
-        said = ptx.resources(found.get("log", "")).get(row.name)
-        if said is None:
-            return Figures(reason=found.get("error", "ptxas says nothing about it"))
+        measured = self._measurements().get(row.name, {})
+        resources = ptx.resources(measured.get("log", "")).get(row.name)
+        if resources is None:
+            return Figures(reason=measured.get("error", "ptxas says nothing about it"))
         return Figures(
-            registers=said.registers,
-            spill_stores=said.spill_stores,
-            spill_loads=said.spill_loads,
-            stack=said.stack,
-            shared=said.shared + self._launched.get(row.name, 0),
-            code_bytes=found["bytes"],
-            instructions=found["count"],
+            registers=resources.registers,
+            spill_stores=resources.spill_stores,
+            spill_loads=resources.spill_loads,
+            stack=resources.stack,
+            shared=resources.shared + self._launched.get(row.name, 0),
+            code_bytes=measured["bytes"],
+            instructions=measured["count"],
         )
 
     def _tpu_figures(self, row: Kernel) -> Figures:

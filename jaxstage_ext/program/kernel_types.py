@@ -103,11 +103,11 @@ class Kernel:
     def document(self, stage: str, progress: Progress | None = None) -> Document:
         """The text of a stage with its links. Raises Unavailable, with the reason, where there is none.
 
-        `progress` is told about twice a second how long a stage takes that libtpu compiles anew for: "bundles".
+        `progress` is called about twice a second while libtpu recompiles for a stage ("bundles").
         """
         stage = _ALSO.get(stage.lower(), stage.lower())
         if stage not in self.stages:
-            raise Unavailable(f"{stage!r} is no stage of {self.key}; there are {', '.join(self.stages)}")
+            raise Unavailable(f"{stage!r} is not a stage of {self.key}; there are {', '.join(self.stages)}")
         if reason := self.stages[stage]:
             raise Unavailable(f"{self.key} has no {KERNEL_TITLES[stage]}: {reason}")
         assert self.source is not None
@@ -144,7 +144,7 @@ class Kernels(Mapping[str, Kernel]):
         return tuple(STAGES[self.platform])
 
     def measure(self, progress: Progress | None = None) -> None:
-        """Have the figures of all kernels computed; `progress` is told meanwhile how long that takes."""
+        """Compute the figures of all kernels; `progress` is called with the elapsed time meanwhile."""
         self._source.measure(progress)
 
     def ready(self, kind: str) -> Document | None:
@@ -152,13 +152,13 @@ class Kernels(Mapping[str, Kernel]):
         return self._source.ready(kind)
 
     def __getitem__(self, name: str) -> Kernel:
-        found = self._by_instruction.get(name) or self._by_key.get(name)
-        if found is None:
+        kernel = self._by_instruction.get(name) or self._by_key.get(name)
+        if kernel is None:
             near = [key for key in self._by_key if str(name) in key][:3]
             raise KeyError(
                 f"no kernel and no HLO instruction {name!r}" + (f"; there is {', '.join(near)}" if near else "")
             )
-        return found
+        return kernel
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._by_key)

@@ -72,13 +72,13 @@ def _devices(program: Program) -> int:
 
 def _differences(work: Any, cost: Cost, xla: Mapping[str, float], reason: str, devices: int) -> list[str]:
     """Why the columns differ, as far as it is known."""
-    told = list(work.unknown) if work else ["There is no jaxpr to count."]
-    told = [f"jaxpr: {why}." for why in told]
+    differences = list(work.unknown) if work else ["There is no jaxpr to count."]
+    differences = [f"jaxpr: {why}." for why in differences]
     if devices > 1:
-        told.append(f"The jaxpr counts the whole program; HLO counts the part of one of {devices:,} devices.")
+        differences.append(f"The jaxpr counts the whole program; HLO counts the part of one of {devices:,} devices.")
     loops = [loop.trips for loop in cost.loops.trips.values() if loop.trips not in (None, 1)]
     if loops:
-        told.append(
+        differences.append(
             f"XLA counts the body of a loop once; HLO counts it once per iteration ({plural(len(loops), 'loop')})."
         )
     once = xla.get("flops", 0.0)
@@ -86,14 +86,16 @@ def _differences(work: Any, cost: Cost, xla: Mapping[str, float], reason: str, d
         share = cost.total_flops / work.flops - 1 if work.flops else 0.0
         if abs(share) > 0.01:
             made = "more" if share > 0 else "fewer"
-            told.append(f"HLO has {abs(share):.1%} {made} FLOPs than the jaxpr (recomputed in fusions or folded away).")
+            differences.append(
+                f"HLO has {abs(share):.1%} {made} FLOPs than the jaxpr (recomputed in fusions or folded away)."
+            )
     if once and cost.total_once > once * 1.01 and len(cost.ops.rows(b"conditional")):
-        told.append("XLA counts one branch of a conditional, HLO all of them.")
+        differences.append("XLA counts one branch of a conditional, HLO all of them.")
     elif once and abs(cost.total_once / once - 1) > 0.01:
         made = "more" if cost.total_once > once else "fewer"
-        told.append(
+        differences.append(
             f"HLO has {abs(cost.total_once / once - 1):.1%} {made} FLOPs than XLA counts; the reason is unknown."
         )
     if reason:
-        told.append(f"XLA: {reason}.")
-    return [*told, *cost.notes]
+        differences.append(f"XLA: {reason}.")
+    return [*differences, *cost.notes]

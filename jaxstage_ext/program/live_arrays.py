@@ -38,7 +38,9 @@ def described_all(arrays: Sequence[tuple[str, Any]]) -> str:
 
 
 def _value(array: Any, name: str) -> tuple[ShardedValue, list[DevicePlace]]:
-    one, devices = value_shardings.of_array(array, name)
+    boundary, devices = value_shardings.of_array(array, name)
     places = [DevicePlace(device.id, device.process, device.coords, device.core) for device in devices]
-    sharding = with_device_id(from_plain.read(one.sharding or {}, one.shape), places)
-    return ShardedValue(one.name, ARGUMENT, ShardingMap(one.shape, sharding, short_dtype(one.dtype), one.bits)), places
+    sharding = with_device_id(from_plain.read(boundary.sharding or {}, boundary.shape), places)
+    return ShardedValue(
+        boundary.name, ARGUMENT, ShardingMap(boundary.shape, sharding, short_dtype(boundary.dtype), boundary.bits)
+    ), places

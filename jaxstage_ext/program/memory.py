@@ -1,4 +1,4 @@
-"""The memory of a program: compiled once more in the worker, and read against the function's names."""
+"""The memory of a program: recompiled in the worker, with the function's names of its values."""
 
 from __future__ import annotations
 
@@ -27,12 +27,14 @@ from jaxstage_ext.program.program import Program, Progress
 from jaxstage_ext.report.unavailable import Unavailable
 from jaxstage_ext.worker import memory_limit
 
-_ANOTHER = "XLA gave another module this time, as it does at times for GPUs: these figures are of that one."
+_DIFFERENT_MODULE = (
+    "Recompiling produced a different module, as can happen on GPUs; these figures describe that module."
+)
 
 
 @slow_fact
 def memory(program: Program, progress: Progress | None) -> Memory:
-    """The memory of a program, also of one whose compile ran out of it: compiled once more, in the worker.
+    """The memory of a program, even if its compile ran out of memory. Recompiles it in the worker.
 
     Raises:
       Unavailable: where nothing was lowered, XLA gives no buffer assignment, or the worker cannot compile it.
@@ -44,20 +46,20 @@ def memory(program: Program, progress: Progress | None) -> Memory:
 
 
 def read(program: Program, assigned: Assigned) -> Memory:
-    """The memory of a program from what the worker gave. Raises Unavailable where that holds no assignment."""
+    """The memory of a program from the worker's answer. Raises Unavailable if it has no buffer assignment."""
     assignment = buffer_assignment.read(assigned.proto)
     if assignment is None:
         raise Unavailable(f"XLA gives no buffer assignment of {program.name}, so its memory is unknown")
     ops = hlo.parse(assignment.module, program.module if program.has_hlo else None)
     schedule = hlo_schedule.read(ops)
     if schedule is None:
-        raise Unavailable(f"XLA has put {program.name} into no order, so its memory over time is unknown")
+        raise Unavailable(f"XLA did not schedule {program.name}, so its memory over time is unknown")
     where, notes = _places(program, ops)
-    laid = buffers.read(ops, assignment, schedule, list(where.scope))
+    scheduled = buffers.read(ops, assignment, schedule, list(where.scope))
     traced = program.jax_traced
     kept = functools.partial(residuals.read, traced) if traced is not None else None
     return live_memory.read(
-        laid,
+        scheduled,
         where,
         assigned.platform,
         _device(program, assigned.platform),
@@ -70,12 +72,12 @@ def read(program: Program, assigned: Assigned) -> Memory:
 
 
 def _places(program: Program, ops: hlo.Module) -> tuple[Places, tuple[str, ...]]:
-    """Where the instructions stand in the HLO document; where there is none, their lines alone."""
+    """The places of the instructions in the HLO document; only their source lines if there is no document."""
     if program.has_hlo and ops is program.module:
         return instruction_places(program), ()
     if program.has_hlo:
         same = set(ops.names) == set(program.module.names)
-        return places_in(program.documents["hlo"], ops), () if same else (_ANOTHER,)
+        return places_in(program.documents["hlo"], ops), () if same else (_DIFFERENT_MODULE,)
     linked = hlo_document.sources(ops, program.frame_table)
     frames = program.frame_table.freeze()
     user = np.where(linked.frame >= 0, frames.user[np.maximum(linked.frame, 0)], -1) if len(frames) else linked.frame
@@ -87,7 +89,7 @@ def _places(program: Program, ops: hlo.Module) -> tuple[Places, tuple[str, ...]]
 
 
 def _device(program: Program, platform: str) -> DeviceMemory:
-    """What the program is held against."""
+    """The memory of the device that the program runs on."""
     target = program.target
     if platform == "cpu":
         half = memory_limit.half_of_machine()
@@ -98,7 +100,7 @@ def _device(program: Program, platform: str) -> DeviceMemory:
 
 
 def _entry(program: Program) -> Entry | None:
-    """The function's names of what goes in and out; None where JAX tells none of them."""
+    """The function's names of what goes in and out; None where JAX does not give them."""
     traced, lowered = program.jax_traced, program.jax_lowered
     if traced is None or lowered is None:
         return None
@@ -115,11 +117,11 @@ def _entry(program: Program) -> Entry | None:
 
 def _constants(program: Program, arrays: tuple[Any, ...]) -> tuple[Constant, ...]:
     known = captured.names(program.call.fn, arrays)
-    found = [
+    constants = [
         Constant(name, _shape(array), _bytes(array) or 0, int(np.size(array)))
         for name, array in zip(known, arrays, strict=True)
     ]
-    return tuple(sorted(found, key=lambda constant: -constant.size))
+    return tuple(sorted(constants, key=lambda constant: -constant.size))
 
 
 def _shape(array: Any) -> str:

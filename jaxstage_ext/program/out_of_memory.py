@@ -1,4 +1,4 @@
-"""A run that died of memory, as the inspection of its program tells it."""
+"""Runs that fail because the device is out of memory."""
 
 from __future__ import annotations
 
@@ -15,33 +15,33 @@ from jaxstage_ext.report.units import scaled
 MARK = "RESOURCE_EXHAUSTED"
 RUN = "run"
 """The stage of the StageError of a run."""
-_HINT = "`.memory` of this inspection shows what takes the memory."
-_ELSEWHERE = "A statement of the cell raised it. This is the memory of {}, which need not be what asked for more."
+_HINT = "`.memory` of this inspection shows what uses the memory."
+_ELSEWHERE = "A statement of the cell raised this error. The memory shown is that of {}, which may not be its cause."
 
 
-def is_one(error: BaseException | None) -> bool:
-    """Whether JAX raised it for want of memory."""
+def is_out_of_memory(error: BaseException | None) -> bool:
+    """Whether JAX raised the error because memory ran out."""
     return isinstance(error, jax.errors.JaxRuntimeError) and MARK in str(error)
 
 
-def told(error: BaseException, name: str, elsewhere: bool = False) -> StageError | None:
-    """The failed run of a function, with what the kernel's arrays held then; None for any other error.
+def failed_run(error: BaseException, name: str, elsewhere: bool = False) -> StageError | None:
+    """The failed run of a function and the size of the live JAX arrays; None for any other error.
 
-    With `elsewhere` the cell raised it, and it is not known whether while this function ran.
+    With `elsewhere`, the cell raised the error, perhaps outside this function.
     """
-    if not is_one(error):
+    if not is_out_of_memory(error):
         return None
-    found = explain(RUN, error)
+    explained = explain(RUN, error)
     if not elsewhere:
         error.add_note(_HINT)
-    lines = [found.message, _alive(), *([_ELSEWHERE.format(name)] if elsewhere else [])]
-    return replace(found, message="\n".join(filter(None, lines)))
+    lines = [explained.message, _alive(), *([_ELSEWHERE.format(name)] if elsewhere else [])]
+    return replace(explained, message="\n".join(filter(None, lines)))
 
 
 def _alive() -> str:
     with contextlib.suppress(Exception):  # an array may be deleted meanwhile
-        sizes = [int(array.nbytes) for array in _arrays() if _is_there(array)]
-        return f"JAX arrays alive in this kernel then: {len(sizes):,}, of {scaled(sum(sizes), 'B')} together."
+        sizes = [int(array.nbytes) for array in _arrays() if _is_computed(array)]
+        return f"Live JAX arrays in this kernel at that time: {len(sizes):,}, {scaled(sum(sizes), 'B')} in total."
     return ""
 
 
@@ -49,8 +49,8 @@ def _arrays() -> list[Any]:
     return list(jax.live_arrays())  # type: ignore[no-untyped-call]
 
 
-def _is_there(array: Any) -> bool:
-    """Not one of those that the run was to make: they raise its error."""
+def _is_computed(array: Any) -> bool:
+    """Whether an array holds a value; the results of the failed run raise its error."""
     try:
         return bool(array.is_ready()) and array.block_until_ready() is not None
     except (AttributeError, RuntimeError):

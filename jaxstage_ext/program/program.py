@@ -166,7 +166,7 @@ class Program:
 
     @property
     def definition(self) -> tuple[str, int] | None:
-        """(file, line) of the function; None where it is no code of the user's own."""
+        """(file, line) of the function; None if it is not the user's own code."""
         places = source_places.first_places(self.call, self.error)
         return places[-1] if places else None
 

@@ -1,4 +1,4 @@
-"""The shardings of a call that JAX refused: what was given, and what of it cannot be."""
+"""The shardings of a call that JAX refuses, and why it refuses them."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 def read(program: Program) -> Shardings | None:
-    """How the arguments of a call were to lie that failed before it was lowered; None where that is not why."""
+    """The shardings given for a call that failed before lowering; None if they are not why it failed."""
     failed = program.staged.failed
     if failed is None:
         return None
@@ -31,11 +31,11 @@ def read(program: Program) -> Shardings | None:
     named = dict(leaves(program.call))
     given = [value for name, leaf in named.items() if (value := _value(name, leaf)) is not None]
     wrong, apart = refusals.indivisible(message), refusals.devices_apart(message)
-    notes = [f"{name} lies on the devices {', '.join(map(str, ids))}." for name, ids in apart.items()]
+    notes = [f"{name} is on devices {', '.join(map(str, ids))}." for name, ids in apart.items()]
     if wrong is not None:
         names = [wrong.name] if wrong.name else [name for name, leaf in named.items() if _shape(leaf) == wrong.shape]
         alike = " or ".join([*names, f"a result of shape {wrong.shape}"])
-        notes.append(wrong.told(wrong.name or alike))
+        notes.append(wrong.sentence(wrong.name or alike))
         given = [
             *[_refused(name, named.get(name), wrong) for name in names],
             *(v for v in given if v.name not in names),
@@ -68,8 +68,8 @@ def _value(name: str, leaf: Any) -> ShardedValue | None:
     if not isinstance(sharding, jax.sharding.Sharding):
         return None
     ids = {device.id: device.id for device in jax.devices()}
-    laid = from_plain.read(value_shardings.plain(sharding, leaf.shape, ids), leaf.shape)
-    return ShardedValue(name, ARGUMENT, ShardingMap(tuple(leaf.shape), laid, *_type(leaf)), Chooser.YOU)
+    given = from_plain.read(value_shardings.plain(sharding, leaf.shape, ids), leaf.shape)
+    return ShardedValue(name, ARGUMENT, ShardingMap(tuple(leaf.shape), given, *_type(leaf)), Chooser.YOU)
 
 
 def _refused(name: str, leaf: Any, wrong: refusals.Indivisible) -> ShardedValue:
@@ -83,11 +83,11 @@ def _type(leaf: Any) -> tuple[str, int | None]:
 
 
 def _places(values: Sequence[ShardedValue]) -> tuple[DevicePlace, ...]:
-    """The kernel's devices by their ids, as far as the values name any."""
+    """The kernel's devices by id, up to the largest id that a value uses."""
     most = max((max(value.map.sharding.holders.ravel().tolist()) for value in values), default=-1)
     known = {device.id: value_shardings.device(device) for device in jax.devices()}
-    found = [known.get(number) for number in range(most + 1)]
+    devices = [known.get(number) for number in range(most + 1)]
     return tuple(
-        DevicePlace(number) if one is None else DevicePlace(one.id, one.process, one.coords, one.core)
-        for number, one in enumerate(found)
+        DevicePlace(number) if device is None else DevicePlace(device.id, device.process, device.coords, device.core)
+        for number, device in enumerate(devices)
     )

@@ -61,36 +61,42 @@ def _settled(
     """What the compiler settled for the module's parameters and results, by number; empty where it did not."""
     if not program.has_hlo:
         return {}, {}
-    found = propagation.boundaries(program.module, devices)
-    ranks = [{one.number: len(one.shape) for one in given if one.is_result is kind} for kind in (False, True)]
+    boundaries = propagation.boundaries(program.module, devices)
+    ranks = [{value.number: len(value.shape) for value in given if value.is_result is kind} for kind in (False, True)]
     parameters, results = (
-        {number: of(rank) for number, rank in its.items() if number is not None and (of := each.get(number))}
-        for its, each in zip(ranks, found, strict=True)
+        {
+            number: of(rank)
+            for number, rank in ranks_of_kind.items()
+            if number is not None and (of := settled.get(number))
+        }
+        for ranks_of_kind, settled in zip(ranks, boundaries, strict=True)
     )
     return parameters, results
 
 
 def _value(
-    one: value_shardings.BoundaryValue,
+    value: value_shardings.BoundaryValue,
     compiled: tuple[dict[int, Sharding], dict[int, Sharding]],
     meshes: Sequence[Mesh],
     places: Sequence[DevicePlace],
 ) -> ShardedValue:
     chosen: Chooser | None = Chooser.YOU
-    settled = compiled[one.is_result].get(-1 if one.number is None else one.number)
-    if one.sharding is not None:
-        sharding = from_plain.read(one.sharding, one.shape)
-    elif one.number is None:
+    settled = compiled[value.is_result].get(-1 if value.number is None else value.number)
+    if value.sharding is not None:
+        sharding = from_plain.read(value.sharding, value.shape)
+    elif value.number is None:
         sharding, chosen = unknown("", "the program does not use it, so it is not sent to any device"), None
     elif len(places) == 1:
-        sharding, chosen = on_one_device(0, len(one.shape)), None
+        sharding, chosen = on_one_device(0, len(value.shape)), None
     elif settled is not None:
         sharding, chosen = settled, Chooser.COMPILER
     else:
         sharding, chosen = unknown("", "it is left to the compiler, and nothing was compiled"), None
     sharding = with_device_id(propagation.named(sharding, meshes), places)
-    kind = RESULT if one.is_result else ARGUMENT
-    return ShardedValue(one.name, kind, ShardingMap(one.shape, sharding, short_dtype(one.dtype), one.bits), chosen)
+    kind = RESULT if value.is_result else ARGUMENT
+    return ShardedValue(
+        value.name, kind, ShardingMap(value.shape, sharding, short_dtype(value.dtype), value.bits), chosen
+    )
 
 
 def with_device_id(sharding: Sharding, places: Sequence[DevicePlace]) -> Sharding:

@@ -59,7 +59,7 @@ def out_of_memory(program: Program) -> bool:
 def is_refused(program: Program) -> bool:
     """Whether JAX refused the call for its shardings."""
     failed = program.staged.failed
-    return failed is not None and program.jax_lowered is None and refusals.is_one(str(failed.error))
+    return failed is not None and program.jax_lowered is None and refusals.is_refusal(str(failed.error))
 
 
 def refused(program: Program) -> Shardings | None:
@@ -72,7 +72,7 @@ def refused(program: Program) -> Shardings | None:
         return None
 
 
-def _is_laid_out(program: Program) -> bool:
+def _is_sharded(program: Program) -> bool:
     """Whether the call runs on several devices or names a mesh, or would, had JAX not refused the shardings."""
     if (lowered := program.jax_lowered) is not None:
         return program.call.layout is not None or jax_private.placed(lowered, program.call.fn).count > 1
@@ -92,8 +92,8 @@ TABS: tuple[Tab, ...] = (
     Tab("answers", _is_compiled),
     Tab("cost", lambda program: _is_compiled(program) or program.jax_traced is not None),
     Tab("memory", lambda program: _is_compiled(program) or out_of_memory(program)),
-    Tab("shardings", _is_laid_out),
-    Tab("collectives", lambda program: _is_compiled(program) and _is_laid_out(program)),
+    Tab("shardings", _is_sharded),
+    Tab("collectives", lambda program: _is_compiled(program) and _is_sharded(program)),
     Tab("dtypes", _changes_dtypes),
     Tab("passes", _is_compiled),
     Tab("machine", _is_compiled),

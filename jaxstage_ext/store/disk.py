@@ -31,7 +31,7 @@ class Disk:
     limit: int = 1_000_000_000
 
     def get(self, key: str) -> bytes | None:
-        """The data of an entry; None where there is no complete one.
+        """The data of an entry; None if there is no complete entry.
 
         Raises OSError where it cannot be read, ValueError for a path that cannot exist.
         """

@@ -19,7 +19,7 @@ COLOURS = {Overlap.EXPOSED: "#d9822b", Overlap.HIDDEN: "#2f74d0", None: "#8a919c
 _WIDEST = 160
 
 
-def figure(found: Collectives) -> Any:
+def figure(collectives: Collectives) -> Any:
     """A `plotly.graph_objects.Figure`: lower bounds of the times, or the bytes sent per device where one is unknown.
 
     Raises ImportError, with the pip line, where plotly is missing.
@@ -28,34 +28,36 @@ def figure(found: Collectives) -> Any:
         import plotly.graph_objects as go
     except ImportError:
         raise ImportError("collectives_figure needs plotly: pip install plotly") from None
-    made, shown = go.Figure(), found.rows[:MOST_BARS]
-    timed = all(row.total_seconds is not None for row in found.rows)
+    made, shown = go.Figure(), collectives.rows[:MOST_BARS]
+    timed = all(row.total_seconds is not None for row in collectives.rows)
     for overlap, colour in COLOURS.items():
         rows = [(place, row) for place, row in enumerate(shown) if row.overlap == overlap]
         if rows:
-            made.add_trace(go.Bar(**_bars(found, rows, timed), name=overlap or "order unknown", marker_color=colour))
-    made.update_layout(**_layout(found, shown, timed))
+            made.add_trace(
+                go.Bar(**_bars(collectives, rows, timed), name=overlap or "order unknown", marker_color=colour)
+            )
+    made.update_layout(**_layout(collectives, shown, timed))
     return made
 
 
-def _bars(found: Collectives, rows: list[tuple[int, CollectiveRow]], timed: bool) -> dict[str, Any]:
+def _bars(collectives: Collectives, rows: list[tuple[int, CollectiveRow]], timed: bool) -> dict[str, Any]:
     return {
         "orientation": "h",
         "x": [(row.total_seconds if timed else row.total_sent) or 0 for _, row in rows],
         "y": [place for place, _ in rows],
-        "hovertext": [_told(found, row) for _, row in rows],
+        "hovertext": [_hover_text(collectives, row) for _, row in rows],
         "hoverinfo": "text",
-        "customdata": [found.document_row(row) for _, row in rows],
+        "customdata": [collectives.document_row(row) for _, row in rows],
     }
 
 
-def _told(found: Collectives, row: CollectiveRow) -> str:
+def _hover_text(collectives: Collectives, row: CollectiveRow) -> str:
     seconds = row.total_seconds
     time = f"time unknown: {row.why_no_seconds}" if seconds is None else f"at least {scaled(seconds, 's')}"
     sent = "unknown" if row.total_sent is None else scaled(row.total_sent, "B")
     parts = [
-        f"<b>{_safe(found.name(row.found.row))}</b>",
-        _safe(found.line(row)) or "source unknown",
+        f"<b>{_safe(collectives.name(row.op.row))}</b>",
+        _safe(collectives.line(row)) or "source unknown",
         f"{_safe(time)}; {sent} sent per device",
         f"groups {_safe(str(row.groups))}",
         *(_safe(_cause(cause)) for cause in row.causes[:3] if cause.is_known),
@@ -72,12 +74,12 @@ def _safe(text: str) -> str:
     return escape(cut(clean(text), _WIDEST))
 
 
-def _layout(found: Collectives, shown: Any, timed: bool) -> dict[str, Any]:
-    left = len(found.rows) - len(shown)
+def _layout(collectives: Collectives, shown: Any, timed: bool) -> dict[str, Any]:
+    left = len(collectives.rows) - len(shown)
     more = f"<br>The costliest {len(shown)} are drawn, {left:,} more are not." if left > 0 else ""
-    names = [_named(found, row) for row in shown]
+    names = [_named(collectives, row) for row in shown]
     return {
-        "title": {"text": f"Collectives<br><sup>{escape(clean(found.headline))}{more}</sup>"},
+        "title": {"text": f"Collectives<br><sup>{escape(clean(collectives.headline))}{more}</sup>"},
         "xaxis": {
             "title": {"text": "lower bound of the time, all runs" if timed else "bytes sent per device, all runs"},
             "tickformat": ".3s",
@@ -90,6 +92,6 @@ def _layout(found: Collectives, shown: Any, timed: bool) -> dict[str, Any]:
     }
 
 
-def _named(found: Collectives, row: CollectiveRow) -> str:
+def _named(collectives: Collectives, row: CollectiveRow) -> str:
     axes = ", ".join(map(str, row.groups.axes or ()))
-    return _safe(" · ".join(part for part in (row.found.kind, axes, found.line(row)) if part))
+    return _safe(" · ".join(part for part in (row.op.kind, axes, collectives.line(row)) if part))

@@ -19,7 +19,7 @@ Plain = Mapping[str, Any]
 
 
 def text(table: Plain, columns: int = 160) -> str:
-    """The table in monospaced columns, as many side by side as fit; what is unknown is told below."""
+    """The table in monospaced columns, as many side by side as fit; the reasons for unknown figures follow below."""
     rows = table["rows"][:_MOST_ROWS]
     first = ["target", *(clean(row["target"]) for row in rows)]
     blocks = [
@@ -27,8 +27,8 @@ def text(table: Plain, columns: int = 160) -> str:
         *([clean(c["title"]), *(_said(row["cells"][c["name"]]) for row in rows)] for c in table["columns"]),
     ]
     parts = ["\n".join(_beside(part)) for part in _folded(blocks, columns)]
-    told = [line for note in _notes(table, rows) for line in textwrap.wrap(note, columns, subsequent_indent="  ")]
-    return "\n".join([*parts, *told])
+    notes = [line for note in _notes(table, rows) for line in textwrap.wrap(note, columns, subsequent_indent="  ")]
+    return "\n".join([*parts, *notes])
 
 
 def _said(cell: Plain) -> str:
@@ -113,6 +113,6 @@ def _td(cell: Plain) -> str:
     mark = cell.get("mark", "")
     colour = _COLOURS.get(mark) or (_DIM if cell.get("reason") else _BAD if cell["text"] == "no" else "")
     style = _CELL.format(align="right") + (f"; color:{colour}" if colour else "")
-    told = cell.get("reason") or cell.get("note") or ""
-    title = f' title="{escape(clean(told))}"' if told else ""
+    remark = cell.get("reason") or cell.get("note") or ""
+    title = f' title="{escape(clean(remark))}"' if remark else ""
     return f'<td style="{style}"{title}>{escape(cut(_said(cell), 40))}</td>'

@@ -14,7 +14,7 @@ MOST_BARS = 40
 _WIDEST = 160
 
 
-def figure(found: Dtypes) -> Any:
+def figure(dtypes: Dtypes) -> Any:
     """A `plotly.graph_objects.Figure`: a bar for each line and pair of dtypes, larger values to the right.
 
     Raises ImportError, with the pip line, where plotly is missing.
@@ -23,7 +23,7 @@ def figure(found: Dtypes) -> Any:
         import plotly.graph_objects as go
     except ImportError:
         raise ImportError("dtypes_figure needs plotly: pip install plotly") from None
-    made, every = go.Figure(), _totals(found)
+    made, every = go.Figure(), _totals(dtypes)
     shown = sorted(every.items(), key=lambda item: -abs(item[1]))[:MOST_BARS]
     for stage, colour in (("jaxpr", "#2f74d0"), ("HLO", "#d9822b")):
         bars = [(name, grows) for (at, name), grows in shown if at == stage]
@@ -33,7 +33,7 @@ def figure(found: Dtypes) -> Any:
     left = len(every) - len(shown)
     more = f"<br>The largest {len(shown)} are drawn, {left:,} more are not." if left > 0 else ""
     made.update_layout(
-        title={"text": f"Dtypes<br><sup>{escape(clean(found.headline))}{more}</sup>"},
+        title={"text": f"Dtypes<br><sup>{escape(clean(dtypes.headline))}{more}</sup>"},
         xaxis={"title": {"text": "bytes that the values grow by, all runs"}, "tickformat": ".3s", "ticksuffix": "B"},
         yaxis={"autorange": "reversed", "automargin": True},
         template="plotly_white",
@@ -41,10 +41,12 @@ def figure(found: Dtypes) -> Any:
     return made
 
 
-def _totals(found: Dtypes) -> dict[tuple[str, str], float]:
+def _totals(dtypes: Dtypes) -> dict[tuple[str, str], float]:
     """(stage, what) -> bytes."""
     totals: dict[tuple[str, str], float] = {}
-    for one in found.conversions:
-        name = escape(cut(clean(f"{one.source} to {one.target} · {one.line or 'source unknown'}"), _WIDEST))
-        totals[one.stage, name] = totals.get((one.stage, name), 0.0) + one.total_growth
+    for conversion in dtypes.conversions:
+        name = escape(
+            cut(clean(f"{conversion.source} to {conversion.target} · {conversion.line or 'source unknown'}"), _WIDEST)
+        )
+        totals[conversion.stage, name] = totals.get((conversion.stage, name), 0.0) + conversion.total_growth
     return totals

@@ -20,7 +20,7 @@ def figure(memory: Memory, space: str | int = 0) -> Any:
         import plotly.graph_objects as go
     except ImportError:
         raise ImportError("memory_figure needs plotly: pip install plotly") from None
-    found, table = memory.space(space), memory.timeline(space)
+    shown, table = memory.space(space), memory.timeline(space)
     kept = _thinned(table["live"].tolist())
     names, lines = table["instruction"], table["line"]
     text = [f"{html.escape(names[i])}<br>{html.escape(lines[i])}" for i in kept]
@@ -35,16 +35,16 @@ def figure(memory: Memory, space: str | int = 0) -> Any:
             hovertemplate="%{y:.4s}B while %{text} runs<extra></extra>",
         )
     )
-    made.add_hline(y=found.reserved, line_dash="dash", annotation_text=f"reserved {scaled(found.reserved, 'B')}")
-    room = memory.fit.room if found.color == 0 else None
-    if room is not None and room < 4 * max(found.reserved, 1):
+    made.add_hline(y=shown.reserved, line_dash="dash", annotation_text=f"reserved {scaled(shown.reserved, 'B')}")
+    room = memory.fit.room if shown.color == 0 else None
+    if room is not None and room < 4 * max(shown.reserved, 1):
         made.add_hline(y=room, line_color="red", annotation_text=f"{memory.device.title}: {scaled(room, 'B')}")
     made.update_layout(
         title=html.escape(
-            memory.fit.text if found.color == 0 else f"{found.name}: {scaled(found.peak, 'B')} live at most"
+            memory.fit.text if shown.color == 0 else f"{shown.name}: {scaled(shown.peak, 'B')} live at most"
         ),
         xaxis_title="position in the schedule",
-        yaxis_title=f"live bytes of {found.name}",
+        yaxis_title=f"live bytes of {shown.name}",
         yaxis={"tickformat": ".3s", "ticksuffix": "B", "rangemode": "tozero"},
     )
     return made

@@ -56,7 +56,7 @@ def panel_html(programs: Sequence[Program]) -> str:
         rest = f"<p>and {plural(len(more), 'more call')}: {escape(named)}</p>"
     tables = [_table(program) for program in shown]
     room = (LARGEST - len((rest + "".join(tables)).encode("utf-8", "replace"))) // max(len(shown), 1)
-    return "".join(table + _fitting(one, room) for table, one in zip(tables, shown, strict=True)) + rest
+    return "".join(table + _fitting(program, room) for table, program in zip(tables, shown, strict=True)) + rest
 
 
 def _table(program: Program) -> str:

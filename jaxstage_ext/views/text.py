@@ -23,7 +23,7 @@ _MOST_CALLS = 4
 def panel_text(programs: Sequence[Program], width: int = 100) -> str:
     """All calls as boxes of text, `width` columns wide."""
     width = min(max(width, NARROWEST), WIDEST)
-    boxes = [part for one in programs[:_MOST_CALLS] for part in (*_table(one, width), _box(one, width))]
+    boxes = [part for program in programs[:_MOST_CALLS] for part in (*_table(program, width), _box(program, width))]
     more = [clean(summary_of(i)["signature"]) for i in programs[_MOST_CALLS:]]
     if more:
         boxes.append(cut(f"and {plural(len(more), 'more call')}: {', '.join(more)}", width))
@@ -100,7 +100,7 @@ def _sections(program: Program, summary: Summary, inner: int) -> Iterator[tuple[
     for sheet in summary.get("meshes", []):
         title, *lines = mesh_map.text(sheet)
         yield title, lines
-    documents, titles = program.documents, {one["kind"]: one["title"] for one in summary["documents"]}
+    documents, titles = program.documents, {document["kind"]: document["title"] for document in summary["documents"]}
     if "python" in documents:
         yield "source", _source_lines(excerpt.source(program, _SOURCE_LINES), inner)
     for kind in documents:

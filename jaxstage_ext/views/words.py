@@ -49,18 +49,18 @@ def cut(text: str, columns: int) -> str:
     return "".join(kept) + "…" if columns > 0 else ""
 
 
-def stage(one: StageSummary) -> str:
+def stage(run: StageSummary) -> str:
     """`compile 81 ms (from JAX's persistent cache)`, `lower failed`."""
-    seconds, state = one.get("seconds"), one["state"]
-    words = [one["name"]]
+    seconds, state = run.get("seconds"), run["state"]
+    words = [run["name"]]
     if state != "done":
         words.append(state)
     if seconds is not None:
         words.append(duration(seconds))
     elif state == "done":
         words.append("unknown time")
-    if one.get("note"):
-        words.append(f"({one['note']})")
+    if run.get("note"):
+        words.append(f"({run['note']})")
     return clean(" ".join(words))
 
 
@@ -74,10 +74,10 @@ def counts(summary: Summary) -> list[str]:
     return [clean(count) for stage in summary["stages"] if (count := stage.get("count"))]
 
 
-def fact(one: FigureSummary) -> str:
+def fact(figure: FigureSummary) -> str:
     """`peak memory 0.3 MB`, `FLOPs unknown (the backend gives no cost analysis)`."""
-    why = f" ({one['reason']})" if one["text"] == "unknown" and one.get("reason") else ""
-    return clean(f"{one['label']} {one['text']}{why}")
+    why = f" ({figure['reason']})" if figure["text"] == "unknown" and figure.get("reason") else ""
+    return clean(f"{figure['label']} {figure['text']}{why}")
 
 
 def linked(summary: Summary) -> str:
@@ -101,8 +101,8 @@ def error(summary: Summary) -> tuple[str, list[str]]:
     where = f" at {failed['label']}:{failed['line']}" if failed.get("label") and failed.get("line") else ""
     if failed.get("interrupted"):
         return clean(f"interrupted in {failed['stage']}{where}"), []
-    told = [clean(failed["told"])] if failed.get("told") else []
-    message = told + [clean(line) for line in failed["message"].split("\n")]
+    meaning = [clean(failed["told"])] if failed.get("told") else []
+    message = meaning + [clean(line) for line in failed["message"].split("\n")]
     return clean(f"{failed['stage']} failed{where}: {failed['type']}"), message
 
 

@@ -239,7 +239,7 @@ def test_a_run_that_dies_of_memory_opens_on_what_takes_it(open_notebook: Opener,
     panel = opened.panel()
     rows(panel).first.wait_for(timeout=60_000)
     assert panel.root.locator('[aria-selected="true"]').get_attribute("data-view") == "memory"
-    assert "JAX arrays alive in this kernel then: " in panel.root.locator(".jxs-failure").inner_text()
+    assert "Live JAX arrays in this kernel at that time: " in panel.root.locator(".jxs-failure").inner_text()
     assert "Does not fit: it needs 1.13 PB" in panel.root.locator(".jxs-mem-fit").inner_text()
     assert "(see the panel above for what uses the memory)" in opened.page.locator(".jp-OutputArea").last.inner_text()
     opened.screenshot("memory-run")

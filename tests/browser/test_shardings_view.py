@@ -241,7 +241,7 @@ product(on(jax.devices()[:2]), on(jax.devices()[4:]))
     panel = notebook.panel()
     panel.root.locator(".jxs-map-cell").first.wait_for(timeout=LOOK_MS)
     said = panel.root.locator(".jxs-failure-told").inner_text()
-    assert said == "w lies on the devices 0, 1. x lies on the devices 4, 5, 6, 7."
+    assert said == "w is on devices 0, 1. x is on devices 4, 5, 6, 7."
     assert cells(panel) == ["0", "1", *["-1"] * 6]
     panel.root.locator('.jxs-map-cell[data-device="5"]').hover()
     assert panel.root.locator(".jxs-map-tip").inner_text() == "device 5 of host 0: nothing of w"

@@ -112,9 +112,9 @@ def test_tables() -> None:
 
 def test_what_cannot_be_read() -> None:
     traced = jax.jit(step(layers)).trace(W, X)
-    with pytest.raises(ValueError, match=r"'dots_savable' is no policy.*did you mean 'dots_saveable'"):
+    with pytest.raises(ValueError, match=r"'dots_savable' is not a policy.*did you mean 'dots_saveable'"):
         residuals.read(traced, "dots_savable")
-    with pytest.raises(ValueError, match="is no policy"):
+    with pytest.raises(ValueError, match="is not a policy"):
         residuals.read(traced, 3)  # type: ignore[arg-type]
     with pytest.raises(Unavailable, match="computes no derivative"):
         residuals.read(jax.jit(layers).trace(W, X))

@@ -101,12 +101,12 @@ def test_panels_show_again_what_their_inspections_hold_now(notebook):
     shown = display.show([made])
     shown.finish([made])
     made.head = {"error": {"stage": "run", "type": "E", "message": "RESOURCE_EXHAUSTED", "interrupted": False}}
-    assert display.show_again([made])
+    assert display.refresh_shown([made])
     assert shown._panel.state["calls"][0]["error"]["stage"] == "run"
     assert notebook.kinds == [("new", True, True), ("update", True, True)]
     (first, first_id, _), (last, last_id, _) = notebook.messages
     assert first_id == last_id and "run failed" in last["text/plain"] and "run failed" not in first["text/plain"]
-    assert not display.show_again([other])
+    assert not display.refresh_shown([other])
 
 
 def test_a_cell_run_200_times_leaves_one_panel(notebook):

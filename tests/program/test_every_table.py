@@ -153,4 +153,4 @@ def test_a_conversion_is_a_bar_with_its_bytes() -> None:
 def test_each_target_has_its_own() -> None:
     four, eight = inspected("two targets")
     assert (len(four.shardings.places), len(eight.shardings.places)) == (4, 4)
-    assert four.collectives.rows[0].found.kind == eight.collectives.rows[0].found.kind == "all-reduce"
+    assert four.collectives.rows[0].op.kind == eight.collectives.rows[0].op.kind == "all-reduce"

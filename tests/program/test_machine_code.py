@@ -313,7 +313,7 @@ def test_kernels_are_found_by_symbol_and_by_instruction_and_misspellings_are_tol
     assert table[row.instructions[0]] is table[row.name] is row
     with pytest.raises(KeyError, match=r"no kernel and no HLO instruction 'fusion\.99'"):
         table["fusion.99"]
-    with pytest.raises(Unavailable, match=r"'ptx' is no stage of .*; there are llvm0, llvm, asm"):
+    with pytest.raises(Unavailable, match=r"'ptx' is not a stage of .*; there are llvm0, llvm, asm"):
         row.text("ptx")
 
 

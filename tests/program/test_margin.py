@@ -219,7 +219,7 @@ def test_reshardings_of_one_line_are_one_warning_with_all_their_bytes() -> None:
     weights = [shape(32, 32) for _ in range(3)]
     specs = (P("data", None), [P(None, "data")] * 3)
     inspection = inspect(repeated, shape(64, 32), weights, target="cpu:8", mesh="data=8", in_specs=specs)
-    gathers = [row for row in inspection.collectives.rows if row.found.kind == "all-gather"]
+    gathers = [row for row in inspection.collectives.rows if row.op.kind == "all-gather"]
     found, warned, [places] = margin.warnings(inspection.program, nothing)
     assert len(gathers) == 3 and len(warned) == 1
     assert "Resharding: `ws[…]` is sharded" in warned[0].text

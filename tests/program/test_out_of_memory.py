@@ -39,7 +39,7 @@ def test_a_run_that_dies_is_kept_with_what_was_alive_and_opens_the_memory() -> N
     assert "`.memory` of this inspection" in caught.value.__notes__[0]
     assert made.error is not None and made.error.stage == "run"
     alive = made.error.message.splitlines()[1]
-    assert alive.startswith("JAX arrays alive in this kernel then: ")
+    assert alive.startswith("Live JAX arrays in this kernel at that time: ")
     assert "P" not in alive, "the array that could not be made is not alive"
     assert "memory" in tabs.tabs(made.program) and tabs.out_of_memory(made.program)
     assert made.compiled is not None and made.row().error is None
@@ -51,7 +51,9 @@ def test_a_run_that_dies_is_kept_with_what_was_alive_and_opens_the_memory() -> N
 
 def test_a_later_run_that_works_takes_it_back() -> None:
     made = inspect(lambda x: x + 1, jnp.ones(3))
-    made.program.ran_out = out_of_memory.told(jax.errors.JaxRuntimeError("RESOURCE_EXHAUSTED: no room"), made.name)
+    made.program.ran_out = out_of_memory.failed_run(
+        jax.errors.JaxRuntimeError("RESOURCE_EXHAUSTED: no room"), made.name
+    )
     assert made.error is not None
     assert made.execute().tolist() == [2, 2, 2]
     assert made.error is None
@@ -61,7 +63,7 @@ def test_a_later_run_that_works_takes_it_back() -> None:
     "error", [ValueError("RESOURCE_EXHAUSTED"), jax.errors.JaxRuntimeError("INTERNAL: x"), KeyboardInterrupt()]
 )
 def test_other_errors_are_none(error: BaseException) -> None:
-    assert out_of_memory.told(error, "f") is None and not hasattr(error, "__notes__")
+    assert out_of_memory.failed_run(error, "f") is None and not hasattr(error, "__notes__")
 
 
 def test_run_of_the_magic(shell: Shell) -> None:
@@ -73,7 +75,7 @@ def test_run_of_the_magic(shell: Shell) -> None:
 
 def test_run_beside_another_target(shell: Shell, monkeypatch: pytest.MonkeyPatch) -> None:
     told: list[str] = []
-    monkeypatch.setattr(display, "show_again", lambda inspections: told.extend(str(i.target) for i in inspections))
+    monkeypatch.setattr(display, "refresh_shown", lambda inspections: told.extend(str(i.target) for i in inspections))
     shell.run(f"%%compile --run -o ins -t cpu:2 -t local\n{HUGE}huge(jnp.float32(3))")
     assert told == ["local"]
     assert shell["ins"].error is None and shell["ins"].targets["local"].error.stage == "run"
@@ -84,7 +86,7 @@ def test_a_cell_that_dies_before_its_call_is_staged_shows_what_the_call_takes(sh
     assert "RESOURCE_EXHAUSTED" in str(seen.error) and "y = jax.block_until_ready" in seen.text
     assert seen.panels == [f"huge(x: f32[]) -> f32[{SIDE},{SIDE}]"]
     error = shell["ins"].error
-    assert "need not be what asked for more" in error.message and error.span.line == 5
+    assert "which may not be its cause" in error.message and error.span.line == 5
     assert shell["ins"].memory.fit.fits is False
 
 

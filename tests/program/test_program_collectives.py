@@ -207,7 +207,7 @@ def test_it_says_what_caused_it_between_which_shardings_at_which_line(target: st
 def test_its_row_is_that_of_the_hlo_document(target: str, name: str) -> None:
     found, row = only(target, name)
     text = compiled(target, name).documents["hlo"].lines[found.table["row"][0]]
-    assert any(f"%{found.name(instruction)} = " in text for instruction in (row.found.row, row.found.start))
+    assert any(f"%{found.name(instruction)} = " in text for instruction in (row.op.row, row.op.start))
 
 
 @functools.cache
@@ -304,19 +304,19 @@ def layers() -> Inspection:
 def test_a_collective_in_pieces_counts_once_and_the_work_beside_it_is_told() -> None:
     found = layers().collectives
     text = layers().documents["hlo"].text
-    pieced = [row for row in found.rows if row.found.parts]
+    pieced = [row for row in found.rows if row.op.parts]
     assert pieced
     assert text.count("async_collective_fusion_config") > len(pieced)
     for row in pieced:
         assert (row.overlap, row.runs) == ("overlapped", 4)
-        assert set(row.found.parts) <= set(row.meanwhile or ())
+        assert set(row.op.parts) <= set(row.meanwhile or ())
         assert row.payload == 1024 * 1024 * 2
     assert {row.overlap for row in found.rows} == {"overlapped", "exposed"}
 
 
 def test_a_sum_of_which_each_device_keeps_its_slice_is_a_scattered_one() -> None:
     """Per layer, by hand: the gradients of two weights are scattered over "data", both passes sum over "model"."""
-    kinds = Counter(row.found.kind for row in layers().collectives.rows)
+    kinds = Counter(row.op.kind for row in layers().collectives.rows)
     assert kinds == {"all-gather": 4, "all-reduce": 2, "reduce-scatter": 2}
 
 

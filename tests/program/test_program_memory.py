@@ -63,7 +63,7 @@ def test_the_peak_is_xlas_where_that_counts_the_same(program: str, target: str) 
     held = sum(space.held for space in found.spaces)
     simulated = 0 if target == "local" else found.simulated
     assert held + simulated == found.stats["peak_memory_in_bytes"]
-    table = found.laid.buffers
+    table = found.scheduled.buffers
     untold = int(table.size[~table.traced & (table.space == 0)].sum())
     if target == "h100:4":
         assert found.space().peak == found.stats["peak_memory_in_bytes"] + untold
@@ -88,13 +88,13 @@ def test_live_bytes_lie_between_what_is_held_and_what_is_reserved(program: str, 
 
 @everywhere
 def test_events_stand_in_the_order_of_the_schedule(program: str, target: str) -> None:
-    laid = memory(program, target).laid
-    made = np.where(laid.row >= 0, laid.schedule.position[laid.row], -1)
-    for trace in laid.assignment.traces:
+    scheduled = memory(program, target).scheduled
+    made = np.where(scheduled.row >= 0, scheduled.schedule.position[scheduled.row], -1)
+    for trace in scheduled.assignment.traces:
         if trace.ordered:
             at = made[trace.value[trace.kind != buffer_assignment.FREE]]
             inside_async = np.isin(
-                laid.ops.opcode[laid.row[trace.value[trace.kind != buffer_assignment.FREE]]], [b"async-start"]
+                scheduled.ops.opcode[scheduled.row[trace.value[trace.kind != buffer_assignment.FREE]]], [b"async-start"]
             )
             assert (np.diff(at[~inside_async]) >= 0).all() or target == "h100:4"
 
@@ -110,16 +110,16 @@ def test_padding_is_that_of_the_tiles() -> None:
 @pytest.mark.parametrize("target", TARGETS)
 def test_a_residual_is_made_forward_and_read_backward(target: str) -> None:
     needs(target)
-    laid = memory("transformer_gradient", target).laid
-    kept = np.flatnonzero(laid.buffers.kind == buffers.Kind.RESIDUAL)
+    scheduled = memory("transformer_gradient", target).scheduled
+    kept = np.flatnonzero(scheduled.buffers.kind == buffers.Kind.RESIDUAL)
     assert len(kept)
-    names = laid.ops.names
-    text = {names[row].decode() for row in laid.buffers.instruction[kept]}
-    assert not any("transpose(" in scope for scope in _scopes(laid, text))
+    names = scheduled.ops.names
+    text = {names[row].decode() for row in scheduled.buffers.instruction[kept]}
+    assert not any("transpose(" in scope for scope in _scopes(scheduled, text))
 
 
-def _scopes(laid: Any, names: set[str]) -> list[str]:
-    module = hlo.parse(laid.assignment.module)
+def _scopes(scheduled: Any, names: set[str]) -> list[str]:
+    module = hlo.parse(scheduled.assignment.module)
     return [module.scopes[s] for n, s in zip(module.names, module.scope, strict=True) if n.decode() in names and s >= 0]
 
 
@@ -171,14 +171,14 @@ def test_lives_are_xlas_live_ranges(program: str, tmp_path: Path) -> None:
     schedule = hlo_schedule.read(ops)
     assert schedule is not None
     assert [ops.names[row].decode() for row in schedule.order] == re.findall(r"^    \d+:(\S+)$", text, re.MULTILINE)
-    laid = buffers.read(ops, assignment, schedule, [""] * len(ops))
+    scheduled = buffers.read(ops, assignment, schedule, [""] * len(ops))
     ranges = {
         name: (int(start), int(end))
         for name, start, end in re.findall(r"^    (\S+\{[\d,]*\}):(\d+)-(\d+)$", text, re.MULTILINE)
     }
-    lives, same = laid.lives, 0
+    lives, same = scheduled.lives, 0
     for i in range(len(lives)):
-        members = [ranges[_name(laid, int(value))] for value in lives.member[lives.member_of == i]]
+        members = [ranges[_name(scheduled, int(value))] for value in lives.member[lives.member_of == i]]
         start, end = min(r[0] for r in members), max(r[1] for r in members)
         assert lives.start[i] == start
         assert end - 1 <= lives.end[i] <= end
@@ -186,9 +186,9 @@ def test_lives_are_xlas_live_ranges(program: str, tmp_path: Path) -> None:
     assert len(lives) - same <= max(1, 0.15 * len(lives))
 
 
-def _name(laid: Any, value: int) -> str:
-    index = ",".join(map(str, laid.assignment.values.index[value]))
-    return f"{laid.ops.names[laid.row[value]].decode()}{{{index}}}"
+def _name(scheduled: Any, value: int) -> str:
+    index = ",".join(map(str, scheduled.assignment.values.index[value]))
+    return f"{scheduled.ops.names[scheduled.row[value]].decode()}{{{index}}}"
 
 
 def test_the_peak_set_is_xlas(tmp_path: Path) -> None:
@@ -199,20 +199,20 @@ def test_the_peak_set_is_xlas(tmp_path: Path) -> None:
     ops = hlo.parse(assignment.module)
     schedule = hlo_schedule.read(ops)
     assert schedule is not None
-    laid = buffers.read(ops, assignment, schedule, [""] * len(ops))
+    scheduled = buffers.read(ops, assignment, schedule, [""] * len(ops))
     curve = sum(
-        laid.buffers.size[i] * ((np.arange(len(schedule)) >= s) & (np.arange(len(schedule)) <= e))
-        for i, (s, e) in enumerate(zip(laid.buffers.start, laid.buffers.end, strict=True))
+        scheduled.buffers.size[i] * ((np.arange(len(schedule)) >= s) & (np.arange(len(schedule)) <= e))
+        for i, (s, e) in enumerate(zip(scheduled.buffers.start, scheduled.buffers.end, strict=True))
     )
     ours = {
-        _name(laid, int(laid.buffers.value[row]))
-        for row in laid.buffers.at(int(np.argmax(curve)), 0)
-        if row >= laid.first_life
+        _name(scheduled, int(scheduled.buffers.value[row]))
+        for row in scheduled.buffers.at(int(np.argmax(curve)), 0)
+        if row >= scheduled.first_life
     }
-    assert ours == {name for name in _peak_buffers(proto, laid) if name}
+    assert ours == {name for name in _peak_buffers(proto, scheduled) if name}
 
 
-def _peak_buffers(proto: bytes, laid: Any) -> set[str]:
+def _peak_buffers(proto: bytes, scheduled: Any) -> set[str]:
     from google.protobuf import descriptor_pb2, descriptor_pool, message_factory
 
     kind = descriptor_pb2.FieldDescriptorProto
@@ -234,9 +234,9 @@ def _peak_buffers(proto: bytes, laid: Any) -> set[str]:
     pool.Add(file)
     dumped = message_factory.GetMessageClass(pool.FindMessageTypeByName("peak.Dumped")).FromString(proto)
     row = {value.id: i for i, value in enumerate(dumped.assignment.values)}
-    temporary = set(np.flatnonzero(laid.assignment.allocations.temporary).tolist())
+    temporary = set(np.flatnonzero(scheduled.assignment.allocations.temporary).tolist())
     ids = [i for peak in dumped.assignment.peaks if peak.index in temporary for i in peak.ids]
-    return {_name(laid, row[i]) for i in ids}
+    return {_name(scheduled, row[i]) for i in ids}
 
 
 def test_a_second_look_asks_no_compiler(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -61,7 +61,7 @@ def test_arguments_on_different_devices() -> None:
     w = jax.device_put(jnp.ones((8, 8)), NamedSharding(first, P("x")))
     x = jax.device_put(jnp.ones((8, 8)), NamedSharding(second, P("x")))
     found = refused(jax.jit(matmul), {"w": w}, x)
-    assert found.notes == ("params['w'] lies on the devices 0, 1.", "x lies on the devices 2, 3.")
+    assert found.notes == ("params['w'] is on devices 0, 1.", "x is on devices 2, 3.")
     assert found["x"].map.numbers.tolist() == [2, 3]
     assert [place.id for place in found.places] == [0, 1, 2, 3]
 

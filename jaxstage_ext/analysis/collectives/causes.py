@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from enum import Enum
 from typing import Any, NamedTuple
 
-from jaxstage_ext.analysis.collectives.collective_ops import Found
+from jaxstage_ext.analysis.collectives.collective_ops import CollectiveOp
 from jaxstage_ext.analysis.sharding.propagation import Propagated
 from jaxstage_ext.analysis.sharding.slices import Sharding
 from jaxstage_ext.ir.hlo.module import Module
@@ -126,10 +126,10 @@ class Causes:
     def __init__(self, module: Module, lines: Sequence[str], before: Propagated | None, why_unknown: str) -> None:
         self._module, self._lines, self._before, self._why = module, lines, before, why_unknown
 
-    def of(self, found: Found, operands: Sequence[int], exchanged: Exchanged) -> tuple[Cause, ...]:
+    def of(self, op: CollectiveOp, operands: Sequence[int], exchanged: Exchanged) -> tuple[Cause, ...]:
         """The causes of one, several where the compiler combined collectives; `operands` are what goes in."""
-        says = next((row for row in (found.row, found.start) if self._scope(row)), found.row)
-        line = self._lines[found.row] or self._lines[found.start]
+        says = next((row for row in (op.row, op.start) if self._scope(row)), op.row)
+        line = self._lines[op.row] or self._lines[op.start]
         joined = _parts(self._scope(says))
         places = Counter((scope, line if len(joined) == 1 else "") for scope in joined)
         if len(operands) > 1:
@@ -176,7 +176,7 @@ class Causes:
             rows = _preferred(rows, lambda row: self._dims(row) in what.shapes)
             made = [self._partitioned(row, CauseKind.PARTIAL_SUMS) for row in rows]
         else:
-            taken = [one for row in rows if before.ops.opcode[row] in _EXCHANGING for one in self._taken(row, what)]
+            taken = [cause for row in rows if before.ops.opcode[row] in _EXCHANGING for cause in self._taken(row, what)]
             if taken:
                 return self._distinct(taken, named, times)
             needed = [row for row in rows if self._copies(row) or self._wanting(row) or self._handed_out(row)]
@@ -198,9 +198,11 @@ class Causes:
         """The operands of an operation that have the shape of what goes in and are resharded for it."""
         before = self._before
         assert before is not None
-        operands = dict.fromkeys(one for one in before.ops.operands[row] if one >= 0)
+        operands = dict.fromkeys(operand for operand in before.ops.operands[row] if operand >= 0)
         fitting = [
-            one for one in operands if self._dims(one) in what.given and what.axes <= _axes(before.sharding(one))
+            operand
+            for operand in operands
+            if self._dims(operand) in what.given and what.axes <= _axes(before.sharding(operand))
         ]
         name, line = self._name(row), before.line(row)
         return [
@@ -219,26 +221,30 @@ class Causes:
         """How an operation uses an operand."""
         before = self._before
         assert before is not None
-        others = [one for one in before.ops.operands[row] if one not in (-1, operand) and before.ops.shapes.rank[one]]
-        specs = dict.fromkeys(before.sharding(one).spec for one in others)
+        others = [
+            other for other in before.ops.operands[row] if other not in (-1, operand) and before.ops.shapes.rank[other]
+        ]
+        specs = dict.fromkeys(before.sharding(other).spec for other in others)
         return Use(before.sharding(row).spec, next(iter(specs), ""))
 
     def _sums_over(self, row: int, what: Exchanged, whole: bool) -> bool:
         """Whether operands are sharded along the axes that are summed over; if `whole`, and the result is not."""
         before = self._before
         assert before is not None
-        given = {name for one in before.ops.operands[row] if one >= 0 for name in _axes(before.sharding(one))}
+        given = {
+            name for operand in before.ops.operands[row] if operand >= 0 for name in _axes(before.sharding(operand))
+        }
         left = _axes(before.sharding(row)) if whole else set[str]()
         return bool(what.axes) and what.axes <= given - left
 
     def _summing(self, row: int) -> int:
         """The operation that leaves partial sums, before what only rearranges them."""
-        before, found = self._before, row
+        before, producer = self._before, row
         assert before is not None
         for _ in range(8):
-            if before.ops.opcode[found] in _SUMMING:
-                return found
-            if before.ops.opcode[found] not in _REARRANGING or (found := before.ops.operands[found][0]) < 0:
+            if before.ops.opcode[producer] in _SUMMING:
+                return producer
+            if before.ops.opcode[producer] not in _REARRANGING or (producer := before.ops.operands[producer][0]) < 0:
                 break
         return row
 
@@ -256,7 +262,7 @@ class Causes:
         """The shardings, other than its own, with which a value leaves the program."""
         assert self._before is not None
         own = self._before.sharding(row).spec
-        return [spec for one in self._before.handed_out.get(row, []) if (spec := one.spec) != own]
+        return [spec for sharding in self._before.handed_out.get(row, []) if (spec := sharding.spec) != own]
 
     def _wanting(self, row: int) -> list[int]:
         """The operations that use a value with another sharding than it has."""
@@ -297,9 +303,9 @@ class Causes:
         """An operation whose parts need each other's data, or are partial sums."""
         before = self._before
         assert before is not None
-        operands = [one for one in before.ops.operands[row] if one >= 0 and before.ops.shapes.rank[one]]
+        operands = [operand for operand in before.ops.operands[row] if operand >= 0 and before.ops.shapes.rank[operand]]
         own = before.sharding(row).spec
-        other = [one for one in operands if before.sharding(one).spec != own]
+        other = [operand for operand in operands if before.sharding(operand).spec != own]
         if other and before.ops.opcode[row] not in _EXCHANGING:
             operands, kind = other, CauseKind.RESHARDING
         specs = tuple(dict.fromkeys(before.sharding(operand).spec for operand in operands))[:_MOST]

@@ -33,7 +33,7 @@ _BACKEND, _ATTRIBUTES = 43, 68
 
 
 @dataclass(frozen=True)
-class Found:
+class CollectiveOp:
     """One collective.
 
     Attributes:
@@ -84,7 +84,7 @@ class CollectiveOps:
         return users
 
     @cached_property
-    def found(self) -> list[Found]:
+    def collectives(self) -> list[CollectiveOp]:
         """All collectives, in the order of the proto."""
         chains: dict[Any, list[tuple[int, Any]]] = {}
         for row in self._ops.rows(*COLLECTIVE_KINDS, *_STARTS).tolist():
@@ -94,7 +94,7 @@ class CollectiveOps:
 
     @cached_property
     def _ends(self) -> list[int]:
-        return [row for one in self.found for row in (one.start, one.done)]
+        return [row for op in self.collectives for row in (op.start, op.done)]
 
     def _chain(self, row: int, message: Any) -> Any:
         """A key that the pieces of one collective share; the row itself where it is in one piece."""
@@ -104,14 +104,14 @@ class CollectiveOps:
         chain = self._text(row, _ATTRIBUTES)
         return int(self._ops.computation[caller]), message.channel_id, chain, self._ops.opcode[row]
 
-    def _collective(self, rows: list[tuple[int, Any]]) -> Found:
+    def _collective(self, rows: list[tuple[int, Any]]) -> CollectiveOp:
         outer = sorted({self._outermost(row) for row, _ in rows}, key=self._at)
         row, message = min(rows, key=lambda pair: self._at(self._outermost(pair[0])))
         opcode = bytes(self._ops.opcode[row])
         kind = "reduce-scatter" if self._is_scattered(row) else _STARTS.get(opcode, opcode).decode()
         start = outer[0]
         done = outer[-1] if len(outer) > 1 else self._done(start)
-        return Found(row, kind, start, done, tuple(outer[1:-1]), message, self._blocks(row, start))
+        return CollectiveOp(row, kind, start, done, tuple(outer[1:-1]), message, self._blocks(row, start))
 
     def _is_scattered(self, row: int) -> bool:
         """Whether a TPU fusion reduces and keeps only this device's slice, which sends as much as a reduce-scatter."""
@@ -142,9 +142,9 @@ class CollectiveOps:
 
     def _blocks(self, row: int, start: int) -> bool:
         """Whether it is an asynchronous pair that a GPU backend runs in one go."""
-        return any(_is_sync(self._text(one, _BACKEND)) for one in {row, start})
+        return any(_is_sync(self._text(instruction, _BACKEND)) for instruction in {row, start})
 
-    def between(self, collective: Found) -> list[int]:
+    def between(self, collective: CollectiveOp) -> list[int]:
         """The instructions that work while it runs: those scheduled between start and done."""
         if self._position is None or collective.synchronous:
             return []
@@ -169,22 +169,22 @@ class CollectiveOps:
         """The raw content of a field."""
         return self._ops.strings(self._ops.fields(np.array([row]), field)[field], 1)[0]
 
-    def computation(self, collective: Found) -> int:
+    def computation(self, collective: CollectiveOp) -> int:
         return int(self._ops.computation[collective.row])
 
-    def given(self, collective: Found) -> int:
+    def given(self, collective: CollectiveOp) -> int:
         """Bytes of all operands, per device."""
         return sum(int(self._ops.shapes.bytes[row]) for row in self.operands(collective))
 
-    def elements(self, collective: Found) -> int:
+    def elements(self, collective: CollectiveOp) -> int:
         """Elements of all operands, per device."""
         return sum(int(self._ops.shapes.elements[row]) for row in self.operands(collective))
 
-    def inputs(self, collective: Found) -> list[int]:
+    def inputs(self, collective: CollectiveOp) -> list[int]:
         """The arrays that go in, each of those that the compiler joined into one."""
         return [part for row in self.operands(collective) for part in self._joined(self._outside(row, collective))]
 
-    def _outside(self, row: int, collective: Found) -> int:
+    def _outside(self, row: int, collective: CollectiveOp) -> int:
         """The operand behind a parameter of the computation around a collective."""
         if self._ops.opcode[row] != b"parameter" or collective.row == collective.start:
             return row
@@ -210,11 +210,11 @@ class CollectiveOps:
             row = self._ops.operands[row][0]
         return row
 
-    def shapes(self, collective: Found) -> frozenset[tuple[int, ...]]:
+    def shapes(self, collective: CollectiveOp) -> frozenset[tuple[int, ...]]:
         """The shapes of the only array that goes in and of what comes out, without dimensions of size one."""
         return self.shapes_given(collective) and self.shapes_given(collective) | {self._dims(collective.row)}
 
-    def shapes_given(self, collective: Found) -> frozenset[tuple[int, ...]]:
+    def shapes_given(self, collective: CollectiveOp) -> frozenset[tuple[int, ...]]:
         """The shape of the only array that goes in, without dimensions of size one; empty for several arrays."""
         rows = self.operands(collective)
         return frozenset({self._dims(rows[0])} if len(rows) == 1 else ())
@@ -222,7 +222,7 @@ class CollectiveOps:
     def _dims(self, row: int) -> tuple[int, ...]:
         return tuple(size for size in self._ops.shapes.sizes(row) if size != 1)
 
-    def operands(self, collective: Found) -> list[int]:
+    def operands(self, collective: CollectiveOp) -> list[int]:
         """The arrays that go in."""
         operands = self._ops.operands[collective.row]
         in_place = collective.kind == "collective-permute" and len(operands) == 4
@@ -233,7 +233,7 @@ class CollectiveOps:
 
 def _is_sync(config: bytes) -> bool:
     try:
-        found = json.loads(config).get("collective_backend_config", {})
+        settings = json.loads(config).get("collective_backend_config", {})
     except (ValueError, AttributeError):
         return False
-    return bool(isinstance(found, dict) and found.get("is_sync"))
+    return bool(isinstance(settings, dict) and settings.get("is_sync"))

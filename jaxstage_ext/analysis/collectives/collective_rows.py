@@ -8,8 +8,8 @@ from enum import StrEnum
 
 from jaxstage_ext.analysis.collectives import device_groups as sets
 from jaxstage_ext.analysis.collectives.causes import Cause, Causes, Exchanged
+from jaxstage_ext.analysis.collectives.collective_ops import CollectiveOp
 from jaxstage_ext.analysis.collectives.collective_ops import CollectiveOps as Finder
-from jaxstage_ext.analysis.collectives.collective_ops import Found
 from jaxstage_ext.analysis.collectives.device_groups import Groups
 from jaxstage_ext.analysis.collectives.interconnect import DeviceLinks, sent
 from jaxstage_ext.analysis.cost import executions
@@ -40,7 +40,7 @@ class CollectiveRow:
       meanwhile: instructions that work between its start and its end; None where the order is unknown.
     """
 
-    found: Found = field(repr=False)
+    op: CollectiveOp = field(repr=False)
     groups: Groups
     inputs: tuple[int, ...]
     payload: int
@@ -90,31 +90,31 @@ def read(module: Module, places: Places, program: SourceProgram) -> list[Collect
     finder = Finder(module, schedule.places(module))
     causes = Causes(module, places.line, program.propagated, program.why_unknown)
     runs = executions.count(module)
-    rows = [_row(found, finder, runs, causes, program) for found in finder.found]
+    rows = [_row(op, finder, runs, causes, program) for op in finder.collectives]
     timed = all(row.seconds is not None for row in rows)
     return sorted(rows, key=lambda row: (-(row.total_seconds or 0) if timed else 0, -(row.total_sent or 0)))
 
 
-def _row(found: Found, finder: Finder, runs: Executions, reasons: Causes, program: SourceProgram) -> CollectiveRow:
-    computation = finder.computation(found)
-    groups = sets.named(sets.read(found.message, found.kind, program.devices), program.meshes)
-    given = finder.given(found)
-    payload = given * (groups.size or 1) if found.kind == "all-gather" else given
-    out = None if groups.size is None else sent(found.kind, payload, groups.size)
+def _row(op: CollectiveOp, finder: Finder, runs: Executions, reasons: Causes, program: SourceProgram) -> CollectiveRow:
+    computation = finder.computation(op)
+    groups = sets.named(sets.read(op.message, op.kind, program.devices), program.meshes)
+    given = finder.given(op)
+    payload = given * (groups.size or 1) if op.kind == "all-gather" else given
+    out = None if groups.size is None else sent(op.kind, payload, groups.size)
     seconds, why = _seconds(out, groups, program.links)
-    meanwhile = tuple(finder.between(found)) if finder.is_scheduled else None
+    meanwhile = tuple(finder.between(op)) if finder.is_scheduled else None
     times, unknown = float(runs.times[computation]), bool(runs.unknown[computation])
-    inputs = tuple(finder.inputs(found))
-    causes = reasons.of(found, inputs, _exchanged(found, finder, groups))
-    return CollectiveRow(found, groups, inputs, payload, out, times, unknown, seconds, why, meanwhile, causes)
+    inputs = tuple(finder.inputs(op))
+    causes = reasons.of(op, inputs, _exchanged(op, finder, groups))
+    return CollectiveRow(op, groups, inputs, payload, out, times, unknown, seconds, why, meanwhile, causes)
 
 
-def _exchanged(found: Found, finder: Finder, groups: Groups) -> Exchanged:
+def _exchanged(op: CollectiveOp, finder: Finder, groups: Groups) -> Exchanged:
     """What goes in is exchanged; for a reduce-scatter it may be what comes out."""
-    given = finder.elements(found)
-    sizes = {given, given // (groups.size or 1)} if found.kind == "reduce-scatter" else {given}
+    given = finder.elements(op)
+    sizes = {given, given // (groups.size or 1)} if op.kind == "reduce-scatter" else {given}
     axes = frozenset(axis.name for axis in groups.axes or ())
-    return Exchanged(found.kind, frozenset(sizes), finder.shapes(found), finder.shapes_given(found), axes)
+    return Exchanged(op.kind, frozenset(sizes), finder.shapes(op), finder.shapes_given(op), axes)
 
 
 def _seconds(out: float | None, groups: Groups, links: DeviceLinks) -> tuple[float | None, str]:

@@ -50,13 +50,13 @@ class Collectives:
 
     def document_row(self, row: CollectiveRow) -> int:
         """The row of the HLO document; that of the start where the text leaves out the rest, -1 for none."""
-        rows = (int(self.places.row[instruction]) for instruction in (row.found.row, row.found.start))
+        rows = (int(self.places.row[instruction]) for instruction in (row.op.row, row.op.start))
         return next((number for number in rows if number >= 0), -1)
 
     def lines(self, row: CollectiveRow) -> list[str]:
         """The source line, or those of all operands where the compiler combined several collectives."""
         lines = [self.places.line[part] for part in row.inputs] if len(row.inputs) > 1 else []
-        own = self.places.line[row.found.row] or self.places.line[row.found.start]
+        own = self.places.line[row.op.row] or self.places.line[row.op.start]
         lines += [cause.line for cause in row.causes] if len(row.causes) > 1 else []
         return list(dict.fromkeys(line for line in [own, *lines] if line))
 
@@ -74,7 +74,7 @@ class Collectives:
         rows = self.rows
         axes = [None if row.groups.axes is None else ", ".join(map(str, row.groups.axes)) for row in rows]
         columns = {
-            "collective": Column([row.found.kind for row in rows]),
+            "collective": Column([row.op.kind for row in rows]),
             "axes": Column(axes, "", "mesh axes that a group spans"),
             "groups": Column([str(row.groups) for row in rows], "", "positions in the device assignment"),
             "devices": Column([row.groups.size for row in rows], "", "in each group"),
@@ -94,7 +94,7 @@ class Collectives:
             ),
             "to": Column([_forced(row, map(wording.after, row.causes)) for row in rows], "", "sharding of its use"),
             "line": Column([self.line(row) or None for row in rows]),
-            "instruction": Column([self.name(row.found.row) for row in rows]),
+            "instruction": Column([self.name(row.op.row) for row in rows]),
             "row": Column([self.document_row(row) for row in rows], "", "row of the HLO document"),
         }
         return Table("collectives", columns, self._reasons(), (*self.notes, *map(str, self.warnings)))

@@ -22,9 +22,9 @@ def headline(rows: Sequence[CollectiveRow], line: str, devices: int) -> str:
         return ONE_DEVICE if devices == 1 else f"No collectives among the {devices:,} devices of this program."
     first = rows[0]
     head = "One collective" if len(rows) == 1 else f"The costliest of {len(rows):,} collectives"
-    texts = [cause(each) for each in first.causes if each.is_known]
+    texts = [cause(known) for known in first.causes if known.is_known]
     parts = [
-        f"{head}: {first.found.kind} of {scaled(first.payload, 'B')}{_over(first)}",
+        f"{head}: {first.op.kind} of {scaled(first.payload, 'B')}{_over(first)}",
         f" for {line}" if line else " with no known source line",
         f" ({texts[0]})" if texts else "",
     ]

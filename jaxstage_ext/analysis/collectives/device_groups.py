@@ -78,8 +78,8 @@ def _listed(message: Any) -> list[tuple[int, ...]]:
 
 def _of_axes(message: Any) -> list[tuple[int, ...]]:
     mesh = mesh_of(message.mesh)
-    laid = on_mesh(mesh, [axes_of(message.axes, mesh)])
-    return [tuple(group) for group in laid.holders.T.tolist()]
+    sharding = on_mesh(mesh, [axes_of(message.axes, mesh)])
+    return [tuple(group) for group in sharding.holders.T.tolist()]
 
 
 def _of_iota(message: Any) -> list[tuple[int, ...]]:
@@ -96,8 +96,10 @@ def _extended(groups: list[tuple[int, ...]], message: Any, kind: str, devices: i
     replicas = len({replica for group in groups for replica in group})
     if not across or devices % replicas or devices == replicas:
         return tuple(groups)
-    each = devices // replicas
-    return tuple(tuple(replica * each + place for replica in group for place in range(each)) for group in groups)
+    partitions = devices // replicas
+    return tuple(
+        tuple(replica * partitions + place for replica in group for place in range(partitions)) for group in groups
+    )
 
 
 def named(groups: Groups, meshes: Sequence[Mesh]) -> Groups:
@@ -122,8 +124,8 @@ def _axes(groups: Groups, mesh: Mesh) -> tuple[Axis, ...] | None:
     axes = axes_along(where[list(groups.members[0])], mesh)
     if axes is None:
         return None
-    laid = on_mesh(mesh, [axes]).holders.T
-    return axes if {frozenset(g) for g in laid.tolist()} == {frozenset(g) for g in groups.members} else None
+    expected = on_mesh(mesh, [axes]).holders.T
+    return axes if {frozenset(g) for g in expected.tolist()} == {frozenset(g) for g in groups.members} else None
 
 
 def spans(groups: Groups, coords: Sequence[Sequence[int]]) -> int | None:
@@ -139,12 +141,12 @@ def spans(groups: Groups, coords: Sequence[Sequence[int]]) -> int | None:
         return None
 
 
-def one_host(groups: Groups, hosts: Sequence[int | None]) -> bool | None:
+def within_one_host(groups: Groups, hosts: Sequence[int | None]) -> bool | None:
     """Whether every group is within one host, by the host of each device; None where unknown."""
     try:
-        found = [{hosts[device] for device in group} for group in groups.members]
+        hosts_of_groups = [{hosts[device] for device in group} for group in groups.members]
     except IndexError:
         return None
-    if groups.problem or any(None in group for group in found):
+    if groups.problem or any(None in group for group in hosts_of_groups):
         return None
-    return all(len(group) <= 1 for group in found)
+    return all(len(group) <= 1 for group in hosts_of_groups)

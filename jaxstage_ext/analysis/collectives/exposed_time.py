@@ -24,19 +24,19 @@ class Exchange(NamedTuple):
     meanwhile: tuple[int, ...] = ()
 
 
-def read(found: Collectives) -> tuple[Exchange, ...]:
+def read(collectives: Collectives) -> tuple[Exchange, ...]:
     """The collectives of a module in the form that a roofline takes."""
     return tuple(
         Exchange(
-            (row.found.row, row.found.start, row.found.done),
+            (row.op.row, row.op.start, row.op.done),
             math.nan if row.total_seconds is None else row.total_seconds,
             row.why_no_seconds,
             row.meanwhile or (),
         )
-        for row in found.rows
+        for row in collectives.rows
     )
 
 
 def onto(exchanges: Sequence[Exchange], place: Mapping[int, int]) -> list[tuple[int, Exchange]]:
     """Each collective with the place of its first instruction that has one; -1 where none has."""
-    return [(next((place[row] for row in one.rows if row in place), -1), one) for one in exchanges]
+    return [(next((place[row] for row in exchange.rows if row in place), -1), exchange) for exchange in exchanges]

@@ -52,7 +52,7 @@ class DeviceLinks:
             if not spanned:
                 return None, "the group does not leave the chip" if spanned == 0 else "the group is unknown"
             return self.bandwidth * spanned / len(self.coords[0]), ""
-        if not sets.one_host(groups, self.hosts):
+        if not sets.within_one_host(groups, self.hosts):
             return None, "no link speed on file between hosts"
         return self.bandwidth, ""
 

@@ -154,11 +154,11 @@ class Equations:
 
 def read(jaxpr: Any, places: Any) -> Equations:
     """The cost of a (closed) jaxpr; `places` maps a list of equations to their Places."""
-    found: dict[int, jaxpr_cost.Leaf] = {}
+    leaves: dict[int, jaxpr_cost.Leaf] = {}
     for leaf in jaxpr_cost.leaves(jaxpr):
-        known = found.get(id(leaf.eqn))
-        found[id(leaf.eqn)] = leaf if known is None else leaf._replace(runs=known.runs + leaf.runs)
-    every = list(found.values())
+        known = leaves.get(id(leaf.eqn))
+        leaves[id(leaf.eqn)] = leaf if known is None else leaf._replace(runs=known.runs + leaf.runs)
+    every = list(leaves.values())
     works = [jaxpr_cost.equation(leaf.eqn) for leaf in every]
     unknown = {i: work.unknown[0] for i, work in enumerate(works) if work.unknown}
     uncertain = {i: leaf.why or wording.IN_BRANCH for i, leaf in enumerate(every) if leaf.why or leaf.is_branch}

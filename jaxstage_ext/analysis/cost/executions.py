@@ -81,13 +81,13 @@ def _callers_first(entry: int, edges: Lists, called: Longs) -> list[Longs]:
 def _reached(entry: int, edges: Lists, called: Longs) -> Longs:
     """The calls that are made when the entry runs."""
     seen = np.zeros(len(edges.count), bool)
-    found, fresh = [], np.array([entry], np.int64)
+    reached, fresh = [], np.array([entry], np.int64)
     while len(fresh):
         seen[fresh] = True
-        found.append(_of(edges, fresh))
-        fresh = np.unique(called[found[-1]])
+        reached.append(_of(edges, fresh))
+        fresh = np.unique(called[reached[-1]])
         fresh = fresh[~seen[fresh]]
-    return np.concatenate(found)
+    return np.concatenate(reached)
 
 
 def _of(edges: Lists, computations: Longs) -> Longs:

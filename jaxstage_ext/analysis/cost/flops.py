@@ -75,9 +75,9 @@ _DYNAMIC = "its shape is known only when it runs; transcendentals and bytes are 
 
 def _dynamic(ops: Module) -> npt.NDArray[np.bool_]:
     """Which instructions give or take an array of a size that is not known."""
-    found, operand = ops.shapes.dynamic.copy(), ops.operands.values
-    found[ops.operands.owner[(operand >= 0) & ops.shapes.dynamic[operand]]] = True
-    return found
+    dynamic, operand = ops.shapes.dynamic.copy(), ops.operands.values
+    dynamic[ops.operands.owner[(operand >= 0) & ops.shapes.dynamic[operand]]] = True
+    return dynamic
 
 
 class _Applied:
@@ -130,15 +130,17 @@ def _fft(ops: Module, row: int, applied: _Applied) -> tuple[float, float]:
 def _reduce_window(ops: Module, row: int, applied: _Applied) -> tuple[float, float]:
     """Padding and holes of the window meet no element and are left out.
 
-    A window that covers a whole dimension wherever it stands gives one value there, which is computed once: so TPU
-    compilers write a reduction that is broadcast again.
+    A window that covers a whole dimension wherever it stands gives one value there, which is computed once: TPU
+    compilers write a reduction whose result is broadcast in this way.
     """
     sizes, window = ops.shapes.sizes(ops.operands[row][0]), windows.read(ops).of(row)
-    out = ops.shapes.sizes(row) or [windows.outputs(size, one) for size, one in zip(sizes, window, strict=True)]
-    every = [windows.covers(size, to, one) for size, to, one in zip(sizes, out, window, strict=True)]
+    out = ops.shapes.sizes(row) or [
+        windows.outputs(size, dimension) for size, dimension in zip(sizes, window, strict=True)
+    ]
+    every = [windows.covers(size, to, dimension) for size, to, dimension in zip(sizes, out, window, strict=True)]
     met = math.prod(
-        size if whole else windows.met(size, one.size, to, one)
-        for size, to, one, whole in zip(sizes, out, window, every, strict=True)
+        size if whole else windows.met(size, dimension.size, to, dimension)
+        for size, to, dimension, whole in zip(sizes, out, window, every, strict=True)
     )
     results = math.prod(1 if whole else to for to, whole in zip(out, every, strict=True))
     return applied.times(ops.called[row][0], max(0, met - results))

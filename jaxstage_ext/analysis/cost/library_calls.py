@@ -36,10 +36,12 @@ def count(ops: Module) -> Iterator[tuple[int, float, float, str]]:
     fields = ops.fields(rows, _TARGET, _BACKEND)
     targets, configs = (ops.strings(fields[number], len(rows)) for number in (_TARGET, _BACKEND))
     for row, target, config, first in zip(rows.tolist(), targets, configs, _first_arrays(ops, rows), strict=True):
-        yield row, *_one(ops, row, target.decode("utf-8", "replace"), _json(config), first)
+        yield row, *_count_call(ops, row, target.decode("utf-8", "replace"), _json(config), first)
 
 
-def _one(ops: Module, row: int, target: str, config: dict[str, Any], first: list[int]) -> tuple[float, float, str]:
+def _count_call(
+    ops: Module, row: int, target: str, config: dict[str, Any], first: list[int]
+) -> tuple[float, float, str]:
     if target in _FREE:
         return 0.0, 0.0, ""
     result = ops.shapes.sizes(row) if ops.shapes.rank[row] else first

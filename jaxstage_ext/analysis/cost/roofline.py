@@ -107,7 +107,7 @@ class Roofline:
 
     @cached_property
     def bounded_by(self) -> Ceiling:
-        """The ceiling that takes most of the lower bound; UNKNOWN where that cannot be told."""
+        """The ceiling that takes most of the lower bound; UNKNOWN where that is unclear."""
         return UNKNOWN if self.unlinked or not self.total else self._longest
 
     @property
@@ -189,7 +189,7 @@ def read(cost: Cost, device: Ceilings, platform: str, exchanges: Sequence[Exchan
         cost.places.row[rows[order]],
         near[order],
         _hidden(rows, seconds, exchanges)[order],
-        tuple(one.why for one in exchanges if np.isnan(one.seconds)),
+        tuple(exchange.why for exchange in exchanges if np.isnan(exchange.seconds)),
         _notes(cost, peak, flops, device, near),
     )
 
@@ -197,9 +197,11 @@ def read(cost: Cost, device: Ceilings, platform: str, exchanges: Sequence[Exchan
 def _links(rows: npt.NDArray[np.int64], exchanges: Sequence[Exchange]) -> Floats:
     """Seconds of each instruction's collectives; 0 for none, NaN unknown."""
     seconds = np.zeros(len(rows))
-    for place, one in exposed_time.onto(exchanges, {int(row): i for i, row in enumerate(rows)} if exchanges else {}):
+    for place, exchange in exposed_time.onto(
+        exchanges, {int(row): i for i, row in enumerate(rows)} if exchanges else {}
+    ):
         if place >= 0:
-            seconds[place] += one.seconds
+            seconds[place] += exchange.seconds
     return seconds
 
 
@@ -207,10 +209,10 @@ def _hidden(rows: npt.NDArray[np.int64], seconds: Floats, exchanges: Sequence[Ex
     """Seconds of collectives that overlap with the work of other instructions."""
     place = {int(row): i for i, row in enumerate(rows)} if exchanges else {}
     hidden = np.zeros(len(rows))
-    for at, one in exposed_time.onto(exchanges, place):
-        if at >= 0 and one.meanwhile and not np.isnan(one.seconds):
-            work = float(np.nansum(seconds[[place[row] for row in one.meanwhile if row in place]]))
-            hidden[at] = min(seconds[at], hidden[at] + min(one.seconds, work))
+    for at, exchange in exposed_time.onto(exchanges, place):
+        if at >= 0 and exchange.meanwhile and not np.isnan(exchange.seconds):
+            work = float(np.nansum(seconds[[place[row] for row in exchange.meanwhile if row in place]]))
+            hidden[at] = min(seconds[at], hidden[at] + min(exchange.seconds, work))
     return hidden
 
 
@@ -245,17 +247,17 @@ def units(ops: Module, platform: str) -> npt.NDArray[np.object_]:
     own = np.array([_UNITS.get(kind, "") for kind in range(max(TYPES) + 1)], object)
     matrix = np.array([faster.get(kind, kind) for kind in own], object)
     kinds = ops.shapes.element_type
-    found = own[np.where(kinds < len(own), kinds, 0)]
+    computed_in = own[np.where(kinds < len(own), kinds, 0)]
     operand = ops.operands.at(0)
     rows = ops.rows(*_MATRIX)
     rows = rows[operand[rows] >= 0]
-    found[rows] = matrix[kinds[operand[rows]]]
+    computed_in[rows] = matrix[kinds[operand[rows]]]
     inside = np.full(len(ops.computations), "", object)
-    inside[ops.computation[rows]] = found[rows]
+    inside[ops.computation[rows]] = computed_in[rows]
     caller, called = ops.called.owner, ops.called.values
     holds = (called >= 0) & (inside[called] != "") & ~np.isin(caller, rows)
-    found[caller[holds]] = inside[called[holds]]
-    return found
+    computed_in[caller[holds]] = inside[called[holds]]
+    return computed_in
 
 
 _UNITS = {number: "f8" if name.startswith("f8") else name for number, (name, _) in TYPES.items()}

@@ -25,13 +25,13 @@ FREE = (
 """Opcodes that move nothing themselves."""
 _SLICES = (b"slice", b"dynamic-slice", b"gather")
 _DONE = (b"copy-done", b"all-gather-done", b"collective-permute-done")
-"""Opcodes whose result is what the start before them writes; a start's own tuple has its operand too."""
+"""Opcodes whose result the matching start writes; the tuple of a start also holds its operand."""
 _UPDATES = (b"dynamic-update-slice", b"scatter")
 """Opcodes that write a part of their first operand."""
 
 
 class Traffic(NamedTuple):
-    """Bytes per instruction and run; `near` are those of both that are not in the device's own memory (HBM).
+    """Bytes per instruction and run; `near` counts the bytes, read or written, outside the device's own memory (HBM).
 
     That is XLA's memory space 0; others are on the chip, or the host's.
     """
@@ -42,7 +42,7 @@ class Traffic(NamedTuple):
 
 
 def count(ops: Module) -> Traffic:
-    """What each instruction moves; zero inside fusions, whose own row has it."""
+    """The bytes that each instruction moves; zero inside fusions, whose own row counts them."""
     size = ops.shapes.padded.astype(np.float64)
     parts, met = _parts(ops), _met(ops, size)
     read, written = _moved(ops, size, np.ones(len(ops)), parts, met)
@@ -52,7 +52,7 @@ def count(ops: Module) -> Traffic:
 
 
 def _moved(ops: Module, size: Floats, share: Floats, parts: Longs, met: Floats) -> tuple[Floats, Floats]:
-    """(bytes read, bytes written), each times the share of the instruction in whose memory they are."""
+    """(bytes read, bytes written), each times the share of the instruction whose memory they are in."""
     free, first = np.isin(ops.opcode, FREE), ops.operands.at(0)
     read, written = np.where(free, 0.0, _operands(ops, size * share)), np.where(free, 0.0, size * share)
     rows = ops.rows(*_SLICES, *_UPDATES)
@@ -77,12 +77,12 @@ def _operands(ops: Module, size: Floats) -> Floats:
 
 
 def _sizes(size: Floats, rows: Longs) -> Floats:
-    """Of each row its size; of -1, none."""
+    """The size of each row; 0 for row -1."""
     return np.where(rows >= 0, size[rows], 0) if len(size) else np.zeros(len(rows))
 
 
 def _parts(ops: Module) -> Longs:
-    """Per update the operand that it writes into its first; -1 for other instructions."""
+    """For each update, the operand that it writes into its first operand; -1 for other instructions."""
     last = np.full(len(ops), -1, np.int64)
     has = ops.operands.count > 0
     last[has] = ops.operands.values[ops.operands.start[1:][has] - 1]
@@ -98,7 +98,7 @@ def _fused(ops: Module) -> tuple[Longs, Longs]:
 
 
 def _outputs(ops: Module, size: Floats, share: Floats, parts: Longs, fused: Longs) -> Floats:
-    """Per fused computation, what it writes: of an array that it updates in place, the part."""
+    """The bytes that each fused computation writes; only the updated part of an array that it updates in place."""
     root = ops.roots[fused]
     several = ops.opcode[root] == b"tuple"
     place = np.full(len(ops), -1, np.int64)
@@ -112,7 +112,7 @@ def _outputs(ops: Module, size: Floats, share: Floats, parts: Longs, fused: Long
 
 
 def _through(ops: Module, rows: Longs) -> Longs:
-    """The instructions whose arrays these are, bitcasts passed over."""
+    """The instructions that make these arrays, looking through bitcasts."""
     first = ops.operands.at(0)
     while (more := (ops.opcode[rows] == b"bitcast") & (first[rows] >= 0)).any():
         rows = np.where(more, first[rows], rows)
@@ -120,7 +120,7 @@ def _through(ops: Module, rows: Longs) -> Longs:
 
 
 def _parameters(ops: Module, met: Floats, fused: Longs) -> Floats:
-    """Per fused computation, what its members read of its parameters."""
+    """The bytes of its parameters that each fused computation reads."""
     place = np.full(len(ops.computations), -1, np.int64)
     place[fused] = np.arange(len(fused))
     rows = ops.rows(b"parameter")
@@ -129,7 +129,7 @@ def _parameters(ops: Module, met: Floats, fused: Longs) -> Floats:
 
 
 def _met(ops: Module, size: Floats) -> Floats:
-    """Of each instruction, how many bytes its users read: all, or what they slice out of it, bitcasts passed over."""
+    """How many bytes the users of each instruction read: all, or the slices they take, looking through bitcasts."""
     user, operand = ops.operands.owner, ops.operands.values
     first = (np.arange(len(user)) == ops.operands.start[user]) & (operand >= 0)
     user_op = ops.opcode[user]

@@ -1,4 +1,4 @@
-"""How often a while loop runs: as its compiler says, else read off a counter that goes from a constant to another."""
+"""Trip counts of while loops: from the compiler, else from a counter that runs from one constant to another."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ _SAME = (b"copy", b"bitcast", b"copy-done", b"opt-barrier")
 
 
 class Loop(NamedTuple):
-    """A loop's length; None where it is unknown. `inferred` where the compiler did not say it."""
+    """A loop's length; None where it is unknown. `inferred` where the compiler does not give it."""
 
     trips: int | None
     inferred: bool = False
 
 
 def read(ops: Module) -> dict[int, Loop]:
-    """Per while instruction (row), its length."""
+    """The length of each while loop, by the row of its instruction."""
     rows = ops.rows(b"while")
     configs = ops.strings(ops.fields(rows, _BACKEND)[_BACKEND], len(rows))
     return {int(row): _length(ops, int(row), config) for row, config in zip(rows, configs, strict=True)}
@@ -54,7 +54,7 @@ def _counted(ops: Module, row: int) -> int | None:
 
 
 def _step(ops: Module, body: int, counter: int) -> int | None:
-    """By how much the body raises the counter each time."""
+    """How much the body adds to the counter in each iteration."""
     result = int(ops.roots[body])
     if ops.opcode[result] != b"tuple":
         return None
@@ -69,14 +69,14 @@ def _step(ops: Module, body: int, counter: int) -> int | None:
 
 
 def _same(ops: Module, row: int) -> int:
-    """The instruction whose value this is, copies passed over."""
+    """The instruction that makes this value, looking through copies."""
     while ops.opcode[row] in _SAME and ops.operands[row] and ops.operands[row][0] >= 0:
         row = ops.operands[row][0]
     return row
 
 
 def _element(ops: Module, row: int) -> int | None:
-    """Which element of the loop's own tuple this is."""
+    """The index of this value in the tuple that the loop carries."""
     row = _same(ops, row)
     if ops.opcode[row] != b"get-tuple-element" or ops.opcode[ops.operands[row][0]] != b"parameter":
         return None
@@ -88,14 +88,14 @@ def _constant(ops: Module, row: int) -> int | None:
     row = _same(ops, row)
     if ops.opcode[row] != b"constant" or ops.shapes.elements[row] != 1:
         return None
-    found = ops.inside(ops.fields(np.array([row]), _LITERAL)[_LITERAL], *_INTEGERS)
+    fields = ops.inside(ops.fields(np.array([row]), _LITERAL)[_LITERAL], *_INTEGERS)
     for number, bits in _INTEGERS.items():
-        if not len(found[number].row):
+        if not len(fields[number].row):
             continue
         if number in (3, 15, 16, 17):
-            text = ops.strings(found[number], 1)[0]
+            text = ops.strings(fields[number], 1)[0]
             return int.from_bytes(text, "little", signed=number in (15, 16))
-        value = ops.lists(found[number], 1)[0][0]
+        value = ops.lists(fields[number], 1)[0][0]
         return value - (1 << bits) if number == 4 and value >= 1 << (bits - 1) else value
     return None
 

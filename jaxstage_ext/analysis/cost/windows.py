@@ -33,11 +33,11 @@ class Windows:
 
     def __init__(self, ops: Module) -> None:
         rows = ops.rows(*OPCODES)
-        found = ops.fields(rows, _WINDOW, _CONVOLUTION, _GROUPS, _BATCH_GROUPS)
+        fields = ops.fields(rows, _WINDOW, _CONVOLUTION, _GROUPS, _BATCH_GROUPS)
         self._place = {int(row): i for i, row in enumerate(rows)}
-        self._windows = _windows(ops, found[_WINDOW], len(rows))
-        self._groups = [_ones(found[number], len(rows)) for number in (_GROUPS, _BATCH_GROUPS)]
-        message = found[_CONVOLUTION]
+        self._windows = _windows(ops, fields[_WINDOW], len(rows))
+        self._groups = [_ones(fields[number], len(rows)) for number in (_GROUPS, _BATCH_GROUPS)]
+        message = fields[_CONVOLUTION]
         inside = ops.inside(message, *_NUMBERS)
         self._message = {int(row): i for i, row in enumerate(rows[message.row])}
         self._numbers: dict[int, Lists] = {number: ops.lists(inside[number], len(message.row)) for number in _NUMBERS}
@@ -60,7 +60,7 @@ _known: WeakKeyDictionary[Module, Windows] = WeakKeyDictionary()
 
 
 def read(ops: Module) -> Windows:
-    """Those of a module."""
+    """The windows of a module, read once."""
     if ops not in _known:
         _known[ops] = Windows(ops)
     return _known[ops]

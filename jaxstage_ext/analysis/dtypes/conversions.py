@@ -98,8 +98,8 @@ def of_jaxpr(jaxpr: Any, line_of: Callable[[Any], str]) -> Iterator[Conversion]:
         current, runs = todo.pop()
         users = _users(current)
         for eqn in current.eqns:
-            if (found := _converted(eqn)) is not None:
-                source, weak = found
+            if (converted := _converted(eqn)) is not None:
+                source, weak = converted
                 yield _written(eqn, source, weak, runs, users, line_of)
             todo += [(inner, _times(eqn, runs)) for inner in _inner(eqn)]
 

@@ -30,28 +30,35 @@ class Dtypes:
 
     @cached_property
     def table(self) -> Table:
-        each = self.conversions
+        conversions = self.conversions
         columns = {
-            "stage": Column([one.stage.value for one in each]),
-            "from": Column([one.source + (" weak" if one.weak else "") for one in each]),
-            "to": Column([one.target for one in each]),
-            "kind": Column([one.kind.value for one in each]),
-            "shape": Column([f"[{','.join(map(str, one.shape))}]" for one in each], "", "per device in HLO"),
-            "grows": Column([float(one.total_growth) for one in each], "B", "bytes added, all runs"),
+            "stage": Column([conversion.stage.value for conversion in conversions]),
+            "from": Column([conversion.source + (" weak" if conversion.weak else "") for conversion in conversions]),
+            "to": Column([conversion.target for conversion in conversions]),
+            "kind": Column([conversion.kind.value for conversion in conversions]),
+            "shape": Column(
+                [f"[{','.join(map(str, conversion.shape))}]" for conversion in conversions], "", "per device in HLO"
+            ),
+            "grows": Column(
+                [float(conversion.total_growth) for conversion in conversions], "B", "bytes added, all runs"
+            ),
             "written": Column(
-                [math.nan if one.written is None else one.written * (one.runs or 1.0) for one in each],
+                [
+                    math.nan if conversion.written is None else conversion.written * (conversion.runs or 1.0)
+                    for conversion in conversions
+                ],
                 "B",
                 "to memory, all runs; 0 inside a fusion",
             ),
-            "runs": Column([one.runs for one in each]),
-            "by": Column([one.by.value for one in each]),
-            "for": Column([wording.purpose(one) for one in each]),
-            "line": Column([one.line for one in each]),
-            "row": Column([one.row for one in each], "", "row of the HLO document"),
+            "runs": Column([conversion.runs for conversion in conversions]),
+            "by": Column([conversion.by.value for conversion in conversions]),
+            "for": Column([wording.purpose(conversion) for conversion in conversions]),
+            "line": Column([conversion.line for conversion in conversions]),
+            "row": Column([conversion.row for conversion in conversions], "", "row of the HLO document"),
         }
         written = wording.NOT_IN_JAXPR
-        reasons = {(i, "written"): written for i, one in enumerate(each) if one.written is None}
-        reasons |= {(i, "runs"): wording.IN_LOOP for i, one in enumerate(each) if one.runs is None}
+        reasons = {(i, "written"): written for i, conversion in enumerate(conversions) if conversion.written is None}
+        reasons |= {(i, "runs"): wording.IN_LOOP for i, conversion in enumerate(conversions) if conversion.runs is None}
         return Table("dtypes", columns, reasons, self.notes)
 
     def to_pandas(self) -> Any:
@@ -71,6 +78,11 @@ class Dtypes:
 def join(conversions: Sequence[Conversion], notes: tuple[str, ...] = ()) -> Dtypes:
     """All conversions, those of the jaxpr first, then the largest first."""
     order = sorted(
-        conversions, key=lambda one: (one.stage is not ConversionStage.JAXPR, -abs(one.total_growth), one.line)
+        conversions,
+        key=lambda conversion: (
+            conversion.stage is not ConversionStage.JAXPR,
+            -abs(conversion.total_growth),
+            conversion.line,
+        ),
     )
     return Dtypes(tuple(order), notes)

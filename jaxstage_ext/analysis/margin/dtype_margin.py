@@ -18,7 +18,7 @@ _MLIR = {"i1": "bool"} | {f"ui{bits}": f"u{bits}" for bits in (2, 4, 8, 16, 32, 
 def lane(documents: Mapping[str, Document], frames: Frames, conversions: Sequence[Conversion]) -> Lane:
     """The conversions beside the lines of every document."""
     marks: dict[str, dict[int, Mark]] = {}
-    written = [one for one in conversions if one.stage is ConversionStage.JAXPR]
+    written = [conversion for conversion in conversions if conversion.stage is ConversionStage.JAXPR]
     chains = Chains(frames)
     for kind in ("jaxpr", "stablehlo"):
         if kind in documents:
@@ -32,68 +32,79 @@ def lane(documents: Mapping[str, Document], frames: Frames, conversions: Sequenc
 
 def _of_optimised(conversions: Sequence[Conversion]) -> dict[int, Mark]:
     by_row: dict[int, list[Conversion]] = {}
-    for one in conversions:
-        by_row.setdefault(one.row, []).append(one)
-    return {row: together(its) for row, its in by_row.items() if row >= 0}
+    for conversion in conversions:
+        by_row.setdefault(conversion.row, []).append(conversion)
+    return {row: together(on_row) for row, on_row in by_row.items() if row >= 0}
 
 
 def _of_source(rows: Mapping[str, int], conversions: Sequence[Conversion]) -> dict[int, Mark]:
     by_line: dict[str, list[Conversion]] = {}
-    for one in conversions:
-        by_line.setdefault(one.line, []).append(one)
-    found = {}
-    for line, its in by_line.items():
+    for conversion in conversions:
+        by_line.setdefault(conversion.line, []).append(conversion)
+    marks = {}
+    for line, on_line in by_line.items():
         if line in rows:
-            own = [one for one in its if one.stage is ConversionStage.JAXPR or one.by is Origin.COMPILER]
-            found[rows[line]] = together(own or its)
-    return found
+            own = [
+                conversion
+                for conversion in on_line
+                if conversion.stage is ConversionStage.JAXPR or conversion.by is Origin.COMPILER
+            ]
+            marks[rows[line]] = together(own or on_line)
+    return marks
 
 
 def _at_sites(document: Document, chains: Chains, written: Sequence[Conversion]) -> dict[int, Mark]:
     """By source line, primitive, shape and the new dtype."""
     rows: list[tuple[int, Hashable]] = []
-    for one in line_values.sites(document, chains):
-        span = document.source_of(one.row + 1)
+    for site in line_values.sites(document, chains):
+        span = document.source_of(site.row + 1)
         line = f"{span.cell or span.file}:{span.line}" if span is not None else ""
-        rows.append((one.row, (line, one.op, one.dims, _MLIR.get(one.dtype) or short(one.dtype))))
-    marks = [(mark([one]), (one.line, one.primitive, one.shape, one.target)) for one in written]
-    found = {}
+        rows.append((site.row, (line, site.op, site.dims, _MLIR.get(site.dtype) or short(site.dtype))))
+    marks = [
+        (mark([conversion]), (conversion.line, conversion.primitive, conversion.shape, conversion.target))
+        for conversion in written
+    ]
+    mark_of_row = {}
     for row, those, _ in line_values.paired(rows, marks):
         label = those[0].label + (f" +{len(those) - 1}" if len(those) > 1 else "")
-        found[row] = Mark(label, those[0].kind, line_values.listed([one.text for one in those]))
-    return found
+        mark_of_row[row] = Mark(label, those[0].kind, line_values.listed([matched.text for matched in those]))
+    return mark_of_row
 
 
 def together(conversions: Sequence[Conversion]) -> Mark:
     """The mark of a line with conversions: the kind that grows most, and how many other kinds there are."""
     alike: dict[tuple[str, str, str, str, bool], list[Conversion]] = {}
-    for one in conversions:
-        alike.setdefault((one.stage, one.source, one.target, one.by, one.weak), []).append(one)
-    groups = sorted(alike.values(), key=lambda its: (its[0].stage is ConversionStage.HLO, -abs(_growth(its))))
-    marks = [mark(its) for its in groups]
+    for conversion in conversions:
+        alike.setdefault(
+            (conversion.stage, conversion.source, conversion.target, conversion.by, conversion.weak), []
+        ).append(conversion)
+    groups = sorted(alike.values(), key=lambda group: (group[0].stage is ConversionStage.HLO, -abs(_growth(group))))
+    marks = [mark(group) for group in groups]
     more = f" +{len(marks) - 1}" if len(marks) > 1 else ""
-    return Mark(marks[0].label + more, marks[0].kind, line_values.listed([one.text for one in marks]))
+    return Mark(
+        marks[0].label + more, marks[0].kind, line_values.listed([mark_of_group.text for mark_of_group in marks])
+    )
 
 
 def _growth(alike: Sequence[Conversion]) -> float:
-    return sum(one.total_growth for one in alike)
+    return sum(conversion.total_growth for conversion in alike)
 
 
 def mark(alike: Sequence[Conversion]) -> Mark:
     """The mark of conversions that differ only in their shapes."""
-    one, grows = alike[0], _signed(_growth(alike))
-    shapes = list(dict.fromkeys(f"[{','.join(map(str, each.shape))}]" for each in alike))
+    first, grows = alike[0], _signed(_growth(alike))
+    shapes = list(dict.fromkeys(f"[{','.join(map(str, conversion.shape))}]" for conversion in alike))
     times = f" {len(alike)} times" if len(alike) > 1 else ""
     of = ", ".join(shapes[:3]) + (" and others" if len(shapes) > 3 else "")
-    each_device = " per device" if one.stage is ConversionStage.HLO else ""
-    parts = [f"{one.source}{' weak' if one.weak else ''} → {one.target} of {of}{times}{each_device}: {one.kind}"]
-    parts.append(f"{grows}{_runs(one.runs) if len(alike) == 1 else ' in total'}" if grows else "")
+    per_device = " per device" if first.stage is ConversionStage.HLO else ""
+    parts = [f"{first.source}{' weak' if first.weak else ''} → {first.target} of {of}{times}{per_device}: {first.kind}"]
+    parts.append(f"{grows}{_runs(first.runs) if len(alike) == 1 else ' in total'}" if grows else "")
     purposes = [text for text in dict.fromkeys(map(wording.purpose, alike)) if text and text != CONVERT]
     parts.append(f"for {', '.join(purposes[:3])}" if purposes else "")
-    parts.append("added by the compiler" if one.by is Origin.COMPILER else "")
-    parts.append("the value came from a Python scalar (weak type)" if one.weak else "")
-    label = f"{one.source}→{one.target}" + (f" {grows}" if grows else "")
-    kind = f"{one.kind} compiler" if one.by is Origin.COMPILER else one.kind.value
+    parts.append("added by the compiler" if first.by is Origin.COMPILER else "")
+    parts.append("the value came from a Python scalar (weak type)" if first.weak else "")
+    label = f"{first.source}→{first.target}" + (f" {grows}" if grows else "")
+    kind = f"{first.kind} compiler" if first.by is Origin.COMPILER else first.kind.value
     return Mark(label, kind, ", ".join(filter(None, parts)))
 
 

@@ -77,10 +77,10 @@ class Chains:
 
 def sites(document: Document, chains: Chains) -> list[Site]:
     """The lines of a jaxpr or StableHLO module that compute arrays."""
-    found = _equations(document) if document.kind == "jaxpr" else _operations(document)
+    computing = _equations(document) if document.kind == "jaxpr" else _operations(document)
     return [
         Site(row, op, dims, dtype, *chains.of(int(document.frame[row])), _BACKWARD in _scope(document, row))
-        for row, op, dims, dtype in found
+        for row, op, dims, dtype in computing
     ]
 
 
@@ -124,11 +124,11 @@ def paired(
     rows_of: dict[Hashable, list[int]] = {}
     for row, key in rows:
         rows_of.setdefault(key, []).append(row)
-    for key, its in rows_of.items():
+    for key, rows_of_key in rows_of.items():
         of_this = of_key.get(key, [])
         distinct = tuple(dict.fromkeys(of_this))
-        in_order = len(distinct) > 1 and len(of_this) == len(its)
-        for place, row in enumerate(its if of_this else ()):
+        in_order = len(distinct) > 1 and len(of_this) == len(rows_of_key)
+        for place, row in enumerate(rows_of_key if of_this else ()):
             yield row, (of_this[place],) if in_order else distinct, in_order
 
 

@@ -56,38 +56,38 @@ class Warned:
         return f"{self.happened}\n{self.advice}"
 
 
-def read(found: Collectives, document: Document) -> tuple[Warned, ...]:
+def read(collectives: Collectives, document: Document) -> tuple[Warned, ...]:
     """The warnings of a program: full replication first, then reshardings, the costliest first."""
-    whole = [_whole(one, document) for one in found.warnings]
+    rematerialised = [_rematerialised(warning, document) for warning in collectives.warnings]
     alike: dict[tuple[object, ...], list[CollectiveRow]] = {}
-    for row in found.rows:
+    for row in collectives.rows:
         if _causes(row):
-            alike.setdefault(_key(found, row), []).append(row)
+            alike.setdefault(_key(collectives, row), []).append(row)
     costliest = sorted(alike.values(), key=lambda rows: -sum(row.total_sent or 0 for row in rows))
-    moved = [_moved(found, rows) for rows in costliest]
-    return (*whole, *sorted(moved, key=lambda warned: warned.kind is WarningKind.ASKED))
+    moved = [_moved(collectives, rows) for rows in costliest]
+    return (*rematerialised, *sorted(moved, key=lambda warned: warned.kind is WarningKind.ASKED))
 
 
-def _whole(one: Rematerialised, document: Document) -> Warned:
-    number = document.scopes.index(one.scope) if one.scope in document.scopes else None
+def _rematerialised(warning: Rematerialised, document: Document) -> Warned:
+    number = document.scopes.index(warning.scope) if warning.scope in document.scopes else None
     rows = [] if number is None else np.flatnonzero(document.scope == number).tolist()
     gathers = [row for row in rows if " all-gather" in document.lines[row]]
     kind = WarningKind.REMATERIALISATION
-    return Warned(kind, str(one), ReshardingAdvice.IN_STEPS.value, one.line, tuple(gathers or rows[:1]))
+    return Warned(kind, str(warning), ReshardingAdvice.IN_STEPS.value, warning.line, tuple(gathers or rows[:1]))
 
 
 def _causes(row: CollectiveRow) -> list[Cause]:
     return [cause for cause in row.causes if cause.kind is CauseKind.RESHARDING]
 
 
-def _line(found: Collectives, row: CollectiveRow) -> str:
-    return next((cause.line for cause in _causes(row) if cause.line), "") or next(iter(found.lines(row)), "")
+def _line(collectives: Collectives, row: CollectiveRow) -> str:
+    return next((cause.line for cause in _causes(row) if cause.line), "") or next(iter(collectives.lines(row)), "")
 
 
-def _key(found: Collectives, row: CollectiveRow) -> tuple[object, ...]:
+def _key(collectives: Collectives, row: CollectiveRow) -> tuple[object, ...]:
     """Equal for reshardings that one line causes, as in each layer of a model."""
     causes = [replace(_masked(cause), line="") for cause in _causes(row)]
-    return (row.found.kind, row.groups.axes or (), _line(found, row), *causes)
+    return (row.op.kind, row.groups.axes or (), _line(collectives, row), *causes)
 
 
 def _masked(cause: Cause) -> Cause:
@@ -96,7 +96,7 @@ def _masked(cause: Cause) -> Cause:
     return replace(cause, values=values, users=users)
 
 
-def _moved(found: Collectives, rows: Sequence[CollectiveRow]) -> Warned:
+def _moved(collectives: Collectives, rows: Sequence[CollectiveRow]) -> Warned:
     causes = _causes(rows[0])
     asked = [_is_result(cause) or _is_asked(cause) for cause in causes]
     advice = (
@@ -107,11 +107,11 @@ def _moved(found: Collectives, rows: Sequence[CollectiveRow]) -> Warned:
         else ReshardingAdvice.AVOID
     )
     shown = [_masked(cause) for cause in causes] if len(rows) > 1 else causes
-    names = [found.name(row.found.row) for row in rows]
+    names = [collectives.name(row.op.row) for row in rows]
     happened = "\n".join([*map(wording.resharding, shown), wording.cost(names, rows)])
-    places = tuple(place for row in rows if (place := found.document_row(row)) >= 0)
+    places = tuple(place for row in rows if (place := collectives.document_row(row)) >= 0)
     kind = WarningKind.ASKED if all(asked) else WarningKind.RESHARDING
-    return Warned(kind, happened, advice.value, _line(found, rows[0]), places)
+    return Warned(kind, happened, advice.value, _line(collectives, rows[0]), places)
 
 
 def _is_result(cause: Cause) -> bool:
@@ -129,13 +129,13 @@ def lane(warnings: Sequence[Warned], documents: Mapping[str, Document]) -> tuple
     sources = line_values.rows_by_line(documents["python"]) if "python" in documents else {}
     at_row: dict[str, dict[int, list[Warned]]] = {"python": {}, "hlo": {}}
     places = []
-    for one in warnings:
-        source = sources.get(one.line, -1)
-        where = ([("python", source)] if source >= 0 else []) + [("hlo", row) for row in one.rows]
+    for warning in warnings:
+        source = sources.get(warning.line, -1)
+        where = ([("python", source)] if source >= 0 else []) + [("hlo", row) for row in warning.rows]
         places.append(where)
         for kind, row in where:
-            at_row[kind].setdefault(row, []).append(one)
-    return Lane({kind: {row: _mark(its) for row, its in rows.items()} for kind, rows in at_row.items()}), places
+            at_row[kind].setdefault(row, []).append(warning)
+    return Lane({kind: {row: _mark(on_row) for row, on_row in rows.items()} for kind, rows in at_row.items()}), places
 
 
 def _mark(warnings: Sequence[Warned]) -> Mark:

@@ -61,7 +61,7 @@ def cost(names: Sequence[str], rows: Sequence[CollectiveRow]) -> str:
     sent = f", {scaled(_sum(sizes), 'B')} sent by each device" if None not in sizes else ""
     time = f", at least {scaled(_sum(times), 's')}" if None not in times else ""
     total = " in total" if len(rows) > 1 else ""
-    return f"{collective_wording.listed(names, ', ')}: {first.found.kind}{axes}{sent}{time}{total}."
+    return f"{collective_wording.listed(names, ', ')}: {first.op.kind}{axes}{sent}{time}{total}."
 
 
 def _sum(values: Sequence[float | None]) -> float:

@@ -67,8 +67,8 @@ Key = tuple[str, str, tuple[int, ...], int, str | None]
 
 def key(value: ShardedValue) -> Key:
     """Values with equal keys have equal marks."""
-    one = value.map
-    return value.made_by or value.name, one.dtype, one.shape, id(one.sharding), value.chosen_by
+    shard_map = value.map
+    return value.made_by or value.name, shard_map.dtype, shard_map.shape, id(shard_map.sharding), value.chosen_by
 
 
 def _line(value: ShardedValue) -> str:

@@ -74,8 +74,8 @@ def _edges(program: MarginInputs, document: Document) -> list[tuple[int, Mark]]:
     arguments = [value for value in program.values if value.kind == ARGUMENT]
     results = [value for value in program.values if value.kind != ARGUMENT]
     first, last = _rows_of_edges(program, document)
-    found = [(first, together(arguments, "arguments"))] if arguments and first >= 0 else []
-    return found + ([(last, together(results, "results"))] if results and last >= 0 else [])
+    marks = [(first, together(arguments, "arguments"))] if arguments and first >= 0 else []
+    return marks + ([(last, together(results, "results"))] if results and last >= 0 else [])
 
 
 def _rows_of_edges(program: MarginInputs, document: Document) -> tuple[int, int]:
@@ -87,7 +87,7 @@ def _rows_of_edges(program: MarginInputs, document: Document) -> tuple[int, int]
         return main, next(ends, -1)
     if document.kind == "python" and program.definition is not None:
         file, line = program.definition
-        where = next((one.label for one in document.frames.files if one.name == file), "")
+        where = next((source.label for source in document.frames.files if source.name == file), "")
         return line_values.rows_by_line(document).get(f"{where}:{line}", -1), -1
     return -1, -1
 
@@ -98,17 +98,17 @@ Made = Sequence[tuple[int, ShardedValue, Mark]]
 
 def _at_sites(sites: Sequence[Site], module: Propagated, arrays: Made, program: MarginInputs) -> dict[int, Mark]:
     """Marks by primitive, shape and call stack; by the innermost line alone where that gives none."""
-    found: dict[int, Mark] = {}
+    marked: dict[int, Mark] = {}
     for which in (0, 1):
-        left = [one for one in sites if one.row not in found and (one.chain, one.place)[which] >= 0]
-        rows = [(one.row, (one.op, one.dims, one.backward, (one.chain, one.place)[which])) for one in left]
+        left = [site for site in sites if site.row not in marked and (site.chain, site.place)[which] >= 0]
+        rows = [(site.row, (site.op, site.dims, site.backward, (site.chain, site.place)[which])) for site in left]
         marks = [
-            (one, (module.names[row], value.map.shape, _is_backward(module, row), where[which]))
-            for row, value, one in arrays
+            (mark_of_value, (module.names[row], value.map.shape, _is_backward(module, row), where[which]))
+            for row, value, mark_of_value in arrays
             for where in [program.chains.of(module.frame[row])]
         ]
-        found |= {row: _settled(those, in_order) for row, those, in_order in line_values.paired(rows, marks)}
-    return found
+        marked |= {row: _settled(those, in_order) for row, those, in_order in line_values.paired(rows, marks)}
+    return marked
 
 
 def _is_backward(module: Propagated, row: int) -> bool:
@@ -118,15 +118,17 @@ def _is_backward(module: Propagated, row: int) -> bool:
 
 def _settled(marks: tuple[Mark, ...], in_order: bool) -> Mark:
     """One mark for a line that has several."""
-    labels = list(dict.fromkeys(one.label for one in marks))
+    labels = list(dict.fromkeys(mark_of_value.label for mark_of_value in marks))
     if len(labels) == 1:
         return marks[-1]._replace(text=f"{marks[-1].text}\n{_IN_ORDER}") if in_order else marks[-1]
-    told = [one.text.split("\n")[0] for one in marks]
-    return Mark(f"{len(labels)} ways", SEVERAL, line_values.listed(["Its values have several shardings:", *told]))
+    first_lines = [mark_of_value.text.split("\n")[0] for mark_of_value in marks]
+    return Mark(
+        f"{len(labels)} ways", SEVERAL, line_values.listed(["Its values have several shardings:", *first_lines])
+    )
 
 
 def _of_source(
-    document: Document, arrays: Made, module: Propagated | None, there: Mapping[int, Mark]
+    document: Document, arrays: Made, module: Propagated | None, marked: Mapping[int, Mark]
 ) -> dict[int, Mark]:
     """Marks by source line; broadcast scalars count only where a line computes nothing else."""
     by_line: dict[str, tuple[list[ShardedValue], list[ShardedValue]]] = {}
@@ -134,7 +136,7 @@ def _of_source(
         assert module is not None
         by_line.setdefault(module.line(row), ([], []))[_is_spread(module.ops, row)].append(value)
     rows = line_values.rows_by_line(document)
-    here = {rows[line]: its for line, its in by_line.items() if line in rows and rows[line] not in there}
+    here = {rows[line]: on_line for line, on_line in by_line.items() if line in rows and rows[line] not in marked}
     return {row: together(made or spread) for row, (made, spread) in here.items()}
 
 
@@ -154,18 +156,18 @@ def _of_optimised(program: MarginInputs, ops: Module, places: Places, arrays: Ma
     document = program.documents["hlo"]
     named = {value.name: mark(value) for value in program.values if value.kind == ARGUMENT}
     parts, sums = _parts(program.propagated, arrays), _sums(document, ops, places)
-    found: dict[int, Mark] = {}
+    marked: dict[int, Mark] = {}
     for instruction in np.flatnonzero(places.row >= 0).tolist():
         row, opcode = int(places.row[instruction]), ops.opcode[instruction]
         scope = _scope(document, row)
-        its: list[Mark] = []
+        candidates: list[Mark] = []
         if opcode == b"parameter" and ops.computation[instruction] == ops.entry:
-            its = [named[name] for name in [scope.replace("\\'", "'")] if name in named]
+            candidates = [named[name] for name in [scope.replace("\\'", "'")] if name in named]
         elif opcode not in _NOTHING and row >= sums.get(scope, 0):
-            its = list(parts.get((scope, tuple(ops.shapes.sizes(instruction))), {}).values())
-        if len(its) == 1:
-            found[row] = its[0]
-    return found
+            candidates = list(parts.get((scope, tuple(ops.shapes.sizes(instruction))), {}).values())
+        if len(candidates) == 1:
+            marked[row] = candidates[0]
+    return marked
 
 
 def _scope(document: Document, row: int) -> str:
@@ -176,13 +178,13 @@ def _scope(document: Document, row: int) -> str:
 def _parts(module: Propagated | None, arrays: Made) -> dict[Part, dict[str, Mark]]:
     """The distinct marks by scope and the shape of a shard."""
     parts: dict[Part, dict[str, Mark]] = {}
-    for row, value, there in arrays if module else ():
+    for row, value, mark_of_value in arrays if module else ():
         assert module is not None
         scope, shard = int(module.ops.scope[row]), value.map.shard_shape
         if scope >= 0 and shard is not None:
-            its = parts.setdefault((module.ops.scopes[scope], shard), {})
-            if there.label not in its:
-                its[there.label] = there._replace(text=f"{there.text}\n{_INFERRED}")
+            by_label = parts.setdefault((module.ops.scopes[scope], shard), {})
+            if mark_of_value.label not in by_label:
+                by_label[mark_of_value.label] = mark_of_value._replace(text=f"{mark_of_value.text}\n{_INFERRED}")
     return parts
 
 

@@ -72,7 +72,7 @@ class Buffers:
 
 
 @dataclass(frozen=True, eq=False)
-class Laid:
+class ScheduledBuffers:
     """A module's buffers over its schedule, and what they were read from.
 
     Attributes:
@@ -91,7 +91,7 @@ class Laid:
     first_life: int
 
 
-def read(ops: Module, assignment: Assignment, schedule: Schedule, scopes: list[str]) -> Laid:
+def read(ops: Module, assignment: Assignment, schedule: Schedule, scopes: list[str]) -> ScheduledBuffers:
     """The buffers of a module over its schedule; `scopes` are the instructions' name stacks."""
     used = uses.read(ops, schedule.position, scopes)
     values = assignment.values
@@ -100,15 +100,15 @@ def read(ops: Module, assignment: Assignment, schedule: Schedule, scopes: list[s
     made = np.where(known, schedule.position[row], -1)
     element = values.index.at(0)
     last = np.where(element >= 0, uses.of_elements(ops, used, row, element), used.last[row])
-    found = live_ranges.read(assignment, made, np.where(known, last, -1), len(schedule))
+    lives = live_ranges.read(assignment, made, np.where(known, last, -1), len(schedule))
     shapes = parts.read(ops, np.maximum(row, 0), values.index)
-    held = _held(assignment, made, found)
+    held = _held(assignment, made, lives)
     throughout = _throughout(assignment, shapes, row, len(schedule), *held)
-    buffers = _joined(throughout, _living(assignment, shapes, row, found, used))
-    return Laid(ops, assignment, schedule, used, row, shapes, found, buffers, len(held[0]))
+    buffers = _joined(throughout, _temporary(assignment, shapes, row, lives, used))
+    return ScheduledBuffers(ops, assignment, schedule, used, row, shapes, lives, buffers, len(held[0]))
 
 
-def _held(assignment: Assignment, made: Longs, found: Lives) -> tuple[Longs, Longs, Longs, Longs, Longs]:
+def _held(assignment: Assignment, made: Longs, lives: Lives) -> tuple[Longs, Longs, Longs, Longs, Longs]:
     """(value, allocation, kind, size, traced) of what is live for the whole run.
 
     A result's memory may hold other values before it; the buffer is named after the largest, or the last of these.
@@ -121,7 +121,7 @@ def _held(assignment: Assignment, made: Longs, found: Lives) -> tuple[Longs, Lon
         Kind.ARGUMENT,
         np.where(allocations.constant[rows], Kind.CONSTANT, Kind.OUTPUT),
     )
-    loose, where = _untraced(assignment, found)
+    loose, where = _untraced(assignment, lives)
     return (
         np.concatenate([value, loose]),
         np.concatenate([rows, where]),
@@ -139,7 +139,7 @@ def _named_after(assignment: Assignment, made: Longs, allocation: int) -> int:
     return max(values, key=lambda value: (int(size[value]), int(made[value])), default=-1)
 
 
-def _untraced(assignment: Assignment, found: Lives) -> tuple[Longs, Longs]:
+def _untraced(assignment: Assignment, lives: Lives) -> tuple[Longs, Longs]:
     """(value, allocation) of values in temporary memory that no trace records and that share their place with no other.
 
     A value that covers others is a view of them as one piece (libtpu's concatenations in VMEM).
@@ -147,7 +147,7 @@ def _untraced(assignment: Assignment, found: Lives) -> tuple[Longs, Longs]:
     allocations = assignment.allocations
     value, owner = allocations.values.values, allocations.values.owner
     traced = np.zeros(len(assignment.values.size) + 1, bool)
-    traced[found.member] = True
+    traced[lives.member] = True
     begin = allocations.offset
     end = begin + assignment.values.size[value]
     temporary = allocations.temporary[owner] & (value >= 0)
@@ -174,23 +174,23 @@ def _throughout(
     assignment: Assignment, shapes: Shapes, row: Longs, length: int, value: Longs, allocation: Longs, kind: Longs,
     size: Longs, traced: Longs,
 ) -> _Columns:  # fmt: skip
-    found = assignment.allocations
+    allocations = assignment.allocations
     start = np.zeros(len(value), np.int64)
     return (
-        value, np.where(value >= 0, row[value], -1), found.color[allocation], size,
+        value, np.where(value >= 0, row[value], -1), allocations.color[allocation], size,
         np.where(value >= 0, _data(shapes, value, size), size), start, start + max(length - 1, 0),
-        kind, found.parameter[allocation], allocation, found.output[allocation], traced,
+        kind, allocations.parameter[allocation], allocation, allocations.output[allocation], traced,
     )  # fmt: skip
 
 
-def _living(assignment: Assignment, shapes: Shapes, row: Longs, found: Lives, used: Uses) -> _Columns:
-    value, size = found.value, assignment.values.size[found.value]
+def _temporary(assignment: Assignment, shapes: Shapes, row: Longs, lives: Lives, used: Uses) -> _Columns:
+    value, size = lives.value, assignment.values.size[lives.value]
     place = np.full(len(assignment.values.size), -1, np.int64)
     place[assignment.allocations.values.values] = assignment.allocations.values.owner
-    saved = np.zeros(len(found), bool)
-    np.logical_or.at(saved, found.member_of, (row[found.member] >= 0) & used.saved[row[found.member]])
+    saved = np.zeros(len(lives), bool)
+    np.logical_or.at(saved, lives.member_of, (row[lives.member] >= 0) & used.saved[row[lives.member]])
     return (
-        value, row[value], assignment.values.color[value], size, _data(shapes, value, size), found.start, found.end,
+        value, row[value], assignment.values.color[value], size, _data(shapes, value, size), lives.start, lives.end,
         np.where(saved, Kind.RESIDUAL, Kind.TEMPORARY), np.full(len(value), -1), place[value],
         np.zeros(len(value), bool), np.ones(len(value), bool),
     )  # fmt: skip

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from jaxstage_ext.analysis.memory.buffers import Laid
+from jaxstage_ext.analysis.memory.buffers import ScheduledBuffers
 from jaxstage_ext.ir.hlo import parts
 from jaxstage_ext.ir.protowire import Longs
 
@@ -14,35 +14,35 @@ _HANDS_ON = (b"parameter", b"tuple", b"get-tuple-element", b"bitcast", b"while",
 """Opcodes that pass a value on: a buffer is not named after them."""
 
 
-def values(laid: Laid, rows: Sequence[int] | Longs, position: int | None) -> Longs:
+def values(scheduled: ScheduledBuffers, rows: Sequence[int] | Longs, position: int | None) -> Longs:
     """Per buffer the value that it is named after: of several that share it, the one in it at `position`."""
-    return np.array([_value(laid, int(row), position) for row in rows], np.int64)
+    return np.array([_value(scheduled, int(row), position) for row in rows], np.int64)
 
 
-def _value(laid: Laid, row: int, position: int | None) -> int:
-    first = laid.first_life
+def _value(scheduled: ScheduledBuffers, row: int, position: int | None) -> int:
+    first = scheduled.first_life
     if row < first or position is None:
-        return int(laid.buffers.value[row])
-    lives = laid.lives
+        return int(scheduled.buffers.value[row])
+    lives = scheduled.lives
     begin, end = np.searchsorted(lives.member_of, [row - first, row - first + 1])
     holds = int(lives.value[row - first])
     for place in range(int(begin), int(end)):
         value = int(lives.member[place])
-        maker = int(laid.row[value])
-        if lives.since[place] <= position and maker >= 0 and laid.ops.opcode[maker] not in _HANDS_ON:
+        maker = int(scheduled.row[value])
+        if lives.since[place] <= position and maker >= 0 and scheduled.ops.opcode[maker] not in _HANDS_ON:
             holds = value
     return holds
 
 
-def title(laid: Laid, value: int) -> str | None:
+def title(scheduled: ScheduledBuffers, value: int) -> str | None:
     """A value's name: its instruction's, with its tuple index as XLA writes it; None where unknown."""
-    maker = int(laid.row[value]) if value >= 0 else -1
-    index = laid.assignment.values.index[value] if value >= 0 else []
+    maker = int(scheduled.row[value]) if value >= 0 else -1
+    index = scheduled.assignment.values.index[value] if value >= 0 else []
     if maker < 0:
         return None
-    return laid.ops.names[maker].decode() + (f"{{{','.join(map(str, index))}}}" if index else "")
+    return scheduled.ops.names[maker].decode() + (f"{{{','.join(map(str, index))}}}" if index else "")
 
 
-def shape(laid: Laid, value: int) -> str:
+def shape(scheduled: ScheduledBuffers, value: int) -> str:
     """A value's shape as HLO writes it, "" where unknown."""
-    return parts.text(laid.shapes, value) if value >= 0 else ""
+    return parts.text(scheduled.shapes, value) if value >= 0 else ""

@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from jaxstage_ext.analysis.memory import uses
-from jaxstage_ext.analysis.memory.buffers import Buffers, Laid
+from jaxstage_ext.analysis.memory.buffers import Buffers, ScheduledBuffers
 from jaxstage_ext.ir.hlo import parts as hlo_parts
 from jaxstage_ext.ir.hlo.aliases import aliased_arguments
 from jaxstage_ext.ir.lists import Lists, lists
@@ -82,9 +82,9 @@ class Entry:
         return self.results[place] if 0 <= place < len(self.results) else f"result {number}"
 
 
-def parameters(laid: Laid) -> dict[int, int]:
+def parameters(scheduled: ScheduledBuffers) -> dict[int, int]:
     """The buffer of each parameter of the module."""
-    number = laid.buffers.parameter
+    number = scheduled.buffers.parameter
     return {int(number[row]): int(row) for row in np.flatnonzero(number >= 0)}
 
 
@@ -144,26 +144,30 @@ class KeptConstant(NamedTuple):
     in_program: bool
 
 
-def arguments(laid: Laid, entry: Entry | None) -> list[ArgumentMemory]:
+def arguments(scheduled: ScheduledBuffers, entry: Entry | None) -> list[ArgumentMemory]:
     """The arguments in order; those that JAX pruned come last."""
-    rows, aliases = parameters(laid), _aliases(laid, entry)
+    rows, aliases = parameters(scheduled), _aliases(scheduled, entry)
     entry = entry or _numbered(max(rows, default=-1) + 1)
     kept = [(argument, rows.get(i + entry.tokens), i + entry.tokens) for i, argument in enumerate(_kept(entry))]
     listed = [*kept, *((argument, None, -1) for argument in entry.arguments if not argument.kept)]
-    read = np.zeros(len(laid.ops) + 1, bool)  # one more for an instruction that is unknown: -1
-    read[laid.ops.operands.values] = read[laid.ops.roots] = True
-    return [_argument(laid, argument, row, tuple(aliases.get(i, ())), read) for argument, row, i in listed]
+    read = np.zeros(len(scheduled.ops) + 1, bool)  # one more for an instruction that is unknown: -1
+    read[scheduled.ops.operands.values] = read[scheduled.ops.roots] = True
+    return [_argument(scheduled, argument, row, tuple(aliases.get(i, ())), read) for argument, row, i in listed]
 
 
 def _argument(
-    laid: Laid, argument: Argument, row: int | None, becomes: tuple[str, ...], read: npt.NDArray[np.bool_]
+    scheduled: ScheduledBuffers,
+    argument: Argument,
+    row: int | None,
+    becomes: tuple[str, ...],
+    read: npt.NDArray[np.bool_],
 ) -> ArgumentMemory:
     if row is None:
         known = (argument.shape, None, None)
         return ArgumentMemory(argument.name, *known, argument.donated, argument.kept, becomes, False)
-    buffers = laid.buffers
+    buffers = scheduled.buffers
     size, used, value = int(buffers.size[row]), int(buffers.used[row]), int(buffers.value[row])
-    shape = (hlo_parts.text(laid.shapes, value) if value >= 0 else "") or argument.shape
+    shape = (hlo_parts.text(scheduled.shapes, value) if value >= 0 else "") or argument.shape
     is_read = bool(read[buffers.instruction[row]])
     return ArgumentMemory(argument.name, shape, size, size - used, argument.donated, argument.kept, becomes, is_read)
 
@@ -177,20 +181,20 @@ def _kept(entry: Entry) -> list[Argument]:
     return [entry.arguments[i] for i in entry.kept]
 
 
-def _aliases(laid: Laid, entry: Entry | None) -> dict[int, list[str]]:
+def _aliases(scheduled: ScheduledBuffers, entry: Entry | None) -> dict[int, list[str]]:
     """The results in each parameter's memory, by the parameter's number."""
     aliases: dict[int, list[str]] = {}
-    for result, parameter in sorted(aliased_arguments(laid.ops).items()):
+    for result, parameter in sorted(aliased_arguments(scheduled.ops).items()):
         aliases.setdefault(parameter, []).append(entry.result(result) if entry else f"result {result}")
     return aliases
 
 
-def results(laid: Laid, entry: Entry | None) -> list[ResultMemory]:
+def results(scheduled: ScheduledBuffers, entry: Entry | None) -> list[ResultMemory]:
     """The results of the module, in order."""
-    root = int(laid.ops.roots[laid.ops.entry])
-    rows, index = _each(root, max(_elements(laid, root), 0), laid)
-    shapes = hlo_parts.read(laid.ops, rows, index)
-    aliased = aliased_arguments(laid.ops)
+    root = int(scheduled.ops.roots[scheduled.ops.entry])
+    rows, index = _result_arrays(root, max(_elements(scheduled, root), 0), scheduled)
+    shapes = hlo_parts.read(scheduled.ops, rows, index)
+    aliased = aliased_arguments(scheduled.ops)
     padded, data = shapes.padded.tolist(), shapes.bytes.tolist()
     return [
         ResultMemory(
@@ -211,29 +215,29 @@ def _owner(entry: Entry | None, number: int | None) -> str | None:
     return entry.arguments[argument].name if entry and argument is not None else f"parameter {number}"
 
 
-def _elements(laid: Laid, root: int) -> int:
+def _elements(scheduled: ScheduledBuffers, root: int) -> int:
     """How many results the entry has: a tuple's parts, or -1 for a lone array."""
-    shape = hlo_parts.count(laid.ops, root)
+    shape = hlo_parts.count(scheduled.ops, root)
     return shape if shape is not None else -1
 
 
-def _each(root: int, parts: int, laid: Laid) -> tuple[Longs, Lists]:
-    if _elements(laid, root) < 0:
+def _result_arrays(root: int, parts: int, scheduled: ScheduledBuffers) -> tuple[Longs, Lists]:
+    if _elements(scheduled, root) < 0:
         return np.array([root]), lists(np.zeros(0, np.int64), np.zeros(0, np.int64), 1)
     return np.full(parts, root), lists(np.arange(parts), np.arange(parts), parts)
 
 
-def results_in(laid: Laid, entry: Entry | None) -> dict[int, list[str]]:
+def results_in(scheduled: ScheduledBuffers, entry: Entry | None) -> dict[int, list[str]]:
     """The results in each allocation."""
-    root = int(laid.ops.roots[laid.ops.entry])
-    parts = hlo_parts.count(laid.ops, root)
-    sources = [(root, None)] if parts is None else [_source(laid, root, i) for i in range(parts)]
-    index = laid.assignment.values.index
-    made = {(int(row), *index[value]): value for value, row in enumerate(laid.row.tolist()) if row >= 0}
+    root = int(scheduled.ops.roots[scheduled.ops.entry])
+    parts = hlo_parts.count(scheduled.ops, root)
+    sources = [(root, None)] if parts is None else [_source(scheduled, root, i) for i in range(parts)]
+    index = scheduled.assignment.values.index
+    made = {(int(row), *index[value]): value for value, row in enumerate(scheduled.row.tolist()) if row >= 0}
     place = dict(
         zip(
-            laid.assignment.allocations.values.values.tolist(),
-            laid.assignment.allocations.values.owner.tolist(),
+            scheduled.assignment.allocations.values.values.tolist(),
+            scheduled.assignment.allocations.values.owner.tolist(),
             strict=True,
         )
     )
@@ -245,9 +249,9 @@ def results_in(laid: Laid, entry: Entry | None) -> dict[int, list[str]]:
     return results
 
 
-def _source(laid: Laid, root: int, part: int) -> tuple[int, int | None]:
+def _source(scheduled: ScheduledBuffers, root: int, part: int) -> tuple[int, int | None]:
     """(instruction, part of its result) that makes one part of the root."""
-    ops = laid.ops
+    ops = scheduled.ops
     if ops.opcode[root] != b"tuple":
         return root, part
     row = ops.operands[root][part]
@@ -260,10 +264,10 @@ def _source(laid: Laid, root: int, part: int) -> tuple[int, int | None]:
     return row, None
 
 
-def constants(laid: Laid, entry: Entry | None) -> list[KeptConstant]:
+def constants(scheduled: ScheduledBuffers, entry: Entry | None) -> list[KeptConstant]:
     """The captured arrays. XLA may have folded one into something smaller, transposed or converted it."""
     captured = entry.constants if entry else ()
-    shapes, rows = laid.ops.shapes, laid.ops.rows(b"constant")
+    shapes, rows = scheduled.ops.shapes, scheduled.ops.rows(b"constant")
     sizes = {shapes.elements[row] for row in rows if int(shapes.bytes[row]) >= LARGE // 8}
     return [
         KeptConstant(array.names, array.shape, array.size, array.size < LARGE or array.elements in sizes)

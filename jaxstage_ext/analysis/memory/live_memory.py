@@ -27,7 +27,7 @@ from jaxstage_ext.analysis.memory import (
 )
 from jaxstage_ext.analysis.memory import fit as memory_fit
 from jaxstage_ext.analysis.memory import memory_wording as wording
-from jaxstage_ext.analysis.memory.buffers import Kind, Laid
+from jaxstage_ext.analysis.memory.buffers import Kind, ScheduledBuffers
 from jaxstage_ext.analysis.memory.entry_values import ArgumentMemory, Entry, KeptConstant, ResultMemory
 from jaxstage_ext.analysis.memory.fit import DeviceMemory, Fit
 from jaxstage_ext.analysis.memory.memory_advice import Advice
@@ -48,7 +48,7 @@ class Memory:
       error: what XLA raised, where the compile failed.     entry: names of arguments and results, where known.
     """
 
-    laid: Laid = field(repr=False)
+    scheduled: ScheduledBuffers = field(repr=False)
     places: Places = field(repr=False)
     platform: str
     device: DeviceMemory
@@ -69,13 +69,13 @@ class Memory:
 
     def curve(self, space: str | int = DEFAULT) -> Longs:
         """Live bytes at each position of the schedule."""
-        return spaces.curve(self.laid, self.space(space).color)
+        return spaces.curve(self.scheduled, self.space(space).color)
 
     def timeline(self, space: str | int = DEFAULT) -> Table:
         """Live bytes, one row per position at which they change."""
         curve = self.curve(space)
         at = np.flatnonzero(np.diff(curve, prepend=-1)) if len(curve) else np.zeros(0, np.int64)
-        rows = self.laid.schedule.order[at]
+        rows = self.scheduled.schedule.order[at]
         columns = {
             "position": Column(at, "", "in the schedule"),
             "live": Column(curve[at], "B", "bytes that are live while the instruction runs"),
@@ -84,7 +84,7 @@ class Memory:
         return Table("timeline", columns)
 
     def _where(self, rows: Longs) -> dict[str, Column]:
-        names, known = self.laid.ops.names, np.maximum(rows, 0)
+        names, known = self.scheduled.ops.names, np.maximum(rows, 0)
         return {
             "instruction": Column([names[r].decode() if r >= 0 else "" for r in rows.tolist()]),
             "line": Column([self.places.line[r] if r >= 0 else "" for r in rows.tolist()]),
@@ -104,24 +104,24 @@ class Memory:
     def at(self, position: int, space: str | int = DEFAULT) -> Table:
         """The buffers that are live in a memory while the instruction at a position runs, the largest first."""
         color = self.space(space).color
-        return self._listed(self.laid.buffers.at(position, color), position, f"live at {position}")
+        return self._listed(self.scheduled.buffers.at(position, color), position, f"live at {position}")
 
     @cached_property
     def buffers(self) -> Table:
-        """All buffers, in the order of `laid.buffers`."""
-        return self._listed(np.arange(len(self.laid.buffers)), None, "buffers")
+        """All buffers, in the order of `scheduled.buffers`."""
+        return self._listed(np.arange(len(self.scheduled.buffers)), None, "buffers")
 
     def _listed(self, rows: Longs, position: int | None, name: str) -> Table:
-        buffers = self.laid.buffers
-        values = contents.values(self.laid, rows, position)
-        made = np.where(values >= 0, self.laid.row[values], -1) if len(rows) else values
+        buffers = self.scheduled.buffers
+        values = contents.values(self.scheduled, rows, position)
+        made = np.where(values >= 0, self.scheduled.row[values], -1) if len(rows) else values
         colors = {space.color: space.name for space in self.spaces}
-        titles = [contents.title(self.laid, value) for value in values.tolist()]
+        titles = [contents.title(self.scheduled, value) for value in values.tolist()]
         columns = {
             "buffer": Column(titles),
             "size": Column(buffers.size[rows], "B", "bytes that it takes"),
             "padding": Column((buffers.size - buffers.used)[rows], "B", "of these, bytes without data"),
-            "shape": Column([contents.shape(self.laid, value) for value in values.tolist()]),
+            "shape": Column([contents.shape(self.scheduled, value) for value in values.tolist()]),
             "kind": Column([Kind(kind).title for kind in buffers.kind[rows].tolist()]),
             "why": Column([self.why(int(row)) for row in rows]),
             "from": Column(buffers.start[rows], "", "position in the schedule"),
@@ -134,39 +134,39 @@ class Memory:
 
     def title(self, value: int) -> str:
         """A value's name: its instruction's, with its tuple index as XLA writes it."""
-        return contents.title(self.laid, value) or "unknown"
+        return contents.title(self.scheduled, value) or "unknown"
 
     def names(self, row: int) -> list[str]:
         """The arguments or results that a buffer holds; empty for temporary memory."""
-        buffers = self.laid.buffers
+        buffers = self.scheduled.buffers
         if buffers.kind[row] == Kind.ARGUMENT:
             return [self.entry.parameter(buffers, row) if self.entry else f"parameter {int(buffers.parameter[row])}"]
         return self._results_in.get(int(buffers.allocation[row]), []) if buffers.kind[row] == Kind.OUTPUT else []
 
     def why(self, row: int) -> str:
         """Why a buffer is live, in a few words."""
-        buffers = self.laid.buffers
+        buffers = self.scheduled.buffers
         reader = None
-        if row >= self.laid.first_life:
-            reader = self.laid.ops.names[self.laid.schedule.order[int(buffers.end[row])]].decode()
+        if row >= self.scheduled.first_life:
+            reader = self.scheduled.ops.names[self.scheduled.schedule.order[int(buffers.end[row])]].decode()
         kind, donated, traced = Kind(buffers.kind[row]), bool(buffers.output[row]), bool(buffers.traced[row])
         return wording.why_live(kind, self.names(row), donated, traced, reader)
 
     @cached_property
     def _results_in(self) -> dict[int, list[str]]:
-        return entry_values.results_in(self.laid, self.entry)
+        return entry_values.results_in(self.scheduled, self.entry)
 
     @cached_property
     def _arguments(self) -> list[ArgumentMemory]:
-        return entry_values.arguments(self.laid, self.entry)
+        return entry_values.arguments(self.scheduled, self.entry)
 
     @cached_property
     def _results(self) -> list[ResultMemory]:
-        return entry_values.results(self.laid, self.entry)
+        return entry_values.results(self.scheduled, self.entry)
 
     @cached_property
     def _constants(self) -> list[KeptConstant]:
-        return entry_values.constants(self.laid, self.entry)
+        return entry_values.constants(self.scheduled, self.entry)
 
     @cached_property
     def arguments(self) -> Table:
@@ -188,17 +188,17 @@ class Memory:
         """Whether the program fits on its device."""
         space, on_tpu = self.space(), self.platform == "tpu"
         code = self.stats.get("generated_code_size_in_bytes", 0) + space.local if on_tpu else 0
-        found = memory_fit.read(space.reserved + code, self.device, self.platform, self.error)
-        return replace(found, text=wording.fit(found, self.device))
+        fit = memory_fit.read(space.reserved + code, self.device, self.platform, self.error)
+        return replace(fit, text=wording.fit(fit, self.device))
 
     @cached_property
     def suggestions(self) -> list[Advice]:
         """What could be changed, the most bytes first."""
         space = self.space()
         every = [
-            *memory_advice.residuals(self.laid, self.places, space),
+            *memory_advice.residuals(self.scheduled, self.places, space),
             *memory_advice.donation(self._arguments, self._results),
-            *memory_advice.padding(self.laid, self.places, space),
+            *memory_advice.padding(self.scheduled, self.places, space),
             *memory_advice.gaps(space),
             *memory_advice.constants(self._constants),
         ]
@@ -207,12 +207,14 @@ class Memory:
     @cached_property
     def advice(self) -> Table:
         """What could be changed, with the bytes that each change concerns, the most first."""
-        each = self.suggestions
+        suggestions = self.suggestions
         columns = {
-            "what": Column([wording.SUGGESTIONS[item.kind] for item in each]),
-            "bytes": Column(np.array([item.bytes for item in each], np.int64), "B", "upper bound of what it saves"),
-            "how": Column([wording.advice(item, self.laid) for item in each]),
-            "line": Column([item.line for item in each]),
+            "what": Column([wording.SUGGESTIONS[item.kind] for item in suggestions]),
+            "bytes": Column(
+                np.array([item.bytes for item in suggestions], np.int64), "B", "upper bound of what it saves"
+            ),
+            "how": Column([wording.advice(item, self.scheduled) for item in suggestions]),
+            "line": Column([item.line for item in suggestions]),
         }
         return Table("advice", columns)
 
@@ -223,15 +225,15 @@ class Memory:
     @cached_property
     def checks(self) -> Table:
         """These figures beside XLA's own, and why they differ where they do."""
-        each = self._checks
+        checks = self._checks
         columns = {
-            "figure": Column([wording.FIGURES[check.figure] for check in each]),
-            "here": Column(np.array([check.ours for check in each], np.int64), "B"),
-            "XLA": Column([check.xla for check in each], "B"),
-            "note": Column([wording.check(check) for check in each]),
+            "figure": Column([wording.FIGURES[check.figure] for check in checks]),
+            "here": Column(np.array([check.ours for check in checks], np.int64), "B"),
+            "XLA": Column([check.xla for check in checks], "B"),
+            "note": Column([wording.check(check) for check in checks]),
         }
-        reasons = {(i, "XLA"): wording.NO_STAT for i, check in enumerate(each) if check.xla is None}
-        return Table("checks", columns, reasons, () if each else (wording.NO_STATS,))
+        reasons = {(i, "XLA"): wording.NO_STAT for i, check in enumerate(checks) if check.xla is None}
+        return Table("checks", columns, reasons, () if checks else (wording.NO_STATS,))
 
     @property
     def differing(self) -> int:
@@ -241,7 +243,7 @@ class Memory:
     @property
     def simulated(self) -> int:
         """The largest peak of one heap simulation, as XLA adds it up."""
-        return max(live_ranges.simulated(self.laid.assignment), default=0)
+        return max(live_ranges.simulated(self.scheduled.assignment), default=0)
 
     def residual_arrays(self, policy: Any = None) -> Sequence[Kept]:
         """The arrays that the backward pass keeps of the forward pass. Raises as `residuals`."""
@@ -280,8 +282,8 @@ class Memory:
     __repr__ = __str__
 
     def _headline(self, space: Space) -> str:
-        at = self.laid.schedule.order[space.position : space.position + 1]
-        return wording.moment(space, self.laid.ops.names[at[0]].decode() if len(at) else "")
+        at = self.scheduled.schedule.order[space.position : space.position + 1]
+        return wording.moment(space, self.scheduled.ops.names[at[0]].decode() if len(at) else "")
 
     def _remarks(self) -> list[str]:
         advice = [f"{row['what']}: {scaled(row['bytes'], 'B')}. {row['how']}" for row in self.advice.rows()]
@@ -289,8 +291,11 @@ class Memory:
 
 
 def read(
-    laid: Laid, places: Places, platform: str, device: DeviceMemory, stats: Mapping[str, int], entry: Entry | None,
-    error: str | None = None, notes: tuple[str, ...] = (), kept: Callable[[Any], Sequence[Kept]] | None = None,
+    scheduled: ScheduledBuffers, places: Places, platform: str, device: DeviceMemory, stats: Mapping[str, int],
+    entry: Entry | None, error: str | None = None, notes: tuple[str, ...] = (),
+    kept: Callable[[Any], Sequence[Kept]] | None = None,
 ) -> Memory:  # fmt: skip
     """The memory of a module; `platform` is "cpu", "tpu" or "cuda"."""
-    return Memory(laid, places, platform, device, spaces.read(laid, platform), stats, entry, error, notes, kept)
+    return Memory(
+        scheduled, places, platform, device, spaces.read(scheduled, platform), stats, entry, error, notes, kept
+    )

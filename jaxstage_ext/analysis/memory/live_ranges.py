@@ -121,14 +121,14 @@ class _Spans:
     """The place of each value: its allocation, first byte, and the byte after its last."""
 
     def __init__(self, assignment: Assignment) -> None:
-        found = assignment.allocations
-        value = found.values.values
+        allocations = assignment.allocations
+        value = allocations.values.values
         known = value >= 0
         size = assignment.values.size
         self.place = np.full(len(size), -1, np.int64)
         self.begin = np.zeros(len(size), np.int64)
-        self.place[value[known]] = found.values.owner[known]
-        self.begin[value[known]] = found.offset[known]
+        self.place[value[known]] = allocations.values.owner[known]
+        self.begin[value[known]] = allocations.offset[known]
         self.end = self.begin + size
 
     def of(self, value: int) -> tuple[int, int]:

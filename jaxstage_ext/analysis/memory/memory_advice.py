@@ -11,7 +11,7 @@ import numpy as np
 
 from jaxstage_ext.analysis.cost.module_cost import Places
 from jaxstage_ext.analysis.memory import contents
-from jaxstage_ext.analysis.memory.buffers import Kind, Laid
+from jaxstage_ext.analysis.memory.buffers import Kind, ScheduledBuffers
 from jaxstage_ext.analysis.memory.entry_values import ArgumentMemory, KeptConstant, ResultMemory
 from jaxstage_ext.analysis.memory.spaces import Space
 
@@ -59,9 +59,9 @@ def worth_giving(advice: Sequence[Advice], space: Space) -> list[Advice]:
     return sorted((item for item in advice if item.bytes >= least), key=lambda item: -item.bytes)
 
 
-def residuals(laid: Laid, places: Places, space: Space) -> list[Advice]:
+def residuals(scheduled: ScheduledBuffers, places: Places, space: Space) -> list[Advice]:
     """What is kept for the backward pass and live at the peak."""
-    buffers = laid.buffers
+    buffers = scheduled.buffers
     live = buffers.at(space.position, space.color)
     live = live[buffers.kind[live] == Kind.RESIDUAL]
     if not len(live):
@@ -89,9 +89,9 @@ def donation(arguments: Sequence[ArgumentMemory], results: Sequence[ResultMemory
             free.remove((argument.shape, argument.size))
             missed.append(argument)
     roots = dict.fromkeys(_parameter(argument.name) for argument in missed)
-    found = [Advice(Suggestion.NOT_DONATED, _total(missed), tuple(roots))] if missed else []
+    advice = [Advice(Suggestion.NOT_DONATED, _total(missed), tuple(roots))] if missed else []
     names = tuple(argument.name for argument in unused)
-    return found + ([Advice(Suggestion.DONATION_UNUSED, _total(unused), names)] if _total(unused) else [])
+    return advice + ([Advice(Suggestion.DONATION_UNUSED, _total(unused), names)] if _total(unused) else [])
 
 
 def _parameter(path: str) -> str:
@@ -103,16 +103,16 @@ def _total(arguments: Sequence[ArgumentMemory]) -> int:
     return sum(argument.size or 0 for argument in arguments)
 
 
-def padding(laid: Laid, places: Places, space: Space) -> list[Advice]:
+def padding(scheduled: ScheduledBuffers, places: Places, space: Space) -> list[Advice]:
     """What tiled layouts waste at the peak."""
-    buffers = laid.buffers
+    buffers = scheduled.buffers
     live = buffers.at(space.position, space.color)
     waste = buffers.size[live] - buffers.used[live]
     if not waste.sum():
         return []
     worst = int(np.argmax(waste))
-    [value] = contents.values(laid, live[[worst]], space.position).tolist()
-    maker = int(laid.row[value]) if value >= 0 else -1
+    [value] = contents.values(scheduled, live[[worst]], space.position).tolist()
+    maker = int(scheduled.row[value]) if value >= 0 else -1
     line = places.line[maker] if maker >= 0 else ""
     largest = Part(int(waste[worst]), int(buffers.size[live[worst]]), value)
     return [Advice(Suggestion.PADDING, int(waste.sum()), (), line, largest)]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from jaxstage_ext.analysis.memory import contents
-from jaxstage_ext.analysis.memory.buffers import Kind, Laid
+from jaxstage_ext.analysis.memory.buffers import Kind, ScheduledBuffers
 from jaxstage_ext.analysis.memory.entry_values import Donation
 from jaxstage_ext.analysis.memory.fit import DeviceMemory, Fit, Verdict
 from jaxstage_ext.analysis.memory.memory_advice import Advice, Suggestion
@@ -65,7 +65,7 @@ def _share(needed: int, room: int) -> str:
     return f"{share:.0%}" if share >= 0.1 else f"{share:.1%}" if share >= 0.001 else "under 0.1%"
 
 
-def advice(advice: Advice, laid: Laid) -> str:
+def advice(advice: Advice, scheduled: ScheduledBuffers) -> str:
     """How to save the memory that a suggestion concerns."""
     names, largest = _some(advice.names), advice.largest
     if advice.kind is Suggestion.RESIDUALS and largest:
@@ -76,7 +76,8 @@ def advice(advice: Advice, laid: Laid) -> str:
     if advice.kind is Suggestion.DONATION_UNUSED:
         return f"No result has the shape of {names}."
     if advice.kind is Suggestion.PADDING and largest:
-        value = f"{contents.title(laid, largest.value) or 'an unnamed buffer'} {contents.shape(laid, largest.value)}"
+        name = contents.title(scheduled, largest.value) or "an unnamed buffer"
+        value = f"{name} {contents.shape(scheduled, largest.value)}"
         size = f"{scaled(largest.bytes, 'B')} of {scaled(largest.whole, 'B')}"
         return f"Tiles are padded to their full size; {value.strip()} wastes the most, {size}."
     if advice.kind is Suggestion.CONSTANTS:

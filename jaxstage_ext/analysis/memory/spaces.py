@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from jaxstage_ext.analysis.memory.buffers import Laid
+from jaxstage_ext.analysis.memory.buffers import ScheduledBuffers
 from jaxstage_ext.ir.protowire import Longs
 
 DEFAULT = 0
@@ -40,17 +40,17 @@ class Space:
     peak: int
 
 
-def read(laid: Laid, platform: str) -> tuple[Space, ...]:
+def read(scheduled: ScheduledBuffers, platform: str) -> tuple[Space, ...]:
     """The memories that a module uses, the device's own first; `platform` is "cpu", "tpu" or "cuda"."""
-    colors = sorted({DEFAULT, *np.unique(laid.assignment.allocations.color).tolist()})
+    colors = sorted({DEFAULT, *np.unique(scheduled.assignment.allocations.color).tolist()})
     names = _NAMES.get(platform, {})
-    return tuple(_space(laid, color, names.get(color, f"memory space {color} (unnamed)")) for color in colors)
+    return tuple(_space(scheduled, color, names.get(color, f"memory space {color} (unnamed)")) for color in colors)
 
 
-def _space(laid: Laid, color: int, name: str) -> Space:
-    allocations = laid.assignment.allocations
+def _space(scheduled: ScheduledBuffers, color: int, name: str) -> Space:
+    allocations = scheduled.assignment.allocations
     in_space = allocations.color == color
-    live = curve(laid, color)
+    live = curve(scheduled, color)
     position = int(np.argmax(live)) if len(live) else 0
     held = int(allocations.size[in_space & allocations.held & ~allocations.local].sum())
     reserved = int(allocations.size[in_space & ~allocations.local].sum())
@@ -58,9 +58,9 @@ def _space(laid: Laid, color: int, name: str) -> Space:
     return Space(color, name, held, reserved, local, position, int(live[position]) if len(live) else held)
 
 
-def curve(laid: Laid, color: int) -> Longs:
+def curve(scheduled: ScheduledBuffers, color: int) -> Longs:
     """The live bytes in one memory at each position of the schedule."""
-    buffers, positions = laid.buffers, len(laid.schedule)
+    buffers, positions = scheduled.buffers, len(scheduled.schedule)
     change = np.zeros(positions + 1, np.int64)
     in_space = buffers.space == color
     np.add.at(change, buffers.start[in_space], buffers.size[in_space])

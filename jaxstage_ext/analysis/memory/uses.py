@@ -83,7 +83,7 @@ def _handed_on(
 
 
 def of_elements(ops: Module, uses: Uses, row: Longs, element: Longs) -> Longs:
-    """The last use of one element of a tuple; that of the whole tuple where nothing extracts the element."""
+    """The last use of one element of a tuple, or of the tuple where nothing extracts the element."""
     takers = ops.rows(b"get-tuple-element")
     field = ops.fields(takers, TUPLE_INDEX)[TUPLE_INDEX]
     index = np.zeros(len(takers), np.int64)
@@ -93,5 +93,5 @@ def of_elements(ops: Module, uses: Uses, row: Longs, element: Longs) -> Longs:
     for where, which, when in zip(source.tolist(), index.tolist(), uses.last[takers].tolist(), strict=True):
         last[where, which] = max(last.get((where, which), -1), when)
     whole = uses.last[row]
-    found = [last.get(key, -1) for key in zip(row.tolist(), element.tolist(), strict=True)]
-    return np.where(np.array(found, np.int64) >= 0, found, whole) if len(row) else whole
+    last_uses = [last.get(key, -1) for key in zip(row.tolist(), element.tolist(), strict=True)]
+    return np.where(np.array(last_uses, np.int64) >= 0, last_uses, whole) if len(row) else whole

@@ -37,15 +37,15 @@ def read(data: bytes, rank: int, devices: int) -> list[Sharding]:
 def flat(message: Any, rank: int, devices: int) -> list[Sharding]:
     """The shardings of a parsed OpSharding."""
     if message.type == proto.TUPLE:
-        return [found for part in message.tuple_shardings for found in flat(part, rank, devices)]
+        return [sharding for part in message.tuple_shardings for sharding in flat(part, rank, devices)]
     try:
-        return [_one(message, rank, devices)]
+        return [_sharding(message, rank, devices)]
     except (BadSharding, ValueError, IndexError) as problem:
         return [unknown(" ".join(str(message).split())[:200], str(problem))]
 
 
 def leaves(message: Any) -> Iterator[Any]:
-    """The messages of a tuple's arrays, whose ranks differ; the message itself where it is no tuple."""
+    """The messages of a tuple's arrays, whose ranks differ; the message itself where it is not a tuple."""
     if message.type == proto.TUPLE:
         for part in message.tuple_shardings:
             yield from leaves(part)
@@ -53,7 +53,7 @@ def leaves(message: Any) -> Iterator[Any]:
         yield message
 
 
-def _one(message: Any, rank: int, devices: int) -> Sharding:
+def _sharding(message: Any, rank: int, devices: int) -> Sharding:
     if message.HasField("named_sharding"):
         return _named(message.named_sharding, rank, devices)
     if message.type == proto.MAXIMAL:
@@ -80,8 +80,8 @@ def _tiled(message: Any) -> Sharding:
 def _named(message: Any, rank: int, devices: int) -> Sharding:
     mesh = mesh_of(message.mesh)
     if not mesh.names:
-        one = mesh.devices is not None and len(mesh.devices) == 1
-        return on_one_device(mesh.array.item(), rank) if one else shared_by_all(REPLICATED, devices, rank)
+        is_single = mesh.devices is not None and len(mesh.devices) == 1
+        return on_one_device(mesh.array.item(), rank) if is_single else shared_by_all(REPLICATED, devices, rank)
     dims = [axes_of(dim.axes, mesh) for dim in message.dim_shardings] or [()] * rank
     return on_mesh(mesh, dims, axes_of(message.unreduced_axes, mesh), axes_of(message.manual_axes, mesh))
 

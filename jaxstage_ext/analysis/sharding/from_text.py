@@ -56,8 +56,8 @@ def hlo(text: str, rank: int, devices: int) -> Sharding:
             return shared_by_all(_WORDS[body], devices, rank, text)
         if body == "unknown":
             return unknown(text, "the compiler has not decided it")
-        if one := re.fullmatch(r"maximal device=(\d+)", body):
-            return on_one_device(int(one[1]), rank, text)
+        if maximal := re.fullmatch(r"maximal device=(\d+)", body):
+            return on_one_device(int(maximal[1]), rank, text)
         if match := _TILED.fullmatch(body):
             return _tiled(match, text)
         if match := _MESH.match(body):
@@ -108,13 +108,13 @@ def shardy_mesh(text: str) -> Mesh:
 
 def meshes(module: str) -> dict[str, Mesh]:
     """The meshes that an MLIR module defines, by name. Meshes that cannot be read are left out."""
-    found = {}
+    by_name = {}
     for match in _DEFINED.finditer(module):
         try:
-            found[match["name"].strip('"')] = shardy_mesh(match["mesh"])
+            by_name[match["name"].strip('"')] = shardy_mesh(match["mesh"])
         except BadSharding:
             continue
-    return found
+    return by_name
 
 
 def _on_mesh(mesh: Mesh, body: str, rank: int, text: str, devices: int) -> Sharding:
@@ -128,8 +128,8 @@ def _on_mesh(mesh: Mesh, body: str, rank: int, text: str, devices: int) -> Shard
     end = _closing(body)
     dims = [_axes(dim) for dim in _DIMENSION.findall(body[1:end])]
     if not mesh.names:
-        one = mesh.devices is not None and len(mesh.devices) == 1 and not any(dims)
-        return on_one_device(mesh.array.item(), len(dims), text) if one else replicated(devices, len(dims), text)
+        is_single = mesh.devices is not None and len(mesh.devices) == 1 and not any(dims)
+        return on_one_device(mesh.array.item(), len(dims), text) if is_single else replicated(devices, len(dims), text)
     more = {word: _axes(axes) for word, axes in re.findall(r"(\w+)=(?:\w+)?\{([^{}]*)\}", body[end:])}
     return on_mesh(mesh, dims, more.get("unreduced", ()), more.get("manual", ()), text)
 

@@ -53,8 +53,8 @@ def parts_of(value: ShardedValue) -> dict[int, int]:
 
 def texts_of(value: ShardedValue) -> dict[int, str]:
     """Per device, its slice: `[0:4, 16:32]`."""
-    each = zip(value.map.numbers.tolist(), value.map.bounds.tolist(), strict=True)
-    return {number: spelled(bounds) for number, bounds in each}
+    slices = zip(value.map.numbers.tolist(), value.map.bounds.tolist(), strict=True)
+    return {number: spelled(bounds) for number, bounds in slices}
 
 
 def sheet(value: ShardedValue, places: Sequence[DevicePlace] = ()) -> Sheet:

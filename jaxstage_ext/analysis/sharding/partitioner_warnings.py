@@ -50,8 +50,8 @@ def read(
 
     `lines` are the source lines of the module's instructions; `before` is the module before partitioning.
     """
-    found = (_warning(line, module, lines, before) for line in logged)
-    return tuple(dict.fromkeys(one for one in found if one is not None))
+    warnings = (_warning(line, module, lines, before) for line in logged)
+    return tuple(dict.fromkeys(warning for warning in warnings if warning is not None))
 
 
 def _warning(line: str, module: Module, lines: Sequence[str], before: Propagated | None) -> Rematerialised | None:
@@ -76,5 +76,5 @@ def _line(scope: str, module: Module, lines: Sequence[str]) -> str:
     if scope not in module.scopes:
         return ""
     number = module.scopes.index(scope)
-    found = {lines[row] for row in np.flatnonzero(module.scope == number).tolist()} - {""}
-    return found.pop() if len(found) == 1 else ""
+    scope_lines = {lines[row] for row in np.flatnonzero(module.scope == number).tolist()} - {""}
+    return scope_lines.pop() if len(scope_lines) == 1 else ""

@@ -62,9 +62,9 @@ class Propagated:
     @cached_property
     def _spelled(self) -> dict[int, bytes]:
         rows = np.arange(len(self.ops))
-        found = self.ops.fields(rows, _SHARDING)[_SHARDING]
-        texts = self.ops.strings(found, len(rows))
-        return {row: texts[row] for row in found.row.tolist()}
+        field = self.ops.fields(rows, _SHARDING)[_SHARDING]
+        texts = self.ops.strings(field, len(rows))
+        return {row: texts[row] for row in field.row.tolist()}
 
     @cached_property
     def _known(self) -> dict[tuple[bytes | None, int], Sharding]:
@@ -80,8 +80,8 @@ class Propagated:
     def _read(self, spelled: bytes | None, rank: int) -> Sharding:
         if spelled is None and self.devices == 1:
             return on_one_device(0, rank)
-        found = [] if spelled is None else from_proto.read(spelled, rank, self.devices)
-        return named(found[0] if found else replicated(self.devices, rank), self.meshes)
+        shardings = [] if spelled is None else from_proto.read(spelled, rank, self.devices)
+        return named(shardings[0] if shardings else replicated(self.devices, rank), self.meshes)
 
     def map(self, row: int) -> ShardingMap:
         """The result of an instruction on the devices."""
@@ -122,7 +122,7 @@ class Propagated:
     def by_line(self) -> dict[str, list[int]]:
         """The instructions that compute an array, by source line."""
         rows: dict[str, list[int]] = {}
-        for row in sorted(row for its in self.by_scope.values() for row in its):
+        for row in sorted(row for in_scope in self.by_scope.values() for row in in_scope):
             rows.setdefault(self.line(row), []).append(row)
         return rows
 
@@ -143,7 +143,7 @@ class Propagated:
     @cached_property
     def handed_out(self) -> dict[int, list[Sharding]]:
         """Per instruction, the shardings with which a tuple passes on its result, as to the program's results."""
-        found: dict[int, list[Sharding]] = {}
+        shardings: dict[int, list[Sharding]] = {}
         elements = self.ops.rows(b"get-tuple-element")
         index = np.zeros(len(self.ops), np.int64)
         field = self.ops.fields(elements, _TUPLE_INDEX)[_TUPLE_INDEX]
@@ -151,15 +151,15 @@ class Propagated:
         for row in elements.tolist():
             [bundle] = self.ops.operands[row][:1] or [-1]
             if bundle >= 0 and self.ops.opcode[bundle] == b"tuple":
-                found.setdefault(self.ops.operands[bundle][index[row]], []).append(self.sharding(row))
+                shardings.setdefault(self.ops.operands[bundle][index[row]], []).append(self.sharding(row))
         root = int(self.ops.roots[self.ops.entry])
         if self.ops.opcode[root] == b"tuple":
-            settled = _each([sharding_field.Sharding.FromString(self._spelled.get(root, b""))], self.devices)
+            settled = _numbered([sharding_field.Sharding.FromString(self._spelled.get(root, b""))], self.devices)
             for number, row in enumerate(self.ops.operands[root]):
                 if row >= 0 and number in settled and len(settled) == len(self.ops.operands[root]):
                     sharding = settled[number](int(self.ops.shapes.rank[row]))
-                    found.setdefault(row, []).append(named(sharding, self.meshes))
-        return found
+                    shardings.setdefault(row, []).append(named(sharding, self.meshes))
+        return shardings
 
     @cached_property
     def reshards(self) -> frozenset[int]:
@@ -199,9 +199,9 @@ def read(dump: bytes, devices: int, meshes: Sequence[Mesh] = ()) -> Propagated:
 def named(sharding: Sharding, meshes: Sequence[Mesh]) -> Sharding:
     """The sharding with the axis names of the first mesh that fits it; unchanged where none does."""
     for mesh in meshes:
-        found = with_names(sharding, mesh)
-        if found.axes is not None:
-            return found
+        renamed = with_names(sharding, mesh)
+        if renamed.axes is not None:
+            return renamed
     return sharding
 
 
@@ -213,10 +213,10 @@ def boundaries(module: Module, devices: int) -> tuple[Settled, Settled]:
     """The shardings of an optimised module's parameters and results; empty where it has none."""
     header = module.header
     results = [header.spmd_output_sharding] if header.HasField("spmd_output_sharding") else []
-    return _each(header.spmd_parameters_shardings, devices), _each(results, devices)
+    return _numbered(header.spmd_parameters_shardings, devices), _numbered(results, devices)
 
 
-def _each(messages: Sequence[Any], devices: int) -> Settled:
+def _numbered(messages: Sequence[Any], devices: int) -> Settled:
     leaves = [leaf for message in messages for leaf in from_proto.leaves(message)]
     return {number: partial(_settled, leaf, devices) for number, leaf in enumerate(leaves)}
 

@@ -45,17 +45,17 @@ class Indivisible(NamedTuple):
     parts: int
     sharding: Sharding
 
-    def told(self, name: str) -> str:
+    def sentence(self, name: str) -> str:
         """What does not divide, in one sentence; `name` is what to call the argument."""
         size, parts = self.shape[self.axis], self.parts
-        whole = math.ceil(size / parts) * parts
+        divisible = math.ceil(size / parts) * parts
         return (
             f"{name}: dimension {self.axis} of size {size} does not divide into {parts} parts ({self.sharding.spec}); "
-            f"the next size that does is {whole}."
+            f"the next size that does is {divisible}."
         )
 
 
-def is_one(message: str) -> bool:
+def is_refusal(message: str) -> bool:
     """Whether a message is about shardings that JAX refuses."""
     return indivisible(message) is not None or bool(devices_apart(message))
 
@@ -63,7 +63,7 @@ def is_one(message: str) -> bool:
 def indivisible(message: str) -> Indivisible | None:
     """The dimension that is not divisible; None where the message is about something else."""
     if match := _INDIVISIBLE.search(message):
-        axes = [(one["name"], int(one["size"])) for one in _AXIS.finditer(match["mesh"])]
+        axes = [(axis["name"], int(axis["size"])) for axis in _AXIS.finditer(match["mesh"])]
         return _made(match, match["name"] or "", axes)
     if match := _SHARD_MAP.search(message):
         names = [name.strip(" '") for name in match["names"].split(",") if name.strip()]

@@ -60,10 +60,10 @@ class Sharding:
 
     def shared(self, kind: str) -> int:
         """The number of devices that share a shard in this way."""
-        return math.prod(count for its, count, _ in self.rest if its == kind)
+        return math.prod(count for way, count, _ in self.rest if way == kind)
 
     def named(self, kind: str) -> tuple[Axis, ...]:
-        return tuple(axis for its, _, axes in self.rest if its == kind for axis in axes)
+        return tuple(axis for way, _, axes in self.rest if way == kind for axis in axes)
 
     @property
     def spec(self) -> str:
@@ -149,14 +149,14 @@ def on_mesh(
     if len(set(order)) != len(order):
         raise BadSharding(f"an axis is used twice in {text or used}")
     left = [i for i in range(len(digits)) if i not in order]
-    laid = array.transpose(*order, *left)
+    holders = array.transpose(*order, *left)
     tiles = tuple(math.prod(size_of(mesh, axis) for axis in dim) for dim in dims)
     rest = [
         (kind, math.prod(size_of(mesh, axis) for axis in axes), tuple(axes))
         for kind, axes in ((UNREDUCED, unreduced), (MANUAL, manual), (REPLICATED, [digits[i] for i in left]))
         if axes
     ]
-    return Sharding(tiles, laid.reshape(*tiles, -1), tuple(rest), tuple(map(tuple, dims)), mesh, text)
+    return Sharding(tiles, holders.reshape(*tiles, -1), tuple(rest), tuple(map(tuple, dims)), mesh, text)
 
 
 def with_names(sharding: Sharding, mesh: Mesh) -> Sharding:
@@ -184,12 +184,12 @@ def _rest_axes(sharding: Sharding, where: Longs, mesh: Mesh) -> dict[str, tuple[
     first = sharding.holders.reshape(-1, sharding.holders.shape[-1])[0]
     counts = [count for _, count, _ in sharding.rest] or [1]
     block = first.reshape(counts) if math.prod(counts) == len(first) else first.reshape(-1)
-    found: dict[str, tuple[Axis, ...]] = {UNREDUCED: (), MANUAL: ()}
+    axes_of_kind: dict[str, tuple[Axis, ...]] = {UNREDUCED: (), MANUAL: ()}
     for i, (kind, count, _) in enumerate(sharding.rest):
-        if kind in found and block.ndim == len(sharding.rest):
+        if kind in axes_of_kind and block.ndim == len(sharding.rest):
             line = np.moveaxis(block, i, 0).reshape(count, -1)[:, 0]
-            found[kind] = axes_along(where[line], mesh) or ()
-    return found
+            axes_of_kind[kind] = axes_along(where[line], mesh) or ()
+    return axes_of_kind
 
 
 def _sets(sharding: Sharding) -> list[frozenset[int]]:

@@ -89,17 +89,24 @@ def table(values: Sequence[ShardedValue], notes: tuple[str, ...] = ()) -> Table:
     columns = {
         "value": Column([value.name for value in values]),
         "kind": Column([value.kind.value for value in values]),
-        "type": Column([_type(each.dtype, each.shape) for each in maps]),
-        "sharding": Column([each.sharding.spec if each.sharding.is_known else None for each in maps]),
+        "type": Column([_type(shard_map.dtype, shard_map.shape) for shard_map in maps]),
+        "sharding": Column([shard_map.sharding.spec if shard_map.sharding.is_known else None for shard_map in maps]),
         "chosen by": Column([value.chosen_by and value.chosen_by.value for value in values]),
-        "shard": Column([None if each.shard_shape is None else _type(each.dtype, each.shard_shape) for each in maps]),
-        "per device": Column([each.shard_bytes for each in maps], "B", "bytes that each device holds"),
-        "copies": Column([each.copies for each in maps], "", "devices that hold the same shard"),
-        "padding": Column([_padding(each) for each in maps], "%", "share of the shards that holds no data"),
+        "shard": Column(
+            [
+                None if shard_map.shard_shape is None else _type(shard_map.dtype, shard_map.shard_shape)
+                for shard_map in maps
+            ]
+        ),
+        "per device": Column([shard_map.shard_bytes for shard_map in maps], "B", "bytes that each device holds"),
+        "copies": Column([shard_map.copies for shard_map in maps], "", "devices that hold the same shard"),
+        "padding": Column([_padding(shard_map) for shard_map in maps], "%", "share of the shards that holds no data"),
         "line": Column([value.line for value in values]),
     }
     reasons = {
-        (place, "sharding"): each.sharding.problem for place, each in enumerate(maps) if not each.sharding.is_known
+        (place, "sharding"): shard_map.sharding.problem
+        for place, shard_map in enumerate(maps)
+        if not shard_map.sharding.is_known
     }
     return Table("shardings", columns, reasons, notes)
 
@@ -108,5 +115,5 @@ def _type(dtype: str, shape: Sequence[int]) -> str:
     return f"{dtype}[{','.join(map(str, shape))}]"
 
 
-def _padding(each: ShardingMap) -> float:
-    return math.nan if each.padding is None else 100 * each.padding
+def _padding(shard_map: ShardingMap) -> float:
+    return math.nan if shard_map.padding is None else 100 * shard_map.padding

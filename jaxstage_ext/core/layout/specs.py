@@ -33,11 +33,11 @@ def arguments(call: Call) -> tuple[tuple[Any, ...], dict[str, Any]]:
         return tuple(args), dict(kwargs)
     titles = _titles(call)
     specs, static = _by_title(layout, titles), _static(call, titles)
-    laid = [
-        (_kept if title in static else _laid)(value, specs.get(title), layout, title)
+    sharded = [
+        (_kept if title in static else _sharded)(value, specs.get(title), layout, title)
         for title, value in zip(titles, (*args, *kwargs.values()), strict=True)
     ]
-    return tuple(laid[: len(args)]), dict(zip(kwargs, laid[len(args) :], strict=True))
+    return tuple(sharded[: len(args)]), dict(zip(kwargs, sharded[len(args) :], strict=True))
 
 
 def _titles(call: Call) -> list[str]:
@@ -83,7 +83,7 @@ def _kept(value: Any, spec: Any, layout: Layout, title: str) -> Any:
     return value
 
 
-def _laid(value: Any, spec: Any, layout: Layout, title: str) -> Any:
+def _sharded(value: Any, spec: Any, layout: Layout, title: str) -> Any:
     """One argument with the shardings of a prefix of PartitionSpecs."""
     where = f"{layout.names[1]} of {title}"
     tree: Any
@@ -93,10 +93,10 @@ def _laid(value: Any, spec: Any, layout: Layout, title: str) -> Any:
     except ValueError as error:
         raise MeshError(f"{where} must be a prefix of the argument's pytree: {first_line(error)}") from None
     made = []
-    for one, part in zip(flat, parts, strict=True):
+    for leaf_spec, part in zip(flat, parts, strict=True):
         below: Any
         paths, below = jax.tree_util.tree_flatten_with_path(part)
-        made.append(below.unflatten([_leaf(v, one, layout, where + jax.tree_util.keystr(p)) for p, v in paths]))
+        made.append(below.unflatten([_leaf(v, leaf_spec, layout, where + jax.tree_util.keystr(p)) for p, v in paths]))
     return tree.unflatten(made)
 
 

@@ -69,15 +69,15 @@ def of_program(lowered: Any) -> list[BoundaryValue]:
     order = {device.id: place for place, device in enumerate(sharding_internals.lowered_devices(lowered))}
     return [
         BoundaryValue(
-            one.name,
-            tuple(one.aval.shape) if hasattr(one.aval, "shape") else (),
-            _dtype(one.aval),
-            _bits(one.aval),
-            None if one.sharding is None else plain(one.sharding, getattr(one.aval, "shape", ()), order),
-            one.is_result,
-            one.number,
+            value.name,
+            tuple(value.aval.shape) if hasattr(value.aval, "shape") else (),
+            _dtype(value.aval),
+            _bits(value.aval),
+            None if value.sharding is None else plain(value.sharding, getattr(value.aval, "shape", ()), order),
+            value.is_result,
+            value.number,
         )
-        for one in sharding_internals.program_values(lowered)
+        for value in sharding_internals.program_values(lowered)
     ]
 
 
@@ -87,15 +87,15 @@ def of_array(array: Any, name: str = "") -> tuple[BoundaryValue, list[PlacedDevi
     if not isinstance(sharding, jax.sharding.Sharding):
         raise TypeError(f"{type(array).__name__} has no sharding; pass a jax.Array, or a sharding and a shape")
     value = BoundaryValue(name, tuple(array.shape), _dtype(array), _bits(array), plain(sharding, array.shape))
-    return value, [device(one) for one in sharding_internals.device_assignment(sharding)]
+    return value, [device(assigned) for assigned in sharding_internals.device_assignment(sharding)]
 
 
 def plain(sharding: Any, shape: Sequence[int], order: dict[int, int] | None = None) -> Plain:
     """A JAX sharding as plain data. `order` maps device ids to numbers; without it, devices count in its own order."""
     text = " ".join(str(sharding).split())
     devices = sharding_internals.device_assignment(sharding)
-    places = order or {one.id: place for place, one in enumerate(devices)}
-    numbers = [places.get(one.id, one.id) for one in devices]
+    places = order or {assigned.id: place for place, assigned in enumerate(devices)}
+    numbers = [places.get(assigned.id, assigned.id) for assigned in devices]
     if isinstance(sharding, NamedSharding):
         return _named(sharding, len(shape), numbers) | {"text": text}
     if isinstance(sharding, SingleDeviceSharding):
@@ -128,19 +128,21 @@ def _axes(entry: Any) -> list[str]:
 
 def _by_slices(sharding: Any, shape: Sequence[int], places: dict[int, int]) -> Plain:
     try:
-        found = sharding.devices_indices_map(tuple(shape))
+        indices = sharding.devices_indices_map(tuple(shape))
         held = {
-            places.get(one.id, one.id): [part.indices(size)[:2] for part, size in zip(index, shape, strict=True)]
-            for one, index in found.items()
+            places.get(holder.id, holder.id): [part.indices(size)[:2] for part, size in zip(index, shape, strict=True)]
+            for holder, index in indices.items()
         }
     except Exception as error:  # a class of somebody else's
         return {"kind": "unknown", "why": f"{type(sharding).__name__}: {str(error)[:200]}"}
     return {"kind": "slices", "slices": held}
 
 
-def device(one: Any) -> PlacedDevice:
+def device(described: Any) -> PlacedDevice:
     """The Device of a JAX device, or of a worker's dict about one."""
-    fields: dict[str, Any] = one if isinstance(one, dict) else {name: getattr(one, name, None) for name in _FIELDS}
+    fields: dict[str, Any] = (
+        described if isinstance(described, dict) else {name: getattr(described, name, None) for name in _FIELDS}
+    )
     coords = fields.get("coords")
     place = None if coords is None else tuple(coords)
     return PlacedDevice(int(fields["id"]), fields.get("process_index"), place, fields.get("core_on_chip"))
@@ -157,12 +159,12 @@ def of_devices(staged: Staged) -> list[PlacedDevice]:
     placed = jax_private.placed(lowered, staged.call.fn)
     if staged.target.is_local:
         named = sharding_internals.lowered_devices(lowered)
-        return [device(one) for one in named or jax.devices()[: placed.count]]
+        return [device(assigned) for assigned in named or jax.devices()[: placed.count]]
     order, _ = placement.order(placed, staged.target, staged.limits)
     if staged.target.platform == "cpu":
-        return [PlacedDevice(one, 0) for one in order]
+        return [PlacedDevice(assigned, 0) for assigned in order]
     known = placement.devices_of(staged.target, staged.limits)
-    return [device(known[one]) for one in order]
+    return [device(known[assigned]) for assigned in order]
 
 
 def _dtype(aval: Any) -> str:

@@ -117,16 +117,16 @@ def _defaults(described: Any, enums: Mapping[str, Mapping[str, int]], options: b
     build = dict(protowire.leading_fields(options))[_BUILD_OPTIONS]
     values = _message(described).FromString(dict(protowire.leading_fields(build))[_DEBUG_OPTIONS])
     texts = {}
-    for one in described.field:
-        names = {number: name for name, number in enums.get(one.type_name, {}).items()}
-        if one.type == _Kind.TYPE_MESSAGE or one.type not in _TYPES:
+    for option in described.field:
+        names = {number: name for name, number in enums.get(option.type_name, {}).items()}
+        if option.type == _Kind.TYPE_MESSAGE or option.type not in _TYPES:
             continue
-        if one.label == _Kind.LABEL_REPEATED:
-            texts[one.name] = ",".join(_text(value, names) for value in getattr(values, one.name))
-        elif values.HasField(one.name):
-            texts[one.name] = _text(getattr(values, one.name), names)
+        if option.label == _Kind.LABEL_REPEATED:
+            texts[option.name] = ",".join(_text(value, names) for value in getattr(values, option.name))
+        elif values.HasField(option.name):
+            texts[option.name] = _text(getattr(values, option.name), names)
         else:
-            texts[one.name] = UNSET
+            texts[option.name] = UNSET
     return texts
 
 
@@ -134,10 +134,10 @@ def _message(described: Any) -> Any:
     """The class of DebugOptions alone, in which messages of other files are bytes and their enums are numbers."""
     own = descriptor_pb2.DescriptorProto()
     own.CopyFrom(described)
-    for one in [*own.field, *(one for nested in own.nested_type for one in nested.field)]:
-        if one.type_name and not one.type_name.startswith(_OWN):
-            one.type = _Kind.TYPE_INT32 if one.type == _Kind.TYPE_ENUM else _Kind.TYPE_BYTES
-            one.ClearField("type_name")
+    for option in [*own.field, *(option for nested in own.nested_type for option in nested.field)]:
+        if option.type_name and not option.type_name.startswith(_OWN):
+            option.type = _Kind.TYPE_INT32 if option.type == _Kind.TYPE_ENUM else _Kind.TYPE_BYTES
+            option.ClearField("type_name")
     [kind] = proto_messages.from_descriptors("xla", [own], "DebugOptions")
     return kind
 

@@ -137,9 +137,9 @@ def _gpu(name: str, sizes: tuple[int, ...]) -> Target:
             f"{name} takes a number of GPUs ({name}:8) or hosts x GPUs per host ({name}:2x8), at most {MOST_GPUS:,}, "
             f"not {_times(sizes)}"
         )
-    hosts, each = sizes if len(sizes) == 2 else (1, count)
+    hosts, per_host = sizes if len(sizes) == 2 else (1, count)
     suffix = f":{_times(sizes)}" if count > 1 else ""
-    return Target(f"{name}{suffix}", "cuda", name, f"1x{hosts}x{each}", count)
+    return Target(f"{name}{suffix}", "cuda", name, f"1x{hosts}x{per_host}", count)
 
 
 def _unknown(text: str, name: str) -> str:

@@ -160,9 +160,9 @@ def _trace(trace: object, row: dict[int, int]) -> Trace:
 
 def _allocations(allocations: Sequence[object], row: dict[int, int]) -> Allocations:
     n = len(allocations)
-    assigned = Messages.of([blob for each in allocations for blob in each.assigned])  # type: ignore[attr-defined]
+    assigned = Messages.of([blob for allocation in allocations for blob in allocation.assigned])  # type: ignore[attr-defined]
     fields = assigned.fields(np.arange(len(assigned)), _BUFFER, _OFFSET)
-    counts = [len(each.assigned) for each in allocations]  # type: ignore[attr-defined]
+    counts = [len(allocation.assigned) for allocation in allocations]  # type: ignore[attr-defined]
     owner = np.repeat(np.arange(n), counts)
 
     def column(name: str, dtype: type) -> npt.NDArray[np.generic]:

@@ -77,7 +77,7 @@ def collectives(module: Module) -> tuple[Collective, ...]:
     for row in module.rows(*COLLECTIVES).tolist():
         kind = module.opcode[row].decode().removesuffix("-start")
         sizes[kind].append(_exchanged(module, row, kind))
-    kinds = [Collective(kind, len(each), _sum(each)) for kind, each in sizes.items()]
+    kinds = [Collective(kind, len(sizes_of_kind), _sum(sizes_of_kind)) for kind, sizes_of_kind in sizes.items()]
     return tuple(sorted(kinds, key=lambda collective: (-collective.count, collective.kind)))
 
 

@@ -87,7 +87,7 @@ class Passes(Sequence[Pass]):
     @cached_property
     def changed(self) -> tuple[Pass, ...]:
         """The passes that changed something."""
-        return tuple(each for each in self.passes if each.changed)
+        return tuple(step for step in self.passes if step.changed)
 
     def diff(self, index: int) -> Diff:
         """What the pass with this index changed; prints as the changed lines. Raises IndexError for no such pass."""

@@ -53,7 +53,7 @@ class History:
 def follow(pipeline: Passes, version: int, row: int, tell: Callable[[str], object] = lambda text: None) -> History:
     """The history of a row of the text `version` of `Passes.versions`.
 
-    `tell` is called with each pass that is looked at. Raises IndexError where there is no such row.
+    `tell` is called with each pass that is examined. Raises IndexError where there is no such row.
     """
     lines = pipeline.versions.texts(version)
     if not 0 <= row < len(lines):

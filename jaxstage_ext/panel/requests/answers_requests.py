@@ -13,14 +13,14 @@ def _get_answer(programs: Programs, params: Params, progress: jobs.JobProgress) 
     if name not in answers.QUESTIONS:
         raise BadRequest(f"there is no question {given.quoted(name)}; there is {', '.join(answers.QUESTIONS)}")
     question, ask = answers.QUESTIONS[name]
-    found = ask(given.program(programs, params), progress.heard)
+    answer = ask(given.program(programs, params), progress.heard)
     return {
         "question": question,
-        "text": found.text,
-        "line": found.line,
-        "row": found.row,
-        "state": found.state,
-        "view": found.view,
+        "text": answer.text,
+        "line": answer.line,
+        "row": answer.row,
+        "state": answer.state,
+        "view": answer.view,
     }, []
 
 

@@ -42,13 +42,17 @@ def _get_warnings(programs: Programs, params: Params, progress: jobs.JobProgress
     program = given.program(programs, params)
     if not collectives.is_known(program):
         progress("Recompiling up to the partitioner to trace the collectives")
-    lane, found, places = margin.warnings(program, progress.heard)
+    lane, warnings, places = margin.warnings(program, progress.heard)
     warned: list[dict[str, Any]] = [
-        {"kind": one.kind, "text": one.text[:MOST_TEXT], "places": [list(place) for place in where[:MOST_PLACES]]}
-        for one, where in zip(found, places, strict=True)
+        {
+            "kind": warning.kind,
+            "text": warning.text[:MOST_TEXT],
+            "places": [list(place) for place in where[:MOST_PLACES]],
+        }
+        for warning, where in zip(warnings, places, strict=True)
     ][:MOST_WARNINGS]
     result, buffers = packed(lane)
-    return result | {"warnings": warned, "total": len(found)}, buffers
+    return result | {"warnings": warned, "total": len(warnings)}, buffers
 
 
 def _get_exchanges(programs: Programs, params: Params) -> Answer:

@@ -30,13 +30,13 @@ def _get_collectives(programs: Programs, params: Params, progress: jobs.JobProgr
     program, quick = given.program(programs, params), bool(params.get("quick"))
     if not quick:
         progress("recompiling up to the partitioner")
-    found = exchanges(program) if quick else collectives(program, progress.heard)
+    shown = exchanges(program) if quick else collectives(program, progress.heard)
     left_out = _CAUSES if quick else ()
-    result, buffers = table_form.packed(found.table, {k: v for k, v in _COLLECTIVES.items() if k not in left_out})
-    lists = {name: found.table[name] for name in ("groups", "meanwhile", "instruction")} | {"exposed": found.exposed}
-    warnings = [{"text": str(one), "line": one.line} for one in found.warnings]
-    more = {"more": lists, "warnings": warnings, "notes": list(found.notes), "headline": found.headline}
-    return result | more, [*buffers, table_form.whole(found.table["row"])]
+    result, buffers = table_form.packed(shown.table, {k: v for k, v in _COLLECTIVES.items() if k not in left_out})
+    lists = {name: shown.table[name] for name in ("groups", "meanwhile", "instruction")} | {"exposed": shown.exposed}
+    warnings = [{"text": str(one), "line": one.line} for one in shown.warnings]
+    more = {"more": lists, "warnings": warnings, "notes": list(shown.notes), "headline": shown.headline}
+    return result | more, [*buffers, table_form.whole(shown.table["row"])]
 
 
 METHODS: dict[str, given.Method] = {"collectives": jobs.slow(_get_collectives)}

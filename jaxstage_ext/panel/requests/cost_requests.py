@@ -110,11 +110,11 @@ def _coded(work: Cost, rows: Any) -> tuple[dict[str, list[str]], dict[str, Any]]
     return strings, codes
 
 
-def _reasons(told: Mapping[int, str], rows: Any) -> tuple[list[str], Any]:
-    """Why, and per row the number of its reason; -1 for a row of which nothing is told."""
+def _reasons(reasons_of_rows: Mapping[int, str], rows: Any) -> tuple[list[str], Any]:
+    """The distinct reasons, and the index of each row's reason; -1 for a row without one."""
     codes = np.full(len(rows), -1, np.int64)
-    known = [place for place, row in enumerate(rows.tolist()) if told.get(row)]
-    reasons, codes[known] = _numbered([told[row] for row in rows[known].tolist()])
+    known = [place for place, row in enumerate(rows.tolist()) if reasons_of_rows.get(row)]
+    reasons, codes[known] = _numbered([reasons_of_rows[row] for row in rows[known].tolist()])
     return reasons, codes
 
 
@@ -146,24 +146,24 @@ def _grouped(table: Table, group: str, members: str) -> Answer:
 
 def _get_equations(programs: Programs, params: Params, progress: jobs.JobProgress) -> Answer:
     """All equations of the jaxpr, the most FLOPs first, as columns; what repeats is numbered."""
-    found = _equations(programs, params, progress)
-    rows, runs = found.order, found.runs[found.order]
+    counted = _equations(programs, params, progress)
+    rows, runs = counted.order, counted.runs[counted.order]
     numbers = {
-        "flops": found.flops[rows] * runs,
-        "transcendentals": found.transcendentals[rows] * runs,
-        "read": found.read[rows] * runs,
-        "written": found.written[rows] * runs,
+        "flops": counted.flops[rows] * runs,
+        "transcendentals": counted.transcendentals[rows] * runs,
+        "read": counted.read[rows] * runs,
+        "written": counted.written[rows] * runs,
         "runs": runs,
-        "row": found.places.row[rows],
+        "row": counted.places.row[rows],
     }
     strings, codes = {}, {}
     for group in equations.GROUPS:
-        names, place = found.keys(group)
+        names, place = counted.keys(group)
         strings[group], codes[group] = names, place[rows]
-    for name, reasons in (("why", found.unknown), ("uncertain", found.uncertain)):
+    for name, reasons in (("why", counted.unknown), ("uncertain", counted.uncertain)):
         strings[name], codes[name] = _reasons(reasons, rows)
     described, buffers = _columns(numbers | codes)
-    return {"length": len(rows), "columns": described, "strings": strings, "notes": list(found.notes)}, buffers
+    return {"length": len(rows), "columns": described, "strings": strings, "notes": list(counted.notes)}, buffers
 
 
 def _get_equation_groups(programs: Programs, params: Params, progress: jobs.JobProgress) -> Answer:
@@ -221,8 +221,8 @@ def _get_heat(programs: Programs, params: Params, progress: jobs.JobProgress) ->
     work: Cost = _costs(programs, params, progress).work
     values = ((work.flops if measure == "FLOPs" else work.moved) * work.runs)[work.shown]
     rows = work.places.row[work.shown]
-    told = (rows >= 0) & (values != 0)
-    described, buffers = _columns({"row": rows[told], "value": values[told]})
+    measured = (rows >= 0) & (values != 0)
+    described, buffers = _columns({"row": rows[measured], "value": values[measured]})
     return {"columns": described}, buffers
 
 

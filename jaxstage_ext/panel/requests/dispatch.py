@@ -57,8 +57,8 @@ def reply(programs: Programs, request: Any) -> Answer:
 
 
 def _get_elapsed(programs: Programs, params: Params) -> Answer:
-    """Seconds that the running stage has taken: what a page that is loaded anew cannot know."""
-    running = [seconds for one in programs if (seconds := one.elapsed) is not None]
+    """Seconds that the running stage has taken, which a reloaded page does not know."""
+    running = [seconds for program in programs if (seconds := program.elapsed) is not None]
     return {"elapsed": running[0] if running else None}, []
 
 

@@ -24,9 +24,9 @@ _DTYPES = {
 
 
 def _get_dtypes(programs: Programs, params: Params, progress: jobs.JobProgress) -> Answer:
-    found = dtypes(given.program(programs, params))
-    result, buffers = table_form.packed(found.table, _DTYPES)
-    return result | {"headline": found.headline}, [*buffers, table_form.whole(found.table["row"])]
+    conversions = dtypes(given.program(programs, params))
+    result, buffers = table_form.packed(conversions.table, _DTYPES)
+    return result | {"headline": conversions.headline}, [*buffers, table_form.whole(conversions.table["row"])]
 
 
 METHODS: dict[str, given.Method] = {"dtypes": jobs.slow(_get_dtypes)}

@@ -42,11 +42,11 @@ def _row(row: Kernel) -> dict[str, Any]:
 def _figures(programs: Programs, params: Params, progress: jobs.JobProgress) -> Answer:
     listed = kernels(program(programs, params), progress.heard)
     listed.measure(progress.heard)
-    found = {}
+    by_kernel = {}
     for row in listed.rows:
         figures = row.figures
-        found[row.key] = {**{name: value(figures, name) for name in _NUMBERS}, "reason": figures.reason}
-    return {"figures": found}, []
+        by_kernel[row.key] = {**{name: value(figures, name) for name in _NUMBERS}, "reason": figures.reason}
+    return {"figures": by_kernel}, []
 
 
 def _text(programs: Programs, params: Params, progress: jobs.JobProgress) -> Answer:

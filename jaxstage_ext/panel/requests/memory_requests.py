@@ -38,27 +38,27 @@ _answers: weakref.WeakKeyDictionary[Memory, Answer] = weakref.WeakKeyDictionary(
 
 
 def _memory(programs: Programs, params: Params, progress: jobs.JobProgress) -> Answer:
-    found = memory_of(program(programs, params), progress.heard)
-    if found not in _answers:
-        _answers[found] = _picture(found)
-    return _answers[found]
+    memory = memory_of(program(programs, params), progress.heard)
+    if memory not in _answers:
+        _answers[memory] = _picture(memory)
+    return _answers[memory]
 
 
-def _picture(found: Memory) -> Answer:
-    columns, total = _columns(found)
+def _picture(memory: Memory) -> Answer:
+    columns, total = _columns(memory)
     described, buffers = [], []
     for name, column in columns.items():
         described.append({"name": name, "dtype": column.dtype.str.lstrip("<|")})
         buffers.append(pack(np.ascontiguousarray(column).tobytes()))
     return {
-        "fit": {"fits": found.fit.fits, "needed": found.fit.needed, "room": found.fit.room, "text": found.fit.text},
-        "spaces": [_space(space) for space in found.spaces if space.reserved or not space.color],
+        "fit": {"fits": memory.fit.fits, "needed": memory.fit.needed, "room": memory.fit.room, "text": memory.fit.text},
+        "spaces": [_space(space) for space in memory.spaces if space.reserved or not space.color],
         "kinds": [kind.title for kind in Kind],
-        "length": len(found.laid.schedule),
+        "length": len(memory.scheduled.schedule),
         "buffers": total,
-        "notes": list(found.notes),
-        "differing": found.differing,
-        "tables": {name: _table(getattr(found, name)) for name in _TABLES},
+        "notes": list(memory.notes),
+        "differing": memory.differing,
+        "tables": {name: _table(getattr(memory, name)) for name in _TABLES},
         "columns": described,
     }, buffers
 
@@ -70,34 +70,36 @@ def _space(space: Any) -> dict[str, Any]:
 
 def _columns(memory: Memory) -> tuple[dict[str, npt.NDArray[Any]], int]:
     """(columns of the buffers that are drawn, how many buffers there are)."""
-    found, laid = memory.laid.buffers, memory.laid
-    rows = np.arange(len(found))
+    buffers, scheduled = memory.scheduled.buffers, memory.scheduled
+    rows = np.arange(len(buffers))
     if len(rows) > MOST_BUFFERS:
-        rows = np.sort(np.argsort(-found.size, kind="stable")[:MOST_BUFFERS])
+        rows = np.sort(np.argsort(-buffers.size, kind="stable")[:MOST_BUFFERS])
     places = memory.places.row
-    made = found.instruction[rows]
+    made = buffers.instruction[rows]
     labels, line = _lines(memory, made)
     columns: dict[str, npt.NDArray[Any]] = {
-        "start": found.start[rows].astype("<i4"),
-        "end": found.end[rows].astype("<i4"),
-        "height": allocation_map.heights(laid)[rows].astype("<f8"),
-        "size": found.size[rows].astype("<f8"),
-        "space": found.space[rows].astype("<i4"),
-        "kind": found.kind[rows].astype(np.uint8),
+        "start": buffers.start[rows].astype("<i4"),
+        "end": buffers.end[rows].astype("<i4"),
+        "height": allocation_map.heights(scheduled)[rows].astype("<f8"),
+        "size": buffers.size[rows].astype("<f8"),
+        "space": buffers.space[rows].astype("<i4"),
+        "kind": buffers.kind[rows].astype(np.uint8),
         "row": np.where(made >= 0, places[np.maximum(made, 0)], -1).astype("<i4"),
         "line": line.astype("<i4"),
         "lines": _text(labels),
         "names": _text(_name(memory, row) for row in rows.tolist()),
-        "order": places[laid.schedule.order].astype("<i4"),
+        "order": places[scheduled.schedule.order].astype("<i4"),
     }
-    if len(laid.schedule) <= MOST_POSITIONS:
-        columns["steps"] = _text(laid.ops.names[row].decode("utf-8", "replace") for row in laid.schedule.order.tolist())
+    if len(scheduled.schedule) <= MOST_POSITIONS:
+        columns["steps"] = _text(
+            scheduled.ops.names[row].decode("utf-8", "replace") for row in scheduled.schedule.order.tolist()
+        )
     for space in memory.spaces:
         curve = memory.curve(space.color)
         at = np.flatnonzero(np.diff(curve, prepend=-1)) if len(curve) else np.zeros(0, np.int64)
         columns[f"at {space.color}"] = at.astype("<i4")
         columns[f"live {space.color}"] = curve[at].astype("<f8")
-    return columns, len(found)
+    return columns, len(buffers)
 
 
 def _lines(memory: Memory, made: npt.NDArray[np.int64]) -> tuple[list[str], npt.NDArray[np.int64]]:
@@ -110,7 +112,7 @@ def _lines(memory: Memory, made: npt.NDArray[np.int64]) -> tuple[list[str], npt.
 
 def _name(memory: Memory, row: int) -> str:
     """The name of the argument or result in a buffer, else that of the instruction."""
-    buffers = memory.laid.buffers
+    buffers = memory.scheduled.buffers
     own = buffers.kind[row] in (Kind.ARGUMENT, Kind.OUTPUT)
     return memory.why(row) if own else memory.title(int(buffers.value[row]))
 
@@ -144,28 +146,28 @@ def _cell(value: Any, unit: str) -> str:
 
 def _at(programs: Programs, params: Params) -> Answer:
     """The buffers that are live in a memory while the instruction at a position runs."""
-    found = _analysed(programs, params)
+    memory = _analysed(programs, params)
     space = integer(params, "space", 0, 1 << 30)
-    if space not in (one.color for one in found.spaces):
+    if space not in (memory_space.color for memory_space in memory.spaces):
         raise BadRequest(f"this program has no memory space {space}")
-    position = integer(params, "position", 0, max(len(found.laid.schedule) - 1, 0))
-    curve = found.curve(space)
-    live = int(curve[position]) if len(curve) else found.space(space).held
-    return {"live": live, "table": _table(found.at(position, space))}, []
+    position = integer(params, "position", 0, max(len(memory.scheduled.schedule) - 1, 0))
+    curve = memory.curve(space)
+    live = int(curve[position]) if len(curve) else memory.space(space).held
+    return {"live": live, "table": _table(memory.at(position, space))}, []
 
 
 def _kept(programs: Programs, params: Params, progress: jobs.JobProgress) -> Answer:
     """What the backward pass keeps, by line; and what checkpoint policies would keep."""
-    found = _analysed(programs, params)
+    memory = _analysed(programs, params)
     policy = text(params, "policy")
     if policy not in ("", *residual_tables.POLICIES):
         raise BadRequest(f"unknown policy {quoted(policy)}; choose one of {', '.join(residual_tables.POLICIES)}")
-    kept = found.residual_arrays(policy or None)
+    kept = memory.residual_arrays(policy or None)
     progress("trying checkpoint policies")
     return {
         "lines": _table(residual_tables.by_line(kept)),
         "arrays": _table(residual_tables.table(kept)),
-        "policies": _table(found.policies()),
+        "policies": _table(memory.policies()),
     }, []
 
 

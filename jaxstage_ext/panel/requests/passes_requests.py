@@ -60,11 +60,11 @@ def _names(lines: list[str]) -> set[str]:
 def _get_diff(programs: Programs, params: Params, progress: jobs.JobProgress) -> Answer:
     pipeline = _known(programs, params)
     this = pipeline[given.integer(params, "pass", 0, len(pipeline) - 1)]
-    found = pipeline.diff(this.index)
+    diff = pipeline.diff(this.index)
     before, after = this.version - this.changed, this.version
-    described = {"before": _described(before, found.before), "after": _described(after, found.after)}
-    names, buffers = _packed(found)
-    return {**described, "counts": found.counts, "columns": names}, buffers
+    described = {"before": _described(before, diff.before), "after": _described(after, diff.after)}
+    names, buffers = _packed(diff)
+    return {**described, "counts": diff.counts, "columns": names}, buffers
 
 
 def _described(version: int, lines: tuple[str, ...]) -> dict[str, Any]:
@@ -72,10 +72,10 @@ def _described(version: int, lines: tuple[str, ...]) -> dict[str, Any]:
     return {"kind": f"{PREFIX}{version}", "title": f"module {version}", "lines": len(lines), "bytes": size}
 
 
-def _packed(found: Diff) -> tuple[list[dict[str, str]], list[bytes]]:
+def _packed(diff: Diff) -> tuple[list[dict[str, str]], list[bytes]]:
     described, buffers = [], []
     for name in _COLUMNS:
-        column = getattr(found, name)
+        column = getattr(diff, name)
         kind = "u1" if column.dtype == np.uint8 else "i4"
         described.append({"name": name, "dtype": kind})
         buffers.append(pack(np.ascontiguousarray(column, f"<{kind}").tobytes()))
@@ -85,29 +85,29 @@ def _packed(found: Diff) -> tuple[list[dict[str, str]], list[bytes]]:
 def _get_history(programs: Programs, params: Params, progress: jobs.JobProgress) -> Answer:
     pipeline = passes(given.program(programs, params), progress.heard)
     version, row = _place(programs, params, pipeline)
-    found = history.follow(pipeline, version, row, progress)
+    followed = history.follow(pipeline, version, row, progress)
     steps = [
         {"pass": s.index, "what": s.what, "before": s.before, "after": s.after, "line": s.lines[0][:500]}
-        for s in found.steps
+        for s in followed.steps
     ]
-    return {"line": found.line[:2000], "first": found.first, "steps": steps}, []
+    return {"line": followed.line[:2000], "first": followed.first, "steps": steps}, []
 
 
 def _place(programs: Programs, params: Params, pipeline: Pipeline) -> tuple[int, int]:
-    """(version, row) of the row that is asked about; one of the optimised module is found by its name."""
+    """(version, row) of the requested row; an instruction of the optimised module is looked up by name."""
     doc = document(programs, params)
     row = given.integer(params, "row", 0, len(doc) - 1)
     if doc.kind.startswith(PREFIX):
         return int(doc.kind.removeprefix(PREFIX)), row
     if doc.kind != "hlo":
-        raise BadRequest(f"passes work on HLO; {given.quoted(doc.kind)} is none")
+        raise BadRequest(f"passes work on HLO; {given.quoted(doc.kind)} is not HLO")
     name, last = hlo_graph.shape_of(doc.lines[row]).name, len(pipeline.versions) - 1
-    found = history.row_of(pipeline, last, name) if name else -1
-    if found < 0:
+    row_in_last = history.row_of(pipeline, last, name) if name else -1
+    if row_in_last < 0:
         raise BadRequest(
             f"the last module of the passes has no instruction {name or given.quoted(doc.lines[row][:40])}"
         )
-    return last, found
+    return last, row_in_last
 
 
 def _known(programs: Programs, params: Params) -> Pipeline:

@@ -32,52 +32,53 @@ _VALUES = {
 def _shardings(
     programs: Programs, params: Params, progress: jobs.JobProgress
 ) -> tuple[Shardings, tuple[ShardedValue, ...]]:
-    """The shardings that are asked about, and the values to show: with intermediates if `all`."""
+    """The shardings, and the values to show: with intermediates if `all`."""
     program = given.program(programs, params)
-    found = shardings(program)
+    read = shardings(program)
     if not params.get("all"):
-        return found, found.values
+        return read, read.values
     progress("recompiling up to the partitioner")
     propagation_dump(program, progress.heard)
-    return found, (*found.values, *found.intermediates)
+    return read, (*read.values, *read.intermediates)
 
 
 def _get_shardings(programs: Programs, params: Params, progress: jobs.JobProgress) -> Answer:
-    found, values = _shardings(programs, params, progress)
-    result, buffers = table_form.packed(found.all if params.get("all") else found.table, _VALUES)
+    shardings_read, values = _shardings(programs, params, progress)
+    result, buffers = table_form.packed(shardings_read.all if params.get("all") else shardings_read.table, _VALUES)
     places = [
-        [one.id, one.process, list(one.coords) if one.coords is not None else None, one.core] for one in found.places
+        [device.id, device.process, list(device.coords) if device.coords is not None else None, device.core]
+        for device in shardings_read.places
     ]
-    meshes = found.meshes if found.notes else found.meshes[:1]
-    more = {"places": places, "mesh": " and ".join(map(str, meshes)), "notes": list(found.notes)}
+    meshes = shardings_read.meshes if shardings_read.notes else shardings_read.meshes[:1]
+    more = {"places": places, "mesh": " and ".join(map(str, meshes)), "notes": list(shardings_read.notes)}
     return result | more | {"whole": bool(params.get("all")), "values": len(values)}, buffers
 
 
 def _get_map(programs: Programs, params: Params, progress: jobs.JobProgress) -> Answer:
-    """Where one value lies: into how many parts it is cut, and the devices of each."""
+    """The shards of one value: how many there are, and the devices that hold each."""
     _, values = _shardings(programs, params, progress)
     value = values[given.integer(params, "value", 0, len(values) - 1)]
-    one, sharding = value.map, value.map.sharding
-    shard = one.shard_shape
-    told: dict[str, Any] = {
+    shard_map, sharding = value.map, value.map.sharding
+    shard = shard_map.shard_shape
+    described: dict[str, Any] = {
         "name": value.name,
-        "dtype": one.dtype,
-        "shape": list(one.shape),
+        "dtype": shard_map.dtype,
+        "shape": list(shard_map.shape),
         "spec": sharding.spec,
         "chosen": value.chosen_by,
-        "bytes": one.shard_bytes,
-        "copies": one.copies,
-        "padding": one.padding,
+        "bytes": shard_map.shard_bytes,
+        "copies": shard_map.copies,
+        "padding": shard_map.padding,
         "sums": sharding.shared(UNREDUCED),
         "own": sharding.shared(MANUAL),
     }
     if shard is None:
-        return told | {"problem": sharding.problem or wording.OTHER_RANK, "tiles": []}, []
+        return described | {"problem": sharding.problem or wording.OTHER_RANK, "tiles": []}, []
     mesh = sharding.mesh
-    laid = {"names": list(mesh.names), "sizes": list(mesh.sizes)} if mesh is not None and mesh.names else None
-    order = mesh.array.ravel().tolist() if mesh is not None and laid else []
-    told |= {"problem": "", "shard": list(shard), "tiles": list(sharding.tiles), "mesh": laid}
-    return told, [table_form.whole(sharding.holders.ravel()), table_form.whole(order)]
+    mesh_axes = {"names": list(mesh.names), "sizes": list(mesh.sizes)} if mesh is not None and mesh.names else None
+    order = mesh.array.ravel().tolist() if mesh is not None and mesh_axes else []
+    described |= {"problem": "", "shard": list(shard), "tiles": list(sharding.tiles), "mesh": mesh_axes}
+    return described, [table_form.whole(sharding.holders.ravel()), table_form.whole(order)]
 
 
 METHODS: dict[str, given.Method] = {"shardings": jobs.slow(_get_shardings), "sharding_map": jobs.slow(_get_map)}

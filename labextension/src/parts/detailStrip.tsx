@@ -73,6 +73,8 @@ function Beside({ session }: { session: Session }) {
   );
 }
 
+const HINT = "Hover over a line to see where it came from and what it became; click to pin it.";
+
 export function DetailStrip({ session }: { session: Session }) {
   const hover = useShared(session, (s) => s.hover);
   const selected = useShared(session, (s) => s.selected);
@@ -87,7 +89,9 @@ export function DetailStrip({ session }: { session: Session }) {
         {detail ? (
           <Words detail={detail} session={session} />
         ) : (
-          <span class="jxs-dim">Hover over a line to see where it came from and what it became; click to pin it.</span>
+          <span class="jxs-hint jxs-dim" title={HINT}>
+            {HINT}
+          </span>
         )}
       </div>
       {selected?.doc === "hlo" && session.summary?.views.includes("passes") && (

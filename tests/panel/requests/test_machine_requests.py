@@ -73,7 +73,7 @@ def test_a_stage_that_is_not_there_says_why_in_one_line(made: Any) -> None:
     without = next(row for row in listed if not row["own"])
     for doc, why in (
         (f"asm:{without['key']}", "not a kernel of this program"),
-        (f"ptx:{listed[0]['key']}", "'ptx' is no stage of"),
+        (f"ptx:{listed[0]['key']}", "'ptx' is not a stage of"),
         ("asm:nobody", "there is no kernel 'nobody'"),
         ("asm", "there is no kernel ''"),
     ):

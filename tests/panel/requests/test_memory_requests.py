@@ -56,7 +56,7 @@ def columns(result: dict[str, Any], buffers: list[bytes]) -> dict[str, np.ndarra
 def test_columns_of_all_buffers(inspection: Inspection) -> None:
     result, buffers = asked(inspection, "memory")
     found = columns(result, buffers)
-    table = inspection.memory.laid.buffers
+    table = inspection.memory.scheduled.buffers
     assert result["buffers"] == len(table) == len(found["start"])
     assert found["size"].tolist() == table.size.tolist() and found["kind"].tolist() == table.kind.tolist()
     names = found["names"].tobytes().decode().split("\n")
@@ -139,7 +139,7 @@ def test_of_very_many_buffers_the_largest_are_sent(inspection: Inspection, monke
     result, buffers = asked(inspection, "memory")
     found = columns(result, buffers)
     assert len(found["start"]) == 3 < result["buffers"] and "steps" not in found
-    assert min(found["size"]) >= sorted(inspection.memory.laid.buffers.size)[-3]
+    assert min(found["size"]) >= sorted(inspection.memory.scheduled.buffers.size)[-3]
     memory_requests._answers.clear()
 
 
@@ -149,7 +149,7 @@ def test_nothing_in_the_picture_overlaps(program: str, target: str) -> None:
     needs(target)
     function, arguments = PROGRAMS[program]
     memory = inspect(function, *arguments, stage="lower", target=target).memory
-    found, low = memory.laid.buffers, allocation_map.heights(memory.laid)
+    found, low = memory.scheduled.buffers, allocation_map.heights(memory.scheduled)
     high = low + found.size
     for space in memory.spaces:
         mine = np.flatnonzero((found.space == space.color) & (found.size > 0))

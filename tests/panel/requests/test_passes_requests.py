@@ -132,7 +132,7 @@ def test_a_history(inspection: Any) -> None:
     [
         ("pass_diff", {"pass": 3}, "pass must be an integer from 0 to 2"),
         ("pass_diff", {}, "pass must be an integer"),
-        ("pass_history", {"doc": "jaxpr", "row": 0}, "passes work on HLO; 'jaxpr' is none"),
+        ("pass_history", {"doc": "jaxpr", "row": 0}, "passes work on HLO; 'jaxpr' is not HLO"),
         ("pass_history", {"doc": "hlo", "row": 99}, "row must be an integer from 0 to"),
         ("pass_history", {"doc": "hlo", "row": 0}, "has no instruction"),
         ("pass_history", {"doc": "pass:7", "row": 0}, "there is no 'pass:7' document"),

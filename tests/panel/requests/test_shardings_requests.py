@@ -126,7 +126,7 @@ def test_collectives_go_with_their_headline_their_rows_and_their_reasons(laid: I
     found = laid.collectives
     assert result["headline"] == found.headline
     assert result["headline"].startswith("The costliest of") or result["headline"].startswith("One collective")
-    assert column(reply, "collective") == [row.found.kind for row in found.rows]
+    assert column(reply, "collective") == [row.op.kind for row in found.rows]
     assert np.isnan(column(reply, "time")).all()
     assert [0, "time", "no link speed on file for this target"] in result["reasons"]
     lines = laid.documents["hlo"].text.splitlines()

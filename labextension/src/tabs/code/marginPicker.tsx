@@ -19,7 +19,7 @@ function AskLane({ session, measure }: { session: Session; measure: string }) {
   const [note] = question.value.notes;
   return (
     <>
-      <span class="jxs-signs">{LEGENDS[measure]}</span>
+      <span>{LEGENDS[measure]}</span>
       {note && (
         <span class="jxs-asking-why jxs-cut" role="alert" title={note}>
           {note}

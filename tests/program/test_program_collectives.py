@@ -21,6 +21,7 @@ from jaxstage_ext.analysis.collectives.collective_rows import CollectiveRow
 from jaxstage_ext.analysis.collectives.collective_table import Collectives
 from jaxstage_ext.inspection import Inspection
 from jaxstage_ext.program.propagated_module import propagation_dump
+from jaxstage_ext.views import collectives_figure
 from jaxstage_ext.worker import pool
 
 MESHES = {"cpu:8": {"data": 2, "model": 4}, "v5e:4x4": {"data": 4, "model": 4}, "h100:8": {"data": 2, "model": 4}}
@@ -270,6 +271,9 @@ def test_a_time_that_cannot_be_known_says_why() -> None:
     found, _ = only("cpu:8", "partial sums")
     assert json.loads(found.to_json())["columns"]["time"]["values"] == [None]
     assert found.table.reasons[0, "time"] == "no link speed on file for this target"
+    (hover,) = collectives_figure.figure(found).data[0].hovertext
+    assert "time unknown: no link speed on file for this target;" in hover
+    assert "at least unknown" not in hover
 
 
 @functools.cache

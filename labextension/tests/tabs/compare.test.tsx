@@ -10,7 +10,7 @@ import { readState } from "../../src/wire/state";
 import fixture from "../fixtures/loss.json";
 import { $, $$, FakeKernel, click, key, soon } from "../kernel";
 
-const call = fixture[0]?.summary;
+const call = { ...fixture[0]?.summary, open: undefined };
 const columns = [
   { name: "fits", title: "fits", hint: "whether it fits" },
   { name: "memory", title: "peak memory", hint: "XLA's peak" },

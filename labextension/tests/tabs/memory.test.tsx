@@ -120,7 +120,7 @@ describe("the memory view", () => {
 describe("the first tab", () => {
   it("is the memory where the compile ran out of it", () => {
     const error = { stage: "compile", type: "JaxRuntimeError", message: "RESOURCE_EXHAUSTED: Ran out of memory on HBM" };
-    const [summary] = readState({ calls: [{ ...fixture[0]?.summary, error, views: ["code", "compare", "memory"] }] }).calls;
+    const [summary] = readState({ calls: [{ ...fixture[0]?.summary, error, open: undefined, views: ["code", "compare", "memory"] }] }).calls;
     expect(openTab(summary ?? null, "")).toBe("memory");
     expect(openTab(summary ?? null, "code")).toBe("code");
   });

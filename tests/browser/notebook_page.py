@@ -8,6 +8,7 @@ from pathlib import Path
 
 import nbformat
 from playwright.sync_api import ConsoleMessage, Locator, Page
+from playwright.sync_api import Error as PageError
 
 from tests.browser.servers import Server
 
@@ -50,12 +51,19 @@ class NotebookPage:
         self.errors: list[str] = []
         page.set_default_timeout(PATIENCE)
         page.on("console", self._heard)
-        page.on("pageerror", lambda error: self._note(str(error)))
+        page.on("pageerror", self._failed)
         page.on("request", self._asked)
 
     def _heard(self, message: ConsoleMessage) -> None:
         if message.type == "error":
             self._note(message.text)
+
+    def _failed(self, error: PageError) -> None:
+        """Note an exception of the page, unless no script of ours took part: ours come from blob: addresses."""
+        stack = error.stack or ""
+        is_of_the_host = "removeChild" in error.message and "jlab_core" in stack and "blob:" not in stack
+        if not is_of_the_host:  # JupyterLab's own, when the theme is switched
+            self._note(f"{error.message}\n{stack}")
 
     def _note(self, text: str) -> None:
         if not any(known in text for known in NOT_OURS):

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import gzip
-import time
 from typing import Any
 
 import fakes
 import numpy as np
 import pytest
+from panel_requests import ask
 
 from jaxstage_ext.analysis.margin.line_values import Lane, Mark
 from jaxstage_ext.analysis.margin.resharding_warnings import Warned, WarningKind
@@ -41,15 +41,6 @@ def asked(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 @pytest.fixture
 def inspection(asked: list[str]) -> fakes.FakeProgram:
     return fakes.program()
-
-
-def ask(inspection: Any, method: str, **params: Any) -> tuple[dict[str, Any], list[bytes]]:
-    for _ in range(200):
-        result, buffers = dispatch.answer([inspection], method, {"call": 0} | params)
-        if "pending" not in result:
-            return result, buffers
-        time.sleep(0.01)
-    raise AssertionError("still pending")
 
 
 def numbers(buffer: bytes) -> list[int]:

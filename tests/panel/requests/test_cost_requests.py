@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import gzip
-import json
 import math
-import time
 from typing import Any
 
 import fakes
@@ -13,6 +11,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 from made_costs import Costs, Device, Instruction, cost
+from panel_requests import ask
 
 from jaxstage_ext import inspect
 from jaxstage_ext.analysis.cost import roofline
@@ -49,17 +48,6 @@ def inspection() -> fakes.FakeProgram:
     found = fakes.program()
     found.results.put(cost_of, Costs(WORK, roofline.read(WORK, Device(), "cpu"), LEDGER))
     return found
-
-
-def ask(inspection: Any, method: str, **params: Any) -> tuple[dict[str, Any], list[bytes]]:
-    """The answer, however long it takes; raises BadRequest."""
-    for _ in range(100):
-        result, buffers = dispatch.answer([inspection], method, {"call": 0, **params})
-        if "pending" not in result:
-            json.dumps(result, allow_nan=False)
-            return result, buffers
-        time.sleep(0.05)
-    raise AssertionError("no answer")
 
 
 def columns(result: dict[str, Any], buffers: list[bytes]) -> dict[str, list[float]]:

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import gzip
 import re
-import time
 from typing import Any
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
+from panel_requests import ask
 
 import jaxstage_ext
 from jaxstage_ext.panel.params import BadRequest
@@ -24,16 +24,6 @@ def made() -> Any:
         return jax.nn.softmax(h).sum()
 
     return jaxstage_ext.inspect(loss, jnp.ones((64, 128)), jnp.ones((8, 64)), target="cpu:1").program
-
-
-def ask(made: Any, method: str, **params: Any) -> tuple[dict[str, Any], list[bytes]]:
-    """Ask until there is an answer, as the front end does."""
-    for _ in range(600):
-        result, buffers = dispatch.answer([made], method, {"call": 0, **params})
-        if "pending" not in result:
-            return result, buffers
-        time.sleep(0.05)
-    raise AssertionError(f"{method} has no end")
 
 
 def test_a_text_is_a_document_once_it_was_asked_for(made: Any) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import gzip
-import time
 from types import SimpleNamespace
 from typing import Any
 
@@ -12,12 +11,13 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 from absent import needs
+from panel_requests import ask
 
 from jaxstage_ext import inspect
 from jaxstage_ext.analysis.memory import allocation_map
 from jaxstage_ext.inspection import Inspection
 from jaxstage_ext.panel.params import BadRequest
-from jaxstage_ext.panel.requests import dispatch, memory_requests
+from jaxstage_ext.panel.requests import memory_requests
 from jaxstage_ext.program import tabs
 from tests.golden.record import load_programs
 
@@ -26,15 +26,6 @@ X = jnp.ones((64, 64))
 
 
 pytestmark = pytest.mark.usefixtures("no_workers_left")
-
-
-def asked(inspection: Inspection, method: str, **params: Any) -> tuple[dict[str, Any], list[bytes]]:
-    """The answer, however often it has to be asked for."""
-    while True:
-        result, buffers = dispatch.answer([inspection.program], method, {"call": 0, **params})
-        if "pending" not in result:
-            return result, buffers
-        time.sleep(0.05)
 
 
 def step(w: jax.Array, x: jax.Array) -> jax.Array:
@@ -54,7 +45,7 @@ def columns(result: dict[str, Any], buffers: list[bytes]) -> dict[str, np.ndarra
 
 
 def test_columns_of_all_buffers(inspection: Inspection) -> None:
-    result, buffers = asked(inspection, "memory")
+    result, buffers = ask(inspection.program, "memory")
     found = columns(result, buffers)
     table = inspection.memory.scheduled.buffers
     assert result["buffers"] == len(table) == len(found["start"])
@@ -79,16 +70,16 @@ def test_columns_of_all_buffers(inspection: Inspection) -> None:
 def test_a_page_that_is_opened_again_is_told_the_same_at_once(
     inspection: Inspection, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    first, buffers = asked(inspection, "memory")
+    first, buffers = ask(inspection.program, "memory")
     monkeypatch.setattr(memory_requests, "_picture", lambda found: pytest.fail("it was made anew"))
-    again, others = asked(inspection, "memory")
+    again, others = ask(inspection.program, "memory")
     assert again == first and others == buffers
 
 
 def test_what_lives_at_a_moment(inspection: Inspection) -> None:
-    asked(inspection, "memory")
+    ask(inspection.program, "memory")
     peak = inspection.memory.space().position
-    result, _ = asked(inspection, "memory at", space=0, position=peak)
+    result, _ = ask(inspection.program, "memory at", space=0, position=peak)
     assert result["live"] == inspection.memory.space().peak
     table = result["table"]
     assert [column["name"] for column in table["columns"]][:2] == ["buffer", "size"]
@@ -98,11 +89,11 @@ def test_what_lives_at_a_moment(inspection: Inspection) -> None:
 
 
 def test_the_backward_pass(inspection: Inspection) -> None:
-    asked(inspection, "memory")
-    result, _ = asked(inspection, "kept", policy="")
+    ask(inspection.program, "memory")
+    result, _ = ask(inspection.program, "kept", policy="")
     assert [row[0] for row in result["policies"]["rows"]][:2] == ["as written", "nothing_saveable"]
     assert result["lines"]["rows"] and result["arrays"]["total"] > 0
-    nothing, _ = asked(inspection, "kept", policy="nothing_saveable")
+    nothing, _ = ask(inspection.program, "kept", policy="nothing_saveable")
     assert nothing["lines"]["rows"] == []
 
 
@@ -116,27 +107,27 @@ def test_the_backward_pass(inspection: Inspection) -> None:
     ],
 )
 def test_bad_requests(inspection: Inspection, method: str, params: dict[str, Any], message: str) -> None:
-    asked(inspection, "memory")
+    ask(inspection.program, "memory")
     with pytest.raises(BadRequest, match=message):
-        asked(inspection, method, **params)
+        ask(inspection.program, method, **params)
 
 
 def test_a_look_that_was_not_taken_and_one_that_cannot_be() -> None:
     with pytest.raises(BadRequest, match="has not been analysed yet"):
-        asked(inspect(step, X, X, stage="lower"), "memory at", space=0, position=0)
+        ask(inspect(step, X, X, stage="lower").program, "memory at", space=0, position=0)
     with pytest.raises(BadRequest, match="was not lowered here"):
-        asked(inspect(step, X, X, stage="trace"), "memory")
+        ask(inspect(step, X, X, stage="trace").program, "memory")
     forward = inspect(jnp.sin, X, stage="lower")
-    asked(forward, "memory")
+    ask(forward.program, "memory")
     with pytest.raises(BadRequest, match="computes no derivative"):
-        asked(forward, "kept", policy="")
+        ask(forward.program, "kept", policy="")
 
 
 def test_of_very_many_buffers_the_largest_are_sent(inspection: Inspection, monkeypatch: pytest.MonkeyPatch) -> None:
     memory_requests._answers.clear()
     monkeypatch.setattr(memory_requests, "MOST_BUFFERS", 3)
     monkeypatch.setattr(memory_requests, "MOST_POSITIONS", 3)
-    result, buffers = asked(inspection, "memory")
+    result, buffers = ask(inspection.program, "memory")
     found = columns(result, buffers)
     assert len(found["start"]) == 3 < result["buffers"] and "steps" not in found
     assert min(found["size"]) >= sorted(inspection.memory.scheduled.buffers.size)[-3]

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import gzip
 import json
-import time
 from typing import Any
 
 import fakes
 import numpy as np
 import pytest
+from panel_requests import ask
 
 from jaxstage_ext.core.recompile import pass_pipeline
 from jaxstage_ext.ir.passes.pipeline import Pipeline, pipeline
@@ -45,16 +45,6 @@ def inspection(monkeypatch: pytest.MonkeyPatch) -> fakes.FakeProgram:
     hlo = fakes.ir("hlo", THIRD.split("\n"), {})
     found.documents = {**found.documents, "hlo": hlo}
     return found
-
-
-def ask(inspection: Any, method: str, **params: Any) -> tuple[dict[str, Any], list[bytes]]:
-    """The answer, however long it takes; raises BadRequest."""
-    for _ in range(100):
-        result, buffers = dispatch.answer([inspection], method, {"call": 0, **params})
-        if "pending" not in result:
-            return result, buffers
-        time.sleep(0.05)
-    raise AssertionError("no answer")
 
 
 def columns(result: dict[str, Any], buffers: list[bytes]) -> dict[str, list[int]]:

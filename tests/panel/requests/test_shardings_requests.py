@@ -11,10 +11,11 @@ import numpy as np
 import pytest
 from jax.sharding import AxisType, NamedSharding
 from jax.sharding import PartitionSpec as P
+from panel_requests import ask
 
 from jaxstage_ext import Inspection, inspect
 from jaxstage_ext.panel.params import BadRequest
-from jaxstage_ext.panel.requests import dispatch, table_form
+from jaxstage_ext.panel.requests import table_form
 from jaxstage_ext.program.propagated_module import propagation_dump
 from jaxstage_ext.report.table import Column, Table
 
@@ -36,15 +37,6 @@ def laid() -> Inspection:
     return inspect(layer, shape(64, 32), shape(10, 64), target="cpu:4", mesh={"data": 2, "model": 2}, in_specs=specs)
 
 
-def ask(method: str, inspection: Inspection, **params: Any) -> tuple[dict[str, Any], list[bytes]]:
-    slow: Any = dispatch.methods()[method]
-    for _ in range(2400):
-        result, buffers = slow([inspection.program], {"call": 0, **params})
-        if "pending" not in result:
-            return result, buffers
-    raise AssertionError("no answer")
-
-
 def unpacked(buffer: bytes, dtype: str) -> list[Any]:
     return list(np.frombuffer(gzip.decompress(buffer), dtype).tolist())
 
@@ -58,8 +50,8 @@ def column(reply: tuple[dict[str, Any], list[bytes]], name: str) -> list[Any]:
 
 
 def by_name(inspection: Inspection, name: str, **params: Any) -> tuple[dict[str, Any], list[bytes]]:
-    values = column(ask("shardings", inspection, **params), "value")
-    return ask("sharding_map", inspection, value=values.index(name), **params)
+    values = column(ask(inspection.program, "shardings", **params), "value")
+    return ask(inspection.program, "sharding_map", value=values.index(name), **params)
 
 
 def drawn(reply: tuple[dict[str, Any], list[bytes]]) -> dict[int, tuple[slice, ...]]:
@@ -85,7 +77,7 @@ def test_the_map_of_an_argument_is_that_of_jax(laid: Inspection) -> None:
 
 
 def test_values_are_listed_with_who_chose_and_how_much_a_device_holds(laid: Inspection) -> None:
-    reply = ask("shardings", laid)
+    reply = ask(laid.program, "shardings")
     assert column(reply, "value") == ["w", "x", "result[0]", "result[1]"]
     assert column(reply, "chosen by") == ["you", "you", "compiler", "compiler"]
     assert column(reply, "per device")[:2] == [32 * 16 * 4, 10 * 32 * 4]
@@ -94,35 +86,35 @@ def test_values_are_listed_with_who_chose_and_how_much_a_device_holds(laid: Insp
 
 
 def test_intermediates_come_when_they_are_asked_for(laid: Inspection) -> None:
-    few, all_ = ask("shardings", laid), ask("shardings", laid, all=True)
+    few, all_ = ask(laid.program, "shardings"), ask(laid.program, "shardings", all=True)
     assert all_[0]["length"] > few[0]["length"]
     kinds = column(all_, "kind")
     row = kinds.index("intermediate")
-    told, (holders, _) = ask("sharding_map", laid, value=row, all=True)
+    told, (holders, _) = ask(laid.program, "sharding_map", value=row, all=True)
     assert sorted(unpacked(holders, "<i4")) == list(range(4))
     assert told["chosen"] in ("compiler", "you")
 
 
 def test_a_value_that_is_not_there_is_a_bad_request(laid: Inspection) -> None:
     with pytest.raises(BadRequest):
-        ask("sharding_map", laid, value=99)
+        ask(laid.program, "sharding_map", value=99)
 
 
 def test_collectives_are_told_before_the_compiler_is_asked_what_caused_them() -> None:
     specs = (P("data", "model"), P(None, "data"))
     mesh = {"data": 2, "model": 2}
     inspection = inspect(layer, shape(64, 32), shape(10, 64), target="cpu:4", mesh=mesh, in_specs=specs)
-    quick = ask("collectives", inspection, quick=True)
+    quick = ask(inspection.program, "collectives", quick=True)
     assert not propagation_dump.is_known(inspection.program)
     assert not {"cause", "from", "to"} & {field["name"] for field in quick[0]["fields"]}
-    whole = ask("collectives", inspection)
+    whole = ask(inspection.program, "collectives")
     assert propagation_dump.is_known(inspection.program)
     for name in ("collective", "axes", "payload", "sent", "overlap", "runs"):
         assert column(quick, name) == column(whole, name)
 
 
 def test_collectives_go_with_their_headline_their_rows_and_their_reasons(laid: Inspection) -> None:
-    result, buffers = reply = ask("collectives", laid)
+    result, buffers = reply = ask(laid.program, "collectives")
     found = laid.collectives
     assert result["headline"] == found.headline
     assert result["headline"].startswith("The costliest of") or result["headline"].startswith("One collective")
@@ -135,7 +127,7 @@ def test_collectives_go_with_their_headline_their_rows_and_their_reasons(laid: I
 
 
 def test_conversions_go_with_their_headline(laid: Inspection) -> None:
-    result, buffers = reply = ask("dtypes", laid)
+    result, buffers = reply = ask(laid.program, "dtypes")
     assert "the program promotes 1 value, demotes 2 values" in result["headline"].lower()
     stages = column(reply, "stage")
     assert stages.count("jaxpr") == 3

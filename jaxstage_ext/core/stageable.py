@@ -12,6 +12,7 @@ from jaxstage_ext.core import jax_private
 from jaxstage_ext.core.call import Call
 from jaxstage_ext.core.staged import COMPILE, Staged
 from jaxstage_ext.core.targets.cross_compile import Executable
+from jaxstage_ext.report.units import with_article
 
 _STAGE_OBJECTS = (jax.stages.Traced, jax.stages.Lowered, jax.stages.Compiled, Executable)
 
@@ -31,7 +32,7 @@ def stageable(call: Call) -> Any:
     """
     fn = call.fn
     if not callable(fn):
-        raise TypeError(f"{fn!r} is a {type(fn).__name__}, not a function: there is nothing to stage")
+        raise TypeError(f"{fn!r} is {with_article(type(fn).__name__)}, not a function: there is nothing to stage")
     if callable(getattr(fn, "trace", None)) or callable(getattr(fn, "lower", None)):
         if call.jit:
             options = ", ".join(call.jit)

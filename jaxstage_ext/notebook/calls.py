@@ -14,6 +14,7 @@ from IPython.core.error import UsageError
 
 from jaxstage_ext.notebook.annotations import NoShape, describe_arguments, parameters, shape_from
 from jaxstage_ext.notebook.arguments import Dims, Given
+from jaxstage_ext.report.units import with_article
 
 _TRACEABLE_BUILTINS = {abs, sum, max, min, pow, round, divmod}
 _LONGEST_NAME = 60
@@ -56,7 +57,7 @@ def lookup(name: str, namespace: Mapping[str, Any]) -> Any:
 def why_not(fn: Any) -> str | None:
     """Why a value cannot be staged, to follow its name; None if it can."""
     if not callable(fn):
-        return f"is {_a(type(fn).__name__)}, not a function"
+        return f"is {with_article(type(fn).__name__)}, not a function"
     if isinstance(fn, type):
         return "is a class; stage a function or a method"
     if inspect.iscoroutinefunction(fn) or inspect.isasyncgenfunction(fn):
@@ -70,10 +71,6 @@ def why_not(fn: Any) -> str | None:
     ):
         return "is a Python builtin, not a JAX function"
     return None
-
-
-def _a(noun: str) -> str:
-    return f"an {noun}" if noun[:1].lower() in "aeiou" else f"a {noun}"
 
 
 def is_function(value: Any) -> bool:

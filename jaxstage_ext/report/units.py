@@ -46,3 +46,8 @@ def duration(seconds: float) -> str:
 def plural(count: int, noun: str, nouns: str | None = None) -> str:
     """`1 op`, `1,234 ops`; `nouns` is a plural that does not end in "s" alone."""
     return f"{count:,} {noun if count == 1 else nouns or noun + 's'}"
+
+
+def with_article(noun: str) -> str:
+    """`an int`, `a str`."""
+    return f"an {noun}" if noun[:1].lower() in "aeiou" else f"a {noun}"

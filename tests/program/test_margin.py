@@ -222,7 +222,7 @@ def test_reshardings_of_one_line_are_one_warning_with_all_their_bytes() -> None:
     gathers = [row for row in inspection.collectives.rows if row.op.kind == "all-gather"]
     found, warned, [places] = margin.warnings(inspection.program, nothing)
     assert len(gathers) == 3 and len(warned) == 1
-    assert "Resharding: `ws[…]` is sharded" in warned[0].text
+    assert "Resharding: `ws[…]` " in warned[0].text and "`dot_general`" in warned[0].text
     assert "10.8 kB sent by each device in total" in warned[0].text  # 3 x 7 parts of 32 x 32 x 4 / 8 bytes
     assert len(found.marks["hlo"]) == 3 and len(places) == 4
 

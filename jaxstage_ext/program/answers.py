@@ -18,7 +18,8 @@ from jaxstage_ext.program.collectives import collectives
 from jaxstage_ext.program.cost import cost
 from jaxstage_ext.program.fact import fact
 from jaxstage_ext.program.memory import memory as memory_of
-from jaxstage_ext.program.program import Program, Progress
+from jaxstage_ext.program.program import Program
+from jaxstage_ext.report.progress import Progress
 from jaxstage_ext.report.table import Column, Table
 
 

@@ -13,9 +13,10 @@ from jaxstage_ext.ir.hlo import module as hlo
 from jaxstage_ext.program import cluster
 from jaxstage_ext.program.fact import fact, slow_fact
 from jaxstage_ext.program.instruction_places import instruction_places
-from jaxstage_ext.program.program import Program, Progress
+from jaxstage_ext.program.program import Program
 from jaxstage_ext.program.propagated_module import propagated_module, propagation_dump
 from jaxstage_ext.program.target_title import platform
+from jaxstage_ext.report.progress import Progress
 
 _NOWHERE = Places(np.zeros(0, np.int64), (), ())
 

@@ -6,7 +6,8 @@ import functools
 from collections.abc import Callable
 from typing import Generic, TypeVar
 
-from jaxstage_ext.program.program import Program, Progress
+from jaxstage_ext.program.program import Program
+from jaxstage_ext.report.progress import Progress
 
 Value = TypeVar("Value")
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 from jaxstage_ext.program.fact import slow_fact
 from jaxstage_ext.program.kernel_texts import KernelTexts
 from jaxstage_ext.program.kernel_types import Kernels
-from jaxstage_ext.program.program import Program, Progress
+from jaxstage_ext.program.program import Program
+from jaxstage_ext.report.progress import Progress
 from jaxstage_ext.report.unavailable import Unavailable
 
 

@@ -11,9 +11,10 @@ from jaxstage_ext.analysis.margin.resharding_warnings import Warned
 from jaxstage_ext.program.collectives import collectives
 from jaxstage_ext.program.dtypes import dtypes
 from jaxstage_ext.program.instruction_places import instruction_places
-from jaxstage_ext.program.program import Program, Progress
+from jaxstage_ext.program.program import Program
 from jaxstage_ext.program.propagated_module import propagated_module
 from jaxstage_ext.program.shardings import shardings
+from jaxstage_ext.report.progress import Progress
 
 
 class WarningsAtLines(NamedTuple):

@@ -23,7 +23,8 @@ from jaxstage_ext.ir.hlo import schedule as hlo_schedule
 from jaxstage_ext.program.call_signature import short_dtype
 from jaxstage_ext.program.fact import slow_fact
 from jaxstage_ext.program.instruction_places import instruction_places, line_label, places_in
-from jaxstage_ext.program.program import Program, Progress
+from jaxstage_ext.program.program import Program
+from jaxstage_ext.report.progress import Progress
 from jaxstage_ext.report.unavailable import Unavailable
 from jaxstage_ext.worker import memory_limit
 

@@ -8,8 +8,9 @@ from jaxstage_ext.core.recompile import pass_pipeline
 from jaxstage_ext.ir.passes import pass_document
 from jaxstage_ext.ir.passes.pipeline import Pipeline
 from jaxstage_ext.program.fact import fact, slow_fact
-from jaxstage_ext.program.program import Program, Progress
+from jaxstage_ext.program.program import Program
 from jaxstage_ext.report.document import Document
+from jaxstage_ext.report.progress import Progress
 from jaxstage_ext.store.lru import Lru
 
 _KEPT = 100_000_000

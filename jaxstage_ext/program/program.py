@@ -24,7 +24,6 @@ from jaxstage_ext.program.xla_analyses import Analyses
 from jaxstage_ext.report.document import Coverage, Document
 from jaxstage_ext.report.errors import StageError
 from jaxstage_ext.report.frames import Frames
-from jaxstage_ext.report.progress import Progress as Progress
 from jaxstage_ext.report.unavailable import Unavailable
 
 if TYPE_CHECKING:

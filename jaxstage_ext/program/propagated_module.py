@@ -14,7 +14,8 @@ from jaxstage_ext.ir.hlo import hlo_document
 from jaxstage_ext.program.cluster import boundary_values, device_places, meshes
 from jaxstage_ext.program.fact import slow_fact
 from jaxstage_ext.program.instruction_places import line_label
-from jaxstage_ext.program.program import Program, Progress
+from jaxstage_ext.program.program import Program
+from jaxstage_ext.report.progress import Progress
 
 
 @slow_fact

@@ -10,7 +10,8 @@ import pytest
 
 from jaxstage_ext import inspect
 from jaxstage_ext.program.fact import fact, slow_fact
-from jaxstage_ext.program.program import Program, Progress
+from jaxstage_ext.program.program import Program
+from jaxstage_ext.report.progress import Progress
 
 
 @pytest.fixture(scope="module")

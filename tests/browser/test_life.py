@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 from tests.browser.cells import HOSTILE, LOSS, SETUP, SHAPES_DO_NOT_FIT, SLOW_TO_TRACE
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from tests.browser.conftest import Opener
     from tests.browser.servers import Server
 
@@ -92,15 +94,20 @@ def test_several_calls_give_one_panel_with_a_picker(open_notebook: Opener, lab: 
     assert "gradient of" in panel.detail().lower()
 
 
-def test_the_panel_answers_while_the_kernel_is_busy(open_notebook: Opener, lab: Server) -> None:
-    notebook = open_notebook(lab, [SETUP, LOSS, "time.sleep(20); print('awake')"])
+def test_the_panel_answers_while_the_kernel_is_busy(open_notebook: Opener, lab: Server, tmp_path: Path) -> None:
+    answered = tmp_path / "answered"
+    busy = f"import pathlib\nwhile not pathlib.Path({str(answered)!r}).exists():\n    time.sleep(0.1)\nprint('awake')"
+    notebook = open_notebook(lab, [SETUP, LOSS, busy])
     notebook.command("notebook:run-all-cells", wait=False)
     panel = notebook.panel()
     panel.stage("compile", "done").wait_for()
     panel.show_panes("python", "stablehlo")
     panel.row("python", "softmax").hover()
     assert any("exponential" in row for row in panel.wait_lit("stablehlo"))
-    assert not notebook.page.locator(".jp-OutputArea-output", has_text="awake").count()
+    awake = notebook.page.locator(".jp-OutputArea-output", has_text="awake")
+    assert not awake.count()
+    answered.touch()
+    awake.wait_for()
 
 
 def test_what_a_worker_did_not_survive_is_told_with_its_log_on_demand(open_notebook: Opener, lab: Server) -> None:

@@ -87,17 +87,19 @@ def test_the_one_message_of_a_quick_cell_has_all_forms(kernel):
     ]
 
 
-def test_requests_are_answered_while_a_cell_runs(kernel):
+def test_requests_are_answered_while_a_cell_runs(kernel, tmp_path):
+    answered = tmp_path / "answered"
     comm = printed(kernel, kernel.start + "\nprint(shown._panel.model_id)").split()[-1]
     thread = subshell(kernel)
-    kernel.execute("shown.refresh(made); time.sleep(8)")
-    time.sleep(0.5)
+    busy = f"import pathlib\nwhile not pathlib.Path({str(answered)!r}).exists(): time.sleep(0.05)"
+    cell = kernel.execute(f"shown.refresh(made)\n{busy}")
     for number in (1, 2):
         request(kernel, comm, thread, number)
-        message, buffers = reply_to(kernel, number, within=4)
+        message, buffers = reply_to(kernel, number, within=30)
         assert message["result"]["mode"] == "full"
         assert len(buffers) == 1
-    kernel.get_shell_msg(timeout=30)
+    answered.touch()
+    assert kernel.get_shell_msg(timeout=30)["parent_header"]["msg_id"] == cell
 
 
 def test_a_slow_cell_keeps_its_panel_when_another_is_used_meanwhile(kernel):

@@ -29,7 +29,7 @@ def read(versions: Versions, version: int, table: FrameTable) -> Document:
     instruction = np.array([shape.kind == INSTRUCTION for shape in graph.shapes])
     opcode = np.array([shape.opcode for shape in graph.shapes])
     flags = ((instruction & ~np.isin(opcode, list(BOOKKEEPING))) * OP).astype(np.uint8)
-    linked = links.complete(frame, scope, flags, scopes, table.freeze(), _graph(graph, opcode))
+    linked = links.complete(frame, scope, flags, scopes, _graph(graph, opcode))
     rows = np.where(instruction, linked.frame, -1).astype(np.int32)
     return Document(
         f"{PREFIX}{version}",

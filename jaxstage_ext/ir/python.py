@@ -25,13 +25,15 @@ def read(
 ) -> Document:
     """The document of the files in `frames` of some packages; "" names the user's own, `EVERYTHING` all libraries.
 
-    The (file, line) places in `first` come first.
+    The (file, line) places in `first` come first, then the user's files.
     """
     names: dict[str, set[int]] = {}
     for name, line in first:
         names.setdefault(name, set()).add(line)
     wanted = np.array([_is_in(source, packages) for source in frames.files], bool)
-    for frame in np.flatnonzero(wanted[frames.file]).tolist():
+    library = np.array([not source.user for source in frames.files], bool)
+    shown = np.flatnonzero(wanted[frames.file])
+    for frame in shown[np.argsort(library[frames.file[shown]], kind="stable")].tolist():
         names.setdefault(frames.files[frames.file[frame]].name, set()).add(int(frames.line[frame]))
     text: list[str] = []
     file: list[int] = []

@@ -22,31 +22,40 @@ def widened(
     """The frame of each instruction, with the ends that StableHLO has for the same stack and primitive."""
     starts = _starts(table.freeze())
     known = _known(lowered, starts)
-    instructions: dict[tuple[int, str], list[int]] = {}
+    instructions: dict[tuple[int, str, int], list[int]] = {}
     for instruction in np.flatnonzero(frame >= 0).tolist():
-        key = (starts[frame[instruction]], _primitive(scopes, int(scope[instruction])))
+        name = scopes[scope[instruction]] if scope[instruction] >= 0 else ""
+        key = (starts[frame[instruction]], name, int(computation[instruction]))
         instructions.setdefault(key, []).append(instruction)
     result = frame.copy()
-    for key, same in instructions.items():
-        if frames := known.get(key):
-            result[same] = _in_order(frames, computation[same], table)
+    for (start, name, _), same in instructions.items():
+        if frames := known.get((start, name)) or known.get((start, _primitive(name))):
+            result[same] = _in_order(frames, len(same), table)
     return result
 
 
-def _in_order(frames: list[int], computation: Longs, table: FrameTable) -> list[int]:
-    """The frame of each instruction: of `a * b * c` the inner product comes first; where it is open, the whole."""
-    if len(set(frames)) > 1 and len(frames) == len(computation) and len(set(computation.tolist())) == 1:
+def _in_order(frames: list[int], instructions: int, table: FrameTable) -> list[int]:
+    """The frame of each instruction: of `a * b * c` the inner product comes first; where it is open, the whole.
+
+    Expressions that start alike are nested, so that the inner one is computed first, but for derivatives.
+    """
+    ends = [table.end_of(frame) for frame in frames]
+    if len(frames) == instructions and ends == sorted(ends):
         return frames
-    return [max(frames, key=table.end_of)] * len(computation)
+    return [frames[ends.index(max(ends))]] * instructions
 
 
 def _known(lowered: Document, starts: list[int]) -> dict[tuple[int, str], list[int]]:
-    """Per starts of a stack and primitive, the frames that StableHLO has, one for each operation, in its order."""
+    """Per starts of a stack and name scope, the frames that StableHLO has, one for each operation, in its order.
+
+    They are under the primitive alone too: in a private function a scope begins at the function.
+    """
     known: dict[tuple[int, str], list[int]] = {}
     own = (lowered.frame >= 0) & ((lowered.flags & INFERRED) == 0) & (lowered.scope >= 0)
     for row in np.flatnonzero(own).tolist():
-        key = (starts[lowered.frame[row]], _primitive(lowered.scopes, int(lowered.scope[row])))
-        known.setdefault(key, []).append(int(lowered.frame[row]))
+        start, name = starts[lowered.frame[row]], lowered.scopes[lowered.scope[row]]
+        for part in {name, _primitive(name)}:
+            known.setdefault((start, part), []).append(int(lowered.frame[row]))
     return known
 
 
@@ -61,5 +70,5 @@ def _starts(frames: Frames) -> list[int]:
     return starts
 
 
-def _primitive(scopes: Sequence[str], scope: int) -> str:
-    return scopes[scope].rpartition("/")[2] if scope >= 0 else ""
+def _primitive(name: str) -> str:
+    return name.rpartition("/")[2]

@@ -16,6 +16,7 @@ from jaxstage_ext.program import answer_wording as wording
 from jaxstage_ext.program.answer_wording import Holding, Measure
 from jaxstage_ext.program.collectives import collectives
 from jaxstage_ext.program.cost import cost
+from jaxstage_ext.program.device_fit import device_fit
 from jaxstage_ext.program.fact import fact
 from jaxstage_ext.program.memory import memory as memory_of
 from jaxstage_ext.program.program import Program
@@ -27,6 +28,7 @@ class State(StrEnum):
     """Whether a question has a yes or no for an answer, or none at all."""
 
     YES = "yes"
+    WITH_SETTING = "only with a setting"
     NO = "no"
     UNKNOWN = "unknown"
     OPEN = ""
@@ -61,9 +63,10 @@ def bound(program: Program, progress: Progress | None = None) -> Answer:
 
 def fit(program: Program, progress: Progress | None = None) -> Answer:
     """Whether the program fits on its device."""
-    fits = memory_of(program, progress).fit
-    state = State.UNKNOWN if fits.fits is None else State.YES if fits.fits else State.NO
-    return Answer(fits.text, state=state, view="memory")
+    fits = device_fit(program)
+    if fits.needed is None:
+        fits = memory_of(program, progress).fit
+    return Answer(fits.text, state=State(fits.answer.value), view="memory")
 
 
 def memory(program: Program, progress: Progress | None = None) -> Answer:

@@ -10,8 +10,10 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
+from panel_requests import ask
 
 from jaxstage_ext.analysis.cost.module_cost import GROUPS
+from tests.panel.requests.test_cost_requests import columns
 from tests.truth.expectation import Expectation, UserProgram, answer, holds, inspected, rows
 
 TARGETS = ("local", "v5e:2x2", "h100")
@@ -145,16 +147,25 @@ def test_the_line_that_takes_most(expectation: Expectation) -> None:
     holds(expectation)
 
 
+def in_a_branch() -> UserProgram:
+    def either(flag, x, w):
+        return jax.lax.cond(flag, lambda x: jnp.tanh(x @ w @ w), lambda x: jnp.exp(x) * 2 + jnp.sin(x), x)
+
+    return UserProgram(either, (True, jnp.ones((64, 64)), jnp.ones((64, 64))))
+
+
 @pytest.mark.parametrize("target", [pytest.param("local"), pytest.param("v5e:2x2", marks=pytest.mark.needs("tpu")),
                                     pytest.param("h100", marks=pytest.mark.needs("cuda"))])  # fmt: skip
-@pytest.mark.parametrize("program", PROGRAMS)
+@pytest.mark.parametrize("program", [*PROGRAMS, in_a_branch])
 def test_totals_of_every_group_are_the_totals(program: Callable[[], UserProgram], target: str) -> None:
     work = inspected(program, target).cost.work
-    whole = float(np.nansum((work.flops * work.runs)[work.shown]))
-    assert work.total_flops == whole
     for group in GROUPS:
         table = work.by(group)
-        assert np.nansum(table["FLOPs"]) == whole
-        assert np.sum(table["bytes read"]) == (work.bytes_read * work.runs)[work.shown].sum()
-        assert np.sum(table["bytes written"]) == (work.bytes_written * work.runs)[work.shown].sum()
-        assert np.sum(table["transcendentals"]) == (work.transcendentals * work.runs)[work.shown].sum()
+        assert np.nansum(table["FLOPs"]) == work.total_flops
+        assert np.sum(table["bytes read"]) + np.sum(table["bytes written"]) == work.total_bytes
+    for measure, whole in (("FLOPs", work.total_flops), ("bytes", work.total_bytes)):
+        heat = columns(*ask(inspected(program, target).program, "heat", measure=measure))
+        assert sum(heat["own"]) == whole
+    parts = columns(*ask(inspected(program, target).program, "cost_parts"))
+    assert sum(parts["flops"]) == work.total_flops
+    assert sum(parts["read"]) + sum(parts["written"]) == work.total_bytes

@@ -22,9 +22,13 @@ from jaxstage_ext.ir.hlo.module import Module
 
 
 class Overlap(StrEnum):
-    """Whether other work is scheduled between the start and the end of a collective."""
+    """Whether other work hides a collective: none of its time, part of it, all of it.
+
+    Where its time is unknown it is HIDDEN if any work is scheduled between its start and its end.
+    """
 
     EXPOSED = "exposed"
+    PARTLY = "partly overlapped"
     HIDDEN = "overlapped"
 
 
@@ -38,6 +42,7 @@ class CollectiveRow:
       runs: times in one run of the module.      in_unknown_loop: whether it is inside a loop of unknown length.
       seconds: lower bound of one run, None unknown for `why_no_seconds`.
       meanwhile: instructions that work between its start and its end; None where the order is unknown.
+      hidden: seconds of all runs that other work hides; None where unknown.
     """
 
     op: CollectiveOp = field(repr=False)
@@ -51,6 +56,7 @@ class CollectiveRow:
     why_no_seconds: str
     meanwhile: tuple[int, ...] | None
     causes: tuple[Cause, ...]
+    hidden: float | None = None
 
     @property
     def total_sent(self) -> float | None:
@@ -61,9 +67,18 @@ class CollectiveRow:
         return None if self.seconds is None else self.seconds * self.runs
 
     @property
+    def exposed(self) -> float | None:
+        """Seconds of all runs that no other work hides; None where unknown."""
+        return None if self.hidden is None or self.total_seconds is None else self.total_seconds - self.hidden
+
+    @property
     def overlap(self) -> Overlap | None:
         """None where the order of the instructions is unknown."""
-        return None if self.meanwhile is None else Overlap.HIDDEN if self.meanwhile else Overlap.EXPOSED
+        if self.meanwhile is None:
+            return None
+        if not self.meanwhile or self.exposed is None or not self.total_seconds:
+            return Overlap.HIDDEN if self.meanwhile else Overlap.EXPOSED
+        return Overlap.EXPOSED if not self.hidden else Overlap.PARTLY if self.exposed else Overlap.HIDDEN
 
 
 @dataclass(frozen=True)

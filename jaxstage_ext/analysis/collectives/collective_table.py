@@ -17,7 +17,7 @@ from jaxstage_ext.analysis.sharding.partitioner_warnings import Rematerialised
 from jaxstage_ext.ir.hlo.module import Module
 from jaxstage_ext.report.table import Column, Table
 
-_SHOWN = ("collective", "axes", "payload", "sent", "time", "runs", "overlap", "cause", "from", "to", "line")
+_SHOWN = ("collective", "axes", "payload", "sent", "time", "exposed", "runs", "overlap", "cause", "from", "to", "line")
 """Columns of the text form."""
 
 
@@ -66,7 +66,7 @@ class Collectives:
 
     @property
     def exposed(self) -> list[bool]:
-        """Per collective, whether no other work is scheduled while it runs."""
+        """Per collective, whether no other work hides any of it."""
         return [row.overlap is Overlap.EXPOSED for row in self.rows]
 
     @cached_property
@@ -81,6 +81,7 @@ class Collectives:
             "payload": Column([row.payload for row in rows], "B", "per device and run"),
             "sent": Column(_floats(row.total_sent for row in rows), "B", "per device in all runs, lower bound"),
             "time": Column(_floats(row.total_seconds for row in rows), "s", "of all runs, lower bound"),
+            "exposed": Column(_floats(row.exposed for row in rows), "s", "of this, what no other work hides"),
             "runs": Column([row.runs for row in rows], "", "times in one run of the module"),
             "overlap": Column(
                 [row.overlap and row.overlap.value for row in rows],
@@ -109,6 +110,7 @@ class Collectives:
         for place, row in enumerate(self.rows):
             unknown: dict[str, str] = {
                 "time": row.why_no_seconds,
+                "exposed": row.why_no_seconds if row.total_seconds is None else wording.NO_SCHEDULE,
                 "devices": row.groups.problem,
                 "axes": "" if row.groups.axes is not None else wording.NO_AXES,
                 "overlap": wording.NO_SCHEDULE if row.meanwhile is None else "",

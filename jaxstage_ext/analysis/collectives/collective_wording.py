@@ -84,7 +84,8 @@ def _time(row: CollectiveRow) -> str:
     overlap = f"{row.overlap}, " if row.overlap else ""
     if row.total_seconds is None:
         return f"{overlap}time unknown: {row.why_no_seconds}"
-    return f"{overlap}at least {scaled(row.total_seconds, 's')}{runs}"
+    exposed = f", {scaled(row.exposed, 's')} of it exposed" if row.overlap is Overlap.PARTLY and row.exposed else ""
+    return f"{overlap}at least {scaled(row.total_seconds, 's')}{runs}{exposed}"
 
 
 def _total(rows: Sequence[CollectiveRow]) -> str:
@@ -92,8 +93,9 @@ def _total(rows: Sequence[CollectiveRow]) -> str:
     known = sum(size for size in sent if size is not None)
     least = "at least " if None in sent else ""
     times = [row.total_seconds for row in rows if row.total_seconds is not None]
-    exposed = sum(row.total_seconds or 0 for row in rows if row.overlap is Overlap.EXPOSED)
-    time = f" in at least {scaled(sum(times), 's')}, {_part(exposed, sum(times))} exposed" if times else ""
+    exposed = [row.exposed for row in rows if row.total_seconds is not None]
+    part = "" if None in exposed else f", {_part(sum(part or 0 for part in exposed), sum(times))} exposed"
+    time = f" in at least {scaled(sum(times), 's')}{part}" if times else ""
     return f" In total, each device sends {least}{scaled(known, 'B')}{time}."
 
 

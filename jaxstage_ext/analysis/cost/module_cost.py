@@ -15,11 +15,13 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from jaxstage_ext.analysis.cost import attribution, executions, flops, traffic
+from jaxstage_ext.analysis.cost import attribution, executions, flops, traffic, work_ranges
 from jaxstage_ext.analysis.cost import cost_wording as wording
 from jaxstage_ext.analysis.cost.attribution import Attribution, InstructionWork
 from jaxstage_ext.analysis.cost.ceilings import Ceiling
 from jaxstage_ext.analysis.cost.executions import Executions
+from jaxstage_ext.analysis.cost.work_range import WorkRange
+from jaxstage_ext.analysis.cost.work_ranges import Control
 from jaxstage_ext.ir.hlo.module import Module
 from jaxstage_ext.ir.hlo.shapes import TYPES
 from jaxstage_ext.report.table import Column, Table
@@ -65,24 +67,49 @@ class Cost:
     near: Floats = field(default_factory=lambda: np.zeros(0))
 
     @cached_property
+    def flops_range(self) -> WorkRange:
+        """FLOPs of one run, as a range where loops, branches or unknown counts leave them open."""
+        return work_ranges.work_range(self.control, self.shown, self.flops, self.places.line, self.why)
+
+    @cached_property
+    def bytes_range(self) -> WorkRange:
+        """Bytes moved in one run, as a range where loops or branches leave them open."""
+        return work_ranges.work_range(self.control, self.shown, self.moved, self.places.line, {})
+
+    @cached_property
+    def control(self) -> Control:
+        """The loops, conditionals and calls that run the instructions."""
+        return work_ranges.read(self.ops, self.loops)
+
+    @property
     def total_flops(self) -> float:
-        """Known FLOPs; the body of a loop counts as often as it runs."""
-        return float(np.nansum(self.parts.flops * self.runs[self.parts.owner]))
+        """Known FLOPs: a loop as often as it is known to run, else once, and the branch of most FLOPs."""
+        return self.flops_range.counted
 
     @cached_property
     def total_once(self) -> float:
-        """Known FLOPs with the body of every loop counted once, as XLA counts."""
-        return float(np.nansum(self.parts.flops * self.runs_once[self.parts.owner]))
+        """Known FLOPs as XLA counts: the body of every loop once, and the branch of most FLOPs."""
+        own = work_ranges.own_work(self.ops, self.shown, [np.nan_to_num(self.flops)])
+        return float(self.control.totals(own, work_ranges.BY_XLA)[0, self.ops.entry])
 
-    @cached_property
+    @property
     def total_bytes(self) -> float:
-        return float((self.moved * self.runs)[self.shown].sum())
+        """Bytes: a loop as often as it is known to run, else once, and the branch of most bytes."""
+        return self.bytes_range.counted
 
     @cached_property
     def parts(self) -> Attribution:
         """The work of each instruction of the table by the members that do it."""
         work = InstructionWork(self.flops, self.transcendentals, self.bytes_read, self.bytes_written)
         return attribution.read(self.ops, self.shown, work)
+
+    @cached_property
+    def counted_runs(self) -> tuple[Floats, Floats]:
+        """How often each instruction runs in `total_flops` and in `total_bytes`: 0 in a branch that does not count."""
+        own = work_ranges.own_work(self.ops, self.shown, [np.nan_to_num(self.flops), self.moved])
+        share = work_ranges.counted_runs(self.control, own) / np.maximum(self.loops.times, 1)
+        flops, moved = self.runs * share[:, self.ops.computation]
+        return flops, moved
 
     @property
     def moved(self) -> Floats:
@@ -100,7 +127,8 @@ class Cost:
     @cached_property
     def unknown_share(self) -> float:
         """The share of the bytes that instructions of unknown FLOPs move, 0 to 1."""
-        return float((self.moved * self.runs)[list(self.why)].sum()) / (self.total_bytes or 1)
+        moved = self.moved * self.runs
+        return float(moved[list(self.why)].sum()) / (float(moved[self.shown].sum()) or 1)
 
     @cached_property
     def notes(self) -> tuple[str, ...]:
@@ -111,6 +139,8 @@ class Cost:
         lengths = [row for row, loop in self.loops.trips.items() if loop.trips is None]
         if lengths:
             notes.append(wording.unknown_trips([self.ops.names[row].decode() for row in lengths]))
+        if any(reason.branches for reason in (*self.flops_range.reasons, *self.bytes_range.reasons)):
+            notes.append(wording.ALL_BRANCHES)
         return tuple(notes)
 
     @cached_property
@@ -162,12 +192,14 @@ class Cost:
         "instruction" is the one that moves the most bytes.
         """
         parts, (names, place) = self.parts, self.part_keys(group)
-        runs, n = self.runs[parts.owner], len(names)
+        n, (runs, runs_of_bytes) = len(names), self.counted_runs
 
-        def total(values: Floats) -> Floats:
-            return np.bincount(place, np.nan_to_num(values) * runs, n)
+        def total(values: Floats, runs: Floats) -> Floats:
+            return np.bincount(place, np.nan_to_num(values) * runs[parts.owner], n)
 
-        flops, reads, writes = total(parts.flops), total(parts.read), total(parts.written)
+        flops, reads, writes = (
+            total(parts.flops, runs), total(parts.read, runs_of_bytes), total(parts.written, runs_of_bytes)
+        )  # fmt: skip
         unknown = _distinct(place, parts.owner, n, np.isnan(parts.flops))
         is_unknown = (unknown > 0) & (flops == 0)
         order = np.lexsort((-flops, -(reads + writes)))
@@ -175,7 +207,7 @@ class Cost:
         columns = {
             group: Column([name or None for name in names]),
             "FLOPs": Column(np.where(is_unknown, np.nan, flops), "FLOP", "known ones only"),
-            "transcendentals": Column(total(parts.transcendentals)),
+            "transcendentals": Column(total(parts.transcendentals, runs)),
             "bytes read": Column(reads, "B"),
             "bytes written": Column(writes, "B"),
             "instructions": Column(_distinct(place, parts.owner, n), "", "a fusion counts in each group it works for"),

@@ -89,13 +89,13 @@ def _get_parts(programs: Programs, params: Params, progress: jobs.JobProgress) -
     """The work of each instruction by the members that do it, in the order of the module."""
     work: Cost = _costs(programs, params, progress).work
     progress("listing")
-    parts, runs = work.parts, work.runs[work.parts.owner]
+    parts, (computed, moved) = work.parts, (runs[work.parts.owner] for runs in work.counted_runs)
     numbers = {
-        "flops": parts.flops * runs,
-        "transcendentals": parts.transcendentals * runs,
-        "read": parts.read * runs,
-        "written": parts.written * runs,
-        "runs": runs,
+        "flops": parts.flops * computed,
+        "transcendentals": parts.transcendentals * computed,
+        "read": parts.read * moved,
+        "written": parts.written * moved,
+        "runs": work.runs[parts.owner],
         "row": work.rows_of_parts,
     }
     strings, codes = {}, {}
@@ -104,7 +104,7 @@ def _get_parts(programs: Programs, params: Params, progress: jobs.JobProgress) -
     strings["why"], codes["why"] = _reasons(work.unknown | work.why, parts.member)
     described, buffers = _columns(numbers | codes)
     names = b"\n".join(work.ops.names[row] for row in parts.member.tolist())
-    return {"length": len(runs), "columns": described, "strings": strings}, [*buffers, pack(names)]
+    return {"length": len(parts.owner), "columns": described, "strings": strings}, [*buffers, pack(names)]
 
 
 def _listed(work: Cost, rows: Any) -> Answer:
@@ -245,10 +245,12 @@ def _get_heat(programs: Programs, params: Params, progress: jobs.JobProgress) ->
     if measure not in MEASURES:
         raise BadRequest(f"there is no measure {given.quoted(measure)}; there is {', '.join(MEASURES)}")
     work: Cost = _costs(programs, params, progress).work
-    whole, parts = (work.flops, work.parts.flops) if measure == "FLOPs" else (work.moved, work.parts.moved)
+    is_flops = measure == "FLOPs"
+    whole, parts = (work.flops, work.parts.flops) if is_flops else (work.moved, work.parts.moved)
+    runs = work.counted_runs[0 if is_flops else 1]
     rows = int(np.max(work.places.row, initial=0)) + 1
-    own = _at_rows(work.rows_of_parts, parts * work.runs[work.parts.owner], rows)
-    shown = _at_rows(work.places.row[work.shown], (whole * work.runs)[work.shown], rows)
+    own = _at_rows(work.rows_of_parts, parts * runs[work.parts.owner], rows)
+    shown = _at_rows(work.places.row[work.shown], (whole * runs)[work.shown], rows)
     value = np.where(shown != 0, shown, own)
     measured = np.flatnonzero((value != 0) | (own != 0))
     described, buffers = _columns({"row": measured, "value": value[measured], "own": own[measured]})

@@ -37,7 +37,7 @@ def shell():
         ("cpu:8", "cpu", "", 8),
         ("v5e:4x4", "tpu", "v5e:4x4", 16),
         ("V5E:4x4", "tpu", "v5e:4x4", 16),
-        ("v4:2x2x1", "tpu", "v4:2x2x1", 8),
+        ("v4:2x2x1", "tpu", "v4:2x2x1", 4),
         ("v5p:8x8x16", "tpu", "v5p:8x8x16", 1024),
         ("tpu7x:2x2x1", "tpu", "tpu7x:2x2x1", 8),
         ("h100", "cuda", "1x1x1", 1),
@@ -241,7 +241,7 @@ def test_what_does_not_fit_is_said() -> None:
     needs("cuda")
     shape = jax.ShapeDtypeStruct((200_000, 200_000), jnp.float32)
     notes = jaxstage_ext.inspect(lambda x: x @ x.T, shape, target="h100").summary()["notes"]
-    assert "It does not fit: it needs 320 GB, one NVIDIA H100 SXM has 80 GB." in notes
+    assert "It does not fit: it needs 320 GB, one NVIDIA H100 SXM has 84.9 GB." in notes
 
 
 def test_flops_that_xla_cannot_count_are_unknown() -> None:

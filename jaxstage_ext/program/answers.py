@@ -52,9 +52,11 @@ class Answer:
 
 def bound(program: Program, progress: Progress | None = None) -> Answer:
     """What bounds the program, and the line that takes most of its lower bound, or of its bytes without peaks."""
-    roof = cost(program).roofline
-    line, share = _largest(roof.line, roof.seconds - roof.hidden if roof.total else roof.moved)
-    row = next((int(row) for at, row in zip(roof.line, roof.row, strict=True) if at == line), -1) if line else -1
+    work, roof = cost(program).work, cost(program).roofline
+    taken = roof.seconds - roof.hidden if roof.total else roof.moved
+    lines, weights = work.shares_by_line(roof.rows, taken, roof.bound)
+    line, share = _largest(lines, weights)
+    row = int(work.rows_of_parts[np.argmax(np.where(np.array(lines) == line, weights, -1))]) if line else -1
     is_unknown = roof.outcome in UNDECIDED
     measure = Measure.BYTES if not roof.total else Measure.KNOWN_TIME if is_unknown else Measure.LOWER_BOUND
     text = roof.verdict + (f" {wording.share(line, share, measure)}" if line else "")

@@ -9,7 +9,7 @@ from jaxstage_ext.analysis.cost.work_range import Branch, RangeCause, RangeReaso
 from jaxstage_ext.report.units import plural, scaled
 
 NOT_RECORDED = "JAX recorded none"
-UNKNOWN_FOR_ALL = "unknown for every member"
+UNKNOWN_FOR_ALL = "unknown for every instruction that computes"
 IN_BRANCH = "in a branch that may not run, counted as if it did"
 MEMBER_UNKNOWN = "unknown for one of its members"
 ALL_BRANCHES = (

@@ -101,6 +101,29 @@ def read(ops: Module, loops: Executions) -> Control:
     return Control(ops, loops, inside, list(order))
 
 
+def counted_runs(control: Control, own: Floats) -> Floats:
+    """How often each computation runs where, of each conditional, the branch of most work counts, for each quantity."""
+    totals, runs = control.totals(own, COUNTED), np.zeros_like(own)
+    if not len(control.order):
+        return runs
+    runs[:, control.ops.entry] = 1
+    for computation in reversed(control.order):
+        for row in control.inside.get(computation, ()):
+            called = control.called(row)
+            np.add.at(runs, (slice(None), called), runs[:, [computation]] * _factors(control, row, totals[:, called]))
+    return runs
+
+
+def _factors(control: Control, row: int, inner: Floats) -> Floats:
+    """How often one run of an instruction runs each of its computations."""
+    if control.ops.opcode[row] == b"conditional":
+        return np.asarray(np.arange(inner.shape[1]) == inner.argmax(1)[:, None], np.float64)
+    if control.ops.opcode[row] != b"while":
+        return np.ones(inner.shape)
+    trips = control.loops.trips[row].trips
+    return np.tile([1.0, 1.0] if trips is None else [trips, trips + 1.0], (len(inner), 1))
+
+
 def own_work(ops: Module, shown: npt.NDArray[np.int64], values: Sequence[Floats]) -> Floats:
     """The sum over the shown instructions of each computation, one row for each of `values`."""
     place, n = ops.computation[shown], len(ops.computations)

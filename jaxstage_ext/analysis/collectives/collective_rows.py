@@ -101,6 +101,12 @@ class SourceProgram:
     warnings: Sequence[str] = ()
 
 
+def total_sent(rows: Sequence[CollectiveRow]) -> tuple[float, bool]:
+    """(bytes that a device sends in all of them, whether it may send more: unknown ones, loops of unknown length)."""
+    known = sum(row.total_sent for row in rows if row.total_sent is not None)
+    return known, any(row.total_sent is None or row.in_unknown_loop for row in rows)
+
+
 def read(module: Module, places: Places, program: SourceProgram) -> list[CollectiveRow]:
     """The collectives of a module, the costliest first."""
     finder = Finder(module, schedule.places(module))

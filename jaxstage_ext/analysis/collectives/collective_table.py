@@ -45,6 +45,11 @@ class Collectives:
         """The costliest collective, its source line and cause in a sentence; or that there is none."""
         return wording.headline(self.rows, self.line(self.rows[0]) if self.rows else "", self.devices)
 
+    @property
+    def sent(self) -> tuple[float, bool]:
+        """(bytes that one device sends in one run, whether it may send more than is known)."""
+        return collective_rows.total_sent(self.rows)
+
     def name(self, instruction: int) -> str:
         return self.ops.names[instruction].decode("utf-8", "replace")
 

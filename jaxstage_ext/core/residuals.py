@@ -120,11 +120,27 @@ def _line(eqn: Any, place: int) -> str:
 def _inside(eqn: Any, place: int) -> tuple[Any, int] | None:
     """The equation inside a loop or call that computes a result, and the index among its results."""
     for jaxpr in jax_private.inner_jaxprs(eqn)[:1] if eqn.primitive.name in _SCOPED else ():
-        for inner in jaxpr.eqns:
-            for i, value in enumerate(inner.outvars):
-                if place < len(jaxpr.outvars) and value is jaxpr.outvars[place]:
-                    return inner, i
+        if place < len(jaxpr.outvars):
+            wanted = _carried(eqn, jaxpr, jaxpr.outvars[place])
+            return next(
+                ((inner, i) for inner in jaxpr.eqns for i, value in enumerate(inner.outvars) if value is wanted), None
+            )
     return None
+
+
+def _carried(eqn: Any, jaxpr: Any, value: Any) -> Any:
+    """What a scan's iteration carries over to the next one, where `value` is what it was given; else `value`."""
+    if eqn.primitive.name != "scan" or not any(value is given for given in jaxpr.invars):
+        return value
+    carried = sum(map(_same_rank, eqn.outvars, jaxpr.outvars))
+    constants = sum(map(_same_rank, eqn.invars, jaxpr.invars)) - carried
+    place = next(i for i, given in enumerate(jaxpr.invars) if given is value) - constants
+    return jaxpr.outvars[place] if 0 <= place < carried else value
+
+
+def _same_rank(outer: Any, inner: Any) -> bool:
+    """Whether a scan hands a value over whole; of what it scans over or stacks, an iteration has one slice."""
+    return len(outer.aval.shape) == len(inner.aval.shape)
 
 
 def _own_line(eqn: Any) -> str:

@@ -32,6 +32,7 @@ from jaxstage_ext.analysis.memory.entry_values import ArgumentMemory, Entry, Kep
 from jaxstage_ext.analysis.memory.fit import DeviceMemory, Fit
 from jaxstage_ext.analysis.memory.memory_advice import Advice
 from jaxstage_ext.analysis.memory.memory_checks import Check, Difference
+from jaxstage_ext.analysis.memory.origins import Origins
 from jaxstage_ext.analysis.memory.residual_tables import Kept
 from jaxstage_ext.analysis.memory.spaces import DEFAULT, Space
 from jaxstage_ext.ir.protowire import Longs
@@ -114,7 +115,7 @@ class Memory:
     def _listed(self, rows: Longs, position: int | None, name: str) -> Table:
         buffers = self.scheduled.buffers
         values = contents.values(self.scheduled, rows, position)
-        made = np.where(values >= 0, self.scheduled.row[values], -1) if len(rows) else values
+        lines, places = self._belonging(values)
         colors = {space.color: space.name for space in self.spaces}
         titles = [contents.title(self.scheduled, value) for value in values.tolist()]
         columns = {
@@ -127,10 +128,30 @@ class Memory:
             "from": Column(buffers.start[rows], "", "position in the schedule"),
             "to": Column(buffers.end[rows], "", "position of its last reader"),
             "memory": Column([colors[color] for color in buffers.space[rows].tolist()]),
-            **self._where(made),
+            "line": Column(lines, "", "where what it holds is computed; in a loop, the line of its body"),
+            "row": Column(places, "", "row of the HLO document"),
         }
-        del columns["instruction"]
         return Table(name, columns)
+
+    def lines(self, rows: Longs, position: int | None) -> tuple[list[str], Longs]:
+        """(source line, row of the HLO document) that each buffer belongs to; "" and -1 where none is known.
+
+        That of the value in it at `position`. What a loop stacks belongs to the line of the body that computes it.
+        """
+        return self._belonging(contents.values(self.scheduled, rows, position))
+
+    def _belonging(self, values: Longs) -> tuple[list[str], Longs]:
+        made = self.scheduled.row[values] if len(values) else values
+        made = np.where(values >= 0, made, -1)
+        index = self.scheduled.assignment.values.index
+        pairs = zip(made.tolist(), values.tolist(), strict=True)
+        origin = np.array([self._origins.of(row, index[value]) for row, value in pairs], np.int64)
+        lines = [self.places.line[row] if row >= 0 else "" for row in origin.tolist()]
+        return lines, _first_known(self.places.row, origin, made)
+
+    @cached_property
+    def _origins(self) -> Origins:
+        return Origins(self.scheduled.ops, self.places)
 
     def title(self, value: int) -> str:
         """A value's name: its instruction's, with its tuple index as XLA writes it."""
@@ -196,9 +217,9 @@ class Memory:
         """What could be changed, the most bytes first."""
         space = self.space()
         every = [
-            *memory_advice.residuals(self.scheduled, self.places, space),
+            *memory_advice.residuals(self.scheduled, self.lines, space),
             *memory_advice.donation(self._arguments, self._results),
-            *memory_advice.padding(self.scheduled, self.places, space),
+            *memory_advice.padding(self.scheduled, self.lines, space),
             *memory_advice.gaps(space),
             *memory_advice.constants(self._constants),
         ]
@@ -288,6 +309,14 @@ class Memory:
     def _remarks(self) -> list[str]:
         advice = [f"{row['what']}: {scaled(row['bytes'], 'B')}. {row['how']}" for row in self.advice.rows()]
         return [*advice, *filter(None, map(wording.check, self._checks)), *self.notes]
+
+
+def _first_known(places: Longs, *instructions: Longs) -> Longs:
+    """The row of the document of the first of these instructions that has one; -1 for none."""
+    rows = np.full(len(instructions[0]), -1, np.int64)
+    for instruction in instructions:
+        rows = np.where((rows < 0) & (instruction >= 0), places[np.maximum(instruction, 0)], rows)
+    return rows
 
 
 def read(

@@ -75,8 +75,8 @@ def _columns(memory: Memory) -> tuple[dict[str, npt.NDArray[Any]], int]:
     if len(rows) > MOST_BUFFERS:
         rows = np.sort(np.argsort(-buffers.size, kind="stable")[:MOST_BUFFERS])
     places = memory.places.row
-    made = buffers.instruction[rows]
-    labels, line = _lines(memory, made)
+    own, made = memory.lines(rows, None)
+    labels, line = _numbered(own)
     columns: dict[str, npt.NDArray[Any]] = {
         "start": buffers.start[rows].astype("<i4"),
         "end": buffers.end[rows].astype("<i4"),
@@ -84,7 +84,7 @@ def _columns(memory: Memory) -> tuple[dict[str, npt.NDArray[Any]], int]:
         "size": buffers.size[rows].astype("<f8"),
         "space": buffers.space[rows].astype("<i4"),
         "kind": buffers.kind[rows].astype(np.uint8),
-        "row": np.where(made >= 0, places[np.maximum(made, 0)], -1).astype("<i4"),
+        "row": made.astype("<i4"),
         "line": line.astype("<i4"),
         "lines": _text(labels),
         "names": _text(_name(memory, row) for row in rows.tolist()),
@@ -102,9 +102,8 @@ def _columns(memory: Memory) -> tuple[dict[str, npt.NDArray[Any]], int]:
     return columns, len(buffers)
 
 
-def _lines(memory: Memory, made: npt.NDArray[np.int64]) -> tuple[list[str], npt.NDArray[np.int64]]:
-    """(source lines, for each instruction which of them; -1 for none)."""
-    own = [memory.places.line[row] if row >= 0 else "" for row in made.tolist()]
+def _numbered(own: list[str]) -> tuple[list[str], npt.NDArray[np.int64]]:
+    """(source lines, for each buffer which of them; -1 for none)."""
     labels = dict.fromkeys(filter(None, own))
     number = {label: i for i, label in enumerate(labels)}
     return list(labels), np.array([number.get(label, -1) for label in own], np.int64)

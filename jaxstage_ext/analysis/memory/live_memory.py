@@ -22,6 +22,7 @@ from jaxstage_ext.analysis.memory import (
     live_ranges,
     memory_advice,
     memory_checks,
+    policy_trials,
     residual_tables,
     spaces,
 )
@@ -33,10 +34,13 @@ from jaxstage_ext.analysis.memory.fit import DeviceMemory, Fit
 from jaxstage_ext.analysis.memory.memory_advice import Advice
 from jaxstage_ext.analysis.memory.memory_checks import Check, Difference
 from jaxstage_ext.analysis.memory.origins import Origins
+from jaxstage_ext.analysis.memory.policy_trials import PolicyTrial
 from jaxstage_ext.analysis.memory.residual_tables import Kept
 from jaxstage_ext.analysis.memory.spaces import DEFAULT, Space
 from jaxstage_ext.ir.protowire import Longs
+from jaxstage_ext.report.progress import Progress
 from jaxstage_ext.report.table import Column, Table
+from jaxstage_ext.report.unavailable import Unavailable
 from jaxstage_ext.report.units import scaled
 
 
@@ -47,6 +51,7 @@ class Memory:
     Attributes:
       spaces: the device's own memory first.      stats: XLA's figures of its executable; empty where it gives none.
       error: what XLA raised, where the compile failed.     entry: names of arguments and results, where known.
+      kept: gives the residuals under a policy.             trial: compiles the program under a policy.
     """
 
     scheduled: ScheduledBuffers = field(repr=False)
@@ -59,6 +64,8 @@ class Memory:
     error: str | None = None
     notes: tuple[str, ...] = ()
     kept: Callable[[Any], Sequence[Kept]] | None = field(default=None, repr=False)
+    trial: Callable[[Any, Memory, Progress | None], PolicyTrial] | None = field(default=None, repr=False)
+    _trials: dict[Any, PolicyTrial] = field(default_factory=dict, repr=False)
 
     def space(self, name: str | int = DEFAULT) -> Space:
         """A memory by name or XLA's color. Raises ValueError, listing the memories of this program."""
@@ -283,8 +290,33 @@ class Memory:
         return residual_tables.table(self.residual_arrays(policy))
 
     def policies(self, names: Sequence[str] = residual_tables.POLICIES) -> Table:
-        """What `jax.checkpoint` around everything that is differentiated would keep, policy by policy."""
-        return residual_tables.compared({name: self.residual_arrays(name or None) for name in ("", *names)})
+        """The residuals under `jax.checkpoint` around everything that is differentiated, policy by policy.
+
+        Beside them stand the peak and the FLOPs of the program as written, and of each policy that was compiled.
+        """
+        kept = {name: self.residual_arrays(name or None) for name in ("", *names)}
+        if self.trial is not None:
+            self.with_policy(None)
+        return policy_trials.compared(kept, {name: self._trials[name] for name in kept if name in self._trials})
+
+    def with_policy(self, policy: Any, progress: Progress | None = None) -> PolicyTrial:
+        """The program compiled with `jax.checkpoint` and a policy around everything that is differentiated.
+
+        Args:
+          policy: a policy of `jax.checkpoint`, or its name in `jax.checkpoint_policies`; None for the program as
+            written.
+
+        Raises:
+          ValueError: for a policy that does not exist.
+          Unavailable: where nothing is differentiated, or `jax.checkpoint` cannot be put around it, with the reason.
+        """
+        if self.trial is None:
+            raise Unavailable(wording.NO_TRIALS)
+        key = policy or ""
+        if key not in self._trials:
+            written = self.with_policy(None) if policy else None
+            self._trials[key] = replace(self.trial(policy, self, progress), written=written)
+        return self._trials[key]
 
     def to_pandas(self) -> Any:
         """The peak set as a pandas.DataFrame."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import NamedTuple
 
 from jaxstage_ext.analysis.memory import contents
 from jaxstage_ext.analysis.memory.buffers import Kind, ScheduledBuffers
@@ -11,7 +12,7 @@ from jaxstage_ext.analysis.memory.fit import DeviceMemory, Fit, Verdict
 from jaxstage_ext.analysis.memory.memory_advice import Advice, Suggestion
 from jaxstage_ext.analysis.memory.memory_checks import Check, Difference, Figure
 from jaxstage_ext.analysis.memory.spaces import Space
-from jaxstage_ext.report.units import scaled
+from jaxstage_ext.report.units import plural, scaled
 
 DONATIONS = {
     Donation.NOT_DONATED: "not donated",
@@ -36,7 +37,11 @@ PRUNED = "pruned by JAX: the function does not use it, so it never reaches the d
 UNNAMED = "no Python name refers to it"
 NO_LINE = "no source line is recorded"
 NOT_TRACED = "what the backward pass keeps is unknown: the function was not traced here"
-RECOMPUTED = "What is not kept is recomputed in the backward pass, where it is live for a while."
+RECOMPUTED = (
+    "Residuals are what the forward pass leaves for the backward pass, by the jaxpr. They are not the peak: what is not "
+    "kept is recomputed and live again in the backward pass. Compile a policy to see its peak."
+)
+NO_TRIALS = "this program was not staged here, so it cannot be compiled with a policy"
 AS_WRITTEN = "as written"
 
 
@@ -118,6 +123,39 @@ def moment(space: Space, instruction: str) -> str:
     """How much of a memory is reserved and how much is live at its peak; `instruction` runs then, "" unknown."""
     reserved, peak = scaled(space.reserved, "B"), scaled(space.peak, "B")
     return f"{space.name}: {reserved} reserved; peak of {peak} live" + (f" at {instruction}" if instruction else "")
+
+
+class Cost(NamedTuple):
+    """What a compiled program takes: live bytes at its peak, known FLOPs, and instructions whose FLOPs are unknown."""
+
+    peak: int
+    flops: float
+    unknown: int
+
+
+def trial(policy: str, cost: Cost, written: Cost | None) -> str:
+    """What a program compiled with a checkpoint policy takes, beside the program as written."""
+    head = f"{policy or AS_WRITTEN}: peak of {scaled(cost.peak, 'B')}"
+    if written is None:
+        return f"{head}, {_flops(cost)}."
+    more = cost.flops - written.flops
+    change = "" if cost.unknown or written.unknown or not written.flops else f", {more / written.flops:+.1%}"
+    before = f"{scaled(written.peak, 'B')} and {_flops(written)} {AS_WRITTEN}"
+    return f"{head}, {_flops(cost)} ({before}{change})."
+
+
+def _flops(cost: Cost) -> str:
+    return ("at least " if cost.unknown else "") + scaled(cost.flops, "FLOP")
+
+
+def not_compiled(policy: str) -> str:
+    """Why the peak under a policy is unknown."""
+    return f"not compiled yet: .memory.with_policy({policy!r})" if policy else "not counted yet"
+
+
+def flops_unknown(count: int) -> str:
+    """Why what is recomputed is unknown."""
+    return f"the FLOPs of {plural(count, 'instruction')} are unknown"
 
 
 def residuals(saved: int, read: int) -> str:

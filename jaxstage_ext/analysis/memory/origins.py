@@ -127,7 +127,9 @@ class Origins:
         owner, called = self._ops.called.owner.tolist(), self._ops.called.values.tolist()
         callers = dict(zip(called, owner, strict=True))
         several = np.bincount([computation for computation in called if computation >= 0]) > 1
-        return {computation: row for computation, row in callers.items() if computation >= 0 and not several[computation]}
+        return {
+            computation: row for computation, row in callers.items() if computation >= 0 and not several[computation]
+        }
 
     def _loop_line(self, row: int) -> str:
         """The line of the innermost loop around an instruction, "" where there is none."""

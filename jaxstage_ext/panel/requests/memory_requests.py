@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import weakref
 from typing import Any
 
@@ -31,6 +32,7 @@ MOST_BUFFERS, MOST_POSITIONS = 200_000, 300_000
 """Most buffers drawn (the largest), and the longest schedule whose instructions are named."""
 MOST_ROWS = 400
 """Most rows sent of a table."""
+NOT_COMPILED = "not compiled"
 _TABLES = ("arguments", "results", "constants", "advice", "checks")
 _HIDDEN = ("row", "from", "to", "memory")
 _answers: weakref.WeakKeyDictionary[Memory, Answer] = weakref.WeakKeyDictionary()
@@ -162,12 +164,32 @@ def _kept(programs: Programs, params: Params, progress: jobs.JobProgress) -> Ans
     if policy not in ("", *residual_tables.POLICIES):
         raise BadRequest(f"unknown policy {quoted(policy)}; choose one of {', '.join(residual_tables.POLICIES)}")
     kept = memory.residual_arrays(policy or None)
-    progress("trying checkpoint policies")
+    progress("reading the residuals under checkpoint policies")
     return {
         "lines": _table(residual_tables.by_line(kept)),
         "arrays": _table(residual_tables.table(kept)),
-        "policies": _table(memory.policies()),
+        **_policies(memory),
     }, []
+
+
+def _policy(programs: Programs, params: Params, progress: jobs.JobProgress) -> Answer:
+    """What the program compiled with a checkpoint policy takes, beside the others."""
+    memory = _analysed(programs, params)
+    policy = text(params, "policy")
+    if policy not in residual_tables.POLICIES:
+        raise BadRequest(f"unknown policy {quoted(policy)}; choose one of {', '.join(residual_tables.POLICIES)}")
+    trial = memory.with_policy(policy, progress.heard)
+    return {"text": str(trial), **_policies(memory)}, []
+
+
+def _policies(memory: Memory) -> dict[str, Any]:
+    """The policies as a table, which names those that were not compiled, and whether each of its rows was compiled."""
+    table = memory.policies()
+    compiled = [not math.isnan(peak) for peak in table["peak"]]
+    shown = _table(table)
+    for cells, is_compiled in zip(shown["rows"], compiled, strict=True):
+        cells[:] = [NOT_COMPILED if not is_compiled and cell == "unknown" else cell for cell in cells]
+    return {"policies": shown, "compiled": compiled}
 
 
 def _analysed(programs: Programs, params: Params) -> Memory:
@@ -178,4 +200,9 @@ def _analysed(programs: Programs, params: Params) -> Memory:
     return analysed
 
 
-METHODS: dict[str, Method] = {"memory": jobs.slow(_memory), "memory at": _at, "kept": jobs.slow(_kept)}
+METHODS: dict[str, Method] = {
+    "memory": jobs.slow(_memory),
+    "memory at": _at,
+    "kept": jobs.slow(_kept),
+    "policy": jobs.slow(_policy),
+}

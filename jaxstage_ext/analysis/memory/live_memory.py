@@ -305,6 +305,7 @@ class Memory:
         Args:
           policy: a policy of `jax.checkpoint`, or its name in `jax.checkpoint_policies`; None for the program as
             written.
+          progress: is told how far the compile is; what it raises ends it.
 
         Raises:
           ValueError: for a policy that does not exist.

@@ -38,8 +38,8 @@ UNNAMED = "no Python name refers to it"
 NO_LINE = "no source line is recorded"
 NOT_TRACED = "what the backward pass keeps is unknown: the function was not traced here"
 RECOMPUTED = (
-    "Residuals are what the forward pass leaves for the backward pass, by the jaxpr. They are not the peak: what is not "
-    "kept is recomputed and live again in the backward pass. Compile a policy to see its peak."
+    "Residuals are what the forward pass leaves for the backward pass, by the jaxpr. They are not the peak: what is "
+    "not kept is recomputed and live again in the backward pass. Compile a policy to see its peak."
 )
 NO_TRIALS = "this program was not staged here, so it cannot be compiled with a policy"
 AS_WRITTEN = "as written"
@@ -125,7 +125,7 @@ def moment(space: Space, instruction: str) -> str:
     return f"{space.name}: {reserved} reserved; peak of {peak} live" + (f" at {instruction}" if instruction else "")
 
 
-class Cost(NamedTuple):
+class Taken(NamedTuple):
     """What a compiled program takes: live bytes at its peak, known FLOPs, and instructions whose FLOPs are unknown."""
 
     peak: int
@@ -133,19 +133,19 @@ class Cost(NamedTuple):
     unknown: int
 
 
-def trial(policy: str, cost: Cost, written: Cost | None) -> str:
+def trial(policy: str, taken: Taken, written: Taken | None) -> str:
     """What a program compiled with a checkpoint policy takes, beside the program as written."""
-    head = f"{policy or AS_WRITTEN}: peak of {scaled(cost.peak, 'B')}"
+    head = f"{policy or AS_WRITTEN}: peak of {scaled(taken.peak, 'B')}"
     if written is None:
-        return f"{head}, {_flops(cost)}."
-    more = cost.flops - written.flops
-    change = "" if cost.unknown or written.unknown or not written.flops else f", {more / written.flops:+.1%}"
+        return f"{head}, {_flops(taken)}."
+    more = taken.flops - written.flops
+    change = "" if taken.unknown or written.unknown or not written.flops else f", {more / written.flops:+.1%}"
     before = f"{scaled(written.peak, 'B')} and {_flops(written)} {AS_WRITTEN}"
-    return f"{head}, {_flops(cost)} ({before}{change})."
+    return f"{head}, {_flops(taken)} ({before}{change})."
 
 
-def _flops(cost: Cost) -> str:
-    return ("at least " if cost.unknown else "") + scaled(cost.flops, "FLOP")
+def _flops(taken: Taken) -> str:
+    return ("at least " if taken.unknown else "") + scaled(taken.flops, "FLOP")
 
 
 def not_compiled(policy: str) -> str:

@@ -7,6 +7,7 @@ computes that part.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from functools import cached_property
 from typing import NamedTuple
@@ -31,7 +32,7 @@ class Part(NamedTuple):
     """One array of an instruction's result: the instruction's row, and the place in its tuple, () for the whole."""
 
     row: int
-    index: tuple[int, ...]
+    at: tuple[int, ...]
 
 
 class Origins:
@@ -63,8 +64,8 @@ class Origins:
             elif opcode in (_STACKS, _UNSTACKS):
                 loop, is_stacked = self._loop_line(row), opcode == _STACKS
                 if line not in ("", loop):
-                    return row if part.index else part.row
-            elif part.index and line and self._ops.computation[row] != home and opcode not in _SAME:
+                    return row if part.at else part.row
+            elif part.at and line and self._ops.computation[row] != home and opcode not in _SAME:
                 return row
         return carried
 
@@ -116,20 +117,17 @@ class Origins:
             return None
         if self._ops.opcode[caller] != b"while":
             operands, number = self._ops.operands[caller], self._number(part.row)
-            return _part(operands[number], part.index) if number < len(operands) else None
-        carried = self._inside(caller, part.index)
-        is_new = carried not in seen and not self._is_invariant(caller, part.index)
-        return carried if is_new else _part(self._ops.operands[caller][0], part.index)
+            return _part(operands[number], part.at) if number < len(operands) else None
+        carried = self._inside(caller, part.at)
+        is_new = carried not in seen and not self._is_invariant(caller, part.at)
+        return carried if is_new else _part(self._ops.operands[caller][0], part.at)
 
     @cached_property
     def _callers(self) -> dict[int, int]:
         """The instruction that calls each computation, where there is only one."""
         owner, called = self._ops.called.owner.tolist(), self._ops.called.values.tolist()
-        callers = dict(zip(called, owner, strict=True))
-        several = np.bincount([computation for computation in called if computation >= 0]) > 1
-        return {
-            computation: row for computation, row in callers.items() if computation >= 0 and not several[computation]
-        }
+        times = Counter(called)
+        return {computation: row for computation, row in zip(called, owner, strict=True) if times[computation] == 1}
 
     def _loop_line(self, row: int) -> str:
         """The line of the innermost loop around an instruction, "" where there is none."""
@@ -147,7 +145,7 @@ class Origins:
         if at is None or self._ops.opcode[at.row] != b"get-tuple-element":
             return False
         source = self._ops.operands[at.row][0]
-        return bool(self._ops.opcode[source] == b"parameter") and (self._tuple_index(at.row), *at.index) == index
+        return bool(self._ops.opcode[source] == b"parameter") and (self._tuple_index(at.row), *at.at) == index
 
     def _tuple_index(self, row: int) -> int:
         return self._field(row, _TUPLE_INDEX)

@@ -39,11 +39,13 @@ class PolicyTrial:
         return math.nan if self.unknown or self.written.unknown else self.flops - self.written.flops
 
     def __str__(self) -> str:
-        now = wording.Cost(self.peak, self.flops, self.unknown)
-        before = self.written and wording.Cost(self.written.peak, self.written.flops, self.written.unknown)
-        return wording.trial(self.policy, now, before)
+        return wording.trial(self.policy, _taken(self), _taken(self.written) if self.written else None)
 
     __repr__ = __str__
+
+
+def _taken(trial: PolicyTrial) -> wording.Taken:
+    return wording.Taken(trial.peak, trial.flops, trial.unknown)
 
 
 def compared(kept: Mapping[str, Sequence[Kept]], trials: Mapping[str, PolicyTrial]) -> Table:

@@ -39,11 +39,10 @@ class SplitForward:
 def split_forward(
     forward: Sequence[Any], wanted: Sequence[Any], used: Sequence[Any], others: Sequence[Any], jaxpr: Any, policy: Any
 ) -> SplitForward:
-    """Some equations of a jaxpr under a policy.
+    """The `forward` equations of a jaxpr under a policy.
 
-    Args:
-      wanted, used: values of these equations that the backward pass reads, and those that anything else reads.
-      others: values that the backward pass reads and that other equations make.
+    `wanted` and `used` are those of their values that the backward pass reads, and that anything else reads; `others`
+    are values that the backward pass reads and that other equations make.
     """
     outs = [*wanted, *used]
     whole = forward_jaxpr(jaxpr, forward, outs)
@@ -97,13 +96,13 @@ def _rounded(equations: Sequence[Any], saved: Sequence[Any]) -> list[Any]:
     XLA would otherwise compute with more bits than it saves (jax-ml/jax#22244).
     """
     read = {v for eqn in equations for v in eqn.invars if isinstance(v, _core.Var)}
-    rounded = {v for v in saved if v in read and jnp.issubdtype(getattr(v.aval, "dtype", None), jnp.inexact)}
+    rounded = {v for v in saved if v in read and jnp.issubdtype(v.aval.dtype, jnp.inexact)}
     result = []
     for eqn in equations:
         exact = {v: _core.Var(v.aval) for v in eqn.outvars if v in rounded}
         result.append(renamed(eqn, {}, exact))
         for value, source in exact.items():
-            bits = jnp.finfo(value.aval.dtype)
+            bits: Any = jnp.finfo(value.aval.dtype)  # type: ignore[no-untyped-call]
             params = {"exponent_bits": bits.nexp, "mantissa_bits": bits.nmant}
             made = ([source], [value], _lax.reduce_precision_p, params, _core.no_effects, eqn.source_info, eqn.ctx)
             result.append(_core.new_jaxpr_eqn(*made))

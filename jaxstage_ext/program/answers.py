@@ -15,6 +15,7 @@ from jaxstage_ext.program import answer_wording as wording
 from jaxstage_ext.program.answer_wording import Holding, Measure
 from jaxstage_ext.program.collectives import collectives
 from jaxstage_ext.program.cost import cost
+from jaxstage_ext.program.device_fit import device_fit
 from jaxstage_ext.program.fact import fact
 from jaxstage_ext.program.memory import memory as memory_of
 from jaxstage_ext.program.program import Program
@@ -26,6 +27,7 @@ class State(StrEnum):
     """Whether a question has a yes or no for an answer, or none at all."""
 
     YES = "yes"
+    WITH_SETTING = "only with a setting"
     NO = "no"
     UNKNOWN = "unknown"
     OPEN = ""
@@ -49,9 +51,11 @@ class Answer:
 
 def bound(program: Program, progress: Progress | None = None) -> Answer:
     """What bounds the program, and the line that takes most of its lower bound, or of its bytes without peaks."""
-    roof = cost(program).roofline
-    line, share = _largest(roof.line, roof.seconds - roof.hidden if roof.total else roof.moved)
-    row = next((int(row) for at, row in zip(roof.line, roof.row, strict=True) if at == line), -1) if line else -1
+    work, roof = cost(program).work, cost(program).roofline
+    taken = roof.seconds - roof.hidden if roof.total else roof.moved
+    lines, weights = work.shares_by_line(roof.rows, taken, roof.bound)
+    line, share = _largest(lines, weights)
+    row = int(work.rows_of_parts[np.argmax(np.where(np.array(lines) == line, weights, -1))]) if line else -1
     is_unknown = roof.outcome in UNDECIDED
     measure = Measure.BYTES if not roof.total else Measure.KNOWN_TIME if is_unknown else Measure.LOWER_BOUND
     text = roof.verdict + (f" {wording.share(line, share, measure)}" if line else "")
@@ -60,9 +64,10 @@ def bound(program: Program, progress: Progress | None = None) -> Answer:
 
 def fit(program: Program, progress: Progress | None = None) -> Answer:
     """Whether the program fits on its device."""
-    fits = memory_of(program, progress).fit
-    state = State.UNKNOWN if fits.fits is None else State.YES if fits.fits else State.NO
-    return Answer(fits.text, state=state, view="memory")
+    fits = device_fit(program)
+    if fits.needed is None:
+        fits = memory_of(program, progress).fit
+    return Answer(fits.text, state=State(fits.answer.value), view="memory")
 
 
 def memory(program: Program, progress: Progress | None = None) -> Answer:

@@ -1,24 +1,24 @@
-"""What the devices exchange while the program runs, and what caused it."""
+"""What the devices exchange while the program runs, what hides it, and what caused it."""
 
 from __future__ import annotations
 
 import numpy as np
 
 from jaxstage_ext.analysis.collectives import collective_table as tables
+from jaxstage_ext.analysis.collectives import exposed_time
 from jaxstage_ext.analysis.collectives.collective_ops import any_in
 from jaxstage_ext.analysis.collectives.collective_rows import SourceProgram
 from jaxstage_ext.analysis.collectives.collective_table import Collectives
-from jaxstage_ext.analysis.cost.module_cost import Places
 from jaxstage_ext.ir.hlo import module as hlo
 from jaxstage_ext.program import cluster
+from jaxstage_ext.program.causeless_collectives import causeless_collectives
+from jaxstage_ext.program.device_roofline import device_roofline
 from jaxstage_ext.program.fact import fact, slow_fact
 from jaxstage_ext.program.instruction_places import instruction_places
 from jaxstage_ext.program.program import Program
 from jaxstage_ext.program.propagated_module import propagated_module, propagation_dump
 from jaxstage_ext.program.target_title import platform
 from jaxstage_ext.report.progress import Progress
-
-_NOWHERE = Places(np.zeros(0, np.int64), (), ())
 
 
 @slow_fact
@@ -28,17 +28,14 @@ def collectives(program: Program, progress: Progress | None) -> Collectives:
     What caused them is asked of the compiler once more; where that fails the table says why it is unknown.
     """
     if not any_in(program.module):
-        return _none(program)
-    return _read(program, _with_causes(program, progress))
+        return causeless_collectives(program)
+    about = _with_causes(program, progress)
+    return _beside_work(program, tables.read(program.module, instruction_places(program), about))
 
 
 @fact
 def _without_causes(program: Program) -> Collectives:
-    if not any_in(program.module):
-        return _none(program)
-    places, values = cluster.device_places(program), cluster.boundary_values(program)
-    known = cluster.meshes(program, values), cluster.links(program, places)
-    return _read(program, SourceProgram(len(places), *known, None, "it was not recompiled to find it"))
+    return _beside_work(program, causeless_collectives(program))
 
 
 def exchanges(program: Program) -> Collectives:
@@ -56,12 +53,12 @@ def count(program: Program) -> int:
     return len(exchanges(program)) if in_pieces else number
 
 
-def _none(program: Program) -> Collectives:
-    return Collectives(program.module, _NOWHERE, (), devices=cluster.device_count(program))
-
-
-def _read(program: Program, about: SourceProgram) -> Collectives:
-    return tables.read(program.module, instruction_places(program), about)
+def _beside_work(program: Program, found: Collectives) -> Collectives:
+    """The collectives with the time that other work hides; without any there is nothing to compute."""
+    if not found.rows:
+        return found
+    roof = device_roofline(program)
+    return exposed_time.attached(found, dict(zip(roof.rows.tolist(), roof.seconds.tolist(), strict=True)))
 
 
 def _with_causes(program: Program, progress: Progress | None) -> SourceProgram:

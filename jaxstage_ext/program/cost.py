@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
+from jaxstage_ext.analysis.cost import cost_wording
 from jaxstage_ext.analysis.cost.equations import Equations
 from jaxstage_ext.analysis.cost.module_cost import Cost
 from jaxstage_ext.analysis.cost.roofline import Roofline
@@ -12,7 +13,6 @@ from jaxstage_ext.program import device_roofline, ledger, module_work
 from jaxstage_ext.program.fact import fact
 from jaxstage_ext.program.program import Program
 from jaxstage_ext.report.table import Table
-from jaxstage_ext.report.units import scaled
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,10 +61,8 @@ class Costs:
 
     @property
     def headline(self) -> str:
-        """FLOPs and bytes in one sentence, with how many instructions' FLOPs are unknown."""
-        flops, unknown = scaled(self.work.total_flops, "FLOP"), len(self.work.why)
-        least = "at least " if unknown else ""
-        return f"{least}{flops}, {scaled(self.work.total_bytes, 'B')} moved, in one run on one device"
+        """FLOPs and bytes in one sentence, as ranges where loops, branches or unknown counts leave them open."""
+        return cost_wording.headline(self.work.flops_range, self.work.bytes_range)
 
     def __str__(self) -> str:
         if not self.is_compiled:

@@ -89,9 +89,7 @@ def _differences(work: Any, cost: Cost, xla: Mapping[str, float], reason: str, d
             differences.append(
                 f"HLO has {abs(share):.1%} {made} FLOPs than the jaxpr (recomputed in fusions or folded away)."
             )
-    if once and cost.total_once > once * 1.01 and len(cost.ops.rows(b"conditional")):
-        differences.append("XLA counts one branch of a conditional, HLO all of them.")
-    elif once and abs(cost.total_once / once - 1) > 0.01:
+    if once and abs(cost.total_once / once - 1) > 0.01:
         made = "more" if cost.total_once > once else "fewer"
         differences.append(
             f"HLO has {abs(cost.total_once / once - 1):.1%} {made} FLOPs than XLA counts; the reason is unknown."

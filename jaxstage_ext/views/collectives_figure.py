@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from jaxstage_ext.analysis.collectives.collective_table import Collectives
 
 MOST_BARS = 40
-COLOURS = {Overlap.EXPOSED: "#d9822b", Overlap.HIDDEN: "#2f74d0", None: "#8a919c"}
+COLOURS = {Overlap.EXPOSED: "#d9822b", Overlap.PARTLY: "#8a7fc0", Overlap.HIDDEN: "#2f74d0", None: "#8a919c"}
 _WIDEST = 160
 
 

@@ -78,6 +78,7 @@ export const READERS: Record<string, Reader> = {
   flags: { read: readFlags },
   answer: { read: readAnswer, unused: ["question"] },
   cost: { read: readInstructions },
+  cost_parts: { read: readInstructions },
   members: { read: readMembers },
   cost_groups: { read: readGroups },
   equations: { read: readEquations },

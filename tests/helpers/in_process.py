@@ -29,7 +29,8 @@ from tests.golden.record import load_programs
 
 def topology(platform: str, name: str) -> list[jax.Device]:
     if platform == "tpu":
-        return topologies.get_topology_desc(name, platform).devices
+        megacore = {"chip_config_name": "megacore"} if name.startswith("v4") else {}
+        return topologies.get_topology_desc(name, platform, **megacore).devices
     from jaxstage_ext.core.targets import gpu_descriptions, packages
     from jaxstage_ext.worker.inside.gpu_specs import gpu_specs
 

@@ -10,6 +10,7 @@ import numpy as np
 
 from jaxstage_ext.analysis.cost.executions import Executions
 from jaxstage_ext.analysis.cost.module_cost import Cost, Places
+from jaxstage_ext.analysis.cost.work_range import WorkRange
 from jaxstage_ext.ir import protowire
 from jaxstage_ext.ir.hlo import schema
 from jaxstage_ext.ir.hlo.module import Module
@@ -77,7 +78,7 @@ def cost(*instructions: Instruction) -> Cost:
     )
     unknown = {i: f"{one.name} is a custom call" for i, one in enumerate(instructions) if np.isnan(one.flops)}
     once = np.ones(1)
-    return Cost(
+    made = Cost(
         operations(instructions),
         places,
         column["flops"],
@@ -90,6 +91,10 @@ def cost(*instructions: Instruction) -> Cost:
         np.arange(len(instructions)),
         unknown,
     )
+    totals = (float(np.nansum(column[name] * column["runs"])) for name in ("flops", "bytes"))
+    ranges = [WorkRange(total, total, None if unknown else total) for total in totals]
+    vars(made).update(zip(("flops_range", "bytes_range"), ranges, strict=True))
+    return made
 
 
 @dataclass

@@ -94,6 +94,7 @@ def requests(inspections: Mapping[str, Any]) -> Iterator[tuple[str, str, dict[st
         "flags": {},
         "answer": {"question": next(iter(answers.QUESTIONS))},
         "cost": {},
+        "cost_parts": {},
         "members": {"instruction": name},
         "cost_groups": {"group": "line"},
         "equations": {},

@@ -7,7 +7,8 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 
 from jaxstage_ext.analysis.collectives import device_groups as sets
-from jaxstage_ext.analysis.collectives.causes import Cause, Causes, Exchanged
+from jaxstage_ext.analysis.collectives.cause_finder import Causes, Exchanged
+from jaxstage_ext.analysis.collectives.causes import Cause
 from jaxstage_ext.analysis.collectives.collective_ops import CollectiveOp
 from jaxstage_ext.analysis.collectives.collective_ops import CollectiveOps as Finder
 from jaxstage_ext.analysis.collectives.device_groups import Groups
@@ -22,9 +23,13 @@ from jaxstage_ext.ir.hlo.module import Module
 
 
 class Overlap(StrEnum):
-    """Whether other work is scheduled between the start and the end of a collective."""
+    """Whether other work hides a collective: none of its time, part of it, all of it.
+
+    Where its time is unknown it is HIDDEN if any work is scheduled between its start and its end.
+    """
 
     EXPOSED = "exposed"
+    PARTLY = "partly overlapped"
     HIDDEN = "overlapped"
 
 
@@ -38,6 +43,7 @@ class CollectiveRow:
       runs: times in one run of the module.      in_unknown_loop: whether it is inside a loop of unknown length.
       seconds: lower bound of one run, None unknown for `why_no_seconds`.
       meanwhile: instructions that work between its start and its end; None where the order is unknown.
+      hidden: seconds of all runs that other work hides; None where unknown.
     """
 
     op: CollectiveOp = field(repr=False)
@@ -51,6 +57,7 @@ class CollectiveRow:
     why_no_seconds: str
     meanwhile: tuple[int, ...] | None
     causes: tuple[Cause, ...]
+    hidden: float | None = None
 
     @property
     def total_sent(self) -> float | None:
@@ -61,9 +68,18 @@ class CollectiveRow:
         return None if self.seconds is None else self.seconds * self.runs
 
     @property
+    def exposed(self) -> float | None:
+        """Seconds of all runs that no other work hides; None where unknown."""
+        return None if self.hidden is None or self.total_seconds is None else self.total_seconds - self.hidden
+
+    @property
     def overlap(self) -> Overlap | None:
         """None where the order of the instructions is unknown."""
-        return None if self.meanwhile is None else Overlap.HIDDEN if self.meanwhile else Overlap.EXPOSED
+        if self.meanwhile is None:
+            return None
+        if not self.meanwhile or self.exposed is None or not self.total_seconds:
+            return Overlap.HIDDEN if self.meanwhile else Overlap.EXPOSED
+        return Overlap.EXPOSED if not self.hidden else Overlap.PARTLY if self.exposed else Overlap.HIDDEN
 
 
 @dataclass(frozen=True)
@@ -83,6 +99,12 @@ class SourceProgram:
     propagated: Propagated | None = None
     why_unknown: str = ""
     warnings: Sequence[str] = ()
+
+
+def total_sent(rows: Sequence[CollectiveRow]) -> tuple[float, bool]:
+    """(bytes that a device sends in all of them, whether it may send more: unknown ones, loops of unknown length)."""
+    known = sum(row.total_sent for row in rows if row.total_sent is not None)
+    return known, any(row.total_sent is None or row.in_unknown_loop for row in rows)
 
 
 def read(module: Module, places: Places, program: SourceProgram) -> list[CollectiveRow]:

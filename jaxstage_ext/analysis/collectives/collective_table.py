@@ -17,7 +17,7 @@ from jaxstage_ext.analysis.sharding.partitioner_warnings import Rematerialised
 from jaxstage_ext.ir.hlo.module import Module
 from jaxstage_ext.report.table import Column, Table
 
-_SHOWN = ("collective", "axes", "payload", "sent", "time", "runs", "overlap", "cause", "from", "to", "line")
+_SHOWN = ("collective", "axes", "payload", "sent", "time", "exposed", "runs", "overlap", "cause", "from", "to", "line")
 """Columns of the text form."""
 
 
@@ -45,6 +45,11 @@ class Collectives:
         """The costliest collective, its source line and cause in a sentence; or that there is none."""
         return wording.headline(self.rows, self.line(self.rows[0]) if self.rows else "", self.devices)
 
+    @property
+    def sent(self) -> tuple[float, bool]:
+        """(bytes that one device sends in one run, whether it may send more than is known)."""
+        return collective_rows.total_sent(self.rows)
+
     def name(self, instruction: int) -> str:
         return self.ops.names[instruction].decode("utf-8", "replace")
 
@@ -54,19 +59,22 @@ class Collectives:
         return next((number for number in rows if number >= 0), -1)
 
     def lines(self, row: CollectiveRow) -> list[str]:
-        """The source line, or those of all operands where the compiler combined several collectives."""
-        lines = [self.places.line[part] for part in row.inputs] if len(row.inputs) > 1 else []
-        own = self.places.line[row.op.row] or self.places.line[row.op.start]
-        lines += [cause.line for cause in row.causes] if len(row.causes) > 1 else []
-        return list(dict.fromkeys(line for line in [own, *lines] if line))
+        """The lines that cause it, several where the compiler combined collectives; its own where none is known."""
+        lines = [line for cause in row.causes for line in cause.lines]
+        if not lines or not all(cause.lines for cause in row.causes):
+            lines += [self.places.line[row.op.row] or self.places.line[row.op.start]]
+            lines += [self.places.line[part] for part in row.inputs] if len(row.inputs) > 1 else []
+        return list(dict.fromkeys(line for line in lines if line))
 
     def line(self, row: CollectiveRow) -> str:
         """The source lines as one text, "" unknown."""
+        if any(cause.is_between for cause in row.causes):
+            return wording.between(self.lines(row))
         return wording.listed(self.lines(row), ", ")
 
     @property
     def exposed(self) -> list[bool]:
-        """Per collective, whether no other work is scheduled while it runs."""
+        """Per collective, whether no other work hides any of it."""
         return [row.overlap is Overlap.EXPOSED for row in self.rows]
 
     @cached_property
@@ -81,6 +89,7 @@ class Collectives:
             "payload": Column([row.payload for row in rows], "B", "per device and run"),
             "sent": Column(_floats(row.total_sent for row in rows), "B", "per device in all runs, lower bound"),
             "time": Column(_floats(row.total_seconds for row in rows), "s", "of all runs, lower bound"),
+            "exposed": Column(_floats(row.exposed for row in rows), "s", "of this, what no other work hides"),
             "runs": Column([row.runs for row in rows], "", "times in one run of the module"),
             "overlap": Column(
                 [row.overlap and row.overlap.value for row in rows],
@@ -109,6 +118,7 @@ class Collectives:
         for place, row in enumerate(self.rows):
             unknown: dict[str, str] = {
                 "time": row.why_no_seconds,
+                "exposed": row.why_no_seconds if row.total_seconds is None else wording.NO_SCHEDULE,
                 "devices": row.groups.problem,
                 "axes": "" if row.groups.axes is not None else wording.NO_AXES,
                 "overlap": wording.NO_SCHEDULE if row.meanwhile is None else "",

@@ -5,12 +5,78 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from jaxstage_ext.analysis.cost.ceilings import Ceiling, Outcome
+from jaxstage_ext.analysis.cost.work_range import Branch, RangeCause, RangeReason, WorkRange
 from jaxstage_ext.report.units import plural, scaled
 
 NOT_RECORDED = "JAX recorded none"
-UNKNOWN_FOR_ALL = "unknown for every member"
+UNKNOWN_FOR_ALL = "unknown for every instruction that computes"
 IN_BRANCH = "in a branch that may not run, counted as if it did"
 MEMBER_UNKNOWN = "unknown for one of its members"
+ALL_BRANCHES = (
+    "Rows list every branch of a conditional as if it ran; in totals the branch of most work counts, as only one runs."
+)
+_MOST_REASONS = 2
+
+
+def headline(flops: WorkRange, moved: WorkRange) -> str:
+    """FLOPs and bytes of a program, and what leaves them open."""
+    figures = f"{work(flops, 'FLOP')}, {work(moved, 'B')} moved, in one run on one device"
+    why = work_reasons(flops, "FLOP") or work_reasons(moved, "B")
+    return f"{figures} ({why})" if why else figures
+
+
+def work(work: WorkRange, unit: str) -> str:
+    """`1.2 GFLOP`, `1 to 1.2 GFLOP`, `at least 1.2 GFLOP`, `unknown FLOP`."""
+    if work.is_unknown:
+        return f"unknown {'FLOPs' if unit == 'FLOP' else 'bytes'}"
+    least = scaled(work.least, unit)
+    if work.most is None:
+        return f"at least {least}"
+    most = scaled(work.most, unit)
+    return least if least == most else f"{least} to {most}"
+
+
+def work_reasons(work: WorkRange, unit: str) -> str:
+    """Why work is a range, in a few words; "" where it is one figure."""
+    return "; ".join(_reasons(work.reasons, unit))
+
+
+def _reasons(reasons: Sequence[RangeReason], unit: str) -> list[str]:
+    """The reasons, those of one cause together."""
+    texts = []
+    for cause, text in ((RangeCause.LOOP, _loops), (RangeCause.BRANCHES, _branches), (RangeCause.UNKNOWN, _unknown)):
+        of_cause = [reason for reason in reasons if reason.cause is cause]
+        texts += [text(of_cause, unit)] if of_cause else []
+    return texts
+
+
+def _loops(reasons: Sequence[RangeReason], unit: str) -> str:
+    loops = "the while loop" if len(reasons) == 1 else f"{len(reasons):,} while loops"
+    return f"{loops}{_at(reasons)} of unknown length {'counts' if len(reasons) == 1 else 'count'} once"
+
+
+def _branches(reasons: Sequence[RangeReason], unit: str) -> str:
+    least, most = reasons[0].branches
+    text = f"the conditional{_at(reasons[:1])} runs {branch(least, unit)} or {branch(most, unit)}"
+    return text + (f", and {plural(len(reasons) - 1, 'conditional')} more" if len(reasons) > 1 else "")
+
+
+def _unknown(reasons: Sequence[RangeReason], unit: str) -> str:
+    why = list(dict.fromkeys(reason.why for reason in reasons))
+    more = f", and {plural(len(why) - _MOST_REASONS, 'more reason')}" if len(why) > _MOST_REASONS else ""
+    return f"not counted: {plural(len(reasons), 'instruction')} ({'; '.join(why[:_MOST_REASONS])}{more})"
+
+
+def _at(reasons: Sequence[RangeReason]) -> str:
+    lines = list(dict.fromkeys(reason.line for reason in reasons if reason.line))
+    more = f" and {plural(len(lines) - _MOST_REASONS, 'more line')}" if len(lines) > _MOST_REASONS else ""
+    return f" at {', '.join(lines[:_MOST_REASONS])}{more}" if lines else ""
+
+
+def branch(branch: Branch, unit: str) -> str:
+    """`its true branch (In [2]:5, 1.2 GFLOP)`, `branch 2 (0 FLOP)`."""
+    name = f"its {'true' if branch.number else 'false'} branch" if branch.is_of_boolean else f"branch {branch.number}"
+    return f"{name} ({f'{branch.line}, ' if branch.line else ''}{scaled(branch.amount, unit)})"
 
 
 def verdict(

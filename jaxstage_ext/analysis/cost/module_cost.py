@@ -1,7 +1,8 @@
 """The cost of each HLO instruction: FLOPs, transcendentals, bytes; totals by line, scope, computation, opcode, dtype.
 
-A row is an instruction of the schedule: a fusion has the work of its members, which have no rows. Every figure is for
-one run of the module on one device; the body of a loop counts as often as it is known to run.
+A row is an instruction of the schedule: a fusion has the work of its members, which have no rows. Totals by line,
+scope, opcode or dtype are those of the members that do the work, by `attribution`. Every figure is for one run of the
+module on one device; the body of a loop counts as often as it is known to run.
 """
 
 from __future__ import annotations
@@ -14,9 +15,13 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from jaxstage_ext.analysis.cost import attribution, executions, flops, traffic, work_ranges
 from jaxstage_ext.analysis.cost import cost_wording as wording
-from jaxstage_ext.analysis.cost import executions, flops, traffic
+from jaxstage_ext.analysis.cost.attribution import Attribution, InstructionWork
+from jaxstage_ext.analysis.cost.ceilings import Ceiling
 from jaxstage_ext.analysis.cost.executions import Executions
+from jaxstage_ext.analysis.cost.work_range import WorkRange
+from jaxstage_ext.analysis.cost.work_ranges import Control
 from jaxstage_ext.ir.hlo.module import Module
 from jaxstage_ext.ir.hlo.shapes import TYPES
 from jaxstage_ext.report.table import Column, Table
@@ -62,18 +67,49 @@ class Cost:
     near: Floats = field(default_factory=lambda: np.zeros(0))
 
     @cached_property
+    def flops_range(self) -> WorkRange:
+        """FLOPs of one run, as a range where loops, branches or unknown counts leave them open."""
+        return work_ranges.work_range(self.control, self.shown, self.flops, self.places.line, self.why)
+
+    @cached_property
+    def bytes_range(self) -> WorkRange:
+        """Bytes moved in one run, as a range where loops or branches leave them open."""
+        return work_ranges.work_range(self.control, self.shown, self.moved, self.places.line, {})
+
+    @cached_property
+    def control(self) -> Control:
+        """The loops, conditionals and calls that run the instructions."""
+        return work_ranges.read(self.ops, self.loops)
+
+    @property
     def total_flops(self) -> float:
-        """Known FLOPs; the body of a loop counts as often as it runs."""
-        return float(np.nansum((self.flops * self.runs)[self.shown]))
+        """Known FLOPs: a loop as often as it is known to run, else once, and the branch of most FLOPs."""
+        return self.flops_range.counted
 
     @cached_property
     def total_once(self) -> float:
-        """Known FLOPs with the body of every loop counted once, as XLA counts."""
-        return float(np.nansum((self.flops * self.runs_once)[self.shown]))
+        """Known FLOPs as XLA counts: the body of every loop once, and the branch of most FLOPs."""
+        own = work_ranges.own_work(self.ops, self.shown, [np.nan_to_num(self.flops)])
+        return float(self.control.totals(own, work_ranges.BY_XLA)[0, self.ops.entry])
+
+    @property
+    def total_bytes(self) -> float:
+        """Bytes: a loop as often as it is known to run, else once, and the branch of most bytes."""
+        return self.bytes_range.counted
 
     @cached_property
-    def total_bytes(self) -> float:
-        return float((self.moved * self.runs)[self.shown].sum())
+    def parts(self) -> Attribution:
+        """The work of each instruction of the table by the members that do it."""
+        work = InstructionWork(self.flops, self.transcendentals, self.bytes_read, self.bytes_written)
+        return attribution.read(self.ops, self.shown, work)
+
+    @cached_property
+    def counted_runs(self) -> tuple[Floats, Floats]:
+        """How often each instruction runs in `total_flops` and in `total_bytes`: 0 in a branch that does not count."""
+        own = work_ranges.own_work(self.ops, self.shown, [np.nan_to_num(self.flops), self.moved])
+        share = work_ranges.counted_runs(self.control, own) / np.maximum(self.loops.times, 1)
+        flops, moved = self.runs * share[:, self.ops.computation]
+        return flops, moved
 
     @property
     def moved(self) -> Floats:
@@ -91,7 +127,8 @@ class Cost:
     @cached_property
     def unknown_share(self) -> float:
         """The share of the bytes that instructions of unknown FLOPs move, 0 to 1."""
-        return float((self.moved * self.runs)[list(self.why)].sum()) / (self.total_bytes or 1)
+        moved = self.moved * self.runs
+        return float(moved[list(self.why)].sum()) / (float(moved[self.shown].sum()) or 1)
 
     @cached_property
     def notes(self) -> tuple[str, ...]:
@@ -102,6 +139,8 @@ class Cost:
         lengths = [row for row, loop in self.loops.trips.items() if loop.trips is None]
         if lengths:
             notes.append(wording.unknown_trips([self.ops.names[row].decode() for row in lengths]))
+        if any(reason.branches for reason in (*self.flops_range.reasons, *self.bytes_range.reasons)):
+            notes.append(wording.ALL_BRANCHES)
         return tuple(notes)
 
     @cached_property
@@ -149,51 +188,72 @@ class Cost:
     def by(self, group: str) -> Table:
         """Totals by "line", "scope", "computation", "opcode" or "dtype", the most bytes first.
 
-        FLOPs are the known ones, NaN where none are; "instruction" is the one that moves the most bytes.
+        The work of a fusion counts where its members do it. FLOPs are the known ones, NaN where none are;
+        "instruction" is the one that moves the most bytes.
         """
-        names, place = self.keys(group)
-        runs = self.runs[self.shown]
+        parts, (names, place) = self.parts, self.part_keys(group)
+        n, (runs, runs_of_bytes) = len(names), self.counted_runs
 
-        def total(values: Floats) -> Floats:
-            return np.bincount(place, np.nan_to_num(values[self.shown]) * runs, len(names))
+        def total(values: Floats, runs: Floats) -> Floats:
+            return np.bincount(place, np.nan_to_num(values) * runs[parts.owner], n)
 
-        unknown = np.bincount(place, np.isnan(self.flops[self.shown]), len(names)).astype(np.int64)
-        flops, count = total(self.flops), np.bincount(place, minlength=len(names))
-        reads, writes = total(self.bytes_read), total(self.bytes_written)
+        flops, reads, writes = (
+            total(parts.flops, runs), total(parts.read, runs_of_bytes), total(parts.written, runs_of_bytes)
+        )  # fmt: skip
+        unknown = _distinct(place, parts.owner, n, np.isnan(parts.flops))
+        is_unknown = (unknown > 0) & (flops == 0)
         order = np.lexsort((-flops, -(reads + writes)))
-        most = self._costliest(place, len(names))
+        most = self._costliest(place, n)
         columns = {
             group: Column([name or None for name in names]),
-            "FLOPs": Column(np.where(unknown == count, np.nan, flops), "FLOP", "known ones only"),
-            "transcendentals": Column(total(self.transcendentals)),
+            "FLOPs": Column(np.where(is_unknown, np.nan, flops), "FLOP", "known ones only"),
+            "transcendentals": Column(total(parts.transcendentals, runs)),
             "bytes read": Column(reads, "B"),
             "bytes written": Column(writes, "B"),
-            "instructions": Column(count),
+            "instructions": Column(_distinct(place, parts.owner, n), "", "a fusion counts in each group it works for"),
             "FLOPs unknown": Column(unknown, "", "instructions whose FLOPs are unknown"),
-            "instruction": Column([self.ops.names[row].decode() for row in most], "", "moves the most bytes"),
-            "row": Column(self.places.row[most], "", "row of the HLO document"),
+            "instruction": Column(
+                [self.ops.names[row].decode() for row in parts.owner[most]], "", "moves the most bytes"
+            ),
+            "row": Column(self.rows_of_parts[most], "", "row of the HLO document"),
         }
-        reasons = {(row, "FLOPs"): wording.UNKNOWN_FOR_ALL for row in np.flatnonzero(unknown == count).tolist()}
+        reasons = {(row, "FLOPs"): wording.UNKNOWN_FOR_ALL for row in np.flatnonzero(is_unknown).tolist()}
         reasons |= {(row, group): wording.NOT_RECORDED for row, name in enumerate(names) if not name}
         return Table(f"cost by {group}", columns, reasons, self.notes).take(order.tolist())
 
-    def keys(self, group: str, rows: Any = None) -> tuple[list[str], npt.NDArray[np.int64]]:
-        """The names of a group's members, "" unknown, and for each of `rows` (`shown`) which one it belongs to."""
-        if group not in GROUPS:
-            raise ValueError(f"unknown group {group!r}; choose one of {', '.join(GROUPS)}")
-        number: dict[str, int] = {}
-        place = [number.setdefault(key, len(number)) for key in self._keys(group, self.shown if rows is None else rows)]
-        return list(number), np.array(place, np.int64)
+    def keys(self, group: str, rows: Any) -> tuple[list[str], npt.NDArray[np.int64]]:
+        """The names of a group's members, "" unknown, and for each of `rows` which one it belongs to."""
+        return _numbered(self._keys(group, rows))
+
+    def part_keys(self, group: str) -> tuple[list[str], npt.NDArray[np.int64]]:
+        """The same for each of `parts`: the member's own, or the fusion's where that of the member is unknown."""
+        owners = self._keys(group, self.parts.owner)
+        members = owners if group == "computation" else self._keys(group, self.parts.member)
+        return _numbered([member or owner for member, owner in zip(members, owners, strict=True)])
+
+    def shares_by_line(self, rows: Any, values: Floats, bounds: Sequence[Ceiling]) -> tuple[list[str], Floats]:
+        """The source line of each of `parts`, and its share of the figures of these rows, such as their time."""
+        names, place = self.part_keys("line")
+        by_flops = np.array([bound is Ceiling.COMPUTE for bound in bounds], bool)
+        return [names[at] for at in place.tolist()], self.parts.shares(rows, np.nan_to_num(values), by_flops)
+
+    @cached_property
+    def rows_of_parts(self) -> npt.NDArray[np.int64]:
+        """Where each of `parts` stands in the HLO document; the fusion where the member has no row or no line."""
+        line, row, parts = self.places.line, self.places.row, self.parts
+        has_line = np.array([bool(line[member]) for member in parts.member.tolist()], bool)
+        return np.where(has_line & (row[parts.member] >= 0), row[parts.member], row[parts.owner])
 
     def _costliest(self, place: npt.NDArray[np.int64], n: int) -> npt.NDArray[np.int64]:
-        """Per group, the instruction that moves the most bytes, preferably one with a row."""
-        weight = (self.moved * self.runs)[self.shown]
-        order = np.lexsort((weight, self.places.row[self.shown] >= 0))
+        """Per group, the part that moves the most bytes, preferably one with a row."""
+        order = np.lexsort((self.parts.moved * self.runs[self.parts.owner], self.rows_of_parts >= 0))
         most = np.zeros(n, np.int64)
-        most[place[order]] = self.shown[order]
+        most[place[order]] = order
         return most
 
     def _keys(self, group: str, rows: Any) -> list[str]:
+        if group not in GROUPS:
+            raise ValueError(f"unknown group {group!r}; choose one of {', '.join(GROUPS)}")
         if group == "line":
             return [self.places.line[row] for row in rows]
         if group == "scope":
@@ -215,6 +275,18 @@ class Cost:
 
     def to_json(self) -> str:
         return self.table.to_json()
+
+
+def _numbered(keys: Sequence[str]) -> tuple[list[str], npt.NDArray[np.int64]]:
+    number: dict[str, int] = {}
+    place = [number.setdefault(key, len(number)) for key in keys]
+    return list(number), np.array(place, np.int64)
+
+
+def _distinct(place: Any, owner: Any, n: int, which: Any = slice(None)) -> npt.NDArray[np.int64]:
+    """How many owners the parts of each group have."""
+    pairs = np.unique(np.stack([place[which], owner[which]]), axis=1)
+    return np.bincount(pairs[0], minlength=n)
 
 
 def read(ops: Module, places: Places) -> Cost:

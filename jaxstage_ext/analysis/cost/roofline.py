@@ -208,11 +208,11 @@ def _links(rows: npt.NDArray[np.int64], exchanges: Sequence[Exchange]) -> Floats
 def _hidden(rows: npt.NDArray[np.int64], seconds: Floats, exchanges: Sequence[Exchange]) -> Floats:
     """Seconds of collectives that overlap with the work of other instructions."""
     place = {int(row): i for i, row in enumerate(rows)} if exchanges else {}
+    parts = exposed_time.hidden(exchanges, {row: float(seconds[at]) for row, at in place.items()})
     hidden = np.zeros(len(rows))
-    for at, exchange in exposed_time.onto(exchanges, place):
-        if at >= 0 and exchange.meanwhile and not np.isnan(exchange.seconds):
-            work = float(np.nansum(seconds[[place[row] for row in exchange.meanwhile if row in place]]))
-            hidden[at] = min(seconds[at], hidden[at] + min(exchange.seconds, work))
+    for (at, _), part in zip(exposed_time.onto(exchanges, place), parts, strict=True):
+        if at >= 0 and not np.isnan(part):
+            hidden[at] = min(seconds[at], hidden[at] + part)
     return hidden
 
 

@@ -66,7 +66,8 @@ def _moved(ops: Module, size: Floats, share: Floats, parts: Longs, met: Floats) 
     fusions, called = _fused(ops)
     fused, which = np.unique(called, return_inverse=True)
     read[fusions] = _parameters(ops, met * share, fused)[which]
-    written[fusions] = _outputs(ops, size, share, parts, fused)[which]
+    owner, output, amount = _outputs(ops, size, parts, fused)
+    written[fusions] = np.bincount(owner, amount * _sizes(share, output), len(fused))[which]
     inside = np.isin(ops.computation, fused)
     read[inside] = written[inside] = 0
     return read, written
@@ -97,8 +98,13 @@ def _fused(ops: Module) -> tuple[Longs, Longs]:
     return rows[called >= 0], called[called >= 0]
 
 
-def _outputs(ops: Module, size: Floats, share: Floats, parts: Longs, fused: Longs) -> Floats:
-    """The bytes that each fused computation writes; only the updated part of an array that it updates in place."""
+def outputs(ops: Module, fused: Longs) -> tuple[Longs, Longs, Floats]:
+    """(place of the fused computation, the value that it gives, bytes that it writes of it) for each result."""
+    return _outputs(ops, ops.shapes.padded.astype(np.float64), _parts(ops), fused)
+
+
+def _outputs(ops: Module, size: Floats, parts: Longs, fused: Longs) -> tuple[Longs, Longs, Floats]:
+    """The same by known sizes; of an array that is updated in place, only the updated part is written."""
     root = ops.roots[fused]
     several = ops.opcode[root] == b"tuple"
     place = np.full(len(ops), -1, np.int64)
@@ -107,8 +113,7 @@ def _outputs(ops: Module, size: Floats, share: Floats, parts: Longs, fused: Long
     output = np.concatenate([root[~several], ops.operands.values[of >= 0]])
     owner = np.concatenate([np.flatnonzero(~several), of[of >= 0]])
     part = parts[_through(ops, output)]
-    written = np.where(part >= 0, _sizes(size, part), _sizes(size, output)) * _sizes(share, output)
-    return np.bincount(owner, written, len(fused))
+    return owner, output, np.where(part >= 0, _sizes(size, part), _sizes(size, output))
 
 
 def _through(ops: Module, rows: Longs) -> Longs:
@@ -126,6 +131,19 @@ def _parameters(ops: Module, met: Floats, fused: Longs) -> Floats:
     rows = ops.rows(b"parameter")
     rows = rows[place[ops.computation[rows]] >= 0]
     return np.bincount(place[ops.computation[rows]], met[rows], len(fused))
+
+
+def read_of_each(ops: Module) -> Floats:
+    """How many bytes of each instruction's result its users read together."""
+    return _met(ops, ops.shapes.padded.astype(np.float64))
+
+
+def used(ops: Module, edges: Longs, size: Floats) -> Floats:
+    """How many bytes the user of each of these edges (places in `operands.values`) reads by it."""
+    user, value = ops.operands.owner[edges], ops.operands.values[edges]
+    is_first = edges == ops.operands.start[user]
+    sliced, updated = is_first & np.isin(ops.opcode[user], _SLICES), is_first & np.isin(ops.opcode[user], _UPDATES)
+    return np.select([sliced, updated], [size[user], 0.0], size[value])
 
 
 def _met(ops: Module, size: Floats) -> Floats:

@@ -52,6 +52,7 @@ class Memory:
       spaces: the device's own memory first.      stats: XLA's figures of its executable; empty where it gives none.
       error: what XLA raised, where the compile failed.     entry: names of arguments and results, where known.
       kept: gives the residuals under a policy.             trial: compiles the program under a policy.
+      allocated: what the executable takes of the device's own memory, where XLA says so.
     """
 
     scheduled: ScheduledBuffers = field(repr=False)
@@ -64,6 +65,7 @@ class Memory:
     error: str | None = None
     notes: tuple[str, ...] = ()
     kept: Callable[[Any], Sequence[Kept]] | None = field(default=None, repr=False)
+    allocated: int | None = None
     trial: Callable[[Any, Memory, Progress | None], PolicyTrial] | None = field(default=None, repr=False)
     _trials: dict[Any, PolicyTrial] = field(default_factory=dict, repr=False)
 
@@ -214,10 +216,15 @@ class Memory:
     @cached_property
     def fit(self) -> Fit:
         """Whether the program fits on its device."""
-        space, on_tpu = self.space(), self.platform == "tpu"
-        code = self.stats.get("generated_code_size_in_bytes", 0) + space.local if on_tpu else 0
-        fit = memory_fit.read(space.reserved + code, self.device, self.platform, self.error)
+        needed = self._replayed if self.allocated is None else self.allocated
+        fit = memory_fit.read(needed, self.device, self.platform, self.error)
         return replace(fit, text=wording.fit(fit, self.device))
+
+    @property
+    def _replayed(self) -> int:
+        """All bytes of the device's own memory by the buffer assignment, on a TPU with its code."""
+        space, on_tpu = self.space(), self.platform == "tpu"
+        return space.reserved + (self.stats.get("generated_code_size_in_bytes", 0) + space.local if on_tpu else 0)
 
     @cached_property
     def suggestions(self) -> list[Advice]:
@@ -355,9 +362,10 @@ def _first_known(places: Longs, *instructions: Longs) -> Longs:
 def read(
     scheduled: ScheduledBuffers, places: Places, platform: str, device: DeviceMemory, stats: Mapping[str, int],
     entry: Entry | None, error: str | None = None, notes: tuple[str, ...] = (),
-    kept: Callable[[Any], Sequence[Kept]] | None = None,
+    kept: Callable[[Any], Sequence[Kept]] | None = None, allocated: int | None = None,
 ) -> Memory:  # fmt: skip
     """The memory of a module; `platform` is "cpu", "tpu" or "cuda"."""
     return Memory(
-        scheduled, places, platform, device, spaces.read(scheduled, platform), stats, entry, error, notes, kept
-    )
+        scheduled, places, platform, device, spaces.read(scheduled, platform), stats, entry, error, notes, kept,
+        allocated,
+    )  # fmt: skip

@@ -5,14 +5,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from jaxstage_ext.analysis.cost import cost_wording
+from jaxstage_ext.analysis.cost.work_range import WorkRange
 from jaxstage_ext.analysis.memory import contents
 from jaxstage_ext.analysis.memory.buffers import Kind, ScheduledBuffers
 from jaxstage_ext.analysis.memory.entry_values import Donation
-from jaxstage_ext.analysis.memory.fit import DeviceMemory, Fit, Verdict
+from jaxstage_ext.analysis.memory.fit import GPU_SHARE, DeviceMemory, Fit, Verdict
 from jaxstage_ext.analysis.memory.memory_advice import Advice, Suggestion
 from jaxstage_ext.analysis.memory.memory_checks import Check, Difference, Figure
 from jaxstage_ext.analysis.memory.spaces import Space
-from jaxstage_ext.report.units import plural, scaled
+from jaxstage_ext.report.units import scaled
 
 DONATIONS = {
     Donation.NOT_DONATED: "not donated",
@@ -31,6 +33,8 @@ SUGGESTIONS = {
     Suggestion.CONSTANTS: "Captured constants",
 }
 FIGURES = {Figure.RESERVED: "reserved", Figure.PEAK: "peak"}
+FRACTION = "XLA_PYTHON_CLIENT_MEM_FRACTION"
+"""The environment variable that sets the share of a GPU's memory that JAX takes."""
 NO_STATS = "XLA gave no figures of its own."
 NO_STAT = "this version of XLA does not give this figure"
 PRUNED = "pruned by JAX: the function does not use it, so it never reaches the device"
@@ -47,20 +51,40 @@ AS_WRITTEN = "as written"
 
 def fit(fit: Fit, device: DeviceMemory) -> str:
     """Whether a program fits on its device, in one sentence."""
+    if fit.verdict is Verdict.REFUSED:
+        return f"Does not fit: {_refused(fit, device)}."
+    if fit.needed is None:
+        return f"Whether it fits is unknown: {fit.reason}."
     needed = scaled(fit.needed, "B")
     if fit.room is None:
         if fit.verdict is Verdict.COMPILED:
             return f"Fits: it needs {needed}; libtpu refuses what does not fit, and it compiled this."
-        return f"Whether it fits is unknown: it needs {needed}; {device.reason}."
-    room = scaled(fit.room, "B")
-    if fit.verdict is Verdict.REFUSED:
-        share = f"{fit.needed / fit.room:.0%}"
-        return f"Does not fit: it needs {needed}, {share} of the {room} that libtpu gives a program on {device.title}."
-    head = "Fits" if fit.fits else "Does not fit"
-    text = f"{head}: it needs {needed} of the {room} of {device.title} ({_share(fit.needed, fit.room)})"
-    if fit.exceeds_preallocation:
-        text += "; JAX preallocates only 75% of a GPU's memory unless you set XLA_PYTHON_CLIENT_MEM_FRACTION"
-    return text + "."
+        return f"Whether it fits is unknown: it needs {needed}; {fit.reason}."
+    of_room = f"it needs {needed} of the {scaled(fit.room, 'B')} of {device.title} ({_share(fit.needed, fit.room)})"
+    if fit.verdict is Verdict.FITS_IN_MORE:
+        return f"Fits only with {setting(fit)}: {of_room}, of which JAX takes {GPU_SHARE:.0%} by default."
+    return f"{'Fits' if fit.fits else 'Does not fit'}: {of_room}."
+
+
+def setting(fit: Fit) -> str:
+    """The setting of JAX that gives a program the memory of a GPU that it needs."""
+    return f"{FRACTION}={fit.fraction or 0:.2f}".replace("=0.", "=.")
+
+
+def _refused(fit: Fit, device: DeviceMemory) -> str:
+    room = f"the {scaled(fit.room or 0, 'B')} that libtpu gives a program on {device.title}"
+    if fit.needed is None:
+        return f"libtpu refused it, which needs more than {room}"
+    return f"it needs {scaled(fit.needed, 'B')}, {fit.needed / (fit.room or 1):.0%} of {room}"
+
+
+def share_of_room(fit: Fit) -> str:
+    """How much of the device's memory a program needs; "" where that is unknown."""
+    if fit.needed is None or not fit.room:
+        return ""
+    share = _share(fit.needed, fit.room)
+    part = f"{share} as the device has" if share.endswith("much") else f"{share} of the device's memory"
+    return f"{part}; {setting(fit)}" if fit.verdict is Verdict.FITS_IN_MORE else part
 
 
 def _share(needed: int, room: int) -> str:
@@ -126,26 +150,24 @@ def moment(space: Space, instruction: str) -> str:
 
 
 class Taken(NamedTuple):
-    """What a compiled program takes: live bytes at its peak, known FLOPs, and instructions whose FLOPs are unknown."""
+    """What a compiled program takes: live bytes at its peak, and FLOPs."""
 
     peak: int
-    flops: float
-    unknown: int
+    work: WorkRange
 
 
-def trial(policy: str, taken: Taken, written: Taken | None) -> str:
+def trial(policy: str, taken: Taken, written: Taken | None = None) -> str:
     """What a program compiled with a checkpoint policy takes, beside the program as written."""
-    head = f"{policy or AS_WRITTEN}: peak of {scaled(taken.peak, 'B')}"
+    head = f"{policy or AS_WRITTEN}: {_taken(taken)}"
     if written is None:
-        return f"{head}, {_flops(taken)}."
-    more = taken.flops - written.flops
-    change = "" if taken.unknown or written.unknown or not written.flops else f", {more / written.flops:+.1%}"
-    before = f"{scaled(written.peak, 'B')} and {_flops(written)} {AS_WRITTEN}"
-    return f"{head}, {_flops(taken)} ({before}{change})."
+        return f"{head}."
+    is_known = all(work.least == work.most and work.counted for work in (taken.work, written.work))
+    change = f", {taken.work.counted / written.work.counted - 1:+.1%}" if is_known else ""
+    return f"{head} ({AS_WRITTEN}: {_taken(written)}{change})."
 
 
-def _flops(taken: Taken) -> str:
-    return ("at least " if taken.unknown else "") + scaled(taken.flops, "FLOP")
+def _taken(taken: Taken) -> str:
+    return f"peak of {scaled(taken.peak, 'B')}, {cost_wording.work(taken.work, 'FLOP')}"
 
 
 def not_compiled(policy: str) -> str:
@@ -153,9 +175,9 @@ def not_compiled(policy: str) -> str:
     return f"not compiled yet: .memory.with_policy({policy!r})" if policy else "not counted yet"
 
 
-def flops_unknown(count: int) -> str:
-    """Why what is recomputed is unknown."""
-    return f"the FLOPs of {plural(count, 'instruction')} are unknown"
+def flops_open(work: WorkRange) -> str:
+    """Why FLOPs are not one figure."""
+    return f"{cost_wording.work(work, 'FLOP')}: {cost_wording.work_reasons(work, 'FLOP')}"
 
 
 def residuals(saved: int, read: int) -> str:

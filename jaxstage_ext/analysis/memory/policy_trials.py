@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from jaxstage_ext.analysis.cost.work_range import WorkRange
 from jaxstage_ext.analysis.memory import memory_wording as wording
 from jaxstage_ext.analysis.memory.residual_tables import Kept, saved_bytes
 from jaxstage_ext.report.table import Column, Table
@@ -20,32 +21,31 @@ class PolicyTrial:
 
     Attributes:
       policy: its name, "" for the program as written.    peak: live bytes at the peak of the device's own memory.
-      flops: known FLOPs of one run on one device.    unknown: how many instructions' FLOPs are unknown.
-      memory: the compiled program's memory in full.    written: the program as written; None of itself.
+      work: FLOPs of one run on one device.    memory: the compiled program's memory in full.
+      written: the program as written; None of itself.
     """
 
     policy: str
     peak: int
-    flops: float
-    unknown: int
+    work: WorkRange
     memory: Any = field(repr=False, default=None)
     written: PolicyTrial | None = field(repr=False, default=None)
 
     @property
+    def flops(self) -> float:
+        """FLOPs of one run on one device; NaN where they are a range or unknown."""
+        return self.work.counted if self.work.least == self.work.most else math.nan
+
+    @property
     def recomputed(self) -> float:
-        """FLOPs that the program as written does not have; NaN where some are unknown."""
-        if self.written is None:
-            return 0.0
-        return math.nan if self.unknown or self.written.unknown else self.flops - self.written.flops
+        """FLOPs that the program as written does not have; NaN where those of either are a range or unknown."""
+        return self.flops - (self.written or self).flops
 
     def __str__(self) -> str:
-        return wording.trial(self.policy, _taken(self), _taken(self.written) if self.written else None)
+        taken = [wording.Taken(trial.peak, trial.work) for trial in (self, self.written) if trial is not None]
+        return wording.trial(self.policy, *taken)
 
     __repr__ = __str__
-
-
-def _taken(trial: PolicyTrial) -> wording.Taken:
-    return wording.Taken(trial.peak, trial.flops, trial.unknown)
 
 
 def compared(kept: Mapping[str, Sequence[Kept]], trials: Mapping[str, PolicyTrial]) -> Table:
@@ -66,10 +66,9 @@ def compared(kept: Mapping[str, Sequence[Kept]], trials: Mapping[str, PolicyTria
     }
     missing = {name: wording.not_compiled(name) for name in names if name not in trials}
     reasons = {(i, column): missing[name] for i, name in enumerate(names) if name in missing for column in _COMPILED}
-    unknown = {name: trial.unknown for name, trial in trials.items() if math.isnan(trial.recomputed)}
-    reasons |= {
-        (i, "recomputed"): wording.flops_unknown(unknown[name]) for i, name in enumerate(names) if name in unknown
-    }
+    for i, name in enumerate(names):
+        for column in ("FLOPs", "recomputed") if name in trials and math.isnan(trials[name].recomputed) else ():
+            reasons[i, column] = wording.flops_open(trials[name].work)
     return Table("policies", columns, reasons, (wording.RECOMPUTED,))
 
 

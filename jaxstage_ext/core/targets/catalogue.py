@@ -1,7 +1,8 @@
-"""The vendors' peak figures of devices, with which a program's work is compared.
+"""The figures of devices, with which a program's work is compared: the only table of them.
 
-Figures are for one chip or GPU, dense (no sparsity), in FLOP/s, bytes and bytes per second. A figure is None where its
-source does not give it, or sources differ. All were checked against their sources in November 2026, except those
+Peaks are the vendors', for one chip or GPU, dense (no sparsity), in FLOP/s and bytes per second. Memory, bandwidth and
+cache of a GPU are what its driver reports, as XLA takes them too. A figure is None where its source does not give it,
+or sources differ. All were checked against their sources in November 2026, except those
 marked (*), whose sources were not available. Sources:
 
 - TPU v2, v3: Jouppi et al., "Ten Lessons From Three Generations Shaped Google's TPUv4i", ISCA 2021, table 1 (*).
@@ -11,13 +12,11 @@ marked (*), whose sources were not available. Sources:
   v6e".
 - On-chip memory of TPUs (VMEM, all TensorCores of a chip) and int8 of v5p: JAX's documentation, "TPU Hardware
   Reference" of Pallas, as jax 0.12 computes it; v5e also "How to Scale Your Model", "How to Think About TPUs".
-- A100: NVIDIA A100 Tensor Core GPU datasheet (80 GB SXM); L2: A100 whitepaper.
-- H100, H200: NVIDIA H100 and H200 Tensor Core GPU datasheets (SXM); TF32 without sparsity and L2: H100 whitepaper (*).
-- B200, B300: NVIDIA HGX B200 and HGX B300 tables, an eighth of the system; memory and bandwidth of B200: DGX B200
-  datasheet (*). Sources disagree on int8 of B300.
-- GB300: NVIDIA GB300 NVL72 page, a seventy-second of the system. Memory and bandwidth of B300 and GB300: NVIDIA,
-  "Inside NVIDIA Blackwell Ultra". Vendors state 270 to 279 GB as free for programs.
-- RTX PRO 6000: NVIDIA RTX PRO 6000 Blackwell datasheets, what the editions have in common.
+- A100: NVIDIA A100 Tensor Core GPU datasheet (80 GB SXM).
+- H100, H200: NVIDIA H100 and H200 Tensor Core GPU datasheets (SXM); TF32 without sparsity: H100 whitepaper (*).
+- B200, B300: NVIDIA HGX B200 and HGX B300 tables, an eighth of the system. Sources disagree on int8 of B300.
+- GB300: NVIDIA GB300 NVL72 page, a seventy-second of the system.
+- What drivers report of GPUs: the device descriptions in the CUDA plugin of JAX 0.12.
 """
 
 from __future__ import annotations
@@ -33,6 +32,9 @@ _GIB = 1 << 30
 class Tpu(NamedTuple):
     """A TPU generation's topologies: axes, chips of the largest, JAX devices per chip, the smallest that fills a host.
 
+    `configuration` is libtpu's name of how a chip's cores form devices; "" for its default. JAX runs a v4 chip as one
+    device ("megacore"), while libtpu's topologies make two of it by default.
+
     Pod sizes: Google Cloud TPU documentation, system architecture pages of each version.
     """
 
@@ -40,6 +42,7 @@ class Tpu(NamedTuple):
     most: int
     devices_per_chip: int
     example: str
+    configuration: str = ""
 
 
 class Gpu(NamedTuple):
@@ -99,6 +102,14 @@ _HOPPER = {
 _HGX = {"f32": 75 * _T, "tf32": 1125 * _T, "bf16": 2250 * _T, "f16": 2250 * _T, "f8": 4500 * _T}
 _GB300 = {"tf32": 1250 * _T, "bf16": 2500 * _T, "f16": 2500 * _T, "f8": 5000 * _T}
 
+
+def _gpu(
+    title: str, flops: Mapping[str, float], gpu: Gpu, interconnect: float | None = None, kinds: tuple[str, ...] = ()
+) -> Device:
+    """A GPU, whose memory, bandwidth and cache stand in its description alone."""
+    return Device(title, flops, gpu.memory, gpu.bandwidth, gpu.l2, interconnect, gpu=gpu, device_kinds=kinds)
+
+
 CATALOGUE: Mapping[str, Device] = {
     "v2": Device(
         "TPU v2",
@@ -124,7 +135,7 @@ CATALOGUE: Mapping[str, Device] = {
         32 * _GIB,
         1200 * _G,
         32 * _M,
-        tpu=Tpu(3, 4096, 2, "v4:2x2x1"),
+        tpu=Tpu(3, 4096, 1, "v4:2x2x1", "megacore"),
         device_kinds=("TPU v4",),
     ),
     "v5e": Device(
@@ -176,73 +187,51 @@ CATALOGUE: Mapping[str, Device] = {
         tpu=Tpu(3, 9216, 2, "tpu7x:2x2x1"),
         device_kinds=("TPU7x",),
     ),
-    "a100": Device(
+    "a100": _gpu(
         "NVIDIA A100 80GB SXM",
         {"f64": 9.7 * _T, "f32": 19.5 * _T, "tf32": 156 * _T, "bf16": 312 * _T, "f16": 312 * _T, "s8": 624 * _T},
-        80 * _G,
-        2039 * _G,
-        40 * _M,
+        Gpu("NVIDIA A100-SXM4-80GB", 108, 1.41, 85_100_068_864, 2_039_040_000_000, 41_943_040, (8, 0)),
         600 * _G,
-        gpu=Gpu("NVIDIA A100-SXM4-80GB", 108, 1.41, 85_100_068_864, 2_039_040_000_000, 41_943_040, (8, 0)),
-        device_kinds=("NVIDIA A100-SXM4-80GB",),
+        ("NVIDIA A100-SXM4-80GB",),
     ),
-    "h100": Device(
+    "h100": _gpu(
         "NVIDIA H100 SXM",
         _HOPPER,
-        80 * _G,
-        3350 * _G,
-        50 * _M,
+        Gpu("NVIDIA H100 80GB HBM3", 132, 1.98, 84_942_979_072, 3_352_320_000_000, 52_428_800, (9, 0), 18),
         900 * _G,
-        gpu=Gpu("NVIDIA H100 80GB HBM3", 132, 1.98, 84_942_979_072, 3_352_320_000_000, 52_428_800, (9, 0), 18),
-        device_kinds=("NVIDIA H100 80GB HBM3",),
+        ("NVIDIA H100 80GB HBM3",),
     ),
-    "h200": Device(
+    "h200": _gpu(
         "NVIDIA H200 SXM",
         _HOPPER,
-        141 * _G,
-        4800 * _G,
-        50 * _M,
+        Gpu("NVIDIA H200 141GB HBM3e", 132, 1.98, 151_397_597_184, 4_800_000_000_000, 52_428_800, (9, 0), 18),
         900 * _G,
-        gpu=Gpu("NVIDIA H200 141GB HBM3e", 132, 1.98, 151_397_597_184, 4_800_000_000_000, 52_428_800, (9, 0), 18),
-        device_kinds=("NVIDIA H200",),
+        ("NVIDIA H200",),
     ),
-    "b200": Device(
+    "b200": _gpu(
         "NVIDIA B200",
         _HGX | {"f64": 37 * _T, "s8": 4500 * _T},
-        180 * _G,
-        8000 * _G,
-        None,
+        Gpu("NVIDIA B200", 148, 1.965, 191_514_411_008, 7_672_320_000_000, 132_644_864, (10, 0), 18),
         1800 * _G,
-        gpu=Gpu("NVIDIA B200", 148, 1.965, 191_514_411_008, 7_672_320_000_000, 132_644_864, (10, 0), 18),
-        device_kinds=("NVIDIA B200",),
+        ("NVIDIA B200",),
     ),
-    "b300": Device(
+    "b300": _gpu(
         "NVIDIA B300",
         _HGX | {"f64": 1.25 * _T},
-        288 * _G,
-        8000 * _G,
-        None,
+        Gpu("NVIDIA B300", 158, 1.965, 297_021_865_984, 7_936_000_000_000, 135_528_448, (10, 3)),
         1800 * _G,
-        gpu=Gpu("NVIDIA B300", 158, 1.965, 297_021_865_984, 7_936_000_000_000, 135_528_448, (10, 3)),
     ),
-    "gb300": Device(
+    "gb300": _gpu(
         "NVIDIA GB300",
         _GB300,
-        288 * _G,
-        8000 * _G,
-        None,
+        Gpu("NVIDIA GB300", 152, 2.07, 297_021_079_552, 7_928_064_000_000, 135_528_448, (10, 3), 18),
         1800 * _G,
-        gpu=Gpu("NVIDIA GB300", 152, 2.07, 297_021_079_552, 7_928_064_000_000, 135_528_448, (10, 3), 18),
-        device_kinds=("NVIDIA GB300",),
+        ("NVIDIA GB300",),
     ),
-    "rtx-pro-6000": Device(
+    "rtx-pro-6000": _gpu(
         "NVIDIA RTX PRO 6000 Blackwell",
         {},
-        96 * _G,
-        None,
-        128 * _M,
-        None,
-        gpu=Gpu("NVIDIA RTX PRO 6000 Blackwell", 188, 2.6, 103_079_215_104, 1_792_000_000_000, 134_217_728, (12, 0)),
+        Gpu("NVIDIA RTX PRO 6000 Blackwell", 188, 2.6, 103_079_215_104, 1_792_000_000_000, 134_217_728, (12, 0)),
     ),
 }
 """Every TPU and GPU that can be a target, with the name that a target begins with."""

@@ -48,7 +48,9 @@ _known: dict[Target, list[dict[str, Any]]] = {}
 def devices_of(target: Target, limits: worker_requests.Limits) -> list[dict[str, Any]]:
     """The coordinates and other properties of the target's devices, by id, from which a mesh is arranged."""
     if target not in _known:
-        key = cache.key("devices", target.topology, target.kind, *packages.identity(target.platform))
+        key = cache.key(
+            "devices", target.topology, target.kind, target.configuration, *packages.identity(target.platform)
+        )
         kept = cache.load(key)
         _known[target] = kept[0]["devices"] if kept else worker_requests.ask(target, {"method": "devices"}, limits)
         cache.store(key, {"devices": _known[target]})

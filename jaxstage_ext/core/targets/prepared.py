@@ -53,7 +53,8 @@ class Prepared:
             return None
         flags = [os.environ.get(name, "") for name in READ_BY_XLA]
         target, request = self.target, self.request
-        parts = (target.platform, target.kind, target.topology, str(request["room"]), str(request["order"]), *flags)
+        device = (target.platform, target.kind, target.topology, target.configuration)
+        parts = (*device, str(request["room"]), str(request["order"]), *flags)
         return cache.key(
             *what, *parts, *packages.identity(target.platform), self.anonymous(request["module"]), request["options"]
         )

@@ -53,6 +53,11 @@ class Target:
         return None if self.chips is None else self.chips * per_chip
 
     @property
+    def configuration(self) -> str:
+        """How libtpu is to make devices of a chip's cores; "" for its default, and for what is not a TPU."""
+        return _TPUS[self.kind].configuration if self.platform == "tpu" and self.kind in _TPUS else ""
+
+    @property
     def size(self) -> str:
         """The size in words: "4 devices", "16 chips", "8 GPUs"; empty for local."""
         what = {"cpu": "device", "tpu": "chip", "cuda": "GPU"}

@@ -41,17 +41,23 @@ def ask(target: Target, request: dict[str, Any], limits: Limits = USUAL, **how: 
     from jaxstage_ext.worker import pool  # it needs Unix
 
     compiler = packages.compiler_for(target)
-    cuda = target.platform == "cuda"
     where = {
         "platform": target.platform,
         "library": compiler.library,
-        "kind": gpu_descriptions.name_or_description(target.kind, compiler.version) if cuda else "",
+        "kind": _kind(target, compiler.version),
         "topology": target.topology,
     }
     try:
         return pool.ask(target.platform, where | request, limits.timeout, limits.memory, **how)
     except pool.RequestFailed as failed:
         raise _explained(failed, target) from None
+
+
+def _kind(target: Target, plugin: str) -> str:
+    """What the worker takes for the device beside its topology: a GPU's name or description, a TPU's configuration."""
+    if target.platform == "cuda":
+        return gpu_descriptions.name_or_description(target.kind, plugin)
+    return target.configuration
 
 
 def _explained(failed: Any, target: Target) -> Exception:

@@ -12,6 +12,7 @@ _COLLECTIVES = {
     "collective": "collective",
     "line": "line",
     "time": "lower bound",
+    "exposed": "exposed",
     "overlap": "overlap",
     "sent": "sent",
     "axes": "axes",

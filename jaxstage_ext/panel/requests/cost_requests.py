@@ -85,6 +85,28 @@ def _get_members(programs: Programs, params: Params, progress: jobs.JobProgress)
     return _listed(work, work.inside(work.ops.names.index(name)))
 
 
+def _get_parts(programs: Programs, params: Params, progress: jobs.JobProgress) -> Answer:
+    """The work of each instruction by the members that do it, in the order of the module."""
+    work: Cost = _costs(programs, params, progress).work
+    progress("listing")
+    parts, (computed, moved) = work.parts, (runs[work.parts.owner] for runs in work.counted_runs)
+    numbers = {
+        "flops": parts.flops * computed,
+        "transcendentals": parts.transcendentals * computed,
+        "read": parts.read * moved,
+        "written": parts.written * moved,
+        "runs": work.runs[parts.owner],
+        "row": work.rows_of_parts,
+    }
+    strings, codes = {}, {}
+    for group in GROUPS:
+        strings[group], codes[group] = work.part_keys(group)
+    strings["why"], codes["why"] = _reasons(work.unknown | work.why, parts.member)
+    described, buffers = _columns(numbers | codes)
+    names = b"\n".join(work.ops.names[row] for row in parts.member.tolist())
+    return {"length": len(parts.owner), "columns": described, "strings": strings}, [*buffers, pack(names)]
+
+
 def _listed(work: Cost, rows: Any) -> Answer:
     runs = work.runs[rows]
     strings, codes = _coded(work, rows)
@@ -214,21 +236,36 @@ def _numbered(texts: Sequence[str]) -> tuple[list[str], Any]:
 
 
 def _get_heat(programs: Programs, params: Params, progress: jobs.JobProgress) -> Answer:
-    """A measure per row of the HLO document, of the rows that have one; NaN unknown."""
+    """A measure per row of the HLO document, of the rows that have one; NaN unknown.
+
+    `value` stands at the row: a fusion has that of its members, which have their own too. `own` is what counts for the
+    row's line and for the whole, so that nothing counts twice.
+    """
     measure = given.text(params, "measure")
     if measure not in MEASURES:
         raise BadRequest(f"there is no measure {given.quoted(measure)}; there is {', '.join(MEASURES)}")
     work: Cost = _costs(programs, params, progress).work
-    values = ((work.flops if measure == "FLOPs" else work.moved) * work.runs)[work.shown]
-    rows = work.places.row[work.shown]
-    measured = (rows >= 0) & (values != 0)
-    described, buffers = _columns({"row": rows[measured], "value": values[measured]})
+    is_flops = measure == "FLOPs"
+    whole, parts = (work.flops, work.parts.flops) if is_flops else (work.moved, work.parts.moved)
+    runs = work.counted_runs[0 if is_flops else 1]
+    rows = int(np.max(work.places.row, initial=0)) + 1
+    own = _at_rows(work.rows_of_parts, parts * runs[work.parts.owner], rows)
+    shown = _at_rows(work.places.row[work.shown], (whole * runs)[work.shown], rows)
+    value = np.where(shown != 0, shown, own)
+    measured = np.flatnonzero((value != 0) | (own != 0))
+    described, buffers = _columns({"row": measured, "value": value[measured], "own": own[measured]})
     return {"columns": described}, buffers
+
+
+def _at_rows(row: Any, values: Any, rows: int) -> Any:
+    """The sum at each row of a document."""
+    return np.bincount(row[row >= 0], values[row >= 0], rows)
 
 
 METHODS: dict[str, given.Method] = {
     "cost": jobs.slow(_get_cost),
     "members": jobs.slow(_get_members),
+    "cost_parts": jobs.slow(_get_parts),
     "cost_groups": jobs.slow(_get_groups),
     "equations": jobs.slow(_get_equations),
     "equation_groups": jobs.slow(_get_equation_groups),

@@ -53,7 +53,12 @@ def _picture(memory: Memory) -> Answer:
         described.append({"name": name, "dtype": column.dtype.str.lstrip("<|")})
         buffers.append(pack(np.ascontiguousarray(column).tobytes()))
     return {
-        "fit": {"fits": memory.fit.fits, "needed": memory.fit.needed, "room": memory.fit.room, "text": memory.fit.text},
+        "fit": {
+            "answer": memory.fit.answer,
+            "needed": memory.fit.needed,
+            "room": memory.fit.room,
+            "text": memory.fit.text,
+        },
         "spaces": [_space(space) for space in memory.spaces if space.reserved or not space.color],
         "kinds": [kind.title for kind in Kind],
         "length": len(memory.scheduled.schedule),

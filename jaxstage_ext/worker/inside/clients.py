@@ -35,14 +35,16 @@ class Clients:
     def absent_devices(self, platform: str, library: str, kind: str, topology: str) -> list[Any]:
         """The compile-only devices of a TPU or GPU topology, by id, from a plugin's shared library.
 
-        The `kind` of a GPU is the name of a description that the plugin carries, or a description.
+        The `kind` of a GPU is the name of a description that the plugin carries, or a description; that of a TPU is
+        libtpu's configuration of its chips, "" for the default.
         """
         key = (kind, topology)
         if key not in self._devices:
             plugin = self._plugin(platform, library)
             described: Any
             if platform == "tpu":
-                described = self._xla.make_tfrt_tpu_c_api_device_topology(topology)
+                configured = {"chip_config_name": kind} if kind else {}
+                described = self._xla.make_tfrt_tpu_c_api_device_topology(topology, **configured)
             else:
                 described = self._xla.make_c_api_device_topology(
                     plugin, topology, target_config=self._gpu_spec(library, kind), topology=topology

@@ -20,17 +20,22 @@ export class Heat {
     readonly measure: string,
     /** By row of the HLO document; NaN where it is not known. */
     private rows: Map<number, number>,
+    /** What counts for the line of a row: a fusion's work is that of its members, at their rows. */
+    private own: Map<number, number>,
   ) {
-    for (const value of rows.values()) if (value > 0) this.total += value;
+    for (const value of own.values()) if (value > 0) this.total += value;
     this.most = largest(rows);
   }
 
   static async read(measure: string, reply: Reply): Promise<Heat> {
     const columns = await readColumns(reply);
-    const [row, value] = [columns.get("row"), columns.get("value")];
-    const rows = new Map<number, number>();
-    row?.forEach((at: number, i: number) => rows.set(at, value?.[i] ?? Number.NaN));
-    return new Heat(measure, rows);
+    const row = columns.get("row");
+    const read = (name: string) => {
+      const [rows, value] = [new Map<number, number>(), columns.get(name)];
+      row?.forEach((at: number, i: number) => rows.set(at, value?.[i] ?? Number.NaN));
+      return rows;
+    };
+    return new Heat(measure, read("value"), read(columns.has("own") ? "own" : "value"));
   }
 
   /** What a row of a document has of it, beside the row that has most, and in words; null for nothing. */
@@ -53,7 +58,8 @@ export class Heat {
     const [hlo, frames] = [session.doc("hlo")?.rows, session.frames()];
     if (this.lines && this.lines.of === hlo) return this.lines.at;
     const at = new Map<string, number>();
-    for (const [row, value] of hlo && frames ? this.rows : []) {
+    for (const [row, value] of hlo && frames ? this.own : []) {
+      if (value === 0) continue;
       const anchor = frames?.anchor[hlo?.frame[row] ?? -1] ?? -1;
       if (anchor < 0) continue;
       const key = `${frames?.at.file[anchor]},${frames?.at.line[anchor]}`;

@@ -12,18 +12,20 @@ import { $, $$, FakeKernel, soon } from "../kernel";
 let kernel: FakeKernel;
 let session: Session;
 let unmount: () => void;
+let fused = false;
 
-const HEAT: Record<string, [rows: number[], values: number[]]> = {
+const HEAT: Record<string, [rows: number[], values: number[], own?: number[]]> = {
   FLOPs: [[106, 107, 115], [300, Number.NaN, 100]],
   bytes: [[106, 107], [40, 60]],
+  fused: [[106, 115], [300, 300], [300, 0]],
 };
 
 beforeEach(async () => {
   kernel = new FakeKernel();
   kernel.now = readState({ calls: [{ ...fixture[0]?.summary, views: ["code", "cost"] }] });
   kernel.answers.heat = ({ measure }: Params) => {
-    const [rows, values] = HEAT[String(measure)] as [number[], number[]];
-    return packed({ row: ["i4", rows], value: ["f8", values] }, {});
+    const [rows, values, own] = HEAT[fused ? "fused" : String(measure)] as [number[], number[], number[]?];
+    return packed({ row: ["i4", rows], value: ["f8", values], own: ["f8", own ?? values] }, {});
   };
   vi.spyOn(HTMLElement.prototype, "clientWidth", "get").mockReturnValue(1400);
   vi.spyOn(HTMLElement.prototype, "clientHeight", "get").mockReturnValue(4000);
@@ -71,6 +73,16 @@ it("another measure replaces it, and off takes it away", async () => {
   expect(width("hlo", 115)).toBe("0%");
   choose("");
   await soon(() => expect($$(".jxs-heat")).toEqual([]));
+});
+
+it("a fusion's work counts at the lines of its members alone", async () => {
+  fused = true;
+  choose("FLOPs");
+  await soon(() => expect(width("hlo", 115)).toBe("100%"));
+  fused = false;
+  expect(bar("hlo", 115)?.title).toBe("300 FLOP, 100 % of what is known");
+  const line = sourceRow("jnp.tanh(x @ w)");
+  await soon(() => expect(bar("python", line)?.title).toBe("300 FLOP, 100 % of what is known"));
 });
 
 it("says why there is none", async () => {

@@ -24,7 +24,7 @@ async function open(): Promise<void> {
 beforeEach(() => {
   kernel = new FakeKernel();
   kernel.now = readState({ calls: [{ ...fixture[0]?.summary, views: ["code", "cost"] }] });
-  kernel.answers = { ledger: () => LEDGER, cost: () => INSTRUCTIONS, cost_groups: () => LINES, roofline: () => ROOFLINE };
+  kernel.answers = { ledger: () => LEDGER, cost: () => INSTRUCTIONS, cost_parts: () => INSTRUCTIONS, cost_groups: () => LINES, roofline: () => ROOFLINE };
   vi.spyOn(HTMLElement.prototype, "clientWidth", "get").mockReturnValue(1400);
   place = document.body.appendChild(document.createElement("div"));
 });

@@ -10,6 +10,7 @@ import { COLLECTIVES, DTYPES, MAP, VALUES } from "./shardingReplies";
 const HAND_WRITTEN: [method: string, reply: Reply][] = [
   ["ledger", LEDGER],
   ["cost", INSTRUCTIONS],
+  ["cost_parts", INSTRUCTIONS],
   ["members", INSTRUCTIONS],
   ["cost_groups", LINES],
   ["equation_groups", LINES],

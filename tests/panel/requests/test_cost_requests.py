@@ -122,10 +122,10 @@ def test_points_of_the_roofline(inspection: Any) -> None:
 
 def test_heat_is_sent_of_rows_that_have_some(inspection: Any) -> None:
     found = columns(*ask(inspection, "heat", measure="bytes"))
-    assert found == {"row": [11, 12, 9, 10], "value": [20, 10, 400, 60]}
+    assert found == {"row": [9, 10, 11, 12], "value": [400, 60, 20, 10], "own": [400, 60, 20, 10]}
     flops = columns(*ask(inspection, "heat", measure="FLOPs"))
-    assert flops["row"] == [12, 9, 10]
-    assert math.isnan(flops["value"][0])
+    assert flops["row"] == [9, 10, 12]
+    assert math.isnan(flops["value"][2])
     with pytest.raises(BadRequest, match="there is no measure 'beauty'; there is FLOPs, bytes"):
         ask(inspection, "heat", measure="beauty")
 

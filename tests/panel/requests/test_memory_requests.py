@@ -63,7 +63,7 @@ def test_columns_of_all_buffers(inspection: Inspection) -> None:
     [space] = result["spaces"]
     assert max(found["live 0"]) == space["peak"] and space["name"] == "memory"
     assert len(found["order"]) == result["length"] == len(found["steps"].tobytes().decode().split("\n"))
-    assert result["fit"]["fits"] is True and set(result["tables"]) >= {"arguments", "advice", "checks"}
+    assert result["fit"]["answer"] == "yes" and set(result["tables"]) >= {"arguments", "advice", "checks"}
     assert result["tables"]["arguments"]["rows"][0][0] == "w"
 
 

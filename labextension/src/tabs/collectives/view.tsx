@@ -15,7 +15,7 @@ import { useQuestion } from "../../parts/useQuestion";
 import { rowOfLine } from "../../model/sourceLine";
 import { Waiting } from "../../parts/waiting";
 
-const WIDTHS = { collective: 104, line: 92, time: 72, overlap: 76, sent: 68, axes: 62, devices: 54, cause: 200, from: 110, to: 110, payload: 68, runs: 44 };
+const WIDTHS = { collective: 104, line: 92, time: 72, exposed: 66, overlap: 76, sent: 68, axes: 62, devices: 54, cause: 200, from: 110, to: 110, payload: 68, runs: 44 };
 export const read = (reply: Reply) => readTable(reply, WIDTHS);
 
 /** Whether no other work hides it: by its own flag, of older kernels by the text of its cell. */

@@ -267,7 +267,7 @@ function Choice({ name, all, now, onPick }: ChoiceProps) {
 
 /** Bytes or FLOPs as tiles within tiles, by name scope or by the lines that call each other. */
 export function IcicleView({ session }: { session: Session }) {
-  const question = useQuestion(session, "cost", {}, readInstructions);
+  const question = useQuestion(session, "cost_parts", {}, readInstructions);
   if (!question.value) return <Waiting question={question} what="Listing the instructions" />;
   return <Grown session={session} costs={question.value} />;
 }

@@ -165,11 +165,12 @@ function differing(checks: Table | undefined): number {
   return checks?.rows.filter((row) => row[note]).length ?? 0;
 }
 
+const MARKS: Record<string, string> = { yes: "✓", "only with a setting": "!", no: "✕" };
+
 function Headline({ memory }: { memory: Memory }) {
-  const [mark, state] = memory.fits === null ? ["?", "unknown"] : memory.fits ? ["✓", "yes"] : ["✕", "no"];
   return (
-    <p class={`jxs-mem-fit jxs-mem-fit-${state}`} role="status">
-      <span aria-hidden="true">{mark}</span> {memory.text}
+    <p class="jxs-mem-fit" data-answer={memory.answer} role="status">
+      <span aria-hidden="true">{MARKS[memory.answer] ?? "?"}</span> {memory.text}
     </p>
   );
 }

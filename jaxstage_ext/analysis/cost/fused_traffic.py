@@ -1,0 +1,141 @@
+"""Which instructions inside a fusion read the bytes that the fusion reads, and write those that it writes.
+
+What a fusion reads of a parameter goes to the members that use the parameter. Where several do, each takes a share in
+proportion to what it uses, a slice or the whole. What the fusion writes goes to the members that make its results.
+Bitcasts and fusions inside the fusion are looked through.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from jaxstage_ext.analysis.cost import traffic
+from jaxstage_ext.ir.hlo.module import Module
+from jaxstage_ext.ir.lists import Lists, lists
+from jaxstage_ext.ir.protowire import Longs
+
+Floats = npt.NDArray[np.float64]
+Bools = npt.NDArray[np.bool_]
+_PARAMETER_NUMBER = 9
+_VIEWS = (b"bitcast", b"get-tuple-element")
+
+
+class MemberBytes(NamedTuple):
+    """Bytes of members: the place of the fused computation, the member (-1 none of them), how many bytes."""
+
+    fused: Longs
+    member: Longs
+    bytes: Floats
+
+
+def read(ops: Module, fused: Longs) -> MemberBytes:
+    """The bytes that the members of each of these fused computations read of its parameters."""
+    place = np.full(len(ops.computations), -1, np.int64)
+    place[fused] = np.arange(len(fused))
+    parameters = ops.rows(b"parameter")
+    parameters = parameters[place[ops.computation[parameters]] >= 0]
+    parts = list(_readers(ops, parameters))
+    start, member, weight = (np.concatenate([part[column] for part in parts]) for column in range(3))
+    amount = divided(traffic.read_of_each(ops)[parameters], start, weight)
+    return MemberBytes(place[ops.computation[parameters[start]]], member, amount)
+
+
+def written(ops: Module, fused: Longs) -> MemberBytes:
+    """The bytes that the members of each of these fused computations write into its results."""
+    owner, output, amount = traffic.outputs(ops, fused)
+    return MemberBytes(owner, _makers(ops, output), amount)
+
+
+def divided(whole: Floats, group: Longs, weight: Floats) -> Floats:
+    """Whole numbers, one for each group, divided by weight into whole numbers that add up to them."""
+    order = np.argsort(group, kind="stable")
+    group, weight = group[order], weight[order]
+    is_last = np.append(group[1:] != group[:-1], True)[: len(group)]
+    totals = np.bincount(group, weight, len(whole))
+    reached = np.cumsum(weight) - (np.cumsum(totals) - totals)[group]
+    share = np.clip(reached / np.where(totals > 0, totals, 1)[group], 0, 1)
+    until = np.where(is_last, whole[group], np.floor(whole[group] * share))
+    parts = np.zeros(len(group))
+    parts[order] = until - np.where(np.roll(is_last, 1), 0, np.roll(until, 1))
+    return parts
+
+
+def _readers(ops: Module, parameters: Longs) -> Iterator[tuple[Longs, Longs, Floats]]:
+    """(place in `parameters`, member that uses it, bytes that it uses); first each parameter with no member."""
+    size, users, inner = ops.shapes.padded.astype(np.float64), _users(ops), _inner_parameters(ops)
+    holder = _holders(ops)
+    start, at = np.arange(len(parameters)), parameters
+    yield start, np.full(len(start), -1, np.int64), np.zeros(len(start))
+    for _ in range(len(ops)):
+        if not len(at):
+            return
+        outer = np.where(ops.roots[ops.computation[at]] == at, holder[ops.computation[at]], -1)
+        edge = _edges(users, at)
+        origin, user = np.repeat(start, users.count[at]), ops.operands.owner[edge]
+        opcode = ops.opcode[user]
+        is_view, is_fusion = np.isin(opcode, _VIEWS), opcode == b"fusion"
+        reads = ~is_view & ~is_fusion & (opcode != b"tuple")
+        use = traffic.used(ops, edge, size)
+        yield origin[reads], user[reads], use[reads]
+        onward = np.select([is_view, is_fusion], [user, inner[edge]], -1)
+        start, at = np.concatenate([start, origin]), np.concatenate([outer, onward])
+        start, at = start[at >= 0], at[at >= 0]
+
+
+def _users(ops: Module) -> Lists:
+    """For each instruction, the edges (places in `operands.values`) by which others use it."""
+    values = ops.operands.values
+    order = np.argsort(values, kind="stable")
+    order = order[values[order] >= 0]
+    return lists(values[order], order, len(ops))
+
+
+def _edges(users: Lists, rows: Longs) -> Longs:
+    count = users.count[rows]
+    first = np.repeat(users.start[rows] - (np.cumsum(count) - count), count)
+    return np.asarray(users.values[first + np.arange(int(count.sum()))], np.int64)
+
+
+def _inner_parameters(ops: Module) -> Longs:
+    """For each edge into a fusion, the parameter inside that stands for it; -1 for other edges."""
+    rows = ops.rows(b"parameter")
+    field = ops.fields(rows, _PARAMETER_NUMBER)[_PARAMETER_NUMBER]
+    number = np.zeros(len(rows), np.int64)
+    number[field.row] = field.value
+    width = int(np.max(number, initial=0)) + 1
+    known = dict(zip((ops.computation[rows] * width + number).tolist(), rows.tolist(), strict=True))
+    owner = ops.operands.owner
+    result = np.full(len(owner), -1, np.int64)
+    into = np.flatnonzero(ops.opcode[owner] == b"fusion")
+    place, called = into - ops.operands.start[owner[into]], ops.called.at(0)[owner[into]]
+    keys = np.where((called >= 0) & (place < width), called * width + place, -1)
+    result[into] = [known.get(key, -1) for key in keys.tolist()]
+    return result
+
+
+def _holders(ops: Module) -> Longs:
+    """For each computation, the fusion inside another fusion that it is the body of; -1 for other computations."""
+    holder = np.full(len(ops.computations), -1, np.int64)
+    rows = ops.rows(b"fusion")
+    rows = rows[ops.called.at(0)[rows] >= 0]
+    is_fused = np.isin(ops.computation[rows], ops.called.at(0)[rows])
+    holder[ops.called.at(0)[rows[is_fused]]] = rows[is_fused]
+    return holder
+
+
+def _makers(ops: Module, rows: Longs) -> Longs:
+    """The members that make these values, -1 for a parameter or a part of a tuple."""
+    first, called = ops.operands.at(0), ops.called.at(0)
+    for _ in range(len(ops)):
+        is_view = (ops.opcode[rows] == b"bitcast") & (first[rows] >= 0)
+        is_fusion = (ops.opcode[rows] == b"fusion") & (called[rows] >= 0)
+        if not (is_view | is_fusion).any():
+            break
+        inside = np.where(is_fusion, ops.roots[np.maximum(called[rows], 0)], rows)
+        rows = np.where(is_view, first[rows], inside)
+    makes_none = (b"parameter", b"tuple", b"get-tuple-element")
+    return np.where(np.isin(ops.opcode[rows], makes_none), -1, rows)

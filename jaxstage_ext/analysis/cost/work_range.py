@@ -1,0 +1,74 @@
+"""How much work a program does, as a range, where loops of unknown length, branches or unknown counts leave it open."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import NamedTuple
+
+
+class RangeCause(StrEnum):
+    """Why the work of a program is a range."""
+
+    UNKNOWN = "work that cannot be counted"
+    LOOP = "a loop of unknown length"
+    BRANCHES = "branches of different work"
+
+
+class Branch(NamedTuple):
+    """One branch of a conditional.
+
+    Attributes:
+      number: from 0, as `lax.switch` counts.   is_of_boolean: whether 0 and 1 are what runs for False and True.
+      line: the source line of its first instruction with one that the other branches do not have, "" unknown.
+      amount: its work in one run, loops of unknown length counted once.
+    """
+
+    number: int
+    is_of_boolean: bool
+    line: str
+    amount: float
+
+
+class RangeReason(NamedTuple):
+    """One instruction that leaves the work open.
+
+    Attributes:
+      row: of the module.   line: its source line, "" unknown.   why: why its work is unknown, "" otherwise.
+      branches: the branch of the least work and that of the most, where they differ; empty otherwise.
+    """
+
+    cause: RangeCause
+    instruction: str
+    row: int
+    line: str
+    why: str = ""
+    branches: tuple[Branch, ...] = ()
+
+
+@dataclass(frozen=True)
+class WorkRange:
+    """FLOPs or bytes of one run of a program.
+
+    Attributes:
+      least: what is known to be done: the branch of least work of each conditional, what is unknown left out.
+      counted: the one figure to compare by: as `least`, but the branch of most work of each conditional, as XLA counts.
+      most: the most that can be done; None where that is not known. `least`, `counted` and `most` are equal where the
+        work is known. A loop of unknown length counts once in `least` and `counted`.
+      reasons: why it is a range; empty where it is one figure.
+    """
+
+    least: float
+    counted: float
+    most: float | None
+    reasons: tuple[RangeReason, ...] = ()
+
+    @property
+    def is_unknown(self) -> bool:
+        """Whether nothing is known of it: what was counted is nothing, and more may be done."""
+        return self.most is None and not self.counted
+
+    @property
+    def is_exact(self) -> bool:
+        """Whether the work is one known figure."""
+        return self.most is not None and self.most == self.least

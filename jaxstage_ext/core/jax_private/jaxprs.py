@@ -11,6 +11,8 @@ from jax._src import pretty_printer as _pp
 from jax._src.interpreters import partial_eval as _pe
 
 _printing = threading.Lock()
+_TOO_LONG = "\x1f" * 400
+"""Text that fits on no line: the printer breaks every group that holds it. It is taken out of what is printed."""
 
 
 def print_jaxpr(jaxpr: Any) -> tuple[str, list[list[tuple[int, int, Any]]]]:
@@ -18,7 +20,8 @@ def print_jaxpr(jaxpr: Any) -> tuple[str, list[list[tuple[int, int, Any]]]]:
 
     JAX's printer maps its output to each equation's traceback. Tracebacks are
     shared between a forward equation and its transpose, so for the time of one
-    print we have it map to the equation itself.
+    print we have it map to the equation itself. JAX prints a jaxpr that is short enough on one line; here every
+    equation has a line of its own.
     """
     source_map: list[list[tuple[int, int, Any]]] = []
 
@@ -26,13 +29,18 @@ def print_jaxpr(jaxpr: Any) -> tuple[str, list[list[tuple[int, int, Any]]]]:
         rules = _core.pp_eqn_rules if settings.custom_pp_eqn_rules else {}
         return _pp.source_map(rules.get(eqn.primitive, _core._pp_eqn)(eqn, context, settings), eqn)
 
+    def pp_eqns(eqns: Any, context: Any, settings: Any) -> Any:
+        printed = printers[1](eqns, context, settings)
+        return _pp.concat([printed, _pp.text(_TOO_LONG)]) if eqns else printed
+
     with _printing:
-        original, _core.pp_eqn = _core.pp_eqn, pp_eqn
+        printers = _core.pp_eqn, _core.pp_eqns
+        _core.pp_eqn, _core.pp_eqns = pp_eqn, pp_eqns
         try:
             text = jaxpr.pretty_print(use_color=False, source_map=source_map)
         finally:
-            _core.pp_eqn = original
-    return text, source_map
+            _core.pp_eqn, _core.pp_eqns = printers
+    return text.replace(_TOO_LONG, ""), source_map
 
 
 def count_equations(jaxpr: Any) -> int:

@@ -22,7 +22,7 @@ FORWARD, BACKWARD = "jvp(", "transpose("
 
 
 @dataclass(frozen=True)
-class Passes:
+class PassesOfDerivative:
     """The equations of a jaxpr around a derivative, and what the backward pass reads.
 
     Attributes:
@@ -62,7 +62,7 @@ def with_policy(traced: Any, policy: Callable[..., Any]) -> Any:
 
     Raises Unavailable, with the reason, where there is no derivative, or none that `jax.checkpoint` can be put around.
     """
-    found: list[Passes] = []
+    found: list[PassesOfDerivative] = []
 
     def change(jaxpr: Any) -> Any:
         return _rewritten(jaxpr, policy, found)
@@ -73,7 +73,7 @@ def with_policy(traced: Any, policy: Callable[..., Any]) -> Any:
     return made
 
 
-def _rewritten(jaxpr: Any, policy: Callable[..., Any], found: list[Passes]) -> Any:
+def _rewritten(jaxpr: Any, policy: Callable[..., Any], found: list[PassesOfDerivative]) -> Any:
     passes = passes_of(jaxpr)
     if not passes.backward:
         eqns = [jax_private.with_inner(eqn, lambda inner: _rewritten(inner, policy, found)) for eqn in jaxpr.eqns]
@@ -94,7 +94,7 @@ def _rewritten(jaxpr: Any, policy: Callable[..., Any], found: list[Passes]) -> A
     return made
 
 
-def passes_of(jaxpr: Any) -> Passes:
+def passes_of(jaxpr: Any) -> PassesOfDerivative:
     """The equations of a jaxpr around a derivative; without one, all of them are `others`."""
     scopes = [jax_private.name_stack(eqn) for eqn in jaxpr.eqns]
     backward = [eqn for eqn, scope in zip(jaxpr.eqns, scopes, strict=True) if BACKWARD in scope]
@@ -110,11 +110,11 @@ def passes_of(jaxpr: Any) -> Passes:
     made = {v for eqn in forward for v in eqn.outvars}
     wanted, given = [v for v in read_back if v in made], [v for v in read_back if v not in made]
     if not wanted:
-        return Passes([], [], list(jaxpr.eqns), [], [])
-    return Passes(forward, backward, [eqn for eqn in jaxpr.eqns if id(eqn) not in taken], wanted, given)
+        return PassesOfDerivative([], [], list(jaxpr.eqns), [], [])
+    return PassesOfDerivative(forward, backward, [eqn for eqn in jaxpr.eqns if id(eqn) not in taken], wanted, given)
 
 
-def _check(passes: Passes) -> None:
+def _check(passes: PassesOfDerivative) -> None:
     """Raise Unavailable where the forward pass has an effect, which cannot be recomputed."""
     for eqn in passes.forward:
         if eqn.effects:
@@ -124,7 +124,7 @@ def _check(passes: Passes) -> None:
             )
 
 
-def _in_order(passes: Passes, split: Any) -> list[Any]:
+def _in_order(passes: PassesOfDerivative, split: Any) -> list[Any]:
     """All equations, those that recompute directly before the backward pass."""
     after_forward = {v for eqn in passes.forward for v in eqn.outvars}
     after_backward = {v for eqn in passes.backward for v in eqn.outvars}

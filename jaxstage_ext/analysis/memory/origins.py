@@ -28,7 +28,7 @@ _TUPLE_INDEX, _PARAMETER_NUMBER = 13, 9
 _MOST_STEPS = 200
 
 
-class Part(NamedTuple):
+class ResultPart(NamedTuple):
     """One array of an instruction's result: the instruction's row, and the place in its tuple, () for the whole."""
 
     row: int
@@ -40,18 +40,18 @@ class Origins:
 
     def __init__(self, ops: Module, places: Places) -> None:
         self._ops, self._lines = ops, places.line
-        self._known: dict[Part, int] = {}
+        self._known: dict[ResultPart, int] = {}
 
     def of(self, row: int, index: Sequence[int] = ()) -> int:
         """The instruction whose line the array belongs to; `row` itself where the module does not show another."""
         if row < 0 or not (len(index) or self._ops.opcode[row] in _LEADS_ON):
             return row
-        part = Part(row, tuple(index))
+        part = ResultPart(row, tuple(index))
         if part not in self._known:
             self._known[part] = self._computed(part)
         return self._known[part]
 
-    def _computed(self, part: Part) -> int:
+    def _computed(self, part: ResultPart) -> int:
         loop, is_stacked, home, carried = "", False, self._ops.computation[part.row], part.row
         for row, _ in self._through(part):
             opcode, line = self._ops.opcode[row], self._lines[row]
@@ -69,17 +69,17 @@ class Origins:
                 return row
         return carried
 
-    def _through(self, part: Part) -> Iterator[Part]:
+    def _through(self, part: ResultPart) -> Iterator[ResultPart]:
         """The instructions that the array passes through, from the one that gives it to the one that computes it."""
-        seen: set[Part] = set()
-        at: Part | None = part
+        seen: set[ResultPart] = set()
+        at: ResultPart | None = part
         while at is not None and at not in seen and len(seen) < _MOST_STEPS:
             seen.add(at)
             if self._ops.opcode[at.row] not in _STRUCTURE:
                 yield at
             at = self._before(at, seen)
 
-    def _before(self, part: Part, seen: set[Part]) -> Part | None:
+    def _before(self, part: ResultPart, seen: set[ResultPart]) -> ResultPart | None:
         """Where the array comes from; None where it is computed here, or its origin is not known."""
         row, index = part
         opcode, operands = self._ops.opcode[row], self._ops.operands[row]
@@ -99,18 +99,18 @@ class Origins:
             return self._inside(operands[0], index)
         return _part(operands[0], index) if opcode in _PASSES_ON and operands else None
 
-    def _started(self, row: int, index: tuple[int, ...]) -> Part | None:
+    def _started(self, row: int, index: tuple[int, ...]) -> ResultPart | None:
         """Of a copy the result or its source, and of another asynchronous instruction the result."""
         if self._ops.opcode[row] == b"copy-start":
             return _part(self._ops.operands[row][0], index[1:]) if not index or index[0] < 2 else None
         return self._inside(row, index[1:]) if index and index[0] == 1 else None
 
-    def _inside(self, row: int, index: tuple[int, ...]) -> Part | None:
+    def _inside(self, row: int, index: tuple[int, ...]) -> ResultPart | None:
         called = self._ops.called[row]
         root = int(self._ops.roots[called[0]]) if called and called[0] >= 0 else -1
         return _part(root, index)
 
-    def _argument(self, part: Part, seen: set[Part]) -> Part | None:
+    def _argument(self, part: ResultPart, seen: set[ResultPart]) -> ResultPart | None:
         """What a computation is called with; of a loop's body, what the last iteration carries over."""
         caller = self._callers.get(int(self._ops.computation[part.row]), -1)
         if caller < 0:
@@ -159,5 +159,5 @@ class Origins:
         return int(values[0]) if len(values) else 0
 
 
-def _part(row: int, index: tuple[int, ...]) -> Part | None:
-    return Part(row, index) if row >= 0 else None
+def _part(row: int, index: tuple[int, ...]) -> ResultPart | None:
+    return ResultPart(row, index) if row >= 0 else None

@@ -7,7 +7,8 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 
 from jaxstage_ext.analysis.collectives import device_groups as sets
-from jaxstage_ext.analysis.collectives.causes import Cause, Causes, Exchanged
+from jaxstage_ext.analysis.collectives.cause_finder import Causes, Exchanged
+from jaxstage_ext.analysis.collectives.causes import Cause
 from jaxstage_ext.analysis.collectives.collective_ops import CollectiveOp
 from jaxstage_ext.analysis.collectives.collective_ops import CollectiveOps as Finder
 from jaxstage_ext.analysis.collectives.device_groups import Groups

@@ -56,6 +56,11 @@ def after(cause: Cause) -> str:
     return " or ".join(use.spec + (f" with {use.beside}" if use.beside else "") for use in cause.after)
 
 
+def between(lines: Sequence[str]) -> str:
+    """Two lines, the cause between them."""
+    return f"between {' and '.join(lines)}"
+
+
 def listed(texts: Sequence[str], separator: str) -> str:
     """The first of some texts, and how many more there are."""
     more = f" and {len(texts) - _MOST} more" if len(texts) > _MOST else ""

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import NamedTuple
 
+from jaxstage_ext.analysis.cost import cost_wording
+from jaxstage_ext.analysis.cost.work_range import WorkRange
 from jaxstage_ext.analysis.memory import contents
 from jaxstage_ext.analysis.memory.buffers import Kind, ScheduledBuffers
 from jaxstage_ext.analysis.memory.entry_values import Donation
@@ -38,7 +41,11 @@ PRUNED = "pruned by JAX: the function does not use it, so it never reaches the d
 UNNAMED = "no Python name refers to it"
 NO_LINE = "no source line is recorded"
 NOT_TRACED = "what the backward pass keeps is unknown: the function was not traced here"
-RECOMPUTED = "What is not kept is recomputed in the backward pass, where it is live for a while."
+RECOMPUTED = (
+    "Residuals are what the forward pass leaves for the backward pass, by the jaxpr. They are not the peak: what is "
+    "not kept is recomputed and live again in the backward pass. Compile a policy to see its peak."
+)
+NO_TRIALS = "this program was not staged here, so it cannot be compiled with a policy"
 AS_WRITTEN = "as written"
 
 
@@ -146,6 +153,37 @@ def moment(space: Space, instruction: str) -> str:
     """How much of a memory is reserved and how much is live at its peak; `instruction` runs then, "" unknown."""
     reserved, peak = scaled(space.reserved, "B"), scaled(space.peak, "B")
     return f"{space.name}: {reserved} reserved; peak of {peak} live" + (f" at {instruction}" if instruction else "")
+
+
+class Taken(NamedTuple):
+    """What a compiled program takes: live bytes at its peak, and FLOPs."""
+
+    peak: int
+    work: WorkRange
+
+
+def trial(policy: str, taken: Taken, written: Taken | None = None) -> str:
+    """What a program compiled with a checkpoint policy takes, beside the program as written."""
+    head = f"{policy or AS_WRITTEN}: {_taken(taken)}"
+    if written is None:
+        return f"{head}."
+    is_known = all(work.least == work.most and work.counted for work in (taken.work, written.work))
+    change = f", {taken.work.counted / written.work.counted - 1:+.1%}" if is_known else ""
+    return f"{head} ({AS_WRITTEN}: {_taken(written)}{change})."
+
+
+def _taken(taken: Taken) -> str:
+    return f"peak of {scaled(taken.peak, 'B')}, {cost_wording.work(taken.work, 'FLOP')}"
+
+
+def not_compiled(policy: str) -> str:
+    """Why the peak under a policy is unknown."""
+    return f"not compiled yet: .memory.with_policy({policy!r})" if policy else "not counted yet"
+
+
+def flops_open(work: WorkRange) -> str:
+    """Why FLOPs are not one figure."""
+    return f"{cost_wording.work(work, 'FLOP')}: {cost_wording.work_reasons(work, 'FLOP')}"
 
 
 def residuals(saved: int, read: int) -> str:

@@ -81,12 +81,12 @@ def _causes(row: CollectiveRow) -> list[Cause]:
 
 
 def _line(collectives: Collectives, row: CollectiveRow) -> str:
-    return next((cause.line for cause in _causes(row) if cause.line), "") or next(iter(collectives.lines(row)), "")
+    return next(iter(collectives.lines(row)), "")
 
 
 def _key(collectives: Collectives, row: CollectiveRow) -> tuple[object, ...]:
     """Equal for reshardings that one line causes, as in each layer of a model."""
-    causes = [replace(_masked(cause), line="") for cause in _causes(row)]
+    causes = [replace(_masked(cause), lines=()) for cause in _causes(row)]
     return (row.op.kind, row.groups.axes or (), _line(collectives, row), *causes)
 
 

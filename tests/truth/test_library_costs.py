@@ -267,7 +267,7 @@ def test_what_iterates_is_unknown(expectation: Expectation) -> None:
     Expectation(largest, "local", "jaxpr FLOPs", of_jaxpr, 16 * 1000 * 3, "log2 8 comparisons an element"),
     Expectation(sparse_product, "local", "jaxpr FLOPs", of_jaxpr, 2 * N * K, "a multiply-add a value and column"),
     Expectation(mixture_of_experts, "local", "jaxpr FLOPs", of_jaxpr, 2 * 64 * 32 * 16, "each row is in one group"),
-    Expectation(conjugate_gradients, "local", "jaxpr FLOPs", of_jaxpr, 2 * 2 * N * N, "`solve` alone runs: two products"),
+    Expectation(conjugate_gradients, "local", "jaxpr FLOPs", of_jaxpr, 2 * 2 * N * N, "`solve` runs: two products"),
     Expectation(pooled_gradient, "local", "jaxpr FLOPs", of_jaxpr, 512 * (3 + 3 + 1 + 1) - 1, "forward three "
                 "comparisons a window and the sum of windows; backward three comparisons and a sum"),
     Expectation(kernel, "v5e:2x2", "jaxpr FLOPs", of_jaxpr, 2 * 256**3, "2 m k n"),

@@ -11,7 +11,7 @@ import numpy as np
 from jaxstage_ext.analysis.cost import equations as equation_costs
 from jaxstage_ext.analysis.cost import jaxpr_cost, kernel_calls, module_cost
 from jaxstage_ext.analysis.cost.equations import Equations
-from jaxstage_ext.analysis.cost.kernel_calls import Kernel
+from jaxstage_ext.analysis.cost.kernel_calls import PallasKernel
 from jaxstage_ext.analysis.cost.module_cost import Cost, Places
 from jaxstage_ext.core import jaxpr_lines
 from jaxstage_ext.program.fact import fact
@@ -27,7 +27,7 @@ def work(program: Program) -> Cost:
     return module_cost.read(module, places, kernel_calls.count(module, places.line, _kernels(program)))
 
 
-def _kernels(program: Program) -> list[Kernel]:
+def _kernels(program: Program) -> list[PallasKernel]:
     """The Pallas kernels of the jaxpr, where the module has custom calls that may be kernels."""
     traced = program.jax_traced
     if traced is None or not kernel_calls.calls(program.module):

@@ -16,7 +16,7 @@ TARGETS = ("tpu_custom_call", "mosaic_gpu", "mosaic_gpu_v2", "__gpu$xla.gpu.trit
 AMBIGUOUS = "several kernels of this line could be this one, and their FLOPs differ"
 
 
-class Kernel(NamedTuple):
+class PallasKernel(NamedTuple):
     """A pallas_call equation: its source line and name, the sizes of its first result, its work."""
 
     line: str
@@ -25,18 +25,18 @@ class Kernel(NamedTuple):
     work: Work
 
 
-def kernel(eqn: Any, line: str) -> Kernel:
+def kernel(eqn: Any, line: str) -> PallasKernel:
     """What there is to know of a pallas_call equation."""
     result = tuple(eqn.outvars[0].aval.shape) if eqn.outvars else ()
-    return Kernel(line, str(eqn.params.get("name") or ""), result, jaxpr_cost.equation(eqn))
+    return PallasKernel(line, str(eqn.params.get("name") or ""), result, jaxpr_cost.equation(eqn))
 
 
-def calls(ops: Module) -> list[library_calls.Call]:
+def calls(ops: Module) -> list[library_calls.CustomCall]:
     """The custom calls of a module that may be kernels."""
     return [call for call in library_calls.calls(ops) if call.target in TARGETS]
 
 
-def count(ops: Module, lines: Sequence[str], kernels: Sequence[Kernel]) -> dict[int, Counted]:
+def count(ops: Module, lines: Sequence[str], kernels: Sequence[PallasKernel]) -> dict[int, Counted]:
     """The work of the custom calls that come from one of these kernels, by their rows."""
     counted = {}
     for call in calls(ops):
@@ -47,7 +47,9 @@ def count(ops: Module, lines: Sequence[str], kernels: Sequence[Kernel]) -> dict[
     return counted
 
 
-def _matching(ops: Module, call: library_calls.Call, line: str, kernels: Sequence[Kernel]) -> list[Kernel]:
+def _matching(
+    ops: Module, call: library_calls.CustomCall, line: str, kernels: Sequence[PallasKernel]
+) -> list[PallasKernel]:
     """The kernels of the same line and shape; of these, the ones whose name the call has, where there are any."""
     same = [kernel for kernel in kernels if kernel.line == line and list(kernel.result) == call.result]
     steps = ops.scopes[ops.scope[call.row]].split("/") if ops.scope[call.row] >= 0 else []

@@ -47,7 +47,7 @@ _KERNEL, _RAGGED_INDICES = "tpu_custom_call", b"ragged-dot-metadata"
 _GEMMS = ("__cublas$gemm", "__cublas$lt$matmul", "__cublas$lt$matmul$f8", "__triton_gemm")
 
 
-class Call(NamedTuple):
+class CustomCall(NamedTuple):
     """A custom call: its row, its target, its configuration, the dimensions of the first array that it gives."""
 
     row: int
@@ -69,17 +69,17 @@ def count(ops: Module) -> Iterator[tuple[int, Counted]]:
     return ((call.row, _count_call(ops, call)) for call in calls(ops))
 
 
-def calls(ops: Module) -> Iterator[Call]:
+def calls(ops: Module) -> Iterator[CustomCall]:
     """The custom calls of a module."""
     rows = ops.rows(b"custom-call")
     fields = ops.fields(rows, _TARGET, _BACKEND)
     targets, configs = (ops.strings(fields[number], len(rows)) for number in (_TARGET, _BACKEND))
     for row, target, config, first in zip(rows.tolist(), targets, configs, _first_arrays(ops, rows), strict=True):
         result = ops.shapes.sizes(row) if ops.shapes.rank[row] else first
-        yield Call(row, target.decode("utf-8", "replace"), _json(config), result)
+        yield CustomCall(row, target.decode("utf-8", "replace"), _json(config), result)
 
 
-def _count_call(ops: Module, call: Call) -> Counted:
+def _count_call(ops: Module, call: CustomCall) -> Counted:
     if call.target in _FREE or (call.target == _KERNEL and ops.names[call.row].startswith(_RAGGED_INDICES)):
         return Counted(0.0)
     operands = [ops.shapes.sizes(operand) for operand in ops.operands[call.row] if operand >= 0]
@@ -104,7 +104,7 @@ def is_complex(ops: Module, row: int) -> bool:
     return bool(operands) and int(ops.shapes.element_type[operands[0]]) in COMPLEX_TYPES
 
 
-def _gemm(ops: Module, call: Call, lhs: list[int]) -> Counted:
+def _gemm(ops: Module, call: CustomCall, lhs: list[int]) -> Counted:
     """Two for each multiply-add of a library's matrix product, and what its epilogue does to each result."""
     config = call.config.get("gemm_backend_config", call.config)
     numbers = config.get("dot_dimension_numbers")
@@ -136,7 +136,7 @@ def _first_arrays(ops: Module, rows: Any) -> list[list[int]]:
     return result
 
 
-def _cudnn(ops: Module, call: Call, operands: list[list[int]]) -> Counted:
+def _cudnn(ops: Module, call: CustomCall, operands: list[list[int]]) -> Counted:
     """A convolution of the library: the same sizes as HLO's own, with its gradients' operands in their places."""
     if call.target.endswith("BackwardInput"):
         lhs, rhs, out = call.result, operands[1], operands[0]
@@ -151,24 +151,24 @@ def _cudnn(ops: Module, call: Call, operands: list[list[int]]) -> Counted:
     return Counted(windows.multiply_adds(ops, call.row, lhs, rhs, out) + done)
 
 
-def _onednn_product(operands: Sequence[Sequence[int]], call: Call) -> float:
+def _onednn_product(operands: Sequence[Sequence[int]], call: CustomCall) -> float:
     is_transposed = bool(call.config.get("onednn_matmul_config", {}).get("transpose_a"))
     return 2.0 * math.prod(call.result) * operands[0][-2 if is_transposed else -1]
 
 
-def _top_k(operands: Sequence[Sequence[int]], call: Call) -> float:
+def _top_k(operands: Sequence[Sequence[int]], call: CustomCall) -> float:
     return linear_algebra.top_k(math.prod(operands[0]), call.result[-1])
 
 
-def _partial_reduce(operands: Sequence[Sequence[int]], call: Call) -> float:
+def _partial_reduce(operands: Sequence[Sequence[int]], call: CustomCall) -> float:
     return float(math.prod(operands[0]) - math.prod(call.result))
 
 
-def _radix_sort(operands: Sequence[Sequence[int]], call: Call) -> float:
+def _radix_sort(operands: Sequence[Sequence[int]], call: CustomCall) -> float:
     return linear_algebra.sort(math.prod(operands[0]), operands[0][-1])
 
 
-_BY_SHAPE: dict[str, Callable[[Sequence[Sequence[int]], Call], float]] = {
+_BY_SHAPE: dict[str, Callable[[Sequence[Sequence[int]], CustomCall], float]] = {
     "TopK": _top_k,
     "__gpu$TopK": _top_k,
     "PartialReduce": _partial_reduce,

@@ -5,8 +5,9 @@ from __future__ import annotations
 import re
 
 import numpy as np
+import numpy.typing as npt
 
-from jaxstage_ext.ir import folds, links
+from jaxstage_ext.ir import call_sites, folds, links
 from jaxstage_ext.ir.mlir_location import Locations
 from jaxstage_ext.ir.source import FrameTable
 from jaxstage_ext.report.document import OP, Document
@@ -41,9 +42,9 @@ def read(text: str, debug_text: str, table: FrameTable, kind: str = "stablehlo")
             place = locations.place(_location_of(body, row, ends))
             frame[row] = place.frame
             scope[row] = scopes.setdefault(place.scope, len(scopes)) if place.scope else -1
-    names, frames = tuple(scopes), table.freeze()
-    linked = links.complete(frame, scope, flags, names, frames, _graph(lines, operations, ends))
-    return Document(kind, text, frames, linked.frame, linked.flags, ends, linked.scope, names, linked.origin)
+    names, (graph, held) = tuple(scopes), _graph(lines, operations, ends)
+    linked = links.complete(call_sites.joined(frame, held, table), scope, flags, names, graph)
+    return Document(kind, text, table.freeze(), linked.frame, linked.flags, ends, linked.scope, names, linked.origin)
 
 
 def _location_of(body: list[str], row: int, ends: Ints) -> str:
@@ -60,8 +61,8 @@ def _location_of(body: list[str], row: int, ends: Ints) -> str:
     return "unknown"
 
 
-def _graph(lines: list[str], operations: list[int], ends: Ints) -> links.LinkGraph:
-    """Value and call edges between rows; the names of values are local to a function."""
+def _graph(lines: list[str], operations: list[int], ends: Ints) -> tuple[links.LinkGraph, call_sites.Held]:
+    """Value and call edges between rows, and which are called by which; names of values are local to a function."""
     functions = {m.group(1): (row, int(ends[row])) for row, line in enumerate(lines) if (m := _FUNCTION.match(line))}
     function_at = np.full(len(lines), -1, np.int64)
     for start, end in functions.values():
@@ -69,6 +70,7 @@ def _graph(lines: list[str], operations: list[int], ends: Ints) -> links.LinkGra
     rows = np.array(operations, np.int64)
     bodies = {name: rows[(rows > start) & (rows < end)] for name, (start, end) in functions.items()}
     user, operand, caller, called = [], [], [], []
+    held: list[npt.NDArray[np.int64]] = []
     home = np.full(len(lines), -1, np.int64)
     defined: dict[tuple[int, str], int] = {}
     for row in operations:
@@ -82,8 +84,11 @@ def _graph(lines: list[str], operations: list[int], ends: Ints) -> links.LinkGra
             defined[function, name] = row
         if (call := _CALL.search(right)) and len(body := bodies.get(call.group(1), rows[:0])):
             home[body] = np.where(home[body] < 0, row, home[body])
+            held.append(body)
             caller.append(row)
             called.append(int(body[-1]))
     users, operands = np.array(user, np.int64), np.array(operand, np.int64)
     calls = (np.array(caller, np.int64), np.array(called, np.int64))
-    return links.LinkGraph((operands, users), (users, operands), calls, home)
+    inside = np.concatenate([home[:0], *held])
+    callers = np.repeat(calls[0], [len(body) for body in held])
+    return links.LinkGraph((operands, users), (users, operands), calls, home), (inside, callers)

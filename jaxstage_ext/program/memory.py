@@ -3,22 +3,26 @@
 from __future__ import annotations
 
 import functools
+from dataclasses import replace
 from typing import Any
 
 import jax
 import numpy as np
 
-from jaxstage_ext.analysis.cost.module_cost import Places
+from jaxstage_ext.analysis.cost import module_cost
+from jaxstage_ext.analysis.cost.module_cost import Cost, Places
 from jaxstage_ext.analysis.memory import buffers, live_memory
 from jaxstage_ext.analysis.memory.entry_values import Argument, Constant, Entry
 from jaxstage_ext.analysis.memory.live_memory import Memory
-from jaxstage_ext.core import captured, jax_private, residuals
+from jaxstage_ext.analysis.memory.policy_trials import PolicyTrial
+from jaxstage_ext.core import captured, jax_private, rematerialization, residuals
 from jaxstage_ext.core.recompile import recompiled_buffers as recompiled
 from jaxstage_ext.core.recompile.recompiled_buffers import Assigned
 from jaxstage_ext.ir.hlo import buffer_assignment, hlo_document
 from jaxstage_ext.ir.hlo import module as hlo
 from jaxstage_ext.ir.hlo import schedule as hlo_schedule
 from jaxstage_ext.program.call_signature import short_dtype
+from jaxstage_ext.program.cost import cost
 from jaxstage_ext.program.device_figures import device_memory
 from jaxstage_ext.program.fact import slow_fact
 from jaxstage_ext.program.instruction_places import instruction_places, line_label, places_in
@@ -42,7 +46,23 @@ def memory(program: Program, progress: Progress | None) -> Memory:
     """
     if program.jax_lowered is None:
         raise Unavailable(f"{program.name} was not lowered here, so its memory is unknown; inspect it again")
-    return read(program, recompiled.recompile(program.staged, progress))
+    memory = read(program, recompiled.recompile(program.staged, progress))
+    return replace(memory, trial=functools.partial(_tried, program))
+
+
+def _tried(program: Program, policy: Any, written: Memory, progress: Progress | None) -> PolicyTrial:
+    """The program compiled with a checkpoint policy, or as written without one."""
+    if not policy:
+        work = cost(program).work if program.has_hlo else _work(written)
+        return PolicyTrial("", written.space().peak, work.flops_range, written)
+    staged = rematerialization.staged_with(program.staged, policy)
+    memory = replace(read(Program(staged), recompiled.recompile(staged, progress)), kept=None)
+    name, work = policy if isinstance(policy, str) else getattr(policy, "__name__", str(policy)), _work(memory)
+    return PolicyTrial(name, memory.space().peak, work.flops_range, memory)
+
+
+def _work(memory: Memory) -> Cost:
+    return module_cost.read(memory.scheduled.ops, memory.places)
 
 
 def read(program: Program, assigned: Assigned) -> Memory:

@@ -28,7 +28,7 @@ def notes(program: Program) -> list[str]:
     written = [specs.note(program.call)] if program.call.layout is not None else []
     written += _about_target(program) + _recorded(program) + flag_values.notes(options_of(program), platform(program))
     coverage = program.coverage
-    if coverage and coverage.total and not coverage.direct + coverage.inferred:
+    if coverage and coverage.total and not coverage.linked:
         written.append(
             "Nothing links to source: JAX recorded no line of your code (a library function, or one that returns its "
             "inputs)."

@@ -53,7 +53,7 @@ class Program:
     def __init__(self, staged: stages.Staged) -> None:
         self.staged = staged
         self.targets: Mapping[str, Program] = {str(staged.target): self}
-        self.frame_table = FrameTable()
+        self.frame_table = FrameTable(source_places.inspected_package(staged.call))
         self.results = FactResults()
         self.ran_out: StageError | None = None
         self.documents: Mapping[str, Document] = Documents(self._readers)
@@ -232,5 +232,6 @@ class Program:
         for kind in self.documents:
             if kind != "python":
                 self.documents[kind]
-        frames = self.frame_table.freeze()
-        return python.read(frames, self.frame_table, source_places.first_places(self.call, self.error))
+        first = source_places.first_places(self.call, self.error)
+        packages = ("", source_places.inspected_package(self.call))
+        return python.read(self.frame_table.freeze(), self.frame_table, packages, first)

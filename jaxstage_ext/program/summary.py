@@ -60,7 +60,8 @@ def _coverage(program: Program) -> CoverageSummary | None:
     coverage = program.coverage
     if coverage is None:
         return None
-    return {"direct": coverage.direct, "inferred": coverage.inferred, "total": coverage.total}
+    direct, library, inferred = coverage.direct, coverage.library, coverage.inferred
+    return {"direct": direct, "library": library, "inferred": inferred, "total": coverage.total}
 
 
 def _compare(program: Program) -> Mapping[str, Any] | None:

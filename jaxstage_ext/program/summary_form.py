@@ -30,9 +30,10 @@ class FigureSummary(TypedDict):
 
 
 class CoverageSummary(TypedDict):
-    """How many operations are linked to source lines."""
+    """How many operations are linked to source lines; `library` to those of libraries, not the user's own."""
 
     direct: int
+    library: int
     inferred: int
     total: int
 

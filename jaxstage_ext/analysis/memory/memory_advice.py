@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from enum import Enum
 from typing import NamedTuple
 
 import numpy as np
 
-from jaxstage_ext.analysis.cost.module_cost import Places
 from jaxstage_ext.analysis.memory import contents
 from jaxstage_ext.analysis.memory.buffers import Kind, ScheduledBuffers
 from jaxstage_ext.analysis.memory.entry_values import ArgumentMemory, KeptConstant, ResultMemory
 from jaxstage_ext.analysis.memory.spaces import Space
+from jaxstage_ext.ir.protowire import Longs
 
 WORTH = 0.01
 """Share of the reserved bytes below which no advice is given."""
@@ -59,7 +59,11 @@ def worth_giving(advice: Sequence[Advice], space: Space) -> list[Advice]:
     return sorted((item for item in advice if item.bytes >= least), key=lambda item: -item.bytes)
 
 
-def residuals(scheduled: ScheduledBuffers, places: Places, space: Space) -> list[Advice]:
+LinesOf = Callable[[Longs, int | None], tuple[list[str], Longs]]
+"""The source line and the row of the HLO document that each buffer belongs to, at a position of the schedule."""
+
+
+def residuals(scheduled: ScheduledBuffers, lines_of: LinesOf, space: Space) -> list[Advice]:
     """What is kept for the backward pass and live at the peak."""
     buffers = scheduled.buffers
     live = buffers.at(space.position, space.color)
@@ -67,10 +71,8 @@ def residuals(scheduled: ScheduledBuffers, places: Places, space: Space) -> list
     if not len(live):
         return []
     by_line: dict[str, int] = {}
-    for row in live.tolist():
-        maker = int(buffers.instruction[row])
-        line = places.line[maker] if maker >= 0 else ""
-        by_line[line] = by_line.get(line, 0) + int(buffers.size[row])
+    for line, size in zip(lines_of(live, space.position)[0], buffers.size[live].tolist(), strict=True):
+        by_line[line] = by_line.get(line, 0) + size
     line, most = max(by_line.items(), key=lambda item: item[1])
     return [Advice(Suggestion.RESIDUALS, int(buffers.size[live].sum()), (), line, Part(most))]
 
@@ -103,7 +105,7 @@ def _total(arguments: Sequence[ArgumentMemory]) -> int:
     return sum(argument.size or 0 for argument in arguments)
 
 
-def padding(scheduled: ScheduledBuffers, places: Places, space: Space) -> list[Advice]:
+def padding(scheduled: ScheduledBuffers, lines_of: LinesOf, space: Space) -> list[Advice]:
     """What tiled layouts waste at the peak."""
     buffers = scheduled.buffers
     live = buffers.at(space.position, space.color)
@@ -112,8 +114,7 @@ def padding(scheduled: ScheduledBuffers, places: Places, space: Space) -> list[A
         return []
     worst = int(np.argmax(waste))
     [value] = contents.values(scheduled, live[[worst]], space.position).tolist()
-    maker = int(scheduled.row[value]) if value >= 0 else -1
-    line = places.line[maker] if maker >= 0 else ""
+    [line], _ = lines_of(live[[worst]], space.position)
     largest = Part(int(waste[worst]), int(buffers.size[live[worst]]), value)
     return [Advice(Suggestion.PADDING, int(waste.sum()), (), line, largest)]
 

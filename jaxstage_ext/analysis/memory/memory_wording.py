@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import NamedTuple
 
+from jaxstage_ext.analysis.cost import cost_wording
+from jaxstage_ext.analysis.cost.work_range import WorkRange
 from jaxstage_ext.analysis.memory import contents
 from jaxstage_ext.analysis.memory.buffers import Kind, ScheduledBuffers
 from jaxstage_ext.analysis.memory.entry_values import Donation
@@ -38,7 +41,11 @@ PRUNED = "pruned by JAX: the function does not use it, so it never reaches the d
 UNNAMED = "no Python name refers to it"
 NO_LINE = "no source line is recorded"
 NOT_TRACED = "what the backward pass keeps is unknown: the function was not traced here"
-RECOMPUTED = "What is not kept is recomputed in the backward pass, where it is live for a while."
+RECOMPUTED = (
+    "Residuals are what the forward pass leaves for the backward pass, by the jaxpr. They are not the peak: what is "
+    "not kept is recomputed and live again in the backward pass. Compile a policy to see its peak."
+)
+NO_TRIALS = "this program was not staged here, so it cannot be compiled with a policy"
 AS_WRITTEN = "as written"
 
 
@@ -46,17 +53,23 @@ def fit(fit: Fit, device: DeviceMemory) -> str:
     """Whether a program fits on its device, in one sentence."""
     if fit.verdict is Verdict.REFUSED:
         return f"Does not fit: {_refused(fit, device)}."
-    if fit.needed is None:
-        return f"Whether it fits is unknown: {fit.reason}."
-    needed = scaled(fit.needed, "B")
-    if fit.room is None:
-        if fit.verdict is Verdict.COMPILED:
-            return f"Fits: it needs {needed}; libtpu refuses what does not fit, and it compiled this."
-        return f"Whether it fits is unknown: it needs {needed}; {fit.reason}."
-    of_room = f"it needs {needed} of the {scaled(fit.room, 'B')} of {device.title} ({_share(fit.needed, fit.room)})"
+    needs = _needs(fit)
+    if fit.verdict is Verdict.COMPILED:
+        return f"Fits: {f'it {needs}; ' if needs else ''}libtpu refuses what does not fit, and it compiled this."
+    if fit.verdict is Verdict.UNKNOWN:
+        return f"Whether it fits is unknown: {f'it {needs}; ' if needs else ''}{fit.reason}."
+    share = _share((fit.bound if fit.needed is None else fit.needed) or 0, fit.room or 1)
+    of_room = f"it {needs} of the {scaled(fit.room or 0, 'B')} of {device.title} ({share})"
     if fit.verdict is Verdict.FITS_IN_MORE:
         return f"Fits only with {setting(fit)}: {of_room}, of which JAX takes {GPU_SHARE:.0%} by default."
     return f"{'Fits' if fit.fits else 'Does not fit'}: {of_room}."
+
+
+def _needs(fit: Fit) -> str:
+    """How much memory a program needs; "" unknown."""
+    if fit.needed is not None:
+        return f"needs {scaled(fit.needed, 'B')}"
+    return "" if fit.bound is None else f"needs at {'most' if fit.fits else 'least'} {scaled(fit.bound, 'B')}"
 
 
 def setting(fit: Fit) -> str:
@@ -140,6 +153,37 @@ def moment(space: Space, instruction: str) -> str:
     """How much of a memory is reserved and how much is live at its peak; `instruction` runs then, "" unknown."""
     reserved, peak = scaled(space.reserved, "B"), scaled(space.peak, "B")
     return f"{space.name}: {reserved} reserved; peak of {peak} live" + (f" at {instruction}" if instruction else "")
+
+
+class Taken(NamedTuple):
+    """What a compiled program takes: live bytes at its peak, and FLOPs."""
+
+    peak: int
+    work: WorkRange
+
+
+def trial(policy: str, taken: Taken, written: Taken | None = None) -> str:
+    """What a program compiled with a checkpoint policy takes, beside the program as written."""
+    head = f"{policy or AS_WRITTEN}: {_taken(taken)}"
+    if written is None:
+        return f"{head}."
+    is_known = all(work.least == work.most and work.counted for work in (taken.work, written.work))
+    change = f", {taken.work.counted / written.work.counted - 1:+.1%}" if is_known else ""
+    return f"{head} ({AS_WRITTEN}: {_taken(written)}{change})."
+
+
+def _taken(taken: Taken) -> str:
+    return f"peak of {scaled(taken.peak, 'B')}, {cost_wording.work(taken.work, 'FLOP')}"
+
+
+def not_compiled(policy: str) -> str:
+    """Why the peak under a policy is unknown."""
+    return f"not compiled yet: .memory.with_policy({policy!r})" if policy else "not counted yet"
+
+
+def flops_open(work: WorkRange) -> str:
+    """Why FLOPs are not one figure."""
+    return f"{cost_wording.work(work, 'FLOP')}: {cost_wording.work_reasons(work, 'FLOP')}"
 
 
 def residuals(saved: int, read: int) -> str:

@@ -161,8 +161,8 @@ def test_figures_of_devices(expectation: Expectation) -> None:
 
 def test_what_libtpu_refuses_does_not_fit_in_any_view() -> None:
     needs("tpu")
-    function, arguments = needs_68_gb()
-    [refused] = prepare(Call(function, arguments), "compile", (parse("v5e:2x2"),))
+    program = needs_68_gb()
+    [refused] = prepare(Call(program.function, program.arguments), "compile", (parse("v5e:2x2"),))
     refused.advance()
     fits = refused.row().figures["fits"]
     assert fits.value == "no"

@@ -220,13 +220,8 @@ class Cost:
             "row": Column(self.rows_of_parts[most], "", "row of the HLO document"),
         }
         reasons = {(row, "FLOPs"): wording.UNKNOWN_FOR_ALL for row in np.flatnonzero(is_unknown).tolist()}
-        for columns_of, never in (
-            (("FLOPs", "transcendentals"), unseen),
-            (("bytes read", "bytes written"), unseen_bytes),
-        ):
-            reasons |= {
-                (row, name): wording.NOT_COUNTED for row in np.flatnonzero(never).tolist() for name in columns_of
-            }
+        reasons |= _not_counted(unseen, "FLOPs", "transcendentals")
+        reasons |= _not_counted(unseen_bytes, "bytes read", "bytes written")
         reasons |= {(row, group): wording.NOT_RECORDED for row, name in enumerate(names) if not name}
         return Table(f"cost by {group}", columns, reasons, self.notes).take(order.tolist())
 

@@ -48,7 +48,7 @@ class Dtypes:
                     for conversion in conversions
                 ],
                 "B",
-                "to memory, all runs; 0 inside a fusion",
+                "to memory, all runs; 0 where it stays inside a fusion",
             ),
             "runs": Column([conversion.runs for conversion in conversions]),
             "by": Column([conversion.by.value for conversion in conversions]),

@@ -70,7 +70,7 @@ class Dtypes:
         return self.table.to_json()
 
     def __str__(self) -> str:
-        return f"{self.headline}\n{self.table}" if self.conversions else self.headline
+        return f"{self.headline}\n{self.table}" if self.conversions else "\n".join([self.headline, *self.notes])
 
     __repr__ = __str__
 

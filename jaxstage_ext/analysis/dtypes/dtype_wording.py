@@ -58,9 +58,7 @@ def _compiler(conversions: Sequence[Conversion]) -> str:
 
 def _largest(conversions: Sequence[Conversion]) -> str:
     grown = [
-        conversion
-        for conversion in conversions
-        if conversion.kind is Change.PROMOTION and conversion.total_growth > 0
+        conversion for conversion in conversions if conversion.kind is Change.PROMOTION and conversion.total_growth > 0
     ]
     if not grown:
         return ""

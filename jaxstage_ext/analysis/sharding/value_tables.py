@@ -111,7 +111,7 @@ def table(values: Sequence[ShardedValue], notes: tuple[str, ...] = ()) -> Table:
         (place, column): value.map.sharding.problem
         for place, value in enumerate(values)
         for column in ("sharding", "chosen by")
-        if value.is_sent and not value.map.sharding.is_known
+        if not value.map.sharding.is_known and (value.is_sent or column == "sharding")
     }
     return Table("shardings", columns, reasons, notes)
 

@@ -7,6 +7,8 @@ documents before that.
 
 from __future__ import annotations
 
+from collections.abc import Collection
+
 from jaxstage_ext.ir.protowire import Longs
 from jaxstage_ext.ir.source import FrameTable
 from jaxstage_ext.report.frames import Ints
@@ -15,15 +17,16 @@ Held = tuple[Longs, Longs]
 """(operations, callers): each operation is in a computation that the caller at the same place calls."""
 
 
-def joined(frame: Ints, held: Held, table: FrameTable) -> Ints:
-    """Per operation its frame, below the frames that all its callers have in common."""
+def joined(frame: Ints, held: Held, table: FrameTable, borrowed: Collection[int] = ()) -> Ints:
+    """Per operation its frame, below those that all its callers have in common; of borrowed ones the latter alone."""
     callers: dict[int, set[int]] = {}
     for operation, caller in zip(held[0].tolist(), held[1].tolist(), strict=True):
         callers.setdefault(operation, set()).add(caller)
-    sites = _Sites(frame.tolist(), callers, table)
-    result = frame.copy()
+    own = frame.copy()
+    own[list(borrowed)] = -1
+    sites, result = _Sites(own.tolist(), callers, table), own.copy()
     for operation in callers:
-        result[operation] = sites.frame(operation)
+        result[operation] = sites.caller(operation) if operation in borrowed else sites.frame(operation)
     return result
 
 
@@ -39,10 +42,10 @@ class _Sites:
         own = self._own[operation]
         if own < 0:
             return own
-        outside = self._caller(operation)
+        outside = self.caller(operation)
         return own if outside < 0 else self._table.below(own, outside)
 
-    def _caller(self, operation: int) -> int:
+    def caller(self, operation: int) -> int:
         """The innermost frame that the stacks of all callers have in common, -1 for none.
 
         A caller without frames stands for its own callers.
@@ -54,4 +57,4 @@ class _Sites:
         return self._outside[operation]
 
     def _site(self, caller: int) -> int:
-        return self._caller(caller) if self._own[caller] < 0 else self.frame(caller)
+        return self.caller(caller) if self._own[caller] < 0 else self.frame(caller)

@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 
 import numpy as np
-import numpy.typing as npt
 
-from jaxstage_ext.ir import call_sites, folds, links
+from jaxstage_ext.ir import borrowed_frames, call_sites, folds, links
 from jaxstage_ext.ir.mlir_location import Locations
+from jaxstage_ext.ir.protowire import Longs
 from jaxstage_ext.ir.source import FrameTable
 from jaxstage_ext.report.document import OP, Document
 from jaxstage_ext.report.frames import Ints
@@ -23,10 +23,13 @@ _ATTACHED = re.compile(r" loc\((#loc\d*|unknown|\"(?:[^\"\\]|\\.)*\"(?:\(.*\))?|
 _REGION = ("cond", "do", "}", "({")
 
 
-def read(text: str, debug_text: str, table: FrameTable, kind: str = "stablehlo") -> Document:
+def read(
+    text: str, debug_text: str, table: FrameTable, kind: str = "stablehlo", jaxpr: Document | None = None
+) -> Document:
     """The document of an MLIR module from its text without and with locations.
 
-    Where the two texts do not correspond line by line, the document has no sources.
+    Where the two texts do not correspond line by line, the document has no sources. `jaxpr` is what it was lowered
+    from, whose frames are in `table` too.
     """
     lines, debug = text.split("\n"), debug_text.split("\n")
     body = [line for line in debug if not line.startswith("#loc")]
@@ -43,7 +46,11 @@ def read(text: str, debug_text: str, table: FrameTable, kind: str = "stablehlo")
             frame[row] = place.frame
             scope[row] = scopes.setdefault(place.scope, len(scopes)) if place.scope else -1
     names, (graph, held) = tuple(scopes), _graph(lines, operations, ends)
-    linked = links.complete(call_sites.joined(frame, held, table), scope, flags, names, graph)
+    aside: set[int] = set()
+    if jaxpr is not None:
+        bodies = [rows[np.isin(rows, held[0])].tolist() for rows in _bodies(lines, operations, ends).values()]
+        aside = borrowed_frames.borrowed(frame, scope, names, bodies, table.freeze(), jaxpr)
+    linked = links.complete(call_sites.joined(frame, held, table, aside), scope, flags, names, graph)
     return Document(kind, text, table.freeze(), linked.frame, linked.flags, ends, linked.scope, names, linked.origin)
 
 
@@ -61,16 +68,21 @@ def _location_of(body: list[str], row: int, ends: Ints) -> str:
     return "unknown"
 
 
+def _bodies(lines: list[str], operations: list[int], ends: Ints) -> dict[str, Longs]:
+    """The rows of each function's operations."""
+    rows = np.array(operations, np.int64)
+    functions = [(m[1], row) for row, line in enumerate(lines) if (m := _FUNCTION.match(line))]
+    return {name: rows[(rows > start) & (rows < ends[start])] for name, start in functions}
+
+
 def _graph(lines: list[str], operations: list[int], ends: Ints) -> tuple[links.LinkGraph, call_sites.Held]:
     """Value and call edges between rows, and which are called by which; names of values are local to a function."""
-    functions = {m.group(1): (row, int(ends[row])) for row, line in enumerate(lines) if (m := _FUNCTION.match(line))}
-    function_at = np.full(len(lines), -1, np.int64)
-    for start, end in functions.values():
-        function_at[start : end + 1] = start
-    rows = np.array(operations, np.int64)
-    bodies = {name: rows[(rows > start) & (rows < end)] for name, (start, end) in functions.items()}
+    bodies = _bodies(lines, operations, ends)
+    rows, function_at = np.zeros(0, np.int64), np.full(len(lines), -1, np.int64)
+    for number, body in enumerate(bodies.values()):
+        function_at[body] = number
     user, operand, caller, called = [], [], [], []
-    held: list[npt.NDArray[np.int64]] = []
+    held: list[Longs] = []
     home = np.full(len(lines), -1, np.int64)
     defined: dict[tuple[int, str], int] = {}
     for row in operations:

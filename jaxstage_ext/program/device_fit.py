@@ -6,8 +6,9 @@ from dataclasses import replace
 
 from jaxstage_ext.analysis.memory import fit as memory_fit
 from jaxstage_ext.analysis.memory import memory_wording
-from jaxstage_ext.analysis.memory.fit import Fit
+from jaxstage_ext.analysis.memory.fit import DeviceMemory, Fit
 from jaxstage_ext.core import stage_list
+from jaxstage_ext.ir.hlo.module import Module
 from jaxstage_ext.program.device_figures import device_memory
 from jaxstage_ext.program.memory import memory
 from jaxstage_ext.program.memory_needed import memory_needed
@@ -20,13 +21,30 @@ _CUDA = {"gpu": "cuda"}
 
 
 def device_fit(program: Program) -> Fit:
-    """Whether a program fits. Of one that XLA gives no total of, it is unknown until its memory was computed."""
+    """Whether a program fits. What XLA does not tell of its memory is unknown until that was computed."""
     if (known := memory.known(program)) is not None:
         return known.fit
-    needed, device = memory_needed(program), device_memory(program)
-    error = program.error.message if program.error is not None and program.executable is None else None
-    fit = memory_fit.read(needed, device, _CUDA.get(platform(program), platform(program)), error, why_unknown(program))
+    device = device_memory(program)
+    fit = _read(program, device)
+    fit = fit if fit.needed is not None else replace(fit, reason=why_unknown(program))
     return replace(fit, text=memory_wording.fit(fit, device))
+
+
+def _read(program: Program, device: DeviceMemory) -> Fit:
+    where = _CUDA.get(platform(program), platform(program))
+    if program.executable is None:
+        error = program.error.message if program.error is not None else why_unknown(program)
+        return memory_fit.read(None, device, where, error)
+    needed, sizes = memory_needed(program), program.memory_statistics.sizes
+    if needed is None and where == "cuda" and program.has_hlo and sizes:
+        least = memory_fit.without_constants(sizes)
+        return memory_fit.read_between(least, least + _constants(program.module), device, where)
+    return memory_fit.read(needed, device, where)
+
+
+def _constants(module: Module) -> int:
+    """The bytes of all constants of a module, of which a program keeps some."""
+    return int(module.shapes.bytes[module.rows(b"constant")].sum())
 
 
 def why_unknown(program: Program) -> str:

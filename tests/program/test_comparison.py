@@ -98,7 +98,8 @@ def test_memory_is_held_against_one_device() -> None:
         assert cells["capacity"].value == CATALOGUE[parse(target).kind].memory
         assert cells["fits"].value == "yes"
         assert cells["fits"].note is not None
-        assert cells["fits"].note.endswith("% of the device's memory")
+        told = "% of the device's memory" if cells["memory"].value else "Fits: "
+        assert told in cells["fits"].note, "XLA gives no total before JAX 0.12"
 
 
 def test_kernels_of_a_gpu_are_its_instructions_that_launch_one() -> None:
@@ -114,7 +115,8 @@ def test_what_does_not_fit_is_told() -> None:
     table = jaxstage_ext.inspect(lambda x: x @ x.T, large, target=["h100", "cpu:1"], stage="compile").compare()
     cells = row(table, "h100").cells
     assert (cells["fits"].value, cells["fits"].text) == ("no", "no")
-    assert cells["fits"].note == "121% of the device's memory"
+    assert cells["fits"].note is not None
+    assert "121%" in cells["fits"].note
 
 
 def test_a_time_is_the_rooflines_lower_bound() -> None:

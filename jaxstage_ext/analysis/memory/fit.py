@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import Enum, StrEnum
 from typing import NamedTuple
 
@@ -60,6 +60,7 @@ class Fit:
 
     Attributes:
       needed: bytes that the device must hold, None where unknown.    room: bytes that it has, None where unknown.
+      bound: where `needed` is unknown, the least of it if the program does not fit, the most if it does.
       reason: why it is unknown, "" otherwise.
       text: the same in one sentence.
     """
@@ -68,6 +69,7 @@ class Fit:
     needed: int | None
     room: int | None
     reason: str = ""
+    bound: int | None = None
     text: str = ""
 
     @property
@@ -111,19 +113,34 @@ def allocated(stats: Mapping[str, int], platform: str) -> int | None:
     return total + (stats.get("generated_code_size_in_bytes", 0) if platform == "tpu" else 0)
 
 
-def read(needed: int | None, device: DeviceMemory, platform: str, error: str | None = None, why: str = "") -> Fit:
-    """Compare the bytes a program needs, None where unknown for the reason `why`, with its device's.
+def without_constants(stats: Mapping[str, int]) -> int:
+    """What an executable takes on a GPU without its constants, which JAX 0.10's statistics leave out."""
+    parts = ("argument_size_in_bytes", "output_size_in_bytes", "temp_size_in_bytes")
+    return sum(stats.get(part, 0) for part in parts) - stats.get("alias_size_in_bytes", 0)
+
+
+def read(needed: int | None, device: DeviceMemory, platform: str, error: str | None = None) -> Fit:
+    """Compare the bytes a program needs with its device's.
 
     `platform` is "cpu", "tpu" or "cuda"; `error` is what XLA raised where the compile failed.
     """
     if refused := exceeded(error or ""):
         return Fit(Verdict.REFUSED, needed, refused[1])
+    if platform == "tpu" and not error and (needed is None or device.memory is None):
+        return Fit(Verdict.COMPILED, needed, device.memory)  # libtpu refuses what does not fit
     if needed is None:
-        return Fit(Verdict.UNKNOWN, None, device.memory, why)
+        return Fit(Verdict.UNKNOWN, None, device.memory)
     if device.memory is None:
-        compiled = platform == "tpu" and not error  # libtpu refuses what does not fit
-        return Fit(Verdict.COMPILED if compiled else Verdict.UNKNOWN, needed, None, "" if compiled else device.reason)
+        return Fit(Verdict.UNKNOWN, needed, None, device.reason)
     if needed > device.memory:
         return Fit(Verdict.DOES_NOT_FIT, needed, device.memory)
     is_more = platform == "cuda" and needed > GPU_SHARE * device.memory
     return Fit(Verdict.FITS_IN_MORE if is_more else Verdict.FITS, needed, device.memory)
+
+
+def read_between(least: int, most: int, device: DeviceMemory, platform: str) -> Fit:
+    """The verdict on a program that needs something between two figures; unknown where it depends on which."""
+    low, high = (read(needed, device, platform) for needed in (least, most))
+    if low.verdict is not high.verdict or low.verdict is Verdict.FITS_IN_MORE:
+        return Fit(Verdict.UNKNOWN, None, device.memory)
+    return replace(low, needed=None, bound=least if low.verdict is Verdict.DOES_NOT_FIT else most)

@@ -55,17 +55,23 @@ def fit(fit: Fit, device: DeviceMemory) -> str:
     """Whether a program fits on its device, in one sentence."""
     if fit.verdict is Verdict.REFUSED:
         return f"Does not fit: {_refused(fit, device)}."
-    if fit.needed is None:
-        return f"Whether it fits is unknown: {fit.reason}."
-    needed = scaled(fit.needed, "B")
-    if fit.room is None:
-        if fit.verdict is Verdict.COMPILED:
-            return f"Fits: it needs {needed}; libtpu refuses what does not fit, and it compiled this."
-        return f"Whether it fits is unknown: it needs {needed}; {fit.reason}."
-    of_room = f"it needs {needed} of the {scaled(fit.room, 'B')} of {device.title} ({_share(fit.needed, fit.room)})"
+    needs = _needs(fit)
+    if fit.verdict is Verdict.COMPILED:
+        return f"Fits: {f'it {needs}; ' if needs else ''}libtpu refuses what does not fit, and it compiled this."
+    if fit.verdict is Verdict.UNKNOWN:
+        return f"Whether it fits is unknown: {f'it {needs}; ' if needs else ''}{fit.reason}."
+    share = _share((fit.bound if fit.needed is None else fit.needed) or 0, fit.room or 1)
+    of_room = f"it {needs} of the {scaled(fit.room or 0, 'B')} of {device.title} ({share})"
     if fit.verdict is Verdict.FITS_IN_MORE:
         return f"Fits only with {setting(fit)}: {of_room}, of which JAX takes {GPU_SHARE:.0%} by default."
     return f"{'Fits' if fit.fits else 'Does not fit'}: {of_room}."
+
+
+def _needs(fit: Fit) -> str:
+    """How much memory a program needs; "" unknown."""
+    if fit.needed is not None:
+        return f"needs {scaled(fit.needed, 'B')}"
+    return "" if fit.bound is None else f"needs at {'most' if fit.fits else 'least'} {scaled(fit.bound, 'B')}"
 
 
 def setting(fit: Fit) -> str:

@@ -73,10 +73,16 @@ def _shifted(stale: list[Location], true: list[Location]) -> dict[Location, Loca
 
 def _aligned(stale: list[Location], true: list[Location]) -> dict[Location, Location]:
     """Matched in order by function and column, where the first and the last way to do it agree."""
-    before, after = sorted(set(stale), key=_by_place), sorted(set(true), key=_by_place)
+    before, after = _starts(stale), _starts(true)
     first = _embedded(before, after)
     last = _embedded(before[::-1], after[::-1])
-    return {location: first[location] for location in first if last.get(location) == first[location]}
+    sure = {_start(old): new for old, new in first.items() if last.get(old) == new}
+    return {old: sure[_start(old)] for old in stale if _start(old) in sure}
+
+
+def _starts(locations: list[Location]) -> list[Location]:
+    """In the order of the file; of expressions that start alike one."""
+    return sorted({_start(location): location for location in locations}.values(), key=_by_place)
 
 
 def _embedded(before: list[Location], after: list[Location]) -> dict[Location, Location]:

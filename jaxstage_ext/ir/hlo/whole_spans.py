@@ -10,6 +10,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from jaxstage_ext.ir.borrowed_frames import primitive, start_of
 from jaxstage_ext.ir.protowire import Longs
 from jaxstage_ext.ir.source import FrameTable
 from jaxstage_ext.report.document import INFERRED, Document
@@ -20,8 +21,10 @@ def widened(
     frame: Ints, scope: Ints, scopes: Sequence[str], computation: Longs, lowered: Document, table: FrameTable
 ) -> Ints:
     """The frame of each instruction, with the ends that StableHLO has for the same stack and primitive."""
-    starts = _starts(table.freeze())
+    frames = table.freeze()
+    starts = _starts(frames)
     known = _known(lowered, starts)
+    frame = _at_call_sites(frame, scope, scopes, frames, starts, lowered)
     instructions: dict[tuple[int, str, int], list[int]] = {}
     for instruction in np.flatnonzero(frame >= 0).tolist():
         name = scopes[scope[instruction]] if scope[instruction] >= 0 else ""
@@ -29,8 +32,32 @@ def widened(
         instructions.setdefault(key, []).append(instruction)
     result = frame.copy()
     for (start, name, _), same in instructions.items():
-        if frames := known.get((start, name)) or known.get((start, _primitive(name))):
-            result[same] = _in_order(frames, len(same), table)
+        if candidates := known.get((start, name)) or known.get((start, primitive(name))):
+            result[same] = _in_order(candidates, len(same), table)
+    return result
+
+
+def _at_call_sites(
+    frame: Ints, scope: Ints, scopes: Sequence[str], frames: Frames, starts: list[int], lowered: Document
+) -> Ints:
+    """The frame of each instruction without those that its function borrowed, where StableHLO has none of it.
+
+    Of a stack that StableHLO does not have, the innermost frame is left out where its primitive stands elsewhere.
+    """
+    rows = np.flatnonzero(lowered.frame >= 0).tolist()
+    stacks = {starts[lowered.frame[row]] for row in rows}
+    made = {
+        (start_of(lowered.frames, int(lowered.frame[row])), primitive(lowered.scopes[lowered.scope[row]]))
+        for row in rows
+        if lowered.scope[row] >= 0 and not lowered.flags[row] & INFERRED
+    }
+    result = frame.copy()
+    for instruction in np.flatnonzero((frame >= 0) & (scope >= 0)).tolist():
+        here, name = int(frame[instruction]), primitive(scopes[scope[instruction]])
+        if starts[here] in stacks or (start_of(frames, here), name) in made:
+            continue
+        callers = [caller for caller in frames.stack(here) if starts[caller] in stacks]
+        result[instruction] = callers[0] if callers else here
     return result
 
 
@@ -54,7 +81,7 @@ def _known(lowered: Document, starts: list[int]) -> dict[tuple[int, str], list[i
     own = (lowered.frame >= 0) & ((lowered.flags & INFERRED) == 0) & (lowered.scope >= 0)
     for row in np.flatnonzero(own).tolist():
         start, name = starts[lowered.frame[row]], lowered.scopes[lowered.scope[row]]
-        for part in {name, _primitive(name)}:
+        for part in {name, primitive(name)}:
             known.setdefault((start, part), []).append(int(lowered.frame[row]))
     return known
 
@@ -68,7 +95,3 @@ def _starts(frames: Frames) -> list[int]:
         key = (file, function, line, column, starts[parent] if parent >= 0 else -1)
         starts.append(numbers.setdefault(key, len(numbers)))
     return starts
-
-
-def _primitive(name: str) -> str:
-    return name.rpartition("/")[2]

@@ -241,7 +241,8 @@ def test_what_does_not_fit_is_said() -> None:
     needs("cuda")
     shape = jax.ShapeDtypeStruct((200_000, 200_000), jnp.float32)
     notes = jaxstage_ext.inspect(lambda x: x @ x.T, shape, target="h100").summary()["notes"]
-    assert "Does not fit: it needs 320 GB of the 84.9 GB of one NVIDIA H100 SXM (377%)." in notes
+    least = "at least " if jax.__version_info__ < (0, 12) else ""  # XLA gave no total
+    assert f"Does not fit: it needs {least}320 GB of the 84.9 GB of one NVIDIA H100 SXM (377%)." in notes
 
 
 def test_flops_of_a_library_call_that_nobody_gives_are_left_open() -> None:

@@ -112,8 +112,11 @@ class Causes:
         rows = [row for row in rows if not what.is_sum or before.ops.opcode[row] in SUMMING]
         if rows and not scope:
             return [replace(cause, inferred=True) for cause in self._of_rows(rows, line, what, 1)]
-        forcing = of.forcing.nearest(self._anchors(op), what.axes)
-        made = [cause for row in forcing for cause in of.forced(row, what.axes)]
+        anchors = self._anchors(op)
+        made = [of.moved(row, what.axes) for row in anchors if of.leaves_otherwise(row, what.axes)]
+        if not made:
+            forcing = of.forcing.nearest(anchors, what.axes)
+            made = [cause for row in forcing for cause in of.forced(row, what.axes)]
         if made and len({cause.lines for cause in made}) == 1:
             return [replace(made[0], inferred=True)]
         return [Cause(why_unknown=f"no operation before partitioning is named {scope!r}")]

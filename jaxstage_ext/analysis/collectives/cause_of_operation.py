@@ -121,6 +121,10 @@ class CausesOfOperations:
         own = self._before.sharding(row).spec
         return [spec for sharding in self._before.handed_out.get(row, []) if (spec := sharding.spec) != own]
 
+    def leaves_otherwise(self, row: int, axes: frozenset[str]) -> bool:
+        """Whether a value that is sharded along some mesh axes leaves the program with another sharding."""
+        return bool(self.handed_out(row)) and axes <= _axes(self._before.sharding(row))
+
     def wanting(self, row: int, axes: frozenset[str]) -> list[int]:
         """The operations that use a value with another sharding than it has, along some mesh axes where any does."""
         before = self._before

@@ -58,7 +58,7 @@ def after(cause: Cause) -> str:
 
 def between(lines: Sequence[str]) -> str:
     """Two lines, the cause between them."""
-    return f"between {' and '.join(lines)}"
+    return f"{', '.join(lines)} (between them)"
 
 
 def listed(texts: Sequence[str], separator: str) -> str:

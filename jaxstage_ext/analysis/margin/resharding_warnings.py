@@ -108,7 +108,7 @@ def _moved(collectives: Collectives, rows: Sequence[CollectiveRow]) -> Warned:
     )
     shown = [_masked(cause) for cause in causes] if len(rows) > 1 else causes
     names = [collectives.name(row.op.row) for row in rows]
-    happened = "\n".join([*map(wording.resharding, shown), wording.cost(names, rows)])
+    happened = "\n".join([*map(wording.resharding, shown), wording.cost(names, rows, _line(collectives, rows[0]))])
     places = tuple(place for row in rows if (place := collectives.document_row(row)) >= 0)
     kind = WarningKind.ASKED if all(asked) else WarningKind.RESHARDING
     return Warned(kind, happened, advice.value, _line(collectives, rows[0]), places)

@@ -52,6 +52,7 @@ def test_the_lines_of_a_library(open_notebook: Opener, lab: Server) -> None:
     notebook.screenshot("library-pane-light")
     notebook.theme("Dark")
     notebook.screenshot("library-pane-dark")
+    notebook.theme("Light")
     panel.clear()
     panel.root.get_by_label("lines of").select_option("")
     expect(panel.pane("python:flax")).to_have_count(0)

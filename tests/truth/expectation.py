@@ -74,7 +74,9 @@ def holds(row: Expectation) -> None:
     shown = row.ask(inspected(row.program, row.target))
     if isinstance(row.expected, str):
         text = " ".join(str(shown).split())
-        assert " ".join(row.expected.split()) in text, f"{row.asked} is {text!r}; by {row.source}: {row.expected!r}"
+        assert " ".join(row.expected.split()) in text, (
+            f"{row.asked} is {text[:600]!r}; by {row.source}: {row.expected!r}"
+        )
         assert not [word for word in row.absent if word in text], f"{row.asked} is {text!r}"
     elif isinstance(row.expected, float | int) and not isinstance(row.expected, bool):
         assert shown == pytest.approx(row.expected, rel=row.close, nan_ok=math.isnan(row.expected)), row.source

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from jaxstage_ext.analysis.cost.ceilings import Ceiling
-from jaxstage_ext.analysis.cost.roofline import COMPUTE, INTERCONNECT, MEMORY, UNKNOWN, Roofline
+from jaxstage_ext.analysis.cost.instruction_times import COMPUTE, INTERCONNECT, MEMORY
+from jaxstage_ext.analysis.cost.roofline import UNKNOWN, Roofline
 from jaxstage_ext.report.units import scaled
 
 if TYPE_CHECKING:

@@ -293,7 +293,7 @@ def read(ops: Module, places: Places) -> Cost:
     """The cost of a module."""
     counted, loops = flops.count(ops), executions.count(ops)
     own, transcendentals = counted.flops.copy(), counted.transcendentals.copy()
-    for rows in _fusions(ops):
+    for rows in fusions(ops):
         for column in (own, transcendentals):
             inside = np.bincount(ops.computation, column, len(ops.computations))
             column[rows] = inside[ops.called.at(0)[rows]]
@@ -307,7 +307,7 @@ def read(ops: Module, places: Places) -> Cost:
     )  # fmt: skip
 
 
-def _fusions(ops: Module) -> list[npt.NDArray[np.int64]]:
+def fusions(ops: Module) -> list[npt.NDArray[np.int64]]:
     """Fusions, innermost first, so that an inner one is summed before the outer one."""
     rows = ops.rows(b"fusion")
     rows = rows[ops.called.at(0)[rows] >= 0]

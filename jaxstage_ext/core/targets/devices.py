@@ -36,12 +36,13 @@ def share(target: Target) -> Device | None:
 def _part(chip: Device, chips: float) -> Device:
     if chips == 1:
         return chip
-    flops = {kind: peak * chips for kind, peak in chip.flops.items()}
+    flops, vector = ({kind: peak * chips for kind, peak in peaks.items()} for peaks in (chip.flops, chip.vector))
     bandwidth = None if chip.bandwidth is None else chip.bandwidth * chips
     return replace(
         chip,
         title=f"half a {chip.title}" if chips == 0.5 else f"{chips:.2g} of a {chip.title}",
         flops=flops,
+        vector=vector,
         bandwidth=bandwidth,
     )
 

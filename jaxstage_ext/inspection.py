@@ -333,7 +333,7 @@ class Inspection:
         return target_figures(self.program)
 
     def compare(self) -> Comparison:
-        """The call's targets side by side: does it fit, memory, FLOPs, kernels, collectives, estimates."""
+        """The call's targets side by side: does it fit, memory, FLOPs, bytes, lower bounds, collectives."""
         from jaxstage_ext.views.shown_comparison import ShownComparison
 
         return ShownComparison.of_table(comparison.comparison(self.program))

@@ -195,13 +195,12 @@ def test_an_executable_from_the_persistent_cache_says_so(tmp_path) -> None:
     assert second.summary()["stages"][-1]["note"] == "from JAX's persistent cache"
 
 
-def test_figures_are_jaxs_own() -> None:
+def test_figures_are_those_of_cost_and_memory() -> None:
     inspection = inspect(loss, W, X)
     facts = {fact["label"]: fact["text"] for fact in inspection.summary()["facts"]}
-    flops = inspection.compiled.cost_analysis()["flops"]
-    assert facts["FLOPs"] == f"{flops / 1e6:.3g} MFLOP"
-    temp = inspection.compiled.memory_analysis().temp_size_in_bytes
-    assert facts["temp"] == f"{temp / 1e3:.3g} kB"
+    assert facts["FLOPs"] == f"{inspection.cost.work.total_flops / 1e6:.3g} MFLOP"
+    assert facts["bytes moved"] == f"{inspection.cost.work.total_bytes / 1e3:.3g} kB"
+    assert facts["memory needed"] == f"{inspection.memory.space().reserved / 1e3:.3g} kB"
 
 
 def test_xla_analyses_the_executable_once_however_many_views_ask(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -215,11 +214,10 @@ def test_xla_analyses_the_executable_once_however_many_views_ask(monkeypatch: py
 
 def test_a_figure_that_jax_does_not_give_is_unknown_with_the_reason(monkeypatch: pytest.MonkeyPatch) -> None:
     inspection = inspect(loss, W, X)
-    monkeypatch.setattr(jax.stages.Compiled, "cost_analysis", lambda self: None)
     monkeypatch.setattr(jax.stages.Compiled, "memory_analysis", lambda self: None)
-    for fact in inspection.summary()["facts"]:
-        assert fact["text"] == "unknown"
-        assert fact["reason"]
+    [fact] = [fact for fact in inspection.summary()["facts"] if not fact["known"]]
+    assert (fact["label"], fact["text"]) == ("memory needed", "unknown")
+    assert fact["reason"] == "this backend gives no memory statistics"
 
 
 def test_counts_are_those_of_a_hand_count() -> None:

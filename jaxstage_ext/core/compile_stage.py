@@ -72,7 +72,9 @@ def hlo(program: StagedProgram) -> Callable[[], Document] | None:
         spelled_out = constants.spelled_out(program.jax_traced)
         return cached_documents.document(
             program.key(f"hlo {spelled_out}"),
-            lambda: hlo_document.read(_hlo_text(program, spelled_out), program.module, table),
+            lambda: hlo_document.read(
+                _hlo_text(program, spelled_out), program.module, table, program.documents.get("stablehlo")
+            ),
             table,
         )
 

@@ -24,7 +24,7 @@ def lines(jaxpr: Any) -> JaxprLines:
     """JAX's text of a (closed) jaxpr, and of each line the stack, the name scope and the graph of its equation."""
     text, source_map = jax_private.print_jaxpr(jaxpr)
     n = text.count("\n") + 1
-    stack, scope, begins = np.full(n, -1, np.int32), np.full(n, -1, np.int32), np.zeros(n, bool)
+    stack, scope, equation = (np.full(n, -1, np.int32) for _ in range(3))
     scopes: dict[str, int] = {}
     stacks = _Stacks()
     first_row: dict[int, int] = {}
@@ -40,9 +40,8 @@ def lines(jaxpr: Any) -> JaxprLines:
         for begun in new:
             first_row.setdefault(id(begun), row)
             equations.append((row, begun))
-            begins[row] = True
-    users, operands, home = _graph(equations, first_row, n)
-    return JaxprLines(text, stack, stacks.stacks, scope, tuple(scopes), begins, users, operands, home)
+        equation[row] = first_row[id(eqn)]
+    return JaxprLines(text, stack, stacks.stacks, scope, tuple(scopes), equation, *_graph(equations, first_row))
 
 
 def rows(jaxpr: Any) -> dict[int, int]:
@@ -68,17 +67,19 @@ def frame_reader(table: FrameTable) -> Callable[[Any], int]:
     return frame_of
 
 
-def _graph(equations: list[tuple[int, Any]], row_of: dict[int, int], n: int) -> tuple[Longs, Longs, Longs]:
-    """(users, operands, home): pairs of rows by variable; an equation's home is the first that holds its jaxpr."""
+def _graph(equations: list[tuple[int, Any]], row_of: dict[int, int]) -> tuple[Longs, Longs, Longs, Longs]:
+    """(users, operands, held, holders): pairs of rows by variable, and by which equation holds which."""
     defined = {id(var): row for row, eqn in equations for var in eqn.outvars}
     edges = [(row, defined[id(var)]) for row, eqn in equations for var in eqn.invars if id(var) in defined]
     users, operands = np.array(edges, np.int64).reshape(-1, 2).T
-    home = np.full(n, -1, np.int64)
-    for row, eqn in equations:
-        for inner in jax_private.inner_equations(eqn):
-            if (place := row_of.get(id(inner))) is not None and home[place] < 0:
-                home[place] = row
-    return users, operands, home
+    inside = [
+        (row_of[id(inner)], row)
+        for row, eqn in equations
+        for inner in jax_private.inner_equations(eqn)
+        if id(inner) in row_of
+    ]
+    held, holders = np.array(inside, np.int64).reshape(-1, 2).T
+    return users, operands, held, holders
 
 
 class _Stacks:

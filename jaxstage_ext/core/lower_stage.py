@@ -42,7 +42,11 @@ def stablehlo(program: StagedProgram) -> Callable[[], Document] | None:
 
     def read() -> Document:
         key = cache.key("stablehlo", jax_private.module_bytecode(lowered)) if cache.enabled() else None
-        return cached_documents.document(key, lambda: reader.read(*jax_private.stablehlo_texts(lowered), table), table)
+        return cached_documents.document(
+            key,
+            lambda: reader.read(*jax_private.stablehlo_texts(lowered), table, jaxpr=program.documents.get("jaxpr")),
+            table,
+        )
 
     return read
 

@@ -6,20 +6,15 @@ it reads but does not compute is a residual. Sizes are of global arrays, before 
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import Any, cast
+from typing import Any
 
-import jax
-
-from jaxstage_ext.core import jax_private
+from jaxstage_ext.core import checkpoint_policies, jax_private, rematerialization
 from jaxstage_ext.ir.source import cell_of, is_outside, is_user
 from jaxstage_ext.report.unavailable import Unavailable
 
 BACKWARD = "transpose("
-POLICIES = ("nothing_saveable", "dots_with_no_batch_dims_saveable", "dots_saveable", "everything_saveable")
-"""Names in `jax.checkpoint_policies`, from the fewest residuals to the most."""
 _SCOPED = ("jit", "pjit", "closed_call", "core_call", "scan", "remat", "checkpoint", "custom_jvp_call", "while", "cond")
 _CALLS = ("jit", "pjit", "custom_jvp_call", "custom_vjp_call")
 
@@ -43,7 +38,7 @@ def read(traced: Any, policy: str | Callable[..., Any] | None = None) -> list[Re
 
     Raises ValueError for an unknown policy name, Unavailable if the program has no backward pass.
     """
-    chosen = _policy(policy)
+    chosen = None if policy is None else checkpoint_policies.policy(policy)
     names = dict(zip(traced.jaxpr.jaxpr.invars, traced.jaxpr.jaxpr.debug_info.arg_names or (), strict=False))
     residuals: list[Residual] = []
     for jaxpr, read_back in _levels(traced.jaxpr.jaxpr):
@@ -51,17 +46,6 @@ def read(traced: Any, policy: str | Callable[..., Any] | None = None) -> list[Re
     if not residuals:
         raise Unavailable("the program computes no derivative: no equation of a backward pass is in its jaxpr")
     return sorted(residuals, key=lambda residual: -residual.size)
-
-
-def _policy(policy: str | Callable[..., Any] | None) -> Callable[..., Any] | None:
-    if policy is None or callable(policy):
-        return policy
-    named = getattr(jax.checkpoint_policies, policy, None) if isinstance(policy, str) else None
-    if callable(named):
-        return cast(Callable[..., Any], named)
-    near = difflib.get_close_matches(str(policy), POLICIES, n=1)
-    hint = f"did you mean {near[0]!r}?" if near else f"there are {', '.join(POLICIES)}, and functions such as those"
-    raise ValueError(f"{policy!r} is not a policy of jax.checkpoint_policies; {hint}")
 
 
 def _levels(jaxpr: Any) -> Iterator[tuple[Any, list[Any]]]:
@@ -83,10 +67,11 @@ def _kept(
 ) -> Iterator[Residual]:
     made = _makers(jaxpr.eqns)
     inputs, saved = [v for v in read_back if v not in made], [v for v in read_back if v in made]
-    if policy is not None and saved:
-        more, saved, equations = jax_private.split_by_policy(jaxpr, saved, policy)
-        made = _makers(equations)
-        inputs = list(dict.fromkeys([*inputs, *more]))
+    if policy is not None and (passes := rematerialization.passes_of(jaxpr)).wanted:
+        free, saved, equations = jax_private.split_by_policy(jaxpr, passes.forward, passes.wanted, policy)
+        read = list(dict.fromkeys([*passes.given, *free]))
+        inputs, saved = [v for v in read if v not in made], [*(v for v in read if v in made), *saved]
+        made |= _makers(equations)
     for value in inputs:
         yield Residual("argument", *_sized(value), names.get(value, ""))
     for value in saved:
@@ -120,11 +105,27 @@ def _line(eqn: Any, place: int) -> str:
 def _inside(eqn: Any, place: int) -> tuple[Any, int] | None:
     """The equation inside a loop or call that computes a result, and the index among its results."""
     for jaxpr in jax_private.inner_jaxprs(eqn)[:1] if eqn.primitive.name in _SCOPED else ():
-        for inner in jaxpr.eqns:
-            for i, value in enumerate(inner.outvars):
-                if place < len(jaxpr.outvars) and value is jaxpr.outvars[place]:
-                    return inner, i
+        if place < len(jaxpr.outvars):
+            wanted = _carried(eqn, jaxpr, jaxpr.outvars[place])
+            return next(
+                ((inner, i) for inner in jaxpr.eqns for i, value in enumerate(inner.outvars) if value is wanted), None
+            )
     return None
+
+
+def _carried(eqn: Any, jaxpr: Any, value: Any) -> Any:
+    """What a scan's iteration carries over to the next one, where `value` is what it was given; else `value`."""
+    if eqn.primitive.name != "scan" or not any(value is given for given in jaxpr.invars):
+        return value
+    carried = sum(map(_same_rank, eqn.outvars, jaxpr.outvars))
+    constants = sum(map(_same_rank, eqn.invars, jaxpr.invars)) - carried
+    place = next(i for i, given in enumerate(jaxpr.invars) if given is value) - constants
+    return jaxpr.outvars[place] if 0 <= place < carried else value
+
+
+def _same_rank(outer: Any, inner: Any) -> bool:
+    """Whether a scan hands a value over whole; of what it scans over or stacks, an iteration has one slice."""
+    return len(outer.aval.shape) == len(inner.aval.shape)
 
 
 def _own_line(eqn: Any) -> str:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
-from typing import Any, TypeVar
+from typing import TypeVar
 
 import numpy as np
 
-from jaxstage_ext.ir.source import FrameTable, Location
+from jaxstage_ext.ir.source import FrameTable, location_in
 from jaxstage_ext.report.document import Document
 from jaxstage_ext.report.frames import Frames, Ints
 from jaxstage_ext.store import cache
@@ -53,11 +53,5 @@ def _added(frames: Frames, used: list[int], table: FrameTable) -> Ints:
     """The index of each frame in `table`, to which the frames in use and their callers are added."""
     number = np.full(len(frames) + 1, -1, np.int32)  # the last entry is for -1, no frame
     for frame in sorted({caller for innermost in used for caller in frames.stack(innermost)}):
-        number[frame] = table.add(_location(frames, frame), int(number[frames.parent[frame]]))
+        number[frame] = table.add(location_in(frames, frame), int(number[frames.parent[frame]]))
     return number
-
-
-def _location(frames: Frames, frame: int) -> Location:
-    columns: Any = (frames.line, frames.column, frames.end_line, frames.end_column)
-    file, function = frames.files[frames.file[frame]].name, frames.functions[frames.function[frame]]
-    return Location(file, function, *(int(column[frame]) for column in columns))

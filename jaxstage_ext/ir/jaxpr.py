@@ -6,9 +6,8 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
-from jaxstage_ext.ir import folds, links
+from jaxstage_ext.ir import call_sites, folds, links
 from jaxstage_ext.ir.protowire import Longs
 from jaxstage_ext.ir.source import FrameTable, Location
 from jaxstage_ext.report.document import OP, Document
@@ -23,9 +22,9 @@ class JaxprLines(NamedTuple):
 
     Attributes:
       stack: which of `stacks` the line's equation has.   scope: which of `scopes`, its name stack.
-      begins: whether an equation begins in the line.
+      equation: the row in which the line's equation begins.
       users, operands: pairs of rows, of which the first reads what the second makes.
-      home: the row of the equation that holds the jaxpr in which the line's equation is.
+      held, holders: pairs of rows, of which the second's equation holds the jaxpr that the first's is in.
     """
 
     text: str
@@ -33,24 +32,32 @@ class JaxprLines(NamedTuple):
     stacks: Sequence[Stack]
     scope: Ints
     scopes: tuple[str, ...]
-    begins: npt.NDArray[np.bool_]
+    equation: Ints
     users: Longs
     operands: Longs
-    home: Longs
+    held: Longs
+    holders: Longs
 
 
 def read(jaxpr: JaxprLines, table: FrameTable) -> Document:
     """The document of a printed jaxpr; its stacks go into `table`."""
     frames_of_stacks = np.array([*(frame_of(stack, table) for stack in jaxpr.stacks), -1], np.int32)
-    frame, flags = frames_of_stacks[jaxpr.stack], np.where(jaxpr.begins, OP, 0).astype(np.uint8)
-    frames, none = table.freeze(), np.zeros(0, np.int64)
-    edges = (jaxpr.operands, jaxpr.users), (jaxpr.users, jaxpr.operands)
-    graph = links.LinkGraph(*edges, (none, none), jaxpr.home)
-    linked = links.complete(frame, jaxpr.scope, flags, jaxpr.scopes, frames, graph)
+    row = np.arange(len(jaxpr.stack), dtype=np.int32)
+    flags = np.where(jaxpr.equation == row, OP, 0).astype(np.uint8)
+    joined = call_sites.joined(frames_of_stacks[jaxpr.stack], (jaxpr.held, jaxpr.holders), table)
+    frame = np.where(jaxpr.equation >= 0, joined[jaxpr.equation], -1).astype(np.int32)
+    linked = links.complete(frame, jaxpr.scope, flags, jaxpr.scopes, _graph(jaxpr))
     ends = folds.by_brackets(jaxpr.text.split("\n"))
     return Document(
-        "jaxpr", jaxpr.text, frames, linked.frame, linked.flags, ends, linked.scope, jaxpr.scopes, linked.origin
+        "jaxpr", jaxpr.text, table.freeze(), linked.frame, linked.flags, ends, linked.scope, jaxpr.scopes, linked.origin
     )
+
+
+def _graph(jaxpr: JaxprLines) -> links.LinkGraph:
+    none, home = np.zeros(0, np.int64), np.full(len(jaxpr.stack), -1, np.int64)
+    held, first = np.unique(jaxpr.held, return_index=True)
+    home[held] = jaxpr.holders[first]
+    return links.LinkGraph((jaxpr.operands, jaxpr.users), (jaxpr.users, jaxpr.operands), (none, none), home)
 
 
 def frame_of(stack: Stack, table: FrameTable) -> int:

@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from jaxstage_ext.ir.protowire import Longs
 from jaxstage_ext.report.document import GRADIENT, INFERRED, Flags
-from jaxstage_ext.report.frames import Frames, Ints
+from jaxstage_ext.report.frames import Ints
 
 _ROUNDS = 64
 
@@ -24,13 +24,9 @@ class Links:
     origin: Ints
 
 
-def complete(
-    frame: Ints, scope: Ints, flags: Flags, scopes: tuple[str, ...], frames: Frames, graph: LinkGraph
-) -> Links:
-    """The links that the compiler kept, and inferred links, which are flagged, where it kept none."""
-    known = np.maximum(frame, 0)
-    linked = (frame >= 0) & (frames.user[known] >= 0) if len(frames) else np.zeros(len(frame), bool)
-    origin = infer(linked, graph)
+def complete(frame: Ints, scope: Ints, flags: Flags, scopes: tuple[str, ...], graph: LinkGraph) -> Links:
+    """The links that the compiler kept, to library code too; inferred links, which are flagged, where it kept none."""
+    origin = infer(frame >= 0, graph)
     taken = origin >= 0
     frame = np.where(taken, frame[origin], frame)
     scope = np.where(taken & (scope < 0), scope[origin], scope)

@@ -1,27 +1,39 @@
-"""The user's source as one Document: every cell and file that the program's frames are in, one after another."""
+"""Source as one Document: every cell and file that the program's frames are in, one after another."""
 
 from __future__ import annotations
 
 import ast
 import linecache
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 
 import numpy as np
 
 from jaxstage_ext.ir.source import FrameTable
 from jaxstage_ext.report.document import Document
-from jaxstage_ext.report.frames import Frames
+from jaxstage_ext.report.frames import EVERYTHING, Frames, SourceFile
 
 WHOLE_FILE = 200
 """Files up to this many lines are shown whole; of longer files, only the functions that frames are in."""
 
 
-def read(frames: Frames, table: FrameTable, first: Iterable[tuple[str, int]] = ()) -> Document:
-    """The document of all user files in `frames`; the (file, line) places in `first` come first."""
+def read(
+    frames: Frames,
+    table: FrameTable,
+    packages: Collection[str] = ("",),
+    first: Iterable[tuple[str, int]] = (),
+    kind: str = "python",
+) -> Document:
+    """The document of the files in `frames` of some packages; "" names the user's own, `EVERYTHING` all libraries.
+
+    The (file, line) places in `first` come first, then the user's files.
+    """
     names: dict[str, set[int]] = {}
     for name, line in first:
         names.setdefault(name, set()).add(line)
-    for frame in np.unique(frames.user[frames.user >= 0]).tolist():
+    wanted = np.array([_is_in(source, packages) for source in frames.files], bool)
+    library = np.array([not source.user for source in frames.files], bool)
+    shown = np.flatnonzero(wanted[frames.file])
+    for frame in shown[np.argsort(library[frames.file[shown]], kind="stable")].tolist():
         names.setdefault(frames.files[frames.file[frame]].name, set()).add(int(frames.line[frame]))
     text: list[str] = []
     file: list[int] = []
@@ -41,11 +53,15 @@ def read(frames: Frames, table: FrameTable, first: Iterable[tuple[str, int]] = (
             number.append(line or -1)
         if len(text) - 1 > start:
             ends.append((start, len(text) - 1))
-    return _document(text or [""], file or [-1], number or [-1], ends, table.freeze())
+    return _document(kind, text or [""], file or [-1], number or [-1], ends, table.freeze())
+
+
+def _is_in(source: SourceFile, packages: Collection[str]) -> bool:
+    return source.package in packages or (EVERYTHING in packages and not source.user)
 
 
 def _document(
-    text: list[str], file: list[int], number: list[int], ends: list[tuple[int, int]], frames: Frames
+    kind: str, text: list[str], file: list[int], number: list[int], ends: list[tuple[int, int]], frames: Frames
 ) -> Document:
     n = len(text)
     fold_end = np.full(n, -1, np.int32)
@@ -54,7 +70,7 @@ def _document(
     none = np.full(n, -1, np.int32)
     flat = "\n".join(line.replace("\r", "").replace("\f", "") for line in text)
     return Document(
-        "python",
+        kind,
         flat,
         frames,
         none,

@@ -8,6 +8,7 @@ import re
 import sys
 import sysconfig
 import threading
+from collections.abc import Iterable
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -25,6 +26,10 @@ _STDLIB = tuple(
 )
 
 
+_Key = tuple[int, int, int, int, int, int, int]
+"""A frame's columns as `Frames` names them, up to its caller."""
+
+
 class Location(NamedTuple):
     """One frame without its callers. Lines and columns count from 1; 0 is unknown."""
 
@@ -34,6 +39,13 @@ class Location(NamedTuple):
     column: int
     end_line: int
     end_column: int
+
+
+def location_in(frames: Frames, frame: int) -> Location:
+    """A frame without its callers."""
+    columns: Any = (frames.line, frames.column, frames.end_line, frames.end_column)
+    file, function = frames.files[frames.file[frame]].name, frames.functions[frames.function[frame]]
+    return Location(file, function, *(int(column[frame]) for column in columns))
 
 
 @functools.lru_cache(maxsize=4096)
@@ -74,12 +86,18 @@ def with_cell_labels(text: str) -> str:
 
 
 class FrameTable:
-    """Interns call stacks. Frames are only added, so indices stay valid."""
+    """Interns call stacks. Frames are only added, so indices stay valid.
 
-    def __init__(self) -> None:
+    `package` is the installed package that is inspected: its lines count where no line of the user's does.
+    """
+
+    def __init__(self, package: str = "") -> None:
         self._lock = threading.RLock()
-        self._frames: dict[tuple[int, int, int, int, int, int, int], int] = {}
+        self._package = package
+        self._frames: dict[_Key, int] = {}
+        self._keys: list[_Key] = []
         self._user: list[int] = []
+        self._inspected: list[int] = []
         self._files: dict[str, int] = {}
         self._cells: list[SourceFile] = []
         self._functions: dict[str, int] = {}
@@ -89,12 +107,50 @@ class FrameTable:
         with self._lock:
             file = self.file(location.file)
             function = self._functions.setdefault(location.function, len(self._functions))
-            key = (file, function, *location[2:], parent)
-            frame = self._frames.setdefault(key, len(self._frames))
-            if frame == len(self._user):
-                inherited = self._user[parent] if parent >= 0 else -1
-                self._user.append(frame if self._cells[file].user else inherited)
-            return frame
+            return self._frame((file, function, *location[2:], parent))
+
+    def below(self, frame: int, caller: int) -> int:
+        """The index of this stack, as far as `caller` is not in it, called from `caller`."""
+        with self._lock:
+            site = self._keys[caller][:-1]
+            chain: list[int] = []
+            while frame >= 0 and self._keys[frame][:-1] != site:
+                chain.append(frame)
+                frame = self._keys[frame][-1]
+            for inner in reversed(chain):
+                caller = self._frame((*self._keys[inner][:-1], caller))
+            return caller
+
+    def end_of(self, frame: int) -> tuple[int, int]:
+        """(line, column) where a frame's expression ends."""
+        _, _, _, _, end_line, end_column, _ = self._keys[frame]
+        return end_line, end_column
+
+    def common(self, frames: Iterable[int]) -> int:
+        """The innermost frame that is in the stacks of all of these frames; -1 for none."""
+        with self._lock:
+            stacks = [self._stack(frame) for frame in frames]
+        shared = set(stacks[0]).intersection(*stacks[1:]) if stacks else ()
+        return next((frame for frame in stacks[0] if frame in shared), -1) if shared else -1
+
+    def _stack(self, frame: int) -> list[int]:
+        stack = []
+        while frame >= 0:
+            stack.append(frame)
+            frame = self._keys[frame][-1]
+        return stack
+
+    def _frame(self, key: _Key) -> int:
+        if key[-1] >= 0 and self._keys[key[-1]][:-1] == key[:-1]:
+            return key[-1]  # JAX writes the frame of a loop once more for each loop inside
+        frame = self._frames.setdefault(key, len(self._frames))
+        if frame == len(self._keys):
+            self._keys.append(key)
+            source, parent = self._cells[key[0]], key[-1]
+            self._user.append(frame if source.user else self._user[parent] if parent >= 0 else -1)
+            own = source.package == self._package != ""
+            self._inspected.append(frame if own else self._inspected[parent] if parent >= 0 else -1)
+        return frame
 
     def file(self, name: str) -> int:
         """The index of a file in `Frames.files`."""
@@ -105,14 +161,14 @@ class FrameTable:
             return self._files[name]
 
     def __len__(self) -> int:
-        return len(self._user)
+        return len(self._keys)
 
     def freeze(self) -> Frames:
-        """The frames so far. Where none is in a user's file, frames of libraries count as the user's."""
+        """The frames so far."""
         with self._lock:
-            rows = np.array(list(self._frames), np.int32).reshape(-1, 7)
+            rows = np.array(self._keys, np.int32).reshape(-1, 7)
             columns = dict(zip(Frames.COLUMNS, np.ascontiguousarray(rows.T), strict=False))
-            user = np.array(self._user, np.int32)
-            if not (user >= 0).any():
-                user = np.arange(len(user), dtype=np.int32)
+            user, inspected = np.array(self._user, np.int32), np.array(self._inspected, np.int32)
+            library = np.where(inspected >= 0, inspected, np.arange(len(user), dtype=np.int32))
+            user = np.where(user >= 0, user, library)
             return Frames(tuple(self._cells), tuple(self._functions), **columns, user=user)

@@ -6,8 +6,9 @@ import re
 
 import numpy as np
 
-from jaxstage_ext.ir import folds, links
+from jaxstage_ext.ir import borrowed_frames, call_sites, folds, links
 from jaxstage_ext.ir.mlir_location import Locations
+from jaxstage_ext.ir.protowire import Longs
 from jaxstage_ext.ir.source import FrameTable
 from jaxstage_ext.report.document import OP, Document
 from jaxstage_ext.report.frames import Ints
@@ -22,10 +23,13 @@ _ATTACHED = re.compile(r" loc\((#loc\d*|unknown|\"(?:[^\"\\]|\\.)*\"(?:\(.*\))?|
 _REGION = ("cond", "do", "}", "({")
 
 
-def read(text: str, debug_text: str, table: FrameTable, kind: str = "stablehlo") -> Document:
+def read(
+    text: str, debug_text: str, table: FrameTable, kind: str = "stablehlo", jaxpr: Document | None = None
+) -> Document:
     """The document of an MLIR module from its text without and with locations.
 
-    Where the two texts do not correspond line by line, the document has no sources.
+    Where the two texts do not correspond line by line, the document has no sources. `jaxpr` is what it was lowered
+    from, whose frames are in `table` too.
     """
     lines, debug = text.split("\n"), debug_text.split("\n")
     body = [line for line in debug if not line.startswith("#loc")]
@@ -41,9 +45,13 @@ def read(text: str, debug_text: str, table: FrameTable, kind: str = "stablehlo")
             place = locations.place(_location_of(body, row, ends))
             frame[row] = place.frame
             scope[row] = scopes.setdefault(place.scope, len(scopes)) if place.scope else -1
-    names, frames = tuple(scopes), table.freeze()
-    linked = links.complete(frame, scope, flags, names, frames, _graph(lines, operations, ends))
-    return Document(kind, text, frames, linked.frame, linked.flags, ends, linked.scope, names, linked.origin)
+    names, (graph, held) = tuple(scopes), _graph(lines, operations, ends)
+    aside: set[int] = set()
+    if jaxpr is not None:
+        bodies = [rows[np.isin(rows, held[0])].tolist() for rows in _bodies(lines, operations, ends).values()]
+        aside = borrowed_frames.borrowed(frame, scope, names, bodies, table.freeze(), jaxpr)
+    linked = links.complete(call_sites.joined(frame, held, table, aside), scope, flags, names, graph)
+    return Document(kind, text, table.freeze(), linked.frame, linked.flags, ends, linked.scope, names, linked.origin)
 
 
 def _location_of(body: list[str], row: int, ends: Ints) -> str:
@@ -60,15 +68,21 @@ def _location_of(body: list[str], row: int, ends: Ints) -> str:
     return "unknown"
 
 
-def _graph(lines: list[str], operations: list[int], ends: Ints) -> links.LinkGraph:
-    """Value and call edges between rows; the names of values are local to a function."""
-    functions = {m.group(1): (row, int(ends[row])) for row, line in enumerate(lines) if (m := _FUNCTION.match(line))}
-    function_at = np.full(len(lines), -1, np.int64)
-    for start, end in functions.values():
-        function_at[start : end + 1] = start
+def _bodies(lines: list[str], operations: list[int], ends: Ints) -> dict[str, Longs]:
+    """The rows of each function's operations."""
     rows = np.array(operations, np.int64)
-    bodies = {name: rows[(rows > start) & (rows < end)] for name, (start, end) in functions.items()}
+    functions = [(m[1], row) for row, line in enumerate(lines) if (m := _FUNCTION.match(line))]
+    return {name: rows[(rows > start) & (rows < ends[start])] for name, start in functions}
+
+
+def _graph(lines: list[str], operations: list[int], ends: Ints) -> tuple[links.LinkGraph, call_sites.Held]:
+    """Value and call edges between rows, and which are called by which; names of values are local to a function."""
+    bodies = _bodies(lines, operations, ends)
+    rows, function_at = np.zeros(0, np.int64), np.full(len(lines), -1, np.int64)
+    for number, body in enumerate(bodies.values()):
+        function_at[body] = number
     user, operand, caller, called = [], [], [], []
+    held: list[Longs] = []
     home = np.full(len(lines), -1, np.int64)
     defined: dict[tuple[int, str], int] = {}
     for row in operations:
@@ -82,8 +96,11 @@ def _graph(lines: list[str], operations: list[int], ends: Ints) -> links.LinkGra
             defined[function, name] = row
         if (call := _CALL.search(right)) and len(body := bodies.get(call.group(1), rows[:0])):
             home[body] = np.where(home[body] < 0, row, home[body])
+            held.append(body)
             caller.append(row)
             called.append(int(body[-1]))
     users, operands = np.array(user, np.int64), np.array(operand, np.int64)
     calls = (np.array(caller, np.int64), np.array(called, np.int64))
-    return links.LinkGraph((operands, users), (users, operands), calls, home)
+    inside = np.concatenate([home[:0], *held])
+    callers = np.repeat(calls[0], [len(body) for body in held])
+    return links.LinkGraph((operands, users), (users, operands), calls, home), (inside, callers)

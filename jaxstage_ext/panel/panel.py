@@ -12,6 +12,7 @@ from jaxstage_ext.panel import assets
 from jaxstage_ext.panel.panel_state import state_of
 from jaxstage_ext.panel.params import Programs
 from jaxstage_ext.panel.requests import dispatch
+from jaxstage_ext.views.summaries import memory_is_known
 
 
 class Panel(anywidget.AnyWidget):
@@ -27,6 +28,7 @@ class Panel(anywidget.AnyWidget):
     def __init__(self, programs: Programs, busy: bool = False) -> None:
         self._programs = list(programs)
         self._answering = threading.Lock()
+        self._memory_known = list(map(memory_is_known, self._programs))
         super().__init__(
             _esm=assets.text("panel.js"), _css=assets.text("panel.css"), state=state_of(self._programs, busy)
         )
@@ -38,6 +40,13 @@ class Panel(anywidget.AnyWidget):
         if self.comm is not None:
             self._programs = list(self._programs if programs is None else programs)
             self.state = dict(state_of(self._programs, busy))
+
+    def show_what_became_known(self) -> None:
+        """Show the figures that a request has computed, such as the memory needed."""
+        known = list(map(memory_is_known, self._programs))
+        if known != self._memory_known:
+            self._memory_known = known
+            self.refresh(busy=self.state["busy"])
 
     def _send(self, *args: Any, **kwargs: Any) -> None:
         super()._send(*args, **kwargs)
@@ -68,3 +77,4 @@ def _answer(panel: Panel, content: Any, buffers: Any) -> None:
         message, answers = dispatch.reply(panel._programs, content)
     if panel.comm is not None:
         panel.send(message, answers)
+        panel.show_what_became_known()

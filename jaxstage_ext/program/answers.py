@@ -11,11 +11,11 @@ import numpy as np
 
 from jaxstage_ext.analysis.cost.ceilings import UNDECIDED
 from jaxstage_ext.analysis.memory.buffers import Kind
-from jaxstage_ext.analysis.memory.live_memory import Memory
 from jaxstage_ext.program import answer_wording as wording
 from jaxstage_ext.program.answer_wording import Holding, Measure
 from jaxstage_ext.program.collectives import collectives
 from jaxstage_ext.program.cost import cost
+from jaxstage_ext.program.device_fit import device_fit
 from jaxstage_ext.program.fact import fact
 from jaxstage_ext.program.memory import memory as memory_of
 from jaxstage_ext.program.program import Program
@@ -27,6 +27,7 @@ class State(StrEnum):
     """Whether a question has a yes or no for an answer, or none at all."""
 
     YES = "yes"
+    WITH_SETTING = "only with a setting"
     NO = "no"
     UNKNOWN = "unknown"
     OPEN = ""
@@ -63,9 +64,10 @@ def bound(program: Program, progress: Progress | None = None) -> Answer:
 
 def fit(program: Program, progress: Progress | None = None) -> Answer:
     """Whether the program fits on its device."""
-    fits = memory_of(program, progress).fit
-    state = State.UNKNOWN if fits.fits is None else State.YES if fits.fits else State.NO
-    return Answer(fits.text, state=state, view="memory")
+    fits = device_fit(program)
+    if fits.needed is None:
+        fits = memory_of(program, progress).fit
+    return Answer(fits.text, state=State(fits.answer.value), view="memory")
 
 
 def memory(program: Program, progress: Progress | None = None) -> Answer:
@@ -74,14 +76,14 @@ def memory(program: Program, progress: Progress | None = None) -> Answer:
     space = memory.space()
     rows = memory.scheduled.buffers.at(space.position, space.color)
     kinds, sizes = memory.scheduled.buffers.kind[rows], memory.scheduled.buffers.size[rows]
-    lines = [_made_at(memory, row) if kind != Kind.ARGUMENT else "" for row, kind in zip(rows, kinds, strict=True)]
+    lines, places = memory.lines(rows, space.position)
+    lines = [line if kind != Kind.ARGUMENT else "" for line, kind in zip(lines, kinds, strict=True)]
     line, _ = _largest(lines, sizes)
     arguments = int(sizes[kinds == Kind.ARGUMENT].sum())
     if not line:
         return Answer(wording.nothing_held(space.peak, arguments), view="memory")
     own = np.array([at == line for at in lines])
-    first = int(rows[own][np.argmax(sizes[own])])
-    row = int(memory.places.row[memory.scheduled.buffers.instruction[first]])
+    row = int(places[own][np.argmax(sizes[own])])
     return Answer(
         wording.holds(Holding(line, _totals(kinds[own], sizes[own]), space.peak, arguments)), line, row, view="memory"
     )
@@ -91,11 +93,6 @@ def _totals(kinds: Any, sizes: Any) -> dict[Kind, int]:
     """Bytes of each kind, the most first, kinds without any left out."""
     totals = {Kind(kind): int(sizes[kinds == kind].sum()) for kind in np.unique(kinds).tolist()}
     return dict(sorted(((kind, size) for kind, size in totals.items() if size), key=lambda item: -item[1]))
-
-
-def _made_at(memory: Memory, row: int) -> str:
-    maker = int(memory.scheduled.buffers.instruction[row])
-    return memory.places.line[maker] if maker >= 0 else ""
 
 
 def collective(program: Program, progress: Progress | None = None) -> Answer:

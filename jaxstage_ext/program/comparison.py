@@ -1,4 +1,4 @@
-"""One call on several targets, side by side: does it fit, what does it cost, as far as each compiler tells."""
+"""One call on several targets, side by side: does it fit, and what does it cost."""
 
 from __future__ import annotations
 

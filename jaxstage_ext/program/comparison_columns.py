@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from types import MappingProxyType
 
+from jaxstage_ext.program.executable_figures import NEEDED
 from jaxstage_ext.report.table import Column
 
-_LOOPS = "a loop's body counts once"
+_RUN = "one run on one device, loops as often as they run"
 
 
 def _column(title: str, doc: str, unit: str = "", lower_is_better: bool | None = None) -> Column:
@@ -16,30 +17,24 @@ def _column(title: str, doc: str, unit: str = "", lower_is_better: bool | None =
 
 COLUMNS: Mapping[str, Column] = MappingProxyType(
     {
-        "fits": _column("fits", "whether XLA's peak memory is within what one device has, by its maker"),
-        "memory": _column("peak memory", "XLA's peak of one device", "B", True),
-        "capacity": _column("capacity", "memory of one device, by its maker", "B"),
-        "flops": _column("FLOPs", f"XLA's cost analysis of one device's program; {_LOOPS}", "FLOP"),
-        "bytes": _column("bytes accessed", f"XLA's cost analysis of one device's program; {_LOOPS}", "B", True),
+        "fits": _column("fits", "whether the memory needed is within what one device has"),
+        "memory": _column("memory needed", f"{NEEDED}; on a TPU the program's code too", "B", True),
+        "capacity": _column(
+            "capacity",
+            "memory of one device: a TPU's by its maker, a GPU's by its driver; CPU devices share the machine's",
+            "B",
+        ),
+        "flops": _column("FLOPs", f"counted on the optimised HLO: {_RUN}", "FLOP"),
+        "bytes": _column("bytes moved", f"counted on the optimised HLO: {_RUN}", "B", True),
+        "time": _column(
+            "lower bound", "the least time of a run by the device's peaks, as in Cost; not measured", "s", True
+        ),
+        "collectives": _column("collectives", "in the module; those in a loop's body count once", lower_is_better=True),
+        "sent": _column("sent", f"bytes that collectives send: {_RUN}; a lower bound", "B", True),
         "fusions": _column("fusions", "fusion instructions of the optimised HLO"),
         "kernels": _column(
-            "kernels",
-            f"instructions that launch a kernel; copies and collectives left out, {_LOOPS}",
-            lower_is_better=True,
+            "kernel launches", f"of instructions, copies and collectives left out: {_RUN}", lower_is_better=True
         ),
-        "collectives": _column(
-            "collectives", f"instructions that exchange data between devices; {_LOOPS}", lower_is_better=True
-        ),
-        "exchanged": _column(
-            "exchanged",
-            f"bytes that one device hands to collectives, of an all-gather those that it gets; {_LOOPS}",
-            "B",
-            True,
-        ),
-        "time": _column(
-            "compiler's estimate", f"optimal_seconds of XLA's cost analysis, not measured; {_LOOPS}", "s", True
-        ),
-        "cycles": _column("estimated cycles", f"the TPU compiler's estimates, collectives left out; {_LOOPS}"),
         "compile": _column("compile time", "seconds that XLA took here, not what the target would take", "s", True),
     }
 )

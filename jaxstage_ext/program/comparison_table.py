@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
-from typing import Any
+from dataclasses import dataclass, field, replace
+from typing import Any, cast
 
 from jaxstage_ext.program.comparison_columns import COLUMNS
 from jaxstage_ext.report.table import CellMark, Column, Place, Table, cell
@@ -12,11 +12,15 @@ from jaxstage_ext.report.table import CellMark, Column, Place, Table, cell
 
 @dataclass(frozen=True)
 class ComparedFigure:
-    """One figure of a target. `value` is None where it is unknown, and `reason` says why."""
+    """One figure of a target. `value` is None where it is unknown, and `reason` says why.
 
-    value: float | bool | None
+    `text` is what is shown where the value is one end of what is known, such as "at least 1.2 GFLOP".
+    """
+
+    value: float | str | None
     reason: str | None = None
     remark: str | None = None
+    text: str = ""
 
 
 @dataclass(frozen=True)
@@ -29,8 +33,14 @@ class TargetFigures:
     error: str | None = None
 
 
+@dataclass(frozen=True, eq=False)
 class Comparison(Table):
-    """One row a target: "target", "device", the figures of `COLUMNS`, and "error" where a stage failed."""
+    """One row a target: "target", "device", the figures of `COLUMNS`, and "error" where a stage failed.
+
+    `texts` are of the cells whose value is not all that is known, such as "at least 1.2 GFLOP".
+    """
+
+    texts: Mapping[Place, str] = field(default_factory=dict)
 
     @classmethod
     def of(cls, name: str, rows: Sequence[TargetFigures]) -> Comparison:
@@ -47,9 +57,17 @@ class Comparison(Table):
             name,
             columns,
             {place: figure.reason for place, figure in cells.items() if figure.reason is not None},
-            marks=_marks(columns),
+            marks=_marks(columns, cells),
             remarks={place: figure.remark for place, figure in cells.items() if figure.remark is not None},
+            texts={place: figure.text for place, figure in cells.items() if figure.text},
         )
+
+    def take(self, rows: Sequence[int]) -> Comparison:
+        """Some rows, in the order given."""
+        place = {row: at for at, row in enumerate(rows)}
+        texts = {(place[row], name): text for (row, name), text in self.texts.items() if row in place}
+        taken = super().take(rows)
+        return replace(cast(Comparison, taken), texts=texts)
 
     @property
     def figure_names(self) -> list[str]:
@@ -80,7 +98,7 @@ class Comparison(Table):
             "note": self.remarks.get(place),
             "mark": mark.value if mark else None,
         }
-        text = cell(value, self.columns[place[1]].unit)
+        text = self.texts.get(place) or cell(value, self.columns[place[1]].unit)
         return {"value": value, "text": text} | {name: fact for name, fact in facts.items() if fact}
 
     @classmethod
@@ -106,6 +124,11 @@ class Comparison(Table):
             given("reason"),
             marks={place: CellMark(mark) for place, mark in given("mark").items()},
             remarks=given("note"),
+            texts={
+                (at, name): str(shown["text"])
+                for (at, name), shown in cells.items()
+                if shown["text"] != cell(shown["value"], COLUMNS[name].unit if name in COLUMNS else "")
+            },
         )
 
 
@@ -118,14 +141,14 @@ def _column(name: str, saved: Mapping[str, Any], values: list[Any]) -> Column:
     return Column(values, unit, saved["hint"], saved["title"], saved["lower"])
 
 
-def _marks(columns: Mapping[str, Column]) -> dict[Place, CellMark]:
-    """The best and the worst of each column, where known values differ as shown."""
+def _marks(columns: Mapping[str, Column], cells: Mapping[Place, ComparedFigure]) -> dict[Place, CellMark]:
+    """The best and the worst of each column, where known values differ as shown; partly known ones do not compare."""
     marks: dict[Place, CellMark] = {}
     for name, column in columns.items():
         known = {
             row: float(value)
             for row, value in enumerate(column.values)
-            if value is not None and column.lower_is_better and _is_comparable(name, columns["device"].values[row])
+            if value is not None and column.lower_is_better and not cells[row, name].text
         }
         if len({cell(column.values[row], column.unit) for row in known}) < 2:
             continue
@@ -133,8 +156,3 @@ def _marks(columns: Mapping[str, Column]) -> dict[Place, CellMark]:
         extremes = {best: CellMark.BEST, worst: CellMark.WORST}
         marks |= {(row, name): extremes[value] for row, value in known.items() if value in extremes}
     return marks
-
-
-def _is_comparable(name: str, device: str) -> bool:
-    """Whether the figure means what it means on other devices: XLA leaves temporaries out of a CPU's peak."""
-    return not (name == "memory" and device.startswith("cpu"))

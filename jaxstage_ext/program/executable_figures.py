@@ -1,55 +1,59 @@
-"""XLA's own figures of an executable, as every view heads a program with them."""
+"""The figures that every view heads a program with: those of its cost, its memory and its device."""
 
 from __future__ import annotations
 
-from typing import Any
-
-from jaxstage_ext.core.targets.cross_compile import Executable
-from jaxstage_ext.core.targets.devices import memory_of
-from jaxstage_ext.program import xla_analyses
-from jaxstage_ext.program.fact import fact
+from jaxstage_ext.analysis.cost import cost_wording
+from jaxstage_ext.analysis.cost.work_range import WorkRange
+from jaxstage_ext.program.device_figures import device_memory
+from jaxstage_ext.program.device_fit import device_fit
+from jaxstage_ext.program.module_work import work
 from jaxstage_ext.program.program import Program
 from jaxstage_ext.program.summary_form import FigureSummary
-from jaxstage_ext.program.target_title import device_title
-from jaxstage_ext.program.xla_analyses import Analyses
+from jaxstage_ext.report.unavailable import Unavailable
 from jaxstage_ext.report.units import scaled
 
+NEEDED = "arguments, results, temporaries and constants on one device, as XLA allocates them"
+_COUNTED = "one run on one device, counted on the optimised HLO, loops as often as they run"
 
-@fact
+
 def executable_figures(program: Program) -> list[FigureSummary]:
-    """FLOPs, bytes and memory by XLA's analyses; "unknown" with the reason where it gives none."""
-    analyses = program.analyses
-    return [
-        _figure("FLOPs", analyses.cost("flops"), "FLOP", "XLA's cost analysis; it counts a loop's body once"),
-        _figure("bytes accessed", analyses.cost("bytes accessed"), "B"),
-        *_memory_figures(analyses),
-        *_capacity(program.executable),
-    ]
+    """FLOPs, bytes moved and memory as Cost and Memory have them; "unknown" with the reason where they have none."""
+    return [*_work(program), _needed(program), *_capacity(program)]
 
 
-def _memory_figures(analyses: Analyses) -> list[FigureSummary]:
-    note = "XLA's peak_memory_in_bytes; CPU executables may leave temporaries out of it"
-    peak = _figure("peak memory", analyses.peak, "B", note)
-    if analyses.memory is None:
-        return [peak]
-    return [peak, _known("temp", scaled(analyses.memory["temp_size_in_bytes"], "B"))]
+def _work(program: Program) -> list[FigureSummary]:
+    try:
+        counted = work(program)
+    except Unavailable as why:
+        return [_unknown(label, str(why)) for label in ("FLOPs", "bytes moved")]
+    return [_range("FLOPs", counted.flops_range, "FLOP"), _range("bytes moved", counted.bytes_range, "B")]
 
 
-def _capacity(compiled: Any) -> list[FigureSummary]:
-    """The memory that an absent device has, where its maker says."""
-    memory = memory_of(compiled.target) if isinstance(compiled, Executable) else None
-    if memory is None:
+def _range(label: str, work: WorkRange, unit: str) -> FigureSummary:
+    why = cost_wording.work_reasons(work, unit)
+    if work.is_unknown:
+        return _unknown(label, why)
+    return _known(label, cost_wording.work(work, unit), f"{_COUNTED}; {why}" if why else _COUNTED)
+
+
+def _needed(program: Program) -> FigureSummary:
+    fit = device_fit(program)
+    if fit.needed is None:
+        return _unknown("memory needed", fit.reason)
+    return _known("memory needed", scaled(fit.needed, "B"), f"{NEEDED}. {fit.text}")
+
+
+def _capacity(program: Program) -> list[FigureSummary]:
+    """The memory of a device that is not here."""
+    device = device_memory(program)
+    if not program.target.kind or device.memory is None:
         return []
-    kind = compiled.target.kind
-    return [_known(f"{kind} memory", scaled(memory, "B"), f"of one {device_title(compiled.target)}, by its maker")]
+    return [_known(f"{program.target.kind} memory", scaled(device.memory, "B"), f"of {device.title}")]
 
 
 def _known(label: str, text: str, note: str | None = None) -> FigureSummary:
     return {"label": label, "text": text, "known": True, "reason": None, "note": note}
 
 
-def _figure(label: str, figure: xla_analyses.Figure, unit: str, note: str | None = None) -> FigureSummary:
-    value, reason = figure
-    if value is None:
-        return {"label": label, "text": "unknown", "known": False, "reason": reason, "note": None}
-    return _known(label, scaled(value, unit), note)
+def _unknown(label: str, reason: str) -> FigureSummary:
+    return {"label": label, "text": "unknown", "known": False, "reason": reason, "note": None}

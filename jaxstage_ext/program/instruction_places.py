@@ -50,4 +50,4 @@ def line_label(frames: Frames, frame: int) -> str:
     if frame < 0:
         return ""
     span = frames.span(frame)
-    return f"{span.cell or span.file}:{span.line}"
+    return f"{span.label}:{span.line}"

@@ -3,30 +3,33 @@
 from __future__ import annotations
 
 import functools
+from dataclasses import replace
 from typing import Any
 
 import jax
 import numpy as np
 
-from jaxstage_ext.analysis.cost.module_cost import Places
+from jaxstage_ext.analysis.cost import module_cost
+from jaxstage_ext.analysis.cost.module_cost import Cost, Places
 from jaxstage_ext.analysis.memory import buffers, live_memory
 from jaxstage_ext.analysis.memory.entry_values import Argument, Constant, Entry
-from jaxstage_ext.analysis.memory.fit import DeviceMemory
 from jaxstage_ext.analysis.memory.live_memory import Memory
-from jaxstage_ext.core import captured, jax_private, residuals
+from jaxstage_ext.analysis.memory.policy_trials import PolicyTrial
+from jaxstage_ext.core import captured, jax_private, rematerialization, residuals
 from jaxstage_ext.core.recompile import recompiled_buffers as recompiled
 from jaxstage_ext.core.recompile.recompiled_buffers import Assigned
-from jaxstage_ext.core.targets.devices import CATALOGUE, memory_of
 from jaxstage_ext.ir.hlo import buffer_assignment, hlo_document
 from jaxstage_ext.ir.hlo import module as hlo
 from jaxstage_ext.ir.hlo import schedule as hlo_schedule
-from jaxstage_ext.program.call_signature import short_dtype
+from jaxstage_ext.program.cost import cost
+from jaxstage_ext.program.device_figures import device_memory
 from jaxstage_ext.program.fact import slow_fact
 from jaxstage_ext.program.instruction_places import instruction_places, line_label, places_in
+from jaxstage_ext.program.memory_needed import memory_needed
 from jaxstage_ext.program.program import Program
+from jaxstage_ext.program.short_types import short_dtype
 from jaxstage_ext.report.progress import Progress
 from jaxstage_ext.report.unavailable import Unavailable
-from jaxstage_ext.worker import memory_limit
 
 _DIFFERENT_MODULE = (
     "Recompiling produced a different module, as can happen on GPUs; these figures describe that module."
@@ -43,7 +46,23 @@ def memory(program: Program, progress: Progress | None) -> Memory:
     """
     if program.jax_lowered is None:
         raise Unavailable(f"{program.name} was not lowered here, so its memory is unknown; inspect it again")
-    return read(program, recompiled.recompile(program.staged, progress))
+    memory = read(program, recompiled.recompile(program.staged, progress))
+    return replace(memory, trial=functools.partial(_tried, program))
+
+
+def _tried(program: Program, policy: Any, written: Memory, progress: Progress | None) -> PolicyTrial:
+    """The program compiled with a checkpoint policy, or as written without one."""
+    if not policy:
+        work = cost(program).work if program.has_hlo else _work(written)
+        return PolicyTrial("", written.space().peak, work.flops_range, written)
+    staged = rematerialization.staged_with(program.staged, policy)
+    memory = replace(read(Program(staged), recompiled.recompile(staged, progress)), kept=None)
+    name, work = policy if isinstance(policy, str) else getattr(policy, "__name__", str(policy)), _work(memory)
+    return PolicyTrial(name, memory.space().peak, work.flops_range, memory)
+
+
+def _work(memory: Memory) -> Cost:
+    return module_cost.read(memory.scheduled.ops, memory.places)
 
 
 def read(program: Program, assigned: Assigned) -> Memory:
@@ -63,12 +82,13 @@ def read(program: Program, assigned: Assigned) -> Memory:
         scheduled,
         where,
         assigned.platform,
-        _device(program, assigned.platform),
+        device_memory(program),
         assigned.stats,
         _entry(program),
         assigned.error,
         notes,
         kept,
+        memory_needed(program),
     )
 
 
@@ -87,17 +107,6 @@ def _places(program: Program, ops: hlo.Module) -> tuple[Places, tuple[str, ...]]
     groups = [*(scope.rpartition("/")[0] for scope in ops.scopes), ""]
     scope = [groups[i] for i in linked.scope.tolist()]
     return Places(np.full(len(ops), -1), lines, scope), ()
-
-
-def _device(program: Program, platform: str) -> DeviceMemory:
-    """The memory of the device that the program runs on."""
-    target = program.target
-    if platform == "cpu":
-        half = memory_limit.half_of_machine()
-        return DeviceMemory("this machine", None if half is None else 2 * half, "the memory of this machine is unknown")
-    device = CATALOGUE.get(target.kind)
-    title = f"one {device.title}" if device else str(target)
-    return DeviceMemory(title, memory_of(target), f"the maker of {title} gives no figure for its memory")
 
 
 def _entry(program: Program) -> Entry | None:

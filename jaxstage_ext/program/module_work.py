@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from jaxstage_ext.analysis.cost import equations as equation_costs
-from jaxstage_ext.analysis.cost import module_cost
+from jaxstage_ext.analysis.cost import jaxpr_cost, kernel_calls, module_cost
 from jaxstage_ext.analysis.cost.equations import Equations
+from jaxstage_ext.analysis.cost.kernel_calls import PallasKernel
 from jaxstage_ext.analysis.cost.module_cost import Cost, Places
 from jaxstage_ext.core import jaxpr_lines
 from jaxstage_ext.program.fact import fact
@@ -21,7 +23,19 @@ from jaxstage_ext.report.unavailable import Unavailable
 @fact
 def work(program: Program) -> Cost:
     """The figures of each HLO instruction, and how often it runs. Raises Unavailable where nothing was compiled."""
-    return module_cost.read(program.module, instruction_places(program))
+    module, places = program.module, instruction_places(program)
+    return module_cost.read(module, places, kernel_calls.count(module, places.line, _kernels(program)))
+
+
+def _kernels(program: Program) -> list[PallasKernel]:
+    """The Pallas kernels of the jaxpr, where the module has custom calls that may be kernels."""
+    traced = program.jax_traced
+    if traced is None or not kernel_calls.calls(program.module):
+        return []
+    leaves = jaxpr_cost.leaves(traced.jaxpr)
+    eqns = list({id(leaf.eqn): leaf.eqn for leaf in leaves if leaf.eqn.primitive.name == "pallas_call"}.values())
+    lines = _places_of_equations(program, eqns).line
+    return [kernel_calls.kernel(eqn, line) for eqn, line in zip(eqns, lines, strict=True)]
 
 
 @fact
@@ -29,14 +43,16 @@ def equations(program: Program) -> Equations:
     """What each equation of the jaxpr costs. Raises Unavailable where JAX traced none."""
     if (traced := program.jax_traced) is None:
         raise Unavailable(f"{program.name} was not traced by JAX, so there is no jaxpr to count")
-    row_of, document = jaxpr_lines.rows(traced.jaxpr), program.documents["jaxpr"]
+    return equation_costs.read(traced.jaxpr, functools.partial(_places_of_equations, program))
 
-    def places_of_equations(eqns: Sequence[Any]) -> Places:
-        row = np.array([row_of.get(id(eqn), -1) for eqn in eqns], np.int64)
-        frame = np.where(row >= 0, document.user_frame[row], -1)
-        labels = {int(number): line_label(document.frames, int(number)) for number in np.unique(frame)}
-        scopes = (*document.scopes, "")
-        scope = np.where(row >= 0, document.scope[row], -1)
-        return Places(row, [labels[number] for number in frame.tolist()], [scopes[number] for number in scope.tolist()])
 
-    return equation_costs.read(traced.jaxpr, places_of_equations)
+def _places_of_equations(program: Program, eqns: Sequence[Any]) -> Places:
+    """Where equations of the jaxpr stand: row of its document, source line, name scope."""
+    traced, document = program.jax_traced, program.documents["jaxpr"]
+    row_of = jaxpr_lines.rows(traced.jaxpr) if traced is not None else {}
+    row = np.array([row_of.get(id(eqn), -1) for eqn in eqns], np.int64)
+    frame = np.where(row >= 0, document.user_frame[row], -1)
+    labels = {int(number): line_label(document.frames, int(number)) for number in np.unique(frame)}
+    scopes = (*document.scopes, "")
+    scope = np.where(row >= 0, document.scope[row], -1)
+    return Places(row, [labels[number] for number in frame.tolist()], [scopes[number] for number in scope.tolist()])

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 from typing import Any
 
+from jaxstage_ext.analysis.memory.fit import Fits
 from jaxstage_ext.core import jax_private
 from jaxstage_ext.core.layout import specs
 from jaxstage_ext.core.options import autotune, flag_values
 from jaxstage_ext.core.targets import gpu_descriptions, packages
 from jaxstage_ext.core.targets.cross_compile import Executable
-from jaxstage_ext.core.targets.devices import memory_of
+from jaxstage_ext.program.argument_wording import deletion, narrowing
+from jaxstage_ext.program.call_arguments import deleted, narrowed
+from jaxstage_ext.program.device_fit import device_fit
 from jaxstage_ext.program.program import Program
-from jaxstage_ext.program.target_title import device_title, platform
-from jaxstage_ext.report.units import scaled
+from jaxstage_ext.program.target_title import platform
 
 _MEASURED = "what XLA tunes was chosen by autotune results, the rest may still differ from a real one"
 _HEURISTIC = "kernels and tiles are XLA's heuristic choice, not autotuned, and may differ from those of a real one"
@@ -26,9 +28,10 @@ def options_of(program: Program) -> dict[str, Any]:
 def notes(program: Program) -> list[str]:
     """The notes in the order in which views show them."""
     written = [specs.note(program.call)] if program.call.layout is not None else []
+    written += narrowing(narrowed(program)) + deletion(deleted(program))
     written += _about_target(program) + _recorded(program) + flag_values.notes(options_of(program), platform(program))
     coverage = program.coverage
-    if coverage and coverage.total and not coverage.direct + coverage.inferred:
+    if coverage and coverage.total and not coverage.linked:
         written.append(
             "Nothing links to source: JAX recorded no line of your code (a library function, or one that returns its "
             "inputs)."
@@ -55,7 +58,7 @@ def _about_target(program: Program) -> list[str]:
     if used < available and target.name != "local":
         several = "a mesh of" if used > 1 else "no mesh or sharding and takes"
         written.append(f"The program has {several} {used:,} of the target's {available:,} devices.")
-    return [*written, *_does_not_fit(compiled), *compiled.notes]
+    return [*written, *_does_not_fit(program), *compiled.notes]
 
 
 def _recorded(program: Program) -> list[str]:
@@ -67,10 +70,6 @@ def _recorded(program: Program) -> list[str]:
     return [autotune.recorded(path) if here else autotune.unrecorded(path, program.target)]
 
 
-def _does_not_fit(compiled: Executable) -> list[str]:
-    memory = memory_of(compiled.target)
-    peak = (compiled.memory[0] or {}).get("peak_memory_in_bytes", 0)
-    if memory is None or peak <= memory:
-        return []
-    device = device_title(compiled.target)
-    return [f"It does not fit: it needs {scaled(peak, 'B')}, one {device} has {scaled(memory, 'B')}."]
+def _does_not_fit(program: Program) -> list[str]:
+    fit = device_fit(program)
+    return [fit.text] if fit.answer in (Fits.NO, Fits.WITH_SETTING) else []

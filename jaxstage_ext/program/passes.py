@@ -37,7 +37,8 @@ class _Modules:
         kind = f"{pass_document.PREFIX}{number}"
         with self._lock:
             if (document := self._documents.get(kind)) is None:
-                document = pass_document.read(pipeline.versions, number, program.frame_table)
+                lowered = program.documents.get("stablehlo")
+                document = pass_document.read(pipeline.versions, number, program.frame_table, lowered)
                 self._documents.put(kind, document, len(document.text))
             return document
 

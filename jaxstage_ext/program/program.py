@@ -18,9 +18,9 @@ from jaxstage_ext.ir import cached_documents, python
 from jaxstage_ext.ir.hlo import module as hlo
 from jaxstage_ext.ir.lazy_documents import Documents
 from jaxstage_ext.ir.source import FrameTable
-from jaxstage_ext.program import source_places, xla_analyses
+from jaxstage_ext.program import source_places, xla_statistics
 from jaxstage_ext.program.results import FactResults
-from jaxstage_ext.program.xla_analyses import Analyses
+from jaxstage_ext.program.xla_statistics import MemoryStatistics
 from jaxstage_ext.report.document import Coverage, Document
 from jaxstage_ext.report.errors import StageError
 from jaxstage_ext.report.frames import Frames
@@ -53,7 +53,7 @@ class Program:
     def __init__(self, staged: stages.Staged) -> None:
         self.staged = staged
         self.targets: Mapping[str, Program] = {str(staged.target): self}
-        self.frame_table = FrameTable()
+        self.frame_table = FrameTable(source_places.inspected_package(staged.call))
         self.results = FactResults()
         self.ran_out: StageError | None = None
         self.documents: Mapping[str, Document] = Documents(self._readers)
@@ -194,12 +194,13 @@ class Program:
         return cached_documents.value(self.key("columns"), lambda: hlo.parse(self.proto()), hlo.size)
 
     @property
-    def analyses(self) -> Analyses:
-        """What XLA says of the executable; each analysis takes it a walk over the whole module."""
-        return self.results.once("analyses", self._analysed)
+    def memory_statistics(self) -> MemoryStatistics:
+        """XLA's memory statistics of the executable."""
+        return self.results.once("memory statistics", self._read_statistics)
 
-    def _analysed(self) -> Analyses:
-        return cached_documents.value(self.key("analyses"), lambda: xla_analyses.of(self.executable), lambda _: 4000)
+    def _read_statistics(self) -> MemoryStatistics:
+        key = self.key("memory statistics")
+        return cached_documents.value(key, lambda: xla_statistics.of(self.executable), lambda _: 4000)
 
     def key(self, what: str) -> str | None:
         """Under which key the inspection cache keeps something of the optimised module.
@@ -231,5 +232,6 @@ class Program:
         for kind in self.documents:
             if kind != "python":
                 self.documents[kind]
-        frames = self.frame_table.freeze()
-        return python.read(frames, self.frame_table, source_places.first_places(self.call, self.error))
+        first = source_places.first_places(self.call, self.error)
+        packages = ("", source_places.inspected_package(self.call))
+        return python.read(self.frame_table.freeze(), self.frame_table, packages, first)

@@ -6,7 +6,8 @@ from dataclasses import replace
 
 import numpy as np
 
-from jaxstage_ext.analysis.sharding import propagation
+from jaxstage_ext.analysis.sharding import lost_lines, propagation
+from jaxstage_ext.analysis.sharding.lost_lines import Written
 from jaxstage_ext.analysis.sharding.propagation import Propagated
 from jaxstage_ext.core.recompile import partitioner_input as recompiled
 from jaxstage_ext.core.recompile.partitioner_input import Propagation
@@ -15,6 +16,7 @@ from jaxstage_ext.program.cluster import boundary_values, device_places, meshes
 from jaxstage_ext.program.fact import slow_fact
 from jaxstage_ext.program.instruction_places import line_label
 from jaxstage_ext.program.program import Program
+from jaxstage_ext.report.document import INFERRED
 from jaxstage_ext.report.progress import Progress
 
 
@@ -39,4 +41,15 @@ def propagated_module(program: Program, progress: Progress | None = None) -> Pro
     users = np.append(frames.user, -1)[linked.frame].tolist()
     labels = {frame: line_label(frames, frame) for frame in set(users)}
     explicit = any(value.sharding and value.sharding.get("explicit") for value in given)
-    return replace(read, lines=[labels[frame] for frame in users], frame=linked.frame.tolist(), explicit=explicit)
+    lines = [labels[frame] for frame in users]
+    found = lost_lines.found(read.ops, lines, (linked.flags & INFERRED) > 0, _written(program))
+    lines = [found.get(row, line) for row, line in enumerate(lines)]
+    return replace(read, lines=lines, frame=linked.frame.tolist(), explicit=explicit, restored=frozenset(found))
+
+
+def _written(program: Program) -> Written:
+    """The operations of the StableHLO with their source lines."""
+    document = program.documents["stablehlo"]
+    frames = document.user_frame.tolist()
+    labels = {frame: line_label(document.frames, frame) for frame in set(frames)}
+    return lost_lines.written(document.lines, (labels[frame] for frame in frames))

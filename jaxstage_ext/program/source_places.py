@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import inspect as _inspect
+from types import CodeType
+from typing import Any
 
 from jaxstage_ext.core.call import Call
 from jaxstage_ext.ir.source import is_user
 from jaxstage_ext.report.errors import StageError
+from jaxstage_ext.report.frames import SourceFile
 
 
 def first_places(call: Call, error: StageError | None) -> list[tuple[str, int]]:
@@ -14,8 +17,20 @@ def first_places(call: Call, error: StageError | None) -> list[tuple[str, int]]:
     places = []
     if error is not None and (span := error.span) is not None:
         places.append((span.file, span.line))
-    fn = _inspect.unwrap(getattr(call.fn, "func", call.fn))
-    code = getattr(getattr(fn, "__func__", fn), "__code__", None)
+    code = _code(call.fn)
     if code is not None and is_user(code.co_filename):
         places.append((code.co_filename, code.co_firstlineno))
     return places
+
+
+def inspected_package(call: Call) -> str:
+    """The installed package that the function is in, such as "flax"; "" for the user's own functions."""
+    code = _code(call.fn) or _code(type(call.fn).__call__)
+    return SourceFile(code.co_filename, user=is_user(code.co_filename)).package if code is not None else ""
+
+
+def _code(function: Any) -> CodeType | None:
+    """The code of a Python function, method or partial, whatever it is wrapped in."""
+    function = _inspect.unwrap(getattr(function, "func", function))
+    code = getattr(getattr(function, "__func__", function), "__code__", None)
+    return code if isinstance(code, CodeType) else None

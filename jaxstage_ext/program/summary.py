@@ -29,7 +29,7 @@ def summary(program: Program) -> Summary:
     return {
         "version": 1,
         "name": f"{program.name} · {program.target}" if several else program.name,
-        "signature": signature(program.call, _out(program)),
+        "signature": signature(program),
         "target": target_title.target_title(program),
         "options": flag_values.shown(options_of(program)),
         "stages": [_stage(program, stage, running) for stage in program.staged.stages],
@@ -51,16 +51,12 @@ def flag_table(program: Program) -> dict[str, Any]:
     return option_table.of(options_of(program))
 
 
-def _out(program: Program) -> Any:
-    traced = program.jax_traced
-    return traced.out_info if traced is not None else None
-
-
 def _coverage(program: Program) -> CoverageSummary | None:
     coverage = program.coverage
     if coverage is None:
         return None
-    return {"direct": coverage.direct, "inferred": coverage.inferred, "total": coverage.total}
+    direct, library, inferred = coverage.direct, coverage.library, coverage.inferred
+    return {"direct": direct, "library": library, "inferred": inferred, "total": coverage.total}
 
 
 def _compare(program: Program) -> Mapping[str, Any] | None:

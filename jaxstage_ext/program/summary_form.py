@@ -20,7 +20,7 @@ class StageSummary(TypedDict):
 
 
 class FigureSummary(TypedDict):
-    """A figure of XLA's analyses. `reason` says why it is unknown."""
+    """A figure of the program. `reason` says why it is unknown, `note` how it was counted."""
 
     label: str
     text: str
@@ -30,9 +30,10 @@ class FigureSummary(TypedDict):
 
 
 class CoverageSummary(TypedDict):
-    """How many operations are linked to source lines."""
+    """How many operations are linked to source lines; `library` to those of libraries, not the user's own."""
 
     direct: int
+    library: int
     inferred: int
     total: int
 
@@ -65,10 +66,10 @@ class ErrorSummary(TypedDict):
 class Summary(TypedDict):
     """What heads every view.
 
-    `facts` are XLA's own figures; `meshes` draw the shardings that JAX refused; `views` are the tabs that have
-    something to show, `open` the one that opens first, "" for the code; `worker` is whether a worker process compiles
-    for the target. `compare` is the table of all targets, with the number of this one's `row`; the targets after the
-    first have the number alone.
+    `facts` are the figures of its cost and memory; `meshes` draw the shardings that JAX refused; `views` are the tabs
+    that have something to show, `open` the one that opens first, "" for the code; `worker` is whether a worker process
+    compiles for the target. `compare` is the table of all targets, with the number of this one's `row`; the targets
+    after the first have the number alone.
     """
 
     version: int

@@ -37,6 +37,6 @@ def _chosen(program: Program) -> str:
 
 
 def device_title(target: Target) -> str:
-    """What JAX calls a device of an absent target: a chip, or its half."""
+    """What JAX calls a device of an absent target: a chip, or one of its cores."""
     half = target.devices != target.chips
-    return f"{CATALOGUE[target.kind].title}{' TensorCore, a half of its chip' if half else ''}"
+    return f"{CATALOGUE[target.kind].title}{' TensorCore' if half else ''}"

@@ -29,16 +29,29 @@ GRADIENT = 4
 
 @dataclass(frozen=True)
 class Coverage:
-    """How many of a document's operations are linked to a user's source line."""
+    """How many of a document's operations are linked to a source line.
+
+    Attributes:
+      direct: to a line of the user's own code.
+      inferred: to the line of a neighbour, because JAX or XLA dropped their own.
+      total: all operations.
+      library: to a line of a library, because no line of the user's own code made them.
+    """
 
     direct: int
     inferred: int
     total: int
+    library: int = 0
+
+    @property
+    def linked(self) -> int:
+        """Operations whose source line is known, whoever wrote it, or was inferred."""
+        return self.direct + self.library + self.inferred
 
     @property
     def share(self) -> float | None:
         """Linked share, 0 to 1; None when there is nothing to link."""
-        return (self.direct + self.inferred) / self.total if self.total else None
+        return self.linked / self.total if self.total else None
 
 
 def _column(n: int, value: int) -> Ints:
@@ -80,10 +93,7 @@ class Document:
 
     @cached_property
     def user_frame(self) -> Ints:
-        """For each row, the nearest frame of the user's own code.
-
-        Where a row's call stack has none, its own frame; -1 where its source is unknown.
-        """
+        """For each row the frame whose line counts, as `Frames.user` has it; -1 where its source is unknown."""
         known = self.frame >= 0
         frame = np.where(known, self.frame, 0)
         if not len(self.frames):
@@ -92,7 +102,7 @@ class Document:
         return np.where(known, np.where(user >= 0, user, frame), -1).astype(np.int32)
 
     def source_of(self, line: int) -> SourceSpan | None:
-        """The user's source for a line (from 1); None when it is not known.
+        """The source of a line (from 1), the user's own where there is one; None when it is not known.
 
         Raises IndexError when the document has no such line.
         """
@@ -106,6 +116,15 @@ class Document:
             return None
         flags = int(self.flags[row])
         return self.frames.span(frame, inferred=bool(flags & INFERRED), gradient=bool(flags & GRADIENT))
+
+    def stack_of(self, line: int) -> list[SourceSpan]:
+        """The call stack that made a line (from 1), innermost first, frames of libraries included.
+
+        Empty when it is not known. Raises IndexError when the document has no such line.
+        """
+        if self.source_of(line) is None or self.number is not None:
+            return []
+        return [self.frames.span(frame) for frame in self.frames.stack(int(self.frame[line - 1]))]
 
     def _own_line(self, row: int) -> SourceSpan | None:
         assert self.file is not None and self.number is not None
@@ -140,13 +159,17 @@ class Document:
 
     @cached_property
     def coverage(self) -> Coverage:
-        """Operations linked to the user's code: directly, by inference, in all."""
+        """Operations linked to source: directly, by inference, in all, and to lines of libraries."""
         ops = (self.flags & OP) > 0
         linked = ops & (self.frame >= 0)
-        if len(self.frames):
-            linked &= self.frames.user[np.maximum(self.frame, 0)] >= 0
         inferred = linked & ((self.flags & INFERRED) > 0)
-        return Coverage(int(linked.sum() - inferred.sum()), int(inferred.sum()), int(ops.sum()))
+        library = linked & ~inferred
+        if len(self.frames):
+            library &= self.frames.in_library[np.maximum(self.frame, 0)]
+        else:
+            library[:] = False
+        direct = int(linked.sum() - inferred.sum() - library.sum())
+        return Coverage(direct, int(inferred.sum()), int(ops.sum()), int(library.sum()))
 
 
 def document(kind: str, lines: Iterable[str], frames: Frames) -> Document:

@@ -5,7 +5,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+import re
+from collections.abc import Collection
+from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import ClassVar
 
 import numpy as np
@@ -13,12 +16,18 @@ import numpy.typing as npt
 
 Ints = npt.NDArray[np.int32]
 
+EVERYTHING = "*"
+"""Stands for all libraries where the name of one may be given."""
+STANDARD_LIBRARY = "Python"
+_INSTALLED = re.compile(r".*[/\\](?:site|dist)-packages[/\\]")
+
 
 @dataclass(frozen=True)
 class SourceSpan:
     """Where a line came from.
 
-    Lines and columns count from 1; `end_column` is exclusive, 0 when unknown.
+    Lines and columns count from 1; `end_column` is exclusive, 0 when unknown. `library` is whether the line is that of
+    a library, because no line of the user's own code made it.
     """
 
     file: str
@@ -30,6 +39,12 @@ class SourceSpan:
     end_column: int
     inferred: bool = False
     gradient: bool = False
+    library: bool = False
+
+    @property
+    def label(self) -> str:
+        """The cell, the user's file, or the library's file from its package on."""
+        return SourceFile(self.file, self.cell, not self.library).label
 
     @property
     def end(self) -> tuple[int, int]:
@@ -37,7 +52,7 @@ class SourceSpan:
         return self.end_line, self.end_column
 
     def __str__(self) -> str:
-        return f"{self.cell or self.file}:{self.line} ({self.function})"
+        return f"{self.label}:{self.line} ({self.function})"
 
 
 @dataclass(frozen=True)
@@ -50,7 +65,16 @@ class SourceFile:
 
     @property
     def label(self) -> str:
-        return self.cell or self.name
+        """The cell, the user's file, or the library's file from its package on."""
+        return self.cell or (self.name if self.user else _INSTALLED.sub("", self.name))
+
+    @property
+    def package(self) -> str:
+        """The installed package that the file belongs to, such as "flax"; "" for the user's own files."""
+        if self.user:
+            return ""
+        inside = _INSTALLED.sub("", self.name)
+        return re.split(r"[/\\]", inside)[0].removesuffix(".py") if inside != self.name else STANDARD_LIBRARY
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,8 +82,10 @@ class Frames:
     """The call stacks of one Inspection, shared by all its documents.
 
     Columns have one entry a frame. `file` and `function` index `files` and
-    `functions`; `parent` is the calling frame or -1; `user` is the nearest
-    frame of the user's own code, the frame itself or an ancestor, or -1.
+    `functions`; `parent` is the calling frame or -1. `user` is the frame whose
+    line counts: the nearest frame of the user's own code, the frame itself or
+    a caller; else the nearest of the package that was inspected; else the
+    frame itself.
     """
 
     files: tuple[SourceFile, ...] = ()
@@ -91,7 +117,24 @@ class Frames:
             end_column=int(self.end_column[frame]),
             inferred=inferred,
             gradient=gradient,
+            library=not source.user,
         )
+
+    @cached_property
+    def in_library(self) -> npt.NDArray[np.bool_]:
+        """Which frames' lines that count are those of a library."""
+        library = np.array([not source.user for source in self.files], bool)
+        return library[self.file[np.where(self.user >= 0, self.user, np.arange(len(self)))]]
+
+    def counting(self, libraries: Collection[str]) -> Frames:
+        """The same frames, where the lines of these packages count as the user's own do; `EVERYTHING` names all."""
+        counts = [f.user or EVERYTHING in libraries or f.package in libraries for f in self.files]
+        own = np.array(counts, bool)[self.file].tolist()
+        user = self.user.tolist()
+        for frame, parent in enumerate(self.parent.tolist()):
+            nearest = frame if own[frame] else user[parent] if parent >= 0 else -1
+            user[frame] = nearest if nearest >= 0 and own[nearest] else user[frame]
+        return replace(self, user=np.array(user, np.int32))
 
     def stack(self, frame: int) -> list[int]:
         """The frame and its callers, innermost first."""

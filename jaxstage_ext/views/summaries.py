@@ -14,3 +14,10 @@ def summary_of(program: Program) -> Summary:
     from jaxstage_ext.program import summary
 
     return summary.summary(program)
+
+
+def memory_is_known(program: Program) -> bool:
+    """Whether the program's memory was computed, of which its head shows a figure. Computes nothing."""
+    from jaxstage_ext.program.memory import memory
+
+    return memory.is_known(program)

@@ -15,7 +15,7 @@ import { readRoofline } from "../src/tabs/cost/roofline";
 import { read as readDtypes } from "../src/tabs/dtypes/view";
 import { readFigures, readInfo, readKernels } from "../src/tabs/machine/read";
 import { readMemory } from "../src/tabs/memory/read";
-import { readAt, readKept } from "../src/tabs/memory/view";
+import { readAt, readKept, readTrial } from "../src/tabs/memory/view";
 import { readFlags } from "../src/tabs/options/read";
 import { readDiff, readHistory, readPasses } from "../src/tabs/passes/read";
 import { readLayout, readPlaces } from "../src/tabs/shardings/meshMap";
@@ -89,6 +89,7 @@ export const READERS: Record<string, Reader> = {
   memory: { read: readMemory, unused: ["differing", "fit.needed", "kinds", "length"] },
   "memory at": { read: readAt },
   kept: { read: readKept },
+  policy: { read: readTrial },
   dtypes: { read: readDtypes, byView: ["headline"] },
   passes: { read: readPasses, unused: OF_PASS },
   pass_diff: { read: readDiff },

@@ -48,7 +48,7 @@ TABLE = {
     "places": [3] * 400, "lives": [[i, i + 100] for i in range(400)], "total": 400, "notes": [],
 }  # fmt: skip
 HEAD = {
-    "fit": {"fits": True, "needed": 1, "room": 2, "text": "Fits."}, "spaces": [SPACE], "kinds": [], "length": LENGTH,
+    "fit": {"answer": "yes", "needed": 1, "room": 2, "text": "Fits."}, "spaces": [SPACE], "kinds": [], "length": LENGTH,
     "buffers": N, "notes": [], "tables": {},
     "columns": [{"name": name, "dtype": column.dtype.str} for name, column in COLUMNS.items()],
 }  # fmt: skip

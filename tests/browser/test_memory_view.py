@@ -223,7 +223,7 @@ def test_a_compile_that_runs_out_of_memory_opens_on_what_takes_it(open_notebook:
     opened = open_notebook(lab, [SETUP, LARGE], width=1500, height=1100)
     opened.run_all()
     panel = opened.panel()
-    panel.root.locator(".jxs-mem-fit-no").wait_for(timeout=120_000)
+    panel.root.locator(".jxs-mem-fit[data-answer=no]").wait_for(timeout=120_000)
     assert "Does not fit: it needs 26.8 GB" in panel.root.locator(".jxs-mem-fit").inner_text()
     assert "VMEM" in panel.root.locator(".jxs-mem-spaces").inner_text()
     rows(panel).filter(has_text="temporary").first.hover()

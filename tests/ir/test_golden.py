@@ -31,8 +31,10 @@ def test_every_program_has_files_of_every_supported_end() -> None:
 @every_folder
 def test_hlo(folder: Path) -> None:
     golden = (folder / "hlo.golden").read_text()
-    module = hlo.parse((folder / "hlo.pb").read_bytes())
-    assert listing(hlo_document.read(text_of(golden), module, FrameTable())) == golden
+    module, table = hlo.parse((folder / "hlo.pb").read_bytes()), FrameTable()
+    lowered = (folder / "stablehlo.mlir").read_text()
+    text = text_of((folder / "stablehlo.golden").read_text())
+    assert listing(hlo_document.read(text_of(golden), module, table, stablehlo.read(text, lowered, table))) == golden
 
 
 @every_folder

@@ -81,7 +81,7 @@ def decided(inspection: Inspection) -> dict[str, Any]:
         "differing": memory.differing,
         "residuals": residual_tables.by_line(memory.residual_arrays())["size"].tolist(),
         "bound": (roof.bounded_by, roof.outcome, roof.bound),
-        "causes": [[(cause.kind, cause.users, cause.line) for cause in row.causes] for row in collectives.rows],
+        "causes": [[(cause.kind, cause.users, cause.lines) for cause in row.causes] for row in collectives.rows],
         "exposed": collectives.exposed,
         "warnings": [(warning.kind, warning.line, warning.rows) for warning in warned],
         "places": places,

@@ -105,6 +105,7 @@ def requests(inspections: Mapping[str, Any]) -> Iterator[tuple[str, str, dict[st
         "memory": {},
         "memory at": {"space": 0, "position": 0},
         "kept": {"policy": ""},
+        "policy": {"policy": "nothing_saveable"},
         "dtypes": {},
         "passes": {},
         "pass_diff": {"pass": 0},

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import pytest
@@ -17,10 +17,11 @@ CLOSE = 1e-3
 
 
 class UserProgram(NamedTuple):
-    """A function and what it is called with; made anew for every test run."""
+    """A function and what it is called with, `options` being those of `inspect`; made anew for every test run."""
 
     function: Callable[..., Any]
     arguments: tuple[Any, ...]
+    options: Mapping[str, Any] = {}
 
 
 class Expectation(NamedTuple):
@@ -64,8 +65,8 @@ def _needs(row: Expectation) -> tuple[pytest.MarkDecorator, ...]:
 @functools.cache
 def inspected(program: Callable[[], UserProgram], target: str) -> Any:
     """The Inspection of a program, staged once in a test run."""
-    function, arguments = program()
-    return jaxstage_ext.inspect(function, *arguments, target=target)
+    function, arguments, options = program()
+    return jaxstage_ext.inspect(function, *arguments, target=target, **options)
 
 
 def holds(row: Expectation) -> None:
@@ -73,7 +74,9 @@ def holds(row: Expectation) -> None:
     shown = row.ask(inspected(row.program, row.target))
     if isinstance(row.expected, str):
         text = " ".join(str(shown).split())
-        assert " ".join(row.expected.split()) in text, f"{row.asked} is {text!r}; by {row.source}: {row.expected!r}"
+        assert " ".join(row.expected.split()) in text, (
+            f"{row.asked} is {text[:600]!r}; by {row.source}: {row.expected!r}"
+        )
         assert not [word for word in row.absent if word in text], f"{row.asked} is {text!r}"
     elif isinstance(row.expected, float | int) and not isinstance(row.expected, bool):
         assert shown == pytest.approx(row.expected, rel=row.close, nan_ok=math.isnan(row.expected)), row.source

@@ -7,7 +7,8 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 
 from jaxstage_ext.analysis.collectives import device_groups as sets
-from jaxstage_ext.analysis.collectives.causes import Cause, Causes, Exchanged
+from jaxstage_ext.analysis.collectives.cause_finder import Causes, Exchanged
+from jaxstage_ext.analysis.collectives.causes import Cause
 from jaxstage_ext.analysis.collectives.collective_ops import CollectiveOp
 from jaxstage_ext.analysis.collectives.collective_ops import CollectiveOps as Finder
 from jaxstage_ext.analysis.collectives.device_groups import Groups
@@ -98,6 +99,12 @@ class SourceProgram:
     propagated: Propagated | None = None
     why_unknown: str = ""
     warnings: Sequence[str] = ()
+
+
+def total_sent(rows: Sequence[CollectiveRow]) -> tuple[float, bool]:
+    """(bytes that a device sends in all of them, whether it may send more: unknown ones, loops of unknown length)."""
+    known = sum(row.total_sent for row in rows if row.total_sent is not None)
+    return known, any(row.total_sent is None or row.in_unknown_loop for row in rows)
 
 
 def read(module: Module, places: Places, program: SourceProgram) -> list[CollectiveRow]:

@@ -45,6 +45,11 @@ class Collectives:
         """The costliest collective, its source line and cause in a sentence; or that there is none."""
         return wording.headline(self.rows, self.line(self.rows[0]) if self.rows else "", self.devices)
 
+    @property
+    def sent(self) -> tuple[float, bool]:
+        """(bytes that one device sends in one run, whether it may send more than is known)."""
+        return collective_rows.total_sent(self.rows)
+
     def name(self, instruction: int) -> str:
         return self.ops.names[instruction].decode("utf-8", "replace")
 
@@ -54,14 +59,17 @@ class Collectives:
         return next((number for number in rows if number >= 0), -1)
 
     def lines(self, row: CollectiveRow) -> list[str]:
-        """The source line, or those of all operands where the compiler combined several collectives."""
-        lines = [self.places.line[part] for part in row.inputs] if len(row.inputs) > 1 else []
-        own = self.places.line[row.op.row] or self.places.line[row.op.start]
-        lines += [cause.line for cause in row.causes] if len(row.causes) > 1 else []
-        return list(dict.fromkeys(line for line in [own, *lines] if line))
+        """The lines that cause it, several where the compiler combined collectives; its own where none is known."""
+        lines = [line for cause in row.causes for line in cause.lines]
+        if not lines or not all(cause.lines for cause in row.causes):
+            lines += [self.places.line[row.op.row] or self.places.line[row.op.start]]
+            lines += [self.places.line[part] for part in row.inputs] if len(row.inputs) > 1 else []
+        return list(dict.fromkeys(line for line in lines if line))
 
     def line(self, row: CollectiveRow) -> str:
         """The source lines as one text, "" unknown."""
+        if any(cause.is_between for cause in row.causes):
+            return wording.between(self.lines(row))
         return wording.listed(self.lines(row), ", ")
 
     @property

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from jaxstage_ext.analysis.collectives.causes import Cause, CauseKind
-from jaxstage_ext.analysis.collectives.collective_rows import CollectiveRow, Overlap
+from jaxstage_ext.analysis.collectives.collective_rows import CollectiveRow, Overlap, total_sent
 from jaxstage_ext.report.units import scaled
 
 ONE_DEVICE = "One device; no collectives."
@@ -56,6 +56,11 @@ def after(cause: Cause) -> str:
     return " or ".join(use.spec + (f" with {use.beside}" if use.beside else "") for use in cause.after)
 
 
+def between(lines: Sequence[str]) -> str:
+    """Two lines, the cause between them."""
+    return f"{', '.join(lines)} (between them)"
+
+
 def listed(texts: Sequence[str], separator: str) -> str:
     """The first of some texts, and how many more there are."""
     more = f" and {len(texts) - _MOST} more" if len(texts) > _MOST else ""
@@ -89,9 +94,8 @@ def _time(row: CollectiveRow) -> str:
 
 
 def _total(rows: Sequence[CollectiveRow]) -> str:
-    sent = [row.total_sent for row in rows]
-    known = sum(size for size in sent if size is not None)
-    least = "at least " if None in sent else ""
+    known, is_least = total_sent(rows)
+    least = "at least " if is_least else ""
     times = [row.total_seconds for row in rows if row.total_seconds is not None]
     exposed = [row.exposed for row in rows if row.total_seconds is not None]
     part = "" if None in exposed else f", {_part(sum(part or 0 for part in exposed), sum(times))} exposed"

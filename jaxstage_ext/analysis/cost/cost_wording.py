@@ -26,7 +26,9 @@ def headline(flops: WorkRange, moved: WorkRange) -> str:
 
 
 def work(work: WorkRange, unit: str) -> str:
-    """`1.2 GFLOP`, `1 to 1.2 GFLOP`, `at least 1.2 GFLOP`."""
+    """`1.2 GFLOP`, `1 to 1.2 GFLOP`, `at least 1.2 GFLOP`, `unknown FLOP`."""
+    if work.is_unknown:
+        return f"unknown {'FLOPs' if unit == 'FLOP' else 'bytes'}"
     least = scaled(work.least, unit)
     if work.most is None:
         return f"at least {least}"

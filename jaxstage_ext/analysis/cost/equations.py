@@ -26,6 +26,8 @@ from jaxstage_ext.report.units import scaled
 
 Floats = npt.NDArray[np.float64]
 GROUPS = ("line", "scope", "primitive", "dtype")
+_PACKED = {"int4": 4, "uint4": 4, "float4_e2m1fn": 4, "int2": 2, "uint2": 2, "int1": 1, "uint1": 1}
+"""Bits of the elements that share a byte; each of these dtypes has an itemsize of 1."""
 _SHORT = (("bfloat", "bf"), ("float", "f"), ("uint", "u"), ("int", "s"), ("complex", "c"), ("bool", "pred"))
 
 
@@ -183,7 +185,10 @@ def _bytes(var: Any) -> float:
     if shape is None or hasattr(var, "val"):
         return 0.0
     size = getattr(dtype, "itemsize", None)
-    return math.nan if size is None or not jaxpr_cost.is_known(shape) else float(math.prod(shape) * size)
+    if size is None or not jaxpr_cost.is_known(shape):
+        return math.nan
+    packed = _PACKED.get(str(dtype), 8)
+    return float(-(-math.prod(shape) * size * packed // 8))
 
 
 def _dtype(eqn: Any) -> str:

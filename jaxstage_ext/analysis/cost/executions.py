@@ -55,7 +55,7 @@ def _calls(ops: Module, trips: dict[int, Loop]) -> tuple[Longs, Longs, npt.NDArr
     """(calling computation, called one, how often at each run, whether that is unknown), ordered by the caller."""
     owner, called = ops.called.owner, ops.called.values
     place = np.arange(len(owner)) - ops.called.start[owner]
-    keep = np.isin(ops.opcode[owner], _RUNS) & (called >= 0)
+    keep = np.isin(ops.opcode[owner], _RUNS) & (called >= 0) & ~applied_to_scalars(ops)[called]
     owner, called, place = owner[keep], called[keep], place[keep]
     factor, endless = np.ones(len(owner)), np.zeros(len(owner), bool)
     for i in np.flatnonzero(ops.opcode[owner] == b"while").tolist():
@@ -64,6 +64,20 @@ def _calls(ops: Module, trips: dict[int, Loop]) -> tuple[Longs, Longs, npt.NDArr
         factor[i], endless[i] = 1 if loop is None else loop + int(is_condition), loop is None
     order = np.argsort(ops.computation[owner], kind="stable")
     return ops.computation[owner][order], called[order], factor[order], endless[order]
+
+
+def applied_to_scalars(ops: Module) -> npt.NDArray[np.bool_]:
+    """Which computations compare or combine scalars: a library call, such as TopK, applies these to many elements."""
+    is_scalar = (ops.shapes.rank == 0) & (ops.shapes.elements == 1)
+    parameters = ops.rows(b"parameter")
+    every, arrays = (
+        np.bincount(ops.computation[rows], minlength=len(ops.computations))
+        for rows in (parameters, parameters[~is_scalar[parameters]])
+    )
+    callers = ops.called.owner[(ops.called.values >= 0) & (ops.opcode[ops.called.owner] == b"custom-call")]
+    by_library = np.zeros(len(ops.computations), bool)
+    by_library[[computation for row in callers.tolist() for computation in ops.called[row]]] = True
+    return np.asarray(by_library & (every > 0) & (arrays == 0))
 
 
 def _callers_first(entry: int, edges: Lists, called: Longs) -> list[Longs]:

@@ -2,18 +2,22 @@
 
 Formulas: HloCostAnalysis of XLA (xla/service/hlo_cost_analysis.cc): an elementwise operation counts its result's
 elements, a multiply-add counts two, a reduction (elements in - elements out) times its computation, a sort n log2 n.
+Of complex numbers an addition counts two, a multiplication six, a multiply-add eight, which XLA counts as of real ones;
+a transcendental function counts once.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 
-from jaxstage_ext.analysis.cost import library_calls, windows
+from jaxstage_ext.analysis.cost import library_calls, linear_algebra, linear_algebra_calls, windows
+from jaxstage_ext.analysis.cost.library_calls import Counted
+from jaxstage_ext.analysis.cost.linear_algebra_calls import Operands
 from jaxstage_ext.ir.hlo.module import Module
 
 Floats = npt.NDArray[np.float64]
@@ -30,7 +34,9 @@ ELEMENTWISE = (
     b"shift-left", b"shift-right-arithmetic", b"shift-right-logical", b"sign", b"stochastic-convert", b"subtract",
     b"xor",
 )  # fmt: skip
-_DOT, _LHS_CONTRACTING, _FFT_LENGTH = 30, 1, 32
+COMPLEX_OPERATIONS = {"add": 2, "subtract": 2, "negate": 2, "multiply": 6, "divide": 11}
+"""Real operations of one operation on complex numbers; a division is (ac + bd, bc - ad) / (c² + d²)."""
+_DOT, _LHS_CONTRACTING, _FFT_LENGTH, _DIMENSIONS = 30, 1, 32, 14
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,13 +48,19 @@ class Counts:
     unknown: dict[int, str]
 
 
-def count(ops: Module) -> Counts:
-    """Each instruction once, without what it calls, but for the computation that a reduction applies."""
+def count(ops: Module, kernels: Mapping[int, Counted] | None = None) -> Counts:
+    """Each instruction once, without what it calls, but for the computation that a reduction applies.
+
+    `kernels` has the work of custom calls that is known from elsewhere.
+    """
     flops, transcendentals = np.zeros(len(ops)), np.zeros(len(ops))
     elements = ops.shapes.elements.astype(np.float64)
     for column, names in ((flops, ELEMENTWISE), (transcendentals, TRANSCENDENTAL)):
         rows = ops.rows(*names)
         column[rows] = elements[rows]
+    is_complex = np.isin(ops.shapes.element_type, library_calls.COMPLEX_TYPES)
+    for name, times in COMPLEX_OPERATIONS.items():
+        flops[is_complex & (ops.opcode == name.encode())] *= times
     rows = ops.rows(b"rng", b"rng-bit-generator")
     transcendentals[rows] = elements[rows]
     rows = ops.rows(b"all-reduce", b"all-reduce-start", b"reduce-scatter")
@@ -60,10 +72,10 @@ def count(ops: Module) -> Counts:
             flops[row], transcendentals[row] = counter(ops, int(row), applied)
     rows = ops.rows(b"dot")
     flops[rows] = _dots(ops, rows)
-    for row, own, slow, reason in library_calls.count(ops):
-        flops[row], transcendentals[row] = own, slow
-        if reason:
-            unknown[row] = reason
+    for row, call in (dict(library_calls.count(ops)) | dict(kernels or {})).items():
+        flops[row], transcendentals[row] = call.flops, call.transcendentals
+        if call.why:
+            unknown[row] = call.why
     rows = np.flatnonzero(_dynamic(ops) & ((flops > 0) | (transcendentals > 0)))
     flops[rows] = np.nan
     unknown |= dict.fromkeys(rows.tolist(), _DYNAMIC)
@@ -115,8 +127,24 @@ def _scatter(ops: Module, row: int, applied: _Applied) -> tuple[float, float]:
 
 
 def _sort(ops: Module, row: int, applied: _Applied) -> tuple[float, float]:
-    elements = _operand_elements(ops, row, 0)
-    return float(elements * math.ceil(math.log2(elements))) if elements > 1 else 0.0, 0.0
+    """Each row along the sorted dimension by itself."""
+    field = ops.fields(np.array([row]), _DIMENSIONS)[_DIMENSIONS]
+    axes, sizes = ops.lists(field, 1)[0], ops.shapes.sizes(ops.operands[row][0])
+    return linear_algebra.sort(math.prod(sizes), sizes[axes[0] if axes else -1] if sizes else 1), 0.0
+
+
+def _cholesky(ops: Module, row: int, applied: _Applied) -> tuple[float, float]:
+    return _solved(ops, row, "potrf")
+
+
+def _triangular_solve(ops: Module, row: int, applied: _Applied) -> tuple[float, float]:
+    return _solved(ops, row, "trsm")
+
+
+def _solved(ops: Module, row: int, routine: str) -> tuple[float, float]:
+    shapes = Operands([ops.shapes.sizes(operand) for operand in ops.operands[row]], ops.shapes.sizes(row))
+    done = linear_algebra_calls.of(f"lapack_s{routine}", shapes, library_calls.is_complex(ops, row))
+    return float(done or 0.0), 0.0
 
 
 def _fft(ops: Module, row: int, applied: _Applied) -> tuple[float, float]:
@@ -164,12 +192,14 @@ def _dots(ops: Module, rows: npt.NDArray[np.int64]) -> list[float]:
 
 def _contracted(ops: Module, row: int, axes: list[int]) -> float:
     sizes = ops.shapes.sizes(ops.operands[row][0])
-    return 2.0 * float(ops.shapes.elements[row]) * math.prod(sizes[axis] for axis in axes)
+    factor = linear_algebra.COMPLEX if library_calls.is_complex(ops, row) else 1.0
+    return factor * 2.0 * float(ops.shapes.elements[row]) * math.prod(sizes[axis] for axis in axes)
 
 
 def _convolution(ops: Module, row: int, applied: _Applied) -> tuple[float, float]:
     lhs, rhs = (ops.shapes.sizes(operand) for operand in ops.operands[row][:2])
-    return windows.multiply_adds(ops, row, lhs, rhs, ops.shapes.sizes(row)), 0.0
+    factor = linear_algebra.COMPLEX if library_calls.is_complex(ops, row) else 1.0
+    return factor * windows.multiply_adds(ops, row, lhs, rhs, ops.shapes.sizes(row)), 0.0
 
 
 _COUNTERS: dict[bytes, Callable[[Module, int, _Applied], tuple[float, float]]] = {
@@ -181,4 +211,6 @@ _COUNTERS: dict[bytes, Callable[[Module, int, _Applied], tuple[float, float]]] =
     b"reduce-window": _reduce_window,
     b"select-and-scatter": _select_and_scatter,
     b"convolution": _convolution,
+    b"cholesky": _cholesky,
+    b"triangular-solve": _triangular_solve,
 }

@@ -11,6 +11,8 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
+from jaxstage_ext.analysis.cost import equation_algebra, flops, linear_algebra, windows
+
 
 def _named(names: str) -> frozenset[str]:
     return frozenset(names.split())
@@ -18,7 +20,7 @@ def _named(names: str) -> frozenset[str]:
 
 TRANSCENDENTAL = _named(
     "acos acosh asin asinh atan atan2 atanh cbrt cos cosh digamma erf erf_inv erfc exp exp2 expm1 igamma igammac "
-    "lgamma log log1p logistic pow rsqrt sin sinh sqrt tan tanh"
+    "lgamma log log1p log2 logistic pow rsqrt sin sinh sqrt tan tanh"
 )
 ELEMENTWISE = _named(
     "abs add add_any and ceil clamp complex conj convert_element_type div eq eq_to floor ge gt imag is_finite le "
@@ -29,11 +31,21 @@ MOVES = _named(
     "bitcast_convert_type broadcast_in_dim concatenate copy copy_p device_put dynamic_slice dynamic_update_slice "
     "empty expand_dims gather iota optimization_barrier pad pvary reshape reshard rev sharding_constraint slice split "
     "squeeze stop_gradient transpose name layout_constraint random_seed random_wrap random_unwrap axis_index "
-    "all_gather all_to_all ppermute mesh_cast pbroadcast get_aval create_token"
+    "all_gather all_to_all ppermute mesh_cast pbroadcast get_aval create_token platform_index lu_pivots_to_permutation "
+    "get swap program_id num_programs multiple_of load masked_load masked_swap broadcast_to roll repeat "
+    "bcoo_fromdense bcoo_todense bcoo_transpose bcoo_extract bcoo_broadcast_in_dim bcoo_slice bcoo_reshape "
+    "coo_fromdense coo_todense csr_fromdense csr_todense"
 )
 """Primitives that compute nothing."""
 _REDUCTIONS = _named("argmax argmin reduce_and reduce_max reduce_min reduce_or reduce_prod reduce_sum reduce_xor")
 _CUMULATIVE = _named("cumsum cumprod cummax cummin cumlogsumexp")
+_ADD, _MULTIPLY, _DIVIDE = (float(flops.COMPLEX_OPERATIONS[name]) for name in ("add", "multiply", "divide"))
+_OF_COMPLEX = {
+    **dict.fromkeys(_named("add add_any sub neg reduce_sum cumsum scatter-add scatter_add psum psum_invariant"), _ADD),
+    **dict.fromkeys(_named("mul square reduce_prod cumprod scatter-mul scatter_mul integer_pow"), _MULTIPLY),
+    "div": _DIVIDE,
+}
+"""Real operations in one operation on complex numbers, as in HLO."""
 _UPDATES = {"scatter": 0, "scatter-add": 1, "scatter_add": 1, "scatter-mul": 1, "scatter_mul": 1, "scatter-min": 1,
             "scatter_min": 1, "scatter-max": 1, "scatter_max": 1}  # fmt: skip
 
@@ -101,6 +113,10 @@ def parts(eqn: Any) -> list[JaxprPart]:
         return [JaxprPart(params[part], 1.0, _IN_LOOP) for part in ("body_jaxpr", "cond_jaxpr")]
     if name == "cond":
         return [JaxprPart(branch, is_branch=True) for branch in params["branches"]]
+    if name == "custom_linear_solve":
+        return [JaxprPart(params["jaxprs"].solve)]
+    if name == "linear_call":
+        return [JaxprPart(params["callee"])]
     if name == "shard_map":
         return [JaxprPart(params["jaxpr"], _devices(params))]
     if name in _CUSTOM and (called := params.get("call_jaxpr", params.get("fun_jaxpr"))) is not None:
@@ -142,6 +158,17 @@ def _own(eqn: Any) -> Work:
         return Work(unknown=(f"{name} has a shape that is unknown before it runs",))
     if name in TRANSCENDENTAL:
         return Work(transcendentals=_out(eqn))
+    if (counted := equation_algebra.of(eqn)) is not None:
+        return Work(unknown=(counted,)) if isinstance(counted, str) else Work(counted)
+    if name in _SPECIAL:
+        return _SPECIAL[name](eqn)
+    applications = _applications(eqn)
+    return Work(unknown=(f"{name} has no formula",)) if applications is None else applications * _each(eqn)
+
+
+def _applications(eqn: Any) -> Work | None:
+    """How often a primitive applies an operation to two numbers; None for other primitives."""
+    name = eqn.primitive.name
     if name in ELEMENTWISE:
         return Work(_out(eqn))
     if name in _REDUCTIONS:
@@ -149,9 +176,12 @@ def _own(eqn: Any) -> Work:
     if name in _CUMULATIVE:
         axis = eqn.invars[0].aval.shape[eqn.params["axis"]]
         return Work(_in(eqn) * max(0, math.ceil(math.log2(axis)) if axis else 0))
-    if name in _UPDATES:
-        return Work(_UPDATES[name] * _elements(eqn.invars[-1]))
-    return _SPECIAL[name](eqn) if name in _SPECIAL else Work(unknown=(f"{name} has no formula",))
+    return Work(_UPDATES[name] * _elements(eqn.invars[-1])) if name in _UPDATES else None
+
+
+def _each(eqn: Any) -> float:
+    """Real operations in one operation of a primitive."""
+    return _OF_COMPLEX.get(eqn.primitive.name, 1.0) if equation_algebra.is_complex(eqn) else 1.0
 
 
 def is_known(shape: Any) -> bool:
@@ -181,7 +211,12 @@ def _inner(eqn: Any) -> Iterator[Any]:
 def _dot(eqn: Any) -> Work:
     (contracting, _), _ = eqn.params["dimension_numbers"]
     shape = eqn.invars[0].aval.shape
-    return Work(2.0 * _out(eqn) * math.prod(shape[axis] for axis in contracting))
+    return Work(2.0 * _out(eqn) * math.prod(shape[axis] for axis in contracting)) * _product(eqn)
+
+
+def _product(eqn: Any) -> float:
+    """Real multiply-adds in one of a product."""
+    return linear_algebra.COMPLEX if equation_algebra.is_complex(eqn) else 1.0
 
 
 def _conv(eqn: Any) -> Work:
@@ -190,52 +225,74 @@ def _conv(eqn: Any) -> Work:
     positions = 1
     spatial = zip(numbers.lhs_spec[2:], numbers.rhs_spec[2:], numbers.out_spec[2:], strict=True)
     for i, (of_lhs, of_rhs, of_out) in enumerate(spatial):
-        positions *= _met(eqn.params, i, lhs[of_lhs], rhs[of_rhs], out[of_out])
+        positions *= windows.met(lhs[of_lhs], rhs[of_rhs], out[of_out], _spatial(eqn.params, i, rhs[of_rhs]))
     features = lhs[numbers.lhs_spec[1]] // eqn.params["feature_group_count"]
     batch = lhs[numbers.lhs_spec[0]] // eqn.params["batch_group_count"]
-    return Work(2.0 * features * out[numbers.out_spec[1]] * batch * positions)
+    return Work(2.0 * features * out[numbers.out_spec[1]] * batch * positions) * _product(eqn)
 
 
 def _shapes(eqn: Any) -> tuple[Any, Any, Any]:
     return eqn.invars[0].aval.shape, eqn.invars[1].aval.shape, eqn.outvars[0].aval.shape
 
 
-def _met(params: Any, i: int, size: int, kernel: int, out: int) -> int:
-    low, base = params["padding"][i][0], params["lhs_dilation"][i]
-    stride, dilation = params["window_strides"][i], params["rhs_dilation"][i]
-    last = (size - 1) * base
-    return sum(
-        0 <= (at := o * stride - low + k * dilation) <= last and at % base == 0
-        for o in range(out)
-        for k in range(kernel)
-    )
+def _spatial(params: Any, i: int, kernel: int) -> windows.Dimension:
+    """A dimension of a convolution's window."""
+    (low, high), stride = params["padding"][i], params["window_strides"][i]
+    return windows.Dimension(kernel, stride, low, high, params["rhs_dilation"][i], params["lhs_dilation"][i])
 
 
 def _sort(eqn: Any) -> Work:
-    elements = _in(eqn)
-    return Work(elements * math.ceil(math.log2(elements)) if elements > 1 else 0.0)
+    shape = eqn.invars[0].aval.shape
+    return Work(linear_algebra.sort(math.prod(shape), shape[eqn.params["dimension"]] if shape else 1))
 
 
 def _power(eqn: Any) -> Work:
     """Repeated squaring of an integer power."""
     y = abs(eqn.params["y"])
-    return Work(_out(eqn) * max(0, y.bit_length() - 1 + bin(y).count("1") - 1))
+    return Work(_out(eqn) * max(0, y.bit_length() - 1 + bin(y).count("1") - 1)) * _each(eqn)
 
 
 def _pallas(eqn: Any) -> Work:
-    estimate = eqn.params.get("cost_estimate")
-    if estimate is None:
-        return Work(unknown=("pallas_call without a cost_estimate",))
-    return Work(float(estimate.flops), float(estimate.transcendentals))
+    """The kernel once for each step of its grid; the user's estimate where that cannot be counted."""
+    grid, estimate = eqn.params["grid_mapping"].grid, eqn.params.get("cost_estimate")
+    counted = total(eqn.params["jaxpr"])
+    if is_known(grid) and not counted.unknown:
+        return counted * float(math.prod(grid))
+    if estimate is not None:
+        return Work(float(estimate.flops), float(estimate.transcendentals))
+    why = counted.unknown or ("the grid of a kernel is known only when it runs",)
+    return Work(unknown=tuple(f"a kernel: {reason}" for reason in why))
 
 
 def _window(eqn: Any) -> Work:
-    window = math.prod(eqn.params["window_dimensions"])
-    return Work(_out(eqn) * (window - 1))
+    """Padding and holes of the window meet no element and are left out."""
+    met = 1
+    for size, to, dimension in zip(eqn.invars[0].aval.shape, eqn.outvars[0].aval.shape, _dimensions(eqn), strict=True):
+        met *= windows.met(size, dimension.size, to, dimension)
+    return Work(float(max(0, met - _out(eqn)))) * _each(eqn)
+
+
+def _dimensions(eqn: Any) -> list[windows.Dimension]:
+    params, ones = eqn.params, (1,) * len(eqn.invars[0].aval.shape)
+    strides, padding = params["window_strides"], params["padding"]
+    base, dilation = params.get("base_dilation", ones), params.get("window_dilation", ones)
+    low, high = zip(*padding, strict=True) if padding else ((), ())
+    columns = (params["window_dimensions"], strides, low, high, dilation, base)
+    return [windows.Dimension(*map(int, sizes)) for sizes in zip(*columns, strict=True)]
+
+
+def _select_and_scatter(eqn: Any) -> Work:
+    """Of each window all but one element are compared, and the source's element is added to the chosen one."""
+    return Work(_elements(eqn.invars[0]) * math.prod(eqn.params["window_dimensions"]))
+
+
+def _reduce_window(eqn: Any) -> Work:
+    """A reduction of windows by a function of two scalars."""
+    return total(eqn.params["jaxpr"]) * _window(eqn).flops
 
 
 def _all_reduce(eqn: Any) -> Work:
-    return Work(sum(_elements(var) for var in eqn.outvars))
+    return Work(sum(_elements(var) for var in eqn.outvars)) * _each(eqn)
 
 
 def _reduce(eqn: Any) -> Work:
@@ -258,6 +315,9 @@ _SPECIAL: dict[str, Callable[[Any], Work]] = {
     "reduce_window_sum": _window,
     "reduce_window_max": _window,
     "reduce_window_min": _window,
+    "reduce_window": _reduce_window,
+    "select_and_scatter_add": _select_and_scatter,
+    "addupdate": lambda eqn: Work(_elements(eqn.invars[1])),
     "psum": _all_reduce,
     "psum_invariant": _all_reduce,
     "psum2": _all_reduce,
@@ -265,5 +325,14 @@ _SPECIAL: dict[str, Callable[[Any], Work]] = {
     "fft": _fft,
     "reduce": _reduce,
 }
-_COMPUTES = frozenset(_SPECIAL) | MOVES | TRANSCENDENTAL | ELEMENTWISE | _REDUCTIONS | _CUMULATIVE | frozenset(_UPDATES)
+_COMPUTES = (
+    frozenset(_SPECIAL)
+    | equation_algebra.PRIMITIVES
+    | MOVES
+    | TRANSCENDENTAL
+    | ELEMENTWISE
+    | _REDUCTIONS
+    | _CUMULATIVE
+    | frozenset(_UPDATES)
+)
 """Primitives with a formula; the jaxprs inside some of them are applied to scalars."""

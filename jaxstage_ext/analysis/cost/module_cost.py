@@ -7,7 +7,7 @@ module on one device; the body of a loop counts as often as it is known to run.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -20,6 +20,7 @@ from jaxstage_ext.analysis.cost import cost_wording as wording
 from jaxstage_ext.analysis.cost.attribution import Attribution, InstructionWork
 from jaxstage_ext.analysis.cost.ceilings import Ceiling
 from jaxstage_ext.analysis.cost.executions import Executions
+from jaxstage_ext.analysis.cost.library_calls import Counted
 from jaxstage_ext.analysis.cost.work_range import WorkRange
 from jaxstage_ext.analysis.cost.work_ranges import Control
 from jaxstage_ext.ir.hlo.module import Module
@@ -289,9 +290,9 @@ def _distinct(place: Any, owner: Any, n: int, which: Any = slice(None)) -> npt.N
     return np.bincount(pairs[0], minlength=n)
 
 
-def read(ops: Module, places: Places) -> Cost:
-    """The cost of a module."""
-    counted, loops = flops.count(ops), executions.count(ops)
+def read(ops: Module, places: Places, kernels: Mapping[int, Counted] | None = None) -> Cost:
+    """The cost of a module; `kernels` has the work of its custom calls that is known from elsewhere."""
+    counted, loops = flops.count(ops, kernels), executions.count(ops)
     own, transcendentals = counted.flops.copy(), counted.transcendentals.copy()
     for rows in fusions(ops):
         for column in (own, transcendentals):

@@ -1,4 +1,4 @@
-"""Trip counts of while loops: from the compiler, else from a counter that runs from one constant to another."""
+"""Trip counts of while loops: from the compiler, else from a counter that begins and ends with constants."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ from typing import NamedTuple
 
 import numpy as np
 
+from jaxstage_ext.analysis.cost import scalar_loops
+from jaxstage_ext.analysis.cost.loop_values import constant, element, first_tuple, same
 from jaxstage_ext.ir.hlo.module import Module
 
-_LITERAL, _TUPLE_INDEX, _BACKEND, _DIRECTION = 8, 13, 43, 63
-_INTEGERS = {3: 8, 4: 32, 5: 64, 6: 32, 7: 64, 15: 8, 16: 16, 17: 16}
-"""Fields of LiteralProto (xla_data.proto) that hold integers, and their bits: u8s, s32s, s64s, u32s, u64s, s8s, …"""
-_SAME = (b"copy", b"bitcast", b"copy-done", b"opt-barrier")
+_BACKEND, _DIRECTION = 43, 63
+_FLIPPED = {"LT": "GT", "LE": "GE", "GT": "LT", "GE": "LE", "NE": "NE"}
 
 
 class Loop(NamedTuple):
@@ -20,6 +20,17 @@ class Loop(NamedTuple):
 
     trips: int | None
     inferred: bool = False
+
+
+class Counter(NamedTuple):
+    """`for (i = start; i <direction> end; i += step)`, and the least and the most that i can be."""
+
+    start: int
+    direction: str
+    end: int
+    step: int
+    least: int
+    most: int
 
 
 def read(ops: Module) -> dict[int, Loop]:
@@ -33,70 +44,62 @@ def _length(ops: Module, row: int, config: bytes) -> Loop:
     try:
         return Loop(int(json.loads(config)["known_trip_count"]["n"]))
     except (ValueError, KeyError, TypeError):
-        counted = _counted(ops, row)
+        counter = _counter(ops, row)
+        counted = trips(counter) if counter is not None else scalar_loops.trips(ops, row)
         return Loop(counted, counted is not None)
 
 
-def _counted(ops: Module, row: int) -> int | None:
-    """Trips of `for (i = start; i < end; i += step)`; None for any other loop."""
+def trips(counter: Counter) -> int | None:
+    """How often the body runs; None for a counter that passes its end, or the range of its dtype, without a stop."""
+    start, direction, end, step = counter[:4]
+    if direction in ("GT", "GE"):
+        mirrored = counter._replace(
+            start=-start, direction="LT" if direction == "GT" else "LE", end=-end, step=-step,
+            least=-counter.most, most=-counter.least,
+        )  # fmt: skip
+        return trips(mirrored)
+    if direction == "NE":
+        count = (end - start) // step
+        return count if count >= 0 and start + count * step == end else None
+    beyond = end + (direction == "LE")
+    if start >= beyond:
+        return 0
+    count = -(-(beyond - start) // step)
+    return count if step > 0 and start + count * step <= counter.most else None
+
+
+def _counter(ops: Module, row: int) -> Counter | None:
+    """The counter of a loop that adds a constant to it; None for any other loop."""
     body, condition = ops.called[row][:2]
     test = int(ops.roots[condition])
-    if ops.opcode[test] != b"compare" or _text(ops, test, _DIRECTION) != "LT":
+    if ops.opcode[test] != b"compare" or (direction := _text(ops, test, _DIRECTION)) not in _FLIPPED:
         return None
-    counter, end = _element(ops, ops.operands[test][0]), _constant(ops, ops.operands[test][1])
-    given = _same(ops, ops.operands[row][0])
-    if counter is None or end is None or ops.opcode[given] != b"tuple":
+    left, right = ops.operands[test]
+    if element(ops, left) is None:
+        left, right, direction = right, left, _FLIPPED[direction]
+    index, end, given = element(ops, left), constant(ops, right), first_tuple(ops, row)
+    if index is None or not isinstance(end, np.integer) or given is None:
         return None
-    start, step = _constant(ops, ops.operands[given][counter]), _step(ops, body, counter)
-    if start is None or step is None or step <= 0:
+    start, step = constant(ops, given[index]), _step(ops, body, index)
+    if start is None or not step:
         return None
-    return max(0, -(-(end - start) // step))
+    limits = np.iinfo(end.dtype)
+    return Counter(int(start), direction, int(end), step, int(limits.min), int(limits.max))
 
 
-def _step(ops: Module, body: int, counter: int) -> int | None:
-    """How much the body adds to the counter in each iteration."""
+def _step(ops: Module, body: int, index: int) -> int | None:
+    """How much the body adds to an element of the tuple in each iteration."""
     result = int(ops.roots[body])
     if ops.opcode[result] != b"tuple":
         return None
-    added = _same(ops, ops.operands[result][counter])
-    if ops.opcode[added] != b"add":
+    changed = same(ops, ops.operands[result][index])
+    if ops.opcode[changed] not in (b"add", b"subtract"):
         return None
-    left, right = ops.operands[added]
-    for of, by in ((left, right), (right, left)):
-        if _element(ops, of) == counter:
-            return _constant(ops, by)
-    return None
-
-
-def _same(ops: Module, row: int) -> int:
-    """The instruction that makes this value, looking through copies."""
-    while ops.opcode[row] in _SAME and ops.operands[row] and ops.operands[row][0] >= 0:
-        row = ops.operands[row][0]
-    return row
-
-
-def _element(ops: Module, row: int) -> int | None:
-    """The index of this value in the tuple that the loop carries."""
-    row = _same(ops, row)
-    if ops.opcode[row] != b"get-tuple-element" or ops.opcode[ops.operands[row][0]] != b"parameter":
-        return None
-    index = ops.fields(np.array([row]), _TUPLE_INDEX)[_TUPLE_INDEX]
-    return int(index.value[0]) if len(index.row) else 0
-
-
-def _constant(ops: Module, row: int) -> int | None:
-    row = _same(ops, row)
-    if ops.opcode[row] != b"constant" or ops.shapes.elements[row] != 1:
-        return None
-    fields = ops.inside(ops.fields(np.array([row]), _LITERAL)[_LITERAL], *_INTEGERS)
-    for number, bits in _INTEGERS.items():
-        if not len(fields[number].row):
-            continue
-        if number in (3, 15, 16, 17):
-            text = ops.strings(fields[number], 1)[0]
-            return int.from_bytes(text, "little", signed=number in (15, 16))
-        value = ops.lists(fields[number], 1)[0][0]
-        return value - (1 << bits) if number == 4 and value >= 1 << (bits - 1) else value
+    left, right = ops.operands[changed]
+    is_sum = ops.opcode[changed] == b"add"
+    for of, by in ((left, right), (right, left)) if is_sum else ((left, right),):
+        if element(ops, of) == index and (step := constant(ops, by)) is not None:
+            return int(step) if is_sum else -int(step)
     return None
 
 

@@ -64,6 +64,11 @@ class WorkRange:
     reasons: tuple[RangeReason, ...] = ()
 
     @property
+    def is_unknown(self) -> bool:
+        """Whether nothing is known of it: what was counted is nothing, and more may be done."""
+        return self.most is None and not self.counted
+
+    @property
     def is_exact(self) -> bool:
         """Whether the work is one known figure."""
         return self.most is not None and self.most == self.least

@@ -8,12 +8,13 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-from jaxstage_ext.analysis.cost.executions import Executions
+from jaxstage_ext.analysis.cost.executions import Executions, applied_to_scalars
 from jaxstage_ext.analysis.cost.work_range import Branch, RangeCause, RangeReason, WorkRange
 from jaxstage_ext.ir.hlo.module import Module
 
@@ -59,7 +60,11 @@ class Control:
 
     def called(self, row: int) -> list[int]:
         """The computations that an instruction runs."""
-        return [computation for computation in self.ops.called[row] if computation >= 0]
+        return [at for at in self.ops.called[row] if at >= 0 and not self.applied[at]]
+
+    @cached_property
+    def applied(self) -> npt.NDArray[np.bool_]:
+        return applied_to_scalars(self.ops)
 
     def running(self, opcode: bytes) -> list[int]:
         """The control instructions of an opcode that run."""

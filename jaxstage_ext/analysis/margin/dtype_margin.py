@@ -58,7 +58,7 @@ def _at_sites(document: Document, chains: Chains, written: Sequence[Conversion])
     rows: list[tuple[int, Hashable]] = []
     for site in line_values.sites(document, chains):
         span = document.source_of(site.row + 1)
-        line = f"{span.cell or span.file}:{span.line}" if span is not None else ""
+        line = f"{span.label}:{span.line}" if span is not None else ""
         rows.append((site.row, (line, site.op, site.dims, _MLIR.get(site.dtype) or short(site.dtype))))
     marks = [
         (mark([conversion]), (conversion.line, conversion.primitive, conversion.shape, conversion.target))

@@ -81,12 +81,12 @@ def _causes(row: CollectiveRow) -> list[Cause]:
 
 
 def _line(collectives: Collectives, row: CollectiveRow) -> str:
-    return next((cause.line for cause in _causes(row) if cause.line), "") or next(iter(collectives.lines(row)), "")
+    return next(iter(collectives.lines(row)), "")
 
 
 def _key(collectives: Collectives, row: CollectiveRow) -> tuple[object, ...]:
     """Equal for reshardings that one line causes, as in each layer of a model."""
-    causes = [replace(_masked(cause), line="") for cause in _causes(row)]
+    causes = [replace(_masked(cause), lines=()) for cause in _causes(row)]
     return (row.op.kind, row.groups.axes or (), _line(collectives, row), *causes)
 
 
@@ -108,7 +108,7 @@ def _moved(collectives: Collectives, rows: Sequence[CollectiveRow]) -> Warned:
     )
     shown = [_masked(cause) for cause in causes] if len(rows) > 1 else causes
     names = [collectives.name(row.op.row) for row in rows]
-    happened = "\n".join([*map(wording.resharding, shown), wording.cost(names, rows)])
+    happened = "\n".join([*map(wording.resharding, shown), wording.cost(names, rows, _line(collectives, rows[0]))])
     places = tuple(place for row in rows if (place := collectives.document_row(row)) >= 0)
     kind = WarningKind.ASKED if all(asked) else WarningKind.RESHARDING
     return Warned(kind, happened, advice.value, _line(collectives, rows[0]), places)

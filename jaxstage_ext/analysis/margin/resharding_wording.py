@@ -52,8 +52,8 @@ def _use(use: Use) -> str:
     return f"uses it with {use.beside} to compute {use.spec}" if use.beside else f"needs it as {use.spec}"
 
 
-def cost(names: Sequence[str], rows: Sequence[CollectiveRow]) -> str:
-    """What reshardings send together; left out where one of them is unknown."""
+def cost(names: Sequence[str], rows: Sequence[CollectiveRow], line: str) -> str:
+    """What reshardings send together, left out where one of them is unknown, and the line that causes them."""
     first = rows[0]
     axes = f" over {', '.join(map(str, first.groups.axes))}" if first.groups.axes else ""
     sizes = [row.total_sent for row in rows]
@@ -61,7 +61,8 @@ def cost(names: Sequence[str], rows: Sequence[CollectiveRow]) -> str:
     sent = f", {scaled(_sum(sizes), 'B')} sent by each device" if None not in sizes else ""
     time = f", at least {scaled(_sum(times), 's')}" if None not in times else ""
     total = " in total" if len(rows) > 1 else ""
-    return f"{collective_wording.listed(names, ', ')}: {first.op.kind}{axes}{sent}{time}{total}."
+    cause = f", caused by {line}" if line else ""
+    return f"{collective_wording.listed(names, ', ')}: {first.op.kind}{axes}{sent}{time}{total}{cause}."
 
 
 def _sum(values: Sequence[float | None]) -> float:

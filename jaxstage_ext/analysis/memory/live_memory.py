@@ -22,6 +22,7 @@ from jaxstage_ext.analysis.memory import (
     live_ranges,
     memory_advice,
     memory_checks,
+    policy_trials,
     residual_tables,
     spaces,
 )
@@ -32,10 +33,14 @@ from jaxstage_ext.analysis.memory.entry_values import ArgumentMemory, Entry, Kep
 from jaxstage_ext.analysis.memory.fit import DeviceMemory, Fit
 from jaxstage_ext.analysis.memory.memory_advice import Advice
 from jaxstage_ext.analysis.memory.memory_checks import Check, Difference
+from jaxstage_ext.analysis.memory.origins import Origins
+from jaxstage_ext.analysis.memory.policy_trials import PolicyTrial
 from jaxstage_ext.analysis.memory.residual_tables import Kept
 from jaxstage_ext.analysis.memory.spaces import DEFAULT, Space
 from jaxstage_ext.ir.protowire import Longs
+from jaxstage_ext.report.progress import Progress
 from jaxstage_ext.report.table import Column, Table
+from jaxstage_ext.report.unavailable import Unavailable
 from jaxstage_ext.report.units import scaled
 
 
@@ -46,6 +51,8 @@ class Memory:
     Attributes:
       spaces: the device's own memory first.      stats: XLA's figures of its executable; empty where it gives none.
       error: what XLA raised, where the compile failed.     entry: names of arguments and results, where known.
+      kept: gives the residuals under a policy.             trial: compiles the program under a policy.
+      allocated: what the executable takes of the device's own memory, where XLA says so.
     """
 
     scheduled: ScheduledBuffers = field(repr=False)
@@ -58,6 +65,9 @@ class Memory:
     error: str | None = None
     notes: tuple[str, ...] = ()
     kept: Callable[[Any], Sequence[Kept]] | None = field(default=None, repr=False)
+    allocated: int | None = None
+    trial: Callable[[Any, Memory, Progress | None], PolicyTrial] | None = field(default=None, repr=False)
+    _trials: dict[Any, PolicyTrial] = field(default_factory=dict, repr=False)
 
     def space(self, name: str | int = DEFAULT) -> Space:
         """A memory by name or XLA's color. Raises ValueError, listing the memories of this program."""
@@ -114,7 +124,7 @@ class Memory:
     def _listed(self, rows: Longs, position: int | None, name: str) -> Table:
         buffers = self.scheduled.buffers
         values = contents.values(self.scheduled, rows, position)
-        made = np.where(values >= 0, self.scheduled.row[values], -1) if len(rows) else values
+        lines, places = self._belonging(values)
         colors = {space.color: space.name for space in self.spaces}
         titles = [contents.title(self.scheduled, value) for value in values.tolist()]
         columns = {
@@ -127,10 +137,30 @@ class Memory:
             "from": Column(buffers.start[rows], "", "position in the schedule"),
             "to": Column(buffers.end[rows], "", "position of its last reader"),
             "memory": Column([colors[color] for color in buffers.space[rows].tolist()]),
-            **self._where(made),
+            "line": Column(lines, "", "where what it holds is computed; in a loop, the line of its body"),
+            "row": Column(places, "", "row of the HLO document"),
         }
-        del columns["instruction"]
         return Table(name, columns)
+
+    def lines(self, rows: Longs, position: int | None) -> tuple[list[str], Longs]:
+        """(source line, row of the HLO document) that each buffer belongs to; "" and -1 where none is known.
+
+        That of the value in it at `position`. What a loop stacks belongs to the line of the body that computes it.
+        """
+        return self._belonging(contents.values(self.scheduled, rows, position))
+
+    def _belonging(self, values: Longs) -> tuple[list[str], Longs]:
+        made = self.scheduled.row[values] if len(values) else values
+        made = np.where(values >= 0, made, -1)
+        index = self.scheduled.assignment.values.index
+        pairs = zip(made.tolist(), values.tolist(), strict=True)
+        origin = np.array([self._origins.of(row, index[value]) for row, value in pairs], np.int64)
+        lines = [self.places.line[row] if row >= 0 else "" for row in origin.tolist()]
+        return lines, _first_known(self.places.row, origin, made)
+
+    @cached_property
+    def _origins(self) -> Origins:
+        return Origins(self.scheduled.ops, self.places)
 
     def title(self, value: int) -> str:
         """A value's name: its instruction's, with its tuple index as XLA writes it."""
@@ -149,7 +179,8 @@ class Memory:
         reader = None
         if row >= self.scheduled.first_life:
             reader = self.scheduled.ops.names[self.scheduled.schedule.order[int(buffers.end[row])]].decode()
-        kind, donated, traced = Kind(buffers.kind[row]), bool(buffers.output[row]), bool(buffers.traced[row])
+        kind, traced = Kind(buffers.kind[row]), bool(buffers.traced[row])
+        donated = bool(buffers.output[row]) and bool(buffers.size[row])
         return wording.why_live(kind, self.names(row), donated, traced, reader)
 
     @cached_property
@@ -186,19 +217,24 @@ class Memory:
     @cached_property
     def fit(self) -> Fit:
         """Whether the program fits on its device."""
-        space, on_tpu = self.space(), self.platform == "tpu"
-        code = self.stats.get("generated_code_size_in_bytes", 0) + space.local if on_tpu else 0
-        fit = memory_fit.read(space.reserved + code, self.device, self.platform, self.error)
+        needed = self._replayed if self.allocated is None else self.allocated
+        fit = memory_fit.read(needed, self.device, self.platform, self.error)
         return replace(fit, text=wording.fit(fit, self.device))
+
+    @property
+    def _replayed(self) -> int:
+        """All bytes of the device's own memory by the buffer assignment, on a TPU with its code."""
+        space, on_tpu = self.space(), self.platform == "tpu"
+        return space.reserved + (self.stats.get("generated_code_size_in_bytes", 0) + space.local if on_tpu else 0)
 
     @cached_property
     def suggestions(self) -> list[Advice]:
         """What could be changed, the most bytes first."""
         space = self.space()
         every = [
-            *memory_advice.residuals(self.scheduled, self.places, space),
+            *memory_advice.residuals(self.scheduled, self.lines, space),
             *memory_advice.donation(self._arguments, self._results),
-            *memory_advice.padding(self.scheduled, self.places, space),
+            *memory_advice.padding(self.scheduled, self.lines, space),
             *memory_advice.gaps(space),
             *memory_advice.constants(self._constants),
         ]
@@ -262,8 +298,34 @@ class Memory:
         return residual_tables.table(self.residual_arrays(policy))
 
     def policies(self, names: Sequence[str] = residual_tables.POLICIES) -> Table:
-        """What `jax.checkpoint` around everything that is differentiated would keep, policy by policy."""
-        return residual_tables.compared({name: self.residual_arrays(name or None) for name in ("", *names)})
+        """The residuals under `jax.checkpoint` around everything that is differentiated, policy by policy.
+
+        Beside them stand the peak and the FLOPs of the program as written, and of each policy that was compiled.
+        """
+        kept = {name: self.residual_arrays(name or None) for name in ("", *names)}
+        if self.trial is not None:
+            self.with_policy(None)
+        return policy_trials.compared(kept, {name: self._trials[name] for name in kept if name in self._trials})
+
+    def with_policy(self, policy: Any, progress: Progress | None = None) -> PolicyTrial:
+        """The program compiled with `jax.checkpoint` and a policy around everything that is differentiated.
+
+        Args:
+          policy: a policy of `jax.checkpoint`, or its name in `jax.checkpoint_policies`; None for the program as
+            written.
+          progress: is told how far the compile is; what it raises ends it.
+
+        Raises:
+          ValueError: for a policy that does not exist.
+          Unavailable: where nothing is differentiated, or `jax.checkpoint` cannot be put around it, with the reason.
+        """
+        if self.trial is None:
+            raise Unavailable(wording.NO_TRIALS)
+        key = policy or ""
+        if key not in self._trials:
+            written = self.with_policy(None) if policy else None
+            self._trials[key] = replace(self.trial(policy, self, progress), written=written)
+        return self._trials[key]
 
     def to_pandas(self) -> Any:
         """The peak set as a pandas.DataFrame."""
@@ -290,12 +352,21 @@ class Memory:
         return [*advice, *filter(None, map(wording.check, self._checks)), *self.notes]
 
 
+def _first_known(places: Longs, *instructions: Longs) -> Longs:
+    """The row of the document of the first of these instructions that has one; -1 for none."""
+    rows = np.full(len(instructions[0]), -1, np.int64)
+    for instruction in instructions:
+        rows = np.where((rows < 0) & (instruction >= 0), places[np.maximum(instruction, 0)], rows)
+    return rows
+
+
 def read(
     scheduled: ScheduledBuffers, places: Places, platform: str, device: DeviceMemory, stats: Mapping[str, int],
     entry: Entry | None, error: str | None = None, notes: tuple[str, ...] = (),
-    kept: Callable[[Any], Sequence[Kept]] | None = None,
+    kept: Callable[[Any], Sequence[Kept]] | None = None, allocated: int | None = None,
 ) -> Memory:  # fmt: skip
     """The memory of a module; `platform` is "cpu", "tpu" or "cuda"."""
     return Memory(
-        scheduled, places, platform, device, spaces.read(scheduled, platform), stats, entry, error, notes, kept
-    )
+        scheduled, places, platform, device, spaces.read(scheduled, platform), stats, entry, error, notes, kept,
+        allocated,
+    )  # fmt: skip

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from enum import Enum
 from typing import NamedTuple
 
 import numpy as np
 
-from jaxstage_ext.analysis.cost.module_cost import Places
 from jaxstage_ext.analysis.memory import contents
 from jaxstage_ext.analysis.memory.buffers import Kind, ScheduledBuffers
 from jaxstage_ext.analysis.memory.entry_values import ArgumentMemory, KeptConstant, ResultMemory
 from jaxstage_ext.analysis.memory.spaces import Space
+from jaxstage_ext.ir.protowire import Longs
 
 WORTH = 0.01
 """Share of the reserved bytes below which no advice is given."""
@@ -25,6 +25,8 @@ class Suggestion(Enum):
     RESIDUALS = "residuals"
     NOT_DONATED = "not donated"
     DONATION_UNUSED = "donation unused"
+    DONATION_TAKEN = "donation unused, as other donated arguments give the memory of the results"
+    DONATION_LEFT = "donation unused, though a result could reuse the memory"
     PADDING = "padding"
     GAPS = "gaps"
     CONSTANTS = "constants"
@@ -44,6 +46,7 @@ class Advice(NamedTuple):
     Attributes:
       bytes: what it concerns: an upper bound of what the change saves.
       names: arguments or constants to change.    line: source line of the largest contributor, "" unknown.
+      others: arguments whose memory the results reuse instead.
     """
 
     kind: Suggestion
@@ -51,6 +54,7 @@ class Advice(NamedTuple):
     names: tuple[str, ...] = ()
     line: str = ""
     largest: Part | None = None
+    others: tuple[str, ...] = ()
 
 
 def worth_giving(advice: Sequence[Advice], space: Space) -> list[Advice]:
@@ -59,7 +63,11 @@ def worth_giving(advice: Sequence[Advice], space: Space) -> list[Advice]:
     return sorted((item for item in advice if item.bytes >= least), key=lambda item: -item.bytes)
 
 
-def residuals(scheduled: ScheduledBuffers, places: Places, space: Space) -> list[Advice]:
+LinesOf = Callable[[Longs, int | None], tuple[list[str], Longs]]
+"""The source line and the row of the HLO document that each buffer belongs to, at a position of the schedule."""
+
+
+def residuals(scheduled: ScheduledBuffers, lines_of: LinesOf, space: Space) -> list[Advice]:
     """What is kept for the backward pass and live at the peak."""
     buffers = scheduled.buffers
     live = buffers.at(space.position, space.color)
@@ -67,10 +75,8 @@ def residuals(scheduled: ScheduledBuffers, places: Places, space: Space) -> list
     if not len(live):
         return []
     by_line: dict[str, int] = {}
-    for row in live.tolist():
-        maker = int(buffers.instruction[row])
-        line = places.line[maker] if maker >= 0 else ""
-        by_line[line] = by_line.get(line, 0) + int(buffers.size[row])
+    for line, size in zip(lines_of(live, space.position)[0], buffers.size[live].tolist(), strict=True):
+        by_line[line] = by_line.get(line, 0) + size
     line, most = max(by_line.items(), key=lambda item: item[1])
     return [Advice(Suggestion.RESIDUALS, int(buffers.size[live].sum()), (), line, Part(most))]
 
@@ -79,19 +85,35 @@ def donation(arguments: Sequence[ArgumentMemory], results: Sequence[ResultMemory
     """Arguments that a result of the same shape could replace, and donations that XLA did not use."""
     free = [(result.shape, result.size) for result in results if result.in_memory_of is None]
     missed: list[ArgumentMemory] = []
-    unused: list[ArgumentMemory] = []
+    unused: dict[Suggestion, list[ArgumentMemory]] = {}
+    givers: dict[str, None] = {}
     for argument in arguments:
         if argument.size is None or argument.becomes:
             continue
         if argument.donated:
-            unused.append(argument)
-        elif argument.size and (argument.shape, argument.size) in free:
-            free.remove((argument.shape, argument.size))
+            alike = [result.in_memory_of for result in results if (result.shape, result.size) == _of(argument)]
+            unused.setdefault(_why_unused(alike), []).append(argument)
+            givers |= dict.fromkeys(name for name in alike if name is not None)
+        elif argument.size and _of(argument) in free:
+            free.remove(_of(argument))
             missed.append(argument)
     roots = dict.fromkeys(_parameter(argument.name) for argument in missed)
     advice = [Advice(Suggestion.NOT_DONATED, _total(missed), tuple(roots))] if missed else []
-    names = tuple(argument.name for argument in unused)
-    return advice + ([Advice(Suggestion.DONATION_UNUSED, _total(unused), names)] if _total(unused) else [])
+    for why, some in unused.items():
+        others = tuple(givers) if why is Suggestion.DONATION_TAKEN else ()
+        advice.append(Advice(why, _total(some), tuple(argument.name for argument in some), others=others))
+    return [item for item in advice if item.bytes]
+
+
+def _of(argument: ArgumentMemory) -> tuple[str, int]:
+    return argument.shape, argument.size or 0
+
+
+def _why_unused(givers: Sequence[str | None]) -> Suggestion:
+    """Why a donation is unused; `givers` are the arguments whose memory the results of its shape reuse."""
+    if not givers:
+        return Suggestion.DONATION_UNUSED
+    return Suggestion.DONATION_TAKEN if all(giver is not None for giver in givers) else Suggestion.DONATION_LEFT
 
 
 def _parameter(path: str) -> str:
@@ -103,7 +125,7 @@ def _total(arguments: Sequence[ArgumentMemory]) -> int:
     return sum(argument.size or 0 for argument in arguments)
 
 
-def padding(scheduled: ScheduledBuffers, places: Places, space: Space) -> list[Advice]:
+def padding(scheduled: ScheduledBuffers, lines_of: LinesOf, space: Space) -> list[Advice]:
     """What tiled layouts waste at the peak."""
     buffers = scheduled.buffers
     live = buffers.at(space.position, space.color)
@@ -112,8 +134,7 @@ def padding(scheduled: ScheduledBuffers, places: Places, space: Space) -> list[A
         return []
     worst = int(np.argmax(waste))
     [value] = contents.values(scheduled, live[[worst]], space.position).tolist()
-    maker = int(scheduled.row[value]) if value >= 0 else -1
-    line = places.line[maker] if maker >= 0 else ""
+    [line], _ = lines_of(live[[worst]], space.position)
     largest = Part(int(waste[worst]), int(buffers.size[live[worst]]), value)
     return [Advice(Suggestion.PADDING, int(waste.sum()), (), line, largest)]
 

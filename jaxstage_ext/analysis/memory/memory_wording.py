@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import NamedTuple
 
+from jaxstage_ext.analysis.cost import cost_wording
+from jaxstage_ext.analysis.cost.work_range import WorkRange
 from jaxstage_ext.analysis.memory import contents
 from jaxstage_ext.analysis.memory.buffers import Kind, ScheduledBuffers
 from jaxstage_ext.analysis.memory.entry_values import Donation
-from jaxstage_ext.analysis.memory.fit import DeviceMemory, Fit, Verdict
+from jaxstage_ext.analysis.memory.fit import GPU_SHARE, DeviceMemory, Fit, Verdict
 from jaxstage_ext.analysis.memory.memory_advice import Advice, Suggestion
 from jaxstage_ext.analysis.memory.memory_checks import Check, Difference, Figure
 from jaxstage_ext.analysis.memory.spaces import Space
@@ -25,37 +28,71 @@ SUGGESTIONS = {
     Suggestion.RESIDUALS: "Residuals of the backward pass",
     Suggestion.NOT_DONATED: "Not donated",
     Suggestion.DONATION_UNUSED: "Donation unused",
+    Suggestion.DONATION_TAKEN: "Donation unused",
+    Suggestion.DONATION_LEFT: "Donation unused",
     Suggestion.PADDING: "Padding",
     Suggestion.GAPS: "Gaps between buffers",
     Suggestion.CONSTANTS: "Captured constants",
 }
 FIGURES = {Figure.RESERVED: "reserved", Figure.PEAK: "peak"}
+FRACTION = "XLA_PYTHON_CLIENT_MEM_FRACTION"
+"""The environment variable that sets the share of a GPU's memory that JAX takes."""
 NO_STATS = "XLA gave no figures of its own."
 NO_STAT = "this version of XLA does not give this figure"
 PRUNED = "pruned by JAX: the function does not use it, so it never reaches the device"
 UNNAMED = "no Python name refers to it"
 NO_LINE = "no source line is recorded"
 NOT_TRACED = "what the backward pass keeps is unknown: the function was not traced here"
-RECOMPUTED = "What is not kept is recomputed in the backward pass, where it is live for a while."
+RECOMPUTED = (
+    "Residuals are what the forward pass leaves for the backward pass, by the jaxpr. They are not the peak: what is "
+    "not kept is recomputed and live again in the backward pass. Compile a policy to see its peak."
+)
+NO_TRIALS = "this program was not staged here, so it cannot be compiled with a policy"
 AS_WRITTEN = "as written"
 
 
 def fit(fit: Fit, device: DeviceMemory) -> str:
     """Whether a program fits on its device, in one sentence."""
-    needed = scaled(fit.needed, "B")
-    if fit.room is None:
-        if fit.verdict is Verdict.COMPILED:
-            return f"Fits: it needs {needed}; libtpu refuses what does not fit, and it compiled this."
-        return f"Whether it fits is unknown: it needs {needed}; {device.reason}."
-    room = scaled(fit.room, "B")
     if fit.verdict is Verdict.REFUSED:
-        share = f"{fit.needed / fit.room:.0%}"
-        return f"Does not fit: it needs {needed}, {share} of the {room} that libtpu gives a program on {device.title}."
-    head = "Fits" if fit.fits else "Does not fit"
-    text = f"{head}: it needs {needed} of the {room} of {device.title} ({_share(fit.needed, fit.room)})"
-    if fit.exceeds_preallocation:
-        text += "; JAX preallocates only 75% of a GPU's memory unless you set XLA_PYTHON_CLIENT_MEM_FRACTION"
-    return text + "."
+        return f"Does not fit: {_refused(fit, device)}."
+    needs = _needs(fit)
+    if fit.verdict is Verdict.COMPILED:
+        return f"Fits: {f'it {needs}; ' if needs else ''}libtpu refuses what does not fit, and it compiled this."
+    if fit.verdict is Verdict.UNKNOWN:
+        return f"Whether it fits is unknown: {f'it {needs}; ' if needs else ''}{fit.reason}."
+    share = _share((fit.bound if fit.needed is None else fit.needed) or 0, fit.room or 1)
+    of_room = f"it {needs} of the {scaled(fit.room or 0, 'B')} of {device.title} ({share})"
+    if fit.verdict is Verdict.FITS_IN_MORE:
+        return f"Fits only with {setting(fit)}: {of_room}, of which JAX takes {GPU_SHARE:.0%} by default."
+    return f"{'Fits' if fit.fits else 'Does not fit'}: {of_room}."
+
+
+def _needs(fit: Fit) -> str:
+    """How much memory a program needs; "" unknown."""
+    if fit.needed is not None:
+        return f"needs {scaled(fit.needed, 'B')}"
+    return "" if fit.bound is None else f"needs at {'most' if fit.fits else 'least'} {scaled(fit.bound, 'B')}"
+
+
+def setting(fit: Fit) -> str:
+    """The setting of JAX that gives a program the memory of a GPU that it needs."""
+    return f"{FRACTION}={fit.fraction or 0:.2f}".replace("=0.", "=.")
+
+
+def _refused(fit: Fit, device: DeviceMemory) -> str:
+    room = f"the {scaled(fit.room or 0, 'B')} that libtpu gives a program on {device.title}"
+    if fit.needed is None:
+        return f"libtpu refused it, which needs more than {room}"
+    return f"it needs {scaled(fit.needed, 'B')}, {fit.needed / (fit.room or 1):.0%} of {room}"
+
+
+def share_of_room(fit: Fit) -> str:
+    """How much of the device's memory a program needs; "" where that is unknown."""
+    if fit.needed is None or not fit.room:
+        return ""
+    share = _share(fit.needed, fit.room)
+    part = f"{share} as the device has" if share.endswith("much") else f"{share} of the device's memory"
+    return f"{part}; {setting(fit)}" if fit.verdict is Verdict.FITS_IN_MORE else part
 
 
 def _share(needed: int, room: int) -> str:
@@ -75,6 +112,10 @@ def advice(advice: Advice, scheduled: ScheduledBuffers) -> str:
         return f"Donate {names}: results of the same shape could reuse the memory."
     if advice.kind is Suggestion.DONATION_UNUSED:
         return f"No result has the shape of {names}."
+    if advice.kind is Suggestion.DONATION_TAKEN:
+        return f"Every result with the shape of {names} reuses the memory of {_some(advice.others)}."
+    if advice.kind is Suggestion.DONATION_LEFT:
+        return f"A result has the shape of {names}, but XLA did not reuse the memory."
     if advice.kind is Suggestion.PADDING and largest:
         name = contents.title(scheduled, largest.value) or "an unnamed buffer"
         value = f"{name} {contents.shape(scheduled, largest.value)}"
@@ -118,6 +159,37 @@ def moment(space: Space, instruction: str) -> str:
     """How much of a memory is reserved and how much is live at its peak; `instruction` runs then, "" unknown."""
     reserved, peak = scaled(space.reserved, "B"), scaled(space.peak, "B")
     return f"{space.name}: {reserved} reserved; peak of {peak} live" + (f" at {instruction}" if instruction else "")
+
+
+class Taken(NamedTuple):
+    """What a compiled program takes: live bytes at its peak, and FLOPs."""
+
+    peak: int
+    work: WorkRange
+
+
+def trial(policy: str, taken: Taken, written: Taken | None = None) -> str:
+    """What a program compiled with a checkpoint policy takes, beside the program as written."""
+    head = f"{policy or AS_WRITTEN}: {_taken(taken)}"
+    if written is None:
+        return f"{head}."
+    is_known = all(work.least == work.most and work.counted for work in (taken.work, written.work))
+    change = f", {taken.work.counted / written.work.counted - 1:+.1%}" if is_known else ""
+    return f"{head} ({AS_WRITTEN}: {_taken(written)}{change})."
+
+
+def _taken(taken: Taken) -> str:
+    return f"peak of {scaled(taken.peak, 'B')}, {cost_wording.work(taken.work, 'FLOP')}"
+
+
+def not_compiled(policy: str) -> str:
+    """Why the peak under a policy is unknown."""
+    return f"not compiled yet: .memory.with_policy({policy!r})" if policy else "not counted yet"
+
+
+def flops_open(work: WorkRange) -> str:
+    """Why FLOPs are not one figure."""
+    return f"{cost_wording.work(work, 'FLOP')}: {cost_wording.work_reasons(work, 'FLOP')}"
 
 
 def residuals(saved: int, read: int) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Protocol
 
 import numpy as np
@@ -30,7 +30,7 @@ class Kept(Protocol):
 
 def table(kept: Sequence[Kept]) -> Table:
     """One row per array."""
-    saved, read = _bytes(kept), sum(array.size for array in kept if array.is_argument)
+    saved, read = saved_bytes(kept), sum(array.size for array in kept if array.is_argument)
     columns = {
         "made by": Column([array.made_by for array in kept]),
         "size": Column(np.array([array.size for array in kept], np.int64), "B", "of the whole array, on all devices"),
@@ -40,7 +40,8 @@ def table(kept: Sequence[Kept]) -> Table:
     return Table("residuals", columns, notes=(wording.residuals(saved, read),))
 
 
-def _bytes(kept: Sequence[Kept]) -> int:
+def saved_bytes(kept: Sequence[Kept]) -> int:
+    """Bytes that are kept, without arguments."""
     return sum(array.size for array in kept if not array.is_argument)
 
 
@@ -57,16 +58,3 @@ def by_line(kept: Sequence[Kept]) -> Table:
     }
     reasons = {(i, "line"): wording.NO_LINE for i, line in enumerate(lines) if not line}
     return Table("residuals by line", columns, reasons)
-
-
-def compared(kept: Mapping[str, Sequence[Kept]]) -> Table:
-    """One row per policy; "" is the program as written."""
-    counts = [sum(not array.is_argument for array in arrays) for arrays in kept.values()]
-    columns = {
-        "policy": Column([name or wording.AS_WRITTEN for name in kept]),
-        "kept": Column(
-            np.array(list(map(_bytes, kept.values())), np.int64), "B", "of the forward pass, without arguments"
-        ),
-        "arrays": Column(np.array(counts)),
-    }
-    return Table("policies", columns, notes=(wording.RECOMPUTED,))

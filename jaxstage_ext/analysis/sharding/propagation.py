@@ -23,11 +23,17 @@ from jaxstage_ext.ir.protowire import Longs
 
 
 class Chooser(StrEnum):
-    """Who chose a sharding: the program, with a constraint or spec; JAX, on explicit mesh axes; propagation."""
+    """Who chose a sharding: the program, with a constraint or spec; JAX, on explicit mesh axes; propagation.
+
+    Of a program on one device, what is not committed to a device follows the arguments that are, or else lies on the
+    default device.
+    """
 
     YOU = "you"
     JAX = "JAX"
     COMPILER = "compiler"
+    COMMITTED = "committed arguments"
+    DEFAULT = "default device"
 
 
 _SHARDING = 40
@@ -47,6 +53,7 @@ class Propagated:
       devices: how many the program has.      meshes: their axes name shardings that have no names of their own.
       lines: source line of each instruction, "" unknown.      frame: its stack in the frame table, -1 unknown.
       explicit: whether JAX chose, on meshes with explicit axes.
+      restored: the instructions whose line XLA lost and that was found elsewhere; their names are not their own.
     """
 
     ops: Module = field(repr=False)
@@ -55,6 +62,7 @@ class Propagated:
     lines: Sequence[str] = ()
     frame: Sequence[int] = ()
     explicit: bool = False
+    restored: frozenset[int] = frozenset()
 
     def line(self, row: int) -> str:
         return self.lines[row] if row < len(self.lines) else ""
@@ -108,6 +116,11 @@ class Propagated:
         scopes = self.ops.scopes
         return [scopes[scope].rsplit("/", 1)[-1] if scope >= 0 else "" for scope in self.ops.scope.tolist()]
 
+    def scope(self, row: int) -> str:
+        """The full name scope of an instruction, "" without one."""
+        number = int(self.ops.scope[row])
+        return self.ops.scopes[number] if number >= 0 else ""
+
     @cached_property
     def by_scope(self) -> dict[str, list[int]]:
         """The instructions that compute an array, by their full name scope."""
@@ -141,14 +154,20 @@ class Propagated:
         return users
 
     @cached_property
-    def handed_out(self) -> dict[int, list[Sharding]]:
-        """Per instruction, the shardings with which a tuple passes on its result, as to the program's results."""
-        shardings: dict[int, list[Sharding]] = {}
+    def element(self) -> Longs:
+        """Which element of a tuple each get-tuple-element takes; 0 for other instructions."""
         elements = self.ops.rows(b"get-tuple-element")
         index = np.zeros(len(self.ops), np.int64)
         field = self.ops.fields(elements, _TUPLE_INDEX)[_TUPLE_INDEX]
         index[elements[field.row]] = field.value
-        for row in elements.tolist():
+        return index
+
+    @cached_property
+    def handed_out(self) -> dict[int, list[Sharding]]:
+        """Per instruction, the shardings with which a tuple passes on its result, as to the program's results."""
+        shardings: dict[int, list[Sharding]] = {}
+        index = self.element
+        for row in self.ops.rows(b"get-tuple-element").tolist():
             [bundle] = self.ops.operands[row][:1] or [-1]
             if bundle >= 0 and self.ops.opcode[bundle] == b"tuple":
                 shardings.setdefault(self.ops.operands[bundle][index[row]], []).append(self.sharding(row))

@@ -24,6 +24,15 @@ from jaxstage_ext.core.jax_private.lowered import (
     stablehlo_texts,
 )
 from jaxstage_ext.core.jax_private.options import build_options, compile_options, sets_itself, version, xla_library
+from jaxstage_ext.core.jax_private.rematerialized import (
+    SplitForward,
+    is_well_formed,
+    renamed,
+    split_forward,
+    with_equations,
+    with_inner,
+    with_jaxpr,
+)
 from jaxstage_ext.core.jax_private.tracebacks import (
     canonical_file,
     frame_limit,
@@ -44,6 +53,7 @@ from jaxstage_ext.core.jax_private.xla_executables import hlo_modules, hlo_proto
 __all__ = [
     "Placed",
     "Signature",
+    "SplitForward",
     "build_options",
     "called",
     "canonical_file",
@@ -59,6 +69,7 @@ __all__ = [
     "inner_equations",
     "inner_jaxprs",
     "is_pmap",
+    "is_well_formed",
     "module_bytecode",
     "name_stack",
     "own_options",
@@ -66,9 +77,11 @@ __all__ = [
     "placed",
     "print_jaxpr",
     "raw_frames",
+    "renamed",
     "sets_itself",
     "signature",
     "split_by_policy",
+    "split_forward",
     "stablehlo_texts",
     "stack_identity",
     "static_arguments",
@@ -76,5 +89,8 @@ __all__ = [
     "variables",
     "version",
     "with_context_mesh",
+    "with_equations",
+    "with_inner",
+    "with_jaxpr",
     "xla_library",
 ]

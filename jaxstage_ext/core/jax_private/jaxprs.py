@@ -11,6 +11,8 @@ from jax._src import pretty_printer as _pp
 from jax._src.interpreters import partial_eval as _pe
 
 _printing = threading.Lock()
+_TOO_LONG = "\x1f" * 400
+"""Text that fits on no line: the printer breaks every group that holds it. It is taken out of what is printed."""
 
 
 def print_jaxpr(jaxpr: Any) -> tuple[str, list[list[tuple[int, int, Any]]]]:
@@ -18,7 +20,8 @@ def print_jaxpr(jaxpr: Any) -> tuple[str, list[list[tuple[int, int, Any]]]]:
 
     JAX's printer maps its output to each equation's traceback. Tracebacks are
     shared between a forward equation and its transpose, so for the time of one
-    print we have it map to the equation itself.
+    print we have it map to the equation itself. JAX prints a jaxpr that is short enough on one line; here every
+    equation has a line of its own.
     """
     source_map: list[list[tuple[int, int, Any]]] = []
 
@@ -26,13 +29,18 @@ def print_jaxpr(jaxpr: Any) -> tuple[str, list[list[tuple[int, int, Any]]]]:
         rules = _core.pp_eqn_rules if settings.custom_pp_eqn_rules else {}
         return _pp.source_map(rules.get(eqn.primitive, _core._pp_eqn)(eqn, context, settings), eqn)
 
+    def pp_eqns(eqns: Any, context: Any, settings: Any) -> Any:
+        printed = printers[1](eqns, context, settings)
+        return _pp.concat([printed, _pp.text(_TOO_LONG)]) if eqns else printed
+
     with _printing:
-        original, _core.pp_eqn = _core.pp_eqn, pp_eqn
+        printers = _core.pp_eqn, _core.pp_eqns
+        _core.pp_eqn, _core.pp_eqns = pp_eqn, pp_eqns
         try:
             text = jaxpr.pretty_print(use_color=False, source_map=source_map)
         finally:
-            _core.pp_eqn = original
-    return text, source_map
+            _core.pp_eqn, _core.pp_eqns = printers
+    return text.replace(_TOO_LONG, ""), source_map
 
 
 def count_equations(jaxpr: Any) -> int:
@@ -76,22 +84,34 @@ def called(eqn: Any) -> str:
 
 
 def split_by_policy(
-    jaxpr: Any, wanted: Sequence[Any], policy: Callable[..., Any]
+    jaxpr: Any, forward: Sequence[Any], wanted: Sequence[Any], policy: Callable[..., Any]
 ) -> tuple[list[Any], list[Any], list[Any]]:
-    """(inputs read, values saved, equations that make them), where `wanted` of a jaxpr's values are needed later.
+    """(inputs read, values saved, equations that make them), where `wanted` of a forward pass are needed later.
 
-    This is what `jax.checkpoint` around the jaxpr would do: what the policy does not save is recomputed.
+    This is what `jax.checkpoint` around these equations of a jaxpr would do: what is not saved is recomputed.
     """
-    forward = jaxpr.replace(outvars=list(wanted), debug_info=jaxpr.debug_info.with_unknown_names())
-    forward, _ = _pe.dce_jaxpr(forward, [True] * len(wanted), instantiate=True)
-    count = len(forward.invars)
+    whole = forward_jaxpr(jaxpr, forward, wanted)
     known, staged, _, _, number = _pe.partial_eval_jaxpr_custom(
-        forward, [False] * count, [True] * count, False, True, policy
+        whole, [False] * len(whole.invars), [True] * len(whole.invars), False, True, policy
     )
     _, used = _pe.dce_jaxpr(staged, [True] * len(staged.outvars))
     saved = known.outvars[len(known.outvars) - number :]
     kept = [value for value, is_used in zip(saved, used[:number], strict=True) if is_used]
-    inputs = [value for value, is_used in zip(forward.invars, used[number:], strict=True) if is_used]
-    own = set(forward.invars)
+    inputs = [value for value, is_used in zip(whole.invars, used[number:], strict=True) if is_used]
+    own = set(whole.invars)
     inputs = list(dict.fromkeys([*inputs, *(v for v in kept if v in own)]))
     return inputs, [v for v in kept if v not in own], known.eqns
+
+
+def forward_jaxpr(jaxpr: Any, forward: Sequence[Any], outs: Sequence[Any]) -> Any:
+    """Some equations of a jaxpr as a jaxpr with these results; what they read from elsewhere are its arguments."""
+    made = {value for eqn in forward for value in eqn.outvars}
+    free = dict.fromkeys(v for eqn in forward for v in variables(eqn.invars) if v not in made)
+    return jaxpr.replace(
+        constvars=[],
+        invars=list(free),
+        outvars=list(outs),
+        eqns=list(forward),
+        effects=_core.join_effects(*(eqn.effects for eqn in forward)),
+        debug_info=jaxpr.debug_info.with_unknown_names(),
+    )

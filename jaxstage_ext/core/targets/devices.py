@@ -37,19 +37,18 @@ def _part(chip: Device, chips: float) -> Device:
     if chips == 1:
         return chip
     flops, vector = ({kind: peak * chips for kind, peak in peaks.items()} for peaks in (chip.flops, chip.vector))
-    bandwidth = None if chip.bandwidth is None else chip.bandwidth * chips
     return replace(
         chip,
         title=f"half a {chip.title}" if chips == 0.5 else f"{chips:.2g} of a {chip.title}",
         flops=flops,
         vector=vector,
-        bandwidth=bandwidth,
+        bandwidth=None if chip.bandwidth is None else chip.bandwidth * chips,
+        memory=None if chip.memory is None else int(chip.memory * chips),
+        on_chip=None if chip.on_chip is None else int(chip.on_chip * chips),
     )
 
 
 def memory_of(target: Target) -> int | None:
     """The bytes of memory of one JAX device, which may be a part of a chip."""
-    device = CATALOGUE.get(target.kind)
-    if device is None or device.memory is None or not target.chips or not target.devices:
-        return None
-    return device.memory * target.chips // target.devices
+    device = share(target)
+    return None if device is None else device.memory

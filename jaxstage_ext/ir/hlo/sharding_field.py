@@ -1,6 +1,6 @@
 """XLA's sharding and device-group messages, by number: OpSharding, NamedShardingProto, MeshProto and replica groups.
 
-Numbers: xla/xla_data.proto in openxla/xla.
+Numbers: xla/xla_data.proto and xla/service/hlo.proto in openxla/xla.
 """
 
 from __future__ import annotations
@@ -55,7 +55,22 @@ MESSAGES: dict[str, Fields] = {
         "use_global_device_ids": (71, BOOL, False),
         "dimensions": (14, INT64, True),
     },
+    "Dot": {
+        "lhs_contracting": (1, INT64, True),
+        "rhs_contracting": (2, INT64, True),
+        "lhs_batch": (3, INT64, True),
+        "rhs_batch": (4, INT64, True),
+    },
+    "WindowDimension": {"size": (1, INT64, False)},
+    "Window": {"dimensions": (1, "WindowDimension", True)},
+    "Dimensions": {
+        "dimensions": (14, INT64, True),
+        "window": (15, "Window", False),
+        "dot": (30, "Dot", False),
+        "fft_length": (32, INT64, True),
+    },
 }
 
-Sharding, Collective = build(MESSAGES, "Sharding", "Collective")
-"""Message classes: a serialised OpSharding; an HloInstructionProto with only the device groups of a collective."""
+Sharding, Collective, Dimensions = build(MESSAGES, "Sharding", "Collective", "Dimensions")
+"""Message classes: a serialised OpSharding; an HloInstructionProto with only the device groups of a collective, or with
+only the dimensions along which an operation works."""

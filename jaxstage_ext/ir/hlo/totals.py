@@ -1,17 +1,13 @@
-"""Totals of a module: kernels, collectives and the compiler's estimate. The body of a loop counts once."""
+"""Which instructions of a module run by themselves, which launch a kernel, and the cycles the TPU compiler expects."""
 
 from __future__ import annotations
 
 import re
-from collections import defaultdict
-from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 
-from jaxstage_ext.ir.hlo import parts
 from jaxstage_ext.ir.hlo.module import BOOKKEEPING, COLLECTIVES, Module
-from jaxstage_ext.ir.lists import lists
 
 _RUNS_CALLED = (b"while", b"conditional", b"call", b"async-start")
 """Opcodes whose called computations run instruction by instruction; others fuse them or apply them to elements."""
@@ -26,19 +22,6 @@ _NO_KERNEL = (
 )
 _CYCLES = re.compile(rb"\"estimated_cycles\":\"(\d{1,18})\"")
 """The TPU compiler's estimate of an instruction, as it stands in the backend's configuration."""
-
-
-@dataclass(frozen=True)
-class Collective:
-    """All collectives of one kind.
-
-    Attributes:
-      bytes: that one device sends, for an all-gather the bytes it receives; None where the size of a type is unknown.
-    """
-
-    kind: str
-    count: int
-    bytes: int | None
 
 
 def executed(module: Module) -> npt.NDArray[np.bool_]:
@@ -56,47 +39,16 @@ def executed(module: Module) -> npt.NDArray[np.bool_]:
     return reached[module.computation]
 
 
-def kernels(module: Module) -> int:
-    """How many instructions launch a kernel on a GPU, without copies and collectives."""
-    return int((executed(module) & ~np.isin(module.opcode, _NO_KERNEL)).sum())
+def launches(module: Module) -> npt.NDArray[np.bool_]:
+    """Whether each instruction launches a kernel on a GPU, without copies and collectives."""
+    return executed(module) & ~np.isin(module.opcode, _NO_KERNEL)
 
 
 def estimated_cycles(module: Module) -> int | None:
-    """The sum of the TPU compiler's estimates; None where it makes none. Collectives have no estimate."""
+    """The sum of the TPU compiler's estimates, a loop's body once; None where it makes none, as for collectives."""
     estimates = [(match.start(), int(match[1])) for match in _CYCLES.finditer(module.raw)]
     if not estimates:
         return None
     offset, cycles = np.array(estimates, np.int64).T
     row = np.searchsorted(module.end, offset, side="right")
     return int(cycles[executed(module)[row]].sum())
-
-
-def collectives(module: Module) -> tuple[Collective, ...]:
-    """The collectives by kind, the most frequent first."""
-    sizes: dict[str, list[int | None]] = defaultdict(list)
-    for row in module.rows(*COLLECTIVES).tolist():
-        kind = module.opcode[row].decode().removesuffix("-start")
-        sizes[kind].append(_exchanged(module, row, kind))
-    kinds = [Collective(kind, len(sizes_of_kind), _sum(sizes_of_kind)) for kind, sizes_of_kind in sizes.items()]
-    return tuple(sorted(kinds, key=lambda collective: (-collective.count, collective.kind)))
-
-
-def _exchanged(module: Module, row: int, kind: str) -> int | None:
-    """Bytes of the operands, or for an all-gather of its result."""
-    if kind != "all-gather":
-        return _bytes(module, module.operands[row], ())
-    started = module.opcode[row].endswith(b"-start")
-    of_result = started and (parts.count(module, row) or 0) > 1
-    return _bytes(module, [row], (1,) if of_result else ())
-
-
-def _bytes(module: Module, rows: list[int], part: tuple[int, ...]) -> int | None:
-    """Bytes of this part of each instruction's result together."""
-    owner, index = np.repeat(np.arange(len(rows)), len(part)), np.tile(np.array(part, np.int64), len(rows))
-    shapes = parts.read(module, np.array(rows, np.int64), lists(owner, index, len(rows)))
-    unknown = shapes.unsized.any() or min(rows, default=0) < 0
-    return None if unknown else int(shapes.bytes.sum())
-
-
-def _sum(sizes: list[int | None]) -> int | None:
-    return None if None in sizes else sum(size for size in sizes if size is not None)

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from jaxstage_ext.ir import links
-from jaxstage_ext.ir.hlo import hlo_document
+from jaxstage_ext.ir.hlo import hlo_document, whole_spans
 from jaxstage_ext.ir.passes import frame_tables, hlo_line
 from jaxstage_ext.ir.passes.hlo_graph import Graph
 from jaxstage_ext.ir.passes.hlo_line import CLOSES, INSTRUCTION, OPENS
@@ -21,15 +21,17 @@ PREFIX = "pass:"
 """How the kinds of these documents begin; the number of the version follows."""
 
 
-def read(versions: Versions, version: int, table: FrameTable) -> Document:
-    """The document of a version; its frames go to `table`."""
+def read(versions: Versions, version: int, table: FrameTable, lowered: Document | None = None) -> Document:
+    """The document of a version; its frames go to `table`. `lowered` is the StableHLO that it was compiled from."""
     graph = versions.graph(version)
     scopes, scope, number = _metadata(versions, version)
     frame = _frames(number, frame_tables.read(versions.tables(version)), table)
+    if lowered is not None:
+        frame = whole_spans.widened(frame, scope, scopes, np.arange(len(frame)), lowered, table)
     instruction = np.array([shape.kind == INSTRUCTION for shape in graph.shapes])
     opcode = np.array([shape.opcode for shape in graph.shapes])
     flags = ((instruction & ~np.isin(opcode, list(BOOKKEEPING))) * OP).astype(np.uint8)
-    linked = links.complete(frame, scope, flags, scopes, table.freeze(), _graph(graph, opcode))
+    linked = links.complete(frame, scope, flags, scopes, _graph(graph, opcode))
     rows = np.where(instruction, linked.frame, -1).astype(np.int32)
     return Document(
         f"{PREFIX}{version}",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import weakref
 from typing import Any
 
@@ -31,6 +32,7 @@ MOST_BUFFERS, MOST_POSITIONS = 200_000, 300_000
 """Most buffers drawn (the largest), and the longest schedule whose instructions are named."""
 MOST_ROWS = 400
 """Most rows sent of a table."""
+NOT_COMPILED = "not compiled"
 _TABLES = ("arguments", "results", "constants", "advice", "checks")
 _HIDDEN = ("row", "from", "to", "memory")
 _answers: weakref.WeakKeyDictionary[Memory, Answer] = weakref.WeakKeyDictionary()
@@ -51,7 +53,12 @@ def _picture(memory: Memory) -> Answer:
         described.append({"name": name, "dtype": column.dtype.str.lstrip("<|")})
         buffers.append(pack(np.ascontiguousarray(column).tobytes()))
     return {
-        "fit": {"fits": memory.fit.fits, "needed": memory.fit.needed, "room": memory.fit.room, "text": memory.fit.text},
+        "fit": {
+            "answer": memory.fit.answer,
+            "needed": memory.fit.needed,
+            "room": memory.fit.room,
+            "text": memory.fit.text,
+        },
         "spaces": [_space(space) for space in memory.spaces if space.reserved or not space.color],
         "kinds": [kind.title for kind in Kind],
         "length": len(memory.scheduled.schedule),
@@ -75,8 +82,8 @@ def _columns(memory: Memory) -> tuple[dict[str, npt.NDArray[Any]], int]:
     if len(rows) > MOST_BUFFERS:
         rows = np.sort(np.argsort(-buffers.size, kind="stable")[:MOST_BUFFERS])
     places = memory.places.row
-    made = buffers.instruction[rows]
-    labels, line = _lines(memory, made)
+    own, made = memory.lines(rows, None)
+    labels, line = _numbered(own)
     columns: dict[str, npt.NDArray[Any]] = {
         "start": buffers.start[rows].astype("<i4"),
         "end": buffers.end[rows].astype("<i4"),
@@ -84,7 +91,7 @@ def _columns(memory: Memory) -> tuple[dict[str, npt.NDArray[Any]], int]:
         "size": buffers.size[rows].astype("<f8"),
         "space": buffers.space[rows].astype("<i4"),
         "kind": buffers.kind[rows].astype(np.uint8),
-        "row": np.where(made >= 0, places[np.maximum(made, 0)], -1).astype("<i4"),
+        "row": made.astype("<i4"),
         "line": line.astype("<i4"),
         "lines": _text(labels),
         "names": _text(_name(memory, row) for row in rows.tolist()),
@@ -102,9 +109,8 @@ def _columns(memory: Memory) -> tuple[dict[str, npt.NDArray[Any]], int]:
     return columns, len(buffers)
 
 
-def _lines(memory: Memory, made: npt.NDArray[np.int64]) -> tuple[list[str], npt.NDArray[np.int64]]:
-    """(source lines, for each instruction which of them; -1 for none)."""
-    own = [memory.places.line[row] if row >= 0 else "" for row in made.tolist()]
+def _numbered(own: list[str]) -> tuple[list[str], npt.NDArray[np.int64]]:
+    """(source lines, for each buffer which of them; -1 for none)."""
     labels = dict.fromkeys(filter(None, own))
     number = {label: i for i, label in enumerate(labels)}
     return list(labels), np.array([number.get(label, -1) for label in own], np.int64)
@@ -163,12 +169,32 @@ def _kept(programs: Programs, params: Params, progress: jobs.JobProgress) -> Ans
     if policy not in ("", *residual_tables.POLICIES):
         raise BadRequest(f"unknown policy {quoted(policy)}; choose one of {', '.join(residual_tables.POLICIES)}")
     kept = memory.residual_arrays(policy or None)
-    progress("trying checkpoint policies")
+    progress("reading the residuals under checkpoint policies")
     return {
         "lines": _table(residual_tables.by_line(kept)),
         "arrays": _table(residual_tables.table(kept)),
-        "policies": _table(memory.policies()),
+        **_policies(memory),
     }, []
+
+
+def _policy(programs: Programs, params: Params, progress: jobs.JobProgress) -> Answer:
+    """What the program compiled with a checkpoint policy takes, beside the others."""
+    memory = _analysed(programs, params)
+    policy = text(params, "policy")
+    if policy not in residual_tables.POLICIES:
+        raise BadRequest(f"unknown policy {quoted(policy)}; choose one of {', '.join(residual_tables.POLICIES)}")
+    trial = memory.with_policy(policy, progress.heard)
+    return {"text": str(trial), **_policies(memory)}, []
+
+
+def _policies(memory: Memory) -> dict[str, Any]:
+    """The policies as a table, which names those that were not compiled, and whether each of its rows was compiled."""
+    table = memory.policies()
+    compiled = [not math.isnan(peak) for peak in table["peak"]]
+    shown = _table(table)
+    for cells, is_compiled in zip(shown["rows"], compiled, strict=True):
+        cells[:] = [NOT_COMPILED if not is_compiled and cell == "unknown" else cell for cell in cells]
+    return {"policies": shown, "compiled": compiled}
 
 
 def _analysed(programs: Programs, params: Params) -> Memory:
@@ -179,4 +205,9 @@ def _analysed(programs: Programs, params: Params) -> Memory:
     return analysed
 
 
-METHODS: dict[str, Method] = {"memory": jobs.slow(_memory), "memory at": _at, "kept": jobs.slow(_kept)}
+METHODS: dict[str, Method] = {
+    "memory": jobs.slow(_memory),
+    "memory at": _at,
+    "kept": jobs.slow(_kept),
+    "policy": jobs.slow(_policy),
+}

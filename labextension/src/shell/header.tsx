@@ -46,20 +46,23 @@ function FactView({ fact }: { fact: Fact }) {
 }
 
 function Linked({ coverage }: { coverage: Coverage }) {
-  const { direct, inferred, total } = coverage;
+  const { direct, library, inferred, total } = coverage;
   if (!total) return null;
-  const detail = `${direct} of ${total} instructions have a source line; ${inferred} inferred from operands and users`;
+  const ofLibrary = library > 0 ? `; ${library} a line of a library` : "";
+  const detail = `${direct} of ${total} instructions have a source line of yours${ofLibrary}; ${inferred} inferred from operands and users`;
   return (
     <div role="listitem" class="jxs-fact jxs-linked" title={detail}>
       <span class="jxs-label">linked</span>
       <span class="jxs-value jxs-tabular">
-        {percent(direct + inferred, total)}
+        {percent(direct + library + inferred, total)}
         <span class="jxs-meter" aria-hidden="true">
           <i style={{ width: `${(100 * direct) / total}%` }} />
+          <u style={{ width: `${(100 * library) / total}%` }} />
           <b style={{ width: `${(100 * inferred) / total}%` }} />
         </span>
         <span class="jxs-dim">
-          {percent(direct, total)} direct{inferred > 0 && `, ${percent(inferred, total)} inferred`}
+          {percent(direct, total)} direct{library > 0 && `, ${percent(library, total)} library`}
+          {inferred > 0 && `, ${percent(inferred, total)} inferred`}
         </span>
       </span>
     </div>

@@ -48,6 +48,8 @@ export interface StageFailure {
 
 export interface Coverage {
   direct: number;
+  /** Linked to a line of a library, because no line of the user's own made them. */
+  library: number;
   inferred: number;
   total: number;
 }
@@ -125,7 +127,7 @@ function readError(summary: Fields): StageFailure | null {
 function readCoverage(raw: unknown): Coverage | null {
   const coverage = fields(raw);
   const total = number(coverage.total);
-  return total === null ? null : { direct: count(coverage.direct), inferred: count(coverage.inferred), total };
+  return total === null ? null : { direct: count(coverage.direct), library: count(coverage.library), inferred: count(coverage.inferred), total };
 }
 
 function readOptions(raw: unknown): [string, string][] {

@@ -13,10 +13,10 @@ import { $, $$, FakeKernel, click, key, soon } from "../kernel";
 const call = { ...fixture[0]?.summary, open: undefined };
 const columns = [
   { name: "fits", title: "fits", hint: "whether it fits" },
-  { name: "memory", title: "peak memory", hint: "XLA's peak" },
+  { name: "memory", title: "memory needed", hint: "as XLA allocates" },
 ];
 const cells = (fits: boolean | null, memory: number | null, mark = "") => ({
-  fits: fits === null ? { value: null, text: "unknown", reason: "no capacity" } : { value: fits, text: fits ? "yes" : "no" },
+  fits: fits === null ? { value: null, text: "unknown", reason: "no capacity" } : { value: fits ? "yes" : "no", text: fits ? "yes" : "no" },
   memory: { value: memory, text: memory === null ? "unknown" : `${memory} MB`, reason: memory === null ? "none" : null, mark },
 });
 const rows = [
@@ -145,5 +145,11 @@ describe("what is read from the kernel", () => {
     expect([...sorted(gridOf(table as Compare), given, { field: "memory", down: true })]).toEqual([3, 0, 1, 2]);
     expect([...given]).toEqual([0, 1, 2, 3]);
     expect(table?.rows.map((row) => row.target)).toEqual(before);
+  });
+
+  it("orders the answers to whether it fits, and those of older reports", () => {
+    const answers = ["yes", "no", "only with a setting", true, false, null];
+    const read = readCompare({ columns, rows: answers.map((value) => ({ target: "a", cells: { fits: { value, text: String(value) } } })) });
+    expect(read?.rows.map(({ cells }) => cells.get("fits")?.value)).toEqual([2, 0, 1, 2, 0, null]);
   });
 });

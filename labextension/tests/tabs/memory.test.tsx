@@ -97,10 +97,12 @@ describe("the memory view", () => {
   });
 
   it("says that it does not fit, and when that is unknown", async () => {
-    await open({ ...HEAD, fit: { fits: false, room: 10, text: "Does not fit" } });
-    expect($(".jxs-mem-fit")?.className).toContain("jxs-mem-fit-no");
+    await open({ ...HEAD, fit: { answer: "no", room: 10, text: "Does not fit" } });
+    expect($('.jxs-mem-fit[data-answer="no"]')?.textContent).toBe("✕ Does not fit");
+    await open({ ...HEAD, fit: { answer: "only with a setting", room: 10, text: "Fits only with" } });
+    expect($(".jxs-mem-fit")?.textContent).toBe("! Fits only with");
     render(null, document.body);
-    await open({ ...HEAD, fit: { fits: null, room: null, text: "Whether it fits is unknown" } });
+    await open({ ...HEAD, fit: { answer: "unknown", room: null, text: "Whether it fits is unknown" } });
     expect($(".jxs-mem-fit")?.textContent).toContain("? Whether");
   });
 

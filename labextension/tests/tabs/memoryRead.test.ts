@@ -13,17 +13,17 @@ describe("what the kernel sends", () => {
     expect([0, 1, 2, 3].map((i) => lineOf(memory, i))).toEqual(["", "In [1]:2", "", ""]);
     expect(memory.spaces.map(({ name, peak }) => [name, peak])).toEqual([["HBM", 70]]);
     expect(memory.tables.checks?.rows).toEqual([["peak"]]);
-    expect([memory.fits, memory.room, memory.notes]).toEqual([true, 100, ["a note"]]);
+    expect([memory.answer, memory.room, memory.notes]).toEqual(["yes", 100, ["a note"]]);
   });
 
   it("is read with care: columns of other lengths, values of other kinds, too much of it", async () => {
     const odd = COLUMNS.map(([name, dtype, values]): [string, string, number[] | string] =>
       name === "size" ? [name, dtype, [1]] : name === "row" ? [name, dtype, [1, 2, 3, 4, 5]] : [name, dtype, values],
     );
-    const memory = await readMemory(reply({ ...HEAD, fit: { fits: "yes", room: "x" }, spaces: [null, 3, { color: "a" }] }, odd));
+    const memory = await readMemory(reply({ ...HEAD, fit: { answer: 3, room: "x" }, spaces: [null, 3, { color: "a" }] }, odd));
     expect([...memory.buffers.size]).toEqual([1, 0, 0]);
     expect([...memory.buffers.row]).toEqual([1, 2, 3]);
-    expect([memory.fits, memory.room]).toEqual([null, null]);
+    expect([memory.answer, memory.room]).toEqual(["", null]);
     expect(memory.spaces.map(({ color, name }) => [color, name])).toEqual([[0, ""], [0, ""], [0, ""]]);
     const table = readTable({ columns: [{ name: "a" }, { name: 3 }], rows: [["x"], "y", [1, "z", "more"]], places: ["p"], lives: [[1]] });
     expect(table.rows).toEqual([["x", ""], ["", ""], ["", "z"]]);

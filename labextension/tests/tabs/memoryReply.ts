@@ -26,7 +26,7 @@ export const COLUMNS: [string, string, number[] | string][] = [
 ];
 
 export const HEAD = {
-  fit: { fits: true, needed: 80, room: 100, text: "Fits: it needs 80 B of the 100 B." },
+  fit: { answer: "yes", needed: 80, room: 100, text: "Fits: it needs 80 B of the 100 B." },
   spaces: [{ color: 0, name: "HBM", held: 40, reserved: 80, position: 1, peak: 70 }],
   length: 5,
   buffers: 3,

@@ -79,7 +79,7 @@ def test_unknown_is_first_and_has_its_reason() -> None:
     found = counted(lambda x: jnp.linalg.eigh(x)[0], jnp.ones((4, 4)))
     first = next(found.table.rows())
     assert first["FLOPs"] is None
-    assert found.table.reasons[0, "FLOPs"] == f"{first['primitive']} has no formula"
+    assert found.table.reasons[0, "FLOPs"] == "eigh iterates until it converges, so its FLOPs depend on the values"
     assert str(found).startswith("at least ")
 
 

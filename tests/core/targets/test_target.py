@@ -241,17 +241,16 @@ def test_what_does_not_fit_is_said() -> None:
     needs("cuda")
     shape = jax.ShapeDtypeStruct((200_000, 200_000), jnp.float32)
     notes = jaxstage_ext.inspect(lambda x: x @ x.T, shape, target="h100").summary()["notes"]
-    assert "It does not fit: it needs 320 GB, one NVIDIA H100 SXM has 84.9 GB." in notes
+    least = "at least " if jax.__version_info__ < (0, 12) else ""  # XLA gave no total
+    assert f"Does not fit: it needs {least}320 GB of the 84.9 GB of one NVIDIA H100 SXM (377%)." in notes
 
 
-def test_flops_that_xla_cannot_count_are_unknown() -> None:
+def test_flops_of_a_library_call_that_nobody_gives_are_left_open() -> None:
     needs("cuda")
-    summary = jaxstage_ext.inspect(jnp.linalg.cholesky, jnp.ones((64, 64)), target="h100").summary()
+    summary = jaxstage_ext.inspect(jnp.linalg.eigh, jnp.ones((64, 64)), target="h100").summary()
     [flops] = [fact for fact in summary["facts"] if fact["label"] == "FLOPs"]
-    assert (flops["text"], flops["reason"]) == (
-        "unknown",
-        "XLA counts nothing inside library calls such as cusolver_potrf_ffi",
-    )
+    assert flops["text"].startswith("at least ")
+    assert "not counted" in flops["note"]
 
 
 def test_a_pallas_kernel_for_an_absent_gpu_is_explained() -> None:

@@ -63,7 +63,7 @@ def test_columns_of_all_buffers(inspection: Inspection) -> None:
     [space] = result["spaces"]
     assert max(found["live 0"]) == space["peak"] and space["name"] == "memory"
     assert len(found["order"]) == result["length"] == len(found["steps"].tobytes().decode().split("\n"))
-    assert result["fit"]["fits"] is True and set(result["tables"]) >= {"arguments", "advice", "checks"}
+    assert result["fit"]["answer"] == "yes" and set(result["tables"]) >= {"arguments", "advice", "checks"}
     assert result["tables"]["arguments"]["rows"][0][0] == "w"
 
 
@@ -97,9 +97,21 @@ def test_the_backward_pass(inspection: Inspection) -> None:
     assert nothing["lines"]["rows"] == []
 
 
+def test_a_policy_is_compiled_on_request() -> None:
+    program = inspect(step, X, X, stage="lower").program
+    ask(program, "memory")
+    before, _ = ask(program, "kept", policy="")
+    assert before["compiled"] == [True, False, False, False, False]
+    assert before["policies"]["rows"][1][3:] == ["not compiled"] * 3
+    after, _ = ask(program, "policy", policy="dots_saveable")
+    assert after["compiled"] == [True, False, False, True, False]
+    assert "not compiled" not in after["policies"]["rows"][3] and after["text"].startswith("dots_saveable: peak of ")
+
+
 @pytest.mark.parametrize(
     ("method", "params", "message"),
     [
+        ("policy", {"policy": ""}, "unknown policy ''"),
         ("memory at", {"space": 7, "position": 0}, "this program has no memory space 7"),
         ("memory at", {"space": 0, "position": 10**6}, "position must be"),
         ("memory at", {"space": "a", "position": 0}, "space must be"),

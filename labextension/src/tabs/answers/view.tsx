@@ -21,7 +21,7 @@ const QUESTIONS: [name: string, question: string, meanwhile: string][] = [
   ["memory", "Which line holds the most memory?", "Recompiling for the buffer assignment"],
   ["collective", "Which collective costs the most?", "Finding the collectives and their causes"],
 ];
-const MARKS: Record<string, string> = { yes: "✓", no: "✕", unknown: "?" };
+const MARKS: Record<string, string> = { yes: "✓", "only with a setting": "!", no: "✕", unknown: "?" };
 const TABS: Record<string, string> = { cost: "Cost", memory: "Memory", collectives: "Collectives" };
 
 export function read({ result }: Reply): Answer {

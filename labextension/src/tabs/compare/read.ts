@@ -40,9 +40,13 @@ const MAX_TEXT = 500;
 
 const orNull = (raw: unknown): string | null => capped(raw, MAX_TEXT) || null;
 
+/** Whether a program fits, from the worst to the best; older reports have true and false. */
+const FITS = ["no", "only with a setting", "yes"];
+
 function readCell(raw: unknown): Cell {
   const cell = fields(raw);
-  const value = typeof cell.value === "boolean" ? Number(cell.value) : cell.value;
+  const place = FITS.indexOf(text(cell.value));
+  const value = typeof cell.value === "boolean" ? 2 * Number(cell.value) : place < 0 ? cell.value : place;
   return {
     value: typeof value === "number" && Number.isFinite(value) ? value : null,
     text: text(cell.text) || "unknown",

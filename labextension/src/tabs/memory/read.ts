@@ -63,7 +63,8 @@ export interface Buffers {
 }
 
 export interface Memory {
-  fits: boolean | null;
+  /** "yes", "only with a setting", "no" or "unknown". */
+  answer: string;
   text: string;
   room: number | null;
   spaces: Space[];
@@ -174,7 +175,7 @@ export async function readMemory(reply: Reply): Promise<Memory> {
   const order = ints(columns, "order");
   const tables = entries(result.tables, MOST_COLUMNS);
   return {
-    fits: typeof fit.fits === "boolean" ? fit.fits : null,
+    answer: text(fit.answer),
     text: text(fit.text),
     room: fit.room === null ? null : count(fit.room) || null,
     spaces: list(result.spaces, MOST_SPACES).map((raw) => readSpace(raw, columns)),

@@ -3,6 +3,7 @@ import { useEffect, useMemo, useState } from "preact/hooks";
 import { STRONG, classOf } from "../../model/links";
 import { type Memory, type Space, type Table, bytes, lineOf, readMemory, readTable } from "./read";
 import type { Session } from "../../model/session";
+import { list, text } from "../../wire/check";
 import type { Reply } from "../../wire/source";
 import { useDoc, useShared } from "../../parts/hooks";
 import { useQuestion } from "../../parts/useQuestion";
@@ -20,6 +21,7 @@ const PARTS: [name: string, title: string, hint: string][] = [
   ["checks", "XLA's figures", "these figures next to XLA's own"],
 ];
 const DOC = "hlo";
+const MOST_POLICIES = 100;
 
 /** Selects in all views what made a row: its HLO instruction; without one its source line ("In [3]:12"). */
 function choose(session: Session, place: number, line: string): void {
@@ -87,17 +89,37 @@ function Lives({ session, memory, space, position, isLit, onBand }: Moment) {
   );
 }
 
-export const readKept = ({ result }: Reply) => ({
-  lines: readTable(result.lines),
+export const readPolicies = ({ result }: Reply) => ({
   policies: readTable(result.policies),
-  arrays: readTable(result.arrays),
+  compiled: list(result.compiled, MOST_POLICIES).map((one) => one === true),
 });
+
+export const readTrial = (reply: Reply) => ({ ...readPolicies(reply), text: text(reply.result.text) });
+
+export const readKept = (reply: Reply) => ({
+  ...readPolicies(reply),
+  lines: readTable(reply.result.lines),
+  arrays: readTable(reply.result.arrays),
+});
+
+/** The program compiled with a checkpoint policy: what it takes, once that is known. */
+function Trial({ session, policy, onKnown }: { session: Session; policy: string; onKnown: (known: ReturnType<typeof readPolicies>) => void }) {
+  const question = useQuestion(session, "policy", { policy }, readTrial);
+  useEffect(() => {
+    if (question.value) onKnown(question.value);
+  }, [question.value]);
+  if (!question.value) return <Waiting question={question} what={`Compiling with ${policy}`} />;
+  return <p class="jxs-note">{question.value.text}</p>;
+}
 
 function Backward({ session }: { session: Session }) {
   const [policy, setPolicy] = useState("");
   const question = useQuestion(session, "kept", { policy }, readKept);
+  const [tried, setTried] = useState("");
+  const [trials, setTrials] = useState<ReturnType<typeof readPolicies> | null>(null);
   if (!question.value) return <Waiting question={question} what="Reading the residuals of the backward pass" />;
-  const { lines, policies, arrays } = question.value;
+  const { lines, arrays } = question.value;
+  const { policies, compiled } = trials ?? question.value;
   const names = policies.rows.map((row) => row[0] ?? "");
   const line = arrays.columns.findIndex(({ name }) => name === "line");
   return (
@@ -109,6 +131,16 @@ function Backward({ session }: { session: Session }) {
           label="checkpoint policies"
           onRow={(row) => setPolicy(row === 0 ? "" : (names[row] ?? ""))}
         />
+        <div class="jxs-mem-policies jxs-strip" role="group" aria-label="compile with a policy">
+          {names.map((name, row) =>
+            row > 0 && !compiled[row] ? (
+              <button type="button" class="jxs-button jxs-boxed" key={name} data-policy={name} title="its peak and FLOPs" onClick={() => setTried(name)}>
+                Compile with {name}
+              </button>
+            ) : null,
+          )}
+        </div>
+        {tried && <Trial session={session} policy={tried} onKnown={setTrials} key={tried} />}
       </div>
       <div>
         <h4>Residuals, by line{policy && `, with ${policy}`}</h4>
@@ -133,11 +165,12 @@ function differing(checks: Table | undefined): number {
   return checks?.rows.filter((row) => row[note]).length ?? 0;
 }
 
+const MARKS: Record<string, string> = { yes: "✓", "only with a setting": "!", no: "✕" };
+
 function Headline({ memory }: { memory: Memory }) {
-  const [mark, state] = memory.fits === null ? ["?", "unknown"] : memory.fits ? ["✓", "yes"] : ["✕", "no"];
   return (
-    <p class={`jxs-mem-fit jxs-mem-fit-${state}`} role="status">
-      <span aria-hidden="true">{mark}</span> {memory.text}
+    <p class="jxs-mem-fit" data-answer={memory.answer} role="status">
+      <span aria-hidden="true">{MARKS[memory.answer] ?? "?"}</span> {memory.text}
     </p>
   );
 }

@@ -1,0 +1,45 @@
+"""The figures of the device that a program runs on, in this machine or not."""
+
+from __future__ import annotations
+
+import jax
+
+from jaxstage_ext.analysis.memory.fit import DeviceMemory
+from jaxstage_ext.core.targets import devices
+from jaxstage_ext.core.targets.devices import Device
+from jaxstage_ext.program import cluster
+from jaxstage_ext.program.program import Program
+from jaxstage_ext.program.target_title import device_title, platform
+from jaxstage_ext.worker import memory_limit
+
+
+def device_of(program: Program) -> Device | None:
+    """The catalogue's figures of one JAX device; None where it has none."""
+    return devices.share(program.target) if not program.target.is_local else _here()
+
+
+def device_memory(program: Program) -> DeviceMemory:
+    """The memory of one JAX device."""
+    if platform(program) == "cpu":
+        return _part_of_this_machine(cluster.device_count(program))
+    device, target = device_of(program), program.target
+    if target.is_local:
+        title = f"one {device.title}" if device else f"one {jax.local_devices()[0].device_kind}"
+    else:
+        title = f"one {device_title(target)}"
+    return DeviceMemory(title, device.memory if device else None, f"no memory size on file for {title}")
+
+
+def _part_of_this_machine(sharing: int) -> DeviceMemory:
+    """The memory of a CPU device: those that a program runs on share the machine's."""
+    half = memory_limit.half_of_machine()
+    title = "this machine" if sharing == 1 else f"this machine for each of {sharing:,} CPU devices"
+    memory = None if half is None else 2 * half // sharing
+    return DeviceMemory(title, memory, "the memory of this machine is unknown")
+
+
+def _here() -> Device | None:
+    """The catalogue's figures of one of the kernel's own devices; None where it has none."""
+    local = jax.local_devices()
+    chips = len({getattr(device, "coords", None) for device in local}) if hasattr(local[0], "coords") else len(local)
+    return devices.by_kind(local[0].device_kind, chips / len(local))

@@ -85,7 +85,7 @@ def _hover_text(drawn: Roofline, i: int) -> str:
         f"<b>{escape(drawn.names[i])}</b>",
         escape(drawn.line[i]) or "source unknown",
         f"{scaled(drawn.flops[i], 'FLOP')}, {_bytes(drawn, i)}, {drawn.intensity[i]:.3g} FLOP/B",
-        f"at least {scaled(drawn.seconds[i], 's')} on the {escape(drawn.unit[i]) or 'unknown'} units",
+        f"at least {scaled(drawn.seconds[i], 's')} on the {escape(drawn.unit[i]) or 'unknown'} unit",
     ]
     return "<br>".join(parts)
 

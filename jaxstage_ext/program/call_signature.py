@@ -2,78 +2,67 @@
 
 from __future__ import annotations
 
-import inspect as _inspect
+from collections.abc import Sequence
 from typing import Any
 
 import jax
 import numpy as np
 
-from jaxstage_ext.core import stages
-from jaxstage_ext.core.call import Call
+from jaxstage_ext.program.call_arguments import CallArgument, SeenType, call_arguments
+from jaxstage_ext.program.program import Program
+from jaxstage_ext.program.short_types import short_dtype
 from jaxstage_ext.report.units import plural, scaled
 
-_SHORT = {"float": "f", "int": "i", "uint": "u", "complex": "c", "bfloat": "bf", "bool": "bool"}
+_MOST_OF_VALUE = 40
 
 
-def short_dtype(dtype: Any) -> str:
-    """JAX's short name of a dtype: "f32", "bf16", "bool", "key<fry>"."""
-    name = str(getattr(dtype, "name", dtype))
-    kind = name.rstrip("0123456789")
-    return _SHORT[kind] + name[len(kind) :] if kind in _SHORT and kind != "bool" else name
+def signature(program: Program) -> str:
+    """`loss(w: f32[128,512], x: f32[8,128], rate: f32[] weak, train=True) -> f32[]`.
+
+    Arrays have the types that JAX traced; what is a constant of the program (a static argument, a default) its value.
+    """
+    traced = program.jax_traced
+    given = ", ".join(map(_parameter, call_arguments(program)))
+    return f"{program.name}({given}){f' -> {_result(traced.out_info)}' if traced is not None else ''}"
 
 
-def short_value(value: Any) -> str:
-    """One argument in a few characters: "f32[8,128]", "26 arrays, 1.1 MB", "3"."""
-    leaves = jax.tree.leaves(value)
-    if len(leaves) == 1 and leaves[0] is value:
-        return _leaf(value)
-    if not leaves:
-        return _clip(repr(value))
-    sizes = [_nbytes(leaf) for leaf in leaves]
-    total = f", {scaled(sum(s for s in sizes if s), 'B')}" if all(s is not None for s in sizes) else ""
-    return f"{type(value).__name__} of {plural(len(leaves), 'leaf', 'leaves')}{total}"
+def _parameter(argument: CallArgument) -> str:
+    if argument.is_constant:
+        return f"{argument.name}={_constant(argument.value)}"
+    leaves = jax.tree.leaves(argument.value)
+    is_leaf = len(leaves) == 1 and leaves[0] is argument.value
+    shown = _typed(argument.types[0]) if is_leaf else _tree(argument.value, argument.types)
+    return f"{argument.name}: {shown}"
 
 
-def _leaf(value: Any) -> str:
-    if hasattr(value, "shape") and hasattr(value, "dtype"):
-        return f"{short_dtype(value.dtype)}[{','.join(map(str, value.shape))}]"
-    if isinstance(value, bool | int | float | complex):
-        return repr(value)
-    return _clip(repr(value))
+def _result(out: Any) -> str:
+    leaves = jax.tree.leaves(out)
+    types = [SeenType(tuple(leaf.shape), leaf.dtype) for leaf in leaves]
+    if len(leaves) == 1 and leaves[0] is out:
+        return _typed(types[0])
+    return _tree(out, types) if leaves else _constant(out)
 
 
-def _clip(text: str, most: int = 40) -> str:
-    text = " ".join(text.split())
-    return text if len(text) <= most else text[: most - 1] + "…"
+def _typed(seen: SeenType) -> str:
+    dtype = short_dtype(seen.dtype)
+    return dtype if dtype == "token" else f"{dtype}[{','.join(map(str, seen.shape))}]{' weak' if seen.is_weak else ''}"
 
 
-def _nbytes(leaf: Any) -> int | None:
+def _tree(value: Any, types: Sequence[SeenType]) -> str:
+    sizes = [_size(seen) for seen in types]
+    total = f", {scaled(sum(size for size in sizes if size), 'B')}" if None not in sizes else ""
+    return f"{type(value).__name__} of {plural(len(types), 'leaf', 'leaves')}{total}"
+
+
+def _size(seen: SeenType) -> int | None:
     try:
-        return int(np.prod(leaf.shape)) * int(leaf.dtype.itemsize)
+        return int(np.prod(seen.shape)) * int(seen.dtype.itemsize)
     except (AttributeError, TypeError):
         return None
 
 
-def signature(call: Call, out: Any) -> str:
-    """`loss(w: f32[128,512], x: f32[8,128]) -> f32[]`; `out` is a pytree or None while unknown."""
-    parts = [f"{name}: {short_value(value)}" for name, value in _named(call).items()]
-    arrow = f" -> {short_value(out)}" if out is not None else ""
-    return f"{stages.call_name(call)}({', '.join(parts)}){arrow}"
-
-
-def _named(call: Call) -> dict[str, Any]:
-    try:
-        bound = _inspect.signature(call.fn).bind(*call.args, **call.kwargs)
-    except (TypeError, ValueError):
-        named: dict[str, Any] = {str(i): arg for i, arg in enumerate(call.args)}
-        return {**named, **call.kwargs}
-    result: dict[str, Any] = {}
-    for name, value in bound.arguments.items():
-        kind = bound.signature.parameters[name].kind
-        if kind is _inspect.Parameter.VAR_POSITIONAL:
-            result.update({f"{name}[{i}]": v for i, v in enumerate(value)})
-        elif kind is _inspect.Parameter.VAR_KEYWORD:
-            result.update(value)
-        else:
-            result[name] = value
-    return result
+def _constant(value: Any) -> str:
+    """A value as Python writes it, cut short; a function by its name."""
+    name = getattr(value, "__name__", None)
+    text = " ".join((name if callable(value) and isinstance(name, str) else repr(value)).split())
+    return text if len(text) <= _MOST_OF_VALUE else text[: _MOST_OF_VALUE - 1] + "…"

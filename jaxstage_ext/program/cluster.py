@@ -9,7 +9,8 @@ from jaxstage_ext.analysis.sharding import from_plain, from_text
 from jaxstage_ext.analysis.sharding.device_places import DevicePlace
 from jaxstage_ext.analysis.sharding.mesh import Mesh
 from jaxstage_ext.core.layout import value_shardings
-from jaxstage_ext.core.targets.devices import CATALOGUE
+from jaxstage_ext.core.targets.devices import CATALOGUE, Device
+from jaxstage_ext.core.targets.target import Target
 from jaxstage_ext.program.program import Program
 
 
@@ -54,4 +55,16 @@ def links(program: Program, places: Sequence[DevicePlace]) -> DeviceLinks:
     axes = target.topology.count("x") + 1 if target.platform == "tpu" and len(coords) == len(places) else 0
     torus = tuple(at[:axes] for at in coords) if axes else ()
     source = f"{device.title}, {device.interconnect / 2e9:.4g} GB/s per chip in one direction, published by its maker"
-    return DeviceLinks(device.interconnect / 2 / per_chip, torus, hosts, source)
+    wraps = _wraps(device, target) if axes else ()
+    reduces = device.gpu is not None and device.gpu.capability >= _NVLS
+    return DeviceLinks(device.interconnect / 2 / per_chip, torus, hosts, source, wraps, int(per_chip), reduces)
+
+
+_NVLS = (9, 0)
+"""The first GPUs whose NVLink switches reduce and copy (NVLink SHARP): NVIDIA H100 whitepaper."""
+
+
+def _wraps(device: Device, target: Target) -> tuple[bool, ...]:
+    """Per axis of a slice, whether its last chip is linked to its first."""
+    sizes = [int(size) for size in target.topology.partition(":")[2].split("x")]
+    return tuple(device.tpu is not None and size % device.tpu.ring == 0 for size in sizes)

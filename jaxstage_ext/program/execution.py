@@ -9,14 +9,15 @@ import jax
 from jaxstage_ext.core import stages
 from jaxstage_ext.core.targets.cross_compile import Executable
 from jaxstage_ext.program import out_of_memory
+from jaxstage_ext.program.call_arguments import deleted
 from jaxstage_ext.program.program import Program
 
 
 def execute(program: Program) -> Any:
     """Run the executable, wait, and give its value.
 
-    Raises ValueError where there is no executable in this process. A run that runs out of memory is also kept in the
-    program's `error`.
+    Raises ValueError where there is no executable in this process, or an argument was deleted. A run that runs out of
+    memory is also kept in the program's `error`.
     """
     if program.compiled is None and program.error is not None:
         raise ValueError(f"{program.name}: {program.error.stage} failed (see .error); nothing to run")
@@ -26,6 +27,8 @@ def execute(program: Program) -> Any:
         raise ValueError(
             f"{program.name} was compiled for {program.target} in a worker process, so it cannot be run here"
         )
+    if names := deleted(program):
+        raise ValueError(f"deleted, as donation does: {', '.join(names)}; inspect the call with arrays that are there")
     args, kwargs = stages.dynamic_arguments(program.staged)
     program.ran_out = None
     try:

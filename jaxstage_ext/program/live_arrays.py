@@ -14,8 +14,8 @@ from jaxstage_ext.analysis.sharding.sharding_map import ShardingMap
 from jaxstage_ext.analysis.sharding.sharding_wording import describe
 from jaxstage_ext.analysis.sharding.value_tables import table
 from jaxstage_ext.core.layout import value_shardings
-from jaxstage_ext.program.call_signature import short_dtype
 from jaxstage_ext.program.shardings import with_device_id
+from jaxstage_ext.program.short_types import short_dtype
 
 
 def described(array: Any, name: str) -> tuple[str, Sheet | None]:

@@ -21,13 +21,13 @@ from jaxstage_ext.core.recompile.recompiled_buffers import Assigned
 from jaxstage_ext.ir.hlo import buffer_assignment, hlo_document
 from jaxstage_ext.ir.hlo import module as hlo
 from jaxstage_ext.ir.hlo import schedule as hlo_schedule
-from jaxstage_ext.program.call_signature import short_dtype
 from jaxstage_ext.program.cost import cost
 from jaxstage_ext.program.device_figures import device_memory
 from jaxstage_ext.program.fact import slow_fact
 from jaxstage_ext.program.instruction_places import instruction_places, line_label, places_in
 from jaxstage_ext.program.memory_needed import memory_needed
 from jaxstage_ext.program.program import Program
+from jaxstage_ext.program.short_types import short_dtype
 from jaxstage_ext.report.progress import Progress
 from jaxstage_ext.report.unavailable import Unavailable
 

@@ -10,6 +10,8 @@ from jaxstage_ext.core.layout import specs
 from jaxstage_ext.core.options import autotune, flag_values
 from jaxstage_ext.core.targets import gpu_descriptions, packages
 from jaxstage_ext.core.targets.cross_compile import Executable
+from jaxstage_ext.program.argument_wording import deletion, narrowing
+from jaxstage_ext.program.call_arguments import deleted, narrowed
 from jaxstage_ext.program.device_fit import device_fit
 from jaxstage_ext.program.program import Program
 from jaxstage_ext.program.target_title import platform
@@ -26,6 +28,7 @@ def options_of(program: Program) -> dict[str, Any]:
 def notes(program: Program) -> list[str]:
     """The notes in the order in which views show them."""
     written = [specs.note(program.call)] if program.call.layout is not None else []
+    written += narrowing(narrowed(program)) + deletion(deleted(program))
     written += _about_target(program) + _recorded(program) + flag_values.notes(options_of(program), platform(program))
     coverage = program.coverage
     if coverage and coverage.total and not coverage.linked:

@@ -15,8 +15,8 @@ from jaxstage_ext.analysis.sharding.sharded_values import ARGUMENT, RESULT, Shar
 from jaxstage_ext.analysis.sharding.sharding_map import ShardingMap
 from jaxstage_ext.analysis.sharding.value_tables import Shardings
 from jaxstage_ext.core.layout import meshes, specs, value_shardings
-from jaxstage_ext.program.call_signature import short_dtype
 from jaxstage_ext.program.program import Program
+from jaxstage_ext.program.short_types import short_dtype
 
 if TYPE_CHECKING:
     from jaxstage_ext.core.call import Call

@@ -11,15 +11,15 @@ from jaxstage_ext.analysis.sharding.device_places import DevicePlace
 from jaxstage_ext.analysis.sharding.mesh import Mesh
 from jaxstage_ext.analysis.sharding.propagation import Chooser
 from jaxstage_ext.analysis.sharding.sharded_values import ARGUMENT, RESULT, ShardedValue, intermediates
-from jaxstage_ext.analysis.sharding.sharding_map import ShardingMap
+from jaxstage_ext.analysis.sharding.sharding_map import TOKEN, ShardingMap
 from jaxstage_ext.analysis.sharding.slices import Sharding, on_one_device, unknown
 from jaxstage_ext.analysis.sharding.value_tables import Shardings
 from jaxstage_ext.core.layout import value_shardings
 from jaxstage_ext.program import cluster, refused_shardings
-from jaxstage_ext.program.call_signature import short_dtype
 from jaxstage_ext.program.fact import fact
 from jaxstage_ext.program.program import Program
 from jaxstage_ext.program.propagated_module import propagated_module
+from jaxstage_ext.program.short_types import short_dtype
 from jaxstage_ext.report.unavailable import Unavailable
 
 
@@ -36,7 +36,9 @@ def shardings(program: Program) -> Shardings:
     given = cluster.boundary_values(program)
     meshes, places = cluster.meshes(program, given), cluster.device_places(program)
     settled = _settled(program, given, len(places))
-    values = _named_by_caller(program, [_value(value, settled, meshes, places) for value in given])
+    committed = any(value.sharding is not None and not value.is_result for value in given)
+    alone = Chooser.COMMITTED if committed else Chooser.DEFAULT
+    values = _named_by_caller(program, [_value(value, settled, meshes, places, alone) for value in given])
     return Shardings(tuple(values), tuple(places), tuple(meshes), (), partial(_intermediates, program))
 
 
@@ -79,7 +81,9 @@ def _value(
     compiled: tuple[dict[int, Sharding], dict[int, Sharding]],
     meshes: Sequence[Mesh],
     places: Sequence[DevicePlace],
+    alone: Chooser,
 ) -> ShardedValue:
+    """A value with its sharding; `alone` is who chose the device where there is only one."""
     chosen: Chooser | None = Chooser.YOU
     settled = compiled[value.is_result].get(-1 if value.number is None else value.number)
     if value.sharding is not None:
@@ -87,16 +91,15 @@ def _value(
     elif value.number is None:
         sharding, chosen = unknown("", "the program does not use it, so it is not sent to any device"), None
     elif len(places) == 1:
-        sharding, chosen = on_one_device(0, len(value.shape)), None
+        sharding, chosen = on_one_device(0, len(value.shape)), alone
     elif settled is not None:
         sharding, chosen = settled, Chooser.COMPILER
     else:
         sharding, chosen = unknown("", "it is left to the compiler, and nothing was compiled"), None
     sharding = with_device_id(propagation.named(sharding, meshes), places)
-    kind = RESULT if value.is_result else ARGUMENT
-    return ShardedValue(
-        value.name, kind, ShardingMap(value.shape, sharding, short_dtype(value.dtype), value.bits), chosen
-    )
+    kind, dtype = RESULT if value.is_result else ARGUMENT, short_dtype(value.dtype)
+    shard_map = ShardingMap(value.shape, sharding, dtype, 0 if dtype == TOKEN else value.bits)
+    return ShardedValue(value.name, kind, shard_map, chosen, is_sent=value.number is not None or value.is_result)
 
 
 def with_device_id(sharding: Sharding, places: Sequence[DevicePlace]) -> Sharding:

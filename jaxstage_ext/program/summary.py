@@ -29,7 +29,7 @@ def summary(program: Program) -> Summary:
     return {
         "version": 1,
         "name": f"{program.name} · {program.target}" if several else program.name,
-        "signature": signature(program.call, _out(program)),
+        "signature": signature(program),
         "target": target_title.target_title(program),
         "options": flag_values.shown(options_of(program)),
         "stages": [_stage(program, stage, running) for stage in program.staged.stages],
@@ -49,11 +49,6 @@ def summary(program: Program) -> Summary:
 def flag_table(program: Program) -> dict[str, Any]:
     """All of XLA's flags, and what each is set to for this call: plain JSON types only."""
     return option_table.of(options_of(program))
-
-
-def _out(program: Program) -> Any:
-    traced = program.jax_traced
-    return traced.out_info if traced is not None else None
 
 
 def _coverage(program: Program) -> CoverageSummary | None:

@@ -72,7 +72,7 @@ def test_an_argument_that_is_not_used_lies_nowhere_and_says_so() -> None:
     assert found["unused"].map.shard_bytes is None
     assert found["unused"].map.sharding.problem == "the program does not use it, so it is not sent to any device"
     [row] = [row for row in found.table.rows() if row["value"] == "unused"]
-    assert (row["sharding"], row["per device"]) == (None, None)
+    assert (row["sharding"], row["chosen by"], row["per device"]) == ("not sent: unused", "", 0)
 
 
 @pytest.mark.parametrize("target", ["cpu:8", "v5e:2x4", "h100:8"])

@@ -154,6 +154,13 @@ def in_a_branch() -> UserProgram:
     return UserProgram(either, (True, jnp.ones((64, 64)), jnp.ones((64, 64))))
 
 
+def test_a_line_of_a_branch_that_does_not_count_is_not_nothing() -> None:
+    table = inspected(in_a_branch, "local").cost.by("opcode")
+    at = list(table["opcode"]).index("sine")
+    assert np.isnan(table["transcendentals"][at])
+    assert "in a branch that does not count" in table.reasons[at, "transcendentals"]
+
+
 @pytest.mark.parametrize("target", [pytest.param("local"), pytest.param("v5e:2x2", marks=pytest.mark.needs("tpu")),
                                     pytest.param("h100", marks=pytest.mark.needs("cuda"))])  # fmt: skip
 @pytest.mark.parametrize("program", [*PROGRAMS, in_a_branch])
@@ -162,7 +169,7 @@ def test_totals_of_every_group_are_the_totals(program: Callable[[], UserProgram]
     for group in GROUPS:
         table = work.by(group)
         assert np.nansum(table["FLOPs"]) == work.total_flops
-        assert np.sum(table["bytes read"]) + np.sum(table["bytes written"]) == work.total_bytes
+        assert np.nansum(table["bytes read"]) + np.nansum(table["bytes written"]) == work.total_bytes
     for measure, whole in (("FLOPs", work.total_flops), ("bytes", work.total_bytes)):
         heat = columns(*ask(inspected(program, target).program, "heat", measure=measure))
         assert sum(heat["own"]) == whole

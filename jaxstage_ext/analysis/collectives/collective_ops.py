@@ -144,6 +144,19 @@ class CollectiveOps:
         """Whether it is an asynchronous pair that a GPU backend runs in one go."""
         return any(_is_sync(self._text(instruction, _BACKEND)) for instruction in {row, start})
 
+    @cached_property
+    def accompanied(self) -> frozenset[int]:
+        """The collectives, by row, during which another one is in flight."""
+        accompanied: set[int] = set()
+        last: dict[int, CollectiveOp] = {}
+        for op in sorted(self.collectives, key=lambda op: self._at(op.start)) if self.is_scheduled else ():
+            before = last.get(computation := int(self._ops.computation[op.start]))
+            if before is not None and self._at(op.start) < self._at(before.done):
+                accompanied |= {op.row, before.row}
+            if before is None or self._at(op.done) > self._at(before.done):
+                last[computation] = op
+        return frozenset(accompanied)
+
     def between(self, collective: CollectiveOp) -> list[int]:
         """The instructions that work while it runs: those scheduled between start and done."""
         if self._position is None or collective.synchronous:

@@ -122,8 +122,8 @@ def _row(op: CollectiveOp, finder: Finder, runs: Executions, reasons: Causes, pr
     groups = sets.named(sets.read(op.message, op.kind, program.devices), program.meshes)
     given = finder.given(op)
     payload = given * (groups.size or 1) if op.kind == "all-gather" else given
-    out = None if groups.size is None else sent(op.kind, payload, groups.size)
-    seconds, why = _seconds(out, groups, program.links)
+    out = None if groups.size is None else sent(op.kind, payload, groups.size, program.links.reduces)
+    seconds, why = _seconds(out, payload, op.kind, groups, program.links, op.row in finder.accompanied)
     meanwhile = tuple(finder.between(op)) if finder.is_scheduled else None
     times, unknown = float(runs.times[computation]), bool(runs.unknown[computation])
     inputs = tuple(finder.inputs(op))
@@ -139,10 +139,9 @@ def _exchanged(op: CollectiveOp, finder: Finder, groups: Groups) -> Exchanged:
     return Exchanged(op.kind, frozenset(sizes), finder.shapes(op), finder.shapes_given(op), axes)
 
 
-def _seconds(out: float | None, groups: Groups, links: DeviceLinks) -> tuple[float | None, str]:
+def _seconds(
+    out: float | None, payload: float, kind: str, groups: Groups, links: DeviceLinks, beside: bool
+) -> tuple[float | None, str]:
     if out is None:
         return None, groups.problem or "it is unknown how much this collective sends"
-    if out == 0:
-        return 0.0, ""
-    bandwidth, why = links.along(groups)
-    return (None, why) if bandwidth is None else (out / bandwidth, "")
+    return (0.0, "") if out == 0 else links.seconds(kind, payload, groups, beside)

@@ -69,7 +69,7 @@ def listed(texts: Sequence[str], separator: str) -> str:
 
 def time_note(source: str) -> str:
     """How the times were computed."""
-    return f"time: bytes sent, divided by the bandwidth of the links that the group spans ({source})."
+    return f"time: at least what the links that the group spans need for these bytes ({source})."
 
 
 def loop_note(unknown: int, collectives: int) -> str:

@@ -9,6 +9,7 @@ from jaxstage_ext.analysis.cost.work_range import Branch, RangeCause, RangeReaso
 from jaxstage_ext.report.units import plural, scaled
 
 NOT_RECORDED = "JAX recorded none"
+NOT_COUNTED = "only in a branch that does not count: another branch of the conditional has more"
 UNKNOWN_FOR_ALL = "unknown for every instruction that computes"
 IN_BRANCH = "in a branch that may not run, counted as if it did"
 MEMBER_UNKNOWN = "unknown for one of its members"

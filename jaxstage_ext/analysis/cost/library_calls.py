@@ -27,6 +27,7 @@ _FREE = (
     "annotate_device_placement",
     "AssumeGatherIndicesInBound",
     "GatherScatterIndicesBitpacked",
+    "X64Split",
     "X64SplitLow",
     "X64SplitHigh",
     "X64Combine",

@@ -24,7 +24,9 @@ _CPU_OR_GPU = re.compile(
 )
 _UNITARY = {"ungqr": "orgqr", "unmqr": "ormqr", "hetrd": "sytrd", "heevd": "syevd"}
 """Names of routines for complex numbers, and those of the same for real ones."""
-_ITERATIVE = frozenset(("syevd", "geev", "gees", "gesdd", "gesvd", "gesvdj", "gesvdp", "EighTpu", "Eigh"))
+_ITERATIVE = frozenset(
+    ("syevd", "geev", "gees", "gesdd", "gesvd", "gesvdj", "gesvdp", "EighTpu", "EighJacobiSweeps", "Eigh")
+)
 
 
 def of(target: str, shapes: Operands, is_complex: bool) -> float | str | None:
@@ -90,6 +92,7 @@ _ROUTINES: dict[str, Callable[[Operands], float]] = {
     "__cusolver$cholesky": _of_matrix(lambda m, n: linear_algebra.cholesky(n)),
     "getrf": _of_matrix(linear_algebra.lu),
     "LuDecomposition": _of_matrix(linear_algebra.lu),
+    "LuDecompositionBlock": _of_matrix(linear_algebra.lu),
     "LuRealDecompositionBlock": _of_matrix(linear_algebra.lu),
     "LuComplexDecompositionBlock": _of_matrix(linear_algebra.lu),
     "geqrf": _of_matrix(linear_algebra.householder),

@@ -203,14 +203,15 @@ class Cost:
         )  # fmt: skip
         unknown = _distinct(place, parts.owner, n, np.isnan(parts.flops))
         is_unknown = (unknown > 0) & (flops == 0)
+        unseen, unseen_bytes = (_is_never(place, column[parts.owner], n) for column in (runs, runs_of_bytes))
         order = np.lexsort((-flops, -(reads + writes)))
         most = self._costliest(place, n)
         columns = {
             group: Column([name or None for name in names]),
-            "FLOPs": Column(np.where(is_unknown, np.nan, flops), "FLOP", "known ones only"),
-            "transcendentals": Column(total(parts.transcendentals, runs)),
-            "bytes read": Column(reads, "B"),
-            "bytes written": Column(writes, "B"),
+            "FLOPs": Column(np.where(is_unknown | unseen, np.nan, flops), "FLOP", "known ones only"),
+            "transcendentals": Column(np.where(unseen, np.nan, total(parts.transcendentals, runs))),
+            "bytes read": Column(np.where(unseen_bytes, np.nan, reads), "B"),
+            "bytes written": Column(np.where(unseen_bytes, np.nan, writes), "B"),
             "instructions": Column(_distinct(place, parts.owner, n), "", "a fusion counts in each group it works for"),
             "FLOPs unknown": Column(unknown, "", "instructions whose FLOPs are unknown"),
             "instruction": Column(
@@ -219,6 +220,8 @@ class Cost:
             "row": Column(self.rows_of_parts[most], "", "row of the HLO document"),
         }
         reasons = {(row, "FLOPs"): wording.UNKNOWN_FOR_ALL for row in np.flatnonzero(is_unknown).tolist()}
+        reasons |= _not_counted(unseen, "FLOPs", "transcendentals")
+        reasons |= _not_counted(unseen_bytes, "bytes read", "bytes written")
         reasons |= {(row, group): wording.NOT_RECORDED for row, name in enumerate(names) if not name}
         return Table(f"cost by {group}", columns, reasons, self.notes).take(order.tolist())
 
@@ -282,6 +285,15 @@ def _numbered(keys: Sequence[str]) -> tuple[list[str], npt.NDArray[np.int64]]:
     number: dict[str, int] = {}
     place = [number.setdefault(key, len(number)) for key in keys]
     return list(number), np.array(place, np.int64)
+
+
+def _is_never(place: Any, runs: Floats, n: int) -> npt.NDArray[np.bool_]:
+    """Which groups have no part that runs."""
+    return np.asarray(np.bincount(place, runs, n) == 0)
+
+
+def _not_counted(which: npt.NDArray[np.bool_], *columns: str) -> dict[tuple[int, str], str]:
+    return {(row, column): wording.NOT_COUNTED for row in np.flatnonzero(which).tolist() for column in columns}
 
 
 def _distinct(place: Any, owner: Any, n: int, which: Any = slice(None)) -> npt.NDArray[np.int64]:

@@ -9,6 +9,9 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
+import numpy as np
+import numpy.typing as npt
+
 from jaxstage_ext.analysis.cost import executions
 from jaxstage_ext.analysis.cost.module_cost import Places
 from jaxstage_ext.ir.hlo import shapes
@@ -17,6 +20,9 @@ from jaxstage_ext.ir.hlo.module import Module
 _NAME = re.compile(r"(bfloat|float|complex|uint|int)(\d+)(.*)")
 _SHORT = {"bfloat": "bf", "float": "f", "complex": "c", "uint": "u", "int": "i"}
 _HLO_NAMES = {"pred": "bool"} | {f"s{bits}": f"i{bits}" for bits in (1, 2, 4, 8, 16, 32, 64)}
+_SHORT_NAME = re.compile(r"(bf|f|c|i|u)(\d+)")
+_KINDS = {"bf": "float", "f": "float", "c": "float", "i": "integer", "u": "integer"}
+_SAME_BYTES = (b"bitcast", b"reshape", b"get-tuple-element")
 CONVERT = "convert_element_type"
 """JAX's primitive that does nothing but convert."""
 
@@ -29,7 +35,7 @@ class ConversionStage(StrEnum):
 
 
 class Change(StrEnum):
-    """Whether a dtype becomes larger, smaller, or another of the same size."""
+    """Whether a dtype becomes a larger or smaller one of its kind, or one of another kind or of the same size."""
 
     PROMOTION = "promotion"
     DEMOTION = "demotion"
@@ -147,7 +153,7 @@ def _written(
         ConversionStage.JAXPR,
         short(str(source.dtype.name)),
         short(str(out.dtype.name)),
-        _kind(source.dtype.itemsize, out.dtype.itemsize),
+        change(short(str(source.dtype.name)), short(str(out.dtype.name))),
         tuple(out.shape),
         weak,
         runs,
@@ -161,17 +167,30 @@ def _written(
     )
 
 
-def _kind(before: float, after: float) -> Change:
-    return Change.PROMOTION if after > before else Change.DEMOTION if after < before else Change.CHANGE
+def change(before: str, after: str) -> Change:
+    """What a conversion between two dtypes, given by their short names, is.
+
+    Floats and integers are kinds of their own, signed or not; a complex number is a larger float.
+    """
+    (kind, bits), (other, more) = _kind(before), _kind(after)
+    if kind != other or bits == more:
+        return Change.CHANGE
+    return Change.PROMOTION if more > bits else Change.DEMOTION
+
+
+def _kind(dtype: str) -> tuple[str, int]:
+    """("float", 16) of "bf16"."""
+    match = _SHORT_NAME.match(dtype)
+    return (_KINDS[match[1]], int(match[2])) if match else (dtype, 0)
 
 
 def of_hlo(module: Module, places: Places) -> Iterator[Conversion]:
     """The conversions of an optimised module."""
     loops = executions.count(module)
-    fused = set(module.called.values[module.opcode[module.called.owner] == b"fusion"].tolist())
+    written = _written_rows(module)
     for row in module.rows(b"convert").tolist():
         computation, source = int(module.computation[row]), module.operands[row][0]
-        if not loops.times[computation] or source < 0:
+        if not loops.times[computation] or source < 0 or _type(module, source) == _type(module, row):
             continue
         before, after = int(module.shapes.bytes[source]), int(module.shapes.bytes[row])
         scope = module.scopes[module.scope[row]] if module.scope[row] >= 0 else ""
@@ -180,12 +199,12 @@ def of_hlo(module: Module, places: Places) -> Iterator[Conversion]:
             ConversionStage.HLO,
             _type(module, source),
             _type(module, row),
-            _kind(before, after),
+            change(_type(module, source), _type(module, row)),
             tuple(module.shapes.sizes(row)),
             False,
             None if loops.unknown[computation] else float(loops.times[computation]),
             after - before,
-            after if computation not in fused or int(module.roots[computation]) == row else 0,
+            after if written[row] else 0,
             Origin.PROGRAM if primitive == CONVERT else Origin.COMPILER,
             primitive,
             (),
@@ -193,6 +212,28 @@ def of_hlo(module: Module, places: Places) -> Iterator[Conversion]:
             places.line[row],
             int(places.row[row]),
         )
+
+
+def _written_rows(module: Module) -> npt.NDArray[np.bool_]:
+    """Whether each instruction's result goes to memory: all but those inside a fusion that are none of its results."""
+    caller = np.full(len(module.computations), -1, np.int64)
+    owner, called = module.called.owner, module.called.values
+    fuses = (module.opcode[owner] == b"fusion") & (called >= 0)
+    caller[called[fuses]] = owner[fuses]
+    written = caller[module.computation] < 0
+    todo = [int(module.roots[inner]) for inner in called[fuses & written[owner]].tolist()]
+    while todo:
+        row = todo.pop()
+        written[row] = True
+        if module.opcode[row] == b"tuple":
+            todo += [operand for operand in module.operands[row] if operand >= 0]
+        elif module.opcode[row] in _SAME_BYTES:
+            todo += module.operands[row][:1]
+        elif module.opcode[row] == b"dynamic-update-slice":
+            todo += module.operands[row][1:2]
+        elif module.opcode[row] == b"fusion":
+            todo += [int(module.roots[inner]) for inner in module.called[row]]
+    return written
 
 
 def _type(module: Module, row: int) -> str:

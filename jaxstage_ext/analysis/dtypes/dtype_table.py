@@ -48,7 +48,7 @@ class Dtypes:
                     for conversion in conversions
                 ],
                 "B",
-                "to memory, all runs; 0 inside a fusion",
+                "to memory, all runs; 0 where it stays inside a fusion",
             ),
             "runs": Column([conversion.runs for conversion in conversions]),
             "by": Column([conversion.by.value for conversion in conversions]),
@@ -70,7 +70,7 @@ class Dtypes:
         return self.table.to_json()
 
     def __str__(self) -> str:
-        return f"{self.headline}\n{self.table}" if self.conversions else self.headline
+        return f"{self.headline}\n{self.table}" if self.conversions else "\n".join([self.headline, *self.notes])
 
     __repr__ = __str__
 

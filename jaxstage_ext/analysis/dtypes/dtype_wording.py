@@ -57,7 +57,9 @@ def _compiler(conversions: Sequence[Conversion]) -> str:
 
 
 def _largest(conversions: Sequence[Conversion]) -> str:
-    grown = [conversion for conversion in conversions if conversion.total_growth > 0]
+    grown = [
+        conversion for conversion in conversions if conversion.kind is Change.PROMOTION and conversion.total_growth > 0
+    ]
     if not grown:
         return ""
     most = max(grown, key=lambda conversion: conversion.total_growth)

@@ -18,6 +18,8 @@ _CHOSEN = {
     Chooser.YOU: "chosen by you",
     Chooser.COMPILER: "chosen by the compiler",
     Chooser.JAX: "chosen by JAX, from the types of an explicit mesh",
+    Chooser.COMMITTED: "where the committed arguments are",
+    Chooser.DEFAULT: "on the default device",
     None: "not chosen yet",
 }
 

@@ -72,6 +72,8 @@ class Entry:
         number = int(buffers.parameter[row])
         if number < 0:
             return "table of arguments"
+        if number < self.tokens:
+            return "token"
         argument = self.of_parameter(number)
         return self.arguments[argument].name if argument is not None else f"parameter {number}"
 

@@ -179,7 +179,8 @@ class Memory:
         reader = None
         if row >= self.scheduled.first_life:
             reader = self.scheduled.ops.names[self.scheduled.schedule.order[int(buffers.end[row])]].decode()
-        kind, donated, traced = Kind(buffers.kind[row]), bool(buffers.output[row]), bool(buffers.traced[row])
+        kind, traced = Kind(buffers.kind[row]), bool(buffers.traced[row])
+        donated = bool(buffers.output[row]) and bool(buffers.size[row])
         return wording.why_live(kind, self.names(row), donated, traced, reader)
 
     @cached_property

@@ -25,6 +25,8 @@ class Suggestion(Enum):
     RESIDUALS = "residuals"
     NOT_DONATED = "not donated"
     DONATION_UNUSED = "donation unused"
+    DONATION_TAKEN = "donation unused, as other donated arguments give the memory of the results"
+    DONATION_LEFT = "donation unused, though a result could reuse the memory"
     PADDING = "padding"
     GAPS = "gaps"
     CONSTANTS = "constants"
@@ -44,6 +46,7 @@ class Advice(NamedTuple):
     Attributes:
       bytes: what it concerns: an upper bound of what the change saves.
       names: arguments or constants to change.    line: source line of the largest contributor, "" unknown.
+      others: arguments whose memory the results reuse instead.
     """
 
     kind: Suggestion
@@ -51,6 +54,7 @@ class Advice(NamedTuple):
     names: tuple[str, ...] = ()
     line: str = ""
     largest: Part | None = None
+    others: tuple[str, ...] = ()
 
 
 def worth_giving(advice: Sequence[Advice], space: Space) -> list[Advice]:
@@ -81,19 +85,35 @@ def donation(arguments: Sequence[ArgumentMemory], results: Sequence[ResultMemory
     """Arguments that a result of the same shape could replace, and donations that XLA did not use."""
     free = [(result.shape, result.size) for result in results if result.in_memory_of is None]
     missed: list[ArgumentMemory] = []
-    unused: list[ArgumentMemory] = []
+    unused: dict[Suggestion, list[ArgumentMemory]] = {}
+    givers: dict[str, None] = {}
     for argument in arguments:
         if argument.size is None or argument.becomes:
             continue
         if argument.donated:
-            unused.append(argument)
-        elif argument.size and (argument.shape, argument.size) in free:
-            free.remove((argument.shape, argument.size))
+            alike = [result.in_memory_of for result in results if (result.shape, result.size) == _of(argument)]
+            unused.setdefault(_why_unused(alike), []).append(argument)
+            givers |= dict.fromkeys(name for name in alike if name is not None)
+        elif argument.size and _of(argument) in free:
+            free.remove(_of(argument))
             missed.append(argument)
     roots = dict.fromkeys(_parameter(argument.name) for argument in missed)
     advice = [Advice(Suggestion.NOT_DONATED, _total(missed), tuple(roots))] if missed else []
-    names = tuple(argument.name for argument in unused)
-    return advice + ([Advice(Suggestion.DONATION_UNUSED, _total(unused), names)] if _total(unused) else [])
+    for why, some in unused.items():
+        others = tuple(givers) if why is Suggestion.DONATION_TAKEN else ()
+        advice.append(Advice(why, _total(some), tuple(argument.name for argument in some), others=others))
+    return [item for item in advice if item.bytes]
+
+
+def _of(argument: ArgumentMemory) -> tuple[str, int]:
+    return argument.shape, argument.size or 0
+
+
+def _why_unused(givers: Sequence[str | None]) -> Suggestion:
+    """Why a donation is unused; `givers` are the arguments whose memory the results of its shape reuse."""
+    if not givers:
+        return Suggestion.DONATION_UNUSED
+    return Suggestion.DONATION_TAKEN if all(giver is not None for giver in givers) else Suggestion.DONATION_LEFT
 
 
 def _parameter(path: str) -> str:

@@ -28,6 +28,8 @@ SUGGESTIONS = {
     Suggestion.RESIDUALS: "Residuals of the backward pass",
     Suggestion.NOT_DONATED: "Not donated",
     Suggestion.DONATION_UNUSED: "Donation unused",
+    Suggestion.DONATION_TAKEN: "Donation unused",
+    Suggestion.DONATION_LEFT: "Donation unused",
     Suggestion.PADDING: "Padding",
     Suggestion.GAPS: "Gaps between buffers",
     Suggestion.CONSTANTS: "Captured constants",
@@ -110,6 +112,10 @@ def advice(advice: Advice, scheduled: ScheduledBuffers) -> str:
         return f"Donate {names}: results of the same shape could reuse the memory."
     if advice.kind is Suggestion.DONATION_UNUSED:
         return f"No result has the shape of {names}."
+    if advice.kind is Suggestion.DONATION_TAKEN:
+        return f"Every result with the shape of {names} reuses the memory of {_some(advice.others)}."
+    if advice.kind is Suggestion.DONATION_LEFT:
+        return f"A result has the shape of {names}, but XLA did not reuse the memory."
     if advice.kind is Suggestion.PADDING and largest:
         name = contents.title(scheduled, largest.value) or "an unnamed buffer"
         value = f"{name} {contents.shape(scheduled, largest.value)}"

@@ -23,11 +23,17 @@ from jaxstage_ext.ir.protowire import Longs
 
 
 class Chooser(StrEnum):
-    """Who chose a sharding: the program, with a constraint or spec; JAX, on explicit mesh axes; propagation."""
+    """Who chose a sharding: the program, with a constraint or spec; JAX, on explicit mesh axes; propagation.
+
+    Of a program on one device, what is not committed to a device follows the arguments that are, or else lies on the
+    default device.
+    """
 
     YOU = "you"
     JAX = "JAX"
     COMPILER = "compiler"
+    COMMITTED = "committed arguments"
+    DEFAULT = "default device"
 
 
 _SHARDING = 40

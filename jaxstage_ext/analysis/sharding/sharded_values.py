@@ -29,6 +29,7 @@ class ShardedValue:
     Attributes:
       chosen_by: None where the sharding is not chosen yet.
       line: source line, "" without one.    made_by: name of the operation, for intermediates.
+      is_sent: False for an argument that the program does not use, which JAX sends to no device.
     """
 
     name: str
@@ -37,6 +38,7 @@ class ShardedValue:
     chosen_by: Chooser | None = None
     line: str = ""
     made_by: str = ""
+    is_sent: bool = True
 
     def __str__(self) -> str:
         return describe(self.name, self.map)

@@ -12,6 +12,9 @@ from jaxstage_ext.analysis.sharding.mesh import BadSharding, Mesh
 from jaxstage_ext.analysis.sharding.slices import REPLICATED, Sharding, with_names
 from jaxstage_ext.ir.protowire import Longs
 
+TOKEN = "token"
+"""The dtype of what orders effects, which holds no data."""
+
 
 @dataclass(frozen=True, eq=False)
 class ShardingMap:

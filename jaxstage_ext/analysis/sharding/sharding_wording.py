@@ -11,6 +11,7 @@ from jaxstage_ext.report.units import scaled
 
 MOST_SLICES, MOST_DEVICES = 32, 16
 """Most slices listed, and most devices listed for each."""
+NOT_SENT = "not sent: unused"
 OTHER_RANK = "the sharding is for values of another rank"
 
 

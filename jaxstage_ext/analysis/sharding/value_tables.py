@@ -8,11 +8,12 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
+from jaxstage_ext.analysis.sharding import sharding_wording as wording
 from jaxstage_ext.analysis.sharding import value_figure
 from jaxstage_ext.analysis.sharding.device_places import DevicePlace
 from jaxstage_ext.analysis.sharding.mesh import Mesh
 from jaxstage_ext.analysis.sharding.sharded_values import ShardedValue
-from jaxstage_ext.analysis.sharding.sharding_map import ShardingMap
+from jaxstage_ext.analysis.sharding.sharding_map import TOKEN, ShardingMap
 from jaxstage_ext.report.table import Column, Table
 
 
@@ -90,29 +91,49 @@ def table(values: Sequence[ShardedValue], notes: tuple[str, ...] = ()) -> Table:
         "value": Column([value.name for value in values]),
         "kind": Column([value.kind.value for value in values]),
         "type": Column([_type(shard_map.dtype, shard_map.shape) for shard_map in maps]),
-        "sharding": Column([shard_map.sharding.spec if shard_map.sharding.is_known else None for shard_map in maps]),
-        "chosen by": Column([value.chosen_by and value.chosen_by.value for value in values]),
-        "shard": Column(
-            [
-                None if shard_map.shard_shape is None else _type(shard_map.dtype, shard_map.shard_shape)
-                for shard_map in maps
-            ]
+        "sharding": Column([_spec(value) for value in values]),
+        "chosen by": Column([_chooser(value) for value in values]),
+        "shard": Column([_shard(value) for value in values]),
+        "per device": Column(
+            [value.map.shard_bytes if value.is_sent else 0 for value in values], "B", "bytes that each device holds"
         ),
-        "per device": Column([shard_map.shard_bytes for shard_map in maps], "B", "bytes that each device holds"),
-        "copies": Column([shard_map.copies for shard_map in maps], "", "devices that hold the same shard"),
-        "padding": Column([_padding(shard_map) for shard_map in maps], "%", "share of the shards that holds no data"),
+        "copies": Column(
+            [value.map.copies if value.is_sent else 0 for value in values], "", "devices that hold the same shard"
+        ),
+        "padding": Column(
+            [_padding(value.map) if value.is_sent else 0.0 for value in values],
+            "%",
+            "share of the shards that holds no data",
+        ),
         "line": Column([value.line for value in values]),
     }
     reasons = {
-        (place, "sharding"): shard_map.sharding.problem
-        for place, shard_map in enumerate(maps)
-        if not shard_map.sharding.is_known
+        (place, column): value.map.sharding.problem
+        for place, value in enumerate(values)
+        for column in ("sharding", "chosen by")
+        if not value.map.sharding.is_known and (value.is_sent or column == "sharding")
     }
     return Table("shardings", columns, reasons, notes)
 
 
+def _spec(value: ShardedValue) -> str | None:
+    if not value.is_sent:
+        return wording.NOT_SENT
+    return value.map.sharding.spec if value.map.sharding.is_known else None
+
+
+def _chooser(value: ShardedValue) -> str | None:
+    return "" if not value.is_sent else value.chosen_by and value.chosen_by.value
+
+
+def _shard(value: ShardedValue) -> str | None:
+    if not value.is_sent:
+        return ""
+    return None if value.map.shard_shape is None else _type(value.map.dtype, value.map.shard_shape)
+
+
 def _type(dtype: str, shape: Sequence[int]) -> str:
-    return f"{dtype}[{','.join(map(str, shape))}]"
+    return dtype if dtype == TOKEN else f"{dtype}[{','.join(map(str, shape))}]"
 
 
 def _padding(shard_map: ShardingMap) -> float:

@@ -35,7 +35,10 @@ class Tpu(NamedTuple):
     `configuration` is libtpu's name of how a chip's cores form devices; "" for its default. JAX runs a v4 chip as one
     device ("megacore"), while libtpu's topologies make two of it by default.
 
-    Pod sizes: Google Cloud TPU documentation, system architecture pages of each version.
+    `ring` is the number of chips, or any multiple of it, with which an axis of a slice closes to a ring: links wrap
+    around a whole pod of v2, v3, v5e and v6e, and any number of cubes of 4x4x4 of the others.
+
+    Pod sizes and wrap-around: Google Cloud TPU documentation, system architecture pages of each version.
     """
 
     axes: int
@@ -43,6 +46,7 @@ class Tpu(NamedTuple):
     devices_per_chip: int
     example: str
     configuration: str = ""
+    ring: int = 4
 
 
 class Gpu(NamedTuple):
@@ -117,7 +121,7 @@ CATALOGUE: Mapping[str, Device] = {
         16 * _GIB,
         700 * _G,
         32 * _M,
-        tpu=Tpu(2, 256, 2, "v2:2x2"),
+        tpu=Tpu(2, 256, 2, "v2:2x2", ring=16),
         device_kinds=("TPU v2",),
     ),
     "v3": Device(
@@ -126,7 +130,7 @@ CATALOGUE: Mapping[str, Device] = {
         32 * _GIB,
         900 * _G,
         32 * _M,
-        tpu=Tpu(2, 1024, 2, "v3:2x2"),
+        tpu=Tpu(2, 1024, 2, "v3:2x2", ring=32),
         device_kinds=("TPU v3",),
     ),
     "v4": Device(
@@ -145,7 +149,7 @@ CATALOGUE: Mapping[str, Device] = {
         819 * _G,
         128 * _M,
         400 * _G,
-        tpu=Tpu(2, 256, 1, "v5e:2x2"),
+        tpu=Tpu(2, 256, 1, "v5e:2x2", ring=16),
         device_kinds=(
             "TPU v5 lite",
             "TPU v5e",
@@ -171,7 +175,7 @@ CATALOGUE: Mapping[str, Device] = {
         1638 * _G,
         128 * _M,
         800 * _G,
-        tpu=Tpu(2, 256, 1, "v6e:2x2"),
+        tpu=Tpu(2, 256, 1, "v6e:2x2", ring=16),
         device_kinds=(
             "TPU v6 lite",
             "TPU v6e",

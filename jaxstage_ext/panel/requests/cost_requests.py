@@ -161,9 +161,11 @@ def _grouped(table: Table, group: str, members: str) -> Answer:
     named = {"flops": "FLOPs", "read": "bytes read", "written": "bytes written", "unknown": "FLOPs unknown"}
     named["instructions"] = members
     names = ("transcendentals", "row")
-    described, buffers = _columns({name: table[named.get(name, name)] for name in (*named, *names)})
-    listed = [name or "" for name in table[group]]
-    return {"group": group, "length": len(table), "columns": described, "names": listed}, buffers
+    why = {row: reason for (row, name), reason in table.reasons.items() if name == "FLOPs"}
+    reasons, codes = _reasons(why, np.arange(len(table)))
+    described, buffers = _columns({name: table[named.get(name, name)] for name in (*named, *names)} | {"why": codes})
+    listed, strings = [name or "" for name in table[group]], {"why": reasons}
+    return {"group": group, "length": len(table), "columns": described, "names": listed, "strings": strings}, buffers
 
 
 def _get_equations(programs: Programs, params: Params, progress: jobs.JobProgress) -> Answer:

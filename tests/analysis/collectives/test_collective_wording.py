@@ -48,9 +48,9 @@ def test_the_costliest_comes_first_with_its_line_and_cause() -> None:
 def test_where_the_links_are_known_it_says_how_long_at_least() -> None:
     found = compiled("v5e:4x4", {"data": 4, "model": 4}).collectives
     first = found.rows[0]
-    sent = 2 * 3 / 4 * (256 // 4 * 512 * 4)
-    assert first.total_seconds == pytest.approx(sent / 100e9)
-    assert f"at least {sent / 100e9 * 1e6:.3g} µs" in found.headline
+    payload = 256 // 4 * 512 * 4
+    assert first.total_seconds == pytest.approx(payload / 50e9)
+    assert f"at least {payload / 50e9 * 1e6:.3g} µs" in found.headline
     assert found.headline.split(" In total, ")[1].startswith("each device sends ")
 
 

@@ -163,16 +163,31 @@ def test_bytes_sent_are_those_of_a_ring(kind: str, wanted: float | None) -> None
     assert sent(kind, 1000, 1) == 0
 
 
+LINE_AND_RING = [(x, y) for x in range(4) for y in range(4)]
+
+
 def test_a_torus_gives_a_group_the_links_of_the_axes_that_it_spans() -> None:
-    coords = [(x, y) for x in range(4) for y in range(4)]
-    links = DeviceLinks(200e9, coords, [0] * 16, "")
-    assert links.along(Groups((tuple(range(4)),)))[0] == 100e9
-    assert links.along(Groups((tuple(range(16)),)))[0] == 200e9
-    assert links.along(Groups(((0,), (1,))))[0] is None
+    """Two axes, four links of 50 GB/s: an all-gather of 1 GB gets 0.75 GB (15/16 GB) into each chip."""
+    ring = DeviceLinks(200e9, LINE_AND_RING, [0] * 16, "", (True, True))
+    assert ring.seconds("all-gather", 1e9, Groups((tuple(range(4)),)))[0] == pytest.approx(0.75 / 100)
+    assert ring.seconds("all-gather", 1e9, Groups((tuple(range(16)),)))[0] == pytest.approx(15 / 16 / 200)
+    assert ring.seconds("all-gather", 1e9, Groups(((0,), (1,)))) == (None, "the group does not leave the chip")
 
 
 def test_behind_a_switch_all_links_serve_but_not_between_hosts() -> None:
     links = DeviceLinks(450e9, (), [0] * 8 + [1] * 8, "")
-    assert links.along(Groups((tuple(range(8)),)))[0] == 450e9
-    assert links.along(Groups(((0, 8), (1, 9)))) == (None, "no link speed on file between hosts")
-    assert DeviceLinks(source="no figure").along(Groups(((0, 1),))) == (None, "no figure")
+    assert links.seconds("all-gather", 8e9, Groups((tuple(range(8)),)))[0] == pytest.approx(7 / 450)
+    assert links.seconds("all-gather", 1, Groups(((0, 8), (1, 9)))) == (None, "no link speed on file between hosts")
+    assert DeviceLinks(source="no figure").seconds("all-gather", 1, Groups(((0, 1),))) == (None, "no figure")
+
+
+def test_collectives_in_flight_together_have_all_links_of_a_chip_between_them() -> None:
+    """Two permutations round a ring, one each way, use one link each: neither alone may count as both."""
+    ring = DeviceLinks(200e9, LINE_AND_RING, [0] * 16, "", (True, True))
+    around = Groups(((0, 1), (1, 2), (2, 3), (3, 0)), True)
+    assert ring.seconds("collective-permute", 1e9, around)[0] == pytest.approx(1 / 50)
+    assert ring.seconds("collective-permute", 1e9, around, beside=True)[0] == pytest.approx(1 / 200)
+
+
+def test_bytes_of_a_ragged_exchange_are_unknown_since_its_sizes_are_values() -> None:
+    assert sent("ragged-all-to-all", 1000, 4) is None

@@ -201,6 +201,7 @@ export async function grouped(
   const table = await Table.read(reply);
   const { flops, bytes, rest } = measures(table);
   const unknown = table.ints("unknown");
+  const [why, reasons] = [table.ints("why"), table.texts("why")];
   const names = texts(reply.result.names);
   const codes = Int32Array.from({ length: table.length }, (_, row) => row);
   const title = groups.find(([name]) => name === reply.result.group)?.[1] ?? "group";
@@ -213,7 +214,7 @@ export async function grouped(
         {
           ...flops,
           isLeast: (row) => (unknown[row] ?? 0) > 0,
-          why: () => "no member's FLOPs are known",
+          why: (row) => reasons[why[row] ?? -1] ?? "no member's FLOPs are known",
         },
         bytes,
         ...rest,

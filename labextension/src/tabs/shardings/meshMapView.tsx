@@ -3,6 +3,11 @@ import { counted, percent, scaled } from "../../wire/figures";
 import { type Chart, type Layout, type Place, type Spot, charts, colourOf, partsOf, product, spelled, spots, describeSpot } from "./meshMap";
 
 const MOST_CELLS = 8192;
+const CHOSEN: Record<string, string> = {
+  you: "given by you",
+  "default device": "on the default device",
+  "committed arguments": "where the committed arguments are",
+};
 const ARROWS: Record<string, [number, number]> = { ArrowUp: [-1, 0], ArrowDown: [1, 0], ArrowLeft: [0, -1], ArrowRight: [0, 1] };
 
 /** "2 shards of f32[512,512], each on 4 devices" */
@@ -26,7 +31,7 @@ function Facts({ layout }: { layout: Layout }) {
   return (
     <p class="jxs-map-facts">
       <code>{layout.spec}</code>
-      {layout.chosen && <span class={`jxs-badge jxs-by-${layout.chosen}`}>{layout.chosen === "you" ? "given by you" : `chosen by ${layout.chosen}`}</span>}
+      {layout.chosen && <span class={`jxs-badge jxs-by-${layout.chosen}`}>{CHOSEN[layout.chosen] ?? `chosen by ${layout.chosen}`}</span>}
       <span>{facts.join(" · ")}</span>
       {(layout.padding ?? 0) > 0 && <span class="jxs-caution">uneven: {percent(layout.padding ?? 0, 1)} of the memory is padding</span>}
     </p>

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from jaxstage_ext.analysis.cost.ceilings import Ceiling
-from jaxstage_ext.analysis.cost.roofline import COMPUTE, INTERCONNECT, MEMORY, UNKNOWN, Roofline
+from jaxstage_ext.analysis.cost.instruction_times import COMPUTE, INTERCONNECT, MEMORY
+from jaxstage_ext.analysis.cost.roofline import UNKNOWN, Roofline
 from jaxstage_ext.report.units import scaled
 
 if TYPE_CHECKING:
@@ -84,7 +85,7 @@ def _hover_text(drawn: Roofline, i: int) -> str:
         f"<b>{escape(drawn.names[i])}</b>",
         escape(drawn.line[i]) or "source unknown",
         f"{scaled(drawn.flops[i], 'FLOP')}, {_bytes(drawn, i)}, {drawn.intensity[i]:.3g} FLOP/B",
-        f"at least {scaled(drawn.seconds[i], 's')} on the {escape(drawn.unit[i]) or 'unknown'} units",
+        f"at least {scaled(drawn.seconds[i], 's')} on the {escape(drawn.unit[i]) or 'unknown'} unit",
     ]
     return "<br>".join(parts)
 

@@ -104,6 +104,7 @@ class Device:
     title: str = "a device"
     flops: dict[str, float] = field(default_factory=lambda: {"f32": 100.0, "bf16": 1000.0})
     bandwidth: float | None = 10.0
+    vector: dict[str, float] = field(default_factory=lambda: {"f32": 100.0, "bf16": 1000.0})
 
 
 @dataclass

@@ -18,8 +18,9 @@ TWO = (Instruction("<dot>", "dot", 1000, 40, line="In [5]:2"), Instruction("add"
 def test_a_roofline_has_points_ceilings_and_the_verdict() -> None:
     figure = figures.roofline(roofline.read(cost(*TWO), Device(), "cpu"))
     named = {trace.name: trace for trace in figure.data}
-    assert list(named) == ["f32 100 FLOP/s", "bf16 1 kFLOP/s", "memory 10 B/s", "bound by compute", "bound by memory"]
-    assert named["f32 100 FLOP/s"].x[0] == 10, "the ridge"
+    peaks = ["f32 matrix 100 FLOP/s", "f32 vector 100 FLOP/s", "bf16 matrix 1 kFLOP/s", "memory 10 B/s"]
+    assert list(named) == [*peaks, "bound by compute", "bound by memory"]
+    assert named["f32 vector 100 FLOP/s"].x[0] == 10, "the ridge"
     assert [float(named["bound by compute"].x[0]), float(named["bound by compute"].y[0])] == [25, 100]
     assert figure.layout.xaxis.type == figure.layout.yaxis.type == "log"
     assert "Bound by compute" in figure.layout.title.text
@@ -48,7 +49,7 @@ def test_many_points_are_drawn_by_webgl(n: int, kind: str) -> None:
 
 
 def test_a_device_without_peaks_gives_an_empty_chart_that_says_so() -> None:
-    figure = figures.roofline(roofline.read(cost(*TWO), Device("a <toaster>", {}, None), "cpu"))
+    figure = figures.roofline(roofline.read(cost(*TWO), Device("a <toaster>", {}, None, {}), "cpu"))
     assert not figure.data
     assert "the peaks of a &lt;toaster&gt; are unknown" in figure.layout.title.text
 

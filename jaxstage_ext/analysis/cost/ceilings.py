@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from enum import Enum, StrEnum
+from typing import NamedTuple
 
 
 class Ceiling(StrEnum):
@@ -17,12 +18,57 @@ class Ceiling(StrEnum):
 class Outcome(Enum):
     """Whether it is known what bounds a program, and why not."""
 
-    BOUND = "one ceiling takes most of the lower bound"
+    BOUND = "one ceiling takes most of the time, whatever is unknown"
     NO_WORK = "nothing is computed or moved"
     NO_LINK_SPEED = "the time of a collective is unknown"
     NO_PEAKS = "the peaks of the device are unknown"
-    UNKNOWN_WORK = "most of the lower bound goes to instructions of unknown FLOPs"
+    UNKNOWN_WORK = "something unknown may take longer than what is known"
 
 
 UNDECIDED = frozenset({Outcome.NO_LINK_SPEED, Outcome.NO_PEAKS, Outcome.UNKNOWN_WORK})
 """Outcomes that leave it unknown what bounds the program."""
+
+
+class Doubt(Enum):
+    """What is unknown of an instruction's time."""
+
+    FLOPS = "how much it computes"
+    PEAK = "how fast the device computes its dtype"
+    FUNCTION = "how long a transcendental function takes"
+    LINK = "how long a collective takes"
+    ON_CHIP = "the bandwidth of memory on the chip"
+    LOOP = "how often a loop runs"
+    BRANCH = "which branch of a conditional runs"
+
+
+class DoubtReason(NamedTuple):
+    """A doubt that could overturn the verdict.
+
+    Attributes:
+      what: what is unknown: reasons for FLOPS and LINK, units for PEAK, opcodes for FUNCTION; empty for the others.
+      line: the source line of the instruction that it concerns most, "" unknown.
+      instructions: how many instructions it concerns.
+    """
+
+    doubt: Doubt
+    what: tuple[str, ...]
+    line: str
+    instructions: int
+
+
+class BoundDecision(NamedTuple):
+    """What bounds a program.
+
+    Attributes:
+      ceiling: UNKNOWN where that is not decided.
+      seconds: the lower bound of the program's time.
+      shares: of that time, what the instructions that each ceiling bounds take.
+      known: of that time, what each ceiling gives, be it exceeded or not by what is unknown.
+      doubts: what is unknown and could overturn it; empty where it is decided.
+    """
+
+    ceiling: Ceiling
+    seconds: float
+    shares: dict[Ceiling, float]
+    known: dict[Ceiling, float]
+    doubts: tuple[Doubt, ...] = ()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from jaxstage_ext.analysis.cost.ceilings import Ceiling, Outcome
+from jaxstage_ext.analysis.cost.ceilings import BoundDecision, Ceiling, Doubt, DoubtReason, Outcome
 from jaxstage_ext.analysis.cost.work_range import Branch, RangeCause, RangeReason, WorkRange
 from jaxstage_ext.report.units import plural, scaled
 
@@ -80,27 +80,61 @@ def branch(branch: Branch, unit: str) -> str:
     return f"{name} ({f'{branch.line}, ' if branch.line else ''}{scaled(branch.amount, unit)})"
 
 
-def verdict(
-    outcome: Outcome, ceiling: Ceiling, share: float, seconds: float, title: str, unlinked: Sequence[str]
-) -> str:
-    """What bounds a program, in one sentence; `share` is the part of the lower bound that `ceiling` takes."""
-    bound = f"{share:.0%} of the {scaled(seconds, 's')} lower bound on {title}"
-    if outcome is Outcome.NO_LINK_SPEED:
-        rest = f" Of the rest, {share:.0%} is bound by {ceiling}." if seconds and ceiling is not Ceiling.UNKNOWN else ""
-        return f"Can't tell what bounds it: {_unlinked(unlinked)}.{rest}"
+def verdict(outcome: Outcome, decision: BoundDecision, title: str, reasons: Sequence[DoubtReason]) -> str:
+    """What bounds a program, in one sentence; where that is not decided, why not, and what is known."""
     if outcome is Outcome.NO_PEAKS:
         return f"Can't tell what bounds it: the peaks of {title} are unknown."
     if outcome is Outcome.NO_WORK:
         return "Nothing is computed or moved."
-    if outcome is Outcome.UNKNOWN_WORK:
-        return f"Can't tell what bounds it: instructions whose FLOPs are unknown take {bound}."
-    takes = "exposed collectives" if ceiling is Ceiling.INTERCONNECT else f"{ceiling}-bound instructions"
-    return f"Bound by {ceiling}: {takes} take {bound}."
+    if outcome is Outcome.BOUND:
+        ceiling = decision.ceiling
+        takes = "exposed collectives" if ceiling is Ceiling.INTERCONNECT else f"{ceiling}-bound instructions"
+        bound = f"{decision.shares[ceiling]:.0%} of the {scaled(decision.seconds, 's')} lower bound on {title}"
+        return f"Bound by {ceiling}: {takes} take {bound}."
+    why = "; ".join(doubt(reason, title) for reason in reasons)
+    return f"Can't tell what bounds it: {why}.{_known(decision, title)}"
 
 
-def _unlinked(reasons: Sequence[str]) -> str:
-    whose = "the collective's time is" if len(reasons) == 1 else f"the times of {len(reasons):,} collectives are"
-    return f"{'; '.join(dict.fromkeys(reasons))}, so {whose} unknown"
+def _known(decision: BoundDecision, title: str) -> str:
+    """The bound that is known."""
+    if not decision.seconds:
+        return ""
+    most = max(_TAKES, key=lambda ceiling: decision.known[ceiling])
+    known = f" Known: at least {scaled(decision.seconds, 's')} on {title}"
+    return f"{known}, {decision.known[most]:.0%} of it {_TAKES[most]}." if decision.known[most] else f"{known}."
+
+
+_TAKES = {
+    Ceiling.COMPUTE: "computation",
+    Ceiling.MEMORY: "memory traffic",
+    Ceiling.INTERCONNECT: "collectives",
+}
+
+
+def doubt(reason: DoubtReason, title: str) -> str:
+    """Something that is unknown and could overturn the verdict."""
+    at = f" at {reason.line}" if reason.line else ""
+    named = ", ".join(reason.what[:_MOST_REASONS]) + (", …" if len(reason.what) > _MOST_REASONS else "")
+    many = plural(reason.instructions, "instruction")
+    if reason.doubt is Doubt.LINK:
+        return _unlinked(reason)
+    if reason.doubt is Doubt.FLOPS:
+        return f"the FLOPs of {many}{at} are not counted ({named})"
+    if reason.doubt is Doubt.PEAK:
+        return f"the peak of {title} for {named} ({many}{at}) is not published"
+    if reason.doubt is Doubt.FUNCTION:
+        return f"how long {title} takes for {named} ({many}{at}) is not published"
+    if reason.doubt is Doubt.ON_CHIP:
+        return f"the bandwidth of memory on the chip, which {many} use, is not published"
+    if reason.doubt is Doubt.LOOP:
+        return f"how often the while loop{at} runs is unknown"
+    return f"which branch of the conditional{at} runs is unknown"
+
+
+def _unlinked(reason: DoubtReason) -> str:
+    count = reason.instructions
+    whose = "the collective's time is" if count == 1 else f"the times of {count:,} collectives are"
+    return f"{'; '.join(reason.what)}, so {whose} unknown"
 
 
 def left_out(only_move: int, unknown: int) -> str:
@@ -109,12 +143,6 @@ def left_out(only_move: int, unknown: int) -> str:
     parts = [f"{only_move:,} {moving} data"] if only_move else []
     parts += [f"{unknown:,} whose FLOPs, bytes or peak are unknown"] if unknown else []
     return f"Not on the chart: {' and '.join(parts)}." if parts else ""
-
-
-def no_peak(title: str, instructions: int) -> str:
-    """That the peak for a dtype is unknown."""
-    many = plural(instructions, "instruction")
-    return f"{title}'s peak for the dtype of {many} is unknown; only memory is counted there."
 
 
 def on_chip(share: float) -> str:

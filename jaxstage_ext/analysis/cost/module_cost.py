@@ -306,7 +306,7 @@ def read(ops: Module, places: Places, kernels: Mapping[int, Counted] | None = No
     """The cost of a module; `kernels` has the work of its custom calls that is known from elsewhere."""
     counted, loops = flops.count(ops, kernels), executions.count(ops)
     own, transcendentals = counted.flops.copy(), counted.transcendentals.copy()
-    for rows in _fusions(ops):
+    for rows in fusions(ops):
         for column in (own, transcendentals):
             inside = np.bincount(ops.computation, column, len(ops.computations))
             column[rows] = inside[ops.called.at(0)[rows]]
@@ -320,7 +320,7 @@ def read(ops: Module, places: Places, kernels: Mapping[int, Counted] | None = No
     )  # fmt: skip
 
 
-def _fusions(ops: Module) -> list[npt.NDArray[np.int64]]:
+def fusions(ops: Module) -> list[npt.NDArray[np.int64]]:
     """Fusions, innermost first, so that an inner one is summed before the outer one."""
     rows = ops.rows(b"fusion")
     rows = rows[ops.called.at(0)[rows] >= 0]

@@ -1,8 +1,9 @@
 """The ceiling of a device that limits each instruction: its matrix or vector units, its memory, or its links.
 
 Roofline model: Williams, Waterman and Patterson, "Roofline: an insightful visual performance model", CACM 52(4), 2009.
-A time here is a lower bound by published peaks: the largest of FLOPs by peak FLOP/s, bytes by memory bandwidth, and
-bytes sent by link bandwidth. Bytes in memory on the chip have no ceiling, since its bandwidth is not published.
+A time here is a lower bound by published peaks: the largest of what each unit takes for its operations, bytes by memory
+bandwidth, and bytes sent by link bandwidth. Where something is unknown there is a range, and a verdict only where no
+value of what is unknown could overturn it.
 """
 
 from __future__ import annotations
@@ -10,37 +11,27 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, Protocol
 
 import numpy as np
 import numpy.typing as npt
 
 from jaxstage_ext.analysis.collectives import exposed_time
 from jaxstage_ext.analysis.collectives.exposed_time import Exchange
+from jaxstage_ext.analysis.cost import bound_verdict, compute_times, doubt_reasons
 from jaxstage_ext.analysis.cost import cost_wording as wording
-from jaxstage_ext.analysis.cost.ceilings import Ceiling, Outcome
+from jaxstage_ext.analysis.cost.arithmetic import Unit, UnitKind
+from jaxstage_ext.analysis.cost.ceilings import BoundDecision, Ceiling, Doubt, DoubtReason, Outcome
+from jaxstage_ext.analysis.cost.compute_times import ComputeTimes
+from jaxstage_ext.analysis.cost.instruction_times import InstructionTimes
 from jaxstage_ext.analysis.cost.module_cost import Cost
-from jaxstage_ext.ir.hlo.module import Module
-from jaxstage_ext.ir.hlo.shapes import TYPES
+from jaxstage_ext.analysis.cost.unit_peaks import Ceilings
 from jaxstage_ext.report.table import Column, Table
 
 Floats = npt.NDArray[np.float64]
 
-COMPUTE, MEMORY, INTERCONNECT, UNKNOWN = Ceiling
-_MATRIX = (b"dot", b"convolution", b"custom-call")
-_FASTEST = {"tpu": {"f32": "bf16"}, "cuda": {"f32": "tf32"}}
-"""The dtype in which a matrix unit computes f32 at JAX's default precision: jax.lax.Precision.DEFAULT."""
-
-
-class Ceilings(Protocol):
-    """The figures of `core.devices.Device` that a roofline needs."""
-
-    @property
-    def title(self) -> str: ...
-    @property
-    def flops(self) -> Mapping[str, float]: ...
-    @property
-    def bandwidth(self) -> float | None: ...
+UNKNOWN = Ceiling.UNKNOWN
+_ON_CHIP_SPEEDUP = 10
+"""How many times faster than a TPU's HBM its VMEM is at least: "How to Scale Your Model", part 2, gives about 22."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,9 +43,11 @@ class Roofline:
       intensity: FLOP/B of the device's memory; of memory on the chip where only that is used.
       moved: all bytes.                              near: of these, bytes on the chip.
       seconds: lower bound of all runs, NaN unknown. hidden: of these, the time of a collective that other work hides.
-      bound: the ceiling that limits it.             unit: the dtype of the peak that is used, "" unknown.
+      bound: the ceiling that limits it, UNKNOWN where something unknown may.
+      unit: the matrix or vector unit that takes longest, with its dtype and its passes, "" unknown.
       row: of the HLO document, -1 none.             line: its source line, "" unknown.
-      unlinked: for each collective whose time is unknown, why.
+      decision: what bounds the program.           reasons: what has to be known to say so, where it is not decided.
+      peaks: FLOP/s by unit.
     """
 
     title: str
@@ -72,19 +65,19 @@ class Roofline:
     row: npt.NDArray[np.int64]
     near: Floats
     hidden: Floats
-    unlinked: Sequence[str] = ()
+    decision: BoundDecision
+    reasons: tuple[DoubtReason, ...] = ()
     notes: tuple[str, ...] = field(default=())
 
-    @cached_property
+    @property
     def total(self) -> float:
         """The lower bound of the program's time in seconds, as far as it is known."""
-        return float(np.nansum(self.seconds - self.hidden))
+        return self.decision.seconds
 
-    @cached_property
+    @property
     def shares(self) -> dict[Ceiling, float]:
-        """The share of the lower bound that each ceiling takes."""
-        kinds, left = np.array(self.bound, object), self.seconds - self.hidden
-        return {kind: float(np.nansum(left[kinds == kind])) / (self.total or 1.0) for kind in Ceiling}
+        """The share of the lower bound that the instructions of each ceiling take."""
+        return self.decision.shares
 
     @cached_property
     def attainable(self) -> Floats:
@@ -95,7 +88,7 @@ class Roofline:
 
     @cached_property
     def ridges(self) -> dict[str, float]:
-        """Per dtype, the intensity in FLOP/B at which memory and compute take equally long; empty if unknown."""
+        """Per unit, the intensity in FLOP/B at which memory and compute take equally long; empty if unknown."""
         return {kind: peak / self.bandwidth for kind, peak in self.peaks.items()} if self.bandwidth else {}
 
     @cached_property
@@ -105,31 +98,26 @@ class Roofline:
         unknown = int(np.isnan(self.attainable).sum()) - nothing
         return wording.left_out(nothing, unknown)
 
-    @cached_property
-    def bounded_by(self) -> Ceiling:
-        """The ceiling that takes most of the lower bound; UNKNOWN where that is unclear."""
-        return UNKNOWN if self.unlinked or not self.total else self._longest
-
     @property
-    def _longest(self) -> Ceiling:
-        return max(self.shares, key=lambda ceiling: self.shares[ceiling])
+    def bounded_by(self) -> Ceiling:
+        """The ceiling that takes most of the time, whatever is unknown; UNKNOWN where that is not decided."""
+        return self.decision.ceiling if self.outcome is Outcome.BOUND else UNKNOWN
 
     @cached_property
     def outcome(self) -> Outcome:
         """Whether it is known what bounds the program, and why not."""
-        if self.unlinked:
+        if any(reason.doubt is Doubt.LINK for reason in self.reasons):
             return Outcome.NO_LINK_SPEED
         if self.bandwidth is None and not self.peaks:
             return Outcome.NO_PEAKS
-        if not self.total:
-            return Outcome.NO_WORK
-        return Outcome.UNKNOWN_WORK if self._longest is UNKNOWN else Outcome.BOUND
+        if self.decision.ceiling is not UNKNOWN:
+            return Outcome.BOUND
+        return Outcome.UNKNOWN_WORK if self.reasons else Outcome.NO_WORK
 
     @cached_property
     def verdict(self) -> str:
         """What bounds the program, in one sentence."""
-        longest = self._longest
-        return wording.verdict(self.outcome, longest, self.shares[longest], self.total, self.title, self.unlinked)
+        return wording.verdict(self.outcome, self.decision, self.title, self.reasons)
 
     @cached_property
     def table(self) -> Table:
@@ -144,7 +132,7 @@ class Roofline:
                 "FLOPs": Column(self.flops, "FLOP"),
                 "bytes": Column(self.moved, "B"),
                 "on chip": Column(self.near, "B", "of these, in memory on the chip"),
-                "unit": Column(self.unit, "", "dtype of the peak"),
+                "unit": Column(self.unit, "", "the unit whose peak is used"),
                 "line": Column(self.line),
             },
             notes=(self.verdict, *self.notes),
@@ -160,38 +148,72 @@ def read(cost: Cost, device: Ceilings, platform: str, exchanges: Sequence[Exchan
     """The roofline of a module on a device; `platform` is "cpu", "tpu" or "cuda"."""
     rows = cost.shown
     runs = cost.runs[rows]
-    flops = (cost.flops + cost.transcendentals)[rows] * runs
-    moved = cost.moved[rows] * runs
-    near = cost.near[rows] * runs if platform == "tpu" and len(cost.near) else np.zeros(len(rows))
-    unit = units(cost.ops, platform)
-    peak = np.array([device.flops.get(kind, np.nan) for kind in unit[rows]], np.float64)
-    times = flops / peak, (moved - near) / (device.bandwidth or np.nan), _links(rows, exchanges)
-    seconds, bound = (
-        np.fmax(np.fmax(*times[:2]), np.where(times[2] > 0, times[2], np.nan)),
-        _bounds(*times, flops, (near > 0) & (near == moved)),
-    )
+    near = cost.near * (platform == "tpu") if len(cost.near) else np.zeros(len(cost.ops))
+    computed = compute_times.read(cost, device, platform)
+    times = _times(cost, device, computed, near, exchanges)
+    decision = bound_verdict.read(cost, times)
+    seconds, flops, moved = times.least[rows] * runs, (cost.flops + cost.transcendentals)[rows] * runs, cost.moved[rows]
     order = np.argsort(-np.nan_to_num(seconds), kind="stable")
+    shown, bounds = rows[order], times.bounds()
     with np.errstate(divide="ignore", invalid="ignore"):
-        intensity = np.where(moved > 0, flops / np.where(moved > near, moved - near, moved), np.nan)
+        far = np.where(moved > near[rows], moved - near[rows], moved) * runs
+        intensity = np.where(moved > 0, flops / far, np.nan)
     return Roofline(
-        device.title,
-        dict(device.flops),
-        device.bandwidth,
-        rows[order],
-        [cost.ops.names[row].decode() for row in rows[order]],
-        intensity[order],
-        flops[order],
-        moved[order],
-        seconds[order],
-        [bound[i] for i in order],
-        unit[rows[order]].tolist(),
-        [cost.places.line[row] for row in rows[order]],
-        cost.places.row[rows[order]],
-        near[order],
-        _hidden(rows, seconds, exchanges)[order],
-        tuple(exchange.why for exchange in exchanges if np.isnan(exchange.seconds)),
-        _notes(cost, peak, flops, device, near),
+        title=device.title,
+        peaks=_peaks(device, computed),
+        bandwidth=device.bandwidth,
+        rows=shown,
+        names=[cost.ops.names[row].decode() for row in shown],
+        intensity=intensity[order],
+        flops=flops[order],
+        moved=(moved * runs)[order],
+        seconds=seconds[order],
+        bound=[bounds[row] for row in shown],
+        unit=[str(computed.unit[row] or "") for row in shown],
+        line=[cost.places.line[row] for row in shown],
+        row=cost.places.row[shown],
+        near=(near[rows] * runs)[order],
+        hidden=(times.hidden[rows] * runs)[order],
+        decision=decision,
+        reasons=doubt_reasons.read(cost, times, computed, decision.doubts, exchanges),
+        notes=_notes(cost, near),
     )
+
+
+def _times(
+    cost: Cost, device: Ceilings, computed: ComputeTimes, near: Floats, exchanges: Sequence[Exchange]
+) -> InstructionTimes:
+    """The times of all instructions, per run."""
+    rows, n = cost.shown, len(cost.ops)
+    runs = np.maximum(cost.runs, 1e-300)
+    links, hidden = np.zeros(n), np.zeros(n)
+    links[rows] = _links(rows, exchanges) / runs[rows]
+    memory = (cost.moved - near) / (device.bandwidth or np.nan)
+    times = InstructionTimes(
+        compute=computed.least,
+        peak_open=computed.peak_open,
+        function_open=computed.function_open,
+        flops_open=computed.unknown,
+        memory=memory,
+        links=np.nan_to_num(links),
+        links_open=np.isnan(links),
+        on_chip=near / ((device.bandwidth or np.nan) * _ON_CHIP_SPEEDUP) if near.any() else np.zeros(n),
+        hidden=hidden,
+    )
+    hidden[rows] = _hidden(rows, (times.least * runs)[rows], exchanges) / runs[rows]
+    return times
+
+
+def _peaks(device: Ceilings, computed: ComputeTimes) -> dict[str, float]:
+    """FLOP/s of the matrix units, and of the other units that the program uses and whose peak is known."""
+    peaks = {str(Unit(UnitKind.MATRIX, dtype)): peak for dtype, peak in device.flops.items()}
+    used = {
+        str(unit): rate.fast
+        for unit, rate in computed.rates.items()
+        if rate.is_known and unit.kind is not UnitKind.FUNCTION
+    }
+    vector = {str(Unit(UnitKind.VECTOR, dtype)): device.vector[dtype] for dtype in ("f32",) if dtype in device.vector}
+    return peaks | vector | used
 
 
 def _links(rows: npt.NDArray[np.int64], exchanges: Sequence[Exchange]) -> Floats:
@@ -216,49 +238,9 @@ def _hidden(rows: npt.NDArray[np.int64], seconds: Floats, exchanges: Sequence[Ex
     return hidden
 
 
-def _bounds(compute: Floats, memory: Floats, links: Floats, flops: Floats, is_near: Any) -> list[Ceiling]:
-    """The ceiling of each instruction; unknown where one that may be the lowest is unknown.
-
-    No memory is as slow as links, so those bound a collective whose bytes are on the chip.
-    """
-    unknown = np.isnan(memory) | np.isnan(flops) | np.isnan(links) | (is_near & ~(compute > 0) & ~(links > 0))
-    linked, computed = links > np.fmax(compute, memory), compute > memory
-    number = np.select([unknown, linked, computed], [3, 2, 0], 1)
-    return list(np.array(Ceiling, object)[number])
-
-
-def _notes(cost: Cost, peak: Floats, flops: Floats, device: Ceilings, near: Floats) -> tuple[str, ...]:
+def _notes(cost: Cost, near: Floats) -> tuple[str, ...]:
     notes = list(cost.notes)
-    without = int((np.isnan(peak) & (flops > 0)).sum())
-    if without and device.bandwidth:
-        notes.append(wording.no_peak(device.title, without))
     if near.any():
-        share = near.sum() / ((cost.moved * cost.runs)[cost.shown].sum() or 1)
+        share = (near * cost.runs)[cost.shown].sum() / ((cost.moved * cost.runs)[cost.shown].sum() or 1)
         notes.append(wording.on_chip(share))
     return tuple(notes)
-
-
-def units(ops: Module, platform: str) -> npt.NDArray[np.object_]:
-    """Per instruction outside fusions, the dtype in which the device computes it; "" for tuples.
-
-    It is that of the operands of its dot or convolution at JAX's default precision, else that of its result.
-    """
-    faster = _FASTEST.get(platform, {})
-    own = np.array([_UNITS.get(kind, "") for kind in range(max(TYPES) + 1)], object)
-    matrix = np.array([faster.get(kind, kind) for kind in own], object)
-    kinds = ops.shapes.element_type
-    computed_in = own[np.where(kinds < len(own), kinds, 0)]
-    operand = ops.operands.at(0)
-    rows = ops.rows(*_MATRIX)
-    rows = rows[operand[rows] >= 0]
-    computed_in[rows] = matrix[kinds[operand[rows]]]
-    inside = np.full(len(ops.computations), "", object)
-    inside[ops.computation[rows]] = computed_in[rows]
-    caller, called = ops.called.owner, ops.called.values
-    holds = (called >= 0) & (inside[called] != "") & ~np.isin(caller, rows)
-    computed_in[caller[holds]] = inside[called[holds]]
-    return computed_in
-
-
-_UNITS = {number: "f8" if name.startswith("f8") else name for number, (name, _) in TYPES.items()}
-"""One peak is published for all kinds of f8."""

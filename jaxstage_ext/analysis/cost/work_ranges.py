@@ -26,11 +26,15 @@ _PRED = 1
 
 
 class Rule(NamedTuple):
-    """Which branch of a conditional counts, and how often loops run: those of unknown length, and all others."""
+    """Which branch of a conditional counts, and how often loops run: those of unknown length, and all others.
+
+    Where amounts are differences, `unknown_losses` is how often a loop of unknown length runs whose amount is negative.
+    """
 
     of_branches: Callable[..., Any]
     unknown_trips: float = 1
     counts_trips: bool = True
+    unknown_losses: float = 1
 
 
 LEAST = Rule(np.min)
@@ -62,6 +66,11 @@ class Control:
     def applied(self) -> npt.NDArray[np.bool_]:
         return applied_to_scalars(self.ops)
 
+    def running(self, opcode: bytes) -> list[int]:
+        """The control instructions of an opcode that run."""
+        rows = [row for computation in self.order for row in self.inside.get(computation, ())]
+        return sorted(row for row in rows if self.ops.opcode[row] == opcode)
+
     def totals(self, own: Floats, rule: Rule) -> Floats:
         """What one run of each computation takes with all that it calls, by what its own instructions take.
 
@@ -80,9 +89,13 @@ class Control:
         if self.ops.opcode[row] != b"while":
             return inner.sum(1)
         known = self.loops.trips[row].trips if rule.counts_trips else 1
-        trips, tests = (rule.unknown_trips, rule.unknown_trips) if known is None else (known, known + rule.counts_trips)
         with np.errstate(invalid="ignore"):
-            return np.nansum(inner * np.array([trips, tests])[: inner.shape[1]], axis=1)
+            if known is None:
+                once = inner.sum(1)
+                return np.nan_to_num(
+                    once * np.where(once < 0, rule.unknown_losses, rule.unknown_trips), posinf=np.inf, neginf=-np.inf
+                )
+            return np.nansum(inner * np.array([known, known + rule.counts_trips])[: inner.shape[1]], axis=1)
 
 
 def read(ops: Module, loops: Executions) -> Control:
@@ -157,7 +170,7 @@ def work_range(
 def _loops(control: Control, line: Sequence[str], work: Floats) -> list[RangeReason]:
     """Loops of unknown length that do work."""
     lengths = control.loops.trips
-    rows = [row for row in _running(control, b"while") if lengths[row].trips is None]
+    rows = [row for row in control.running(b"while") if lengths[row].trips is None]
     working = [row for row in rows if any(work[computation] > 0 for computation in control.called(row))]
     return [_reason(control.ops, RangeCause.LOOP, row, line) for row in working]
 
@@ -165,19 +178,13 @@ def _loops(control: Control, line: Sequence[str], work: Floats) -> list[RangeRea
 def _branches(control: Control, line: Sequence[str], work: Floats) -> list[RangeReason]:
     """Conditionals whose branches differ in work."""
     reasons = []
-    for row in _running(control, b"conditional"):
+    for row in control.running(b"conditional"):
         amounts = work[control.called(row)]
         if float(np.ptp(amounts)) > 0:
             ends = int(np.argmin(amounts)), int(np.argmax(amounts))
             branches = tuple(_branch(control, row, place, line, float(amounts[place])) for place in ends)
             reasons.append(_reason(control.ops, RangeCause.BRANCHES, row, line)._replace(branches=branches))
     return reasons
-
-
-def _running(control: Control, opcode: bytes) -> list[int]:
-    """The control instructions of an opcode that run."""
-    rows = [row for computation in control.order for row in control.inside.get(computation, ())]
-    return sorted(row for row in rows if control.ops.opcode[row] == opcode)
 
 
 def _branch(control: Control, row: int, place: int, line: Sequence[str], amount: float) -> Branch:

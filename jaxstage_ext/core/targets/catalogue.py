@@ -73,7 +73,8 @@ class Device:
 
     Attributes:
       title: the vendor's name.
-      flops: peak FLOP/s (op/s for int8) by dtype: "f64", "f32", "tf32", "bf16", "f16", "f8", "s8".
+      flops: peak FLOP/s (op/s for integers) of matrix units by dtype: "f64", "tf32", "bf16", "f16", "f8", "s8", "s4".
+      vector: peak FLOP/s of vector units by dtype: "f64", "f32", "bf16", "f16", "s32" (all integers and booleans).
       memory: bytes of device memory.
       bandwidth: memory bandwidth in bytes per second.
       on_chip: bytes of shared memory on the chip (VMEM of a TPU, L2 of a GPU).
@@ -92,26 +93,39 @@ class Device:
     tpu: Tpu | None = None
     gpu: Gpu | None = None
     device_kinds: tuple[str, ...] = ()
+    vector: Mapping[str, float] = field(default_factory=dict)
 
 
 _HOPPER = {
-    "f64": 34 * _T,
-    "f32": 67 * _T,
+    "f64": 67 * _T,
     "tf32": 494.7 * _T,
     "bf16": 989 * _T,
     "f16": 989 * _T,
     "f8": 1979 * _T,
     "s8": 1979 * _T,
 }
-_HGX = {"f32": 75 * _T, "tf32": 1125 * _T, "bf16": 2250 * _T, "f16": 2250 * _T, "f8": 4500 * _T}
+_HOPPER_VECTOR = {"f64": 34 * _T, "f32": 67 * _T, "bf16": 133.8 * _T, "f16": 133.8 * _T, "s32": 33.5 * _T}
+_HGX = {"tf32": 1125 * _T, "bf16": 2250 * _T, "f16": 2250 * _T, "f8": 4500 * _T}
+_HGX_VECTOR = {"f32": 75 * _T, "bf16": 150 * _T, "f16": 150 * _T}
 _GB300 = {"tf32": 1250 * _T, "bf16": 2500 * _T, "f16": 2500 * _T, "f8": 5000 * _T}
 
 
+def _alus(peak: float) -> Mapping[str, float]:
+    """The peaks of a TPU's vector unit, which takes f32 and 32-bit integers, and all narrower types as one of them."""
+    return dict.fromkeys(("f32", "s32", "bf16", "f16"), peak)
+
+
 def _gpu(
-    title: str, flops: Mapping[str, float], gpu: Gpu, interconnect: float | None = None, kinds: tuple[str, ...] = ()
+    title: str,
+    flops: Mapping[str, float],
+    vector: Mapping[str, float],
+    gpu: Gpu,
+    interconnect: float | None = None,
+    kinds: tuple[str, ...] = (),
 ) -> Device:
     """A GPU, whose memory, bandwidth and cache stand in its description alone."""
-    return Device(title, flops, gpu.memory, gpu.bandwidth, gpu.l2, interconnect, gpu=gpu, device_kinds=kinds)
+    sizes = gpu.memory, gpu.bandwidth, gpu.l2
+    return Device(title, flops, *sizes, interconnect, gpu=gpu, device_kinds=kinds, vector=vector)
 
 
 CATALOGUE: Mapping[str, Device] = {
@@ -122,6 +136,7 @@ CATALOGUE: Mapping[str, Device] = {
         700 * _G,
         32 * _M,
         tpu=Tpu(2, 256, 2, "v2:2x2", ring=16),
+        vector=_alus(3 * _T),
         device_kinds=("TPU v2",),
     ),
     "v3": Device(
@@ -131,6 +146,7 @@ CATALOGUE: Mapping[str, Device] = {
         900 * _G,
         32 * _M,
         tpu=Tpu(2, 1024, 2, "v3:2x2", ring=32),
+        vector=_alus(4 * _T),
         device_kinds=("TPU v3",),
     ),
     "v4": Device(
@@ -140,16 +156,18 @@ CATALOGUE: Mapping[str, Device] = {
         1200 * _G,
         32 * _M,
         tpu=Tpu(3, 4096, 1, "v4:2x2x1", "megacore"),
+        vector=_alus(2 * 2048 * 1.05 * _G),
         device_kinds=("TPU v4",),
     ),
     "v5e": Device(
         "TPU v5e",
-        {"bf16": 197 * _T, "s8": 393 * _T},
+        {"bf16": 197 * _T, "s8": 393 * _T, "s4": 788 * _T},
         16 * _GIB,
         819 * _G,
         128 * _M,
         400 * _G,
         tpu=Tpu(2, 256, 1, "v5e:2x2", ring=16),
+        vector=_alus(4096 * 1.5 * _G),
         device_kinds=(
             "TPU v5 lite",
             "TPU v5e",
@@ -157,12 +175,13 @@ CATALOGUE: Mapping[str, Device] = {
     ),
     "v5p": Device(
         "TPU v5p",
-        {"bf16": 459 * _T, "f8": 459 * _T, "s8": 918 * _T},
+        {"bf16": 459 * _T, "f8": 459 * _T, "s8": 918 * _T, "s4": 1836 * _T},
         95 * _GIB,
         2765 * _G,
         128 * _M,
         1200 * _G,
         tpu=Tpu(3, 8960, 1, "v5p:2x2x1"),
+        vector=_alus(2 * 4096 * 1.75 * _G),
         device_kinds=(
             "TPU v5",
             "TPU v5p",
@@ -170,7 +189,7 @@ CATALOGUE: Mapping[str, Device] = {
     ),
     "v6e": Device(
         "TPU v6e (Trillium)",
-        {"bf16": 918 * _T, "f8": 918 * _T, "s8": 1836 * _T},
+        {"bf16": 918 * _T, "f8": 918 * _T, "s8": 1836 * _T, "s4": 3672 * _T},
         32 * _GIB,
         1638 * _G,
         128 * _M,
@@ -193,7 +212,8 @@ CATALOGUE: Mapping[str, Device] = {
     ),
     "a100": _gpu(
         "NVIDIA A100 80GB SXM",
-        {"f64": 9.7 * _T, "f32": 19.5 * _T, "tf32": 156 * _T, "bf16": 312 * _T, "f16": 312 * _T, "s8": 624 * _T},
+        {"f64": 19.5 * _T, "tf32": 156 * _T, "bf16": 312 * _T, "f16": 312 * _T, "s8": 624 * _T},
+        {"f64": 9.7 * _T, "f32": 19.5 * _T, "bf16": 39 * _T, "f16": 78 * _T, "s32": 19.5 * _T},
         Gpu("NVIDIA A100-SXM4-80GB", 108, 1.41, 85_100_068_864, 2_039_040_000_000, 41_943_040, (8, 0)),
         600 * _G,
         ("NVIDIA A100-SXM4-80GB",),
@@ -201,6 +221,7 @@ CATALOGUE: Mapping[str, Device] = {
     "h100": _gpu(
         "NVIDIA H100 SXM",
         _HOPPER,
+        _HOPPER_VECTOR,
         Gpu("NVIDIA H100 80GB HBM3", 132, 1.98, 84_942_979_072, 3_352_320_000_000, 52_428_800, (9, 0), 18),
         900 * _G,
         ("NVIDIA H100 80GB HBM3",),
@@ -208,6 +229,7 @@ CATALOGUE: Mapping[str, Device] = {
     "h200": _gpu(
         "NVIDIA H200 SXM",
         _HOPPER,
+        _HOPPER_VECTOR,
         Gpu("NVIDIA H200 141GB HBM3e", 132, 1.98, 151_397_597_184, 4_800_000_000_000, 52_428_800, (9, 0), 18),
         900 * _G,
         ("NVIDIA H200",),
@@ -215,6 +237,7 @@ CATALOGUE: Mapping[str, Device] = {
     "b200": _gpu(
         "NVIDIA B200",
         _HGX | {"f64": 37 * _T, "s8": 4500 * _T},
+        _HGX_VECTOR | {"f64": 37 * _T},
         Gpu("NVIDIA B200", 148, 1.965, 191_514_411_008, 7_672_320_000_000, 132_644_864, (10, 0), 18),
         1800 * _G,
         ("NVIDIA B200",),
@@ -222,12 +245,14 @@ CATALOGUE: Mapping[str, Device] = {
     "b300": _gpu(
         "NVIDIA B300",
         _HGX | {"f64": 1.25 * _T},
+        _HGX_VECTOR | {"f64": 1.25 * _T},
         Gpu("NVIDIA B300", 158, 1.965, 297_021_865_984, 7_936_000_000_000, 135_528_448, (10, 3)),
         1800 * _G,
     ),
     "gb300": _gpu(
         "NVIDIA GB300",
         _GB300,
+        {"f32": 2 * 128 * 152 * 2.07 * _G},
         Gpu("NVIDIA GB300", 152, 2.07, 297_021_079_552, 7_928_064_000_000, 135_528_448, (10, 3), 18),
         1800 * _G,
         ("NVIDIA GB300",),
@@ -235,6 +260,7 @@ CATALOGUE: Mapping[str, Device] = {
     "rtx-pro-6000": _gpu(
         "NVIDIA RTX PRO 6000 Blackwell",
         {},
+        {"f32": 125 * _T},
         Gpu("NVIDIA RTX PRO 6000 Blackwell", 188, 2.6, 103_079_215_104, 1_792_000_000_000, 134_217_728, (12, 0)),
     ),
 }

@@ -36,11 +36,12 @@ def share(target: Target) -> Device | None:
 def _part(chip: Device, chips: float) -> Device:
     if chips == 1:
         return chip
-    flops = {kind: peak * chips for kind, peak in chip.flops.items()}
+    flops, vector = ({kind: peak * chips for kind, peak in peaks.items()} for peaks in (chip.flops, chip.vector))
     return replace(
         chip,
         title=f"half a {chip.title}" if chips == 0.5 else f"{chips:.2g} of a {chip.title}",
         flops=flops,
+        vector=vector,
         bandwidth=None if chip.bandwidth is None else chip.bandwidth * chips,
         memory=None if chip.memory is None else int(chip.memory * chips),
         on_chip=None if chip.on_chip is None else int(chip.on_chip * chips),

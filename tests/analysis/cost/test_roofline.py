@@ -36,10 +36,10 @@ def test_the_longer_of_computing_and_moving_is_the_bound() -> None:
     assert found.names == ["mul", "add", "half"]
     assert found.seconds.tolist() == [10, 4, 4]
     assert found.bound == ["compute", "memory", "memory"]
-    assert found.unit == ["f32", "f32", "bf16"]
+    assert found.unit == ["f32 vector", "f32 vector", "bf16 vector"]
     assert found.intensity.tolist() == [25, 0.25, 25]
     assert found.attainable.tolist() == [100, 2.5, 250]
-    assert found.ridges == {"f32": 10, "bf16": 100}
+    assert found.ridges == {"f32 matrix": 10, "bf16 matrix": 100, "f32 vector": 10, "bf16 vector": 100}
     assert found.shares == pytest.approx({"compute": 10 / 18, "memory": 8 / 18, "interconnect": 0, "unknown": 0})
     assert found.verdict.startswith(
         "Bound by compute: compute-bound instructions take 56% of the 18 s lower bound on a device."
@@ -71,13 +71,16 @@ def test_unknown_flops_are_not_taken_for_none() -> None:
     assert found.bound == ["unknown", "memory"]
     assert np.isnan(found.attainable[0])
     assert found.bounded_by == "unknown"
-    assert "Can't tell what bounds it: instructions whose FLOPs are unknown take 80% of the" in found.verdict
+    assert found.verdict == (
+        "Can't tell what bounds it: the FLOPs of 1 instruction at In [5]:2 are not counted (call is a custom call). "
+        "Known: at least 5 s on a device, 100% of it memory traffic."
+    )
     assert found.left_out == "Not on the chart: 1 whose FLOPs, bytes or peak are unknown."
     assert "call" in found.notes[0]
 
 
 def test_a_device_that_is_not_in_the_catalogue_bounds_nothing() -> None:
-    found = held(Instruction("add", "add", flops=10, bytes=40), device=Device("a toaster", {}, None))
+    found = held(Instruction("add", "add", flops=10, bytes=40), device=Device("a toaster", {}, None, {}))
     assert found.verdict == "Can't tell what bounds it: the peaks of a toaster are unknown."
     assert found.bounded_by == "unknown"
     assert found.bound == ["unknown"]
@@ -85,20 +88,33 @@ def test_a_device_that_is_not_in_the_catalogue_bounds_nothing() -> None:
     assert np.isnan(found.seconds).all()
 
 
-def test_without_a_peak_for_its_dtype_memory_alone_is_counted_and_that_is_said() -> None:
+def test_without_a_peak_for_its_dtype_the_bound_is_unknown_and_that_is_said() -> None:
     found = held(Instruction("add", "add", flops=10, bytes=40, dtype="s32"))
-    assert found.bound == ["memory"]
-    assert "peak for the dtype of 1 instruction is unknown" in found.notes[0]
+    assert found.bound == ["unknown"]
+    assert found.seconds.tolist() == [4]
+    assert found.verdict == (
+        "Can't tell what bounds it: the peak of a device for s32 vector (1 instruction at In [5]:2) is not published. "
+        "Known: at least 4 s on a device, 100% of it memory traffic."
+    )
+
+
+def test_what_is_unknown_but_small_overturns_nothing() -> None:
+    small = Instruction("small", "add", flops=10, bytes=3, dtype="s32")
+    device = Device(vector={"f32": 100.0})
+    held_on_gpu = held(small, Instruction("copy", "copy", flops=0, bytes=400), device=device, platform="cuda")
+    assert held_on_gpu.bound == ["memory", "unknown"], "s32 takes 0.1 to 0.4 s, 3 bytes take 0.3 s"
+    assert held_on_gpu.bounded_by == "memory"
 
 
 @pytest.mark.parametrize(
     ("platform", "dtype", "unit"),
     [
-        ("tpu", "f32", "bf16"),
-        ("cuda", "f32", "tf32"),
-        ("cpu", "f32", "f32"),
-        ("cuda", "f8e4m3fn", "f8"),
-        ("tpu", "s8", "s8"),
+        ("tpu", "f32", "bf16 matrix"),
+        ("tpu", "f16", "bf16 matrix"),
+        ("tpu", "s32", "bf16 matrix x10"),
+        ("tpu", "s8", "s8 matrix"),
+        ("cuda", "f32", "f32 vector"),
+        ("cpu", "f32", "f32 vector"),
     ],
 )
 def test_a_dot_is_held_against_the_unit_that_computes_it(platform: str, dtype: str, unit: str) -> None:
@@ -147,8 +163,8 @@ def test_links_of_unknown_speed_leave_the_bound_unknown_and_say_why() -> None:
     assert found.bounded_by == "unknown"
     assert found.bound[found.names.index("sum")] == "unknown"
     assert found.verdict == (
-        "Can't tell what bounds it: the speed between hosts is not known, so the collective's time is unknown. Of "
-        "the rest, 71% is bound by compute."
+        "Can't tell what bounds it: the speed between hosts is not known, so the collective's time is unknown. "
+        "Known: at least 14 s on a device, 71% of it computation."
     )
 
 
@@ -157,7 +173,9 @@ def test_bytes_on_the_chip_take_no_bandwidth_of_the_memory() -> None:
     found = held(far, mixed, inside, near=(0, 30, 40), platform="tpu")
     seconds = dict(zip(found.names, found.seconds.tolist(), strict=True))
     assert seconds == {"far": 4, "mixed": 1, "inside": 0.1}
-    assert dict(zip(found.names, found.bound, strict=True))["inside"] == "compute"
+    assert dict(zip(found.names, found.bound, strict=True))["inside"] == "unknown", "reading them may take 0.4 s"
+    quick = held(inside, near=(40,), platform="tpu", device=Device(bandwidth=100.0))
+    assert quick.bound == ["compute"], "reading them takes 0.04 s at most, computing 0.1 s at least"
     assert dict(zip(found.names, found.intensity.tolist(), strict=True)) == {"far": 0.25, "mixed": 1, "inside": 0.25}
     assert "58% of the bytes stay in memory on the chip" in found.notes[-1]
     assert held(far, near=(40,), platform="cuda").seconds.tolist() == [4], "memory space 1 of a GPU is its own memory"

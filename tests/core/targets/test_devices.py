@@ -48,7 +48,7 @@ def test_the_kernels_own_device_has_its_roof(monkeypatch: pytest.MonkeyPatch) ->
     monkeypatch.setattr(jax, "default_backend", lambda: "gpu")
     found = inspection.cost.roofline
     assert found.title == "NVIDIA H200 SXM"
-    assert found.unit == ["tf32"]
+    assert found.unit == ["tf32 matrix"]
     assert found.verdict.startswith("Bound by memory: memory-bound instructions take 100% of the ")
     assert found.verdict.endswith("lower bound on NVIDIA H200 SXM.")
 

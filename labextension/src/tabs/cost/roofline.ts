@@ -6,7 +6,7 @@ import type { Reply } from "../../wire/source";
 
 export interface Roofline {
   device: string;
-  /** FLOP/s by dtype, the lowest first. */
+  /** FLOP/s by unit, such as "bf16 matrix x6", the lowest first. */
   peaks: [dtype: string, peak: number][];
   /** Bytes a second; null where it is not known. */
   bandwidth: number | null;

@@ -112,7 +112,7 @@ const tipLines = (roof: Roofline, i: number): string[] => [
   roof.names[i] ?? "?",
   roof.line(i) || "source unknown",
   `${scaled(roof.flops[i] as number, "FLOP")}, ${scaled(roof.bytes[i] as number, "B")}${some(roof.near[i], "B", "on the chip")}, ${Number((roof.intensity[i] as number).toPrecision(3))} FLOP/B`,
-  `at least ${scaled(roof.seconds[i] as number, "s")}${some(roof.hidden[i], "s", "hidden")}, bound by ${roof.bound(i)}; computed in ${roof.unit(i) || "an unknown dtype"}`,
+  `at least ${scaled(roof.seconds[i] as number, "s")}${some(roof.hidden[i], "s", "hidden")}, bound by ${roof.bound(i)}; unit: ${roof.unit(i) || "unknown"}`,
 ];
 
 const STEPS: Record<string, number> = { ArrowRight: 1, ArrowDown: 1, ArrowLeft: -1, ArrowUp: -1, Home: -Infinity, End: Infinity };

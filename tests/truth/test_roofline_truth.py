@@ -122,7 +122,9 @@ CANNOT = "Can't tell what bounds it: "
     ),
     Expectation(scale_until_then_multiply, "h100", "bound", bound, "unknown", "depends on the loop's length"),
     Expectation(scale_until_then_multiply, "h100", "doubts", doubts, ["LOOP"], "nothing else is unknown"),
-    Expectation(scale_until_then_multiply, "v5e:2x2", "bound", bound, "memory", "more traffic than the product already"),
+    Expectation(
+        scale_until_then_multiply, "v5e:2x2", "bound", bound, "memory", "more traffic than the product already"
+    ),
     Expectation(product_or_copy, "h100", "bound", bound, "unknown", "compute or memory, as the branch"),
     Expectation(product_or_copy, "h100", "doubts", doubts, ["BRANCH"], "nothing else is unknown"),
     Expectation(product_or_copy, "h100", "answer", answer("bound"), "which branch", "nothing else is unknown"),

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import ast
 import linecache
-from collections.abc import Collection, Iterable
+from collections.abc import Iterable
 
 import numpy as np
 
 from jaxstage_ext.ir.source import FrameTable
 from jaxstage_ext.report.document import Document
-from jaxstage_ext.report.frames import EVERYTHING, Frames, SourceFile
+from jaxstage_ext.report.frames import Frames, Ints
 
 WHOLE_FILE = 200
 """Files up to this many lines are shown whole; of longer files, only the functions that frames are in."""
@@ -19,20 +19,18 @@ WHOLE_FILE = 200
 def read(
     frames: Frames,
     table: FrameTable,
-    packages: Collection[str] = ("",),
+    shown: Ints,
     first: Iterable[tuple[str, int]] = (),
     kind: str = "python",
 ) -> Document:
-    """The document of the files in `frames` of some packages; "" names the user's own, `EVERYTHING` all libraries.
+    """The document of the files that the frames `shown` are in.
 
     The (file, line) places in `first` come first, then the user's files.
     """
     names: dict[str, set[int]] = {}
     for name, line in first:
         names.setdefault(name, set()).add(line)
-    wanted = np.array([_is_in(source, packages) for source in frames.files], bool)
     library = np.array([not source.user for source in frames.files], bool)
-    shown = np.flatnonzero(wanted[frames.file])
     for frame in shown[np.argsort(library[frames.file[shown]], kind="stable")].tolist():
         names.setdefault(frames.files[frames.file[frame]].name, set()).add(int(frames.line[frame]))
     text: list[str] = []
@@ -54,10 +52,6 @@ def read(
         if len(text) - 1 > start:
             ends.append((start, len(text) - 1))
     return _document(kind, text or [""], file or [-1], number or [-1], ends, table.freeze())
-
-
-def _is_in(source: SourceFile, packages: Collection[str]) -> bool:
-    return source.package in packages or (EVERYTHING in packages and not source.user)
 
 
 def _document(

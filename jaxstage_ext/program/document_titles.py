@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from types import MappingProxyType
 
 from jaxstage_ext.report.document_kinds import KINDS
+from jaxstage_ext.report.frames import EVERYTHING
 
 KERNEL_TITLES: Mapping[str, str] = MappingProxyType(
     {
@@ -26,4 +27,6 @@ def title_of(kind: str) -> str:
     if kind in KINDS:
         return KINDS[kind].title
     stage, _, name = kind.partition(":")
+    if stage == "python":
+        return "source of the libraries" if name == EVERYTHING else f"source of {name}"
     return f"{KERNEL_TITLES.get(stage, stage)} of {name}" if name else kind

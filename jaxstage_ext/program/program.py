@@ -229,9 +229,7 @@ class Program:
         return readers
 
     def _read_python(self) -> Document:
-        for kind in self.documents:
-            if kind != "python":
-                self.documents[kind]
-        first = source_places.first_places(self.call, self.error)
-        packages = ("", source_places.inspected_package(self.call))
-        return python.read(self.frame_table.freeze(), self.frame_table, packages, first)
+        documents = [self.documents[kind] for kind in self.documents if kind != "python"]
+        first, frames = source_places.first_places(self.call, self.error), self.frame_table.freeze()
+        shown = source_places.shown_frames(frames, documents, source_places.inspected_package(self.call))
+        return python.read(frames, self.frame_table, shown, first)

@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import inspect as _inspect
+from collections.abc import Iterable
 from types import CodeType
 from typing import Any
 
+import numpy as np
+
 from jaxstage_ext.core.call import Call
 from jaxstage_ext.ir.source import is_user
+from jaxstage_ext.report.document import Document
 from jaxstage_ext.report.errors import StageError
-from jaxstage_ext.report.frames import SourceFile
+from jaxstage_ext.report.frames import Frames, Ints, SourceFile
 
 
 def first_places(call: Call, error: StageError | None) -> list[tuple[str, int]]:
@@ -21,6 +25,13 @@ def first_places(call: Call, error: StageError | None) -> list[tuple[str, int]]:
     if code is not None and is_user(code.co_filename):
         places.append((code.co_filename, code.co_firstlineno))
     return places
+
+
+def shown_frames(frames: Frames, documents: Iterable[Document], package: str) -> Ints:
+    """The user's own frames, and those of the inspected package that operations are linked to."""
+    linked = [document.user_frame[document.user_frame >= 0] for document in documents]
+    own = frames.inside("")
+    return np.union1d(own, np.intersect1d(np.concatenate([own, *linked]), frames.inside(package)))
 
 
 def inspected_package(call: Call) -> str:

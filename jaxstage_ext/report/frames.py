@@ -126,6 +126,11 @@ class Frames:
         library = np.array([not source.user for source in self.files], bool)
         return library[self.file[np.where(self.user >= 0, self.user, np.arange(len(self)))]]
 
+    def inside(self, library: str) -> Ints:
+        """The frames in a package; "" names the user's own files, `EVERYTHING` all libraries."""
+        wanted = [library == f.package or (library == EVERYTHING and not f.user) for f in self.files]
+        return np.flatnonzero(np.array(wanted, bool)[self.file]).astype(np.int32)
+
     def counting(self, libraries: Collection[str]) -> Frames:
         """The same frames, where the lines of these packages count as the user's own do; `EVERYTHING` names all."""
         counts = [f.user or EVERYTHING in libraries or f.package in libraries for f in self.files]

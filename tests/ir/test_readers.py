@@ -183,7 +183,7 @@ def test_long_files_are_cut_to_the_functions_that_took_part(tmp_path) -> None:
     table = FrameTable()
     for i in (3, 50):
         table.add(Location(str(path), f"f{i}", 5 * i + 2, 9, 5 * i + 2, 14), -1)
-    document = python.read(table.freeze(), table)
+    document = python.read(table.freeze(), table, table.freeze().inside(""))
     assert document.lines == [f"# {path}", *functions[3].splitlines()[:3], "…", *functions[50].splitlines()[:3]]
     assert document.number.tolist() == [-1, 16, 17, 18, -1, 251, 252, 253]
     assert document.lines_from(str(path), 252) == [7]
@@ -192,7 +192,9 @@ def test_long_files_are_cut_to_the_functions_that_took_part(tmp_path) -> None:
 def test_a_source_that_is_gone_says_so() -> None:
     table = FrameTable()
     table.add(Location("/nowhere/gone.py", "f", 2, 1, 2, 5), -1)
-    assert python.read(table.freeze(), table).lines == ["# /nowhere/gone.py (source not available)"]
+    assert python.read(table.freeze(), table, table.freeze().inside("")).lines == [
+        "# /nowhere/gone.py (source not available)"
+    ]
 
 
 @given(

@@ -396,7 +396,7 @@ def lines_that_count(inspection: Any, kind: str, libraries: tuple[str, ...]) -> 
 
 
 def test_the_lines_of_a_library_count_where_it_is_chosen() -> None:
-    function, arguments = flax_model()
+    function, arguments, *_ = flax_model()
     inspection = inspect(function, *arguments)
     mine = lines_that_count(inspection, "jaxpr", ())
     assert mine == {"hidden = nn.Dense(32)(x)", "hidden = nn.relu(hidden)", "return nn.Dense(4)(hidden)"}
@@ -408,7 +408,7 @@ def test_the_lines_of_a_library_count_where_it_is_chosen() -> None:
 
 
 def test_the_header_counts_the_lines_of_libraries_apart() -> None:
-    function, arguments = library_kernel()
+    function, arguments, *_ = library_kernel()
     inspection = inspect(function, *arguments, stage="trace")
     assert inspection.summary()["coverage"] == {"direct": 7, "library": 8, "inferred": 1, "total": 16}
     assert "100 % of equations linked (7 direct, 8 library, 1 inferred, of 16)" in str(inspection)

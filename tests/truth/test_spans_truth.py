@@ -161,7 +161,7 @@ def test_each_product_of_a_chain_lights_its_own_part() -> None:
     from jaxstage_ext import inspect
     from tests.truth.source_asks import code
 
-    function, arguments = product_of_three()
+    function, arguments, *_ = product_of_three()
     document = inspect(function, *arguments).documents["hlo"]
     spans = [document.source_of(line) for line, text in enumerate(document.lines, 1) if " multiply(" in text]
     assert [code(span) for span in spans if span] == ["a * b", "a * b * c"]

@@ -15,6 +15,7 @@ from jaxstage_ext.panel import params as given
 from jaxstage_ext.panel.pack import pack
 from jaxstage_ext.panel.params import Answer, BadRequest, Method, Params, Programs, quoted
 from jaxstage_ext.panel.search import MOST_HITS, find, symbol
+from jaxstage_ext.program import library_source
 from jaxstage_ext.program.document_titles import title_of
 from jaxstage_ext.program.extra_documents import extra_document
 from jaxstage_ext.report.document import Document
@@ -70,6 +71,15 @@ def _get_document(programs: Programs, params: Params) -> Answer:
     return _described(doc, "paged"), []
 
 
+def _get_library(programs: Programs, params: Params) -> Answer:
+    """What the document is that shows the source of a library."""
+    name = given.text(params, "library")
+    source = library_source.library_source(given.program(programs, params), name)
+    if source is None:
+        raise BadRequest(f"no frame of this call is in {quoted(name)}")
+    return _described(source, "full"), []
+
+
 def _get_page(programs: Programs, params: Params) -> Answer:
     doc = document(programs, params)
     start = given.integer(params, "start", 0, len(doc))
@@ -108,6 +118,7 @@ def _get_symbol(programs: Programs, params: Params) -> Answer:
 
 METHODS: dict[str, Method] = {
     "document": _get_document,
+    "library": _get_library,
     "page": _get_page,
     "columns": _get_columns,
     "frames": _get_frames,

@@ -1,9 +1,9 @@
 /** What is known about one row, in words. */
 
 import { GRADIENT, INFERRED, OP, type Rows } from "../wire/columns";
-import type { Doc } from "./document";
+import { type Doc, isSource } from "./document";
 import type { Frames } from "./frames";
-import { type Lit, STRONG, classOf, hue, sourceLine } from "./links";
+import { type Lit, STRONG, classOf, sourceLine } from "./links";
 import type { Session } from "./session";
 import type { Pick } from "./selection";
 
@@ -12,7 +12,9 @@ export interface StackEntry {
   label: string;
   line: number;
   fn: string;
-  user: boolean;
+  file: number;
+  /** The library that it is in, "" for the user's own code. */
+  library: string;
 }
 
 export interface Detail {
@@ -26,8 +28,10 @@ export interface Detail {
   inferredFrom: number | null;
   scope: string;
   known: boolean;
-  /** The row of the source pane to go to, or -1. */
-  sourceRow: number;
+  /** Whether the line is that of a library. */
+  library: boolean;
+  /** The row of a source pane to go to. */
+  source: { doc: string; row: number } | null;
   counts: { title: string; n: number }[];
   stack: StackEntry[];
 }
@@ -43,7 +47,7 @@ export function operations(lit: Lit, rows: Rows): number {
 function counts(session: Session, lit: Lit | null): Detail["counts"] {
   if (!lit) return [];
   return (session.summary?.documents ?? []).flatMap((info) => {
-    const rows = info.kind === "python" ? null : session.loaded(info.kind)?.rows;
+    const rows = isSource(info.kind) ? null : session.loaded(info.kind)?.rows;
     return rows ? [{ title: info.title, n: operations(lit, rows) }] : [];
   });
 }
@@ -54,11 +58,12 @@ function stackOf(frames: Frames, frame: number): StackEntry[] {
     label: frames.fileOf(f)?.label ?? "?",
     line: frames.at.line[f] ?? 0,
     fn: frames.functionOf(f),
-    user: frames.fileOf(f)?.user ?? false,
+    file: frames.at.file[f] ?? -1,
+    library: frames.fileOf(f)?.library ?? "",
   }));
 }
 
-const NOTHING = { fn: "", gradient: false, inferredFrom: null, scope: "", sourceRow: -1, stack: [], hue: null };
+const NOTHING = { fn: "", gradient: false, inferredFrom: null, scope: "", library: false, source: null, stack: [], hue: null };
 
 function ofSource(session: Session, doc: Doc, rows: Rows, pick: Pick): Detail | null {
   const line = sourceLine(rows, pick.row);
@@ -71,7 +76,7 @@ function ofSource(session: Session, doc: Doc, rows: Rows, pick: Pick): Detail | 
     hue: session.hue(doc, pick.row),
     code,
     known: true,
-    sourceRow: pick.row,
+    source: pick,
     counts: counts(session, session.lit(pick)),
   };
 }
@@ -80,7 +85,7 @@ export function detailOf(session: Session, pick: Pick | null): Detail | null {
   const doc = pick && session.loaded(pick.doc);
   const frames = session.frames();
   if (!pick || !doc?.rows || !frames) return null;
-  if (doc.kind === "python") return ofSource(session, doc, doc.rows, pick);
+  if (isSource(doc.kind)) return ofSource(session, doc, doc.rows, pick);
   const { rows } = doc;
   const frame = rows.frame[pick.row] ?? -1;
   const scope = rows.scopes[rows.scope[pick.row] ?? -1] ?? "";
@@ -92,14 +97,15 @@ export function detailOf(session: Session, pick: Pick | null): Detail | null {
 function ofFrame(session: Session, frames: Frames, frame: number): Omit<Detail, "scope" | "counts" | "gradient" | "inferredFrom"> {
   const anchor = frames.anchor[frame] ?? frame;
   const [file, line] = [frames.at.file[anchor] ?? -1, frames.at.line[anchor] ?? 0];
-  const sourceRow = session.sourceRow(file, line);
+  const source = session.sourcePlace(file, line);
   return {
     place: `${frames.fileOf(anchor)?.label ?? "?"}:${line}`,
-    hue: frames.linked(frame) ? hue(file, line) : null,
+    hue: frames.linked(frame) ? session.colourOf(file, line) : null,
     fn: frames.functionOf(anchor),
-    code: sourceRow < 0 ? "" : (session.loaded("python")?.text?.line(sourceRow)?.trim() ?? ""),
+    code: source ? (session.loaded(source.doc)?.text?.line(source.row)?.trim() ?? "") : "",
+    library: frames.fileOf(anchor)?.user === false,
     known: true,
-    sourceRow,
+    source,
     stack: stackOf(frames, frame),
   };
 }

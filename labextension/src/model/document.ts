@@ -9,6 +9,11 @@ import type { DocumentInfo } from "../wire/state";
 import type { Pick } from "./selection";
 import { FullText, type Hits, type Text } from "./text";
 
+/** The kind of the user's source; that of a library is "python:" and its name. */
+export const SOURCE = "python";
+
+export const isSource = (kind: string): boolean => kind === SOURCE || kind.startsWith(`${SOURCE}:`);
+
 export interface Search {
   open: boolean;
   query: string;
@@ -127,7 +132,7 @@ export class Doc {
 
   /** The quotes of a docstring that a row of Python begins inside of. */
   quotesAt(row: number): string | null {
-    if (this.kind !== "python" || this.paged || !this.text) return null;
+    if (!isSource(this.kind) || this.paged || !this.text) return null;
     this.quotes ??= openQuotes(this.eachLine(this.text));
     return this.quotes[row] ?? null;
   }

@@ -6,6 +6,17 @@ export interface SourceFile {
   cell: string | null;
   user: boolean;
   label: string;
+  /** The installed package that it belongs to, such as "flax"; "" for the user's own files. */
+  library: string;
+}
+
+/** Stands for all libraries where the name of one may be given. */
+export const EVERYTHING = "*";
+const INSTALLED = /^.*[/\\](?:site|dist)-packages[/\\]/;
+
+function libraryOf(name: string): string {
+  const inside = name.replace(INSTALLED, "");
+  return inside === name ? "Python" : (inside.split(/[/\\]/)[0] ?? "").replace(/\.py$/, "");
 }
 
 interface FrameColumns {
@@ -75,6 +86,35 @@ export class Frames {
     return this.functions[this.at.function[frame] ?? -1] ?? "";
   }
 
+  /** Whether any frame has a caller. */
+  get hasCalls(): boolean {
+    return this.at.parent.some((parent) => parent >= 0);
+  }
+
+  /** The libraries that frames are in, those with most frames first. */
+  get libraries(): string[] {
+    const counts = new Map<string, number>();
+    for (const file of this.at.file) {
+      const library = this.files[file]?.library;
+      if (library) counts.set(library, (counts.get(library) ?? 0) + 1);
+    }
+    return [...counts].sort((a, b) => b[1] - a[1]).map(([library]) => library);
+  }
+
+  /** The same frames, where the lines of a library count as the user's own do; `EVERYTHING` names all. */
+  counting(library: string): Frames {
+    if (!library) return this;
+    const counts = this.files.map((file) => file.user || library === EVERYTHING || file.library === library);
+    const user = this.at.user.slice();
+    const own = (frame: number) => frame >= 0 && counts[this.at.file[frame] ?? -1] === true;
+    for (let frame = 0; frame < user.length; frame++) {
+      const parent = this.at.parent[frame] ?? -1;
+      const nearest = own(frame) ? frame : parent >= 0 ? (user[parent] ?? -1) : -1;
+      if (own(nearest)) user[frame] = nearest;
+    }
+    return new Frames(this.files, this.functions, { ...this.at, user });
+  }
+
   /** The frame and its callers, innermost first. */
   stack(frame: number): number[] {
     const chain: number[] = [];
@@ -100,8 +140,9 @@ function readFile(raw: unknown): SourceFile {
   const file = (raw ?? {}) as Record<string, unknown>;
   const name = String(file.name ?? "");
   const cell = typeof file.cell === "string" ? file.cell : null;
-  const label = typeof file.label === "string" ? file.label : (cell ?? name);
-  return { name, cell, label, user: file.user !== false };
+  const user = file.user !== false;
+  const label = typeof file.label === "string" ? file.label : (cell ?? (user ? name : name.replace(INSTALLED, "")));
+  return { name, cell, label, user, library: user ? "" : libraryOf(name) };
 }
 
 export async function readFrames(reply: Reply): Promise<Frames> {

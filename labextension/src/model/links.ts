@@ -6,6 +6,7 @@
  */
 
 import type { Rows } from "../wire/columns";
+import { nthColour } from "./colours";
 import type { Frames } from "./frames";
 
 export const NONE = 0;
@@ -33,7 +34,7 @@ export interface SourceLine {
   number: number;
 }
 
-/** The source line that a row of the "python" document shows; null on titles and in other documents. */
+/** The source line that a row of a source pane shows; null on titles and in other documents. */
 export function sourceLine(rows: Rows, row: number): SourceLine | null {
   const file = rows.file?.[row] ?? -1;
   const number = rows.number?.[row] ?? -1;
@@ -128,42 +129,36 @@ export function litRows(lit: Lit | null, rows: Rows): number[] {
   return strong.length ? strong : weak;
 }
 
-const GOLDEN_ANGLE = 137.508;
-
-/** Neighbouring lines get hues far apart, and a line keeps its hue when more is known. */
-export function hue(file: number, line: number): number {
-  return Math.round((file * 61 + line * GOLDEN_ANGLE) % 360);
-}
-
-/** For each "file,line" that made something, the line whose colour it has (that of the expression's first line). */
+/** For each "file,line" that made something its colour; lines of one expression have that of its first. */
 export function colouredLines(frames: Frames): Map<string, number> {
-  const coloured = new Map<string, number>();
-  const places = new Set(frames.anchor);
-  for (const frame of places) if (frames.linked(frame)) spread(coloured, rangeOf(frames, frame));
-  for (const frame of places) {
-    if (frames.linked(frame)) coloured.set(`${frames.at.file[frame]},${frames.at.line[frame]}`, frames.at.line[frame] ?? 0);
+  const owners = new Map<string, number>();
+  const places = [...new Set(frames.anchor)].filter((frame) => frames.linked(frame)).map((frame) => rangeOf(frames, frame));
+  places.sort((a, b) => a.file - b.file || a.line - b.line);
+  for (const { file, line } of places) {
+    const key = `${file},${line}`;
+    if (!owners.has(key)) owners.set(key, nthColour(owners.size));
   }
+  const coloured = new Map(owners);
+  for (const range of places) spread(coloured, range, owners.get(`${range.file},${range.line}`) ?? 0);
   return coloured;
 }
 
 const MAX_SPREAD = 200;
 
-function spread(coloured: Map<string, number>, range: SourceRange): void {
+function spread(coloured: Map<string, number>, range: SourceRange, colour: number): void {
   const last = Math.min(range.endLine, range.line + MAX_SPREAD);
   for (let line = range.line; line <= last; line++) {
     const key = `${range.file},${line}`;
-    if (!coloured.has(key)) coloured.set(key, range.line);
+    if (!coloured.has(key)) coloured.set(key, colour);
   }
 }
 
+/** The colour of a row, as `nthColour` writes it. */
 export function hueOfRow(frames: Frames, coloured: Map<string, number>, rows: Rows, row: number): number | null {
   const own = sourceLine(rows, row);
-  if (own) {
-    const line = coloured.get(`${own.file},${own.number}`);
-    return line === undefined ? null : hue(own.file, line);
-  }
+  if (own) return coloured.get(`${own.file},${own.number}`) ?? null;
   const frame = rows.frame[row] ?? -1;
   if (frame < 0 || !frames.linked(frame)) return null;
   const anchor = frames.anchor[frame] ?? frame;
-  return hue(frames.at.file[anchor] ?? 0, frames.at.line[anchor] ?? 0);
+  return coloured.get(`${frames.at.file[anchor]},${frames.at.line[anchor]}`) ?? null;
 }

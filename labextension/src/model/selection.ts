@@ -3,6 +3,7 @@
 import type { Heat } from "./heat";
 import type { Lane, Warned } from "./lane";
 import type { Show } from "./rewrite";
+import type { DocumentInfo } from "../wire/state";
 
 /** A row of a document; `from` is the pane in which it was picked ("" for anywhere else). */
 export interface Pick {
@@ -28,6 +29,9 @@ export interface Selection {
   lane: Lane | null;
   /** What is warned of at the lines; null where it was not asked for. */
   warned: Warned | null;
+  /** The library whose lines count as the user's own do: "" for none, "*" for all; and the pane of its source. */
+  library: string;
+  librarySource: DocumentInfo | null;
   /** The kernel whose machine code is shown, and the two stages of it; none before one was chosen. */
   kernel: string | null;
   stages: string[];
@@ -47,6 +51,8 @@ export const NOTHING_SELECTED: Selection = {
   heat: null,
   lane: null,
   warned: null,
+  library: "",
+  librarySource: null,
   kernel: null,
   stages: [],
   message: "",

@@ -1,6 +1,6 @@
 import { Question } from "./question";
 import { OP, type Rows } from "../wire/columns";
-import { Doc } from "./document";
+import { Doc, SOURCE } from "./document";
 import { type Frames, readFrames } from "./frames";
 import { type Lit, colouredLines, hueOfRow, litByRow, litRows } from "./links";
 import { type Progress, poll } from "../wire/poll";
@@ -13,6 +13,8 @@ const MOST_KEPT = 50;
 const MOST_EXTRAS = 8;
 
 interface Known {
+  /** As the kernel gave them, and as the chosen library counts. */
+  given: Frames;
   frames: Frames;
   coloured: Map<string, number>;
 }
@@ -107,7 +109,8 @@ export class Session {
   doc(kind: string, call = this.call): Doc | null {
     const found = this.docs.get(`${call}/${kind}`);
     if (found) return found;
-    const info = this.state.calls[call]?.documents.find((d) => d.kind === kind);
+    const { librarySource } = this.store.get();
+    const info = this.state.calls[call]?.documents.find((d) => d.kind === kind) ?? (librarySource?.kind === kind ? librarySource : null);
     if (!info) return null;
     const doc = new Doc(this.source, call, info);
     this.docs.set(`${call}/${kind}`, doc);
@@ -165,16 +168,41 @@ export class Session {
 
   private fetchFrames(call: number): Promise<void> {
     const asked = this.source.request("frames", { call }).then(async (reply) => {
-      const frames = await readFrames(reply);
-      this.known.set(call, { frames, coloured: colouredLines(frames) });
+      this.count(call, await readFrames(reply));
     });
     this.framesAsked.set(call, asked);
     asked.catch(() => this.framesAsked.delete(call));
     return asked;
   }
 
+  private count(call: number, given: Frames): void {
+    const frames = given.counting(this.store.get().library);
+    this.known.set(call, { given, frames, coloured: colouredLines(frames) });
+  }
+
+  /** Has the lines of a library count as the user's own do: "" for none, "*" for all. */
+  countLibrary(library: string): void {
+    this.store.set({ library, librarySource: null, heat: null, lane: null, hover: null });
+    for (const [call, { given }] of this.known) this.count(call, given);
+    for (const doc of this.docs.values()) doc.changed();
+  }
+
+  /** The documents of the shown call, and the source of the chosen library beside the user's. */
+  get documents(): DocumentInfo[] {
+    const listed = this.summary?.documents ?? [];
+    const { librarySource } = this.store.get();
+    if (!librarySource) return listed;
+    const at = listed.findIndex(({ kind }) => kind === SOURCE) + 1;
+    return [...listed.slice(0, at), librarySource, ...listed.slice(at)];
+  }
+
   frames(call = this.call): Frames | null {
     return this.known.get(call)?.frames ?? null;
+  }
+
+  /** The colour of a source line; null where it made nothing. */
+  colourOf(file: number, line: number): number | null {
+    return this.known.get(this.call)?.coloured.get(`${file},${line}`) ?? null;
   }
 
   hue(doc: Doc, row: number): number | null {
@@ -268,17 +296,24 @@ export class Session {
     this.back = [];
     const has = this.state.calls[call]?.views ?? [];
     const { view } = this.store.get();
-    this.store.set({ call, active: "python", heat: null, lane: null, warned: null, hover: null, selected: null, follow: null, view: !view || has.includes(view) ? view : "code" });
+    this.store.set({ call, active: SOURCE, librarySource: null, heat: null, lane: null, warned: null, hover: null, selected: null, follow: null, view: !view || has.includes(view) ? view : "code" });
   }
 
   /** The row of the source pane that shows a line of a file, or -1. */
-  sourceRow(file: number, line: number): number {
-    const rows = this.docs.get(`${this.call}/python`)?.rows;
+  sourceRow(file: number, line: number, kind = SOURCE): number {
+    const rows = this.loaded(kind)?.rows;
     if (!rows?.file || !rows.number) return -1;
     for (let row = 0; row < rows.number.length; row++) {
       if (rows.file[row] === file && rows.number[row] === line) return row;
     }
     return -1;
+  }
+
+  /** The row that shows a line of a file: of the user's source, else of the library's that is open. */
+  sourcePlace(file: number, line: number): Place | null {
+    const kinds = [SOURCE, this.store.get().librarySource?.kind ?? ""];
+    const found = kinds.map((kind) => ({ doc: kind, row: kind ? this.sourceRow(file, line, kind) : -1 }));
+    return found.find(({ row }) => row >= 0) ?? null;
   }
 
   /** The row of the source pane on which the call's error stands, or -1. */

@@ -1,4 +1,5 @@
 import { showMachineCode } from "../model/actions";
+import { colourStyle } from "../model/colours";
 import { type Detail, type StackEntry, detailOf } from "../model/detail";
 import type { Session } from "../model/session";
 import { useLayout, useLayoutStore } from "./layout";
@@ -6,31 +7,67 @@ import { useDoc, useShared } from "./hooks";
 import { LinkButton, Message } from "./buttons";
 import { IconButton } from "./icons";
 
+interface FrameProps {
+  entry: StackEntry;
+  session: Session;
+}
+
+/** A frame that can be gone to; of a library that has no pane yet, once its source is there. */
+function Frame({ entry, session }: FrameProps) {
+  const place = session.sourcePlace(entry.file, entry.line);
+  const text = `${entry.label}:${entry.line}`;
+  const open = () => session.countLibrary(entry.library);
+  return (
+    <>
+      {place && <LinkButton text={text} onClick={() => session.select(place.doc, place.row, "")} />}
+      {!place && entry.library && <LinkButton text={text} onClick={open} />}
+      {!place && !entry.library && <span>{text}</span>}
+      <code>{entry.fn}</code>
+    </>
+  );
+}
+
+const kindOf = (entry: StackEntry): string => (entry.library ? "jxs-frame-library" : "jxs-frame-user");
+
 function Stack({ entries, session }: { entries: StackEntry[]; session: Session }) {
-  const frames = session.frames();
   return (
     <div class="jxs-stack" role="list" aria-label="call stack, innermost first">
-      {entries.map((entry) => {
-        const row = frames ? session.sourceRow(frames.at.file[entry.frame] ?? -1, entry.line) : -1;
-        const place = `${entry.label}:${entry.line}`;
-        return (
-          <div role="listitem" class={entry.user ? "jxs-frame-user" : "jxs-frame-library"} key={entry.frame}>
-            {row >= 0 ? <LinkButton text={place} onClick={() => session.select("python", row, "")} /> : <span>{place}</span>}
-            <code>{entry.fn}</code>
-          </div>
-        );
-      })}
+      {entries.map((entry) => (
+        <div role="listitem" class={kindOf(entry)} key={entry.frame}>
+          <Frame entry={entry} session={session} />
+        </div>
+      ))}
     </div>
   );
 }
 
+/** The call stack in one row, from the user's line down to the library's. */
+function Calls({ entries, session }: { entries: StackEntry[]; session: Session }) {
+  return (
+    <div class="jxs-calls" role="list" aria-label="call stack, outermost first">
+      {[...entries].reverse().map((entry) => (
+        <span role="listitem" class={kindOf(entry)} key={entry.frame} title={`${entry.label}:${entry.line} ${entry.fn}`}>
+          <Frame entry={{ ...entry, label: shortened(entry.label), fn: entry.fn.split(".").at(-1) ?? "" }} session={session} />
+        </span>
+      ))}
+    </div>
+  );
+}
+
+const shortened = (label: string): string => label.split(/[\\/]/).at(-1) ?? label;
+
 function Words({ detail, session }: { detail: Detail; session: Session }) {
-  const go = () => session.select("python", detail.sourceRow, "");
+  const { source } = detail;
   return (
     <>
-      {detail.hue !== null && <i class="jxs-swatch jxs-coloured" style={{ "--jxs-h": String(detail.hue) }} />}
+      {detail.hue !== null && <i class="jxs-swatch jxs-coloured" style={colourStyle(detail.hue)} />}
       {detail.gradient && <span class="jxs-badge jxs-badge-gradient">gradient of</span>}
-      {detail.sourceRow >= 0 ? <LinkButton text={detail.place} onClick={go} /> : <span>{detail.place}</span>}
+      {source ? (
+        <LinkButton text={detail.place} onClick={() => session.select(source.doc, source.row, "")} />
+      ) : (
+        <span>{detail.place}</span>
+      )}
+      {detail.library && <span class="jxs-badge jxs-badge-library">library</span>}
       {!detail.known && <span class="jxs-dim">no source line known</span>}
       {detail.fn && <code class="jxs-fn">{detail.fn}</code>}
       {detail.inferredFrom !== null && (
@@ -80,6 +117,7 @@ export function DetailStrip({ session }: { session: Session }) {
   const selected = useShared(session, (s) => s.selected);
   const layout = useLayoutStore();
   const open = useLayout((s) => s.stack);
+  useShared(session, (s) => s.librarySource);
   useDoc(selected && session.loaded(selected.doc));
   const detail = detailOf(session, open && selected ? selected : (hover ?? selected));
   const canOpen = (detail?.stack.length ?? 0) > 0;
@@ -115,6 +153,7 @@ export function DetailStrip({ session }: { session: Session }) {
         disabled={!open && !canOpen}
         onClick={() => layout.set({ stack: !open })}
       />
+      {!open && session.frames()?.hasCalls && <Calls entries={detail && detail.stack.length > 1 ? detail.stack : []} session={session} />}
       <Beside session={session} />
       {open && detail && canOpen && <Stack entries={detail.stack} session={session} />}
       {open && !canOpen && <p class="jxs-stack jxs-dim">Select a line in an IR pane to see its call stack.</p>}

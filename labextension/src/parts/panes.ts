@@ -1,3 +1,4 @@
+import { isSource } from "../model/document";
 import type { DocumentInfo } from "../wire/state";
 
 export const WIDE = 1000;
@@ -6,9 +7,9 @@ export const MAX_PANES = 4;
 /** Panes shown before the user chooses: the source, the last stage, and the jaxpr where there is room. */
 export function defaultPanes(documents: DocumentInfo[], width: number): string[] {
   const kinds = documents.map((d) => d.kind);
-  const last = kinds.filter((kind) => kind !== "python").at(-1);
-  const wanted = width >= WIDE ? ["python", "jaxpr", last] : ["python", last];
-  return kinds.filter((kind) => wanted.includes(kind));
+  const last = kinds.filter((kind) => !isSource(kind)).at(-1);
+  const wanted = width >= WIDE ? ["jaxpr", last] : [last];
+  return kinds.filter((kind) => isSource(kind) || wanted.includes(kind));
 }
 
 /** The panes that the user chose and the active one, in the order of the stages and without what there is not. */

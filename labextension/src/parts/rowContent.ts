@@ -1,6 +1,6 @@
 /** What a row of a document shows: its text, and all that the session knows of it. */
 
-import type { Doc } from "../model/document";
+import { type Doc, isSource } from "../model/document";
 import { nameOf, tokenise, tokenisePython } from "../model/highlight";
 import { hiddenStretches } from "../model/rewrite";
 import type { Session } from "../model/session";
@@ -15,7 +15,7 @@ export function contentOf(session: Session, doc: Doc, row: number): RowContent {
     row,
     rows: doc.folds.length,
     line,
-    label: doc.kind !== "python" ? String(row + 1) : number === undefined || number < 0 ? "" : String(number),
+    label: !isSource(doc.kind) ? String(row + 1) : number === undefined || number < 0 ? "" : String(number),
     tokens: line === undefined ? [] : tokens(doc, row, line),
     hidden: line === undefined ? [] : hiddenStretches(doc.kind, line, show),
     marks: open && line !== undefined ? marksIn(line, query, matchCase) : [],
@@ -32,7 +32,7 @@ export function contentOf(session: Session, doc: Doc, row: number): RowContent {
 /** Documents that can have a measure keep room for it on all their rows. */
 function heat(session: Session, doc: Doc, row: number): RowContent["heat"] {
   const { heat } = session.store.get();
-  if (!heat || (doc.kind !== "hlo" && doc.kind !== "python")) return null;
+  if (!heat || (doc.kind !== "hlo" && !isSource(doc.kind))) return null;
   return heat.of(session, doc, row) ?? { share: 0, title: "" };
 }
 
@@ -48,7 +48,7 @@ function warning(session: Session, doc: Doc, row: number): RowContent["warning"]
 }
 
 function tokens(doc: Doc, row: number, line: string) {
-  if (doc.kind !== "python") return tokenise(doc.kind, line);
+  if (!isSource(doc.kind)) return tokenise(doc.kind, line);
   return isTitle(doc, row) ? [] : tokenisePython(line, doc.quotesAt(row));
 }
 
@@ -61,7 +61,7 @@ function comment(session: Session, doc: Doc, row: number): string {
   const { rows, kind } = doc;
   const frames = session.frames(doc.call);
   const frame = rows?.frame[row] ?? -1;
-  if (!rows || !frames || kind === "python") return "";
+  if (!rows || !frames || isSource(kind)) return "";
   const anchor = frames.anchor[frame] ?? -1;
   const place = frame >= 0 ? `${frames.fileOf(anchor)?.label ?? "?"}:${frames.at.line[anchor]}` : "";
   const parts = [place, rows.scopes[rows.scope[row] ?? -1] ?? ""].filter(Boolean);

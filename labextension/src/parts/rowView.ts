@@ -1,5 +1,6 @@
 /** One row of code as DOM. Text only ever enters by textContent. */
 
+import { colourStyle } from "../model/colours";
 import { type Mark, written } from "../model/lane";
 import { type Token, isName, nameOf } from "../model/highlight";
 import { type Stretch, overlaps } from "../model/rewrite";
@@ -42,7 +43,7 @@ export function rowElement(content: RowContent): HTMLElement {
   node.setAttribute("aria-setsize", String(content.rows));
   if (content.hue !== null) {
     node.classList.add("jxs-coloured");
-    node.style.setProperty("--jxs-h", String(content.hue));
+    for (const [name, value] of Object.entries(colourStyle(content.hue))) node.style.setProperty(name, value);
   }
   node.append(gutter(content), codeElement(content));
   return node;

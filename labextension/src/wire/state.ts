@@ -98,6 +98,10 @@ function readStage(raw: Fields): Stage {
   };
 }
 
+export function readDocument(raw: Fields): DocumentInfo {
+  return { kind: text(raw.kind), title: text(raw.title) || text(raw.kind), lines: count(raw.lines), bytes: count(raw.bytes) };
+}
+
 function readFact(raw: Fields): Fact {
   return {
     label: text(raw.label),
@@ -155,12 +159,7 @@ function readSummary(raw: Fields): Summary {
     stages: list(raw.stages).map(fields).map(readStage),
     facts: list(raw.facts).map(fields).map(readFact),
     coverage: readCoverage(raw.coverage),
-    documents: list(raw.documents).map(fields).map((d) => ({
-      kind: text(d.kind),
-      title: text(d.title) || text(d.kind),
-      lines: count(d.lines),
-      bytes: count(d.bytes),
-    })),
+    documents: list(raw.documents).map(fields).map(readDocument),
     error: readError(raw),
     notes: sentences(raw.notes),
     views: readViews(raw.views),

@@ -2,6 +2,7 @@ import { toggle } from "../../model/actions";
 import { togglePane } from "../../parts/panes";
 import type { Show } from "../../model/rewrite";
 import type { Session } from "../../model/session";
+import { LinesPicker } from "./linesPicker";
 import { MarginPicker } from "./marginPicker";
 import { useLayoutStore } from "../../parts/layout";
 import { useShared } from "../../parts/hooks";
@@ -34,7 +35,8 @@ export function Toolbar({ session, open, onFull }: { session: Session; open: str
   const show = useShared(session, (s) => s.show);
   useShared(session, (s) => s.selected);
   const layout = useLayoutStore();
-  const documents = session.summary?.documents ?? [];
+  useShared(session, (s) => s.librarySource);
+  const { documents } = session;
   const choose = (kind: string) => {
     const panes = togglePane(open, kind);
     const { active } = session.store.get();
@@ -60,6 +62,7 @@ export function Toolbar({ session, open, onFull }: { session: Session; open: str
           <Toggle key={name} name={name} text={name} title={title} on={show[name]} onClick={() => toggle(session, name)} />
         ))}
       </span>
+      <LinesPicker session={session} />
       <MarginPicker session={session} />
       <span class="jxs-grow" />
       <IconButton icon="back" label="Back (Alt+←)" disabled={!session.canGoBack} onClick={() => session.goBack()} />

@@ -40,7 +40,8 @@ function Panes({ session, open }: { session: Session; open: string[] }) {
 export default function CodeView({ session, width, onFull }: TabProps) {
   const chosen = useLayout((s) => s.panes);
   const active = useShared(session, (s) => s.active);
-  const open = openPanes(chosen, session.summary?.documents ?? [], width, active);
+  useShared(session, (s) => s.librarySource);
+  const open = openPanes(chosen, session.documents, width, active);
   return (
     <>
       <Toolbar session={session} open={open} onFull={onFull} />

@@ -4,7 +4,7 @@ import { counted, percent, scaled } from "../../wire/figures";
 import type { TextField } from "../../wire/tables";
 import { cellText } from "../../parts/grid/sort";
 import { type Step, type Tree, type Window, grow, neighbour, tileAt, visible, windowOf } from "./icicle";
-import { hue } from "../../model/links";
+import { colourOfName } from "../../model/colours";
 import type { Session } from "../../model/session";
 import { type Surface, placeOf, useCanvas } from "../../parts/canvas";
 import { hover, open, pick } from "./pick";
@@ -58,11 +58,11 @@ function text(s: Surface, name: string, x: number, y: number, width: number): vo
 }
 
 /** Tiles of one name have one colour, wherever they are. */
-function colours(tree: Tree): Uint32Array {
+function colours(session: Session, tree: Tree): Uint32Array {
   const known = new Map<string, number>();
   return Uint32Array.from(tree.names, (name, tile) => {
     const line = tree.line[tile];
-    const found = line ? hue(...line) : (known.get(name) ?? hue(1, [...name].reduce((sum, c) => (sum * 31 + (c.codePointAt(0) ?? 0)) % 9973, 7)));
+    const found = (line && session.colourOf(...line)) ?? known.get(name) ?? colourOfName(name);
     if (!line) known.set(name, found);
     return colourOf(found, tree.leaf[tile] === 1);
   });
@@ -144,7 +144,7 @@ function Chart({ session, costs, tree, unit, title }: ChartProps) {
   const selected = useShared(session, (s) => s.selected);
   const [focus, setFocus] = useState(0);
   const [at, setAt] = useState(-1);
-  const colour = useMemo(() => colours(tree), [tree]);
+  const colour = useMemo(() => colours(session, tree), [tree]);
   const own = useMemo(() => {
     const item = selected?.doc === "hlo" ? costs.row.indexOf(selected.row) : -1;
     return item < 0 ? -1 : tree.item.findIndex((of, tile) => of === item && tree.leaf[tile] === 1);

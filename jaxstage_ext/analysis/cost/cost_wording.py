@@ -37,6 +37,12 @@ def work(work: WorkRange, unit: str) -> str:
     return least if least == most else f"{least} to {most}"
 
 
+def open_work(flops: WorkRange) -> str:
+    """What leaves the FLOPs open, in a sentence; "" where they are known."""
+    why = work_reasons(flops, "FLOP")
+    return f"It does {work(flops, 'FLOP')}: {why}." if why else ""
+
+
 def work_reasons(work: WorkRange, unit: str) -> str:
     """Why work is a range, in a few words; "" where it is one figure."""
     return "; ".join(_reasons(work.reasons, unit))

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from jaxstage_ext.analysis.cost import cost_wording
 from jaxstage_ext.analysis.cost.ceilings import UNDECIDED
 from jaxstage_ext.analysis.memory.buffers import Kind
 from jaxstage_ext.program import answer_wording as wording
@@ -58,7 +59,12 @@ def bound(program: Program, progress: Progress | None = None) -> Answer:
     row = int(work.rows_of_parts[np.argmax(np.where(np.array(lines) == line, weights, -1))]) if line else -1
     is_unknown = roof.outcome in UNDECIDED
     measure = Measure.BYTES if not roof.total else Measure.KNOWN_TIME if is_unknown else Measure.LOWER_BOUND
-    text = roof.verdict + (f" {wording.share(line, share, measure)}" if line else "")
+    parts = [
+        roof.verdict,
+        wording.share(line, share, measure) if line else "",
+        cost_wording.open_work(work.flops_range),
+    ]
+    text = " ".join(part for part in parts if part)
     return Answer(text, line, row, State.UNKNOWN if is_unknown else State.OPEN, "cost")
 
 

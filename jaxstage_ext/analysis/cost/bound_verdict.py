@@ -77,7 +77,10 @@ def read(cost: Cost, times: InstructionTimes) -> BoundDecision:
         for parts in (by_ceiling, by_known)
     )
     ceiling = program.decided()
-    return BoundDecision(ceiling, seconds, shares, known, () if ceiling is not Ceiling.UNKNOWN else _doubts(program))
+    doubts = _doubts(program) if ceiling is Ceiling.UNKNOWN else ()
+    if ceiling is Ceiling.UNKNOWN and not doubts and seconds:
+        ceiling = max(KNOWN, key=lambda other: shares[other])
+    return BoundDecision(ceiling, seconds, shares, known, doubts)
 
 
 def _split(whole: Floats, bounds: list[Ceiling]) -> list[Floats]:

@@ -34,6 +34,17 @@ def _value(scheduled: ScheduledBuffers, row: int, position: int | None) -> int:
     return holds
 
 
+def carried(scheduled: ScheduledBuffers, row: int) -> int:
+    """The part of a loop's result that shares a buffer, which may be named after what it holds before; -1 for none."""
+    first, lives = scheduled.first_life, scheduled.lives
+    if row < first:
+        return -1
+    begin, end = np.searchsorted(lives.member_of, [row - first, row - first + 1])
+    makers = scheduled.row[lives.member[begin:end]]
+    loops = np.flatnonzero((makers >= 0) & (scheduled.ops.opcode[makers] == b"while"))
+    return int(lives.member[begin + loops[0]]) if len(loops) else -1
+
+
 def title(scheduled: ScheduledBuffers, value: int) -> str | None:
     """A value's name: its instruction's, with its tuple index as XLA writes it; None where unknown."""
     maker = int(scheduled.row[value]) if value >= 0 else -1

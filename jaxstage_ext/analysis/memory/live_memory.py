@@ -124,7 +124,7 @@ class Memory:
     def _listed(self, rows: Longs, position: int | None, name: str) -> Table:
         buffers = self.scheduled.buffers
         values = contents.values(self.scheduled, rows, position)
-        lines, places = self._belonging(values)
+        lines, places = self._belonging(rows, values)
         colors = {space.color: space.name for space in self.spaces}
         titles = [contents.title(self.scheduled, value) for value in values.tolist()]
         columns = {
@@ -147,16 +147,27 @@ class Memory:
 
         That of the value in it at `position`. What a loop stacks belongs to the line of the body that computes it.
         """
-        return self._belonging(contents.values(self.scheduled, rows, position))
+        return self._belonging(rows, contents.values(self.scheduled, rows, position))
 
-    def _belonging(self, values: Longs) -> tuple[list[str], Longs]:
+    def _belonging(self, rows: Longs, values: Longs) -> tuple[list[str], Longs]:
         made = self.scheduled.row[values] if len(values) else values
         made = np.where(values >= 0, made, -1)
-        index = self.scheduled.assignment.values.index
-        pairs = zip(made.tolist(), values.tolist(), strict=True)
-        origin = np.array([self._origins.of(row, index[value]) for row, value in pairs], np.int64)
+        pairs = zip(rows.tolist(), values.tolist(), strict=True)
+        origin = np.array([self._origin(row, value) for row, value in pairs], np.int64)
         lines = [self.places.line[row] if row >= 0 else "" for row in origin.tolist()]
         return lines, _first_known(self.places.row, origin, made)
+
+    def _origin(self, buffer: int, value: int) -> int:
+        """The instruction that computes the value in a buffer; of a loop's, also where it is named after the start."""
+        maker = int(self.scheduled.row[value]) if value >= 0 else -1
+        index = self.scheduled.assignment.values.index
+        origin = self._origins.of(maker, index[value]) if maker >= 0 else -1
+        loop = contents.carried(self.scheduled, buffer) if origin == maker else -1
+        if loop < 0:
+            return origin
+        around = int(self.scheduled.row[loop])
+        inside = self._origins.of(around, index[loop])
+        return origin if inside == around else inside
 
     @cached_property
     def _origins(self) -> Origins:

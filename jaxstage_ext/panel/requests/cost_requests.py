@@ -19,7 +19,7 @@ from jaxstage_ext.report.table import Table, plain
 
 MEASURES = ("FLOPs", "bytes")
 _KINDS = {"f": "f8", "i": "i4"}
-_UNITS = {"FLOPs": "FLOP", "transcendentals": "", "bytes moved": "B"}
+_UNITS = {"FLOPs": "FLOP", "transcendentals": "", "bytes moved": "B", "estimated seconds": "s"}
 
 
 def _costs(programs: Programs, params: Params, progress: jobs.JobProgress) -> Costs:

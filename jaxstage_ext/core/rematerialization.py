@@ -19,6 +19,16 @@ from jaxstage_ext.core.targets import cross_compile
 from jaxstage_ext.report.unavailable import Unavailable
 
 FORWARD, BACKWARD = "jvp(", "transpose("
+_OF_DERIVATIVE = "jvp(transpose("
+_NONE = "the program computes no derivative: no equation of a backward pass is in its jaxpr"
+_NOTHING_TO_SAVE = (
+    "the backward pass reads nothing that the forward pass computes, but the arguments: it is under jax.checkpoint "
+    "already, or needs no more"
+)
+_OF_ANOTHER = (
+    "a derivative is taken of what another derivative computes, and it is not known around which of them "
+    "jax.checkpoint would stand"
+)
 
 
 @dataclass(frozen=True)
@@ -68,18 +78,22 @@ def with_policy(traced: Any, policy: Callable[..., Any]) -> Any:
         return _rewritten(jaxpr, policy, found)
 
     made = jax_private.with_jaxpr(traced, change)
-    if not found:
-        raise Unavailable("the program computes no derivative: no equation of a backward pass is in its jaxpr")
+    if not any(passes.wanted for passes in found):
+        raise Unavailable(_NOTHING_TO_SAVE if found else _NONE)
     return made
 
 
 def _rewritten(jaxpr: Any, policy: Callable[..., Any], found: list[PassesOfDerivative]) -> Any:
     passes = passes_of(jaxpr)
-    if not passes.backward:
-        eqns = [jax_private.with_inner(eqn, lambda inner: _rewritten(inner, policy, found)) for eqn in jaxpr.eqns]
+    found += [passes] if passes.backward else []
+    if not passes.wanted:
+        backward = {id(eqn) for eqn in passes.backward}
+        eqns = [
+            eqn if id(eqn) in backward else jax_private.with_inner(eqn, lambda inner: _rewritten(inner, policy, found))
+            for eqn in jaxpr.eqns
+        ]
         same = all(new is old for new, old in zip(eqns, jaxpr.eqns, strict=True))
         return jaxpr if same else jax_private.with_equations(jaxpr, eqns, {})
-    found.append(passes)
     _check(passes)
     read = {v for eqn in passes.others for v in jax_private.variables(eqn.invars)}
     read |= set(jax_private.variables(jaxpr.outvars))
@@ -87,10 +101,7 @@ def _rewritten(jaxpr: Any, policy: Callable[..., Any], found: list[PassesOfDeriv
     split = jax_private.split_forward(passes.forward, passes.wanted, used, passes.given, jaxpr, policy)
     made = jax_private.with_equations(jaxpr, _in_order(passes, split), split.outputs)
     if not jax_private.is_well_formed(made):
-        raise Unavailable(
-            "a derivative is taken of what another derivative computes, and it is not known around which of them "
-            "jax.checkpoint would stand"
-        )
+        raise Unavailable(_OF_ANOTHER)
     return made
 
 
@@ -110,12 +121,14 @@ def passes_of(jaxpr: Any) -> PassesOfDerivative:
     made = {v for eqn in forward for v in eqn.outvars}
     wanted, given = [v for v in read_back if v in made], [v for v in read_back if v not in made]
     if not wanted:
-        return PassesOfDerivative([], [], list(jaxpr.eqns), [], [])
+        return PassesOfDerivative([], backward, list(jaxpr.eqns), [], [])
     return PassesOfDerivative(forward, backward, [eqn for eqn in jaxpr.eqns if id(eqn) not in taken], wanted, given)
 
 
 def _check(passes: PassesOfDerivative) -> None:
-    """Raise Unavailable where the forward pass has an effect, which cannot be recomputed."""
+    """Raise Unavailable for a derivative of a derivative, and where the forward pass has an effect to be repeated."""
+    if any(_OF_DERIVATIVE in jax_private.name_stack(eqn) for eqn in passes.backward):
+        raise Unavailable(_OF_ANOTHER)
     for eqn in passes.forward:
         if eqn.effects:
             raise Unavailable(

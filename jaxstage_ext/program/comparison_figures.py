@@ -87,7 +87,8 @@ def _range(work: WorkRange, unit: str) -> ComparedFigure:
     if work.is_unknown:
         return ComparedFigure(None, why)
     text = "" if work.is_exact else cost_wording.work(work, unit)
-    return ComparedFigure(work.counted, remark=why or None, text=text)
+    value = work.least if work.most is None else work.counted
+    return ComparedFigure(value, remark=why or None, text=text)
 
 
 def _time(program: Program) -> ComparedFigure:

@@ -95,6 +95,12 @@ def test_what_cannot_be_built_says_why() -> None:
 
     with pytest.raises(Unavailable, match="io_callback has a side effect"):
         rematerialization.with_policy(jax.jit(jax.grad(printing)).trace(W, X), policy)
+    already = jax.jit(jax.grad(lambda x: jax.checkpoint(lambda x: jnp.sin(jnp.sin(x)))(x).sum()))
+    with pytest.raises(Unavailable, match=r"is under jax\.checkpoint already"):
+        rematerialization.with_policy(already.trace(X), policy)
+    over = jax.jit(lambda x: jax.jvp(jax.grad(lambda x: jnp.sin(jnp.exp(x)).sum()), (x,), (x,))[1])
+    with pytest.raises(Unavailable, match="another derivative"):
+        rematerialization.with_policy(over.trace(X), policy)
     twice = jax.jit(jax.grad(lambda x: jnp.sin(jax.grad(lambda y: jnp.sin(jnp.exp(y)).sum())(x)).sum()))
     with pytest.raises(Unavailable, match="another derivative"):
         rematerialization.with_policy(twice.trace(X), policy)

@@ -371,3 +371,29 @@ def two_sums(x):
     a = y.sum(0)  # cause
     b = (y * y).sum(0)  # cause
     return jnp.cos(a), jnp.tanh(b)
+
+
+@sharded(
+    {"w": shape(512, 2048), "v": shape(2048, 512)},
+    shape(256, 512),
+    specs=({"w": P("x", None), "v": P("x", None)}, P("x")),
+    result={"w": P("x", None), "v": P("x", None)},
+)
+def fully_sharded_step(weights, x):
+    def loss(weights):
+        h = jax.nn.relu(x @ weights["w"])  # cause
+        y = h @ weights["v"]  # cause
+        return jnp.mean(y**2)
+
+    gradients = jax.grad(loss)(weights)
+    return jax.tree.map(lambda old, gradient: old - 0.1 * gradient, weights, gradients)
+
+
+@sharded(shape(64, 64, 16), specs=(P("x"),))
+def heat_equation(u):
+    def step(u, _):
+        up = jnp.roll(u, 1, 0)  # cause
+        down = jnp.roll(u, -1, 0)  # cause
+        return 0.25 * (up + down), None
+
+    return jax.lax.scan(step, u, None, length=5)[0]

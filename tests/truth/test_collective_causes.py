@@ -36,6 +36,7 @@ COMPILED_TOO = (
     "contracting", "reshape_flat", "merge_dims", "split_dims", "flip", "roll", "concatenate", "fft", "cumsum", "sort",
     "top_k", "dynamic_slice", "take", "pad", "softmax", "constraint", "triangular_solve", "broadcast_over_rows", "tile",
     "scan_body", "gathered_weight", "transpose", "scan_over_sharded", "gradients",
+    "heat_equation", "fully_sharded_step",
 )  # fmt: skip
 """Programs that are compiled for TPU and GPU too: those in which XLA moves operations, and a few of each kind."""
 
@@ -71,8 +72,23 @@ def test_the_line_of_a_collective_is_its_cause(expectation: Expectation) -> None
     holds(expectation)
 
 
-def headline(inspection: Any) -> str:
-    return str(inspection.collectives.headline)
+def lines_of_costliest(inspection: Any) -> list[str]:
+    found = inspection.collectives
+    return sorted(code(line) for line in found.lines(found.rows[0]))
+
+
+@rows(
+    Expectation(
+        programs.fully_sharded_step,
+        TPU,
+        "lines of the costliest",
+        lines_of_costliest,
+        marked(programs.fully_sharded_step),
+        "XLA sums the gradients of both weights in one all-reduce of 2 x 4.19 MB",
+    ),
+)
+def test_a_combined_collective_keeps_all_its_lines(expectation: Expectation) -> None:
+    holds(expectation)
 
 
 def cause(inspection: Any) -> str:

@@ -150,6 +150,7 @@ class Causes:
         assert of is not None
         summing = [row for row in map(of.summing, rows) if of.may_sum(row)]
         for fits in (
+            lambda row: of.mixes(row, what.axes),
             lambda row: of.sums_over(row, what.axes, True),
             lambda row: of.sums_over(row, what.axes, False),
             lambda row: of.elements(row) in what.sizes,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable
 
+from jaxstage_ext.analysis.collectives import dimension_flow
 from jaxstage_ext.analysis.collectives.causes import Cause, CauseKind, Use
 from jaxstage_ext.analysis.collectives.dimension_flow import EXCHANGING
 from jaxstage_ext.analysis.collectives.forcing_ops import ForcingOps
@@ -87,6 +88,10 @@ class CausesOfOperations:
         ]
         specs = dict.fromkeys(before.sharding(other).spec for other in others)
         return Use(before.sharding(row).spec, next(iter(specs), ""))
+
+    def mixes(self, row: int, axes: frozenset[str]) -> bool:
+        """Whether an operation sums over dimensions that are sharded along some mesh axes."""
+        return bool(axes) and axes <= dimension_flow.mixed(self._before, row)
 
     def sums_over(self, row: int, axes: frozenset[str], whole: bool) -> bool:
         """Whether operands are sharded along the axes that are summed over; if `whole`, and the result is not."""

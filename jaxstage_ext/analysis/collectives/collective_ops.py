@@ -29,7 +29,7 @@ _QUIET = (
 _PLAIN = (b"bitcast", b"reshape", b"copy")
 _LARGE = (b"fusion", b"custom-call", b"dot", b"convolution", b"while", b"call", b"conditional", b"reduce")
 """Opcodes that may be much work even where the result is a scalar."""
-_BACKEND, _ATTRIBUTES = 43, 68
+_PARAMETER_NUMBER, _BACKEND, _ATTRIBUTES = 9, 43, 68
 
 
 @dataclass(frozen=True)
@@ -201,8 +201,13 @@ class CollectiveOps:
         """The operand behind a parameter of the computation around a collective."""
         if self._ops.opcode[row] != b"parameter" or collective.row == collective.start:
             return row
-        given = self._ops.operands[collective.start]
-        return given[0] if len(given) == 1 else row
+        given, number = self._ops.operands[collective.start], self._number(row)
+        return given[number] if number < len(given) and given[number] >= 0 else row
+
+    def _number(self, parameter: int) -> int:
+        """Which parameter of its computation an instruction is."""
+        field = self._ops.fields(np.array([parameter]), _PARAMETER_NUMBER)[_PARAMETER_NUMBER]
+        return int(field.value[0]) if len(field.row) else 0
 
     def _joined(self, row: int) -> list[int]:
         ops = self._ops

@@ -118,7 +118,7 @@ class Collectives:
         for place, row in enumerate(self.rows):
             unknown: dict[str, str] = {
                 "time": row.why_no_seconds,
-                "exposed": row.why_no_seconds if row.total_seconds is None else wording.NO_SCHEDULE,
+                "exposed": "" if row.exposed is not None else row.why_no_seconds or wording.NO_SCHEDULE,
                 "devices": row.groups.problem,
                 "axes": "" if row.groups.axes is not None else wording.NO_AXES,
                 "overlap": wording.NO_SCHEDULE if row.meanwhile is None else "",

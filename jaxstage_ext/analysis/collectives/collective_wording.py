@@ -104,4 +104,6 @@ def _total(rows: Sequence[CollectiveRow]) -> str:
 
 
 def _part(exposed: float, whole: float) -> str:
+    if exposed and exposed < whole and scaled(exposed, "s") == scaled(whole, "s"):
+        return "nearly all of it"
     return "none of it" if not exposed else "all of it" if exposed >= whole else f"{scaled(exposed, 's')} of it"

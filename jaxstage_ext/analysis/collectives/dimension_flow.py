@@ -40,6 +40,16 @@ def _crossed(before: Propagated, row: int, place: int) -> frozenset[str]:
     return frozenset(names)
 
 
+def mixed(before: Propagated, row: int) -> frozenset[str]:
+    """The mesh axes of the operands' dimensions that an operation mixes, as it sums over them."""
+    names = set[str]()
+    for place, operand in enumerate(before.ops.operands[row]):
+        if operand >= 0 and before.ops.shapes.rank[operand]:
+            dims = zip(before.sharding(operand).axes or (), flow(before.ops, row, place), strict=False)
+            names |= {axis.name for axes, into in dims if into == MIXED for axis in axes}
+    return frozenset(names)
+
+
 def flow(ops: Module, row: int, place: int) -> Flow:
     """How the dimensions of an operand flow into those of the result."""
     opcode = bytes(ops.opcode[row])

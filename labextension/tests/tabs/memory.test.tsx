@@ -76,6 +76,25 @@ describe("the memory view", () => {
     await soon(() => expect(moment()).toContain("the peak"));
   });
 
+  it("compiles a checkpoint policy on request, and shows what it takes", async () => {
+    await open();
+    const asked: Params[] = [];
+    kernel.answers.kept = () => ({ result: { lines: KEPT, arrays: KEPT, policies: POLICIES, compiled: [true, false] }, buffers: [] });
+    kernel.answers.policy = (params: Params) => {
+      asked.push(params);
+      const text = "nothing_saveable: peak of 59 MB, 4.38 GFLOP.";
+      return { result: { policies: POLICIES, compiled: [true, true], text }, buffers: [] };
+    };
+    click($('[data-part="backward"]'));
+    await soon(() => expect($$(".jxs-mem-policies button").map((button) => button.textContent)).toEqual(["Compile with nothing_saveable"]));
+    expect(asked).toEqual([]);
+    click($('[data-policy="nothing_saveable"]'));
+    await soon(() => expect($(".jxs-mem-backward")?.textContent).toContain("peak of 59 MB, 4.38 GFLOP"));
+    expect(asked.length).toBe(1);
+    expect(asked[0]?.policy).toBe("nothing_saveable");
+    expect($$(".jxs-mem-policies button").length).toBe(0);
+  });
+
   it("shows the tables, and what the backward pass keeps under a policy", async () => {
     await open();
     click($('[data-part="checks"]'));

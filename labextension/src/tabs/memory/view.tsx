@@ -115,12 +115,17 @@ function Trial({ session, policy, onKnown }: { session: Session; policy: string;
 function Backward({ session }: { session: Session }) {
   const [policy, setPolicy] = useState("");
   const question = useQuestion(session, "kept", { policy }, readKept);
-  const [tried, setTried] = useState("");
+  const remembered = `memory policy ${session.call}`;
+  const [tried, setTried] = useState((session.recall(remembered) as string) ?? "");
   const [trials, setTrials] = useState<ReturnType<typeof readPolicies> | null>(null);
   if (!question.value) return <Waiting question={question} what="Reading the residuals of the backward pass" />;
   const { lines, arrays } = question.value;
   const { policies, compiled } = trials ?? question.value;
   const names = policies.rows.map((row) => row[0] ?? "");
+  const compile = (name: string) => {
+    session.keep(remembered, name);
+    setTried(name);
+  };
   const line = arrays.columns.findIndex(({ name }) => name === "line");
   return (
     <div class="jxs-mem-backward">
@@ -134,7 +139,7 @@ function Backward({ session }: { session: Session }) {
         <div class="jxs-mem-policies jxs-strip" role="group" aria-label="compile with a policy">
           {names.map((name, row) =>
             row > 0 && !compiled[row] ? (
-              <button type="button" class="jxs-button jxs-boxed" key={name} data-policy={name} title="its peak and FLOPs" onClick={() => setTried(name)}>
+              <button type="button" class="jxs-button jxs-boxed" key={name} data-policy={name} title="its peak and FLOPs" onClick={() => compile(name)}>
                 Compile with {name}
               </button>
             ) : null,

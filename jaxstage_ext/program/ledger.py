@@ -34,7 +34,7 @@ def ledger(program: Program) -> Table:
         "FLOPs": (counted.flops if counted else unknown, cost.total_flops, xla.get("flops", unknown)),
         "transcendentals": (
             counted.transcendentals if counted else unknown,
-            float((cost.transcendentals * cost.runs)[cost.shown].sum()),
+            cost.total_transcendentals,
             xla.get("transcendentals", unknown if reason else 0.0),
         ),
         "bytes moved": (unknown, cost.total_bytes, xla.get("bytes accessed", unknown)),

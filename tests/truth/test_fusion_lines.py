@@ -176,3 +176,14 @@ def test_totals_of_every_group_are_the_totals(program: Callable[[], UserProgram]
     parts = columns(*ask(inspected(program, target).program, "cost_parts"))
     assert sum(parts["flops"]) == work.total_flops
     assert sum(parts["read"]) + sum(parts["written"]) == work.total_bytes
+
+
+def test_equations_of_both_branches_have_one_total() -> None:
+    costs = inspected(in_a_branch, "local").cost
+    equations, ledger = costs.equations, costs.ledger
+    product = 2 * 64 * 64 * 64
+    assert equations.total_flops == pytest.approx(2 * product, rel=0.01)
+    assert ledger["jaxpr"][0] == equations.total_flops == np.nansum(equations.by("line")["FLOPs"])
+    sine = list(equations.by("primitive")["primitive"]).index("sin")
+    assert "in a branch that does not count" in equations.by("primitive").reasons[sine, "transcendentals"]
+    assert ledger["HLO"][1] == np.nansum(costs.by("line")["transcendentals"])

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from jaxstage_ext.analysis.cost.ceilings import BoundDecision, Ceiling, Doubt, DoubtReason, Outcome
 from jaxstage_ext.analysis.cost.work_range import Branch, RangeCause, RangeReason, WorkRange
@@ -84,6 +84,11 @@ def branch(branch: Branch, unit: str) -> str:
     """`its true branch (In [2]:5, 1.2 GFLOP)`, `branch 2 (0 FLOP)`."""
     name = f"its {'true' if branch.number else 'false'} branch" if branch.is_of_boolean else f"branch {branch.number}"
     return f"{name} ({f'{branch.line}, ' if branch.line else ''}{scaled(branch.amount, unit)})"
+
+
+def not_counted(which: Iterable[bool], *columns: str) -> dict[tuple[int, str], str]:
+    """The reasons of rows that are in a branch which does not count, in each of these columns."""
+    return {(row, column): NOT_COUNTED for row, is_left_out in enumerate(which) if is_left_out for column in columns}
 
 
 def verdict(outcome: Outcome, decision: BoundDecision, title: str, reasons: Sequence[DoubtReason]) -> str:

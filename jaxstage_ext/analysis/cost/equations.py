@@ -38,6 +38,7 @@ class Equations:
     Attributes:
       flops, transcendentals, read, written: of one run.
       runs: how often it runs; a loop of unknown length counts once.
+      counted_runs: how often it counts in totals: not in a branch of a conditional that has less work than another.
       unknown: equation -> why its FLOPs are unknown.      uncertain: equation -> why `runs` is uncertain.
       places: rows of the jaxpr document, source lines, name scopes.
     """
@@ -49,6 +50,7 @@ class Equations:
     read: Floats
     written: Floats
     runs: Floats
+    counted_runs: Floats
     unknown: Mapping[int, str]
     uncertain: Mapping[int, str]
     places: Places = field(repr=False)
@@ -62,8 +64,8 @@ class Equations:
 
     @cached_property
     def total_flops(self) -> float:
-        """Known FLOPs, with all branches of a conditional."""
-        return float(np.nansum(self.flops * self.runs))
+        """Known FLOPs; of a conditional, those of the branch of most work."""
+        return float(np.nansum(self.flops * self.counted_runs))
 
     @cached_property
     def order(self) -> npt.NDArray[np.int64]:
@@ -118,25 +120,33 @@ class Equations:
         n = len(names)
 
         def total(values: Floats) -> Floats:
-            return np.bincount(place, np.nan_to_num(values) * self.runs, n)
+            return np.bincount(place, np.nan_to_num(values) * self.counted_runs, n)
 
         count, unknown = np.bincount(place, minlength=n), np.bincount(place, np.isnan(self.flops), n).astype(np.int64)
-        flops = np.where((unknown == count) & (count > 0), np.nan, total(self.flops))
+        never = np.bincount(place, self.counted_runs, n) == 0
+        flops = np.where(((unknown == count) & (count > 0)) | never, np.nan, total(self.flops))
         first = np.full(n, -1, np.int64)
         first[place[self.order[::-1]]] = self.places.row[self.order[::-1]]
         columns = {
             group: Column([name or None for name in names]),
             "FLOPs": Column(flops, "FLOP", "known ones only"),
-            "transcendentals": Column(total(self.transcendentals)),
-            "bytes read": Column(total(self.read), "B"),
-            "bytes written": Column(total(self.written), "B"),
+            **{
+                name: Column(np.where(never, np.nan, total(values)), unit)
+                for name, values, unit in (
+                    ("transcendentals", self.transcendentals, ""),
+                    ("bytes read", self.read, "B"),
+                    ("bytes written", self.written, "B"),
+                )
+            },
             "equations": Column(count),
             "FLOPs unknown": Column(unknown, "", "equations whose FLOPs are unknown"),
             "row": Column(first, "", "row of the jaxpr document, of the equation with the most FLOPs"),
         }
         reasons = {(row, "FLOPs"): wording.UNKNOWN_FOR_ALL for row in np.flatnonzero(np.isnan(flops)).tolist()}
+        reasons |= wording.not_counted(never, "FLOPs", "transcendentals", "bytes read", "bytes written")
         reasons |= {(row, group): wording.NOT_RECORDED for row, name in enumerate(names) if not name}
-        order = np.lexsort((-(columns["bytes read"].values + columns["bytes written"].values), -np.nan_to_num(flops)))
+        moved = np.nan_to_num(columns["bytes read"].values) + np.nan_to_num(columns["bytes written"].values)
+        order = np.lexsort((-moved, -np.nan_to_num(flops)))
         return Table(f"equations by {group}", columns, reasons, self.notes).take(order.tolist())
 
     def __str__(self) -> str:
@@ -157,13 +167,17 @@ class Equations:
 def read(jaxpr: Any, places: Any) -> Equations:
     """The cost of a (closed) jaxpr; `places` maps a list of equations to their Places."""
     leaves: dict[int, jaxpr_cost.Leaf] = {}
+    counted: dict[int, float] = {}
     for leaf in jaxpr_cost.leaves(jaxpr):
         known = leaves.get(id(leaf.eqn))
         leaves[id(leaf.eqn)] = leaf if known is None else leaf._replace(runs=known.runs + leaf.runs)
+        counted[id(leaf.eqn)] = counted.get(id(leaf.eqn), 0.0) + leaf.runs * leaf.counts
     every = list(leaves.values())
     works = [jaxpr_cost.equation(leaf.eqn) for leaf in every]
     unknown = {i: work.unknown[0] for i, work in enumerate(works) if work.unknown}
-    uncertain = {i: leaf.why or wording.IN_BRANCH for i, leaf in enumerate(every) if leaf.why or leaf.is_branch}
+    counted_runs = np.array(list(counted.values()), np.float64)
+    in_branch = [wording.IN_BRANCH if runs else wording.NOT_COUNTED for runs in counted_runs.tolist()]
+    uncertain = {i: leaf.why or in_branch[i] for i, leaf in enumerate(every) if leaf.why or leaf.is_branch}
     flops = np.array([math.nan if work.unknown else work.flops for work in works], np.float64)
     return Equations(
         [leaf.eqn.primitive.name for leaf in every],
@@ -173,6 +187,7 @@ def read(jaxpr: Any, places: Any) -> Equations:
         np.array([sum(map(_bytes, leaf.eqn.invars)) for leaf in every], np.float64),
         np.array([sum(map(_bytes, leaf.eqn.outvars)) for leaf in every], np.float64),
         np.array([leaf.runs for leaf in every], np.float64),
+        counted_runs,
         unknown,
         uncertain,
         places([leaf.eqn for leaf in every]),

@@ -79,12 +79,16 @@ class JaxprPart(NamedTuple):
 
 
 class Leaf(NamedTuple):
-    """An equation that contains no jaxpr: how often it runs, why that is uncertain, whether it is in a branch."""
+    """An equation that contains no jaxpr: how often it runs, why that is uncertain, whether it is in a branch.
+
+    It counts in the total unless another branch of a conditional has more work.
+    """
 
     eqn: Any
     runs: float
-    why: str
-    is_branch: bool
+    why: str = ""
+    is_branch: bool = False
+    counts: bool = True
 
 
 def total(jaxpr: Any) -> Work:
@@ -92,14 +96,27 @@ def total(jaxpr: Any) -> Work:
     return sum((equation(eqn) for eqn in getattr(jaxpr, "jaxpr", jaxpr).eqns), Work())
 
 
-def leaves(jaxpr: Any, runs: float = 1.0, why: str = "", is_branch: bool = False) -> Iterator[Leaf]:
-    """The equations that compute something themselves; an equation of a shared jaxpr comes once per use."""
+def leaves(jaxpr: Any, outer: Leaf | None = None) -> Iterator[Leaf]:
+    """The equations that compute something themselves; an equation of a shared jaxpr comes once per use.
+
+    `outer` is the equation that contains the jaxpr.
+    """
+    outer = outer or Leaf(None, 1.0)
     for eqn in getattr(jaxpr, "jaxpr", jaxpr).eqns:
         held = parts(eqn)
         if not held:
-            yield Leaf(eqn, runs, why, is_branch)
-        for part in held:
-            yield from leaves(part.jaxpr, runs * part.times, why or part.why, is_branch or part.is_branch)
+            yield outer._replace(eqn=eqn)
+        counted = _most(held) if len(held) > 1 and held[0].is_branch else None
+        for place, part in enumerate(held):
+            counts = outer.counts and counted in (None, place)
+            why, is_branch = outer.why or part.why, outer.is_branch or part.is_branch
+            yield from leaves(part.jaxpr, Leaf(eqn, outer.runs * part.times, why, is_branch, counts))
+
+
+def _most(branches: list[JaxprPart]) -> int:
+    """The branch of most work, which counts."""
+    works = [total(part.jaxpr) for part in branches]
+    return max(range(len(works)), key=lambda place: works[place].flops + works[place].transcendentals)
 
 
 def parts(eqn: Any) -> list[JaxprPart]:

@@ -94,6 +94,11 @@ class Cost:
         return float(self.control.totals(own, work_ranges.BY_XLA)[0, self.ops.entry])
 
     @property
+    def total_transcendentals(self) -> float:
+        """Transcendentals, of a conditional those of the branch of most FLOPs."""
+        return float((self.transcendentals * self.counted_runs[0])[self.shown].sum())
+
+    @property
     def total_bytes(self) -> float:
         """Bytes: a loop as often as it is known to run, else once, and the branch of most bytes."""
         return self.bytes_range.counted
@@ -215,13 +220,13 @@ class Cost:
             "instructions": Column(_distinct(place, parts.owner, n), "", "a fusion counts in each group it works for"),
             "FLOPs unknown": Column(unknown, "", "instructions whose FLOPs are unknown"),
             "instruction": Column(
-                [self.ops.names[row].decode() for row in parts.owner[most]], "", "moves the most bytes"
+                [self.ops.names[row].decode() for row in self.named_by_parts[most]], "", "moves the most bytes"
             ),
             "row": Column(self.rows_of_parts[most], "", "row of the HLO document"),
         }
         reasons = {(row, "FLOPs"): wording.UNKNOWN_FOR_ALL for row in np.flatnonzero(is_unknown).tolist()}
-        reasons |= _not_counted(unseen, "FLOPs", "transcendentals")
-        reasons |= _not_counted(unseen_bytes, "bytes read", "bytes written")
+        reasons |= wording.not_counted(unseen, "FLOPs", "transcendentals")
+        reasons |= wording.not_counted(unseen_bytes, "bytes read", "bytes written")
         reasons |= {(row, group): wording.NOT_RECORDED for row, name in enumerate(names) if not name}
         return Table(f"cost by {group}", columns, reasons, self.notes).take(order.tolist())
 
@@ -241,12 +246,17 @@ class Cost:
         by_flops = np.array([bound is Ceiling.COMPUTE for bound in bounds], bool)
         return [names[at] for at in place.tolist()], self.parts.shares(rows, np.nan_to_num(values), by_flops)
 
-    @cached_property
+    @property
     def rows_of_parts(self) -> npt.NDArray[np.int64]:
-        """Where each of `parts` stands in the HLO document; the fusion where the member has no row or no line."""
-        line, row, parts = self.places.line, self.places.row, self.parts
+        """Where each of `parts` stands in the HLO document, -1 none."""
+        return self.places.row[self.named_by_parts]
+
+    @cached_property
+    def named_by_parts(self) -> npt.NDArray[np.int64]:
+        """The instruction that shows each of `parts`: its member, or the fusion where that has no row or no line."""
+        line, parts = self.places.line, self.parts
         has_line = np.array([bool(line[member]) for member in parts.member.tolist()], bool)
-        return np.where(has_line & (row[parts.member] >= 0), row[parts.member], row[parts.owner])
+        return np.where(has_line & (self.places.row[parts.member] >= 0), parts.member, parts.owner)
 
     def _costliest(self, place: npt.NDArray[np.int64], n: int) -> npt.NDArray[np.int64]:
         """Per group, the part that moves the most bytes, preferably one with a row."""
@@ -290,10 +300,6 @@ def _numbered(keys: Sequence[str]) -> tuple[list[str], npt.NDArray[np.int64]]:
 def _is_never(place: Any, runs: Floats, n: int) -> npt.NDArray[np.bool_]:
     """Which groups have no part that runs."""
     return np.asarray(np.bincount(place, runs, n) == 0)
-
-
-def _not_counted(which: npt.NDArray[np.bool_], *columns: str) -> dict[tuple[int, str], str]:
-    return {(row, column): wording.NOT_COUNTED for row in np.flatnonzero(which).tolist() for column in columns}
 
 
 def _distinct(place: Any, owner: Any, n: int, which: Any = slice(None)) -> npt.NDArray[np.int64]:

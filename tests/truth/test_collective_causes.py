@@ -13,7 +13,9 @@ from types import ModuleType
 from typing import Any
 
 import jax
+import jax.numpy as jnp
 import pytest
+from jax.sharding import PartitionSpec as P
 
 import jaxstage_ext
 from jaxstage_ext.program import margin
@@ -151,3 +153,28 @@ def lines_of_gspmd(name: str) -> list[str]:
 @pytest.mark.parametrize("name", ["reshape_flat", "cumsum", "dynamic_slice", "top_k", "concatenate", "split_dims"])
 def test_the_older_partitioner_has_the_same_lines(name: str) -> None:
     assert lines_of_gspmd(name) == marked(EVERY[name])
+
+
+def joined() -> UserProgram:
+    def program(x: Any, y: Any) -> Any:
+        a = jnp.sin(x)
+        z = jnp.concatenate([a, y], 0)  # the use that replicates both
+        return jax.lax.with_sharding_constraint(jnp.tanh(z), P(("c", "a"), "b"))
+
+    both = (jax.ShapeDtypeStruct((8, 8), jnp.float32),) * 2
+    return UserProgram(program, both, {"mesh": {"a": 2, "b": 2, "c": 2}, "in_specs": (P("a", "b"), P("b", "a"))})
+
+
+def lines_warned_of(inspection: Any) -> list[str]:
+    return [code(warning.line) for warning in inspection.collectives.warnings]
+
+
+USE = "z = jnp.concatenate([a, y], 0)  # the use that replicates both"
+
+
+@rows(
+    Expectation(joined, CPU, "rematerialisation", lines_warned_of, [USE, USE], "both go in, and only there"),
+    Expectation(joined, TPU, "rematerialisation", lines_warned_of, [USE, USE], "both go in, and only there"),
+)
+def test_full_rematerialisation_is_warned_of_where_the_value_is_used(expectation: Expectation) -> None:
+    holds(expectation)

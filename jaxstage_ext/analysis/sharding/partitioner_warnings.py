@@ -24,7 +24,8 @@ class Rematerialised:
     """A value that is fully replicated although the program does not ask for it.
 
     Attributes:
-      value: what the compiler calls it.     shard: type and shape per device.     line: source line, "" unknown.
+      value: what the compiler calls it.     shard: type and shape per device.
+      line: source line of what uses it with the other sharding, else its own, "" unknown.
       scope: the name scope of the operation.
       before, after: the shardings between which it knows no direct way.
     """
@@ -63,12 +64,23 @@ def _warning(line: str, module: Module, lines: Sequence[str], before: Propagated
     shape = [int(size) for size in match["shape"].split(",") if size]
     old, new = (_spelled(match[key], len(shape), before) for key in ("before", "after"))
     shard = f"{match['type']}[{match['shape']}]"
-    return Rematerialised(called, _line(called, module, lines), old, new, name["name"] if name else "", shard)
+    place = _place_of_use(called, new, before) or _line(called, module, lines)
+    return Rematerialised(called, place, old, new, name["name"] if name else "", shard)
 
 
 def _spelled(text: str, rank: int, before: Propagated | None) -> str:
     meshes, devices = (before.meshes, before.devices) if before else ((), 1)
     return named(from_text.hlo(text, rank, devices), meshes).spec
+
+
+def _place_of_use(scope: str, spec: str, before: Propagated | None) -> str:
+    """The source line of what uses a value with another sharding than it has; "" where that is not one line."""
+    if before is None:
+        return ""
+    copies = [row for row in before.by_scope.get(scope, []) if row in before.reshards]
+    users = [user for row in copies if before.sharding(row).spec == spec for user in before.users.get(row, [])]
+    lines = {before.line(user) for user in users} - {""}
+    return lines.pop() if len(lines) == 1 else ""
 
 
 def _line(scope: str, module: Module, lines: Sequence[str]) -> str:

@@ -12,6 +12,7 @@ import numpy as np
 from jaxstage_ext.analysis.cost import jaxpr_cost
 from jaxstage_ext.analysis.cost.module_cost import Cost
 from jaxstage_ext.core.targets.cross_compile import Executable
+from jaxstage_ext.ir.hlo import totals
 from jaxstage_ext.program.fact import fact
 from jaxstage_ext.program.module_work import equations, work
 from jaxstage_ext.program.program import Program
@@ -19,6 +20,8 @@ from jaxstage_ext.report.table import Column, Table
 from jaxstage_ext.report.unavailable import Unavailable
 from jaxstage_ext.report.units import plural, scaled
 
+_NO_FIGURE = "XLA's cost analysis has no figure for it"
+_ESTIMATE = "an estimate of the compiler, of which a loop's body counts once and collectives are left out"
 _PRODUCTS = ("dot_general", "conv_general_dilated", "ragged_dot", "ragged_dot_general")
 
 
@@ -35,12 +38,15 @@ def ledger(program: Program) -> Table:
         "transcendentals": (
             counted.transcendentals if counted else unknown,
             cost.total_transcendentals,
-            xla.get("transcendentals", unknown if reason else 0.0),
+            xla.get("transcendentals", 0.0 if "flops" in xla else unknown),
         ),
         "bytes moved": (unknown, cost.total_bytes, xla.get("bytes accessed", unknown)),
     }
+    estimates = {name: (unknown, unknown, value) for name, value in _estimates(program, xla).items()}
     reasons = {(2, "jaxpr"): "a jaxpr says nothing of what is kept in registers or fused"}
-    reasons |= {(row, "XLA"): reason for row in range(len(rows)) if reason}
+    reasons |= {(row, "XLA"): reason or _NO_FIGURE for row, values in enumerate(rows.values()) if math.isnan(values[2])}
+    rows |= estimates
+    reasons |= {(row, name): _ESTIMATE for row in range(3, len(rows)) for name in ("jaxpr", "HLO")}
     reasons |= {(row, "measured"): "nothing was run" for row in range(len(rows))}
     columns = {
         "": Column(list(rows)),
@@ -62,7 +68,16 @@ def _by_xla(compiled: Any) -> tuple[Mapping[str, float], str]:
     except Exception as error:
         return {}, f"this backend gives no analysis: {error}"
     costs_of = costs_of[0] if isinstance(costs_of, list) and costs_of else costs_of
-    return (costs_of, "") if isinstance(costs_of, Mapping) else ({}, "this backend gives no analysis")
+    if not isinstance(costs_of, Mapping):
+        return {}, "this backend gives no analysis"
+    return {name: value for name, value in costs_of.items() if value >= 0}, ""  # -1 is what XLA does not know
+
+
+def _estimates(program: Program, xla: Mapping[str, float]) -> dict[str, float]:
+    """What the compiler itself expects of the program, where it says so."""
+    cycles = totals.estimated_cycles(program.module)
+    estimates = {"estimated seconds": xla.get("optimal_seconds", 0.0), "estimated cycles": float(cycles or 0)}
+    return {name: value for name, value in estimates.items() if value}
 
 
 def _devices(program: Program) -> int:

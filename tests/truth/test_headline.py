@@ -7,6 +7,7 @@ from typing import Any
 
 import jax
 import jax.numpy as jnp
+from jax.experimental import pallas as pl
 from jax.sharding import AxisType, Mesh, NamedSharding
 from jax.sharding import PartitionSpec as P
 
@@ -63,6 +64,16 @@ def mlp_gradient() -> UserProgram:
         return jnp.sum(jnp.tanh(x @ w[0]) @ w[1])
 
     return UserProgram(jax.grad(loss), ((shape(64, 2048), shape(2048, 64)), shape(4096, 64)))
+
+
+def pallas_kernel() -> UserProgram:
+    """A kernel of which XLA's cost analysis says -1."""
+    whole = shape(256, 256)
+
+    def kernel(x: Any, out: Any) -> None:
+        out[...] = x[...] * 2
+
+    return UserProgram(lambda x: pl.pallas_call(kernel, out_shape=whole)(x), (whole,))
 
 
 def data_parallel() -> UserProgram:
@@ -210,4 +221,31 @@ def test_memory_is_what_xla_allocates(expectation: Expectation) -> None:
     Expectation(data_parallel, "h100:4", "Compare collectives", compared("collectives"), 1, "one sum of gradients"),
 )
 def test_collectives_of_compare_are_those_of_the_collectives_tab(expectation: Expectation) -> None:
+    holds(expectation)
+
+
+def xlas_figures(inspection: Any) -> list[Any]:
+    """The column of the ledger that is XLA's."""
+    return [row["XLA"] for row in inspection.cost.ledger.rows()]
+
+
+def xlas_estimate(name: str) -> Callable[[Any], bool]:
+    """Whether the compiler's own estimate stands in the ledger, and not in Compare."""
+
+    def asked(inspection: Any) -> bool:
+        return name in list(inspection.cost.ledger[""]) and name not in str(inspection.compare())
+
+    return asked
+
+
+MINUS_ONE = "XLA's cost analysis gives -1 for a custom call, which means that it does not know"
+
+
+@rows(
+    Expectation(pallas_kernel, "v5e:2x2", "ledger", xlas_figures, [None, None, None], MINUS_ONE),
+    Expectation(pallas_kernel, "v5e:2x2", "text", lambda i: "-1" in as_text(i).split("source")[0], False, MINUS_ONE),
+    Expectation(pallas_kernel, "v5e:2x2", "header bytes", header("bytes moved"), "524 kB", "256 KiB in, 256 KiB out"),
+    Expectation(twelve_layers, "v5e:2x2", "cycles", xlas_estimate("estimated cycles"), True, "XLA's own figures"),
+)
+def test_xlas_own_figures_stand_in_the_ledger(expectation: Expectation) -> None:
     holds(expectation)

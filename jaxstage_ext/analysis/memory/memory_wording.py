@@ -34,7 +34,7 @@ SUGGESTIONS = {
     Suggestion.GAPS: "Gaps between buffers",
     Suggestion.CONSTANTS: "Captured constants",
 }
-FIGURES = {Figure.RESERVED: "reserved", Figure.PEAK: "peak"}
+FIGURES = {Figure.RESERVED: "total allocation", Figure.PEAK: "peak"}
 FRACTION = "XLA_PYTHON_CLIENT_MEM_FRACTION"
 """The environment variable that sets the share of a GPU's memory that JAX takes."""
 NO_STATS = "XLA gave no figures of its own."

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from jaxstage_ext.analysis.cost import equations
+from jaxstage_ext.analysis.cost import cost_wording, equations
 from jaxstage_ext.analysis.cost.equations import Equations
 from jaxstage_ext.analysis.cost.module_cost import GROUPS, Cost
 from jaxstage_ext.panel import jobs
@@ -19,7 +19,7 @@ from jaxstage_ext.report.table import Table, plain
 
 MEASURES = ("FLOPs", "bytes")
 _KINDS = {"f": "f8", "i": "i4"}
-_UNITS = {"FLOPs": "FLOP", "transcendentals": "", "bytes moved": "B"}
+_UNITS = {"FLOPs": "FLOP", "transcendentals": "", "bytes moved": "B", "estimated seconds": "s"}
 
 
 def _costs(programs: Programs, params: Params, progress: jobs.JobProgress) -> Costs:
@@ -46,6 +46,9 @@ def _get_ledger(programs: Programs, params: Params, progress: jobs.JobProgress) 
         "device": roof.title,
         "flops": work.total_flops,
         "bytes": work.total_bytes,
+        "flops_text": cost_wording.work(work.flops_range, "FLOP"),
+        "bytes_text": cost_wording.work(work.bytes_range, "B"),
+        "open": cost_wording.work_reasons(work.flops_range, "FLOP") or cost_wording.work_reasons(work.bytes_range, "B"),
         "instructions": len(work.shown),
         "unknown": len(work.why),
         "unknown_share": work.unknown_share,

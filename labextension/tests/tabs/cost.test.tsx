@@ -51,6 +51,14 @@ describe("the cost view", () => {
     expect($(".jxs-shares")?.getAttribute("aria-label")).toBe("share of the lower bound: memory 75 %, compute 25 %");
   });
 
+  it("shows a range where a loop or a branch leaves the work open, and says which", async () => {
+    const open_ = { flops_text: "268 MFLOP to 537 MFLOP", bytes_text: "2.1 MB", open: "the conditional at In [2]:6 runs branch 0 or branch 1" };
+    kernel.answers.ledger = () => ({ ...LEDGER, result: { ...LEDGER.result, ...open_ } });
+    await open();
+    expect($(".jxs-cost-totals")?.textContent).toContain("268 MFLOP to 537 MFLOP");
+    expect($(".jxs-cost-totals")?.textContent).toContain("the conditional at In [2]:6 runs branch 0 or branch 1");
+  });
+
   it("begins with the totals by line, the most bytes first; a part that is unknown is said", async () => {
     await open();
     expect(texts(0)).toEqual(["In [5]:4", "unknown"]);

@@ -67,6 +67,8 @@ def test_the_headline_and_the_ledger(inspection: Any) -> None:
     assert result["verdict"].startswith("Can't tell what bounds it: the FLOPs of 2 instructions are not counted")
     assert (result["bound"], result["flops"], result["bytes"]) == ("unknown", 10005, 590)
     assert (result["instructions"], result["unknown"]) == (5, 2)
+    assert (result["flops_text"], result["bytes_text"]) == ("at least 10 kFLOP", "at least 590 B")
+    assert result["open"] == "", "the made ranges have no reasons"
     assert result["unknown_share"] == pytest.approx(110 / 590)
     ledger = result["ledger"]
     assert [column["name"] for column in ledger["columns"]] == ["jaxpr", "XLA"]

@@ -21,6 +21,11 @@ export interface Overview {
   device: string;
   flops: number;
   bytes: number;
+  /** The same as text: a range where a loop, a branch or an unknown count leaves it open; "" from older kernels. */
+  flopsText: string;
+  bytesText: string;
+  /** What leaves the work open. */
+  open: string;
   instructions: number;
   unknown: number;
   unknownShare: number;
@@ -64,6 +69,9 @@ export function readOverview({ result }: Reply): Overview {
     device: text(result.device),
     flops: size(result.flops),
     bytes: size(result.bytes),
+    flopsText: text(result.flops_text),
+    bytesText: text(result.bytes_text),
+    open: text(result.open),
     instructions: size(result.instructions),
     unknown: size(result.unknown),
     unknownShare: Math.min(1, size(result.unknown_share)),

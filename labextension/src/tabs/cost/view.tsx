@@ -32,15 +32,17 @@ function Shares({ shares }: { shares: Overview["shares"] }) {
 }
 
 function Totals({ overview }: { overview: Overview }) {
-  const { flops, bytes, unknown, unknownShare, instructions } = overview;
+  const { flops, bytes, flopsText, bytesText, open, unknown, unknownShare, instructions } = overview;
+  const least = unknown || open ? "≥ " : "";
   return (
     <span class="jxs-cost-totals jxs-tabular">
       <span title="counted on the optimised HLO of one device; loops count once per iteration">
-        <span class="jxs-dim">FLOPs</span> <b>{`${unknown ? "≥ " : ""}${scaled(flops, "FLOP")}`}</b>
+        <span class="jxs-dim">FLOPs</span> <b>{flopsText || `${least}${scaled(flops, "FLOP")}`}</b>
       </span>
       <span title="read and written by all instructions of one device">
-        <span class="jxs-dim">bytes</span> <b>{scaled(bytes, "B")}</b>
+        <span class="jxs-dim">bytes</span> <b>{bytesText || scaled(bytes, "B")}</b>
       </span>
+      {open && <span class="jxs-dim jxs-anywhere">{open}</span>}
       {unknown > 0 && (
         <span class="jxs-cost-unknown" title="Not in the total: custom calls without a cost estimate count as unknown, not as zero.">
           FLOPs unknown for {counted(unknown)} of {counted(instructions)} instructions, which move {percent(unknownShare, 1)} of the bytes

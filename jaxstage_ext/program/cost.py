@@ -61,8 +61,12 @@ class Costs:
 
     @property
     def headline(self) -> str:
-        """FLOPs and bytes in one sentence, as ranges where loops, branches or unknown counts leave them open."""
-        return cost_wording.headline(self.work.flops_range, self.work.bytes_range)
+        """FLOPs, transcendental functions and bytes in one sentence.
+
+        They are ranges where loops, branches or unknown counts leave them open.
+        """
+        work = self.work
+        return cost_wording.headline(work.flops_range, work.bytes_range, work.total_transcendentals)
 
     def __str__(self) -> str:
         if not self.is_compiled:

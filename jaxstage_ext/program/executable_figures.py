@@ -14,6 +14,7 @@ from jaxstage_ext.report.units import scaled
 
 NEEDED = "arguments, results, temporaries and constants on one device, as XLA allocates them"
 _COUNTED = "one run on one device, counted on the optimised HLO, loops as often as they run"
+_FUNCTIONS = "exp, tanh, sine and the like, which XLA and JAXStage do not count as FLOPs; one takes tens of operations"
 
 
 def executable_figures(program: Program) -> list[FigureSummary]:
@@ -26,7 +27,10 @@ def _work(program: Program) -> list[FigureSummary]:
         counted = work(program)
     except Unavailable as why:
         return [_unknown(label, str(why)) for label in ("FLOPs", "bytes moved")]
-    return [_range("FLOPs", counted.flops_range, "FLOP"), _range("bytes moved", counted.bytes_range, "B")]
+    flops, functions = _range("FLOPs", counted.flops_range, "FLOP"), counted.total_transcendentals
+    noted = cost_wording.are_noted(functions, counted.flops_range)
+    beside = [_known("transcendentals", cost_wording.transcendentals(functions), _FUNCTIONS)] if noted else []
+    return [flops, *beside, _range("bytes moved", counted.bytes_range, "B")]
 
 
 def _range(label: str, work: WorkRange, unit: str) -> FigureSummary:

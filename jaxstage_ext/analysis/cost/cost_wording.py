@@ -17,13 +17,26 @@ ALL_BRANCHES = (
     "Rows list every branch of a conditional as if it ran; in totals the branch of most work counts, as only one runs."
 )
 _MOST_REASONS = 2
+_NOTED_SHARE = 0.01
+"""Transcendental functions are named from this share of the FLOPs on: one takes a device tens of operations."""
 
 
-def headline(flops: WorkRange, moved: WorkRange) -> str:
-    """FLOPs and bytes of a program, and what leaves them open."""
-    figures = f"{work(flops, 'FLOP')}, {work(moved, 'B')} moved, in one run on one device"
+def headline(flops: WorkRange, moved: WorkRange, functions: float) -> str:
+    """FLOPs, transcendental functions and bytes of a program, and what leaves them open."""
+    beside = f" and {transcendentals(functions)} transcendentals" if are_noted(functions, flops) else ""
+    figures = f"{work(flops, 'FLOP')}{beside}, {work(moved, 'B')} moved, in one run on one device"
     why = work_reasons(flops, "FLOP") or work_reasons(moved, "B")
     return f"{figures} ({why})" if why else figures
+
+
+def are_noted(functions: float, flops: WorkRange) -> bool:
+    """Whether the transcendental functions, which are no FLOPs, are enough to be named beside them."""
+    return functions > 0 and functions >= _NOTED_SHARE * flops.least
+
+
+def transcendentals(functions: float) -> str:
+    """`64`, `1.07 G`."""
+    return scaled(functions, "").strip()
 
 
 def work(work: WorkRange, unit: str) -> str:

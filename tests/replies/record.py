@@ -36,8 +36,11 @@ FIGURES = RECORDED.with_name("figures.json")
 AMOUNTS = (0, 1, 34, 999.4, 999.5, 1000, 1005, 12345, 999_499, 999_500, 1.25e6, 2.5e9, 7.125e12, 3e15, 4.2e18, 0.125)
 TIMES = (0, 3e-12, 4.5e-9, 9.995e-7, 1e-6, 0.0004, 0.0812, 0.9994, 0.9995, 1.25, 59.96, 99.94, 99.95, 100.5, 123, 3600)
 CHANGES = (1, -3, 1200, -34_300, 2_000_000_000)
-WITHOUT_REPLY = ("script", "cancel", "elapsed", "log")
-"""Methods that answer with a built file, or with the state of something that is running."""
+WITHOUT_REPLY = ("script", "cancel", "elapsed", "log", "library")
+"""Methods that answer with a built file, with the state of something that is running, or about libraries' frames.
+
+The programs have no frame in a library; `tests/panel/test_library_request.py` asks for one.
+"""
 LONGEST = 12
 """Entries that are kept of a list in a reply without buffers, such as XLA's flags."""
 

@@ -1,0 +1,28 @@
+"""The request for the source of a library, which has a pane beside the user's."""
+
+from __future__ import annotations
+
+import jax
+import jax.numpy as jnp
+import optax
+import pytest
+
+from jaxstage_ext import inspect
+from jaxstage_ext.panel.params import BadRequest
+from jaxstage_ext.panel.requests import dispatch
+
+
+def test_the_source_of_a_library_is_a_document() -> None:
+    program = inspect(lambda x: jnp.sum(optax.huber_loss(x)), jnp.ones(8), stage="trace").program
+    described, _ = dispatch.answer([program], "library", {"call": 0, "library": "optax"})
+    assert (described["kind"], described["title"]) == ("python:optax", "source of optax")
+    whole, buffers = dispatch.answer([program], "document", {"call": 0, "doc": "python:optax"})
+    assert whole["lines"] == described["lines"] > 10
+    assert len(buffers) == 1
+
+
+@pytest.mark.parametrize("library", ["flax", "", "<b>"])
+def test_a_library_without_frames_is_refused(library: str) -> None:
+    program = inspect(jax.jit(lambda x: jnp.sin(x)), jnp.ones(8), stage="trace").program
+    with pytest.raises(BadRequest, match="no frame of this call is in"):
+        dispatch.answer([program], "library", {"call": 0, "library": library})

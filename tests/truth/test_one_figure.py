@@ -80,7 +80,7 @@ def test_roll_ups_add_up_to_the_total(name: str, target: str) -> None:
         moved = np.nansum(table["bytes read"]) + np.nansum(table["bytes written"])
         assert moved == pytest.approx(work.total_bytes, rel=1e-9), group
         for column in ("FLOPs", "bytes read", "bytes written"):
-            left_out = {row for row in np.flatnonzero(np.isnan(table[column])).tolist()}
+            left_out = set(np.flatnonzero(np.isnan(table[column])).tolist())
             assert left_out == {row for row, name in table.reasons if name == column}, (group, column)
 
 

@@ -77,8 +77,11 @@ def test_roll_ups_add_up_to_the_total(name: str, target: str) -> None:
     for group in GROUPS:
         table = work.by(group)
         assert np.nansum(table["FLOPs"]) == pytest.approx(work.total_flops, rel=1e-9), group
-        moved = np.sum(table["bytes read"]) + np.sum(table["bytes written"])
+        moved = np.nansum(table["bytes read"]) + np.nansum(table["bytes written"])
         assert moved == pytest.approx(work.total_bytes, rel=1e-9), group
+        for column in ("FLOPs", "bytes read", "bytes written"):
+            left_out = set(np.flatnonzero(np.isnan(table[column])).tolist())
+            assert left_out == {row for row, name in table.reasons if name == column}, (group, column)
 
 
 @every_target

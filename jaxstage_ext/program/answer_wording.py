@@ -15,6 +15,7 @@ class Measure(Enum):
 
     LOWER_BOUND = "that time"
     KNOWN_TIME = "the known time"
+    ALL_BRANCHES = "the time with every branch counted"
     BYTES = "the bytes moved"
 
 

@@ -23,6 +23,9 @@ from jaxstage_ext.program.program import Program
 from jaxstage_ext.report.progress import Progress
 from jaxstage_ext.report.table import Column, Table
 
+_ROUNDED = 1.001
+"""Times that differ by less than this are one time, summed in another order."""
+
 
 class State(StrEnum):
     """Whether a question has a yes or no for an answer, or none at all."""
@@ -59,6 +62,8 @@ def bound(program: Program, progress: Progress | None = None) -> Answer:
     row = int(work.rows_of_parts[np.argmax(np.where(np.array(lines) == line, weights, -1))]) if line else -1
     is_unknown = roof.outcome in UNDECIDED
     measure = Measure.BYTES if not roof.total else Measure.KNOWN_TIME if is_unknown else Measure.LOWER_BOUND
+    if roof.total and np.nansum(taken) > _ROUNDED * roof.total:
+        measure = Measure.ALL_BRANCHES
     parts = [
         roof.verdict,
         wording.share(line, share, measure) if line else "",

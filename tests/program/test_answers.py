@@ -48,6 +48,18 @@ def test_one_device() -> None:
     assert said["Which collective costs the most?"] == inspect(jnp.tanh, 1.0).collectives.headline
 
 
+def test_a_share_counts_every_branch_where_the_least_time_has_one() -> None:
+    """The least time has the sine's branch; the product is in the other one."""
+    needs("v5e:2x2")
+
+    def choose(flag, x, w):
+        return jax.lax.cond(flag, lambda a: a @ w, jnp.sin, jnp.tanh(x))
+
+    arguments = jax.ShapeDtypeStruct((), bool), shape(1024, 1024), shape(1024, 1024)
+    said = told(inspect(choose, *arguments, target="v5e:2x2"))["What bounds it?"]
+    assert " of the time with every branch counted." in said
+
+
 @pytest.mark.parametrize("target", ["cpu:8", "v5e:2x4", "h100:8"])
 def test_eight_devices(target: str) -> None:
     """`b` sums over the 4096, which `model` cuts: f32[1024/2,8] on a device is added up over four: 16.4 kB."""

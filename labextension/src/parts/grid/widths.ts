@@ -8,18 +8,20 @@ const NUMBER_PX = 84;
 const TEXT_PX = 180;
 const WIDEST_PX = 330;
 const LETTER_PX = 7;
+const RANK_PX = 20;
 const GAP_PX = 8;
 const WIDE_GAP_PX = 16;
 /** Rows that are looked at for the longest text. */
 const MOST_ROWS = 500;
 
 function fitted(field: Field, length: number): number {
-  let longest = field.title.length;
+  let [longest, isRanked] = [field.title.length, false];
   for (let row = 0; row < Math.min(length, MOST_ROWS); row++) {
     const below = field.kind === "text" ? (field.below?.(row).length ?? 0) : 0;
     longest = Math.max(longest, cellText(field, row).length + below);
+    isRanked ||= field.kind === "number" && Boolean(field.mark?.(row));
   }
-  return Math.min(WIDEST_PX, Math.ceil(longest * LETTER_PX) + 10);
+  return Math.min(WIDEST_PX, Math.ceil(longest * LETTER_PX) + 10 + (isRanked ? RANK_PX : 0));
 }
 
 export function columnsOf({ fields, length }: Grid, isFitted: boolean): Record<string, string> {

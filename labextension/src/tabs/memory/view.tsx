@@ -131,11 +131,6 @@ function Backward({ session }: { session: Session }) {
     <div class="jxs-mem-backward">
       <div>
         <h4>Under jax.checkpoint</h4>
-        <MemoryTable
-          table={policies}
-          label="checkpoint policies"
-          onRow={(row) => setPolicy(row === 0 ? "" : (names[row] ?? ""))}
-        />
         <div class="jxs-mem-policies jxs-strip" role="group" aria-label="compile with a policy">
           {names.map((name, row) =>
             row > 0 && !compiled[row] ? (
@@ -146,6 +141,11 @@ function Backward({ session }: { session: Session }) {
           )}
         </div>
         {tried && <Trial session={session} policy={tried} onKnown={setTrials} key={tried} />}
+        <MemoryTable
+          table={policies}
+          label="checkpoint policies"
+          onRow={(row) => setPolicy(row === 0 ? "" : (names[row] ?? ""))}
+        />
       </div>
       <div>
         <h4>Residuals, by line{policy && `, with ${policy}`}</h4>

@@ -15,13 +15,13 @@ const WIDE_GAP_PX = 16;
 const MOST_ROWS = 500;
 
 function fitted(field: Field, length: number): number {
-  let [longest, isRanked] = [field.title.length, false];
+  let widest = field.title.length * LETTER_PX;
   for (let row = 0; row < Math.min(length, MOST_ROWS); row++) {
     const below = field.kind === "text" ? (field.below?.(row).length ?? 0) : 0;
-    longest = Math.max(longest, cellText(field, row).length + below);
-    isRanked ||= field.kind === "number" && Boolean(field.mark?.(row));
+    const rank = field.kind === "number" && field.mark?.(row) ? RANK_PX : 0;
+    widest = Math.max(widest, (cellText(field, row).length + below) * LETTER_PX + rank);
   }
-  return Math.min(WIDEST_PX, Math.ceil(longest * LETTER_PX) + 10 + (isRanked ? RANK_PX : 0));
+  return Math.min(WIDEST_PX, Math.ceil(widest) + 10);
 }
 
 export function columnsOf({ fields, length }: Grid, isFitted: boolean): Record<string, string> {

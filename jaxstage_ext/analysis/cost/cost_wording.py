@@ -53,7 +53,7 @@ def work(work: WorkRange, unit: str) -> str:
 def open_work(flops: WorkRange) -> str:
     """What leaves the FLOPs open, in a sentence; "" where they are known."""
     why = work_reasons(flops, "FLOP")
-    return f"It does {work(flops, 'FLOP')}: {why}." if why else ""
+    return f"It does {work(flops, 'FLOP')} ({why})." if why else ""
 
 
 def work_reasons(work: WorkRange, unit: str) -> str:

@@ -75,7 +75,7 @@ def test_an_assignment_is_an_ordinary_statement(shell: Shell) -> None:
 
 def test_annotations_and_defaults_say_the_arguments(shell: Shell) -> None:
     seen = shell.run("%%compile --dim b=2\ndef g(x: Float[Array, 'b 4'], scale=2.0):\n    return x * scale")
-    assert seen.panels == ["g(x: f32[2,4]) -> f32[2,4]"]
+    assert seen.panels == ["g(x: f32[2,4], scale=2.0) -> f32[2,4]"]
 
 
 def test_annotations_as_strings(shell: Shell) -> None:

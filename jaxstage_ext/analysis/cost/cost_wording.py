@@ -53,7 +53,7 @@ def work(work: WorkRange, unit: str) -> str:
 def open_work(flops: WorkRange) -> str:
     """What leaves the FLOPs open, in a sentence; "" where they are known."""
     why = work_reasons(flops, "FLOP")
-    return f"It does {work(flops, 'FLOP')}: {why}." if why else ""
+    return f"It does {work(flops, 'FLOP')} ({why})." if why else ""
 
 
 def work_reasons(work: WorkRange, unit: str) -> str:
@@ -107,7 +107,8 @@ def not_counted(which: Iterable[bool], *columns: str) -> dict[tuple[int, str], s
 def verdict(outcome: Outcome, decision: BoundDecision, title: str, reasons: Sequence[DoubtReason]) -> str:
     """What bounds a program, in one sentence; where that is not decided, why not, and what is known."""
     if outcome is Outcome.NO_PEAKS:
-        return f"Can't tell what bounds it: the peaks of {title} are unknown."
+        unlinked = [f"; {_unlinked(reason)}" for reason in reasons if reason.doubt is Doubt.LINK]
+        return f"Can't tell what bounds it: the peaks of {title} are unknown{''.join(unlinked)}."
     if outcome is Outcome.NO_WORK:
         return "Nothing is computed or moved."
     if outcome is Outcome.BOUND:

@@ -106,10 +106,10 @@ class Roofline:
     @cached_property
     def outcome(self) -> Outcome:
         """Whether it is known what bounds the program, and why not."""
-        if any(reason.doubt is Doubt.LINK for reason in self.reasons):
-            return Outcome.NO_LINK_SPEED
         if self.bandwidth is None and not self.peaks:
             return Outcome.NO_PEAKS
+        if any(reason.doubt is Doubt.LINK for reason in self.reasons):
+            return Outcome.NO_LINK_SPEED
         if self.decision.ceiling is not UNKNOWN:
             return Outcome.BOUND
         return Outcome.UNKNOWN_WORK if self.reasons else Outcome.NO_WORK

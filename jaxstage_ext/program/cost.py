@@ -66,7 +66,8 @@ class Costs:
         They are ranges where loops, branches or unknown counts leave them open.
         """
         work = self.work
-        return cost_wording.headline(work.flops_range, work.bytes_range, work.total_transcendentals)
+        near = module_work.share_on_chip(self._program)
+        return cost_wording.headline(work.flops_range, work.bytes_range, work.total_transcendentals, near)
 
     def __str__(self) -> str:
         if not self.is_compiled:

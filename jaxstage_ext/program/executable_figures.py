@@ -6,7 +6,7 @@ from jaxstage_ext.analysis.cost import cost_wording
 from jaxstage_ext.analysis.cost.work_range import WorkRange
 from jaxstage_ext.program.device_figures import device_memory
 from jaxstage_ext.program.device_fit import device_fit
-from jaxstage_ext.program.module_work import work
+from jaxstage_ext.program.module_work import share_on_chip, work
 from jaxstage_ext.program.program import Program
 from jaxstage_ext.program.summary_form import FigureSummary
 from jaxstage_ext.report.unavailable import Unavailable
@@ -30,14 +30,15 @@ def _work(program: Program) -> list[FigureSummary]:
     flops, functions = _range("FLOPs", counted.flops_range, "FLOP"), counted.total_transcendentals
     noted = cost_wording.are_noted(functions, counted.flops_range)
     beside = [_known("transcendentals", cost_wording.transcendentals(functions), _FUNCTIONS)] if noted else []
-    return [flops, *beside, _range("bytes moved", counted.bytes_range, "B")]
+    moved = _range("bytes moved", counted.bytes_range, "B", cost_wording.stays(share_on_chip(program)))
+    return [flops, *beside, moved]
 
 
-def _range(label: str, work: WorkRange, unit: str) -> FigureSummary:
+def _range(label: str, work: WorkRange, unit: str, beside: str = "") -> FigureSummary:
     why = cost_wording.work_reasons(work, unit)
     if work.is_unknown:
         return _unknown(label, why)
-    return _known(label, cost_wording.work(work, unit), f"{_COUNTED}; {why}" if why else _COUNTED)
+    return _known(label, cost_wording.work(work, unit), f"{_COUNTED}{beside}{f'; {why}' if why else ''}")
 
 
 def _needed(program: Program) -> FigureSummary:

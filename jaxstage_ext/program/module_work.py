@@ -17,6 +17,7 @@ from jaxstage_ext.core import jaxpr_lines
 from jaxstage_ext.program.fact import fact
 from jaxstage_ext.program.instruction_places import instruction_places, line_label
 from jaxstage_ext.program.program import Program
+from jaxstage_ext.program.target_title import platform
 from jaxstage_ext.report.unavailable import Unavailable
 
 
@@ -36,6 +37,11 @@ def _kernels(program: Program) -> list[PallasKernel]:
     eqns = list({id(leaf.eqn): leaf.eqn for leaf in leaves if leaf.eqn.primitive.name == "pallas_call"}.values())
     lines = _places_of_equations(program, eqns).line
     return [kernel_calls.kernel(eqn, line) for eqn, line in zip(eqns, lines, strict=True)]
+
+
+def share_on_chip(program: Program) -> float:
+    """The share of the bytes moved that stay in a TPU's memory on the chip, 0 to 1."""
+    return work(program).near_share if platform(program) == "tpu" else 0.0
 
 
 @fact

@@ -14,17 +14,21 @@ UNKNOWN_FOR_ALL = "unknown for every instruction that computes"
 IN_BRANCH = "in a branch that may not run, counted as if it did"
 MEMBER_UNKNOWN = "unknown for one of its members"
 ALL_BRANCHES = (
-    "Rows list every branch of a conditional as if it ran; in totals the branch of most work counts, as only one runs."
+    "Rows list every branch of a conditional as if it ran. Totals of lines and scopes count the branch of most work, "
+    "and the headline's range begins with the branch of least work."
 )
 _MOST_REASONS = 2
 _NOTED_SHARE = 0.01
-"""Transcendental functions are named from this share of the FLOPs on: one takes a device tens of operations."""
+"""From this share on, transcendental functions are named beside the FLOPs, and bytes on the chip beside the bytes."""
 
 
-def headline(flops: WorkRange, moved: WorkRange, functions: float) -> str:
-    """FLOPs, transcendental functions and bytes of a program, and what leaves them open."""
+def headline(flops: WorkRange, moved: WorkRange, functions: float, near: float) -> str:
+    """FLOPs, transcendental functions and bytes of a program, and what leaves them open.
+
+    `near` is the share of the bytes that stay in memory on the chip.
+    """
     beside = f" and {transcendentals(functions)} transcendentals" if are_noted(functions, flops) else ""
-    figures = f"{work(flops, 'FLOP')}{beside}, {work(moved, 'B')} moved, in one run on one device"
+    figures = f"{work(flops, 'FLOP')}{beside}, {work(moved, 'B')} moved{stays(near)}, in one run on one device"
     why = work_reasons(flops, "FLOP") or work_reasons(moved, "B")
     return f"{figures} ({why})" if why else figures
 
@@ -168,6 +172,11 @@ def left_out(only_move: int, unknown: int) -> str:
     parts = [f"{only_move:,} {moving} data"] if only_move else []
     parts += [f"{unknown:,} whose FLOPs, bytes or peak are unknown"] if unknown else []
     return f"Not on the chart: {' and '.join(parts)}." if parts else ""
+
+
+def stays(near: float) -> str:
+    """How many of the bytes moved use none of the device's memory bandwidth; "" for none."""
+    return f" ({near:.0%} of it in memory on the chip)" if near >= _NOTED_SHARE else ""
 
 
 def on_chip(share: float) -> str:

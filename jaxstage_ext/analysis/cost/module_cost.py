@@ -137,6 +137,19 @@ class Cost:
         return float(moved[list(self.why)].sum()) / (float(moved[self.shown].sum()) or 1)
 
     @cached_property
+    def near_share(self) -> float:
+        """The share of the bytes moved that stay in memory on the chip, 0 to 1."""
+        if not len(self.near):
+            return 0.0
+        moved, near = ((column * self.runs)[self.shown].sum() for column in (self.moved, self.near))
+        return float(near / (moved or 1))
+
+    @cached_property
+    def lists_branches(self) -> bool:
+        """Whether the rows of `table` list branches of which only one runs."""
+        return any(reason.branches for reason in (*self.flops_range.reasons, *self.bytes_range.reasons))
+
+    @cached_property
     def notes(self) -> tuple[str, ...]:
         notes = []
         if self.why:
@@ -145,7 +158,7 @@ class Cost:
         lengths = [row for row, loop in self.loops.trips.items() if loop.trips is None]
         if lengths:
             notes.append(wording.unknown_trips([self.ops.names[row].decode() for row in lengths]))
-        if any(reason.branches for reason in (*self.flops_range.reasons, *self.bytes_range.reasons)):
+        if self.lists_branches:
             notes.append(wording.ALL_BRANCHES)
         return tuple(notes)
 

@@ -241,6 +241,5 @@ def _hidden(rows: npt.NDArray[np.int64], seconds: Floats, exchanges: Sequence[Ex
 def _notes(cost: Cost, near: Floats) -> tuple[str, ...]:
     notes = list(cost.notes)
     if near.any():
-        share = (near * cost.runs)[cost.shown].sum() / ((cost.moved * cost.runs)[cost.shown].sum() or 1)
-        notes.append(wording.on_chip(share))
+        notes.append(wording.on_chip(cost.near_share))
     return tuple(notes)

@@ -48,12 +48,18 @@ def _get_ledger(programs: Programs, params: Params, progress: jobs.JobProgress) 
         "bytes": work.total_bytes,
         "flops_text": cost_wording.work(work.flops_range, "FLOP"),
         "bytes_text": cost_wording.work(work.bytes_range, "B"),
-        "open": cost_wording.work_reasons(work.flops_range, "FLOP") or cost_wording.work_reasons(work.bytes_range, "B"),
+        "open": _open(work),
         "instructions": len(work.shown),
         "unknown": len(work.why),
         "unknown_share": work.unknown_share,
         "ledger": _ledger(costs.ledger),
     }, []
+
+
+def _open(work: Cost) -> str:
+    """Why the figures are ranges, and how rows and totals count branches; "" where they are figures."""
+    why = cost_wording.work_reasons(work.flops_range, "FLOP") or cost_wording.work_reasons(work.bytes_range, "B")
+    return f"{why}. {cost_wording.ALL_BRANCHES}" if why and work.lists_branches else why
 
 
 def _ledger(table: Table) -> dict[str, Any]:

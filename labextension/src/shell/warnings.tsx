@@ -95,16 +95,15 @@ function Resharding({ session }: { session: Session }) {
   if (!count) return null;
   return (
     <div role="listitem" class="jxs-fact">
-      {asked ? (
-        <Ask session={session} />
-      ) : (
-        <Labelled label={count === 1 ? "collective" : "collectives"}>
-          {count}{" "}
+      <Labelled label={count === 1 ? "collective" : "collectives"}>
+        {count}{" "}
+        {!asked && (
           <button type="button" class="jxs-link" title={CHECK} onClick={ask}>
             check for resharding
           </button>
-        </Labelled>
-      )}
+        )}
+      </Labelled>{" "}
+      {asked && <Ask session={session} />}
     </div>
   );
 }

@@ -72,6 +72,14 @@ def reply_to(kernel, number, within):
     raise AssertionError(f"no reply in {within} s")
 
 
+def wait_for_print(kernel, text, within=30):
+    until = time.monotonic() + within
+    while (left := until - time.monotonic()) > 0:
+        if text in kernel.get_iopub_msg(timeout=left)["content"].get("text", ""):
+            return
+    raise AssertionError(f"{text!r} was not printed in {within} s")
+
+
 def subshell(kernel):
     kernel.control_channel.send(kernel.session.msg("create_subshell_request", {}))
     return kernel.get_control_msg(timeout=10)["content"]["subshell_id"]
@@ -92,7 +100,8 @@ def test_requests_are_answered_while_a_cell_runs(kernel, tmp_path):
     comm = printed(kernel, kernel.start + "\nprint(shown._panel.model_id)").split()[-1]
     thread = subshell(kernel)
     busy = f"import pathlib\nwhile not pathlib.Path({str(answered)!r}).exists(): time.sleep(0.05)"
-    cell = kernel.execute(f"shown.refresh(made)\n{busy}")
+    cell = kernel.execute(f"shown.refresh(made); print('busy', flush=True)\n{busy}")
+    wait_for_print(kernel, "busy")
     for number in (1, 2):
         request(kernel, comm, thread, number)
         message, buffers = reply_to(kernel, number, within=30)

@@ -13,11 +13,9 @@ from jaxstage_ext.program.device_figures import device_memory
 from jaxstage_ext.program.memory import memory
 from jaxstage_ext.program.memory_needed import memory_needed
 from jaxstage_ext.program.program import Program
-from jaxstage_ext.program.target_title import platform
+from jaxstage_ext.program.target_title import target_platform
 
 NOT_COMPUTED = "not computed yet: this version of XLA gives no total; open Memory, or read `.memory`"
-
-_CUDA = {"gpu": "cuda"}
 
 
 def device_fit(program: Program) -> Fit:
@@ -31,7 +29,7 @@ def device_fit(program: Program) -> Fit:
 
 
 def _read(program: Program, device: DeviceMemory) -> Fit:
-    where = _CUDA.get(platform(program), platform(program))
+    where = target_platform(program)
     if program.executable is None:
         error = program.error.message if program.error is not None else why_unknown(program)
         return memory_fit.read(None, device, where, error)

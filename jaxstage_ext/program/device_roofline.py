@@ -13,16 +13,15 @@ from jaxstage_ext.program.device_figures import device_of
 from jaxstage_ext.program.fact import fact
 from jaxstage_ext.program.module_work import work
 from jaxstage_ext.program.program import Program
-
-_PLATFORMS = {"gpu": "cuda"}
+from jaxstage_ext.program.target_title import target_platform
 
 
 @fact
 def device_roofline(program: Program) -> Roofline:
     """The module against the catalogue's peaks of its device; all unknown where the device is not in it."""
-    platform, device = program.target.platform or jax.default_backend(), device_of(program)
+    device = device_of(program) or Device(_title(program))
     exposed = exposed_time.read(causeless_collectives(program))
-    return rooflines.read(work(program), device or Device(_title(program)), _PLATFORMS.get(platform, platform), exposed)
+    return rooflines.read(work(program), device, target_platform(program), exposed)
 
 
 def _title(program: Program) -> str:

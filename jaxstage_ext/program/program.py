@@ -89,11 +89,6 @@ class Program:
         return any(stage.state == stages.RUNNING for stage in self.staged.stages)
 
     @property
-    def has_ended(self) -> bool:
-        """Whether no stage is left to run: all are done, or one failed."""
-        return self.error is not None or all(stage.state == stages.DONE for stage in self.staged.stages)
-
-    @property
     def seconds(self) -> dict[str, float]:
         """Seconds of each finished stage, by JAX's own events where it has them."""
         return {s.name: s.seconds for s in self.staged.stages if s.seconds is not None}

@@ -20,6 +20,12 @@ def platform(program: Program) -> str:
         return "no device"
 
 
+def target_platform(program: Program) -> str:
+    """Where it is compiled for: "cpu", "cuda" or "tpu", as targets name it."""
+    name = platform(program)
+    return "cuda" if name == "gpu" else name
+
+
 def target_title(program: Program) -> str:
     """The target, or the platform that the kernel has, and JAX's version."""
     wanted = program.target

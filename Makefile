@@ -27,12 +27,13 @@ FRONT_END := $(shell find labextension -type d \( -name node_modules -o -name li
 NODE_MODULES := labextension/node_modules/.package-lock.json
 STATIC := jaxstage_ext/static/panel.js
 
-.PHONY: help demo lab test lint types test-oldest test-newest test-frontend test-browser benchmarks clean
+.PHONY: help demo lab test lint types test-oldest test-newest test-frontend test-browser benchmarks hostile clean
 
 help:
 	@sed -n 's/^# make /make /p' Makefile
 	@echo
 	@echo 'make lint types test-oldest test-newest test-frontend test-browser    the parts of make test'
+	@echo 'make hostile     all attempts of tests/hostile, of which make test makes a part'
 	@echo 'make benchmarks  the figures that we promise, measured'
 	@echo 'make clean       removes environments, caches and what was built'
 
@@ -120,6 +121,9 @@ test-oldest: $(OLDEST)/.ready
 
 test-newest: $(NEWEST)/.ready
 	$(NEWEST)/bin/python $(PYTEST) tests --ignore=tests/browser -m 'not benchmark' $(BESIDE)
+
+hostile: $(NEWEST)/.ready
+	JAXSTAGE_HOSTILE=full $(NEWEST)/bin/python $(PYTEST) tests/hostile --timeout 1800 $(BESIDE)
 
 test-browser: $(NEWEST)/.ready $(STATIC)
 	.ci/find-chromium

@@ -68,3 +68,13 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     addressed = [item.nodeid for item in items if " at 0x" in item.nodeid]
     if addressed:
         raise pytest.UsageError(f"an address in the name of a test: {addressed[0]}; give the parameter ids")
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """How the attempts of `hostile/` ended."""
+    reports = (report for kind in ("passed", "failed") for report in terminalreporter.getreports(kind))
+    attacks = [text for report in reports for name, text in report.user_properties if name == "attack"]
+    if attacks:
+        terminalreporter.section("attacks")
+        for text in sorted(attacks):
+            terminalreporter.line(text)

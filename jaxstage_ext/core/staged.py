@@ -12,6 +12,7 @@ from jaxstage_ext.core.targets.target import Target
 
 if TYPE_CHECKING:
     from jaxstage_ext.core.targets.worker_requests import Limits
+    from jaxstage_ext.worker.compile_environment import CompileEnvironment
 
 WAITING, RUNNING, DONE, FAILED, INTERRUPTED = "waiting", "running", "done", "failed", "interrupted"
 TRACE, LOWER, COMPILE = "trace", "lower", "compile"
@@ -75,6 +76,7 @@ class Staged:
 
     Attributes:
       function: `stageable` of the call, made when the first stage asks for it.
+      environment: that of the compile stage, which recompiles are made in; None before it.
     """
 
     call: Call
@@ -82,6 +84,7 @@ class Staged:
     target: Target
     limits: Limits
     function: Any = None
+    environment: CompileEnvironment | None = None
 
     def stage(self, name: str) -> Stage | None:
         return next((stage for stage in self.stages if stage.name == name), None)

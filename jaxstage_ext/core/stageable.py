@@ -13,6 +13,7 @@ from jaxstage_ext.core import jax_private
 from jaxstage_ext.core.call import Call
 from jaxstage_ext.core.staged import COMPILE, Staged
 from jaxstage_ext.core.targets.cross_compile import Executable
+from jaxstage_ext.report.bounded_repr import bounded_repr, function_name, type_name
 from jaxstage_ext.report.units import with_article
 
 _STAGE_OBJECTS = (jax.stages.Traced, jax.stages.Lowered, jax.stages.Compiled, Executable)
@@ -33,7 +34,9 @@ def stageable(call: Call) -> Any:
     """
     fn = call.fn
     if not callable(fn):
-        raise TypeError(f"{fn!r} is {with_article(type(fn).__name__)}, not a function: there is nothing to stage")
+        raise TypeError(
+            f"{bounded_repr(fn)} is {with_article(type_name(fn))}, not a function: there is nothing to stage"
+        )
     if callable(getattr(fn, "trace", None)) or callable(getattr(fn, "lower", None)):
         if call.jit:
             options = ", ".join(call.jit)
@@ -58,7 +61,7 @@ def _traced_anew(fn: Callable[..., Any]) -> Callable[..., Any]:
         return fn  # which JAX refuses
     anew = functools.partial(fn)
     if not _is_hashable(fn):
-        anew.__dict__["__name__"] = getattr(fn, "__name__", type(fn).__name__)
+        anew.__dict__["__name__"] = function_name(fn) or type_name(fn)
     return anew
 
 
@@ -81,11 +84,8 @@ def _is_hashable(value: Any) -> bool:
 def call_name(call: Call) -> str:
     """What to title the call: its own name, the function's, or its type's."""
     fn = call.fn
-    inner = getattr(fn, "func", None)
-    for name in (call.name, getattr(fn, "__name__", ""), getattr(inner, "__name__", "")):
-        if name:
-            return str(name)
-    return type(fn).__name__
+    inner = fn.func if isinstance(fn, functools.partial) else None
+    return call.name or call.texts.name_of(fn) or (call.texts.name_of(inner) if inner else "") or type_name(fn)
 
 
 def unwrap(value: Any) -> Any:

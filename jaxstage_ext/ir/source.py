@@ -26,6 +26,8 @@ _STDLIB = tuple(
 )
 
 
+_WORD = re.compile(r"<ipython-input-[\w-]+>|[^\s\"'()<>]+")
+"""A cell's file name, or anything else that may hold one, in JAX's messages."""
 _Key = tuple[int, int, int, int, int, int, int]
 """A frame's columns as `Frames` names them, up to its caller."""
 
@@ -80,9 +82,17 @@ def cell_of(file: str) -> str | None:
 
 def with_cell_labels(text: str) -> str:
     """The text with the file names of cells replaced by labels such as "In [5]"."""
-    for file in re.findall(r"[^\s\"'()<>]*ipykernel_\d+[^\s\"'():]*|<ipython-input-[\w-]+>", text):
-        text = text.replace(file, cell_of(file) or file)
-    return text
+    if "ipykernel_" not in text and "<ipython-input-" not in text:
+        return text
+    return _WORD.sub(lambda word: _with_cell_label(word[0]), text)
+
+
+def _with_cell_label(word: str) -> str:
+    """`/tmp/ipykernel_7/25.py:3` as `In [5]:3`; any other word as it is."""
+    kernel = word.rfind("ipykernel_")
+    end = word.find(".py", kernel)
+    file = word if kernel < 0 or end < 0 else word[: end + len(".py")]
+    return (cell_of(file) or file) + word[len(file) :]
 
 
 class FrameTable:

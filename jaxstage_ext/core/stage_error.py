@@ -14,10 +14,15 @@ _LONGEST = 8000
 def explain(stage: str, error: BaseException) -> StageError:
     """The StageError of an exception caught in a stage."""
     interrupted = isinstance(error, KeyboardInterrupt)
-    message = f"interrupted while JAX was in {stage}" if interrupted else with_cell_labels(str(error))
-    if len(message) > _LONGEST:
-        message = f"{message[:_LONGEST]}… [{len(message) - _LONGEST:,} characters left out]"
+    message = f"interrupted while JAX was in {stage}" if interrupted else _bounded(str(error))
     return StageError(stage, type(error).__name__, message, _user_line(error.__traceback__), interrupted, error)
+
+
+def _bounded(message: str) -> str:
+    """The message with cells named as the user knows them, cut where it is long before anything is looked for in it."""
+    left_out = len(message) - _LONGEST
+    shown = with_cell_labels(message[:_LONGEST])
+    return f"{shown}… [{left_out:,} characters left out]" if left_out > 0 else shown
 
 
 def _user_line(traceback: TracebackType | None) -> SourceSpan | None:

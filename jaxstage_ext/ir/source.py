@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from jaxstage_ext.ir.source_texts import SourceTexts
 from jaxstage_ext.report.frames import Frames, SourceFile
 
 _PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
@@ -26,6 +27,8 @@ _STDLIB = tuple(
 )
 
 
+_WORD = re.compile(r"<ipython-input-[\w-]+>|[^\s\"'()<>]+")
+"""A cell's file name, or anything else that may hold one, in JAX's messages."""
 _Key = tuple[int, int, int, int, int, int, int]
 """A frame's columns as `Frames` names them, up to its caller."""
 
@@ -80,18 +83,28 @@ def cell_of(file: str) -> str | None:
 
 def with_cell_labels(text: str) -> str:
     """The text with the file names of cells replaced by labels such as "In [5]"."""
-    for file in re.findall(r"[^\s\"'()<>]*ipykernel_\d+[^\s\"'():]*|<ipython-input-[\w-]+>", text):
-        text = text.replace(file, cell_of(file) or file)
-    return text
+    if "ipykernel_" not in text and "<ipython-input-" not in text:
+        return text
+    return _WORD.sub(lambda word: _with_cell_label(word[0]), text)
+
+
+def _with_cell_label(word: str) -> str:
+    """`/tmp/ipykernel_7/25.py:3` as `In [5]:3`; any other word as it is."""
+    kernel = word.rfind("ipykernel_")
+    end = word.find(".py", kernel)
+    file = word if kernel < 0 or end < 0 else word[: end + len(".py")]
+    return (cell_of(file) or file) + word[len(file) :]
 
 
 class FrameTable:
     """Interns call stacks. Frames are only added, so indices stay valid.
 
-    `package` is the installed package that is inspected: its lines count where no line of the user's does.
+    `package` is the installed package that is inspected: its lines count where no line of the user's does; `sources`
+    are the texts that the frames point into.
     """
 
-    def __init__(self, package: str = "") -> None:
+    def __init__(self, package: str = "", sources: SourceTexts | None = None) -> None:
+        self.sources = SourceTexts() if sources is None else sources
         self._lock = threading.RLock()
         self._package = package
         self._frames: dict[_Key, int] = {}
@@ -107,7 +120,10 @@ class FrameTable:
         with self._lock:
             file = self.file(location.file)
             function = self._functions.setdefault(location.function, len(self._functions))
-            return self._frame((file, function, *location[2:], parent))
+            _, _, line, column, end_line, end_column = location
+            if shift := self.sources.shift(location.file, location.function) if is_user(location.file) else 0:
+                line, end_line = line + shift, end_line + shift
+            return self._frame((file, function, line, column, end_line, end_column, parent))
 
     def below(self, frame: int, caller: int) -> int:
         """The index of this stack, as far as `caller` is not in it, called from `caller`."""
@@ -159,6 +175,11 @@ class FrameTable:
                 self._files[name] = len(self._files)
                 self._cells.append(SourceFile(name, cell_of(name), is_user(name)))
             return self._files[name]
+
+    def source(self, name: str) -> SourceFile:
+        """The file with this name."""
+        with self._lock:
+            return self._cells[self.file(name)]
 
     def __len__(self) -> int:
         return len(self._keys)

@@ -13,6 +13,8 @@ from typing import Any
 
 from IPython.core.error import UsageError
 
+from jaxstage_ext.notebook.cell import names
+
 _SCALAR = re.compile(r"""('(?:\\.|[^'\\])*'|"(?:\\.|[^"\\])*")|(?<=\w)\[([ \t]*)\]""")
 _SHORT = re.compile(r"(bf|f|i|s|u|c)(\d+)(_?e\d\w*)?")
 _KINDS = {"f": "float", "bf": "bfloat", "i": "int", "s": "int", "u": "uint", "c": "complex"}
@@ -193,7 +195,7 @@ class _Reader:
                 if not _is_builtin(part.id) and not _is_bound(part, node):
                     raise self.error(f"name {part.id!r} is not defined", part.col_offset)
         code = compile(ast.Expression(node), "<--args>", "eval")
-        sizes = {name: dims[name] for name in _names(node) if name in dims} if dims else {}
+        sizes = {name: dims[name] for name in names(node) if name in dims} if dims else {}
         try:
             return eval(code, {**self.namespace, **sizes})
         except Exception as error:
@@ -225,7 +227,3 @@ def _is_bound(name: ast.Name, within: ast.expr) -> bool:
     """Whether a lambda or a comprehension inside the expression binds the name."""
     bound = {n.id for n in ast.walk(within) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)}
     return name.id in bound | {a.arg for a in ast.walk(within) if isinstance(a, ast.arg)}
-
-
-def _names(node: ast.AST) -> set[str]:
-    return {part.id for part in ast.walk(node) if isinstance(part, ast.Name)}

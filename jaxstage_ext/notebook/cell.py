@@ -109,13 +109,14 @@ def functions(body: list[ast.stmt]) -> dict[str, set[str]]:
     mentioned: dict[str, set[str]] = {}
     for node in body:
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
-            mentioned[node.name] = _names(node)
+            mentioned[node.name] = names(node)
         elif isinstance(node, ast.Assign) and isinstance(node.value, ast.Lambda | ast.Call | ast.Name | ast.Attribute):
-            mentioned |= {target.id: _names(node.value) for target in node.targets if isinstance(target, ast.Name)}
+            mentioned |= {target.id: names(node.value) for target in node.targets if isinstance(target, ast.Name)}
     return mentioned
 
 
-def _names(node: ast.AST) -> set[str]:
+def names(node: ast.AST) -> set[str]:
+    """The names that a piece of code mentions."""
     return {part.id for part in ast.walk(node) if isinstance(part, ast.Name)}
 
 

@@ -53,7 +53,7 @@ class Program:
     def __init__(self, staged: stages.Staged) -> None:
         self.staged = staged
         self.targets: Mapping[str, Program] = {str(staged.target): self}
-        self.frame_table = FrameTable(source_places.inspected_package(staged.call))
+        self.frame_table = FrameTable(source_places.inspected_package(staged.call), staged.sources)
         self.results = FactResults()
         self.ran_out: StageError | None = None
         self.documents: Mapping[str, Document] = Documents(self._readers)
@@ -133,7 +133,9 @@ class Program:
     def error(self) -> StageError | None:
         """The failure of a stage, or of a run that died of memory."""
         failed = self.staged.failed
-        return explain(failed.name, failed.error) if failed and failed.error is not None else self.ran_out
+        if failed is None or (error := failed.error) is None:
+            return self.ran_out
+        return self.results.once(("error", failed.name), lambda: explain(failed.name, error))
 
     def advance(self, on_change: Callable[[], None] = _nothing) -> None:
         """Run the stages that wait. A failure is kept in `error`, not raised."""

@@ -126,6 +126,11 @@ class Document:
             return []
         return [self.frames.span(frame) for frame in self.frames.stack(int(self.frame[line - 1]))]
 
+    def scope_name(self, row: int) -> str:
+        """The name stack of a row (from 0); empty where it has none."""
+        number = int(self.scope[row])
+        return self.scopes[number] if number >= 0 else ""
+
     def _own_line(self, row: int) -> SourceSpan | None:
         assert self.file is not None and self.number is not None
         if self.number[row] < 0:

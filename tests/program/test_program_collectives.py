@@ -344,29 +344,6 @@ def test_a_loop_multiplies() -> None:
     assert len(inside) > 4
 
 
-def mixed(x, y):
-    joined = jnp.concatenate([x, y], 0)
-    return jax.lax.with_sharding_constraint(joined, P(("c", "a"), "b"))
-
-
-@pytest.mark.parametrize("target", ["cpu:8", "v5e:2x4", "h100:8"])
-def test_involuntary_full_rematerialisation_is_warned_of_at_its_line(target: str) -> None:
-    needs(target)
-    found = inspect(
-        mixed,
-        shape(8, 8),
-        shape(8, 8),
-        target=target,
-        mesh={"a": 2, "b": 2, "c": 2},
-        in_specs=(P("a", "b"), P("b", "a")),
-    ).collectives
-    assert [(warning.value, warning.shard) for warning in found.warnings] == [("x", "f32[4,4]"), ("y", "f32[4,4]")]
-    first = found.warnings[0]
-    assert (first.before, first.after) == ("P('a', 'b')", "P(None, ('b', 'c', 'a'))")
-    assert first.line == f"{__file__}:{mixed.__code__.co_firstlineno + 1}"
-    assert "Involuntary full rematerialisation" in str(found)
-
-
 def test_a_thousand_devices() -> None:
     needs("v5e:4x4")
     found = inspect(

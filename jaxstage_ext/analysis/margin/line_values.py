@@ -79,7 +79,7 @@ def sites(document: Document, chains: Chains) -> list[Site]:
     """The lines of a jaxpr or StableHLO module that compute arrays."""
     computing = _equations(document) if document.kind == "jaxpr" else _operations(document)
     return [
-        Site(row, op, dims, dtype, *chains.of(int(document.frame[row])), _BACKWARD in _scope(document, row))
+        Site(row, op, dims, dtype, *chains.of(int(document.frame[row])), _BACKWARD in document.scope_name(row))
         for row, op, dims, dtype in computing
     ]
 
@@ -87,11 +87,6 @@ def sites(document: Document, chains: Chains) -> list[Site]:
 def is_backward(scope: str) -> bool:
     """Whether a name scope belongs to a derivative."""
     return _BACKWARD in scope
-
-
-def _scope(document: Document, row: int) -> str:
-    number = int(document.scope[row])
-    return document.scopes[number] if number >= 0 else ""
 
 
 def _equations(document: Document) -> Iterator[tuple[int, str, tuple[int, ...], str]]:
@@ -107,7 +102,7 @@ def _operations(document: Document) -> Iterator[tuple[int, str, tuple[int, ...],
     for row, line in enumerate(document.lines):
         if document.scope[row] >= 0 and (match := _RESULT.match(line)) is not None:
             dims = tuple(map(int, match["dims"].split("x")[:-1]))
-            yield row, _scope(document, row).rsplit("/", 1)[-1], dims, match["dtype"]
+            yield row, document.scope_name(row).rsplit("/", 1)[-1], dims, match["dtype"]
 
 
 def paired(

@@ -159,7 +159,7 @@ def _of_optimised(program: MarginInputs, ops: Module, places: Places, arrays: Ma
     marked: dict[int, Mark] = {}
     for instruction in np.flatnonzero(places.row >= 0).tolist():
         row, opcode = int(places.row[instruction]), ops.opcode[instruction]
-        scope = _scope(document, row)
+        scope = document.scope_name(row)
         candidates: list[Mark] = []
         if opcode == b"parameter" and ops.computation[instruction] == ops.entry:
             candidates = [named[name] for name in [scope.replace("\\'", "'")] if name in named]
@@ -168,11 +168,6 @@ def _of_optimised(program: MarginInputs, ops: Module, places: Places, arrays: Ma
         if len(candidates) == 1:
             marked[row] = candidates[0]
     return marked
-
-
-def _scope(document: Document, row: int) -> str:
-    number = int(document.scope[row])
-    return document.scopes[number] if number >= 0 else ""
 
 
 def _parts(module: Propagated | None, arrays: Made) -> dict[Part, dict[str, Mark]]:
@@ -191,4 +186,4 @@ def _parts(module: Propagated | None, arrays: Made) -> dict[Part, dict[str, Mark
 def _sums(document: Document, ops: Module, places: Places) -> dict[str, int]:
     """The first row of a sum over devices, by scope."""
     rows = places.row[ops.rows(b"all-reduce", b"all-reduce-start", b"reduce-scatter")]
-    return {_scope(document, row): row for row in sorted(rows[rows >= 0].tolist(), reverse=True)}
+    return {document.scope_name(row): row for row in sorted(rows[rows >= 0].tolist(), reverse=True)}

@@ -102,7 +102,7 @@ def shardy_mesh(text: str) -> Mesh:
     match = _SHARDY_MESH.fullmatch(text.strip().removeprefix("#sdy.mesh"))
     if match is None:
         raise BadSharding(f"a mesh in an unknown spelling: {text}")
-    ids = _numbers(match["list"]) if match["list"] else None
+    ids = numbers(match["list"]) if match["list"] else None
     return _with_axes(match["axes"], ids)
 
 
@@ -142,9 +142,9 @@ def _axes(text: str) -> tuple[Axis, ...]:
 
 
 def _mesh(match: re.Match[str]) -> Mesh:
-    ids = _numbers(match["list"]) if match["list"] else None
+    ids = numbers(match["list"]) if match["list"] else None
     if match["reshape"]:
-        ids = iota(_numbers(match["reshape"]), _numbers(match["perm"])).tolist()
+        ids = iota(numbers(match["reshape"]), numbers(match["perm"])).tolist()
     return _with_axes(match["axes"], ids)
 
 
@@ -161,18 +161,19 @@ def iota(reshape: list[int], perm: list[int]) -> Longs:
 
 
 def _tiled(match: re.Match[str], text: str) -> Sharding:
-    dims = _numbers(match["dims"])
+    dims = numbers(match["dims"])
     if match["iota"]:
-        reshape = _numbers(match["iota"])
-        order = iota(reshape, _numbers(match["perm"]) if match["perm"] else list(range(len(reshape))))
+        reshape = numbers(match["iota"])
+        order = iota(reshape, numbers(match["perm"]) if match["perm"] else list(range(len(reshape))))
     else:
-        order = np.array(_numbers(match["list"]), np.int64)
+        order = np.array(numbers(match["list"]), np.int64)
     kinds = [REPLICATED] if match["last"] else []
     kinds += [_WORDS.get(word.strip(), word.strip()) for word in (match["kinds"] or "").split(",") if word.strip()]
     return tiled(dims, order, kinds, text)
 
 
-def _numbers(text: str) -> list[int]:
+def numbers(text: str) -> list[int]:
+    """The integers of a list that is separated by commas."""
     return [int(number) for number in text.split(",") if number.strip()]
 
 

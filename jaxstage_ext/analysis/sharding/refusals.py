@@ -11,6 +11,7 @@ import re
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
+from jaxstage_ext.analysis.sharding.from_text import numbers
 from jaxstage_ext.analysis.sharding.mesh import Axis, BadSharding, Mesh
 from jaxstage_ext.analysis.sharding.slices import Sharding, on_mesh
 
@@ -67,14 +68,12 @@ def indivisible(message: str) -> Indivisible | None:
         return _made(match, match["name"] or "", axes)
     if match := _SHARD_MAP.search(message):
         names = [name.strip(" '") for name in match["names"].split(",") if name.strip()]
-        return _made(
-            match, match["parameter"] or match["name"], list(zip(names, _numbers(match["sizes"]), strict=True))
-        )
+        return _made(match, match["parameter"] or match["name"], list(zip(names, numbers(match["sizes"]), strict=True)))
     return None
 
 
 def _made(match: re.Match[str], name: str, axes: Sequence[tuple[str, int]]) -> Indivisible | None:
-    shape = tuple(_numbers(match["shape"]))
+    shape = tuple(numbers(match["shape"]))
     try:
         spec: Any = ast.literal_eval(f"({match['spec'].rstrip(', ')},)" if match["spec"].strip(", ") else "()")
         dims = [_axes(entry) for entry in spec][: len(shape)]
@@ -95,8 +94,4 @@ def devices_apart(message: str) -> dict[str, tuple[int, ...]]:
     """The device ids of each argument, where a message says that they differ between arguments; else empty."""
     if "incompatible devices" not in message:
         return {}
-    return {match["name"]: tuple(_numbers(match["ids"])) for match in _PLACED.finditer(message)}
-
-
-def _numbers(text: str) -> list[int]:
-    return [int(number) for number in text.split(",") if number.strip()]
+    return {match["name"]: tuple(numbers(match["ids"])) for match in _PLACED.finditer(message)}

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
 
-from jaxstage_ext.analysis.sharding.mesh import BadSharding, Mesh
-from jaxstage_ext.analysis.sharding.slices import REPLICATED, Sharding, with_names
+from jaxstage_ext.analysis.sharding.mesh import BadSharding
+from jaxstage_ext.analysis.sharding.slices import REPLICATED, Sharding
 from jaxstage_ext.ir.protowire import Longs
 
 TOKEN = "token"
@@ -94,7 +94,3 @@ class ShardingMap:
             int(number): tuple(slice(int(start), int(stop)) for start, stop in bounds)
             for number, bounds in zip(self.numbers, self.bounds, strict=True)
         }
-
-    def named_on(self, mesh: Mesh | None) -> ShardingMap:
-        """The value with the axis names of a mesh where they fit."""
-        return self if mesh is None else replace(self, sharding=with_names(self.sharding, mesh))

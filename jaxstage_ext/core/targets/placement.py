@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from functools import partial
 from types import SimpleNamespace
 from typing import Any
 
@@ -11,6 +13,7 @@ from jaxstage_ext.core import jax_private
 from jaxstage_ext.core.targets import environments, worker_requests
 from jaxstage_ext.core.targets.target import Target
 from jaxstage_ext.store import cache
+from jaxstage_ext.store.lru import Lru
 from jaxstage_ext.worker.compile_environment import CompileEnvironment
 
 _SPLITS_AXES = ("TPU v5 lite", "TPU v5e")
@@ -45,13 +48,37 @@ def order(
     return [device.id for device in mesh.flat], None
 
 
+_known: Lru[list[dict[str, Any]]] = cache.table(1_000_000)
+
+
 def devices_of(target: Target, limits: worker_requests.Limits, environment: CompileEnvironment) -> list[dict[str, Any]]:
     """The coordinates and other properties of the target's devices, by id, from which a mesh is arranged."""
-    device = (target.topology, target.kind, target.configuration)
-    key = environments.key(environment, "devices", *device)
-    if key is not None and (kept := cache.load(key)) is not None:
-        devices: list[dict[str, Any]] = kept[0]["devices"]
-        return devices
-    devices = worker_requests.ask(target, {"method": "devices"}, limits, environment)
-    environments.store(key, environment, target.platform, {"devices": devices})
+    key = environments.key(environment, "devices", target.topology, target.kind, target.configuration)
+    if key is None or not cache.enabled():
+        return _asked(target, limits, environment)
+    if (known := _known.get(key)) is None:
+        known = cache.load(key, partial(_devices, target.devices))
+        if known is None:
+            known = _asked(target, limits, environment)
+            environments.store(key, environment, target.platform, {"devices": known})
+        _known.put(key, known, len(known))
+    return known
+
+
+def _asked(target: Target, limits: worker_requests.Limits, environment: CompileEnvironment) -> list[dict[str, Any]]:
+    devices: list[dict[str, Any]] = worker_requests.ask(target, {"method": "devices"}, limits, environment)
+    return devices
+
+
+def _devices(count: int | None, head: Mapping[str, Any], parts: list[bytes]) -> list[dict[str, Any]]:
+    """The `count` devices in an entry of the inspection cache. Raises for anything else."""
+    devices: list[dict[str, Any]] = head["devices"]
+    names = {"id", "process_index", "device_kind", "platform", "coords", "core_on_chip"}
+    if parts or head.keys() != {"devices"} or [device["id"] for device in devices] != list(range(count or 0)):
+        raise ValueError(f"not the {count} devices of a topology")
+    for device in devices:
+        integers = (device["process_index"], *device["coords"], device["core_on_chip"])
+        texts = (device["device_kind"], device["platform"])
+        if device.keys() != names or {*map(type, integers)} != {int} or {*map(type, texts)} != {str}:
+            raise ValueError(f"not a device of a topology: {device}")
     return devices

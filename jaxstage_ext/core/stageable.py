@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import functools
-import weakref
+import inspect
 from collections.abc import Callable
+from types import CodeType, FunctionType, MethodType
 from typing import Any
 
 import jax
@@ -27,7 +28,7 @@ def function_of(staged: Staged) -> Any:
 
 
 def stageable(call: Call) -> Any:
-    """An object with `.trace` or `.lower`: the function itself if it has one, else `jax.jit` of it.
+    """An object with `.trace` or `.lower`: the function itself if it has one, else `jax.jit` of it, to be traced anew.
 
     Raises TypeError where there is nothing to stage, or where jit options are given
     for a function that is already jitted.
@@ -44,24 +45,51 @@ def stageable(call: Call) -> Any:
                 f"{call_name(call)} is already jitted, so {options} cannot be added; set it where it is jitted"
             )
         return fn
-    return jax.jit(_keepable(fn), **call.jit, **(call.layout.jit if call.layout else {}))
+    return jax.jit(_traced_anew(fn), **call.jit, **(call.layout.jit if call.layout else {}))
 
 
-def _keepable(fn: Callable[..., Any]) -> Callable[..., Any]:
-    """The function, or a wrapper that has the hash and the weak reference by which `jax.jit` keeps functions."""
+def _traced_anew(fn: Callable[..., Any]) -> Callable[..., Any]:
+    """The function as an object that JAX has never seen, so that it is traced anew whatever it read at earlier traces.
+
+    No frame is added, and the name, the signature and the messages of errors are the function's own. What JAX gives
+    to `jax.jit` of an object that cannot be hashed is an error; here it has the type's name.
+    """
+    if isinstance(fn, FunctionType):
+        return _copy(fn)
+    if isinstance(fn, MethodType) and isinstance(fn.__func__, FunctionType) and _is_hashable(fn.__self__):
+        return MethodType(_copy(fn.__func__), fn.__self__)
+    if isinstance(fn, staticmethod):
+        return fn  # which JAX refuses
+    anew = functools.partial(fn)
+    if not _is_hashable(fn):
+        anew.__dict__["__name__"] = function_name(fn) or type_name(fn)
+    return anew
+
+
+def _copy(fn: FunctionType) -> FunctionType:
+    copied = FunctionType(fn.__code__, fn.__globals__, fn.__name__, fn.__defaults__, fn.__closure__)
+    copied.__kwdefaults__, copied.__doc__, copied.__module__ = fn.__kwdefaults__, fn.__doc__, fn.__module__
+    copied.__qualname__ = fn.__qualname__
+    copied.__dict__.update(fn.__dict__)
+    return copied
+
+
+def _is_hashable(value: Any) -> bool:
     try:
-        hash(fn)
-        hash(getattr(fn, "__self__", None))
-        weakref.ref(fn)
+        hash(value)
     except TypeError:
-        name = function_name(fn) or type_name(fn)
+        return False
+    return True
 
-        def call(*args: Any, **kwargs: Any) -> Any:
-            return fn(*args, **kwargs)
 
-        call.__name__ = call.__qualname__ = name
-        return call
-    return fn
+def code_of(fn: Any) -> CodeType | None:
+    """The code of a Python function, method or partial, whatever it is wrapped in; None where it has none."""
+    try:
+        fn = inspect.unwrap(getattr(fn, "func", fn))
+    except ValueError:
+        return None
+    code = getattr(getattr(fn, "__func__", fn), "__code__", None)
+    return code if isinstance(code, CodeType) else None
 
 
 def call_name(call: Call) -> str:

@@ -49,7 +49,8 @@ def state(shell: Shell) -> dict[str, Any]:
 
 
 def _is_ours(value: object) -> bool:
-    return str(getattr(type(value), "__module__", "")).startswith("jaxstage_ext")
+    module = type.__dict__["__module__"].__get__(type(value))  # a class's own may be anything at all
+    return isinstance(module, str) and module.startswith("jaxstage_ext")
 
 
 def _kept() -> Counter[str]:

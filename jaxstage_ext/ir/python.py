@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import ast
-import linecache
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 import numpy as np
 
+from jaxstage_ext.ir import source_wording
 from jaxstage_ext.ir.source import FrameTable
 from jaxstage_ext.report.document import Document
 from jaxstage_ext.report.frames import Frames, Ints
@@ -38,11 +38,11 @@ def read(
     number: list[int] = []
     ends: list[tuple[int, int]] = []
     for name, used in names.items():
-        source = linecache.getlines(name)
+        source, state = table.sources.text(name)
         index = table.file(name)
         label = table.freeze().files[index].label
         start = len(text)
-        text.append(f"# {label}" if source else f"# {label} (source not available)")
+        text.append(source_wording.title(label, state))
         file.append(index)
         number.append(-1)
         for line in _wanted(source, used):
@@ -81,7 +81,7 @@ def _as_typed(line: str) -> str:
     return line.rstrip("\n").removeprefix("# ") if line.startswith("# %%") else line.rstrip("\n")
 
 
-def _wanted(source: list[str], used: Iterable[int]) -> list[int]:
+def _wanted(source: Sequence[str], used: Iterable[int]) -> list[int]:
     """Line numbers to show; 0 marks lines that are left out."""
     n = len(source)
     if n <= WHOLE_FILE:
@@ -94,17 +94,18 @@ def _wanted(source: list[str], used: Iterable[int]) -> list[int]:
     return shown
 
 
-def _blocks(source: list[str], used: list[int]) -> list[tuple[int, int]]:
+def _blocks(source: Sequence[str], used: list[int]) -> list[tuple[int, int]]:
     """The outermost functions (methods of classes, not whole classes) around the lines used."""
     try:
         tree = ast.parse("".join(source))
     except SyntaxError:
-        return [(max(1, line - 10), min(len(source), line + 10)) for line in used]
+        return [(max(1, line - 10), min(len(source), line + 10)) for line in used if line <= len(source)]
     blocks = [_span(node) for node in _functions(tree.body)]
     shown = set()
     for line in used:
         around = [(a, b) for a, b in blocks if a <= line <= b]
-        shown.add(around[0] if around else (line, line))
+        if line <= len(source):
+            shown.add(around[0] if around else (line, line))
     return sorted(shown)
 
 

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import inspect as _inspect
 from collections.abc import Iterable
-from types import CodeType
-from typing import Any
 
 import numpy as np
 
 from jaxstage_ext.core.call import Call
+from jaxstage_ext.core.stageable import code_of
 from jaxstage_ext.ir.source import is_user
 from jaxstage_ext.report.document import Document
 from jaxstage_ext.report.errors import StageError
@@ -21,7 +19,7 @@ def first_places(call: Call, error: StageError | None) -> list[tuple[str, int]]:
     places = []
     if error is not None and (span := error.span) is not None:
         places.append((span.file, span.line))
-    code = _code(call.fn)
+    code = code_of(call.fn)
     if code is not None and is_user(code.co_filename):
         places.append((code.co_filename, code.co_firstlineno))
     return places
@@ -36,12 +34,5 @@ def shown_frames(frames: Frames, documents: Iterable[Document], package: str) ->
 
 def inspected_package(call: Call) -> str:
     """The installed package that the function is in, such as "flax"; "" for the user's own functions."""
-    code = _code(call.fn) or _code(type(call.fn).__call__)
+    code = code_of(call.fn) or code_of(type(call.fn).__call__)
     return SourceFile(code.co_filename, user=is_user(code.co_filename)).package if code is not None else ""
-
-
-def _code(function: Any) -> CodeType | None:
-    """The code of a Python function, method or partial, whatever it is wrapped in."""
-    function = _inspect.unwrap(getattr(function, "func", function))
-    code = getattr(getattr(function, "__func__", function), "__code__", None)
-    return code if isinstance(code, CodeType) else None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import linecache
 from pathlib import Path
 
 import numpy as np
@@ -156,7 +157,7 @@ def test_whose_code_a_file_is() -> None:
     assert is_outside("/env/lib/python3.12/site-packages/IPython/core/interactiveshell.py")
     assert not is_outside("/home/me/jaxstage_ext/my_model.py")
     assert not is_user("/env/lib/python3.12/site-packages/flax/linen/module.py")
-    assert not is_user(python.linecache.__file__)
+    assert not is_user(linecache.__file__)
     assert is_user("/home/me/model.py")
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import os
-import zlib
 from collections.abc import Mapping
 from typing import Any
 
@@ -16,7 +15,7 @@ from jaxstage_ext.core.targets.worker_requests import Limits
 from jaxstage_ext.ir import kernel_artefacts
 from jaxstage_ext.ir.kernel_artefacts import Artefacts
 from jaxstage_ext.report.progress import Progress
-from jaxstage_ext.store import cache
+from jaxstage_ext.store import cache, entry
 
 LARGEST_FILE = 64 << 20
 """Bytes of a dumped file above which it is left out."""
@@ -35,8 +34,8 @@ def dumped(
     """
     wanted = hashlib.sha256(text.encode("utf-8", "replace")).hexdigest()
     key = prepared.key("kernels", wanted)
-    if key is not None and (kept := cache.load(key)) is not None:
-        return kernel_artefacts.read(*kept), True
+    if key is not None and (kept := cache.load(key, _read_kernels)) is not None:
+        return kept, True
     answer = prepared.recompile(
         "kernels",
         limits,
@@ -55,9 +54,8 @@ def dumped(
 def final_bundles(prepared: Prepared, limits: Limits, progress: Progress | None) -> dict[str, list[str]]:
     """The VLIW bundles of each HLO instruction of a TPU program, from a process of their own."""
     key = prepared.key("bundles")
-    if key is not None and (kept := cache.load(key)) is not None:
-        listed = list(zip(kept[0]["names"], kept[1], strict=True))
-    else:
+    listed = cache.load(key, _read_bundles) if key is not None else None
+    if listed is None:
         how = {"lane": "one request", "environment": _dumps_bundles(), "progress": progress}
         listed = prepared.ask("bundles", limits, how=how, folder=BUNDLES_FOLDER)
         if key is not None:
@@ -66,6 +64,20 @@ def final_bundles(prepared: Prepared, limits: Limits, progress: Progress | None)
     for name, packed in listed:
         by_name.setdefault(name, []).append(text_of(packed))
     return by_name
+
+
+def _read_kernels(head: Mapping[str, Any], parts: list[bytes]) -> Artefacts:
+    """What `dumped` made an entry of. Raises for anything else."""
+    entry.check_inflated(parts)
+    return kernel_artefacts.read(head, parts)
+
+
+def _read_bundles(head: Mapping[str, Any], parts: list[bytes]) -> list[tuple[str, bytes]]:
+    """What `final_bundles` made an entry of. Raises for anything else."""
+    entry.check_inflated(parts)
+    if head.keys() != {"names"} or not all(isinstance(name, str) for name in head["names"]):
+        raise ValueError("not the names of bundles")
+    return list(zip(head["names"], parts, strict=True))
 
 
 def _dumps_bundles() -> dict[str, str]:
@@ -114,4 +126,4 @@ def nvdisasm() -> str | None:
 
 def text_of(packed: bytes) -> str:
     """The text that was deflated; "" of nothing."""
-    return zlib.decompress(packed).decode("utf-8", "replace") if packed else ""
+    return entry.inflated(packed).decode("utf-8", "replace") if packed else ""

@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import partial
+from math import inf
 from types import SimpleNamespace
 from typing import Any
 
@@ -15,6 +17,7 @@ from jaxstage_ext.core.targets import packages
 from jaxstage_ext.core.targets.prepared import Prepared, prepare
 from jaxstage_ext.core.targets.target import Target, TargetError
 from jaxstage_ext.core.targets.worker_requests import Limits
+from jaxstage_ext.ir.hlo import whole_module
 from jaxstage_ext.report.unavailable import Unavailable
 from jaxstage_ext.store import cache
 
@@ -140,13 +143,32 @@ def compile(  # noqa: A001
 
 def _known(key: str | None, prepared: Prepared) -> dict[str, Any] | None:
     """The worker's answer in the inspection cache; None where there is none."""
-    kept = cache.load(key) if key else None
-    if kept is None or kept[0].keys() != _HEAD or len(kept[1]) != len(_PARTS):
-        return None
-    head, parts = kept
+    return cache.load(key, partial(_read, prepared)) if key else None
+
+
+def _read(prepared: Prepared, head: dict[str, Any], parts: list[bytes]) -> dict[str, Any]:
+    """The answer that `_keep` made an entry of. Raises for anything else."""
     absent = head.pop("absent")
-    texts = {name: None if name in absent else prepared.ours(part) for name, part in zip(_PARTS, parts, strict=True)}
-    return head | {"text": None if texts["text"] is None else texts["text"].decode(), "proto": texts["proto"]}
+    seconds = head["seconds"]
+    if head.keys() | {"absent"} != _HEAD or type(seconds) not in (int, float) or not 0 <= seconds < inf:
+        raise ValueError("not the head of a compile")
+    if absent != [name for name, part in zip(_PARTS, parts, strict=True) if not part]:
+        raise ValueError(f"{absent} are absent, and {len(parts)} parts are there")
+    text, proto = (prepared.ours(part) if part else None for part in parts)
+    if proto is not None:
+        whole_module.check_text(whole_module.read(proto), (text or b"").decode())
+    read: dict[str, Any] = {"seconds": seconds, "text": text.decode() if text else None, "proto": proto}
+    return read | {"cost": _analysis(head["cost"], float, int), "memory": _analysis(head["memory"], int)}
+
+
+def _analysis(given: Any, *kinds: type) -> tuple[dict[str, Any] | None, str | None]:
+    """XLA's figures by name, or why there are none. Raises ValueError for anything else."""
+    values, reason = given
+    if values is not None and (type(values) is not dict or not {*map(type, values.values())} <= {*kinds}):
+        raise ValueError("not the figures of an analysis")
+    if not isinstance(reason, str | None):
+        raise ValueError(f"{reason!r} is not why there are no figures")
+    return values, reason
 
 
 def _keep(key: str | None, prepared: Prepared, result: Mapping[str, Any]) -> None:
@@ -154,7 +176,7 @@ def _keep(key: str | None, prepared: Prepared, result: Mapping[str, Any]) -> Non
         return
     parts = ((result["text"] or "").encode(), result["proto"] or b"")
     head = {name: result[name] for name in _HEAD if name in result}
-    head["absent"] = [name for name in _PARTS if result[name] is None]
+    head["absent"] = [name for name, part in zip(_PARTS, parts, strict=True) if not part]
     cache.store(key, head, *map(prepared.anonymous, parts))
 
 

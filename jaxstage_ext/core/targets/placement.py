@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from functools import partial
 from types import SimpleNamespace
 from typing import Any
 
@@ -51,7 +53,21 @@ def devices_of(target: Target, limits: worker_requests.Limits) -> list[dict[str,
         key = cache.key(
             "devices", target.topology, target.kind, target.configuration, *packages.identity(target.platform)
         )
-        kept = cache.load(key)
-        _known[target] = kept[0]["devices"] if kept else worker_requests.ask(target, {"method": "devices"}, limits)
+        kept = cache.load(key, partial(_devices, target.devices))
+        _known[target] = kept or worker_requests.ask(target, {"method": "devices"}, limits)
         cache.store(key, {"devices": _known[target]})
     return _known[target]
+
+
+def _devices(count: int | None, head: Mapping[str, Any], parts: list[bytes]) -> list[dict[str, Any]]:
+    """The `count` devices in an entry of the inspection cache. Raises for anything else."""
+    devices: list[dict[str, Any]] = head["devices"]
+    names = {"id", "process_index", "device_kind", "platform", "coords", "core_on_chip"}
+    if parts or head.keys() != {"devices"} or [device["id"] for device in devices] != list(range(count or 0)):
+        raise ValueError(f"not the {count} devices of a topology")
+    for device in devices:
+        integers = (device["process_index"], *device["coords"], device["core_on_chip"])
+        texts = (device["device_kind"], device["platform"])
+        if device.keys() != names or {*map(type, integers)} != {int} or {*map(type, texts)} != {str}:
+            raise ValueError(f"not a device of a topology: {device}")
+    return devices

@@ -13,6 +13,7 @@ from jaxstage_ext.ir.source_texts import SourceTexts
 
 if TYPE_CHECKING:
     from jaxstage_ext.core.targets.worker_requests import Limits
+    from jaxstage_ext.worker.compile_environment import CompileEnvironment
 
 WAITING, RUNNING, DONE, FAILED, INTERRUPTED = "waiting", "running", "done", "failed", "interrupted"
 TRACE, LOWER, COMPILE = "trace", "lower", "compile"
@@ -76,6 +77,7 @@ class Staged:
 
     Attributes:
       function: `stageable` of the call, made when the first stage asks for it.
+      environment: that of the compile stage, which recompiles are made in; None before it.
       sources: the source files as they were at the trace, which all targets of a call share.
     """
 
@@ -84,6 +86,7 @@ class Staged:
     target: Target
     limits: Limits
     function: Any = None
+    environment: CompileEnvironment | None = None
     sources: SourceTexts = field(default_factory=SourceTexts)
 
     def stage(self, name: str) -> Stage | None:

@@ -20,8 +20,9 @@ import jaxstage_ext
 from jaxstage_ext.core.targets import gpu_descriptions
 from jaxstage_ext.report.unavailable import Unavailable
 from jaxstage_ext.worker import memory_limit, pool
+from jaxstage_ext.worker.compile_environment import READ_BY_XLA
 from jaxstage_ext.worker.pool import RequestFailed, WorkerDied
-from jaxstage_ext.worker.process import IDLE_STATUS, READ_BY_XLA
+from jaxstage_ext.worker.process import IDLE_STATUS
 
 pytestmark = pytest.mark.usefixtures("workers_of_our_own")
 

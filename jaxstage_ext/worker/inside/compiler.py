@@ -19,6 +19,11 @@ from jaxlib import _jax, xla_client  # type: ignore[attr-defined, unused-ignore]
 from jaxstage_ext.worker.inside import executable_artefacts
 from jaxstage_ext.worker.inside.clients import Clients, parsed
 
+_SMALLEST = b"""
+func.func public @main() -> tensor<i32> {
+  %0 = stablehlo.constant dense<0> : tensor<i32>
+  return %0 : tensor<i32>
+}"""
 _DEVICE = ("id", "process_index", "device_kind", "platform", "coords", "core_on_chip")
 
 
@@ -44,6 +49,12 @@ class Compiler:
     def ping(self) -> dict[str, Any]:
         """The process's id, and whether jax was imported in it."""
         return {"pid": os.getpid(), "jax": "jax" in sys.modules}
+
+    def try_flags(self) -> None:
+        """Compile the smallest program, which this process does not survive where XLA refuses its XLA_FLAGS."""
+        client = self._clients.cpu(1)
+        devices = _jax.DeviceList(tuple(client.local_devices()))
+        client.compile_and_load(_SMALLEST, executable_devices=devices, compile_options=xla_client.CompileOptions())
 
     def topologies(self, platform: str, library: str, names: list[str]) -> dict[str, int | str]:
         """How many devices each topology has; for one that the plugin rejects, its error."""

@@ -6,6 +6,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from jaxstage_ext.report.bounded_repr import ValueTexts
+
 if TYPE_CHECKING:
     from jaxstage_ext.core.layout.meshes import Layout
 
@@ -22,6 +24,7 @@ class Call:
       compiler_options: the compile options, checked by `flag_values.check`.
       layout: the mesh and PartitionSpecs that the user gives the call; None where the function has its own.
       cell: the label of the cell with the magic, such as "In [5]".
+      texts: what `repr` and `__name__` of the call's values gave, each asked for once.
     """
 
     fn: Callable[..., Any]
@@ -32,3 +35,4 @@ class Call:
     cell: str | None = None
     compiler_options: Mapping[str, Any] = field(default_factory=dict)
     layout: Layout | None = None
+    texts: ValueTexts = field(default_factory=ValueTexts, repr=False, compare=False)

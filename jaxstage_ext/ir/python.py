@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-import linecache
 from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 import numpy as np
 
+from jaxstage_ext.ir import source_wording
 from jaxstage_ext.ir.source import FrameTable
 from jaxstage_ext.ir.source_regions import Region, UsedPlace, regions
+from jaxstage_ext.ir.source_texts import SourceState
 from jaxstage_ext.report.document import LEFT_OUT, Document
 from jaxstage_ext.report.frames import Frames, Ints
 from jaxstage_ext.report.public_paths import masked_source
@@ -42,7 +43,8 @@ def read(
     The files of the places in `first` come first, then the user's files. `whole` shows all lines of the files.
     """
     used: dict[str, list[UsedPlace]] = {}
-    for name, place in (*first, *_places(frames, shown, frozenset(alone))):
+    moved = ((name, _moved(place, table.sources.shift(name, place.function))) for name, place in first)
+    for name, place in (*moved, *_places(frames, shown, frozenset(alone))):
         used.setdefault(name, []).append(place)
     rows: list[SourceRow] = []
     ends: list[Region] = []
@@ -54,6 +56,10 @@ def read(
     return _document(kind, rows or [SourceRow("", -1)], ends, table.freeze())
 
 
+def _moved(place: UsedPlace, shift: int) -> UsedPlace:
+    return place._replace(line=place.line + shift, end_line=place.end_line + shift)
+
+
 def _places(frames: Frames, shown: Ints, alone: frozenset[int]) -> Iterator[tuple[str, UsedPlace]]:
     library = np.array([not source.user for source in frames.files], bool)
     for frame in shown[np.argsort(library[frames.file[shown]], kind="stable")].tolist():
@@ -63,11 +69,11 @@ def _places(frames: Frames, shown: Ints, alone: frozenset[int]) -> Iterator[tupl
 
 
 def _rows(name: str, places: Sequence[UsedPlace], table: FrameTable, whole: bool) -> Iterator[SourceRow]:
-    source, index = linecache.getlines(name), table.file(name)
-    label = table.source(name).label
-    yield SourceRow(f"# {label}" if source else f"# {label} (source not available)", index)
+    (source, state), index = table.sources.text(name), table.file(name)
+    yield SourceRow(source_wording.title(table.source(name).label, state), index)
     last = 0
-    for start, end in [(1, len(source))] if whole else regions(source, places):
+    shown = [(1, len(source))] if whole else regions(source, places, state is not SourceState.OTHER_CODE)
+    for start, end in shown:
         yield from _left_out(source, last + 1, start - 1, index)
         yield from (SourceRow(_as_typed(source[line - 1]), index, line) for line in range(start, end + 1))
         last = end

@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from jaxstage_ext.ir.source_texts import SourceTexts
 from jaxstage_ext.report.frames import Frames, SourceFile
 from jaxstage_ext.report.public_paths import public_path
 
@@ -100,10 +101,12 @@ def _with_cell_label(word: str) -> str:
 class FrameTable:
     """Interns call stacks. Frames are only added, so indices stay valid.
 
-    `package` is the installed package that is inspected: its lines count where no line of the user's does.
+    `package` is the installed package that is inspected: its lines count where no line of the user's does; `sources`
+    are the texts that the frames point into.
     """
 
-    def __init__(self, package: str = "") -> None:
+    def __init__(self, package: str = "", sources: SourceTexts | None = None) -> None:
+        self.sources = SourceTexts() if sources is None else sources
         self._lock = threading.RLock()
         self._package = package
         self._frames: dict[_Key, int] = {}
@@ -119,7 +122,10 @@ class FrameTable:
         with self._lock:
             file = self.file(location.file)
             function = self._functions.setdefault(location.function, len(self._functions))
-            return self._frame((file, function, *location[2:], parent))
+            _, _, line, column, end_line, end_column = location
+            if shift := self.sources.shift(location.file, location.function) if is_user(location.file) else 0:
+                line, end_line = line + shift, end_line + shift
+            return self._frame((file, function, line, column, end_line, end_column, parent))
 
     def below(self, frame: int, caller: int) -> int:
         """The index of this stack, as far as `caller` is not in it, called from `caller`."""

@@ -35,15 +35,17 @@ class _Function(NamedTuple):
     headers: tuple[Region, ...]
 
 
-def regions(source: Sequence[str], places: Iterable[UsedPlace]) -> list[Region]:
+def regions(source: Sequence[str], places: Iterable[UsedPlace], is_traced: bool = True) -> list[Region]:
     """The lines that took part, in order and apart: the functions around the places, with the heads of their classes.
 
-    A place in no function, or in a file that cannot be parsed, is shown alone.
+    A place in no function, or in a file that cannot be parsed, is shown alone; but not where the text is that of other
+    code than was traced, whose lines may be any.
     """
     functions, taken = list(_functions(_parsed(source))), set()
     for place in places:
         around = None if place.alone else _around(functions, place)
-        taken |= {around.lines, *around.headers} if around else {(place.line, max(place.line, place.end_line))}
+        own = {(place.line, max(place.line, place.end_line))} if is_traced else set()
+        taken |= {around.lines, *around.headers} if around else own
     return _joined(sorted(taken), source)
 
 

@@ -11,6 +11,7 @@ import numpy as np
 from jaxstage_ext.program.call_arguments import CallArgument, SeenType, call_arguments
 from jaxstage_ext.program.program import Program
 from jaxstage_ext.program.short_types import short_dtype
+from jaxstage_ext.report.bounded_repr import type_name
 from jaxstage_ext.report.units import plural, scaled
 
 _MOST_OF_VALUE = 40
@@ -22,25 +23,25 @@ def signature(program: Program) -> str:
     Arrays have the types that JAX traced; what is a constant of the program (a static argument, a default) its value.
     """
     traced = program.jax_traced
-    given = ", ".join(map(_parameter, call_arguments(program)))
-    return f"{program.name}({given}){f' -> {_result(traced.out_info)}' if traced is not None else ''}"
+    given = ", ".join(_parameter(program, argument) for argument in call_arguments(program))
+    return f"{program.name}({given}){f' -> {_result(program, traced.out_info)}' if traced is not None else ''}"
 
 
-def _parameter(argument: CallArgument) -> str:
+def _parameter(program: Program, argument: CallArgument) -> str:
     if argument.is_constant:
-        return f"{argument.name}={_constant(argument.value)}"
+        return f"{argument.name}={_constant(program, argument.value)}"
     leaves = jax.tree.leaves(argument.value)
     is_leaf = len(leaves) == 1 and leaves[0] is argument.value
     shown = _typed(argument.types[0]) if is_leaf else _tree(argument.value, argument.types)
     return f"{argument.name}: {shown}"
 
 
-def _result(out: Any) -> str:
+def _result(program: Program, out: Any) -> str:
     leaves = jax.tree.leaves(out)
     types = [SeenType(tuple(leaf.shape), leaf.dtype) for leaf in leaves]
     if len(leaves) == 1 and leaves[0] is out:
         return _typed(types[0])
-    return _tree(out, types) if leaves else _constant(out)
+    return _tree(out, types) if leaves else _constant(program, out)
 
 
 def _typed(seen: SeenType) -> str:
@@ -51,7 +52,7 @@ def _typed(seen: SeenType) -> str:
 def _tree(value: Any, types: Sequence[SeenType]) -> str:
     sizes = [_size(seen) for seen in types]
     total = f", {scaled(sum(size for size in sizes if size), 'B')}" if None not in sizes else ""
-    return f"{type(value).__name__} of {plural(len(types), 'leaf', 'leaves')}{total}"
+    return f"{type_name(value)} of {plural(len(types), 'leaf', 'leaves')}{total}"
 
 
 def _size(seen: SeenType) -> int | None:
@@ -61,8 +62,7 @@ def _size(seen: SeenType) -> int | None:
         return None
 
 
-def _constant(value: Any) -> str:
+def _constant(program: Program, value: Any) -> str:
     """A value as Python writes it, cut short; a function by its name."""
-    name = getattr(value, "__name__", None)
-    text = " ".join((name if callable(value) and isinstance(name, str) else repr(value)).split())
+    text = program.call.texts.repr_of(value)
     return text if len(text) <= _MOST_OF_VALUE else text[: _MOST_OF_VALUE - 1] + "…"

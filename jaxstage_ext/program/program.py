@@ -64,7 +64,7 @@ class Program:
     def __init__(self, staged: stages.Staged) -> None:
         self.staged = staged
         self.targets: Mapping[str, Program] = {str(staged.target): self}
-        self.frame_table = FrameTable(source_places.inspected_package(staged.call))
+        self.frame_table = FrameTable(source_places.inspected_package(staged.call), staged.sources)
         self.results = FactResults()
         self.ran_out: StageError | None = None
         self.documents: Mapping[str, Document] = Documents(self._readers)

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import inspect as _inspect
 import linecache
 from collections.abc import Iterable, Iterator
 from types import CodeType
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from jaxstage_ext.core.call import Call
+from jaxstage_ext.core.stageable import code_of
 from jaxstage_ext.ir.source import is_user
 from jaxstage_ext.ir.source_regions import UsedPlace, called_at
 from jaxstage_ext.report.document import OP, Document
@@ -24,7 +23,7 @@ def first_places(call: Call, error: StageError | None) -> list[tuple[str, UsedPl
     places = []
     if error is not None and (span := error.span) is not None:
         places.append((span.file, UsedPlace(span.line, span.end_line, span.function)))
-    code = _code(call.fn)
+    code = code_of(call.fn)
     if code is not None and is_user(code.co_filename):
         line = code.co_firstlineno
         places.append((code.co_filename, UsedPlace(line, line, code.co_qualname)))
@@ -33,7 +32,7 @@ def first_places(call: Call, error: StageError | None) -> list[tuple[str, UsedPl
 
 def call_places(call: Call, files: Iterable[SourceFile]) -> Iterator[tuple[str, UsedPlace]]:
     """The lines of the magic and of the call itself, where the call's cell is one of these files."""
-    code = _code(call.fn)
+    code = code_of(call.fn)
     for source in files:
         if call.cell is not None and source.cell == call.cell:
             lines = linecache.getlines(source.name)
@@ -49,7 +48,7 @@ def shown_frames(frames: Frames, documents: Iterable[Document], package: str) ->
 
 def caller_frames(call: Call, frames: Frames, documents: Iterable[Document]) -> Ints:
     """The frames that only called the function: those above it that no operation is linked to."""
-    inside = _inside(_code(call.fn), frames)
+    inside = _inside(code_of(call.fn), frames)
     if not inside.any():
         return np.zeros(0, np.int32)
     made = np.zeros(len(frames), bool)
@@ -72,12 +71,5 @@ def _inside(code: CodeType | None, frames: Frames) -> npt.NDArray[np.bool_]:
 
 def inspected_package(call: Call) -> str:
     """The installed package that the function is in, such as "flax"; "" for the user's own functions."""
-    code = _code(call.fn) or _code(type(call.fn).__call__)
+    code = code_of(call.fn) or code_of(type(call.fn).__call__)
     return SourceFile(code.co_filename, user=is_user(code.co_filename)).package if code is not None else ""
-
-
-def _code(function: Any) -> CodeType | None:
-    """The code of a Python function, method or partial, whatever it is wrapped in."""
-    function = _inspect.unwrap(getattr(function, "func", function))
-    code = getattr(getattr(function, "__func__", function), "__code__", None)
-    return code if isinstance(code, CodeType) else None

@@ -23,7 +23,14 @@ from jaxstage_ext.core.jax_private.lowered import (
     signature,
     stablehlo_texts,
 )
-from jaxstage_ext.core.jax_private.options import build_options, compile_options, sets_itself, version, xla_library
+from jaxstage_ext.core.jax_private.options import (
+    build_options,
+    compile_options,
+    jaxlib_version,
+    sets_itself,
+    version,
+    xla_library,
+)
 from jaxstage_ext.core.jax_private.rematerialized import (
     SplitForward,
     is_well_formed,
@@ -70,6 +77,7 @@ __all__ = [
     "inner_jaxprs",
     "is_pmap",
     "is_well_formed",
+    "jaxlib_version",
     "module_bytecode",
     "name_stack",
     "own_options",

@@ -37,3 +37,8 @@ def sets_itself(name: str, value: Any) -> bool:
 def version() -> str:
     """The version of JAX."""
     return str(jax.__version__)
+
+
+def jaxlib_version() -> str:
+    """The version of the jaxlib that this process has loaded."""
+    return str(jaxlib.version.__version__)

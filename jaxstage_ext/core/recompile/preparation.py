@@ -13,7 +13,7 @@ from jaxstage_ext.report.unavailable import Unavailable
 
 
 def prepared(staged: Staged) -> Prepared:
-    """The module, options and devices of the compile stage, as a request to the worker.
+    """The module, options, devices and environment of the compile stage, as a request to the worker.
 
     Raises Unavailable, with the reason, where the worker cannot compile it: nothing was lowered, or the kernel's own
     device is not a CPU.
@@ -28,4 +28,5 @@ def prepared(staged: Staged) -> Prepared:
             f"this kernel holds a {jax.default_backend()}, which a second process would disturb; inspect the function "
             "with the same device as a target, such as -t h100"
         ) from None
-    return prepare(lowered, staged.call.fn, target, staged.limits, staged.call.compiler_options)
+    environment = staged.environment
+    return prepare(lowered, staged.call.fn, target, staged.limits, staged.call.compiler_options, environment)

@@ -38,14 +38,15 @@ class _Function(NamedTuple):
 def regions(source: Sequence[str], places: Iterable[UsedPlace], is_traced: bool = True) -> list[Region]:
     """The lines that took part, in order and apart: the functions around the places, with the heads of their classes.
 
-    A place in no function, or in a file that cannot be parsed, is shown alone; but not where the text is that of other
-    code than was traced, whose lines may be any.
+    A place in no function, or in a file that cannot be parsed, is shown alone. Of a text that is not the one that was
+    traced, whose lines may be any, the functions of the same names are shown.
     """
     functions, taken = list(_functions(_parsed(source))), set()
     for place in places:
-        around = None if place.alone else _around(functions, place)
-        own = {(place.line, max(place.line, place.end_line))} if is_traced else set()
-        taken |= {around.lines, *around.headers} if around else own
+        around = [] if place.alone else _around(functions, place, is_traced)
+        taken |= {lines for function in around for lines in (function.lines, *function.headers)}
+        if is_traced and not around:
+            taken.add((place.line, max(place.line, place.end_line)))
     return _joined(sorted(taken), source)
 
 
@@ -93,12 +94,11 @@ def _head(node: ast.ClassDef) -> Region:
     return node.lineno, max([node.lineno, *(base.end_lineno or node.lineno for base in bases)])
 
 
-def _around(functions: Sequence[_Function], place: UsedPlace) -> _Function | None:
-    """The function with the place's name and line; of lambdas side by side the longest. None where there is none."""
+def _around(functions: Sequence[_Function], place: UsedPlace, is_traced: bool) -> list[_Function]:
+    """The functions with the place's name, and its line too where the text is the one that was traced."""
     name = _of_function(place.function)
-    there = [f for f in functions if name and f.lines[0] <= place.line <= f.lines[1]]
-    named = [f for f in there if f.name == name] or [f for f in there if f.name.endswith(f".{name}")]
-    return max(named, key=lambda f: f.lines[1] - f.lines[0], default=None)
+    there = [f for f in functions if name and (not is_traced or f.lines[0] <= place.line <= f.lines[1])]
+    return [f for f in there if f.name == name] or [f for f in there if f.name.endswith(f".{name}")]
 
 
 def _of_function(name: str) -> str:

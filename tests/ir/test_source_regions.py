@@ -70,3 +70,8 @@ def test_of_a_file_that_cannot_be_parsed_only_the_lines_themselves_are_shown(sou
 def test_the_call_of_a_cell_is_shown_with_its_magic() -> None:
     cell = ["# %%compile\n", 'token = "secret"\n', "login(token)\n", "jax.f(x)\n", "f(\n", "  y)\n"]
     assert [(place.line, place.end_line) for place in called_at(cell, "f")] == [(1, 1), (5, 6), (4, 4)]
+
+
+@pytest.mark.parametrize(("function", "shown"), [("Net.other", [(2, 3), (11, 12)]), ("gone", []), ("<module>", [])])
+def test_of_a_text_that_was_not_traced_lines_are_not_believed(function: str, shown: list[tuple[int, int]]) -> None:
+    assert regions(SOURCE, [UsedPlace(1, 1, function), UsedPlace(4, 4, "Net", alone=True)], False) == shown

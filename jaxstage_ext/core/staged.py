@@ -12,6 +12,7 @@ from jaxstage_ext.core.targets.target import Target
 from jaxstage_ext.ir.source_texts import SourceTexts
 
 if TYPE_CHECKING:
+    from jaxstage_ext.core.jax_private import ConfiguredOptions
     from jaxstage_ext.core.targets.worker_requests import Limits
     from jaxstage_ext.worker.compile_environment import CompileEnvironment
 
@@ -78,6 +79,7 @@ class Staged:
     Attributes:
       function: `stageable` of the call, made when the first stage asks for it.
       environment: that of the compile stage, which recompiles are made in; None before it.
+      configured: the compile options of `jax.config` at the compile stage; None before it.
       sources: the source files as they were at the trace, which all targets of a call share.
     """
 
@@ -87,6 +89,7 @@ class Staged:
     limits: Limits
     function: Any = None
     environment: CompileEnvironment | None = None
+    configured: ConfiguredOptions | None = None
     sources: SourceTexts = field(default_factory=SourceTexts)
 
     def stage(self, name: str) -> Stage | None:

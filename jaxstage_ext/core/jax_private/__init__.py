@@ -24,8 +24,10 @@ from jaxstage_ext.core.jax_private.lowered import (
     stablehlo_texts,
 )
 from jaxstage_ext.core.jax_private.options import (
+    ConfiguredOptions,
     build_options,
     compile_options,
+    configured_options,
     jaxlib_version,
     sets_itself,
     version,
@@ -58,6 +60,7 @@ from jaxstage_ext.core.jax_private.tracing import (
 from jaxstage_ext.core.jax_private.xla_executables import hlo_modules, hlo_proto, hlo_text
 
 __all__ = [
+    "ConfiguredOptions",
     "Placed",
     "Signature",
     "SplitForward",
@@ -66,6 +69,7 @@ __all__ = [
     "canonical_file",
     "compile_options",
     "compile_request",
+    "configured_options",
     "count_equations",
     "frame_limit",
     "frame_position",

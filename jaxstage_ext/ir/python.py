@@ -42,7 +42,7 @@ def read(
         index = table.file(name)
         label = table.freeze().files[index].label
         start = len(text)
-        text.append(source_wording.title(label, state))
+        text.append(source_wording.title(label, state, table.remarks.get(name, "")))
         file.append(index)
         number.append(-1)
         for line in _wanted(source, used):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any
 
 from jaxstage_ext.analysis.sharding import mesh_drawing
@@ -10,6 +9,7 @@ from jaxstage_ext.core import stage_list, stages
 from jaxstage_ext.core.options import flag_values, option_table
 from jaxstage_ext.program import comparison, stage_wording, tabs, target_title
 from jaxstage_ext.program.call_signature import signature
+from jaxstage_ext.program.comparison_form import ComparisonOfTarget
 from jaxstage_ext.program.document_titles import title_of
 from jaxstage_ext.program.executable_figures import executable_figures
 from jaxstage_ext.program.notes import notes, options_of
@@ -59,13 +59,15 @@ def _coverage(program: Program) -> CoverageSummary | None:
     return {"direct": direct, "library": library, "inferred": inferred, "total": coverage.total}
 
 
-def _compare(program: Program) -> Mapping[str, Any] | None:
+def _compare(program: Program) -> ComparisonOfTarget | None:
     """The targets side by side, for the first of them; the others say which row is theirs. None for one target."""
     targets = list(program.targets.values())
     if len(targets) < 2:
         return None
     number = next((i for i, other in enumerate(targets) if other is program), 0)
-    return {"row": number} | (comparison.comparison(program).to_dict() if number == 0 else {})
+    if number:
+        return {"row": number}
+    return {"row": number, **comparison.comparison(program).to_dict()}
 
 
 def _refused(program: Program) -> list[mesh_drawing.Sheet]:

@@ -157,10 +157,10 @@ class Document:
         return (np.flatnonzero((own >= 0) & frames[np.maximum(own, 0)]) + 1).tolist()
 
     def _with_callees(self, frames: npt.NDArray[np.bool_]) -> npt.NDArray[np.bool_]:
-        reached = frames.copy()
-        for frame in range(len(reached)):
-            reached[frame] |= any(frames[f] for f in self.frames.stack(frame))
-        return reached
+        reached = frames.tolist()
+        for frame, parent in enumerate(self.frames.parent.tolist()):  # a caller stands before what it calls
+            reached[frame] = reached[frame] or (parent >= 0 and reached[parent])
+        return np.array(reached, bool)
 
     @cached_property
     def coverage(self) -> Coverage:

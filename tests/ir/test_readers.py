@@ -15,7 +15,7 @@ from jaxstage_ext.ir.hlo import hlo_document, module
 from jaxstage_ext.ir.links import LinkGraph
 from jaxstage_ext.ir.mlir_location import Locations
 from jaxstage_ext.ir.source import FrameTable, Location, is_outside, is_user
-from jaxstage_ext.report import saved_form
+from jaxstage_ext.report import saved_form, saved_reading
 from jaxstage_ext.report.document import INFERRED, OP, Document
 
 GOLDEN = Path(__file__).parents[1] / "golden" / "jax-0.12.0.1"
@@ -211,7 +211,7 @@ def test_documents_survive_json(lines: list[str]) -> None:
     document = Document("hlo", "\n".join(lines), table.freeze(), n + frame, flags, n - 1, n, ("scope",), n)
     head = {"version": 1}
     text = saved_form.dumps({"local": (head, table.freeze(), {"hlo": document})}, "local", {})
-    parts, own, _ = saved_form.loads(text)
+    parts, own, _ = saved_reading.loads(text)
     again_head, _, documents = parts[own]
     assert again_head == head | {"notes": [], "views": ["code"]}
     again = documents["hlo"]
@@ -226,11 +226,11 @@ def test_damaged_json_is_one_line(cut: int) -> None:
     document = Document("hlo", "x" * 3000, FrameTable().freeze(), n - 1, n.astype(np.uint8), n - 1, n - 1)
     text = saved_form.dumps({"local": ({}, FrameTable().freeze(), {"hlo": document})}, "local", {})
     with pytest.raises(ValueError, match="inspection"):
-        saved_form.loads(text[: len(text) * cut // 4000])
+        saved_reading.loads(text[: len(text) * cut // 4000])
 
 
 def test_a_column_that_unpacks_to_more_than_its_lines_is_damaged() -> None:
     n = np.zeros(100_000, np.int32)
     document = Document("hlo", "x", FrameTable().freeze(), n, n.astype(np.uint8), n, n)
     with pytest.raises(ValueError, match="damaged: a column has more than 1 entries"):
-        saved_form.loads(saved_form.dumps({"local": ({}, FrameTable().freeze(), {"hlo": document})}, "local", {}))
+        saved_reading.loads(saved_form.dumps({"local": ({}, FrameTable().freeze(), {"hlo": document})}, "local", {}))

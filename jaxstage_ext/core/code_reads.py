@@ -18,7 +18,7 @@ class Scope(enum.Enum):
     ARGUMENT = "argument"
 
 
-class Step(NamedTuple):
+class ReadStep(NamedTuple):
     """One step from a value to a part of it: `.name` or `[key]`."""
 
     key: Any
@@ -33,7 +33,7 @@ class Read(NamedTuple):
 
     variable: str
     scope: Scope
-    steps: tuple[Step, ...] = ()
+    steps: tuple[ReadStep, ...] = ()
 
 
 _SILENT = {"EXTENDED_ARG", "CACHE", "NOP", "PRECALL"}
@@ -76,14 +76,14 @@ def _reads(code: CodeType, is_inner: bool) -> Iterator[Read]:
         yield from _reads(inner, is_inner=True)
 
 
-def _steps(instructions: Sequence[dis.Instruction], position: int) -> Iterator[Step]:
+def _steps(instructions: Sequence[dis.Instruction], position: int) -> Iterator[ReadStep]:
     while position < len(instructions):
         opname, argval = instructions[position].opname, instructions[position].argval
         if opname in ("LOAD_ATTR", "LOAD_METHOD"):
-            yield Step(argval, True)
+            yield ReadStep(argval, True)
             position += 1
         elif opname == "LOAD_CONST" and _is_subscript(instructions[position + 1 : position + 2]):
-            yield Step(argval, False)
+            yield ReadStep(argval, False)
             position += 2
         else:
             return

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping
 from types import BuiltinFunctionType, FunctionType, MemberDescriptorType, MethodType, ModuleType
 from typing import Any
 
-from jaxstage_ext.core.code_reads import Read, Scope, Step, reads
+from jaxstage_ext.core.code_reads import Read, ReadStep, Scope, reads
 from jaxstage_ext.core.fingerprints import is_jax_array
 from jaxstage_ext.ir.source import is_outside, is_user
 
@@ -100,7 +100,7 @@ class NamedValues:
         elif read.variable in bound:
             self._follow(*bound[read.variable], read.steps)
 
-    def _follow(self, name: str, value: Any, steps: tuple[Step, ...]) -> None:
+    def _follow(self, name: str, value: Any, steps: tuple[ReadStep, ...]) -> None:
         """Go the way to the part that is read, as far as that runs no code of the user's."""
         for step in steps:
             part = _part(value, step)
@@ -135,11 +135,11 @@ class NamedValues:
         """A function stands for its code; one of a library, which is not gone through, for what it closes over too."""
         self._todo.append((fn, {}))
         if isinstance(fn, functools.partial):
-            held = [*((Step(i, False), part) for i, part in enumerate(fn.args)), *_as_attributes(fn.keywords)]
+            held = [*((ReadStep(i, False), part) for i, part in enumerate(fn.args)), *_as_attributes(fn.keywords)]
         elif (inner := _innermost(fn)) is not None:
             self.values[name] = inner
             held = [] if is_user(inner.__code__.co_filename) else _as_attributes(dict(_cells(inner)))
-            held += [(Step(rule, True), value) for rule, value in _attributes(fn).items() if rule in _RULES]
+            held += [(ReadStep(rule, True), value) for rule, value in _attributes(fn).items() if rule in _RULES]
         else:
             return
         for step, part in held if depth < _DEEPEST else ():
@@ -171,7 +171,7 @@ def _file(fn: Any) -> str:
     return "<frozen>" if inner is None else inner.__code__.co_filename
 
 
-def _part(value: Any, step: Step) -> Any:
+def _part(value: Any, step: ReadStep) -> Any:
     if step.is_attribute:
         part = _UNKNOWN if is_jax_array(value) else inspect.getattr_static(value, step.key, _UNKNOWN)
         part = part.__func__ if isinstance(part, staticmethod | classmethod) else part
@@ -186,7 +186,7 @@ def _part(value: Any, step: Step) -> Any:
     return _UNKNOWN
 
 
-def _is_method(value: Any, step: Step, part: Any) -> bool:
+def _is_method(value: Any, step: ReadStep, part: Any) -> bool:
     if step.key in _attributes(value) or _is_field(value, step.key) or isinstance(part, MemberDescriptorType):
         return False
     return _innermost(part) is not None or hasattr(type(part), "__get__")
@@ -204,26 +204,26 @@ def _attributes(value: Any) -> dict[str, Any]:
         return {}
 
 
-def _held(value: Any) -> Iterator[tuple[Step, Any]] | None:
+def _held(value: Any) -> Iterator[tuple[ReadStep, Any]] | None:
     """What a container or a plain object holds; None of other values."""
     if type(value) is dict:
         keys = [key for key in list(value)[:_MOST_HELD] if type(key) in (str, int)]
-        return ((Step(key, False), value[key]) for key in keys)
+        return ((ReadStep(key, False), value[key]) for key in keys)
     if type(value) in (list, tuple):
-        return ((Step(i, False), part) for i, part in enumerate(list(value[:_MOST_HELD])))
+        return ((ReadStep(i, False), part) for i, part in enumerate(list(value[:_MOST_HELD])))
     if isinstance(value, tuple) and (names := getattr(type(value), "_fields", ())):
-        return iter([(Step(name, True), part) for name, part in zip(names, value, strict=False)])
+        return iter([(ReadStep(name, True), part) for name, part in zip(names, value, strict=False)])
     held = _attributes(value)
     if dataclasses.is_dataclass(value):
         names = [field.name for field in dataclasses.fields(value)]
-        return ((Step(name, True), held[name]) for name in names if name in held)
+        return ((ReadStep(name, True), held[name]) for name in names if name in held)
     if held and is_user(_class_file(type(value))):
         return iter(_as_attributes(held))
     return None
 
 
-def _as_attributes(held: Mapping[str, Any]) -> list[tuple[Step, Any]]:
-    return [(Step(name, True), part) for name, part in list(held.items())[:_MOST_HELD]]
+def _as_attributes(held: Mapping[str, Any]) -> list[tuple[ReadStep, Any]]:
+    return [(ReadStep(name, True), part) for name, part in list(held.items())[:_MOST_HELD]]
 
 
 def _class_file(kind: type) -> str:

@@ -16,6 +16,7 @@ from jaxstage_ext.report.document import Document
 from jaxstage_ext.report.errors import StageError
 from jaxstage_ext.report.frames import Frames, SourceSpan
 from jaxstage_ext.report.json_form import BadForm, quoted
+from jaxstage_ext.report.public_paths import public_json
 
 _LONGEST_ERROR = 200
 
@@ -24,7 +25,8 @@ def report(own: Program, programs: Mapping[str, Program]) -> dict[str, Any]:
     """The programs of a call, by target, as a saved report; `own` is the one that opens. See `saved_form.report`."""
     parts = {name: (dict(summary.summary(one)), one.frames, one.documents) for name, one in programs.items()}
     table = own.saved_comparison
-    return saved_form.report(parts, str(own.target), comparison.comparison(own).to_dict() if table is None else table)
+    compared = public_json(comparison.comparison(own).to_dict()) if table is None else table
+    return saved_form.report(parts, str(own.target), compared)
 
 
 def opened(text: str) -> SavedProgram:

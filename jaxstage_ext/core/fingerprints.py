@@ -27,7 +27,7 @@ class Fingerprint(NamedTuple):
     Attributes:
       key: what equal values have in common.
       identity: the value itself, where only that tells it from another.
-      text: how Python writes it; empty where it is too large or not known.
+      text: how Python writes it; empty where it is too large or not known, and of text, which may be a secret.
       holder: the array of NumPy whose contents the key is of.
     """
 
@@ -76,7 +76,7 @@ def fingerprint(value: Any) -> Fingerprint | None:
 
 
 def _of_scalar(value: Any) -> Fingerprint:
-    text = plain_repr(value, _LONGEST_TEXT)
+    text = "" if isinstance(value, str | bytes) else plain_repr(value, _LONGEST_TEXT)
     exact = hash(value) if isinstance(value, int | str | bytes) else text
     return Fingerprint((type_name(value), exact), text=text)
 

@@ -21,8 +21,8 @@ GRACE = 0.05
 """Seconds that a request waits for its job: what is already known is answered at once."""
 PATIENCE = 2.0
 """Seconds that `end_all` waits."""
-MOST = 4
-"""Jobs of one Program that may run at the same time."""
+MOST, MOST_KEPT = 4, 32
+"""Jobs of one Program that may run at the same time, and that wait to be fetched."""
 STOPPED = "Stopped."
 
 
@@ -128,6 +128,8 @@ class Slow:
     def _start(self, running: dict[tuple[SlowAnswer, str], Job], key: tuple[SlowAnswer, str], *asked: Any) -> Job:
         if sum(not job.done.is_set() for job in running.values()) >= MOST:
             raise BadRequest(f"Waiting for {MOST} running analyses…", ErrorKind.BUSY)
+        for forgotten in [done for done, job in running.items() if job.done.is_set()][:-MOST_KEPT]:
+            del running[forgotten]
         job = running[key] = Job()
         programs, params = asked
         job.thread = threading.Thread(

@@ -144,13 +144,17 @@ def _is_of(value: Any, form: Any) -> bool:
 
 
 def _checked_shallow(value: Any, where: str) -> Any:
-    """Anything, unless it is deeper than what any of our forms holds."""
+    if not is_shallow(value):
+        raise BadForm(f"{where} is nested too deeply")
+    return value
+
+
+def is_shallow(value: Any) -> bool:
+    """Whether a value is no deeper than what any of our forms holds, so that it can be quoted and written."""
     level = [value]
     for _ in range(_DEEPEST):
         level = [entry for node in level if isinstance(node, dict | list) for entry in _entries(node)]
-        if not level:
-            return value
-    raise BadForm(f"{where} is nested too deeply")
+    return not level
 
 
 def _entries(node: Any) -> Any:

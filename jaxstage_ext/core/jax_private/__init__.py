@@ -4,12 +4,14 @@ Checked with jax 0.10.2, 0.11.2 and 0.12.0.1.
 """
 
 from jaxstage_ext.core.jax_private.jaxprs import (
+    all_jaxprs,
     called,
     count_equations,
     inner_equations,
     inner_jaxprs,
     nested_equations,
     print_jaxpr,
+    source_of,
     split_by_policy,
     variables,
 )
@@ -58,6 +60,7 @@ from jaxstage_ext.core.jax_private.tracing import (
     own_shardings,
     static_arguments,
     trace_through_lower,
+    traces_by_function,
     with_context_mesh,
 )
 from jaxstage_ext.core.jax_private.xla_executables import hlo_modules, hlo_proto, hlo_text
@@ -67,6 +70,7 @@ __all__ = [
     "Placed",
     "Signature",
     "SplitForward",
+    "all_jaxprs",
     "backends_exist",
     "build_options",
     "called",
@@ -98,12 +102,14 @@ __all__ = [
     "renamed",
     "sets_itself",
     "signature",
+    "source_of",
     "split_by_policy",
     "split_forward",
     "stablehlo_texts",
     "stack_identity",
     "static_arguments",
     "trace_through_lower",
+    "traces_by_function",
     "variables",
     "version",
     "with_context_mesh",

@@ -42,6 +42,7 @@ class Executable:
       key: its key in the inspection cache; None where it cannot be cached.
       kept: whether it came from the inspection cache.
       tuned: which of its choices autotune results decided.
+      version: that of libtpu or of the CUDA plugin.
     """
 
     target: Target
@@ -55,6 +56,7 @@ class Executable:
     key: str | None = None
     kept: bool = False
     tuned: autotune.Tuned | None = None
+    version: str = ""
 
     def as_text(self) -> str | None:
         return self.text
@@ -145,7 +147,16 @@ def compile(  # noqa: A001
     log = result.pop("autotuned", None)
     tuned = autotune.tuned(prepared.results, log) if prepared.results and log else None
     result = _without_false_costs(result, target)
-    return Executable(target, devices=prepared.devices, notes=notes, key=key, kept=kept, tuned=tuned, **result)
+    return Executable(
+        target,
+        devices=prepared.devices,
+        notes=notes,
+        key=key,
+        kept=kept,
+        tuned=tuned,
+        version=packages.find(target.platform).version,
+        **result,
+    )
 
 
 def _known(key: str | None, prepared: Prepared) -> dict[str, Any] | None:

@@ -14,7 +14,7 @@ import jax
 
 from jaxstage_ext.core.options import autotune
 from jaxstage_ext.core.targets import packages
-from jaxstage_ext.core.targets.prepared import Prepared, prepare
+from jaxstage_ext.core.targets.prepared import Prepared, check_files, prepare
 from jaxstage_ext.core.targets.target import Target, TargetError
 from jaxstage_ext.core.targets.worker_requests import Limits
 from jaxstage_ext.ir.hlo import whole_module
@@ -134,9 +134,11 @@ def compile(  # noqa: A001
     Raises:
       Unavailable: where the target does not support the program, with the reason.
       TargetError: where a package is missing.
+      FileOptionError: where an option names a file that does not exist.
       pool.WorkerDied: when XLA crashed, exceeded its time limit or ran out of memory.
       jax.errors.JaxRuntimeError: XLA's own error.
     """
+    check_files(lowered, target, given)
     prepared = prepare(lowered, fn, target, limits, given, environment)
     key = prepared.key("compile", str(large_constants))
     result, kept = _known(key, prepared), True

@@ -17,7 +17,9 @@ if TYPE_CHECKING:
 
 def run(staged: Staged, stage: Stage) -> Any:
     """The `jax.stages.Compiled` of a local target, or the Executable of another one."""
-    staged.environment = _environment(staged)
+    from jaxstage_ext.core import jax_private
+
+    staged.environment, staged.configured = _environment(staged), jax_private.configured_options()
     return _compile_here(staged, stage) if staged.target.is_local else _cross_compile(staged, stage)
 
 

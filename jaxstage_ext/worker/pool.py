@@ -39,6 +39,8 @@ TIMEOUT = 600.0
 """Seconds that a request may take unless it says otherwise."""
 IDLE_SECONDS = 600.0
 """Seconds without a request after which a worker exits."""
+_PATIENCE = 2.0
+"""Seconds that `close_all` waits for the thread of a request that it stopped."""
 COMPILE, RECOMPILE, ONE_REQUEST = "compile", "recompile", "one request"
 """Lanes: what a cell waits for; what a view asks for later, so that no cell waits for it; a process for one request."""
 PLATFORMS = ("cpu", "tpu", "cuda")
@@ -108,7 +110,7 @@ def _ask(
             except LeftIdle:
                 continue
             finally:
-                if not slot.worker.alive:
+                if slot.worker is not None and not slot.worker.alive:
                     slot.close()
     raise WorkerDied(f"the {platform} compile worker left before it could be asked", "exit")
 
@@ -154,6 +156,17 @@ class _Slot:
             _logs[self.title] = folder.log_of(worker.folder)
             worker.close()
 
+    def end(self) -> None:
+        """Stop the request under way, whose thread then closes the slot; close it here where there is none."""
+        worker = self.worker
+        if worker is not None:
+            worker.stop()
+        if self.lock.acquire(timeout=_PATIENCE):
+            try:
+                self.close()
+            finally:
+                self.lock.release()
+
 
 _slots: dict[str, _Slot] = {}
 _slots_lock = threading.Lock()
@@ -183,14 +196,17 @@ def running() -> dict[str, int]:
 
 @atexit.register
 def close_all() -> None:
-    """End every worker and remove its files."""
+    """End every worker, with the request that it runs, and remove its files."""
     for slot in list(_slots.values()):
-        slot.close()
+        slot.end()
 
 
 def _forget() -> None:
     """In a forked child the workers are the parent's."""
     global _slots_lock
+    for slot in _slots.values():
+        if slot.worker is not None:
+            slot.worker.disown()
     _slots.clear()
     _slots_lock = threading.Lock()
 

@@ -11,6 +11,7 @@ import shutil
 import signal
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Mapping
 from pathlib import Path
@@ -57,6 +58,8 @@ class Worker:
         self._in, self._out = self._process.stdin.fileno(), self._process.stdout.fileno()
         os.set_blocking(self._in, False)
         os.set_blocking(self._out, False)
+        self._waiting = threading.Thread(target=_wait_for, args=(self._process,), name="jaxstage worker", daemon=True)
+        self._waiting.start()
 
     @property
     def pid(self) -> int:
@@ -171,10 +174,19 @@ class Worker:
     def close(self) -> None:
         """End it and remove its files."""
         self.kill()
+        self._waiting.join()
+        self._close_pipes()
+        shutil.rmtree(self.folder, ignore_errors=True)
+
+    def disown(self) -> None:
+        """In a forked child, leave the worker to the parent: the child's ends of the pipes would keep it alive."""
+        self._close_pipes()
+        self._process.returncode = 0  # it is not the child's to wait for
+
+    def _close_pipes(self) -> None:
         for pipe in (self._process.stdin, self._process.stdout):
             if pipe:
                 pipe.close()
-        shutil.rmtree(self.folder, ignore_errors=True)
 
 
 _MEANINGS = {
@@ -202,6 +214,14 @@ def _started(home: Path, idle: float, environment: Mapping[str, str]) -> subproc
             start_new_session=True,  # the kernel's Ctrl-C is not for it
             bufsize=0,
         )
+
+
+def _wait_for(process: subprocess.Popen[bytes]) -> None:
+    """Wait for the process, so that it does not stay as a zombie when it leaves by itself or is killed."""
+    if hasattr(os, "waitid"):
+        with contextlib.suppress(ChildProcessError):
+            os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOWAIT)
+    process.wait()
 
 
 def _size(answer: bytearray) -> int | None:

@@ -129,14 +129,21 @@ def test_what_is_no_path_or_absolute_stays(text: str) -> None:
 def test_the_environment_of_a_worker_names_files_by_absolute_paths(
     text: str, made: str | None, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    text = text.format(o=OVERRIDE)
-    for name in compile_environment.READ_BY_XLA:
-        monkeypatch.setenv(name, text)
+    monkeypatch.setenv("XLA_FLAGS", text.format(o=OVERRIDE))
     environment = compile_environment.current()
     if made is not None:
-        for name in compile_environment.READ_BY_XLA:
-            assert environment.variable(name) == made.format(o=OVERRIDE, f=folder)
+        assert environment.variable("XLA_FLAGS") == made.format(o=OVERRIDE, f=folder)
     assert file_options.environment_names_files(environment) == bool(text)
+
+
+def test_libtpu_knows_no_quotes(tmp_path: Path, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A path with a space cannot be said to it."""
+    text = f"--{LIBTPU[0]}=layout.pb --xla_tpu_rwb_fusion=false"
+    monkeypatch.setenv("LIBTPU_INIT_ARGS", text)
+    assert compile_environment.current().variable("LIBTPU_INIT_ARGS") == text
+    monkeypatch.chdir(tmp_path)
+    made = text.replace("layout", f"{tmp_path}/layout")
+    assert compile_environment.current().variable("LIBTPU_INIT_ARGS") == made
 
 
 def by_option(value: str) -> tuple[Callable[..., Any], dict[str, Any]]:

@@ -142,7 +142,7 @@ def test_libtpu_knows_no_quotes(tmp_path: Path, folder: Path, monkeypatch: pytes
     monkeypatch.setenv("LIBTPU_INIT_ARGS", text)
     assert compile_environment.current().variable("LIBTPU_INIT_ARGS") == text
     monkeypatch.chdir(tmp_path)
-    made = text.replace("layout", f"{tmp_path}/layout")
+    made = text.replace("=layout", f"={tmp_path}/layout")
     assert compile_environment.current().variable("LIBTPU_INIT_ARGS") == made
 
 

@@ -37,6 +37,7 @@ def ask(target: Target, request: dict[str, Any], limits: Limits = USUAL, **how: 
       TargetError: where a package is missing.
       pool.WorkerDied: when the compiler crashed, exceeded its time limit or ran out of memory.
       jax.errors.JaxRuntimeError: XLA's own error.
+      OSError: where what XLA dumps is not whole, with what to do.
     """
     from jaxstage_ext.worker import pool  # it needs Unix
 
@@ -81,6 +82,8 @@ def _explained(failed: Any, target: Target) -> Exception:
         return Unavailable(
             f"the installed libtpu {version} does not support {target.kind}; %targets lists what it supports"
         )
+    if failed.type == "DumpCut":
+        return OSError(text)
     kind = jax.errors.JaxRuntimeError if failed.type in ("JaxRuntimeError", "XlaRuntimeError") else RuntimeError
     if failed.type == "MemoryError":
         kind = MemoryError

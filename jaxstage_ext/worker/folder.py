@@ -20,7 +20,7 @@ from pathlib import Path
 LOG, DUMP = "log", "dump-"
 """The name of the log file, and how the folders begin that XLA dumps into."""
 LARGEST, LEAST_FREE, LEAST = 4_000_000_000, 500_000_000, 16_000_000
-"""Bytes that a folder may hold; that it must leave free on the disk if it holds as many; and if it holds few."""
+"""Bytes that a folder may hold; that must stay free on the disk while it holds more than LEAST; while it holds less."""
 _OWNER, _FOLDER = "owner", re.compile(r"jaxstage-(?:cpu|tpu|cuda)-")
 _UNOWNED = 3600.0
 _LOG_LINES, _LOG_BYTES = 8, 65536
@@ -110,7 +110,7 @@ def too_full(folder: Path) -> str | None:
     if not any(folder.glob(f"{DUMP}*")):
         return None
     free = shutil.disk_usage(folder).free
-    if free < min(LEAST_FREE, max(used, LEAST)):
+    if free < (LEAST_FREE if used > LEAST else LEAST):
         return f"wrote {used / 1e9:.2f} GB and left {free / 1e9:.2f} GB on the disk of {folder.parent}"
     return None
 

@@ -10,10 +10,14 @@ from pathlib import Path
 from jaxstage_ext.worker.inside.dump_room import DumpCut
 
 _TAIL = 64
+_BLOCK = 512
+"""Bytes of the smallest blocks of disks: a file of fewer is whole or empty, and may have a head alone."""
 _STRING = re.compile(rb'"[^"\n]*"')
 _NODE, _NODE_USED = re.compile(rb"^!(\d+) = ", re.MULTILINE), re.compile(rb"!(\d+)")
 _GROUP, _GROUP_USED = re.compile(rb"^attributes #(\d+) = ", re.MULTILINE), re.compile(rb" #(\d+)")
 _DEFINES, _THUNK, _NEXT = (re.compile(of, re.MULTILINE) for of in (rb"^(?:define |@)", rb"^ *(\d+): k", rb"next=(\d+)"))
+_ENTRY = re.compile(rb"^(?:\.visible )?\.entry\s+([\w$.]+)", re.MULTILINE)
+_KERNEL = re.compile(rb'^define [^@\n]*\bptx_kernel\b[^@\n]*@"?([\w$.]+)"?\(', re.MULTILINE)
 _ELF = b"\x7fELF\x02\x01"
 
 
@@ -43,11 +47,28 @@ def check_lines(path: Path) -> None:
 
 
 def check_code(folder: Path) -> None:
-    """Raise DumpCut unless every file of machine code in a folder is whole."""
+    """Raise DumpCut unless every file of machine code in a folder is whole, and all are there."""
     for suffix, is_whole in _FORMATS.items():
         for path in folder.glob(f"*{suffix}"):
-            if not is_whole(path.read_bytes()):
+            data = path.read_bytes()
+            if not is_whole(data) and (data or not _makes_nothing(path)):
                 raise _cut(path)
+    entries, kernels = (set(_found(folder, *what)) for what in ((".ptx", _ENTRY), (".ir-with-opt.ll", _KERNEL)))
+    if missing := kernels - entries:
+        raise DumpCut(f"XLA dumped LLVM IR of kernel {min(missing).decode()}, and no PTX")
+    if entries and not (any(folder.glob("*.thunk_sequence.txt")) and any(folder.glob("*.thunk_metadata.txt"))):
+        raise DumpCut(f"XLA dumped {len(entries)} kernels, and not the steps that run them")
+
+
+def _found(folder: Path, suffix: str, what: re.Pattern[bytes]) -> Iterator[bytes]:
+    for path in folder.glob(f"*{suffix}"):
+        yield from what.findall(path.read_bytes())
+
+
+def _makes_nothing(path: Path) -> bool:
+    """Whether a file of PTX may be empty, because the LLVM IR that it is made from defines no kernel."""
+    source = path.with_suffix(".ir-with-opt.ll")
+    return path.suffix == ".ptx" and source.exists() and b"ptx_kernel" not in source.read_bytes()
 
 
 def check_module(path: Path) -> None:
@@ -97,7 +118,7 @@ def _is_whole_llvm(data: bytes) -> bool:
     nodes, groups = set(_NODE.findall(bare)), set(_GROUP.findall(bare))
     return (
         data.endswith(b"\n")
-        and _DEFINES.search(bare) is not None
+        and (len(data) < _BLOCK or _DEFINES.search(bare) is not None)
         and nodes.issuperset(_NODE_USED.findall(bare))
         and groups.issuperset(_GROUP_USED.findall(bare))
         and bare.count(b"{") == bare.count(b"}")
@@ -106,7 +127,7 @@ def _is_whole_llvm(data: bytes) -> bool:
 
 def _is_balanced(data: bytes) -> bool:
     bare = _STRING.sub(b"", data)
-    return b"{" in bare and bare.count(b"{") == bare.count(b"}") and data.endswith(b"\n")
+    return (len(data) < _BLOCK or b"{" in bare) and bare.count(b"{") == bare.count(b"}") and data.endswith(b"\n")
 
 
 def _is_whole_object(data: bytes) -> bool:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import functools
+import inspect
 from collections.abc import Callable
-from types import FunctionType, MethodType
+from types import CodeType, FunctionType, MethodType
 from typing import Any
 
 import jax
@@ -79,6 +80,16 @@ def _is_hashable(value: Any) -> bool:
     except TypeError:
         return False
     return True
+
+
+def code_of(fn: Any) -> CodeType | None:
+    """The code of a Python function, method or partial, whatever it is wrapped in; None where it has none."""
+    try:
+        fn = inspect.unwrap(getattr(fn, "func", fn))
+    except ValueError:
+        return None
+    code = getattr(getattr(fn, "__func__", fn), "__code__", None)
+    return code if isinstance(code, CodeType) else None
 
 
 def call_name(call: Call) -> str:

@@ -4,11 +4,13 @@ Checked with jax 0.10.2, 0.11.2 and 0.12.0.1.
 """
 
 from jaxstage_ext.core.jax_private.jaxprs import (
+    all_jaxprs,
     called,
     count_equations,
     inner_equations,
     inner_jaxprs,
     print_jaxpr,
+    source_of,
     split_by_policy,
     variables,
 )
@@ -23,7 +25,16 @@ from jaxstage_ext.core.jax_private.lowered import (
     signature,
     stablehlo_texts,
 )
-from jaxstage_ext.core.jax_private.options import build_options, compile_options, sets_itself, version, xla_library
+from jaxstage_ext.core.jax_private.options import (
+    ConfiguredOptions,
+    build_options,
+    compile_options,
+    configured_options,
+    jaxlib_version,
+    sets_itself,
+    version,
+    xla_library,
+)
 from jaxstage_ext.core.jax_private.rematerialized import (
     SplitForward,
     is_well_formed,
@@ -46,19 +57,23 @@ from jaxstage_ext.core.jax_private.tracing import (
     own_shardings,
     static_arguments,
     trace_through_lower,
+    traces_by_function,
     with_context_mesh,
 )
 from jaxstage_ext.core.jax_private.xla_executables import hlo_modules, hlo_proto, hlo_text
 
 __all__ = [
+    "ConfiguredOptions",
     "Placed",
     "Signature",
     "SplitForward",
+    "all_jaxprs",
     "build_options",
     "called",
     "canonical_file",
     "compile_options",
     "compile_request",
+    "configured_options",
     "count_equations",
     "frame_limit",
     "frame_position",
@@ -70,6 +85,7 @@ __all__ = [
     "inner_jaxprs",
     "is_pmap",
     "is_well_formed",
+    "jaxlib_version",
     "module_bytecode",
     "name_stack",
     "own_options",
@@ -80,12 +96,14 @@ __all__ = [
     "renamed",
     "sets_itself",
     "signature",
+    "source_of",
     "split_by_policy",
     "split_forward",
     "stablehlo_texts",
     "stack_identity",
     "static_arguments",
     "trace_through_lower",
+    "traces_by_function",
     "variables",
     "version",
     "with_context_mesh",

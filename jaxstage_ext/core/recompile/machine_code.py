@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import os
 from collections.abc import Mapping
 from typing import Any
 
@@ -47,7 +46,7 @@ def dumped(
     )
     head, parts, same = answer["head"], answer["parts"], bool(answer["same"])
     if key is not None and same:
-        cache.store(key, head, *parts)
+        prepared.store(key, head, *parts)
     return kernel_artefacts.read(head, parts), same
 
 
@@ -56,10 +55,10 @@ def final_bundles(prepared: Prepared, limits: Limits, progress: Progress | None)
     key = prepared.key("bundles")
     listed = cache.load(key, _read_bundles) if key is not None else None
     if listed is None:
-        how = {"lane": "one request", "environment": _dumps_bundles(), "progress": progress}
+        how = {"lane": "one request", "variables": _dumps_bundles(prepared), "progress": progress}
         listed = prepared.ask("bundles", limits, how=how, folder=BUNDLES_FOLDER)
         if key is not None:
-            cache.store(key, {"names": [name for name, _ in listed]}, *(packed for _, packed in listed))
+            prepared.store(key, {"names": [name for name, _ in listed]}, *(packed for _, packed in listed))
     by_name: dict[str, list[str]] = {}
     for name, packed in listed:
         by_name.setdefault(name, []).append(text_of(packed))
@@ -80,9 +79,9 @@ def _read_bundles(head: Mapping[str, Any], parts: list[bytes]) -> list[tuple[str
     return list(zip(head["names"], parts, strict=True))
 
 
-def _dumps_bundles() -> dict[str, str]:
+def _dumps_bundles(prepared: Prepared) -> dict[str, str]:
     """The environment of a process whose libtpu dumps bundles, by undocumented flags that it reads when loaded."""
-    given = os.environ.get("LIBTPU_INIT_ARGS", "")
+    given = prepared.environment.variable("LIBTPU_INIT_ARGS")
     return {"LIBTPU_INIT_ARGS": f"{given} --xla_jf_dump_to={BUNDLES_FOLDER} --xla_jf_dump_llo_text=true".strip()}
 
 

@@ -31,7 +31,7 @@ def recompile(staged: stages.Staged, progress: Progress | None = None) -> passes
     answer = prepared.recompile("passes", staged.limits, progress)
     head, parts = answer["head"], answer["parts"]
     if key is not None and not head["notes"]:
-        cache.store(key, head, *_renamed(parts, prepared.anonymous))
+        prepared.store(key, head, *_renamed(parts, prepared.anonymous))
     return passes.pipeline(head, parts)
 
 

@@ -47,7 +47,7 @@ def recompile(staged: stages.Staged, progress: Progress | None = None) -> Assign
     assigned = Assigned(platform, answer["proto"], answer["stats"], answer["error"])
     if key is not None:
         head = {"stats": dict(assigned.stats), "error": assigned.error}
-        cache.store(key, head, prepared.anonymous(assigned.proto))
+        prepared.store(key, head, prepared.anonymous(assigned.proto))
     return assigned
 
 

@@ -20,6 +20,7 @@ from jaxstage_ext.core.targets.worker_requests import Limits
 from jaxstage_ext.ir.hlo import whole_module
 from jaxstage_ext.report.unavailable import Unavailable
 from jaxstage_ext.store import cache
+from jaxstage_ext.worker.compile_environment import CompileEnvironment
 
 _CALLBACK = "is different from the lowering platform"
 _LIBRARY_CALL = re.compile(r'custom_call_target="([^"]+)"')
@@ -118,9 +119,15 @@ def lower(traced: Any, target: Target) -> Any:
 
 
 def compile(  # noqa: A001
-    lowered: Any, fn: Any, target: Target, limits: Limits, large_constants: bool, given: Mapping[str, Any]
+    lowered: Any,
+    fn: Any,
+    target: Target,
+    limits: Limits,
+    large_constants: bool,
+    given: Mapping[str, Any],
+    environment: CompileEnvironment | None = None,
 ) -> Executable:
-    """Compile a lowered function in a worker.
+    """Compile a lowered function in a worker, in an environment, or in that of this moment.
 
     Raises:
       Unavailable: where the target does not support the program, with the reason.
@@ -128,12 +135,12 @@ def compile(  # noqa: A001
       pool.WorkerDied: when XLA crashed, exceeded its time limit or ran out of memory.
       jax.errors.JaxRuntimeError: XLA's own error.
     """
-    prepared = prepare(lowered, fn, target, limits, given)
+    prepared = prepare(lowered, fn, target, limits, given, environment)
     key = prepared.key("compile", str(large_constants))
     result, kept = _known(key, prepared), True
     if result is None:
         result, kept = prepared.ask("compile", limits, large_constants=large_constants), False
-        _keep(key, prepared, result)
+        key = key if _keep(key, prepared, result) else None
     notes = (*prepared.notes, *filter(None, [cache.trouble()]))
     log = result.pop("autotuned", None)
     tuned = autotune.tuned(prepared.results, log) if prepared.results and log else None
@@ -171,13 +178,12 @@ def _analysis(given: Any, *kinds: type) -> tuple[dict[str, Any] | None, str | No
     return values, reason
 
 
-def _keep(key: str | None, prepared: Prepared, result: Mapping[str, Any]) -> None:
-    if key is None:
-        return
+def _keep(key: str | None, prepared: Prepared, result: Mapping[str, Any]) -> bool:
+    """Whether the key is that of the result, which the inspection cache then keeps."""
     parts = ((result["text"] or "").encode(), result["proto"] or b"")
     head = {name: result[name] for name in _HEAD if name in result}
     head["absent"] = [name for name, part in zip(_PARTS, parts, strict=True) if not part]
-    cache.store(key, head, *map(prepared.anonymous, parts))
+    return prepared.store(key, head, *map(prepared.anonymous, parts))
 
 
 def _without_false_costs(result: dict[str, Any], target: Target) -> dict[str, Any]:

@@ -25,6 +25,7 @@ from jaxstage_ext.panel.params import (
 )
 from jaxstage_ext.panel.requests import document_requests
 from jaxstage_ext.program import tabs
+from jaxstage_ext.report.json_form import is_shallow
 
 MOST_OF_LOG, LONGEST_OF_LOG = 200, 1000
 """Of a worker's log: lines, and characters of each."""
@@ -45,10 +46,12 @@ def answer(programs: Programs, method: str, params: Params) -> Answer:
 def reply(programs: Programs, request: Any) -> Answer:
     """The message that answers a front end's request, with its buffers; never raises."""
     number = request.get("id") if isinstance(request, Mapping) else None
-    message: dict[str, Any] = {"kind": "reply", "id": number}
+    message: dict[str, Any] = {"kind": "reply", "id": number if isinstance(number, int | str) else None}
     try:
         if not isinstance(request, Mapping):
             raise BadRequest("a request must be an object")
+        if not is_shallow(request):
+            raise BadRequest("a request must not be nested so deeply")
         result, buffers = answer(programs, request.get("method", ""), request.get("params") or {})
     except Exception as error:  # whatever it is belongs to the reader, not to the kernel's log
         refused = failure(error)

@@ -19,7 +19,7 @@ from jaxstage_ext.core.recompile import machine_code, pass_pipeline, preparation
 from jaxstage_ext.inspection import Inspection
 from jaxstage_ext.ir.hlo import schema
 from jaxstage_ext.store import cache
-from jaxstage_ext.worker import pool
+from jaxstage_ext.worker import compile_environment, pool
 from jaxstage_ext.worker.inside.version_encoder import VersionEncoder
 
 X = np.ones((4, 4), np.float32)
@@ -163,7 +163,7 @@ def test_files_that_the_environment_names_are_read_each_time(
 
 def test_the_folder_of_a_toolkit_is_no_such_file(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("XLA_FLAGS", "--xla_gpu_cuda_data_dir=/usr/local/cuda --xla_cpu_enable_fast_math=true")
-    assert not file_options.environment_names_files()
+    assert not file_options.environment_names_files(compile_environment.current())
     assert not file_options.names_files({"xla_backend_optimization_level": 1, "xla_gpu_kernel_cache_file": ""})
 
 

@@ -18,7 +18,7 @@ from jaxstage_ext.worker.inside import dump_room, pass_log, whole_files, whole_p
 from jaxstage_ext.worker.inside.log import LogTail
 from jaxstage_ext.worker.inside.pass_log import Ran
 from jaxstage_ext.worker.inside.version_encoder import VersionEncoder
-from jaxstage_ext.worker.inside.whole_passes import END, LAST, START, Dump, fit
+from jaxstage_ext.worker.inside.whole_passes import END, FIRST, LAST, START, Dump, fit
 
 FLAGS = {"xla_dump_hlo_pass_re": ".*", "xla_dump_hlo_as_text": True}
 OUTSIDE = "outside a pass"
@@ -29,7 +29,7 @@ _DUMP = re.compile(
     r"(?P<pipeline>.+?)\.after_(?P<after>.+)\.before_(?P<before>.+)\.txt"
 )
 _NUMBERED = re.compile(r"(?P<module>module_\d+\.(?P<name>.+?))\.(?P<number>\d{4,})\.")
-_FIRST, _LAST, _CODE = ".before_optimizations.txt", f"{LAST}.txt", ".after_codegen.txt"
+_FIRST, _LAST, _CODE = f".{FIRST}.txt", f"{LAST}.txt", ".after_codegen.txt"
 _AFTERWARDS = LAST, "after_codegen"
 
 

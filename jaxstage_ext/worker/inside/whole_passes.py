@@ -10,7 +10,8 @@ from typing import NamedTuple
 from jaxstage_ext.worker.inside.dump_room import DumpCut
 from jaxstage_ext.worker.inside.pass_log import Ran
 
-START, END, LAST = "pipeline-start", "pipeline-end", "after_optimizations"
+START, END = "pipeline-start", "pipeline-end"
+FIRST, LAST = "before_optimizations", "after_optimizations"
 _UNFIT = re.compile(r"[/\\\[\] ]")
 
 
@@ -35,8 +36,10 @@ def check(numbers: Mapping[str, set[int]], dumps: Sequence[Dump], ran: Sequence[
     for module, given in numbers.items():
         if missing := set(range(max(given, default=-1) + 1)) - given:
             raise DumpCut(f"dump {min(missing)} of {max(given)} that XLA wrote of {module} is missing")
-    if not cut_short and not any(dump.after == LAST for dump in dumps):
-        raise DumpCut("XLA's dump of the optimised module is missing")
+    names = {dump.after for dump in dumps}
+    for name in (FIRST,) if cut_short else (FIRST, LAST):
+        if name not in names:
+            raise DumpCut(f"XLA's dump of the module {name.replace('_', ' ')} is missing")
     if ran:
         _check_log(dumps, ran, cut_short)
 

@@ -17,7 +17,7 @@ from jaxstage_ext.ir.passes import pipeline
 from jaxstage_ext.worker.inside import buffer_dump, kernel_dump, pass_dump, pass_log, whole_files, whole_passes
 from jaxstage_ext.worker.inside.dump_room import DumpCut
 from jaxstage_ext.worker.inside.pass_log import Ran
-from jaxstage_ext.worker.inside.whole_passes import LAST, START, Dump
+from jaxstage_ext.worker.inside.whole_passes import FIRST, LAST, START, Dump
 
 BLOCK = 512
 
@@ -53,7 +53,7 @@ def collected(dump: Path, tmp_path: Path, change: Callable[[Path], None] = lambd
         staging = tmp_path / "staging"
         shutil.copytree(dump, staging)
         change(staging)
-        for path in sorted(staging.iterdir()):
+        for path in sorted(staging.iterdir(), key=lambda path: (FIRST not in path.name, path.name)):
             path.rename(folder / path.name)  # at once, as the reader may look at any time
         shutil.rmtree(staging)
 
@@ -66,7 +66,7 @@ def numbered(dump: Path) -> list[Path]:
 
 def modules(dump: Path) -> list[Path]:
     """The dumps of modules that `pass_dump` reads."""
-    named = [path for path in dump.iterdir() if path.name.endswith((f"{LAST}.txt", ".before_optimizations.txt"))]
+    named = [path for name in (FIRST, LAST) for path in dump.glob(f"*{name}.txt")]
     return [path for path in numbered(dump) if pass_dump._DUMP.fullmatch(path.name)] + named
 
 
@@ -106,10 +106,13 @@ def test_passes_of_which_a_dump_is_missing_are_an_error(of_passes: Path, tmp_pat
             collected(of_passes, folder_in(tmp_path, number), without(path))
 
 
-def test_passes_without_the_optimised_module_are_an_error(of_passes: Path, tmp_path: Path) -> None:
-    [last] = of_passes.glob(f"*{LAST}.txt")
-    with pytest.raises(DumpCut, match="dump of the optimised module is missing"):
-        collected(of_passes, tmp_path, without(last))
+@pytest.mark.parametrize("name", [FIRST, LAST])
+def test_passes_without_the_module_before_or_after_them_are_an_error(
+    name: str, of_passes: Path, tmp_path: Path
+) -> None:
+    [path] = of_passes.glob(f"*{name}.txt")
+    with pytest.raises(DumpCut, match=f"dump of the module {name.replace('_', ' ')} is missing"):
+        collected(of_passes, tmp_path, without(path))
 
 
 def without(path: Path) -> Callable[[Path], None]:
@@ -124,6 +127,7 @@ def folder_in(tmp_path: Path, number: int) -> Path:
 
 RAN = [Ran("one"), Ran("one", "dce", next="cse"), Ran("one", "cse"), Ran("two"), Ran("two", "fusion")]
 DUMPS = [
+    Dump("", FIRST, "", 0),
     Dump("one", START, "dce", 0),
     Dump("one", "cse", "end", 1),
     Dump("two", START, "fusion", 1),
@@ -138,7 +142,7 @@ def checked(dumps: list[Dump], ran: list[Ran], cut_short: bool = False) -> None:
 def test_dumps_are_counted_against_the_log() -> None:
     checked(DUMPS, RAN)
     checked(DUMPS, [])  # where nothing is logged
-    for lacks in (DUMPS[1:], [*DUMPS[:2], DUMPS[3]]):
+    for lacks in ([DUMPS[0], *DUMPS[2:]], [*DUMPS[:3], DUMPS[4]]):
         with pytest.raises(DumpCut, match="logged 2 pipelines of passes and dumped 1"):
             checked(lacks, RAN)
     with pytest.raises(DumpCut, match="dumped pass cse, which its log does not name"):
@@ -148,9 +152,9 @@ def test_dumps_are_counted_against_the_log() -> None:
 
 
 def test_a_compile_that_was_left_may_have_begun_what_it_has_not_dumped() -> None:
-    checked(DUMPS[:2], RAN, cut_short=True)
+    checked(DUMPS[:3], RAN, cut_short=True)
     with pytest.raises(DumpCut, match="logged 2 pipelines"):
-        checked(DUMPS[2:], RAN, cut_short=True)
+        checked([DUMPS[0], *DUMPS[3:]], RAN, cut_short=True)
 
 
 def test_a_log_that_is_cut_ends_with_a_pass_that_did_not() -> None:
@@ -158,7 +162,7 @@ def test_a_log_that_is_cut_ends_with_a_pass_that_did_not() -> None:
     log = f"{line}Running HLO pass pipeline on module m: one\n{line}  HLO pass dce\n"
     assert pass_log.read(log, "m") == [Ran("one")]
     with pytest.raises(DumpCut, match="dumped pass cse"):
-        checked([DUMPS[0], DUMPS[1], DUMPS[3]], pass_log.read(log, "m"))
+        checked([*DUMPS[:3], DUMPS[4]], pass_log.read(log, "m"))
 
 
 CODE = (".ir-no-opt.ll", ".ir-with-opt.ll", ".o")

@@ -143,11 +143,19 @@ def _from_folders(path: str, folders: tuple[str, ...]) -> str:
 
 def _below(path: str, folders: Iterable[str]) -> str:
     """The path from the first of these folders on that it is in; "" where it is in none."""
-    for here in dict.fromkeys([path, os.path.realpath(path)]):
+    for here in dict.fromkeys([path, _real(path)]):
         for folder in folders:
             if here.startswith(folder + os.sep):
                 return here[len(folder) + 1 :]
     return ""
+
+
+def _real(path: str) -> str:
+    """The path without links; the path itself where it holds what no path of a file can."""
+    try:
+        return os.path.realpath(path)
+    except ValueError:
+        return path
 
 
 def _in_package(path: str) -> str:

@@ -41,7 +41,7 @@ _COLOURS = {
 }
 _DIM = "#7a7f87"
 _BAD = "#d04a4a"
-_BOX = "margin:0 0 12px 0; padding:6px 10px; border:1px solid #7a7f87; border-radius:4px"
+_BOX = "margin:0 0 12px 0; padding:6px 10px; border:1px solid #7a7f87; border-radius:4px; overflow-wrap:anywhere"
 _PRE = "margin:4px 0; padding:0; white-space:pre; overflow-x:auto; line-height:1.4; background:transparent"
 _CODE = "padding:0;background:transparent"
 _WRAPPED = _PRE.replace("white-space:pre;", "white-space:pre-wrap;")

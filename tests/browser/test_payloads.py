@@ -1,4 +1,4 @@
-"""Texts that look like markup or code, in every field: the panel, the offline page and the static form show text."""
+"""Texts that look like markup or code, in every field: the offline page and the static form show text."""
 
 from __future__ import annotations
 
@@ -8,14 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from tests.browser.cells import SETUP
 from tests.browser.payloads import FAULTS, PAYLOADS, free, replaced
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
-
-    from tests.browser.conftest import Opener
-    from tests.browser.servers import Server
 
 KEPT = ("views", "encoding")
 """Names of strings that a page is driven by: with another text there it has no tabs, or no documents."""
@@ -117,77 +113,3 @@ def test_in_every_field_of_a_saved_report_they_stay_text(
         assert page.evaluate(FAULTS) == [], f"{name}, static form"
         assert trouble == [], name
     page.close()
-
-
-LIVE = """
-import json
-from pathlib import Path
-%load_ext jaxstage_ext
-payloads = json.loads(Path({file!r}).read_text())
-"""
-"""The payloads travel in a file, because a notebook's own text cannot hold all of them."""
-EVERY_FIELD = """
-def named(text):
-    def function(x, tree):
-        with jax.named_scope(text):
-            y = jnp.tanh(x) * next(iter(tree.values()))
-        return {text: y}
-    function.__name__ = function.__qualname__ = text
-    return function
-
-trees = [{text[:5000]: x} for text in payloads]
-functions = [named(text[:5000]) for text in payloads]
-"""
-CALLS = "%compile {calls}"
-FAILING = """
-def failing(text):
-    def function(x):
-        raise ValueError(text)
-    return function
-failures = [failing(text) for text in payloads]
-"""
-
-
-def test_in_what_a_live_panel_and_a_saved_notebook_show_they_stay_text(
-    open_notebook: Opener, lab: Server, browser: Browser
-) -> None:
-    (lab.folder / "payloads.json").write_text(json.dumps(list(PAYLOADS.values())))
-    count = len(PAYLOADS)
-    calls = "; ".join(f"functions[{i}](x, trees[{i}])" for i in range(count))
-    failures = "; ".join(f"failures[{i}](x)" for i in range(count))
-    notebook = open_notebook(
-        lab,
-        [
-            SETUP + LIVE.format(file="payloads.json"),
-            EVERY_FIELD + FAILING,
-            CALLS.format(calls=calls),
-            CALLS.format(calls=failures),
-        ],
-        height=1800,
-    )
-    notebook.run_all()
-    for index in (0, 1):
-        panel = notebook.panel(index)
-        picker = panel.root.locator(".jxs-picker")
-        assert picker.locator("option").count() == count
-        for number in range(count):
-            picker.select_option(index=number)
-            if index == 0:
-                panel.stage("compile", "done").wait_for()
-                panel.show_panes("jaxpr", "stablehlo", "hlo")
-                panel.row("jaxpr", "tanh").hover()
-            else:
-                panel.root.locator(".jxs-failure").wait_for()
-            assert notebook.page.evaluate(FAULTS) == []
-    notebook.save()
-    saved = json.loads(notebook.path.read_text())
-    for output in (output for cell in saved["cells"] for output in cell["outputs"] if "data" in output):
-        trouble: list[str] = []
-        page = watched(browser, trouble)
-        html = "".join(output["data"]["text/html"])
-        (file := lab.folder / "saved.html").write_text(f"<!doctype html><meta charset=utf-8>{html}", errors="replace")
-        page.goto(file.as_uri())
-        assert "mark" in page.inner_text("body")
-        assert page.evaluate(FAULTS) == []
-        assert trouble == []
-        page.close()

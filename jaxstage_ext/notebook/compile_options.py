@@ -10,6 +10,7 @@ from IPython.core.error import UsageError
 from IPython.core.magic_arguments import MagicArgumentParser
 
 from jaxstage_ext.notebook import staging
+from jaxstage_ext.report.public_paths import public_folders
 
 _WIDEST_DEFAULT = 40
 _BUILD = (
@@ -68,7 +69,7 @@ def read(options: argparse.Namespace) -> dict[str, Any]:
     try:
         return build(xla or (), level, profile, more)
     except OptionError as error:
-        raise UsageError(str(error)) from None
+        raise UsageError(public_folders(str(error))) from None
 
 
 def flag_names(start: str) -> list[str]:

@@ -14,6 +14,7 @@ from jaxstage_ext.core.call import Call
 from jaxstage_ext.notebook.failures import as_in_a_plain_cell, in_one_line
 from jaxstage_ext.notebook.settings import JAXStage
 from jaxstage_ext.notebook.toplevel_await import interruptible
+from jaxstage_ext.report.public_paths import public_text
 
 if TYPE_CHECKING:
     from jaxstage_ext.core.targets.target import Target
@@ -62,7 +63,10 @@ def check_jax() -> None:
     try:
         import jax
     except ImportError as error:
-        raise UsageError(f"JAX cannot be imported in this kernel ({error}); install it with: pip install jax") from None
+        reason = public_text(str(error))
+        raise UsageError(
+            f"JAX cannot be imported in this kernel ({reason}); install it with: pip install jax"
+        ) from None
     try:
         jax.local_devices()
     except RuntimeError as error:

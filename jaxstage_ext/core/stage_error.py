@@ -2,24 +2,31 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from types import TracebackType
 
 from jaxstage_ext.ir.source import cell_of, is_outside, is_user, with_cell_labels
+from jaxstage_ext.report.bounded_repr import bounded_str, type_name
 from jaxstage_ext.report.errors import StageError
 from jaxstage_ext.report.frames import SourceSpan
 
-_LONGEST = 8000
+_LONGEST, _ASKED = 8000, 10_000_000
 
 
 def explain(stage: str, error: BaseException) -> StageError:
     """The StageError of an exception caught in a stage."""
     interrupted = isinstance(error, KeyboardInterrupt)
-    message = f"interrupted while JAX was in {stage}" if interrupted else _bounded(str(error))
-    return StageError(stage, type(error).__name__, message, _user_line(error.__traceback__), interrupted, error)
+    message = f"interrupted while JAX was in {stage}" if interrupted else _bounded(error)
+    return StageError(stage, type_name(error), message, _user_line(_traceback_of(error)), interrupted, error)
 
 
-def _bounded(message: str) -> str:
+_traceback_of: Callable[[BaseException], TracebackType | None]
+_traceback_of = BaseException.__dict__["__traceback__"].__get__
+
+
+def _bounded(error: BaseException) -> str:
     """The message with cells named as the user knows them, cut where it is long before anything is looked for in it."""
+    message = bounded_str(error, _ASKED)
     left_out = len(message) - _LONGEST
     shown = with_cell_labels(message[:_LONGEST])
     return f"{shown}… [{left_out:,} characters left out]" if left_out > 0 else shown
@@ -47,7 +54,7 @@ def _user_line(traceback: TracebackType | None) -> SourceSpan | None:
 
 def without_our_frames(error: BaseException) -> BaseException:
     """The same error, its traceback beginning after the frames of this package."""
-    traceback = error.__traceback__
+    traceback = _traceback_of(error)
     while traceback is not None and is_outside(traceback.tb_frame.f_code.co_filename):
         traceback = traceback.tb_next
-    return error.with_traceback(traceback)
+    return BaseException.with_traceback(error, traceback)

@@ -10,7 +10,7 @@ from typing import Any
 import jax
 
 from jaxstage_ext.core import jax_private
-from jaxstage_ext.core.call import Call
+from jaxstage_ext.core.call import Call, has_method
 from jaxstage_ext.core.staged import COMPILE, Staged
 from jaxstage_ext.core.targets.cross_compile import Executable
 from jaxstage_ext.report.bounded_repr import bounded_repr, function_name, type_name
@@ -37,7 +37,7 @@ def stageable(call: Call) -> Any:
         raise TypeError(
             f"{bounded_repr(fn)} is {with_article(type_name(fn))}, not a function: there is nothing to stage"
         )
-    if callable(getattr(fn, "trace", None)) or callable(getattr(fn, "lower", None)):
+    if has_method(fn, "trace") or has_method(fn, "lower"):
         if call.jit:
             options = ", ".join(call.jit)
             raise TypeError(
@@ -83,9 +83,11 @@ def _is_hashable(value: Any) -> bool:
 
 def call_name(call: Call) -> str:
     """What to title the call: its own name, the function's, or its type's."""
-    fn = call.fn
-    inner = fn.func if isinstance(fn, functools.partial) else None
-    return call.name or call.texts.name_of(fn) or (call.texts.name_of(inner) if inner else "") or type_name(fn)
+    fn: Any = call.fn
+    name = call.name or call.texts.name_of(fn)
+    if not name and issubclass(type(fn), functools.partial):  # `isinstance` would ask the function's own `__class__`
+        name = call.texts.name_of(fn.func)
+    return name or type_name(fn)
 
 
 def unwrap(value: Any) -> Any:

@@ -23,13 +23,14 @@ _jaxprs: weakref.WeakValueDictionary[int, Any] = weakref.WeakValueDictionary()
 def run(staged: Staged, stage: Stage) -> Any:
     """The `jax.stages.Traced` of the call, on its mesh if it has one."""
     from jaxstage_ext.core import jax_private
+    from jaxstage_ext.core.call import has_method
     from jaxstage_ext.core.layout import meshes, specs
     from jaxstage_ext.core.stageable import function_of
 
     call, function = staged.call, function_of(staged)
     args, kwargs = specs.arguments(call)
     with meshes.around(call.layout):
-        if hasattr(function, "trace"):
+        if has_method(function, "trace"):
             return meshes.traced(function.trace(*args, **kwargs), call.layout)
         return meshes.traced(jax_private.trace_through_lower(function.lower, args, kwargs), call.layout)
 

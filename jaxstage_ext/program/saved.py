@@ -20,7 +20,7 @@ from jaxstage_ext.report.frames import Frames
 
 def report(own: Program, programs: Mapping[str, Program]) -> dict[str, Any]:
     """The programs of a call, by target, as a saved report; `own` is the one that opens. See `saved_form.report`."""
-    parts = {name: (dict(summary.summary(one)), one.frames, one.documents) for name, one in programs.items()}
+    parts = {name: (dict(summary.summary(one)), one.frames, one.readable) for name, one in programs.items()}
     table = own.saved_comparison
     return saved_form.report(parts, str(own.target), comparison.comparison(own).to_dict() if table is None else table)
 

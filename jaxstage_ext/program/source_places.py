@@ -42,6 +42,9 @@ def inspected_package(call: Call) -> str:
 
 def _code(function: Any) -> CodeType | None:
     """The code of a Python function, method or partial, whatever it is wrapped in."""
-    function = _inspect.unwrap(getattr(function, "func", function))
-    code = getattr(getattr(function, "__func__", function), "__code__", None)
+    try:
+        function = _inspect.unwrap(getattr(function, "func", function))
+        code = getattr(getattr(function, "__func__", function), "__code__", None)
+    except Exception:  # a loop of `__wrapped__`, or an attribute of the user's that fails
+        return None
     return code if isinstance(code, CodeType) else None

@@ -111,6 +111,26 @@ def test_requests_are_answered_while_a_cell_runs(kernel, tmp_path):
     assert kernel.get_shell_msg(timeout=30)["parent_header"]["msg_id"] == cell
 
 
+def test_a_request_at_the_moment_of_a_refresh_is_answered_while_the_cell_runs(kernel, tmp_path):
+    """What the panel sends while a cell runs does not route the page's requests to that cell's thread."""
+    answered = tmp_path / "answered"
+    comm = printed(kernel, kernel.start + "\nprint(shown._panel.model_id)").split()[-1]
+    thread = subshell(kernel)
+    sending = (
+        "import itertools, pathlib\nfor n in itertools.count():\n    shown._panel.refresh(made, busy=bool(n % 2))\n"
+    )
+    until = f"    if n == 3: print('busy', flush=True)\n    if pathlib.Path({str(answered)!r}).exists(): break"
+    cell = kernel.execute(sending + until)
+    wait_for_print(kernel, "busy")
+    try:
+        for number in range(100, 130):
+            request(kernel, comm, thread, number)
+            reply_to(kernel, number, within=20)
+    finally:
+        answered.touch()
+    assert kernel.get_shell_msg(timeout=30)["parent_header"]["msg_id"] == cell
+
+
 def test_a_slow_cell_keeps_its_panel_when_another_is_used_meanwhile(kernel):
     comm = printed(kernel, kernel.start + "\nprint(shown._panel.model_id)").split()[-1]
     thread = subshell(kernel)

@@ -7,8 +7,8 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from jaxstage_ext.report.document import Document
-from jaxstage_ext.report.parts import in_one_line
 from jaxstage_ext.report.unavailable import Unavailable
+from jaxstage_ext.report.view_parts import in_one_line
 
 
 class Documents(Mapping[str, Document]):

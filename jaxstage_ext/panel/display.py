@@ -22,7 +22,7 @@ from jaxstage_ext.panel import jobs
 from jaxstage_ext.panel.assets import FrontEndMissing
 from jaxstage_ext.panel.mimebundle import static_bundle
 from jaxstage_ext.panel.params import Programs
-from jaxstage_ext.report.parts import Parts
+from jaxstage_ext.report.view_parts import Parts
 from jaxstage_ext.views import text
 
 if TYPE_CHECKING:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from jaxstage_ext.panel.params import Programs
-from jaxstage_ext.report.parts import Parts
+from jaxstage_ext.report.view_parts import Parts
 from jaxstage_ext.views.static_html import panel_html
 from jaxstage_ext.views.text import panel_text
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, TypedDict
 
 from jaxstage_ext.panel.params import Programs
 from jaxstage_ext.program.summary_form import Summary
-from jaxstage_ext.report.parts import Parts
+from jaxstage_ext.report.view_parts import Parts
 from jaxstage_ext.views.summaries import summary_of
 
 if TYPE_CHECKING:

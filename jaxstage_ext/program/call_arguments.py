@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect as _inspect
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,6 +10,7 @@ import numpy as np
 
 from jaxstage_ext.core import jax_private, pytree_paths
 from jaxstage_ext.core.pytree_paths import leaves_with_paths, path_text
+from jaxstage_ext.core.signatures import signature_of
 from jaxstage_ext.program.program import Program
 
 _PLAIN = (bool, int, float, complex)
@@ -64,6 +64,7 @@ def deleted(program: Program) -> list[str]:
     paths = [
         (argument.name, path, leaf)
         for argument in call_arguments(program)
+        if any(map(_is_deleted, pytree_paths.leaves(argument.value)))
         for path, leaf in leaves_with_paths(argument.value)
     ]
     return [name + path_text(path) for name, path, leaf in paths if _is_deleted(leaf)]
@@ -77,6 +78,8 @@ def narrowed(program: Program) -> list[Narrowed]:
     """The arrays whose dtype JAX changed when it took them, as it does to 64 bits where x64 is not enabled."""
     found: list[Narrowed] = []
     for argument in call_arguments(program):
+        if argument.is_constant:
+            continue
         leaves = leaves_with_paths(argument.value)
         leaves = [(path, leaf) for path, leaf in leaves if _is_array(leaf) or len(leaves) == len(argument.types)]
         for (path, leaf), seen in zip(leaves, argument.types, strict=False):
@@ -93,9 +96,9 @@ def _placed(program: Program) -> list[tuple[str, _Key | None, Any]]:
     """(name, place among the positional arguments or keyword, value); no place for a default."""
     call = program.call
     try:
-        signature = _inspect.signature(call.fn)
+        signature = signature_of(call.fn)
         signature.bind(*call.args, **call.kwargs)
-    except Exception:  # of a `__signature__` of the user's too
+    except (TypeError, ValueError):
         positional: list[tuple[str, _Key | None, Any]] = [(str(i), i, value) for i, value in enumerate(call.args)]
         return [*positional, *((name, name, value) for name, value in call.kwargs.items())]
     placed: list[tuple[str, _Key | None, Any]] = []

@@ -6,7 +6,7 @@ from jaxstage_ext.program.comparison_columns import COLUMNS
 from jaxstage_ext.program.comparison_figures import target_figures
 from jaxstage_ext.program.comparison_table import ComparedFigure, Comparison, TargetFigures
 from jaxstage_ext.program.program import Program
-from jaxstage_ext.report.parts import Parts
+from jaxstage_ext.report.view_parts import Parts
 
 
 def _figures(program: Program) -> TargetFigures:

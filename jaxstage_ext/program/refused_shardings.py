@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -16,6 +15,7 @@ from jaxstage_ext.analysis.sharding.sharding_map import ShardingMap
 from jaxstage_ext.analysis.sharding.value_tables import Shardings
 from jaxstage_ext.core.layout import specs, value_shardings
 from jaxstage_ext.core.pytree_paths import leaves_with_paths, path_text
+from jaxstage_ext.core.signatures import signature_of
 from jaxstage_ext.program.program import Program
 from jaxstage_ext.program.short_types import short_dtype
 
@@ -50,8 +50,8 @@ def leaves(call: Call) -> Iterator[tuple[str, Any]]:
     """The arrays of a call by their names."""
     try:
         args, kwargs = specs.arguments(call)
-        bound = inspect.signature(call.fn).bind(*args, **kwargs).arguments
-    except Exception:
+        bound = signature_of(call.fn).bind(*args, **kwargs).arguments
+    except (TypeError, ValueError):  # MeshError is a ValueError
         bound = {f"args[{i}]": arg for i, arg in enumerate(call.args)} | dict(call.kwargs)
     for name, value in bound.items():
         for path, leaf in leaves_with_paths(value):

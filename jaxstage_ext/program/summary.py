@@ -22,8 +22,8 @@ from jaxstage_ext.program.summary_form import (
     StageSummary,
     Summary,
 )
-from jaxstage_ext.report.parts import Parts
 from jaxstage_ext.report.units import plural
+from jaxstage_ext.report.view_parts import Parts
 
 _MOST_DRAWN = 4
 """Values of a refused call that are drawn."""

@@ -16,7 +16,7 @@ from jaxstage_ext.program import out_of_memory as exhausted
 from jaxstage_ext.program.dtypes import changes_dtypes
 from jaxstage_ext.program.program import Program
 from jaxstage_ext.program.shardings import shardings
-from jaxstage_ext.report.parts import Parts
+from jaxstage_ext.report.view_parts import Parts
 
 
 @dataclass(frozen=True)

@@ -17,8 +17,8 @@ from pygments.token import Comment, Keyword, Name, String
 
 from jaxstage_ext.ir.lexers import LEXERS
 from jaxstage_ext.report.document_kinds import KINDS
-from jaxstage_ext.report.parts import Parts
 from jaxstage_ext.report.units import plural
+from jaxstage_ext.report.view_parts import Parts
 from jaxstage_ext.views import comparison_forms, excerpt, mesh_map, words
 from jaxstage_ext.views.summaries import summary_of
 from jaxstage_ext.views.words import clean, cut

@@ -7,8 +7,8 @@ import textwrap
 from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from jaxstage_ext.report.parts import Parts
 from jaxstage_ext.report.units import plural
+from jaxstage_ext.report.view_parts import Parts
 from jaxstage_ext.views import comparison_forms, excerpt, mesh_map, words
 from jaxstage_ext.views.summaries import summary_of
 from jaxstage_ext.views.words import clean, cut, width

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import difflib
-import inspect
 import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -18,6 +17,7 @@ from jaxstage_ext.core import jax_private
 from jaxstage_ext.core.call import Call, has_method
 from jaxstage_ext.core.layout.meshes import Layout, MeshError, first_line, is_some, is_spec, sharding, shown
 from jaxstage_ext.core.pytree_paths import path_text
+from jaxstage_ext.core.signatures import signature_of
 from jaxstage_ext.report.bounded_repr import type_name
 from jaxstage_ext.report.units import plural
 
@@ -45,8 +45,8 @@ def arguments(call: Call) -> tuple[tuple[Any, ...], dict[str, Any]]:
 def _titles(call: Call) -> list[str]:
     """A name for each argument: its parameter's name, or its position."""
     names: list[str] = []
-    with contextlib.suppress(Exception):
-        parameters = inspect.signature(call.fn).parameters.values()
+    with contextlib.suppress(ValueError):
+        parameters = signature_of(call.fn).parameters.values()
         names = [p.name for p in parameters if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]
     return [names[i] if i < len(names) else str(i) for i in range(len(call.args))] + list(call.kwargs)
 

@@ -20,12 +20,12 @@ def __getattr__(name: str) -> Any:
 
 
 def load_ipython_extension(ip: Any) -> None:
-    from jaxstage_ext.notebook import magics
+    from jaxstage_ext.notebook import extension
 
-    magics.load(ip)
+    extension.load(ip)
 
 
 def unload_ipython_extension(ip: Any) -> None:
-    from jaxstage_ext.notebook import magics
+    from jaxstage_ext.notebook import extension
 
-    magics.unload(ip)
+    extension.unload(ip)

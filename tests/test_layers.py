@@ -28,7 +28,7 @@ ROOMS = {
     "__init__": ("inspection",),
 }
 """Each room, and the rooms that its files may import beside their own."""
-HOOK = ("__init__", "notebook.magics")
+HOOK = ("__init__", "notebook.extension")
 """The one import against the arrows: `%load_ext` loads the magics when it is called."""
 WITHOUT_JAX = ("report", "store", "ir", "worker", "analysis", "views", "panel")
 STDLIB_AND = {"report": {"numpy", "pandas"}, "store": set(), "worker.inside": {"jaxlib", "capstone", "google", "numpy"}}

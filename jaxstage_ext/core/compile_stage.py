@@ -12,11 +12,25 @@ from jaxstage_ext.core.staged import COMPILE, LOWER, TRACE, Cache, CacheHit, Sta
 
 if TYPE_CHECKING:
     from jaxstage_ext.report.document import Document
+    from jaxstage_ext.worker.compile_environment import CompileEnvironment
 
 
 def run(staged: Staged, stage: Stage) -> Any:
     """The `jax.stages.Compiled` of a local target, or the Executable of another one."""
+    from jaxstage_ext.core import jax_private
+
+    staged.environment, staged.configured = _environment(staged), jax_private.configured_options()
     return _compile_here(staged, stage) if staged.target.is_local else _cross_compile(staged, stage)
+
+
+def _environment(staged: Staged) -> CompileEnvironment:
+    from jaxstage_ext.core.stageable import unwrap
+    from jaxstage_ext.core.targets import cross_compile, prepared
+
+    lowered, given = unwrap(staged.value(LOWER)), staged.call.compiler_options
+    return prepared.environment_of(
+        lowered, cross_compile.here(staged.target) if staged.target.is_local else staged.target, given
+    )
 
 
 def _compile_here(staged: Staged, stage: Stage) -> Any:
@@ -40,7 +54,9 @@ def _cross_compile(staged: Staged, stage: Stage) -> Any:
     call, started = staged.call, time.perf_counter()
     spell_out = constants.spelled_out(unwrap(staged.value(TRACE)))
     lowered = unwrap(staged.value(LOWER))
-    made = cross_compile.compile(lowered, call.fn, staged.target, staged.limits, spell_out, call.compiler_options)
+    made = cross_compile.compile(
+        lowered, call.fn, staged.target, staged.limits, spell_out, call.compiler_options, staged.environment
+    )
     stage.key, stage.seconds = made.key, made.seconds
     if made.kept:
         stage.seconds, stage.hit = time.perf_counter() - started, CacheHit(Cache.INSPECTION, made.seconds)

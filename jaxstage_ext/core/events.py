@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
+from typing import Any
 
 _CACHE_HIT = "/jax/compilation_cache/cache_hits"
 
@@ -23,32 +24,41 @@ class Heard:
 
 
 _local = threading.local()
-_registering = threading.Lock()
-_registered = False
+_counting = threading.Lock()
+_open = 0
 
 
 @contextmanager
 def hear() -> Iterator[Heard]:
     """Collect the events that this thread's JAX work records inside the block."""
-    _register()
+    _count(1)
     outer = getattr(_local, "heard", None)
     _local.heard = heard = Heard()
     try:
         yield heard
     finally:
         _local.heard = outer
+        _count(-1)
 
 
-def _register() -> None:
-    """Register the listeners, once: not every version of JAX has public means to remove them."""
-    global _registered
-    import jax
+def _count(change: int) -> None:
+    """JAX has the listeners as long as a thread is in such a block."""
+    global _open
+    from jax import monitoring
 
-    with _registering:
-        if not _registered:
-            jax.monitoring.register_event_duration_secs_listener(_on_duration)
-            jax.monitoring.register_event_listener(_on_event)
-            _registered = True
+    with _counting:
+        if not _open:
+            monitoring.register_event_duration_secs_listener(_on_duration)
+            monitoring.register_event_listener(_on_event)
+        _open += change
+        if not _open:
+            _remove(monitoring.unregister_event_duration_listener, _on_duration)
+            _remove(monitoring.unregister_event_listener, _on_event)
+
+
+def _remove(unregister: Callable[[Any], None], listener: Any) -> None:
+    with suppress(AssertionError, ValueError):  # the user's own clear_event_listeners removed it
+        unregister(listener)
 
 
 def _on_duration(event: str, duration_secs: float, **details: str | int) -> None:

@@ -14,8 +14,9 @@ from typing import Any
 
 from jaxstage_ext.core import jax_private
 from jaxstage_ext.core.jax_private.compile_watch import BackendCompile, watch_backend_compile
-from jaxstage_ext.core.options.file_options import environment_names_files, names_files
+from jaxstage_ext.core.options.file_options import environment_names_files, names_files, of_process
 from jaxstage_ext.store import cache
+from jaxstage_ext.worker.compile_environment import current
 
 _made = cache.table(1_000_000_000, most=32)
 _SIZE_FACTOR, _LARGEST_MODULE = 256, 1 << 20
@@ -40,7 +41,7 @@ class Made:
 
 def compile(lowered: Any, make: Callable[[], Any]) -> tuple[Any, Made | None]:  # noqa: A001
     """What `make` compiles, and the compile that its executable came from; None where that is not known."""
-    if not cache.enabled() or jax_private.holds_python(lowered) or environment_names_files():
+    if not cache.enabled() or jax_private.holds_python(lowered) or of_process() or environment_names_files(current()):
         return make(), None
     seen: list[Made | None] = []
 

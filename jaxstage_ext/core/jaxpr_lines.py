@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from types import CodeType
 from typing import Any
 
 import numpy as np
@@ -41,7 +42,8 @@ def lines(jaxpr: Any) -> JaxprLines:
             first_row.setdefault(id(begun), row)
             equations.append((row, begun))
         equation[row] = first_row[id(eqn)]
-    return JaxprLines(text, stack, stacks.stacks, scope, tuple(scopes), equation, *_graph(equations, first_row))
+    graph = _graph(equations, first_row)
+    return JaxprLines(text, stack, stacks.stacks, scope, tuple(scopes), equation, *graph, stacks.codes)
 
 
 def rows(jaxpr: Any) -> dict[int, int]:
@@ -89,7 +91,13 @@ class _Stacks:
         self.stacks: list[Stack] = []
         self._numbers: dict[int, int] = {}
         self._locations: dict[tuple[int, int], Location | None] = {}
+        self._codes: dict[int, CodeType] = {}
         self._limit = jax_private.frame_limit()
+
+    @property
+    def codes(self) -> tuple[CodeType, ...]:
+        """The code that the stacks are in."""
+        return tuple(self._codes.values())
 
     def number(self, eqn: Any) -> int:
         identity = jax_private.stack_identity(eqn)
@@ -111,6 +119,8 @@ class _Stacks:
         if key not in self._locations:
             outside = is_outside(code.co_filename)
             self._locations[key] = None if outside else _location(code, last)
+            if not outside:
+                self._codes[id(code)] = code
         return self._locations[key]
 
 

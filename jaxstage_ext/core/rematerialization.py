@@ -64,7 +64,14 @@ def staged_with(staged: Staged, policy: str | Callable[..., Any]) -> Staged:
     else:
         lowered = made.lower()
     stages = [Stage(TRACE, DONE, value=made), Stage(LOWER, DONE, value=lowered)]
-    return Staged(staged.call, stages, staged.target, staged.limits)
+    return Staged(
+        staged.call,
+        stages,
+        staged.target,
+        staged.limits,
+        environment=staged.environment,
+        configured=staged.configured,
+    )
 
 
 def with_policy(traced: Any, policy: Callable[..., Any]) -> Any:

@@ -1,4 +1,4 @@
-"""The signature of a callable, whatever its own code does when it is asked for."""
+"""The signature of a callable and what it wraps, whatever its own code does when it is asked for."""
 
 from __future__ import annotations
 
@@ -11,6 +11,21 @@ from jaxstage_ext.report.bounded_repr import LONGEST
 from jaxstage_ext.report.bounded_time import in_bounded_time
 
 _PLAIN = (FunctionType, MethodType, functools.partial)
+_MOST_WRAPPERS = 1000
+
+
+def unwrapped(fn: Any) -> Any:
+    """What `__wrapped__` leads to; None for a function that wraps itself, which `inspect.unwrap` quotes in an error."""
+    seen: set[int] = set()
+    try:
+        while (inner := getattr(fn, "__wrapped__", None)) is not None:
+            if id(fn) in seen or len(seen) > _MOST_WRAPPERS:
+                return None
+            seen.add(id(fn))
+            fn = inner
+    except Exception:
+        return None
+    return fn
 
 
 def signature_of(fn: Any, eval_str: bool = False) -> inspect.Signature:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable
-from types import FunctionType, MethodType
+from types import CodeType, FunctionType, MethodType
 from typing import Any
 
 import jax
 
 from jaxstage_ext.core import jax_private
 from jaxstage_ext.core.call import Call, has_method
+from jaxstage_ext.core.signatures import unwrapped
 from jaxstage_ext.core.staged import COMPILE, Staged
 from jaxstage_ext.core.targets.cross_compile import Executable
 from jaxstage_ext.report.bounded_repr import bounded_repr, function_name, type_name
@@ -79,6 +80,16 @@ def _is_hashable(value: Any) -> bool:
     except TypeError:
         return False
     return True
+
+
+def code_of(fn: Any) -> CodeType | None:
+    """The code of a Python function, method or partial, whatever it is wrapped in; None where it has none."""
+    try:
+        fn = unwrapped(getattr(fn, "func", fn))
+        code = getattr(getattr(fn, "__func__", fn), "__code__", None)
+    except Exception:  # of an attribute of the user's
+        return None
+    return code if isinstance(code, CodeType) else None
 
 
 def call_name(call: Call) -> str:

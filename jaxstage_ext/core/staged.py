@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import enum
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from jaxstage_ext.core.call import Call
 from jaxstage_ext.core.targets.target import Target
+from jaxstage_ext.ir.source_texts import SourceTexts
 
 if TYPE_CHECKING:
+    from jaxstage_ext.core.jax_private import ConfiguredOptions
     from jaxstage_ext.core.targets.worker_requests import Limits
+    from jaxstage_ext.worker.compile_environment import CompileEnvironment
 
 WAITING, RUNNING, DONE, FAILED, INTERRUPTED = "waiting", "running", "done", "failed", "interrupted"
 TRACE, LOWER, COMPILE = "trace", "lower", "compile"
@@ -75,6 +78,9 @@ class Staged:
 
     Attributes:
       function: `stageable` of the call, made when the first stage asks for it.
+      environment: that of the compile stage, which recompiles are made in; None before it.
+      configured: the compile options of `jax.config` at the compile stage; None before it.
+      sources: the source files as they were at the trace, which all targets of a call share.
     """
 
     call: Call
@@ -82,6 +88,9 @@ class Staged:
     target: Target
     limits: Limits
     function: Any = None
+    environment: CompileEnvironment | None = None
+    configured: ConfiguredOptions | None = None
+    sources: SourceTexts = field(default_factory=SourceTexts)
 
     def stage(self, name: str) -> Stage | None:
         return next((stage for stage in self.stages if stage.name == name), None)

@@ -40,12 +40,15 @@ def plan_each(call: Call, upto: str, targets: Sequence[Target], limits: Limits =
     """
     definitions = stage_list.up_to(upto)
     shared = {definition.name: Stage(definition.name) for definition in definitions if not definition.per_target}
-    return [
+    planned = [
         Staged(
             call, [shared.get(definition.name) or Stage(definition.name) for definition in definitions], target, limits
         )
         for target in targets
     ]
+    for staged in planned:
+        staged.sources = planned[0].sources
+    return planned
 
 
 def run(staged: Staged, on_change: Callable[[], None]) -> None:

@@ -25,9 +25,10 @@ def run(staged: Staged, stage: Stage) -> Any:
     from jaxstage_ext.core import jax_private
     from jaxstage_ext.core.call import has_method
     from jaxstage_ext.core.layout import meshes, specs
-    from jaxstage_ext.core.stageable import function_of
+    from jaxstage_ext.core.stageable import code_of, function_of
 
     call, function = staged.call, function_of(staged)
+    staged.sources.take(filter(None, [code_of(call.fn)]))
     args, kwargs = specs.arguments(call)
     with meshes.around(call.layout):
         if has_method(function, "trace"):

@@ -19,6 +19,8 @@ _known = cache.table(256_000_000)
 
 def document(key: str | None, read: Callable[[], Document], table: FrameTable) -> Document:
     """The document under this key, read where it is not cached or the key is None. Its frames are in `table`."""
+    if table.sources.has_shifts:
+        return read()  # its lines are not those of the module
     known: Document | None = _known.get(key) if key and cache.enabled() else None
     if known is not None:
         return _moved(known, table)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from types import CodeType
 from typing import NamedTuple
 
 import numpy as np
@@ -25,6 +26,7 @@ class JaxprLines(NamedTuple):
       equation: the row in which the line's equation begins.
       users, operands: pairs of rows, of which the first reads what the second makes.
       held, holders: pairs of rows, of which the second's equation holds the jaxpr that the first's is in.
+      codes: the code that the stacks are in.
     """
 
     text: str
@@ -37,10 +39,12 @@ class JaxprLines(NamedTuple):
     operands: Longs
     held: Longs
     holders: Longs
+    codes: tuple[CodeType, ...] = ()
 
 
 def read(jaxpr: JaxprLines, table: FrameTable) -> Document:
     """The document of a printed jaxpr; its stacks go into `table`."""
+    table.sources.traced(jaxpr.codes)
     frames_of_stacks = np.array([*(frame_of(stack, table) for stack in jaxpr.stacks), -1], np.int32)
     row = np.arange(len(jaxpr.stack), dtype=np.int32)
     flags = np.where(jaxpr.equation == row, OP, 0).astype(np.uint8)

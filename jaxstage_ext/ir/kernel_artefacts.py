@@ -5,6 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
+STAGES = {"llvm0", "llvm", "ttir", "ptx", "object"}
+"""What a dump may hold of a kernel."""
+
 
 class Launch(NamedTuple):
     """A step of a GPU program.
@@ -38,10 +41,30 @@ class Artefacts(NamedTuple):
 
 
 def read(head: Mapping[str, Any], parts: Sequence[bytes]) -> Artefacts:
-    """Unpack the worker's answer: plain JSON that refers to deflated files by number."""
-    kernels = {name: {stage: parts[number] for stage, number in part.items()} for name, part in head["kernels"].items()}
-    launches = [
-        Launch(instruction, kind, kernel, tuple(grid), tuple(threads), shared)
-        for instruction, kind, kernel, grid, threads, shared in head["launches"]
-    ]
-    return Artefacts(kernels, launches, list(head["left_out"]))
+    """Unpack the worker's answer: plain JSON that refers to deflated files by number. Raises for anything else."""
+    kernels = {
+        name: {stage: parts[_number(number, len(parts))] for stage, number in part.items()}
+        for name, part in head["kernels"].items()
+    }
+    if not {stage for part in kernels.values() for stage in part} <= STAGES:
+        raise ValueError("not stages of machine code")
+    launches = [_launch(*launch) for launch in head["launches"]]
+    return Artefacts(kernels, launches, [_text(name) for name in head["left_out"]])
+
+
+def _launch(instruction: Any, kind: Any, kernel: Any, grid: Any, threads: Any, shared: Any) -> Launch:
+    kernel, shared = None if kernel is None else _text(kernel), None if shared is None else _number(shared)
+    sizes = tuple(map(_number, grid)), tuple(map(_number, threads))
+    return Launch(_text(instruction), _text(kind), kernel, *sizes, shared)
+
+
+def _text(value: Any) -> str:
+    if not isinstance(value, str):
+        raise ValueError(f"{value!r:.100} is not a name")
+    return value
+
+
+def _number(value: Any, end: int = 1 << 62) -> int:
+    if type(value) is not int or not 0 <= value < end:
+        raise ValueError(f"{value!r:.100} is not a number from 0 to {end - 1}")
+    return value

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import sys
 from collections.abc import Awaitable, Callable
 from types import FrameType
@@ -17,10 +18,7 @@ from jaxstage_ext.notebook import command_line, compile_options, sharding_magic,
 from jaxstage_ext.notebook.cell_request import Request
 from jaxstage_ext.notebook.completion import completer
 from jaxstage_ext.notebook.running_cell import RunningCell
-from jaxstage_ext.notebook.settings import JAXStage
 from jaxstage_ext.notebook.toplevel_await import await_cells, awaits, drive
-
-_LINE_MAGICS = ("targets", "sharding", "xla_flags")
 
 
 @magics_class
@@ -32,11 +30,14 @@ class StageMagics(Magics):
         self.running_cell = RunningCell(shell)
         self.parsers = {definition.name: command_line.parser(definition) for definition in stage_list.STAGES}
         self.await_cells = await_cells(shell, self.parsers, self._python_of)
+        self.undo = contextlib.ExitStack()
+        """What takes the extension out of the shell."""
         self.complete = completer({name: _flags(parser) for name, parser in self.parsers.items()})
 
     def register(self) -> None:
-        """Add `%name` and `%%name` of each stage to the shell."""
+        """Add the magics to the shell: `%name` and `%%name` of each stage, and the line magics."""
         assert self.shell
+        self.shell.register_magics(self)
         for name, parser in self.parsers.items():
             magic: Any = self._magic(name)
             magic.__name__, magic.__doc__ = name, parser.format_help()
@@ -107,36 +108,3 @@ def _caller() -> FrameType | None:
     while frame is not None and str(frame.f_globals.get("__name__")).startswith(("IPython.", "jaxstage_ext.")):
         frame = frame.f_back
     return frame
-
-
-def load(ip: Any) -> None:
-    """Register the magics, their completion and their settings. Loading a second time does nothing."""
-    if "StageMagics" in ip.magics_manager.registry:
-        return
-    magics = StageMagics(ip)
-    ip.register_magics(magics)
-    magics.register()
-    ip.events.register("pre_run_cell", magics.running_cell.before)
-    ip.events.register("post_run_cell", magics.running_cell.after)
-    ip.input_transformers_cleanup.append(magics.await_cells)
-    ip.Completer.custom_matchers.append(magics.complete)
-    settings = JAXStage.instance(parent=ip)
-    ip.configurables.append(settings)
-
-
-def unload(ip: Any) -> None:
-    """Remove everything that `load` registered."""
-    magics = ip.magics_manager.registry.pop("StageMagics", None)
-    if magics is None:
-        return
-    ip.events.unregister("pre_run_cell", magics.running_cell.before)
-    ip.events.unregister("post_run_cell", magics.running_cell.after)
-    ip.input_transformers_cleanup.remove(magics.await_cells)
-    ip.Completer.custom_matchers.remove(magics.complete)
-    for name in magics.parsers:
-        for kind in ("line", "cell"):
-            ip.magics_manager.magics[kind].pop(name, None)
-    for name in _LINE_MAGICS:
-        ip.magics_manager.magics["line"].pop(name, None)
-    ip.configurables[:] = [c for c in ip.configurables if not isinstance(c, JAXStage)]
-    JAXStage.clear_instance()

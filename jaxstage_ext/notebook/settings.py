@@ -56,3 +56,8 @@ class JAXStage(SingletonConfigurable):
     @observe("cache_dir", "cache_gigabytes")
     def _use_folder(self, change: Any) -> None:
         inspection_cache.use_folder(self.cache_dir or None, self.cache_gigabytes * 1_000_000_000)
+
+    def undo(self) -> None:
+        """Give every setting its default again, and what it set."""
+        for name, trait in self.traits(config=True).items():
+            setattr(self, name, trait.default(self))

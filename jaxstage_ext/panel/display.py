@@ -8,6 +8,7 @@ holds the static forms too.
 
 from __future__ import annotations
 
+import contextlib
 import contextvars
 import functools
 import shutil
@@ -75,9 +76,11 @@ class _Open:
 
     def freeze(self) -> None:
         """Leave the static form in the panel's place."""
-        if self.display_id:
-            _publish(static_bundle(self.programs), self.display_id, update=True)
-        self.close()
+        try:
+            if self.display_id:
+                _publish(static_bundle(self.programs), self.display_id, update=True)
+        finally:
+            self.close()
 
     def close(self) -> None:
         """Take the panel away, and stop what it still waits for."""
@@ -96,6 +99,13 @@ def _remember(panel: Panel, programs: Programs, display_id: str | None) -> None:
     _open[panel.model_id] = _Open(panel, programs, cell, run, display_id)
     while len(_open) > MOST_PANELS:
         _open.popitem(last=False)[1].freeze()
+
+
+def freeze_all() -> None:
+    """Leave the static form in the place of every live panel."""
+    with contextlib.ExitStack() as each:
+        while _open:
+            each.callback(_open.popitem(last=False)[1].freeze)
 
 
 def _publish(data: dict[str, Any], display_id: str, update: bool) -> None:

@@ -19,8 +19,10 @@ from jaxstage_ext.panel.params import Answer, BadRequest, ErrorKind, Params, Pro
 
 GRACE = 0.05
 """Seconds that a request waits for its job: what is already known is answered at once."""
-MOST = 4
-"""Jobs of one Program that may run at the same time."""
+PATIENCE = 2.0
+"""Seconds that `end_all` waits."""
+MOST, MOST_KEPT = 4, 32
+"""Jobs of one Program that may run at the same time, and that wait to be fetched."""
 STOPPED = "Stopped."
 
 
@@ -81,6 +83,7 @@ class Job:
         self.done = threading.Event()
         self.answer: Answer | None = None
         self.failure: BadRequest | None = None
+        self.thread: threading.Thread | None = None
 
     def run(self, compute: SlowAnswer, programs: Programs, params: Params) -> None:
         try:
@@ -125,11 +128,14 @@ class Slow:
     def _start(self, running: dict[tuple[SlowAnswer, str], Job], key: tuple[SlowAnswer, str], *asked: Any) -> Job:
         if sum(not job.done.is_set() for job in running.values()) >= MOST:
             raise BadRequest(f"Waiting for {MOST} running analyses…", ErrorKind.BUSY)
+        for forgotten in [done for done, job in running.items() if job.done.is_set()][:-MOST_KEPT]:
+            del running[forgotten]
         job = running[key] = Job()
         programs, params = asked
-        threading.Thread(
+        job.thread = threading.Thread(
             target=job.run, args=(self._compute, tuple(programs), dict(params)), name="jaxstage job", daemon=True
-        ).start()
+        )
+        job.thread.start()
         return job
 
     def stop(self, programs: Programs, params: Params) -> bool:
@@ -161,3 +167,16 @@ def stop_all(programs: Programs) -> None:
         jobs = [job for program in programs for job in _jobs.pop(program, {}).values()]
     for job in jobs:
         job.progress.stop()
+
+
+def end_all() -> None:
+    """Stop every job, and wait a moment for their threads."""
+    with _lock:
+        jobs = [job for running in _jobs.values() for job in running.values()]
+        _jobs.clear()
+    for job in jobs:
+        job.progress.stop()
+    until = time.monotonic() + PATIENCE
+    for job in jobs:
+        if job.thread is not None:
+            job.thread.join(max(0.0, until - time.monotonic()))

@@ -74,19 +74,17 @@ def _hits(text: str, wanted: str, most: int) -> tuple[Positions, int]:
 
 
 def _folded(text: str) -> str:
-    """Lower case, character by character, so that positions stay."""
-    lower = text.lower()
-    if len(lower) == len(text):
-        return lower
-    return "".join(low if len(low := c.lower()) == 1 else c for c in text)
+    """Lower case, character by character, so that positions stay: all but one character have one of their own."""
+    return "\u0130".join(part.lower() for part in text.split("\u0130"))
 
 
 def _utf16(view: str, starts: Positions, hits: Positions) -> Positions:
     columns = hits - starts
     if view.isascii() or max(view) <= "\uffff":
         return columns
-    wide = [sum(c > "\uffff" for c in view[a:b]) for a, b in zip(starts.tolist(), hits.tolist(), strict=True)]
-    return columns + np.array(wide, np.int64)
+    wide = np.flatnonzero(np.frombuffer(view.encode("utf-32-le", "surrogatepass"), np.uint32) > 0xFFFF)
+    before: Positions = np.searchsorted(wide, hits) - np.searchsorted(wide, starts)
+    return columns + before
 
 
 def symbol(doc: Document, name: str, row: int) -> tuple[int, list[int]]:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, cast
 
 from jaxstage_ext.program.comparison_columns import COLUMNS
+from jaxstage_ext.program.comparison_form import ComparedCell, ComparedColumn, ComparisonForm
 from jaxstage_ext.report.table import CellMark, Column, Place, Table, cell
 
 
@@ -78,20 +79,23 @@ class Comparison(Table):
         """A pandas.DataFrame, one row a target; unknown figures are missing. Raises ImportError without pandas."""
         return super().to_pandas(units).drop(columns="device").set_index("target")
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> ComparisonForm:
         """The table as plain JSON types, as the front end and saved reports have it; `from_dict` reads it."""
-        rows = list(self.rows())
         return {
             "name": self.name,
             "columns": [_column_dict(name, self.columns[name]) for name in self.figure_names],
             "rows": [
-                {"target": row["target"], "device": row["device"], "error": row["error"]}
-                | {"cells": {name: self._cell((at, name), row[name]) for name in self.figure_names}}
-                for at, row in enumerate(rows)
+                {
+                    "target": row["target"],
+                    "device": row["device"],
+                    "error": row["error"],
+                    "cells": {name: self._cell((at, name), row[name]) for name in self.figure_names},
+                }
+                for at, row in enumerate(self.rows())
             ],
         }
 
-    def _cell(self, place: Place, value: Any) -> dict[str, Any]:
+    def _cell(self, place: Place, value: Any) -> ComparedCell:
         mark = self.marks.get(place)
         facts = {
             "reason": self.reasons.get(place),
@@ -99,7 +103,7 @@ class Comparison(Table):
             "mark": mark.value if mark else None,
         }
         text = self.texts.get(place) or cell(value, self.columns[place[1]].unit)
-        return {"value": value, "text": text} | {name: fact for name, fact in facts.items() if fact}
+        return cast(ComparedCell, {"value": value, "text": text} | {name: fact for name, fact in facts.items() if fact})
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> Comparison:
@@ -132,7 +136,7 @@ class Comparison(Table):
         )
 
 
-def _column_dict(name: str, column: Column) -> dict[str, Any]:
+def _column_dict(name: str, column: Column) -> ComparedColumn:
     return {"name": name, "title": column.title, "hint": column.doc, "lower": column.lower_is_better}
 
 

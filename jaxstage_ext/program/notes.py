@@ -10,6 +10,7 @@ from jaxstage_ext.core.layout import specs
 from jaxstage_ext.core.options import autotune, flag_values
 from jaxstage_ext.core.targets import gpu_descriptions, packages
 from jaxstage_ext.core.targets.cross_compile import Executable
+from jaxstage_ext.ir import source_wording
 from jaxstage_ext.program.argument_wording import deletion, narrowing
 from jaxstage_ext.program.call_arguments import deleted, narrowed
 from jaxstage_ext.program.device_fit import device_fit
@@ -30,6 +31,7 @@ def notes(program: Program) -> list[str]:
     written = [specs.note(program.call)] if program.call.layout is not None else []
     written += narrowing(narrowed(program)) + deletion(deleted(program))
     written += _about_target(program) + _recorded(program) + flag_values.notes(options_of(program), platform(program))
+    written += _sources(program)
     coverage = program.coverage
     if coverage and coverage.total and not coverage.linked:
         written.append(
@@ -59,6 +61,13 @@ def _about_target(program: Program) -> list[str]:
         several = "a mesh of" if used > 1 else "no mesh or sharding and takes"
         written.append(f"The program has {several} {used:,} of the target's {available:,} devices.")
     return [*written, *_does_not_fit(program), *compiled.notes]
+
+
+def _sources(program: Program) -> list[str]:
+    """Which source files are no longer those that JAX traced."""
+    table = program.frame_table
+    labels = ((table.source(name).label, table.sources.state(name)) for name in table.sources.shown)
+    return [note for label, state in labels if (note := source_wording.note(label, state))]
 
 
 def _recorded(program: Program) -> list[str]:

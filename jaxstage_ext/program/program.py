@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import jax
+import numpy as np
 
 from jaxstage_ext.core import jax_private, stage_list, stages
 from jaxstage_ext.core.call import Call
@@ -24,6 +27,7 @@ from jaxstage_ext.program.xla_statistics import MemoryStatistics
 from jaxstage_ext.report.document import Coverage, Document
 from jaxstage_ext.report.errors import StageError
 from jaxstage_ext.report.frames import Frames
+from jaxstage_ext.report.public_paths import public_document
 from jaxstage_ext.report.unavailable import Unavailable
 
 if TYPE_CHECKING:
@@ -32,6 +36,13 @@ if TYPE_CHECKING:
 
 def _nothing() -> None:
     pass
+
+
+def _with_public_paths(read: Callable[[], Document]) -> Document:
+    """The document, whose text has paths as others may see them."""
+    document = read()
+    text = public_document(document.text)
+    return document if text == document.text else replace(document, text=text)
 
 
 class Program:
@@ -53,7 +64,7 @@ class Program:
     def __init__(self, staged: stages.Staged) -> None:
         self.staged = staged
         self.targets: Mapping[str, Program] = {str(staged.target): self}
-        self.frame_table = FrameTable(source_places.inspected_package(staged.call))
+        self.frame_table = FrameTable(source_places.inspected_package(staged.call), staged.sources)
         self.results = FactResults()
         self.ran_out: StageError | None = None
         self.documents: Mapping[str, Document] = Documents(self._readers)
@@ -170,7 +181,7 @@ class Program:
     def definition(self) -> tuple[str, int] | None:
         """(file, line) of the function; None if it is not the user's own code."""
         places = source_places.first_places(self.call, self.error)
-        return places[-1] if places else None
+        return (places[-1][0], places[-1][1].line) if places else None
 
     @property
     def has_hlo(self) -> bool:
@@ -228,11 +239,14 @@ class Program:
         for stage in self.staged.stages:
             for kind, reader in stage_list.definition(stage.name).documents.items():
                 if (read := reader(self)) is not None:
-                    readers[kind] = read
+                    readers[kind] = functools.partial(_with_public_paths, read)
         return readers
 
     def _read_python(self) -> Document:
         documents = [d for kind in self.documents if kind != "python" and (d := self.documents.get(kind)) is not None]
         first, frames = source_places.first_places(self.call, self.error), self.frame_table.freeze()
         shown = source_places.shown_frames(frames, documents, source_places.inspected_package(self.call))
-        return python.read(frames, self.frame_table, shown, first)
+        callers = source_places.caller_frames(self.call, frames, documents)
+        files = [frames.files[file] for file in np.unique(frames.file[shown]).tolist()]
+        first += source_places.call_places(self.call, files)
+        return python.read(frames, self.frame_table, shown, first, alone=callers.tolist())

@@ -2,51 +2,72 @@
 
 from __future__ import annotations
 
-import contextlib
 from collections.abc import Mapping
-from typing import Any, cast
+from typing import Any
 
 from jaxstage_ext.core import stages
 from jaxstage_ext.core.call import Call
-from jaxstage_ext.core.targets.target import LOCAL, Target, TargetError, parse
-from jaxstage_ext.program import comparison, summary
+from jaxstage_ext.core.targets.target import Target, TargetError, parse
+from jaxstage_ext.program import comparison, saved_summary, summary
 from jaxstage_ext.program.program import Program
-from jaxstage_ext.program.summary_form import Summary
-from jaxstage_ext.report import saved_form
+from jaxstage_ext.program.summary_form import ErrorSummary, Summary
+from jaxstage_ext.report import saved_form, saved_reading
 from jaxstage_ext.report.document import Document
 from jaxstage_ext.report.errors import StageError
-from jaxstage_ext.report.frames import Frames
+from jaxstage_ext.report.frames import Frames, SourceSpan
+from jaxstage_ext.report.json_form import BadForm, quoted
+from jaxstage_ext.report.public_paths import public_json
+
+_LONGEST_ERROR = 200
 
 
 def report(own: Program, programs: Mapping[str, Program]) -> dict[str, Any]:
     """The programs of a call, by target, as a saved report; `own` is the one that opens. See `saved_form.report`."""
     parts = {name: (dict(summary.summary(one)), one.frames, one.readable) for name, one in programs.items()}
     table = own.saved_comparison
-    return saved_form.report(parts, str(own.target), comparison.comparison(own).to_dict() if table is None else table)
+    compared = public_json(comparison.comparison(own).to_dict()) if table is None else table
+    return saved_form.report(parts, str(own.target), compared)
 
 
 def opened(text: str) -> SavedProgram:
-    """The program of a saved report; `targets` has the others. Raises ValueError for anything else."""
-    parts, name, table = saved_form.loads(text)
+    """The program of a saved report; `targets` has the others. Raises BadForm, a ValueError, for anything else."""
+    saved = saved_reading.loads(text)
     try:
-        programs = {target: SavedProgram(target, *part, table) for target, part in parts.items()}
-    except (AttributeError, IndexError, KeyError, TypeError, ValueError) as error:
-        raise ValueError(f"the saved inspection is damaged: {error}; save it again") from error
+        table = dict(saved_summary.comparison_in(saved.compare, "compare")) if saved.compare else {}
+        programs = {name: _program(name, *part, table, len(saved.parts)) for name, part in saved.parts.items()}
+    except BadForm as error:
+        raise BadForm(f"the saved inspection is damaged: {error}; save it again") from None
     for program in programs.values():
         program.targets = programs
-    return programs[name]
+    return programs[saved.target]
+
+
+def _program(
+    name: str,
+    head: dict[str, Any],
+    frames: Frames,
+    documents: Mapping[str, Document],
+    table: Mapping[str, Any],
+    targets: int,
+) -> SavedProgram:
+    summary = saved_summary.summary_in(head, documents, targets, f"target {quoted(name)}.summary")
+    return SavedProgram(name, summary, frames, documents, table)
 
 
 class SavedProgram(Program):
     """One target of a saved call. What was not saved is unavailable, as for a call that JAX did not stage."""
 
     def __init__(
-        self, name: str, head: dict[str, Any], frames: Frames, documents: Mapping[str, Document], table: dict[str, Any]
+        self,
+        name: str,
+        head: Summary,
+        frames: Frames,
+        documents: Mapping[str, Document],
+        table: Mapping[str, Any],
     ) -> None:
-        call = Call(_not_callable, name=str(head.get("name", "")))
-        names = [stage["name"] for stage in head["stages"]]
-        super().__init__(*stages.plan_each(call, names[-1], (_target(name),)))
-        self.saved_summary, self.saved_comparison = cast(Summary, head), table
+        call, last = Call(_not_callable, name=head["name"]), head["stages"][-1]["name"]
+        super().__init__(*stages.plan_each(call, last, (_target(name),)))
+        self.saved_summary, self.saved_comparison = head, table
         self.documents = documents
         self._frames = frames
 
@@ -61,13 +82,26 @@ class SavedProgram(Program):
 
     @property
     def error(self) -> StageError | None:
-        return saved_form.error_of(cast(dict[str, Any], self.saved_summary))
+        failed = self.saved_summary["error"] if self.saved_summary else None
+        return _error(failed) if failed is not None else None
+
+
+def _error(failed: ErrorSummary) -> StageError:
+    span = None
+    if (file := failed["file"]) is not None and (line := failed["line"]) is not None:
+        cell = failed["label"] if failed["label"] != file else None
+        span = SourceSpan(file, cell, "", line, 1, line, 0)
+    return StageError(failed["stage"], failed["type"], failed["message"], span, failed["interrupted"])
 
 
 def _target(name: str) -> Target:
-    with contextlib.suppress(TargetError):
-        return parse(name)
-    return LOCAL
+    try:
+        target = parse(name)
+    except TargetError as error:
+        raise BadForm(" ".join(str(error).split())[:_LONGEST_ERROR]) from None
+    if str(target) != name:
+        raise BadForm(f"its target {quoted(name)} is not spelled as {str(target)!r}")
+    return target
 
 
 def _not_callable(*args: Any, **kwargs: Any) -> Any:

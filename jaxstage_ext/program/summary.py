@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
+from typing import Any, cast
 
 from jaxstage_ext.analysis.sharding import mesh_drawing
 from jaxstage_ext.core import stage_list, stages
 from jaxstage_ext.core.options import flag_values, option_table
 from jaxstage_ext.program import comparison, stage_wording, tabs, target_title
 from jaxstage_ext.program.call_signature import signature
+from jaxstage_ext.program.comparison_form import ComparisonOfTarget
 from jaxstage_ext.program.document_titles import title_of
 from jaxstage_ext.program.executable_figures import executable_figures
 from jaxstage_ext.program.notes import notes, options_of
@@ -22,6 +22,7 @@ from jaxstage_ext.program.summary_form import (
     StageSummary,
     Summary,
 )
+from jaxstage_ext.report.public_paths import public_json
 from jaxstage_ext.report.units import plural
 from jaxstage_ext.report.view_parts import Parts
 
@@ -30,9 +31,16 @@ _MOST_DRAWN = 4
 
 
 def summary(program: Program) -> Summary:
-    """What heads every view. Cheap while stages still run; of a saved program, what was saved."""
+    """What heads every view. Cheap while stages still run; of a saved program, what was saved.
+
+    It is saved with the notebook, so that its paths are those that others may see.
+    """
     if program.saved_summary is not None:
         return program.saved_summary
+    return cast(Summary, public_json(_summary(program)))
+
+
+def _summary(program: Program) -> Summary:
     running, several, name, parts = program.is_running, len(program.targets) > 1, program.name, Parts()
     made: Summary = {
         "version": 1,
@@ -73,13 +81,15 @@ def _coverage(program: Program) -> CoverageSummary | None:
     return {"direct": direct, "library": library, "inferred": inferred, "total": coverage.total}
 
 
-def _compare(program: Program) -> Mapping[str, Any] | None:
+def _compare(program: Program) -> ComparisonOfTarget | None:
     """The targets side by side, for the first of them; the others say which row is theirs. None for one target."""
     targets = list(program.targets.values())
     if len(targets) < 2:
         return None
     number = next((i for i, other in enumerate(targets) if other is program), 0)
-    return {"row": number} | (comparison.comparison(program).to_dict() if number == 0 else {})
+    if number:
+        return {"row": number}
+    return {"row": number, **comparison.comparison(program).to_dict()}
 
 
 def _refused(program: Program) -> list[mesh_drawing.Sheet]:
@@ -128,13 +138,14 @@ def _error(program: Program) -> ErrorSummary | None:
     if error is None:
         return None
     span = error.span
+    source = program.frame_table.source(span.file) if span else None
     return {
         "stage": error.stage,
         "type": error.type,
         "message": error.message,
         "told": " ".join(refused.notes) if (refused := tabs.refused(program)) is not None else "",
-        "file": span.file if span else None,
-        "label": (span.cell or span.file) if span else None,
+        "file": source.public_name if source else None,
+        "label": source.label if source else None,
         "line": span.line if span else None,
         "interrupted": error.interrupted,
         "log": not program.target.is_local and stage_list.makes_executable(error.stage),

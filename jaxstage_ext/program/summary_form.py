@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any, TypedDict
 
 from jaxstage_ext.analysis.sharding.mesh_drawing import Sheet
+from jaxstage_ext.program.comparison_form import ComparisonOfTarget
 
 
 class StageSummary(TypedDict):
@@ -87,4 +87,4 @@ class Summary(TypedDict):
     views: list[str]
     open: str
     worker: bool
-    compare: Mapping[str, Any] | None
+    compare: ComparisonOfTarget | None

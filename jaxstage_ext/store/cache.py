@@ -5,27 +5,33 @@
 
 In memory always, the entries used longest ago going first; in a folder as well where the environment names one in
 JAXSTAGE_CACHE_DIR, `%config JAXStage.cache_dir = "..."` sets one, or `use_folder` does. An entry is bytes, to be read
-as data: nothing executable and no pickle is ever loaded. Whatever is wrong with an entry or the folder is a miss.
+as data: nothing executable and no pickle is ever loaded. Whatever is wrong with an entry or the folder is a miss, and
+a folder that others may write to is not used at all.
 """
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import hashlib
-import json
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from importlib import metadata
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
+from jaxstage_ext.store import entry
 from jaxstage_ext.store.disk import Disk
 from jaxstage_ext.store.lru import Lru
+from jaxstage_ext.store.trusted_folder import FolderRefused
+
+Value = TypeVar("Value")
 
 FOLDER = "JAXSTAGE_CACHE_DIR"
 MEMORY, DISK = 256_000_000, 1_000_000_000
 """Bytes that are kept in memory and in the folder, unless said otherwise."""
-_FORMAT = "1"
+_FORMAT = "2"
+"""What earlier versions of this package stored is not believed: some of them kept cut dumps and other programs'."""
 _tables: list[Lru[Any]] = []
 
 
@@ -122,25 +128,32 @@ def put(key: str, data: bytes) -> None:
             _note(_state.disk, "written", error)
 
 
-def load(key: str) -> tuple[dict[str, Any], list[bytes]] | None:
-    """The head and the parts that `store` put there; None as `get`, and where they cannot be read."""
+def load(key: str, read: Callable[[dict[str, Any], list[bytes]], Value]) -> Value | None:
+    """What `read` makes of the head and the parts that `store` put there; None as `get`, and where `read` raises.
+
+    `read` raises, whatever it raises, unless they are whole and what its own caller stores: such an entry is removed.
+    """
     data = get(key)
     if data is None:
         return None
     try:
-        start = 8 + int.from_bytes(data[:8], "little")
-        head, sizes = json.loads(data[8:start])
-        ends = [start := start + int(size) for size in sizes]
-        parts = [data[end - size : end] for size, end in zip(sizes, ends, strict=True)]
-    except (ValueError, TypeError):
+        return read(*entry.unpack(key, data))
+    except Exception:  # a wrong entry may raise anything, and is a miss
+        remove(key)
         return None
-    return (head, parts) if isinstance(head, dict) and ends[-1:] in ([len(data)], []) else None
 
 
 def store(key: str, head: Mapping[str, Any], *parts: bytes) -> None:
     """Keep plain JSON and raw bytes."""
-    raw = json.dumps([head, [len(part) for part in parts]]).encode()
-    put(key, b"".join((len(raw).to_bytes(8, "little"), raw, *parts)))
+    put(key, entry.pack(key, head, parts))
+
+
+def remove(key: str) -> None:
+    """Forget an entry, in the folder too."""
+    _state.memory.remove(key)
+    if _state.disk is not None:
+        with contextlib.suppress(OSError, ValueError):
+            _state.disk.remove(key)
 
 
 def trouble() -> str | None:
@@ -153,6 +166,7 @@ def trouble() -> str | None:
 
 def _note(disk: Disk, done: str, error: OSError | ValueError) -> None:
     why = getattr(error, "strerror", None) or str(error)
+    what = "is not used" if isinstance(error, FolderRefused) else f"cannot be {done}"
     _state.trouble = _state.trouble or (
-        f"The inspection cache's folder {disk.folder} cannot be {done} ({why}); what it would hold is recomputed."
+        f"The inspection cache's folder {disk.folder} {what} ({why}); what it would hold is recomputed."
     )

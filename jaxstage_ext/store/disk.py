@@ -1,24 +1,28 @@
 """Entries of the inspection cache in a folder: one file each, written completely or not at all, trusted by checksum.
 
-Several kernels may share a folder. A file is a head (magic and version, SHA-256 of name and data, length of the
-data) and the data, which are bytes to be read as data: nothing of it is ever executed or unpickled.
+Several kernels of one user may share a folder; one that others may write to is refused. A file is a head (magic and
+version, SHA-256 of name and data, length of the data) and the data, which are bytes to be read as data: nothing of it
+is ever executed or unpickled.
 """
 
 from __future__ import annotations
 
 import contextlib
+import errno
 import hashlib
 import os
 import re
-import stat
-import tempfile
+import secrets
 import time
 from dataclasses import dataclass
 from pathlib import Path
 
+from jaxstage_ext.store import trusted_folder
+
 MAGIC = b"JAXStage cache 1\n"
 _HEAD = len(MAGIC) + 32 + 8
 _ENTRY, _UNFINISHED = re.compile(r"[0-9a-f]{64}\.jaxstage"), ".unfinished-"
+_NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
 _ABANDONED = 3600.0
 """Seconds after which a file that nobody finished is removed."""
 
@@ -33,56 +37,63 @@ class Disk:
     def get(self, key: str) -> bytes | None:
         """The data of an entry; None if there is no complete entry.
 
-        Raises OSError where it cannot be read, ValueError for a path that cannot exist.
+        Raises OSError where it cannot be read, ValueError for a path that cannot exist, FolderRefused.
         """
-        path = self._path(key)
         try:
-            raw = _read(path, self.limit)
-        except (FileNotFoundError, NotADirectoryError):
+            with trusted_folder.opened(self.folder) as folder:
+                raw = _read(_name(key), folder, self.limit)
+                if raw is None or raw[:_HEAD] != _head(key, raw[_HEAD:]):
+                    return None
+                with contextlib.suppress(OSError):
+                    os.utime(_name(key), dir_fd=folder)
+        except FileNotFoundError:
             return None
-        if raw is None or raw[:_HEAD] != _head(key, raw[_HEAD:]):
-            return None
-        with contextlib.suppress(OSError):
-            os.utime(path)
         return raw[_HEAD:]
 
     def put(self, key: str, data: bytes) -> None:
         """Write an entry, then make room. Raises as `get`; nothing is left behind then."""
         if len(data) + _HEAD > self.limit:
             return
-        self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-        descriptor, unfinished = tempfile.mkstemp(prefix=_UNFINISHED, dir=self.folder)
-        try:
-            with open(descriptor, "wb") as file:
-                file.write(_head(key, data))
-                file.write(data)
-            os.replace(unfinished, self._path(key))
-        except BaseException:
-            with contextlib.suppress(OSError):
-                os.unlink(unfinished)
-            raise
-        self._make_room()
+        trusted_folder.make(self.folder)
+        with trusted_folder.opened(self.folder) as folder:
+            unfinished = f"{_UNFINISHED}{secrets.token_hex(8)}"
+            try:
+                with open(os.open(unfinished, _NEW, 0o600, dir_fd=folder), "wb") as file:
+                    file.write(_head(key, data))
+                    file.write(data)
+                os.replace(unfinished, _name(key), src_dir_fd=folder, dst_dir_fd=folder)
+            except BaseException:
+                with contextlib.suppress(OSError):
+                    os.unlink(unfinished, dir_fd=folder)
+                raise
+            self._make_room(folder)
 
-    def _path(self, key: str) -> Path:
-        return self.folder / f"{key}.jaxstage"
+    def remove(self, key: str) -> None:
+        """Remove an entry, if there is one. Raises as `get`."""
+        with contextlib.suppress(FileNotFoundError), trusted_folder.opened(self.folder) as folder:
+            os.unlink(_name(key), dir_fd=folder)
 
-    def _make_room(self) -> None:
+    def _make_room(self, folder: int) -> None:
         """Remove the entries beyond the limit; another kernel may do the same at the same time."""
         entries = []
-        for entry in os.scandir(self.folder):
+        for name in os.listdir(folder):
             with contextlib.suppress(OSError):
-                status = entry.stat(follow_symlinks=False)
-                if _ENTRY.fullmatch(entry.name):
-                    entries.append((status.st_mtime, status.st_size, entry.path))
-                elif entry.name.startswith(_UNFINISHED) and status.st_mtime < time.time() - _ABANDONED:
-                    os.unlink(entry.path)
+                status = os.stat(name, dir_fd=folder, follow_symlinks=False)
+                if _ENTRY.fullmatch(name):
+                    entries.append((status.st_mtime, status.st_size, name))
+                elif name.startswith(_UNFINISHED) and status.st_mtime < time.time() - _ABANDONED:
+                    os.unlink(name, dir_fd=folder)
         total = sum(size for _, size, _ in entries)
-        for _, size, path in sorted(entries):
+        for _, size, name in sorted(entries):
             if total <= self.limit:
                 break
             with contextlib.suppress(FileNotFoundError):
-                os.unlink(path)
+                os.unlink(name, dir_fd=folder)
             total -= size
+
+
+def _name(key: str) -> str:
+    return f"{key}.jaxstage"
 
 
 def _head(key: str, data: bytes) -> bytes:
@@ -91,16 +102,19 @@ def _head(key: str, data: bytes) -> bytes:
     return MAGIC + digest.digest() + len(data).to_bytes(8, "little")
 
 
-def _read(path: Path, most: int) -> bytes | None:
-    """The bytes of a plain file; None for anything else (a link, a pipe), or one that is too large."""
+def _read(name: str, folder: int, most: int) -> bytes | None:
+    """The bytes of a plain file of this user's; None for anything else (a link, a pipe), or one that is too large."""
     try:
-        descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC)
-    except OSError:
-        if os.path.islink(path):
+        descriptor = os.open(name, os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC, dir_fd=folder)
+    except OSError as error:
+        if error.errno == errno.ELOOP:
             return None
         raise
-    with open(descriptor, "rb") as file:
+    try:
         status = os.fstat(descriptor)
-        if not stat.S_ISREG(status.st_mode) or status.st_size > most:
+        if not trusted_folder.is_trusted_file(status) or status.st_size > most:
             return None
-        return file.read()
+        with open(descriptor, "rb", closefd=False) as file:
+            return file.read()
+    finally:
+        os.close(descriptor)

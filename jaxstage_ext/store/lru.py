@@ -40,6 +40,10 @@ class Lru(Generic[Value]):
             while self.size > self.limit or len(self._entries) > self.most:
                 self._drop(next(iter(self._entries)))
 
+    def remove(self, key: str) -> None:
+        with self._lock:
+            self._drop(key)
+
     def resize(self, limit: int) -> None:
         """Another limit; what is beyond it goes at once."""
         with self._lock:

@@ -1,6 +1,6 @@
 """The compile workers: processes that may die. Started on first need, kept warm, one for each platform and lane.
 
-A worker whose XLA options in the environment are no longer those of this process is replaced.
+A worker that was started in another environment than a request is for is replaced: see `CompileEnvironment`.
 
 `ask` sends a request and waits. A crash, a hang, too much memory or an interrupt ends the worker and the request,
 never the kernel; the next request gets a fresh worker. What a worker prints goes to a log of its own.
@@ -13,12 +13,14 @@ import os
 import threading
 import uuid
 from collections.abc import Mapping
+from dataclasses import replace
 from types import MappingProxyType
 from typing import Any
 
 from jaxstage_ext.report.progress import Progress
-from jaxstage_ext.worker import folder, memory_limit
-from jaxstage_ext.worker.process import Worker, options_in_environment
+from jaxstage_ext.worker import compile_environment, folder, memory_limit
+from jaxstage_ext.worker.compile_environment import CompileEnvironment
+from jaxstage_ext.worker.process import Worker
 from jaxstage_ext.worker.request_errors import LeftIdle, RequestFailed, WorkerDied
 
 __all__ = [
@@ -37,6 +39,8 @@ TIMEOUT = 600.0
 """Seconds that a request may take unless it says otherwise."""
 IDLE_SECONDS = 600.0
 """Seconds without a request after which a worker exits."""
+_PATIENCE = 2.0
+"""Seconds that `close_all` waits for the thread of a request that it stopped."""
 COMPILE, RECOMPILE, ONE_REQUEST = "compile", "recompile", "one request"
 """Lanes: what a cell waits for; what a view asks for later, so that no cell waits for it; a process for one request."""
 PLATFORMS = ("cpu", "tpu", "cuda")
@@ -56,8 +60,9 @@ def ask(
     timeout: float = TIMEOUT,
     memory: int | None = None,
     lane: str = COMPILE,
-    environment: Mapping[str, str] = MappingProxyType({}),
+    variables: Mapping[str, str] = MappingProxyType({}),
     progress: Progress | None = None,
+    environment: CompileEnvironment | None = None,
 ) -> Any:
     """The answer of the platform's worker, started if none is running.
 
@@ -67,8 +72,9 @@ def ask(
       timeout: seconds.
       memory: bytes of resident memory; when None `memory_limit.default`.
       lane: COMPILE, RECOMPILE or ONE_REQUEST; each has a worker of its own.
-      environment: of the process for ONE_REQUEST, on top of this process's own.
+      variables: of the process for ONE_REQUEST, on top of the environment.
       progress: called while the request runs.
+      environment: what the worker's process is started in; when None that of this process, whatever the compiler.
 
     Raises:
       WorkerDied: with the cause, when the worker did not survive; the next request gets a fresh one.
@@ -80,37 +86,47 @@ def ask(
     limit = memory_limit.default() if memory is None else memory
     name = _name(platform, lane if lane != ONE_REQUEST else uuid.uuid4().hex)
     if lane == RECOMPILE:
-        environment = {**_LOGS_PASSES, **environment}
+        variables = {**_LOGS_PASSES, **variables}
     try:
         slot = _slot(name, _name(platform, lane))
-        return _ask(slot, platform, environment, (request, timeout, limit, progress))
+        return _ask(slot, environment, (platform, variables), (request, timeout, limit, progress))
     finally:
         if lane == ONE_REQUEST:
             _slots.pop(name).close()
 
 
-def _ask(slot: _Slot, platform: str, environment: Mapping[str, str], arguments: tuple[Any, ...]) -> Any:
+def _ask(
+    slot: _Slot, wanted: CompileEnvironment | None, start: tuple[str, Mapping[str, str]], arguments: tuple[Any, ...]
+) -> Any:
+    platform, variables = start
     with slot.lock:
         for _ in range(2):
-            if slot.worker is None or not slot.worker.alive or slot.worker.options != options_in_environment():
+            environment = wanted or _current(slot)
+            if slot.worker is None or not slot.worker.alive or slot.worker.environment != environment:
                 slot.close()
-                slot.worker = _new(platform, environment)
+                slot.worker = _new(platform, environment, variables)
             try:
                 return slot.worker.ask(*arguments)
             except LeftIdle:
                 continue
             finally:
-                if not slot.worker.alive:
+                if slot.worker is not None and not slot.worker.alive:
                     slot.close()
     raise WorkerDied(f"the {platform} compile worker left before it could be asked", "exit")
 
 
-def _new(platform: str, environment: Mapping[str, str]) -> Worker:
+def _current(slot: _Slot) -> CompileEnvironment:
+    """The environment of this process, for a request that takes any compiler, that of the slot's worker too."""
+    current, worker = compile_environment.current(), slot.worker
+    return replace(current, compiler=worker.environment.compiler, files=worker.environment.files) if worker else current
+
+
+def _new(platform: str, environment: CompileEnvironment, variables: Mapping[str, str]) -> Worker:
     global _swept
     if not _swept:
         _swept = True
         folder.sweep()
-    return Worker(platform, IDLE_SECONDS, environment)
+    return Worker(platform, IDLE_SECONDS, environment, variables)
 
 
 def stop(platform: str, lane: str = RECOMPILE) -> None:
@@ -139,6 +155,17 @@ class _Slot:
             worker.kill()
             _logs[self.title] = folder.log_of(worker.folder)
             worker.close()
+
+    def end(self) -> None:
+        """Stop the request under way, whose thread then closes the slot; close it here where there is none."""
+        worker = self.worker
+        if worker is not None:
+            worker.stop()
+        if self.lock.acquire(timeout=_PATIENCE):
+            try:
+                self.close()
+            finally:
+                self.lock.release()
 
 
 _slots: dict[str, _Slot] = {}
@@ -169,14 +196,17 @@ def running() -> dict[str, int]:
 
 @atexit.register
 def close_all() -> None:
-    """End every worker and remove its files."""
+    """End every worker, with the request that it runs, and remove its files."""
     for slot in list(_slots.values()):
-        slot.close()
+        slot.end()
 
 
 def _forget() -> None:
     """In a forked child the workers are the parent's."""
     global _slots_lock
+    for slot in _slots.values():
+        if slot.worker is not None:
+            slot.worker.disown()
     _slots.clear()
     _slots_lock = threading.Lock()
 

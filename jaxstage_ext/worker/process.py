@@ -11,6 +11,7 @@ import shutil
 import signal
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Mapping
 from pathlib import Path
@@ -19,39 +20,36 @@ from typing import Any
 
 from jaxstage_ext.report.progress import Progress
 from jaxstage_ext.worker import folder, memory_limit
+from jaxstage_ext.worker.compile_environment import CompileEnvironment, process_environment
 from jaxstage_ext.worker.request_errors import LeftIdle, OverLimit, PipeClosed, RequestFailed, WorkerDied
 
 IDLE_STATUS = 75
 """Exit status of a worker that left because no request came."""
-READ_BY_XLA = ("XLA_FLAGS", "LIBTPU_INIT_ARGS")
-"""The environment variables that XLA and libtpu read options from, when they are loaded."""
 _PROGRAM = Path(__file__).with_name("inside") / "serve.py"
 _CHECK_MEMORY, _REPORT, _CHECK_FOLDER = 0.1, 0.5, 1.0
 """Seconds between two of each while a request runs."""
 _MOST_BYTES = 1 << 36
-_ENVIRONMENT = {
-    "TPU_SKIP_MDS_QUERY": "1",  # without it libtpu waits for a metadata server for ever
-    "TPU_WORKER_HOSTNAMES": "localhost",
-    "TPU_ACCELERATOR_TYPE": "v5litepod-4",  # any will do; without one libtpu complains
-    "TPU_WORKER_ID": "0",
-    "ALLOW_MULTIPLE_LIBTPU_LOAD": "1",  # the kernel may hold libtpu's lock
-    "TPU_LOG_DIR": "disabled",
-    "TPU_MIN_LOG_LEVEL": "2",
-    "TPU_STDERR_LOG_LEVEL": "2",
-    "TF_CPP_MIN_LOG_LEVEL": "1",
-}
 
 
 class Worker:
-    """One worker process, its pipes, its folder with the log."""
+    """One worker process, its pipes, its folder with the log.
 
-    def __init__(self, platform: str, idle: float, environment: Mapping[str, str] = MappingProxyType({})) -> None:
-        self.platform = platform
-        self.options = options_in_environment()
+    Attributes:
+      environment: what the process was started in; `more` variables, which decide nothing, come on top of it.
+    """
+
+    def __init__(
+        self,
+        platform: str,
+        idle: float,
+        environment: CompileEnvironment,
+        more: Mapping[str, str] = MappingProxyType({}),
+    ) -> None:
+        self.platform, self.environment = platform, environment
         self._stopped = False
         self.folder = _new_folder(platform)
         try:
-            self._process = _started(self.folder, idle, environment)
+            self._process = _started(self.folder, idle, {**process_environment(environment), **more})
         except OSError as error:
             shutil.rmtree(self.folder, ignore_errors=True)
             raise WorkerDied(f"the compile worker cannot be started: {error}", "start") from None
@@ -60,6 +58,8 @@ class Worker:
         self._in, self._out = self._process.stdin.fileno(), self._process.stdout.fileno()
         os.set_blocking(self._in, False)
         os.set_blocking(self._out, False)
+        self._waiting = threading.Thread(target=_wait_for, args=(self._process,), name="jaxstage worker", daemon=True)
+        self._waiting.start()
 
     @property
     def pid(self) -> int:
@@ -174,10 +174,19 @@ class Worker:
     def close(self) -> None:
         """End it and remove its files."""
         self.kill()
+        self._waiting.join()
+        self._close_pipes()
+        shutil.rmtree(self.folder, ignore_errors=True)
+
+    def disown(self) -> None:
+        """In a forked child, leave the worker to the parent: the child's ends of the pipes would keep it alive."""
+        self._close_pipes()
+        self._process.returncode = 0  # it is not the child's to wait for
+
+    def _close_pipes(self) -> None:
         for pipe in (self._process.stdin, self._process.stdout):
             if pipe:
                 pipe.close()
-        shutil.rmtree(self.folder, ignore_errors=True)
 
 
 _MEANINGS = {
@@ -201,15 +210,18 @@ def _started(home: Path, idle: float, environment: Mapping[str, str]) -> subproc
             stdout=subprocess.PIPE,
             stderr=log,
             cwd=home,
-            env={**os.environ, **_ENVIRONMENT, **environment, "PYTHONPATH": path, "TMPDIR": str(home)},
+            env={**environment, "PYTHONPATH": path, "TMPDIR": str(home)},
             start_new_session=True,  # the kernel's Ctrl-C is not for it
             bufsize=0,
         )
 
 
-def options_in_environment() -> tuple[str | None, ...]:
-    """What a worker that is started now has for READ_BY_XLA."""
-    return tuple(os.environ.get(name) for name in READ_BY_XLA)
+def _wait_for(process: subprocess.Popen[bytes]) -> None:
+    """Wait for the process, so that it does not stay as a zombie when it leaves by itself or is killed."""
+    if hasattr(os, "waitid"):
+        with contextlib.suppress(ChildProcessError):
+            os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOWAIT)
+    process.wait()
 
 
 def _size(answer: bytearray) -> int | None:

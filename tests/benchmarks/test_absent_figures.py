@@ -13,6 +13,7 @@ from absent import needs
 
 from jaxstage_ext import inspect
 from jaxstage_ext.core.recompile import preparation
+from jaxstage_ext.core.targets import environments
 from jaxstage_ext.store import cache
 from jaxstage_ext.worker import pool
 from tests.benchmarks.table import row, seconds
@@ -31,7 +32,7 @@ def no_cache() -> Iterator[None]:
 
 def test_a_worker_is_ready() -> None:
     def start() -> None:
-        pool.ask("cpu", {"method": "ping"})
+        pool.ask("cpu", {"method": "ping"}, environment=environments.taken("cpu"))
 
     times = []
     for _ in range(5):

@@ -13,6 +13,7 @@ from absent import needs
 
 from jaxstage_ext import inspect
 from jaxstage_ext.core import constants
+from jaxstage_ext.core.targets import environments
 from jaxstage_ext.store import cache
 from jaxstage_ext.worker import pool
 from tests.benchmarks.model import step
@@ -25,7 +26,7 @@ SHOWN = ("jaxpr", "stablehlo", "hlo", "python")
 
 @pytest.fixture(autouse=True)
 def a_warm_worker_and_an_empty_cache() -> Iterator[None]:
-    pool.ask("cpu", {"method": "ping"})
+    pool.ask("cpu", {"method": "ping"}, environment=environments.taken("cpu"))
     yield
     cache.use_folder(None)
     pool.close_all()

@@ -121,13 +121,20 @@ class FakeProgram(SavedProgram):
 def summary(name: str, documents: Mapping[str, Document]) -> dict[str, Any]:
     """The summary of a compiled function."""
     stages = [
-        {"name": "trace", "state": "done", "seconds": 0.003, "count": "3 eqns", "note": None},
-        {"name": "lower", "state": "done", "seconds": 0.005, "count": "41 ops", "note": None},
-        {"name": "compile", "state": "done", "seconds": 1.25, "count": "12 instrs, 5 fusions", "note": None},
+        {"name": "trace", "state": "done", "seconds": 0.003, "elapsed": None, "count": "3 eqns", "note": None},
+        {"name": "lower", "state": "done", "seconds": 0.005, "elapsed": None, "count": "41 ops", "note": None},
+        {
+            "name": "compile",
+            "state": "done",
+            "seconds": 1.25,
+            "elapsed": None,
+            "count": "12 instrs, 5 fusions",
+            "note": None,
+        },
     ]
     facts = [
-        {"label": "FLOPs", "text": "1.1 MFLOP", "reason": None},
-        {"label": "peak memory", "text": "unknown", "reason": "the cuda backend gives no analysis"},
+        {"label": "FLOPs", "text": "1.1 MFLOP", "reason": None, "note": None},
+        {"label": "peak memory", "text": "unknown", "reason": "the cuda backend gives no analysis", "note": None},
     ]
     return {
         "version": 1,

@@ -13,11 +13,12 @@ from typing import Any
 import jax
 import numpy as np
 
+from jaxstage_ext.core.targets import environments
 from jaxstage_ext.worker import pool
 
 
 def ping() -> int:
-    return int(pool.ask("cpu", {"method": "ping"}, timeout=30)["pid"])
+    return int(pool.ask("cpu", {"method": "ping"}, timeout=30, environment=environments.taken("cpu"))["pid"])
 
 
 def stopped() -> int:

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import gc
 import gzip
+import json
+import sys
+import time
 import weakref
 
 import fakes
@@ -12,6 +15,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from jaxstage_ext.panel import search
 from jaxstage_ext.panel.requests import dispatch, document_requests
 from jaxstage_ext.report import line_table as rows
 from jaxstage_ext.report.document import document
@@ -94,7 +98,7 @@ def test_columns_say_where_rows_come_from():
 
 def test_frames_come_with_their_files():
     answer = ask("frames")
-    assert answer[0]["files"][0] == {"name": fakes.CELL.name, "cell": "In [5]", "user": True, "label": "In [5]"}
+    assert answer[0]["files"][0] == {"name": "In [5]", "cell": "In [5]", "user": True, "label": "In [5]"}
     assert answer[0]["functions"] == ["loss", "softmax"]
     assert column(answer, "line") == [2, 3, 70]
     assert column(answer, "user") == [0, 1, 1]
@@ -251,3 +255,26 @@ def test_half_a_million_lines_are_paged_and_nothing_is_kept():
     gc.collect()
     assert gone() is None
     assert len(rows._tables) <= before
+
+
+@pytest.mark.parametrize("number", [float("nan"), float("inf"), [], {"a": float("nan")}, 1.5])
+def test_a_reply_to_a_number_that_json_has_not_can_be_sent(number):
+    message, _ = dispatch.reply([fakes.program()], {"id": number, "method": "elapsed"})
+    json.dumps(message, allow_nan=False)
+    assert message["id"] is None
+
+
+def test_all_characters_but_one_have_one_lower_case_character():
+    every = "".join(map(chr, range(sys.maxunicode + 1)))
+    folded = search._folded(every)
+    assert len(folded) == len(every)
+    assert [a for a, b in zip(every, folded, strict=True) if b != a.lower()] == ["\u0130"]
+
+
+def test_a_long_search_with_wide_characters_counts_columns_once():
+    line = "\U0001f600" + "a" * 3998
+    made = of(*[line] * 500)
+    before = time.thread_time()
+    total, at = hits(made, "a")
+    assert time.thread_time() - before < 2
+    assert total == 500 * 3998 and at[0] == (0, 2) and at[1] == (0, 3) and at[3998] == (1, 2)

@@ -166,6 +166,29 @@ def test_the_oldest_panels_turn_static(notebook, cell):
     assert live() - before <= 2 * display.MOST_PANELS
 
 
+def test_when_the_extension_is_unloaded_every_panel_turns_static(notebook):
+    before = live()
+    for cell in ("cell-1", "cell-2"):
+        notebook.run(cell)
+        display.show([fakes.program()]).finish([fakes.program()])
+    display.freeze_all()
+    assert notebook.kinds == [("new", True, True)] * 2 + [("update", False, True)] * 2
+    assert not display._open
+    assert live() == before
+
+
+def test_a_panel_that_cannot_turn_static_does_not_keep_the_others_open(notebook, monkeypatch):
+    before = live()
+    for cell in ("cell-1", "cell-2"):
+        notebook.run(cell)
+        display.show([fakes.program()])
+    monkeypatch.setattr(display, "static_bundle", lambda programs: 1 / 0)
+    with pytest.raises(ZeroDivisionError):
+        display.freeze_all()
+    assert not display._open
+    assert live() == before
+
+
 def test_bundle_in_a_notebook_has_all_forms(notebook):
     assert list(display.bundle([fakes.program()])) == [WIDGET_VIEW, "text/html", "text/plain"]
     assert len(display._open) == 1

@@ -256,3 +256,16 @@ def test_a_failure_does_not_keep_its_inspection(method):
     del made
     gc.collect()
     assert gone() is None
+
+
+def test_answers_that_nobody_fetches_are_not_kept_for_ever(method):
+    gate = threading.Event()
+    method(lambda programs, params, progress: gate.wait(PATIENCE) and ({"n": params["n"]}, []))
+    made = fakes.program()
+    for n in range(3 * jobs.MOST_KEPT):
+        gate.clear()
+        assert "pending" in ask(made, n=n)[0]
+        gate.set()
+        assert until(lambda n=n: all(job.done.is_set() for job in jobs._jobs[made].values()))
+    assert len(jobs._jobs[made]) <= jobs.MOST_KEPT + 1
+    assert ask(made, n=3 * jobs.MOST_KEPT - 1)[0] == {"n": 3 * jobs.MOST_KEPT - 1}

@@ -14,7 +14,7 @@ from jax.sharding import PartitionSpec as P
 import jaxstage_ext
 from jaxstage_ext import Inspection
 from jaxstage_ext.panel import assets, panel_state
-from jaxstage_ext.report import saved_form
+from jaxstage_ext.report import saved_form, saved_reading
 from jaxstage_ext.report.document import document
 from jaxstage_ext.views.text import panel_text
 
@@ -95,7 +95,7 @@ def test_text_of_any_characters_comes_back(inspection: Any) -> None:
     saved = saved_form.dumps(
         {"local": ({}, inspection.frames, {"hlo": document("hlo", [text], inspection.frames)})}, "local", {}
     )
-    parts, _, _ = saved_form.loads(saved)
+    parts, _, _ = saved_reading.loads(saved)
     assert parts["local"][2]["hlo"].text == text
 
 
@@ -111,7 +111,7 @@ def test_damaged_text_is_one_line(inspection: Any, damage: Any) -> None:
 def test_text_that_unpacks_to_too_much_is_refused(inspection: Any, monkeypatch: Any) -> None:
     text = inspection.to_json()
     monkeypatch.setattr(saved_form, "LARGEST", 20)
-    with pytest.raises(ValueError, match="a document has more than 80 bytes"):
+    with pytest.raises(ValueError, match="its documents have more than 20 bytes together"):
         Inspection.from_json(text)
 
 

@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 import errno
+import json
 import os
 import resource
+import stat
 import subprocess
 import sys
 import textwrap
+import zlib
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from jaxstage_ext.notebook.settings import JAXStage
-from jaxstage_ext.store import cache, disk
+from jaxstage_ext.store import cache, disk, entry
 from jaxstage_ext.store.disk import Disk
 
 
@@ -34,7 +38,7 @@ def forgotten(key: str) -> bytes | None:
     return cache.get(key)
 
 
-def entry(folder: Path) -> Path:
+def entry_file(folder: Path) -> Path:
     [path] = folder.glob("*.jaxstage")
     return path
 
@@ -89,9 +93,9 @@ def test_a_damaged_cut_or_foreign_entry_is_a_miss_and_is_replaced(tmp_path: Path
     cache.use_folder(tmp_path)
     key = cache.key("x")
     cache.put(key, b"data" * 100)
-    raw = entry(tmp_path).read_bytes()
+    raw = entry_file(tmp_path).read_bytes()
     for other in damaged(raw):
-        entry(tmp_path).write_bytes(other)
+        entry_file(tmp_path).write_bytes(other)
         assert forgotten(key) is None
         cache.put(key, b"new")
         assert forgotten(key) == b"new"
@@ -101,7 +105,7 @@ def test_a_damaged_cut_or_foreign_entry_is_a_miss_and_is_replaced(tmp_path: Path
 def test_an_entry_under_another_s_name_is_a_miss(tmp_path: Path) -> None:
     cache.use_folder(tmp_path)
     cache.put(cache.key("x"), b"data")
-    entry(tmp_path).rename(tmp_path / f"{cache.key('y')}.jaxstage")
+    entry_file(tmp_path).rename(tmp_path / f"{cache.key('y')}.jaxstage")
     assert forgotten(cache.key("y")) is None
 
 
@@ -117,7 +121,7 @@ def test_what_is_no_file_is_a_miss(kind: str, tmp_path: Path) -> None:
     else:
         (tmp_path / "elsewhere").write_bytes(b"x")
         path.symlink_to(tmp_path / ("elsewhere" if kind == "link" else "nowhere"))
-    assert forgotten(key) is None
+    assert forgotten(key) is None and cache.trouble() is None
     cache.put(key, b"data")
     assert cache.get(key) == b"data"
 
@@ -199,21 +203,159 @@ def test_several_kernels_share_a_folder(tmp_path: Path) -> None:
     assert sum(path.stat().st_size for path in tmp_path.glob("*.jaxstage")) <= 60_000
 
 
+def whole(head: dict[str, Any], parts: list[bytes]) -> tuple[dict[str, Any], list[bytes]]:
+    return head, parts
+
+
 def test_a_head_and_its_parts_come_back() -> None:
     key = cache.key("x")
     cache.store(key, {"seconds": 1.5, "notes": ["ü"]}, b"text", b"", bytes(range(256)))
-    assert cache.load(key) == ({"seconds": 1.5, "notes": ["ü"]}, [b"text", b"", bytes(range(256))])
+    assert cache.load(key, whole) == ({"seconds": 1.5, "notes": ["ü"]}, [b"text", b"", bytes(range(256))])
     cache.store(key, {})
-    assert cache.load(key) == ({}, [])
+    assert cache.load(key, whole) == ({}, [])
 
 
-@pytest.mark.parametrize("data", [b"", b"junk", b"\xff" * 20, b"\2\0\0\0\0\0\0\0[]", b"\7\0\0\0\0\0\0\0[1,[1]]", None])
-def test_what_store_did_not_write_is_no_head(data: bytes | None) -> None:
-    cache.put(cache.key("x"), data or b"")
-    if data is None:
-        cache.store(cache.key("x"), {}, b"abc")
-        cache.put(cache.key("x"), (cache.get(cache.key("x")) or b"")[:-1])
-    assert cache.load(cache.key("x")) is None
+def packed(fields: Any, *parts: bytes) -> bytes:
+    """An entry with this JSON, whatever it is."""
+    raw = fields if isinstance(fields, bytes) else json.dumps(fields).encode()
+    return len(raw).to_bytes(8, "little") + raw + b"".join(parts)
+
+
+def fields(**other: Any) -> dict[str, Any]:
+    return {"key": cache.key("x"), "head": {}, "sizes": [3]} | other
+
+
+NOT_WRITTEN = {
+    "nothing": lambda: b"",
+    "junk": lambda: b"junk",
+    "a huge head": lambda: b"\xff" * 20,
+    "a list": lambda: packed([]),
+    "the form of earlier versions": lambda: packed([{}, [3]], b"abc"),
+    "another key's": lambda: packed(fields(key=cache.key("y")), b"abc"),
+    "no key": lambda: packed({"head": {}, "sizes": [3]}, b"abc"),
+    "a head that is a list": lambda: packed(fields(head=[]), b"abc"),
+    "one field more": lambda: packed(fields(more=1), b"abc"),
+    "sizes that are not a list": lambda: packed(fields(sizes={"0": 3}), b"abc"),
+    "a negative size": lambda: packed(fields(sizes=[5, -2]), b"abc"),
+    "a size of true": lambda: packed(fields(sizes=[True, 2]), b"abc"),
+    "a size of 3.0": lambda: packed(fields(sizes=[3.0]), b"abc"),
+    "a huge size": lambda: packed(fields(sizes=[3, 1 << 70]), b"abc"),
+    "a part too short": lambda: packed(fields(), b"ab"),
+    "a part too long": lambda: packed(fields(), b"abcd"),
+    "bytes behind no part": lambda: packed(fields(sizes=[]), b"abc"),
+    "not a number": lambda: packed(fields(head={"seconds": float("nan")}), b"abc"),
+    "infinity": lambda: packed(fields(head={"seconds": float("inf")}), b"abc"),
+    "lists in lists": lambda: packed(b"[" * 200_000),
+    "a number of 10,000 digits": lambda: packed(b'{"key": ' + b"1" * 10_000),
+}
+
+
+@pytest.mark.parametrize("what", NOT_WRITTEN)
+def test_what_store_did_not_write_is_a_miss_and_is_removed(what: str, tmp_path: Path) -> None:
+    cache.use_folder(tmp_path)
+    cache.put(cache.key("x"), NOT_WRITTEN[what]())
+    for _ in range(2):
+        assert cache.load(cache.key("x"), whole) is None
+        cache.clear()
+    assert not list(tmp_path.iterdir()), "with a right checksum, and removed all the same"
+    assert cache.trouble() is None
+
+
+def test_an_entry_that_its_reader_does_not_know_is_a_miss_and_is_removed(tmp_path: Path) -> None:
+    cache.use_folder(tmp_path)
+    cache.store(cache.key("x"), {"names": ["a"]}, b"abc")
+    assert cache.load(cache.key("x"), lambda head, parts: head["seconds"]) is None
+    assert cache.get(cache.key("x")) is None and not list(tmp_path.iterdir())
+
+
+def test_what_is_inflated_is_bounded() -> None:
+    bomb = zlib.compress(bytes(20_000_000))
+    assert entry.inflated(zlib.compress(b"data")) == b"data"
+    for packed_part in (bomb, zlib.compress(b"data")[:-1], zlib.compress(b"data") + b"x", b"junk", b""):
+        with pytest.raises(ValueError, match=r"inflate|deflated"):
+            entry.inflated(packed_part, 1_000_000)
+
+
+def test_a_folder_is_made_for_this_user_alone(tmp_path: Path) -> None:
+    cache.use_folder(tmp_path / "made" / "anew")
+    cache.put(cache.key("x"), b"data")
+    modes = [path.stat().st_mode & 0o777 for path in (tmp_path / "made", tmp_path / "made" / "anew")]
+    assert modes == [0o700, 0o700] and entry_file(tmp_path / "made" / "anew").stat().st_mode & 0o777 == 0o600
+
+
+@pytest.mark.parametrize("mode", [0o777, 0o770, 0o720, 0o703])
+def test_a_folder_that_others_may_write_to_is_refused_with_the_reason(mode: int, tmp_path: Path) -> None:
+    key, folder = cache.key("x"), tmp_path / "shared"
+    cache.use_folder(folder)
+    cache.put(key, b"data")
+    folder.chmod(mode)
+    before = entry_file(folder).stat().st_mtime_ns
+    assert forgotten(key) is None, "somebody else may have written it"
+    cache.put(cache.key("y"), b"data")
+    cache.remove(key)
+    assert [path.stat().st_mtime_ns for path in folder.iterdir()] == [before], "nothing written, removed or touched"
+    refused = cache.trouble() or ""
+    assert f"{folder} is not used (others may write to it, its mode is d" in refused and "chmod go-w" in refused
+    folder.chmod(0o700)
+    assert forgotten(key) == b"data"
+
+
+def test_a_folder_where_others_can_only_add_gives_this_user_s_own_files(tmp_path: Path) -> None:
+    """As /tmp, whose files only their owners replace."""
+    folder, key = tmp_path / "sticky", cache.key("x")
+    folder.mkdir()
+    folder.chmod(0o1777)
+    cache.use_folder(folder)
+    cache.put(key, b"data")
+    assert forgotten(key) == b"data"
+    entry_file(folder).chmod(0o666)
+    assert forgotten(key) is None, "anybody may have written into it"
+    assert cache.trouble() is None
+
+
+def test_another_user_s_folder_is_refused_with_the_reason(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    key, folder = cache.key("x"), tmp_path / "cache"
+    cache.use_folder(folder)
+    cache.put(key, b"data")
+    foreign(monkeypatch, folder)
+    assert forgotten(key) is None
+    note = cache.trouble() or ""
+    assert f"{folder} is not used (it belongs to user 4711, and this process runs as user " in note
+
+
+def test_a_parent_that_became_a_link_to_another_s_folder_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    key, theirs = cache.key("x"), tmp_path / "theirs" / "cache"
+    cache.use_folder(tmp_path / "ours" / "cache")
+    cache.put(key, b"data")
+    theirs.mkdir(parents=True)
+    (theirs / f"{key}.jaxstage").write_bytes(entry_file(tmp_path / "ours" / "cache").read_bytes())
+    (tmp_path / "ours").rename(tmp_path / "away")
+    (tmp_path / "ours").symlink_to(tmp_path / "theirs")
+    foreign(monkeypatch, theirs)
+    assert forgotten(key) is None and "belongs to user 4711" in (cache.trouble() or "")
+
+
+def test_another_user_s_file_is_a_miss(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    key = cache.key("x")
+    cache.use_folder(tmp_path)
+    cache.put(key, b"data")
+    foreign(monkeypatch, entry_file(tmp_path))
+    assert forgotten(key) is None
+
+
+def foreign(monkeypatch: pytest.MonkeyPatch, path: Path) -> None:
+    """Make a file or folder another user's, as far as `fstat` tells."""
+    real, inode = os.fstat, path.stat().st_ino
+
+    def fstat(descriptor: int) -> os.stat_result:
+        status = real(descriptor)
+        fields = list(status)
+        fields[stat.ST_UID] = 4711
+        return os.stat_result(fields) if status.st_ino == inode else status
+
+    monkeypatch.setattr(os, "fstat", fstat)
 
 
 def test_settings_act(tmp_path: Path) -> None:

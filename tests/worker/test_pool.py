@@ -20,8 +20,9 @@ import jaxstage_ext
 from jaxstage_ext.core.targets import gpu_descriptions
 from jaxstage_ext.report.unavailable import Unavailable
 from jaxstage_ext.worker import memory_limit, pool
+from jaxstage_ext.worker.compile_environment import READ_BY_XLA
 from jaxstage_ext.worker.pool import RequestFailed, WorkerDied
-from jaxstage_ext.worker.process import IDLE_STATUS, READ_BY_XLA
+from jaxstage_ext.worker.process import IDLE_STATUS
 
 pytestmark = pytest.mark.usefixtures("workers_of_our_own")
 
@@ -117,6 +118,16 @@ def test_an_idle_worker_leaves_and_the_next_request_does_not_notice(monkeypatch:
     assert ping() != pid
 
 
+@pytest.mark.parametrize("way", ["leaves", "is killed"])
+def test_a_worker_that_ends_between_requests_is_no_zombie(way: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    if way == "leaves":
+        monkeypatch.setattr(pool, "IDLE_SECONDS", 0.2)
+    pid = ping()
+    if way == "is killed":
+        os.kill(pid, signal.SIGKILL)
+    wait_for(lambda: gone(pid))  # a zombie is still there
+
+
 def test_threads_share_one_worker_and_get_their_own_answers() -> None:
     answers: list[Any] = []
 
@@ -153,6 +164,38 @@ FORKS = textwrap.dedent("""
     os.wait()
     print("parent", "same" if pool.ask("cpu", {"method": "ping"})["pid"] == pid else "other")
 """)
+
+
+def test_a_forked_child_does_not_keep_the_worker_of_a_dead_kernel(tmp_path: Path) -> None:
+    """Such as the workers of multiprocessing or of a data loader, which outlive a kernel that was killed."""
+    code = """
+import os, signal, warnings
+warnings.simplefilter("ignore")
+from jaxstage_ext.worker import pool
+pid = pool.ask("cpu", {"method": "ping"})["pid"]
+held = pool._slots["cpu"].worker  # as the frames of a thread hold it that waits for an answer
+child = os.fork()
+if not child:
+    print(pid, os.getpid(), flush=True)
+    signal.pause()
+os.read(os.open(os.environ["GATE"], os.O_RDONLY), 1)
+os.kill(os.getpid(), signal.SIGKILL)
+"""
+    gate = tmp_path / "gate"
+    os.mkfifo(gate)
+    environment = os.environ | {"TMPDIR": str(tmp_path), "GATE": str(gate)}
+    kernel = subprocess.Popen(
+        [sys.executable, "-c", code], stdout=subprocess.PIPE, text=True, cwd=Path(__file__).parents[2], env=environment
+    )
+    assert kernel.stdout is not None
+    worker, child = map(int, kernel.stdout.readline().split())
+    try:
+        gate.write_text("x")
+        assert kernel.wait(30) == -signal.SIGKILL
+        wait_for(lambda: gone(worker) and not list(tmp_path.glob("jaxstage-*")))
+    finally:
+        os.kill(child, signal.SIGKILL)
+        kernel.stdout.close()
 
 
 @pytest.mark.parametrize("way", ["exit", "kill"])

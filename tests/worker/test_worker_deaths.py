@@ -17,7 +17,7 @@ from workers import after, endless, gone, ping, request_for, stopped, wait_for
 
 import jaxstage_ext
 from jaxstage_ext.core.targets import gpu_descriptions, packages
-from jaxstage_ext.worker import folder, memory_limit, pool, process
+from jaxstage_ext.worker import compile_environment, folder, memory_limit, pool, process
 from jaxstage_ext.worker.pool import WorkerDied
 
 pytestmark = pytest.mark.usefixtures("workers_of_our_own")
@@ -112,8 +112,7 @@ def test_an_interrupted_compile_is_told_as_one() -> None:
     from jaxstage_ext.core.targets.target import parse_all
     from jaxstage_ext.inspection import run
 
-    pool.ask("cpu", {"method": "ping"})
-    os.kill(pool.running()["cpu"], signal.SIGSTOP)
+    os.kill(ping(), signal.SIGSTOP)
     with after(0.5, lambda: os.kill(os.getpid(), signal.SIGINT)):
         inspection = run(Call(lambda x: x + 1, (1.0,)), targets=parse_all(["cpu:1", "cpu:2"]))
     assert inspection.error is not None and inspection.error.interrupted
@@ -267,7 +266,7 @@ def test_a_real_crash_of_a_compiler_is_survived(topology: str, capfd: pytest.Cap
 @pytest.mark.needs("tpu")
 def test_a_real_hang_of_a_compiler_is_survived(monkeypatch: pytest.MonkeyPatch) -> None:
     """libtpu waits for a metadata server, for ever where there is none, unless it is told not to."""
-    monkeypatch.delitem(process._ENVIRONMENT, "TPU_SKIP_MDS_QUERY")
+    monkeypatch.delitem(compile_environment.FIXED, "TPU_SKIP_MDS_QUERY")
     monkeypatch.delenv("TPU_SKIP_MDS_QUERY", raising=False)  # JAX sets it
     request = {"method": "topologies", "platform": "tpu", "library": packages.find("tpu").library, "names": ["v5e:2x2"]}
     try:

@@ -23,7 +23,16 @@ from jaxstage_ext.core.jax_private.lowered import (
     signature,
     stablehlo_texts,
 )
-from jaxstage_ext.core.jax_private.options import build_options, compile_options, sets_itself, version, xla_library
+from jaxstage_ext.core.jax_private.options import (
+    ConfiguredOptions,
+    build_options,
+    compile_options,
+    configured_options,
+    jaxlib_version,
+    sets_itself,
+    version,
+    xla_library,
+)
 from jaxstage_ext.core.jax_private.rematerialized import (
     SplitForward,
     is_well_formed,
@@ -51,6 +60,7 @@ from jaxstage_ext.core.jax_private.tracing import (
 from jaxstage_ext.core.jax_private.xla_executables import hlo_modules, hlo_proto, hlo_text
 
 __all__ = [
+    "ConfiguredOptions",
     "Placed",
     "Signature",
     "SplitForward",
@@ -59,6 +69,7 @@ __all__ = [
     "canonical_file",
     "compile_options",
     "compile_request",
+    "configured_options",
     "count_equations",
     "frame_limit",
     "frame_position",
@@ -70,6 +81,7 @@ __all__ = [
     "inner_jaxprs",
     "is_pmap",
     "is_well_formed",
+    "jaxlib_version",
     "module_bytecode",
     "name_stack",
     "own_options",

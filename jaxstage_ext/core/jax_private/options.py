@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +22,43 @@ def compile_options() -> bytes:
     return bytes(options.SerializeAsString())
 
 
+_CONFIG = (
+    "jax_disable_most_optimizations",
+    "jax_optimization_level",
+    "jax_memory_fitting_level",
+    "jax_compiler_enable_remat_pass",
+    "jax_use_shardy_partitioner",
+    "jax_xla_profile_version",
+    "jax_compilation_cache_dir",
+    "jax_persistent_cache_enable_xla_caches",
+)
+"""The entries of `jax.config` that compile options follow (`get_compile_options`, jax 0.10.2 to 0.12.0.1)."""
+
+
+@dataclass(frozen=True)
+class ConfiguredOptions:
+    """What `jax.config` makes of the compile options.
+
+    Attributes:
+      options: serialised, where nothing else is set.   config: the entries of `jax.config` that they follow.
+    """
+
+    options: bytes
+    config: tuple[tuple[str, str], ...] = field(compare=False)
+
+    def changes_to(self, later: ConfiguredOptions) -> list[str]:
+        """The entries that differ, as "name was a, is b"."""
+        was = dict(self.config)
+        return [f"{name} was {was[name]}, is {value}" for name, value in later.config if value != was[name]]
+
+
+def configured_options() -> ConfiguredOptions:
+    """What `jax.config` makes of the compile options now."""
+    flags = jax.config.values
+    config = tuple((name, repr(getattr(jax.config, name, flags[name]))) for name in _CONFIG if name in flags)
+    return ConfiguredOptions(compile_options(), config)
+
+
 def build_options() -> frozenset[str]:
     """Names beside XLA's flags that compiler options could have: the attributes of JAX's CompileOptions."""
     options = _compiler.get_compile_options(num_replicas=1, num_partitions=1)
@@ -37,3 +75,8 @@ def sets_itself(name: str, value: Any) -> bool:
 def version() -> str:
     """The version of JAX."""
     return str(jax.__version__)
+
+
+def jaxlib_version() -> str:
+    """The version of the jaxlib that this process has loaded."""
+    return str(jaxlib.version.__version__)

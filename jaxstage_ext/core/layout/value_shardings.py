@@ -22,7 +22,7 @@ from jaxstage_ext.core import jax_private
 from jaxstage_ext.core.jax_private import sharding_internals
 from jaxstage_ext.core.stageable import unwrap
 from jaxstage_ext.core.staged import LOWER, Staged
-from jaxstage_ext.core.targets import placement
+from jaxstage_ext.core.targets import environments, placement
 
 Plain = dict[str, Any]
 _FIELDS = ("id", "process_index", "coords", "core_on_chip")
@@ -160,10 +160,11 @@ def of_devices(staged: Staged) -> list[PlacedDevice]:
     if staged.target.is_local:
         named = sharding_internals.lowered_devices(lowered)
         return [device(assigned) for assigned in named or jax.devices()[: placed.count]]
-    order, _ = placement.order(placed, staged.target, staged.limits)
+    environment = staged.environment or environments.taken(staged.target.platform)
+    order, _ = placement.order(placed, staged.target, staged.limits, environment)
     if staged.target.platform == "cpu":
         return [PlacedDevice(assigned, 0) for assigned in order]
-    known = placement.devices_of(staged.target, staged.limits)
+    known = placement.devices_of(staged.target, staged.limits, environment)
     return [device(known[assigned]) for assigned in order]
 
 

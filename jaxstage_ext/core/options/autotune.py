@@ -23,9 +23,10 @@ from jaxstage_ext.ir.proto_messages import STRING, Fields, build
 from jaxstage_ext.report.units import plural
 
 LOAD, SAVE = "xla_gpu_load_autotune_results_from", "xla_gpu_dump_autotune_results_to"
+FILES = frozenset((LOAD, SAVE))
 HOW: Mapping[str, Any] = {
     "lane": "one request",
-    "environment": {
+    "variables": {
         "TF_CPP_MIN_LOG_LEVEL": "0",
         "TF_CPP_VMODULE": "config_assigner_pass=1,autotuner_pass=1,autotuner_cache_interface=1,autotuner_cache=2",
     },

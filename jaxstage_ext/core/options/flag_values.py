@@ -14,7 +14,7 @@ from typing import Any
 import jax
 
 from jaxstage_ext.core import jax_private
-from jaxstage_ext.core.options import autotune, build_options, fdo, xla_flags
+from jaxstage_ext.core.options import autotune, build_options, fdo, file_options, xla_flags
 from jaxstage_ext.core.options.xla_flags import Flag, Flags
 
 LEVEL, PROFILE = "xla_backend_optimization_level", "fdo_profile"
@@ -69,15 +69,14 @@ def check(given: Mapping[str, Any], known: Flags | None = None) -> dict[str, Any
             raise OptionError(f"{name} is set twice; set it once")
         flag = known.by_name.get(name)
         checked[name] = _converted(flag, value) if flag else _unchecked(name, value)
-        if name in (autotune.LOAD, autotune.SAVE):
-            checked[name] = _file(name, checked[name])
+        checked[name] = _with_path(name, checked[name])
     return checked
 
 
-def _file(name: str, value: Any) -> str:
+def _with_path(name: str, value: Any) -> Any:
     try:
-        return autotune.path(name, str(value))
-    except autotune.AutotuneError as error:
+        return autotune.path(name, str(value)) if name in autotune.FILES else file_options.checked(name, value)
+    except (autotune.AutotuneError, file_options.FileOptionError) as error:
         raise OptionError(str(error)) from None
 
 

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import os
-import zlib
 from collections.abc import Mapping
 from typing import Any
 
@@ -16,7 +14,7 @@ from jaxstage_ext.core.targets.worker_requests import Limits
 from jaxstage_ext.ir import kernel_artefacts
 from jaxstage_ext.ir.kernel_artefacts import Artefacts
 from jaxstage_ext.report.progress import Progress
-from jaxstage_ext.store import cache
+from jaxstage_ext.store import cache, entry
 
 LARGEST_FILE = 64 << 20
 """Bytes of a dumped file above which it is left out."""
@@ -35,8 +33,8 @@ def dumped(
     """
     wanted = hashlib.sha256(text.encode("utf-8", "replace")).hexdigest()
     key = prepared.key("kernels", wanted)
-    if key is not None and (kept := cache.load(key)) is not None:
-        return kernel_artefacts.read(*kept), True
+    if key is not None and (kept := cache.load(key, _read_kernels)) is not None:
+        return kept, True
     answer = prepared.recompile(
         "kernels",
         limits,
@@ -48,29 +46,42 @@ def dumped(
     )
     head, parts, same = answer["head"], answer["parts"], bool(answer["same"])
     if key is not None and same:
-        cache.store(key, head, *parts)
+        prepared.store(key, head, *parts)
     return kernel_artefacts.read(head, parts), same
 
 
 def final_bundles(prepared: Prepared, limits: Limits, progress: Progress | None) -> dict[str, list[str]]:
     """The VLIW bundles of each HLO instruction of a TPU program, from a process of their own."""
     key = prepared.key("bundles")
-    if key is not None and (kept := cache.load(key)) is not None:
-        listed = list(zip(kept[0]["names"], kept[1], strict=True))
-    else:
-        how = {"lane": "one request", "environment": _dumps_bundles(), "progress": progress}
+    listed = cache.load(key, _read_bundles) if key is not None else None
+    if listed is None:
+        how = {"lane": "one request", "variables": _dumps_bundles(prepared), "progress": progress}
         listed = prepared.ask("bundles", limits, how=how, folder=BUNDLES_FOLDER)
         if key is not None:
-            cache.store(key, {"names": [name for name, _ in listed]}, *(packed for _, packed in listed))
+            prepared.store(key, {"names": [name for name, _ in listed]}, *(packed for _, packed in listed))
     by_name: dict[str, list[str]] = {}
     for name, packed in listed:
         by_name.setdefault(name, []).append(text_of(packed))
     return by_name
 
 
-def _dumps_bundles() -> dict[str, str]:
+def _read_kernels(head: Mapping[str, Any], parts: list[bytes]) -> Artefacts:
+    """What `dumped` made an entry of. Raises for anything else."""
+    entry.check_inflated(parts)
+    return kernel_artefacts.read(head, parts)
+
+
+def _read_bundles(head: Mapping[str, Any], parts: list[bytes]) -> list[tuple[str, bytes]]:
+    """What `final_bundles` made an entry of. Raises for anything else."""
+    entry.check_inflated(parts)
+    if head.keys() != {"names"} or not all(isinstance(name, str) for name in head["names"]):
+        raise ValueError("not the names of bundles")
+    return list(zip(head["names"], parts, strict=True))
+
+
+def _dumps_bundles(prepared: Prepared) -> dict[str, str]:
     """The environment of a process whose libtpu dumps bundles, by undocumented flags that it reads when loaded."""
-    given = os.environ.get("LIBTPU_INIT_ARGS", "")
+    given = prepared.environment.variable("LIBTPU_INIT_ARGS")
     return {"LIBTPU_INIT_ARGS": f"{given} --xla_jf_dump_to={BUNDLES_FOLDER} --xla_jf_dump_llo_text=true".strip()}
 
 
@@ -114,4 +125,4 @@ def nvdisasm() -> str | None:
 
 def text_of(packed: bytes) -> str:
     """The text that was deflated; "" of nothing."""
-    return zlib.decompress(packed).decode("utf-8", "replace") if packed else ""
+    return entry.inflated(packed).decode("utf-8", "replace") if packed else ""

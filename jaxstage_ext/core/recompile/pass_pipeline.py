@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import zlib
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from typing import Any
 
 from jaxstage_ext.core import stages
 from jaxstage_ext.core.recompile import preparation
+from jaxstage_ext.core.targets.prepared import Prepared
 from jaxstage_ext.ir.passes import pipeline as passes
 from jaxstage_ext.ir.passes.versions import POOLS
 from jaxstage_ext.report.progress import Progress
-from jaxstage_ext.store import cache
+from jaxstage_ext.store import cache, entry
 
 
 def recompile(staged: stages.Staged, progress: Progress | None = None) -> passes.Pipeline:
@@ -23,21 +26,28 @@ def recompile(staged: stages.Staged, progress: Progress | None = None) -> passes
     """
     prepared = preparation.prepared(staged)
     key = prepared.key("passes")
-    if key is not None and (kept := cache.load(key)) is not None:
-        head, parts = kept
-        return passes.pipeline(head, _renamed(parts, prepared.ours))
+    if key is not None and (kept := cache.load(key, partial(_read, prepared))) is not None:
+        return kept
     answer = prepared.recompile("passes", staged.limits, progress)
     head, parts = answer["head"], answer["parts"]
     if key is not None and not head["notes"]:
-        cache.store(key, head, *_renamed(parts, prepared.anonymous))
+        prepared.store(key, head, *_renamed(parts, prepared.anonymous))
     return passes.pipeline(head, parts)
+
+
+def _read(prepared: Prepared, head: Mapping[str, Any], parts: list[bytes]) -> passes.Pipeline:
+    """The Pipeline that `recompile` made an entry of. Raises for anything else."""
+    entry.check_inflated(parts)
+    if head["notes"]:
+        raise ValueError("passes with notes are not kept")
+    return passes.pipeline(head, _renamed(parts, prepared.ours))
 
 
 def _renamed(parts: Sequence[bytes], rename: Callable[[bytes], bytes]) -> list[bytes]:
     """The parts with a kernel's folder of cells renamed in the pools of lines and of metadata."""
     renamed = list(parts)
     for i, packed in enumerate(parts[:POOLS]):
-        text = zlib.decompress(packed)
+        text = entry.inflated(packed)
         if (other := rename(text)) is not text:
             renamed[i] = zlib.compress(other)
     return renamed

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import jax
 
+from jaxstage_ext.core import jax_private
 from jaxstage_ext.core.stageable import unwrap
 from jaxstage_ext.core.staged import LOWER, Staged
 from jaxstage_ext.core.targets import cross_compile
@@ -13,10 +14,10 @@ from jaxstage_ext.report.unavailable import Unavailable
 
 
 def prepared(staged: Staged) -> Prepared:
-    """The module, options and devices of the compile stage, as a request to the worker.
+    """The module, options, devices and environment of the compile stage, as a request to the worker.
 
-    Raises Unavailable, with the reason, where the worker cannot compile it: nothing was lowered, or the kernel's own
-    device is not a CPU.
+    Raises Unavailable, with the reason, where the worker cannot compile it: nothing was lowered, the kernel's own
+    device is not a CPU, or `jax.config` makes other compile options than it made then.
     """
     lowered = unwrap(staged.value(LOWER))
     if not isinstance(lowered, jax.stages.Lowered):
@@ -28,4 +29,16 @@ def prepared(staged: Staged) -> Prepared:
             f"this kernel holds a {jax.default_backend()}, which a second process would disturb; inspect the function "
             "with the same device as a target, such as -t h100"
         ) from None
-    return prepare(lowered, staged.call.fn, target, staged.limits, staged.call.compiler_options)
+    _check_configured(staged)
+    environment = staged.environment
+    return prepare(lowered, staged.call.fn, target, staged.limits, staged.call.compiler_options, environment)
+
+
+def _check_configured(staged: Staged) -> None:
+    then, now = staged.configured, jax_private.configured_options()
+    if then is not None and then != now:
+        changes = "; ".join(then.changes_to(now)) or "jax.config has other entries"
+        raise Unavailable(
+            f"jax.config changed since this was compiled ({changes}), so a recompile would be of another program; set "
+            "it back, or inspect the function once more"
+        )

@@ -4,9 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import partial
+from typing import Any
 
 from jaxstage_ext.core import stages
 from jaxstage_ext.core.recompile import preparation
+from jaxstage_ext.core.targets.prepared import Prepared
+from jaxstage_ext.ir.hlo import buffer_assignment, whole_module
 from jaxstage_ext.report.progress import Progress
 from jaxstage_ext.store import cache
 
@@ -37,12 +41,25 @@ def recompile(staged: stages.Staged, progress: Progress | None = None) -> Assign
     """
     prepared = preparation.prepared(staged)
     platform, key = prepared.target.platform, prepared.key("memory")
-    if key is not None and (kept := cache.load(key)) is not None:
-        head, [proto] = kept
-        return Assigned(platform, prepared.ours(proto), head["stats"], head["error"])
+    if key is not None and (kept := cache.load(key, partial(_read, prepared))) is not None:
+        return kept
     answer = prepared.recompile("memory", staged.limits, progress)
     assigned = Assigned(platform, answer["proto"], answer["stats"], answer["error"])
     if key is not None:
         head = {"stats": dict(assigned.stats), "error": assigned.error}
-        cache.store(key, head, prepared.anonymous(assigned.proto))
+        prepared.store(key, head, prepared.anonymous(assigned.proto))
     return assigned
+
+
+def _read(prepared: Prepared, head: Mapping[str, Any], parts: list[bytes]) -> Assigned:
+    """What `recompile` made an entry of. Raises for anything else."""
+    [proto], stats, error = parts, head["stats"], head["error"]
+    if head.keys() != {"stats", "error"} or not isinstance(error, str | None):
+        raise ValueError("not the head of a buffer assignment")
+    if type(stats) is not dict or not {*map(type, stats.values())} <= {int}:
+        raise ValueError(f"not XLA's memory statistics: {stats!r:.100}")
+    proto = prepared.ours(proto)
+    if (assignment := buffer_assignment.read(proto)) is None:
+        raise ValueError("not a buffer assignment")
+    whole_module.read(assignment.module)
+    return Assigned(prepared.target.platform, proto, stats, error)

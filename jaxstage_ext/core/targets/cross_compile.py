@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import partial
+from math import inf
 from types import SimpleNamespace
 from typing import Any
 
@@ -15,8 +17,10 @@ from jaxstage_ext.core.targets import packages
 from jaxstage_ext.core.targets.prepared import Prepared, prepare
 from jaxstage_ext.core.targets.target import Target, TargetError
 from jaxstage_ext.core.targets.worker_requests import Limits
+from jaxstage_ext.ir.hlo import whole_module
 from jaxstage_ext.report.unavailable import Unavailable
 from jaxstage_ext.store import cache
+from jaxstage_ext.worker.compile_environment import CompileEnvironment
 
 _CALLBACK = "is different from the lowering platform"
 _LIBRARY_CALL = re.compile(r'custom_call_target="([^"]+)"')
@@ -115,9 +119,15 @@ def lower(traced: Any, target: Target) -> Any:
 
 
 def compile(  # noqa: A001
-    lowered: Any, fn: Any, target: Target, limits: Limits, large_constants: bool, given: Mapping[str, Any]
+    lowered: Any,
+    fn: Any,
+    target: Target,
+    limits: Limits,
+    large_constants: bool,
+    given: Mapping[str, Any],
+    environment: CompileEnvironment | None = None,
 ) -> Executable:
-    """Compile a lowered function in a worker.
+    """Compile a lowered function in a worker, in an environment, or in that of this moment.
 
     Raises:
       Unavailable: where the target does not support the program, with the reason.
@@ -125,12 +135,12 @@ def compile(  # noqa: A001
       pool.WorkerDied: when XLA crashed, exceeded its time limit or ran out of memory.
       jax.errors.JaxRuntimeError: XLA's own error.
     """
-    prepared = prepare(lowered, fn, target, limits, given)
+    prepared = prepare(lowered, fn, target, limits, given, environment)
     key = prepared.key("compile", str(large_constants))
     result, kept = _known(key, prepared), True
     if result is None:
         result, kept = prepared.ask("compile", limits, large_constants=large_constants), False
-        _keep(key, prepared, result)
+        key = key if _keep(key, prepared, result) else None
     notes = (*prepared.notes, *filter(None, [cache.trouble()]))
     log = result.pop("autotuned", None)
     tuned = autotune.tuned(prepared.results, log) if prepared.results and log else None
@@ -140,22 +150,40 @@ def compile(  # noqa: A001
 
 def _known(key: str | None, prepared: Prepared) -> dict[str, Any] | None:
     """The worker's answer in the inspection cache; None where there is none."""
-    kept = cache.load(key) if key else None
-    if kept is None or kept[0].keys() != _HEAD or len(kept[1]) != len(_PARTS):
-        return None
-    head, parts = kept
+    return cache.load(key, partial(_read, prepared)) if key else None
+
+
+def _read(prepared: Prepared, head: dict[str, Any], parts: list[bytes]) -> dict[str, Any]:
+    """The answer that `_keep` made an entry of. Raises for anything else."""
     absent = head.pop("absent")
-    texts = {name: None if name in absent else prepared.ours(part) for name, part in zip(_PARTS, parts, strict=True)}
-    return head | {"text": None if texts["text"] is None else texts["text"].decode(), "proto": texts["proto"]}
+    seconds = head["seconds"]
+    if head.keys() | {"absent"} != _HEAD or type(seconds) not in (int, float) or not 0 <= seconds < inf:
+        raise ValueError("not the head of a compile")
+    if absent != [name for name, part in zip(_PARTS, parts, strict=True) if not part]:
+        raise ValueError(f"{absent} are absent, and {len(parts)} parts are there")
+    text, proto = (prepared.ours(part) if part else None for part in parts)
+    if proto is not None:
+        whole_module.check_text(whole_module.read(proto), (text or b"").decode())
+    read: dict[str, Any] = {"seconds": seconds, "text": text.decode() if text else None, "proto": proto}
+    return read | {"cost": _analysis(head["cost"], float, int), "memory": _analysis(head["memory"], int)}
 
 
-def _keep(key: str | None, prepared: Prepared, result: Mapping[str, Any]) -> None:
-    if key is None:
-        return
+def _analysis(given: Any, *kinds: type) -> tuple[dict[str, Any] | None, str | None]:
+    """XLA's figures by name, or why there are none. Raises ValueError for anything else."""
+    values, reason = given
+    if values is not None and (type(values) is not dict or not {*map(type, values.values())} <= {*kinds}):
+        raise ValueError("not the figures of an analysis")
+    if not isinstance(reason, str | None):
+        raise ValueError(f"{reason!r} is not why there are no figures")
+    return values, reason
+
+
+def _keep(key: str | None, prepared: Prepared, result: Mapping[str, Any]) -> bool:
+    """Whether the key is that of the result, which the inspection cache then keeps."""
     parts = ((result["text"] or "").encode(), result["proto"] or b"")
     head = {name: result[name] for name in _HEAD if name in result}
-    head["absent"] = [name for name in _PARTS if result[name] is None]
-    cache.store(key, head, *map(prepared.anonymous, parts))
+    head["absent"] = [name for name, part in zip(_PARTS, parts, strict=True) if not part]
+    return prepared.store(key, head, *map(prepared.anonymous, parts))
 
 
 def _without_false_costs(result: dict[str, Any], target: Target) -> dict[str, Any]:

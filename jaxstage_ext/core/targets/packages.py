@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-import contextlib
 import functools
 import os
 import re
 import shutil
+from collections.abc import Iterable
 from dataclasses import dataclass
 from importlib import metadata, util
 from pathlib import Path
 from platform import machine, processor
 
+from jaxstage_ext.core.targets import file_identity
 from jaxstage_ext.core.targets.target import Target, TargetError
 
 TPU_PIP = 'pip install "jaxstage-ext[tpu]"'
@@ -49,15 +50,17 @@ def find(platform: str) -> InstalledCompiler:
 
 
 def identity(platform: str) -> tuple[str, ...]:
-    """What determines a platform's code besides jaxlib's version: its compiler and toolkit, or this machine's CPU."""
+    """What identifies a platform's compiler: its version and files, and for a CPU program this machine's CPU."""
+    files = [_file_of("jaxlib", "libjax_common.so")]
     if platform == "cpu":
-        return (machine(), _cpu())
-    compiler, used = find(platform), []
-    for file in (compiler.library, ptxas() or "") if platform == "cuda" else (compiler.library,):
-        with contextlib.suppress(OSError):
-            state = os.stat(file)
-            used += [file, str(state.st_size), str(state.st_mtime_ns)]
-    return (compiler.version, *used)
+        return (machine(), _cpu(), *_identities(files))
+    compiler = find(platform)
+    files += [compiler.library, ptxas(), _libdevice()] if platform == "cuda" else [compiler.library]
+    return (compiler.version, *_identities(files))
+
+
+def _identities(files: Iterable[str | None]) -> list[str]:
+    return [file_identity.of(file) for file in files if file]
 
 
 @functools.cache
@@ -71,10 +74,13 @@ def _cpu() -> str:
 
 
 def _libtpu() -> InstalledCompiler:
-    library = os.environ.get("TPU_LIBRARY_PATH") or _file_of("libtpu", "libtpu.so")
+    chosen, package = os.environ.get("TPU_LIBRARY_PATH"), _file_of("libtpu", "libtpu.so")
+    library = os.path.abspath(chosen) if chosen else package
     if not library or not Path(library).exists():
         return InstalledCompiler(lacks=f"needs libtpu, the TPU compiler: {TPU_PIP}")
-    version = _version("libtpu")
+    if library != package:
+        return InstalledCompiler(library, f"from {library}")
+    version = version_of("libtpu")
     wanted = _pinned("libtpu")
     note = None
     if wanted and version and not version.startswith(wanted):
@@ -89,7 +95,7 @@ def _cuda() -> InstalledCompiler:
             break
     else:
         return InstalledCompiler(lacks=f"needs JAX's CUDA plugin: {CUDA_PIP}")
-    version, jaxlib = _version(f"jax-{plugin.removeprefix('xla_')}-pjrt"), _version("jaxlib")
+    version, jaxlib = version_of(f"jax-{plugin.removeprefix('xla_')}-pjrt"), version_of("jaxlib")
     if version != jaxlib:
         package = plugin.removeprefix("xla_")
         pip = f'pip install "jax-{package}-plugin=={jaxlib}" "jax-{package}-pjrt=={jaxlib}"'
@@ -147,7 +153,8 @@ def _folders(package: str) -> list[str]:
     return [path for place in places if os.path.isdir(path := os.path.join(place, *rest.split(".")) if rest else place)]
 
 
-def _version(distribution: str) -> str:
+def version_of(distribution: str) -> str:
+    """The installed version of a distribution; "" where it is not installed."""
     try:
         return metadata.version(distribution)
     except metadata.PackageNotFoundError:

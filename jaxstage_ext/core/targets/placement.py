@@ -2,21 +2,27 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from functools import partial
 from types import SimpleNamespace
 from typing import Any
 
 from jax.experimental import mesh_utils
 
 from jaxstage_ext.core import jax_private
-from jaxstage_ext.core.targets import packages, worker_requests
+from jaxstage_ext.core.targets import environments, worker_requests
 from jaxstage_ext.core.targets.target import Target
 from jaxstage_ext.store import cache
+from jaxstage_ext.store.lru import Lru
+from jaxstage_ext.worker.compile_environment import CompileEnvironment
 
 _SPLITS_AXES = ("TPU v5 lite", "TPU v5e")
 """Device kinds for which `jax.make_mesh` may split a physical axis."""
 
 
-def order(program: jax_private.Placed, target: Target, limits: worker_requests.Limits) -> tuple[list[int], str | None]:
+def order(
+    program: jax_private.Placed, target: Target, limits: worker_requests.Limits, environment: CompileEnvironment
+) -> tuple[list[int], str | None]:
     """The ids of the target's devices that a program runs on, in its order, and a note about it.
 
     A mesh whose device order differs from the kernel's keeps its order. Any other mesh is arranged as
@@ -28,7 +34,7 @@ def order(program: jax_private.Placed, target: Target, limits: worker_requests.L
     plain = list(range(count))
     if target.platform != "tpu" or program.mesh is None or program.is_pmap:
         return plain, None
-    devices = [SimpleNamespace(**device) for device in devices_of(target, limits)][:count]
+    devices = [SimpleNamespace(**device) for device in devices_of(target, limits, environment)][:count]
     try:
         mesh = mesh_utils.create_device_mesh(
             program.mesh, devices, allow_split_physical_axes=devices[0].device_kind in _SPLITS_AXES
@@ -42,16 +48,37 @@ def order(program: jax_private.Placed, target: Target, limits: worker_requests.L
     return [device.id for device in mesh.flat], None
 
 
-_known: dict[Target, list[dict[str, Any]]] = {}
+_known: Lru[list[dict[str, Any]]] = cache.table(1_000_000)
 
 
-def devices_of(target: Target, limits: worker_requests.Limits) -> list[dict[str, Any]]:
+def devices_of(target: Target, limits: worker_requests.Limits, environment: CompileEnvironment) -> list[dict[str, Any]]:
     """The coordinates and other properties of the target's devices, by id, from which a mesh is arranged."""
-    if target not in _known:
-        key = cache.key(
-            "devices", target.topology, target.kind, target.configuration, *packages.identity(target.platform)
-        )
-        kept = cache.load(key)
-        _known[target] = kept[0]["devices"] if kept else worker_requests.ask(target, {"method": "devices"}, limits)
-        cache.store(key, {"devices": _known[target]})
-    return _known[target]
+    key = environments.key(environment, "devices", target.topology, target.kind, target.configuration)
+    if key is None or not cache.enabled():
+        return _asked(target, limits, environment)
+    if (known := _known.get(key)) is None:
+        known = cache.load(key, partial(_devices, target.devices))
+        if known is None:
+            known = _asked(target, limits, environment)
+            environments.store(key, environment, target.platform, {"devices": known})
+        _known.put(key, known, len(known))
+    return known
+
+
+def _asked(target: Target, limits: worker_requests.Limits, environment: CompileEnvironment) -> list[dict[str, Any]]:
+    devices: list[dict[str, Any]] = worker_requests.ask(target, {"method": "devices"}, limits, environment)
+    return devices
+
+
+def _devices(count: int | None, head: Mapping[str, Any], parts: list[bytes]) -> list[dict[str, Any]]:
+    """The `count` devices in an entry of the inspection cache. Raises for anything else."""
+    devices: list[dict[str, Any]] = head["devices"]
+    names = {"id", "process_index", "device_kind", "platform", "coords", "core_on_chip"}
+    if parts or head.keys() != {"devices"} or [device["id"] for device in devices] != list(range(count or 0)):
+        raise ValueError(f"not the {count} devices of a topology")
+    for device in devices:
+        integers = (device["process_index"], *device["coords"], device["core_on_chip"])
+        texts = (device["device_kind"], device["platform"])
+        if device.keys() != names or {*map(type, integers)} != {int} or {*map(type, texts)} != {str}:
+            raise ValueError(f"not a device of a topology: {device}")
+    return devices

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -11,16 +10,14 @@ from typing import Any
 
 from jaxstage_ext.core import jax_private
 from jaxstage_ext.core.options import autotune, build_options, file_options
-from jaxstage_ext.core.targets import gpu_descriptions, packages, placement, worker_requests
+from jaxstage_ext.core.targets import environments, gpu_descriptions, packages, placement, worker_requests
 from jaxstage_ext.core.targets.target import Target
 from jaxstage_ext.core.targets.worker_requests import USUAL, Limits
 from jaxstage_ext.report.progress import Progress
 from jaxstage_ext.report.unavailable import Unavailable
-from jaxstage_ext.store import cache
-from jaxstage_ext.worker.process import READ_BY_XLA
+from jaxstage_ext.worker.compile_environment import CompileEnvironment
 
 _KERNEL = re.compile(rb"ipykernel_\d+")
-_FILES = {autotune.LOAD, autotune.SAVE}
 
 
 @dataclass(frozen=True)
@@ -32,6 +29,7 @@ class Prepared:
         "options" a serialised CompileOptionsProto, "order" the ids of devices, "room" how many devices there are.
         "autotune", optional, is a file of autotune results.
       devices: how many of the target's it runs on.   notes: what is to be known about how it is compiled.
+      environment: what it is compiled in, whatever this process's environment has become since.
       overrides: the compile options that were set by name.
       results: the autotune results that it is compiled with.
     """
@@ -39,6 +37,7 @@ class Prepared:
     target: Target
     request: Mapping[str, Any] = field(repr=False)
     devices: int
+    environment: CompileEnvironment = field(repr=False)
     notes: tuple[str, ...] = ()
     overrides: Mapping[str, Any] = field(default_factory=dict, repr=False)
     results: autotune.Results | None = None
@@ -49,15 +48,16 @@ class Prepared:
         None where it depends on files, or leaves some. The folder of a kernel's cells does not count, so that a
         cell that runs in a later kernel has the same key: see `anonymous`.
         """
-        if self.results or file_options.names_files(self.overrides) or file_options.environment_names_files():
+        if self.results or file_options.names_files(self.overrides):
             return None
-        flags = [os.environ.get(name, "") for name in READ_BY_XLA]
         target, request = self.target, self.request
         device = (target.platform, target.kind, target.topology, target.configuration)
-        parts = (*device, str(request["room"]), str(request["order"]), *flags)
-        return cache.key(
-            *what, *parts, *packages.identity(target.platform), self.anonymous(request["module"]), request["options"]
-        )
+        parts = (*device, str(request["room"]), str(request["order"]), self.anonymous(request["module"]))
+        return environments.key(self.environment, *what, *parts, request["options"])
+
+    def store(self, key: str | None, head: Mapping[str, Any], *parts: bytes) -> bool:
+        """Keep a worker's answer under a `key` of this program, which may be None; see `environments.store`."""
+        return environments.store(key, self.environment, self.target.platform, head, *parts)
 
     def anonymous(self, data: bytes) -> bytes:
         """Bytes in which this kernel's folder of cells, "ipykernel_123", has the name it has in the cache."""
@@ -76,9 +76,10 @@ class Prepared:
         return names.pop() if len(names) == 1 else b""
 
     def ask(self, method: str, limits: Limits = USUAL, *, how: Mapping[str, Any] | None = None, **more: Any) -> Any:
-        """What the worker's method makes of the program; `how` is lane, environment and progress of `pool.ask`."""
+        """What the worker's method makes of the program; `how` is lane, variables and progress of `pool.ask`."""
         how = {**(how or {}), **(autotune.HOW if self.results else {})}
-        return worker_requests.ask(self.target, {"method": method, **self.request, **more}, limits, **how)
+        request = {"method": method, **self.request, **more}
+        return worker_requests.ask(self.target, request, limits, self.environment, **how)
 
     def recompile(self, method: str, limits: Limits, progress: Progress | None = None, **more: Any) -> Any:
         """As `ask`, in the lane of what views ask for later; what `progress` raises ends the request."""
@@ -89,11 +90,21 @@ def _nameless(kernel: bytes) -> bytes:
     return re.sub(rb"\d", b"0", kernel)
 
 
-def prepare(lowered: Any, fn: Any, target: Target, limits: Limits, given: Mapping[str, Any]) -> Prepared:
+def prepare(
+    lowered: Any,
+    fn: Any,
+    target: Target,
+    limits: Limits,
+    given: Mapping[str, Any],
+    environment: CompileEnvironment | None = None,
+) -> Prepared:
     """What `fn` was lowered to, with the compile options `given`, for a target other than local.
 
-    Raises Unavailable where its mesh is larger than the target, BuildOptionError where options contradict it.
+    It is for the environment of an earlier compile, or for that of this moment.
+    Raises Unavailable where its mesh is larger than the target, or a file that its options name is no longer that of
+    the environment; BuildOptionError where options contradict it.
     """
+    environment = environment or environment_of(lowered, target, given)
     placed, room = jax_private.placed(lowered, fn), target.devices or 0
     if placed.count > room:
         raise Unavailable(
@@ -101,19 +112,29 @@ def prepare(lowered: Any, fn: Any, target: Target, limits: Limits, given: Mappin
             "larger target"
         )
     chosen = build_options.order(given, placed.count, room)
-    order, note = (list(chosen), None) if chosen else placement.order(placed, target, limits)
-    given = build_options.for_xla(given)
-    given, results = _without_files(jax_private.own_options(lowered) | given, target)
+    order, note = (list(chosen), None) if chosen else placement.order(placed, target, limits, environment)
+    given, results = _without_files(_options(lowered, given), target)
     module, options = jax_private.compile_request(lowered, target.platform, order, given)
     request = {"room": room, "order": order, "module": module, "options": options, **_autotuned(results, target)}
-    overrides = {name: value for name, value in given.items() if name not in _FILES}
-    return Prepared(target, request, placed.count, (note,) if note else (), overrides, results)
+    overrides = {name: value for name, value in given.items() if name not in autotune.FILES}
+    return Prepared(target, request, placed.count, environment, (note,) if note else (), overrides, results)
+
+
+def environment_of(lowered: Any, target: Target, given: Mapping[str, Any]) -> CompileEnvironment:
+    """The environment of a compile that begins now, with the options `given`."""
+    return environments.taken(target.platform, _options(lowered, given))
+
+
+def _options(lowered: Any, given: Mapping[str, Any]) -> dict[str, Any]:
+    """The function's own options, above them those `given`, below them the files of XLA_FLAGS; paths are absolute."""
+    own = {**file_options.of_process(), **jax_private.own_options(lowered)}
+    return file_options.absolute(own | build_options.for_xla(given))
 
 
 def _without_files(given: Mapping[str, Any], target: Target) -> tuple[dict[str, Any], autotune.Results | None]:
     """The options without the files of autotune results, which the worker is handed instead, and those results."""
     load = given.get(autotune.LOAD) if target.platform == "cuda" else None
-    return {**given, **dict.fromkeys(_FILES & given.keys(), "")}, autotune.read(load) if load else None
+    return {**given, **dict.fromkeys(autotune.FILES & given.keys(), "")}, autotune.read(load) if load else None
 
 
 def _autotuned(results: autotune.Results | None, target: Target) -> dict[str, Any]:

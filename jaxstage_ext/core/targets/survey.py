@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import jax
 
-from jaxstage_ext.core.targets import packages
+from jaxstage_ext.core.targets import environments, packages
 from jaxstage_ext.core.targets.devices import CATALOGUE
 from jaxstage_ext.core.targets.target import GPUS, LARGEST_POD, TPUS, parse
 from jaxstage_ext.report.units import plural
@@ -57,7 +57,7 @@ def _unknown_to_libtpu(compiler: packages.InstalledCompiler) -> dict[str, str]:
     names = {kind: parse(example).topology for kind, example in TPUS.items()}
     request = {"method": "topologies", "platform": "tpu", "library": compiler.library, "names": list(names.values())}
     with contextlib.suppress(pool.RequestFailed):
-        answers = pool.ask("tpu", request, timeout=30)
+        answers = pool.ask("tpu", request, timeout=30, environment=environments.taken("tpu"))
         missing = f"not supported by libtpu {compiler.version}"
         return {kind: missing for kind, name in names.items() if isinstance(answers[name], str)}
     return {}

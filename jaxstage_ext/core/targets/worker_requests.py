@@ -8,9 +8,10 @@ from typing import Any
 
 import jax
 
-from jaxstage_ext.core.targets import gpu_descriptions, packages
+from jaxstage_ext.core.targets import environments, gpu_descriptions, packages
 from jaxstage_ext.core.targets.target import TPUS, Target
 from jaxstage_ext.report.unavailable import Unavailable
+from jaxstage_ext.worker.compile_environment import CompileEnvironment
 
 _UNREGISTERED = re.compile(
     r"No (?:FFI handler|registered implementation)[^\n]*?(?:for (?:custom call to )?)([\w.$@\"]+)"
@@ -29,18 +30,31 @@ class Limits:
 USUAL = Limits()
 
 
-def ask(target: Target, request: dict[str, Any], limits: Limits = USUAL, **how: Any) -> Any:
+def ask(
+    target: Target,
+    request: dict[str, Any],
+    limits: Limits = USUAL,
+    environment: CompileEnvironment | None = None,
+    **how: Any,
+) -> Any:
     """The answer of the target's worker to a request that names its method; `how` is as in `pool.ask`.
 
+    The worker is one of the environment; where that is None, of the one of this moment.
+
     Raises:
-      Unavailable: where the target does not support the program, with the reason.
-      TargetError: where a package is missing.
+      Unavailable: where the target does not support the program, or its compiler is no longer that of the
+        environment, with the reason.
+      TargetError: where a package is missing, or jaxlib is no longer the one that this kernel has loaded.
       pool.WorkerDied: when the compiler crashed, exceeded its time limit or ran out of memory.
       jax.errors.JaxRuntimeError: XLA's own error.
     """
     from jaxstage_ext.worker import pool  # it needs Unix
 
     compiler = packages.compiler_for(target)
+    environments.check_jaxlib()
+    environment = environment or environments.taken(target.platform)
+    if change := environments.change(environment, target.platform):
+        raise Unavailable(f"{change} since this program was compiled; run its cell again")
     where = {
         "platform": target.platform,
         "library": compiler.library,
@@ -48,7 +62,7 @@ def ask(target: Target, request: dict[str, Any], limits: Limits = USUAL, **how: 
         "topology": target.topology,
     }
     try:
-        return pool.ask(target.platform, where | request, limits.timeout, limits.memory, **how)
+        return pool.ask(target.platform, where | request, limits.timeout, limits.memory, environment=environment, **how)
     except pool.RequestFailed as failed:
         raise _explained(failed, target) from None
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from types import NoneType
 from typing import Any
 
 from jaxstage_ext.ir.passes import history, pass_table
@@ -45,17 +46,27 @@ class Pipeline(Passes):
 
 
 def pipeline(head: Mapping[str, Any], parts: Sequence[bytes]) -> Pipeline:
-    """The Pipeline that the worker packed. Raises ValueError or KeyError for anything else."""
+    """The Pipeline that the worker packed. Raises ValueError, KeyError or TypeError for anything else."""
     versions = Versions(parts)
-    sizes = versions.sizes()
-    if not sizes:
+    if not len(versions):
         raise ValueError("no text of any pass: this is not a pipeline")
+    versions.check_whole()
+    sizes = versions.sizes()
     passes, now = [], 0
-    for index, (group, name, seconds, version) in enumerate(head["passes"]):
-        before, now = now, now if version is None else int(version)
-        seconds = None if seconds is None else float(seconds)
-        passes.append(
-            Pass(index, str(group), str(name), now != before, seconds, sizes[before], sizes[now], now, versions)
-        )
+    for index, row in enumerate(head["passes"]):
+        group, name, seconds, version = _checked(row)
+        before, now = now, now if version is None else version
+        if version is not None and not before < version < len(sizes):
+            raise ValueError(f"pass {name} left version {version} of {len(sizes)}, after version {before}")
+        passes.append(Pass(index, group, name, now != before, seconds, sizes[before], sizes[now], now, versions))
     complete = any(version is None for *_, version in head["passes"])
-    return Pipeline(tuple(passes), versions, complete, tuple(head["notes"]), int(head["text_bytes"]))
+    return Pipeline(tuple(passes), versions, complete, tuple(map(str, head["notes"])), int(head["text_bytes"]))
+
+
+def _checked(row: Sequence[Any]) -> tuple[str, str, float | None, int | None]:
+    group, name, seconds, version = row
+    if not isinstance(group, str) or not isinstance(name, str) or type(version) not in (int, NoneType):
+        raise ValueError(f"not a pass: {row!r:.100}")
+    if seconds is not None and (type(seconds) not in (int, float) or not 0 <= seconds < float("inf")):
+        raise ValueError(f"pass {name} took {seconds!r:.100} s")
+    return group, name, seconds, version

@@ -5,7 +5,6 @@ The worker encodes them while it compiles (`VersionEncoder`); lines and their me
 
 from __future__ import annotations
 
-import zlib
 from collections.abc import Sequence
 from functools import cached_property
 from typing import Any
@@ -16,6 +15,7 @@ from jaxstage_ext.ir.passes import hlo_graph
 from jaxstage_ext.ir.passes.module_size import ModuleSizes, Size
 from jaxstage_ext.report.document import Flags
 from jaxstage_ext.report.frames import Ints
+from jaxstage_ext.store.entry import inflated
 
 POOLS = 2
 """Parts that hold text, lines and metadata; the others are numbers."""
@@ -23,8 +23,14 @@ _TABLES, _HEAD = "FileNames", 10
 
 
 def _summed(data: bytes, *shape: int) -> Ints:
-    numbers = np.frombuffer(zlib.decompress(data), "<i4").reshape(-1, *shape)
+    numbers = np.frombuffer(inflated(data), "<i4").reshape(-1, *shape)
     return np.cumsum(numbers, axis=0, dtype=np.int32)
+
+
+def _checked(numbers: Ints, end: int) -> Ints:
+    if ((numbers < 0) | (numbers >= end)).any():
+        raise ValueError(f"not a text's versions: a number is not from 0 to {end - 1}")
+    return numbers
 
 
 class Versions(Sequence[str]):
@@ -48,8 +54,8 @@ class Versions(Sequence[str]):
 
     def _pool(self, part: int) -> list[str]:
         try:
-            return zlib.decompress(self._parts[part]).decode("utf-8", "surrogateescape").split("\n")
-        except zlib.error as error:
+            return inflated(self._parts[part]).decode("utf-8", "surrogateescape").split("\n")
+        except ValueError as error:
             raise ValueError(f"not a text's versions: {error}") from None
 
     @cached_property
@@ -64,12 +70,27 @@ class Versions(Sequence[str]):
 
     @cached_property
     def _cut(self) -> Ints:
-        return _summed(self._parts[2], 3)
+        cut = _summed(self._parts[2], 3)
+        _checked(cut[:, 0], len(self.lines))
+        _checked(cut[:, 1], len(self.metadata))
+        return cut
 
     def sizes(self) -> list[Size]:
         """How large the module is in each version."""
         sizes = ModuleSizes(self.lines)
         return [sizes.of(self._cut[self._raw(version), 0]) for version in range(len(self))]
+
+    def check_whole(self) -> None:
+        """Raise ValueError unless every version is a whole module: from its head past its entry to a closing brace."""
+        heads, entries, ends = (
+            np.array([line.startswith(start) for line in self.lines], bool) for start in ("HloModule ", "ENTRY ", "}")
+        )
+        blank = np.array([not line for line in self.lines], bool)
+        for version in range(len(self)):
+            rows = self._cut[self._raw(version), 0]
+            written = rows[~blank[rows]]
+            if not len(written) or not heads[written[0]] or not ends[written[-1]] or not entries[written].any():
+                raise ValueError(f"version {version} of {len(self)} is not the text of a whole module")
 
     def rows(self, version: int) -> tuple[Ints, Ints]:
         """Per row of a version as shown: which of `lines`, which of `metadata`.
@@ -115,7 +136,7 @@ class Versions(Sequence[str]):
         return hlo_graph.read(self.texts(version), np.where(notes == none, 0, notes + 1).tolist())
 
     def _raw(self, version: int) -> Ints:
-        return _summed(self._parts[3 + range(len(self))[version]])
+        return _checked(_summed(self._parts[3 + range(len(self))[version]]), len(self._cut))
 
     def __getitem__(self, version: Any) -> Any:
         return "\n".join(self.texts(version))

@@ -25,6 +25,7 @@ from jaxstage_ext.panel.params import (
 )
 from jaxstage_ext.panel.requests import document_requests
 from jaxstage_ext.program import tabs
+from jaxstage_ext.report.json_form import is_shallow
 
 MOST_OF_LOG, LONGEST_OF_LOG = 200, 1000
 """Of a worker's log: lines, and characters of each."""
@@ -47,6 +48,8 @@ def reply(programs: Programs, request: Any) -> Answer:
     try:
         if not isinstance(request, Mapping):
             raise BadRequest("a request must be an object")
+        if not is_shallow(request):
+            raise BadRequest("a request must not be nested so deeply")
         result, buffers = answer(programs, request.get("method", ""), request.get("params") or {})
     except BaseException as error:  # whatever it is belongs to the reader, not to the kernel's log
         return refusal(request, error)
@@ -61,7 +64,8 @@ def refusal(request: Any, error: BaseException) -> Answer:
 
 
 def _reply_to(request: Any) -> dict[str, Any]:
-    return {"kind": "reply", "id": request.get("id") if isinstance(request, Mapping) else None}
+    number = request.get("id") if isinstance(request, Mapping) else None
+    return {"kind": "reply", "id": number if isinstance(number, int | str) else None}
 
 
 def _get_elapsed(programs: Programs, params: Params) -> Answer:

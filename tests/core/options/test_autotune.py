@@ -89,7 +89,7 @@ def key_of_the_dot() -> dict[str, Any]:
         input=pickle.dumps(program),
         capture_output=True,
         timeout=200,
-        env={**os.environ, **autotune.HOW["environment"]},
+        env={**os.environ, **autotune.HOW["variables"]},
     )
     assert done.returncode == 0, done.stderr[-2000:]
     keys = re.findall(r"key = <key model='([^']*)', hlo='(.*?)', version=(\d+)>", done.stderr.decode(), re.DOTALL)

@@ -93,7 +93,7 @@ def test_an_option_is_set_once() -> None:
         ({"cpu_enable_fast_math": np.bool_(True)}, {"xla_cpu_enable_fast_math": True}),
         ({"backend_optimization_level": np.int64(2)}, {"xla_backend_optimization_level": 2}),
         ({"disable_hlo_passes": ["fusion", "algsimp"]}, {"xla_disable_hlo_passes": "fusion,algsimp"}),
-        ({"dump_to": Path("here")}, {"xla_dump_to": "here"}),
+        ({"dump_to": Path("here")}, {"xla_dump_to": str(Path("here").absolute())}),
         ({}, {}),
     ],
 )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import zlib
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -16,8 +17,9 @@ from jaxstage_ext import inspect
 from jaxstage_ext.core.options import autotune, file_options
 from jaxstage_ext.core.recompile import machine_code, pass_pipeline, preparation, recompiled_buffers
 from jaxstage_ext.inspection import Inspection
+from jaxstage_ext.ir.hlo import schema
 from jaxstage_ext.store import cache
-from jaxstage_ext.worker import pool
+from jaxstage_ext.worker import compile_environment, pool
 from jaxstage_ext.worker.inside.version_encoder import VersionEncoder
 
 X = np.ones((4, 4), np.float32)
@@ -33,11 +35,22 @@ def passes(text: str) -> dict[str, Any]:
     return {"head": head, "parts": encoder.pack()}
 
 
+def assignment() -> bytes:
+    """A module of one parameter with XLA's buffer assignment of it."""
+    instruction = b"\x0a\x01a\x12\x09parameter\x1a\x02\x10\x0b\x98\x02\x01"
+    computation = {"name": "main", "instructions": [instruction], "id": 1, "root_id": 1}
+    module = schema.Module(name="m", computations=[computation], entry_computation_id=1)
+    dumped = schema.Dumped(hlo_module=module.SerializeToString())
+    dumped.buffer_assignment.buffer_allocations.add(size=4)
+    return bytes(dumped.SerializeToString())
+
+
+ASSIGNMENT = assignment()
 ANSWERS: dict[str, Any] = {
     "passes": passes(TEXT),
-    "memory": {"proto": b"assignment", "stats": {"temp_size_in_bytes": 4}, "error": None},
+    "memory": {"proto": ASSIGNMENT, "stats": {"temp_size_in_bytes": 4}, "error": None},
     "kernels": {"head": {"kernels": {}, "launches": [], "left_out": []}, "parts": [], "same": True},
-    "bundles": [("fusion.1", b"")],
+    "bundles": [("fusion.1", zlib.compress(b"{ nop }"))],
 }
 
 
@@ -134,7 +147,7 @@ def test_files_that_the_environment_names_are_read_each_time(
 
 def test_the_folder_of_a_toolkit_is_no_such_file(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("XLA_FLAGS", "--xla_gpu_cuda_data_dir=/usr/local/cuda --xla_cpu_enable_fast_math=true")
-    assert not file_options.environment_names_files()
+    assert not file_options.environment_names_files(compile_environment.current())
     assert not file_options.names_files({"xla_backend_optimization_level": 1, "xla_gpu_kernel_cache_file": ""})
 
 
@@ -152,7 +165,7 @@ def test_a_later_kernel_has_the_passes_with_names_of_its_own(
     cache.use_folder(tmp_path)
     shown = []
     for kernel in (4711, 8472):
-        text = f'{TEXT}FileNames\n1 "/tmp/ipykernel_{kernel}/1234.py"\n'
+        text = TEXT.replace("\n\n", f'\n\nFileNames\n1 "/tmp/ipykernel_{kernel}/1234.py"\n\n', 1)
         monkeypatch.setitem(ANSWERS, "passes", passes(text))
         cache.clear()
         inspection = inspect(cell(kernel), X, target="cpu:1", stage="lower")

@@ -1,0 +1,102 @@
+"""Loading the extension into a shell, and unloading it again without a trace."""
+
+from __future__ import annotations
+
+import contextlib
+import copy
+import sys
+from collections.abc import Callable
+from typing import Any
+
+from jaxstage_ext.notebook.magics import StageMagics
+from jaxstage_ext.notebook.settings import JAXStage
+
+_ENDS = {
+    "jaxstage_ext.store.cache": "clear",
+    "jaxstage_ext.worker.pool": "close_all",
+    "jaxstage_ext.panel.display": "freeze_all",
+    "jaxstage_ext.panel.jobs": "end_all",
+}
+"""What ends all that a module, if it was imported, has started or keeps; the last one first."""
+
+
+def load(ip: Any) -> None:
+    """Register the magics, their completion and their settings. Loading a second time does nothing."""
+    if StageMagics.__name__ in ip.magics_manager.registry:
+        return
+    with contextlib.ExitStack() as undo:
+        magics = _register(ip, undo.callback)
+        magics.undo = undo.pop_all()
+
+
+def unload(ip: Any) -> None:
+    """Remove everything that `load` registered, and everything that the extension's use has started or keeps.
+
+    Only the modules stay, with a handler that closes workers when Python exits, and one for forks.
+    """
+    magics = ip.magics_manager.registry.get(StageMagics.__name__)
+    if magics is not None:
+        magics.undo.close()
+
+
+def _register(ip: Any, at_unload: Callable[..., object]) -> StageMagics:
+    """Register each part, after what takes it away again."""
+    for module, end in _ENDS.items():
+        at_unload(_end, module, end)
+    at_unload(_configure, ip, copy.deepcopy(ip.config.get(JAXStage.__name__)))  # where %config has written
+    settings = JAXStage.instance(parent=ip)
+    at_unload(JAXStage.clear_instance)
+    at_unload(settings.undo)
+    _append(ip.configurables, settings, at_unload)
+    magics = StageMagics(ip)
+    at_unload(_remove, ip.configurables, magics)  # where `Magics` has put it
+    _add_magics(ip, magics, at_unload)
+    _append(ip.input_transformers_cleanup, magics.await_cells, at_unload)
+    _append(ip.Completer.custom_matchers, magics.complete, at_unload)
+    for event, callback in (("pre_run_cell", magics.running_cell.before), ("post_run_cell", magics.running_cell.after)):
+        ip.events.register(event, callback)
+        at_unload(_remove, ip.events.callbacks[event], callback)
+    return magics
+
+
+def _append(items: list[Any], item: Any, at_unload: Callable[..., object]) -> None:
+    items.append(item)
+    at_unload(_remove, items, item)
+
+
+def _remove(items: list[Any], item: Any) -> None:
+    with contextlib.suppress(ValueError):  # somebody else has removed it
+        items.remove(item)
+
+
+def _add_magics(ip: Any, magics: StageMagics, at_unload: Callable[..., object]) -> None:
+    """Register the magics; at the end the shell has those back that it had under the same names."""
+    manager = ip.magics_manager
+    tables = [manager.registry, *manager.magics.values(), vars(manager.user_magics)]
+    former = [dict(table) for table in tables]
+    magics.register()
+    for table, before in zip(tables, former, strict=True):
+        for name, value in table.items():
+            if before.get(name) is not value:
+                at_unload(_restore, table, name, value, before.get(name))
+
+
+def _restore(table: dict[str, Any], name: str, ours: Any, former: Any) -> None:
+    if table.get(name) is not ours:  # somebody else's by now
+        return
+    if former is None:
+        del table[name]
+    else:
+        table[name] = former
+
+
+def _configure(ip: Any, settings: Any) -> None:
+    if settings is None:
+        ip.config.pop(JAXStage.__name__, None)
+    else:
+        ip.config[JAXStage.__name__] = settings
+
+
+def _end(module: str, end: str) -> None:
+    if module in sys.modules:
+        getattr(sys.modules[module], end)()

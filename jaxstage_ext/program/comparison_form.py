@@ -1,0 +1,50 @@
+"""The form of the table of a call's targets: plain JSON types only, as the front end and saved reports have it."""
+
+from __future__ import annotations
+
+from typing import Literal, NotRequired, Required, TypedDict
+
+
+class ComparedCell(TypedDict):
+    """A figure of a target: its value, None where unknown for a `reason`; its text; how it compares with the others."""
+
+    value: float | str | bool | None
+    text: str
+    reason: NotRequired[str]
+    note: NotRequired[str]
+    mark: NotRequired[Literal["best", "worst"]]
+
+
+class ComparedColumn(TypedDict):
+    """A column: `lower` is whether less is better, None where neither is."""
+
+    name: str
+    title: str
+    hint: str
+    lower: bool | None
+
+
+class ComparedTarget(TypedDict):
+    """A row: the target, what it is, the error in one line where a stage failed, and a cell of each column."""
+
+    target: str
+    device: str
+    error: str | None
+    cells: dict[str, ComparedCell]
+
+
+class ComparisonForm(TypedDict):
+    """A `Comparison.to_dict`."""
+
+    name: str
+    columns: list[ComparedColumn]
+    rows: list[ComparedTarget]
+
+
+class ComparisonOfTarget(TypedDict, total=False):
+    """What a target's summary has of the table: the number of its row, and for the first target the table too."""
+
+    row: Required[int]
+    name: str
+    columns: list[ComparedColumn]
+    rows: list[ComparedTarget]

@@ -70,7 +70,7 @@ def _places(frames: Frames, shown: Ints, alone: frozenset[int]) -> Iterator[tupl
 
 def _rows(name: str, places: Sequence[UsedPlace], table: FrameTable, whole: bool) -> Iterator[SourceRow]:
     (source, state), index = table.sources.text(name), table.file(name)
-    yield SourceRow(source_wording.title(table.source(name).label, state), index)
+    yield SourceRow(source_wording.title(table.source(name).label, state, table.remarks.get(name, "")), index)
     last = 0
     shown = [(1, len(source))] if whole else regions(source, places, state is not SourceState.OTHER_CODE)
     for start, end in shown:

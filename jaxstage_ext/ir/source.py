@@ -102,11 +102,12 @@ class FrameTable:
     """Interns call stacks. Frames are only added, so indices stay valid.
 
     `package` is the installed package that is inspected: its lines count where no line of the user's does; `sources`
-    are the texts that the frames point into.
+    are the texts that the frames point into, and `remarks` what is to be said above the source of each.
     """
 
     def __init__(self, package: str = "", sources: SourceTexts | None = None) -> None:
         self.sources = SourceTexts() if sources is None else sources
+        self.remarks: dict[str, str] = {}
         self._lock = threading.RLock()
         self._package = package
         self._frames: dict[_Key, int] = {}

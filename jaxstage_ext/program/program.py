@@ -17,11 +17,12 @@ from jaxstage_ext.core.staged import COMPILE, LOWER, TRACE
 from jaxstage_ext.core.targets.cross_compile import Executable
 from jaxstage_ext.core.targets.target import Target
 from jaxstage_ext.core.targets.worker_requests import Limits
+from jaxstage_ext.core.traced_versions import OldVersion
 from jaxstage_ext.ir import cached_documents, python
 from jaxstage_ext.ir.hlo import module as hlo
 from jaxstage_ext.ir.lazy_documents import Documents
 from jaxstage_ext.ir.source import FrameTable
-from jaxstage_ext.program import source_places, xla_statistics
+from jaxstage_ext.program import source_places, version_wording, xla_statistics
 from jaxstage_ext.program.results import FactResults
 from jaxstage_ext.program.xla_statistics import MemoryStatistics
 from jaxstage_ext.report.document import Coverage, Document
@@ -113,6 +114,12 @@ class Program:
     def traced(self) -> Any:
         """The `jax.stages.Traced` (or the library's own form of it); None if not reached."""
         return self.staged.value(TRACE)
+
+    @property
+    def old_versions(self) -> tuple[OldVersion, ...]:
+        """The functions that JAX did not trace anew though what they name has changed."""
+        stage = self.staged.stage(TRACE)
+        return stage.old_versions if stage is not None else ()
 
     @property
     def lowered(self) -> Any:
@@ -244,6 +251,7 @@ class Program:
 
     def _read_python(self) -> Document:
         documents = [d for kind in self.documents if kind != "python" and (d := self.documents.get(kind)) is not None]
+        self.frame_table.remarks = version_wording.titles(self.old_versions)
         first, frames = source_places.first_places(self.call, self.error), self.frame_table.freeze()
         shown = source_places.shown_frames(frames, documents, source_places.inspected_package(self.call))
         callers = source_places.caller_frames(self.call, frames, documents)

@@ -62,9 +62,8 @@ def _operations_by_line(doc: Document, frames: Frames) -> list[tuple[Place, int]
     return [((int(key >> 32), int(key & 0xFFFFFFFF)), int(k)) for key, k in zip(keys, n, strict=True)]
 
 
-def source(program: Program, most: int, made: MadeByLine | None = None) -> list[ExcerptLine]:
-    """The source lines that became something, with their neighbours; at most about `most`."""
-    doc = program.documents["python"]
+def source(program: Program, doc: Document, most: int, made: MadeByLine | None = None) -> list[ExcerptLine]:
+    """The source lines that became something, with their neighbours; at most about `most`. `doc` is the source."""
     made = made_by_line(program) if made is None else made
     failed = _failed_place(program)
     assert doc.file is not None and doc.number is not None

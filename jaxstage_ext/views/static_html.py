@@ -8,7 +8,7 @@ white and against black, since the page's theme is not known.
 from __future__ import annotations
 
 import functools
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from html import escape
 from typing import TYPE_CHECKING, Any
 
@@ -16,6 +16,8 @@ from pygments import lex
 from pygments.token import Comment, Keyword, Name, String
 
 from jaxstage_ext.ir.lexers import LEXERS
+from jaxstage_ext.report import saved_source
+from jaxstage_ext.report.document import Document
 from jaxstage_ext.report.document_kinds import KINDS
 from jaxstage_ext.report.units import plural
 from jaxstage_ext.report.view_parts import Parts
@@ -49,8 +51,8 @@ _WRAPPED = _PRE.replace("white-space:pre;", "white-space:pre-wrap;")
 _CELL = "padding:0 16px 0 0; text-align:left; white-space:pre; vertical-align:top; background:transparent; border:none"
 
 
-def panel_html(programs: Sequence[Program]) -> str:
-    """All calls as one HTML fragment, under 100 kB whatever they hold."""
+def panel_html(programs: Sequence[Program], source: bool | None = None) -> str:
+    """All calls as one HTML fragment, under 100 kB whatever they hold; with or without source, None for the default."""
     shown = programs[:_MOST_CALLS]
     more = [cut(clean(summary_of(i)["signature"]), 80) for i in programs[_MOST_CALLS:]]
     rest = ""
@@ -59,7 +61,7 @@ def panel_html(programs: Sequence[Program]) -> str:
         rest = f"<p>and {plural(len(more), 'more call')}: {escape(named)}</p>"
     tables = [_table(program) for program in shown]
     room = (LARGEST - len((rest + "".join(tables)).encode("utf-8", "replace"))) // max(len(shown), 1)
-    return "".join(table + _fitting(program, room) for table, program in zip(tables, shown, strict=True)) + rest
+    return "".join(table + _fitting(program, room, source) for table, program in zip(tables, shown, strict=True)) + rest
 
 
 def _table(program: Program) -> str:
@@ -69,11 +71,12 @@ def _table(program: Program) -> str:
     return made if len(made.encode("utf-8", "replace")) <= LARGEST // 3 else ""
 
 
-def _fitting(program: Program, room: int) -> str:
+def _fitting(program: Program, room: int, source: bool | None) -> str:
     summary, html = summary_of(program), ""
     made: excerpt.MadeByLine = Parts().get("What lines became", lambda: excerpt.made_by_line(program), {})
+    documents = saved_source.kept(program.readable, source)
     for source_lines, ir_lines in _SIZES:
-        html = f'<div style="{_BOX}">{_head(summary)}{_body(program, summary, made, source_lines, ir_lines)}</div>'
+        html = f'<div style="{_BOX}">{_head(summary)}{_body(program, documents, made, source_lines, ir_lines)}</div>'
         if len(html.encode("utf-8", "replace")) <= room:
             break
     return html
@@ -120,19 +123,21 @@ def _error(summary: Summary) -> str:
     return f'<p style="margin:4px 0 0 0"><b style="color:{_BAD}">✗ {_text(headline, 300)}</b></p>{body}'
 
 
-def _body(program: Program, summary: Summary, made: excerpt.MadeByLine, source_lines: int, ir_lines: int) -> str:
-    titles, parts = {document["kind"]: document["title"] for document in summary["documents"]}, Parts()
+def _body(
+    program: Program, documents: Mapping[str, Document], made: excerpt.MadeByLine, source_lines: int, ir_lines: int
+) -> str:
+    titles, parts = {document["kind"]: document["title"] for document in summary_of(program)["documents"]}, Parts()
     html = ""
-    for kind, doc in program.readable.items():
+    for kind, doc in documents.items():
         if kind == "python" and source_lines:
-            html += parts.get("The source", lambda: _source(program, made, source_lines), "")
+            html += parts.get("The source", functools.partial(_source, program, doc, made, source_lines), "")
         elif kind != "python":
             html += parts.get(titles[kind], functools.partial(_document, doc, titles[kind], ir_lines), "")
     return html + "".join(f"<p>{_text(failure, 500)}</p>" for failure in parts.failures)
 
 
-def _source(program: Program, made: excerpt.MadeByLine, most: int) -> str:
-    rows = "".join(map(_source_row, excerpt.source(program, most, made)))
+def _source(program: Program, doc: Document, made: excerpt.MadeByLine, most: int) -> str:
+    rows = "".join(map(_source_row, excerpt.source(program, doc, most, made)))
     table = f'<div style="overflow-x:auto"><table>{rows}</table></div>'
     return _details("source, and what each line became", table, True)
 

@@ -7,6 +7,7 @@ import textwrap
 from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
+from jaxstage_ext.report import saved_source
 from jaxstage_ext.report.units import plural
 from jaxstage_ext.report.view_parts import Parts
 from jaxstage_ext.views import comparison_forms, excerpt, mesh_map, words
@@ -23,10 +24,11 @@ _SOURCE_LINES, _IR_LINES, _ERROR_LINES = 30, 8, 12
 _MOST_CALLS = 4
 
 
-def panel_text(programs: Sequence[Program], width: int = 100) -> str:
-    """All calls as boxes of text, `width` columns wide."""
+def panel_text(programs: Sequence[Program], width: int = 100, source: bool | None = None) -> str:
+    """All calls as boxes of text, `width` columns wide; with or without source, None for the default."""
     width = min(max(width, NARROWEST), WIDEST)
-    boxes = [part for program in programs[:_MOST_CALLS] for part in (*_table(program, width), _box(program, width))]
+    shown = programs[:_MOST_CALLS]
+    boxes = [part for program in shown for part in (*_table(program, width), _box(program, width, source))]
     more = [clean(summary_of(i)["signature"]) for i in programs[_MOST_CALLS:]]
     if more:
         boxes.append(cut(f"and {plural(len(more), 'more call')}: {', '.join(more)}", width))
@@ -40,11 +42,11 @@ def _table(program: Program, columns: int) -> Iterator[str]:
         yield comparison_forms.text(compare, columns)
 
 
-def _box(program: Program, columns: int) -> str:
+def _box(program: Program, columns: int, source: bool | None) -> str:
     summary, inner = summary_of(program), columns - 4
     out = [*_head(summary, columns)]
     out += [_row(line, inner) for line in _facts(summary, inner)]
-    for title, lines in _sections(program, summary, inner):
+    for title, lines in _sections(program, summary, inner, source):
         out.append(_rule("├", title, "┤", columns))
         out += [_row(line, inner) for line in lines]
     return "\n".join([*out, _rule("└", "", "┘", columns)])
@@ -95,7 +97,7 @@ def _packed(parts: list[str], between: str, inner: int) -> Iterator[str]:
         yield from textwrap.wrap(line, inner, subsequent_indent="  ")
 
 
-def _sections(program: Program, summary: Summary, inner: int) -> Iterator[tuple[str, list[str]]]:
+def _sections(program: Program, summary: Summary, inner: int, source: bool | None) -> Iterator[tuple[str, list[str]]]:
     headline, message = words.error(summary)
     if headline:
         shown = message[:_ERROR_LINES] + (["…"] if len(message) > _ERROR_LINES else [])
@@ -103,13 +105,19 @@ def _sections(program: Program, summary: Summary, inner: int) -> Iterator[tuple[
     for sheet in summary.get("meshes", []):
         title, *lines = mesh_map.text(sheet)
         yield title, lines
-    documents, titles = program.documents, {document["kind"]: document["title"] for document in summary["documents"]}
+    documents = saved_source.kept(program.readable, source)
+    titles = {document["kind"]: document["title"] for document in summary["documents"]}
     if "python" in documents:
-        yield "source", _or_why("The source", lambda: _source_lines(excerpt.source(program, _SOURCE_LINES), inner))
-    for kind, doc in program.readable.items():
+        python = documents["python"]
+        yield "source", _or_why("The source", lambda: _source_excerpt(program, python, inner))
+    for kind, doc in documents.items():
         if kind != "python":
             lines = _or_why(titles[kind], functools.partial(_excerpt_lines, doc, inner))
             yield f"{titles[kind]}, {plural(len(doc), 'line')}", lines
+
+
+def _source_excerpt(program: Program, doc: Document, inner: int) -> list[str]:
+    return _source_lines(excerpt.source(program, doc, _SOURCE_LINES), inner)
 
 
 def _excerpt_lines(doc: Document, inner: int) -> list[str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import html
 import json
 import re
 import sys
@@ -118,13 +119,13 @@ def staged(fn: Any, more: dict[str, Any]) -> inspections.Inspection:
 def forms(inspection: inspections.Inspection, **kept: Any) -> dict[str, str]:
     """Everything that leaves the kernel, unpacked."""
     programs = list(inspection.program.targets.values())
-    html = page.page_html(programs, **kept)
-    data = re.search(r'id="jaxstage-data">(.*?)</script>', html, re.DOTALL)[1]
+    written = page.page_html(programs, **kept)
+    data = re.search(r'id="jaxstage-data">(.*?)</script>', written, re.DOTALL)[1]
     return {
         **static_bundle(programs),
         "widget state": json.dumps(panel_state.state_of(programs, False), ensure_ascii=False),
         "JSON": unpacked(inspection.to_json(**kept)),
-        "page": html.replace(data, ""),
+        "page": written.replace(data, ""),
         "data of the page": unpacked(data),
         "repr": repr([inspection, *inspection.frames.files, *(d.source_of(1) for d in inspection.documents.values())]),
         "error": repr(inspection.error),
@@ -177,6 +178,43 @@ def test_a_cell_keeps_what_stands_beside_its_functions(module) -> None:
         ]
         for form, text in forms(inspection).items():
             assert SECRET not in text, form
+
+
+CODE = "return jnp.tanh(carry @ x), None"
+
+
+def test_source_is_left_out_where_that_is_asked_for(module, tmp_path) -> None:
+    inspection = staged(module.loss, {})
+    inspection.to_html(tmp_path / "page.html", source=False)
+    shown = forms(inspection, source=False) | {"file": (tmp_path / "page.html").read_text()}
+    for form in ("JSON", "page", "data of the page", "file"):
+        assert CODE not in shown[form] and html.escape(CODE) not in shown[form], form
+    for form in ("JSON", "page", "data of the page"):
+        assert "source left out" in shown[form], form
+        assert "tanh" in shown[form], form
+    assert "loss.<locals>.body" in shown["JSON"]
+    assert CODE in shown["text/plain"]
+    again = inspections.Inspection.from_json(inspection.to_json(source=False))
+    source, saved = inspection.documents["python"], again.documents["python"]
+    assert {line for line in saved.lines if line} == {
+        "# given_away_model.py (source left out)",
+        *(line for line in source.lines if line.startswith("… ")),
+    }
+    assert saved.number.tolist() == source.number.tolist()
+    line = next(n for n, text in enumerate(source.lines, 1) if CODE in text)
+    number = int(source.number[line - 1])
+    assert again.documents["hlo"].lines_from("given_away_model.py", number)
+    assert again.documents["python"].lines_from("given_away_model.py", number) == [line]
+
+
+def test_the_setting_leaves_source_out_of_all_that_is_saved(module) -> None:
+    with fresh_shell() as shell:
+        shell.run("%config JAXStage.save_source = False")
+        shown = forms(staged(module.loss, {}))
+        assert [form for form, text in shown.items() if CODE in text] == []
+        assert "(source left out)" in shown["text/plain"] and "(source left out)" in shown["text/html"]
+        assert CODE in unpacked(staged(module.loss, {}).to_json(source=True))
+    assert CODE in forms(staged(module.loss, {}))["text/plain"]
 
 
 def test_a_library_gives_the_path_from_its_package_on(module) -> None:

@@ -59,11 +59,17 @@ def _limits(options: Namespace) -> Limits:
 
 
 def check_jax() -> None:
-    """Raise UsageError, in one line, where JAX is missing or finds no device."""
+    """Raise UsageError, in one line, where JAX is missing, finds no device, or would not survive its environment."""
     try:
         import jax
     except ImportError as error:
         raise UsageError(f"JAX cannot be imported in this kernel ({error}); install it with: pip install jax") from None
+    from jaxstage_ext.core.options import environment_check
+
+    try:
+        environment_check.check()
+    except environment_check.EnvironmentRefused as error:
+        raise UsageError(str(error)) from None
     try:
         jax.local_devices()
     except RuntimeError as error:

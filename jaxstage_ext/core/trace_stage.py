@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 import weakref
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
@@ -29,18 +30,21 @@ def run(staged: Staged, stage: Stage) -> Any:
     call, function = staged.call, function_of(staged)
     check = VersionCheck(call.fn, call.args, call.kwargs, is_jitted=function is call.fn)
     staged.sources.take(one.__code__ for one in check.functions)
+    started = time.perf_counter()
     traced = _trace(call, function)
+    stage.wall = time.perf_counter() - started
     stage.old_versions = check.old_versions(unwrap(traced))
     return traced
 
 
 def _trace(call: Call, function: Any) -> Any:
     from jaxstage_ext.core import jax_private
+    from jaxstage_ext.core.call import has_method
     from jaxstage_ext.core.layout import meshes, specs
 
     args, kwargs = specs.arguments(call)
     with meshes.around(call.layout):
-        if hasattr(function, "trace"):
+        if has_method(function, "trace"):
             return meshes.traced(function.trace(*args, **kwargs), call.layout)
         return meshes.traced(jax_private.trace_through_lower(function.lower, args, kwargs), call.layout)
 

@@ -59,6 +59,19 @@ def count_equations(jaxpr: Any) -> int:
     return total
 
 
+def nested_equations(jaxpr: Any) -> Iterator[tuple[Any, int]]:
+    """Each equation, and how many jaxprs it lies in; those of a jaxpr that is shared are given once."""
+    seen: set[int] = set()
+    todo = [(jaxpr, 0)]
+    while todo:
+        current, depth = todo.pop()
+        if id(current) not in seen:
+            seen.add(id(current))
+            for eqn in current.eqns:
+                yield eqn, depth
+                todo.extend((inner, depth + 1) for inner in inner_jaxprs(eqn))
+
+
 def all_jaxprs(jaxpr: Any) -> list[Any]:
     """The jaxpr and those that its equations hold, at any depth, each once."""
     seen: dict[int, Any] = {}
@@ -70,6 +83,22 @@ def all_jaxprs(jaxpr: Any) -> list[Any]:
             seen[id(current)] = current
             todo.extend(inner for eqn in current.eqns for inner in _core.jaxprs_in_params(eqn.params))
     return list(seen.values())
+
+
+def differing_literals(one: Any, other: Any) -> tuple[tuple[str, str], ...]:
+    """The pairs of numbers, as JAX writes them, in which alone two jaxprs differ; none where they differ in more."""
+    pairs: dict[tuple[str, str], None] = {}
+    jaxprs = all_jaxprs(one), all_jaxprs(other)
+    if [len(jaxpr.eqns) for jaxpr in jaxprs[0]] != [len(jaxpr.eqns) for jaxpr in jaxprs[1]]:
+        return ()
+    for first, second in zip(*jaxprs, strict=True):
+        for left, right in zip(first.eqns, second.eqns, strict=True):
+            if left.primitive is not right.primitive or len(left.invars) != len(right.invars):
+                return ()
+            for a, b in zip(left.invars, right.invars, strict=True):
+                if isinstance(a, _core.Literal) and isinstance(b, _core.Literal) and str(a.val) != str(b.val):
+                    pairs[str(a.val), str(b.val)] = None
+    return tuple(pairs)
 
 
 def source_of(jaxpr: Any) -> str:

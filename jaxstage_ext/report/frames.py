@@ -19,7 +19,7 @@ Ints = npt.NDArray[np.int32]
 EVERYTHING = "*"
 """Stands for all libraries where the name of one may be given."""
 STANDARD_LIBRARY = "Python"
-_INSTALLED = re.compile(r".*[/\\](?:site|dist)-packages[/\\]")
+_INSTALLED = re.compile(r"^.*[/\\](?:site|dist)-packages[/\\]")
 
 
 @dataclass(frozen=True)

@@ -19,7 +19,10 @@ from jaxstage_ext.core.call import Call
 from jaxstage_ext.core.layout.meshes import Layout, MeshError, first_line, is_some, is_spec, sharding, shown
 from jaxstage_ext.report.units import plural
 
-_SHARDING = re.compile(r"(?:Sharding )?NamedSharding\(mesh=.*?, spec=P[^)]*\)+(?:, memory_kind=\w+)?\)?")
+_SHARDING = re.compile(
+    r"(?:Sharding )?NamedSharding\(mesh=(?:(?!NamedSharding\(|, spec=P).)*+"
+    r", spec=P(?:artitionSpec)?\((?:[^()]++|\([^()]*+\))*+\)(?:, memory_kind=\w+)?\)?"
+)
 """A NamedSharding in JAX's messages."""
 
 

@@ -350,13 +350,15 @@ class Inspection:
         """The end of what the process that compiles for this target has printed; empty where it printed nothing."""
         return self.program.worker_log()
 
-    def to_json(self) -> str:
+    def to_json(self, source: bool | None = None) -> str:
         """Everything but JAX's objects, of all targets, as versioned JSON.
 
-        Documents that hold more than `report.saved_form.LARGEST` characters together are left out, which the
-        summary's notes say.
+        Of your source it holds the functions that took part and the line of the call, with paths from the notebook's
+        folder or the package on; `source=False` leaves their text out and keeps line numbers and the names of
+        functions. None is as `%config JAXStage.save_source` says. Documents that hold more than
+        `report.saved_form.LARGEST` characters together are left out, which the summary's notes say.
         """
-        return json.dumps(saved.report(self.program, self.program.targets))
+        return json.dumps(saved.report(self.program, self.program.targets, source))
 
     @staticmethod
     def from_json(text: str) -> Inspection:
@@ -365,11 +367,14 @@ class Inspection:
         inspections = _inspections(program.targets)
         return next(inspection for inspection in inspections if inspection.program is program)
 
-    def to_html(self, path: str | os.PathLike[str]) -> None:
-        """Write one self-contained offline page with the interactive panel."""
+    def to_html(self, path: str | os.PathLike[str], source: bool | None = None) -> None:
+        """Write one self-contained offline page with the interactive panel.
+
+        It holds what `to_json` holds, and leaves the source out in the same way with `source=False`.
+        """
         from jaxstage_ext.panel import page
 
-        page.write(list(self.program.targets.values()), path)
+        page.write(list(self.program.targets.values()), path, source)
 
     def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> Any:
         from jaxstage_ext.panel import display

@@ -70,6 +70,18 @@ def shown(inspection: Inspection) -> tuple[str, str]:
     return title.partition(" (")[2].removesuffix(")"), text
 
 
+def of_f(text: str) -> str:
+    """What is shown of a text: the function f, and how much is not."""
+    lines = text.rstrip("\n").split("\n")
+    start = lines.index("def f(x):")
+    end = next((row for row in range(start + 1, len(lines)) if not lines[row].startswith(" ")), len(lines))
+    return "\n".join([*not_shown(start), *lines[start:end], *not_shown(len(lines) - end)])
+
+
+def not_shown(lines: int) -> list[str]:
+    return [f"… {lines} line{'s' if lines > 1 else ''} not shown"] if lines else []
+
+
 def assert_frames_are_in(inspection: Inspection, text: str) -> None:
     """Every operation's line has the expression that made it, and the source pane has the line."""
     for kind in ("jaxpr", "stablehlo"):
@@ -87,7 +99,7 @@ def test_a_reloaded_module_is_shown_as_it_was_reloaded(module: Module) -> None:
         module.write(text)
         module.load()
         inspection = module.inspected()
-        assert shown(inspection) == ("", text.rstrip("\n"))
+        assert shown(inspection) == ("", of_f(text))
         assert_frames_are_in(inspection, text)
         assert inspection.summary()["notes"] == []
 
@@ -99,11 +111,12 @@ def test_a_file_that_is_edited_after_the_trace_is_shown_as_traced(module: Module
     inspection = module.inspected()
     module.write(later)
     linecache.checkcache()
-    assert shown(inspection) == (CHANGED, SHORT.rstrip("\n"))
+    assert shown(inspection) == (CHANGED, of_f(SHORT))
     assert_frames_are_in(inspection, SHORT)
     [note] = inspection.summary()["notes"]
     assert note == (
-        f"{module.path} has changed since the trace: all that is shown, its source too, is the version that JAX traced."
+        f"{module.path.name} has changed since the trace: all that is shown, its source too, is the "
+        "version that JAX traced."
     )
 
 
@@ -111,9 +124,9 @@ def test_a_file_that_is_edited_after_it_was_shown_is_told_by_the_note(module: Mo
     module.write(SHORT)
     module.load()
     inspection = module.inspected()
-    assert shown(inspection) == ("", SHORT.rstrip("\n")) and inspection.summary()["notes"] == []
+    assert shown(inspection) == ("", of_f(SHORT)) and inspection.summary()["notes"] == []
     module.write(LONG)
-    assert shown(inspection) == ("", SHORT.rstrip("\n"))
+    assert shown(inspection) == ("", of_f(SHORT))
     assert "has changed since the trace" in inspection.summary()["notes"][0]
     assert "has changed since the trace" in " ".join(repr(inspection).replace("│", "").split())
     module.write(SHORT)
@@ -126,7 +139,7 @@ def test_a_file_that_is_saved_unchanged_is_not_a_change(module: Module) -> None:
     inspection = module.inspected()
     module.write(SHORT)
     os.utime(module.path, (1, 1))
-    assert shown(inspection) == ("", SHORT.rstrip("\n"))
+    assert shown(inspection) == ("", of_f(SHORT))
     assert inspection.summary()["notes"] == []
 
 
@@ -137,7 +150,7 @@ def test_code_older_than_its_file_has_the_text_that_it_was_loaded_from(module: M
     module.write(LONG)
     linecache.checkcache()
     inspection = module.inspected()
-    assert shown(inspection) == (CHANGED, SHORT.rstrip("\n"))
+    assert shown(inspection) == (CHANGED, of_f(SHORT))
     assert_frames_are_in(inspection, SHORT)
 
 
@@ -146,7 +159,7 @@ def test_a_text_that_a_traceback_read_before_the_edit_serves(module: Module) -> 
     module.load()
     linecache.getlines(str(module.path))
     module.write(LONG)
-    assert shown(module.inspected()) == (CHANGED, SHORT.rstrip("\n"))
+    assert shown(module.inspected()) == (CHANGED, of_f(SHORT))
 
 
 def test_code_whose_text_nobody_kept_says_that_lines_may_have_moved(module: Module) -> None:
@@ -155,7 +168,7 @@ def test_code_whose_text_nobody_kept_says_that_lines_may_have_moved(module: Modu
     module.write(SHORT)
     linecache.checkcache()
     inspection = module.inspected()
-    assert shown(inspection) == (OTHER_CODE, SHORT.rstrip("\n"))
+    assert shown(inspection) == (OTHER_CODE, of_f(SHORT))
     last = len(SHORT.rstrip("\n").split("\n"))
     assert max(inspection.documents["python"].number.tolist()) == last
     assert inspection.documents["python"].lines_from(str(module.path), last + 2) == []
@@ -169,7 +182,7 @@ def test_links_follow_code_that_was_only_moved(module: Module) -> None:
     text = SHORT.replace("\n\n\n", "\n\n# one more\n# and one more\n\n")
     module.write(text)
     inspection = module.inspected()
-    assert shown(inspection) == (MOVED, text.rstrip("\n"))
+    assert shown(inspection) == (MOVED, of_f(text))
     assert_frames_are_in(inspection, text)
     assert_frames_are_in(module.inspected(), text)
 
@@ -197,9 +210,9 @@ def test_a_deleted_file_is_shown_as_traced(module: Module) -> None:
     inspection = module.inspected()
     module.path.unlink()
     linecache.checkcache()
-    assert shown(inspection) == (DELETED, SHORT.rstrip("\n"))
+    assert shown(inspection) == (DELETED, of_f(SHORT))
     assert "has been deleted since the trace" in inspection.summary()["notes"][0]
-    assert shown(module.inspected()) == (DELETED, SHORT.rstrip("\n"))
+    assert shown(module.inspected()) == (DELETED, of_f(SHORT))
 
 
 def test_a_file_deleted_before_anyone_read_it_is_not_available(module: Module) -> None:
@@ -217,7 +230,7 @@ def test_other_encodings(module: Module, encoding: str) -> None:
         module.write(text + once_more, encoding)
         module.load()
         inspection = module.inspected()
-        assert shown(inspection) == ("", (text + once_more).rstrip("\n"))
+        assert shown(inspection) == ("", of_f(text + once_more))
         assert_frames_are_in(inspection, text)
 
 
@@ -227,7 +240,7 @@ def test_a_file_that_became_a_pipe_does_not_hang(module: Module) -> None:
     module.path.unlink()
     os.mkfifo(module.path)
     linecache.cache.pop(str(module.path), None)
-    assert shown(module.inspected())[1] in ("", SHORT.rstrip("\n"))
+    assert shown(module.inspected())[1] in ("", of_f(SHORT))
 
 
 def test_code_that_an_import_hook_rewrote_is_still_its_file(module: Module) -> None:

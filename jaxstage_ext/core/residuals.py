@@ -12,6 +12,7 @@ from typing import Any
 
 from jaxstage_ext.core import checkpoint_policies, jax_private, rematerialization
 from jaxstage_ext.ir.source import cell_of, is_outside, is_user
+from jaxstage_ext.report.frames import SourceFile
 from jaxstage_ext.report.unavailable import Unavailable
 
 BACKWARD = "transpose("
@@ -132,5 +133,5 @@ def _own_line(eqn: Any) -> str:
     for code, last in jax_private.raw_frames(eqn):
         if is_user(code.co_filename) and not is_outside(code.co_filename):
             line = jax_private.frame_position(code, last)[0]
-            return f"{cell_of(code.co_filename) or code.co_filename}:{line}"
+            return f"{SourceFile(code.co_filename, cell_of(code.co_filename)).label}:{line}"
     return ""

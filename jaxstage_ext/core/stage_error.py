@@ -7,6 +7,7 @@ from types import TracebackType
 from jaxstage_ext.ir.source import cell_of, is_outside, is_user, with_cell_labels
 from jaxstage_ext.report.errors import StageError
 from jaxstage_ext.report.frames import SourceSpan
+from jaxstage_ext.report.public_paths import public_text
 
 _LONGEST = 8000
 
@@ -19,9 +20,9 @@ def explain(stage: str, error: BaseException) -> StageError:
 
 
 def _bounded(message: str) -> str:
-    """The message with cells named as the user knows them, cut where it is long before anything is looked for in it."""
+    """The message with cells and paths as others may see them, cut where it is long before anything is searched."""
     left_out = len(message) - _LONGEST
-    shown = with_cell_labels(message[:_LONGEST])
+    shown = public_text(with_cell_labels(message[:_LONGEST]))
     return f"{shown}… [{left_out:,} characters left out]" if left_out > 0 else shown
 
 

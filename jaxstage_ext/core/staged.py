@@ -14,6 +14,7 @@ from jaxstage_ext.ir.source_texts import SourceTexts
 if TYPE_CHECKING:
     from jaxstage_ext.core.jax_private import ConfiguredOptions
     from jaxstage_ext.core.targets.worker_requests import Limits
+    from jaxstage_ext.core.traced_versions import OldVersion
     from jaxstage_ext.worker.compile_environment import CompileEnvironment
 
 WAITING, RUNNING, DONE, FAILED, INTERRUPTED = "waiting", "running", "done", "failed", "interrupted"
@@ -55,6 +56,7 @@ class Stage:
       value: what JAX (or a wrapper such as equinox) returned.
       key: of what determines the optimised module, in the inspection cache; None where that is not known.
       began: the reading of `time.perf_counter` at its start.
+      old_versions: of a trace, the functions that JAX did not trace anew though what they name has changed.
     """
 
     name: str
@@ -65,6 +67,7 @@ class Stage:
     error: BaseException | None = None
     key: str | None = None
     began: float | None = None
+    old_versions: tuple[OldVersion, ...] = ()
 
     @property
     def elapsed(self) -> float | None:

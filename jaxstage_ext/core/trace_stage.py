@@ -6,6 +6,7 @@ import weakref
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
+from jaxstage_ext.core.call import Call
 from jaxstage_ext.core.events import Heard
 from jaxstage_ext.core.stage_definition import StageDefinition, StagedProgram
 from jaxstage_ext.core.staged import TRACE, Cache, CacheHit, Stage, Staged
@@ -22,12 +23,21 @@ _jaxprs: weakref.WeakValueDictionary[int, Any] = weakref.WeakValueDictionary()
 
 def run(staged: Staged, stage: Stage) -> Any:
     """The `jax.stages.Traced` of the call, on its mesh if it has one."""
-    from jaxstage_ext.core import jax_private
-    from jaxstage_ext.core.layout import meshes, specs
-    from jaxstage_ext.core.stageable import code_of, function_of
+    from jaxstage_ext.core.stageable import function_of, unwrap
+    from jaxstage_ext.core.traced_versions import VersionCheck
 
     call, function = staged.call, function_of(staged)
-    staged.sources.take(filter(None, [code_of(call.fn)]))
+    check = VersionCheck(call.fn, call.args, call.kwargs, is_jitted=function is call.fn)
+    staged.sources.take(one.__code__ for one in check.functions)
+    traced = _trace(call, function)
+    stage.old_versions = check.old_versions(unwrap(traced))
+    return traced
+
+
+def _trace(call: Call, function: Any) -> Any:
+    from jaxstage_ext.core import jax_private
+    from jaxstage_ext.core.layout import meshes, specs
+
     args, kwargs = specs.arguments(call)
     with meshes.around(call.layout):
         if hasattr(function, "trace"):

@@ -1,74 +1,102 @@
-"""Source as one Document: every cell and file that the program's frames are in, one after another."""
+"""Source as one Document: of every cell and file that the program's frames are in, the functions that took part."""
 
 from __future__ import annotations
 
-import ast
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from typing import NamedTuple
 
 import numpy as np
 
 from jaxstage_ext.ir import source_wording
 from jaxstage_ext.ir.source import FrameTable
-from jaxstage_ext.report.document import Document
+from jaxstage_ext.ir.source_regions import Region, UsedPlace, regions
+from jaxstage_ext.ir.source_texts import SourceState
+from jaxstage_ext.report.document import LEFT_OUT, Document
 from jaxstage_ext.report.frames import Frames, Ints
+from jaxstage_ext.report.public_paths import masked_source
+from jaxstage_ext.report.units import plural
 
-WHOLE_FILE = 200
-"""Files up to this many lines are shown whole; of longer files, only the functions that frames are in."""
+Places = Iterable[tuple[str, UsedPlace]]
+"""Files, and what of each took part."""
+
+
+class SourceRow(NamedTuple):
+    """A row of the document: a line of a file, a file's title, or a stretch that is not shown."""
+
+    text: str
+    file: int
+    number: int = -1
+    flags: int = 0
 
 
 def read(
     frames: Frames,
     table: FrameTable,
     shown: Ints,
-    first: Iterable[tuple[str, int]] = (),
+    first: Places = (),
     kind: str = "python",
+    alone: Iterable[int] = (),
+    whole: bool = False,
 ) -> Document:
-    """The document of the files that the frames `shown` are in.
+    """The document of the functions that the frames `shown` are in; of the frames `alone`, their own lines only.
 
-    The (file, line) places in `first` come first, then the user's files.
+    The files of the places in `first` come first, then the user's files. `whole` shows all lines of the files.
     """
-    names: dict[str, set[int]] = {}
-    for name, line in first:
-        names.setdefault(name, set()).add(line)
+    used: dict[str, list[UsedPlace]] = {}
+    moved = ((name, _moved(place, table.sources.shift(name, place.function))) for name, place in first)
+    for name, place in (*moved, *_places(frames, shown, frozenset(alone))):
+        used.setdefault(name, []).append(place)
+    rows: list[SourceRow] = []
+    ends: list[Region] = []
+    for name, places in used.items():
+        start = len(rows)
+        rows += _rows(name, places, table, whole)
+        if len(rows) - 1 > start:
+            ends.append((start, len(rows) - 1))
+    return _document(kind, rows or [SourceRow("", -1)], ends, table.freeze())
+
+
+def _moved(place: UsedPlace, shift: int) -> UsedPlace:
+    return place._replace(line=place.line + shift, end_line=place.end_line + shift)
+
+
+def _places(frames: Frames, shown: Ints, alone: frozenset[int]) -> Iterator[tuple[str, UsedPlace]]:
     library = np.array([not source.user for source in frames.files], bool)
     for frame in shown[np.argsort(library[frames.file[shown]], kind="stable")].tolist():
-        names.setdefault(frames.files[frames.file[frame]].name, set()).add(int(frames.line[frame]))
-    text: list[str] = []
-    file: list[int] = []
-    number: list[int] = []
-    ends: list[tuple[int, int]] = []
-    for name, used in names.items():
-        source, state = table.sources.text(name)
-        index = table.file(name)
-        label = table.freeze().files[index].label
-        start = len(text)
-        text.append(source_wording.title(label, state))
-        file.append(index)
-        number.append(-1)
-        for line in _wanted(source, used):
-            text.append(_as_typed(source[line - 1]) if line else "…")
-            file.append(index)
-            number.append(line or -1)
-        if len(text) - 1 > start:
-            ends.append((start, len(text) - 1))
-    return _document(kind, text or [""], file or [-1], number or [-1], ends, table.freeze())
+        line, end_line = int(frames.line[frame]), int(frames.end_line[frame])
+        function = frames.functions[frames.function[frame]]
+        yield frames.files[frames.file[frame]].name, UsedPlace(line, end_line, function, frame in alone)
 
 
-def _document(
-    kind: str, text: list[str], file: list[int], number: list[int], ends: list[tuple[int, int]], frames: Frames
-) -> Document:
-    n = len(text)
-    fold_end = np.full(n, -1, np.int32)
+def _rows(name: str, places: Sequence[UsedPlace], table: FrameTable, whole: bool) -> Iterator[SourceRow]:
+    (source, state), index = table.sources.text(name), table.file(name)
+    yield SourceRow(source_wording.title(table.source(name).label, state, table.remarks.get(name, "")), index)
+    last = 0
+    shown = [(1, len(source))] if whole else regions(source, places, state is not SourceState.OTHER_CODE)
+    for start, end in shown:
+        yield from _left_out(source, last + 1, start - 1, index)
+        yield from (SourceRow(_as_typed(source[line - 1]), index, line) for line in range(start, end + 1))
+        last = end
+    yield from _left_out(source, last + 1, len(source), index)
+
+
+def _left_out(source: Sequence[str], start: int, end: int, file: int) -> Iterator[SourceRow]:
+    if any(line.strip() for line in source[start - 1 : end]):
+        yield SourceRow(f"… {plural(end - start + 1, 'line')} not shown", file, flags=LEFT_OUT)
+
+
+def _document(kind: str, rows: Sequence[SourceRow], ends: Iterable[Region], frames: Frames) -> Document:
+    text, file, number, flags = zip(*rows, strict=True)
+    fold_end, none = (np.full(len(rows), -1, np.int32) for _ in range(2))
     for start, end in ends:
         fold_end[start] = end
-    none = np.full(n, -1, np.int32)
     flat = "\n".join(line.replace("\r", "").replace("\f", "") for line in text)
     return Document(
         kind,
-        flat,
+        masked_source(flat),
         frames,
         none,
-        np.zeros(n, np.uint8),
+        np.array(flags, np.uint8),
         fold_end,
         none,
         file=np.array(file, np.int32),
@@ -79,45 +107,3 @@ def _document(
 def _as_typed(line: str) -> str:
     """The line as its author typed it: compiled source has a cell magic as a comment."""
     return line.rstrip("\n").removeprefix("# ") if line.startswith("# %%") else line.rstrip("\n")
-
-
-def _wanted(source: Sequence[str], used: Iterable[int]) -> list[int]:
-    """Line numbers to show; 0 marks lines that are left out."""
-    n = len(source)
-    if n <= WHOLE_FILE:
-        return list(range(1, n + 1))
-    shown: list[int] = []
-    for start, end in _blocks(source, sorted(used)):
-        if shown and start > shown[-1] + 1:
-            shown.append(0)
-        shown.extend(range(max(start, (shown[-1] + 1) if shown and shown[-1] else start), end + 1))
-    return shown
-
-
-def _blocks(source: Sequence[str], used: list[int]) -> list[tuple[int, int]]:
-    """The outermost functions (methods of classes, not whole classes) around the lines used."""
-    try:
-        tree = ast.parse("".join(source))
-    except SyntaxError:
-        return [(max(1, line - 10), min(len(source), line + 10)) for line in used if line <= len(source)]
-    blocks = [_span(node) for node in _functions(tree.body)]
-    shown = set()
-    for line in used:
-        around = [(a, b) for a, b in blocks if a <= line <= b]
-        if line <= len(source):
-            shown.add(around[0] if around else (line, line))
-    return sorted(shown)
-
-
-def _functions(body: list[ast.stmt]) -> Iterable[ast.stmt]:
-    for node in body:
-        if isinstance(node, ast.ClassDef):
-            yield from _functions(node.body)
-        else:
-            yield node
-
-
-def _span(node: ast.stmt) -> tuple[int, int]:
-    decorators = getattr(node, "decorator_list", [])
-    start = min([node.lineno, *(d.lineno for d in decorators)])
-    return start, node.end_lineno or node.lineno

@@ -9,12 +9,14 @@ import sys
 import sysconfig
 import threading
 from collections.abc import Iterable
+from itertools import count
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from jaxstage_ext.ir.source_texts import SourceTexts
 from jaxstage_ext.report.frames import Frames, SourceFile
+from jaxstage_ext.report.public_paths import public_path
 
 _PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
 _OUTER_PACKAGES = ("IPython", "ipykernel", "nbclient", "_pytest")
@@ -100,11 +102,12 @@ class FrameTable:
     """Interns call stacks. Frames are only added, so indices stay valid.
 
     `package` is the installed package that is inspected: its lines count where no line of the user's does; `sources`
-    are the texts that the frames point into.
+    are the texts that the frames point into, and `remarks` what is to be said above the source of each.
     """
 
     def __init__(self, package: str = "", sources: SourceTexts | None = None) -> None:
         self.sources = SourceTexts() if sources is None else sources
+        self.remarks: dict[str, str] = {}
         self._lock = threading.RLock()
         self._package = package
         self._frames: dict[_Key, int] = {}
@@ -173,13 +176,18 @@ class FrameTable:
         with self._lock:
             if name not in self._files:
                 self._files[name] = len(self._files)
-                self._cells.append(SourceFile(name, cell_of(name), is_user(name)))
+                self._cells.append(SourceFile(name, cell_of(name), is_user(name), self._public(name)))
             return self._files[name]
 
     def source(self, name: str) -> SourceFile:
         """The file with this name."""
         with self._lock:
             return self._cells[self.file(name)]
+
+    def _public(self, name: str) -> str:
+        """A public path that no other file of the table has."""
+        path, taken = public_path(name), {source.public for source in self._cells}
+        return next(free for n in count(1) if (free := f"{path} ({n})" if n > 1 else path) not in taken)
 
     def __len__(self) -> int:
         return len(self._keys)

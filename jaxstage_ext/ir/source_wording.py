@@ -23,9 +23,10 @@ _NOTES = {
 }
 
 
-def title(label: str, state: SourceState) -> str:
+def title(label: str, state: SourceState, remark: str = "") -> str:
     """The line above a file's source: `# model.py (changed since the trace; ...)`."""
-    return f"# {label} ({_TITLES[state]})" if state in _TITLES else f"# {label}"
+    said = "; ".join(filter(None, [_TITLES.get(state), remark]))
+    return f"# {label} ({said})" if said else f"# {label}"
 
 
 def note(label: str, state: SourceState) -> str | None:

@@ -7,6 +7,8 @@ import traceback
 from types import TracebackType
 from typing import Any
 
+from jaxstage_ext.report.public_paths import public_text
+
 
 def as_in_a_plain_cell(ip: Any, error: BaseException, tb: TracebackType | None) -> BaseException:
     """What to raise so that IPython shows `error` with the frames of `tb` alone.
@@ -22,7 +24,7 @@ def as_in_a_plain_cell(ip: Any, error: BaseException, tb: TracebackType | None) 
 
 def in_one_line(error: BaseException, where: str) -> BaseException:
     """The same exception, shown as one line, since the panel shows the rest."""
-    message = (str(error).strip().splitlines() or [""])[0]
+    message = public_text((str(error).strip().splitlines() or [""])[0])
     text = f"{type(error).__name__}: {message}" if message else type(error).__name__
     if isinstance(error, SyntaxError) or _holds_group(error):
         return _stand_in(error, lambda: [f"{text} ({where})"])

@@ -8,6 +8,7 @@ from typing import Any
 from traitlets import Bool, Int, TraitError, Unicode, observe, validate
 from traitlets.config import SingletonConfigurable
 
+from jaxstage_ext.report import saved_source
 from jaxstage_ext.store import cache as inspection_cache
 from jaxstage_ext.worker import memory_limit
 
@@ -37,6 +38,12 @@ class JAXStage(SingletonConfigurable):
         "", help="Memory limit of a worker compile, for example 8GB; empty means half of the machine's memory."
     ).tag(config=True)
 
+    save_source = Bool(
+        True,
+        help="Whether saved notebooks, offline pages and JSON hold the source of the functions that took part; False "
+        "leaves their text out and keeps line numbers and the names of functions.",
+    ).tag(config=True)
+
     @validate("memory")
     def _size(self, proposal: Any) -> str:
         try:
@@ -48,6 +55,10 @@ class JAXStage(SingletonConfigurable):
     @observe("memory")
     def _limit(self, change: Any) -> None:
         memory_limit.set_default(memory_limit.bytes_of(self.memory) if self.memory else None)
+
+    @observe("save_source")
+    def _keep_source(self, change: Any) -> None:
+        saved_source.set_default(self.save_source)
 
     @observe("cache")
     def _enable(self, change: Any) -> None:

@@ -167,7 +167,7 @@ class Printed(View):
     """In a terminal: the text panel, once everything is there."""
 
     def finish(self, programs: Programs) -> None:
-        print(text.panel_text(programs, shutil.get_terminal_size((100, 24)).columns))
+        print(text.panel_text(programs, shutil.get_terminal_size((100, 24)).columns, source=True))
 
 
 class Shown(View):

@@ -40,25 +40,28 @@ body {{ margin: 0; font: 13px system-ui, sans-serif }}
 """
 
 
-def page_html(programs: Programs) -> str:
-    """The page as text. Raises FrontEndMissing when the front end was not built."""
+def page_html(programs: Programs, source: bool | None = None) -> str:
+    """The page as text, with or without source, None for the default.
+
+    Raises FrontEndMissing when the front end was not built.
+    """
     script = _inert(assets.text("standalone.js"))
     return _PAGE.format(
         policy=_policy(script),
         title=escape(_title(programs)),
         style=assets.text("panel.css").replace("</", "<\\/"),
-        static=panel_html(programs),
-        data=_embedded(list(_reports(programs))),
+        static=panel_html(programs, source),
+        data=_embedded(list(_reports(programs, source))),
         script=script,
     )
 
 
-def write(programs: Programs, path: str | os.PathLike[str]) -> None:
-    """Write the page, whole or not at all.
+def write(programs: Programs, path: str | os.PathLike[str], source: bool | None = None) -> None:
+    """Write the page, whole or not at all; with or without source, None for the default.
 
     Raises OSError, naming the path, where that cannot be done.
     """
-    html = page_html(programs).encode("utf-8", "replace")
+    html = page_html(programs, source).encode("utf-8", "replace")
     target = Path(path).expanduser()
     beside = target.with_name(f".{target.name[:100]}.{uuid.uuid4().hex}.tmp")
     try:
@@ -91,10 +94,10 @@ def _embedded(data: list[dict[str, Any]]) -> str:
     return json.dumps(data, separators=(",", ":")).replace("<", "\\u003c")
 
 
-def _reports(programs: Programs) -> Iterator[dict[str, Any]]:
+def _reports(programs: Programs, source: bool | None) -> Iterator[dict[str, Any]]:
     """A saved report for each call, with the targets of it that are shown."""
     from jaxstage_ext.program import saved  # it imports JAX
 
     for _, group in itertools.groupby(programs, lambda program: id(program.targets)):
         targets = list(group)
-        yield saved.report(targets[0], {str(program.target): program for program in targets})
+        yield saved.report(targets[0], {str(program.target): program for program in targets}, source)

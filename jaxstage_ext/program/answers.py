@@ -13,6 +13,7 @@ from jaxstage_ext.analysis.cost import cost_wording
 from jaxstage_ext.analysis.cost.ceilings import UNDECIDED
 from jaxstage_ext.analysis.memory.buffers import Kind
 from jaxstage_ext.program import answer_wording as wording
+from jaxstage_ext.program import version_wording
 from jaxstage_ext.program.answer_wording import Holding, Measure
 from jaxstage_ext.program.collectives import collectives
 from jaxstage_ext.program.cost import cost
@@ -145,7 +146,7 @@ def answers(program: Program) -> Table:
         "line": Column([answer.line for answer in answered]),
         "row": Column([answer.row for answer in answered], "", "row of the HLO document"),
     }
-    return Table("answers", columns)
+    return Table("answers", columns, notes=tuple(map(version_wording.note, program.old_versions)))
 
 
 def _tried(program: Program, ask: Question) -> Answer:

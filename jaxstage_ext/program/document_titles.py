@@ -27,6 +27,8 @@ def title_of(kind: str) -> str:
     if kind in KINDS:
         return KINDS[kind].title
     stage, _, name = kind.partition(":")
+    if kind == "python:":
+        return "whole source files"
     if stage == "python":
         return "source of the libraries" if name == EVERYTHING else f"source of {name}"
     return f"{KERNEL_TITLES.get(stage, stage)} of {name}" if name else kind

@@ -11,6 +11,7 @@ from jaxstage_ext.core.options import autotune, flag_values
 from jaxstage_ext.core.targets import gpu_descriptions, packages
 from jaxstage_ext.core.targets.cross_compile import Executable
 from jaxstage_ext.ir import source_wording
+from jaxstage_ext.program import version_wording
 from jaxstage_ext.program.argument_wording import deletion, narrowing
 from jaxstage_ext.program.call_arguments import deleted, narrowed
 from jaxstage_ext.program.device_fit import device_fit
@@ -31,7 +32,7 @@ def notes(program: Program) -> list[str]:
     written = [specs.note(program.call)] if program.call.layout is not None else []
     written += narrowing(narrowed(program)) + deletion(deleted(program))
     written += _about_target(program) + _recorded(program) + flag_values.notes(options_of(program), platform(program))
-    written += _sources(program)
+    written += [version_wording.note(version) for version in program.old_versions] + _sources(program)
     coverage = program.coverage
     if coverage and coverage.total and not coverage.linked:
         written.append(

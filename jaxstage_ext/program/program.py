@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import jax
+import numpy as np
 
 from jaxstage_ext.core import jax_private, stage_list, stages
 from jaxstage_ext.core.call import Call
@@ -14,16 +17,18 @@ from jaxstage_ext.core.staged import COMPILE, LOWER, TRACE
 from jaxstage_ext.core.targets.cross_compile import Executable
 from jaxstage_ext.core.targets.target import Target
 from jaxstage_ext.core.targets.worker_requests import Limits
+from jaxstage_ext.core.traced_versions import OldVersion
 from jaxstage_ext.ir import cached_documents, python
 from jaxstage_ext.ir.hlo import module as hlo
 from jaxstage_ext.ir.lazy_documents import Documents
 from jaxstage_ext.ir.source import FrameTable
-from jaxstage_ext.program import source_places, xla_statistics
+from jaxstage_ext.program import source_places, version_wording, xla_statistics
 from jaxstage_ext.program.results import FactResults
 from jaxstage_ext.program.xla_statistics import MemoryStatistics
 from jaxstage_ext.report.document import Coverage, Document
 from jaxstage_ext.report.errors import StageError
 from jaxstage_ext.report.frames import Frames
+from jaxstage_ext.report.public_paths import public_document
 from jaxstage_ext.report.unavailable import Unavailable
 
 if TYPE_CHECKING:
@@ -32,6 +37,13 @@ if TYPE_CHECKING:
 
 def _nothing() -> None:
     pass
+
+
+def _with_public_paths(read: Callable[[], Document]) -> Document:
+    """The document, whose text has paths as others may see them."""
+    document = read()
+    text = public_document(document.text)
+    return document if text == document.text else replace(document, text=text)
 
 
 class Program:
@@ -104,6 +116,12 @@ class Program:
         return self.staged.value(TRACE)
 
     @property
+    def old_versions(self) -> tuple[OldVersion, ...]:
+        """The functions that JAX did not trace anew though what they name has changed."""
+        stage = self.staged.stage(TRACE)
+        return stage.old_versions if stage is not None else ()
+
+    @property
     def lowered(self) -> Any:
         """The `jax.stages.Lowered` (or the library's own form of it); None if not reached."""
         return self.staged.value(LOWER)
@@ -164,7 +182,7 @@ class Program:
     def definition(self) -> tuple[str, int] | None:
         """(file, line) of the function; None if it is not the user's own code."""
         places = source_places.first_places(self.call, self.error)
-        return places[-1] if places else None
+        return (places[-1][0], places[-1][1].line) if places else None
 
     @property
     def has_hlo(self) -> bool:
@@ -222,11 +240,15 @@ class Program:
         for stage in self.staged.stages:
             for kind, reader in stage_list.definition(stage.name).documents.items():
                 if (read := reader(self)) is not None:
-                    readers[kind] = read
+                    readers[kind] = functools.partial(_with_public_paths, read)
         return readers
 
     def _read_python(self) -> Document:
         documents = [self.documents[kind] for kind in self.documents if kind != "python"]
+        self.frame_table.remarks = version_wording.titles(self.old_versions)
         first, frames = source_places.first_places(self.call, self.error), self.frame_table.freeze()
         shown = source_places.shown_frames(frames, documents, source_places.inspected_package(self.call))
-        return python.read(frames, self.frame_table, shown, first)
+        callers = source_places.caller_frames(self.call, frames, documents)
+        files = [frames.files[file] for file in np.unique(frames.file[shown]).tolist()]
+        first += source_places.call_places(self.call, files)
+        return python.read(frames, self.frame_table, shown, first, alone=callers.tolist())

@@ -11,20 +11,28 @@ from jaxstage_ext.core.targets.target import Target, TargetError, parse
 from jaxstage_ext.program import comparison, saved_summary, summary
 from jaxstage_ext.program.program import Program
 from jaxstage_ext.program.summary_form import ErrorSummary, Summary
-from jaxstage_ext.report import saved_form, saved_reading
+from jaxstage_ext.report import saved_form, saved_reading, saved_source
 from jaxstage_ext.report.document import Document
 from jaxstage_ext.report.errors import StageError
 from jaxstage_ext.report.frames import Frames, SourceSpan
 from jaxstage_ext.report.json_form import BadForm, quoted
+from jaxstage_ext.report.public_paths import public_json
 
 _LONGEST_ERROR = 200
 
 
-def report(own: Program, programs: Mapping[str, Program]) -> dict[str, Any]:
-    """The programs of a call, by target, as a saved report; `own` is the one that opens. See `saved_form.report`."""
-    parts = {name: (dict(summary.summary(one)), one.frames, one.documents) for name, one in programs.items()}
+def report(own: Program, programs: Mapping[str, Program], source: bool | None = None) -> dict[str, Any]:
+    """The programs of a call, by target, as a saved report; `own` is the one that opens. See `saved_form.report`.
+
+    `source` is whether it holds source, None for the default.
+    """
+    parts = {
+        name: (dict(summary.summary(one)), one.frames, saved_source.kept(one.documents, source))
+        for name, one in programs.items()
+    }
     table = own.saved_comparison
-    return saved_form.report(parts, str(own.target), comparison.comparison(own).to_dict() if table is None else table)
+    compared = public_json(comparison.comparison(own).to_dict()) if table is None else table
+    return saved_form.report(parts, str(own.target), compared)
 
 
 def opened(text: str) -> SavedProgram:

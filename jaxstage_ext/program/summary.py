@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, cast
 
 from jaxstage_ext.analysis.sharding import mesh_drawing
 from jaxstage_ext.core import stage_list, stages
@@ -15,6 +15,7 @@ from jaxstage_ext.program.executable_figures import executable_figures
 from jaxstage_ext.program.notes import notes, options_of
 from jaxstage_ext.program.program import Program
 from jaxstage_ext.program.summary_form import CoverageSummary, DocumentSummary, ErrorSummary, StageSummary, Summary
+from jaxstage_ext.report.public_paths import public_json
 from jaxstage_ext.report.units import plural
 
 _MOST_DRAWN = 4
@@ -22,9 +23,16 @@ _MOST_DRAWN = 4
 
 
 def summary(program: Program) -> Summary:
-    """What heads every view. Cheap while stages still run; of a saved program, what was saved."""
+    """What heads every view. Cheap while stages still run; of a saved program, what was saved.
+
+    It is saved with the notebook, so that its paths are those that others may see.
+    """
     if program.saved_summary is not None:
         return program.saved_summary
+    return cast(Summary, public_json(_summary(program)))
+
+
+def _summary(program: Program) -> Summary:
     running, several = program.is_running, len(program.targets) > 1
     return {
         "version": 1,
@@ -116,13 +124,14 @@ def _error(program: Program) -> ErrorSummary | None:
     if error is None:
         return None
     span = error.span
+    source = program.frame_table.source(span.file) if span else None
     return {
         "stage": error.stage,
         "type": error.type,
         "message": error.message,
         "told": " ".join(refused.notes) if (refused := tabs.refused(program)) is not None else "",
-        "file": span.file if span else None,
-        "label": (span.cell or span.file) if span else None,
+        "file": source.public_name if source else None,
+        "label": source.label if source else None,
         "line": span.line if span else None,
         "interrupted": error.interrupted,
         "log": not program.target.is_local and stage_list.makes_executable(error.stage),

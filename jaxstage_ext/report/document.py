@@ -25,6 +25,8 @@ INFERRED = 2
 """The compiler dropped the line's source; the one given comes from its neighbours."""
 GRADIENT = 4
 """The line belongs to the derivative of its source line, not to the line itself."""
+LEFT_OUT = 8
+"""The row of a source document stands for lines that are not shown."""
 
 
 @dataclass(frozen=True)
@@ -136,16 +138,16 @@ class Document:
         if self.number[row] < 0:
             return None
         source, number = self.frames.files[self.file[row]], int(self.number[row])
-        return SourceSpan(source.name, source.cell, "", number, 1, number, 0)
+        return SourceSpan(source.name, source.cell, "", number, 1, number, 0, public=source.public)
 
     def lines_from(self, file: str, line: int) -> list[int]:
         """Lines (from 1) that came from a source line.
 
-        `file` is a path or a cell's label ("In [5]"). Where the line made
+        `file` is a path or the label of a cell or file ("In [5]"). Where the line made
         nothing itself, the lines that its calls made are given.
         """
         if self.file is not None and self.number is not None:
-            wanted = [i for i, f in enumerate(self.frames.files) if file in (f.name, f.cell)]
+            wanted = [i for i, f in enumerate(self.frames.files) if f.is_called(file)]
             return (np.flatnonzero(np.isin(self.file, wanted) & (self.number == line)) + 1).tolist()
         if not len(self.frames):
             return []

@@ -14,20 +14,22 @@ from typing import ClassVar
 import numpy as np
 import numpy.typing as npt
 
+from jaxstage_ext.report.public_paths import INSTALLED, public_path
+
 Ints = npt.NDArray[np.int32]
 
 EVERYTHING = "*"
 """Stands for all libraries where the name of one may be given."""
 STANDARD_LIBRARY = "Python"
-_INSTALLED = re.compile(r"^.*[/\\](?:site|dist)-packages[/\\]")
 
 
 @dataclass(frozen=True)
 class SourceSpan:
     """Where a line came from.
 
-    Lines and columns count from 1; `end_column` is exclusive, 0 when unknown. `library` is whether the line is that of
-    a library, because no line of the user's own code made it.
+    `file` is its path on this machine, `public` the one that others may see. Lines and columns count from 1;
+    `end_column` is exclusive, 0 when unknown. `library` is whether the line is that of a library, because no line of
+    the user's own code made it.
     """
 
     file: str
@@ -40,11 +42,16 @@ class SourceSpan:
     inferred: bool = False
     gradient: bool = False
     library: bool = False
+    public: str = field(default="", compare=False)
 
     @property
     def label(self) -> str:
-        """The cell, the user's file, or the library's file from its package on."""
-        return SourceFile(self.file, self.cell, not self.library).label
+        """The cell, or the file's path from the notebook's folder or its package on."""
+        return SourceFile(self.file, self.cell, not self.library, self.public).label
+
+    def __repr__(self) -> str:
+        marks = "".join(f", {mark}=True" for mark in ("inferred", "gradient", "library") if getattr(self, mark))
+        return f"SourceSpan({self.label!r}, line={self.line}, function={self.function!r}{marks})"
 
     @property
     def end(self) -> tuple[int, int]:
@@ -57,24 +64,41 @@ class SourceSpan:
 
 @dataclass(frozen=True)
 class SourceFile:
-    """A file or cell that frames point into. `user` is False for installed libraries."""
+    """A file or cell that frames point into.
 
-    name: str
+    Attributes:
+      name: its path on this machine.
+      cell: the label of the cell, such as "In [5]"; None for a file.
+      user: False for installed libraries.
+      public: its path as others may see it; "" where nobody has given it another than `public_path`.
+    """
+
+    name: str = field(repr=False)
     cell: str | None = None
     user: bool = True
+    public: str = field(default="", compare=False)
+
+    @property
+    def public_name(self) -> str:
+        """The name that is saved: that of the cell, or the file's path without what only this machine has."""
+        return self.cell or self.public or public_path(self.name)
 
     @property
     def label(self) -> str:
-        """The cell, the user's file, or the library's file from its package on."""
-        return self.cell or (self.name if self.user else _INSTALLED.sub("", self.name))
+        """The cell, or the file's path from the notebook's folder or its package on."""
+        return INSTALLED.sub("", self.public_name)
 
     @property
     def package(self) -> str:
         """The installed package that the file belongs to, such as "flax"; "" for the user's own files."""
         if self.user:
             return ""
-        inside = _INSTALLED.sub("", self.name)
+        inside = INSTALLED.sub("", self.name)
         return re.split(r"[/\\]", inside)[0].removesuffix(".py") if inside != self.name else STANDARD_LIBRARY
+
+    def is_called(self, name: str) -> bool:
+        """Whether this is the file with this path or label."""
+        return name in (self.name, self.cell, self.public_name, self.label)
 
 
 @dataclass(frozen=True, eq=False)
@@ -118,6 +142,7 @@ class Frames:
             inferred=inferred,
             gradient=gradient,
             library=not source.user,
+            public=source.public,
         )
 
     @cached_property
@@ -150,6 +175,6 @@ class Frames:
         return chain
 
     def at(self, file: str, line: int) -> npt.NDArray[np.bool_]:
-        """Which frames' expressions include this line (a path or a cell's label)."""
-        wanted = [i for i, f in enumerate(self.files) if file in (f.name, f.cell)]
+        """Which frames' expressions include this line (a path or the label of a cell or file)."""
+        wanted = [i for i, f in enumerate(self.files) if f.is_called(file)]
         return np.isin(self.file, wanted) & (self.line <= line) & (line <= np.maximum(self.end_line, self.line))

@@ -65,7 +65,7 @@ def _part(head: Mapping[str, Any], frames: Frames, documents: Mapping[str, Docum
     return {
         "summary": head,
         "frames": {
-            "files": [[f.name, f.cell, f.user] for f in frames.files],
+            "files": [[f.public_name, f.cell, f.user] for f in frames.files],
             "functions": list(frames.functions),
             "columns": {name: packed(getattr(frames, name)) for name in Frames.COLUMNS},
         },

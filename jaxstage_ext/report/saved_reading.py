@@ -11,7 +11,7 @@ from typing import Any, NamedTuple, TypedDict
 import numpy as np
 
 from jaxstage_ext.report import saved_form
-from jaxstage_ext.report.document import GRADIENT, INFERRED, OP, Document
+from jaxstage_ext.report.document import GRADIENT, INFERRED, LEFT_OUT, OP, Document
 from jaxstage_ext.report.document_kinds import KINDS
 from jaxstage_ext.report.format_version import REPORT_VERSION
 from jaxstage_ext.report.frames import Frames, Ints, SourceFile
@@ -161,7 +161,7 @@ def _check_references(kind: str, columns: Mapping[str, Ints], frames: int, files
         raise BadForm(f"{where} must {'' if kind == 'python' else 'not '}have the columns file and number")
     limits = {
         "frame": (-1, frames),
-        "flags": (0, (OP | INFERRED | GRADIENT) + 1),
+        "flags": (0, (OP | INFERRED | GRADIENT | LEFT_OUT) + 1),
         "fold_end": (-1, rows),
         "scope": (-1, scopes),
         "origin": (-1, rows),

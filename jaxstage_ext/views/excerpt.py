@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import PurePath
@@ -9,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from jaxstage_ext.report.document import OP, Document
+from jaxstage_ext.report.document import LEFT_OUT, OP, Document
 from jaxstage_ext.report.document_kinds import KINDS
 from jaxstage_ext.report.frames import Frames, SourceSpan
 from jaxstage_ext.report.line_table import Rows, rows_of
@@ -60,14 +61,14 @@ def _operations_by_line(doc: Document, frames: Frames) -> list[tuple[Place, int]
     return [((int(key >> 32), int(key & 0xFFFFFFFF)), int(k)) for key, k in zip(keys, n, strict=True)]
 
 
-def source(program: Program, most: int, made: MadeByLine | None = None) -> list[ExcerptLine]:
-    """The source lines that became something, with their neighbours; at most about `most`."""
-    doc = program.documents["python"]
+def source(program: Program, doc: Document, most: int, made: MadeByLine | None = None) -> list[ExcerptLine]:
+    """The source lines that became something, with their neighbours; at most about `most`. `doc` is the source."""
     made = made_by_line(program) if made is None else made
     failed = _failed_place(program)
     assert doc.file is not None and doc.number is not None
     places = list(zip(doc.file.tolist(), doc.number.tolist(), strict=True))
-    rows, wanted = rows_of(doc), _wanted_rows(places, made, failed, most)
+    titles = np.flatnonzero((doc.number < 0) & (doc.flags & LEFT_OUT == 0)).tolist()
+    rows, wanted = rows_of(doc), _wanted_rows(places, made, failed, most, titles)
     result: list[ExcerptLine] = []
     last = -1
     for row in wanted:
@@ -91,23 +92,18 @@ def _failed_place(program: Program) -> Place | None:
     return (files[0], span.line) if files else None
 
 
-def _wanted_rows(places: list[Place], made: Mapping[Place, object], failed: Place | None, most: int) -> list[int]:
+def _wanted_rows(
+    places: list[Place], made: Mapping[Place, object], failed: Place | None, most: int, titles: list[int]
+) -> list[int]:
     key = [row for row, place in enumerate(places) if place in made or place == failed]
     if not key or len(places) <= _ALL:
         return list(range(min(len(places), most)))
     for reach in (3, 1, 0):
         near = {r for row in key for r in range(row - reach, row + reach + 1) if 0 <= r < len(places)}
-        near |= {_title(places, row) for row in key}
+        near |= {titles[bisect_right(titles, row) - 1] for row in key}
         if len(near) <= most:
             break
     return sorted(near)[:most]
-
-
-def _title(places: list[Place], row: int) -> int:
-    """The row that names the file of a source row."""
-    while row > 0 and places[row][1] >= 0:
-        row -= 1
-    return row
 
 
 def ir(doc: Document, most: int) -> list[ExcerptLine]:

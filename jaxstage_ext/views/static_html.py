@@ -7,7 +7,7 @@ white and against black, since the page's theme is not known.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from html import escape
 from typing import TYPE_CHECKING, Any
 
@@ -15,6 +15,8 @@ from pygments import lex
 from pygments.token import Comment, Keyword, Name, String
 
 from jaxstage_ext.ir.lexers import LEXERS
+from jaxstage_ext.report import saved_source
+from jaxstage_ext.report.document import Document
 from jaxstage_ext.report.document_kinds import KINDS
 from jaxstage_ext.report.units import plural
 from jaxstage_ext.views import comparison_forms, excerpt, mesh_map, words
@@ -46,8 +48,8 @@ _WRAPPED = _PRE.replace("white-space:pre;", "white-space:pre-wrap;")
 _CELL = "padding:0 16px 0 0; text-align:left; white-space:pre; vertical-align:top; background:transparent; border:none"
 
 
-def panel_html(programs: Sequence[Program]) -> str:
-    """All calls as one HTML fragment, under 100 kB whatever they hold."""
+def panel_html(programs: Sequence[Program], source: bool | None = None) -> str:
+    """All calls as one HTML fragment, under 100 kB whatever they hold; with or without source, None for the default."""
     shown = programs[:_MOST_CALLS]
     more = [cut(clean(summary_of(i)["signature"]), 80) for i in programs[_MOST_CALLS:]]
     rest = ""
@@ -56,7 +58,7 @@ def panel_html(programs: Sequence[Program]) -> str:
         rest = f"<p>and {plural(len(more), 'more call')}: {escape(named)}</p>"
     tables = [_table(program) for program in shown]
     room = (LARGEST - len((rest + "".join(tables)).encode("utf-8", "replace"))) // max(len(shown), 1)
-    return "".join(table + _fitting(program, room) for table, program in zip(tables, shown, strict=True)) + rest
+    return "".join(table + _fitting(program, room, source) for table, program in zip(tables, shown, strict=True)) + rest
 
 
 def _table(program: Program) -> str:
@@ -66,10 +68,11 @@ def _table(program: Program) -> str:
     return made if len(made.encode("utf-8", "replace")) <= LARGEST // 3 else ""
 
 
-def _fitting(program: Program, room: int) -> str:
+def _fitting(program: Program, room: int, source: bool | None) -> str:
     summary, made, html = summary_of(program), excerpt.made_by_line(program), ""
+    documents = saved_source.kept(program.documents, source)
     for source_lines, ir_lines in _SIZES:
-        html = f'<div style="{_BOX}">{_head(summary)}{_body(program, summary, made, source_lines, ir_lines)}</div>'
+        html = f'<div style="{_BOX}">{_head(summary)}{_body(program, documents, made, source_lines, ir_lines)}</div>'
         if len(html.encode("utf-8", "replace")) <= room:
             break
     return html
@@ -116,11 +119,13 @@ def _error(summary: Summary) -> str:
     return f'<p style="margin:4px 0 0 0"><b style="color:{_BAD}">✗ {_text(headline, 300)}</b></p>{body}'
 
 
-def _body(program: Program, summary: Summary, made: excerpt.MadeByLine, source_lines: int, ir_lines: int) -> str:
-    parts, titles = [], {document["kind"]: document["title"] for document in summary["documents"]}
-    for kind, doc in program.documents.items():
+def _body(
+    program: Program, documents: Mapping[str, Document], made: excerpt.MadeByLine, source_lines: int, ir_lines: int
+) -> str:
+    parts, titles = [], {document["kind"]: document["title"] for document in summary_of(program)["documents"]}
+    for kind, doc in documents.items():
         if kind == "python" and source_lines:
-            rows = "".join(map(_source_row, excerpt.source(program, source_lines, made)))
+            rows = "".join(map(_source_row, excerpt.source(program, doc, source_lines, made)))
             parts.append(
                 _details(
                     "source, and what each line became",

@@ -6,6 +6,7 @@ import textwrap
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
+from jaxstage_ext.report import saved_source
 from jaxstage_ext.report.units import plural
 from jaxstage_ext.views import comparison_forms, excerpt, mesh_map, words
 from jaxstage_ext.views.summaries import summary_of
@@ -20,10 +21,11 @@ _SOURCE_LINES, _IR_LINES, _ERROR_LINES = 30, 8, 12
 _MOST_CALLS = 4
 
 
-def panel_text(programs: Sequence[Program], width: int = 100) -> str:
-    """All calls as boxes of text, `width` columns wide."""
+def panel_text(programs: Sequence[Program], width: int = 100, source: bool | None = None) -> str:
+    """All calls as boxes of text, `width` columns wide; with or without source, None for the default."""
     width = min(max(width, NARROWEST), WIDEST)
-    boxes = [part for program in programs[:_MOST_CALLS] for part in (*_table(program, width), _box(program, width))]
+    shown = programs[:_MOST_CALLS]
+    boxes = [part for program in shown for part in (*_table(program, width), _box(program, width, source))]
     more = [clean(summary_of(i)["signature"]) for i in programs[_MOST_CALLS:]]
     if more:
         boxes.append(cut(f"and {plural(len(more), 'more call')}: {', '.join(more)}", width))
@@ -37,11 +39,11 @@ def _table(program: Program, columns: int) -> Iterator[str]:
         yield comparison_forms.text(compare, columns)
 
 
-def _box(program: Program, columns: int) -> str:
+def _box(program: Program, columns: int, source: bool | None) -> str:
     summary, inner = summary_of(program), columns - 4
     out = [*_head(summary, columns)]
     out += [_row(line, inner) for line in _facts(summary, inner)]
-    for title, lines in _sections(program, summary, inner):
+    for title, lines in _sections(program, summary, inner, source):
         out.append(_rule("├", title, "┤", columns))
         out += [_row(line, inner) for line in lines]
     return "\n".join([*out, _rule("└", "", "┘", columns)])
@@ -92,7 +94,7 @@ def _packed(parts: list[str], between: str, inner: int) -> Iterator[str]:
         yield from textwrap.wrap(line, inner, subsequent_indent="  ")
 
 
-def _sections(program: Program, summary: Summary, inner: int) -> Iterator[tuple[str, list[str]]]:
+def _sections(program: Program, summary: Summary, inner: int, source: bool | None) -> Iterator[tuple[str, list[str]]]:
     headline, message = words.error(summary)
     if headline:
         shown = message[:_ERROR_LINES] + (["…"] if len(message) > _ERROR_LINES else [])
@@ -100,9 +102,10 @@ def _sections(program: Program, summary: Summary, inner: int) -> Iterator[tuple[
     for sheet in summary.get("meshes", []):
         title, *lines = mesh_map.text(sheet)
         yield title, lines
-    documents, titles = program.documents, {document["kind"]: document["title"] for document in summary["documents"]}
+    documents = saved_source.kept(program.documents, source)
+    titles = {document["kind"]: document["title"] for document in summary["documents"]}
     if "python" in documents:
-        yield "source", _source_lines(excerpt.source(program, _SOURCE_LINES), inner)
+        yield "source", _source_lines(excerpt.source(program, documents["python"], _SOURCE_LINES), inner)
     for kind in documents:
         if kind != "python":
             doc = documents[kind]

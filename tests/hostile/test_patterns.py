@@ -16,6 +16,10 @@ import pumps
 import pytest
 
 import jaxstage_ext
+from jaxstage_ext.panel import search
+from jaxstage_ext.report import public_paths
+from jaxstage_ext.report.document import document
+from jaxstage_ext.report.frames import Frames
 
 ROOT = Path(jaxstage_ext.__file__).parent
 LENGTH = 40_000
@@ -31,6 +35,9 @@ MADE = {
     ("notebook.completion", "re.compile"): "names of magics",
     ("notebook.toplevel_await", "re.compile"): "names of magics",
     ("panel.search", "re.compile"): "test_names_are_looked_up_in_linear_time",
+    ("report.public_paths", "re.compile"): "test_paths_are_shortened_in_linear_time",
+    ("report.public_paths", "re.fullmatch"): "test_paths_are_shortened_in_linear_time",
+    ("report.public_paths", "re.sub"): "test_paths_are_shortened_in_linear_time",
 }
 """Patterns made while it runs, and of what; those of a module's own constants are in the module."""
 
@@ -143,15 +150,36 @@ def test_patterns_take_linear_time(module: str) -> None:
 
 def test_patterns_made_while_it_runs_are_known() -> None:
     made = set()
-    for module_name, module, tree in modules():
+    for module_name, _, tree in modules():
         constants = {ast.unparse(node.value) for node in tree.body if isinstance(node, ast.Assign)}
         for node in ast.walk(tree):
             if isinstance(node, ast.Call) and (function := ast.unparse(node.func)).startswith("re.") and node.args:
                 is_known = isinstance(node.args[0], ast.Constant) or ast.unparse(node) in constants
                 if function != "re.escape" and not is_known:
                     made.add((module_name, function))
-        assert module is not None
     assert made == set(MADE)
+
+
+def test_paths_are_shortened_in_linear_time() -> None:
+    for is_message in (True, False):
+        pattern = public_paths._pattern(("/home/me", "/tmp"), is_message)
+        for text in pumps.strings(pattern.pattern, pattern.flags, LENGTH):
+            assert not is_slow(Use("", "", pattern, "sub"), text), f"{is_message}: {text[:60]!r}…"
+    for text in pumps.strings(public_paths._ANY_HOME, 0, LENGTH):
+        for shortened in (public_paths.public_text, public_paths.public_document, public_paths.masked_source):
+            before = time.process_time()
+            shortened(text)
+            assert time.process_time() - before < 2, f"{shortened.__name__}: {text[:60]!r}…"
+
+
+@pytest.mark.parametrize("line", ["func.func @", "%a = a: (", "a" * 900, "@a(", "(%a", "  "])
+@pytest.mark.parametrize("name", ["@a", "%a", "a", "a" * 900])
+def test_names_are_looked_up_in_linear_time(line: str, name: str) -> None:
+    text = (line * LENGTH)[: 10 * LENGTH]
+    made = document("hlo", [text, *["%a = f32[] add(a, @a)"] * 20_000], Frames())
+    before = time.process_time()
+    search.symbol(made, name, 1)
+    assert time.process_time() - before < 2
 
 
 @pytest.mark.parametrize(

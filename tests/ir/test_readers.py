@@ -16,7 +16,7 @@ from jaxstage_ext.ir.links import LinkGraph
 from jaxstage_ext.ir.mlir_location import Locations
 from jaxstage_ext.ir.source import FrameTable, Location, is_outside, is_user
 from jaxstage_ext.report import saved_form, saved_reading
-from jaxstage_ext.report.document import INFERRED, OP, Document
+from jaxstage_ext.report.document import INFERRED, LEFT_OUT, OP, Document
 
 GOLDEN = Path(__file__).parents[1] / "golden" / "jax-0.12.0.1"
 MODULE = module.parse((GOLDEN / "scan" / "hlo.pb").read_bytes())
@@ -177,25 +177,32 @@ def test_a_library_frame_points_at_the_users_line_that_called_it() -> None:
     ]
 
 
-def test_long_files_are_cut_to_the_functions_that_took_part(tmp_path) -> None:
-    functions = [f"def f{i}(x):\n    y = x + {i}\n    return y\n\n\n" for i in range(100)]
+@pytest.mark.parametrize("size", [51, 100])
+def test_files_are_cut_to_the_functions_that_took_part(tmp_path, size: int) -> None:
+    functions = [f"def f{i}(x):\n    y = x + {i}\n    return y\n\n\n" for i in range(size)]
     path = tmp_path / "long.py"
     path.write_text("".join(functions))
     table = FrameTable()
     for i in (3, 50):
         table.add(Location(str(path), f"f{i}", 5 * i + 2, 9, 5 * i + 2, 14), -1)
     document = python.read(table.freeze(), table, table.freeze().inside(""))
-    assert document.lines == [f"# {path}", *functions[3].splitlines()[:3], "…", *functions[50].splitlines()[:3]]
-    assert document.number.tolist() == [-1, 16, 17, 18, -1, 251, 252, 253]
-    assert document.lines_from(str(path), 252) == [7]
+    assert document.lines == [
+        "# long.py",
+        "… 15 lines not shown",
+        *functions[3].splitlines()[:3],
+        "… 232 lines not shown",
+        *functions[50].splitlines()[:3],
+        *(["… 247 lines not shown"] if size == 100 else []),
+    ]
+    assert document.number.tolist()[:9] == [-1, -1, 16, 17, 18, -1, 251, 252, 253]
+    assert np.flatnonzero(document.flags & LEFT_OUT).tolist() == [1, 5, 9][: 3 if size == 100 else 2]
+    assert document.lines_from(str(path), 252) == document.lines_from("long.py", 252) == [8]
 
 
 def test_a_source_that_is_gone_says_so() -> None:
     table = FrameTable()
     table.add(Location("/nowhere/gone.py", "f", 2, 1, 2, 5), -1)
-    assert python.read(table.freeze(), table, table.freeze().inside("")).lines == [
-        "# /nowhere/gone.py (source not available)"
-    ]
+    assert python.read(table.freeze(), table, table.freeze().inside("")).lines == ["# gone.py (source not available)"]
 
 
 @given(

@@ -98,7 +98,7 @@ def test_columns_say_where_rows_come_from():
 
 def test_frames_come_with_their_files():
     answer = ask("frames")
-    assert answer[0]["files"][0] == {"name": fakes.CELL.name, "cell": "In [5]", "user": True, "label": "In [5]"}
+    assert answer[0]["files"][0] == {"name": "In [5]", "cell": "In [5]", "user": True, "label": "In [5]"}
     assert answer[0]["functions"] == ["loss", "softmax"]
     assert column(answer, "line") == [2, 3, 70]
     assert column(answer, "user") == [0, 1, 1]

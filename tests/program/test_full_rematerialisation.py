@@ -35,5 +35,5 @@ def test_involuntary_full_rematerialisation_is_warned_of_at_its_line(target: str
     assert [(warning.value, warning.shard) for warning in found.warnings] == [("x", "f32[4,4]"), ("y", "f32[4,4]")]
     first = found.warnings[0]
     assert (first.before, first.after) == ("P('a', 'b')", "P(None, ('b', 'c', 'a'))")
-    assert first.line == f"{__file__}:{mixed.__code__.co_firstlineno + 1}"
+    assert first.line == f"tests/program/test_full_rematerialisation.py:{mixed.__code__.co_firstlineno + 1}"
     assert "Involuntary full rematerialisation" in str(found)

@@ -120,7 +120,7 @@ def test_rows_of_the_wire_lead_back_to_the_source(made):
             i for i, line in enumerate(lines) if "tanh" in line and rows["flags"][i] & 1 and rows["frame"][i] >= 0
         )
         user = frames["user"][rows["frame"][row]]
-        assert result["files"][frames["file"][user]]["name"] == __file__
+        assert result["files"][frames["file"][user]]["name"] == "tests/views/test_views_real.py"
         assert frames["line"][user] == FIRST + 1
 
 

@@ -4,11 +4,13 @@ Checked with jax 0.10.2, 0.11.2 and 0.12.0.1.
 """
 
 from jaxstage_ext.core.jax_private.jaxprs import (
+    all_jaxprs,
     called,
     count_equations,
     inner_equations,
     inner_jaxprs,
     print_jaxpr,
+    source_of,
     split_by_policy,
     variables,
 )
@@ -55,6 +57,7 @@ from jaxstage_ext.core.jax_private.tracing import (
     own_shardings,
     static_arguments,
     trace_through_lower,
+    traces_by_function,
     with_context_mesh,
 )
 from jaxstage_ext.core.jax_private.xla_executables import hlo_modules, hlo_proto, hlo_text
@@ -64,6 +67,7 @@ __all__ = [
     "Placed",
     "Signature",
     "SplitForward",
+    "all_jaxprs",
     "build_options",
     "called",
     "canonical_file",
@@ -92,12 +96,14 @@ __all__ = [
     "renamed",
     "sets_itself",
     "signature",
+    "source_of",
     "split_by_policy",
     "split_forward",
     "stablehlo_texts",
     "stack_identity",
     "static_arguments",
     "trace_through_lower",
+    "traces_by_function",
     "variables",
     "version",
     "with_context_mesh",

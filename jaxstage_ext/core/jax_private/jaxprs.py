@@ -59,6 +59,24 @@ def count_equations(jaxpr: Any) -> int:
     return total
 
 
+def all_jaxprs(jaxpr: Any) -> list[Any]:
+    """The jaxpr and those that its equations hold, at any depth, each once."""
+    seen: dict[int, Any] = {}
+    todo = [jaxpr]
+    while todo:
+        current = todo.pop()
+        current = getattr(current, "jaxpr", current)
+        if id(current) not in seen:
+            seen[id(current)] = current
+            todo.extend(inner for eqn in current.eqns for inner in _core.jaxprs_in_params(eqn.params))
+    return list(seen.values())
+
+
+def source_of(jaxpr: Any) -> str:
+    """The function that a jaxpr was traced from, as "name at file:line"; "" where JAX does not say."""
+    return str(getattr(jaxpr.debug_info, "func_src_info", "") or "")
+
+
 def inner_jaxprs(eqn: Any) -> list[Any]:
     """The jaxprs that an equation holds, one level down."""
     return [getattr(inner, "jaxpr", inner) for inner in _core.jaxprs_in_params(eqn.params)]

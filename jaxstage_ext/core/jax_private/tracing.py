@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import copy
 import threading
+from collections import Counter
 from collections.abc import Callable, Mapping
 from typing import Any
 
 import jax
 from jax._src import stages as _stages
+from jax._src.interpreters import partial_eval as _pe
 
 _capturing = threading.Lock()
 
@@ -43,6 +45,12 @@ def trace_through_lower(lower: Callable[..., Any], args: tuple[Any, ...], kwargs
         finally:
             _stages.Traced.lower = original  # type: ignore[method-assign]
     return None
+
+
+def traces_by_function() -> Counter[int]:
+    """How many jaxprs JAX keeps of each function, by the function's id."""
+    keys: list[Any] = getattr(_pe.trace_to_jaxpr, "cache_keys", list)()
+    return Counter(id(function) for key in keys if (function := key[0]()) is not None)
 
 
 def static_arguments(fn: Any) -> tuple[tuple[int, ...], tuple[str, ...]]:

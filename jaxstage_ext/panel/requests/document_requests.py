@@ -96,7 +96,7 @@ def _get_columns(programs: Programs, params: Params) -> Answer:
 def _get_frames(programs: Programs, params: Params) -> Answer:
     frames = given.program(programs, params).frames
     result, buffers = _columns(frames, frames.COLUMNS)
-    files = [{"name": f.name, "cell": f.cell, "user": f.user, "label": f.label} for f in frames.files]
+    files = [{"name": f.public_name, "cell": f.cell, "user": f.user, "label": f.label} for f in frames.files]
     return {"files": files, "functions": list(frames.functions)} | result, buffers
 
 

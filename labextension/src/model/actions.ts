@@ -1,6 +1,7 @@
 /** What buttons and keys have in common. */
 
-import { messageOf } from "../wire/errors";
+import { Refusal, messageOf } from "../wire/errors";
+import { readDocument } from "../wire/state";
 import type { Doc } from "./document";
 import type { Show } from "./rewrite";
 import type { Session } from "./session";
@@ -14,6 +15,27 @@ export function toggle(session: Session, what: keyof Show): void {
 /** From the selected HLO line to the kernels that came from it. */
 export function showMachineCode(session: Session): void {
   if (session.summary?.views.includes("machine")) session.store.set({ view: "machine" });
+}
+
+/** Opens the whole files beside the source, at the first line that a row of it leaves out; they are not saved. */
+export async function showWhole(session: Session, doc: Doc, row: number): Promise<void> {
+  try {
+    const { result } = await session.source.request("library", { call: doc.call, library: "" });
+    const info = readDocument(result);
+    session.store.set({ librarySource: info });
+    const whole = session.doc(info.kind, doc.call);
+    const [file, above] = [doc.rows?.file?.[row] ?? -1, doc.rows?.number?.[row - 1] ?? -1];
+    const go = () => session.select(info.kind, Math.max(0, session.sourceRow(file, Math.max(above, 0) + 1, info.kind)), "");
+    const undo = whole?.onChange(() => {
+      if (!whole.rows) return;
+      undo?.();
+      go();
+    });
+    if (whole?.rows) go();
+  } catch (error) {
+    const absent = error instanceof Refusal && error.kind === "absent";
+    session.say(absent ? "Only the functions that took part are saved; run the notebook to see the rest." : messageOf(error));
+  }
 }
 
 export function foldAll(doc: Doc): void {

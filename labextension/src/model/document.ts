@@ -1,5 +1,5 @@
 import { messageOf } from "../wire/errors";
-import { type Rows, readRows } from "../wire/columns";
+import { LEFT_OUT, type Rows, readRows } from "../wire/columns";
 import { Folds } from "./folds";
 import { gunzip } from "../wire/gzip";
 import { PagedText } from "./pagedText";
@@ -128,6 +128,11 @@ export class Doc {
       page: (start, end) => this.ask("page", { start, end }),
       search: (query, matchCase) => this.ask("search", { query, case: matchCase }),
     });
+  }
+
+  /** Whether a row of the source stands for lines that are not shown. */
+  isLeftOut(row: number): boolean {
+    return isSource(this.kind) && ((this.rows?.flags[row] ?? 0) & LEFT_OUT) > 0;
   }
 
   /** The quotes of a docstring that a row of Python begins inside of. */

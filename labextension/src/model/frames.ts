@@ -12,7 +12,7 @@ export interface SourceFile {
 
 /** Stands for all libraries where the name of one may be given. */
 export const EVERYTHING = "*";
-const INSTALLED = /^.*[/\\](?:site|dist)-packages[/\\]/;
+const INSTALLED = /^(?:.*[/\\])?(?:site|dist)-packages[/\\]/;
 
 function libraryOf(name: string): string {
   const inside = name.replace(INSTALLED, "");

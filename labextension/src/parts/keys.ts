@@ -16,6 +16,12 @@ function step(pane: CodePane, by: number): void {
   pane.session.store.set({ hover: { doc: pane.doc.kind, row: pane.doc.current, from: pane.doc.kind } });
 }
 
+function pick(pane: CodePane, row: number): void {
+  pane.doc.current = row;
+  if (pane.doc.isLeftOut(row)) void actions.showWhole(pane.session, pane.doc, row);
+  else pane.session.select(pane.doc.kind, row);
+}
+
 function fold(pane: CodePane, row: number): void {
   const { folds } = pane.doc;
   const header = folds.canFold(row) ? row : folds.parent(row);
@@ -52,8 +58,8 @@ const KEYS: Record<string, (pane: CodePane) => void> = {
   End: (pane) => step(pane, Infinity),
   ArrowLeft: leftwards,
   ArrowRight: rightwards,
-  Enter: (pane) => pane.session.select(pane.doc.kind, pane.doc.current),
-  " ": (pane) => pane.session.select(pane.doc.kind, pane.doc.current),
+  Enter: (pane) => pick(pane, pane.doc.current),
+  " ": (pane) => pick(pane, pane.doc.current),
   f: (pane) => fold(pane, pane.doc.current),
   F: (pane) => actions.foldAll(pane.doc),
   n: (pane) => pane.revealLit(1),
@@ -81,10 +87,7 @@ export function attachClicks(pane: CodePane): void {
     const target = event.target as HTMLElement;
     if (row < 0 || hasSelectedText(pane)) return;
     if (target.closest(".jxs-fold, .jxs-folded")) fold(pane, row);
-    else if (!follows(pane, event, target, row)) {
-      pane.doc.current = row;
-      pane.session.select(pane.doc.kind, row);
-    }
+    else if (!follows(pane, event, target, row)) pick(pane, row);
   });
 }
 

@@ -36,7 +36,8 @@ export function paintRows(session: Session, doc: Doc, drawn: Drawn): void {
     classList.toggle("jxs-paired", hoverPair(row) || heldPair(row));
     classList.toggle("jxs-current", doc.current === row);
     classList.toggle("jxs-error", row === errorRow);
-    classList.toggle("jxs-title", isTitle(doc, row));
+    classList.toggle("jxs-title", isTitle(doc, row) && !doc.isLeftOut(row));
+    classList.toggle("jxs-left-out", doc.isLeftOut(row));
     node.setAttribute("aria-selected", String(isSelected));
     underline(doc, row, node, hoverLit?.source ?? heldLit?.source ?? null);
   }

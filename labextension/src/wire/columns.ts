@@ -4,6 +4,8 @@ import type { Reply } from "./source";
 export const OP = 1;
 export const INFERRED = 2;
 export const GRADIENT = 4;
+/** The row of a source document stands for lines that are not shown. */
+export const LEFT_OUT = 8;
 
 export type Columns = Map<string, Int32Array | Uint8Array | Float64Array>;
 

@@ -4,16 +4,12 @@ import type { Session } from "../../model/session";
 import { fields } from "../../wire/check";
 import { readDocument } from "../../wire/state";
 import { useDoc, useShared } from "../../parts/hooks";
-import { useLayoutStore } from "../../parts/layout";
 import { useQuestion } from "../../parts/useQuestion";
 import { Asking } from "../../parts/asking";
 
 function AskLibrary({ session, library }: { session: Session; library: string }) {
   const question = useQuestion(session, "library", { library }, ({ result }) => readDocument(fields(result)));
-  const layout = useLayoutStore();
   useEffect(() => {
-    const { panes } = layout.get();
-    if (question.value && panes && !panes.includes(question.value.kind)) layout.set({ panes: [...panes, question.value.kind] });
     session.store.set({ librarySource: question.value });
   }, [question.value]);
   return question.value ? null : <Asking question={question} />;

@@ -1,8 +1,9 @@
 import { Fragment } from "preact";
+import { useEffect } from "preact/hooks";
 import { openPanes } from "../../parts/panes";
 import type { Session } from "../../model/session";
 import { DetailStrip } from "../../parts/detailStrip";
-import { useLayout } from "../../parts/layout";
+import { useLayout, useLayoutStore } from "../../parts/layout";
 import { useShared } from "../../parts/hooks";
 import { Pane } from "../../parts/pane";
 import { Splitter } from "../../parts/splitter";
@@ -40,7 +41,11 @@ function Panes({ session, open }: { session: Session; open: string[] }) {
 export default function CodeView({ session, width, onFull }: TabProps) {
   const chosen = useLayout((s) => s.panes);
   const active = useShared(session, (s) => s.active);
-  useShared(session, (s) => s.librarySource);
+  const more = useShared(session, (s) => s.librarySource);
+  const layout = useLayoutStore();
+  useEffect(() => {
+    if (more && chosen && !chosen.includes(more.kind)) layout.set({ panes: [...chosen, more.kind] });
+  }, [more]);
   const open = openPanes(chosen, session.documents, width, active);
   return (
     <>

@@ -1,0 +1,168 @@
+"""Which version of a function JAX runs: the values that it named when it was traced, and which of them have changed.
+
+JAX keeps the jaxpr of a jitted function, of a loop's body or of a rematerialized function, and gives it again whatever
+has become of the globals that it read.
+"""
+
+from __future__ import annotations
+
+import weakref
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+from types import FunctionType, MappingProxyType
+from typing import Any, NamedTuple
+
+from jaxstage_ext.core import jax_private
+from jaxstage_ext.core.fingerprints import Fingerprint, fingerprint
+from jaxstage_ext.core.named_values import Bound, NamedValues
+
+ITSELF = "its code"
+"""Stands for the function's own code among the names."""
+
+
+class ChangedName(NamedTuple):
+    """A name whose value has changed since a function was traced.
+
+    Attributes:
+      text: how Python writes what it was; "" where that is unknown.
+      in_place: whether it is the same array with other contents, which JAX reads when it lowers.
+    """
+
+    name: str
+    text: str
+    in_place: bool = False
+
+
+class OldVersion(NamedTuple):
+    """A function of which JAX runs an earlier version.
+
+    Attributes:
+      function: its name.   file: where it is.
+      changed: the names whose values have changed.
+      is_of_trace: whether the earlier values are those of the trace; else of the first inspection, after the trace.
+    """
+
+    function: str
+    file: str
+    changed: tuple[ChangedName, ...]
+    is_of_trace: bool
+
+
+@dataclass(frozen=True)
+class _Known:
+    jaxpr: weakref.ref[Any]
+    names: Mapping[str, Fingerprint]
+    is_of_trace: bool
+
+
+_known: dict[int, _Known] = {}
+
+
+class VersionCheck:
+    """Begun before a trace, and asked after it which functions JAX did not trace anew though what they name changed."""
+
+    functions: Mapping[FunctionType, Bound] = MappingProxyType({})
+    """The user's functions that the call may go through, and which of their parameters are known."""
+
+    def __init__(self, fn: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any], is_jitted: bool) -> None:
+        self._is_jitted = is_jitted
+        self._bound: Bound = {}
+        self._before: Counter[int] = Counter()
+        with suppress(Exception):  # objects that fail when they are looked into
+            self._bound = _static(fn, args, kwargs) if is_jitted else {}
+            self.functions = NamedValues(fn, self._bound).functions
+            self._before = jax_private.traces_by_function()
+
+    def old_versions(self, traced: Any) -> tuple[OldVersion, ...]:
+        """The functions in the trace of which JAX runs an earlier version; values that are seen first are kept."""
+        with suppress(Exception):
+            return self._old_versions(traced) if traced is not None and self.functions else ()
+        return ()
+
+    def _old_versions(self, traced: Any) -> tuple[OldVersion, ...]:
+        traces = jax_private.traces_by_function()
+        old = []
+        for function, jaxprs in self._versions(traced):
+            new = [jaxpr for jaxpr in jaxprs if not _is_known(jaxpr)]
+            names, is_traced = _names(function, self.functions[function]), self._is_traced(function, len(new), traces)
+            for jaxpr in new:
+                _keep(jaxpr, names, is_traced)
+            for known in (_known[id(jaxpr)] for jaxpr in jaxprs if jaxpr not in new):
+                if changed := _changed(known.names, names):
+                    file = function.__code__.co_filename
+                    old.append(OldVersion(function.__name__, file, changed, known.is_of_trace))
+                    break
+        return tuple(old)
+
+    def _is_traced(self, function: FunctionType, new: int, traces: Counter[int]) -> bool:
+        """Whether the new jaxprs of a function are surely of this trace, not of one that JAX kept from before."""
+        made = traces - self._before
+        if function is self._jitted():
+            return bool(made)
+        return made[id(function)] >= (new if self._before[id(function)] else 1)
+
+    def _jitted(self) -> FunctionType | None:
+        """The function that was jitted, without wrappers; None where the call is of a plain function."""
+        return next(iter(self.functions), None) if self._is_jitted else None
+
+    def _versions(self, traced: Any) -> Iterator[tuple[FunctionType, list[Any]]]:
+        """The user's functions whose jaxpr JAX may have kept, each with its jaxprs."""
+        outer = traced.jaxpr.jaxpr
+        sources: dict[str, list[Any]] = {}
+        for jaxpr in jax_private.all_jaxprs(outer):
+            if jaxpr is not outer:
+                sources.setdefault(jax_private.source_of(jaxpr), []).append(jaxpr)
+        if (jitted := self._jitted()) is not None:
+            sources.setdefault(_source(jitted), []).append(outer)
+        for function in self.functions:
+            if jaxprs := sources.pop(_source(function), None):
+                yield function, jaxprs
+
+
+def _source(function: FunctionType) -> str:
+    """As JAX writes where a function is."""
+    code = function.__code__
+    return f"{function.__name__} at {code.co_filename}:{code.co_firstlineno}"
+
+
+def _static(fn: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Bound:
+    """The static arguments of a call of a jitted function, by parameter."""
+    numbers, names = jax_private.static_arguments(fn)
+    inner = getattr(fn, "__wrapped__", None)
+    if not isinstance(inner, FunctionType):
+        return {}
+    parameters = inner.__code__.co_varnames[: inner.__code__.co_argcount]
+    given = dict(zip(parameters, args, strict=False)) | dict(kwargs)
+    static = {*names, *(parameters[number] for number in numbers if -len(parameters) <= number < len(parameters))}
+    return {name: (name, given[name]) for name in given if name in static}
+
+
+def _names(function: FunctionType, bound: Bound) -> dict[str, Fingerprint]:
+    reached = NamedValues(function, bound)
+    made = {ITSELF: fingerprint(function)} | {name: fingerprint(value) for name, value in reached.values.items()}
+    return {name: known for name, known in made.items() if known is not None}
+
+
+def _is_known(jaxpr: Any) -> bool:
+    known = _known.get(id(jaxpr))
+    return known is not None and known.jaxpr() is jaxpr
+
+
+def _keep(jaxpr: Any, names: Mapping[str, Fingerprint], is_of_trace: bool) -> None:
+    number = id(jaxpr)
+
+    def forget(ref: weakref.ref[Any]) -> None:
+        if (known := _known.get(number)) is not None and known.jaxpr is ref:
+            del _known[number]
+
+    _known[number] = _Known(weakref.ref(jaxpr, forget), names, is_of_trace)
+
+
+def _changed(then: Mapping[str, Fingerprint], now: Mapping[str, Fingerprint]) -> tuple[ChangedName, ...]:
+    return tuple(
+        ChangedName(name, known.text, name in now and known.is_in_place(now[name]))
+        for name, known in then.items()
+        if name not in now or not known.equals(now[name])
+    )

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import functools
 import inspect
-from collections.abc import Callable
-from types import CodeType, FunctionType, MethodType
+from types import CodeType
 from typing import Any
 
 import jax
@@ -14,7 +13,8 @@ from jaxstage_ext.core import jax_private
 from jaxstage_ext.core.call import Call
 from jaxstage_ext.core.staged import COMPILE, Staged
 from jaxstage_ext.core.targets.cross_compile import Executable
-from jaxstage_ext.report.bounded_repr import bounded_repr, function_name, type_name
+from jaxstage_ext.core.traced_anew import traced_anew
+from jaxstage_ext.report.bounded_repr import bounded_repr, type_name
 from jaxstage_ext.report.units import with_article
 
 _STAGE_OBJECTS = (jax.stages.Traced, jax.stages.Lowered, jax.stages.Compiled, Executable)
@@ -45,41 +45,7 @@ def stageable(call: Call) -> Any:
                 f"{call_name(call)} is already jitted, so {options} cannot be added; set it where it is jitted"
             )
         return fn
-    return jax.jit(_traced_anew(fn), **call.jit, **(call.layout.jit if call.layout else {}))
-
-
-def _traced_anew(fn: Callable[..., Any]) -> Callable[..., Any]:
-    """The function as an object that JAX has never seen, so that it is traced anew whatever it read at earlier traces.
-
-    No frame is added, and the name, the signature and the messages of errors are the function's own. What JAX gives
-    to `jax.jit` of an object that cannot be hashed is an error; here it has the type's name.
-    """
-    if isinstance(fn, FunctionType):
-        return _copy(fn)
-    if isinstance(fn, MethodType) and isinstance(fn.__func__, FunctionType) and _is_hashable(fn.__self__):
-        return MethodType(_copy(fn.__func__), fn.__self__)
-    if isinstance(fn, staticmethod):
-        return fn  # which JAX refuses
-    anew = functools.partial(fn)
-    if not _is_hashable(fn):
-        anew.__dict__["__name__"] = function_name(fn) or type_name(fn)
-    return anew
-
-
-def _copy(fn: FunctionType) -> FunctionType:
-    copied = FunctionType(fn.__code__, fn.__globals__, fn.__name__, fn.__defaults__, fn.__closure__)
-    copied.__kwdefaults__, copied.__doc__, copied.__module__ = fn.__kwdefaults__, fn.__doc__, fn.__module__
-    copied.__qualname__ = fn.__qualname__
-    copied.__dict__.update(fn.__dict__)
-    return copied
-
-
-def _is_hashable(value: Any) -> bool:
-    try:
-        hash(value)
-    except TypeError:
-        return False
-    return True
+    return jax.jit(traced_anew(fn), **call.jit, **(call.layout.jit if call.layout else {}))
 
 
 def code_of(fn: Any) -> CodeType | None:

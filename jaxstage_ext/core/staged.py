@@ -56,6 +56,7 @@ class Stage:
       value: what JAX (or a wrapper such as equinox) returned.
       key: of what determines the optimised module, in the inspection cache; None where that is not known.
       began: the reading of `time.perf_counter` at its start.
+      wall: seconds that its work took, where more was done around it.
       old_versions: of a trace, the functions that JAX did not trace anew though what they name has changed.
     """
 
@@ -67,6 +68,7 @@ class Stage:
     error: BaseException | None = None
     key: str | None = None
     began: float | None = None
+    wall: float | None = None
     old_versions: tuple[OldVersion, ...] = ()
 
     @property

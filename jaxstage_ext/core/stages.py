@@ -80,7 +80,7 @@ def _run_stage(staged: Staged, stage: Stage, on_change: Callable[[], None]) -> N
     if stage.value is not None:
         event_seconds = heard.seconds(definition.event)
         if stage.seconds is None:
-            stage.seconds = wall if event_seconds is None else event_seconds
+            stage.seconds = (stage.wall or wall) if event_seconds is None else event_seconds
         if stage.hit is None:
             stage.hit = definition.cache_hit(stage.value, event_seconds, heard)
     on_change()

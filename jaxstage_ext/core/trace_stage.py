@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 import weakref
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
@@ -29,7 +30,9 @@ def run(staged: Staged, stage: Stage) -> Any:
     call, function = staged.call, function_of(staged)
     check = VersionCheck(call.fn, call.args, call.kwargs, is_jitted=function is call.fn)
     staged.sources.take(one.__code__ for one in check.functions)
+    started = time.perf_counter()
     traced = _trace(call, function)
+    stage.wall = time.perf_counter() - started
     stage.old_versions = check.old_versions(unwrap(traced))
     return traced
 

@@ -8,14 +8,17 @@ from __future__ import annotations
 
 import weakref
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from types import FunctionType, MappingProxyType
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from jaxstage_ext.core import jax_private
 from jaxstage_ext.core.fingerprints import Fingerprint, fingerprint
+from jaxstage_ext.core.fresh_trace import FreshTrace, fresh_trace
 from jaxstage_ext.core.named_values import Bound, NamedValues
 
 ITSELF = "its code"
@@ -40,7 +43,7 @@ class OldVersion(NamedTuple):
 
     Attributes:
       function: its name.   file: where it is.
-      changed: the names whose values have changed.
+      changed: the names whose values have changed; none where only a fresh trace tells that something has.
       is_of_trace: whether the earlier values are those of the trace; else of the first inspection, after the trace.
     """
 
@@ -67,6 +70,7 @@ class VersionCheck:
     """The user's functions that the call may go through, and which of their parameters are known."""
 
     def __init__(self, fn: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any], is_jitted: bool) -> None:
+        self._call = fn, args, kwargs
         self._is_jitted = is_jitted
         self._bound: Bound = {}
         self._before: Counter[int] = Counter()
@@ -86,15 +90,29 @@ class VersionCheck:
         old = []
         for function, jaxprs in self._versions(traced):
             new = [jaxpr for jaxpr in jaxprs if not _is_known(jaxpr)]
-            names, is_traced = _names(function, self.functions[function]), self._is_traced(function, len(new), traces)
+            values = NamedValues(function, self.functions[function]).values
+            names, is_traced = _fingerprints(function, values), self._is_traced(function, len(new), traces)
             for jaxpr in new:
                 _keep(jaxpr, names, is_traced)
+            if function is self._jitted() and (compared := self._fresh(traced, values)) is not None:
+                changed = _of_literals(compared.literals, values) + _of_arrays(compared.arrays, values)
+                if changed or not compared.is_same:
+                    old.append(_old(function, changed, is_of_trace=True))
+                else:
+                    _keep(traced.jaxpr.jaxpr, names, is_of_trace=True)
+                continue
             for known in (_known[id(jaxpr)] for jaxpr in jaxprs if jaxpr not in new):
                 if changed := _changed(known.names, names):
-                    file = function.__code__.co_filename
-                    old.append(OldVersion(function.__name__, file, changed, known.is_of_trace))
+                    old.append(_old(function, changed, known.is_of_trace))
                     break
         return tuple(old)
+
+    def _fresh(self, traced: Any, values: Mapping[str, Any]) -> FreshTrace | None:
+        """A fresh trace, where nobody knows what the one that JAX kept has read, and it can have changed."""
+        known = _known[id(traced.jaxpr.jaxpr)]
+        if known.is_of_trace or all(isinstance(value, FunctionType) for value in values.values()):
+            return None
+        return fresh_trace(*self._call, traced)
 
     def _is_traced(self, function: FunctionType, new: int, traces: Counter[int]) -> bool:
         """Whether the new jaxprs of a function are surely of this trace, not of one that JAX kept from before."""
@@ -139,9 +157,35 @@ def _static(fn: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Bound:
     return {name: (name, given[name]) for name in given if name in static}
 
 
-def _names(function: FunctionType, bound: Bound) -> dict[str, Fingerprint]:
-    reached = NamedValues(function, bound)
-    made = {ITSELF: fingerprint(function)} | {name: fingerprint(value) for name, value in reached.values.items()}
+def _old(function: FunctionType, changed: tuple[ChangedName, ...], is_of_trace: bool) -> OldVersion:
+    return OldVersion(function.__name__, function.__code__.co_filename, changed, is_of_trace)
+
+
+def _of_literals(literals: Iterable[tuple[str, str]], values: Mapping[str, Any]) -> tuple[ChangedName, ...]:
+    """The names whose value is the number that a fresh trace has in place of another, where only one name has it."""
+    found = []
+    for kept, fresh in literals:
+        named = [name for name, value in values.items() if type(value) in (int, float, bool) and _is(value, fresh)]
+        if len(named) == 1:
+            is_integer = type(values[named[0]]) is int and float(kept).is_integer()
+            found.append(ChangedName(named[0], str(int(float(kept))) if is_integer else kept))
+    return tuple(found)
+
+
+def _of_arrays(arrays: Iterable[Any], values: Mapping[str, Any]) -> tuple[ChangedName, ...]:
+    """The names of arrays that took the place of others; an array without a name was made by the trace itself."""
+    return tuple(ChangedName(name, "") for name, value in values.items() if any(value is array for array in arrays))
+
+
+def _is(value: float, written: str) -> bool:
+    """Whether JAX writes a number so, in whichever precision."""
+    with suppress(ValueError, OverflowError):
+        return float(written) in (float(value), float(str(np.float32(value))))
+    return False
+
+
+def _fingerprints(function: FunctionType, values: Mapping[str, Any]) -> dict[str, Fingerprint]:
+    made = {ITSELF: fingerprint(function)} | {name: fingerprint(value) for name, value in values.items()}
     return {name: known for name, known in made.items() if known is not None}
 
 

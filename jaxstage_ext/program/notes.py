@@ -7,8 +7,8 @@ from typing import Any
 from jaxstage_ext.analysis.memory.fit import Fits
 from jaxstage_ext.core import jax_private
 from jaxstage_ext.core.layout import specs
-from jaxstage_ext.core.options import autotune, flag_values
-from jaxstage_ext.core.targets import gpu_descriptions, packages
+from jaxstage_ext.core.options import autotune, flag_values, unread_flags
+from jaxstage_ext.core.targets import gpu_descriptions
 from jaxstage_ext.core.targets.cross_compile import Executable
 from jaxstage_ext.ir import source_wording
 from jaxstage_ext.program import version_wording
@@ -32,7 +32,8 @@ def notes(program: Program) -> list[str]:
     written = [specs.note(program.call)] if program.call.layout is not None else []
     written += narrowing(narrowed(program)) + deletion(deleted(program))
     written += _about_target(program) + _recorded(program) + flag_values.notes(options_of(program), platform(program))
-    written += [version_wording.note(version) for version in program.old_versions] + _sources(program)
+    written += [version_wording.note(version) for version in program.old_versions]
+    written += _unread_flags(program) + _sources(program)
     coverage = program.coverage
     if coverage and coverage.total and not coverage.linked:
         written.append(
@@ -47,7 +48,7 @@ def _about_target(program: Program) -> list[str]:
     target, compiled = program.target, program.compiled
     if not isinstance(compiled, Executable):
         return []
-    written, version = [], packages.find(target.platform).version
+    written, version = [], compiled.version
     if target.platform == "tpu":
         written.append(f"Compiled by libtpu {version} without a TPU; nothing was run.")
     if target.platform == "cuda":
@@ -62,6 +63,12 @@ def _about_target(program: Program) -> list[str]:
         several = "a mesh of" if used > 1 else "no mesh or sharding and takes"
         written.append(f"The program has {several} {used:,} of the target's {available:,} devices.")
     return [*written, *_does_not_fit(program), *compiled.notes]
+
+
+def _unread_flags(program: Program) -> list[str]:
+    environment = program.staged.environment
+    note = unread_flags.note(environment.variable("XLA_FLAGS")) if environment else None
+    return [note] if note else []
 
 
 def _sources(program: Program) -> list[str]:

@@ -11,6 +11,11 @@ _MOST_NAMES, _LONGEST_NAME = 3, 60
 
 def note(version: OldVersion) -> str:
     """`k has changed since f was traced: JAX still runs the version with k = 2.0.`"""
+    if not version.changed:
+        return (
+            f"Traced anew, {version.function} gives another jaxpr: something that it reads has changed since JAX "
+            f"traced it, and {title(version)}. jax.clear_caches() makes JAX trace anew."
+        )
     names = _joined([_subject(changed, version) for changed in version.changed])
     verb = "have" if len(version.changed) > 1 else "has"
     since = "traced" if version.is_of_trace else "first inspected"
@@ -22,7 +27,7 @@ def note(version: OldVersion) -> str:
 
 def title(version: OldVersion) -> str:
     """The note in a few words, for the line above the source: `JAX still runs the version with k = 2.0`."""
-    if all(changed.in_place for changed in version.changed):
+    if version.changed and all(changed.in_place for changed in version.changed):
         names = _joined([_short(changed.name) for changed in version.changed])
         return f"what JAX lowered before keeps the earlier contents of {names}"
     known = [changed for changed in version.changed if changed.text and not changed.in_place]

@@ -11,6 +11,7 @@ from jaxstage_ext.worker import flag_text
 
 READ_BY_XLA = ("XLA_FLAGS", "LIBTPU_INIT_ARGS")
 """The environment variables that XLA and libtpu read options from, when they are loaded."""
+_QUOTES = {"XLA_FLAGS": True, "LIBTPU_INIT_ARGS": False}
 FIXED = {
     "TPU_SKIP_MDS_QUERY": "1",  # without it libtpu waits for a metadata server for ever
     "TPU_WORKER_HOSTNAMES": "localhost",
@@ -77,7 +78,7 @@ def decides(name: str) -> bool:
 
 def _variables(environ: Mapping[str, str]) -> tuple[tuple[str, str], ...]:
     given = {name: value for name, value in {**environ, **FIXED}.items() if decides(name)}
-    texts = {name: flag_text.with_absolute_paths(given[name]) for name in READ_BY_XLA if name in given}
+    texts = {name: flag_text.with_absolute_paths(given[name], _QUOTES[name]) for name in READ_BY_XLA if name in given}
     return tuple(sorted({**given, **texts}.items()))
 
 

@@ -1,7 +1,7 @@
 """Options in the text of an environment variable, as XLA splits it, and the files that they name.
 
-XLA splits at white space, and takes a quoted value as a whole (xla/parse_flags_from_env.cc). A text that does not begin
-with a dash names a file of options.
+XLA splits at white space, and takes a quoted value as a whole (xla/parse_flags_from_env.cc); libtpu knows no quotes. A
+text that does not begin with a dash names a file of options.
 """
 
 from __future__ import annotations
@@ -44,9 +44,14 @@ def options(text: str) -> Iterator[tuple[str, str]]:
         yield (name, _unquoted(value)) if word.startswith("-") else ("", _unquoted(word))
 
 
-def with_absolute_paths(text: str) -> str:
-    """The text with each path in it absolute."""
-    return _WORD.sub(lambda match: _absolute_in(match[0]), text)
+def with_absolute_paths(text: str, quotes: bool = True) -> str:
+    """The text with each path in it absolute, but for one with a space where there are no `quotes`."""
+
+    def changed(word: str) -> str:
+        made = _absolute_in(word)
+        return made if quotes or not re.search(r"\s", made) else word
+
+    return _WORD.sub(lambda match: changed(match[0]), text)
 
 
 def _absolute_in(word: str) -> str:

@@ -72,6 +72,22 @@ def all_jaxprs(jaxpr: Any) -> list[Any]:
     return list(seen.values())
 
 
+def differing_literals(one: Any, other: Any) -> tuple[tuple[str, str], ...]:
+    """The pairs of numbers, as JAX writes them, in which alone two jaxprs differ; none where they differ in more."""
+    pairs: dict[tuple[str, str], None] = {}
+    jaxprs = all_jaxprs(one), all_jaxprs(other)
+    if [len(jaxpr.eqns) for jaxpr in jaxprs[0]] != [len(jaxpr.eqns) for jaxpr in jaxprs[1]]:
+        return ()
+    for first, second in zip(*jaxprs, strict=True):
+        for left, right in zip(first.eqns, second.eqns, strict=True):
+            if left.primitive is not right.primitive or len(left.invars) != len(right.invars):
+                return ()
+            for a, b in zip(left.invars, right.invars, strict=True):
+                if isinstance(a, _core.Literal) and isinstance(b, _core.Literal) and str(a.val) != str(b.val):
+                    pairs[str(a.val), str(b.val)] = None
+    return tuple(pairs)
+
+
 def source_of(jaxpr: Any) -> str:
     """The function that a jaxpr was traced from, as "name at file:line"; "" where JAX does not say."""
     return str(getattr(jaxpr.debug_info, "func_src_info", "") or "")

@@ -19,6 +19,7 @@ from jaxstage_ext.worker.compile_environment import READ_BY_XLA, CompileEnvironm
 
 _DUMPS = re.compile("dump")
 _BUILD_OPTIONS = _DEBUG_OPTIONS = 3
+_OF_OTHERS = {"cpu": ("xla_gpu_", "xla_tpu_"), "tpu": ("xla_gpu_", "xla_cpu_"), "cuda": ("xla_tpu_", "xla_cpu_")}
 _TOOLKIT_FILES = ("bin/ptxas", "nvvm/libdevice/libdevice.10.bc")
 _NO_FILE = re.compile(rb"inf|[^ -~]|^$")
 
@@ -59,18 +60,28 @@ def checked(name: str, value: Any) -> Any:
     if not given:
         return value
     whole = flag_text.absolute(name, ",".join(given))
-    if name.startswith("xla_tpu_") or flag_text.is_written(name):
-        return whole
-    for path in flag_text.paths(name, whole):
-        _check_readable(name, Path(path))
+    _check_readable(name, whole)
     return whole
 
 
-def _check_readable(name: str, path: Path) -> None:
-    if not path.exists():
-        raise FileOptionError(f"{name}: there is no file {str(path)!r}")
-    if path.is_dir() and name.endswith(("_file", "_filename")):
-        raise FileOptionError(f"{name}: {str(path)!r} is a directory, not a file")
+def check_readable(options: Mapping[str, Any], platform: str) -> None:
+    """Raise FileOptionError where an option of "cpu", "tpu" or "cuda" names a file to read that does not exist.
+
+    XLA itself may compile another program then, and say nothing.
+    """
+    for name, value in options.items():
+        if not name.startswith(_OF_OTHERS.get(platform, ())):
+            _check_readable(name, value)
+
+
+def _check_readable(name: str, value: Any) -> None:
+    if name.startswith("xla_tpu_") or flag_text.is_written(name):
+        return
+    for path in map(Path, flag_text.paths(name, value)):
+        if not path.exists():
+            raise FileOptionError(f"{name}: there is no file {str(path)!r}")
+        if path.is_dir() and name.endswith(("_file", "_filename")):
+            raise FileOptionError(f"{name}: {str(path)!r} is a directory, not a file")
 
 
 @cache

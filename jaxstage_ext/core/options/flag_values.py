@@ -68,7 +68,7 @@ def check(given: Mapping[str, Any], known: Flags | None = None) -> dict[str, Any
         if name in checked:
             raise OptionError(f"{name} is set twice; set it once")
         flag = known.by_name.get(name)
-        checked[name] = _converted(flag, value) if flag else _unchecked(name, value)
+        checked[name] = converted(flag, value) if flag else _unchecked(name, value)
         checked[name] = _with_path(name, checked[name])
     return checked
 
@@ -198,7 +198,7 @@ def _unchecked(name: str, value: Any) -> Any:
     raise OptionError(f"{name} must be a bool, a number or a string, not {_quoted(value)}")
 
 
-def _converted(flag: Flag, value: Any) -> Any:
+def converted(flag: Flag, value: Any) -> Any:
     """The value as jaxlib takes it: a bool, a number of the flag's type, or a string."""
     if flag.type == "message":
         raise OptionError(f"{flag.name} is a message, which jaxlib takes only from the environment variable XLA_FLAGS")

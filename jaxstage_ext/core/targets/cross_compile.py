@@ -14,7 +14,7 @@ import jax
 
 from jaxstage_ext.core.options import autotune
 from jaxstage_ext.core.targets import packages
-from jaxstage_ext.core.targets.prepared import Prepared, prepare
+from jaxstage_ext.core.targets.prepared import Prepared, check_files, prepare
 from jaxstage_ext.core.targets.target import Target, TargetError
 from jaxstage_ext.core.targets.worker_requests import Limits
 from jaxstage_ext.ir.hlo import whole_module
@@ -42,6 +42,7 @@ class Executable:
       key: its key in the inspection cache; None where it cannot be cached.
       kept: whether it came from the inspection cache.
       tuned: which of its choices autotune results decided.
+      version: that of libtpu or of the CUDA plugin.
     """
 
     target: Target
@@ -55,6 +56,7 @@ class Executable:
     key: str | None = None
     kept: bool = False
     tuned: autotune.Tuned | None = None
+    version: str = ""
 
     def as_text(self) -> str | None:
         return self.text
@@ -132,9 +134,11 @@ def compile(  # noqa: A001
     Raises:
       Unavailable: where the target does not support the program, with the reason.
       TargetError: where a package is missing.
+      FileOptionError: where an option names a file that does not exist.
       pool.WorkerDied: when XLA crashed, exceeded its time limit or ran out of memory.
       jax.errors.JaxRuntimeError: XLA's own error.
     """
+    check_files(lowered, target, given)
     prepared = prepare(lowered, fn, target, limits, given, environment)
     key = prepared.key("compile", str(large_constants))
     result, kept = _known(key, prepared), True
@@ -145,7 +149,16 @@ def compile(  # noqa: A001
     log = result.pop("autotuned", None)
     tuned = autotune.tuned(prepared.results, log) if prepared.results and log else None
     result = _without_false_costs(result, target)
-    return Executable(target, devices=prepared.devices, notes=notes, key=key, kept=kept, tuned=tuned, **result)
+    return Executable(
+        target,
+        devices=prepared.devices,
+        notes=notes,
+        key=key,
+        kept=kept,
+        tuned=tuned,
+        version=packages.find(target.platform).version,
+        **result,
+    )
 
 
 def _known(key: str | None, prepared: Prepared) -> dict[str, Any] | None:

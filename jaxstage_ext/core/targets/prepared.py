@@ -125,6 +125,11 @@ def environment_of(lowered: Any, target: Target, given: Mapping[str, Any]) -> Co
     return environments.taken(target.platform, _options(lowered, given))
 
 
+def check_files(lowered: Any, target: Target, given: Mapping[str, Any]) -> None:
+    """Raise FileOptionError where an option, given here, to `jax.jit` or in XLA_FLAGS, names a file that is missing."""
+    file_options.check_readable(_options(lowered, given), target.platform)
+
+
 def _options(lowered: Any, given: Mapping[str, Any]) -> dict[str, Any]:
     """The function's own options, above them those `given`, below them the files of XLA_FLAGS; paths are absolute."""
     own = {**file_options.of_process(), **jax_private.own_options(lowered)}

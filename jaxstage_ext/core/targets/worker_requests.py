@@ -47,6 +47,7 @@ def ask(
       TargetError: where a package is missing, or jaxlib is no longer the one that this kernel has loaded.
       pool.WorkerDied: when the compiler crashed, exceeded its time limit or ran out of memory.
       jax.errors.JaxRuntimeError: XLA's own error.
+      OSError: where what XLA dumps is not whole, with what to do.
     """
     from jaxstage_ext.worker import pool  # it needs Unix
 
@@ -95,6 +96,8 @@ def _explained(failed: Any, target: Target) -> Exception:
         return Unavailable(
             f"the installed libtpu {version} does not support {target.kind}; %targets lists what it supports"
         )
+    if failed.type == "DumpCut":
+        return OSError(text)
     kind = jax.errors.JaxRuntimeError if failed.type in ("JaxRuntimeError", "XlaRuntimeError") else RuntimeError
     if failed.type == "MemoryError":
         kind = MemoryError

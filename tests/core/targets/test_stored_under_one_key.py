@@ -1,0 +1,122 @@
+"""What a compiler gave is stored under the one key of its program, whatever was asked: without a key, nowhere."""
+
+from __future__ import annotations
+
+import contextlib
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import pytest
+from absent import needs
+from jax.sharding import PartitionSpec as P
+
+import jaxstage_ext
+from jaxstage_ext.core import executables, jax_private
+from jaxstage_ext.core.targets import environments, packages, placement, worker_requests
+from jaxstage_ext.inspection import Inspection
+from jaxstage_ext.ir import cached_documents
+from jaxstage_ext.program.propagated_module import propagated_module
+from jaxstage_ext.report.unavailable import Unavailable
+from jaxstage_ext.store import cache
+
+pytestmark = pytest.mark.usefixtures("no_workers_left")
+TARGETS = {"cpu:4": "x=2,y=2", "v5e:2x2": "x=2,y=2", "h100:2": "x=2,y=1"}
+
+
+def step(w, x):
+    return jnp.tanh(x @ w).sum(axis=0)
+
+
+def inspected(target: str) -> Inspection:
+    needs(target)
+    specs = {"w": P("x", "y"), "x": P(None, "x")}
+    shapes = (jax.ShapeDtypeStruct((64, 64), jnp.float32), jax.ShapeDtypeStruct((8, 64), jnp.float32))
+    return jaxstage_ext.inspect(step, *shapes, target=target, mesh=TARGETS[target], in_specs=specs)
+
+
+def ask_everything(inspection: Inspection) -> None:
+    """Every question there is, each kernel's texts among them."""
+    for document in inspection.documents.values():
+        assert len(document)
+    asked = ("answers", "cost", "roofline", "memory", "shardings", "collectives", "dtypes", "passes", "kernels")
+    for name in (*asked, "row", "summary", "flag_table", "to_json"):
+        with contextlib.suppress(Unavailable):
+            value = getattr(inspection, name)
+            if callable(value):
+                value()
+    assert propagated_module(inspection.program)
+    kernels = inspection.kernels
+    kernels.measure()
+    for kernel in kernels.rows[:2]:
+        for stage in kernel.stages:
+            with contextlib.suppress(Unavailable):
+                kernel.document(stage)
+
+
+@pytest.fixture
+def stored(monkeypatch: pytest.MonkeyPatch) -> dict[str, list[str]]:
+    """The keys of each store, as they come."""
+    keys: dict[str, list[str]] = {"cache": [], "documents": [], "devices": [], "executables": []}
+    places = {"documents": cached_documents._known, "devices": placement._known, "executables": executables._made}
+    put = cache.put
+    monkeypatch.setattr(cache, "put", lambda key, data: (keys["cache"].append(key), put(key, data))[1])
+    for name, table in places.items():
+        _watch(table, keys[name], monkeypatch)
+    return keys
+
+
+def _watch(table: Any, keys: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    put = table.put
+    monkeypatch.setattr(table, "put", lambda key, *rest: (keys.append(key), put(key, *rest))[1])
+
+
+def module_key(inspection: Inspection) -> str:
+    """That of the StableHLO, which no compiler made."""
+    return cache.key("stablehlo", jax_private.module_bytecode(inspection.lowered))
+
+
+@pytest.mark.parametrize("target", ["cpu:4", "v5e:2x2"])
+def test_a_program_without_a_key_is_stored_nowhere(
+    target: str, stored: dict[str, list[str]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(environments, "key", lambda environment, *parts: None)
+    inspection = inspected(target)
+    ask_everything(inspection)
+    assert stored == {"cache": [], "devices": [], "executables": [], "documents": [module_key(inspection)]}
+
+
+@pytest.mark.parametrize("target", TARGETS)
+def test_everything_that_is_stored_is_under_a_key_of_the_environment(
+    target: str, stored: dict[str, list[str]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made: list[str | None] = []
+    key = environments.key
+    monkeypatch.setattr(environments, "key", lambda *parts: (made.append(key(*parts)), made[-1])[1])
+    inspection = inspected(target)
+    ask_everything(inspection)
+    used = {key.split()[-1] for keys in stored.values() for key in keys} - {module_key(inspection)}
+    assert used <= set(made)
+    least = {"cpu:4": 4, "v5e:2x2": 5, "h100:2": 4}[target]
+    assert len(set(stored["cache"])) >= least, "compile, passes, memory, kernels; devices and bundles of a TPU"
+
+
+@pytest.mark.parametrize("target", TARGETS)
+def test_nothing_is_stored_where_the_compiler_is_replaced_during_the_request(
+    target: str, stored: dict[str, list[str]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """pip installs another one between the key and the answer."""
+    needs(target)
+    ask, identity = worker_requests.ask, packages.identity
+
+    def replaced(*arguments: Any, **how: Any) -> Any:
+        answer = ask(*arguments, **how)
+        monkeypatch.setattr(packages, "identity", lambda name: (*identity(name), "replaced"))
+        return answer
+
+    monkeypatch.setattr(worker_requests, "ask", replaced)
+    inspection = jaxstage_ext.inspect(step, jnp.ones((4, 4)), jnp.ones((4, 4)), target=target)
+    assert stored["cache"] == []
+    assert inspection.compiled.key is None
+    with pytest.raises(Unavailable, match="was replaced since this program was compiled; run its cell again"):
+        inspection.passes  # noqa: B018

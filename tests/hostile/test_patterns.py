@@ -35,6 +35,7 @@ MADE = {
     ("notebook.completion", "re.compile"): "names of magics",
     ("notebook.toplevel_await", "re.compile"): "names of magics",
     ("panel.search", "re.compile"): "test_names_are_looked_up_in_linear_time",
+    ("worker.inside.whole_files", "re.compile"): "names of files",
     ("report.public_paths", "re.compile"): "test_paths_are_shortened_in_linear_time",
     ("report.public_paths", "re.fullmatch"): "test_paths_are_shortened_in_linear_time",
     ("report.public_paths", "re.sub"): "test_paths_are_shortened_in_linear_time",

@@ -20,6 +20,11 @@ from jaxstage_ext.worker.inside import dump_room, executable_artefacts, whole_fi
 from jaxstage_ext.worker.inside.clients import Clients, parsed
 from jaxstage_ext.worker.inside.log import LogTail
 
+_SMALLEST = b"""
+func.func public @main() -> tensor<i32> {
+  %0 = stablehlo.constant dense<0> : tensor<i32>
+  return %0 : tensor<i32>
+}"""
 _DEVICE = ("id", "process_index", "device_kind", "platform", "coords", "core_on_chip")
 
 
@@ -45,6 +50,12 @@ class Compiler:
     def ping(self) -> dict[str, Any]:
         """The process's id, and whether jax was imported in it."""
         return {"pid": os.getpid(), "jax": "jax" in sys.modules}
+
+    def try_flags(self) -> None:
+        """Compile the smallest program, which this process does not survive where XLA refuses its XLA_FLAGS."""
+        client = self._clients.cpu(1)
+        devices = _jax.DeviceList(tuple(client.local_devices()))
+        client.compile_and_load(_SMALLEST, executable_devices=devices, compile_options=xla_client.CompileOptions())
 
     def topologies(self, platform: str, library: str, names: list[str]) -> dict[str, int | str]:
         """How many devices each topology has; for one that the plugin rejects, its error."""

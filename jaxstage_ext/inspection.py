@@ -15,7 +15,7 @@ from jaxstage_ext.analysis.sharding.value_tables import Shardings
 from jaxstage_ext.core import stage_list, stages
 from jaxstage_ext.core.call import Call
 from jaxstage_ext.core.layout import meshes, specs
-from jaxstage_ext.core.options import flag_values
+from jaxstage_ext.core.options import environment_check, flag_values
 from jaxstage_ext.core.stage_error import without_our_frames
 from jaxstage_ext.core.stageable import with_self
 from jaxstage_ext.core.targets import cross_compile
@@ -76,10 +76,11 @@ def inspect(
     Raises:
       ValueError: for an unknown `stage`; an unknown `target`, or one that needs a package that is not installed; an
         unknown compile option, an invalid value, or options with a `stage` before compile; a mesh that is larger than
-        a target; a PartitionSpec that does not fit the mesh or its argument.
+        a target; a PartitionSpec that does not fit the mesh or its argument; XLA_FLAGS that XLA does not survive.
       Exception: what JAX raises for the function on the first target, without the frames of this package. Its
         attribute `inspection` has the stages that succeeded.
     """
+    environment_check.check()
     compiled = stage_list.makes_executable(stage)
     if compiler_options and not compiled:
         raise ValueError(

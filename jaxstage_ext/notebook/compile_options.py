@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import argparse
 import textwrap
-from typing import Any
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
 
 from IPython.core.error import UsageError
 from IPython.core.magic_arguments import MagicArgumentParser
 
 from jaxstage_ext.notebook import staging
+
+if TYPE_CHECKING:
+    from jaxstage_ext.core.options.xla_flags import Flag
 
 _WIDEST_DEFAULT = 40
 _BUILD = (
@@ -73,18 +77,25 @@ def read(options: argparse.Namespace) -> dict[str, Any]:
 
 def flag_names(start: str) -> list[str]:
     """The names of flags that begin with `start`, with the xla_ prefix only if it was typed."""
-    from jaxstage_ext.core.options.xla_flags import installed
-
-    known = installed().by_name
+    known = _known()
     bare = not "xla_".startswith(start[:4])
     return [name.removeprefix("xla_") if bare else name for name in known if name.startswith("xla_" * bare + start)]
 
 
+def _known() -> Mapping[str, Flag]:
+    """The flags of this jaxlib; none where XLA would not survive its environment."""
+    from jaxstage_ext.core.options import environment_check, xla_flags
+
+    try:
+        environment_check.check()
+    except environment_check.EnvironmentRefused:
+        return {}
+    return xla_flags.installed().by_name
+
+
 def flag_values(name: str, start: str) -> list[str]:
     """The values of a bool or enum flag that begin with `start`."""
-    from jaxstage_ext.core.options.xla_flags import installed
-
-    known = installed().by_name
+    known = _known()
     flag = known.get(name) or known.get(f"xla_{name}")
     values = () if flag is None else ("True", "False") if flag.type == "bool" else flag.values
     return [value for value in values if value.lower().startswith(start.lower())]

@@ -19,10 +19,10 @@ from pathlib import Path
 
 LOG, DUMP = "log", "dump-"
 """The name of the log file, and how the folders begin that XLA dumps into."""
-LARGEST, LEAST_FREE = 4_000_000_000, 500_000_000
-"""Bytes that a folder may hold, and that a worker which fills its folder must leave free on the disk."""
+LARGEST, LEAST_FREE, LEAST = 4_000_000_000, 500_000_000, 16_000_000
+"""Bytes that a folder may hold; that must stay free on the disk while it holds more than LEAST; while it holds less."""
 _OWNER, _FOLDER = "owner", re.compile(r"jaxstage-(?:cpu|tpu|cuda)-")
-_UNNOTICED, _UNOWNED = 16_000_000, 3600.0
+_UNOWNED = 3600.0
 _LOG_LINES, _LOG_BYTES = 8, 65536
 _NOISE = re.compile(r"\s*(?:PC: )?@ |https?://symbolize|\*\*\* Check failure stack trace|I\d{4} \d\d:|\s*$")
 _PASS = re.compile(r"\.(?P<number>\d{4})\.(?P<pipeline>[^.]+)\.(?:after_(?P<name>[^.]+)|\d+)\.")
@@ -103,11 +103,14 @@ def _by_ps(pid: int) -> str:
 
 
 def too_full(folder: Path) -> str | None:
-    """Why a worker must not go on to fill its folder; None while it may."""
+    """Why a worker must not go on to fill its folder; None while it may, and where it dumps nothing."""
     used = _size(folder)
     if used > LARGEST:
         return f"wrote {used / 1e9:.1f} GB of dumps, over the limit of {LARGEST / 1e9:.1f} GB"
-    if used > _UNNOTICED and (free := shutil.disk_usage(folder).free) < LEAST_FREE:
+    if not any(folder.glob(f"{DUMP}*")):
+        return None
+    free = shutil.disk_usage(folder).free
+    if free < (LEAST_FREE if used > LEAST else LEAST):
         return f"wrote {used / 1e9:.2f} GB and left {free / 1e9:.2f} GB on the disk of {folder.parent}"
     return None
 

@@ -144,7 +144,8 @@ class Worker:
 
     def _check_folder(self) -> None:
         if why := folder.too_full(self.folder):
-            raise OverLimit(f"{why}, and was stopped", "disk limit")
+            why = f"{why}, and was stopped; set TMPDIR to a folder with more room and restart the kernel"
+            raise OverLimit(why, "disk limit")
 
     def _why_ended(self) -> tuple[str, str]:
         code = self._process.returncode

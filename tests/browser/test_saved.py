@@ -9,8 +9,10 @@ from typing import TYPE_CHECKING, Any
 
 import nbformat
 import pytest
+from playwright.sync_api import expect
 
 from tests.browser.cells import LOSS, SETUP
+from tests.browser.notebook_page import PanelOnPage
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser
@@ -65,8 +67,6 @@ def test_nbconvert_shows_the_static_form(saved: Path, browser: Browser) -> None:
 
 
 def test_the_offline_page_is_the_interactive_panel(saved: Path, browser: Browser) -> None:
-    from tests.browser.notebook_page import PanelOnPage
-
     page = browser.new_page(viewport={"width": 1500, "height": 900})
     trouble: list[str] = []
     page.on("request", lambda request: trouble.append(request.url) if request.url.startswith("http") else None)
@@ -80,6 +80,44 @@ def test_the_offline_page_is_the_interactive_panel(saved: Path, browser: Browser
     page.screenshot(path=str(screenshot("offline_page")))
     page.close()
     assert not trouble
+
+
+BESIDE = """
+%%compile -o ins
+token = "hunter2"
+def f(x):
+    return jnp.tanh(x) * 2
+
+f(x)
+"""
+
+
+def test_lines_that_took_no_part_stay_in_the_kernel(open_notebook: Opener, lab: Server, browser: Browser) -> None:
+    notebook = open_notebook(lab, [SETUP, BESIDE, "ins.to_html('beside.html')"], width=1600)
+    notebook.run_all()
+    panel = notebook.panel()
+    panel.show_panes("python", "jaxpr")
+    notebook.save()
+    output, written = str(panel_output(notebook.path)), notebook.path.with_name("beside.html")
+    assert "hunter2" not in output and "jnp.tanh(x) * 2" in output
+    assert "hunter2" not in written.read_text()
+    panel.row("python", "1 line not shown").locator(".jxs-line").click()
+    selected = panel.pane("python:").locator(".jxs-selected")
+    expect(selected).to_contain_text('token = "hunter2"')
+    panel.pane("python:").locator("[data-row]", has_text="jnp.tanh").locator(".jxs-num").click()
+    assert any("tanh" in row for row in panel.wait_lit("jaxpr"))
+    notebook.screenshot("whole-files")
+
+    page = browser.new_page(viewport={"width": 1500, "height": 900})
+    page.goto(written.as_uri())
+    saved = PanelOnPage(page.locator(".jaxstage"))
+    saved.show_panes("python", "jaxpr")
+    saved.row("python", "1 line not shown").locator(".jxs-line").click()
+    expect(page.locator(".jxs-message")).to_contain_text("Only the functions that took part are saved")
+    saved.reveal("jaxpr", " = tanh").hover()
+    assert any("jnp.tanh(x) * 2" in row for row in saved.wait_lit("python"))
+    page.screenshot(path=str(screenshot("left_out")))
+    page.close()
 
 
 def screenshot(name: str) -> Path:

@@ -59,6 +59,19 @@ def count_equations(jaxpr: Any) -> int:
     return total
 
 
+def nested_equations(jaxpr: Any) -> Iterator[tuple[Any, int]]:
+    """Each equation, and how many jaxprs it lies in; those of a jaxpr that is shared are given once."""
+    seen: set[int] = set()
+    todo = [(jaxpr, 0)]
+    while todo:
+        current, depth = todo.pop()
+        if id(current) not in seen:
+            seen.add(id(current))
+            for eqn in current.eqns:
+                yield eqn, depth
+                todo.extend((inner, depth + 1) for inner in inner_jaxprs(eqn))
+
+
 def all_jaxprs(jaxpr: Any) -> list[Any]:
     """The jaxpr and those that its equations hold, at any depth, each once."""
     seen: dict[int, Any] = {}

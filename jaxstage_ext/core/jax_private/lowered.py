@@ -35,6 +35,12 @@ def module_bytecode(lowered: Any) -> bytes:
     return _mlir.module_to_bytecode(lowered._lowering.stablehlo())
 
 
+def meshes_of_module(lowered: Any) -> list[str]:
+    """The meshes of a lowering's module, in MLIR's text, which escapes all but printable ASCII characters."""
+    operations = (each.operation for each in lowered._lowering.stablehlo().body.operations)
+    return [str(operation.attributes["mesh"]) for operation in operations if operation.name == "sdy.mesh"]
+
+
 def own_options(lowered: Any) -> dict[str, Any]:
     """The compiler options that a function was jitted with; those of `.compile` come on top."""
     return dict(getattr(getattr(lowered, "_lowering", None), "_compiler_options_kvs", ()))

@@ -9,11 +9,17 @@ from typing import Any
 import jax
 import jaxlib
 from jax._src import compiler as _compiler
+from jax._src import xla_bridge as _xla_bridge
 
 
 def xla_library() -> Path:
     """The shared library that holds XLA."""
     return Path(jaxlib.__file__).with_name("libjax_common.so")
+
+
+def backends_exist() -> bool:
+    """Whether JAX has made its backends, for which XLA has read its environment."""
+    return bool(_xla_bridge.backends_are_initialized())
 
 
 def compile_options() -> bytes:

@@ -47,6 +47,7 @@ def ask(
       TargetError: where a package is missing, or jaxlib is no longer the one that this kernel has loaded.
       pool.WorkerDied: when the compiler crashed, exceeded its time limit or ran out of memory.
       jax.errors.JaxRuntimeError: XLA's own error.
+      OSError: where what XLA dumps is not whole, with what to do.
     """
     from jaxstage_ext.worker import pool  # it needs Unix
 
@@ -62,9 +63,15 @@ def ask(
         "topology": target.topology,
     }
     try:
-        return pool.ask(target.platform, where | request, limits.timeout, limits.memory, environment=environment, **how)
+        answer = pool.ask(
+            target.platform, where | request, limits.timeout, limits.memory, environment=environment, **how
+        )
     except pool.RequestFailed as failed:
         raise _explained(failed, target) from None
+    if change := environments.change(environment, target.platform):
+        pool.stop(target.platform, how.get("lane", pool.COMPILE))  # it may have read either
+        raise Unavailable(f"{change} while this program was compiled; run its cell again")
+    return answer
 
 
 def _kind(target: Target, plugin: str) -> str:
@@ -95,6 +102,8 @@ def _explained(failed: Any, target: Target) -> Exception:
         return Unavailable(
             f"the installed libtpu {version} does not support {target.kind}; %targets lists what it supports"
         )
+    if failed.type == "DumpCut":
+        return OSError(text)
     kind = jax.errors.JaxRuntimeError if failed.type in ("JaxRuntimeError", "XlaRuntimeError") else RuntimeError
     if failed.type == "MemoryError":
         kind = MemoryError

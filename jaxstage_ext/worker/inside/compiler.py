@@ -16,9 +16,15 @@ from typing import Any, NamedTuple
 
 from jaxlib import _jax, xla_client  # type: ignore[attr-defined, unused-ignore]
 
-from jaxstage_ext.worker.inside import executable_artefacts
+from jaxstage_ext.worker.inside import dump_room, executable_artefacts, whole_files
 from jaxstage_ext.worker.inside.clients import Clients, parsed
+from jaxstage_ext.worker.inside.log import LogTail
 
+_SMALLEST = b"""
+func.func public @main() -> tensor<i32> {
+  %0 = stablehlo.constant dense<0> : tensor<i32>
+  return %0 : tensor<i32>
+}"""
 _DEVICE = ("id", "process_index", "device_kind", "platform", "coords", "core_on_chip")
 
 
@@ -45,6 +51,12 @@ class Compiler:
         """The process's id, and whether jax was imported in it."""
         return {"pid": os.getpid(), "jax": "jax" in sys.modules}
 
+    def try_flags(self) -> None:
+        """Compile the smallest program, which this process does not survive where XLA refuses its XLA_FLAGS."""
+        client = self._clients.cpu(1)
+        devices = _jax.DeviceList(tuple(client.local_devices()))
+        client.compile_and_load(_SMALLEST, executable_devices=devices, compile_options=xla_client.CompileOptions())
+
     def topologies(self, platform: str, library: str, names: list[str]) -> dict[str, int | str]:
         """How many devices each topology has; for one that the plugin rejects, its error."""
         counts: dict[str, int | str] = {}
@@ -62,11 +74,14 @@ class Compiler:
 
     def compile(self, large_constants: bool, **program: Any) -> dict[str, Any]:
         """Compile StableHLO bytecode: text and proto of the optimised module, analyses, seconds of the compile."""
+        if program.get("autotune"):
+            dump_room.check(Path.cwd())
         executable, seconds = self._compiled(**program)
         made = executable_artefacts.artefacts(
             executable, program["platform"], large_constants, lambda: self._clients.cpu(1)
         )
         if program.get("autotune"):
+            dump_room.check(Path.cwd())  # otherwise its log may be cut
             made["autotuned"] = executable_artefacts.autotuned(self._log.read_text(errors="replace"))
         return made | {"seconds": seconds}
 
@@ -82,6 +97,7 @@ class Compiler:
             with self._compiled_with_dump(program, kernel_dump.FLAGS) as dumped:
                 if dumped.error is not None:
                     raise dumped.error
+                whole_files.check_code(dumped.folder)
                 same = self._digest(dumped.executable, large_constants) == wanted
                 if same or not left:
                     return {**kernel_dump.read(dumped.folder, largest), "same": same}
@@ -97,7 +113,7 @@ class Compiler:
         """The VLIW bundles of each part of a TPU program, where this process's libtpu dumps them into `folder`."""
         from jaxstage_ext.worker.inside import bundles
 
-        with bundles.kept(Path.cwd() / folder) as final:
+        with bundles.kept(Path.cwd() / folder, LogTail(self._log)) as final:
             self._compiled(**program)
         return final
 
@@ -118,7 +134,8 @@ class Compiler:
         from jaxstage_ext.worker.inside import pass_dump
 
         early = program["platform"] == "cuda"
-        result = pass_dump.collect(self._compile_with(program), self._new_dump_folder(), self._log, early)
+        with self._left_where_cut():
+            result = pass_dump.collect(self._compile_with(program), self._new_dump_folder(), self._log, early)
         self.leaving = result["running"]
         return result
 
@@ -126,7 +143,8 @@ class Compiler:
         """The module as the partitioner gets it; see `propagation_dump.collect`."""
         from jaxstage_ext.worker.inside import propagation_dump
 
-        result = propagation_dump.collect(self._compile_with(program), self._new_dump_folder(), self._log)
+        with self._left_where_cut():
+            result = propagation_dump.collect(self._compile_with(program), self._new_dump_folder(), self._log)
         self.leaving = result["running"]
         return result
 
@@ -137,7 +155,7 @@ class Compiler:
         with self._compiled_with_dump(program, buffer_dump.FLAGS) as dumped:
             module = executable_artefacts.module_of(dumped.executable) if dumped.executable else None
             try:
-                proto = buffer_dump.read(dumped.folder, getattr(module, "name", None))
+                proto = buffer_dump.read(dumped.folder, getattr(module, "name", None), dumped.error is None)
             except buffer_dump.NoAssignment as error:
                 raise (dumped.error or error) from None
             stats, _ = executable_artefacts.analysis(lambda: executable_artefacts.memory_stats(dumped.executable))
@@ -162,7 +180,8 @@ class Compiler:
         """
         if autotune:
             file = Path(autotune[0]).absolute()
-            file.write_bytes(autotune[1])
+            with dump_room.written_whole():
+                file.write_bytes(autotune[1])
             flags = {**flags, "xla_gpu_load_autotune_results_from": str(file)}
         compile_options: Any = xla_client.CompileOptions.ParseFromString(options)
         compile_options.env_option_overrides = [*compile_options.env_option_overrides, *flags.items()]
@@ -186,17 +205,30 @@ class Compiler:
     def _compiled_with_dump(self, program: Mapping[str, Any], flags: Mapping[str, Any]) -> Iterator[Dumped]:
         """Compile with these flags and everything that XLA dumps in a folder, which is removed when the block ends.
 
-        It also holds what XLA wrote before it failed; the error is for the caller to raise.
+        It also holds what XLA wrote before it failed; the error is for the caller to raise. Raises DumpCut where there
+        was no room for all of it.
         """
-        folder, executable, error = self._new_dump_folder(), None, None
+        folder, executable, error, tail = self._new_dump_folder(), None, None, LogTail(self._log)
         try:
+            dump_room.check(folder)
             try:
                 executable, _ = self._compiled(**program, flags={"xla_dump_to": str(folder), **flags})
             except Exception as raised:
                 error = raised
+            dump_room.check(folder, tail)
             yield Dumped(folder, executable, error)
         finally:
             shutil.rmtree(folder, ignore_errors=True)
 
     def _new_dump_folder(self) -> Path:
-        return Path(tempfile.mkdtemp(prefix=self._dump_prefix, dir=os.getcwd()))
+        with dump_room.written_whole():
+            return Path(tempfile.mkdtemp(prefix=self._dump_prefix, dir=os.getcwd()))
+
+    @contextlib.contextmanager
+    def _left_where_cut(self) -> Iterator[None]:
+        """Have the process end after its answer where XLA may still be writing a dump that has no room."""
+        try:
+            yield
+        except dump_room.DumpCut:
+            self.leaving = True
+            raise

@@ -10,17 +10,17 @@ import os
 import re
 import shutil
 import threading
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from jaxstage_ext.worker.inside import pass_log
+from jaxstage_ext.worker.inside import dump_room, pass_log, whole_files, whole_passes
 from jaxstage_ext.worker.inside.log import LogTail
 from jaxstage_ext.worker.inside.pass_log import Ran
 from jaxstage_ext.worker.inside.version_encoder import VersionEncoder
+from jaxstage_ext.worker.inside.whole_passes import END, FIRST, LAST, START, Dump, fit
 
 FLAGS = {"xla_dump_hlo_pass_re": ".*", "xla_dump_hlo_as_text": True}
-START, END = "pipeline-start", "pipeline-end"
 OUTSIDE = "outside a pass"
 """In place of a pass's name, for what changed between the passes before it and the pipeline's first."""
 _POLL = 0.03
@@ -28,18 +28,9 @@ _DUMP = re.compile(
     r"(?P<module>module_\d+)\.(?P<name>.+?)\.(?P<number>\d{4,})\."
     r"(?P<pipeline>.+?)\.after_(?P<after>.+)\.before_(?P<before>.+)\.txt"
 )
-_FIRST, _LAST, _CODE = ".before_optimizations.txt", "after_optimizations.txt", ".after_codegen.txt"
-_AFTERWARDS = "after_optimizations", "after_codegen"
-_UNFIT = re.compile(r"[/\\\[\] ]")
-
-
-class Dump(NamedTuple):
-    """The module as it was after a pass, or where a pipeline begins; `version` numbers its text."""
-
-    pipeline: str
-    after: str
-    before: str
-    version: int
+_NUMBERED = re.compile(r"(?P<module>module_\d+\.(?P<name>.+?))\.(?P<number>\d{4,})\.")
+_FIRST, _LAST, _CODE = f".{FIRST}.txt", f"{LAST}.txt", ".after_codegen.txt"
+_AFTERWARDS = LAST, "after_codegen"
 
 
 class PassRow(NamedTuple):
@@ -61,8 +52,10 @@ def collect(compile_: Callable[[Mapping[str, Any]], Any], folder: Path, log: Pat
       early: do not wait for the compile to end once the last pass has run. The result's "running" says that it has
         not, so that the process is to be left.
 
-    Raises what `compile_` does where nothing was dumped before.
+    Raises DumpCut where what is dumped is not whole, with XLA perhaps still running; what `compile_` does where nothing
+    was dumped before.
     """
+    dump_room.check(folder)
     reader, tail, failed = _Reader(folder), LogTail(log), []
 
     def run() -> None:
@@ -76,16 +69,20 @@ def collect(compile_: Callable[[Mapping[str, Any]], Any], folder: Path, log: Pat
     try:
         while thread.is_alive() and not (early and reader.is_optimised()):
             thread.join(_POLL)
+            dump_room.check_free(folder)
             reader.take()
+        dump_room.check(folder, tail)
         reader.take(last=True)
     finally:
         shutil.rmtree(folder, ignore_errors=True)
     if failed and not reader.dumps:
         raise failed[0]
-    rows = _rows(pass_log.read(tail.text(), reader.name), reader.dumps)
-    if not failed and not thread.is_alive():
+    running, ran = thread.is_alive(), pass_log.read(tail.text(), reader.name)
+    whole_passes.check(reader.numbers, reader.dumps, ran, cut_short=running or bool(failed))
+    rows = _rows(ran, reader.dumps)
+    if not failed and not running:
         tail.remove()
-    return {"running": thread.is_alive(), **_packed(reader, rows, failed)}
+    return {"running": running, **_packed(reader, rows, failed)}
 
 
 def _packed(reader: _Reader, rows: list[PassRow], failed: list[Exception]) -> dict[str, Any]:
@@ -104,19 +101,25 @@ class _Reader:
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
-        self._size = -1
         self.name = ""
+        self.numbers: dict[str, set[int]] = {}
         self.encoder = VersionEncoder()
         self.dumps: list[Dump] = []
 
     def take(self, last: bool = False) -> None:
-        """Read what is written whole: all but the newest dump, unless it is the last."""
+        """Read what is written whole: all but the newest dump, and what comes after one that is still written.
+
+        Raises DumpCut for the `last` time, where nothing is written any more, unless all are whole.
+        """
         dumps = sorted(self._dumps(), key=lambda entry: (entry[0].stat().st_mtime_ns, int(entry[1]["number"])))
         for path, match in dumps if last else dumps[:-1]:
+            if not last and not whole_files.is_whole_module(path):
+                return
             self._read(path, match)
         if last:
             for ending in (_LAST, _CODE):
                 self._read_named(ending)
+            self._count(os.listdir(self._folder))
 
     def _dumps(self) -> Iterator[tuple[Path, re.Match[str]]]:
         for name in os.listdir(self._folder) if self._folder.exists() else ():
@@ -129,7 +132,13 @@ class _Reader:
             self._read_named(_FIRST)
         if match["name"] == self.name:
             self._add(path, *match.group("pipeline", "after", "before"))
+            self._count([path.name])
         path.unlink(missing_ok=True)
+
+    def _count(self, names: Iterable[str]) -> None:
+        for match in filter(None, map(_NUMBERED.match, names)):
+            if match["name"] == self.name:
+                self.numbers.setdefault(match["module"], set()).add(int(match["number"]))
 
     def _read_named(self, ending: str) -> None:
         for path in sorted(self._folder.glob(f"module_*.{self.name}.*{ending.lstrip('.')}")):
@@ -137,16 +146,14 @@ class _Reader:
                 self._add(path, "", ending.removeprefix(".").removesuffix(".txt"), "")
 
     def _add(self, path: Path, pipeline: str, after: str, before: str) -> None:
+        whole_files.check_module(path)
         text = path.read_bytes().decode("utf-8", "surrogateescape")
         self.dumps.append(Dump(pipeline, after, before, self.encoder.add(text)))
 
     def is_optimised(self) -> bool:
-        """Whether the module after the last pass is written, and no longer grows."""
-        sizes = (
-            [path.stat().st_size for path in self._folder.glob(f"module_*.{self.name}.*{_LAST}")] if self.name else []
-        )
-        before, self._size = self._size, max(sizes, default=-1)
-        return 0 < self._size == before
+        """Whether the module after the last pass is written whole."""
+        paths = self._folder.glob(f"module_*.{self.name}.*{_LAST}") if self.name else ()
+        return any(map(whole_files.is_whole_module, paths))
 
 
 def _rows(ran: list[Ran], dumps: list[Dump]) -> list[PassRow]:
@@ -178,12 +185,7 @@ def _place(ran: list[Ran], start: int, dump: Dump) -> int:
     candidates = [
         place
         for place in range(start, len(ran))
-        if (_fit(ran[place].pipeline), _fit(ran[place].name)) == (dump.pipeline, name)
+        if (fit(ran[place].pipeline), fit(ran[place].name)) == (dump.pipeline, name)
     ]
-    exact = [place for place in candidates if not name or _fit(ran[place].next or END) == dump.before]
+    exact = [place for place in candidates if not name or fit(ran[place].next or END) == dump.before]
     return next(iter(exact or candidates), len(ran))
-
-
-def _fit(name: str) -> str:
-    """A name as it stands in the name of a file."""
-    return _UNFIT.sub("_", name)

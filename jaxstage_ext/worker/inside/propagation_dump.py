@@ -13,12 +13,15 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
+from jaxstage_ext.worker.inside import dump_room, whole_files
 from jaxstage_ext.worker.inside.log import LogTail
 
 FLAGS = {
     "xla_dump_hlo_pass_re": "^(shardy-xla|sharding-propagation|spmd-partitioning)$",
     "xla_dump_hlo_as_proto": True,
 }
+_MODULE = 1
+"""The module's field in an HloProto."""
 _POLL, _SOON = 0.02, 0.25
 _BEFORE = re.compile(r"\.before_(?:shardy-xla|sharding-propagation)\.hlo\.pb$")
 _AFTER = re.compile(r"\.after_(?:shardy-xla|sharding-propagation)\..*\.hlo\.pb$")
@@ -37,8 +40,10 @@ def collect(compile_: Callable[[Mapping[str, Any]], Any], folder: Path, log: Pat
       log: of this process.
 
     What comes after the partitioner is not awaited, so where it is "running" the process is to be left.
-    Raises what `compile_` does where nothing was dumped before.
+    Raises DumpCut where what is dumped is not whole, with XLA perhaps still running; what `compile_` does where nothing
+    was dumped before.
     """
+    dump_room.check(folder)
     failed: list[Exception] = []
 
     def run() -> None:
@@ -54,10 +59,12 @@ def collect(compile_: Callable[[Mapping[str, Any]], Any], folder: Path, log: Pat
     try:
         while thread.is_alive():
             thread.join(_POLL)
+            dump_room.check_free(folder)
             before, size = size, sum(path.stat().st_size for path in _dumps(folder, _PARTITIONED))
             if 0 < size == before or (_dumps(folder, _AFTER) and _LATER.search(tail.text())):
                 thread.join(_SOON)
                 break
+        dump_room.check(folder, tail)
         result = {"before": _read(folder, _BEFORE), "after": _read(folder, _AFTER)}
     finally:
         shutil.rmtree(folder, ignore_errors=True)
@@ -74,5 +81,5 @@ def _dumps(folder: Path, which: re.Pattern[str]) -> list[Path]:
 
 def _read(folder: Path, which: re.Pattern[str]) -> bytes | None:
     for path in _dumps(folder, which):
-        return path.read_bytes()
+        return whole_files.check_proto(path.read_bytes(), path, _MODULE)
     return None

@@ -101,6 +101,22 @@ def test_the_same_program_is_recompiled_once(method: str, asked: list[str]) -> N
 
 
 @each_recompile
+def test_a_dump_that_is_cut_is_an_error_that_is_not_kept(
+    method: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def cut(platform: str, request: dict[str, Any], *args: Any, **how: Any) -> Any:
+        raise pool.RequestFailed("DumpCut", "XLA's dump module_0000.m.txt is cut; set TMPDIR to another folder")
+
+    inspection = lowered()
+    cache.use_folder(tmp_path)
+    monkeypatch.setattr(pool, "ask", cut)
+    for _ in range(2):
+        with pytest.raises(OSError, match="is cut; set TMPDIR to another folder"):
+            RECOMPILES[method](inspection)
+    assert not list(tmp_path.iterdir())
+
+
+@each_recompile
 def test_two_autotune_files_under_one_path_have_two_answers(method: str, asked: list[str], tmp_path: Path) -> None:
     needs("h100")
     file = tmp_path / "results.txt"

@@ -10,6 +10,7 @@ import pytest
 from jaxstage_ext.ir import kernel_artefacts
 from jaxstage_ext.ir.kernel_artefacts import Artefacts, Launch
 from jaxstage_ext.worker.inside import bundles, elf, kernel_dump
+from jaxstage_ext.worker.inside.log import LogTail
 
 SEQUENCE = """001: kCopy [source | next=002 (1)] kCopy
 002: kCustomKernel [prev=001 (1) | sink] fusion_2 grid: [8, 1, 1] threads: [64, 2, 1]  shared_memory: 16 bytes
@@ -66,9 +67,9 @@ def test_a_damaged_object_file_is_none(data: bytes) -> None:
 
 def test_of_libtpus_dumps_only_final_bundles_are_kept(tmp_path: Path) -> None:
     folder = tmp_path / "dump-llo"
-    with bundles.kept(folder) as found:
+    with bundles.kept(folder, LogTail(tmp_path / "log")) as found:
         (folder / "17-fusion.1-71-schedule-analysis_final_bundles.txt").write_text("no")
-        (folder / "17-fusion.1-72-final_bundles.txt").write_text("yes")
+        (folder / "17-fusion.1-72-final_bundles.txt").write_text("yes\n")
         (folder / "17-fusion.1-01-original.txt").write_text("no")
-    assert [(name, zlib.decompress(text)) for name, text in found] == [("fusion.1", b"yes")]
+    assert [(name, zlib.decompress(text)) for name, text in found] == [("fusion.1", b"yes\n")]
     assert not list(folder.iterdir())

@@ -15,7 +15,7 @@ import tempfile
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-INSTALLED = re.compile(r"(?:.*[/\\])?((?:site|dist)-packages)[/\\]")
+INSTALLED = re.compile(r"^(?:.*[/\\])?((?:site|dist)-packages)[/\\]")
 """What comes before an installed package's own path."""
 HIDDEN = "…"
 """Stands for the part of a path that is left out."""

@@ -12,6 +12,9 @@ if TYPE_CHECKING:
     from jaxstage_ext.core.layout.meshes import Layout
 
 
+_NO_NAME = "jaxstage_ext_no_attribute_has_this_name"
+
+
 @dataclass(frozen=True)
 class Call:
     """A call to take through the stages.
@@ -36,3 +39,11 @@ class Call:
     compiler_options: Mapping[str, Any] = field(default_factory=dict)
     layout: Layout | None = None
     texts: ValueTexts = field(default_factory=ValueTexts, repr=False, compare=False)
+
+
+def has_method(value: Any, name: str) -> bool:
+    """Whether a value has a method of that name. One that answers to any name, as a mock does, has not."""
+    try:
+        return callable(getattr(value, name, None)) and getattr(value, _NO_NAME, None) is None
+    except Exception:
+        return False

@@ -12,6 +12,9 @@ from typing import Any
 
 import jax
 
+from jaxstage_ext.core.signatures import unwrapped
+from jaxstage_ext.report.bounded_repr import function_name, plain_repr, type_name
+
 _MOST = 20_000
 """The most values to visit."""
 _DEEP = 6
@@ -40,12 +43,13 @@ def _reached(fn: Any) -> Iterator[tuple[str, Any]]:
         if id(value) in seen or depth >= _DEEP:
             continue
         seen.add(id(value))
-        todo.extend((inner, held, depth + 1) for inner, held in _held(name, value))
+        with contextlib.suppress(Exception):  # of an attribute of the user's
+            todo.extend((inner, held, depth + 1) for inner, held in _held(name, value))
 
 
 def _held(name: str, value: Any) -> Iterator[tuple[str, Any]]:
     if isinstance(value, dict):
-        yield from ((f"{name}[{key!r}]", held) for key, held in list(value.items())[:_MOST])
+        yield from ((f"{name}[{plain_repr(key)}]", held) for key, held in list(dict.items(value))[:_MOST])
     elif isinstance(value, list | tuple):
         yield from ((f"{name}[{i}]", held) for i, held in enumerate(value[:_MOST]))
     elif _is_callable(value):
@@ -67,8 +71,8 @@ def _is_callable(value: Any) -> bool:
 
 def _of_function(fn: Any) -> Iterator[tuple[str, Any]]:
     """The values that a function's code can name, looking through wrappers."""
-    with contextlib.suppress(ValueError):
-        fn = inspect.unwrap(fn)
+    inner = unwrapped(fn)
+    fn = fn if inner is None else inner
     if isinstance(fn, functools.partial):
         yield from _of_function(fn.func)
         yield from ((f"{_title(fn.func)}(…)[{i}]", value) for i, value in enumerate(fn.args))
@@ -98,4 +102,4 @@ def _mentioned(code: CodeType) -> set[str]:
 
 
 def _title(fn: Any) -> str:
-    return str(getattr(fn, "__name__", type(fn).__name__))
+    return function_name(fn) or type_name(fn)

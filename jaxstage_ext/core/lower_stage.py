@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
 def run(staged: Staged, stage: Stage) -> Any:
     """The `jax.stages.Lowered` of the trace, for the target's platform."""
+    from jaxstage_ext.core.call import has_method
     from jaxstage_ext.core.layout import meshes
     from jaxstage_ext.core.stageable import function_of, unwrap
     from jaxstage_ext.core.targets import cross_compile
@@ -23,7 +24,7 @@ def run(staged: Staged, stage: Stage) -> Any:
     function, layout = function_of(staged), staged.call.layout
     if layout is not None and layout.is_abstract:
         return cross_compile.lower(unwrap(staged.value(TRACE)), cross_compile.here(staged.target))
-    if hasattr(function, "trace"):
+    if has_method(function, "trace"):
         return staged.value(TRACE).lower()
     with meshes.around(layout):
         return function.lower(*staged.call.args, **staged.call.kwargs)

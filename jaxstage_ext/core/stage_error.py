@@ -2,28 +2,48 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from types import TracebackType
 
 from jaxstage_ext.ir.source import cell_of, is_outside, is_user, with_cell_labels
+from jaxstage_ext.report.bounded_repr import bounded_str, type_name
 from jaxstage_ext.report.errors import StageError
 from jaxstage_ext.report.frames import SourceSpan
 from jaxstage_ext.report.public_paths import public_text
 
-_LONGEST = 8000
+_LONGEST, _ASKED, _LONGEST_TRACEBACK = 8000, 10_000_000, 100_000
+_FRAME = '  File "'
+"""How Python writes a frame."""
 
 
 def explain(stage: str, error: BaseException) -> StageError:
     """The StageError of an exception caught in a stage."""
     interrupted = isinstance(error, KeyboardInterrupt)
-    message = f"interrupted while JAX was in {stage}" if interrupted else _bounded(str(error))
-    return StageError(stage, type(error).__name__, message, _user_line(error.__traceback__), interrupted, error)
+    message = f"interrupted while JAX was in {stage}" if interrupted else _bounded(error)
+    return StageError(stage, type_name(error), message, _user_line(_traceback_of(error)), interrupted, error)
 
 
-def _bounded(message: str) -> str:
+_traceback_of: Callable[[BaseException], TracebackType | None]
+_traceback_of = BaseException.__dict__["__traceback__"].__get__
+
+
+def _bounded(error: BaseException) -> str:
     """The message with cells and paths as others may see them, cut where it is long before anything is searched."""
+    message = _without_our_lines(bounded_str(error, _ASKED))
     left_out = len(message) - _LONGEST
     shown = public_text(with_cell_labels(message[:_LONGEST]))
     return f"{shown}… [{left_out:,} characters left out]" if left_out > 0 else shown
+
+
+def _without_our_lines(message: str) -> str:
+    """A message that holds a traceback, as some of JAX's do, without the lines of this package's frames."""
+    if _FRAME not in message:
+        return message
+    lines = message[:_LONGEST_TRACEBACK].split("\n")
+    ours = [line.startswith(_FRAME) and is_outside(line[len(_FRAME) :].partition('"')[0]) for line in lines]
+    return (
+        "\n".join(line for line, is_ours in zip(lines, ours, strict=True) if not is_ours) + message[_LONGEST_TRACEBACK:]
+    )
 
 
 def _user_line(traceback: TracebackType | None) -> SourceSpan | None:
@@ -48,7 +68,7 @@ def _user_line(traceback: TracebackType | None) -> SourceSpan | None:
 
 def without_our_frames(error: BaseException) -> BaseException:
     """The same error, its traceback beginning after the frames of this package."""
-    traceback = error.__traceback__
+    traceback = _traceback_of(error)
     while traceback is not None and is_outside(traceback.tb_frame.f_code.co_filename):
         traceback = traceback.tb_next
-    return error.with_traceback(traceback)
+    return BaseException.with_traceback(error, traceback)

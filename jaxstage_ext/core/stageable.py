@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import functools
-import inspect
-from types import CodeType
+from dataclasses import replace
+from types import CodeType, MethodType
 from typing import Any
 
 import jax
 
 from jaxstage_ext.core import jax_private
-from jaxstage_ext.core.call import Call
+from jaxstage_ext.core.call import Call, has_method
+from jaxstage_ext.core.signatures import unwrapped
 from jaxstage_ext.core.staged import COMPILE, Staged
 from jaxstage_ext.core.targets.cross_compile import Executable
 from jaxstage_ext.core.traced_anew import traced_anew
@@ -38,7 +39,7 @@ def stageable(call: Call) -> Any:
         raise TypeError(
             f"{bounded_repr(fn)} is {with_article(type_name(fn))}, not a function: there is nothing to stage"
         )
-    if callable(getattr(fn, "trace", None)) or callable(getattr(fn, "lower", None)):
+    if has_method(fn, "trace") or has_method(fn, "lower"):
         if call.jit:
             options = ", ".join(call.jit)
             raise TypeError(
@@ -48,21 +49,31 @@ def stageable(call: Call) -> Any:
     return jax.jit(traced_anew(fn), **call.jit, **(call.layout.jit if call.layout else {}))
 
 
+def with_self(call: Call) -> Call:
+    """The call, with the object of a jitted method as its first argument, as Python passes it."""
+    fn = call.fn
+    if isinstance(fn, MethodType) and call.layout is None and callable(getattr(fn.__func__, "trace", None)):
+        return replace(call, fn=fn.__func__, args=(fn.__self__, *call.args))
+    return call
+
+
 def code_of(fn: Any) -> CodeType | None:
     """The code of a Python function, method or partial, whatever it is wrapped in; None where it has none."""
     try:
-        fn = inspect.unwrap(getattr(fn, "func", fn))
-    except ValueError:
+        fn = unwrapped(getattr(fn, "func", fn))
+        code = getattr(getattr(fn, "__func__", fn), "__code__", None)
+    except Exception:  # of an attribute of the user's
         return None
-    code = getattr(getattr(fn, "__func__", fn), "__code__", None)
     return code if isinstance(code, CodeType) else None
 
 
 def call_name(call: Call) -> str:
     """What to title the call: its own name, the function's, or its type's."""
-    fn = call.fn
-    inner = fn.func if isinstance(fn, functools.partial) else None
-    return call.name or call.texts.name_of(fn) or (call.texts.name_of(inner) if inner else "") or type_name(fn)
+    fn: Any = call.fn
+    name = call.name or call.texts.name_of(fn)
+    if not name and issubclass(type(fn), functools.partial):  # `isinstance` would ask the function's own `__class__`
+        name = call.texts.name_of(fn.func)
+    return name or type_name(fn)
 
 
 def unwrap(value: Any) -> Any:

@@ -64,6 +64,17 @@ def run(staged: Staged, on_change: Callable[[], None]) -> None:
 
 
 def _run_stage(staged: Staged, stage: Stage, on_change: Callable[[], None]) -> None:
+    """Run one stage. An interrupt that comes between JAX's work and ours is raised, and leaves no stage running."""
+    try:
+        _timed(staged, stage, on_change)
+    except BaseException as error:
+        if stage.state == RUNNING:
+            stage.error = error
+            stage.state = INTERRUPTED if isinstance(error, KeyboardInterrupt) else FAILED
+        raise
+
+
+def _timed(staged: Staged, stage: Stage, on_change: Callable[[], None]) -> None:
     definition = stage_list.definition(stage.name)
     stage.state, stage.began = RUNNING, time.perf_counter()
     on_change()
@@ -74,7 +85,7 @@ def _run_stage(staged: Staged, stage: Stage, on_change: Callable[[], None]) -> N
             stage.state = DONE
         except KeyboardInterrupt as error:
             stage.error, stage.state = error, INTERRUPTED
-        except Exception as error:
+        except BaseException as error:  # SystemExit and GeneratorExit of the user's function too
             stage.error, stage.state = error, FAILED
     wall = time.perf_counter() - started
     if stage.value is not None:

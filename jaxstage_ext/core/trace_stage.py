@@ -39,11 +39,12 @@ def run(staged: Staged, stage: Stage) -> Any:
 
 def _trace(call: Call, function: Any) -> Any:
     from jaxstage_ext.core import jax_private
+    from jaxstage_ext.core.call import has_method
     from jaxstage_ext.core.layout import meshes, specs
 
     args, kwargs = specs.arguments(call)
     with meshes.around(call.layout):
-        if hasattr(function, "trace"):
+        if has_method(function, "trace"):
             return meshes.traced(function.trace(*args, **kwargs), call.layout)
         return meshes.traced(jax_private.trace_through_lower(function.lower, args, kwargs), call.layout)
 

@@ -12,6 +12,7 @@ import typing
 from collections.abc import Callable
 from typing import Any
 
+from jaxstage_ext.core.signatures import signature_of
 from jaxstage_ext.notebook.arguments import Dims, dtype_named, key_dtype, shape_of
 
 _OPERATORS: dict[type, Callable[[Any, Any], Any]] = {
@@ -22,6 +23,10 @@ _OPERATORS: dict[type, Callable[[Any, Any], Any]] = {
 }
 _DEFAULTS = ("float32", "int32", "uint32", "complex64", "bool")
 _WIDE = {"float32": "float64", "int32": "int64", "uint32": "uint64", "complex64": "complex128"}
+
+
+_MOST_WRAPPERS = 1000
+"""Wrappers that are looked through; a function that wraps itself has no end of them."""
 
 
 class NoShape(Exception):
@@ -108,7 +113,7 @@ def parameters(fn: Callable[..., Any]) -> list[inspect.Parameter] | None:
     """The parameters of a callable, with evaluated annotations; None where Python does not know them."""
     for evaluated in (True, False):
         try:
-            return list(inspect.signature(fn, eval_str=evaluated).parameters.values())
+            return list(signature_of(fn, evaluated).parameters.values())
         except NameError:
             continue
         except (TypeError, ValueError):
@@ -127,7 +132,7 @@ def describe_arguments(fn: Any) -> bool:
 
     `jax.vmap(f)` and the like carry the annotations of `f`, whose arguments have other shapes.
     """
-    while True:
+    for _ in range(_MOST_WRAPPERS):
         if isinstance(fn, functools.partial):
             fn = fn.func
         elif isinstance(fn, types.MethodType):
@@ -140,3 +145,4 @@ def describe_arguments(fn: Any) -> bool:
             fn = fn.__wrapped__
         else:
             return True
+    return False

@@ -12,8 +12,10 @@ from typing import Any
 
 from IPython.core.error import UsageError
 
+from jaxstage_ext.core.call import has_method
 from jaxstage_ext.notebook.annotations import NoShape, describe_arguments, parameters, shape_from
 from jaxstage_ext.notebook.arguments import Dims, Given
+from jaxstage_ext.report.bounded_repr import type_name
 from jaxstage_ext.report.units import with_article
 
 _TRACEABLE_BUILTINS = {abs, sum, max, min, pow, round, divmod}
@@ -57,7 +59,7 @@ def lookup(name: str, namespace: Mapping[str, Any]) -> Any:
 def why_not(fn: Any) -> str | None:
     """Why a value cannot be staged, to follow its name; None if it can."""
     if not callable(fn):
-        return f"is {with_article(type(fn).__name__)}, not a function"
+        return f"is {with_article(type_name(fn))}, not a function"
     if isinstance(fn, type):
         return "is a class; stage a function or a method"
     if inspect.iscoroutinefunction(fn) or inspect.isasyncgenfunction(fn):
@@ -76,8 +78,8 @@ def why_not(fn: Any) -> str | None:
 def is_function(value: Any) -> bool:
     """Whether a value that a cell defines is a function to stage."""
     return callable(value) and not isinstance(value, type) and (
-        isinstance(value, types.FunctionType) or hasattr(value, "lower") or hasattr(value, "__wrapped__")
-        or type(value).__name__ == "partial"
+        isinstance(value, types.FunctionType) or has_method(value, "lower") or has_method(value, "__wrapped__")
+        or type_name(value) == "partial"
     )  # fmt: skip
 
 

@@ -7,7 +7,13 @@ import traceback
 from types import TracebackType
 from typing import Any
 
+from jaxstage_ext.report import view_parts
+from jaxstage_ext.report.bounded_repr import bounded_str, type_name
 from jaxstage_ext.report.public_paths import public_text
+
+_LONGEST, _MOST_CONTEXTS = 1000, 100
+_RENDERED_OTHERWISE = (SyntaxError, SystemExit, GeneratorExit, StopIteration, StopAsyncIteration)
+"""Exceptions for which IPython does not call the hook, or which mean something to the code that runs a cell."""
 
 
 def as_in_a_plain_cell(ip: Any, error: BaseException, tb: TracebackType | None) -> BaseException:
@@ -17,16 +23,15 @@ def as_in_a_plain_cell(ip: Any, error: BaseException, tb: TracebackType | None) 
     """
     if isinstance(error, SystemExit) or hasattr(error, "_render_traceback_"):
         return error
-    if isinstance(error, SyntaxError) or _holds_group(error):
+    if isinstance(error, SyntaxError | StopIteration | StopAsyncIteration) or _holds_group(error):
         return _stand_in(error, lambda: _plain_text(ip, error, tb))
     return _rendered(error, lambda: list(ip.InteractiveTB.structured_traceback(type(error), error, tb, tb_offset=0)))
 
 
 def in_one_line(error: BaseException, where: str) -> BaseException:
     """The same exception, shown as one line, since the panel shows the rest."""
-    message = public_text((str(error).strip().splitlines() or [""])[0])
-    text = f"{type(error).__name__}: {message}" if message else type(error).__name__
-    if isinstance(error, SyntaxError) or _holds_group(error):
+    text = public_text(view_parts.in_one_line(error, _LONGEST))
+    if isinstance(error, _RENDERED_OTHERWISE) or _holds_group(error):
         return _stand_in(error, lambda: [f"{text} ({where})"])
     return _rendered(error, lambda: [f"{text} ({where})"])
 
@@ -39,14 +44,16 @@ def _rendered(error: BaseException, lines: Any) -> BaseException:
             del error._render_traceback_  # type: ignore[attr-defined]
         return list(lines())
 
-    with contextlib.suppress(AttributeError, TypeError):
+    try:
         error._render_traceback_ = once  # type: ignore[attr-defined]
+    except Exception:  # of a class that takes no attributes
+        return _stand_in(error, lines)
     return error
 
 
 def _stand_in(error: BaseException, lines: Any) -> BaseException:
-    """An exception of the same name, for syntax errors and groups, for which IPython does not call the hook."""
-    double = type(type(error).__name__, (Exception,), {"__module__": type(error).__module__})(str(error))
+    """An exception of the same name, for those for which IPython does not call the hook, or that end a coroutine."""
+    double: Any = type(type_name(error), (Exception,), {"__module__": str(type(error).__module__)})(bounded_str(error))
     double.original = error
     return _rendered(double, lines)
 
@@ -58,8 +65,8 @@ def _plain_text(ip: Any, error: BaseException, tb: TracebackType | None) -> list
 
 
 def _holds_group(error: BaseException | None) -> bool:
-    while error is not None:
-        if isinstance(error, BaseExceptionGroup):
-            return True
+    for _ in range(_MOST_CONTEXTS):
+        if error is None or isinstance(error, BaseExceptionGroup):
+            break
         error = error.__context__
-    return False
+    return isinstance(error, BaseExceptionGroup)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from argparse import Namespace
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -12,8 +12,10 @@ from IPython.core.error import UsageError
 from jaxstage_ext.core import stage_list
 from jaxstage_ext.core.call import Call
 from jaxstage_ext.notebook.failures import as_in_a_plain_cell, in_one_line
+from jaxstage_ext.notebook.interrupts import Interrupts
 from jaxstage_ext.notebook.settings import JAXStage
 from jaxstage_ext.notebook.toplevel_await import interruptible
+from jaxstage_ext.report.public_paths import public_text
 
 if TYPE_CHECKING:
     from jaxstage_ext.core.targets.target import Target
@@ -62,7 +64,10 @@ def check_jax() -> None:
     try:
         import jax
     except ImportError as error:
-        raise UsageError(f"JAX cannot be imported in this kernel ({error}); install it with: pip install jax") from None
+        reason = public_text(str(error))
+        raise UsageError(
+            f"JAX cannot be imported in this kernel ({reason}); install it with: pip install jax"
+        ) from None
     from jaxstage_ext.core.options import environment_check
 
     try:
@@ -101,19 +106,29 @@ def stage(
     groups = [prepare(call, kind, *wanted) for call in calls]
     pending = tuple(inspection for group in groups for inspection in group)
     programs = [inspection.program for inspection in pending]
-    shown = None if quiet else _show(programs)
-    stopped: BaseException | None = None
+    with Interrupts() as interrupts:
+        shown = None if quiet else _show(programs)
+        stopped = _advance(interrupts, pending, lambda: shown.refresh(programs) if shown else None)
+        if shown:
+            stopped = _finish(shown, programs) or stopped
+        if interrupts.kept and stopped is None:
+            stopped = KeyboardInterrupt()
+    return tuple(group[0] for group in groups), _failure(ip, pending, stopped, quiet)
+
+
+def _advance(
+    interrupts: Interrupts, pending: Sequence[Inspection], on_change: Callable[[], None]
+) -> BaseException | None:
+    """Run the stages. What ends them, but is not the error of a stage, is returned."""
     try:
-        with interruptible():
+        with interrupts.raised():
             for inspection in pending:
-                inspection.advance(lambda: shown.refresh(programs) if shown else None)
+                inspection.advance(on_change)
                 if inspection.error is not None and inspection.error.interrupted:
                     break
-    except KeyboardInterrupt as error:
-        stopped = error
-    if shown:
-        stopped = _finish(shown, programs) or stopped
-    return tuple(group[0] for group in groups), _failure(ip, pending, stopped, quiet)
+    except BaseException as error:
+        return error
+    return None
 
 
 def survey(line: str) -> str:
@@ -143,12 +158,13 @@ def worker_log(names: Sequence[str]) -> str:
 
 
 def _finish(shown: View, programs: Sequence[Program]) -> BaseException | None:
-    """Show the final state. An interrupt while large documents are read is returned, and they are read again."""
+    """Show the final state, twice if it is interrupted; what keeps it from being shown is returned."""
     try:
-        with interruptible():
-            shown.finish(programs)
+        shown.finish(programs)
     except KeyboardInterrupt as error:
         shown.finish(programs)
+        return error
+    except BaseException as error:
         return error
     return None
 
@@ -165,8 +181,10 @@ def _failure(
 ) -> BaseException | None:
     errors = [error for inspection in inspections if (error := inspection.error) is not None]
     interrupted = next((error.exception for error in errors if error.interrupted), None)
-    if (stop := stopped or interrupted) is not None:
+    if isinstance(stop := stopped or interrupted, KeyboardInterrupt):
         return in_one_line(stop, "stopped; the panel shows how far it got")
+    if stop is not None:
+        return in_one_line(stop, "this ended the stages; the panel shows how far they got")
     first = errors[0].exception if errors else None
     if first is None:
         return None

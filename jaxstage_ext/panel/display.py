@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import contextlib
 import contextvars
+import functools
 import shutil
 import sys
 import threading
@@ -22,6 +23,7 @@ from jaxstage_ext.panel import jobs
 from jaxstage_ext.panel.assets import FrontEndMissing
 from jaxstage_ext.panel.mimebundle import static_bundle
 from jaxstage_ext.panel.params import Programs
+from jaxstage_ext.report.view_parts import Parts
 from jaxstage_ext.views import text
 
 if TYPE_CHECKING:
@@ -31,6 +33,8 @@ MOST_PANELS = 64
 """Live panels a kernel keeps; beyond it the oldest turn into their static form."""
 PATIENCE = 0.1
 """Seconds that a panel waits for its final form before it shows itself."""
+UNFINISHED = "JAXStage: not finished when this was saved; run the cell again"
+"""What a notebook holds of a cell until its end, and for ever if the kernel dies meanwhile."""
 WIDGET_VIEW = "application/vnd.jupyter.widget-view+json"
 
 
@@ -193,18 +197,22 @@ class Shown(View):
         with self._publishing:
             if not self._published and self._open:
                 self._published = True
-                _publish(self._live | {"text/plain": "JAXStage: running"}, self._display_id, update=False)
+                _publish(self._live | {"text/plain": UNFINISHED}, self._display_id, update=False)
 
     def refresh(self, programs: Programs) -> None:
         if self._panel:
-            self._panel.refresh(programs, busy=True)
+            Parts().get("The panel", functools.partial(self._panel.refresh, programs, busy=True), None)
 
     def finish(self, programs: Programs) -> None:
         """Show the end, and leave in the notebook what can be read without a kernel."""
         self._timer.cancel()
-        data = static_bundle(programs)
-        if self._panel:
-            self._panel.refresh(programs)
-        with self._publishing:
-            _publish(self._live | data if self._open else data, self._display_id, update=self._published)
-            self._published = True
+        try:
+            data = static_bundle(programs)
+            if self._panel:
+                self._panel.refresh(programs)
+            with self._publishing:
+                _publish(self._live | data if self._open else data, self._display_id, update=self._published)
+                self._published = True
+        finally:
+            if self._panel:
+                self._panel.end()

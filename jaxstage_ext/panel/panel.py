@@ -12,6 +12,7 @@ from jaxstage_ext.panel import assets
 from jaxstage_ext.panel.panel_state import state_of
 from jaxstage_ext.panel.params import Programs
 from jaxstage_ext.panel.requests import dispatch
+from jaxstage_ext.report.uninterrupted import uninterrupted
 from jaxstage_ext.views.summaries import memory_is_known
 
 
@@ -33,13 +34,17 @@ class Panel(anywidget.AnyWidget):
             _esm=assets.text("panel.js"), _css=assets.text("panel.css"), state=state_of(self._programs, busy)
         )
         self.on_msg(_answer)
-        self._leave_routing_to_the_page()
 
     def refresh(self, programs: Programs | None = None, busy: bool = False) -> None:
         """Show what the Programs hold now."""
         if self.comm is not None:
             self._programs = list(self._programs if programs is None else programs)
             self.state = dict(state_of(self._programs, busy))
+
+    def end(self) -> None:
+        """Show that nothing runs any more, whatever else is shown."""
+        if self.comm is not None and self.state["busy"]:
+            self.state = {**self.state, "busy": False}
 
     def show_what_became_known(self) -> None:
         """Show the figures that a request has computed, such as the memory needed."""
@@ -48,18 +53,15 @@ class Panel(anywidget.AnyWidget):
             self._memory_known = known
             self.refresh(busy=self.state["busy"])
 
-    def _send(self, *args: Any, **kwargs: Any) -> None:
-        super()._send(*args, **kwargs)
-        self._leave_routing_to_the_page()
-
-    def _leave_routing_to_the_page(self) -> None:
+    @traitlets.observe("comm")
+    def _leave_routing_to_the_page(self, change: Any) -> None:
         """Let requests be answered while a cell runs.
 
-        JupyterLab addresses them to a subshell for that; ipykernel since 7.4
-        hands them to the thread that last sent anything, which is the busy one.
+        JupyterLab addresses them to a subshell for that; ipykernel since 7.4 asks the comm instead, which names the
+        thread that last sent anything: the busy one.
         """
-        if self.comm is not None:
-            self.comm.__dict__.pop("_reply_subshell_id", None)
+        if change.new is not None:
+            change.new._reply_subshell_for = _address_on_the_message
 
     def close(self) -> None:
         """Take the panel off the page and let go of its Programs."""
@@ -69,12 +71,20 @@ class Panel(anywidget.AnyWidget):
         self._programs = []
 
 
+def _address_on_the_message(data: Any, subshell_id: str | None) -> str | None:
+    return subshell_id
+
+
 def _answer(panel: Panel, content: Any, buffers: Any) -> None:
     """Answer one request; they come on subshell threads while a cell runs."""
     if not isinstance(content, dict) or content.get("kind") != "request":
         return
-    with panel._answering:
-        message, answers = dispatch.reply(panel._programs, content)
-    if panel.comm is not None:
-        panel.send(message, answers)
-        panel.show_what_became_known()
+    try:
+        with panel._answering:
+            message, answers = dispatch.reply(panel._programs, content)
+    except KeyboardInterrupt as interrupt:  # while another thread answers
+        message, answers = dispatch.refusal(content, interrupt)
+    with uninterrupted():
+        if panel.comm is not None:
+            panel.send(message, answers)
+            panel.show_what_became_known()

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TypedDict
+from typing import TYPE_CHECKING, TypedDict
 
 from jaxstage_ext.panel.params import Programs
 from jaxstage_ext.program.summary_form import Summary
+from jaxstage_ext.report.view_parts import Parts
 from jaxstage_ext.views.summaries import summary_of
+
+if TYPE_CHECKING:
+    from jaxstage_ext.program.program import Program
 
 
 class PanelState(TypedDict):
@@ -19,4 +23,32 @@ class PanelState(TypedDict):
 
 def state_of(programs: Programs, busy: bool) -> PanelState:
     """The state of a panel over these programs."""
-    return {"version": 1, "calls": [summary_of(program) for program in programs], "busy": busy}
+    return {"version": 1, "calls": [_summary(program) for program in programs], "busy": busy}
+
+
+def _summary(program: Program) -> Summary:
+    """The summary of a program; where that fails, why."""
+    parts = Parts()
+    summary = parts.get("The program", lambda: summary_of(program), None)
+    return _without_parts(parts.failures) if summary is None else summary
+
+
+def _without_parts(notes: list[str]) -> Summary:
+    return {
+        "version": 1,
+        "name": "",
+        "signature": "",
+        "target": "",
+        "options": {},
+        "stages": [],
+        "facts": [],
+        "coverage": None,
+        "documents": [],
+        "error": None,
+        "notes": notes,
+        "meshes": [],
+        "views": ["code"],
+        "open": "",
+        "worker": False,
+        "compare": None,
+    }

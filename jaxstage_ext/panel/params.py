@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any, TypeAlias
 
+from jaxstage_ext.report.bounded_repr import bounded_str, type_name
 from jaxstage_ext.report.unavailable import Unavailable
 
 if TYPE_CHECKING:
@@ -17,6 +18,7 @@ Programs: TypeAlias = "Sequence[Program]"
 Method: TypeAlias = Callable[[Programs, Params], Answer]
 MOST_TEXT = 500
 """Characters of an error that are sent."""
+INTERRUPTED = "Interrupted."
 
 
 class ErrorKind(StrEnum):
@@ -48,10 +50,22 @@ def failure(error: BaseException) -> BadRequest:
     """Any error as the panel shows it: one line; of a worker that died, without its log."""
     if isinstance(error, BadRequest):
         return error
-    text = " ".join(str(getattr(error, "summary", error)).split()) or "no message"
+    death = _death_of_worker(error)
+    text = " ".join((death or bounded_str(error, 4 * MOST_TEXT)).split()) or "no message"
     if isinstance(error, Unavailable):
         return BadRequest(text[:MOST_TEXT], ErrorKind.ABSENT)
-    return BadRequest(f"{type(error).__name__}: {text}"[:MOST_TEXT], has_log=hasattr(error, "log"))
+    if isinstance(error, KeyboardInterrupt):
+        return BadRequest(INTERRUPTED, ErrorKind.STOPPED)
+    return BadRequest(f"{type_name(error)}: {text}"[:MOST_TEXT], has_log=death is not None)
+
+
+def _death_of_worker(error: BaseException) -> str | None:
+    """How a worker died, without its log; None for any other error."""
+    try:
+        summary, log = getattr(error, "summary", None), getattr(error, "log", None)
+    except Exception:
+        return None
+    return summary if isinstance(summary, str) and isinstance(log, str) else None
 
 
 def quoted(value: object) -> str:

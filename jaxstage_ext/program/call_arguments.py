@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-import inspect as _inspect
 from dataclasses import dataclass
 from typing import Any
 
 import jax
 import numpy as np
 
-from jaxstage_ext.core import jax_private
+from jaxstage_ext.core import jax_private, pytree_paths
+from jaxstage_ext.core.pytree_paths import leaves_with_paths, path_text
+from jaxstage_ext.core.signatures import signature_of
 from jaxstage_ext.program.program import Program
 
 _PLAIN = (bool, int, float, complex)
@@ -63,25 +64,28 @@ def deleted(program: Program) -> list[str]:
     paths = [
         (argument.name, path, leaf)
         for argument in call_arguments(program)
-        for path, leaf in jax.tree.flatten_with_path(argument.value)[0]
+        if any(map(_is_deleted, pytree_paths.leaves(argument.value)))
+        for path, leaf in leaves_with_paths(argument.value)
     ]
-    return [name + jax.tree_util.keystr(path) for name, path, leaf in paths if _is_deleted(leaf)]
+    return [name + path_text(path) for name, path, leaf in paths if _is_deleted(leaf)]
 
 
 def _is_deleted(leaf: Any) -> bool:
-    return isinstance(leaf, jax.Array) and not isinstance(leaf, jax.core.Tracer) and leaf.is_deleted()
+    return issubclass(type(leaf), jax.Array) and not isinstance(leaf, jax.core.Tracer) and leaf.is_deleted()
 
 
 def narrowed(program: Program) -> list[Narrowed]:
     """The arrays whose dtype JAX changed when it took them, as it does to 64 bits where x64 is not enabled."""
     found: list[Narrowed] = []
     for argument in call_arguments(program):
-        leaves, _ = jax.tree.flatten_with_path(argument.value)
+        if argument.is_constant:
+            continue
+        leaves = leaves_with_paths(argument.value)
         leaves = [(path, leaf) for path, leaf in leaves if _is_array(leaf) or len(leaves) == len(argument.types)]
         for (path, leaf), seen in zip(leaves, argument.types, strict=False):
             given = getattr(leaf, "dtype", None)
             if isinstance(given, np.dtype) and _halves(given, seen.dtype):
-                found.append(Narrowed(argument.name + jax.tree_util.keystr(path), str(given), str(seen.dtype)))
+                found.append(Narrowed(argument.name + path_text(path), str(given), str(seen.dtype)))
     return found
 
 
@@ -92,7 +96,7 @@ def _placed(program: Program) -> list[tuple[str, _Key | None, Any]]:
     """(name, place among the positional arguments or keyword, value); no place for a default."""
     call = program.call
     try:
-        signature = _inspect.signature(call.fn)
+        signature = signature_of(call.fn)
         signature.bind(*call.args, **call.kwargs)
     except (TypeError, ValueError):
         positional: list[tuple[str, _Key | None, Any]] = [(str(i), i, value) for i, value in enumerate(call.args)]
@@ -120,7 +124,7 @@ def _seen(program: Program, keys: list[_Key]) -> dict[_Key, tuple[SeenType, ...]
     dynamic = {key: call.args[key] if isinstance(key, int) else call.kwargs[key] for key in keys if key not in static}
     traced = program.jax_traced
     avals = list(traced.jaxpr.in_avals) if traced is not None else []
-    for leaves_of in (jax.tree.leaves, _arrays):
+    for leaves_of in (pytree_paths.leaves, _arrays):
         leaves = {key: leaves_of(value) for key, value in dynamic.items()}
         if avals and sum(map(len, leaves.values())) == len(avals):
             rest = iter(avals)
@@ -135,17 +139,22 @@ def _flattened(key: _Key) -> tuple[bool, int, str]:
 
 def _static(program: Program) -> set[_Key]:
     """The arguments that `jax.jit` treats as static, by place or keyword."""
-    numbers, names = jax_private.static_arguments(program.staged.function or program.call.fn)
+    function = program.staged.function
+    numbers, names = jax_private.static_arguments(program.call.fn if function is None else function)
     count = len(program.call.args)
     return {*(number % count for number in numbers if -count <= number < count), *names}
 
 
 def _arrays(value: Any) -> list[Any]:
-    return [leaf for leaf in jax.tree.leaves(value) if _is_array(leaf)]
+    return [leaf for leaf in pytree_paths.leaves(value) if _is_array(leaf)]
 
 
 def _is_array(leaf: Any) -> bool:
-    return hasattr(leaf, "shape") and hasattr(leaf, "dtype")
+    """Whether a leaf has the shape and dtype of an array, its own code permitting."""
+    try:
+        return isinstance(leaf.shape, tuple) and hasattr(leaf, "dtype")
+    except Exception:
+        return False
 
 
 def _type(aval: Any) -> SeenType:

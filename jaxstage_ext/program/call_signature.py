@@ -8,6 +8,7 @@ from typing import Any
 import jax
 import numpy as np
 
+from jaxstage_ext.core import pytree_paths
 from jaxstage_ext.program.call_arguments import CallArgument, SeenType, call_arguments
 from jaxstage_ext.program.program import Program
 from jaxstage_ext.program.short_types import short_dtype
@@ -30,7 +31,7 @@ def signature(program: Program) -> str:
 def _parameter(program: Program, argument: CallArgument) -> str:
     if argument.is_constant:
         return f"{argument.name}={_constant(program, argument.value)}"
-    leaves = jax.tree.leaves(argument.value)
+    leaves = pytree_paths.leaves(argument.value)
     is_leaf = len(leaves) == 1 and leaves[0] is argument.value
     shown = _typed(argument.types[0]) if is_leaf else _tree(argument.value, argument.types)
     return f"{argument.name}: {shown}"

@@ -35,7 +35,7 @@ def sharding_lane(program: Program, progress: Progress | None = None) -> Lane:
         module = propagated_module(program, progress)
     except (RuntimeError, ValueError, OSError, MemoryError) as error:  # arguments and results hold without it
         notes.append(f"Of arguments and results alone: {' '.join(str(error).split())[:300]}")
-    documents = dict(program.documents)
+    documents = program.readable
     optimised = (program.module, instruction_places(program)) if program.has_hlo else None
     frames = program.frame_table.freeze()
     return sharding_margin.lane(
@@ -46,7 +46,7 @@ def sharding_lane(program: Program, progress: Progress | None = None) -> Lane:
 def dtype_lane(program: Program, progress: Progress | None = None) -> Lane:
     """Each change of dtype at its line. Raises Unavailable where nothing was traced."""
     conversions = dtypes(program).conversions
-    return dtype_margin.lane(dict(program.documents), program.frame_table.freeze(), conversions)
+    return dtype_margin.lane(program.readable, program.frame_table.freeze(), conversions)
 
 
 LANES: Mapping[str, Callable[[Program, Progress | None], Lane]] = {"sharding": sharding_lane, "dtypes": dtype_lane}
@@ -56,5 +56,5 @@ LANES: Mapping[str, Callable[[Program, Progress | None], Lane]] = {"sharding": s
 def warnings(program: Program, progress: Progress | None = None) -> WarningsAtLines:
     """The warnings of collectives that were not asked for. Raises Unavailable where nothing was compiled."""
     warned = resharding_warnings.read(collectives(program, progress), program.documents["hlo"])
-    lane, places = resharding_warnings.lane(warned, program.documents)
+    lane, places = resharding_warnings.lane(warned, program.readable)
     return WarningsAtLines(lane, warned, places)

@@ -28,7 +28,7 @@ from jaxstage_ext.program.xla_statistics import MemoryStatistics
 from jaxstage_ext.report.document import Coverage, Document
 from jaxstage_ext.report.errors import StageError
 from jaxstage_ext.report.frames import Frames
-from jaxstage_ext.report.public_paths import public_document
+from jaxstage_ext.report.public_paths import public_folders
 from jaxstage_ext.report.unavailable import Unavailable
 
 if TYPE_CHECKING:
@@ -42,7 +42,7 @@ def _nothing() -> None:
 def _with_public_paths(read: Callable[[], Document]) -> Document:
     """The document, whose text has paths as others may see them."""
     document = read()
-    text = public_document(document.text)
+    text = public_folders(document.text)
     return document if text == document.text else replace(document, text=text)
 
 
@@ -169,14 +169,20 @@ class Program:
     def frames(self) -> Frames:
         """The call stacks of all documents, which are read for it."""
         for kind in self.documents:
-            self.documents[kind]
+            self.documents.get(kind)
         return self.frame_table.freeze()
+
+    @property
+    def readable(self) -> dict[str, Document]:
+        """The documents, which are read for it, without those that cannot be."""
+        return {kind: document for kind in self.documents if (document := self.documents.get(kind)) is not None}
 
     @property
     def coverage(self) -> Coverage | None:
         """How much of the last stage's document is linked to source; None before there is one."""
         last = [kind for kind in self.documents if kind != "python"]
-        return self.documents[last[-1]].coverage if last else None
+        document = self.documents.get(last[-1]) if last else None
+        return document.coverage if document is not None else None
 
     @property
     def definition(self) -> tuple[str, int] | None:
@@ -244,7 +250,7 @@ class Program:
         return readers
 
     def _read_python(self) -> Document:
-        documents = [self.documents[kind] for kind in self.documents if kind != "python"]
+        documents = [d for kind in self.documents if kind != "python" and (d := self.documents.get(kind)) is not None]
         self.frame_table.remarks = version_wording.titles(self.old_versions)
         first, frames = source_places.first_places(self.call, self.error), self.frame_table.freeze()
         shown = source_places.shown_frames(frames, documents, source_places.inspected_package(self.call))

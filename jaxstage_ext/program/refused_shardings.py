@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -14,7 +13,9 @@ from jaxstage_ext.analysis.sharding.propagation import Chooser
 from jaxstage_ext.analysis.sharding.sharded_values import ARGUMENT, RESULT, ShardedValue
 from jaxstage_ext.analysis.sharding.sharding_map import ShardingMap
 from jaxstage_ext.analysis.sharding.value_tables import Shardings
-from jaxstage_ext.core.layout import meshes, specs, value_shardings
+from jaxstage_ext.core.layout import specs, value_shardings
+from jaxstage_ext.core.pytree_paths import leaves_with_paths, path_text
+from jaxstage_ext.core.signatures import signature_of
 from jaxstage_ext.program.program import Program
 from jaxstage_ext.program.short_types import short_dtype
 
@@ -24,10 +25,9 @@ if TYPE_CHECKING:
 
 def read(program: Program) -> Shardings | None:
     """The shardings given for a call that failed before lowering; None if they are not why it failed."""
-    failed = program.staged.failed
-    if failed is None:
+    if program.staged.failed is None or (error := program.error) is None:
         return None
-    message = str(failed.error)
+    message = error.message
     named = dict(leaves(program.call))
     given = [value for name, leaf in named.items() if (value := _value(name, leaf)) is not None]
     wrong, apart = refusals.indivisible(message), refusals.devices_apart(message)
@@ -50,12 +50,12 @@ def leaves(call: Call) -> Iterator[tuple[str, Any]]:
     """The arrays of a call by their names."""
     try:
         args, kwargs = specs.arguments(call)
-        bound = inspect.signature(call.fn).bind(*args, **kwargs).arguments
-    except (meshes.MeshError, TypeError, ValueError):
+        bound = signature_of(call.fn).bind(*args, **kwargs).arguments
+    except (TypeError, ValueError):  # MeshError is a ValueError
         bound = {f"args[{i}]": arg for i, arg in enumerate(call.args)} | dict(call.kwargs)
     for name, value in bound.items():
-        for path, leaf in jax.tree_util.tree_leaves_with_path(value):
-            yield name + jax.tree_util.keystr(path), leaf
+        for path, leaf in leaves_with_paths(value):
+            yield name + path_text(path), leaf
 
 
 def _shape(leaf: Any) -> tuple[int, ...] | None:

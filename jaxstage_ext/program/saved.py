@@ -27,7 +27,7 @@ def report(own: Program, programs: Mapping[str, Program], source: bool | None = 
     `source` is whether it holds source, None for the default.
     """
     parts = {
-        name: (dict(summary.summary(one)), one.frames, saved_source.kept(one.documents, source))
+        name: (dict(summary.summary(one)), one.frames, saved_source.kept(one.readable, source))
         for name, one in programs.items()
     }
     table = own.saved_comparison

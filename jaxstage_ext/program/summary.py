@@ -14,9 +14,17 @@ from jaxstage_ext.program.document_titles import title_of
 from jaxstage_ext.program.executable_figures import executable_figures
 from jaxstage_ext.program.notes import notes, options_of
 from jaxstage_ext.program.program import Program
-from jaxstage_ext.program.summary_form import CoverageSummary, DocumentSummary, ErrorSummary, StageSummary, Summary
+from jaxstage_ext.program.summary_form import (
+    CoverageSummary,
+    DocumentSummary,
+    ErrorSummary,
+    FigureSummary,
+    StageSummary,
+    Summary,
+)
 from jaxstage_ext.report.public_paths import public_json
 from jaxstage_ext.report.units import plural
+from jaxstage_ext.report.view_parts import Parts
 
 _MOST_DRAWN = 4
 """Values of a refused call that are drawn."""
@@ -33,25 +41,31 @@ def summary(program: Program) -> Summary:
 
 
 def _summary(program: Program) -> Summary:
-    running, several = program.is_running, len(program.targets) > 1
-    return {
+    running, several, name, parts = program.is_running, len(program.targets) > 1, program.name, Parts()
+    made: Summary = {
         "version": 1,
-        "name": f"{program.name} · {program.target}" if several else program.name,
-        "signature": signature(program),
-        "target": target_title.target_title(program),
-        "options": flag_values.shown(options_of(program)),
-        "stages": [_stage(program, stage, running) for stage in program.staged.stages],
-        "facts": executable_figures(program) if program.executable is not None else [],
-        "coverage": None if running else _coverage(program),
-        "documents": [_document(program, kind, running) for kind in program.documents],
-        "error": _error(program),
-        "notes": [] if running else notes(program),
-        "meshes": [] if running else _refused(program),
+        "name": f"{name} · {program.target}" if several else name,
+        "signature": parts.get("The arguments", lambda: signature(program), name),
+        "target": parts.get("The target", lambda: target_title.target_title(program), str(program.target)),
+        "options": parts.get("The options", lambda: flag_values.shown(options_of(program)), {}),
+        "stages": [_stage(program, stage, running, parts) for stage in program.staged.stages],
+        "facts": parts.get("Cost and memory", lambda: _facts(program), []),
+        "coverage": None if running else parts.get("What is linked", lambda: _coverage(program), None),
+        "documents": [_document(program, kind, running, parts) for kind in program.documents],
+        "error": parts.get("The error", lambda: _error(program), None),
+        "notes": [] if running else parts.get("The notes", lambda: notes(program), []),
+        "meshes": [] if running else parts.get("What was refused", lambda: _refused(program), []),
         "views": tabs.tabs(program),
-        "open": tabs.first(program),
+        "open": parts.get("The first tab", lambda: tabs.first(program), ""),
         "worker": not program.target.is_local,
-        "compare": _compare(program),
+        "compare": parts.get("The comparison", lambda: _compare(program), None),
     }
+    made["notes"] += [] if running else dict.fromkeys(parts.failures)
+    return made
+
+
+def _facts(program: Program) -> list[FigureSummary]:
+    return executable_figures(program) if program.executable is not None else []
 
 
 def flag_table(program: Program) -> dict[str, Any]:
@@ -87,7 +101,7 @@ def _refused(program: Program) -> list[mesh_drawing.Sheet]:
     return [mesh_drawing.sheet(value, refused.places) for value in wrong[:_MOST_DRAWN]]
 
 
-def _stage(program: Program, stage: stages.Stage, running: bool) -> StageSummary:
+def _stage(program: Program, stage: stages.Stage, running: bool, parts: Parts) -> StageSummary:
     note = stage_wording.note(stage)
     if stage.state == stages.DONE and stage.value is None:
         note = f"{program.name} gives no {stage.name} of its own"
@@ -96,7 +110,7 @@ def _stage(program: Program, stage: stages.Stage, running: bool) -> StageSummary
         "state": stage.state,
         "seconds": stage.seconds,
         "elapsed": stage.elapsed,
-        "count": _count(program, stage, running),
+        "count": parts.get(f"What {stage.name} made", lambda: _count(program, stage, running), None),
         "note": note,
     }
 
@@ -109,8 +123,8 @@ def _count(program: Program, stage: stages.Stage, running: bool) -> str | None:
     return ", ".join(plural(number, noun) for noun, number in definition.count(program).items()) or None
 
 
-def _document(program: Program, kind: str, running: bool) -> DocumentSummary:
-    document = None if running else program.documents[kind]
+def _document(program: Program, kind: str, running: bool, parts: Parts) -> DocumentSummary:
+    document = None if running else parts.get(title_of(kind), lambda: program.documents[kind], None)
     return {
         "kind": kind,
         "title": title_of(kind),

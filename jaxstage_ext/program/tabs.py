@@ -5,6 +5,7 @@ A tab's requests stand in `panel/requests/<name>_requests.py`, its view in `labe
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -15,6 +16,7 @@ from jaxstage_ext.program import out_of_memory as exhausted
 from jaxstage_ext.program.dtypes import changes_dtypes
 from jaxstage_ext.program.program import Program
 from jaxstage_ext.program.shardings import shardings
+from jaxstage_ext.report.view_parts import Parts
 
 
 @dataclass(frozen=True)
@@ -31,8 +33,8 @@ class Tab:
 
 
 def tabs(program: Program) -> list[str]:
-    """The names of the tabs that have something to show for a program, in order."""
-    return [tab.name for tab in TABS if tab.has_content(program)]
+    """The names of the tabs that have something to show for a program, in order; where that fails, to show why."""
+    return [tab.name for tab in TABS if Parts().get(tab.name, functools.partial(tab.has_content, program), True)]
 
 
 def _is_compiled(program: Program) -> bool:
@@ -58,8 +60,9 @@ def out_of_memory(program: Program) -> bool:
 
 def is_refused(program: Program) -> bool:
     """Whether JAX refused the call for its shardings."""
-    failed = program.staged.failed
-    return failed is not None and program.jax_lowered is None and refusals.is_refusal(str(failed.error))
+    if program.staged.failed is None or program.jax_lowered is not None or (error := program.error) is None:
+        return False
+    return refusals.is_refusal(error.message)
 
 
 def refused(program: Program) -> Shardings | None:

@@ -1,14 +1,7 @@
-"""`repr` and `str` of values that belong to the user: bounded in time and size, and never raising.
-
-User code that takes part (`__repr__`, `__str__`, `__name__`) runs in a thread of its own, which is ended where it takes
-too long. A loop inside C code cannot be ended.
-"""
+"""`repr` and `str` of values that belong to the user: bounded in time and size, and never raising."""
 
 from __future__ import annotations
 
-import _thread
-import contextvars
-import ctypes
 import threading
 import time
 import types
@@ -16,6 +9,8 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 import numpy as np
+
+from jaxstage_ext.report.bounded_time import Asking, TookTooLong
 
 LONGEST = 0.5
 """Seconds that a value's own text may take."""
@@ -107,50 +102,37 @@ class ValueTexts:
 
 
 class _Question:
-    """One text that a value's own code gives, in a thread."""
+    """One text that a value's own code gives."""
 
     def __init__(self, what: str, value: object, seconds: float) -> None:
         self._what, self._value, self._seconds = what, value, seconds
-        self._text: str | None = None
-        self._over = self.failed = False
-        self._ending = threading.Lock()
-        self._done = threading.Event()
+        self._asking: Asking[str] | None = None
+        self.failed = False
 
     def answer(self, ask: Callable[[_Question], str]) -> str:
         """The text, or why there is none."""
+        self._asking = Asking(lambda _: self._guarded(self._value, lambda: ask(self)))
         try:
-            thread = _thread.start_new_thread(contextvars.copy_context().run, (self._run, ask))
+            return self._asking.value(self._seconds)
+        except TookTooLong:
+            return self._failure(f"took over {self._seconds:.2g} s", self._value)
         except RuntimeError:
-            return self._failure("needs a thread, and none can be started")
-        try:
-            self._done.wait(self._seconds)
-        finally:
-            self._end(thread)
-        return self._failure(f"took over {self._seconds:.2g} s") if self._text is None else self._text
+            return self._failure("needs a thread, and none can be started", self._value)
 
-    def _run(self, ask: Callable[[_Question], str]) -> None:
-        self._text = self._guarded(self._value, lambda: ask(self))
-        with self._ending:
-            self._done.set()
-
-    def _end(self, thread: int) -> None:
-        """Raise SystemExit in the thread, which ends it silently at its next line of Python."""
-        with self._ending:
-            if not self._done.is_set():
-                self._over = True
-                ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(thread), ctypes.py_object(SystemExit))
-
-    def _failure(self, why: str, value: object = None) -> str:
+    def _failure(self, why: str, value: object) -> str:
         self.failed = True
-        return f"<{type_name(self._value if value is None else value)}: {self._what} {why}>"
+        return f"<{type_name(value)}: {self._what} {why}>"
 
     def _guarded(self, value: object, ask: Callable[[], str]) -> str:
         try:
             return ask()
         except BaseException as error:
-            if self._over:
-                raise
+            self._raise_if_over()
             return self._failure(f"raised {type_name(error)}", value)
+
+    def _raise_if_over(self) -> None:
+        if self._asking is not None and self._asking.over:
+            raise SystemExit
 
     def written(self, value: object, most: int, depth: int) -> str:
         """The text of a value, its own code included."""
@@ -166,8 +148,7 @@ class _Question:
             name = getattr(value, "__name__", None) if callable(value) else None
             return _exact(name, most) if issubclass(type(name), str) else ""
         except BaseException:
-            if self._over:
-                raise
+            self._raise_if_over()
             return ""
 
 

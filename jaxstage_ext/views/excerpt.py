@@ -44,9 +44,10 @@ class ExcerptLine:
 def made_by_line(program: Program) -> dict[Place, dict[str, int]]:
     """How many equations, ops and instructions came from each source line."""
     result: dict[Place, dict[str, int]] = {}
+    documents = program.readable
     for kind, named in KINDS.items():
-        if named.operation and kind in program.documents:
-            for place, n in _operations_by_line(program.documents[kind], program.frames):
+        if named.operation and kind in documents:
+            for place, n in _operations_by_line(documents[kind], program.frames):
                 result.setdefault(place, {})[kind] = n
     return result
 

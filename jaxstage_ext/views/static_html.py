@@ -7,6 +7,7 @@ white and against black, since the page's theme is not known.
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Mapping, Sequence
 from html import escape
 from typing import TYPE_CHECKING, Any
@@ -19,6 +20,7 @@ from jaxstage_ext.report import saved_source
 from jaxstage_ext.report.document import Document
 from jaxstage_ext.report.document_kinds import KINDS
 from jaxstage_ext.report.units import plural
+from jaxstage_ext.report.view_parts import Parts
 from jaxstage_ext.views import comparison_forms, excerpt, mesh_map, words
 from jaxstage_ext.views.summaries import summary_of
 from jaxstage_ext.views.words import clean, cut
@@ -26,6 +28,7 @@ from jaxstage_ext.views.words import clean, cut
 if TYPE_CHECKING:
     from jaxstage_ext.program.program import Program
     from jaxstage_ext.program.summary_form import StageSummary, Summary
+    from jaxstage_ext.report.document import Document
 
 LARGEST = 96_000
 """Bytes of UTF-8 that `panel_html` stays under."""
@@ -69,8 +72,9 @@ def _table(program: Program) -> str:
 
 
 def _fitting(program: Program, room: int, source: bool | None) -> str:
-    summary, made, html = summary_of(program), excerpt.made_by_line(program), ""
-    documents = saved_source.kept(program.documents, source)
+    summary, html = summary_of(program), ""
+    made: excerpt.MadeByLine = Parts().get("What lines became", lambda: excerpt.made_by_line(program), {})
+    documents = saved_source.kept(program.readable, source)
     for source_lines, ir_lines in _SIZES:
         html = f'<div style="{_BOX}">{_head(summary)}{_body(program, documents, made, source_lines, ir_lines)}</div>'
         if len(html.encode("utf-8", "replace")) <= room:
@@ -122,22 +126,26 @@ def _error(summary: Summary) -> str:
 def _body(
     program: Program, documents: Mapping[str, Document], made: excerpt.MadeByLine, source_lines: int, ir_lines: int
 ) -> str:
-    parts, titles = [], {document["kind"]: document["title"] for document in summary_of(program)["documents"]}
+    titles, parts = {document["kind"]: document["title"] for document in summary_of(program)["documents"]}, Parts()
+    html = ""
     for kind, doc in documents.items():
         if kind == "python" and source_lines:
-            rows = "".join(map(_source_row, excerpt.source(program, doc, source_lines, made)))
-            parts.append(
-                _details(
-                    "source, and what each line became",
-                    f'<div style="overflow-x:auto"><table>{rows}</table></div>',
-                    True,
-                )
-            )
+            html += parts.get("The source", functools.partial(_source, program, doc, made, source_lines), "")
         elif kind != "python":
-            title = f"{titles[kind]}, {plural(len(doc), 'line')}"
-            lines = excerpt.ir(doc, ir_lines) if ir_lines else []
-            parts.append(_details(title, _ir(kind, lines), False) if lines else f"<p>{title}</p>")
-    return "".join(parts)
+            html += parts.get(titles[kind], functools.partial(_document, doc, titles[kind], ir_lines), "")
+    return html + "".join(f"<p>{_text(failure, 500)}</p>" for failure in parts.failures)
+
+
+def _source(program: Program, doc: Document, made: excerpt.MadeByLine, most: int) -> str:
+    rows = "".join(map(_source_row, excerpt.source(program, doc, most, made)))
+    table = f'<div style="overflow-x:auto"><table>{rows}</table></div>'
+    return _details("source, and what each line became", table, True)
+
+
+def _document(doc: Document, name: str, most: int) -> str:
+    title = f"{name}, {plural(len(doc), 'line')}"
+    lines = excerpt.ir(doc, most) if most else []
+    return _details(title, _ir(doc.kind, lines), False) if lines else f"<p>{title}</p>"
 
 
 def _details(title: str, body: str, is_open: bool) -> str:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import functools
 import textwrap
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from jaxstage_ext.report import saved_source
 from jaxstage_ext.report.units import plural
+from jaxstage_ext.report.view_parts import Parts
 from jaxstage_ext.views import comparison_forms, excerpt, mesh_map, words
 from jaxstage_ext.views.summaries import summary_of
 from jaxstage_ext.views.words import clean, cut, width
@@ -15,6 +17,7 @@ from jaxstage_ext.views.words import clean, cut, width
 if TYPE_CHECKING:
     from jaxstage_ext.program.program import Program
     from jaxstage_ext.program.summary_form import Summary
+    from jaxstage_ext.report.document import Document
 
 NARROWEST, WIDEST = 48, 160
 _SOURCE_LINES, _IR_LINES, _ERROR_LINES = 30, 8, 12
@@ -102,14 +105,29 @@ def _sections(program: Program, summary: Summary, inner: int, source: bool | Non
     for sheet in summary.get("meshes", []):
         title, *lines = mesh_map.text(sheet)
         yield title, lines
-    documents = saved_source.kept(program.documents, source)
+    documents = saved_source.kept(program.readable, source)
     titles = {document["kind"]: document["title"] for document in summary["documents"]}
     if "python" in documents:
-        yield "source", _source_lines(excerpt.source(program, documents["python"], _SOURCE_LINES), inner)
-    for kind in documents:
+        python = documents["python"]
+        yield "source", _or_why("The source", lambda: _source_excerpt(program, python, inner))
+    for kind, doc in documents.items():
         if kind != "python":
-            doc = documents[kind]
-            yield f"{titles[kind]}, {plural(len(doc), 'line')}", _ir_lines(excerpt.ir(doc, _IR_LINES), inner)
+            lines = _or_why(titles[kind], functools.partial(_excerpt_lines, doc, inner))
+            yield f"{titles[kind]}, {plural(len(doc), 'line')}", lines
+
+
+def _source_excerpt(program: Program, doc: Document, inner: int) -> list[str]:
+    return _source_lines(excerpt.source(program, doc, _SOURCE_LINES), inner)
+
+
+def _excerpt_lines(doc: Document, inner: int) -> list[str]:
+    return _ir_lines(excerpt.ir(doc, _IR_LINES), inner)
+
+
+def _or_why(title: str, lines: Callable[[], list[str]]) -> list[str]:
+    """The lines of one part of a box, or why there are none."""
+    parts = Parts()
+    return parts.get(title, lines, []) or parts.failures
 
 
 def _source_lines(lines: Sequence[excerpt.ExcerptLine], inner: int) -> list[str]:

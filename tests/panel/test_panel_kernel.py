@@ -111,6 +111,41 @@ def test_requests_are_answered_while_a_cell_runs(kernel, tmp_path):
     assert kernel.get_shell_msg(timeout=30)["parent_header"]["msg_id"] == cell
 
 
+REFRESHING = """
+import itertools, pathlib, threading
+session = get_ipython().kernel.session
+send = session.send
+def slowly(*args, **kwargs):
+    sent = send(*args, **kwargs)
+    if threading.current_thread() is threading.main_thread():
+        time.sleep(0.05)
+    return sent
+session.send = slowly
+for number in itertools.count():
+    shown._panel.refresh(made, busy=bool(number % 2))
+    if number == 2: print('busy', flush=True)
+    if pathlib.Path({answered!r}).exists(): break
+session.send = send
+"""
+"""A cell that does nothing but push the panel's state, each time for long enough that a request arrives meanwhile."""
+
+
+def test_a_request_at_the_moment_of_a_refresh_is_answered_while_the_cell_runs(kernel, tmp_path):
+    """What the panel sends while a cell runs does not route the page's requests to that cell's thread."""
+    answered = tmp_path / "answered"
+    comm = printed(kernel, kernel.start + "\nprint(shown._panel.model_id)").split()[-1]
+    thread = subshell(kernel)
+    cell = kernel.execute(REFRESHING.format(answered=str(answered)))
+    wait_for_print(kernel, "busy")
+    try:
+        for number in range(100, 110):
+            request(kernel, comm, thread, number)
+            reply_to(kernel, number, within=20)
+    finally:
+        answered.touch()
+    assert kernel.get_shell_msg(timeout=30)["parent_header"]["msg_id"] == cell
+
+
 def test_a_slow_cell_keeps_its_panel_when_another_is_used_meanwhile(kernel):
     comm = printed(kernel, kernel.start + "\nprint(shown._panel.model_id)").split()[-1]
     thread = subshell(kernel)

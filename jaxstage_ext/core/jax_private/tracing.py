@@ -55,13 +55,22 @@ def traces_by_function() -> Counter[int]:
 
 def static_arguments(fn: Any) -> tuple[tuple[int, ...], tuple[str, ...]]:
     """(argnums, argnames) that a `jax.jit` object treats as static."""
-    info = getattr(fn, "_jit_info", None)
+    info = _jit_info(fn)
     return (tuple(info.static_argnums), tuple(info.static_argnames)) if info is not None else ((), ())
+
+
+def _jit_info(fn: Any) -> Any:
+    """What `jax.jit` was given; None for anything else."""
+    try:
+        info = fn._jit_info
+        return info if isinstance(info.static_argnums, tuple) and isinstance(info.static_argnames, tuple) else None
+    except Exception:
+        return None
 
 
 def own_shardings(fn: Any) -> tuple[str, ...]:
     """Which of "in_shardings", "out_shardings" a `jax.jit` object was made with."""
-    info = getattr(fn, "_jit_info", None)
+    info = _jit_info(fn)
     if info is None:
         return ()
     given = (("in_shardings", info.in_shardings_leaves), ("out_shardings", info.out_shardings_leaves))
@@ -79,5 +88,8 @@ def with_context_mesh(traced: Any, mesh: Any) -> Any:
 
 def is_pmap(fn: Any) -> bool:
     """Whether it is what `jax.pmap` gives."""
-    lower = getattr(fn, "lower", None)
-    return getattr(lower, "__qualname__", "").startswith("pmap.") and lower.__module__.startswith("jax.")
+    try:
+        lower = fn.lower
+        return bool(lower.__qualname__.startswith("pmap.") and lower.__module__.startswith("jax."))
+    except Exception:
+        return False

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import difflib
-import inspect
 import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -15,11 +14,17 @@ import numpy as np
 from jax.sharding import NamedSharding, PartitionSpec
 
 from jaxstage_ext.core import jax_private
-from jaxstage_ext.core.call import Call
+from jaxstage_ext.core.call import Call, has_method
 from jaxstage_ext.core.layout.meshes import Layout, MeshError, first_line, is_some, is_spec, sharding, shown
+from jaxstage_ext.core.pytree_paths import path_text
+from jaxstage_ext.core.signatures import signature_of
+from jaxstage_ext.report.bounded_repr import type_name
 from jaxstage_ext.report.units import plural
 
-_SHARDING = re.compile(r"(?:Sharding )?NamedSharding\(mesh=.*?, spec=P[^)]*\)+(?:, memory_kind=\w+)?\)?")
+_SHARDING = re.compile(
+    r"(?:Sharding )?NamedSharding\(mesh=(?:(?!NamedSharding\(|, spec=P).)*+"
+    r", spec=P(?:artitionSpec)?\((?:[^()]++|\([^()]*+\))*+\)(?:, memory_kind=\w+)?\)?"
+)
 """A NamedSharding in JAX's messages."""
 
 
@@ -43,8 +48,8 @@ def arguments(call: Call) -> tuple[tuple[Any, ...], dict[str, Any]]:
 def _titles(call: Call) -> list[str]:
     """A name for each argument: its parameter's name, or its position."""
     names: list[str] = []
-    with contextlib.suppress(TypeError, ValueError):
-        parameters = inspect.signature(call.fn).parameters.values()
+    with contextlib.suppress(ValueError):
+        parameters = signature_of(call.fn).parameters.values()
         names = [p.name for p in parameters if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]
     return [names[i] if i < len(names) else str(i) for i in range(len(call.args))] + list(call.kwargs)
 
@@ -96,7 +101,7 @@ def _sharded(value: Any, spec: Any, layout: Layout, title: str) -> Any:
     for leaf_spec, part in zip(flat, parts, strict=True):
         below: Any
         paths, below = jax.tree_util.tree_flatten_with_path(part)
-        made.append(below.unflatten([_leaf(v, leaf_spec, layout, where + jax.tree_util.keystr(p)) for p, v in paths]))
+        made.append(below.unflatten([_leaf(v, leaf_spec, layout, where + path_text(p)) for p, v in paths]))
     return tree.unflatten(made)
 
 
@@ -109,9 +114,7 @@ def _leaf(value: Any, spec: Any, layout: Layout, where: str) -> Any:
         placed.check_compatible_aval(aval.shape)
         placed.shard_shape(aval.shape)
     except TypeError:
-        raise MeshError(
-            f"{where}: {type(value).__name__} is not an array, so it has no sharding; leave it out"
-        ) from None
+        raise MeshError(f"{where}: {type_name(value)} is not an array, so it has no sharding; leave it out") from None
     except ValueError as error:
         raise MeshError(f"{where}: {_plain(first_line(error), spec)}") from None
     return _shape(aval, placed)
@@ -138,11 +141,13 @@ def check(call: Call) -> None:
     fn, layout = call.fn, call.layout
     if layout is None:
         return
-    if is_some(layout.inputs) and (jax_private.is_pmap(fn) or (hasattr(fn, "lower") and not hasattr(fn, "trace"))):
+    if is_some(layout.inputs) and (
+        jax_private.is_pmap(fn) or (has_method(fn, "lower") and not has_method(fn, "trace"))
+    ):
         raise MeshError(f"{layout.names[1]} works with functions and jax.jit objects, not with {_kind(fn)}")
     if is_some(layout.inputs) and "in_shardings" in jax_private.own_shardings(fn):
         raise MeshError(f"the function is jitted with in_shardings; drop them or {layout.names[1]}")
-    if layout.outputs is not None and hasattr(fn, "lower"):
+    if layout.outputs is not None and has_method(fn, "lower"):
         raise MeshError(
             f"the function is already jitted; set out_shardings in its jax.jit instead of {layout.names[2]}"
         )
@@ -157,7 +162,7 @@ def check(call: Call) -> None:
 
 
 def _kind(fn: Any) -> str:
-    return f"{type(fn).__module__.split('.')[0]}'s {type(fn).__name__}"
+    return f"{str(type(fn).__module__).split('.')[0]}'s {type_name(fn)}"
 
 
 def note(call: Call) -> str:

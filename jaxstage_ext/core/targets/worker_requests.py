@@ -14,9 +14,9 @@ from jaxstage_ext.report.unavailable import Unavailable
 from jaxstage_ext.worker.compile_environment import CompileEnvironment
 
 _UNREGISTERED = re.compile(
-    r"No (?:FFI handler|registered implementation)[^\n]*?(?:for (?:custom call to )?)([\w.$@\"]+)"
+    r"No (?:FFI handler|registered implementation)[^\n]{0,400}?(?:for (?:custom call to )?)([\w.$@\"]+)"
 )
-_HOST = re.compile(r'not divisible by [^"]*"([\dx]+)"')
+_HOST = re.compile(r'not divisible by [^"]{0,400}"([\dx]+)"')
 
 
 @dataclass(frozen=True)
@@ -63,9 +63,15 @@ def ask(
         "topology": target.topology,
     }
     try:
-        return pool.ask(target.platform, where | request, limits.timeout, limits.memory, environment=environment, **how)
+        answer = pool.ask(
+            target.platform, where | request, limits.timeout, limits.memory, environment=environment, **how
+        )
     except pool.RequestFailed as failed:
         raise _explained(failed, target) from None
+    if change := environments.change(environment, target.platform):
+        pool.stop(target.platform, how.get("lane", pool.COMPILE))  # it may have read either
+        raise Unavailable(f"{change} while this program was compiled; run its cell again")
+    return answer
 
 
 def _kind(target: Target, plugin: str) -> str:

@@ -45,18 +45,27 @@ def answer(programs: Programs, method: str, params: Params) -> Answer:
 
 def reply(programs: Programs, request: Any) -> Answer:
     """The message that answers a front end's request, with its buffers; never raises."""
-    number = request.get("id") if isinstance(request, Mapping) else None
-    message: dict[str, Any] = {"kind": "reply", "id": number if isinstance(number, int | str) else None}
     try:
         if not isinstance(request, Mapping):
             raise BadRequest("a request must be an object")
         if not is_shallow(request):
             raise BadRequest("a request must not be nested so deeply")
         result, buffers = answer(programs, request.get("method", ""), request.get("params") or {})
-    except Exception as error:  # whatever it is belongs to the reader, not to the kernel's log
-        refused = failure(error)
-        return message | {"error": {"kind": refused.kind, "message": str(refused), "log": refused.has_log}}, []
-    return message | {"result": result}, buffers
+    except BaseException as error:  # whatever it is belongs to the reader, not to the kernel's log
+        return refusal(request, error)
+    return _reply_to(request) | {"result": result}, buffers
+
+
+def refusal(request: Any, error: BaseException) -> Answer:
+    """The message that a request has failed."""
+    refused = failure(error)
+    text = {"kind": refused.kind, "message": str(refused), "log": refused.has_log}
+    return _reply_to(request) | {"error": text}, []
+
+
+def _reply_to(request: Any) -> dict[str, Any]:
+    number = request.get("id") if isinstance(request, Mapping) else None
+    return {"kind": "reply", "id": number if isinstance(number, int | str) else None}
 
 
 def _get_elapsed(programs: Programs, params: Params) -> Answer:

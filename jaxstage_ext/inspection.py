@@ -17,6 +17,7 @@ from jaxstage_ext.core.call import Call
 from jaxstage_ext.core.layout import meshes, specs
 from jaxstage_ext.core.options import environment_check, flag_values
 from jaxstage_ext.core.stage_error import without_our_frames
+from jaxstage_ext.core.stageable import with_self
 from jaxstage_ext.core.targets import cross_compile
 from jaxstage_ext.core.targets.target import LOCAL, Target, parse_all
 from jaxstage_ext.core.targets.worker_requests import USUAL, Limits
@@ -124,7 +125,8 @@ def prepare(
     """An Inspection for each target, nothing of it done yet. Raises TargetError where a package is missing."""
     for target in targets if stage_list.makes_executable(stage) else ():
         cross_compile.check(target)
-    programs = [Program(staged) for staged in stages.plan_each(call, stage, targets, limits)]
+    planned = stages.plan_each(with_self(call), stage, targets, limits)
+    programs = [Program(staged) for staged in planned]
     by_target = {str(program.target): program for program in programs}
     for program in programs:
         program.targets = by_target

@@ -6,9 +6,10 @@ that is little work and runs nothing but the user's own function.
 
 from __future__ import annotations
 
+import functools
 import re
 from collections.abc import Mapping
-from types import FunctionType
+from types import FunctionType, MethodType
 from typing import Any, NamedTuple
 
 import jax
@@ -17,6 +18,7 @@ from jaxstage_ext.core import events, jax_private
 from jaxstage_ext.core.fingerprints import fingerprint
 from jaxstage_ext.core.traced_anew import traced_anew
 from jaxstage_ext.ir.source import is_outside, is_user
+from jaxstage_ext.report.frames import SourceFile
 
 _MOST_EQUATIONS = 1000
 """Above that, a trace takes more than some tenths of a second."""
@@ -40,7 +42,7 @@ class FreshTrace(NamedTuple):
 def fresh_trace(fn: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any], kept: Any) -> FreshTrace | None:
     """Trace a jitted function anew; None where that would be much work, or would tell nothing."""
     inner = getattr(fn, "__wrapped__", None)
-    if not isinstance(inner, FunctionType) or not _is_users(inner) or not _is_plain_jit(fn):
+    if not _is_users(inner) or not _is_plain_jit(fn):
         return None
     if jax_private.count_equations(kept.jaxpr) > _MOST_EQUATIONS:
         return None
@@ -53,8 +55,16 @@ def fresh_trace(fn: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any], kept:
     return FreshTrace(False, jax_private.differing_literals(kept.jaxpr, fresh.jaxpr))
 
 
-def _is_users(function: FunctionType) -> bool:
-    return is_user(function.__code__.co_filename) and not is_outside(function.__code__.co_filename)
+def _is_users(function: Any) -> bool:
+    """Whether it is the user's own function, in nothing but wrappers of JAX: those of others may count their calls."""
+    if isinstance(function, functools.partial | MethodType):
+        return _is_users(getattr(function, "func", None) or getattr(function, "__func__", None))
+    if not isinstance(function, FunctionType):
+        return False
+    name = function.__code__.co_filename
+    if SourceFile(name, user=is_user(name)).package == "jax":
+        return _is_users(function.__dict__.get("__wrapped__"))
+    return is_user(name) and not is_outside(name)
 
 
 def _is_plain_jit(fn: Any) -> bool:
@@ -62,7 +72,7 @@ def _is_plain_jit(fn: Any) -> bool:
     return hasattr(fn, "_jit_info") and not jax_private.own_shardings(fn)
 
 
-def _traced(fn: Any, inner: FunctionType, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:
+def _traced(fn: Any, inner: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:
     numbers, names = jax_private.static_arguments(fn)
     with events.hear():
         return jax.jit(traced_anew(inner), static_argnums=numbers, static_argnames=names).trace(*args, **kwargs)

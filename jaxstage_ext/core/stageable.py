@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import functools
-from types import CodeType
+from dataclasses import replace
+from types import CodeType, MethodType
 from typing import Any
 
 import jax
@@ -46,6 +47,14 @@ def stageable(call: Call) -> Any:
             )
         return fn
     return jax.jit(traced_anew(fn), **call.jit, **(call.layout.jit if call.layout else {}))
+
+
+def with_self(call: Call) -> Call:
+    """The call, with the object of a jitted method as its first argument, as Python passes it."""
+    fn = call.fn
+    if isinstance(fn, MethodType) and call.layout is None and callable(getattr(fn.__func__, "trace", None)):
+        return replace(call, fn=fn.__func__, args=(fn.__self__, *call.args))
+    return call
 
 
 def code_of(fn: Any) -> CodeType | None:

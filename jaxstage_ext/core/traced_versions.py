@@ -86,26 +86,26 @@ class VersionCheck:
         return ()
 
     def _old_versions(self, traced: Any) -> tuple[OldVersion, ...]:
-        traces = jax_private.traces_by_function()
-        old = []
-        for function, jaxprs in self._versions(traced):
-            new = [jaxpr for jaxpr in jaxprs if not _is_known(jaxpr)]
-            values = NamedValues(function, self.functions[function]).values
-            names, is_traced = _fingerprints(function, values), self._is_traced(function, len(new), traces)
-            for jaxpr in new:
-                _keep(jaxpr, names, is_traced)
-            if function is self._jitted() and (compared := self._fresh(traced, values)) is not None:
-                changed = _of_literals(compared.literals, values) + _of_arrays(compared.arrays, values)
-                if changed or not compared.is_same:
-                    old.append(_old(function, changed, is_of_trace=True))
-                else:
-                    _keep(traced.jaxpr.jaxpr, names, is_of_trace=True)
-                continue
-            for known in (_known[id(jaxpr)] for jaxpr in jaxprs if jaxpr not in new):
-                if changed := _changed(known.names, names):
-                    old.append(_old(function, changed, known.is_of_trace))
-                    break
-        return tuple(old)
+        versions = list(self._versions(traced))
+        is_sure = self._is_sure(versions)
+        return tuple(old for one in versions if (old := self._old_version(*one, traced, is_sure)) is not None)
+
+    def _old_version(self, function: FunctionType, jaxprs: list[Any], traced: Any, is_sure: bool) -> OldVersion | None:
+        """The version of a function that JAX runs, where it is an earlier one. Jaxprs that are new are kept."""
+        values = NamedValues(function, self.functions[function]).values
+        names, known = _fingerprints(function, values), [_known[id(jaxpr)] for jaxpr in jaxprs if _is_known(jaxpr)]
+        for jaxpr in jaxprs:
+            if not _is_known(jaxpr):
+                _keep(jaxpr, names, is_sure)
+        if function is self._jitted() and (compared := self._fresh(traced, values)) is not None:
+            changed = _of_literals(compared.literals, values) + _of_arrays(compared.arrays, values)
+            if changed or not compared.is_same:
+                return _old(function, changed, is_of_trace=True)
+            if self._is_sure([one for one in self._versions(traced) if one[0] is not function]):
+                _keep(traced.jaxpr.jaxpr, names, is_of_trace=True)
+                return None
+        of_known = ((changed, one.is_of_trace) for one in known if (changed := _changed(one.names, names)))
+        return next((_old(function, changed, is_of_trace) for changed, is_of_trace in of_known), None)
 
     def _fresh(self, traced: Any, values: Mapping[str, Any]) -> FreshTrace | None:
         """A fresh trace, where nobody knows what the one that JAX kept has read, and it can have changed."""
@@ -113,6 +113,16 @@ class VersionCheck:
         if known.is_of_trace or all(isinstance(value, FunctionType) for value in values.values()):
             return None
         return fresh_trace(*self._call, traced)
+
+    def _is_sure(self, versions: Iterable[tuple[FunctionType, list[Any]]]) -> bool:
+        """Whether of all these jaxprs it is known what was read for them: each was traced now, or under inspection."""
+        traces = jax_private.traces_by_function()
+        for function, jaxprs in versions:
+            new = [jaxpr for jaxpr in jaxprs if not _is_known(jaxpr)]
+            kept = all(_known[id(jaxpr)].is_of_trace for jaxpr in jaxprs if _is_known(jaxpr))
+            if not kept or (new and not self._is_traced(function, len(new), traces)):
+                return False
+        return True
 
     def _is_traced(self, function: FunctionType, new: int, traces: Counter[int]) -> bool:
         """Whether the new jaxprs of a function are surely of this trace, not of one that JAX kept from before."""
@@ -129,9 +139,8 @@ class VersionCheck:
         """The user's functions whose jaxpr JAX may have kept, each with its jaxprs."""
         outer = traced.jaxpr.jaxpr
         sources: dict[str, list[Any]] = {}
-        for jaxpr in jax_private.all_jaxprs(outer):
-            if jaxpr is not outer:
-                sources.setdefault(jax_private.source_of(jaxpr), []).append(jaxpr)
+        for jaxpr in jax_private.inner_kept_jaxprs(outer):
+            sources.setdefault(jax_private.source_of(jaxpr), []).append(jaxpr)
         if (jitted := self._jitted()) is not None:
             sources.setdefault(_source(jitted), []).append(outer)
         for function in self.functions:

@@ -134,6 +134,8 @@ def test_a_static_self_whose_attribute_changed() -> None:
     model.k = 3.0
     [note] = notes(cell["Model"].apply, model, X)
     assert "self.k has changed since apply was traced: JAX still runs the version with self.k = 2.0." in note
+    assert notes(model.apply, X) == [note]
+    np.testing.assert_array_equal(np.asarray(inspect(model.apply, X).execute()), np.asarray(model.apply(X)))
 
 
 VALUES: dict[str, tuple[Any, Any, str]] = {

@@ -4,12 +4,12 @@ Checked with jax 0.10.2, 0.11.2 and 0.12.0.1.
 """
 
 from jaxstage_ext.core.jax_private.jaxprs import (
-    all_jaxprs,
     called,
     count_equations,
     differing_literals,
     inner_equations,
     inner_jaxprs,
+    inner_kept_jaxprs,
     nested_equations,
     print_jaxpr,
     source_of,
@@ -71,7 +71,6 @@ __all__ = [
     "Placed",
     "Signature",
     "SplitForward",
-    "all_jaxprs",
     "backends_exist",
     "build_options",
     "called",
@@ -89,6 +88,7 @@ __all__ = [
     "holds_python",
     "inner_equations",
     "inner_jaxprs",
+    "inner_kept_jaxprs",
     "is_pmap",
     "is_well_formed",
     "jaxlib_version",

@@ -85,6 +85,16 @@ def all_jaxprs(jaxpr: Any) -> list[Any]:
     return list(seen.values())
 
 
+def inner_kept_jaxprs(jaxpr: Any) -> list[Any]:
+    """The inner jaxprs that JAX may have kept; a function with derivative rules of its own is traced each time."""
+    held: dict[int, Any] = {}
+    for outer in all_jaxprs(jaxpr):
+        for eqn in outer.eqns:
+            if not eqn.primitive.name.startswith(("custom_jvp_call", "custom_vjp_call")):
+                held.update((id(inner), inner) for inner in inner_jaxprs(eqn))
+    return list(held.values())
+
+
 def differing_literals(one: Any, other: Any) -> tuple[tuple[str, str], ...]:
     """The pairs of numbers, as JAX writes them, in which alone two jaxprs differ; none where they differ in more."""
     pairs: dict[tuple[str, str], None] = {}

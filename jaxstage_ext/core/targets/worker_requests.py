@@ -63,9 +63,15 @@ def ask(
         "topology": target.topology,
     }
     try:
-        return pool.ask(target.platform, where | request, limits.timeout, limits.memory, environment=environment, **how)
+        answer = pool.ask(
+            target.platform, where | request, limits.timeout, limits.memory, environment=environment, **how
+        )
     except pool.RequestFailed as failed:
         raise _explained(failed, target) from None
+    if change := environments.change(environment, target.platform):
+        pool.stop(target.platform, how.get("lane", pool.COMPILE))  # it may have read either
+        raise Unavailable(f"{change} while this program was compiled; run its cell again")
+    return answer
 
 
 def _kind(target: Target, plugin: str) -> str:

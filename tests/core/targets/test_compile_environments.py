@@ -161,6 +161,28 @@ def test_a_compiler_that_is_replaced_after_the_compile_is_not_asked(monkeypatch:
     assert inspected("cpu:2").passes
 
 
+def test_a_worker_whose_compiler_is_replaced_while_it_is_asked_answers_no_more(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Not even where the old one is put back: it may have loaded either."""
+    assert inspected("cpu:2").passes
+    pid, ask, identity = pool.running()["cpu/recompile"], pool.ask, packages.identity
+
+    def replaced(*arguments: Any, **how: Any) -> Any:
+        answer = ask(*arguments, **how)
+        monkeypatch.setattr(packages, "identity", lambda platform: (*identity(platform), "replaced"))
+        return answer
+
+    cache.clear()
+    inspection = inspected("cpu:2")
+    cache.clear()
+    monkeypatch.setattr(pool, "ask", replaced)
+    with pytest.raises(Unavailable, match="jaxlib was replaced while this program was compiled; run its cell again"):
+        inspection.passes  # noqa: B018
+    monkeypatch.setattr(packages, "identity", identity)
+    monkeypatch.setattr(pool, "ask", ask)
+    assert inspected("cpu:2").passes
+    assert pool.running()["cpu/recompile"] != pid
+
+
 def test_a_jaxlib_that_is_not_the_kernel_s_compiles_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     """pip installs another one in the running kernel; its workers would load it."""
     version = packages.version_of

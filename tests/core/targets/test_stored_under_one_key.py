@@ -13,12 +13,13 @@ from jax.sharding import PartitionSpec as P
 
 import jaxstage_ext
 from jaxstage_ext.core import executables, jax_private
-from jaxstage_ext.core.targets import environments, packages, placement, worker_requests
+from jaxstage_ext.core.targets import environments, packages, placement
 from jaxstage_ext.inspection import Inspection
 from jaxstage_ext.ir import cached_documents
 from jaxstage_ext.program.propagated_module import propagated_module
 from jaxstage_ext.report.unavailable import Unavailable
 from jaxstage_ext.store import cache
+from jaxstage_ext.worker import pool
 
 pytestmark = pytest.mark.usefixtures("no_workers_left")
 TARGETS = {"cpu:4": "x=2,y=2", "v5e:2x2": "x=2,y=2", "h100:2": "x=2,y=1"}
@@ -107,16 +108,16 @@ def test_nothing_is_stored_where_the_compiler_is_replaced_during_the_request(
 ) -> None:
     """pip installs another one between the key and the answer."""
     needs(target)
-    ask, identity = worker_requests.ask, packages.identity
+    ask, identity = pool.ask, packages.identity
 
     def replaced(*arguments: Any, **how: Any) -> Any:
         answer = ask(*arguments, **how)
         monkeypatch.setattr(packages, "identity", lambda name: (*identity(name), "replaced"))
         return answer
 
-    monkeypatch.setattr(worker_requests, "ask", replaced)
-    inspection = jaxstage_ext.inspect(step, jnp.ones((4, 4)), jnp.ones((4, 4)), target=target)
-    assert stored["cache"] == []
-    assert inspection.compiled.key is None
-    with pytest.raises(Unavailable, match="was replaced since this program was compiled; run its cell again"):
-        inspection.passes  # noqa: B018
+    monkeypatch.setattr(pool, "ask", replaced)
+    with pytest.raises(Unavailable, match="was replaced while this program was compiled; run its cell again"):
+        jaxstage_ext.inspect(step, jnp.ones((4, 4)), jnp.ones((4, 4)), target=target)
+    assert stored["cache"] == stored["devices"] == stored["executables"] == []
+    monkeypatch.setattr(pool, "ask", ask)
+    assert jaxstage_ext.inspect(step, jnp.ones((4, 4)), jnp.ones((4, 4)), target=target).compiled.key

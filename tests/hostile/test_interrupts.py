@@ -7,6 +7,7 @@ import itertools
 import os
 import random
 import signal
+import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -148,11 +149,13 @@ def attempt(look: Look, rng: random.Random, seconds: float, panels: list[Any]) -
     return outcome
 
 
-LOST = pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
-"""Python itself drops an interrupt that comes in a weak reference's callback, and a file that one leaves open."""
+@pytest.fixture
+def dropped(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Python drops an interrupt that comes in a weak reference's callback, for which pytest's hook is not made."""
+    monkeypatch.setattr(sys, "unraisablehook", lambda _: None)
 
 
-@LOST
+@pytest.mark.usefixtures("dropped")
 @pytest.mark.timeout(600)
 def test_looks_in_this_process(request: pytest.FixtureRequest, panels: list[Any]) -> None:
     original = compiler.compile_or_get_cached
@@ -164,7 +167,7 @@ def test_looks_in_this_process(request: pytest.FixtureRequest, panels: list[Any]
     assert compiler.compile_or_get_cached is original
 
 
-@LOST
+@pytest.mark.usefixtures("dropped")
 @pytest.mark.timeout(600)
 def test_compiles_in_the_worker(request: pytest.FixtureRequest, workers_of_our_own: Path) -> None:
     psutil = pytest.importorskip("psutil")

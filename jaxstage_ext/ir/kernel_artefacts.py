@@ -48,14 +48,20 @@ def read(head: Mapping[str, Any], parts: Sequence[bytes]) -> Artefacts:
     }
     if not {stage for part in kernels.values() for stage in part} <= STAGES:
         raise ValueError("not stages of machine code")
-    launches = [_launch(*launch) for launch in head["launches"]]
-    return Artefacts(kernels, launches, [_text(name) for name in head["left_out"]])
+    launches = [_launch(*launch) for launch in _list(head["launches"])]
+    return Artefacts(kernels, launches, [_text(name) for name in _list(head["left_out"])])
 
 
 def _launch(instruction: Any, kind: Any, kernel: Any, grid: Any, threads: Any, shared: Any) -> Launch:
     kernel, shared = None if kernel is None else _text(kernel), None if shared is None else _number(shared)
     sizes = tuple(map(_number, grid)), tuple(map(_number, threads))
     return Launch(_text(instruction), _text(kind), kernel, *sizes, shared)
+
+
+def _list(value: Any) -> list[Any] | tuple[Any, ...]:
+    if not isinstance(value, list | tuple):
+        raise ValueError(f"{value!r:.100} is not a list")
+    return value
 
 
 def _text(value: Any) -> str:

@@ -15,6 +15,7 @@ from jaxstage_ext.notebook.failures import as_in_a_plain_cell, in_one_line
 from jaxstage_ext.notebook.interrupts import Interrupts
 from jaxstage_ext.notebook.settings import JAXStage
 from jaxstage_ext.notebook.toplevel_await import interruptible
+from jaxstage_ext.report.public_paths import public_text
 from jaxstage_ext.report.view_parts import in_one_line as named_in_one_line
 
 if TYPE_CHECKING:
@@ -64,7 +65,10 @@ def check_jax() -> None:
     try:
         import jax
     except ImportError as error:
-        raise UsageError(f"JAX cannot be imported in this kernel ({error}); install it with: pip install jax") from None
+        reason = public_text(str(error))
+        raise UsageError(
+            f"JAX cannot be imported in this kernel ({reason}); install it with: pip install jax"
+        ) from None
     from jaxstage_ext.core.options import environment_check
 
     try:

@@ -68,14 +68,27 @@ def final_bundles(prepared: Prepared, limits: Limits, progress: Progress | None)
 def _read_kernels(head: Mapping[str, Any], parts: list[bytes]) -> Artefacts:
     """What `dumped` made an entry of. Raises for anything else."""
     entry.check_inflated(parts)
-    return kernel_artefacts.read(head, parts)
+    artefacts = kernel_artefacts.read(head, parts)
+    a_kernel_of = {number: name for name, stages in head["kernels"].items() for number in stages.values()}
+    if a_kernel_of.keys() != set(range(len(parts))):
+        raise ValueError(f"{len(parts)} files, and {len(a_kernel_of)} with kernels")
+    for number, name in a_kernel_of.items():
+        if name.encode() not in entry.inflated(parts[number]):
+            raise ValueError(f"a file that does not define kernel {name}")
+    return artefacts
 
 
 def _read_bundles(head: Mapping[str, Any], parts: list[bytes]) -> list[tuple[str, bytes]]:
     """What `final_bundles` made an entry of. Raises for anything else."""
     entry.check_inflated(parts)
-    if head.keys() != {"names"} or not all(isinstance(name, str) for name in head["names"]):
+    if (
+        head.keys() != {"names"}
+        or type(head["names"]) is not list
+        or not all(isinstance(name, str) for name in head["names"])
+    ):
         raise ValueError("not the names of bundles")
+    if not all(entry.inflated(part).decode().endswith("\n") for part in parts):
+        raise ValueError("bundles that do not end with a whole line")
     return list(zip(head["names"], parts, strict=True))
 
 

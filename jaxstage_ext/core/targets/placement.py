@@ -74,7 +74,12 @@ def _devices(count: int | None, head: Mapping[str, Any], parts: list[bytes]) -> 
     """The `count` devices in an entry of the inspection cache. Raises for anything else."""
     devices: list[dict[str, Any]] = head["devices"]
     names = {"id", "process_index", "device_kind", "platform", "coords", "core_on_chip"}
-    if parts or head.keys() != {"devices"} or [device["id"] for device in devices] != list(range(count or 0)):
+    if (
+        parts
+        or type(devices) is not list
+        or head.keys() != {"devices"}
+        or [device["id"] for device in devices] != list(range(count or 0))
+    ):
         raise ValueError(f"not the {count} devices of a topology")
     for device in devices:
         integers = (device["process_index"], *device["coords"], device["core_on_chip"])

@@ -30,8 +30,8 @@ def read(proto: bytes) -> Module:
 def check_text(parsed: Module, text: str) -> None:
     """Raise ValueError unless the text is one of this module; it may leave out what asynchronous instructions wrap."""
     head = text.partition("\n")[0].partition(",")[0]
-    if head != f"HloModule {parsed.header.name}":
-        raise ValueError(f"{head[:100]!r} is not the text of module {parsed.header.name}")
+    if head != f"HloModule {parsed.header.name}" or not text.rstrip("\n").endswith("\n}"):
+        raise ValueError(f"{head[:100]!r} does not begin the whole text of module {parsed.header.name}")
     shown, entry = set(_INSTRUCTION.findall(text.encode())), np.flatnonzero(parsed.computation == parsed.entry)
     if not {parsed.names[row] for row in entry.tolist()} <= shown <= set(parsed.names):
         raise ValueError(f"the text's instructions are not those of module {parsed.header.name}")

@@ -59,8 +59,12 @@ def pipeline(head: Mapping[str, Any], parts: Sequence[bytes]) -> Pipeline:
         if version is not None and not before < version < len(sizes):
             raise ValueError(f"pass {name} left version {version} of {len(sizes)}, after version {before}")
         passes.append(Pass(index, group, name, now != before, seconds, sizes[before], sizes[now], now, versions))
+    if now != len(sizes) - 1:
+        raise ValueError(f"passes that end in version {now}, of {len(sizes)}")
+    if type(text_bytes := head["text_bytes"]) is not int or text_bytes < 0:
+        raise ValueError(f"{text_bytes!r:.100} is not a number of bytes")
     complete = any(version is None for *_, version in head["passes"])
-    return Pipeline(tuple(passes), versions, complete, tuple(map(str, head["notes"])), int(head["text_bytes"]))
+    return Pipeline(tuple(passes), versions, complete, tuple(map(str, head["notes"])), text_bytes)
 
 
 def _checked(row: Sequence[Any]) -> tuple[str, str, float | None, int | None]:

@@ -71,8 +71,11 @@ class Versions(Sequence[str]):
     @cached_property
     def _cut(self) -> Ints:
         cut = _summed(self._parts[2], 3)
-        _checked(cut[:, 0], len(self.lines))
-        _checked(cut[:, 1], len(self.metadata))
+        for column, pool in ((cut[:, 0], self.lines), (cut[:, 1], self.metadata)):
+            if len(np.unique(_checked(column, len(pool)))) != len(pool):
+                raise ValueError(f"not a text's versions: {len(pool)} lines are not all of any of them")
+        if not all(metadata.startswith(", metadata={") for metadata in self.metadata if metadata):
+            raise ValueError("not a text's versions: not metadata")
         return cut
 
     def sizes(self) -> list[Size]:

@@ -50,7 +50,7 @@ ANSWERS: dict[str, Any] = {
     "passes": passes(TEXT),
     "memory": {"proto": ASSIGNMENT, "stats": {"temp_size_in_bytes": 4}, "error": None},
     "kernels": {"head": {"kernels": {}, "launches": [], "left_out": []}, "parts": [], "same": True},
-    "bundles": [("fusion.1", zlib.compress(b"{ nop }"))],
+    "bundles": [("fusion.1", zlib.compress(b"{ nop }\n"))],
 }
 
 

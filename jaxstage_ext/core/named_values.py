@@ -122,14 +122,15 @@ class NamedValues:
             return
         if _is_callable(value):
             self._reached_function(name, value, depth)
-        elif depth < _DEEPEST and (held := _held(value)) is not None:
+            return
+        for method in (inspect.getattr_static(type(value), called, None) for called in ("__call__", "setup")):
+            if _innermost(method) is not None and is_user(_file(method)):
+                self._visit_method(method, name, value)
+        if depth < _DEEPEST and (held := _held(value)) is not None:
             for step, part in held:
                 self._reached(f"{name}{step}", part, depth + 1)
         else:
             self.values[name] = value
-            call = inspect.getattr_static(type(value), "__call__", None)
-            if _innermost(call) is not None and is_user(_file(call)):
-                self._visit_method(call, name, value)
 
     def _reached_function(self, name: str, fn: Any, depth: int) -> None:
         """A function stands for its code; one of a library, which is not gone through, for what it closes over too."""

@@ -12,11 +12,11 @@ from jaxstage_ext.report.document import Document
 
 _CPU = re.compile(r"^\s*[0-9a-f]+:\s+\S")
 _CPU_LABEL = re.compile(r"^\S.*:$")
-_SASS = re.compile(r"^\s*(?P<at>/\*[0-9a-f]+\*/)\s+(?P<predicate>@\S+ )?\s*(?P<rest>\S.*?)\s*;?\s*$")
+_SASS = re.compile(r"^\s*(?P<at>/\*[0-9a-f]+\*/)\s++(?P<predicate>@\S++ )?\s*+(?P<rest>\S.*)$")
 _SASS_LABEL = re.compile(r"^\.L_\w+:|^\w[\w$.]*:$")
 _SECTION = re.compile(r"^//-+ \.text\.(\S+)\s+-+$")
 _PTX_LINE = re.compile(r'^\s*//## File "\.nv_debug_ptx_txt", line (\d+)')
-_BUNDLE = re.compile(r"^\s*(?:0x[0-9a-f]+|\d+)\s+(?:\w\w)?\s*:")
+_BUNDLE = re.compile(r"^\s*+(?:0x[0-9a-f]++|\d++)\s++(?:\w\w)?\s*+:")
 _PTX_COLUMN = 64
 
 
@@ -39,13 +39,18 @@ def read_sass(kind: str, text: str, kernel: str, place: KernelPlace) -> Document
         if ptx_line := _PTX_LINE.match(line):
             came_from = ptx_line[1]
         elif row := _SASS.match(line):
-            line = f"  {row['at']} {row['predicate'] or '':<7}{row['rest']}"
+            line = f"  {row['at']} {row['predicate'] or '':<7}{_instruction(row['rest'])}"
             lines.append(f"{line:<{_PTX_COLUMN}} // PTX {came_from}" if came_from else line)
         elif _SASS_LABEL.match(line):
             lines.append(line.rstrip())
     rows = [row for row, line in enumerate(lines) if _SASS.match(line)]
     labels = [row for row, line in enumerate(lines) if _SASS_LABEL.match(line)]
     return _labelled(kind, lines, rows, labels, place)
+
+
+def _instruction(rest: str) -> str:
+    """What a line holds, without the semicolon that ends it."""
+    return rest.rstrip().removesuffix(";").rstrip()
 
 
 def _section(lines: list[str], kernel: str) -> list[str]:

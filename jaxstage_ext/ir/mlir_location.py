@@ -12,8 +12,8 @@ from jaxstage_ext.ir.source import FrameTable, Location, is_outside
 _DEFINITION = re.compile(r"^#(loc\d*) = loc\((.*)\)$")
 _FILE = re.compile(r'^"((?:[^"\\]|\\.)*)":(\d+):(\d+)(?: to (?:(\d+))?:(\d+))?$')
 _NAMED = re.compile(r'^"((?:[^"\\]|\\.)*)"(?:\((.*)\))?$')
-_CALLSITE = re.compile(r"^callsite\((.*) at (.*)\)$")
-_FUSED = re.compile(r"^fused(?:<.*>)?\[(.*)\]$")
+_CALLSITE = re.compile(r"^callsite\((?=.*\)$)(.*) at (.*)\)$")
+_FUSED = re.compile(r"^fused(?=.*\]$)(?:<.*>)?\[(.*)\]$")
 
 
 class MlirPlace(NamedTuple):

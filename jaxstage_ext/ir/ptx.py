@@ -12,9 +12,9 @@ from jaxstage_ext.report.document import Document
 _INSTRUCTION = re.compile(r"^\s+(?:@!?%\w+\s+)?[a-z][\w.:]*(?:\s|;)")
 _LABEL = re.compile(r"^\$?[\w$]+:")
 _ENTRY = re.compile(r"Compiling entry function '([^']+)'")
-_STACK = re.compile(r"(\d+) bytes stack frame, (\d+) bytes spill stores, (\d+) bytes spill loads")
+_STACK = re.compile(r"(?<!\d)(\d++) bytes stack frame, (\d+) bytes spill stores, (\d+) bytes spill loads")
 _REGISTERS = re.compile(r"Used (\d+) registers")
-_SHARED = re.compile(r"(\d+) bytes smem")
+_SHARED = re.compile(r"(?<!\d)(\d++) bytes smem")
 
 
 def read(kind: str, text: str, place: KernelPlace) -> Document:

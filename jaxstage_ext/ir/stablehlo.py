@@ -20,6 +20,7 @@ _FUNCTION = re.compile(r"^\s*func\.func .*?@([\w.$-]+)\(")
 _CALL = re.compile(r"\bcall @([\w.$-]+)\(")
 _VALUE = re.compile(r"%[\w.$-]+")
 _ATTACHED = re.compile(r" loc\((#loc\d*|unknown|\"(?:[^\"\\]|\\.)*\"(?:\(.*\))?|callsite\(.*\)|fused.*)\)$")
+_MOST_TRIED = 16
 _REGION = ("cond", "do", "}", "({")
 
 
@@ -57,8 +58,8 @@ def read(
 def _location_of(body: list[str], row: int, ends: Ints) -> str:
     """The location at the end of the line or, for an operation with regions, of the line that closes it."""
     for _ in range(16):
-        if attached := _ATTACHED.search(body[row]):
-            return attached.group(1)
+        if attached := _attached(body[row]):
+            return attached
         if ends[row] >= 0:
             row = int(ends[row])
         elif row + 1 < len(body) and body[row + 1].lstrip().startswith(_REGION):
@@ -66,6 +67,17 @@ def _location_of(body: list[str], row: int, ends: Ints) -> str:
         else:
             break
     return "unknown"
+
+
+def _attached(line: str) -> str:
+    """The location that ends a line, "" for none; a few places are tried, for names may hold what begins one."""
+    at = len(line)
+    for _ in range(_MOST_TRIED):
+        if (at := line.rfind(" loc(", 0, at)) < 0:
+            break
+        if attached := _ATTACHED.match(line, at):
+            return attached[1]
+    return ""
 
 
 def _bodies(lines: list[str], operations: list[int], ends: Ints) -> dict[str, Longs]:

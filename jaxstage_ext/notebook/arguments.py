@@ -15,7 +15,7 @@ from IPython.core.error import UsageError
 
 from jaxstage_ext.notebook.cell import names
 
-_SCALAR = re.compile(r"""('(?:\\.|[^'\\])*'|"(?:\\.|[^"\\])*")|(?<=\w)\[([ \t]*)\]""")
+_SCALAR = re.compile(r"""('(?:\\(?s:.)|[^'\\])*+(?:'|\\?\Z)|"(?:\\(?s:.)|[^"\\])*+(?:"|\\?\Z))|(?<=\w)\[([ \t]*)\]""")
 _SHORT = re.compile(r"(bf|f|i|s|u|c)(\d+)(_?e\d\w*)?")
 _KINDS = {"f": "float", "bf": "bfloat", "i": "int", "s": "int", "u": "uint", "c": "complex"}
 _KNOWN = [

@@ -11,6 +11,7 @@ from IPython.core.error import UsageError
 from IPython.core.magic_arguments import MagicArgumentParser
 
 from jaxstage_ext.notebook import staging
+from jaxstage_ext.report.public_paths import public_folders
 
 if TYPE_CHECKING:
     from jaxstage_ext.core.options.xla_flags import Flag
@@ -72,7 +73,7 @@ def read(options: argparse.Namespace) -> dict[str, Any]:
     try:
         return build(xla or (), level, profile, more)
     except OptionError as error:
-        raise UsageError(str(error)) from None
+        raise UsageError(public_folders(str(error))) from None
 
 
 def flag_names(start: str) -> list[str]:

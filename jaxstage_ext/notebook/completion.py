@@ -10,18 +10,19 @@ from IPython.core.completer import CompletionContext, SimpleCompletion, context_
 
 from jaxstage_ext.notebook import compile_options
 
-_XLA = re.compile(r".*\s--xla(?:\s+|=)\s*(?P<name>[\w-]*)(?P<value>=\w*)?$", re.DOTALL)
+_XLA = re.compile(r".*\s--xla(?:\s++|=\s*+)(?P<name>[\w-]*+)(?P<value>=\w*+)?$", re.DOTALL)
+
+_BROWSER = re.compile(r"\s*%xla_flags\s++(?:.*\s)?(?P<name>\S*)$")
 
 
 def completer(options: Mapping[str, Sequence[str]]) -> Any:
     """An IPython matcher for the line of a magic: its options and XLA flags, without any other completions."""
     magic = re.compile(rf"(?:.*=)?\s*%%?({'|'.join(options)})\s")
-    browser = re.compile(r"\s*%xla_flags\s+(?:.*\s)?(?P<name>\S*)$")
 
     @context_matcher(identifier="jaxstage")  # type: ignore[untyped-decorator]
     def complete(context: CompletionContext) -> Any:
         text = context.text_until_cursor
-        if listed := browser.match(text):
+        if listed := _BROWSER.match(text):
             return _completions(compile_options.flag_names(listed["name"]), listed["name"])
         if (line := magic.match(text)) is None:
             return {"completions": []}

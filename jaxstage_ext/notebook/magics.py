@@ -19,6 +19,7 @@ from jaxstage_ext.notebook.cell_request import Request
 from jaxstage_ext.notebook.completion import completer
 from jaxstage_ext.notebook.running_cell import RunningCell
 from jaxstage_ext.notebook.toplevel_await import await_cells, awaits, drive
+from jaxstage_ext.report.public_paths import public_folders
 
 
 @magics_class
@@ -61,7 +62,8 @@ class StageMagics(Magics):
         %targets --log tpu    the end of the log of the TPU compile workers, including those that died
         """
         staging.check_jax()
-        print(staging.worker_log(line.split()[1:]) if line.split()[:1] == ["--log"] else staging.survey(line))
+        asked_for_log = line.split()[:1] == ["--log"]
+        print(public_folders(staging.worker_log(line.split()[1:]) if asked_for_log else staging.survey(line)))
 
     @line_magic
     @no_var_expand
@@ -81,7 +83,7 @@ class StageMagics(Magics):
         %xla_flags               all of them
         %xla_flags cpu fast math those whose names contain all of these words
         """
-        print(compile_options.table(line.strip()))
+        print(public_folders(compile_options.table(line.strip())))
 
     def run_async(self, stage: str, line: str, cell: str) -> Awaitable[Any]:
         """Run the cell magic for a cell that awaits; the cell's own code awaits the result."""

@@ -70,7 +70,7 @@ def write(programs: Programs, path: str | os.PathLike[str], source: bool | None 
     except OSError as error:
         beside.unlink(missing_ok=True)
         reason = error.strerror or str(error)
-        raise OSError(error.errno, f"cannot write the page to {str(target)!r}: {reason}; choose another path") from None
+        raise OSError(error.errno, f"cannot write the page to {str(path)!r}: {reason}; choose another path") from None
 
 
 def _policy(script: str) -> str:

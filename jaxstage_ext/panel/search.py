@@ -116,7 +116,7 @@ def _mentions(doc: Document, name: str) -> list[int]:
 _DEFINITION = (
     r"^\s*(?:ROOT )?%?{0}(?::\d+)? = "  # HLO instruction, StableHLO op
     r"|^(?:ENTRY )?%?{0} \("  # HLO computation
-    r"|func\.func [^@]*@{0}\("
+    r"|func\.func [^@]{{0,400}}@{0}\("
     r"|(?<![\w.@-])%?{0}:\s?[a-z(!]"  # jaxpr binder, block argument
     r"|%{0} = %"  # an argument of stablehlo.while
 )

@@ -28,7 +28,7 @@ from jaxstage_ext.program.xla_statistics import MemoryStatistics
 from jaxstage_ext.report.document import Coverage, Document
 from jaxstage_ext.report.errors import StageError
 from jaxstage_ext.report.frames import Frames
-from jaxstage_ext.report.public_paths import public_document
+from jaxstage_ext.report.public_paths import public_folders
 from jaxstage_ext.report.unavailable import Unavailable
 
 if TYPE_CHECKING:
@@ -42,7 +42,7 @@ def _nothing() -> None:
 def _with_public_paths(read: Callable[[], Document]) -> Document:
     """The document, whose text has paths as others may see them."""
     document = read()
-    text = public_document(document.text)
+    text = public_folders(document.text)
     return document if text == document.text else replace(document, text=text)
 
 

@@ -15,7 +15,7 @@ import tempfile
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-INSTALLED = re.compile(r"(?:.*[/\\])?((?:site|dist)-packages)[/\\]")
+INSTALLED = re.compile(r"^(?:.*[/\\])?((?:site|dist)-packages)[/\\]")
 """What comes before an installed package's own path."""
 HIDDEN = "…"
 """Stands for the part of a path that is left out."""
@@ -43,8 +43,11 @@ def public_text(text: str) -> str:
     return _shortened(text, _pattern(tuple(_folders()), True)) if "/" in text else text
 
 
-def public_document(text: str) -> str:
-    """The text of a document of the compiler, its paths in known folders shortened. Its lines stay lines."""
+def public_folders(text: str) -> str:
+    """A text whose paths in the home, notebook's, library and temporary folders are shortened, and no others.
+
+    For documents of the compiler, in which other words look like paths, and for what quotes the user's own words.
+    """
     folders = tuple(_folders())
     known = (*folders, "/home/", "/Users/")
     return _shortened(text, _pattern(folders, False)) if any(folder in text for folder in known) else text

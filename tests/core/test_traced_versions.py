@@ -243,6 +243,23 @@ def test_libraries_objects() -> None:
     assert "net.use_bias = True" in notes(cell["apply"], params, X)[0]
 
 
+def test_what_a_module_of_the_users_reads_when_a_library_calls_it() -> None:
+    cell = defined(
+        "class Net(nn.Module):\n"
+        "    @nn.compact\n"
+        "    def __call__(self, x): return nn.Dense(3)(x) * k\n"
+        "net = Net()\n"
+        "@jax.jit\ndef fn(p, x): return net.apply(p, x)",
+        nn=nn,
+        k=2.0,
+        __name__="__main__",
+    )
+    params = cell["net"].init(jax.random.key(0), X)
+    assert notes(cell["fn"], params, X) == []
+    cell["k"] = 3.0
+    assert "JAX still runs the version with k = 2.0" in notes(cell["fn"], params, X)[0]
+
+
 def test_modules_that_are_arguments_are_traced_anew_by_their_libraries() -> None:
     class Scaled(eqx.Module):
         k: float = eqx.field(static=True)

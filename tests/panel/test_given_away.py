@@ -71,6 +71,9 @@ def loss(x):
         return jnp.tanh(carry @ x), None
     return jax.lax.scan(body, x, None, length=3)[0].sum()
 
+def foreign(x):
+    return jax.ffi.ffi_call("target", jax.ShapeDtypeStruct(x.shape, x.dtype))(x, table=__file__)
+
 def fails(x):
     raise ValueError(f"cannot read {__file__} or HOME/x.csv")
 
@@ -107,6 +110,7 @@ PROGRAMS = {
     "traced by another": lambda m: (m.main() is None or m.traced, {}),
     "error": lambda m: (m.fails, {}),
     "options": lambda m: (m.loss, {"xla_dump_to": f"{m.__file__.rpartition('/')[0]}/dump"}),
+    "foreign call": lambda m: (m.foreign, {"stage": "lower"}),
     "lowered": lambda m: (m.loss, {"stage": "lower"}),
 }
 
@@ -224,3 +228,15 @@ def test_a_library_gives_the_path_from_its_package_on(module) -> None:
     assert all(name.startswith("site-packages/flax/") for name in names), names
     again = inspections.Inspection.from_json(inspection.to_json())
     assert [file.package for file in again.frames.files] == [file.package for file in inspection.frames.files]
+
+
+@pytest.mark.parametrize(
+    "line",
+    ["%%compile -t h100 --autotune-results {0}", "%%compile -t h100 --fdo-profile {0}", "%%compile\nfails(x)\n#{0}"],
+)
+def test_what_a_magic_says_of_a_mistake_has_no_home_folder(module, line: str) -> None:
+    with fresh_shell() as shell:
+        shell.run("from given_away_model import fails")
+        seen = shell.run(line.format("gone.textproto") + "\nloss(w, x)" * ("h100" in line))
+        assert not seen.ok
+        assert USER not in seen.text, seen.text

@@ -73,7 +73,7 @@ def test_a_message(home, text: str, seen: str | None) -> None:
 
 def test_a_document_loses_known_folders_and_keeps_everything_else(home) -> None:
     text = f'  mul(a)/x/y "{home}/a.bin" /opt/data/x\n' * 3
-    assert public_paths.public_document(text) == '  mul(a)/x/y "…/a.bin" /opt/data/x\n' * 3
+    assert public_paths.public_folders(text) == '  mul(a)/x/y "…/a.bin" /opt/data/x\n' * 3
 
 
 def test_source_stays_as_wide_as_it_is(home) -> None:

@@ -14,7 +14,7 @@ MOST_NAMED = 12
 """Most values listed for one line."""
 _BACKWARD = "transpose("
 _EQUATION = re.compile(r"^\s*\w+:(?P<dtype>\w+)\[(?P<dims>[^\]]*)\][^=]* = (?P<op>[\w-]+)")
-_AXES = re.compile(r"@(?:\([^)]*\)|\w+)")
+_AXES = re.compile(r"@(?:\([^()]*\)|\w+)")
 _RESULT = re.compile(r"^\s*%\w+ = .*\btensor<(?P<dims>(?:\d+x)*)(?P<dtype>\w+)>$")
 
 Item = TypeVar("Item", bound=Hashable)

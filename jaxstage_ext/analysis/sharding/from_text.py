@@ -27,7 +27,7 @@ from jaxstage_ext.analysis.sharding.slices import (
 )
 from jaxstage_ext.ir.protowire import Longs
 
-_GROUP = re.compile(r" ?shard_(?:as|like) \d+| ?metadata=\{.*\}$")
+_GROUP = re.compile(r" ?shard_(?:as|like) \d+| ?metadata=\{(?:(?!metadata=\{).)*\}$")
 _TILED = re.compile(
     r"devices=\[(?P<dims>[\d,]+)\](?:<=\[(?P<iota>[\d,]+)\](?:T\((?P<perm>[\d,]+)\))?|(?P<list>[\d,]+))"
     r"(?P<last> last_tile_dim_replicate)?(?: last_tile_dims=\{(?P<kinds>[\w, ]+)\})?"
@@ -38,10 +38,12 @@ _MESH = re.compile(
 )
 _SHARDY = re.compile(r'(?:#sdy\.sharding)?<(?:@(?P<name>[\w.$-]+|"[^"]*")|mesh<(?P<mesh>.*?\])>), ?(?P<body>\[.*)>')
 _SHARDY_MESH = re.compile(r"<?\[(?P<axes>[^\]]*)\](?:, device_ids=\[(?P<list>[\d, ]*)\])?>?")
-_DEFINED = re.compile(r'sdy\.mesh @(?P<name>[\w.$-]+|"[^"]*") = (?P<mesh><\[[^\]]*\](?:, device_ids=\[[^\]]*\])?>)')
+_DEFINED = re.compile(r'sdy\.mesh @(?P<name>[\w.$-]+|"[^"]*") = (?P<mesh><\[[^\[\]]*\](?:, device_ids=\[[^\[\]]*\])?>)')
 _DIMENSION = re.compile(r"\{([^{}]*)\}(?:p\d+)?")
-_AXIS = re.compile(r"""(?P<quote>["'])(?P<name>.*?)(?P=quote)(?::\((?P<before>\d+)\)(?P<size>\d+))?""")
-_AXIS_SIZE = re.compile(r"""(?P<quote>["'])(?P<name>.*?)(?P=quote) ?= ?(?P<size>\d+)""")
+_AXIS = re.compile(
+    r"""(?P<quote>["'])(?P<name>(?:(?!(?P=quote)).)*+)(?P=quote)(?::\((?P<before>\d+)\)(?P<size>\d+))?"""
+)
+_AXIS_SIZE = re.compile(r"""(?P<quote>["'])(?P<name>(?:(?!(?P=quote)).)*+)(?P=quote) ?= ?(?P<size>\d+)""")
 _WORDS = {"manual": MANUAL, "unreduced": UNREDUCED, "replicated": REPLICATED}
 
 
@@ -130,7 +132,7 @@ def _on_mesh(mesh: Mesh, body: str, rank: int, text: str, devices: int) -> Shard
     if not mesh.names:
         is_single = mesh.devices is not None and len(mesh.devices) == 1 and not any(dims)
         return on_one_device(mesh.array.item(), len(dims), text) if is_single else replicated(devices, len(dims), text)
-    more = {word: _axes(axes) for word, axes in re.findall(r"(\w+)=(?:\w+)?\{([^{}]*)\}", body[end:])}
+    more = {word: _axes(axes) for word, axes in re.findall(r"(?<!\w)(\w++)=\w*+\{([^{}]*)\}", body[end:])}
     return on_mesh(mesh, dims, more.get("unreduced", ()), more.get("manual", ()), text)
 
 

@@ -20,7 +20,7 @@ _MOVED = (b"reshape", b"transpose", b"reverse", b"slice")
 """Operations that XLA moves past elementwise ones."""
 _REWRITTEN = (*_MOVED, b"reduce-window", b"sort", b"concatenate", b"pad", b"dot", b"reduce", b"gather", b"scatter")
 _OPERATION = re.compile(r"\bstablehlo\.(\w+)")
-_TYPE = re.compile(r"tensor<((?:\d+x)*)[^<>]*>")
+_TYPE = re.compile(r"tensor<((?:\d++x)*+)[^<>]*>")
 _HLO_NAMES = {"dot-general": "dot", "broadcast-in-dim": "broadcast"}
 
 Sizes = tuple[int, ...]

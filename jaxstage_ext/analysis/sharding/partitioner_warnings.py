@@ -13,10 +13,11 @@ from jaxstage_ext.analysis.sharding.propagation import Propagated, named
 from jaxstage_ext.ir.hlo.module import Module
 
 _REMATERIALISED = re.compile(
-    r"cannot go from sharding (?P<before>\{.*?\}) to (?P<after>\{.*?\}) efficiently for HLO operation "
+    r"cannot go from sharding (?P<before>\{(?:(?! to \{|cannot go ).)*+) to "
+    r"(?P<after>\{(?:(?! efficiently for |cannot go ).)*+) efficiently for HLO operation "
     r"%(?P<name>[\w.-]+) = (?P<type>\w+)\[(?P<shape>[\d,]*)\]"
 )
-_OP_NAME = re.compile(r'metadata=\{[^}]*?op_name="(?P<name>[^"]*)"')
+_OP_NAME = re.compile(r'metadata=\{[^{}]*?op_name="(?P<name>[^"]*)"')
 
 
 @dataclass(frozen=True)

@@ -15,19 +15,24 @@ from jaxstage_ext.analysis.sharding.from_text import numbers
 from jaxstage_ext.analysis.sharding.mesh import Axis, BadSharding, Mesh
 from jaxstage_ext.analysis.sharding.slices import Sharding, on_mesh
 
-_SPEC = r"P\((?P<spec>(?:[^()]|\([^()]*\))*)\)"
+_LONGEST = 100_000
+"""Characters of a message that are searched."""
+_SPEC = r"P\((?P<spec>(?:[^()]++|\([^()]*+\))*+)\)"
 _INDIVISIBLE = re.compile(
-    r"(?:pytree key path (?P<name>\S+) was given the sharding )?(?:Sharding )?"
-    rf"NamedSharding\(mesh=(?:Abstract)?Mesh\((?P<mesh>(?:'[^']*': \d+(?:, )?)*).*?\), spec={_SPEC}"
-    r"(?:, memory_kind=\w+)?\).*?implies that array axis (?P<axis>\d+) is partitioned (?P<parts>\d+) times, "
+    r"(?:pytree key path (?P<name>\S++) was given the sharding )?(?:Sharding )?"
+    r"NamedSharding\(mesh=(?:Abstract)?Mesh\((?P<mesh>(?:'[^']*+': \d++(?:, )?)*+)"
+    rf"(?:(?!NamedSharding\(|, spec=P\().)*+, spec={_SPEC}"
+    r"(?:, memory_kind=\w+)?\)(?:(?!NamedSharding\().){0,200}?implies that array axis (?P<axis>\d+) "
+    r"is partitioned (?P<parts>\d+) times, "
     r"but the dimension size is (?P<size>\d+) \(full shape: \((?P<shape>[\d, ]*)\)",
     re.DOTALL,
 )
 _SHARD_MAP = re.compile(
-    r"The mesh given has shape \((?P<sizes>[\d, ]*)\) with corresponding axis names \((?P<names>[^)]*)\).*?"
-    r"the passed (?P<name>\S+) of shape \w+\[(?P<shape>[\d,]*)\](?:, where \S+ is bound to .*?'s parameter "
-    rf"'(?P<parameter>\w+)')?, corresponds to in_specs of value {_SPEC}, "
-    r"which maps array axis (?P<axis>\d+) \(of size (?P<size>\d+)\) to mesh axis .*? "
+    r"The mesh given has shape \((?P<sizes>[\d, ]*)\) with corresponding axis names \((?P<names>[^()]*)\).{0,300}?"
+    r"the passed (?P<name>\S{1,400}) of shape \w{1,20}\[(?P<shape>[\d,]*)\]"
+    r"(?:, where \S{1,400} is bound to .{0,200}?'s parameter '(?P<parameter>\w+)')?, "
+    rf"corresponds to in_specs of value {_SPEC}, "
+    r"which maps array axis (?P<axis>\d+) \(of size (?P<size>\d+)\) to mesh axis .{0,200}? "
     r"\(of (?:total )?size (?P<parts>\d+)\)",
     re.DOTALL,
 )
@@ -63,6 +68,7 @@ def is_refusal(message: str) -> bool:
 
 def indivisible(message: str) -> Indivisible | None:
     """The dimension that is not divisible; None where the message is about something else."""
+    message = message[:_LONGEST]
     if match := _INDIVISIBLE.search(message):
         axes = [(axis["name"], int(axis["size"])) for axis in _AXIS.finditer(match["mesh"])]
         return _made(match, match["name"] or "", axes)

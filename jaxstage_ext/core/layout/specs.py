@@ -21,7 +21,10 @@ from jaxstage_ext.core.signatures import signature_of
 from jaxstage_ext.report.bounded_repr import type_name
 from jaxstage_ext.report.units import plural
 
-_SHARDING = re.compile(r"(?:Sharding )?NamedSharding\(mesh=.*?, spec=P[^)]*\)+(?:, memory_kind=\w+)?\)?")
+_SHARDING = re.compile(
+    r"(?:Sharding )?NamedSharding\(mesh=(?:(?!NamedSharding\(|, spec=P).)*+"
+    r", spec=P(?:artitionSpec)?\((?:[^()]++|\([^()]*+\))*+\)(?:, memory_kind=\w+)?\)?"
+)
 """A NamedSharding in JAX's messages."""
 
 

@@ -19,7 +19,8 @@ _READ_LATE = "xla_backend_extra_options"
 """LLVM's options, which are read with the first compile."""
 _COUNT = re.compile(r"--xla_force_host_platform_device_count=(\d+)")
 _REASON = re.compile(
-    r"Unknown flags? in XLA_FLAGS: .*|Could not open file .*?(?= to read)|Unknown command line argument .*?(?=\.  Try)"
+    r"Unknown flags? in XLA_FLAGS: .*|Could not open file .{0,1000}?(?= to read)"
+    r"|Unknown command line argument .{0,1000}?(?=\.  Try)"
 )
 _accepted: set[str] = set()
 

@@ -14,9 +14,9 @@ from jaxstage_ext.report.unavailable import Unavailable
 from jaxstage_ext.worker.compile_environment import CompileEnvironment
 
 _UNREGISTERED = re.compile(
-    r"No (?:FFI handler|registered implementation)[^\n]*?(?:for (?:custom call to )?)([\w.$@\"]+)"
+    r"No (?:FFI handler|registered implementation)[^\n]{0,400}?(?:for (?:custom call to )?)([\w.$@\"]+)"
 )
-_HOST = re.compile(r'not divisible by [^"]*"([\dx]+)"')
+_HOST = re.compile(r'not divisible by [^"]{0,400}"([\dx]+)"')
 
 
 @dataclass(frozen=True)

@@ -18,8 +18,8 @@ CONTROL = (b"while", b"conditional", b"call", b"async-start")
 """Opcodes that run the instructions of the computations they call; all others absorb them."""
 _SILENT = (*BOOKKEEPING, *CONTROL, b"async-update", b"async-done", b"copy-done", b"after-all", b"domain")
 _NAME = re.compile(r"%[\w.-]+")
-_FUSION = re.compile(r" fusion\(.*kind=k(\w+)")
-_TARGET = re.compile(r' custom-call\(.*custom_call_target="([^"]+)"')
+_FUSION = re.compile(r" fusion\((?:(?! fusion\().)*kind=k(\w+)")
+_TARGET = re.compile(r' custom-call\((?:(?! custom-call\().)*custom_call_target="([^"]+)"')
 
 
 @dataclass(frozen=True)

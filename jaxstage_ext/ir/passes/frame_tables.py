@@ -17,7 +17,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 _STRING = re.compile(r'\d+ "((?:[^"\\]|\\.)*)"$')
-_FIELD = re.compile(r"(\w+)=(-?\d+)")
+_FIELD = re.compile(r"(?<!\w)(\w++)=(-?\d+)")
 
 
 @dataclass

@@ -12,8 +12,8 @@ from typing import NamedTuple
 from jaxstage_ext.ir.passes import hlo_line
 from jaxstage_ext.ir.passes.hlo_line import CLOSES, INSTRUCTION, NAME, OPENS, OTHER
 
-_OPERANDS = re.compile(r" [a-z][\w-]*\(([^)]*)\)")
-_NAMES_IN_HEAD = re.compile(r"^(ENTRY )?%?[^\s(]+ |[\w.$~-]+(?=: )")
+_OPERANDS = re.compile(r" [a-z][\w-]*+\(([^)]*+)(?:\)|$)")
+_NAMES_IN_HEAD = re.compile(r"^(ENTRY )?%?[^\s(]+ |(?<![\w.$~-])[\w.$~-]++(?=: )")
 
 
 class Shape(NamedTuple):

@@ -11,10 +11,10 @@ OTHER, INSTRUCTION, OPENS, CLOSES = range(4)
 _INSTRUCTION = re.compile(r"  (?:ROOT )?%?(\S+) = (.*?) ([a-z][\w-]*)\(")
 _HEAD = re.compile(r"(?:ENTRY )?%?([^\s(]+) .*\{$")
 _RUNS = re.compile(
-    r"(?:calls|body|condition|branch_computations|(?:true|false)_computation|called_computations)=(\{[^}]*\}|%[^\s,)}]+)"
+    r"(?:calls|body|condition|branch_computations|(?:true|false)_computation|called_computations)=(\{[^{}]*\}|%[^\s,)}]+)"
 )
 _CALLS = re.compile(r"to_apply=(%[^\s,)}]+)")
-_SHAPE = re.compile(r"\b([a-z]+)(\d*)[a-z\d]*\[([\d,<=]*)\]")
+_SHAPE = re.compile(r"\b([a-z]++)(\d*+)[a-z\d]*+\[([\d,<=]*)\]")
 NAME = re.compile(r"%([\w.$~-]+)")
 
 

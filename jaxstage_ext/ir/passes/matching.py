@@ -17,7 +17,7 @@ from jaxstage_ext.ir.passes.hlo_graph import Computation, Graph
 from jaxstage_ext.ir.passes.hlo_line import INSTRUCTION
 from jaxstage_ext.report.frames import Ints
 
-_NUMBER = re.compile(r"(?:\.clone|\.remat\d*|\.\d+)+$")
+_NUMBER = re.compile(r"\.(?:clone|remat\d*|\d+)")
 
 Key = Callable[[Graph, int], Hashable]
 """What must be equal for two rows to match; None matches nothing."""
@@ -238,7 +238,15 @@ def _same_name(graph: Graph, row: int) -> Hashable:
 def _origin(graph: Graph, row: int) -> Hashable:
     """Metadata, and what stays of a line and a name when an instruction is copied; None without metadata."""
     shape, note = graph.shapes[row], graph.notes[row]
-    return (note, _NUMBER.sub("", shape.name), shape.skeleton) if note else None
+    return (note, _unnumbered(shape.name), shape.skeleton) if note else None
+
+
+def _unnumbered(name: str) -> str:
+    """The name without what is appended to the names of copies."""
+    end = len(name)
+    while (dot := name.rfind(".", 0, end)) >= 0 and _NUMBER.fullmatch(name, dot, end):
+        end = dot
+    return name[:end]
 
 
 def _skeleton(graph: Graph, row: int) -> Hashable:

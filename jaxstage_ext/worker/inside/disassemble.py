@@ -16,7 +16,7 @@ from jaxstage_ext.worker.inside.programs import output
 
 _OBJDUMP_HEAD = re.compile(r"^(?:[0-9a-f]+ )?<([^>\n]+)>:$", re.MULTILINE)
 _OBJDUMP_FILE = re.compile(r"^(\d+)\.o: +file format .*$", re.MULTILINE)
-_RELOCATION = re.compile(r"\s*[0-9a-f]+:\s+R_\w+\s+(.*\S)")
+_RELOCATION = re.compile(r"\s*[0-9a-f]+:\s+R_\w++\s++(.*\S)")
 _ROW = re.compile(r"\s*[0-9a-f]+:\s+(\S+)")
 _JUMP = re.compile(r"^(?:j\w+|b|b\.\w+|cbn?z|tbn?z|loop\w*)$")
 _ADDRESS = re.compile(r"#?0x([0-9a-f]+)$")

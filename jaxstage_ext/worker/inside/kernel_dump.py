@@ -15,9 +15,9 @@ FLAGS = {"xla_dump_emitter_re": "^llvm$|^ptx$|^triton-fusion$"}
 "triton-to-llvm", MLIR's log of every pass, which takes ten times as long as the compile."""
 _ENTRY = re.compile(r"^(?:\.visible )?\.entry\s+([\w$.]+)", re.MULTILINE)
 _DEFINE = re.compile(r'^define (?!(?:internal|private)\b)[^@\n]*@(?:"([^"\n]+)"|([\w$.-]+))\(', re.MULTILINE)
-_TRITON = re.compile(r'\b(?:tt\.func|xtile\.entry_func|func\.func)\b[^@\n]*@(?:"([^"\n]+)"|([\w$.-]+))\(')
+_TRITON = re.compile(r'\b(?:tt\.func|xtile\.entry_func|func\.func)\b[^@\n]{0,400}@(?:"([^"\n]+)"|([\w$.-]+))\(')
 _THUNK = re.compile(r"^\s*(?P<id>\d+): (?P<kind>k\w+)\s+\[[^\]]*\]\s*(?P<rest>.*)$", re.MULTILINE)
-_LAUNCH = re.compile(r"(\S+) grid: \[([\d, ]+)\] threads: \[([\d, ]+)\]\s+shared_memory: (\d+)")
+_LAUNCH = re.compile(r"(?<!\S)(\S++) grid: \[([\d, ]+)\] threads: \[([\d, ]+)\]\s+shared_memory: (\d+)")
 _METADATA = re.compile(r'profile_annotation: "([^"\n]*)"\s+thunk_id: (\d+)')
 _STAGES = {"ir-no-opt.ll": "llvm0", "ir-with-opt.ll": "llvm", "ttir.txt": "ttir", "ptx": "ptx", "o": "object"}
 

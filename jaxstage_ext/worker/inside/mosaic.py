@@ -46,7 +46,7 @@ def _locations(module: bytes, context: Any) -> list[Any]:
 
     located: Any = ir.Module.parse(module, context=context)
     text = located.operation.get_asm(enable_debug_info=True)
-    listed = re.search(r"tpu\.locs = \[([^\]]*)\]", text)
+    listed = re.search(r"tpu\.locs = \[([^\[\]]*)\]", text)
     aliases = [line for line in text.split("\n") if line.startswith("#loc")]
     names = listed[1].split(", ") if listed else []
     operations = [f'"jaxstage.at"() : () -> () loc({name})' for name in names]

@@ -16,7 +16,7 @@ from typing import NamedTuple
 _LINE = re.compile(
     r"^I\d{4} [\d:.]+ +(?P<thread>\d+) hlo_pass_pipeline\.cc:\d+\] +(?:"
     r"Running HLO pass pipeline on module (?P<module>.+?): (?P<pipeline>.+)"
-    r"|HLO pass: (?P<done>.+?) time: .*?\((?P<us>\d+) us\).*"
+    r"|HLO pass: (?P<done>.{1,400}?) time: .{0,400}?\((?P<us>\d+) us\).*"
     r"|HLO pass (?P<begun>.+))$",
     re.MULTILINE,
 )

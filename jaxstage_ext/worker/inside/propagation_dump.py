@@ -24,8 +24,8 @@ _MODULE = 1
 """The module's field in an HloProto."""
 _POLL, _SOON = 0.02, 0.25
 _BEFORE = re.compile(r"\.before_(?:shardy-xla|sharding-propagation)\.hlo\.pb$")
-_AFTER = re.compile(r"\.after_(?:shardy-xla|sharding-propagation)\..*\.hlo\.pb$")
-_PARTITIONED = re.compile(r"\.after_spmd-partitioning\..*\.hlo\.pb$")
+_AFTER = re.compile(r"\.after_(?:shardy-xla|sharding-propagation)\..{0,255}\.hlo\.pb$")
+_PARTITIONED = re.compile(r"\.after_spmd-partitioning\..{0,255}\.hlo\.pb$")
 _LATER = re.compile(r"HLO pass pipeline on module \S+: (?:xla-partitioner-optimizations|spatial-partitioner-cleanup)")
 """What a worker that recompiles logs once libtpu's partitioner, which dumps nothing afterwards, is done."""
 _WARNING = re.compile(r"\[SPMD\] Involuntary full rematerialization.*")

@@ -16,6 +16,7 @@ from jaxstage_ext.notebook.interrupts import Interrupts
 from jaxstage_ext.notebook.settings import JAXStage
 from jaxstage_ext.notebook.toplevel_await import interruptible
 from jaxstage_ext.report.public_paths import public_text
+from jaxstage_ext.report.view_parts import in_one_line as named_in_one_line
 
 if TYPE_CHECKING:
     from jaxstage_ext.core.targets.target import Target
@@ -76,9 +77,9 @@ def check_jax() -> None:
         raise UsageError(str(error)) from None
     try:
         jax.local_devices()
-    except RuntimeError as error:
-        first = (str(error).splitlines() or ["no reason given"])[0]
-        raise UsageError(f"JAX finds no device: {first}") from None
+    except Exception as error:  # a plugin that JAX_PLATFORMS names may fail in its own way
+        why = (str(error).splitlines() or [""])[0] if isinstance(error, RuntimeError) else ""
+        raise UsageError(f"JAX finds no device: {why or named_in_one_line(error)}") from None
 
 
 def check_values(calls: Sequence[Call]) -> None:

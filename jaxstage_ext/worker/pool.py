@@ -18,6 +18,7 @@ from types import MappingProxyType
 from typing import Any
 
 from jaxstage_ext.report.progress import Progress
+from jaxstage_ext.report.uninterrupted import uninterrupted
 from jaxstage_ext.worker import compile_environment, folder, memory_limit
 from jaxstage_ext.worker.compile_environment import CompileEnvironment
 from jaxstage_ext.worker.process import Worker
@@ -92,7 +93,8 @@ def ask(
         return _ask(slot, environment, (platform, variables), (request, timeout, limit, progress))
     finally:
         if lane == ONE_REQUEST:
-            _slots.pop(name).close()
+            with uninterrupted():
+                _slots.pop(name, _Slot(name)).close()
 
 
 def _ask(
@@ -102,15 +104,16 @@ def _ask(
     with slot.lock:
         for _ in range(2):
             environment = wanted or _current(slot)
-            if slot.worker is None or not slot.worker.alive or slot.worker.environment != environment:
-                slot.close()
-                slot.worker = _new(platform, environment, variables)
+            if slot.worker is None or not slot.worker.usable or slot.worker.environment != environment:
+                with uninterrupted():
+                    slot.close()
+                    slot.worker = _new(platform, environment, variables)
             try:
                 return slot.worker.ask(*arguments)
             except LeftIdle:
                 continue
             finally:
-                if slot.worker is not None and not slot.worker.alive:
+                if slot.worker is not None and not slot.worker.usable:
                     slot.close()
     raise WorkerDied(f"the {platform} compile worker left before it could be asked", "exit")
 
@@ -150,11 +153,13 @@ class _Slot:
         self.worker: Worker | None = None
 
     def close(self) -> None:
-        worker, self.worker = self.worker, None
-        if worker is not None:
-            worker.kill()
-            _logs[self.title] = folder.log_of(worker.folder)
-            worker.close()
+        with uninterrupted():
+            worker = self.worker
+            if worker is not None:
+                worker.kill()
+                _logs[self.title] = folder.log_of(worker.folder)
+                worker.close()
+            self.worker = None  # at the end: what was not closed is closed by the next who asks
 
     def end(self) -> None:
         """Stop the request under way, whose thread then closes the slot; close it here where there is none."""

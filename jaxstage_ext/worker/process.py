@@ -19,6 +19,7 @@ from types import MappingProxyType
 from typing import Any
 
 from jaxstage_ext.report.progress import Progress
+from jaxstage_ext.report.uninterrupted import uninterrupted
 from jaxstage_ext.worker import folder, memory_limit
 from jaxstage_ext.worker.compile_environment import CompileEnvironment, process_environment
 from jaxstage_ext.worker.request_errors import LeftIdle, OverLimit, PipeClosed, RequestFailed, WorkerDied
@@ -46,7 +47,7 @@ class Worker:
         more: Mapping[str, str] = MappingProxyType({}),
     ) -> None:
         self.platform, self.environment = platform, environment
-        self._stopped = False
+        self._stopped = self._owes_answer = False
         self.folder = _new_folder(platform)
         try:
             self._process = _started(self.folder, idle, {**process_environment(environment), **more})
@@ -69,11 +70,18 @@ class Worker:
     def alive(self) -> bool:
         return self._process.poll() is None
 
+    @property
+    def usable(self) -> bool:
+        """Whether it waits for a request: not one whose answer nobody took, which would answer the next request."""
+        return self.alive and not self._owes_answer
+
     def ask(self, request: dict[str, Any], timeout: float, memory: int | None, progress: Progress | None = None) -> Any:
         """The answer to a request. Raises RequestFailed, WorkerDied, LeftIdle; any other interruption kills it too."""
         data = pickle.dumps(request, pickle.HIGHEST_PROTOCOL)
+        self._owes_answer = True
         try:
             answer = self._exchange(len(data).to_bytes(8, "little") + data, timeout, memory, progress)
+            self._owes_answer = False
             reply = pickle.loads(answer)
             if "error" in reply:
                 raise RequestFailed(*reply["error"])
@@ -89,7 +97,8 @@ class Worker:
             self.kill()
             raise self._died("gave an answer that cannot be read", "junk") from None
         except BaseException:
-            self.kill()
+            with uninterrupted():
+                self.kill()
             raise
 
     def _exchange(self, message: bytes, timeout: float, memory: int | None, progress: Progress | None) -> memoryview:

@@ -165,6 +165,30 @@ def test_an_interrupt_keeps_the_panel_and_shows_one_line(kernel: Kernel, before:
     assert kernel.run("1 + 1").values == ["2"]
 
 
+def test_five_interrupts_at_once_keep_the_panel(kernel: Kernel) -> None:
+    def interrupt() -> None:
+        for _ in range(5):
+            kernel.process.interrupt_kernel()
+            time.sleep(0.005)
+
+    kernel.run("%%compile\nloss(w, x)")  # which imports all that it takes
+    threading.Timer(1, interrupt).start()
+    reply = kernel.run("%%compile\nslow(x)")  # the last may come after the magic's end, where IPython shows it
+    assert (reply.content["status"], reply.content["ename"]) == ("error", "KeyboardInterrupt")
+    assert "trace interrupted" in reply.panel
+    assert kernel.run("1 + 1").values == ["2"]
+
+
+@pytest.mark.parametrize("name", ["SystemExit", "GeneratorExit", "StopIteration", "MemoryError", "BaseException"])
+def test_whatever_a_function_raises_fails_the_cell_in_one_line(kernel: Kernel, name: str) -> None:
+    reply = kernel.run(f"%%compile\ndef bad(x):\n    raise {name}('why')\nbad(x)")
+    assert (reply.content["status"], reply.content["ename"]) == ("error", name)
+    assert "trace failed" in reply.panel and "why" in reply.panel
+    assert [error.count("\n") for error in reply.errors] == [0]
+    assert "jaxstage" not in reply.errors[0]
+    assert kernel.run("1 + 1").values == ["2"]
+
+
 def test_options_complete(kernel: Kernel) -> None:
     assert kernel.complete("%%compile --st") == ["--static-argnames", "--static-argnums"]
 

@@ -57,9 +57,10 @@ RECOMPILES = {"passes": passes, "kernels": kernels, "memory": memory}
 
 
 @contextlib.contextmanager
-def files_of_at_most(size: int) -> Iterator[None]:
-    """A limit on what the worker may write into one file, which cuts XLA's as a full disk does."""
-    pool.ask("cpu", {"method": "ping"}, lane=pool.RECOMPILE)
+def files_of_at_most(size: int, inspection: Inspection) -> Iterator[None]:
+    """A limit on what the program's worker may write into one file, which cuts XLA's as a full disk does."""
+    environment = preparation.prepared(inspection.program.staged).environment
+    pool.ask("cpu", {"method": "ping"}, lane=pool.RECOMPILE, environment=environment)
     pid = pool.running()["cpu/recompile"]
     before = resource.prlimit(pid, resource.RLIMIT_FSIZE)
     resource.prlimit(pid, resource.RLIMIT_FSIZE, (size, before[1]))
@@ -77,7 +78,7 @@ def test_what_a_limit_cuts_is_an_error_and_is_not_kept(method: str, size: int, t
     cache.use_folder(tmp_path / "cache")
     inspection = lowered()
     kept = set((tmp_path / "cache").iterdir())
-    with files_of_at_most(size):
+    with files_of_at_most(size, inspection):
         try:
             found = RECOMPILES[method](inspection)
         except OSError as error:
@@ -95,7 +96,8 @@ def test_propagation_that_a_limit_cuts_is_an_error() -> None:
     split = jax.sharding.NamedSharding(mesh, jax.sharding.PartitionSpec("data"))
     argument = jax.ShapeDtypeStruct((8, 16), np.float32)
     inspection = inspect(jax.jit(lambda x: jnp.tanh(x @ x.T), in_shardings=split), argument, target="cpu:2")
-    with files_of_at_most(512), pytest.raises(OSError, match="set TMPDIR to another folder and restart the kernel"):
+    told = "set TMPDIR to another folder and restart the kernel"
+    with files_of_at_most(512, inspection), pytest.raises(OSError, match=told):
         partitioner_input.recompile(inspection.program.staged)
     assert partitioner_input.recompile(inspection.program.staged).module
 

@@ -43,6 +43,8 @@ export class Session {
   notices = 0;
   /** Date.now() when the state came, and how long its running stage had run by then where that is known better. */
   private came = { at: Date.now(), elapsed: null as number | null };
+  /** Whether a stage ran by the first state, and no kernel answers for it: it may be long gone. */
+  isOrphaned = false;
 
   constructor(readonly source: Source) {
     this.state = source.state();
@@ -59,8 +61,14 @@ export class Session {
   private async askElapsed(): Promise<void> {
     const { came } = this;
     const reply = await this.source.request("elapsed", {}).catch(() => null);
-    const elapsed = reply?.result.elapsed;
-    if (came !== this.came || typeof elapsed !== "number") return;
+    if (came !== this.came) return;
+    if (!reply) {
+      this.isOrphaned = true;
+      this.tell();
+      return;
+    }
+    const { elapsed } = reply.result;
+    if (typeof elapsed !== "number") return;
     this.came = { at: Date.now(), elapsed };
     this.tell();
   }
@@ -80,6 +88,7 @@ export class Session {
 
   private takeState(): void {
     this.state = this.source.state();
+    this.isOrphaned = false;
     this.came = { at: Date.now(), elapsed: null };
     this.state.calls.forEach((summary, call) => this.refresh(call, summary));
     this.tell();

@@ -14,9 +14,10 @@ function Ticking({ since }: { since: number }) {
   return <>running… {clock(useElapsed(since, true))}</>;
 }
 
-function StageView({ stage, since }: { stage: Stage; since: number }) {
+/** `since` is null where nobody knows whether the stage still runs. */
+function StageView({ stage, since }: { stage: Stage; since: number | null }) {
   const time = stage.seconds === null ? "" : duration(stage.seconds);
-  const running = <Ticking since={since} />;
+  const running = since === null ? "not finished; the kernel does not answer" : <Ticking since={since} />;
   const said = { waiting: "waiting", running, done: time || "done", failed: "failed", interrupted: "interrupted" };
   return (
     <div role="listitem" class={`jxs-stage jxs-tabular jxs-stage-${stage.state}`} data-stage={stage.name} data-state={stage.state}>
@@ -145,7 +146,7 @@ export function Header({ session }: { session: Session }) {
       <div class="jxs-figures">
         <div class="jxs-stages" role="list" aria-label="stages">
           {summary.stages.map((stage) => (
-            <StageView stage={stage} since={session.since(stage)} key={stage.name} />
+            <StageView stage={stage} since={session.isOrphaned ? null : session.since(stage)} key={stage.name} />
           ))}
         </div>
         <div class="jxs-facts" role="list" aria-label="facts">

@@ -232,6 +232,18 @@ describe("stages", () => {
     expect($$(".jxs-selected").length).toBe(1);
   });
 
+  it("does not say that a stage runs where a saved panel's kernel is gone", async () => {
+    const [trace, lower, compile] = stages("done", "done", "running");
+    const now = { calls: [{ ...call, documents: [], stages: [trace, lower, { ...compile, elapsed: 3 }] }], busy: true };
+    kernel.now = readState(now);
+    kernel.dead = true;
+    open();
+    const shown = () => $('[data-stage="compile"] .jxs-stage-time')?.textContent;
+    await soon(() => expect(shown()).toBe("not finished; the kernel does not answer"));
+    kernel.push(now);
+    await soon(() => expect(shown()).toMatch(/^running… 3\.\d s$/));
+  });
+
   it("that run show the time by this page's clock, set by the kernel once", async () => {
     const [trace, lower, compile] = stages("done", "done", "running");
     const running = (elapsed: number | null) => ({ calls: [{ ...call, documents: [], stages: [trace, lower, { ...compile, elapsed }] }], busy: true });

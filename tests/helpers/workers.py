@@ -12,9 +12,11 @@ from typing import Any
 
 import jax
 import numpy as np
+import pytest
 
 from jaxstage_ext.core.targets import environments
 from jaxstage_ext.worker import pool
+from jaxstage_ext.worker.process import Worker
 
 
 def ping() -> int:
@@ -37,6 +39,23 @@ def after(seconds: float, do: Any) -> Iterator[None]:
     finally:
         timer.cancel()
         timer.join()
+
+
+@contextlib.contextmanager
+def once_asked(do: Any) -> Iterator[None]:
+    """Do it as soon as a worker is asked something."""
+    exchange, threads = Worker._exchange, []
+
+    def exchange_and_do(worker: Worker, *args: Any) -> Any:
+        threads.append(threading.Thread(target=do))
+        threads[-1].start()
+        return exchange(worker, *args)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Worker, "_exchange", exchange_and_do)
+        yield
+    for thread in threads:
+        thread.join()
 
 
 def gone(pid: int) -> bool:

@@ -21,6 +21,7 @@ from jaxstage_ext.analysis.collectives.collective_rows import CollectiveRow
 from jaxstage_ext.analysis.collectives.collective_table import Collectives
 from jaxstage_ext.inspection import Inspection
 from jaxstage_ext.program.propagated_module import propagation_dump
+from jaxstage_ext.report.public_paths import public_path
 from jaxstage_ext.report.units import scaled
 from jaxstage_ext.views import collectives_figure
 from jaxstage_ext.worker import pool
@@ -202,7 +203,7 @@ def test_it_says_what_caused_it_between_which_shardings_at_which_line(target: st
         assert (row["from"], row["to"]) == (case.before, case.after)
     code = case.function.__code__
     file, _, line = row["line"].rpartition(":")
-    assert file == code.co_filename
+    assert file == public_path(code.co_filename)
     assert code.co_firstlineno < int(line) < code.co_firstlineno + 12
 
 

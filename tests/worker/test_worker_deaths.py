@@ -13,7 +13,7 @@ from typing import Any
 import jax.numpy as jnp
 import numpy as np
 import pytest
-from workers import after, endless, gone, ping, request_for, stopped, wait_for
+from workers import after, endless, gone, once_asked, ping, request_for, stopped, wait_for
 
 import jaxstage_ext
 from jaxstage_ext.core.targets import gpu_descriptions, packages
@@ -29,7 +29,7 @@ TIMES = 100
 @pytest.mark.parametrize("number", [signal.SIGSEGV, signal.SIGABRT, signal.SIGKILL, signal.SIGBUS])
 def test_a_signal_ends_the_request_not_the_kernel(number: signal.Signals) -> None:
     pid = stopped()
-    with after(0.2, lambda: (os.kill(pid, number), os.kill(pid, signal.SIGCONT))), pytest.raises(WorkerDied) as died:
+    with once_asked(lambda: (os.kill(pid, number), os.kill(pid, signal.SIGCONT))), pytest.raises(WorkerDied) as died:
         ping()
     assert died.value.cause == "signal"
     assert f"the compile worker for cpu was ended by {number.name}" in str(died.value)
@@ -154,7 +154,7 @@ def test_an_interrupt_ends_a_compile_that_hangs() -> None:
 def by_signal(number: signal.Signals) -> Callable[[], str]:
     def end() -> str:
         pid = stopped()
-        with after(0.02, lambda: (os.kill(pid, number), os.kill(pid, signal.SIGCONT))):
+        with once_asked(lambda: (os.kill(pid, number), os.kill(pid, signal.SIGCONT))):
             return fails_with("signal")
 
     return end

@@ -52,7 +52,7 @@ def stageable(call: Call) -> Any:
 def with_self(call: Call) -> Call:
     """The call, with the object of a jitted method as its first argument, as Python passes it."""
     fn = call.fn
-    if isinstance(fn, MethodType) and call.layout is None and callable(getattr(fn.__func__, "trace", None)):
+    if type(fn) is MethodType and call.layout is None and has_method(fn.__func__, "trace"):
         return replace(call, fn=fn.__func__, args=(fn.__self__, *call.args))
     return call
 

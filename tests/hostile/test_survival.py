@@ -9,7 +9,7 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 import pytest
-from hostile_programs import Endless, Static, X, cases
+from hostile_programs import Endless, Static, X, cases, nested
 
 from jaxstage_ext.core import stages
 from jaxstage_ext.core.call import Call
@@ -68,14 +68,16 @@ def test_inspect_raises_what_the_function_raises(made: Callable[[], BaseExceptio
 
 
 def test_a_document_that_jax_cannot_print_costs_only_itself() -> None:
-    function, arguments = dict(cases())["120 nested jits"]
-    inspection = inspect(function, *arguments)
-    head = inspection.summary()
-    sizes = {document["kind"]: document["lines"] for document in head["documents"]}
-    assert sizes["jaxpr"] is None and sizes["stablehlo"] > 800 and sizes["hlo"] > 100
+    for depth in range(60, 150, 10):  # at which depth the printer gives up depends on JAX and Python
+        inspection = inspect(nested(depth), X)
+        head = inspection.summary()
+        sizes = {document["kind"]: document["lines"] for document in head["documents"]}
+        if sizes["jaxpr"] is None:
+            break
+    assert sizes["jaxpr"] is None and sizes["stablehlo"] > 5 * depth and sizes["hlo"] > 5
     assert [note for note in head["notes"] if note.startswith("jaxpr unavailable: ") and "RecursionError" in note]
     [flops] = [fact["text"] for fact in head["facts"] if fact["label"] == "FLOPs"]
-    assert flops == f"{X.size * (1 + 120)} FLOP", "one addition and 120 products of each element"
+    assert flops in (f"{X.size * (1 + depth)} FLOP", f"{X.size * 2} FLOP")  # older XLA folds the products into one
     opened = Inspection.from_json(inspection.to_json())
     assert sorted(opened.documents) == ["hlo", "python", "stablehlo"]
 

@@ -13,7 +13,6 @@ import numpy as np
 import pytest
 
 from jaxstage_ext.report.bounded_repr import (
-    LONGEST,
     ValueTexts,
     bounded_repr,
     bounded_str,

@@ -116,10 +116,7 @@ def test_results_choose_the_kernel_of_an_absent_gpu(tmp_path: Path, name: str) -
     plain = jaxstage_ext.inspect(dot, X, X, target="h100")
     assert tile(chosen) == "1,64,128" != tile(plain)
     assert f"partly autotuned by {name}" in chosen.summary()["target"]
-    assert (
-        f"The autotune results of …/{name} decided 1 of the 2 choices that XLA tunes."
-        in chosen.summary()["notes"]
-    )
+    assert f"The autotune results of …/{name} decided 1 of the 2 choices that XLA tunes." in chosen.summary()["notes"]
     assert "heuristic, not autotuned" in plain.summary()["target"]
 
 
@@ -265,7 +262,7 @@ def test_without_a_gpu_there_is_nothing_to_record(target: str, tmp_path: Path) -
     path = tmp_path / "a.pb"
     inspection = jaxstage_ext.inspect(jnp.sin, 1.0, target=target, compiler_options={SAVE: path})
     [note] = [note for note in inspection.summary()["notes"] if "autotune results were saved" in note]
-    assert note.startswith(f"No autotune results were saved to …/a.pb: XLA autotunes only on a GPU, and ")
+    assert note.startswith("No autotune results were saved to …/a.pb: XLA autotunes only on a GPU, and ")
     assert not path.exists()
 
 

@@ -12,6 +12,7 @@ from jaxstage_ext.panel import assets
 from jaxstage_ext.panel.panel_state import state_of
 from jaxstage_ext.panel.params import Programs
 from jaxstage_ext.panel.requests import dispatch
+from jaxstage_ext.report.encodable import encodable_json
 from jaxstage_ext.report.uninterrupted import uninterrupted
 from jaxstage_ext.views.summaries import memory_is_known
 
@@ -86,5 +87,8 @@ def _answer(panel: Panel, content: Any, buffers: Any) -> None:
         message, answers = dispatch.refusal(content, interrupt)
     with uninterrupted():
         if panel.comm is not None:
-            panel.send(message, answers)
+            try:
+                panel.send(message, answers)
+            except UnicodeEncodeError:
+                panel.send(encodable_json(message), answers)
             panel.show_what_became_known()

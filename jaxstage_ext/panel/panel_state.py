@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, TypedDict
 
 from jaxstage_ext.panel.params import Programs
 from jaxstage_ext.program.summary_form import Summary
+from jaxstage_ext.report.encodable import encodable_json
 from jaxstage_ext.report.view_parts import Parts
 from jaxstage_ext.views.summaries import summary_of
 
@@ -23,7 +24,7 @@ class PanelState(TypedDict):
 
 def state_of(programs: Programs, busy: bool) -> PanelState:
     """The state of a panel over these programs."""
-    return {"version": 1, "calls": [_summary(program) for program in programs], "busy": busy}
+    return {"version": 1, "calls": [encodable_json(_summary(program)) for program in programs], "busy": busy}
 
 
 def _summary(program: Program) -> Summary:

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from jaxstage_ext.report.bounded_time import Asking, TookTooLong
+from jaxstage_ext.report.encodable import encodable
 
 LONGEST = 0.5
 """Seconds that a value's own text may take."""
@@ -65,7 +66,7 @@ def function_name(function: object, seconds: float = LONGEST) -> str:
 
     def asked(_: object = None) -> str:
         name = getattr(function, "__name__", None)
-        return _exact(name, 200) if issubclass(type(name), str) else ""
+        return encodable(_exact(name, 200)) if issubclass(type(name), str) else ""
 
     if type(function) in _FUNCTIONS or _package(type(function)) == "jaxlib":
         return asked()
@@ -233,4 +234,5 @@ def _line(text: str, most: int) -> str:
 
 
 def _cut(text: str, most: int) -> str:
-    return text if len(text) <= most else text[: most - 1] + "…"
+    shown = encodable(text[: most + 1])
+    return shown if len(shown) <= most else shown[: most - 1] + "…"

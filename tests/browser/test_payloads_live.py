@@ -93,7 +93,7 @@ def test_in_what_a_live_panel_and_a_saved_notebook_show_they_stay_text(
         html = "".join(output["data"]["text/html"])
         (file := lab.folder / "saved.html").write_text(f"<!doctype html><meta charset=utf-8>{html}", errors="replace")
         page.goto(file.as_uri())
-        assert "mark" in page.inner_text("body")
+        assert "s[0](x: f32[8,128]" in page.inner_text("body")
         assert page.evaluate(FAULTS) == []
         assert trouble == []
         page.close()

@@ -5,13 +5,15 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from html import escape
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from IPython.core.error import UsageError
 
-from jaxstage_ext.analysis.sharding.mesh_drawing import Sheet
-from jaxstage_ext.views import mesh_map
+from jaxstage_ext.report.bounded_repr import bounded_str
 from jaxstage_ext.views.words import clean
+
+if TYPE_CHECKING:
+    from jaxstage_ext.analysis.sharding.mesh_drawing import Sheet
 
 HELP = """Show which device holds which slice of an array.
 
@@ -32,6 +34,8 @@ class ShownArrays:
 
     def _repr_html_(self) -> str | None:
         """The drawing of the mesh, with the lines of the text that it does not show."""
+        from jaxstage_ext.views import mesh_map
+
         if self.sheet is None:
             return None
         lines = self.text.split("\n")
@@ -46,7 +50,7 @@ def shown(line: str, space: Mapping[str, Any]) -> ShownArrays:
     try:
         value = eval(line, dict(space))
     except Exception as error:
-        message = error.msg if isinstance(error, SyntaxError) else str(error)
+        message = error.msg if isinstance(error, SyntaxError) else bounded_str(error, 500)
         raise UsageError(f"%sharding {line.strip()}: {type(error).__name__}: {message}") from None
     return _sharding_of(value, line.strip())
 
@@ -61,7 +65,7 @@ def _sharding_of(value: Any, line: str) -> ShownArrays:
             made: Any = jax.ShapeDtypeStruct
             shape = made(tuple(map(int, value[1])), "float32", sharding=value[0])
         except Exception as error:
-            raise UsageError(f"%sharding {line}: {str(error).splitlines()[0]}") from None
+            raise UsageError(f"%sharding {line}: {bounded_str(error, 500).partition('\n')[0]}") from None
         return ShownArrays(*live_arrays.described(shape, ""))
     if isinstance(value, jax.sharding.Sharding):
         raise UsageError(f"%sharding {line}: a sharding alone has no shape; write %sharding {line}, (16, 32)")

@@ -65,7 +65,8 @@ def _sharding_of(value: Any, line: str) -> ShownArrays:
             made: Any = jax.ShapeDtypeStruct
             shape = made(tuple(map(int, value[1])), "float32", sharding=value[0])
         except Exception as error:
-            raise UsageError(f"%sharding {line}: {bounded_str(error, 500).partition('\n')[0]}") from None
+            message, *_ = bounded_str(error, 500).split("\n")
+            raise UsageError(f"%sharding {line}: {message}") from None
         return ShownArrays(*live_arrays.described(shape, ""))
     if isinstance(value, jax.sharding.Sharding):
         raise UsageError(f"%sharding {line}: a sharding alone has no shape; write %sharding {line}, (16, 32)")

@@ -167,7 +167,7 @@ def test_paths_are_shortened_in_linear_time() -> None:
         for text in pumps.strings(pattern.pattern, pattern.flags, LENGTH):
             assert not is_slow(Use("", "", pattern, "sub"), text), f"{is_message}: {text[:60]!r}…"
     for text in pumps.strings(public_paths._ANY_HOME, 0, LENGTH):
-        for shortened in (public_paths.public_text, public_paths.public_document, public_paths.masked_source):
+        for shortened in (public_paths.public_text, public_paths.public_folders, public_paths.masked_source):
             before = time.process_time()
             shortened(text)
             assert time.process_time() - before < 2, f"{shortened.__name__}: {text[:60]!r}…"

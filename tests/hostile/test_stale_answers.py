@@ -74,7 +74,8 @@ class SimulatedWorker:
     during: Callable[[], None] | None = None
 
     def __init__(self, platform: str, idle: float, environment: Any, variables: Mapping[str, str]) -> None:
-        self.environment, self.alive, self.folder, self.pid = environment, True, Path("/nowhere"), 0
+        self.environment, self.folder, self.pid = environment, Path("/nowhere"), 0
+        self.alive = self.usable = True
         given = {**compile_environment.process_environment(environment), **variables}
         self._variables = {name: value for name, value in given.items() if compile_environment.decides(name)}
         self._read: dict[str, str] = {}
@@ -96,7 +97,7 @@ class SimulatedWorker:
         return {"head": head, "parts": encoder.pack()}
 
     def kill(self) -> None:
-        self.alive = False
+        self.alive = self.usable = False
 
     close = stop = kill
 

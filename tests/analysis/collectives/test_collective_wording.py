@@ -12,6 +12,7 @@ from jax.sharding import PartitionSpec as P
 
 from jaxstage_ext import Inspection, inspect
 from jaxstage_ext.analysis.collectives import collective_wording
+from jaxstage_ext.report.public_paths import public_path
 
 pytestmark = pytest.mark.usefixtures("no_workers_left")
 
@@ -32,7 +33,7 @@ def compiled(target: str, mesh: dict[str, int]) -> Inspection:
 
 
 def place(offset: int) -> str:
-    return f"{two.__code__.co_filename}:{two.__code__.co_firstlineno + offset}"
+    return f"{public_path(two.__code__.co_filename)}:{two.__code__.co_firstlineno + offset}"
 
 
 def test_the_costliest_comes_first_with_its_line_and_cause() -> None:

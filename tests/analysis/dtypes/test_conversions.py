@@ -15,6 +15,7 @@ from jaxstage_ext.analysis.dtypes import dtype_wording
 from jaxstage_ext.analysis.dtypes.conversions import Conversion, short
 from jaxstage_ext.analysis.dtypes.dtype_table import Dtypes
 from jaxstage_ext.inspection import Inspection
+from jaxstage_ext.report.public_paths import public_path
 
 
 def shape(*sizes: int, dtype: object = jnp.float32) -> jax.ShapeDtypeStruct:
@@ -113,7 +114,7 @@ def test_a_sentence_says_whose_they_are_and_which_adds_most() -> None:
         "The program promotes 2 values, demotes 1 value, changes the kind of 1 value; the compiler adds "
     )
     written = dtype_wording.headline([one for one in compiled.conversions if one.stage == "jaxpr"])
-    line = f"{mixed.__code__.co_filename}:{mixed.__code__.co_firstlineno + 5}"
+    line = f"{public_path(mixed.__code__.co_filename)}:{mixed.__code__.co_firstlineno + 5}"
     assert written.endswith(f" The largest promotion: bf16 to f32 of [8,64] at {line}, 5.12 kB more.")
 
 

@@ -12,6 +12,8 @@ from typing import Any, Self
 
 QUIET = 1.0
 """Seconds after an interrupt in which further ones are kept: what ends a worker is not itself interrupted."""
+TAIL = 0.05
+"""Seconds without an interrupt after which the last of several has come; a kernel may not reply if one comes later."""
 PATIENCE = 5.0
 """Seconds after which an interrupt ends also what must not be, should it hang."""
 
@@ -29,6 +31,7 @@ class Interrupts:
         self.kept = False
         self._raises = False
         self._last: float | None = None
+        self._latest: float | None = None
         self._former: Any = None
 
     def __enter__(self) -> Self:
@@ -40,6 +43,8 @@ class Interrupts:
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, tb: TracebackType | None) -> None:
         if self._former is not None:
+            while self._latest is not None and time.monotonic() - self._latest < TAIL:
+                time.sleep(TAIL / 5)
             signal.signal(signal.SIGINT, self._former)
 
     @contextlib.contextmanager
@@ -54,7 +59,7 @@ class Interrupts:
             self._raises = False
 
     def _interrupt(self, number: int, frame: FrameType | None) -> None:
-        now = time.monotonic()
+        self._latest = now = time.monotonic()
         passed = PATIENCE if self._last is None else now - self._last
         if passed >= QUIET if self._raises else self._last is not None and passed >= PATIENCE:
             self._last = now

@@ -200,7 +200,7 @@ def full() -> str:
 
 def interrupted() -> str:
     stopped()
-    with after(0.05, lambda: os.kill(os.getpid(), signal.SIGINT)), pytest.raises(KeyboardInterrupt):
+    with once_asked(lambda: os.kill(os.getpid(), signal.SIGINT)), pytest.raises(KeyboardInterrupt):
         ping()
     return ""
 

@@ -10,12 +10,13 @@ from collections.abc import Hashable
 from types import CodeType, FunctionType
 from typing import Any, NamedTuple
 
+import jax
 import numpy as np
 
 from jaxstage_ext.report.bounded_repr import plain_repr, type_name
 
 _SCALARS = (bool, int, float, complex, str, bytes, type(None), type(...), range)
-_COMPARED = (np.dtype,)
+_COMPARED = (np.dtype, jax.sharding.Mesh, jax.sharding.AbstractMesh)
 _LARGEST = 1 << 18
 """Bytes of an array that are read whole; of a larger one, that many are sampled."""
 _LONGEST_TEXT, _SMALL_ARRAY = 60, 8
@@ -67,7 +68,7 @@ def fingerprint(value: Any) -> Fingerprint | None:
         return _of_array(value)
     if isinstance(value, FunctionType):
         return Fingerprint(("code", code_key(value.__code__)))
-    if isinstance(value, _COMPARED) or type(value).__module__.startswith(("jax._src.mesh", "jax._src.partition_spec")):
+    if isinstance(value, _COMPARED):
         return Fingerprint((type_name(value), hash(value)), text=plain_repr(value, _LONGEST_TEXT))
     try:
         return Fingerprint(type_name(value), weakref.ref(value))

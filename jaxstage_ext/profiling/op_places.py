@@ -1,0 +1,38 @@
+"""Where the HLO instructions of a recording stand: in which document, at which source line."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from jaxstage_ext.report.frames import Frames
+from jaxstage_ext.report.recording import NONE, Index, Recording
+
+
+@dataclass(frozen=True, eq=False)
+class OpPlaces:
+    """One row for each of `Recording.ops`; NONE, or "", where unknown.
+
+    Attributes:
+      row: in the HLO document of the program that was inspected; NONE for ops of other modules.
+      frame: index into `frames`; the line that counts is that of `frames.user[frame]`.
+      inferred: whether the frame was derived because XLA dropped it.
+      category: index into `categories`: the opcode, for a fusion with what it fuses: "dot", "loop fusion", "while".
+      scope: index into `scopes`, the name stack: "jit(step)/transpose(jvp(mlp))/dot_general".
+    """
+
+    row: Index
+    frame: Index
+    inferred: np.ndarray[tuple[int], np.dtype[np.bool_]]
+    category: Index
+    scope: Index
+    frames: Frames
+    categories: tuple[str, ...] = ()
+    scopes: tuple[str, ...] = ()
+
+
+def without_places(recording: Recording) -> OpPlaces:
+    """The places of a recording whose modules nobody has: all unknown."""
+    unknown = np.full(len(recording.ops), NONE, np.int32)
+    return OpPlaces(unknown, unknown, np.zeros(len(unknown), bool), unknown, unknown, Frames())

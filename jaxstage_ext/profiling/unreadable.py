@@ -1,0 +1,7 @@
+"""Why a profile cannot be opened."""
+
+from __future__ import annotations
+
+
+class UnreadableProfile(ValueError):
+    """A file is not a profile, or is damaged. The message says what it is, where, and what to do."""

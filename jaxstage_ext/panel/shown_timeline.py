@@ -8,7 +8,7 @@ from typing import Any
 from jaxstage_ext.panel import display
 from jaxstage_ext.profiling.timeline import Timeline
 from jaxstage_ext.program.program import Program
-from jaxstage_ext.program.timeline import RecordedProgram, timeline
+from jaxstage_ext.program.recorded_program import RecordedProgram, timeline
 from jaxstage_ext.views.text import panel_text
 
 

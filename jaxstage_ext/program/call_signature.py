@@ -11,8 +11,8 @@ import numpy as np
 from jaxstage_ext.core import pytree_paths
 from jaxstage_ext.program.call_arguments import CallArgument, SeenType, call_arguments
 from jaxstage_ext.program.program import Program
+from jaxstage_ext.program.recorded_program import RecordedProgram
 from jaxstage_ext.program.short_types import short_dtype
-from jaxstage_ext.program.timeline import RecordedProgram
 from jaxstage_ext.report.bounded_repr import type_name
 from jaxstage_ext.report.units import plural, scaled
 

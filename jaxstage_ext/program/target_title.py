@@ -8,7 +8,7 @@ from jaxstage_ext.core.targets.cross_compile import Executable
 from jaxstage_ext.core.targets.devices import CATALOGUE
 from jaxstage_ext.core.targets.target import Target
 from jaxstage_ext.program.program import Program
-from jaxstage_ext.program.timeline import RecordedProgram
+from jaxstage_ext.program.recorded_program import RecordedProgram
 from jaxstage_ext.report.recording import LaneKind
 
 ON_HOST = (LaneKind.HOST, LaneKind.PYTHON, LaneKind.STEPS, LaneKind.COUNTER)

@@ -13,7 +13,7 @@ from jaxstage_ext.profiling.busiest_module import busiest_module
 from jaxstage_ext.profiling.op_places import without_places
 from jaxstage_ext.profiling.timeline import Timeline
 from jaxstage_ext.program import summary, tabs
-from jaxstage_ext.program.timeline import RecordedProgram
+from jaxstage_ext.program.recorded_program import RecordedProgram
 from jaxstage_ext.report.recording import NONE, EventKind
 from jaxstage_ext.report.unavailable import Unavailable
 from jaxstage_ext.views.static_html import panel_html

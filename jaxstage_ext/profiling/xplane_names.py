@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from jaxstage_ext.ir.protowire import Longs
-from jaxstage_ext.profiling.xplane_events import EventName, PlaneEvents
+from jaxstage_ext.profiling.xplane_events import PlaneEvents
 from jaxstage_ext.profiling.xplane_wire import EventName, Plane
 
 UNNAMED = "(no name)"

@@ -66,7 +66,7 @@ class EventName:
 
 
 @dataclass(frozen=True, eq=False)
-class Line:
+class PlaneLine:
     """A line of a plane: its events and the time, in nanoseconds, that their offsets count from."""
 
     name: str
@@ -83,13 +83,13 @@ class Plane:
     parts: FieldRows
 
     @cached_property
-    def lines(self) -> tuple[Line, ...]:
+    def lines(self) -> tuple[PlaneLine, ...]:
         """Its lines; the name that is shown is preferred."""
         return tuple(self._line(line) for line in self.wire.messages(self.parts, 3))
 
-    def _line(self, line: FieldRows) -> Line:
+    def _line(self, line: FieldRows) -> PlaneLine:
         name = self.wire.text(line, 11) or self.wire.text(line, 2)
-        return Line(name, line.integer(3), line.of(4))
+        return PlaneLine(name, line.integer(3), line.of(4))
 
     @cached_property
     def stat_names(self) -> dict[int, str]:

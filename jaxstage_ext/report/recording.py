@@ -190,11 +190,15 @@ class CounterSeries:
 
 @dataclass(frozen=True)
 class HostLine:
-    """The line of Python that a host event stands for: its file as Python names it, the line from 1, its function."""
+    """The line of Python that a host event stands for: its file as Python names it, the line from 1, its function.
+
+    `code` is the text of the line when it was recorded, without indentation; "" unknown.
+    """
 
     file: str
     line: int
     function: str
+    code: str = ""
 
 
 def _no_details(event: int) -> Mapping[str, Any]:

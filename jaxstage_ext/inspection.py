@@ -6,7 +6,7 @@ import functools
 import json
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from jaxstage_ext.analysis.collectives.collective_table import Collectives
 from jaxstage_ext.analysis.dtypes.dtype_table import Dtypes
@@ -40,6 +40,9 @@ from jaxstage_ext.report.document import Coverage, Document
 from jaxstage_ext.report.errors import StageError
 from jaxstage_ext.report.frames import Frames
 from jaxstage_ext.report.table import Table
+
+if TYPE_CHECKING:
+    from jaxstage_ext.panel.shown_timeline import ShownTimeline
 
 Targets = str | Target | Iterable[str | Target]
 
@@ -330,6 +333,13 @@ class Inspection:
         Raises Unavailable where nothing was compiled, and what such a compile raises.
         """
         return kernels(self.program)
+
+    @property
+    def timeline(self) -> ShownTimeline:
+        """What ran when, of the newest profile. Raises Unavailable where the call was not profiled."""
+        from jaxstage_ext.panel import shown_timeline
+
+        return shown_timeline.shown(self.program)
 
     def row(self) -> TargetFigures:
         """The row of `compare` for this target."""

@@ -11,6 +11,7 @@ import numpy as np
 from jaxstage_ext.core import pytree_paths
 from jaxstage_ext.program.call_arguments import CallArgument, SeenType, call_arguments
 from jaxstage_ext.program.program import Program
+from jaxstage_ext.program.recorded_program import RecordedProgram
 from jaxstage_ext.program.short_types import short_dtype
 from jaxstage_ext.report.bounded_repr import type_name
 from jaxstage_ext.report.units import plural, scaled
@@ -23,6 +24,8 @@ def signature(program: Program) -> str:
 
     Arrays have the types that JAX traced; what is a constant of the program (a static argument, a default) its value.
     """
+    if isinstance(program, RecordedProgram):
+        return program.name
     traced = program.jax_traced
     given = ", ".join(_parameter(program, argument) for argument in call_arguments(program))
     return f"{program.name}({given}){f' -> {_result(program, traced.out_info)}' if traced is not None else ''}"

@@ -41,12 +41,21 @@ def _is_compiled(program: Program) -> bool:
     return program.executable is not None
 
 
+def _can_be_compiled(program: Program) -> bool:
+    return bool(program.stage) and stage_list.makes_executable(program.stage)
+
+
 def first(program: Program) -> str:
-    """The tab that opens first: what took the memory, the refused shardings, the comparison, or "" for the code."""
+    """The tab that opens first: what took the memory, the refused shardings, the timeline, the comparison.
+
+    "" stands for the code.
+    """
     if out_of_memory(program):
         return "memory"
     if is_refused(program):
         return "shardings"
+    if program.timeline is not None:
+        return "timeline"
     return "compare" if len(program.targets) > 1 else ""
 
 
@@ -93,6 +102,7 @@ TABS: tuple[Tab, ...] = (
     Tab("code", lambda program: True),
     Tab("compare", lambda program: len(program.targets) > 1),
     Tab("answers", _is_compiled),
+    Tab("timeline", lambda program: program.timeline is not None),
     Tab("cost", lambda program: _is_compiled(program) or program.jax_traced is not None),
     Tab("memory", lambda program: _is_compiled(program) or out_of_memory(program)),
     Tab("shardings", _is_sharded),
@@ -100,6 +110,6 @@ TABS: tuple[Tab, ...] = (
     Tab("dtypes", _changes_dtypes),
     Tab("passes", _is_compiled),
     Tab("machine", _is_compiled),
-    Tab("options", lambda program: stage_list.makes_executable(program.stage)),
+    Tab("options", _can_be_compiled),
 )
 """All tabs, in the order in which the panel has them."""

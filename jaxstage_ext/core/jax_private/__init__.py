@@ -64,7 +64,7 @@ from jaxstage_ext.core.jax_private.tracing import (
     traces_by_function,
     with_context_mesh,
 )
-from jaxstage_ext.core.jax_private.xla_executables import hlo_modules, hlo_proto, hlo_text
+from jaxstage_ext.core.jax_private.xla_executables import hlo_modules, hlo_proto, hlo_text, hlo_text_of_proto
 
 __all__ = [
     "ConfiguredOptions",
@@ -85,6 +85,7 @@ __all__ = [
     "hlo_modules",
     "hlo_proto",
     "hlo_text",
+    "hlo_text_of_proto",
     "holds_python",
     "inner_equations",
     "inner_jaxprs",

@@ -24,3 +24,8 @@ def hlo_text(module: Any, large_constants: bool) -> str:
 def hlo_proto(module: Any) -> bytes:
     """A module as a serialised HloModuleProto."""
     return bytes(module.as_serialized_hlo_module_proto())
+
+
+def hlo_text_of_proto(proto: bytes) -> str:
+    """The text of a serialised HloModuleProto, as `hlo_text` gives it."""
+    return hlo_text(_hlo.HloModule.from_serialized_hlo_module_proto(proto), large_constants=False)

@@ -1,0 +1,7 @@
+import type { Tab } from "../tab";
+
+export default {
+  title: "Timeline",
+  hint: "what ran when, and where the device waited",
+  tall: true,
+} satisfies Tab;

@@ -1,0 +1,82 @@
+"""How a program holds its timeline, and programs that are a timeline alone."""
+
+from __future__ import annotations
+
+import jax.numpy as jnp
+import pytest
+from helpers.recordings import Event, recording
+
+from jaxstage_ext import inspect
+from jaxstage_ext.panel import shown_timeline
+from jaxstage_ext.panel.requests import dispatch
+from jaxstage_ext.profiling.busiest_module import busiest_module
+from jaxstage_ext.profiling.op_places import without_places
+from jaxstage_ext.profiling.timeline import Timeline
+from jaxstage_ext.program import summary, tabs
+from jaxstage_ext.program.recorded_program import RecordedProgram
+from jaxstage_ext.report.recording import NONE, EventKind
+from jaxstage_ext.report.unavailable import Unavailable
+from jaxstage_ext.views.static_html import panel_html
+
+EVENTS = [
+    Event("a", "dot.1", 0, 4, op=("jit_step", "dot.1")),
+    Event("a", "add.1", 4, 2, op=("jit_other", "add.1")),
+    Event("b", "jit_other", 0, 100, EventKind.MODULE, op=("jit_other", "")),
+]
+
+
+def timeline() -> Timeline:
+    made = recording(EVENTS, title="train(batches)")
+    return Timeline(made, without_places(made))
+
+
+def test_a_call_that_was_not_profiled_says_how_to() -> None:
+    inspection = inspect(jnp.sin, 1.0)
+    assert inspection.program.timeline is None
+    with pytest.raises(Unavailable, match="run %%profile sin"):
+        _ = inspection.timeline
+
+
+def test_the_newest_timeline_of_a_call_opens_first() -> None:
+    inspection = inspect(jnp.sin, 1.0)
+    assert "timeline" not in tabs.tabs(inspection.program)
+    inspection.program.timeline = timeline()
+    assert tabs.tabs(inspection.program)[:3] == ["code", "answers", "timeline"]
+    assert tabs.first(inspection.program) == "timeline"
+    assert inspection.timeline.recording.title == "train(batches)"
+    assert inspection.timeline is inspection.timeline
+    inspection.program.timeline = newer = timeline()
+    assert inspection.timeline.recording is newer.recording
+
+
+def test_a_timeline_alone_is_a_program_without_stages() -> None:
+    program = RecordedProgram(timeline())
+    head = summary.summary(program)
+    assert (head["name"], head["signature"], head["target"]) == ("train(batches)",) * 2 + ("profile of GPU 0",)
+    assert (head["views"], head["open"], head["stages"], head["error"], head["notes"]) == (
+        ["code", "timeline"],
+        "timeline",
+        [],
+        None,
+        [],
+    )
+
+
+def test_a_timeline_shows_itself() -> None:
+    shown = shown_timeline.recorded(timeline())
+    assert "train(batches)" in repr(shown)
+    assert "train(batches)" in panel_html([shown.program])
+    assert "text/html" in shown._repr_mimebundle_()
+
+
+def test_the_requests_of_the_tab_are_known() -> None:
+    from jaxstage_ext.panel.requests import timeline_requests
+
+    assert set(timeline_requests.METHODS) <= set(dispatch.methods())
+
+
+def test_the_busiest_module_is_that_of_the_ops_with_most_time() -> None:
+    made = recording(EVENTS)
+    assert made.modules[busiest_module(made)].name == "jit_step"
+    assert busiest_module(made, with_proto=True) == NONE
+    assert busiest_module(recording([])) == NONE

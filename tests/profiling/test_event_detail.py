@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from recordings import MICROSECOND, Event, recording
+from helpers.recordings import MICROSECOND, Event, recording
 
 from jaxstage_ext.profiling.event_detail import MOST_FIELDS, detail
 from jaxstage_ext.profiling.op_places import without_places

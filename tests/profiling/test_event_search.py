@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
-from recordings import Event, recording
+from helpers.recordings import Event, recording
 
 from jaxstage_ext.profiling.event_search import matching_events
 from jaxstage_ext.profiling.op_places import OpPlaces, without_places
@@ -25,7 +25,9 @@ def timeline_with_lines() -> Timeline:
         ("step",),
         *(np.array(column, np.int32) for column in ([0, 0], [0, 0], [7, 8], [1, 1], [7, 8], [0, 0], [-1, -1], [0, 1])),
     )
-    places = OpPlaces(ones, ones, np.zeros(2, bool), ones, ones, frames, ("dot", "loop fusion"), ("mlp/dot", "mlp/tanh"))
+    places = OpPlaces(
+        ones, ones, np.zeros(2, bool), ones, ones, frames, ("dot", "loop fusion"), ("mlp/dot", "mlp/tanh")
+    )
     return Timeline(made, places)
 
 

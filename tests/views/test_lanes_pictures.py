@@ -8,8 +8,7 @@ import xml.etree.ElementTree as xml
 import zlib
 
 import numpy as np
-from tests.browser.payloads import PAYLOADS
-from recordings import MICROSECOND, Event, recording
+from helpers.recordings import MICROSECOND, Event, recording
 
 from jaxstage_ext.profiling.op_places import without_places
 from jaxstage_ext.profiling.timeline import Timeline
@@ -17,6 +16,7 @@ from jaxstage_ext.report.recording import EventKind, EventLane, LaneKind
 from jaxstage_ext.views.lane_strips import COLOURS, lane_strips
 from jaxstage_ext.views.lanes_html import LARGEST, lanes_html
 from jaxstage_ext.views.lanes_svg import lanes_svg
+from tests.browser.payloads import PAYLOADS
 
 
 def made(*events: Event, lanes: tuple[EventLane, ...] = ()) -> Timeline:
@@ -69,7 +69,9 @@ def test_the_strip_in_the_page_has_the_colours_of_the_kinds() -> None:
 
 
 def test_names_are_text() -> None:
-    lanes = tuple(EventLane(text[:300], text[:300] + str(i), LaneKind.COMPUTE, 0) for i, text in enumerate(PAYLOADS.values()))
+    lanes = tuple(
+        EventLane(text[:300], text[:300] + str(i), LaneKind.COMPUTE, 0) for i, text in enumerate(PAYLOADS.values())
+    )
     timeline = made(*(Event(lane.name, lane.name, i, 100) for i, lane in enumerate(lanes)), lanes=lanes)
     html, svg = lanes_html(timeline), lanes_svg(timeline)
     for made_of in (html, svg):
@@ -81,6 +83,8 @@ def test_names_are_text() -> None:
 def test_both_are_small_for_many_events() -> None:
     rng = np.random.default_rng(0)
     starts = np.sort(rng.uniform(0, 1e6, 50_000))
-    timeline = made(*(Event(f"l{i % 40}", "k" * 99, float(t), float(i % 7), EventKind(i % 13)) for i, t in enumerate(starts)))
+    timeline = made(
+        *(Event(f"l{i % 40}", "k" * 99, float(t), float(i % 7), EventKind(i % 13)) for i, t in enumerate(starts))
+    )
     assert 1000 < len(lanes_html(timeline)) < LARGEST
     assert len(lanes_svg(timeline)) < 2_000_000

@@ -1,8 +1,8 @@
 /** All about one event, as the kernel tells it. */
 
 import { fields, list, number, text, whole } from "../../wire/check";
+import { duration as lasting } from "../../wire/figures";
 import type { Reply } from "../../wire/source";
-import { lasting } from "./tableRead";
 
 export interface Partner {
   event: number;

@@ -12,7 +12,7 @@ export interface Hits {
   first: number;
   events: Int32Array;
   lanes: Int32Array;
-  /** In picoseconds. */
+  /** In seconds since the recording's origin. */
   starts: Float64Array;
   durations: Float64Array;
 }

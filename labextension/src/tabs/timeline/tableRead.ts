@@ -1,7 +1,7 @@
 /** The tables of a timeline as the kernel sends them: what rows lead to, and figures as people read them. */
 
 import { count, fields, list, number, sentences, text } from "../../wire/check";
-import { counted, duration, percent, scaled } from "../../wire/figures";
+import { counted, duration, percent } from "../../wire/figures";
 import type { Reply } from "../../wire/source";
 import { type Field, type Grid, type NumberField, readTable, textAt } from "../../wire/tables";
 
@@ -16,7 +16,7 @@ export const TABLES: readonly (readonly [name: string, title: string, hint: stri
   ["steps", "Steps", "each step or execution, with its busy time"],
 ];
 
-/** Of the timeline, in picoseconds. */
+/** Of the timeline, in seconds since the recording's origin. */
 export interface Range {
   from: number;
   to: number;
@@ -72,11 +72,6 @@ export async function readTimelineTable(reply: Reply): Promise<TimelineTable> {
 
 /** The source line that a row names, "" for none. */
 export const lineAt = (table: TimelineTable, row: number): string => textAt(table.grid, "line", row);
-
-export const PICOSECONDS = 1e12;
-
-/** 4.2 ms: a stretch of the timeline. */
-export const lasting = (picoseconds: number): string => duration(picoseconds / PICOSECONDS);
 
 export interface Device {
   name: string;
@@ -143,5 +138,3 @@ export function deviceWords({ name, busy, idle, exposed, window }: Device): stri
 
 /** How many, or that the number is not known. */
 export const lossWords = ({ text: words, count: many }: Loss): string => `${many === null ? "an unknown number of" : counted(many)} events: ${words}`;
-
-export const rate = (value: number, unit: string): string => scaled(value, unit);

@@ -51,7 +51,7 @@ class LaneStrip:
 def whole(timeline: Timeline) -> Window:
     """From the first start to the last end, in picoseconds; (0, 0) without events."""
     events = timeline.columns
-    return (int(events.start.min()), int(events.end.max())) if len(events) else (0, 0)
+    return (int(np.min(events.start)), int(np.max(events.end))) if len(events) else (0, 0)
 
 
 def lane_strips(

@@ -73,6 +73,9 @@ export async function readTimelineTable(reply: Reply): Promise<TimelineTable> {
 /** The source line that a row names, "" for none. */
 export const lineAt = (table: TimelineTable, row: number): string => textAt(table.grid, "line", row);
 
+/** 4.2 ms: a stretch of the timeline, in seconds. */
+export const lasting = (seconds: number): string => duration(seconds);
+
 export interface Device {
   name: string;
   /** In seconds; null where not known. */

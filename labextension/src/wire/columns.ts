@@ -7,7 +7,7 @@ export const GRADIENT = 4;
 /** The row of a source document stands for lines that are not shown. */
 export const LEFT_OUT = 8;
 
-export type Columns = Map<string, Int32Array | Uint8Array | Float64Array>;
+export type Columns = Map<string, Int32Array | Uint8Array | Float32Array | Float64Array>;
 
 /** The binary columns of a reply, by name; of unknown types none. */
 export async function readColumns(reply: Reply): Promise<Columns> {
@@ -19,6 +19,7 @@ export async function readColumns(reply: Reply): Promise<Columns> {
     if (typeof name !== "string" || !buffer) return;
     const bytes = await gunzip(buffer);
     if (dtype === "u1") columns.set(name, bytes);
+    if (dtype === "f4") columns.set(name, new Float32Array(bytes.buffer, 0, bytes.byteLength >> 2));
     if (dtype === "f8") columns.set(name, new Float64Array(bytes.buffer, 0, bytes.byteLength >> 3));
     if (dtype === "i4") columns.set(name, new Int32Array(bytes.buffer, 0, bytes.byteLength >> 2));
   });

@@ -1,0 +1,91 @@
+"""One event, one counter of a timeline as the front end takes them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from jaxstage_ext.panel.requests import tile_form
+from jaxstage_ext.profiling.lane_rows import lane_rows
+from jaxstage_ext.profiling.timeline import Timeline
+from jaxstage_ext.report.bounded_repr import bounded_str
+from jaxstage_ext.report.recording import NONE, SECOND, CounterSeries, EventKind, Recording
+
+LONGEST_NAME, MOST_DETAILS, MOST_PARTNERS = 10_000, 40, 32
+
+
+def place_form(recording: Recording, event: int) -> dict[str, Any]:
+    """Where an event is drawn."""
+    events = recording.events
+    return {
+        "event": event,
+        "lane": int(events.lane[event]),
+        "row": int(lane_rows(recording).depth[event]),
+        "start": int(events.start[event]) / SECOND,
+        "seconds": int(events.duration[event]) / SECOND,
+    }
+
+
+def event_form(timeline: Timeline, event: int) -> dict[str, Any]:
+    """All that is known of an event, and the events that it started or that started it."""
+    recording, events = timeline.recording, timeline.recording.events
+    op = int(events.op[event])
+    more: dict[str, Any] = tile_form.op_form(recording, timeline.places, op)
+    if op != NONE:
+        module = recording.modules[int(recording.ops.module[op])] if recording.ops.module[op] >= 0 else None
+        more["module"] = tile_form.shortened(module.name, tile_form.LONGEST_NAME) if module else ""
+        more["category"] = _named(timeline.places.categories, int(timeline.places.category[op]))
+        more["scope"] = _named(timeline.places.scopes, int(timeline.places.scope[op]))
+    return {
+        **place_form(recording, event),
+        "name": tile_form.shortened(recording.names[int(events.name[event])], LONGEST_NAME),
+        "kind": EventKind(int(events.kind[event])).name.lower().replace("_", " "),
+        "self": (int(events.duration[event]) - _inside(recording, event)) / SECOND,
+        "run": int(events.run[event]),
+        "device": int(events.device[event]),
+        "partners": [place_form(recording, other) for other in _partners(recording, event)],
+        "details": _details(recording, event),
+        **more,
+    }
+
+
+def _named(names: tuple[str, ...], number: int) -> str:
+    return tile_form.shortened(names[number], LONGEST_NAME) if number >= 0 else ""
+
+
+def _inside(recording: Recording, event: int) -> int:
+    """Picoseconds of the events that are directly inside this one."""
+    rows, events = lane_rows(recording), recording.events
+    row = int(rows.first[events.lane[event]]) + int(rows.depth[event]) + 1
+    if row >= rows.first[events.lane[event] + 1]:
+        return 0
+    start, end = int(events.start[event]), int(events.end[event])
+    part = rows.slice_of(row, start, end)
+    return int((np.minimum(rows.end[part], end) - np.maximum(rows.start[part], start)).sum())
+
+
+def _partners(recording: Recording, event: int) -> list[int]:
+    """The other events with the same correlation."""
+    correlation = int(recording.events.correlation[event])
+    if not correlation:
+        return []
+    found = np.flatnonzero(recording.events.correlation == correlation)[: MOST_PARTNERS + 1]
+    return [other for other in found.tolist() if other != event][:MOST_PARTNERS]
+
+
+def _details(recording: Recording, event: int) -> list[list[str]]:
+    """The profile's own fields of an event, as text: they come from the file and are never trusted."""
+    try:
+        items = list(recording.details(event).items())[:MOST_DETAILS]
+    except Exception as error:
+        return [["unreadable", bounded_str(error, 200)]]
+    return [[bounded_str(name, 100), bounded_str(value, 500)] for name, value in items]
+
+
+def counter_form(series: CounterSeries) -> dict[str, Any]:
+    """The range of a counter, from 0 where it has no negative value."""
+    values = series.value[np.isfinite(series.value)]
+    low, high = (float(np.min(values)), float(np.max(values))) if len(values) else (0.0, 0.0)
+    unit = tile_form.shortened(series.unit, 40)
+    return {"counter": {"unit": unit, "low": min(low, 0.0), "high": high, "samples": len(series.time)}}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 
 from jaxstage_ext.profiling.order_statistics import quantile
@@ -12,25 +13,32 @@ Kernels = Sequence[tuple[str, float]]
 
 
 def per_run(runs: Sequence[Kernels]) -> tuple[tuple[KernelTime, ...], bool]:
-    """Each kernel with the median of its time over the runs, and whether all runs started the same kernels in order.
+    """Each kernel with the median of its time over the runs, and whether all runs started the same kernels.
 
-    Where they did not, the kernels of one name are added up in each run.
+    Kernels of one name are the same where they are as many-th in their run; the order is that of the first run. Where
+    runs did not start the same, the kernels of one name are added up in each run.
     """
-    same = len({tuple(name for name, _ in kernels) for kernels in runs}) == 1
-    columns = runs if same else _by_name(runs)
-    return tuple(_median(kernel) for kernel in zip(*columns, strict=True)), same
+    columns = [_numbered(kernels) for kernels in runs]
+    same = all(column.keys() == columns[0].keys() for column in columns)
+    if not same:
+        columns = _by_name(runs)
+    medians = ((key[0], 1e3 * quantile([column[key] for column in columns], 0.5)) for key in columns[0])
+    return tuple(map(KernelTime, medians)), same
 
 
-def _median(kernel: Sequence[tuple[str, float]]) -> KernelTime:
-    return KernelTime((kernel[0][0], 1e3 * quantile([seconds for _, seconds in kernel], 0.5)))
+def _numbered(kernels: Kernels) -> dict[tuple[str, int], float]:
+    counts: Counter[str] = Counter()
+    numbered = {}
+    for name, seconds in kernels:
+        numbered[name, counts[name]] = seconds
+        counts[name] += 1
+    return numbered
 
 
-def _by_name(runs: Sequence[Kernels]) -> list[Kernels]:
-    names = dict.fromkeys(name for kernels in runs for name, _ in kernels)
-    totals: list[Kernels] = []
-    for kernels in runs:
-        total = dict.fromkeys(names, 0.0)
+def _by_name(runs: Sequence[Kernels]) -> list[dict[tuple[str, int], float]]:
+    names = dict.fromkeys((name, 0) for kernels in runs for name, _ in kernels)
+    totals = [dict.fromkeys(names, 0.0) for _ in runs]
+    for kernels, total in zip(runs, totals, strict=True):
         for name, seconds in kernels:
-            total[name] += seconds
-        totals.append(list(total.items()))
+            total[name, 0] += seconds
     return totals

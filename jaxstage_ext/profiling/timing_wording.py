@@ -35,9 +35,7 @@ def text(timing: Timing) -> str:
     lines = [f"{timing.title}: {figures(timing)}", f"  {quantity(timing)}; not counted: {apart(timing)}"]
     if said := warning(timing):
         lines.append(f"  {said}")
-    for kernel in (timing.kernels or ())[:_KERNELS_SHOWN]:
-        lines.append(f"  {scaled(kernel.milliseconds / 1e3, 's'):>10}  {kernel.name}")
-    return "\n".join([*lines, *_more_kernels(timing)])
+    return "\n".join([*lines, *_kernels(timing)])
 
 
 def figures(timing: Timing) -> str:
@@ -94,9 +92,18 @@ def html(timing: Timing) -> str:
     return f'<pre style="white-space: pre-wrap">{escape(text(timing))}</pre>'
 
 
-def _more_kernels(timing: Timing) -> list[str]:
-    more = len(timing.kernels or ()) - _KERNELS_SHOWN
-    return [f"  and {plural(more, 'more kernel')}"] if more > 0 else []
+def _kernels(timing: Timing) -> list[str]:
+    """The kernels by name, the longest first, each with its total in a run and how often it is started."""
+    totals: dict[str, list[float]] = {}
+    for kernel in timing.kernels or ():
+        totals.setdefault(kernel.name, []).append(kernel.milliseconds / 1e3)
+    ordered = sorted(totals.items(), key=lambda item: -sum(item[1]))
+    lines = [
+        f"  {scaled(sum(times), 's'):>10}  {name}" + (f" (started {len(times):,} times)" if len(times) > 1 else "")
+        for name, times in ordered[:_KERNELS_SHOWN]
+    ]
+    more = len(ordered) - _KERNELS_SHOWN
+    return [*lines, f"  and {plural(more, 'more kernel')}"] if more > 0 else lines
 
 
 def different_modes(first: TimingMode, second: TimingMode) -> str:

@@ -64,6 +64,12 @@ def test_runs_of_different_kernels_are_added_up_by_name() -> None:
     assert kernels == (("a", 3000.0), ("b", 1000.0))
 
 
+def test_parallel_kernels_that_start_in_another_order_are_the_same() -> None:
+    kernels, same = per_run([[("a", 1.0), ("b", 2.0), ("a", 3.0)], [("b", 4.0), ("a", 1.0), ("a", 5.0)]])
+    assert same
+    assert kernels == (("a", 1000.0), ("b", 3000.0), ("a", 4000.0))
+
+
 def test_on_a_cpu_parallel_ops_are_added_up_and_loops_are_their_bodies() -> None:
     made = recording(
         [

@@ -110,7 +110,7 @@ def test_batches_grow_and_keep_to_the_budget_and_the_runs() -> None:
     machine = Machine(lambda run: 1.0)
     batches = Batches(machine)
     sampling.sample(machine, batches, Plan(5.0, now=machine.now))
-    assert batches.counts == [1, 2, 1]
+    assert batches.counts == [1, 2, 1, 1]
 
 
 def test_cupti_s_kernels_are_summed_in_seconds() -> None:

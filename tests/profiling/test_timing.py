@@ -23,10 +23,10 @@ def test_the_figures_of_seven_runs() -> None:
 
 
 def test_its_text_names_the_mode_and_keeps_compiling_apart() -> None:
+    apart = "not counted: compiling 250 ms, first run 20 ms, 1 warm-up run"
     assert str(STEP).splitlines() == [
         "step: wall median 5.3 ms ± 300 µs (95 %), quartiles 5.15 ms to 5.45 ms, minimum 5 ms, 7 runs",
-        "  wall on CPU: host clock, until the outputs are ready; not counted: compiling 250 ms, first run 20 ms, "
-        "1 warm-up run",
+        f"  wall on CPU: host clock, until the outputs are ready; {apart}",
         "  Too noisy: the median is only known within 6%; close other programs, or give more time.",
     ]
     assert "it was compiled before" in str(replace(STEP, compile_seconds=None))

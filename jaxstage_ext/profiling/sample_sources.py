@@ -8,8 +8,8 @@ from dataclasses import dataclass
 
 import jax
 
-from jaxstage_ext.profiling.recorded_runs import RUN_NAME, samples_of
 from jaxstage_ext.profiling.sampling import Sample, TimedCall
+from jaxstage_ext.profiling.timed_runs import RUN_NAME, samples_of
 from jaxstage_ext.profiling.timing_modes import TimingMode
 from jaxstage_ext.report.recording import Recording
 

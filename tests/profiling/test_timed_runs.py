@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from jaxstage_ext.profiling.kernel_lists import per_run
-from jaxstage_ext.profiling.recorded_runs import samples_of
+from jaxstage_ext.profiling.timed_runs import samples_of
 from jaxstage_ext.profiling.timing_modes import TimingMode
 from jaxstage_ext.report.recording import NONE, EventKind, EventLane, LaneKind, Recording
 from jaxstage_ext.report.unavailable import Unavailable

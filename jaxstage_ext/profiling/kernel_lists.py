@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Sequence
 
 from jaxstage_ext.profiling.order_statistics import quantile
-from jaxstage_ext.profiling.timing import KernelTime
+from jaxstage_ext.profiling.run_times import KernelTime
 
 Kernels = Sequence[tuple[str, float]]
 """(name, seconds) in the order of their start."""

@@ -7,7 +7,8 @@ from dataclasses import FrozenInstanceError, replace
 
 import pytest
 
-from jaxstage_ext.profiling.timing import DifferentModes, KernelTime, Timing
+from jaxstage_ext.profiling.run_times import KernelTime
+from jaxstage_ext.profiling.timing import DifferentModes, Timing
 from jaxstage_ext.profiling.timing_modes import Noise, TimeSource, TimingMode
 
 SAMPLES = tuple(milliseconds / 1e3 for milliseconds in (5.0, 5.1, 5.2, 5.3, 5.4, 5.5, 5.6))

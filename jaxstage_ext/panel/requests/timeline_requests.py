@@ -9,7 +9,7 @@ import numpy as np
 from jaxstage_ext.panel import jobs
 from jaxstage_ext.panel import params as given
 from jaxstage_ext.panel.params import Answer, BadRequest, Method, Params, Programs, quoted
-from jaxstage_ext.panel.requests import event_form, tile_form
+from jaxstage_ext.panel.requests import event_form, tile_form, timeline_search_requests
 from jaxstage_ext.profiling.event_looks import event_looks
 from jaxstage_ext.profiling.lane_order import lane_order
 from jaxstage_ext.profiling.lane_rows import lane_rows
@@ -154,4 +154,5 @@ METHODS: dict[str, Method] = {
     "timeline tile": _tile,
     "timeline event": _event,
     "timeline events of": _events_of,
+    **timeline_search_requests.METHODS,
 }

@@ -1,0 +1,116 @@
+import { useState } from "preact/hooks";
+import type { Session } from "../../model/session";
+import { rowOfLine } from "../../model/sourceLine";
+import { LinkButton } from "../../parts/buttons";
+import { useQuestion } from "../../parts/useQuestion";
+import { Waiting } from "../../parts/waiting";
+import { type EventAbout, type Neighbour, type OwnField, copied, factsOf, readEvent } from "./eventRead";
+
+interface Props {
+  session: Session;
+  event: number;
+  onEvent: (event: number) => void;
+  onClose: () => void;
+}
+
+function Own({ field }: { field: OwnField }) {
+  const { name, value, doubtful } = field;
+  return (
+    <div>
+      <dt>{name}</dt>
+      <dd>
+        {value}
+        {doubtful.length > 0 && (
+          <span class="jxs-badge jxs-badge-inferred" title="No device can have this value: the profile is damaged here.">
+            not plausible: {doubtful.join(", ")}
+          </span>
+        )}
+      </dd>
+    </div>
+  );
+}
+
+function Beside({ title, to, onEvent }: { title: string; to: Neighbour | null; onEvent: Props["onEvent"] }) {
+  if (!to) return null;
+  return (
+    <span class="jxs-tl-beside">
+      <span class="jxs-dim">{title}</span> <LinkButton text={to.name} onClick={() => onEvent(to.event)} />
+    </span>
+  );
+}
+
+function Copy({ about }: { about: EventAbout }) {
+  const [said, say] = useState("Copy");
+  const copy = () => {
+    const clipboard = globalThis.navigator?.clipboard;
+    if (!clipboard) return say("cannot copy here");
+    clipboard.writeText(copied(about)).then(
+      () => say("Copied"),
+      () => say("cannot copy here"),
+    );
+  };
+  return (
+    <button type="button" class="jxs-button jxs-boxed" onClick={copy}>
+      {said}
+    </button>
+  );
+}
+
+function Line({ session, about }: { session: Session; about: EventAbout }) {
+  if (!about.line) return <span class="jxs-dim">no source line known</span>;
+  const row = rowOfLine(session, about.line);
+  return (
+    <>
+      {row >= 0 ? <LinkButton text={about.line} onClick={() => session.select("python", row, "")} /> : <span>{about.line}</span>}
+      {about.isInferred && <span class="jxs-badge jxs-badge-inferred">inferred</span>}
+      {about.code && <code class="jxs-snippet">{about.code}</code>}
+    </>
+  );
+}
+
+function About({ session, about, onEvent, onClose }: { about: EventAbout } & Omit<Props, "event">) {
+  const { partner } = about;
+  return (
+    <>
+      <div class="jxs-tl-event-head jxs-strip">
+        <b class="jxs-tl-event-name jxs-cut" title={about.name}>
+          {about.name}
+        </b>
+        <Line session={session} about={about} />
+        <span class="jxs-grow" />
+        <Copy about={about} key={about.event} />
+        <button type="button" class="jxs-button" aria-label="Close the details" title="Close the details" onClick={onClose}>
+          ×
+        </button>
+      </div>
+      <dl class="jxs-facts-list jxs-tl-facts-list">
+        {factsOf(about).map(([name, words]) => (
+          <div key={name}>
+            <dt>{name}</dt>
+            <dd>{words}</dd>
+          </div>
+        ))}
+        {about.own.map((field) => (
+          <Own field={field} key={field.name} />
+        ))}
+      </dl>
+      {about.leftOut > 0 && <p class="jxs-note">{about.leftOut} more fields are not shown.</p>}
+      <div class="jxs-strip jxs-tl-neighbours">
+        {partner && <LinkButton text={partner.words} onClick={() => onEvent(partner.event)} />}
+        <Beside title="inside" to={about.parent} onEvent={onEvent} />
+        <Beside title="before" to={about.before} onEvent={onEvent} />
+        <Beside title="after" to={about.after} onEvent={onEvent} />
+      </div>
+    </>
+  );
+}
+
+/** All about the selected event. */
+export function EventStrip({ session, event, ...act }: Props) {
+  const question = useQuestion(session, "timeline detail", { event }, readEvent);
+  return (
+    <section class="jxs-tl-event" aria-label="the selected event">
+      {question.value ? <About session={session} about={question.value} {...act} /> : <Waiting question={question} what="Reading the event" />}
+    </section>
+  );
+}

@@ -1,0 +1,113 @@
+import { useEffect, useRef, useState } from "preact/hooks";
+import { counted } from "../../wire/figures";
+import type { Session } from "../../model/session";
+import { useQuestion } from "../../parts/useQuestion";
+import { type Hits, PAGE, firstFrom, nextHit, readHits } from "./searchRead";
+
+export interface SearchProps {
+  session: Session;
+  /** The start of what is shown, in seconds. */
+  from: () => number;
+  onHits: (hits: Hits | null) => void;
+  /** Shows a hit and selects it. */
+  onGo: (event: number, start: number, duration: number, lane: number) => void;
+}
+
+const WAIT_MS = 200;
+
+/** The text, once typing has paused. */
+function usePaused(text: string): string {
+  const [paused, setPaused] = useState(text);
+  useEffect(() => {
+    const timer = setTimeout(() => setPaused(text), text ? WAIT_MS : 0);
+    return () => clearTimeout(timer);
+  }, [text]);
+  return paused;
+}
+
+function Found({ session, query, from, onHits, onGo, step }: SearchProps & { query: string; step: { to: 1 | -1; count: number } }) {
+  const [place, setPlace] = useState(-1);
+  const page = Math.max(0, Math.floor(place / PAGE));
+  const question = useQuestion(session, "timeline search", { query, page }, readHits);
+  const hits = question.value;
+  const went = useRef(0);
+  useEffect(() => onHits(hits), [hits]);
+  useEffect(() => () => onHits(null), []);
+  useEffect(() => {
+    if (!hits || step.count === went.current) return;
+    went.current = step.count;
+    const first = place < 0 && step.to > 0 ? firstFrom(hits, from()) : -1;
+    setPlace(first >= 0 ? first : nextHit(hits.total, place, step.to));
+  }, [step.count, hits]);
+  const at = hits && place >= 0 ? place - hits.first : -1;
+  useEffect(() => {
+    if (hits && at >= 0 && at < hits.events.length) onGo(hits.events[at] as number, hits.starts[at] as number, hits.durations[at] as number, hits.lanes[at] as number);
+  }, [place, hits]);
+  if (question.state === "failed") return <span role="alert">{question.problem}</span>;
+  if (!hits) return <span class="jxs-dim">searching…</span>;
+  if (!hits.total) return <span role="status">no hits in the whole trace</span>;
+  return (
+    <span class="jxs-tabular" role="status">
+      {place >= 0 ? `${counted(place + 1)} of ` : ""}
+      {counted(hits.total)} {hits.total === 1 ? "hit" : "hits"}
+    </span>
+  );
+}
+
+/** Finds in the whole trace: events by name, instruction, source line and scope. Enter goes to the next, Shift+Enter back. */
+export function Search(props: SearchProps) {
+  const { session } = props;
+  const kept = `timeline search ${session.call}`;
+  const [query, setQuery] = useState((session.recall(kept) as string | undefined) ?? "");
+  const [step, setStep] = useState<{ to: 1 | -1; count: number }>({ to: 1, count: 0 });
+  const paused = usePaused(query.trim());
+  const go = (to: 1 | -1) => setStep({ to, count: step.count + 1 });
+  const key = (event: KeyboardEvent) => {
+    if (event.key !== "Enter" && event.key !== "Escape") return;
+    if (event.key === "Enter") go(event.shiftKey ? -1 : 1);
+    else if (query) setQuery("");
+    else (event.target as HTMLElement).blur();
+    event.preventDefault();
+    event.stopPropagation();
+  };
+  const input = (event: Event) => {
+    const text = (event.target as HTMLInputElement).value;
+    session.keep(kept, text);
+    setQuery(text);
+  };
+  return (
+    <span class="jxs-tl-search" role="search">
+      <input
+        type="search"
+        class="jxs-tl-search-box"
+        spellcheck={false}
+        maxLength={500}
+        placeholder="Search the trace (/)"
+        aria-label="Search the whole trace; Enter goes to the next hit, Shift+Enter to the one before"
+        value={query}
+        onInput={input}
+        onKeyDown={key}
+      />
+      <button type="button" class="jxs-button jxs-boxed" disabled={!paused} title="Hit before (Shift+Enter)" aria-label="Hit before" onClick={() => go(-1)}>
+        ‹
+      </button>
+      <button type="button" class="jxs-button jxs-boxed" disabled={!paused} title="Next hit (Enter)" aria-label="Next hit" onClick={() => go(1)}>
+        ›
+      </button>
+      {paused && <Found {...props} query={paused} step={step} key={paused} />}
+    </span>
+  );
+}
+
+/** "/" anywhere in the tab, but in a box, goes to the search. */
+export function focusSearch(event: KeyboardEvent): void {
+  if (event.key !== "/" || event.ctrlKey || event.altKey || event.metaKey) return;
+  const target = event.target as HTMLElement;
+  if (target.matches("input, textarea, select, [contenteditable]")) return;
+  const box = (event.currentTarget as HTMLElement).querySelector<HTMLInputElement>(".jxs-tl-search-box");
+  if (!box) return;
+  box.focus();
+  box.select();
+  event.preventDefault();
+  event.stopPropagation();
+}

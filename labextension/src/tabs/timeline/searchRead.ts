@@ -1,0 +1,59 @@
+/** The events that a search of the whole trace finds, in the order of time. */
+
+import { count } from "../../wire/check";
+import { int32, readColumns } from "../../wire/columns";
+import type { Reply } from "../../wire/source";
+
+export interface Hits {
+  query: string;
+  /** How many there are in the whole trace. */
+  total: number;
+  /** The place of the first of those that are here among all. */
+  first: number;
+  events: Int32Array;
+  lanes: Int32Array;
+  /** In seconds since the recording's origin. */
+  starts: Float64Array;
+  durations: Float64Array;
+}
+
+/** Hits that are sent at a time. */
+export const PAGE = 2000;
+
+export async function readHits(reply: Reply): Promise<Hits> {
+  const columns = await readColumns(reply);
+  const { result } = reply;
+  const events = columns.get("event");
+  const length = events?.length ?? 0;
+  const times = (name: string) => {
+    const column = columns.get(name);
+    return column instanceof Float64Array && column.length === length ? column : new Float64Array(length);
+  };
+  return {
+    query: typeof result.query === "string" ? result.query : "",
+    total: Math.max(length, count(result.total)),
+    first: count(result.first),
+    events: int32(columns, "event", length),
+    lanes: int32(columns, "lane", length),
+    starts: times("start"),
+    durations: times("duration"),
+  };
+}
+
+/** The place of the hit to go to from another, round the end; from -1 the first at or after a time. */
+export function nextHit(total: number, now: number, step: 1 | -1): number {
+  if (!total) return -1;
+  if (now < 0) return step > 0 ? 0 : total - 1;
+  return (now + step + total) % total;
+}
+
+/** The first hit at or after a time, among those here; -1 for none. */
+export function firstFrom(hits: Hits, time: number): number {
+  let [low, high] = [0, hits.starts.length];
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if ((hits.starts[middle] as number) < time) low = middle + 1;
+    else high = middle;
+  }
+  return low < hits.starts.length ? hits.first + low : -1;
+}

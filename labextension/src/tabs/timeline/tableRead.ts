@@ -1,0 +1,143 @@
+/** The tables of a timeline as the kernel sends them: what rows lead to, and figures as people read them. */
+
+import { count, fields, list, number, sentences, text } from "../../wire/check";
+import { counted, duration, percent } from "../../wire/figures";
+import type { Reply } from "../../wire/source";
+import { type Field, type Grid, type NumberField, readTable, textAt } from "../../wire/tables";
+
+export const TABLES: readonly (readonly [name: string, title: string, hint: string])[] = [
+  ["lines", "Lines", "time by source line"],
+  ["ops", "HLO ops", "time by HLO instruction"],
+  ["kernels", "Kernels", "time by kernel"],
+  ["scopes", "Scopes", "time by name scope"],
+  ["kinds", "Kinds", "time by kind: op, copy, collective"],
+  ["gaps", "Gaps", "the longest times in which a device idles, and what the host does meanwhile"],
+  ["compiles", "Compiles", "tracing, lowering and compiling during the profile"],
+  ["steps", "Steps", "each step or execution, with its busy time"],
+];
+
+/** Of the timeline, in seconds since the recording's origin. */
+export interface Range {
+  from: number;
+  to: number;
+}
+
+export interface TimelineTable {
+  grid: Grid;
+  /** Rows of the HLO document, -1 for none. */
+  hloRows: Int32Array;
+  /** An event that each row is about, -1 for none or many. */
+  events: Int32Array;
+  /** What a row covers of the timeline; empty for tables whose rows are spread over it. */
+  spans: (Range | null)[];
+  total: number;
+  notes: string[];
+  /** In place of the rows, where there are none. */
+  nothing: string;
+}
+
+const WIDTHS = { line: 110, code: 220, op: 130, kernel: 220, scope: 240, kind: 110, during: 200, step: 90, name: 200, function: 120, stage: 80, cause: 200 };
+const MOST_SPANS = 100_000;
+const SHARES = new Set(["share", "of_roof", "of roof", "part"]);
+
+/** Shares as per cent, everything else as it comes. */
+function shown(field: Field): Field {
+  if (field.kind !== "number") return field;
+  if (field.unit !== "share" && !SHARES.has(field.name)) return field;
+  const share: NumberField = { ...field, unit: "", least: 62 };
+  share.written = (row) => {
+    const value = field.values[row] ?? Number.NaN;
+    return Number.isFinite(value) ? percent(value, 1) : "unknown";
+  };
+  return share;
+}
+
+function readSpan(raw: unknown): Range | null {
+  const [from, to] = list(raw, 2).map(number);
+  return from != null && to != null && from <= to ? { from, to } : null;
+}
+
+export async function readTimelineTable(reply: Reply): Promise<TimelineTable> {
+  const { grid, more, result } = await readTable(reply, WIDTHS);
+  return {
+    grid: { length: grid.length, fields: grid.fields.map(shown) },
+    hloRows: more[0] ?? new Int32Array(0),
+    events: more[1] ?? new Int32Array(0),
+    spans: list(result.spans, MOST_SPANS).map(readSpan),
+    total: Math.max(grid.length, count(result.total)),
+    notes: sentences(result.notes),
+    nothing: text(result.nothing) || "Nothing to list.",
+  };
+}
+
+/** The source line that a row names, "" for none. */
+export const lineAt = (table: TimelineTable, row: number): string => textAt(table.grid, "line", row);
+
+/** 4.2 ms: a stretch of the timeline, in seconds. */
+export const lasting = (seconds: number): string => duration(seconds);
+
+export interface Device {
+  name: string;
+  /** In seconds; null where not known. */
+  busy: number | null;
+  idle: number | null;
+  exposed: number | null;
+  window: number | null;
+  about: string;
+}
+
+export interface Loss {
+  text: string;
+  /** null where the profile does not say how many. */
+  count: number | null;
+}
+
+export interface TimelineHead {
+  headline: string;
+  kept: string;
+  losses: Loss[];
+  /** Which clocks and modes the figures are of. */
+  modes: string[];
+  window: string;
+  devices: Device[];
+  notes: string[];
+  tables: string[];
+  start: number;
+  end: number;
+  events: number;
+}
+
+const MOST_DEVICES = 64;
+
+function readDevice(raw: unknown): Device {
+  const device = fields(raw);
+  const [busy, idle, exposed, window] = [device.busy, device.idle, device.exposed, device.window].map(number) as (number | null)[];
+  return { name: text(device.name), busy: busy ?? null, idle: idle ?? null, exposed: exposed ?? null, window: window ?? null, about: text(device.about) };
+}
+
+export function readHead({ result }: Reply): TimelineHead {
+  return {
+    headline: text(result.headline),
+    kept: text(result.kept),
+    losses: list(result.losses).map(fields).map((loss) => ({ text: text(loss.text), count: number(loss.count) })),
+    modes: sentences(result.modes),
+    window: text(result.window),
+    devices: list(result.devices, MOST_DEVICES).map(readDevice),
+    notes: sentences(result.notes),
+    tables: sentences(result.tables),
+    start: number(result.start) ?? 0,
+    end: number(result.end) ?? 0,
+    events: count(result.events),
+  };
+}
+
+/** "busy 4.2 ms of 6.1 ms": the device's time in words. */
+export function deviceWords({ name, busy, idle, exposed, window }: Device): string {
+  const said = (value: number | null) => (value === null ? "unknown" : duration(value));
+  const parts = [`${name}: busy ${said(busy)} of ${said(window)}`, `idle ${said(idle)}`];
+  if (exposed) parts.push(`exposed collectives ${said(exposed)}`);
+  return parts.join(", ");
+}
+
+/** How many, or that the number is not known. */
+export const lossWords = ({ text: words, count: many }: Loss): string => `${many === null ? "an unknown number of" : counted(many)} events: ${words}`;

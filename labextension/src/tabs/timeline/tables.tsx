@@ -1,0 +1,157 @@
+import { useEffect, useMemo, useState } from "preact/hooks";
+import { counted } from "../../wire/figures";
+import { NONE, classOf } from "../../model/links";
+import type { Session } from "../../model/session";
+import { rowOfLine } from "../../model/sourceLine";
+import { FilterBar, NO_MATCHES } from "../../parts/filter";
+import { GridView } from "../../parts/grid/gridView";
+import { matching } from "../../parts/grid/sort";
+import { useDoc, useShared } from "../../parts/hooks";
+import { useQuestion } from "../../parts/useQuestion";
+import { Waiting } from "../../parts/waiting";
+import { CompareTable } from "./compare";
+import { type Range, TABLES, type TimelineTable, lasting, lineAt, readTimelineTable } from "./tableRead";
+
+export interface TablesProps {
+  session: Session;
+  /** Those that have something to show. */
+  names: string[];
+  /** What of the timeline the tables are of; null for all of it. */
+  range: Range | null;
+  onClear: () => void;
+  /** Shows a part of the timeline. */
+  onGo: (range: Range) => void;
+  onEvent: (event: number) => void;
+}
+
+const DOC = "hlo";
+
+interface Target {
+  doc: string;
+  row: number;
+}
+
+/** Where a row leads: its source line, in a table of lines, else its HLO instruction, else the line it names. */
+function targetOf(session: Session, name: string, table: TimelineTable, row: number): Target | null {
+  const source = rowOfLine(session, lineAt(table, row));
+  const hlo = table.hloRows[row] ?? -1;
+  if (name !== "lines" && hlo >= 0) return { doc: DOC, row: hlo };
+  if (source >= 0) return { doc: "python", row: source };
+  return hlo >= 0 ? { doc: DOC, row: hlo } : null;
+}
+
+/** Which rows came from what is selected elsewhere. */
+function useIsLit(session: Session, name: string, table: TimelineTable): (row: number) => boolean {
+  const selected = useShared(session, (s) => s.selected);
+  const hlo = session.doc(DOC);
+  const python = session.doc("python");
+  useDoc(hlo);
+  useDoc(python);
+  const lit = session.lit(selected);
+  return (row) => {
+    const target = lit && targetOf(session, name, table, row);
+    const rows = target && session.loaded(target.doc)?.rows;
+    return Boolean(target && rows && classOf(lit, rows, target.row) !== NONE);
+  };
+}
+
+function Rows({ session, name, table, onGo, onEvent }: { name: string; table: TimelineTable } & Pick<TablesProps, "session" | "onGo" | "onEvent">) {
+  const [query, setQuery] = useState("");
+  const [current, setCurrent] = useState(-1);
+  const selected = useShared(session, (s) => s.selected);
+  const rows = useMemo(() => matching(table.grid, query), [table, query]);
+  const isLit = useIsLit(session, name, table);
+  useEffect(() => {
+    if (selected && selected.from !== "timeline table") setCurrent(-1);
+  }, [selected]);
+  const pick = (row: number) => {
+    setCurrent(row);
+    const target = targetOf(session, name, table, row);
+    if (target) session.select(target.doc, target.row, "timeline table");
+    const span = table.spans[row];
+    if (span) onGo(span);
+    const event = table.events[row] ?? -1;
+    if (event >= 0) onEvent(event);
+  };
+  const open = (row: number) => {
+    const target = targetOf(session, name, table, row);
+    if (target) session.show(target.doc, target.row);
+  };
+  const point = (row: number) => {
+    const target = row < 0 ? null : targetOf(session, name, table, row);
+    session.store.set({ hover: target && { ...target, from: "timeline table" } });
+  };
+  const left = table.total - table.grid.length;
+  if (!table.grid.length) return <p class="jxs-note jxs-anywhere">{table.nothing}</p>;
+  return (
+    <>
+      <FilterBar label="Filter the table" value={query} onInput={setQuery}>
+        <span class="jxs-dim">{name === "gaps" ? "click to zoom to the gap" : "click to select everywhere, Enter to open the code"}</span>
+      </FilterBar>
+      <GridView
+        grid={table.grid}
+        rows={rows}
+        label={`timeline ${name}`}
+        current={current}
+        isLit={isLit}
+        onPick={pick}
+        onOpen={open}
+        onPoint={point}
+      />
+      {!rows.length && <p class="jxs-note">{NO_MATCHES}</p>}
+      {left > 0 && <p class="jxs-note">{counted(left)} more, all smaller.</p>}
+      {table.notes.map((note) => (
+        <p class="jxs-dim jxs-caption jxs-anywhere" key={note}>
+          {note}
+        </p>
+      ))}
+    </>
+  );
+}
+
+function Table({ name, range, ...props }: { name: string } & Pick<TablesProps, "session" | "range" | "onGo" | "onEvent">) {
+  const params = { table: name, ...(range && { from: range.from, to: range.to }) };
+  const question = useQuestion(props.session, "timeline table", params, readTimelineTable);
+  const [shown, setShown] = useState(question.value);
+  useEffect(() => {
+    if (question.value) setShown(question.value);
+  }, [question.value]);
+  const table = question.value ?? (question.state === "waiting" ? shown : null);
+  if (!table) return <Waiting question={question} what="Summing" />;
+  return <Rows name={name} table={table} {...props} />;
+}
+
+/** The tables of the whole timeline, or of what is selected of it. */
+export function Tables({ session, names, range, onClear, ...act }: TablesProps) {
+  const kept = `timeline table ${session.call}`;
+  const [chosen, setChosen] = useState((session.recall(kept) as string | undefined) ?? "lines");
+  const shown = TABLES.filter(([name]) => names.includes(name));
+  const name = chosen === "compare" || shown.some(([one]) => one === chosen) ? chosen : (shown[0]?.[0] ?? "");
+  const choose = (to: string) => {
+    session.keep(kept, to);
+    setChosen(to);
+  };
+  const buttons = [...shown, ["compare", "Compare", "two steps or two profiles, and what grew and shrank"] as const];
+  return (
+    <div class="jxs-tl-tables jxs-column jxs-grow">
+      <div class="jxs-tl-bar-of-tables jxs-strip">
+        <span class="jxs-group" role="group" aria-label="tables of the timeline">
+          {buttons.map(([one, title, hint]) => (
+            <button type="button" class="jxs-toggle" key={one} data-table={one} title={hint} aria-pressed={one === name} onClick={() => choose(one)}>
+              {title}
+            </button>
+          ))}
+        </span>
+        {range && (
+          <span class="jxs-tl-range" role="status">
+            of the {lasting(range.to - range.from)} selected, events clipped to it{" "}
+            <button type="button" class="jxs-button jxs-boxed" onClick={onClear}>
+              Clear selection
+            </button>
+          </span>
+        )}
+      </div>
+      {name === "compare" ? <CompareTable session={session} /> : <Table session={session} name={name} range={range} {...act} key={name} />}
+    </div>
+  );
+}

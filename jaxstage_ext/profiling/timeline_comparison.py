@@ -12,7 +12,13 @@ from jaxstage_ext.profiling.steps import table as steps_of
 from jaxstage_ext.report.recording import EventKind, Recording
 from jaxstage_ext.report.table import Column, Table
 
-GROUPS = {"line": ("line",), "op": ("module", "op"), "scope": ("scope",), "kind": ("activity", "category")}
+GROUPS = {
+    "line": ("line",),
+    "op": ("module", "op"),
+    "kernel": ("kernel",),
+    "scope": ("scope",),
+    "kind": ("activity", "category"),
+}
 Key = tuple[str | None, ...]
 
 

@@ -69,7 +69,7 @@ def _is_here(row: Row) -> bool:
 
 def work_of_ops(program: Program) -> WorkOfOps:
     """The work of the instructions of a program's module."""
-    return program.results.once("work of ops", lambda: _read(program))  # type: ignore[no-any-return]
+    return program.results.once("work of ops", lambda: _read(program))
 
 
 def _read(program: Program) -> WorkOfOps:

@@ -1,4 +1,4 @@
-"""The timeline tab around its lanes: headline, tables that lead to lines, search, the selected event, comparison, export."""
+"""The timeline tab around its lanes: headline, tables, search, the selected event, comparison, export."""
 
 from __future__ import annotations
 

@@ -9,9 +9,8 @@ from jaxstage_ext.panel import jobs
 from jaxstage_ext.panel.params import Answer, Method, Params, Programs
 from jaxstage_ext.panel.requests.timeline_params import timeline_of
 from jaxstage_ext.panel.requests.timeline_table_requests import TABLES
-from jaxstage_ext.profiling import timeline_wording
+from jaxstage_ext.profiling import timeline_facts, timeline_wording
 from jaxstage_ext.profiling.timeline import Timeline
-from jaxstage_ext.program import timeline_facts
 
 MOST_DEVICES, MOST_LOSSES = 64, 50
 

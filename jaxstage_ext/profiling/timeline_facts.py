@@ -37,8 +37,8 @@ def window_text(timeline: Timeline) -> str:
     who = "device" if len(times) == 1 else f"{len(times):,} devices"
     steps = int((timeline.columns.kind == EventKind.STEP).sum())
     runs = len(timeline.steps())
-    counted = plural(steps, "step") if steps else f"{plural(runs, 'run')} of XLA modules"
-    return f"{who} busy {duration(busy)} of {duration(window)}; {counted}"
+    counted = plural(steps, "step") if steps else f"{plural(runs, 'run')} of XLA modules" if runs else ""
+    return "; ".join(filter(None, [f"{who} busy {duration(busy)} of {duration(window)}", counted]))
 
 
 def device_text(row: Mapping[str, Any]) -> str:

@@ -42,11 +42,15 @@ def _get_comparison(programs: Programs, params: Params, progress: jobs.JobProgre
     progress("listing the steps")
     parts = list(_parts(programs, timeline, given.integer(params, "call", 0, len(programs) - 1)))
     listed = [{"key": part.key, "title": part.title[:200], "seconds": part.seconds} for part in parts]
+    empty = {"parts": listed, "length": 0, "fields": [], "strings": {}}
     if len(parts) < 2:
-        return {"parts": listed, "nothing": NOTHING, "length": 0, "fields": [], "strings": {}}, []
+        return empty | {"nothing": NOTHING}, []
     before, after = _chosen(params, parts)
     progress("comparing")
-    table = _timeline(programs, timeline, before).compare(_timeline(programs, timeline, after), _BY[by])
+    try:
+        table = _timeline(programs, timeline, before).compare(_timeline(programs, timeline, after), _BY[by])
+    except ValueError as error:  # their times are different quantities
+        return empty | {"before": before, "after": after, "nothing": f"{error}."}, []
     result, buffers = packed(table, _TITLES)
     more = {"parts": listed, "before": before, "after": after, "headline": _headline(table)}
     return result | more | {"nothing": "Nothing ran in either."}, buffers

@@ -158,6 +158,18 @@ def test_two_profiles_side_by_side() -> None:
     assert [part["key"] for part in result["parts"]] == ["call 0", "call 1"]
 
 
+def test_a_step_without_work_is_compared_as_one() -> None:
+    made = program(*EVENTS, *STEPS, Event("steps", "idle", 500, 10, EventKind.STEP))
+    result, buffers = ask(made, "timeline compare", by="lines", before="step 0", after="step 2")
+    assert sum(columns_of(result, buffers)["change"]) == pytest.approx(-80e-6)
+
+
+def test_different_quantities_are_not_compared_and_others_can_be_chosen() -> None:
+    one, other = program(*EVENTS), program(Event("a", "k", 0, 1, EventKind.KERNEL), title="gpu")
+    result, _ = dispatch.answer([one, other], "timeline compare", {"call": 0, "by": "lines", "before": "", "after": ""})
+    assert "different quantities" in result["nothing"] and len(result["parts"]) == 2
+
+
 def test_one_step_is_nothing_to_compare() -> None:
     result, _ = ask(program(*EVENTS), "timeline compare", by="lines", before="", after="")
     assert "one step" in result["nothing"] and len(result["parts"]) == 1

@@ -2,10 +2,34 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
+from functools import cached_property
 
+import numpy as np
+
+from jaxstage_ext.profiling import (
+    busy,
+    device_work,
+    event_tables,
+    gaps,
+    headline,
+    host_tables,
+    recorded_range,
+    steps,
+    timeline_comparison,
+    timeline_wording,
+)
+from jaxstage_ext.profiling.busy import DeviceTime
+from jaxstage_ext.profiling.device_work import DeviceWork
+from jaxstage_ext.profiling.headline import Headline
+from jaxstage_ext.profiling.host_activity import HostActivity
+from jaxstage_ext.profiling.host_labels import HostLabels
+from jaxstage_ext.profiling.nesting import Nesting, nest
 from jaxstage_ext.profiling.op_places import OpPlaces
 from jaxstage_ext.report.recording import Events, Recording
+from jaxstage_ext.report.table import Table
+
+_LINES_SHOWN = 5
 
 
 @dataclass(frozen=True, eq=False)
@@ -15,12 +39,136 @@ class Timeline:
     Attributes:
       recording: the events as the profiler recorded them.
       places: where the HLO instruction of an event stands; empty where it is unknown.
+      window: start and end in picoseconds, where this is a part of a timeline; None for the whole of one.
     """
 
     recording: Recording
     places: OpPlaces
+    window: tuple[int, int] | None = field(default=None, kw_only=True)
 
     @property
     def columns(self) -> Events:
         """The events as numpy columns."""
         return self.recording.events
+
+    @property
+    def events(self) -> Events:
+        """The events as numpy columns, times in picoseconds."""
+        return self.recording.events
+
+    @cached_property
+    def work(self) -> DeviceWork:
+        """The events during which devices are busy."""
+        return device_work.read(self.recording, self.places)
+
+    @cached_property
+    def nesting(self) -> Nesting:
+        """Which event of a lane is inside which."""
+        events = self.recording.events
+        return nest(events.lane, events.start, events.end)
+
+    @cached_property
+    def device_times(self) -> list[DeviceTime]:
+        """How long each device is busy, and with what."""
+        return busy.read(self.recording, self.work, self.window)
+
+    @cached_property
+    def _hosts(self) -> dict[int, HostActivity]:
+        return {device.host: HostActivity(self.recording, device.host) for device in self.work.devices}
+
+    @cached_property
+    def _tables(self) -> dict[str, Table]:
+        return {}
+
+    def _table(self, name: str) -> Table:
+        if name not in self._tables:
+            read = getattr(event_tables, name)
+            self._tables[name] = read(self.recording, self.places, self.work)
+        return self._tables[name]
+
+    def by_op(self) -> Table:
+        """Time by HLO instruction, the most first."""
+        return self._table("by_op")
+
+    def by_kernel(self) -> Table:
+        """Time by kernel, copy or other device event, by its name, the most first."""
+        return self._table("by_kernel")
+
+    def by_line(self) -> Table:
+        """Time by source line, the most first; work whose line is unknown has a row of its own."""
+        return self._table("by_line")
+
+    def by_scope(self) -> Table:
+        """Time by name scope, the most first."""
+        return self._table("by_scope")
+
+    def by_kind(self) -> Table:
+        """Time by sort of work (compute, copy, collective, control flow) and opcode, the most first."""
+        return self._table("by_kind")
+
+    def gaps(self, most: int = gaps.MOST_GAPS) -> Table:
+        """The longest times in which a device has nothing to run, and what the host did then."""
+        return gaps.table(gaps.longest(self.device_times, self._hosts, most), HostLabels(self.places.frames))
+
+    def busy(self) -> Table:
+        """For each device the time in which it is busy, idle, computes, copies, and exchanges data."""
+        return busy.table(self.device_times)
+
+    def steps(self) -> Table:
+        """One row a step; of a profile without steps, one row a run of an XLA module."""
+        return steps.table(self.recording, self.work)
+
+    def compiles(self) -> Table:
+        """What was traced, lowered or compiled during the profile."""
+        return host_tables.compiles(self.recording)
+
+    def between(self, start: float, end: float) -> Timeline:
+        """The part of it from `start` to `end`, in seconds since the recording began; events are cut at both ends.
+
+        Raises ValueError where `end` is not after `start`.
+        """
+        window = recorded_range.window(start, end)
+        return Timeline(recorded_range.between(self.recording, *window), self.places, window=window)
+
+    def step(self, number: int) -> Timeline:
+        """One step, by its row in `steps`. Raises IndexError, which says how many steps there are."""
+        return self.between(*steps.bounds(self.steps(), number))
+
+    def compare(self, other: Timeline, by: str = "line") -> Table:
+        """What grew and what shrank in `other`, per step, by "line", "op", "scope" or "kind"; the most changed first.
+
+        Raises ValueError where the times of the two are different quantities.
+        """
+        return timeline_comparison.compare(self._compared(by), other._compared(by), by)
+
+    def _compared(self, by: str) -> timeline_comparison.Side:
+        timeline_comparison.check(by)
+        return timeline_comparison.side(self.recording, self.work, self._table(f"by_{by}"))
+
+    @cached_property
+    def attributed(self) -> float:
+        """The share of the device time whose source line is known, 0 to 1; NaN where nothing ran."""
+        lines = self.by_line()
+        known = np.array([line is not None for line in lines["line"]], bool)
+        total = float(lines["self"].sum())
+        return float(lines["self"][known].sum()) / total if total else float("nan")
+
+    @property
+    def coverage(self) -> str:
+        """How much of the profile is shown, and how much of its device time has a source line."""
+        kept, total = len(self.events), max(self.recording.total, len(self.events))
+        return timeline_wording.coverage(kept, total, self.attributed, bool(len(self.work)))
+
+    @cached_property
+    def headline(self) -> Headline:
+        """Which line takes the time, whether the devices idle, and what the host does then."""
+        top = headline.leading(self.by_line(), self.by_op(), self.by_kernel())
+        read = headline.read(self.device_times, self.work, top, self.attributed, self._hosts)
+        return replace(read, host_line=HostLabels(self.places.frames).label(read.doing.line) or "")
+
+    def __str__(self) -> str:
+        lines = self.by_line()
+        lines = lines.take(range(min(len(lines), _LINES_SHOWN)))
+        return "\n".join([timeline_wording.sentence(self.headline), self.coverage, "", str(lines)])
+
+    __repr__ = __str__

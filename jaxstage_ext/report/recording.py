@@ -2,7 +2,7 @@
 
 Readers (`profiling/`) make a `Recording` of a profile, whatever its format; analyses, forms and the panel read it.
 Times are whole picoseconds since the recording's origin, so that nothing is lost in a float: a 64-bit count of
-picoseconds lasts for 106 days.
+picoseconds lasts for 106 days. `Recording.unit` names the one exception.
 """
 
 from __future__ import annotations
@@ -73,6 +73,14 @@ class LaneKind(enum.StrEnum):
     COUNTER = "counter"
 
 
+class TimeUnit(enum.StrEnum):
+    """What the times of a recording count."""
+
+    PICOSECOND = "ps"
+    CYCLE = "cycles"
+    """Of a clock whose frequency nobody gave."""
+
+
 class Loss(enum.StrEnum):
     """Why events of a profile are missing or uncertain."""
 
@@ -80,7 +88,8 @@ class Loss(enum.StrEnum):
     CUT = "beyond the limit of events"
     UNREADABLE = "unreadable"
     NEGATIVE = "a negative duration or a start before the recording; shown with duration 0"
-    UNMATCHED = "a begin without its end; closed where its lane ends"
+    UNMATCHED = "a begin without its end; closed where the event around it or its lane ends"
+    BACKWARDS = "the clock went backwards; shown in the order recorded"
     OVERLAPPING = "overlap their neighbours without nesting; shown side by side"
     OVERFULL = "the on-device buffer was full"
     UNKNOWN_NAME = "names that the profile does not define"
@@ -190,11 +199,15 @@ class CounterSeries:
 
 @dataclass(frozen=True)
 class HostLine:
-    """The line of Python that a host event stands for: its file as Python names it, the line from 1, its function."""
+    """The line of Python that a host event stands for: its file as Python names it, the line from 1, its function.
+
+    `code` is the text of the line when it was recorded, without indentation; "" unknown.
+    """
 
     file: str
     line: int
     function: str
+    code: str = ""
 
 
 def _no_details(event: int) -> Mapping[str, Any]:
@@ -214,6 +227,7 @@ class Recording:
       device_facts: what the profile says of its devices, by group: "clock_rate", "memory_bandwidth", ...
       hosts: names of the machines, by `EventLane.host`.
       host_lines: what line of Python an event of kind PYTHON stands for, by index into `names`.
+      unit: what its times count: picoseconds, but for an on-device profile of an unknown clock.
     """
 
     title: str
@@ -231,3 +245,4 @@ class Recording:
     device_facts: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     hosts: tuple[str, ...] = ("",)
     host_lines: Mapping[int, HostLine] = field(default_factory=dict)
+    unit: TimeUnit = TimeUnit.PICOSECOND

@@ -1,0 +1,16 @@
+"""What tables of a timeline say of what they do not know."""
+
+from __future__ import annotations
+
+NO_OP = "the profile names no HLO instruction for it"
+NO_LINE = "XLA or the profile gives no source line for it"
+NO_SCOPE = "it has no name scope"
+NO_MODULE = "the profile names no XLA module for it"
+NO_TIME = "all events have a duration of 0"
+NO_WORK = "The profile has no device work."
+PARALLEL = "Work runs in parallel: shares can add up to more than 1, and sums of events are not run time."
+
+
+def several(first: str, count: int) -> str:
+    """The first of several names."""
+    return f"{first} and {count - 1:,} more"

@@ -10,13 +10,13 @@ import numpy.typing as npt
 
 from jaxstage_ext.profiling import event_kinds
 from jaxstage_ext.profiling.chrome_columns import Interned, Longs, RawEvents, ordinal
-from jaxstage_ext.profiling.chrome_parts import DEVICE_PARTS, LINES, ChromeThread, Part, thread_name
+from jaxstage_ext.profiling.chrome_parts import DEVICE_PARTS, LINES, ChromeThread, ThreadPart, thread_name
 from jaxstage_ext.profiling.chrome_processes import Process
 from jaxstage_ext.profiling.chrome_spans import Spans
 from jaxstage_ext.report.recording import NONE, EventKind, EventLane, LaneKind
 
 Kinds = npt.NDArray[np.uint8]
-LaneId = tuple[Hashable, Hashable, Part]
+LaneId = tuple[Hashable, Hashable, ThreadPart]
 """Process, thread, and the part of it."""
 _LANE_ORDER = {kind: number for number, kind in enumerate(LaneKind)}
 
@@ -37,10 +37,10 @@ def lanes_of(raw: RawEvents, spans: Spans, processes: dict[Hashable, Process]) -
     lane, kind = _by_key_and_name(raw, key, raw.name[spans.row], processes, numbers)
     on_host = np.array([part not in DEVICE_PARTS for *_, part in numbers.ids], bool)[lane]
     ops = (op != NONE) & on_host
-    numbers.move(lane, ops, Part.OPS)
+    numbers.move(lane, ops, ThreadPart.OPS)
     kind[ops] = np.array([event_kinds.op_kind(name) for _, name in raw.ops], np.uint8)[op[ops]]
     for number in np.unique(key[spans.is_async]).tolist():
-        numbers.move(lane, spans.is_async & (key == number), Part.ASYNC, str(raw.keys[number][1] or ""))
+        numbers.move(lane, spans.is_async & (key == number), ThreadPart.ASYNC, str(raw.keys[number][1] or ""))
     made = _made(numbers.ids, processes, lane, kind)
     device = np.array([one.device for one in made], np.int64)[lane]
     device = np.where((device == NONE) & (op != NONE), raw.device[spans.row], device)
@@ -59,7 +59,7 @@ class _LaneNumbers:
     def ids(self) -> list[LaneId]:
         return list(self.numbers)  # type: ignore[arg-type]
 
-    def move(self, lane: Longs, chosen: npt.NDArray[np.bool_], part: Part, thread: str | None = None) -> None:
+    def move(self, lane: Longs, chosen: npt.NDArray[np.bool_], part: ThreadPart, thread: str | None = None) -> None:
         """Put the chosen spans of each lane into another part of its thread, or into a thread of the same process."""
         ids = self.ids
         for old in np.unique(lane[chosen]).tolist():
@@ -91,31 +91,31 @@ def _order(lane: EventLane, number: int) -> tuple[bool, int, bool, str, int, int
     return lane.device == NONE, lane.device, lane.group != "CPU", lane.group, _LANE_ORDER[lane.kind], number
 
 
-def _lane(pid: Hashable, tid: Hashable, part: Part, process: Process, counts: Longs) -> EventLane:
+def _lane(pid: Hashable, tid: Hashable, part: ThreadPart, process: Process, counts: Longs) -> EventLane:
     name, group = thread_name(process, tid), "host" if process.platform else process.group
     match part:
-        case Part.OPS:
+        case ThreadPart.OPS:
             return EventLane("CPU", name, LaneKind.OPS)
-        case Part.INTERNAL:
+        case ThreadPart.INTERNAL:
             return EventLane(group, f"{name} (internal)", LaneKind.HOST, hidden=True)
-        case Part.ASYNC:
+        case ThreadPart.ASYNC:
             return EventLane(group, f"{tid} (asynchronous)" if tid else "asynchronous", LaneKind.HOST)
-        case Part.THREAD:
+        case ThreadPart.THREAD:
             is_python = name.startswith("python") or counts[EventKind.PYTHON] > counts.sum() / 2
             return EventLane(group, name, LaneKind.PYTHON if is_python else LaneKind.HOST)
     return _device_lane(name, part, process if process.platform else Process("", "GPU", ordinal(pid)), counts)
 
 
-def _device_lane(name: str, part: Part, device: Process, counts: Longs) -> EventLane:
+def _device_lane(name: str, part: ThreadPart, device: Process, counts: Longs) -> EventLane:
     name = name.replace("(", " (").replace("  (", " (")
     name = name[:1].upper() + name[1:]
     match part:
-        case Part.STREAM:
+        case ThreadPart.STREAM:
             return EventLane(device.group, name, _stream_kind(counts), device.device)
-        case Part.LINE:
+        case ThreadPart.LINE:
             kind = LINES[name][0] if device.platform == "TPU" and name in LINES else LaneKind.HOST
             return EventLane(device.group, name, kind, device.device, hidden=kind == LaneKind.HOST)
-    kinds = {Part.ANNOTATIONS: LaneKind.STEPS, Part.COUNTED: LaneKind.ON_DEVICE}
+    kinds = {ThreadPart.ANNOTATIONS: LaneKind.STEPS, ThreadPart.COUNTED: LaneKind.ON_DEVICE}
     return EventLane(device.group, f"{name} ({part.value})", kinds.get(part, LaneKind.HOST), device.device)
 
 

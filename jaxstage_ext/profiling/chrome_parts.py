@@ -15,7 +15,7 @@ from jaxstage_ext.profiling.chrome_processes import Process
 from jaxstage_ext.report.recording import EventKind, LaneKind
 
 
-class Part(enum.Enum):
+class ThreadPart(enum.Enum):
     """The part of a thread that one lane shows; those of one thread would overlap in a single lane."""
 
     THREAD = "thread"
@@ -30,7 +30,9 @@ class Part(enum.Enum):
     SYNCHRONIZATION = "synchronization"
 
 
-DEVICE_PARTS = frozenset({Part.STREAM, Part.LINE, Part.ANNOTATIONS, Part.COUNTED, Part.SYNCHRONIZATION})
+DEVICE_PARTS = frozenset(
+    {ThreadPart.STREAM, ThreadPart.LINE, ThreadPart.ANNOTATIONS, ThreadPart.COUNTED, ThreadPart.SYNCHRONIZATION}
+)
 LINES = {
     "Steps": (LaneKind.STEPS, EventKind.STEP),
     "XLA Modules": (LaneKind.MODULES, EventKind.MODULE),
@@ -41,21 +43,21 @@ LINES = {
 _REPEATED = frozenset({*LINES, "Framework Ops", "Framework Name Scope", "Source code", "Source Code", "TensorFlow Ops"})
 """The lines that XLA derives from the streams of a GPU: they repeat what the streams show."""
 _CATEGORIES = {
-    "kernel": (Part.STREAM, EventKind.KERNEL),
-    "gpu_memcpy": (Part.STREAM, EventKind.COPY),
-    "gpu_memset": (Part.STREAM, EventKind.COPY),
-    "memcpy": (Part.STREAM, EventKind.COPY),
-    "memset": (Part.STREAM, EventKind.COPY),
-    "gpu_user_annotation": (Part.ANNOTATIONS, EventKind.RANGE),
-    "cuda_profiler_range": (Part.COUNTED, EventKind.RANGE),
-    "cuda_sync": (Part.SYNCHRONIZATION, EventKind.WAIT),
-    "user_annotation": (Part.THREAD, EventKind.RANGE),
-    "python_function": (Part.THREAD, EventKind.PYTHON),
-    "cpu_op": (Part.THREAD, EventKind.HOST),
-    "operator": (Part.THREAD, EventKind.HOST),
-    "cpu_instant_event": (Part.THREAD, EventKind.HOST),
-    "overhead": (Part.THREAD, EventKind.HOST),
-    "trace": (Part.THREAD, EventKind.HOST),
+    "kernel": (ThreadPart.STREAM, EventKind.KERNEL),
+    "gpu_memcpy": (ThreadPart.STREAM, EventKind.COPY),
+    "gpu_memset": (ThreadPart.STREAM, EventKind.COPY),
+    "memcpy": (ThreadPart.STREAM, EventKind.COPY),
+    "memset": (ThreadPart.STREAM, EventKind.COPY),
+    "gpu_user_annotation": (ThreadPart.ANNOTATIONS, EventKind.RANGE),
+    "cuda_profiler_range": (ThreadPart.COUNTED, EventKind.RANGE),
+    "cuda_sync": (ThreadPart.SYNCHRONIZATION, EventKind.WAIT),
+    "user_annotation": (ThreadPart.THREAD, EventKind.RANGE),
+    "python_function": (ThreadPart.THREAD, EventKind.PYTHON),
+    "cpu_op": (ThreadPart.THREAD, EventKind.HOST),
+    "operator": (ThreadPart.THREAD, EventKind.HOST),
+    "cpu_instant_event": (ThreadPart.THREAD, EventKind.HOST),
+    "overhead": (ThreadPart.THREAD, EventKind.HOST),
+    "trace": (ThreadPart.THREAD, EventKind.HOST),
 }
 """The categories of PyTorch's profiler (Kineto), in lower case as newer versions write them."""
 _DRIVER = ("runtime", "driver")
@@ -70,23 +72,23 @@ class ChromeThread:
         self.category = category.lower() if type(category) is str else ""
         self.process, self.name = process, process.threads.get(self.tid, "")
 
-    def part_and_kind(self, name: str) -> tuple[Part, EventKind]:
+    def part_and_kind(self, name: str) -> tuple[ThreadPart, EventKind]:
         """What an event of this name is."""
         if (known := _CATEGORIES.get(self.category)) is not None:
             return known[0], _refined(known[1], name)
         if self.category.endswith(_DRIVER):
             kind = event_kinds.on_host(name)
-            return Part.THREAD, kind if kind in (EventKind.LAUNCH, EventKind.WAIT) else EventKind.HOST
+            return ThreadPart.THREAD, kind if kind in (EventKind.LAUNCH, EventKind.WAIT) else EventKind.HOST
         if self.process.platform:
             return self._on_device(name)
-        return Part.INTERNAL if event_kinds.is_internal(name) else Part.THREAD, event_kinds.on_host(name)
+        return ThreadPart.INTERNAL if event_kinds.is_internal(name) else ThreadPart.THREAD, event_kinds.on_host(name)
 
-    def _on_device(self, name: str) -> tuple[Part, EventKind]:
+    def _on_device(self, name: str) -> tuple[ThreadPart, EventKind]:
         is_line = not self.name.startswith("Stream") if self.process.platform == "TPU" else self.name in _REPEATED
         if not is_line:
-            return Part.STREAM, event_kinds.on_device(name)
+            return ThreadPart.STREAM, event_kinds.on_device(name)
         kind = LINES[self.name][1] if self.process.platform == "TPU" and self.name in LINES else EventKind.RANGE
-        return Part.LINE, event_kinds.op_kind(name) if kind == EventKind.OP else kind
+        return ThreadPart.LINE, event_kinds.op_kind(name) if kind == EventKind.OP else kind
 
 
 def _refined(kind: EventKind, name: str) -> EventKind:

@@ -8,8 +8,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from jaxstage_ext.profiling import chrome_trace, profiler_folder, xplane
-from jaxstage_ext.profiling.op_places import without_places
+from jaxstage_ext.profiling import chrome_trace, op_links, profiler_folder, xplane
 from jaxstage_ext.profiling.several_hosts import together
 from jaxstage_ext.profiling.timeline import Timeline
 from jaxstage_ext.profiling.unpacking import beginning, unpacked
@@ -66,7 +65,7 @@ def open_profile(source: Source, title: str = "") -> Timeline:
       OSError: the file cannot be read.
     """
     recording = open_recording(source, title)
-    return Timeline(recording, without_places(recording))
+    return Timeline(recording, op_links.places(recording))
 
 
 def open_recording(source: Source, title: str = "") -> Recording:

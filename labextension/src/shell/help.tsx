@@ -18,6 +18,7 @@ const KEYS: [string, string][] = [
   ["t, l, m", "show types, layouts, metadata"],
   ["c, Shift+C", "copy the line, copy the pane"],
   ["↑ ↓, Enter", "among the options: move, copy as --xla name=value"],
+  ["W S, A D, F, B", "in the timeline: zoom, move, fit, bookmark; n / p: events of the selection"],
   ["z", "full screen"],
   ["Tab", "next pane or control"],
   ["Esc", "close what is open, then clear the selection"],

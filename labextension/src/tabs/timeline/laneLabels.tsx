@@ -1,5 +1,5 @@
 import { counted } from "../../wire/figures";
-import type { Item } from "./laneItems";
+import { type Item, ROW } from "./laneItems";
 import type { TimelineModel } from "./model";
 
 const TITLES = { true: "Fold", false: "Unfold" };
@@ -22,7 +22,7 @@ export function LaneLabels({ model, items, scroll }: { model: TimelineModel; ite
   return (
     <div class="jxs-tl-labels" role="group" aria-label="Lanes">
       {items.map((item) => {
-        const style = { top: `${item.top - scroll}px`, height: `${item.height}px` };
+        const style = { top: `${item.top - scroll}px`, height: `${item.kind === "group" ? item.height - 1 : ROW}px` };
         const canFold = item.kind !== "lane" || (item.lane !== null && item.lane.rows > 1 && !item.lane.counter);
         const title = canFold ? `${TITLES[`${item.open}`]} ${about(item)}` : about(item);
         return canFold ? (

@@ -7,7 +7,7 @@ import { type Hit, hitAt } from "./hitTest";
 import { hoverLines } from "./hoverLines";
 import { inksOf } from "./ink";
 import { Drag, type Ground, wheel } from "./laneGestures";
-import { type Item, between, heightOf, itemsOf, shown, topOf } from "./laneItems";
+import { type Item, ROW, between, heightOf, itemsOf, shown, topOf } from "./laneItems";
 import { laneKey } from "./laneKeys";
 import { LaneLabels } from "./laneLabels";
 import { LanesBar } from "./lanesBar";
@@ -83,7 +83,7 @@ export function LanesView({ model }: { model: TimelineModel }) {
     (s) => drawLanes(s, { ...view, level, axis, ink: { ...inks, background: rgbOf(s.colour("--jxs-bg")), strength: STRENGTH } }),
     [onScreen, scroll, visible, level, inks, version, width, height],
   );
-  const hovered = hit && { from: hit.from, to: hit.to, top: hit.item.top + hit.row * 18 - scroll };
+  const hovered = hit && { from: hit.from, to: hit.to, top: hit.item.top + hit.row * ROW - scroll };
   const moving = useCanvas((s) => drawMarks(s, { span: visible, items, scroll, pointer, hovered, detail, range, bookmarks }), [
     visible,
     items,
@@ -105,7 +105,7 @@ export function LanesView({ model }: { model: TimelineModel }) {
     if (topOf(items, wanted.lane, wanted.row) === null) model.store.set({ folded: open });
     const top = topOf(itemsOf(overview.lanes, model.now.folded), wanted.lane, wanted.row);
     const seen = scroller.current;
-    if (top === null || !seen || (top >= seen.scrollTop && top + 18 <= seen.scrollTop + height)) return;
+    if (top === null || !seen || (top >= seen.scrollTop && top + ROW <= seen.scrollTop + height)) return;
     requestAnimationFrame(() => seen.scrollTo({ top: Math.max(0, top - height / 2) }));
   }, [wanted]);
 
@@ -133,7 +133,7 @@ export function LanesView({ model }: { model: TimelineModel }) {
     model.store.set({ hovered: -1 });
   };
   const key = (event: KeyboardEvent) => {
-    const rows = (by: number) => scrollBy(by * 18);
+    const rows = (by: number) => scrollBy(by * ROW);
     if (!laneKey(event, { model, pointer, scrollBy: rows, step: steps, hovered: hit?.event ?? -1 })) return;
     event.preventDefault();
     event.stopPropagation();

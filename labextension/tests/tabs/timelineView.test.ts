@@ -1,0 +1,94 @@
+import { describe, expect, it } from "vitest";
+import { between, heightOf, itemsOf, shown, topOf } from "../../src/tabs/timeline/laneItems";
+import { axisOf, written } from "../../src/tabs/timeline/timeAxis";
+import { LEAST, around, fitted, kept, moved, showing, zoomed } from "../../src/tabs/timeline/viewport";
+import { fitting } from "../../src/tabs/timeline/drawLanes";
+import { mixed, rgbOf } from "../../src/tabs/timeline/palette";
+import { lane } from "./timelineTiles";
+
+const ALL = { from: 10, to: 110 };
+
+describe("what is on screen", () => {
+  it("zooms so that the moment under the pointer stays there", () => {
+    const span = zoomed({ from: 40, to: 60 }, 0.5, 45, ALL);
+    expect(span.to - span.from).toBeCloseTo(10);
+    expect((45 - span.from) / (span.to - span.from)).toBeCloseTo(0.25);
+  });
+
+  it("ends where the recording ends, with a little room, and is never shorter than a nanosecond", () => {
+    expect(zoomed({ from: 40, to: 60 }, 1e9, 45, ALL)).toEqual(fitted(ALL));
+    expect(moved({ from: 40, to: 60 }, 1000, ALL)).toEqual({ from: 91, to: 111 });
+    expect(moved({ from: 40, to: 60 }, -Infinity, ALL).from).toBeCloseTo(10);
+    const least = zoomed({ from: 40, to: 60 }, 1e-30, 45, ALL);
+    expect(least.to - least.from).toBeCloseTo(LEAST, 12);
+    expect(kept({ from: NaN, to: NaN }, { from: 0, to: 0 })).toBeDefined();
+  });
+
+  it("moves to an event only where it is not on screen", () => {
+    const span = { from: 40, to: 60 };
+    expect(showing(span, { from: 59, to: 70 }, ALL)).toBe(span);
+    expect(showing(span, { from: 79, to: 81 }, ALL)).toEqual({ from: 70, to: 90 });
+    const zoom = around({ from: 50, to: 56 }, ALL);
+    expect([zoom.from, zoom.to]).toEqual([48, 58].map((n) => expect.closeTo(n, 6)));
+  });
+});
+
+describe("the axis", () => {
+  it("has round steps in units that fit", () => {
+    const { ticks, base } = axisOf({ from: 0, to: 1e-3 }, 1000);
+    expect(ticks.map(({ label }) => label).slice(0, 4)).toEqual(["0 µs", "100 µs", "200 µs", "300 µs"]);
+    expect(base).toBe("");
+  });
+
+  it("far from the start says once from where it counts", () => {
+    const { ticks, base } = axisOf({ from: 12.345678, to: 12.345679 }, 800);
+    expect(base).toBe("12.3456 s");
+    expect(ticks[0]?.label).toMatch(/^\+78/);
+    expect(ticks.length).toBeGreaterThan(3);
+  });
+
+  it("writes as many digits as a step needs", () => {
+    expect(written(0.00125, 1e-5)).toBe("1.25 ms");
+    expect(written(0, 1e-6)).toBe("0 µs");
+    expect(written(1.5, 0.5)).toBe("1.5 s");
+  });
+});
+
+describe("lanes below each other", () => {
+  const lanes = [lane(0, { rows: 3 }), lane(1), lane(2, { hidden: true }), lane(3, { group: "host" })];
+
+  it("stand in their groups; hidden ones are counted", () => {
+    const items = itemsOf(lanes, new Set());
+    expect(items.map(({ kind }) => kind)).toEqual(["group", "lane", "lane", "hidden", "group", "lane"]);
+    expect(items.map(({ count }) => count)).toEqual([3, 1, 1, 1, 1, 1]);
+    expect(topOf(items, 0, 2)).toBe(22 + 36);
+    expect(topOf(items, 2, 0)).toBeNull();
+    expect(topOf(itemsOf(lanes, shown(lanes, 2, new Set(["g:GPU 0"]))), 2, 0)).not.toBeNull();
+  });
+
+  it("fold", () => {
+    expect(itemsOf(lanes, new Set(["g:GPU 0"])).length).toBe(3);
+    expect(itemsOf(lanes, new Set(["l:0"]))[1]?.rows).toBe(1);
+    expect(itemsOf(lanes, new Set(["h:GPU 0"])).map(({ lane: one }) => one?.lane)).toEqual([undefined, 0, 1, undefined, 2, undefined, 3]);
+  });
+
+  it("of thousands only those on screen are drawn", () => {
+    const items = itemsOf(Array.from({ length: 5000 }, (_, i) => lane(i)), new Set());
+    const [first, end] = between(items, 50_000, 50_400);
+    expect(end - first).toBeLessThan(25);
+    expect((items[first]?.top ?? 0) + (items[first]?.height ?? 0)).toBeGreaterThan(50_000);
+    expect(heightOf(items)).toBe(22 + 5000 * 21);
+  });
+});
+
+it("names are cut where they have no room", () => {
+  expect(fitting("loop_fusion.12", 200)).toBe("loop_fusion.12");
+  expect(fitting("loop_fusion.12", 50)).toBe("loop_fu…");
+  expect(fitting("loop_fusion.12", 10)).toBe("");
+});
+
+it("colours are read as browsers write them, and mixed with the background", () => {
+  expect(rgbOf("rgb(1, 2, 3)")).toEqual([1, 2, 3]);
+  expect(rgbOf("color(srgb 1 0.5 0)")).toEqual([255, 128, 0]);
+  expect(mixed([255, 0, 0], [0, 0, 255], 0.5) >>> 0).toBe(0xff800080);
+});

@@ -178,7 +178,7 @@ export function LanesView({ model }: { model: TimelineModel }) {
       <p class="jxs-tl-foot jxs-cut jxs-dim" id={`jxs-tl-words-${model.session.call}`} title={HINT}>
         {tiles.problem ? <span role="alert">{problemOf(model)}</span> : HINT}
       </p>
-      <p class="jxs-tl-words" role="status">
+      <p class="jxs-tl-words jxs-hidden" role="status">
         {lanesInWords(model, onScreen)}
       </p>
     </div>

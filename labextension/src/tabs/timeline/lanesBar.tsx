@@ -59,7 +59,7 @@ export function LanesBar({ model }: { model: TimelineModel }) {
   const zoom = (factor: number) => model.see(zoomed(visible, factor, (visible.from + visible.to) / 2, model.all));
   const boxed = "jxs-button jxs-boxed";
   return (
-    <div class="jxs-tl-bar">
+    <div class="jxs-tl-controls">
       <span class="jxs-tl-zoom">
         <button type="button" class={boxed} title="Zoom in (W)" aria-label="Zoom in" onClick={() => zoom(0.5)}>
           +

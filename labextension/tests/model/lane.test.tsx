@@ -75,6 +75,8 @@ describe("beside the lines", () => {
   it("a call on one device has no shardings to choose", async () => {
     await open(["code", "dtypes"]);
     expect(offered()).toEqual(["", "dtypes"]);
+    await open(["code", "timeline"]);
+    expect(offered()).toEqual(["", "time"]);
     expect($(".jxs-warned, .jxs-fact .jxs-link")).toBeNull();
   });
 

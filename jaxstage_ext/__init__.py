@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
+import importlib
 from typing import TYPE_CHECKING, Any
 
 __version__ = "0.1.0"
-__all__ = ["Inspection", "inspect"]
+__all__ = ["Inspection", "inspect", "measure"]
 
 if TYPE_CHECKING:
     from jaxstage_ext.inspection import Inspection, inspect
+    from jaxstage_ext.profiling.measure import measure
+
+_HOMES = {"Inspection": "inspection", "inspect": "inspection", "measure": "profiling.measure"}
+"""Where each public name is defined; its file is imported when the name is first used."""
 
 
 def __getattr__(name: str) -> Any:
-    if name in __all__:
-        from jaxstage_ext import inspection
-
-        return getattr(inspection, name)
+    if name in _HOMES:
+        return getattr(importlib.import_module(f"jaxstage_ext.{_HOMES[name]}"), name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import enum
 from dataclasses import dataclass
 
 import numpy as np
@@ -10,11 +11,27 @@ from jaxstage_ext.report.frames import Frames
 from jaxstage_ext.report.recording import NONE, Index, Recording
 
 
+class ModuleMatch(enum.Enum):
+    """Whether a recording ran the module whose HLO document is shown beside it."""
+
+    NOT_SHOWN = enum.auto()
+    """No document is shown."""
+    SAME = enum.auto()
+    """It ran a module of that name with the same instructions."""
+    BY_NAME = enum.auto()
+    """It ran a module of that name, of which the profile holds no instructions; all that ran are in the document."""
+    DIFFERENT = enum.auto()
+    """It ran only modules of that name that have other instructions: another version, shapes or options."""
+    ABSENT = enum.auto()
+    """It ran no module of that name."""
+
+
 @dataclass(frozen=True, eq=False)
 class OpPlaces:
     """One row for each of `Recording.ops`; NONE, or "", where unknown.
 
     Attributes:
+      match: whether the recording ran the module whose HLO document is shown, and has rows in it.
       row: in the HLO document of the program that was inspected; NONE for ops of other modules.
       frame: index into `frames`; the line that counts is that of `frames.user[frame]`.
       inferred: whether the frame was derived because XLA dropped it.
@@ -30,6 +47,7 @@ class OpPlaces:
     frames: Frames
     categories: tuple[str, ...] = ()
     scopes: tuple[str, ...] = ()
+    match: ModuleMatch = ModuleMatch.NOT_SHOWN
 
 
 def without_places(recording: Recording) -> OpPlaces:

@@ -55,8 +55,10 @@ def frames_of(index: Any, used: Longs, table: FrameTable, moved: Moved | None = 
     """
     result = np.full(len(index.stack_frames) + 1, -1, np.int32)
     for number in used[(used > 0) & (used < len(result))].tolist():
-        chain = []
+        chain: list[tuple[int, Location]] = []
         while number and result[number] < 0 and (location := _location(index, number)) is not None:
+            if len(chain) > len(index.stack_frames):
+                raise ValueError("the stack frames of the module call each other in a circle")
             chain.append((number, location))
             number = index.stack_frames[number - 1].parent_frame_id
         frame = int(result[number])

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+from google.protobuf.message import DecodeError
 
 from jaxstage_ext.ir import links, protowire
 from jaxstage_ext.ir.hlo import schema
@@ -141,7 +142,7 @@ class Module(Messages):
 def parse(proto: bytes, known: Module | None = None) -> Module:
     """Read a serialised HloModuleProto, or return `known` where that is the same module.
 
-    Raises ValueError (DecodeError) on malformed bytes.
+    Raises ValueError on malformed bytes.
     """
     header, (raw, end), counts = _split(proto)
     if known is not None and known.raw == raw and known.header == header:
@@ -173,7 +174,10 @@ def parse(proto: bytes, known: Module | None = None) -> Module:
 
 def _split(proto: bytes) -> tuple[Any, tuple[bytes, Longs], list[int]]:
     """(the module without instructions, the instructions joined, how many each computation has)."""
-    whole = schema.Module.FromString(proto)
+    try:
+        whole = schema.Module.FromString(proto)
+    except DecodeError as e:
+        raise ValueError(f"not a serialised HloModuleProto: {e}") from e
     blobs = [blob for computation in whole.computations for blob in computation.instructions]
     counts = [len(computation.instructions) for computation in whole.computations]
     for computation in whole.computations:

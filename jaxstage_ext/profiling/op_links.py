@@ -1,0 +1,124 @@
+"""Ties the HLO instructions of a recording to source lines, by the modules that the profile itself holds."""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass
+
+import numpy as np
+
+from jaxstage_ext.ir import cached_documents
+from jaxstage_ext.ir.hlo import hlo_document, text_rows, whole_module
+from jaxstage_ext.ir.hlo import module as hlo
+from jaxstage_ext.ir.hlo.categories import categories
+from jaxstage_ext.ir.protowire import Longs
+from jaxstage_ext.ir.source import FrameTable
+from jaxstage_ext.profiling.op_places import ModuleMatch, OpPlaces
+from jaxstage_ext.report.document import INFERRED, Document
+from jaxstage_ext.report.recording import NONE, RecordedModule, Recording
+
+
+@dataclass(frozen=True, eq=False)
+class ShownModule:
+    """The module whose HLO document is shown beside a recording, and that document."""
+
+    module: hlo.Module
+    document: Document
+
+
+def places(recording: Recording, table: FrameTable | None = None, shown: ShownModule | None = None) -> OpPlaces:
+    """Where the instructions of a recording stand.
+
+    Args:
+      recording: the recording.
+      table: the frames of the program that was inspected, to which those of other modules are added.
+      shown: the module of that program. Instructions of the recorded module that is the same get rows in its document.
+    """
+    linked = _Linked(recording, FrameTable() if table is None else table)
+    numbers = np.unique(recording.ops.module).tolist()
+    modules = {number: module for number in numbers if (module := parsed(recording.modules[number])) is not None}
+    for number, module in modules.items():
+        linked.add(number, module)
+    match = ModuleMatch.NOT_SHOWN
+    if shown is not None:
+        match, number = _matching(recording, modules, shown.module)
+        linked.show(number, shown)
+    return linked.places(match)
+
+
+def parsed(recorded: RecordedModule) -> hlo.Module | None:
+    """A module that the profile holds; None where it holds none, or one that is damaged."""
+    if recorded.proto is None or not (proto := recorded.proto()):
+        return None
+    key = f"recorded module {hashlib.sha256(proto).hexdigest()}"
+    try:
+        return cached_documents.value(key, lambda: whole_module.read(proto), hlo.size)
+    except (ValueError, IndexError, OverflowError):
+        return None
+
+
+class _Linked:
+    """Places that are filled module by module."""
+
+    def __init__(self, recording: Recording, table: FrameTable) -> None:
+        self._ops, self._table = recording.ops, table
+        self._categories: dict[str, int] = {}
+        self._scopes: dict[str, int] = {}
+        self._columns = np.full((4, len(recording.ops)), NONE, np.int32)
+        self._inferred = np.zeros(len(recording.ops), bool)
+
+    def add(self, number: int, module: hlo.Module) -> None:
+        """The instructions of one module, by what its own proto says."""
+        ops, rows = self._rows(number, module.names)
+        try:
+            links = hlo_document.sources(module, self._table)
+            named = categories(module, rows)
+        except (ValueError, IndexError, OverflowError):
+            return
+        _, frame, category, scope = self._columns
+        frame[ops] = links.frame[rows]
+        self._inferred[ops] = links.flags[rows] & INFERRED != 0
+        category[ops] = [self._categories.setdefault(name, len(self._categories)) for name in named]
+        scope[ops] = [self._scope(module.scopes, i) for i in links.scope[rows].tolist()]
+
+    def show(self, number: int, shown: ShownModule) -> None:
+        """The rows of one module's instructions in the document that is shown, and the frames that it has there."""
+        ops, instructions = self._rows(number, shown.module.names)
+        row = text_rows.read(shown.document.text, shown.module.names).row[instructions]
+        ops, row = ops[row >= 0], row[row >= 0]
+        self._columns[0, ops] = row
+        known = shown.document.frame[row] >= 0
+        self._columns[1, ops[known]] = shown.document.frame[row[known]]
+        self._inferred[ops[known]] = shown.document.flags[row[known]] & INFERRED != 0
+
+    def _rows(self, number: int, names: list[bytes]) -> tuple[Longs, Longs]:
+        """(the ops of a module that are among these instructions, which instruction each is)."""
+        row_of = {name: row for row, name in enumerate(names)}
+        ops = np.flatnonzero(self._ops.module == number)
+        rows = np.array([row_of.get(self._ops.name[op].encode(), NONE) for op in ops.tolist()], np.int64)
+        return ops[rows >= 0], rows[rows >= 0]
+
+    def _scope(self, scopes: tuple[str, ...], scope: int) -> int:
+        return self._scopes.setdefault(scopes[scope], len(self._scopes)) if scope >= 0 else NONE
+
+    def places(self, match: ModuleMatch) -> OpPlaces:
+        """All places."""
+        row, frame, category, scope = self._columns
+        frames = self._table.freeze()
+        return OpPlaces(
+            row, frame, self._inferred, category, scope, frames, tuple(self._categories), tuple(self._scopes), match
+        )
+
+
+def _matching(recording: Recording, modules: dict[int, hlo.Module], shown: hlo.Module) -> tuple[ModuleMatch, int]:
+    """(whether a module of the recording is the one that is shown, which)."""
+    names = set(shown.names)
+    named = [n for n in np.unique(recording.ops.module).tolist() if recording.modules[n].name == shown.header.name]
+    for number in named:
+        if number in modules and set(modules[number].names) == names:
+            return ModuleMatch.SAME, number
+    for number in named:
+        ran = {name.encode() for name, of in zip(recording.ops.name, recording.ops.module, strict=True) if of == number}
+        if number not in modules and ran <= names:
+            return ModuleMatch.BY_NAME, number
+    return (ModuleMatch.DIFFERENT if named else ModuleMatch.ABSENT), NONE

@@ -165,7 +165,7 @@ def test_a_range_has_what_is_inside_it(rows: list[Row], low: int, length: int) -
 @settings(max_examples=200, deadline=None)
 @given(EVENTS)
 def test_gaps_are_what_no_work_covers(rows: list[Row]) -> None:
-    events, timeline = built(rows)
+    _, timeline = built(rows)
     gaps = timeline.gaps(1000)
     idle = timeline.busy()["idle"].sum() if len(timeline.busy()) else 0.0
     assert sum(gaps["duration"]) == pytest.approx(idle)

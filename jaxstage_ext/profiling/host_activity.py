@@ -20,7 +20,7 @@ _MOSTLY = 0.5
 _LEAST = 0.2
 """What covers less of an idle time does not explain it."""
 _MAIN = ("python", "main", "MainThread")
-_ITERATORS = ("__next__", "builtins next")
+_ITERATOR = "builtins next"
 
 
 _CAUSES = {
@@ -110,8 +110,8 @@ class HostActivity:
     def _is_iterator(self, name: int) -> bool:
         line = self.recording.host_lines.get(name)
         if line is None:
-            return self.recording.names[name].endswith(_ITERATORS)
-        return "next(" in line.code or line.code.startswith(("for ", "async for ")) or line.function == "__next__"
+            return self.recording.names[name].endswith(_ITERATOR)
+        return "next(" in line.code or line.code.startswith(("for ", "async for "))
 
     @cached_property
     def _lines(self) -> _Named:

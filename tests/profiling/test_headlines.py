@@ -11,7 +11,7 @@ from jaxstage_ext.profiling.host_doing import HostCause
 from jaxstage_ext.profiling.op_places import OpPlaces
 from jaxstage_ext.profiling.timeline import Timeline
 from jaxstage_ext.report.frames import Frames, SourceFile
-from jaxstage_ext.report.recording import NONE, EventKind, EventLane, HostLine, LaneKind, Recording
+from jaxstage_ext.report.recording import NONE, EventKind, EventLane, HostLine, LaneKind, Recording, TimeUnit
 from tests.helpers.recordings import Event, recording
 
 USER = "/home/user/train.py"
@@ -185,3 +185,22 @@ def test_the_window_is_that_of_the_steps() -> None:
     assert time.work.total == 80 * 10**6
     assert built.steps()["duration"].tolist() == pytest.approx([40e-6, 40e-6])
     assert built.steps()["busy"].tolist() == pytest.approx([30e-6, 30e-6])
+
+
+def test_ranges_inside_a_kernel_are_no_device_work() -> None:
+    """Two warpgroups: 30 and 10 µs of `mma` inside 50 and 50 µs of `body`."""
+    lanes = [EventLane("SM 0", f"warpgroup {i}", LaneKind.ON_DEVICE, 0) for i in range(2)]
+    events = [Event(f"warpgroup {i}", "body", 0, 50, EventKind.RANGE) for i in range(2)]
+    events += [Event(f"warpgroup {i}", "mma", 5, length, EventKind.RANGE) for i, length in enumerate((30, 10))]
+    made = recording(events, lanes, format="mosaic")
+    built = Timeline(made, places(made, {}))
+    assert said(built) == "body takes 60% of the time in ranges that 2 warps or warpgroups recorded."
+    table = built.by_range()
+    assert table["range"] == ["body", "mma"] and table["self"].tolist() == pytest.approx([60e-6, 40e-6])
+    cycles = Timeline(Recording(**{**vars(made), "unit": TimeUnit.CYCLE}), places(made, {})).by_range()
+    assert cycles.columns["self"].unit == "cycles" and cycles["self"].tolist() == [60e6, 40e6]
+
+
+def test_a_long_name_is_cut() -> None:
+    built = timeline([Event("stream 1", "gemm<" + "x" * 500, 0, 10, EventKind.KERNEL)])
+    assert len(said(built)) < 200

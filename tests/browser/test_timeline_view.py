@@ -32,8 +32,7 @@ events += [Event(thread, long, 10 * i - 5, 3, EventKind.LAUNCH, correlation=i + 
 made = recording(events, lanes, title="<script>window.pwned=1</script>")
 recorded(Timeline(made, without_places(made)))
 """
-PROFILED = """
-%%profile step(ps, x)
+DEFINED = """
 def loss(ps, x):
     for p in ps:
         x = jnp.tanh(x @ p)
@@ -45,6 +44,12 @@ def step(ps, x):
     return [p - 0.1 * d for p, d in zip(ps, g)]
 
 ps, x = [jnp.ones((512, 512))] * 3, jnp.ones((512, 512))
+step(ps, x)[0].block_until_ready()
+"""
+PROFILED = """
+with jax.profiler.trace("recorded"):
+    step(ps, x)[0].block_until_ready()
+jaxstage_ext.load("recorded")
 """
 INKED = """canvas => {
     const {data} = canvas.getContext('2d').getImageData(0, 0, canvas.width, canvas.height);
@@ -127,7 +132,7 @@ def _middle(panel: PanelOnPage) -> tuple[float, float]:
 def test_an_event_selects_its_line_and_a_line_its_events(
     lab: Server, open_notebook: Opener, theme: str, width: int
 ) -> None:
-    notebook = open_notebook(lab, [SETUP, PROFILED], width=width)
+    notebook = open_notebook(lab, [SETUP, DEFINED, PROFILED], width=width)
     notebook.theme(theme)
     panel, page = opened(notebook), notebook.page
     canvas = ground(panel).locator("canvas").first

@@ -8,13 +8,15 @@ import itertools
 import json
 import os
 import uuid
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from html import escape
 from pathlib import Path
 from typing import Any
 
 from jaxstage_ext.panel import assets
 from jaxstage_ext.panel.params import Programs
+from jaxstage_ext.panel.requests.timeline_requests import overview
+from jaxstage_ext.program.program import Program
 from jaxstage_ext.views.static_html import panel_html
 from jaxstage_ext.views.words import clean, cut
 
@@ -100,4 +102,17 @@ def _reports(programs: Programs, source: bool | None) -> Iterator[dict[str, Any]
 
     for _, group in itertools.groupby(programs, lambda program: id(program.targets)):
         targets = list(group)
-        yield saved.report(targets[0], {str(program.target): program for program in targets}, source)
+        named = {str(program.target): program for program in targets}
+        yield _with_pictures(saved.report(targets[0], named, source), named)
+
+
+def _with_pictures(report: dict[str, Any], programs: Mapping[str, Program]) -> dict[str, Any]:
+    """The report with a coarse picture of each target's timeline, which is all that a page without a kernel shows."""
+    for name, program in programs.items():
+        if program.timeline is not None:
+            result, buffers = overview(program.timeline)
+            target = report if name == report["target"] else report["others"][name]
+            packed = [base64.b64encode(buffer).decode() for buffer in buffers]
+            target["summary"]["views"].append("timeline")
+            target.setdefault("replies", {})["timeline {}"] = {"result": result, "buffers": packed}
+    return report

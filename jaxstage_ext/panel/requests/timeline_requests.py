@@ -50,6 +50,11 @@ def _overview(programs: Programs, params: Params, progress: jobs.JobProgress) ->
     """The lanes in the order in which they are shown, the tile grid, and a coarse picture of the first lanes."""
     timeline = timeline_of(programs, params)
     progress("sorting the events")
+    return overview(timeline)
+
+
+def overview(timeline: Timeline) -> Answer:
+    """The answer to "timeline": the lanes, the tile grid and a coarse picture of the first lanes, bounded in size."""
     recording, grid = timeline.recording, tile_grid(timeline.recording)
     order = lane_order(recording)[:MOST_LANES]
     pictured = _pictured(recording, order)

@@ -16,6 +16,7 @@ MOST_DEVICES, MOST_LOSSES = 64, 50
 
 
 def head_of_call(programs: Programs, params: Params, progress: jobs.JobProgress) -> Answer:
+    """What stands above the lanes of a call's timeline. Raises Unavailable where it was not profiled."""
     timeline = timeline_of(programs, params)
     progress("finding what takes the time")
     recording = timeline.recording

@@ -8,15 +8,18 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests.browser.cells import SETUP
+from tests.browser.notebook_page import SCREENSHOTS
 
 if TYPE_CHECKING:
+    from playwright.sync_api import Browser
+
     from tests.browser.conftest import Opener
     from tests.browser.notebook_page import NotebookPage, PanelOnPage
     from tests.browser.servers import Server
 
 MODEL = """
 import glob, tempfile
-from jaxstage_ext.panel import shown_timeline
+from jaxstage_ext.panel import page, shown_timeline
 from jaxstage_ext.profiling import op_links, xplane
 from jaxstage_ext.profiling.timeline import Timeline
 
@@ -48,7 +51,9 @@ with jax.profiler.trace(folder, profiler_options=options):
             jax.block_until_ready(step(ps, x))
 data = open(glob.glob(folder + "/**/*.xplane.pb", recursive=True)[0], "rb").read()
 recording = xplane.read(data, "step(ps, x)")
-shown_timeline.recorded(Timeline(recording, op_links.places(recording)))
+shown = shown_timeline.recorded(Timeline(recording, op_links.places(recording)))
+page.write([shown.program], "timeline.html")
+shown
 """
 
 
@@ -126,7 +131,7 @@ def test_the_selected_event_says_all_about_itself(panel: PanelOnPage, notebook: 
     panel.root.locator(".jxs-tl-search [role=status]").wait_for()
     box.press("Enter")
     strip = panel.root.locator(".jxs-tl-event")
-    strip.locator("dl").wait_for()
+    strip.locator("dl").first.wait_for()
     words = strip.inner_text()
     assert all(word in words for word in ("duration", "lane", "instruction", "module", "jit_step", "In [2]:"))
     notebook.screenshot("timeline_event")
@@ -152,6 +157,22 @@ def test_a_table_is_saved_as_a_file(panel: PanelOnPage) -> None:
         with open(saved.value.path(), "rb") as file:
             assert file.read(len(begins)) == begins
     menu.locator("summary").click()
+
+
+def test_the_offline_page_has_the_headline_and_the_tables(notebook: NotebookPage, browser: Browser) -> None:
+    page = browser.new_page(viewport={"width": 1400, "height": 900})
+    trouble: list[str] = []
+    page.on("request", lambda request: trouble.append(request.url) if request.url.startswith("http") else None)
+    page.on("pageerror", lambda error: trouble.append(str(error)))
+    page.goto(notebook.path.with_name("timeline.html").as_uri())
+    page.locator('[role="tab"][data-view="timeline"]').click()
+    page.locator('[aria-label="timeline lines"] tbody tr').first.wait_for()
+    assert "of the busy time" in page.locator(".jxs-headline").inner_text()
+    page.locator('[data-table="gaps"]').click()
+    page.locator('[aria-label="timeline gaps"] tbody tr').first.wait_for()
+    page.screenshot(path=str(SCREENSHOTS / "timeline_offline.png"))
+    page.close()
+    assert not trouble
 
 
 def test_both_themes_and_a_narrow_window(notebook: NotebookPage, panel: PanelOnPage) -> None:

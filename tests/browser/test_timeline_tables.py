@@ -39,7 +39,7 @@ def step(ps, x):
 
 ps = [{"up": jnp.ones((256, 512)), "down": jnp.ones((512, 256))} for _ in range(4)]
 x = jnp.ones((256, 256))
-jax.block_until_ready(step(ps, x))
+_ = jax.block_until_ready(step(ps, x))
 """
 PROFILE = """
 folder = tempfile.mkdtemp()
@@ -87,7 +87,7 @@ def test_the_head_says_which_line_takes_the_time_and_how_much_is_known(panel: Pa
     assert re.match(r"In \[2\]:\d+ takes \d+% of the busy time; the device (idles|never)", head.inner_text())
     assert re.search(r"kept [\d,]+ of [\d,]+ events, attributed \d+% of device time", head.inner_text())
     assert "3 steps" in head.inner_text()
-    assert head.locator(".jxs-tl-bar").count() == 1
+    assert head.locator(".jxs-tl-share").count() == 1
 
 
 def test_a_line_shows_its_text_and_is_selected_everywhere(panel: PanelOnPage) -> None:

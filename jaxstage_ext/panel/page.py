@@ -3,24 +3,19 @@
 from __future__ import annotations
 
 import base64
-import functools
 import hashlib
 import itertools
 import json
 import os
 import uuid
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from html import escape
 from pathlib import Path
 from typing import Any
 
 from jaxstage_ext.panel import assets
-from jaxstage_ext.panel.jobs import JobProgress
-from jaxstage_ext.panel.params import Answer, Programs
-from jaxstage_ext.panel.requests import timeline_head_requests, timeline_requests
-from jaxstage_ext.program.program import Program
-from jaxstage_ext.program.recorded_program import timeline
-from jaxstage_ext.report.view_parts import Parts
+from jaxstage_ext.panel.offline_replies import timeline_replies
+from jaxstage_ext.panel.params import Programs
 from jaxstage_ext.views.static_html import panel_html
 from jaxstage_ext.views.words import clean, cut
 
@@ -106,32 +101,8 @@ def _reports(programs: Programs, source: bool | None) -> Iterator[dict[str, Any]
 
     for _, group in itertools.groupby(programs, lambda program: id(program.targets)):
         targets = list(group)
-        named = {str(program.target): program for program in targets}
-        yield _with_pictures(saved.report(targets[0], named, source), named)
-
-
-def _picture(program: Program) -> dict[str, Any]:
-    return _packed(timeline_requests.overview(timeline(program)))
-
-
-def _head(program: Program) -> dict[str, Any]:
-    return _packed(timeline_head_requests.head_of_call([program], {"call": 0}, JobProgress()))
-
-
-def _packed(answer: Answer) -> dict[str, Any]:
-    result, buffers = answer
-    return {"result": result, "buffers": [base64.b64encode(buffer).decode() for buffer in buffers]}
-
-
-def _with_pictures(report: dict[str, Any], programs: Mapping[str, Program]) -> dict[str, Any]:
-    """The report with the head and a coarse picture of each target's timeline: what a page without a kernel shows."""
-    for name, program in programs.items():
-        if program.timeline is not None:
-            target = report if name == report["target"] else report["others"][name]
-            target["summary"]["views"].append("timeline")
-            replies = target.setdefault("replies", {})
-            for method, answer in {"timeline": _picture, "timeline head": _head}.items():
-                reply = Parts().get(method, functools.partial(answer, program), None)
-                if reply is not None:
-                    replies[f"{method} {{}}"] = reply
-    return report
+        report = saved.report(targets[0], {str(program.target): program for program in targets}, source)
+        if replies := timeline_replies(targets[0], source):
+            views = ["code", "timeline", *(view for view in report["summary"]["views"] if view != "code")]
+            report |= {"replies": replies, "summary": report["summary"] | {"views": views}}
+        yield report

@@ -23,4 +23,4 @@ def test_the_page_holds_a_coarse_picture_and_no_more() -> None:
     reply = report["replies"]["timeline {}"]
     assert len(reply["result"]["lanes"]) == 90
     assert len(reply["result"]["picture"]["lanes"]) == 60
-    assert len(json.dumps(reply)) < 400_000
+    assert len(json.dumps(reply)) < 1_500_000

@@ -15,8 +15,7 @@ from jaxstage_ext.profiling.timeline import Timeline
 MOST_DEVICES, MOST_LOSSES = 64, 50
 
 
-def head_of_call(programs: Programs, params: Params, progress: jobs.JobProgress) -> Answer:
-    """What stands above the lanes of a call's timeline. Raises Unavailable where it was not profiled."""
+def _get_head(programs: Programs, params: Params, progress: jobs.JobProgress) -> Answer:
     timeline = timeline_of(programs, params)
     progress("finding what takes the time")
     recording = timeline.recording
@@ -53,4 +52,4 @@ def _tables(timeline: Timeline) -> list[str]:
     return [name for name in TABLES if not empty.get(name)]
 
 
-METHODS: dict[str, Method] = {"timeline head": jobs.slow(head_of_call)}
+METHODS: dict[str, Method] = {"timeline head": jobs.slow(_get_head)}

@@ -88,7 +88,7 @@ class Capture:
 
         number, results, start = len(self.steps), list[Any](), time.time_ns()
         try:
-            with jax.profiler.StepTraceAnnotation("step", step_num=number):
+            with jax.profiler.StepTraceAnnotation(f"step {number}", step_num=number):
                 yield results
                 with jax.profiler.TraceAnnotation(_WAITING):
                     wait_for(results)

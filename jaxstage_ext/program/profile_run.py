@@ -11,9 +11,10 @@ import jax
 from jaxstage_ext.core import executables
 from jaxstage_ext.profiling.capture import Capture, wait_for
 from jaxstage_ext.profiling.capture_facts import FirstRun, facts_of
-from jaxstage_ext.profiling.captured_timeline import timeline_of
+from jaxstage_ext.profiling.captured_recording import recording_of
 from jaxstage_ext.profiling.session_lock import profiler_session
 from jaxstage_ext.program.call_arguments import deleted
+from jaxstage_ext.program.linked_timeline import linked
 from jaxstage_ext.program.program import Program
 from jaxstage_ext.program.recorded_program import RecordedProgram
 
@@ -89,7 +90,7 @@ def profile_calls(program: Program, plan: RunPlan, capture: Capture) -> Any:
                         results.append(value := plan.run())
         finally:
             if capture.data:
-                program.timeline = timeline_of(capture, program)
+                program.timeline = linked(recording_of(capture), program)
                 program.captured = facts_of(capture, program.timeline.recording, first, plan.command_buffers)
     return value
 
@@ -108,7 +109,6 @@ def recorded(capture: Capture, first: FirstRun, cell: str | None = None) -> Reco
     """The program of code that is not one staged call; None where nothing was recorded."""
     if not capture.data:
         return None
-    program = RecordedProgram(timeline_of(capture), cell)
-    assert program.timeline is not None
-    program.captured = facts_of(capture, program.timeline.recording, first)
+    program = RecordedProgram.of(recording := recording_of(capture), cell)
+    program.captured = facts_of(capture, recording, first)
     return program

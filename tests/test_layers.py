@@ -40,7 +40,8 @@ ROOMS = {
         "inspection",
         "loading",
     ),
-    "__init__": ("inspection", "loading", "profiling"),
+    "profiles": ("report", "core", "profiling", "program", "inspection"),
+    "__init__": ("inspection", "loading", "profiles", "profiling"),
 }
 """Each room, and the rooms that its files may import beside their own."""
 HOOK = ("__init__", "notebook.extension")

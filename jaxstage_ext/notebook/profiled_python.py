@@ -33,14 +33,14 @@ class PythonProfile:
     async def run(self) -> Any:
         """Run the statements, show the timeline, and give the value of the last one. Raises what they raise."""
         from jaxstage_ext.profiling.capture import Capture
-        from jaxstage_ext.profiling.session_lock import ProfilerBusy, profiler_session
+        from jaxstage_ext.profiling.session_lock import ProfilerBusy
+        from jaxstage_ext.program.profile_run import check_profiler
 
         capture = Capture(profiled_code.title(self.body), profile_results.capture_options(self.options))
         failure: BaseException | None = None
         value = None
         try:
-            with profiler_session(f"%%profile of {capture.title}"):
-                pass  # what is in the way says so before anything runs
+            check_profiler(capture)
             if self.is_warmed:
                 await self._run_once()
             with capture.recording():

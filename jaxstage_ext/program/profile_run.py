@@ -78,8 +78,7 @@ def profile_calls(program: Program, plan: RunPlan, capture: Capture) -> Any:
     """
     value, first = None, first_run(program, plan)
     _check(program, plan, capture.options.steps + (first is FirstRun.LEFT_OUT))
-    with profiler_session(f"%%profile of {capture.title}"):
-        pass  # what is in the way says so before anything runs
+    check_profiler(capture)
     with executables.reused():
         if first is FirstRun.LEFT_OUT:
             wait_for(plan.run())
@@ -93,6 +92,12 @@ def profile_calls(program: Program, plan: RunPlan, capture: Capture) -> Any:
                 program.timeline = linked(recording_of(capture), program)
                 program.captured = facts_of(capture, program.timeline.recording, first, plan.command_buffers)
     return value
+
+
+def check_profiler(capture: Capture) -> None:
+    """Raise ProfilerBusy where another profiler records in this process."""
+    with profiler_session(f"%%profile of {capture.title}"):
+        pass
 
 
 def _check(program: Program, plan: RunPlan, runs: int) -> None:

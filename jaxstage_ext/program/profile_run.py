@@ -30,7 +30,7 @@ class RunPlan:
     Attributes:
       run: runs it once and gives its value.
       warm, cold: whether the user wants a run before the capture, or none.
-      fresh: whether each run makes its own arguments.
+      fresh: whether each run makes its own arguments.   warm_up: the run before the capture, where it is another one.
       command_buffers: whether XLA could use them.
     """
 
@@ -38,6 +38,7 @@ class RunPlan:
     warm: bool = False
     cold: bool = False
     fresh: bool = False
+    warm_up: Callable[[], Any] | None = None
     command_buffers: bool = True
 
 
@@ -81,7 +82,7 @@ def profile_calls(program: Program, plan: RunPlan, capture: Capture) -> Any:
     check_profiler(capture)
     with executables.reused():
         if first is FirstRun.LEFT_OUT:
-            wait_for(plan.run())
+            wait_for((plan.warm_up or plan.run)())
         try:
             with capture.recording():
                 for _ in range(capture.options.steps):

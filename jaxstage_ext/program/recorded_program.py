@@ -27,6 +27,8 @@ from jaxstage_ext.report.unavailable import Unavailable
 
 def timeline(program: Program) -> Timeline:
     """The newest timeline of a program. Raises Unavailable where it was not profiled."""
+    if program.timeline is None and program.saved_summary is not None:
+        raise Unavailable(f"the timeline of {program.name} was not saved; profile it once more")
     if program.timeline is None:
         raise Unavailable(f"{program.name} was not profiled; run %%profile {program.name}(...)")
     return program.timeline
@@ -53,10 +55,6 @@ class RecordedProgram(Program):
     def of(recording: Recording, cell: str | None = None) -> RecordedProgram:
         """The program of a recording of this kernel, which nothing is linked to yet."""
         return RecordedProgram(Timeline(recording, without_places(recording)), cell, is_foreign=False)
-
-    @property
-    def stage(self) -> str:
-        return ""
 
     @property
     def has_hlo(self) -> bool:

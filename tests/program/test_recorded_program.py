@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 
 import jax
@@ -18,8 +19,9 @@ from jaxstage_ext.profiling.capture import Capture
 from jaxstage_ext.profiling.captured_recording import recording_of
 from jaxstage_ext.profiling.op_places import ModuleMatch, without_places
 from jaxstage_ext.profiling.timeline import Timeline
-from jaxstage_ext.program import summary, tabs
+from jaxstage_ext.program import saved, summary, tabs
 from jaxstage_ext.program.recorded_program import RecordedProgram
+from jaxstage_ext.program.recorded_program import timeline as timeline_of
 from jaxstage_ext.report.recording import NONE, EventKind
 from jaxstage_ext.report.unavailable import Unavailable
 from jaxstage_ext.views.static_html import panel_html
@@ -127,3 +129,13 @@ def test_the_hlo_of_a_file_is_printed_by_a_worker_which_a_damaged_one_may_kill()
     program = RecordedProgram(Timeline(damaged, without_places(damaged)))
     assert program.documents.get("hlo") is None and program.timeline is not None
     assert "foreign" in panel_html([program])
+
+
+def test_a_profile_alone_is_saved_but_for_its_timeline() -> None:
+    program = profiled()
+    back = saved.opened(json.dumps(saved.report(program, program.targets)))
+    assert summary.summary(back)["stages"] == [] and back.stage == ""
+    assert back.documents["hlo"].text == program.documents["hlo"].text
+    with pytest.raises(Unavailable, match="was not saved"):
+        timeline_of(back)
+    assert "product(x)" in panel_html([back])

@@ -50,7 +50,8 @@ def running(code: CodeType, instruction: int) -> tuple[str, HostLine]:
     text = linecache.getline(code.co_filename, line).rstrip("\n")
     call = _within(text, column, end) if last == line and _calls(code, instruction) else ""
     shown = call or text.strip().removesuffix(":")
-    return _bounded(shown or code.co_qualname), HostLine(code.co_filename, line, code.co_qualname, _bounded(text))
+    where = HostLine(code.co_filename, line, code.co_qualname, _bounded(shown))
+    return _bounded(shown or code.co_qualname), where
 
 
 def _calls(code: CodeType, instruction: int) -> bool:

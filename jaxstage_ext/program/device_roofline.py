@@ -16,6 +16,7 @@ from jaxstage_ext.program.fact import fact
 from jaxstage_ext.program.measured import Measured
 from jaxstage_ext.program.module_work import work
 from jaxstage_ext.program.program import Program
+from jaxstage_ext.program.recorded_program import RecordedProgram
 from jaxstage_ext.program.target_title import target_platform
 
 
@@ -33,4 +34,6 @@ def with_measured(roof: Roofline, times: Measured | None) -> Roofline:
 
 
 def _title(program: Program) -> str:
+    if isinstance(program, RecordedProgram):
+        return "the device of the profile"
     return f"this kernel's {jax.default_backend()}" if program.target.is_local else str(program.target)

@@ -57,6 +57,12 @@ class RecordedProgram(Program):
         return RecordedProgram(Timeline(recording, without_places(recording)), cell, is_foreign=False)
 
     @property
+    def platform(self) -> str:
+        """What it ran on, "cpu", "gpu" or "tpu", by the names of its devices."""
+        groups = {lane.group[:4].upper() for lane in self.recording.lanes if lane.device >= 0}
+        return next((name for name in ("gpu", "tpu") if f"{name.upper()} " in groups), "cpu")
+
+    @property
     def has_hlo(self) -> bool:
         return self.recorded_module is not None
 

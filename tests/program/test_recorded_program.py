@@ -19,7 +19,7 @@ from jaxstage_ext.profiling.capture import Capture
 from jaxstage_ext.profiling.captured_recording import recording_of
 from jaxstage_ext.profiling.op_places import ModuleMatch, without_places
 from jaxstage_ext.profiling.timeline import Timeline
-from jaxstage_ext.program import saved, summary, tabs
+from jaxstage_ext.program import saved, summary, tabs, target_title
 from jaxstage_ext.program.recorded_program import RecordedProgram
 from jaxstage_ext.program.recorded_program import timeline as timeline_of
 from jaxstage_ext.report.recording import NONE, EventKind
@@ -68,6 +68,12 @@ def test_a_timeline_alone_is_a_program_without_stages() -> None:
         None,
         [],
     )
+
+
+def test_a_profile_of_another_device_is_not_held_to_this_machines_peaks() -> None:
+    program = RecordedProgram(timeline())
+    assert target_title.platform(program) == "gpu"
+    assert profiled().platform == "cpu"
 
 
 def test_a_timeline_shows_itself() -> None:

@@ -67,19 +67,33 @@ class Capture:
         Raises:
           ProfilerBusy: before anything of the block runs, where another profiler records in this process.
         """
-        with profiler_session(f"%%profile of {self.title}"), contextlib.ExitStack() as around:
-            self.compiled = around.enter_context(compile_times())
-            session = profiler.start_session(self.options.python)
-            around.callback(self._stop, session)
-            self.samples = around.enter_context(sampled()) if self.options.sample else None
-            self.start = time.time_ns()
+        around = contextlib.ExitStack()
+        try:
+            with uninterrupted():
+                self._begin(around)
+            yield
+        except BaseException as error:
+            self.error = error
+            raise
+        finally:
             try:
-                yield
-            except BaseException as error:
-                self.error = error
+                with uninterrupted():
+                    around.close()
+            except KeyboardInterrupt:  # before the block
+                with uninterrupted():
+                    around.close()
                 raise
-            finally:
-                self.end = time.time_ns()
+
+    def _begin(self, around: contextlib.ExitStack) -> None:
+        around.enter_context(profiler_session(f"%%profile of {self.title}"))
+        self.compiled = around.enter_context(compile_times())
+        around.callback(self._stop, profiler.start_session(self.options.python))
+        self.samples = around.enter_context(sampled()) if self.options.sample else None
+        self.start = time.time_ns()
+        around.callback(self._note_end)
+
+    def _note_end(self) -> None:
+        self.end = time.time_ns()
 
     @contextlib.contextmanager
     def step(self) -> Iterator[list[Any]]:
@@ -97,8 +111,7 @@ class Capture:
 
     def _stop(self, session: Any) -> None:
         try:
-            with uninterrupted():
-                self.data = profiler.stop_session(session)
+            self.data = profiler.stop_session(session)
         except RuntimeError as error:
             raise ProfilerBusy(
                 f"another profiler session began while {self.title} ran, so that nothing was recorded "

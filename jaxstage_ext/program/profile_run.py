@@ -17,6 +17,7 @@ from jaxstage_ext.program.call_arguments import deleted
 from jaxstage_ext.program.linked_timeline import linked
 from jaxstage_ext.program.program import Program
 from jaxstage_ext.program.recorded_program import RecordedProgram
+from jaxstage_ext.report.uninterrupted import uninterrupted
 
 
 class CannotRun(ValueError):
@@ -97,7 +98,7 @@ def profile_calls(program: Program, plan: RunPlan, capture: Capture) -> Any:
 
 def check_profiler(capture: Capture) -> None:
     """Raise ProfilerBusy where another profiler records in this process."""
-    with profiler_session(f"%%profile of {capture.title}"):
+    with uninterrupted(), profiler_session(f"%%profile of {capture.title}"):
         pass
 
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 import numpy as np
+import numpy.typing as npt
 
 from jaxstage_ext.profiling import (
     busy,
@@ -14,6 +15,8 @@ from jaxstage_ext.profiling import (
     gaps,
     headline,
     host_tables,
+    mosaic_wording,
+    range_table,
     recorded_range,
     steps,
     timeline_comparison,
@@ -24,8 +27,10 @@ from jaxstage_ext.profiling.device_work import DeviceWork
 from jaxstage_ext.profiling.headline import Headline
 from jaxstage_ext.profiling.host_activity import HostActivity
 from jaxstage_ext.profiling.host_labels import HostLabels
+from jaxstage_ext.profiling.mosaic_recording import decode
+from jaxstage_ext.profiling.mosaic_spec import MosaicSpec
 from jaxstage_ext.profiling.nesting import Nesting, nest
-from jaxstage_ext.profiling.op_places import OpPlaces
+from jaxstage_ext.profiling.op_places import OpPlaces, without_places
 from jaxstage_ext.report.recording import Events, Recording
 from jaxstage_ext.report.table import Table
 
@@ -45,6 +50,21 @@ class Timeline:
     recording: Recording
     places: OpPlaces
     window: tuple[int, int] | None = field(default=None, kw_only=True)
+
+    @classmethod
+    def from_mosaic(cls, buffer: npt.ArrayLike, spec: MosaicSpec, sm_clock: float | None = None) -> Timeline:
+        """The ranges that a Mosaic GPU kernel recorded on the device, by SM and warpgroup.
+
+        Args:
+          buffer: the words that the kernel wrote, a uint32 array.
+          spec: what they were recorded with; `MosaicSpec.of_jax` makes it of JAX's `ProfilerSpec`.
+          sm_clock: frequency of the SMs in hertz, such as 1.98e9; without it, times are in cycles.
+
+        Raises:
+          UnreadableProfile: the buffer does not fit the specification, or its layout is ambiguous.
+        """
+        recording = decode(buffer, spec, sm_clock)
+        return cls(recording, without_places(recording))
 
     @property
     def columns(self) -> Events:
@@ -105,6 +125,10 @@ class Timeline:
     def by_kind(self) -> Table:
         """Time by sort of work (compute, copy, collective, control flow) and opcode, the most first."""
         return self._table("by_kind")
+
+    def by_range(self) -> Table:
+        """Time by named range: the scopes of Mosaic GPU kernels that recorded a profile, and the ranges of the host."""
+        return range_table.by_range(self.recording)
 
     def gaps(self, most: int = gaps.MOST_GAPS) -> Table:
         """The longest times in which a device has nothing to run, and what the host did then."""
@@ -167,6 +191,8 @@ class Timeline:
         return replace(read, host_line=HostLabels(self.places.frames).label(read.doing.line) or "")
 
     def __str__(self) -> str:
+        if self.recording.format == "mosaic":
+            return "\n".join([self.recording.title, *mosaic_wording.notes(self.recording), "", str(self.by_range())])
         lines = self.by_line()
         lines = lines.take(range(min(len(lines), _LINES_SHOWN)))
         return "\n".join([timeline_wording.sentence(self.headline), self.coverage, "", str(lines)])

@@ -11,7 +11,7 @@ import pytest
 from mosaic_buffers import TrueRange, TrueTrace, written
 from recordings import Event, recording
 
-from jaxstage_ext.profiling.mosaic_capture import MosaicCapture
+from jaxstage_ext.profiling.mosaic_capture import MosaicCapture, captures_of
 from jaxstage_ext.profiling.mosaic_kernels import KernelClock
 from jaxstage_ext.profiling.mosaic_merge import with_on_device
 from jaxstage_ext.profiling.mosaic_spec import MosaicSpec
@@ -157,3 +157,36 @@ def test_kernels_are_told_apart_by_their_names() -> None:
 def test_no_captures_change_nothing() -> None:
     own = profile()
     assert with_on_device(own, []) is own
+
+
+def test_a_run_under_the_profiler_keeps_what_its_kernels_recorded() -> None:
+    """With JAX's own dump, called from a callback as a kernel's is; the CPU's profile has no kernel and no SM clock."""
+    profiler = pytest.importorskip("jax.experimental.mosaic.gpu.profiler")
+    import io
+
+    import jax
+
+    from jaxstage_ext.profiling.capture import Capture
+    from jaxstage_ext.profiling.captured_timeline import recording_of
+
+    spec = profiler.ProfilerSpec(16)
+    spec.intern_name("load")
+    words = written([TrueTrace(77, 5, (TrueRange(0, 1_000, 9_000),))], 16)
+
+    def dump_profile(buffer: Any) -> None:
+        spec.dump(buffer, io.StringIO(), grid=(1, 1, 1), block=(128, 1, 1))
+
+    @jax.jit
+    def step(buffer: Any) -> Any:
+        jax.debug.callback(dump_profile, buffer)
+        return buffer + 1
+
+    ran = Capture("step(words)")
+    with ran.recording():
+        step(words)
+    assert [np.asarray(dump.words).tolist() for dump in ran.on_device] == [words.tolist()]
+    assert [(lost.loss, lost.count) for lost in recording_of(ran).lost if lost.loss is Loss.NO_CLOCK] == [
+        (Loss.NO_CLOCK, 1)
+    ]
+    made = with_on_device(recording_of(ran), captures_of(ran.on_device), sm_clock=1e9)
+    assert [item[:2] for item in ranges(made)] == [("SM 5", "load")]

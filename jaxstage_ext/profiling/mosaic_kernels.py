@@ -25,7 +25,7 @@ class KernelClock(enum.StrEnum):
 
 
 @dataclass(frozen=True)
-class KernelPlace:
+class OnDevicePlace:
     """Where an on-device profile belongs: the event of its kernel, NONE for none, and the time of its own time 0."""
 
     event: int
@@ -33,7 +33,9 @@ class KernelPlace:
     zero: int
 
 
-def kernel_places(recording: Recording, kernel: str, timers: Sequence[int], times: Sequence[int]) -> list[KernelPlace]:
+def kernel_places(
+    recording: Recording, kernel: str, timers: Sequence[int], times: Sequence[int]
+) -> list[OnDevicePlace]:
     """The place of each run of a kernel.
 
     A run belongs to the kernel's event during which the timer says that it began. Where the clocks differ, the runs
@@ -47,7 +49,7 @@ def kernel_places(recording: Recording, kernel: str, timers: Sequence[int], time
     """
     events = np.flatnonzero(_is_kernel(recording, kernel))
     events = events[np.argsort(recording.events.start[events], kind="stable")]
-    left, by_timer = events, list[KernelPlace | None]()
+    left, by_timer = events, list[OnDevicePlace | None]()
     for timer in timers:
         place = _by_timer(recording, left, timer)
         left = left if place is None else left[left != place.event]
@@ -55,9 +57,9 @@ def kernel_places(recording: Recording, kernel: str, timers: Sequence[int], time
     if len(events) == len(timers) and None in by_timer:
         starts = recording.events.start[events].tolist()
         pairs = zip(events.tolist(), starts, strict=True)
-        return [KernelPlace(event, KernelClock.KERNEL_START, start) for event, start in pairs]
+        return [OnDevicePlace(event, KernelClock.KERNEL_START, start) for event, start in pairs]
     zeros = _apart(timers, times)
-    return [place or KernelPlace(NONE, KernelClock.APART, zero) for place, zero in zip(by_timer, zeros, strict=True)]
+    return [place or OnDevicePlace(NONE, KernelClock.APART, zero) for place, zero in zip(by_timer, zeros, strict=True)]
 
 
 def _apart(timers: Sequence[int], times: Sequence[int]) -> list[int]:
@@ -77,7 +79,7 @@ def _is_kernel(recording: Recording, kernel: str) -> Flags:
     return np.asarray(on_device & np.append(by_name, False)[recording.events.name])
 
 
-def _by_timer(recording: Recording, events: Whole, timer: int) -> KernelPlace | None:
+def _by_timer(recording: Recording, events: Whole, timer: int) -> OnDevicePlace | None:
     if recording.origin is None or not len(events):
         return None
     start, duration = recording.events.start[events], recording.events.duration[events]
@@ -88,4 +90,4 @@ def _by_timer(recording: Recording, events: Whole, timer: int) -> KernelPlace | 
         return None
     nearest = int(fits[np.argmin(np.abs(after[fits]))])
     zero = int(start[nearest]) + int(after[nearest]) * NANOSECOND
-    return KernelPlace(int(events[nearest]), KernelClock.GLOBAL_TIMER, zero)
+    return OnDevicePlace(int(events[nearest]), KernelClock.GLOBAL_TIMER, zero)

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from jaxstage_ext.profiling.mosaic_capture import MosaicCapture
-from jaxstage_ext.profiling.mosaic_kernels import KernelClock, KernelPlace, kernel_places
+from jaxstage_ext.profiling.mosaic_kernels import KernelClock, OnDevicePlace, kernel_places
 from jaxstage_ext.profiling.mosaic_recording import FACTS, decode
 from jaxstage_ext.profiling.unreadable import UnreadableProfile
 from jaxstage_ext.report.recording import NONE, EventLane, Events, Loss, Lost, Recording
@@ -69,7 +69,7 @@ def _clock(recording: Recording) -> float | None:
     return float(rate) * _KILOHERTZ if plausible and rate is not None else None
 
 
-def _joined(recording: Recording, kernel: str, runs: Sequence[tuple[Recording, KernelPlace]]) -> Recording:
+def _joined(recording: Recording, kernel: str, runs: Sequence[tuple[Recording, OnDevicePlace]]) -> Recording:
     """The recording with the runs of one kernel, all of them placed or none."""
     home = _Home.of(recording, kernel, runs)
     numbers: dict[EventLane, int] = {}
@@ -113,7 +113,7 @@ class _Home:
     host: int
 
     @classmethod
-    def of(cls, recording: Recording, kernel: str, runs: Sequence[tuple[Recording, KernelPlace]]) -> _Home:
+    def of(cls, recording: Recording, kernel: str, runs: Sequence[tuple[Recording, OnDevicePlace]]) -> _Home:
         place = runs[0][1]
         if place.event == NONE:
             return cls(len(recording.lanes), kernel, "", NONE, len(recording.hosts))
@@ -126,7 +126,7 @@ class _Home:
         return replace(lane, group=group, device=self.device, host=self.host)
 
 
-def _moved(events: Events, lane: Any, name: Any, place: KernelPlace, recording: Recording) -> Events:
+def _moved(events: Events, lane: Any, name: Any, place: OnDevicePlace, recording: Recording) -> Events:
     """Events in their lanes, on the clock of the recording, as part of their kernel's event."""
     moved = replace(events, start=events.start + place.zero, lane=lane[events.lane], name=name[events.name])
     if place.event == NONE:
@@ -157,7 +157,7 @@ def _lost(recording: Recording, kernel: str) -> list[Lost]:
     return [replace(lost, where=", ".join(filter(None, (kernel, lost.where)))) for lost in recording.lost]
 
 
-def _facts(runs: Sequence[tuple[Recording, KernelPlace]]) -> Mapping[str, Any]:
+def _facts(runs: Sequence[tuple[Recording, OnDevicePlace]]) -> Mapping[str, Any]:
     clocks = {place.clock for _, place in runs}
     worst = [clock for clock in KernelClock if clock in clocks][-1]
     return {**runs[0][0].device_facts[FACTS], "runs": len(runs), "clock": worst}

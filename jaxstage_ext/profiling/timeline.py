@@ -16,7 +16,7 @@ from jaxstage_ext.profiling import (
     headline,
     host_tables,
     mosaic_wording,
-    range_table,
+    range_tables,
     recorded_range,
     steps,
     timeline_comparison,
@@ -24,7 +24,7 @@ from jaxstage_ext.profiling import (
 )
 from jaxstage_ext.profiling.busy import DeviceTime
 from jaxstage_ext.profiling.device_work import DeviceWork
-from jaxstage_ext.profiling.headline import Headline
+from jaxstage_ext.profiling.headline import Bound, Headline
 from jaxstage_ext.profiling.host_activity import HostActivity
 from jaxstage_ext.profiling.host_labels import HostLabels
 from jaxstage_ext.profiling.mosaic_recording import decode
@@ -127,12 +127,13 @@ class Timeline:
         return self._table("by_kind")
 
     def by_range(self) -> Table:
-        """Time by named range: the scopes of Mosaic GPU kernels that recorded a profile, and the ranges of the host."""
-        return range_table.by_range(self.recording)
+        """Time by range that a kernel recorded on the device, or that the user named, the most first."""
+        return range_tables.by_range(self.recording)
 
     def gaps(self, most: int = gaps.MOST_GAPS) -> Table:
         """The longest times in which a device has nothing to run, and what the host did then."""
-        return gaps.table(gaps.longest(self.device_times, self._hosts, most), HostLabels(self.places.frames))
+        longest = gaps.longest(self.device_times, self._hosts, most)
+        return gaps.table(longest, HostLabels(self.places.frames), bool(self.device_times))
 
     def busy(self) -> Table:
         """For each device the time in which it is busy, idle, computes, copies, and exchanges data."""
@@ -186,15 +187,16 @@ class Timeline:
     @cached_property
     def headline(self) -> Headline:
         """Which line takes the time, whether the devices idle, and what the host does then."""
+        if not len(self.work):
+            return headline.of_ranges(self.by_range(), range_tables.recorders(self.recording))
         top = headline.leading(self.by_line(), self.by_op(), self.by_kernel())
         read = headline.read(self.device_times, self.work, top, self.attributed, self._hosts)
         return replace(read, host_line=HostLabels(self.places.frames).label(read.doing.line) or "")
 
     def __str__(self) -> str:
-        if self.recording.format == "mosaic":
-            return "\n".join([self.recording.title, *mosaic_wording.notes(self.recording), "", str(self.by_range())])
-        lines = self.by_line()
+        lines = self.by_range() if self.headline.bound is Bound.RANGES else self.by_line()
         lines = lines.take(range(min(len(lines), _LINES_SHOWN)))
-        return "\n".join([timeline_wording.sentence(self.headline), self.coverage, "", str(lines)])
+        notes = mosaic_wording.notes(self.recording)
+        return "\n".join([timeline_wording.sentence(self.headline), self.coverage, *notes, "", str(lines)])
 
     __repr__ = __str__

@@ -9,6 +9,10 @@ from jaxstage_ext.profiling.mosaic_recording import FACTS
 from jaxstage_ext.report.recording import Recording, TimeUnit
 from jaxstage_ext.report.units import plural
 
+NOT_DRAWN = (
+    "This profile is in cycles of an SM clock that nobody gave, and is drawn with one: "
+    "Timeline.from_mosaic(buffer, spec, sm_clock=1.98e9), for example; Timeline.by_range() counts its cycles"
+)
 _CLOCKS = {
     "GLOBAL_TIMER": "placed in the profile by the GPU's global timer",
     "KERNEL_START": "placed where the kernel starts, because the GPU's global timer is not the profile's clock",

@@ -5,11 +5,11 @@ from __future__ import annotations
 import pytest
 from mosaic_buffers import TrueRange, TrueTrace, written
 
+from jaxstage_ext.panel.params import BadRequest
 from jaxstage_ext.panel.requests import dispatch
 from jaxstage_ext.profiling.mosaic_spec import MosaicSpec
 from jaxstage_ext.profiling.timeline import Timeline
 from jaxstage_ext.program.recorded_program import RecordedProgram
-from jaxstage_ext.report.unavailable import Unavailable
 
 WORDS = written([TrueTrace(100, 4, (TrueRange(0, 1_000, 3_000),))], 16)
 SPEC = MosaicSpec(16, ("load",), (1,), (128,), kernel="scale")
@@ -20,7 +20,7 @@ def program(sm_clock: float | None) -> RecordedProgram:
 
 
 def test_a_profile_in_cycles_is_not_drawn_as_time() -> None:
-    with pytest.raises(Unavailable, match="in cycles of an SM clock that nobody gave"):
+    with pytest.raises(BadRequest, match="in cycles of an SM clock that nobody gave"):
         dispatch.answer([program(None)], "timeline", {"call": 0})
 
 

@@ -7,8 +7,9 @@ around it (trees, shardings, donation) JAX builds for the new function, so what 
 
 from __future__ import annotations
 
+import contextlib
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -55,6 +56,18 @@ def compile(lowered: Any, make: Callable[[], Any]) -> tuple[Any, Made | None]:  
     with watch_backend_compile(watcher):
         value = make()
     return value, seen[-1] if seen else None
+
+
+@contextlib.contextmanager
+def reused() -> Iterator[None]:
+    """In the block this thread's calls of jitted functions take what was compiled here before, where it is equal."""
+    if not cache.enabled() or of_process() or environment_names_files(current()):
+        yield
+        return
+    with watch_backend_compile(
+        lambda what, compile_: compile_() if names_files(what.overrides) else _compiled(what, compile_).executable
+    ):
+        yield
 
 
 def _compiled(what: BackendCompile, compile_: Callable[[], Any]) -> Made:

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import ast
 import inspect
-from collections.abc import Iterator
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field, replace
 from types import CodeType
-from typing import Any
+from typing import Any, TypeVar
 
 from IPython.core.displayhook import DisplayHook
 
 from jaxstage_ext.notebook.failures import as_in_a_plain_cell
+
+Statement = TypeVar("Statement", bound=ast.stmt)
 
 
 @dataclass(frozen=True)
@@ -36,13 +38,28 @@ async def run_cell(ip: Any, source: str, number: int, raw: str, cut: bool) -> Ce
 
     Raises what the cell raises, with the traceback of an ordinary cell. Nothing has been displayed then.
     """
+    ran, calls = await run_but(ip, source, number, raw, last_calls if cut else _none)
+    return replace(ran, calls=[call.value for call in calls])
+
+
+def _none(body: list[ast.stmt]) -> list[ast.Expr]:
+    return []
+
+
+async def run_but(
+    ip: Any, source: str, number: int, raw: str, choose: Callable[[list[ast.stmt]], list[Statement]]
+) -> tuple[Cell, list[Statement]]:
+    """Run the source but for the last statements, which `choose` picks before anything runs; they are returned.
+
+    Raises what the cell raises, with the traceback of an ordinary cell. Nothing has been displayed then.
+    """
     transformed, file, tree = _parsed(ip, source, number, raw)
-    calls = last_calls(tree.body) if cut else []
-    rest = tree.body[: len(tree.body) - len(calls)]
+    left = choose(tree.body)
+    rest = tree.body[: len(tree.body) - len(left)]
     quiet = bool(tree.body) and _ends_with_semicolon(transformed)
-    for node, mode in modes(rest, ip.ast_node_interactivity, cut=bool(calls), quiet=quiet):
+    for node, mode in modes(rest, ip.ast_node_interactivity, cut=bool(left), quiet=quiet):
         await execute(ip, node, file, mode)
-    return Cell(file, [call.value for call in calls], functions(tree.body), quiet)
+    return Cell(file, functions=functions(tree.body), quiet=quiet), left
 
 
 def _parsed(ip: Any, source: str, number: int, raw: str) -> tuple[str, str, ast.Module]:

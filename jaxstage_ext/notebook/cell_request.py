@@ -103,7 +103,7 @@ class Request:
         if not self.on_line:
             raise UsageError(f"name a call to {self.kind}, for example %{self.kind} loss(w, x)")
         self._check_plan()
-        file, number, text = _place(frame)
+        file, number, text = place(frame)
         column = max(text.find(line.strip()), 0)
         own = local_ns is None or local_ns is self.ip.user_ns
         space = self._space = self.ip.user_ns if own else {**self.ip.user_ns, **(local_ns or {})}
@@ -188,7 +188,7 @@ class Request:
             self.ip.push({self.options.output: bound}, interactive=True)
 
 
-def _place(frame: FrameType | None) -> tuple[str, int, str]:
+def place(frame: FrameType | None) -> tuple[str, int, str]:
     """(file, line number, text of the line) of the code that holds a line magic."""
     if frame is None:
         return "<magic>", 1, ""

@@ -37,7 +37,8 @@ class Command:
         return given | ({"keep_unused": True} if self.options.keep_unused else {})
 
 
-def _identifier(text: str) -> str:
+def identifier(text: str) -> str:
+    """A Python name, as an option's value. Raises ArgumentTypeError for anything else."""
     if not text.isidentifier() or keyword.iskeyword(text):
         raise argparse.ArgumentTypeError(f"{text!r} is not a valid Python name")
     return text
@@ -110,12 +111,12 @@ def parser(stage: StageDefinition) -> MagicArgumentParser:
     name, compiled = stage.name, stage_list.makes_executable(stage.name)
     usage = f"{name} [options] function(arguments); ..."
     description = _HELP.format(name=name, help=stage.help)
-    made = _Parser(prog=name, usage=usage, description=description, allow_abbrev=False)
+    made = LineParser(prog=name, usage=usage, description=description, allow_abbrev=False)
     add = made.add_argument
     add(
         "-o",
         "--output",
-        type=_identifier,
+        type=identifier,
         metavar="NAME",
         help="Bind the Inspection to NAME; a tuple of them for several calls.",
     )
@@ -173,7 +174,9 @@ def parser(stage: StageDefinition) -> MagicArgumentParser:
     return made
 
 
-class _Parser(MagicArgumentParser):
+class LineParser(MagicArgumentParser):
+    """A parser whose errors are one-line UsageErrors, and whose options are not abbreviated."""
+
     def __init__(self, *, allow_abbrev: bool, **options: Any) -> None:
         super().__init__(**options)  # type: ignore[no-untyped-call]
         self.allow_abbrev = allow_abbrev
@@ -249,6 +252,7 @@ def _option(line: str, at: int, flags: dict[str, argparse.Action]) -> tuple[str,
 
 
 def _unknown(flag: str, flags: dict[str, argparse.Action]) -> str:
+    flags = {name: action for name, action in flags.items() if action.help != argparse.SUPPRESS}
     near = [known for known in flags if known.startswith(flag)][:2] or difflib.get_close_matches(flag, flags, n=1)
     long = (known for known in flags if known.startswith("--"))
     hint = f"did you mean {' or '.join(near)}?" if near else f"the options are {', '.join(long)}"

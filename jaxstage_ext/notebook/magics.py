@@ -1,9 +1,10 @@
-"""The magics of one shell: a line and a cell magic for each stage, and `%targets`, `%sharding` and `%xla_flags`."""
+"""The magics of one shell: a line and a cell magic for each stage and for profiles, and line magics."""
 
 from __future__ import annotations
 
 import contextlib
 import sys
+from argparse import SUPPRESS
 from collections.abc import Awaitable, Callable
 from types import FrameType
 from typing import Any
@@ -14,9 +15,10 @@ from IPython.core.magic_arguments import MagicArgumentParser
 from IPython.display import display
 
 from jaxstage_ext.core import stage_list
-from jaxstage_ext.notebook import command_line, compile_options, sharding_magic, staging
+from jaxstage_ext.notebook import command_line, compile_options, profile_line, sharding_magic, staging
 from jaxstage_ext.notebook.cell_request import Request
 from jaxstage_ext.notebook.completion import completer
+from jaxstage_ext.notebook.profile_request import ProfileRequest
 from jaxstage_ext.notebook.running_cell import RunningCell
 from jaxstage_ext.notebook.toplevel_await import await_cells, awaits, drive
 from jaxstage_ext.report.public_paths import public_folders
@@ -30,6 +32,7 @@ class StageMagics(Magics):
         super().__init__(shell)
         self.running_cell = RunningCell(shell)
         self.parsers = {definition.name: command_line.parser(definition) for definition in stage_list.STAGES}
+        self.parsers[profile_line.NAME] = profile_line.parser()
         self.await_cells = await_cells(shell, self.parsers, self._python_of)
         self.undo = contextlib.ExitStack()
         """What takes the extension out of the shell."""
@@ -89,8 +92,11 @@ class StageMagics(Magics):
         """Run the cell magic for a cell that awaits; the cell's own code awaits the result."""
         return self._request(stage, line).run_cell(line, cell)
 
-    def _request(self, stage: str, line: str) -> Request:
-        return Request(self.shell, self.running_cell, stage, command_line.parse(line, self.parsers[stage]))
+    def _request(self, stage: str, line: str) -> Request | ProfileRequest:
+        asked = command_line.parse(line, self.parsers[stage])
+        if stage == profile_line.NAME:
+            return ProfileRequest(self.shell, self.running_cell, asked)
+        return Request(self.shell, self.running_cell, stage, asked)
 
     def _python_of(self, stage: str, line: str) -> str:
         """A magic's line without its options."""
@@ -101,7 +107,7 @@ class StageMagics(Magics):
 
 
 def _flags(parser: MagicArgumentParser) -> list[str]:
-    return [flag for action in parser._actions for flag in action.option_strings]
+    return [flag for action in parser._actions if action.help != SUPPRESS for flag in action.option_strings]
 
 
 def _caller() -> FrameType | None:

@@ -82,21 +82,29 @@ def check_jax() -> None:
         raise UsageError(f"JAX finds no device: {why or named_in_one_line(error)}") from None
 
 
-def check_values(calls: Sequence[Call]) -> None:
-    """Raise UsageError where an argument is a shape, which `--run` cannot run on."""
+def check_values(calls: Sequence[Call], runner: str = "--run", otherwise: str = "drop --run") -> None:
+    """Raise UsageError where an argument is a shape, which `runner` cannot run on; `otherwise` is what to do."""
     import jax
 
     for call in calls:
         if any(isinstance(leaf, jax.ShapeDtypeStruct) for leaf in jax.tree.leaves((call.args, dict(call.kwargs)))):
             raise UsageError(
-                f"--run needs values, but the arguments of {call.name} are shapes; call it with arrays, or drop --run"
+                f"{runner} needs values, but the arguments of {call.name} are shapes; call it with arrays, or "
+                f"{otherwise}"
             )
 
 
 def stage(
-    ip: Any, calls: Sequence[Call], kind: str, quiet: bool, plan: CompilePlan | None = None
+    ip: Any,
+    calls: Sequence[Call],
+    kind: str,
+    quiet: bool,
+    plan: CompilePlan | None = None,
+    then: Callable[[Sequence[Inspection]], None] | None = None,
 ) -> tuple[tuple[Inspection, ...], BaseException | None]:
     """Run the stages up to `kind` of each call, for each target, and show their progress unless `quiet`.
+
+    `then` is what to do, before the end is shown, with those whose stages have all succeeded.
 
     Returns an Inspection of each call, and the exception to raise for the first failure. It
     makes the cell fail with one line, since the panel shows JAX's error.
@@ -109,7 +117,7 @@ def stage(
     programs = [inspection.program for inspection in pending]
     with Interrupts() as interrupts:
         shown = None if quiet else _show(programs)
-        stopped = _advance(interrupts, pending, lambda: shown.refresh(programs) if shown else None)
+        stopped = _advance(interrupts, pending, lambda: shown.refresh(programs) if shown else None, then)
         if shown:
             stopped = _finish(shown, programs) or stopped
         if interrupts.kept and stopped is None:
@@ -118,15 +126,20 @@ def stage(
 
 
 def _advance(
-    interrupts: Interrupts, pending: Sequence[Inspection], on_change: Callable[[], None]
+    interrupts: Interrupts,
+    pending: Sequence[Inspection],
+    on_change: Callable[[], None],
+    then: Callable[[Sequence[Inspection]], None] | None,
 ) -> BaseException | None:
-    """Run the stages. What ends them, but is not the error of a stage, is returned."""
+    """Run the stages, and `then`. What ends them, but is not the error of a stage, is returned."""
     try:
         with interrupts.raised():
             for inspection in pending:
                 inspection.advance(on_change)
                 if inspection.error is not None and inspection.error.interrupted:
                     break
+            if then is not None and all(inspection.error is None for inspection in pending):
+                then(pending)
     except BaseException as error:
         return error
     return None
@@ -190,7 +203,7 @@ def _failure(
     if first is None:
         return None
     if quiet:
-        return _without_our_frames(ip, first)
+        return without_our_frames(ip, first)
     return in_one_line(first, "see the panel above")
 
 
@@ -206,7 +219,7 @@ def execute(ip: Any, inspections: Sequence[Inspection]) -> Any:
         failure = error
     if any(inspection.ran_out for inspection in local) and refresh_shown(local):
         raise in_one_line(failure, "see the panel above for what uses the memory")
-    raise _without_our_frames(ip, failure)
+    raise without_our_frames(ip, failure)
 
 
 def ran_out(error: BaseException, plan: CompilePlan) -> bool:
@@ -236,7 +249,8 @@ def refresh_shown(inspections: Sequence[Inspection]) -> bool:
     return display.refresh_shown([inspection.program for inspection in inspections])
 
 
-def _without_our_frames(ip: Any, error: BaseException) -> BaseException:
-    from jaxstage_ext.core.stage_error import without_our_frames
+def without_our_frames(ip: Any, error: BaseException) -> BaseException:
+    """The error as an ordinary cell shows it: without the frames of this package."""
+    from jaxstage_ext.core import stage_error
 
-    return as_in_a_plain_cell(ip, error, without_our_frames(error).__traceback__)
+    return as_in_a_plain_cell(ip, error, stage_error.without_our_frames(error).__traceback__)

@@ -11,7 +11,7 @@ from jaxstage_ext.core.options import autotune, flag_values, unread_flags
 from jaxstage_ext.core.targets import gpu_descriptions
 from jaxstage_ext.core.targets.cross_compile import Executable
 from jaxstage_ext.ir import source_wording
-from jaxstage_ext.program import version_wording
+from jaxstage_ext.program import capture_wording, version_wording
 from jaxstage_ext.program.argument_wording import deletion, narrowing
 from jaxstage_ext.program.call_arguments import deleted, narrowed
 from jaxstage_ext.program.device_fit import device_fit
@@ -30,6 +30,7 @@ def options_of(program: Program) -> dict[str, Any]:
 def notes(program: Program) -> list[str]:
     """The notes in the order in which views show them."""
     written = [specs.note(program.call)] if program.call.layout is not None else []
+    written += capture_wording.sentences(program.captured) if program.captured is not None else []
     written += narrowing(narrowed(program)) + deletion(deleted(program))
     written += _about_target(program) + _recorded(program) + flag_values.notes(options_of(program), platform(program))
     written += [version_wording.note(version) for version in program.old_versions]

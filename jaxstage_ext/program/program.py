@@ -22,6 +22,7 @@ from jaxstage_ext.ir import cached_documents, python
 from jaxstage_ext.ir.hlo import module as hlo
 from jaxstage_ext.ir.lazy_documents import Documents
 from jaxstage_ext.ir.source import FrameTable
+from jaxstage_ext.profiling.capture_facts import CaptureFacts
 from jaxstage_ext.profiling.timeline import Timeline
 from jaxstage_ext.program import source_places, version_wording, xla_statistics
 from jaxstage_ext.program.results import FactResults
@@ -59,6 +60,7 @@ class Program:
       ran_out: the failure of a run that died of memory.
       saved_summary: the summary of a program that was read from a saved report; else None.
       timeline: of its newest profile; None until it is profiled.
+      captured: how that profile was made; None where another program made it.
     """
 
     saved_summary: Summary | None = None
@@ -71,6 +73,7 @@ class Program:
         self.results = FactResults()
         self.ran_out: StageError | None = None
         self.timeline: Timeline | None = None
+        self.captured: CaptureFacts | None = None
         self.documents: Mapping[str, Document] = Documents(self._readers)
 
     @property

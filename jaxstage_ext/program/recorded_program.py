@@ -36,7 +36,7 @@ class RecordedProgram(Program):
     """
 
     def __init__(self, timeline: Timeline, cell: str | None = None) -> None:
-        call = Call(_not_callable, name=timeline.recording.title, cell=cell)
+        call = Call(_NotCallable(), name=timeline.recording.title, cell=cell)
         super().__init__(Staged(call, [], LOCAL, USUAL))
         self.timeline = timeline
         self.frame_table = FrameTable("", self.staged.sources)
@@ -73,5 +73,8 @@ class RecordedProgram(Program):
         return hlo_document.read(text, self.module, self.frame_table)
 
 
-def _not_callable() -> Any:
-    raise ValueError("a profile has no function to run; profile the call itself with %%profile")
+class _NotCallable:
+    """Stands for the function of a profile: there is none, and no code of it."""
+
+    def __call__(self) -> Any:
+        raise ValueError("a profile has no function to run; profile the call itself with %%profile")

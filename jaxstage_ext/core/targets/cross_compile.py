@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import weakref
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import partial
@@ -12,6 +13,7 @@ from typing import Any
 
 import jax
 
+from jaxstage_ext.core.jax_private.mosaic_dumps import without_dumps
 from jaxstage_ext.core.options import autotune
 from jaxstage_ext.core.targets import packages
 from jaxstage_ext.core.targets.prepared import Prepared, check_files, prepare
@@ -27,6 +29,8 @@ _LIBRARY_CALL = re.compile(r'custom_call_target="([^"]+)"')
 _PARTS = ("text", "proto")
 _HEAD = {"seconds", "cost", "memory", "absent"}
 _NO_GPU = ("No supported GPU devices found", "Unknown backend")
+_without_dumps: weakref.WeakKeyDictionary[Any, tuple[str, ...]] = weakref.WeakKeyDictionary()
+"""The kernels of a lowered function whose on-device profile is not dumped, unlike where the kernel runs."""
 
 
 @dataclass(frozen=True)
@@ -105,7 +109,11 @@ def lower(traced: Any, target: Target) -> Any:
     if not isinstance(traced, jax.stages.Traced):
         raise Unavailable(f"{target} needs JAX's own trace of the function, but the function has none")
     try:
-        return traced.lower(lowering_platforms=(target.platform,))
+        with without_dumps() as kernels:
+            lowered = traced.lower(lowering_platforms=(target.platform,))
+        if kernels:
+            _without_dumps[lowered] = tuple(kernels)
+        return lowered
     except (ValueError, RuntimeError) as error:
         if any(words in str(error) for words in _NO_GPU):
             raise Unavailable(
@@ -145,7 +153,7 @@ def compile(  # noqa: A001
     if result is None:
         result, kept = prepared.ask("compile", limits, large_constants=large_constants), False
         key = key if _keep(key, prepared, result) else None
-    notes = (*prepared.notes, *filter(None, [cache.trouble()]))
+    notes = (*prepared.notes, *_dump_notes(lowered), *filter(None, [cache.trouble()]))
     log = result.pop("autotuned", None)
     tuned = autotune.tuned(prepared.results, log) if prepared.results and log else None
     result = _without_false_costs(result, target)
@@ -159,6 +167,11 @@ def compile(  # noqa: A001
         version=packages.find(target.platform).version,
         **result,
     )
+
+
+def _dump_notes(lowered: Any) -> list[str]:
+    kernels = ", ".join(dict.fromkeys(_without_dumps.get(lowered, ())))
+    return [f"Left out: the callback that writes the on-device profile of {kernels}."] if kernels else []
 
 
 def _known(key: str | None, prepared: Prepared) -> dict[str, Any] | None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -9,6 +11,7 @@ import pytest
 from absent import needs
 from jax.sharding import AbstractMesh, NamedSharding, PartitionSpec
 from magic_shell import Shell, fresh_shell
+from mosaic_kernels import profiled_kernel
 
 import jaxstage_ext
 from jaxstage_ext.core.targets import packages
@@ -269,6 +272,13 @@ def test_a_pallas_kernel_for_an_absent_gpu_is_explained() -> None:
         pytest.skip("this JAX lowers Pallas kernels for GPUs without asking one")
     with pytest.raises(Unavailable, match="Pallas kernels for GPUs"):
         jaxstage_ext.inspect(double, jnp.ones((256, 128)), target="h100", stage="lower")
+
+
+def test_a_mosaic_kernel_that_records_a_profile_compiles_for_an_absent_gpu(tmp_path: Path) -> None:
+    needs("cuda")
+    ins = jaxstage_ext.inspect(profiled_kernel(str(tmp_path)), jnp.ones(128), target="h100")
+    assert "mosaic_gpu_v2" in str(ins.documents["hlo"].text)
+    assert "Left out: the callback that writes the on-device profile of scale." in ins.summary()["notes"]
 
 
 # ---- magics ---------------------------------------------------------------------------------------------------

@@ -1,0 +1,103 @@
+"""What line of the user's code a thread was at, looked up about every millisecond by another thread.
+
+It costs far less than a tracer of every call, and says nothing of what was shorter than the time between two looks.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from types import CodeType, FrameType
+
+from jaxstage_ext.ir.source import is_outside, is_user
+
+INTERVAL = 0.001
+"""Seconds between two looks, as far as Python lets the sampling thread run."""
+_UNKNOWN_AFTER = 3
+"""A gap of this many intervals beyond Python's own switch interval is unknown: nobody looked."""
+MOST_STRETCHES = 1_000_000
+
+
+@dataclass
+class Stretch:
+    """Time in which every look found the same place.
+
+    Attributes:
+      start, end: Unix time in nanoseconds.
+      code, instruction: the user's innermost frame: its code and the offset of its instruction; None where no code of
+        the user's was on the stack.
+    """
+
+    start: int
+    end: int
+    code: CodeType | None
+    instruction: int
+
+
+@dataclass
+class Samples:
+    """What the sampling of a thread gave.
+
+    Attributes:
+      stretches: in the order of time; between two of them nobody looked.
+      looks: how many times the thread was looked at.   unknown: nanoseconds in which nobody could look.
+    """
+
+    stretches: list[Stretch] = field(default_factory=list)
+    looks: int = 0
+    unknown: int = 0
+    start: int = 0
+    end: int = 0
+
+
+@contextlib.contextmanager
+def sampled(interval: float = INTERVAL) -> Iterator[Samples]:
+    """Sample the thread that runs the block."""
+    samples, done = Samples(start=time.time_ns()), threading.Event()
+    target = threading.get_ident()
+    thread = threading.Thread(
+        target=_sample, args=(samples, target, interval, done), name="jaxstage sampler", daemon=True
+    )
+    thread.start()
+    try:
+        yield samples
+    finally:
+        done.set()
+        thread.join(5.0)
+        samples.end = time.time_ns()
+
+
+def _sample(samples: Samples, target: int, interval: float, done: threading.Event) -> None:
+    longest = round((_UNKNOWN_AFTER * interval + 2 * sys.getswitchinterval()) * 1e9)
+    step, last = round(interval * 1e9), 0
+    while not done.wait(interval) and len(samples.stretches) < MOST_STRETCHES:
+        code, instruction = place_of(sys._current_frames().get(target))
+        now = time.time_ns()
+        samples.looks += 1
+        known = samples.stretches[-1] if samples.stretches else None
+        if known is not None and now - last <= longest:
+            known.end = now
+            if known.code is code and known.instruction == instruction:
+                last = now
+                continue
+        elif known is not None:
+            known.end = min(last + step, now)
+            samples.unknown += now - known.end
+        samples.stretches.append(Stretch(now, now + step, code, instruction))
+        last = now
+
+
+def place_of(frame: FrameType | None) -> tuple[CodeType | None, int]:
+    """The user's innermost frame: its code and instruction; (None, -1) where no code of the user's is on the stack."""
+    while frame is not None:
+        file = frame.f_code.co_filename
+        if is_outside(file):  # nor are its callers the user's program
+            break
+        if is_user(file):
+            return frame.f_code, frame.f_lasti
+        frame = frame.f_back
+    return None, -1

@@ -1,0 +1,114 @@
+"""Profiling a call or other code: whether it may run twice, the runs, and what they give."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import jax
+
+from jaxstage_ext.core import executables
+from jaxstage_ext.profiling.capture import Capture, wait_for
+from jaxstage_ext.profiling.capture_facts import FirstRun, facts_of
+from jaxstage_ext.profiling.captured_timeline import timeline_of
+from jaxstage_ext.profiling.session_lock import profiler_session
+from jaxstage_ext.program.call_arguments import deleted
+from jaxstage_ext.program.program import Program
+from jaxstage_ext.program.recorded_program import RecordedProgram
+
+
+class CannotRun(ValueError):
+    """A call cannot be run as often as was asked. The message, one line, says why and what to do."""
+
+
+@dataclass(frozen=True)
+class RunPlan:
+    """How to run a call.
+
+    Attributes:
+      run: runs it once and gives its value.
+      warm, cold: whether the user wants a run before the capture, or none.
+      fresh: whether each run makes its own arguments.
+      command_buffers: whether XLA could use them.
+    """
+
+    run: Callable[[], Any]
+    warm: bool = False
+    cold: bool = False
+    fresh: bool = False
+    command_buffers: bool = True
+
+
+def first_run(program: Program, plan: RunPlan) -> FirstRun:
+    """Whether a staged call is run once before the capture, and if not, why."""
+    if plan.warm or plan.cold:
+        return FirstRun.LEFT_OUT if plan.warm else FirstRun.ASKED
+    if donated(program):
+        return FirstRun.DONATES
+    return FirstRun.EFFECTS if has_effects(program) else FirstRun.LEFT_OUT
+
+
+def donated(program: Program) -> bool:
+    """Whether the call's run deletes arguments."""
+    lowered = program.jax_lowered
+    leaves = jax.tree.leaves(lowered.args_info, is_leaf=_is_argument) if lowered is not None else []
+    return any(getattr(leaf, "donated", False) for leaf in leaves)
+
+
+def _is_argument(value: Any) -> bool:
+    return hasattr(value, "donated")
+
+
+def has_effects(program: Program) -> bool:
+    """Whether the program does more than to compute its results: it prints, or calls Python for its side effects."""
+    traced = program.jax_traced
+    return traced is not None and bool(traced.jaxpr.effects)
+
+
+def profile_calls(program: Program, plan: RunPlan, capture: Capture) -> Any:
+    """Run a staged call under the profiler, as often as the capture's options say, and give the last value.
+
+    The program gets the timeline, also of what was recorded before a run raised; that is raised on.
+
+    Raises:
+      CannotRun: where an argument is deleted, or would be before the last run.
+      ProfilerBusy: where another profiler records in this process; nothing has run then.
+    """
+    value, first = None, first_run(program, plan)
+    _check(program, plan, capture.options.steps + (first is FirstRun.LEFT_OUT))
+    with profiler_session(f"%%profile of {capture.title}"):
+        pass  # what is in the way says so before anything runs
+    with executables.reused():
+        if first is FirstRun.LEFT_OUT:
+            wait_for(plan.run())
+        try:
+            with capture.recording():
+                for _ in range(capture.options.steps):
+                    with capture.step() as results:
+                        results.append(value := plan.run())
+        finally:
+            if capture.data:
+                program.timeline = timeline_of(capture, program)
+                program.captured = facts_of(capture, program.timeline.recording, first, plan.command_buffers)
+    return value
+
+
+def _check(program: Program, plan: RunPlan, runs: int) -> None:
+    if names := deleted(program):
+        raise CannotRun(f"deleted, as donation does: {', '.join(names[:4])}; make it anew, then profile the call")
+    if runs > 1 and not plan.fresh and donated(program):
+        raise CannotRun(
+            f"{program.name} donates arguments, so it cannot run {runs} times on the same ones; "
+            f"profile an assignment such as state = {program.name}(state, ...), or one run"
+        )
+
+
+def recorded(capture: Capture, first: FirstRun, cell: str | None = None) -> RecordedProgram | None:
+    """The program of code that is not one staged call; None where nothing was recorded."""
+    if not capture.data:
+        return None
+    program = RecordedProgram(timeline_of(capture), cell)
+    assert program.timeline is not None
+    program.captured = facts_of(capture, program.timeline.recording, first)
+    return program

@@ -100,12 +100,11 @@ def _fastest(program: Callable[..., Any], *values: Any, at_least: float = 0.0) -
 
 def _fastest_in_place(program: Callable[[Any], Any], values: Any) -> float:
     """Seconds of the fastest run of a program that donates its argument, which is the last run's result."""
-    values, fastest = _wait(program(values)), float("inf")
+    last, fastest = [_wait(program(values))], float("inf")
     for _ in range(2 * _BEST_OF):
-        given = [values]
-        del values
-        seconds, values = _seconds(lambda given=given: program(given.pop()))  # type: ignore[misc]
-        fastest = min(fastest, seconds)
+        seconds, made = _seconds(lambda: program(last.pop()))
+        fastest, last[:] = min(fastest, seconds), [made]
+        del made
     return fastest
 
 

@@ -62,12 +62,12 @@ class MachineCeilings:
     @property
     def table(self) -> Table:
         """One row a ceiling: its rate, and what it bounds."""
-        rows = [
-            (f"{dtype} products", peak, "op/s" if dtype == "s8" else "FLOP/s") for dtype, peak in self.products.items()
-        ]
-        rows += [("memory", self.bandwidth, "B/s")] if self.bandwidth else []
-        rows += [(f"caches ({scaled(self.cache, 'B')})", self.cache_bandwidth, "B/s")] if self.cache else []
-        columns = {"ceiling": [row[0] for row in rows], "rate": [scaled(row[1] or 0.0, row[2]) for row in rows]}
+        rows = [(f"{dtype} products", scaled(peak, _unit(dtype))) for dtype, peak in self.products.items()]
+        if self.bandwidth:
+            rows.append(("memory", scaled(self.bandwidth, "B/s")))
+        if self.cache and self.cache_bandwidth:
+            rows.append((f"caches ({scaled(self.cache, 'B')})", scaled(self.cache_bandwidth, "B/s")))
+        columns = {"ceiling": [name for name, _ in rows], "rate": [rate for _, rate in rows]}
         whose = f"{self.cpu}, {plural(self.cores, 'core')}, through XLA; {self.source}" if self.cores else self.source
         busy = (_BUSY.format(load=self.load, cores=plural(self.cores, "core")),) if self.was_busy else ()
         return Table("ceilings", {name: Column(values) for name, values in columns.items()}, notes=(whose, *busy))
@@ -94,6 +94,10 @@ class MachineCeilings:
             measured=True,
         )
         return whole if sharing == 1 else _shared(whole, sharing)
+
+
+def _unit(dtype: str) -> str:
+    return "op/s" if dtype.startswith("s") else "FLOP/s"
 
 
 def _shared(whole: Device, sharing: int) -> Device:
@@ -128,6 +132,12 @@ def keep(measured: MachineCeilings) -> None:
     """Use these from now on, and keep them for later kernels where the inspection cache has a folder."""
     _Ceilings.measured = measured
     cache.store(_key(), asdict(measured) | {"products": dict(measured.products)})
+
+
+def by_hand(rates: Mapping[str, float]) -> MachineCeilings:
+    """Ceilings of the user's: FLOP/s by dtype, and "memory" in bytes per second."""
+    products = {dtype: rate for dtype, rate in rates.items() if dtype != "memory"}
+    return MachineCeilings(products, rates.get("memory"))
 
 
 def set_by_hand(ceilings: MachineCeilings | None) -> None:

@@ -6,16 +6,18 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 __version__ = "0.1.0"
-__all__ = ["Inspection", "inspect", "measure", "measure_ceilings"]
+__all__ = ["Inspection", "inspect", "load", "measure", "measure_ceilings"]
 
 if TYPE_CHECKING:
     from jaxstage_ext.inspection import Inspection, inspect
+    from jaxstage_ext.loading import load
     from jaxstage_ext.profiling.measure import measure
     from jaxstage_ext.profiling.measure_ceilings import measure_ceilings
 
 _HOMES = {
     "Inspection": "inspection",
     "inspect": "inspection",
+    "load": "loading",
     "measure": "profiling.measure",
     "measure_ceilings": "profiling.measure_ceilings",
 }

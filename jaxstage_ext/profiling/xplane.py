@@ -11,7 +11,7 @@ from jaxstage_ext.profiling.unreadable import UnreadableProfile
 from jaxstage_ext.profiling.xplane_details import EventDetails
 from jaxstage_ext.profiling.xplane_events import PlaneEvents, events_of
 from jaxstage_ext.profiling.xplane_lanes import lanes_of
-from jaxstage_ext.profiling.xplane_losses import losses
+from jaxstage_ext.profiling.xplane_losses import losses, reported
 from jaxstage_ext.profiling.xplane_modules import named_ops
 from jaxstage_ext.profiling.xplane_names import numbered_names
 from jaxstage_ext.profiling.xplane_order import in_order, used_lanes
@@ -40,8 +40,9 @@ def read(data: bytes, title: str) -> Recording:
         raise UnreadableProfile(_NOT_A_PROFILE.format(title=title, why=str(e))) from e
     if not any(plane.name for plane in whole):
         raise UnreadableProfile(_NOT_A_PROFILE.format(title=title, why="; ".join(wrong) or "it has no planes"))
-    hosts = tuple(wire.raw[start:end].decode("utf-8", "replace") for start, end in top.spans(4))
-    return _recording(whole, [Lost(Loss.UNREADABLE, None, where) for where in wrong], hosts or ("",), title)
+    lost = [Lost(Loss.UNREADABLE, None, where) for where in wrong]
+    lost += reported([*wire.texts(top, 2), *wire.texts(top, 3)], whole)
+    return _recording(whole, lost, tuple(wire.texts(top, 4)) or ("",), title)
 
 
 def _recording(whole: Sequence[Plane], lost: list[Lost], hosts: tuple[str, ...], title: str) -> Recording:

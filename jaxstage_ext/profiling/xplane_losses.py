@@ -13,6 +13,15 @@ from jaxstage_ext.profiling.xplane_wire import Plane
 from jaxstage_ext.report.recording import Loss, Lost
 
 
+def reported(notices: Sequence[str], planes: Sequence[Plane]) -> list[Lost]:
+    """The events that the profiler itself says it dropped, and its errors and warnings."""
+    found = [Lost(Loss.DROPPED, None, notice) for notice in notices if notice]
+    for plane in planes:
+        count = plane.facts.get("dropped_traces")
+        found += [Lost(Loss.DROPPED, count, plane.name)] if isinstance(count, int) and count > 0 else []
+    return found
+
+
 def losses(planes: Sequence[Plane], events: Sequence[PlaneEvents], times: EventTimes) -> list[Lost]:
     """The events that could not be read or whose times are wrong, by line."""
     found, at = [], 0

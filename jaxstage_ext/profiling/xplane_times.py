@@ -42,10 +42,10 @@ class Clock:
 
     def times(self, timestamp: Longs, offset: Longs, duration: Longs) -> EventTimes:
         """The times of events, by the timestamp of their line, their offset from it and their duration."""
-        since = timestamp - self.base
         limit = _LONGEST // NANOSECOND
-        absurd = (np.abs(since) > limit) | (np.abs(offset) > _LONGEST) | (duration > _LONGEST)
-        start = np.where(absurd, 0, since * NANOSECOND + offset)
+        absurd = (timestamp < self.base - limit) | (timestamp > self.base + limit)
+        absurd |= (offset < -_LONGEST) | (offset > _LONGEST) | (duration > _LONGEST)
+        start = np.where(absurd, 0, (timestamp - self.base) * NANOSECOND + offset)
         negative = ~absurd & ((start < 0) | (duration < 0))
         return EventTimes(np.maximum(start, 0), np.where(negative | absurd, 0, duration), absurd, negative)
 

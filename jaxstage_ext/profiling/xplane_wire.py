@@ -50,6 +50,10 @@ class Wire:
         """A string field; bytes that are not UTF-8 are replaced."""
         return of.content(self.raw, number).decode("utf-8", "replace")
 
+    def texts(self, of: FieldRows, number: int) -> list[str]:
+        """A repeated string field."""
+        return [self.raw[start:end].decode("utf-8", "replace") for start, end in of.spans(number)]
+
 
 @dataclass(frozen=True, eq=False)
 class EventName:

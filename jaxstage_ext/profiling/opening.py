@@ -1,0 +1,105 @@
+"""Opens a profile, whatever its format: the kind is told by what is in it, never by its name."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from jaxstage_ext.profiling import chrome_trace, op_links, profiler_folder, xplane
+from jaxstage_ext.profiling.several_hosts import together
+from jaxstage_ext.profiling.timeline import Timeline
+from jaxstage_ext.profiling.unpacking import beginning, unpacked
+from jaxstage_ext.profiling.unreadable import UnreadableProfile
+from jaxstage_ext.report.recording import Recording
+from jaxstage_ext.report.units import scaled
+
+Source = str | os.PathLike[str] | bytes
+_HEAD = 4096
+_JSON = re.compile(rb"(?:\xef\xbb\xbf)?[ \t\r\n]*(?:\{[ \t\r\n]*[\"}]|\[[ \t\r\n]*[{\]])")
+_XPLANE_FIELDS = b"\x0a\x12\x1a\x22"
+"""The first byte of a serialized XSpace: a plane, an error, a warning or the name of a host."""
+MOST_BYTES = 2**31
+"""Bytes of a file that are read."""
+
+
+@dataclass(frozen=True)
+class ProfileFormat:
+    """A format of profiles: what it is called, how its beginning is recognised, and its reader."""
+
+    name: str
+    recognised: Callable[[bytes], bool]
+    read: Callable[[bytes, str], Recording]
+
+
+def is_json(head: bytes) -> bool:
+    """Whether data begin as a JSON object, or as a list of objects, does."""
+    return _JSON.match(head) is not None
+
+
+def is_xplane(head: bytes) -> bool:
+    """Whether data begin as a serialized XSpace does."""
+    return len(head) > 1 and head[0] in _XPLANE_FIELDS
+
+
+FORMATS = (
+    ProfileFormat("Chrome trace", is_json, chrome_trace.read),
+    ProfileFormat("xplane", is_xplane, xplane.read),
+)
+"""In the order in which they are tried."""
+
+
+def open_profile(source: Source, title: str = "") -> Timeline:
+    """The timeline of a profile: an `.xplane.pb`, a Chrome or Perfetto JSON trace, or the folder of a profiler.
+
+    Files may be gzip. Of a folder, the newest run is opened; each of its hosts keeps its own lanes and devices.
+
+    Args:
+      source: a path, or the bytes of a file.
+      title: what was profiled; the name of the file by default.
+
+    Raises:
+      UnreadableProfile: it is not a profile, or is damaged; the message says what it is.
+      OSError: the file cannot be read.
+    """
+    recording = open_recording(source, title)
+    return Timeline(recording, op_links.places(recording))
+
+
+def open_recording(source: Source, title: str = "") -> Recording:
+    """The recording of a profile; see `open_profile`."""
+    if isinstance(source, bytes):
+        return _read(source, title or "the profile")
+    path = Path(source).expanduser()
+    if not path.is_dir():
+        return _read(contents(path), title or path.name)
+    files = profiler_folder.newest_run(path)
+    hosts = [(file.host, _read(contents(file.path), title or file.path.name)) for file in files]
+    return together(hosts, title or path.resolve().name)
+
+
+def contents(path: Path) -> bytes:
+    """The bytes of a file. Raises UnreadableProfile where it is too large, and OSError where it cannot be read."""
+    size = path.stat().st_size
+    if size > MOST_BYTES:
+        raise UnreadableProfile(
+            f"{path.name} has {scaled(size, 'B')}; {scaled(MOST_BYTES, 'B')} is the most that is read: profile fewer "
+            "steps"
+        )
+    return path.read_bytes()
+
+
+def _read(data: bytes, title: str) -> Recording:
+    head = beginning(data, _HEAD)
+    if not data:
+        raise UnreadableProfile(f"{title} is empty")
+    for known in FORMATS:
+        if known.recognised(head):
+            return known.read(unpacked(data, title), title)
+    unpacked(data[:_HEAD] if data is head else data, title)  # A damaged gzip file says so itself.
+    raise UnreadableProfile(
+        f"{title} is not a profile: it begins with {head[:16]!r}; open an .xplane.pb, a Chrome or Perfetto JSON trace "
+        "(.json, .json.gz), or the folder that the profiler wrote"
+    )

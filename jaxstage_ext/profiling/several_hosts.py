@@ -1,0 +1,115 @@
+"""The recordings of several hosts as one, with the lanes, devices and clocks of each kept apart."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from jaxstage_ext.report.recording import NONE, EventLane, Events, Lost, Ops, Recording
+
+Column = npt.NDArray[Any]
+
+
+def together(parts: Sequence[tuple[str, Recording]], title: str) -> Recording:
+    """One recording of those of several hosts, given with their names; that of a single host is itself.
+
+    Every host's time 0 is its own: their clocks differ by more than the events that one would compare. Devices of a
+    later host are numbered on from those of the hosts before it, where both have the same numbers.
+    """
+    if len(parts) == 1:
+        return replace(parts[0][1], title=title)
+    recordings = [recording for _, recording in parts]
+    lanes, events = _Offsets(lambda r: len(r.lanes), recordings), _Offsets(lambda r: len(r.events), recordings)
+    names, ops = _Offsets(lambda r: len(r.names), recordings), _Offsets(lambda r: len(r.ops), recordings)
+    modules = _Offsets(lambda r: len(r.modules), recordings)
+    runs = _Offsets(lambda r: _largest(r.events.run) + 1, recordings)
+    launches = _Offsets(lambda r: _largest(r.events.correlation), recordings)
+    devices = _device_shifts(recordings)
+
+    def moved(name: str, by: Sequence[int], from_: int = 0) -> Column:
+        columns = [(getattr(r.events, name), shift) for r, shift in zip(recordings, by, strict=True)]
+        return np.concatenate([np.where(c >= from_, c + shift, c).astype(c.dtype) for c, shift in columns])
+
+    unmoved = [0] * len(parts)
+    return Recording(
+        title=title,
+        format=recordings[0].format,
+        lanes=tuple(_lane(lane, host, name, devices[host]) for host, (name, r) in enumerate(parts) for lane in r.lanes),
+        names=tuple(name for r in recordings for name in r.names),
+        events=Events(
+            start=moved("start", unmoved),
+            duration=moved("duration", unmoved),
+            lane=moved("lane", lanes.begin),
+            name=moved("name", names.begin),
+            kind=moved("kind", unmoved),
+            op=moved("op", ops.begin),
+            device=moved("device", devices),
+            run=moved("run", runs.begin),
+            correlation=moved("correlation", launches.begin, 1),
+        ),
+        ops=Ops(
+            np.concatenate([r.ops.module + shift for r, shift in zip(recordings, modules.begin, strict=True)]).astype(
+                np.int32
+            ),
+            tuple(name for r in recordings for name in r.ops.name),
+        ),
+        modules=tuple(module for r in recordings for module in r.modules),
+        counters=tuple(
+            replace(c, lane=c.lane + shift)
+            for r, shift in zip(recordings, lanes.begin, strict=True)
+            for c in r.counters
+        ),
+        lost=tuple(
+            Lost(x.loss, x.count, f"{name}: {x.where}" if x.where else name) for name, r in parts for x in r.lost
+        ),
+        total=sum(r.total for r in recordings),
+        details=lambda event: events.of(event),
+        device_facts={_group(name, group): facts for name, r in parts for group, facts in r.device_facts.items()},
+        hosts=tuple(name for name, _ in parts),
+        host_lines={
+            number + shift: line
+            for r, shift in zip(recordings, names.begin, strict=True)
+            for number, line in r.host_lines.items()
+        },
+    )
+
+
+class _Offsets:
+    """Where each recording's part of a column begins."""
+
+    def __init__(self, size: Callable[[Recording], int], recordings: Sequence[Recording]) -> None:
+        sizes = [size(recording) for recording in recordings]
+        self.begin = [sum(sizes[:n]) for n in range(len(sizes))]
+        self._recordings = recordings
+
+    def of(self, event: int) -> Mapping[str, Any]:
+        """The details of an event."""
+        host = int(np.searchsorted(self.begin, event, side="right")) - 1
+        return self._recordings[host].details(event - self.begin[host])
+
+
+def _largest(column: Column) -> int:
+    return int(column.max()) if len(column) else 0
+
+
+def _device_shifts(recordings: Sequence[Recording]) -> list[int]:
+    shifts, used = [], set[int]()
+    for recording in recordings:
+        own = set(np.unique(recording.events.device).tolist()) - {NONE}
+        shift = max(used) + 1 if own & used else 0
+        shifts.append(shift)
+        used |= {device + shift for device in own}
+    return shifts
+
+
+def _lane(lane: EventLane, host: int, name: str, shift: int) -> EventLane:
+    device = lane.device + shift if lane.device != NONE else NONE
+    return replace(lane, group=_group(name, lane.group), host=host, device=device)
+
+
+def _group(host: str, group: str) -> str:
+    return f"{host}: {group}"

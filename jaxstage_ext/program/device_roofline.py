@@ -14,6 +14,7 @@ from jaxstage_ext.core.targets.devices import Device
 from jaxstage_ext.program.causeless_collectives import causeless_collectives
 from jaxstage_ext.program.device_figures import device_of
 from jaxstage_ext.program.fact import fact
+from jaxstage_ext.program.measured import Measured
 from jaxstage_ext.program.module_work import work
 from jaxstage_ext.program.program import Program
 from jaxstage_ext.program.recorded_program import RecordedProgram
@@ -31,6 +32,11 @@ def device_roofline(program: Program) -> Roofline:
     read = rooflines.read(work(program), device or Device(_title(program)), platform, exposed)
     is_measurable = device is None and platform == "cpu" and not isinstance(program, RecordedProgram)
     return replace(read, how_to_measure=machine_ceilings.HOW_TO_MEASURE) if is_measurable else read
+
+
+def with_measured(roof: Roofline, times: Measured | None) -> Roofline:
+    """The roofline with the measured time of each instruction."""
+    return roof if times is None else replace(roof, measured=times.seconds[roof.rows])
 
 
 def _title(program: Program) -> str:

@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 
-from jaxstage_ext.profiling import mosaic_json
 from jaxstage_ext.profiling.chrome_columns import Longs, RawEvents, raw_events
 from jaxstage_ext.profiling.chrome_counters import counters_of
 from jaxstage_ext.profiling.chrome_lanes import SpanLanes, lanes_of
@@ -69,7 +68,7 @@ def _recording(
         run=_runs(raw.run[row], spans.start[order]),
         correlation=raw.correlation[row],
     )
-    recording = Recording(
+    return Recording(
         title=text.title,
         format="chrome",
         lanes=lanes.lanes + counter_lanes,
@@ -85,7 +84,6 @@ def _recording(
         device_facts=device_facts(raw.head, processes),
         host_lines=_host_lines(raw.names, np.unique(events.name[events.kind == EventKind.PYTHON])),
     )
-    return mosaic_json.on_device(recording, raw, row) if mosaic_json.is_dump(raw) else recording
 
 
 class _Details:

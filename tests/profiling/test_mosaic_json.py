@@ -9,7 +9,6 @@ from typing import Any
 import pytest
 from mosaic_buffers import TrueRange, TrueTrace, written
 
-from jaxstage_ext.profiling import chrome_trace
 from jaxstage_ext.profiling.mosaic_saved import saved
 from jaxstage_ext.profiling.mosaic_spec import MosaicSpec
 from jaxstage_ext.profiling.opening import open_profile
@@ -30,7 +29,7 @@ def dumped() -> str:
 
 
 def test_cycles_that_are_written_as_nanoseconds_are_said_to_be() -> None:
-    made = chrome_trace.read(dumped().encode(), "scale-17-trace.json")
+    made = open_profile(dumped().encode(), "scale-17-trace.json").recording
     assert [(lost.loss, lost.count) for lost in made.lost] == [(Loss.CYCLES_AS_TIME, 3)]
     assert [(lane.group, lane.name, lane.kind) for lane in made.lanes] == [
         ("SM 4", "trace 0", LaneKind.ON_DEVICE),
@@ -52,7 +51,7 @@ def test_cycles_that_are_written_as_nanoseconds_are_said_to_be() -> None:
 def test_other_traces_are_not_taken_for_one(change: Any) -> None:
     trace = json.loads(dumped())
     change(trace)
-    made = chrome_trace.read(json.dumps(trace).encode(), "x")
+    made = open_profile(json.dumps(trace).encode(), "x").recording
     assert Loss.CYCLES_AS_TIME not in [lost.loss for lost in made.lost]
 
 

@@ -6,18 +6,22 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 __version__ = "0.1.0"
-__all__ = ["Inspection", "inspect", "load", "measure"]
+__all__ = ["Inspection", "inspect", "load", "measure", "measure_ceilings", "profile"]
 
 if TYPE_CHECKING:
     from jaxstage_ext.inspection import Inspection, inspect
     from jaxstage_ext.loading import load
+    from jaxstage_ext.profiles import profile
     from jaxstage_ext.profiling.measure import measure
+    from jaxstage_ext.profiling.measure_ceilings import measure_ceilings
 
 _HOMES = {
     "Inspection": "inspection",
     "inspect": "inspection",
     "load": "loading",
     "measure": "profiling.measure",
+    "measure_ceilings": "profiling.measure_ceilings",
+    "profile": "profiles",
 }
 """Where each public name is defined; its file is imported when the name is first used."""
 

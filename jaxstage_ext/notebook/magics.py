@@ -15,7 +15,7 @@ from IPython.core.magic_arguments import MagicArgumentParser
 from IPython.display import display
 
 from jaxstage_ext.core import stage_list
-from jaxstage_ext.notebook import command_line, compile_options, profile_line, sharding_magic, staging
+from jaxstage_ext.notebook import command_line, compile_options, measure_magic, profile_line, sharding_magic, staging
 from jaxstage_ext.notebook.cell_request import Request
 from jaxstage_ext.notebook.completion import completer
 from jaxstage_ext.notebook.profile_request import ProfileRequest
@@ -63,8 +63,12 @@ class StageMagics(Magics):
 
         %targets              the list
         %targets --log tpu    the end of the log of the TPU compile workers, including those that died
+        %targets --measure    measure the peaks of this machine's CPU for its rooflines, in a few seconds
         """
         staging.check_jax()
+        if line.split() == ["--measure"]:
+            print(measure_magic.ceilings())
+            return
         asked_for_log = line.split()[:1] == ["--log"]
         print(public_folders(staging.worker_log(line.split()[1:]) if asked_for_log else staging.survey(line)))
 

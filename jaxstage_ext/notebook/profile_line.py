@@ -9,6 +9,7 @@ from typing import NoReturn
 from IPython.core.error import UsageError
 from IPython.core.magic_arguments import MagicArgumentParser
 
+from jaxstage_ext.notebook import measuring
 from jaxstage_ext.notebook.command_line import LineParser, identifier
 
 NAME = "profile"
@@ -47,6 +48,9 @@ def parser() -> MagicArgumentParser:
         help="Compile without command buffers (CUDA graphs), whose kernels have no names; this changes the timing.",
     )
     add("--save", metavar="FOLDER", help="Write the profile to a file in FOLDER, which XProf reads too.")
+    add("--measure", action="store_true", help="Measure how long the call takes instead, warmed up, over many runs.")
+    add("--mode", metavar="wall", help="With --measure: wall, kernels or span; the quantity that is measured.")
+    add("--setup", metavar="ARGUMENTS", help="With --measure: an expression for the arguments, evaluated for each run.")
     add("-q", "--quiet", action="store_true", help="Show no panel; useful with --output.")
     add("-t", "--target", type=_no_target, metavar="TARGET", help=argparse.SUPPRESS)
     return made
@@ -54,6 +58,7 @@ def parser() -> MagicArgumentParser:
 
 def check(options: Namespace) -> None:
     """Raise UsageError for options that contradict each other."""
+    measuring.check(options)
     if options.warm and options.cold:
         raise UsageError("--warm and --cold exclude each other; drop one of them")
 

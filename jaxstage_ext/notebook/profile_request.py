@@ -8,7 +8,7 @@ from typing import Any
 
 from IPython.core.error import UsageError
 
-from jaxstage_ext.notebook import command_line, profile_line, profiled_code, staging
+from jaxstage_ext.notebook import command_line, measuring, profile_line, profiled_code, staging
 from jaxstage_ext.notebook.cell import run_but
 from jaxstage_ext.notebook.cell_request import place
 from jaxstage_ext.notebook.profiled_call import StagedProfile, is_staged
@@ -60,6 +60,10 @@ class ProfileRequest:
 
     async def _profile(self, body: list[ast.stmt], file: str, space: dict[str, Any]) -> Any:
         call = profiled_code.single_call(body)
+        if self.options.measure:
+            self.inspection = await measuring.measured(self.ip, self.options, call, file, space)
+            self._bind()
+            return self.inspection
         made: StagedProfile | PythonProfile
         if call is not None and await is_staged(self.ip, call, file, space):
             made = StagedProfile(self.ip, self.options, self.running_cell.label, call, file, space)
@@ -69,8 +73,11 @@ class ProfileRequest:
             return await made.run()
         finally:
             self.inspection = made.inspection
-            if self.options.output and made.inspection is not None:
-                self.ip.push({self.options.output: made.inspection}, interactive=True)
+            self._bind()
+
+    def _bind(self) -> None:
+        if self.options.output and self.inspection is not None:
+            self.ip.push({self.options.output: self.inspection}, interactive=True)
 
 
 def _statement(node: ast.expr) -> ast.stmt:

@@ -71,7 +71,11 @@ class StagedProfile:
         from jaxstage_ext.program import profile_run
 
         program, capture = inspection.program, Capture(inspection.name, profile_results.capture_options(self.options))
-        plan = profile_run.RunPlan(self._runner(inspection), self.options.warm, self.options.cold, self._is_fresh)
+        given = self._runner(inspection, fresh=False)
+        run = self._runner(inspection, fresh=True) if self._is_fresh else given
+        plan = profile_run.RunPlan(
+            run, self.options.warm, self.options.cold, self._is_fresh, given, not self.options.command_buffers
+        )
         try:
             self._value = profile_run.profile_calls(program, plan, capture)
         except (ProfilerBusy, profile_run.CannotRun) as error:
@@ -86,14 +90,14 @@ class StagedProfile:
         """Whether each run evaluates its arguments anew."""
         return bool(self.options.steps > 1 and profiled_code.asks_again(self.call))
 
-    def _runner(self, inspection: Inspection) -> Callable[[], Any]:
+    def _runner(self, inspection: Inspection, fresh: bool) -> Callable[[], Any]:
         """Runs the call at its place in the cell, whose line is then that of the user."""
         if self.options.command_buffers:
             return inspection.execute
         called = Call(inspection.call.fn, inspection.call.args, inspection.call.kwargs)
         own = {_FN: called.fn, _ARGS: called.args, _KWARGS: dict(called.kwargs)}
         fn = ast.Name(_FN, ast.Load())
-        if self._is_fresh:
+        if fresh:
             node, own = ast.Call(fn, self.call.args, self.call.keywords), {**self.space, **own}
         else:
             args: list[ast.expr] = [ast.Starred(ast.Name(_ARGS, ast.Load()), ast.Load())]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import contextlib
 from argparse import Namespace
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
@@ -11,6 +12,7 @@ from IPython.core.error import UsageError
 
 from jaxstage_ext.notebook import profile_results, profiled_code
 from jaxstage_ext.notebook.cell import execute
+from jaxstage_ext.notebook.toplevel_await import interruptible
 
 if TYPE_CHECKING:
     from jaxstage_ext.inspection import Inspection
@@ -33,14 +35,14 @@ class PythonProfile:
     async def run(self) -> Any:
         """Run the statements, show the timeline, and give the value of the last one. Raises what they raise."""
         from jaxstage_ext.profiling.capture import Capture
-        from jaxstage_ext.profiling.session_lock import ProfilerBusy, profiler_session
+        from jaxstage_ext.profiling.session_lock import ProfilerBusy
+        from jaxstage_ext.program.profile_run import check_profiler
 
         capture = Capture(profiled_code.title(self.body), profile_results.capture_options(self.options))
         failure: BaseException | None = None
         value = None
         try:
-            with profiler_session(f"%%profile of {capture.title}"):
-                pass  # what is in the way says so before anything runs
+            check_profiler(capture)
             if self.is_warmed:
                 await self._run_once()
             with capture.recording():
@@ -59,11 +61,11 @@ class PythonProfile:
     async def _run_once(self) -> Any:
         value = None
         for node in self.body:
-            if isinstance(node, ast.Expr):
-                value = await execute(self.ip, node.value, self.file, "eval", self.space)
-            else:
-                await execute(self.ip, node, self.file, "exec", self.space)
-                value = None
+            with contextlib.nullcontext() if _awaits(node) else interruptible():
+                if isinstance(node, ast.Expr):
+                    value = await execute(self.ip, node.value, self.file, "eval", self.space)
+                else:
+                    value = await execute(self.ip, node, self.file, "exec", self.space)
         return value
 
     def _show(self, capture: Capture) -> None:
@@ -79,3 +81,8 @@ class PythonProfile:
         profile_results.save(capture, self.options)
         if not self.options.quiet:
             profile_results.show(program)
+
+
+def _awaits(node: ast.AST) -> bool:
+    """Whether the statement may give way to the event loop, which an interrupt then has to cancel."""
+    return any(isinstance(part, ast.Await | ast.AsyncFor | ast.AsyncWith) for part in ast.walk(node))

@@ -8,6 +8,7 @@ from typing import Any
 from traitlets import Bool, Int, TraitError, Unicode, observe, validate
 from traitlets.config import SingletonConfigurable
 
+from jaxstage_ext.notebook import ceilings_by_hand
 from jaxstage_ext.report import saved_source
 from jaxstage_ext.store import cache as inspection_cache
 from jaxstage_ext.worker import memory_limit
@@ -38,6 +39,12 @@ class JAXStage(SingletonConfigurable):
         "", help="Memory limit of a worker compile, for example 8GB; empty means half of the machine's memory."
     ).tag(config=True)
 
+    cpu_ceilings = Unicode(
+        "",
+        help="Peaks of this machine's CPU, set by hand: 'f32=200G, f64=100G, memory=50G' in FLOP/s and bytes per "
+        "second; empty means what %targets --measure measured.",
+    ).tag(config=True)
+
     save_source = Bool(
         True,
         help="Whether saved notebooks, offline pages and JSON hold the source of the functions that took part; False "
@@ -51,6 +58,21 @@ class JAXStage(SingletonConfigurable):
         except ValueError as error:
             raise TraitError(str(error)) from None
         return str(proposal["value"])
+
+    @validate("cpu_ceilings")
+    def _ceilings(self, proposal: Any) -> str:
+        try:
+            ceilings_by_hand.parse(proposal["value"])
+        except ValueError as error:
+            raise TraitError(str(error)) from None
+        return str(proposal["value"])
+
+    @observe("cpu_ceilings")
+    def _use_ceilings(self, change: Any) -> None:
+        from jaxstage_ext.core.targets import machine_ceilings
+
+        given = ceilings_by_hand.parse(self.cpu_ceilings)
+        machine_ceilings.set_by_hand(machine_ceilings.by_hand(given) if given else None)
 
     @observe("memory")
     def _limit(self, change: Any) -> None:

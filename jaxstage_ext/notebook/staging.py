@@ -151,7 +151,7 @@ def survey(line: str) -> str:
 
     if line.strip():
         raise UsageError(
-            f"%targets takes only --log, not {line.strip()!r}; to compile for a target: %compile -t v5e:2x2"
+            f"%targets takes only --log or --measure, not {line.strip()!r}; to compile for one: %compile -t v5e:2x2"
         )
     return survey.text()
 

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from jaxstage_ext.core.jax_private import profiler
+from jaxstage_ext.core.jax_private.mosaic_dumps import MosaicDump, recorded_dumps
 from jaxstage_ext.profiling.compile_times import CompileTime, compile_times
 from jaxstage_ext.profiling.sampler import Samples, sampled
 from jaxstage_ext.profiling.session_lock import ProfilerBusy, profiler_session
@@ -47,6 +48,7 @@ class Capture:
       steps: Unix time in nanoseconds of the start and end of each step, results included.
       samples: where the host's thread was; None if it was not sampled.
       compiled: what JAX traced, lowered and compiled meanwhile.
+      on_device: the profiles that Mosaic GPU kernels recorded on the device.
       start, end: Unix time in nanoseconds.
     """
 
@@ -57,6 +59,7 @@ class Capture:
     steps: list[tuple[int, int]] = field(default_factory=list)
     samples: Samples | None = None
     compiled: list[CompileTime] = field(default_factory=list)
+    on_device: list[MosaicDump] = field(default_factory=list)
     start: int = 0
     end: int = 0
 
@@ -67,19 +70,34 @@ class Capture:
         Raises:
           ProfilerBusy: before anything of the block runs, where another profiler records in this process.
         """
-        with profiler_session(f"%%profile of {self.title}"), contextlib.ExitStack() as around:
-            self.compiled = around.enter_context(compile_times())
-            session = profiler.start_session(self.options.python)
-            around.callback(self._stop, session)
-            self.samples = around.enter_context(sampled()) if self.options.sample else None
-            self.start = time.time_ns()
+        around = contextlib.ExitStack()
+        try:
+            with uninterrupted():
+                self._begin(around)
+            yield
+        except BaseException as error:
+            self.error = error
+            raise
+        finally:
             try:
-                yield
-            except BaseException as error:
-                self.error = error
+                with uninterrupted():
+                    around.close()
+            except KeyboardInterrupt:  # before the block
+                with uninterrupted():
+                    around.close()
                 raise
-            finally:
-                self.end = time.time_ns()
+
+    def _begin(self, around: contextlib.ExitStack) -> None:
+        around.enter_context(profiler_session(f"%%profile of {self.title}"))
+        self.compiled = around.enter_context(compile_times())
+        around.callback(self._stop, profiler.start_session(self.options.python))
+        self.on_device = around.enter_context(recorded_dumps())
+        self.samples = around.enter_context(sampled()) if self.options.sample else None
+        self.start = time.time_ns()
+        around.callback(self._note_end)
+
+    def _note_end(self) -> None:
+        self.end = time.time_ns()
 
     @contextlib.contextmanager
     def step(self) -> Iterator[list[Any]]:
@@ -88,7 +106,7 @@ class Capture:
 
         number, results, start = len(self.steps), list[Any](), time.time_ns()
         try:
-            with jax.profiler.StepTraceAnnotation("step", step_num=number):
+            with jax.profiler.StepTraceAnnotation(f"step {number}", step_num=number):
                 yield results
                 with jax.profiler.TraceAnnotation(_WAITING):
                     wait_for(results)
@@ -97,8 +115,7 @@ class Capture:
 
     def _stop(self, session: Any) -> None:
         try:
-            with uninterrupted():
-                self.data = profiler.stop_session(session)
+            self.data = profiler.stop_session(session)
         except RuntimeError as error:
             raise ProfilerBusy(
                 f"another profiler session began while {self.title} ran, so that nothing was recorded "

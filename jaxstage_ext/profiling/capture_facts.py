@@ -31,7 +31,8 @@ class CaptureFacts:
     Attributes:
       first_run: whether the first run is in it.   steps: how many runs are.
       compiling: seconds in which JAX traced, lowered or compiled.   compiled: how many modules XLA compiled.
-      eager: how many modules of a few ops ran one after the other, as where the code is not jitted; 0 otherwise.
+      eager: how many modules of one to three ops ran, where most of the ops' time is theirs and little goes to
+        compiling; 0 otherwise.
       sampled: seconds between two looks at the host's thread; None if it was not sampled.
       unsampled: seconds in which nobody could look at it.
       python: whether Python's calls were traced.   command_buffers: whether XLA could use them.
@@ -54,14 +55,14 @@ class CaptureFacts:
 def facts_of(capture: Capture, recording: Recording, first_run: FirstRun, command_buffers: bool = True) -> CaptureFacts:
     """The facts of a capture that has ended."""
     samples = capture.samples
-    seconds = (capture.end - capture.start) / 1e9
+    seconds, compiling = (capture.end - capture.start) / 1e9, _covered(capture.compiled) / 1e9
     return CaptureFacts(
         first_run,
         len(capture.steps),
         seconds,
-        compiling=_covered(capture.compiled) / 1e9,
+        compiling=compiling,
         compiled=sum(time.stage == "compile" for time in capture.compiled),
-        eager=eager_runs(recording),
+        eager=eager_runs(recording) if 2 * compiling < seconds else 0,
         sampled=seconds / samples.looks if samples is not None and samples.looks else None,
         unsampled=samples.unknown / 1e9 if samples is not None else 0.0,
         python=capture.options.python,
@@ -80,10 +81,13 @@ def _covered(times: list[CompileTime]) -> int:
 
 
 def eager_runs(recording: Recording) -> int:
-    """How many modules ran, where half of them or more have one to three ops; 0 where that is not so."""
+    """How many modules of one to three ops ran, where they took most of the time of all ops; else 0."""
     events = recording.events
     ops = (events.run >= 0) & (events.kind != EventKind.MODULE) & (events.op >= 0)
     if not ops.any():
         return 0
-    _, sizes = np.unique(np.stack([events.run[ops], events.device[ops]]), axis=1, return_counts=True)
-    return len(sizes) if len(sizes) >= _MANY_RUNS and float(np.median(sizes)) <= _FEW_OPS else 0
+    keys = np.stack([events.run[ops], events.device[ops]])
+    _, run, sizes = np.unique(keys, axis=1, return_inverse=True, return_counts=True)
+    time = np.bincount(run.ravel(), events.duration[ops].astype(np.float64))
+    small = sizes <= _FEW_OPS
+    return int(small.sum()) if small.sum() >= _MANY_RUNS and time[small].sum() > time.sum() / 2 else 0

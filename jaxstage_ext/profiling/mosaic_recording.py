@@ -158,7 +158,9 @@ def _lost(
         for loss, count in by_loss
         for trace in np.flatnonzero(count)
     )
-    full = (Lost(Loss.OVERFULL, None, _where(int(trace), records, spec)) for trace in np.flatnonzero(records.full))
+    ends_dropped = (records.dropped > 0) & (dropped == 0) & ~records.overwritten
+    at_end = np.flatnonzero(records.full | ends_dropped)
+    full = (Lost(Loss.OVERFULL, None, _where(int(trace), records, spec)) for trace in at_end)
     return tuple(itertools.chain(counted, full))
 
 

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from jaxstage_ext.profiling import chrome_trace, op_links, profiler_folder, xplane
+from jaxstage_ext.profiling import chrome_trace, mosaic_json, mosaic_saved, op_links, profiler_folder, xplane
 from jaxstage_ext.profiling.several_hosts import together
 from jaxstage_ext.profiling.timeline import Timeline
 from jaxstage_ext.profiling.unpacking import beginning, unpacked
@@ -45,7 +45,9 @@ def is_xplane(head: bytes) -> bool:
 
 
 FORMATS = (
+    ProfileFormat("trace that JAX dumps of a Mosaic GPU kernel", mosaic_json.is_dump, mosaic_json.read),
     ProfileFormat("Chrome trace", is_json, chrome_trace.read),
+    ProfileFormat("saved Mosaic GPU buffer", mosaic_saved.is_numpy, mosaic_saved.read),
     ProfileFormat("xplane", is_xplane, xplane.read),
 )
 """In the order in which they are tried."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dis
 import linecache
 from collections.abc import Sequence
 from types import CodeType
@@ -47,10 +48,16 @@ def running(code: CodeType, instruction: int) -> tuple[str, HostLine]:
     line, last, column, end = positions[at] if 0 <= at < len(positions) else (None, None, None, None)
     line = line or code.co_firstlineno
     text = linecache.getline(code.co_filename, line).rstrip("\n")
-    call = _within(text, column, end) if last == line else ""
-    shown = call if call.endswith(")") else text.strip().removesuffix(":")
+    call = _within(text, column, end) if last == line and _calls(code, instruction) else ""
+    shown = call or text.strip().removesuffix(":")
     where = HostLine(code.co_filename, line, code.co_qualname, _bounded(shown))
     return _bounded(shown or code.co_qualname), where
+
+
+def _calls(code: CodeType, instruction: int) -> bool:
+    """Whether the instruction is a call; a loop that asks for its next value has the position of what it iterates."""
+    given = code.co_code
+    return 0 <= instruction < len(given) and "CALL" in dis.opname[given[instruction]]
 
 
 def _within(text: str, column: int | None, end: int | None) -> str:

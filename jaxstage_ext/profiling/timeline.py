@@ -6,6 +6,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 import numpy as np
+import numpy.typing as npt
 
 from jaxstage_ext.profiling import (
     busy,
@@ -14,6 +15,7 @@ from jaxstage_ext.profiling import (
     gaps,
     headline,
     host_tables,
+    mosaic_wording,
     range_tables,
     recorded_range,
     steps,
@@ -25,8 +27,10 @@ from jaxstage_ext.profiling.device_work import DeviceWork
 from jaxstage_ext.profiling.headline import Bound, Headline
 from jaxstage_ext.profiling.host_activity import HostActivity
 from jaxstage_ext.profiling.host_labels import HostLabels
+from jaxstage_ext.profiling.mosaic_recording import decode
+from jaxstage_ext.profiling.mosaic_spec import MosaicSpec
 from jaxstage_ext.profiling.nesting import Nesting, nest
-from jaxstage_ext.profiling.op_places import OpPlaces
+from jaxstage_ext.profiling.op_places import OpPlaces, without_places
 from jaxstage_ext.report.recording import Events, Recording
 from jaxstage_ext.report.table import Table
 
@@ -46,6 +50,21 @@ class Timeline:
     recording: Recording
     places: OpPlaces
     window: tuple[int, int] | None = field(default=None, kw_only=True)
+
+    @classmethod
+    def from_mosaic(cls, buffer: npt.ArrayLike, spec: MosaicSpec, sm_clock: float | None = None) -> Timeline:
+        """The ranges that a Mosaic GPU kernel recorded on the device, by SM and warpgroup.
+
+        Args:
+          buffer: the words that the kernel wrote, a uint32 array.
+          spec: what they were recorded with; `MosaicSpec.of_jax` makes it of JAX's `ProfilerSpec`.
+          sm_clock: frequency of the SMs in hertz, such as 1.98e9; without it, times are in cycles.
+
+        Raises:
+          UnreadableProfile: the buffer does not fit the specification, or its layout is ambiguous.
+        """
+        recording = decode(buffer, spec, sm_clock)
+        return cls(recording, without_places(recording))
 
     @property
     def columns(self) -> Events:
@@ -177,6 +196,7 @@ class Timeline:
     def __str__(self) -> str:
         lines = self.by_range() if self.headline.bound is Bound.RANGES else self.by_line()
         lines = lines.take(range(min(len(lines), _LINES_SHOWN)))
-        return "\n".join([timeline_wording.sentence(self.headline), self.coverage, "", str(lines)])
+        notes = mosaic_wording.notes(self.recording)
+        return "\n".join([timeline_wording.sentence(self.headline), self.coverage, *notes, "", str(lines)])
 
     __repr__ = __str__

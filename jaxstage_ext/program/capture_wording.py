@@ -47,7 +47,8 @@ def _eager(facts: CaptureFacts) -> str:
 def _host(facts: CaptureFacts) -> list[str]:
     written = []
     if facts.unsampled > _MUCH * facts.seconds:
-        written.append(f"What the host ran is unknown for {duration(facts.unsampled)}: Python's lock was held.")
+        unknown = duration(facts.unsampled)
+        written.append(f"What the host ran is unknown for {unknown}: Python's lock was held, or the machine was busy.")
     if facts.python:
         written.append("Every Python call was traced, which makes the host slower than it is.")
     if not facts.command_buffers:

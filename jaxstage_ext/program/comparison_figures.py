@@ -95,7 +95,7 @@ def _time(program: Program) -> ComparedFigure:
     """The roofline's lower bound, marked as partial where part of it is unknown."""
     roof = device_roofline(program)
     if roof.outcome is Outcome.NO_PEAKS or (roof.bandwidth is None and not roof.peaks):
-        return ComparedFigure(None, f"the peaks of {roof.title} are unknown")
+        return ComparedFigure(None, cost_wording.no_peaks(roof.title))
     if roof.outcome not in UNDECIDED:
         return ComparedFigure(roof.total, remark=roof.verdict)
     if not roof.total:

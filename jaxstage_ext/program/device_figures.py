@@ -5,17 +5,22 @@ from __future__ import annotations
 import jax
 
 from jaxstage_ext.analysis.memory.fit import DeviceMemory
-from jaxstage_ext.core.targets import devices
+from jaxstage_ext.core.targets import devices, machine_ceilings
 from jaxstage_ext.core.targets.devices import Device
 from jaxstage_ext.program import cluster
 from jaxstage_ext.program.program import Program
+from jaxstage_ext.program.recorded_program import RecordedProgram
 from jaxstage_ext.program.target_title import device_title, platform
 from jaxstage_ext.worker import memory_limit
 
 
 def device_of(program: Program) -> Device | None:
-    """The catalogue's figures of one JAX device; None where it has none."""
-    return devices.share(program.target) if not program.target.is_local else _here()
+    """The figures of one JAX device: the catalogue's, or those of this machine's CPU; None where there are none."""
+    if isinstance(program, RecordedProgram):
+        return None
+    known = devices.share(program.target) if not program.target.is_local else _here()
+    measured = machine_ceilings.of_this_machine() if known is None and platform(program) == "cpu" else None
+    return known if measured is None else measured.device(max(cluster.device_count(program), 1))
 
 
 def device_memory(program: Program) -> DeviceMemory:

@@ -9,6 +9,7 @@ import jax
 from jaxstage_ext.analysis.collectives import exposed_time
 from jaxstage_ext.analysis.cost import roofline as rooflines
 from jaxstage_ext.analysis.cost.roofline import Roofline
+from jaxstage_ext.core.targets import machine_ceilings
 from jaxstage_ext.core.targets.devices import Device
 from jaxstage_ext.program.causeless_collectives import causeless_collectives
 from jaxstage_ext.program.device_figures import device_of
@@ -16,15 +17,21 @@ from jaxstage_ext.program.fact import fact
 from jaxstage_ext.program.measured import Measured
 from jaxstage_ext.program.module_work import work
 from jaxstage_ext.program.program import Program
+from jaxstage_ext.program.recorded_program import RecordedProgram
 from jaxstage_ext.program.target_title import target_platform
 
 
 @fact
 def device_roofline(program: Program) -> Roofline:
-    """The module against the catalogue's peaks of its device; all unknown where the device is not in it."""
-    device = device_of(program) or Device(_title(program))
+    """The module against the peaks of its device: the catalogue's, or those measured of this machine's CPU.
+
+    All are unknown where there are none. What was known when it was first asked for stays, so that all views agree.
+    """
+    device, platform = device_of(program), target_platform(program)
     exposed = exposed_time.read(causeless_collectives(program))
-    return rooflines.read(work(program), device, target_platform(program), exposed)
+    read = rooflines.read(work(program), device or Device(_title(program)), platform, exposed)
+    is_measurable = device is None and platform == "cpu" and not isinstance(program, RecordedProgram)
+    return replace(read, how_to_measure=machine_ceilings.HOW_TO_MEASURE) if is_measurable else read
 
 
 def with_measured(roof: Roofline, times: Measured | None) -> Roofline:
@@ -33,4 +40,6 @@ def with_measured(roof: Roofline, times: Measured | None) -> Roofline:
 
 
 def _title(program: Program) -> str:
+    if isinstance(program, RecordedProgram):
+        return "the device of the profile"
     return f"this kernel's {jax.default_backend()}" if program.target.is_local else str(program.target)

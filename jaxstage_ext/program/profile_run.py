@@ -11,11 +11,13 @@ import jax
 from jaxstage_ext.core import executables
 from jaxstage_ext.profiling.capture import Capture, wait_for
 from jaxstage_ext.profiling.capture_facts import FirstRun, facts_of
-from jaxstage_ext.profiling.captured_timeline import timeline_of
+from jaxstage_ext.profiling.captured_recording import recording_of
 from jaxstage_ext.profiling.session_lock import profiler_session
 from jaxstage_ext.program.call_arguments import deleted
+from jaxstage_ext.program.linked_timeline import linked
 from jaxstage_ext.program.program import Program
 from jaxstage_ext.program.recorded_program import RecordedProgram
+from jaxstage_ext.report.uninterrupted import uninterrupted
 
 
 class CannotRun(ValueError):
@@ -29,7 +31,7 @@ class RunPlan:
     Attributes:
       run: runs it once and gives its value.
       warm, cold: whether the user wants a run before the capture, or none.
-      fresh: whether each run makes its own arguments.
+      fresh: whether each run makes its own arguments.   warm_up: the run before the capture, where it is another one.
       command_buffers: whether XLA could use them.
     """
 
@@ -37,6 +39,7 @@ class RunPlan:
     warm: bool = False
     cold: bool = False
     fresh: bool = False
+    warm_up: Callable[[], Any] | None = None
     command_buffers: bool = True
 
 
@@ -77,11 +80,10 @@ def profile_calls(program: Program, plan: RunPlan, capture: Capture) -> Any:
     """
     value, first = None, first_run(program, plan)
     _check(program, plan, capture.options.steps + (first is FirstRun.LEFT_OUT))
-    with profiler_session(f"%%profile of {capture.title}"):
-        pass  # what is in the way says so before anything runs
+    check_profiler(capture)
     with executables.reused():
         if first is FirstRun.LEFT_OUT:
-            wait_for(plan.run())
+            wait_for((plan.warm_up or plan.run)())
         try:
             with capture.recording():
                 for _ in range(capture.options.steps):
@@ -89,9 +91,15 @@ def profile_calls(program: Program, plan: RunPlan, capture: Capture) -> Any:
                         results.append(value := plan.run())
         finally:
             if capture.data:
-                program.timeline = timeline_of(capture, program)
+                program.timeline = linked(recording_of(capture), program)
                 program.captured = facts_of(capture, program.timeline.recording, first, plan.command_buffers)
     return value
+
+
+def check_profiler(capture: Capture) -> None:
+    """Raise ProfilerBusy where another profiler records in this process."""
+    with uninterrupted(), profiler_session(f"%%profile of {capture.title}"):
+        pass
 
 
 def _check(program: Program, plan: RunPlan, runs: int) -> None:
@@ -108,7 +116,6 @@ def recorded(capture: Capture, first: FirstRun, cell: str | None = None) -> Reco
     """The program of code that is not one staged call; None where nothing was recorded."""
     if not capture.data:
         return None
-    program = RecordedProgram(timeline_of(capture), cell)
-    assert program.timeline is not None
-    program.captured = facts_of(capture, program.timeline.recording, first)
+    program = RecordedProgram.of(recording := recording_of(capture), cell)
+    program.captured = facts_of(capture, recording, first)
     return program

@@ -98,8 +98,8 @@ class Program:
 
     @property
     def stage(self) -> str:
-        """The last stage that was asked for."""
-        return self.staged.stages[-1].name
+        """The last stage that was asked for; "" where none was, as of a profile alone."""
+        return self.staged.stages[-1].name if self.staged.stages else ""
 
     @property
     def is_running(self) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from jaxstage_ext.core import jax_private
+from jaxstage_ext.core import jax_private, recorded_text
 from jaxstage_ext.core.call import Call
 from jaxstage_ext.core.staged import Staged
 from jaxstage_ext.core.targets.target import LOCAL
@@ -13,17 +13,22 @@ from jaxstage_ext.core.targets.worker_requests import USUAL
 from jaxstage_ext.ir.hlo import hlo_document
 from jaxstage_ext.ir.hlo import module as hlo
 from jaxstage_ext.ir.source import FrameTable
+from jaxstage_ext.profiling import op_links
 from jaxstage_ext.profiling.busiest_module import busiest_module
+from jaxstage_ext.profiling.op_places import without_places
 from jaxstage_ext.profiling.timeline import Timeline
+from jaxstage_ext.program.linked_timeline import linked
 from jaxstage_ext.program.program import Program
 from jaxstage_ext.report.document import Document
 from jaxstage_ext.report.public_paths import public_folders
-from jaxstage_ext.report.recording import RecordedModule
+from jaxstage_ext.report.recording import Recording
 from jaxstage_ext.report.unavailable import Unavailable
 
 
 def timeline(program: Program) -> Timeline:
     """The newest timeline of a program. Raises Unavailable where it was not profiled."""
+    if program.timeline is None and program.saved_summary is not None:
+        raise Unavailable(f"the timeline of {program.name} was not saved; profile it once more")
     if program.timeline is None:
         raise Unavailable(f"{program.name} was not profiled; run %%profile {program.name}(...)")
     return program.timeline
@@ -32,25 +37,30 @@ def timeline(program: Program) -> Timeline:
 class RecordedProgram(Program):
     """What a profile says of a program that was not staged here: its timeline, and the HLO that the profile holds.
 
-    The HLO document is that of the module that took the most time.
+    Attributes:
+      is_foreign: whether another process may have written the profile, so that it may be damaged.
+      recorded_module: the module that took the most time, whose HLO is shown; None where the profile holds none.
     """
 
-    def __init__(self, timeline: Timeline, cell: str | None = None) -> None:
+    def __init__(self, timeline: Timeline, cell: str | None = None, is_foreign: bool = True) -> None:
         call = Call(_NotCallable(), name=timeline.recording.title, cell=cell)
         super().__init__(Staged(call, [], LOCAL, USUAL))
-        self.timeline = timeline
         self.frame_table = FrameTable("", self.staged.sources)
+        self.recording, self.is_foreign = timeline.recording, is_foreign
+        number = busiest_module(self.recording, with_proto=True)
+        self.recorded_module = self.recording.modules[number] if number >= 0 else None
+        self.timeline = linked(self.recording, self) if self.has_hlo else timeline
+
+    @staticmethod
+    def of(recording: Recording, cell: str | None = None) -> RecordedProgram:
+        """The program of a recording of this kernel, which nothing is linked to yet."""
+        return RecordedProgram(Timeline(recording, without_places(recording)), cell, is_foreign=False)
 
     @property
-    def stage(self) -> str:
-        return ""
-
-    @property
-    def recorded_module(self) -> RecordedModule | None:
-        """The module whose HLO is shown; None where the profile holds none."""
-        recording = self.timeline.recording if self.timeline else None
-        number = busiest_module(recording, with_proto=True) if recording else -1
-        return recording.modules[number] if recording and number >= 0 else None
+    def platform(self) -> str:
+        """What it ran on, "cpu", "gpu" or "tpu", by the names of its devices."""
+        groups = {lane.group[:4].upper() for lane in self.recording.lanes if lane.device >= 0}
+        return next((name for name in ("gpu", "tpu") if f"{name.upper()} " in groups), "cpu")
 
     @property
     def has_hlo(self) -> bool:
@@ -63,14 +73,17 @@ class RecordedProgram(Program):
         return self.results.once("proto", module.proto)
 
     def _parsed(self) -> hlo.Module:
-        return hlo.parse(self.proto())
+        module = op_links.parsed(self.recorded_module) if self.recorded_module is not None else None
+        if module is None:
+            raise Unavailable(f"the HLO in the profile of {self.name} is damaged")
+        return module
 
     def _readers(self) -> dict[str, Callable[[], Document]]:
         return {"python": self._read_python, "hlo": self._read_hlo} if self.has_hlo else {}
 
     def _read_hlo(self) -> Document:
-        text = public_folders(jax_private.hlo_text_of_proto(self.proto()))
-        return hlo_document.read(text, self.module, self.frame_table)
+        print_module = recorded_text.text_of_foreign if self.is_foreign else jax_private.hlo_text_of_proto
+        return hlo_document.read(public_folders(print_module(self.proto())), self.module, self.frame_table)
 
 
 class _NotCallable:

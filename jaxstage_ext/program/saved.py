@@ -7,7 +7,9 @@ from typing import Any
 
 from jaxstage_ext.core import stages
 from jaxstage_ext.core.call import Call
+from jaxstage_ext.core.staged import Staged
 from jaxstage_ext.core.targets.target import Target, TargetError, parse
+from jaxstage_ext.core.targets.worker_requests import USUAL
 from jaxstage_ext.program import comparison, saved_summary, summary
 from jaxstage_ext.program.program import Program
 from jaxstage_ext.program.summary_form import ErrorSummary, Summary
@@ -71,8 +73,11 @@ class SavedProgram(Program):
         documents: Mapping[str, Document],
         table: Mapping[str, Any],
     ) -> None:
-        call, last = Call(_not_callable, name=head["name"]), head["stages"][-1]["name"]
-        super().__init__(*stages.plan_each(call, last, (_target(name),)))
+        call, target = Call(_not_callable, name=head["name"]), _target(name)
+        reached = [stage["name"] for stage in head["stages"]]  # none of a profile alone
+        super().__init__(
+            *stages.plan_each(call, reached[-1], (target,)) if reached else [Staged(call, [], target, USUAL)]
+        )
         self.saved_summary, self.saved_comparison = head, table
         self.documents = documents
         self._frames = frames

@@ -54,7 +54,7 @@ def _fact(fact: dict[str, Any]) -> dict[str, Any]:
 def _check_stages(summary: Summary, where: str) -> None:
     names = [stage["name"] for stage in summary["stages"]]
     known = [definition.name for definition in stage_list.STAGES]
-    if not names or names != known[: len(names)]:
+    if names != known[: len(names)]:
         raise BadForm(f"{where}.stages are {quoted(', '.join(names))}, not {', '.join(known)} as far as it got")
     _check_known([stage["state"] for stage in summary["stages"]], _STATES, f"{where}.stages have a state")
     if any((stage[time] or 0) < 0 for stage in summary["stages"] for time in ("seconds", "elapsed")):

@@ -17,6 +17,8 @@ _MOST_NAMED = 2
 
 def platform(program: Program) -> str:
     """Where it is compiled for: "cpu", "gpu" or "tpu", as XLA names flags."""
+    if isinstance(program, RecordedProgram):
+        return program.platform
     if not program.target.is_local:
         return "gpu" if program.target.platform == "cuda" else program.target.platform
     try:

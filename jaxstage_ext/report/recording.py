@@ -92,6 +92,8 @@ class Loss(enum.StrEnum):
     BACKWARDS = "the clock went backwards; shown in the order recorded"
     OVERLAPPING = "overlap their neighbours without nesting; shown side by side"
     OVERFULL = "the on-device buffer was full"
+    NO_CLOCK = "in cycles of a clock whose frequency is unknown; left out"
+    CYCLES_AS_TIME = "JAX wrote clock cycles as nanoseconds; durations are cycles, and starts mix both"
     UNKNOWN_NAME = "names that the profile does not define"
 
 

@@ -64,6 +64,11 @@ def enabled() -> bool:
     return _state.enabled
 
 
+def has_folder() -> bool:
+    """Whether entries are kept for later kernels."""
+    return _state.enabled and _state.disk is not None
+
+
 def table(limit: int, most: int = 1 << 20) -> Lru[Any]:
     """A bounded table of objects that `clear` empties too; the caller heeds `enabled`."""
     _tables.append(made := Lru[Any](limit, most))

@@ -105,6 +105,10 @@ class Device:
     flops: dict[str, float] = field(default_factory=lambda: {"f32": 100.0, "bf16": 1000.0})
     bandwidth: float | None = 10.0
     vector: dict[str, float] = field(default_factory=lambda: {"f32": 100.0, "bf16": 1000.0})
+    functions: tuple[tuple[float, float], ...] = ()
+    cache: int | None = None
+    cache_bandwidth: float | None = None
+    measured: bool = False
 
 
 @dataclass

@@ -180,6 +180,25 @@ def test_five_interrupts_at_once_keep_the_panel(kernel: Kernel) -> None:
     assert kernel.run("1 + 1").values == ["2"]
 
 
+@pytest.mark.parametrize("before", ["", "await asyncio.sleep(0)\n"], ids=["plain", "awaiting"])
+def test_an_interrupted_profile_keeps_what_was_recorded(kernel: Kernel, before: str) -> None:
+    kernel.run(
+        "from jaxstage_ext.core.jax_private import profiler_state\n"
+        "inner = jax.jit(lambda w, x: loss(w, x) * 3)\n"
+        "def looped(w, x):\n"
+        "    for _ in range(200):\n"
+        "        inner(w, x).block_until_ready()\n"
+        "        time.sleep(0.1)\n"
+        "inner(w, x)"
+    )
+    kernel.run("%%profile\ninner(w, x)")  # which imports all that it takes
+    reply = kernel.run(f"%%profile -o p --cold\n{before}looped(w, x)", interrupt_after=2)
+    assert (reply.content["status"], reply.content["ename"]) == ("error", "KeyboardInterrupt"), reply
+    assert "KeyboardInterrupt after" in reply.panel
+    assert kernel.run("p.timeline.attributed > 0.5, profiler_state.session_runs()").values == ["(True, False)"]
+    assert kernel.run("%%profile\ninner(w, x)").content["status"] == "ok"
+
+
 @pytest.mark.parametrize("name", ["SystemExit", "GeneratorExit", "StopIteration", "MemoryError", "BaseException"])
 def test_whatever_a_function_raises_fails_the_cell_in_one_line(kernel: Kernel, name: str) -> None:
     reply = kernel.run(f"%%compile\ndef bad(x):\n    raise {name}('why')\nbad(x)")

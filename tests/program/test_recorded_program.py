@@ -2,18 +2,26 @@
 
 from __future__ import annotations
 
+import json
+from dataclasses import replace
+
+import jax
 import jax.numpy as jnp
 import pytest
 from helpers.recordings import Event, recording
 
 from jaxstage_ext import inspect
+from jaxstage_ext.core import recorded_text
 from jaxstage_ext.panel import shown_timeline
 from jaxstage_ext.panel.requests import dispatch
 from jaxstage_ext.profiling.busiest_module import busiest_module
-from jaxstage_ext.profiling.op_places import without_places
+from jaxstage_ext.profiling.capture import Capture
+from jaxstage_ext.profiling.captured_recording import recording_of
+from jaxstage_ext.profiling.op_places import ModuleMatch, without_places
 from jaxstage_ext.profiling.timeline import Timeline
-from jaxstage_ext.program import summary, tabs
+from jaxstage_ext.program import saved, summary, tabs, target_title
 from jaxstage_ext.program.recorded_program import RecordedProgram
+from jaxstage_ext.program.recorded_program import timeline as timeline_of
 from jaxstage_ext.report.recording import NONE, EventKind
 from jaxstage_ext.report.unavailable import Unavailable
 from jaxstage_ext.views.static_html import panel_html
@@ -62,6 +70,12 @@ def test_a_timeline_alone_is_a_program_without_stages() -> None:
     )
 
 
+def test_a_profile_of_another_device_is_not_held_to_this_machines_peaks() -> None:
+    program = RecordedProgram(timeline())
+    assert target_title.platform(program) == "gpu"
+    assert profiled().platform == "cpu"
+
+
 def test_a_timeline_shows_itself() -> None:
     shown = shown_timeline.recorded(timeline())
     assert "train(batches)" in repr(shown)
@@ -80,3 +94,54 @@ def test_the_busiest_module_is_that_of_the_ops_with_most_time() -> None:
     assert made.modules[busiest_module(made)].name == "jit_step"
     assert busiest_module(made, with_proto=True) == NONE
     assert busiest_module(recording([])) == NONE
+
+
+def profiled() -> RecordedProgram:
+    """A real capture of a jitted function, as a program."""
+    capture = Capture("product(x)")
+    x = jnp.ones((64, 64))
+    product(x)
+    with capture.recording(), capture.step() as results:
+        results.append(product(x))
+    return RecordedProgram.of(recording_of(capture))
+
+
+@jax.jit
+def product(x: jax.Array) -> jax.Array:
+    return jnp.tanh(x @ x).sum()
+
+
+def test_a_capture_has_the_hlo_of_its_module_and_links_to_it() -> None:
+    program = profiled()
+    assert list(program.documents) == ["python", "hlo"]
+    known = program.timeline
+    assert known is not None and known.places.match is ModuleMatch.SAME
+    document = program.documents["hlo"]
+    for op, row in zip(known.recording.ops.name, known.places.row.tolist(), strict=True):
+        assert f"%{op} = " in document.lines[row]
+    assert "return jnp.tanh(x @ x).sum()" in program.documents["python"].text
+    assert known.attributed > 0.95
+
+
+def test_the_hlo_of_a_file_is_printed_by_a_worker_which_a_damaged_one_may_kill() -> None:
+    """A module that jaxlib 0.12 aborts for: the kernel lives on, and the rest of the profile is shown."""
+    proto = profiled().proto()
+    shape = proto.index(b"f32") if b"f32" in proto else len(proto) // 2
+    assert recorded_text.text_of_foreign(proto).startswith("HloModule jit_product")
+    with pytest.raises(Unavailable, match="cannot be printed"):
+        recorded_text.text_of_foreign(proto[: shape // 2] + b"\xff" * 40)
+    made = recording(EVENTS[:2], title="foreign")
+    damaged = replace(made, modules=tuple(replace(module, proto=lambda: b"\xff" * 40) for module in made.modules))
+    program = RecordedProgram(Timeline(damaged, without_places(damaged)))
+    assert program.documents.get("hlo") is None and program.timeline is not None
+    assert "foreign" in panel_html([program])
+
+
+def test_a_profile_alone_is_saved_but_for_its_timeline() -> None:
+    program = profiled()
+    back = saved.opened(json.dumps(saved.report(program, program.targets)))
+    assert summary.summary(back)["stages"] == [] and back.stage == ""
+    assert back.documents["hlo"].text == program.documents["hlo"].text
+    with pytest.raises(Unavailable, match="was not saved"):
+        timeline_of(back)
+    assert "product(x)" in panel_html([back])

@@ -132,7 +132,7 @@ def product(dtype: str, precision: DotPrecision, platform: str) -> Unit:
         return _tpu(dtype, precision.level)
     if platform == "cuda":
         return _gpu(_OF_PARTS.get(dtype, dtype), precision)
-    return Unit(UnitKind.VECTOR, vector_dtype(dtype))
+    return _cpu(_OF_PARTS.get(dtype, dtype))
 
 
 def _tpu(dtype: str, level: Level) -> Unit:
@@ -151,6 +151,13 @@ def _gpu(dtype: str, precision: DotPrecision) -> Unit:
         return _F32 if is_full else Unit(UnitKind.MATRIX, "tf32")
     if dtype.startswith("f8"):
         return Unit(UnitKind.MATRIX, "f8")
+    if dtype in ("s8", "u8"):
+        return Unit(UnitKind.MATRIX, "s8")
+    return Unit(UnitKind.VECTOR, "s32") if dtype in _INTEGERS else Unit(UnitKind.MATRIX, dtype)
+
+
+def _cpu(dtype: str) -> Unit:
+    """A CPU has no matrix unit; the peak of its products is that of its vector units with all lanes and FMAs busy."""
     if dtype in ("s8", "u8"):
         return Unit(UnitKind.MATRIX, "s8")
     return Unit(UnitKind.VECTOR, "s32") if dtype in _INTEGERS else Unit(UnitKind.MATRIX, dtype)

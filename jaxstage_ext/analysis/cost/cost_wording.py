@@ -19,6 +19,10 @@ ALL_BRANCHES = (
     "Rows list every branch of a conditional as if it ran. Totals of lines and scopes count the branch of most work, "
     "and the headline's range begins with the branch of least work."
 )
+MEASURED = (
+    "The ceilings are what was measured on this machine or set by hand, not a vendor's; a run can be faster than these "
+    "lower bounds where the machine was busy as they were measured."
+)
 _MOST_REASONS = 2
 _NOTED_SHARE = 0.01
 """From this share on, transcendental functions are named beside the FLOPs, and bytes on the chip beside the bytes."""
@@ -110,11 +114,19 @@ def not_counted(which: Iterable[bool], *columns: str) -> dict[tuple[int, str], s
     return {(row, column): NOT_COUNTED for row, is_left_out in enumerate(which) if is_left_out for column in columns}
 
 
-def verdict(outcome: Outcome, decision: BoundDecision, title: str, reasons: Sequence[DoubtReason]) -> str:
+def verdict(
+    outcome: Outcome,
+    decision: BoundDecision,
+    title: str,
+    reasons: Sequence[DoubtReason],
+    is_measured: bool = False,
+    how_to_measure: str = "",
+) -> str:
     """What bounds a program, in one sentence; where that is not decided, why not, and what is known."""
     if outcome is Outcome.NO_PEAKS:
         unlinked = [f"; {_unlinked(reason)}" for reason in reasons if reason.doubt is Doubt.LINK]
-        return f"Can't tell what bounds it: the peaks of {title} are unknown{''.join(unlinked)}."
+        remedy = f" {how_to_measure}." if how_to_measure else ""
+        return f"Can't tell what bounds it: {no_peaks(title)}{''.join(unlinked)}.{remedy}"
     if outcome is Outcome.NO_WORK:
         return "Nothing is computed or moved."
     if outcome is Outcome.BOUND:
@@ -122,7 +134,7 @@ def verdict(outcome: Outcome, decision: BoundDecision, title: str, reasons: Sequ
         takes = "exposed collectives" if ceiling is Ceiling.INTERCONNECT else f"{ceiling}-bound instructions"
         bound = f"{decision.shares[ceiling]:.0%} of the {scaled(decision.seconds, 's')} lower bound on {title}"
         return f"Bound by {ceiling}: {takes} take {bound}."
-    why = "; ".join(doubt(reason, title) for reason in reasons)
+    why = "; ".join(doubt(reason, title, is_measured) for reason in reasons)
     return f"Can't tell what bounds it: {why}.{_known(decision, title)}"
 
 
@@ -142,8 +154,22 @@ _TAKES = {
 }
 
 
-def doubt(reason: DoubtReason, title: str) -> str:
+def no_peaks(title: str) -> str:
+    """That nothing is known of a device."""
+    return f"the peaks of {title} are unknown"
+
+
+def in_cache(size: int, bandwidth: float) -> str:
+    """Which instructions the caches bound."""
+    return (
+        f"Instructions that move at most {scaled(size, 'B')} are bounded by the bandwidth of the caches "
+        f"({scaled(bandwidth, 'B/s')}), larger ones by that of memory."
+    )
+
+
+def doubt(reason: DoubtReason, title: str, is_measured: bool = False) -> str:
     """Something that is unknown and could overturn the verdict."""
+    source = "exactly known" if is_measured else "published"
     at = f" at {reason.line}" if reason.line else ""
     named = ", ".join(reason.what[:_MOST_REASONS]) + (", …" if len(reason.what) > _MOST_REASONS else "")
     many = plural(reason.instructions, "instruction")
@@ -152,9 +178,9 @@ def doubt(reason: DoubtReason, title: str) -> str:
     if reason.doubt is Doubt.FLOPS:
         return f"the FLOPs of {many}{at} are not counted ({named})"
     if reason.doubt is Doubt.PEAK:
-        return f"the peak of {title} for {named} ({many}{at}) is not published"
+        return f"the peak of {title} for {named} ({many}{at}) is not {source}"
     if reason.doubt is Doubt.FUNCTION:
-        return f"how long {title} takes for {named} ({many}{at}) is not published"
+        return f"how long {title} takes for {named} ({many}{at}) is not {source}"
     if reason.doubt is Doubt.ON_CHIP:
         return f"the bandwidth of memory on the chip, which {many} use, is not published"
     if reason.doubt is Doubt.LOOP:

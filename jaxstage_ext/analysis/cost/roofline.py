@@ -49,6 +49,8 @@ class Roofline:
       measured: seconds of all runs in one run of the module, by a profile, NaN unknown; empty where nothing was.
       decision: what bounds the program.           reasons: what has to be known to say so, where it is not decided.
       peaks: FLOP/s by unit.
+      is_measured: whether the ceilings were measured or set by hand, and are not the vendor's.
+      how_to_measure: how the user can measure ceilings that are unknown; "" where they cannot.
     """
 
     title: str
@@ -69,6 +71,8 @@ class Roofline:
     decision: BoundDecision
     reasons: tuple[DoubtReason, ...] = ()
     notes: tuple[str, ...] = field(default=())
+    is_measured: bool = False
+    how_to_measure: str = ""
     measured: Floats = field(default_factory=lambda: np.zeros(0))
 
     @property
@@ -128,7 +132,9 @@ class Roofline:
     @cached_property
     def verdict(self) -> str:
         """What bounds the program, in one sentence."""
-        return wording.verdict(self.outcome, self.decision, self.title, self.reasons)
+        return wording.verdict(
+            self.outcome, self.decision, self.title, self.reasons, self.is_measured, self.how_to_measure
+        )
 
     @cached_property
     def table(self) -> Table:
@@ -205,7 +211,8 @@ def read(cost: Cost, device: Ceilings, platform: str, exchanges: Sequence[Exchan
         hidden=(times.hidden[rows] * runs)[order],
         decision=decision,
         reasons=doubt_reasons.read(cost, times, computed, decision.doubts, exchanges),
-        notes=_notes(cost, near),
+        notes=_notes(cost, near, device),
+        is_measured=device.measured,
     )
 
 
@@ -217,7 +224,7 @@ def _times(
     runs = np.maximum(cost.runs, 1e-300)
     links, hidden = np.zeros(n), np.zeros(n)
     links[rows] = _links(rows, exchanges) / runs[rows]
-    memory = (cost.moved - near) / (device.bandwidth or np.nan)
+    memory = (cost.moved - near) / _bandwidths(cost.moved, device)
     times = InstructionTimes(
         compute=computed.least,
         peak_open=computed.peak_open,
@@ -231,6 +238,14 @@ def _times(
     )
     hidden[rows] = _hidden(rows, (times.least * runs)[rows], exchanges) / runs[rows]
     return times
+
+
+def _bandwidths(moved: Floats, device: Ceilings) -> Floats:
+    """The bandwidth that bounds each instruction: that of the caches where what it moves fits in them."""
+    whole = np.full(len(moved), device.bandwidth or np.nan)
+    if device.cache is None or device.cache_bandwidth is None:
+        return whole
+    return np.where(moved <= device.cache, np.fmax(whole, device.cache_bandwidth), whole)
 
 
 def _peaks(device: Ceilings, computed: ComputeTimes) -> dict[str, float]:
@@ -267,8 +282,12 @@ def _hidden(rows: npt.NDArray[np.int64], seconds: Floats, exchanges: Sequence[Ex
     return hidden
 
 
-def _notes(cost: Cost, near: Floats) -> tuple[str, ...]:
+def _notes(cost: Cost, near: Floats, device: Ceilings) -> tuple[str, ...]:
     notes = list(cost.notes)
+    if device.measured:
+        notes.append(wording.MEASURED)
+    if device.cache and device.cache_bandwidth:
+        notes.append(wording.in_cache(device.cache, device.cache_bandwidth))
     if near.any():
         notes.append(wording.on_chip(cost.near_share))
     return tuple(notes)

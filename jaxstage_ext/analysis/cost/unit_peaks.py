@@ -1,4 +1,4 @@
-"""How fast the units of a device compute: published peaks, and bounds where none is published."""
+"""How fast the units of a device compute: its peaks, and bounds where a peak is unknown."""
 
 from __future__ import annotations
 
@@ -20,6 +20,14 @@ class Ceilings(Protocol):
     def vector(self) -> Mapping[str, float]: ...
     @property
     def bandwidth(self) -> float | None: ...
+    @property
+    def functions(self) -> tuple[tuple[float, float], ...]: ...
+    @property
+    def cache(self) -> int | None: ...
+    @property
+    def cache_bandwidth(self) -> float | None: ...
+    @property
+    def measured(self) -> bool: ...
 
 
 class Rate(NamedTuple):
@@ -41,6 +49,8 @@ TPU: libtpu's estimated cycles of chains of each function on v5e, four operation
 logistic, rsqrt 10, erf 22, sine, cosine and tan 172. GPU: a bound above the code that XLA takes from libdevice, sine
 with its slow path for large arguments; a multiply-add is two operations.
 """
+_SLOWER_IN_OTHERS = 16
+"""How many times longer than in f32 a function may take in f64, or in bf16 with its conversions, on a CPU."""
 _LEAST_ALUS = 4096 * 1.5e9
 """Of TPUs whose vector unit is not published: TPU v5e's, an earlier one with as many lanes."""
 _TWICE_ON_TPUS = ("f8e5m2", "f8e4m3b11fnuz")
@@ -57,6 +67,9 @@ def rate(unit: Unit, device: Ceilings, platform: str) -> Rate:
         whole = _matrix(unit.dtype, device.flops, platform)
         return Rate(whole.slow / unit.passes, whole.fast / unit.passes)
     vector = _vector(unit.dtype, device.vector, platform)
+    if unit.kind is UnitKind.FUNCTION and device.functions:
+        slow, fast = device.functions[unit.hardness]
+        return Rate(slow / (1 if unit.dtype == "f32" else _SLOWER_IN_OTHERS), fast)
     if unit.kind is UnitKind.FUNCTION:
         costs = _FUNCTION_COST.get(platform, _FUNCTION_COST["cuda"])
         return Rate(vector.slow / costs[unit.hardness], vector.fast)

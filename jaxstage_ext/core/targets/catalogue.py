@@ -82,6 +82,10 @@ class Device:
       tpu: the topologies of a TPU; None for a GPU.
       gpu: the names and the description of a GPU; None for a TPU.
       device_kinds: JAX's `device_kind` of it. A GPU of another form (PCIe, less memory) differs, and is not listed.
+      functions: transcendental functions of f32 per second, (at least, at most) of those that are easy, hard and very
+        hard to compute; empty where none is known.
+      cache: bytes of caches, and `cache_bandwidth` of what fits in them; None where memory's bandwidth bounds all.
+      measured: whether the figures were measured or set by hand, so that they are not the vendor's.
     """
 
     title: str
@@ -94,6 +98,10 @@ class Device:
     gpu: Gpu | None = None
     device_kinds: tuple[str, ...] = ()
     vector: Mapping[str, float] = field(default_factory=dict)
+    functions: tuple[tuple[float, float], ...] = ()
+    cache: int | None = None
+    cache_bandwidth: float | None = None
+    measured: bool = False
 
 
 _HOPPER = {

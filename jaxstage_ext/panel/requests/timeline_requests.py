@@ -18,6 +18,7 @@ from jaxstage_ext.panel.requests import (
     timeline_search_requests,
     timeline_table_requests,
 )
+from jaxstage_ext.profiling import mosaic_wording
 from jaxstage_ext.profiling.event_looks import event_looks
 from jaxstage_ext.profiling.lane_order import lane_order
 from jaxstage_ext.profiling.lane_rows import lane_rows
@@ -25,7 +26,7 @@ from jaxstage_ext.profiling.look_groups import look_groups
 from jaxstage_ext.profiling.op_events import events_of_row
 from jaxstage_ext.profiling.tile_grid import BINS, tile_grid
 from jaxstage_ext.profiling.timeline import Timeline
-from jaxstage_ext.report.recording import SECOND, Recording
+from jaxstage_ext.report.recording import SECOND, Recording, TimeUnit
 from jaxstage_ext.report.unavailable import Unavailable
 
 MOST_LANES = 20_000
@@ -43,6 +44,8 @@ def timeline_of(programs: Programs, params: Params) -> Timeline:
     program = given.program(programs, params)
     if (timeline := program.timeline) is None:
         raise Unavailable(f"{program.name} was not profiled; run %%profile {program.name}(...)")
+    if timeline.recording.unit is TimeUnit.CYCLE:
+        raise Unavailable(mosaic_wording.NOT_DRAWN)
     return timeline
 
 

@@ -85,6 +85,10 @@ class Compiler:
             made["autotuned"] = executable_artefacts.autotuned(self._log.read_text(errors="replace"))
         return made | {"seconds": seconds}
 
+    def module_text(self, proto: bytes) -> str:
+        """The text of a serialised HloModuleProto, which this process may not survive where it is damaged."""
+        return executable_artefacts.text_of_proto(proto)
+
     def kernels(self, wanted: str, large_constants: bool, tries: int, largest: int, **program: Any) -> dict[str, Any]:
         """The machine code of each kernel, as `kernel_dump.read` packs it, and whether it is that of the module wanted.
 

@@ -36,6 +36,11 @@ def text(module: Any, large_constants: bool) -> str:
     return str(module.to_string(printing))
 
 
+def text_of_proto(proto: bytes) -> str:
+    """The text of a serialised HloModuleProto, as `text` gives it."""
+    return text(_hlo.HloModule.from_serialized_hlo_module_proto(proto), large_constants=False)
+
+
 def memory_stats(executable: Any) -> dict[str, int]:
     """XLA's memory statistics, by name."""
     stats = executable.get_compiled_memory_stats()

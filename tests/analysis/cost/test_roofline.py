@@ -114,7 +114,10 @@ def test_what_is_unknown_but_small_overturns_nothing() -> None:
         ("tpu", "s32", "bf16 matrix x10"),
         ("tpu", "s8", "s8 matrix"),
         ("cuda", "f32", "f32 vector"),
-        ("cpu", "f32", "f32 vector"),
+        ("cpu", "f32", "f32 matrix"),
+        ("cpu", "u8", "s8 matrix"),
+        ("cpu", "c128", "f64 matrix"),
+        ("cpu", "s32", "s32 vector"),
     ],
 )
 def test_a_dot_is_held_against_the_unit_that_computes_it(platform: str, dtype: str, unit: str) -> None:

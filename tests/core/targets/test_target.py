@@ -314,7 +314,7 @@ def test_isolate_compiles_local_in_another_process(shell: Shell) -> None:
         ("%compile --timeout soon loss(w, x)", "number of seconds"),
         ("%compile --timeout -1 loss(w, x)", "number of seconds"),
         ("%trace -t cpu:2 loss(w, x)", "unknown option -t"),
-        ("%targets all", "%targets takes only --log, not 'all'"),
+        ("%targets all", "%targets takes only --log or --measure, not 'all'"),
     ],
 )
 def test_a_mistake_is_one_line_and_nothing_runs(shell: Shell, line: str, said: str) -> None:

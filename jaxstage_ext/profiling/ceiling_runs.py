@@ -1,0 +1,118 @@
+"""Programs that reach the ceilings of a CPU through XLA: products, copies in memory and in caches, functions."""
+
+from __future__ import annotations
+
+import functools
+import time
+from collections.abc import Callable
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+
+LARGEST_PRODUCT = 4096
+_SMALLEST_PRODUCT = 256
+_BEST_OF, _LONGEST = 5, 0.12
+"""Runs of each program, and seconds that a single run of the next larger one may take."""
+_AT_BEST = 0.15
+"""Seconds for which the fastest product is repeated, since the machine may be busy for a moment."""
+_CACHED = (256 << 10, 1 << 20, 4 << 20)
+"""Bytes of the arrays that are to fit in caches."""
+_REPEATS = 32
+_FUNCTION_ELEMENTS = 1 << 19
+_MARGIN = 2.0
+"""How many times slower or faster than those measured the other functions of their kind may be."""
+FUNCTIONS: tuple[tuple[str, ...], ...] = (("exp", "log", "tanh"), ("erf", "power"), ("sin",))
+"""Transcendental functions that are easy, hard and very hard to compute, as `analysis.cost.arithmetic` sorts them."""
+
+
+def product_rate(dtype: str) -> float:
+    """Operations per second of the fastest product of two square matrices, over growing sizes."""
+    size, best, best_size = _SMALLEST_PRODUCT, 0.0, _SMALLEST_PRODUCT
+    while size <= LARGEST_PRODUCT:
+        seconds = _product_seconds(dtype, size, 0.0)
+        rate = 2 * size**3 / seconds
+        if rate > best:
+            best, best_size = rate, size
+        elif size > 2 * _SMALLEST_PRODUCT:
+            break
+        if 8 * seconds > _LONGEST:
+            break
+        size *= 2
+    return max(best, 2 * best_size**3 / _product_seconds(dtype, best_size, _AT_BEST))
+
+
+def _product_seconds(dtype: str, size: int, at_least: float) -> float:
+    values = jnp.ones((size, size), dtype)
+    wide = jnp.int32 if dtype == "int8" else None
+    return _fastest(functools.partial(_product, wide), values, values, at_least=at_least)
+
+
+@functools.partial(jax.jit, static_argnums=0)
+def _product(wide: Any, x: Any, y: Any) -> Any:
+    return jnp.matmul(x, y, preferred_element_type=wide)
+
+
+def memory_rate(size: int) -> float:
+    """Bytes per second read and written of an array of so many bytes that is scaled in place, as STREAM's "scale"."""
+    scale = jax.jit(_scaled, donate_argnums=0)
+    return 2 * size / _fastest_in_place(scale, jnp.ones(size // 4, jnp.float32))
+
+
+def cache_rate(largest: int) -> float:
+    """Bytes per second of arrays that fit in caches, scaled in place many times in one program; the best over sizes."""
+    scale = jax.jit(_scaled_repeatedly, donate_argnums=0)
+    sizes = [size for size in _CACHED if size <= largest] or [largest]
+    made = ((size, jnp.ones(size // 4, jnp.float32)) for size in sizes)
+    return max(2 * size * _REPEATS / _fastest_in_place(scale, values) for size, values in made)
+
+
+def function_rates(kind: int) -> tuple[float, float]:
+    """Functions of f32 per second of the slowest and the fastest of a kind, with a margin for those not measured."""
+    values = jnp.linspace(0.1, 0.9, _FUNCTION_ELEMENTS, dtype=jnp.float32)
+    programs = [jax.jit(functools.partial(_apply, name)) for name in FUNCTIONS[kind]]
+    rates = [values.size / _fastest(program, values) for program in programs]
+    return min(rates) / _MARGIN, max(rates) * _MARGIN
+
+
+def _apply(name: str, x: Any) -> Any:
+    if name == "power":
+        return x**x
+    return jax.lax.erf(x) if name == "erf" else getattr(jnp, name)(x)
+
+
+def _scaled(x: Any) -> Any:
+    return x * 0.5 + 1.0
+
+
+def _scaled_repeatedly(x: Any) -> Any:
+    return jax.lax.fori_loop(0, _REPEATS, lambda _, y: _scaled(y), x)
+
+
+def _fastest(program: Callable[..., Any], *values: Any, at_least: float = 0.0) -> float:
+    """Seconds of the fastest run, after one that compiles: of five, and of as many as `at_least` seconds take."""
+    _wait(program(*values))
+    seconds: list[float] = []
+    while len(seconds) < _BEST_OF or sum(seconds) < at_least:
+        seconds.append(_seconds(lambda: program(*values))[0])
+    return min(seconds)
+
+
+def _fastest_in_place(program: Callable[[Any], Any], values: Any) -> float:
+    """Seconds of the fastest run of a program that donates its argument, which is the last run's result."""
+    last, fastest = [_wait(program(values))], float("inf")
+    for _ in range(2 * _BEST_OF):
+        seconds, made = _seconds(lambda: program(last.pop()))
+        fastest, last[:] = min(fastest, seconds), [made]
+        del made
+    return fastest
+
+
+def _seconds(run: Callable[[], Any]) -> tuple[float, Any]:
+    began = time.perf_counter_ns()
+    made = _wait(run())
+    return (time.perf_counter_ns() - began) / 1e9, made
+
+
+def _wait(values: Any) -> Any:
+    return jax.block_until_ready(values)  # type: ignore[no-untyped-call]

@@ -1,0 +1,29 @@
+"""The timeline's requests of an on-device profile."""
+
+from __future__ import annotations
+
+import pytest
+from mosaic_buffers import TrueRange, TrueTrace, written
+
+from jaxstage_ext.panel.params import BadRequest
+from jaxstage_ext.panel.requests import dispatch
+from jaxstage_ext.profiling.mosaic_spec import MosaicSpec
+from jaxstage_ext.profiling.timeline import Timeline
+from jaxstage_ext.program.recorded_program import RecordedProgram
+
+WORDS = written([TrueTrace(100, 4, (TrueRange(0, 1_000, 3_000),))], 16)
+SPEC = MosaicSpec(16, ("load",), (1,), (128,), kernel="scale")
+
+
+def program(sm_clock: float | None) -> RecordedProgram:
+    return RecordedProgram(Timeline.from_mosaic(WORDS, SPEC, sm_clock))
+
+
+def test_a_profile_in_cycles_is_not_drawn_as_time() -> None:
+    with pytest.raises(BadRequest, match="in cycles of an SM clock that nobody gave"):
+        dispatch.answer([program(None)], "timeline", {"call": 0})
+
+
+def test_a_profile_of_a_known_clock_is_drawn() -> None:
+    result, _ = dispatch.answer([program(1e9)], "timeline", {"call": 0})
+    assert [lane["group"] for lane in result["lanes"]] == ["SM 4"] and result["events"] == 1

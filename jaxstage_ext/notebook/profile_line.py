@@ -9,10 +9,10 @@ from typing import NoReturn
 from IPython.core.error import UsageError
 from IPython.core.magic_arguments import MagicArgumentParser
 
-from jaxstage_ext.notebook import measuring
 from jaxstage_ext.notebook.command_line import LineParser, identifier
 
 NAME = "profile"
+MODES = ("auto", "kernels", "span", "wall")
 _HELP = """Run a call under the profiler, in memory, and show its timeline, linked to source lines.
 
 What is profiled is the call on the magic's line, or else the cell's last statement: a call, an assignment, a loop. It
@@ -24,6 +24,7 @@ runs as written; everything else in the cell takes effect before it, unprofiled.
     %%profile -n 10 step(params, batch)
     %profile train(params, batches)
     p = %profile step(params, batch)
+    %profile --measure step(params, batch)
 
 A call of a jitted function is compiled first and then run once unprofiled, unless it donates arguments or has side
 effects; it has all the other tabs too. Anything else runs once only, and JAX's compiles in it are shown: --warm runs it
@@ -48,9 +49,15 @@ def parser() -> MagicArgumentParser:
         help="Compile without command buffers (CUDA graphs), whose kernels have no names; this changes the timing.",
     )
     add("--save", metavar="FOLDER", help="Write the profile to a file in FOLDER, which XProf reads too.")
-    add("--measure", action="store_true", help="Measure how long the call takes instead, warmed up, over many runs.")
-    add("--mode", metavar="wall", help="With --measure: wall, kernels or span; the quantity that is measured.")
-    add("--setup", metavar="ARGUMENTS", help="With --measure: an expression for the arguments, evaluated for each run.")
+    add("--measure", action="store_true", help="Measure how long the call takes by repeated runs, without a timeline.")
+    add("--mode", choices=MODES, help="What to measure; kernel times, their span or wall time.")
+    add("--per-kernel", action="store_true", help="List the time of each kernel, with --measure.")
+    add("--runs", type=_count, metavar="100", help="Number of runs to measure; as many as needed by default.")
+    add(
+        "--setup",
+        metavar="CODE",
+        help='Code before every run, not timed, which makes donated arguments: --setup "state = init()".',
+    )
     add("-q", "--quiet", action="store_true", help="Show no panel; useful with --output.")
     add("-t", "--target", type=_no_target, metavar="TARGET", help=argparse.SUPPRESS)
     return made
@@ -58,9 +65,15 @@ def parser() -> MagicArgumentParser:
 
 def check(options: Namespace) -> None:
     """Raise UsageError for options that contradict each other."""
-    measuring.check(options)
     if options.warm and options.cold:
         raise UsageError("--warm and --cold exclude each other; drop one of them")
+    measuring = {"--mode": options.mode, "--per-kernel": options.per_kernel, "--runs": options.runs}
+    given = [name for name, value in (measuring | {"--setup": options.setup}).items() if value]
+    if given and not options.measure:
+        raise UsageError(f"{given[0]} is for --measure; add that, or drop {given[0]}")
+    profiling = {"--steps": options.steps > 1, "--save": options.save, "--python": options.python}
+    if options.measure and (given := [name for name, value in profiling.items() if value]):
+        raise UsageError(f"{given[0]} is for a timeline, and --measure makes none; drop one of them")
 
 
 def _count(text: str) -> int:

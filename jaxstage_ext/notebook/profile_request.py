@@ -8,9 +8,10 @@ from typing import Any
 
 from IPython.core.error import UsageError
 
-from jaxstage_ext.notebook import command_line, measuring, profile_line, profiled_code, staging
+from jaxstage_ext.notebook import command_line, profile_line, profiled_code, staging
 from jaxstage_ext.notebook.cell import run_but
 from jaxstage_ext.notebook.cell_request import place
+from jaxstage_ext.notebook.measured_profile import MeasuredProfile
 from jaxstage_ext.notebook.profiled_call import StagedProfile, is_staged
 from jaxstage_ext.notebook.profiled_python import PythonProfile
 from jaxstage_ext.notebook.running_cell import RunningCell
@@ -60,12 +61,10 @@ class ProfileRequest:
 
     async def _profile(self, body: list[ast.stmt], file: str, space: dict[str, Any]) -> Any:
         call = profiled_code.single_call(body)
+        made: StagedProfile | PythonProfile | MeasuredProfile
         if self.options.measure:
-            self.inspection = await measuring.measured(self.ip, self.options, call, file, space)
-            self._bind()
-            return self.inspection
-        made: StagedProfile | PythonProfile
-        if call is not None and await is_staged(self.ip, call, file, space):
+            made = MeasuredProfile(self.ip, self.options, body, file, space)
+        elif call is not None and await is_staged(self.ip, call, file, space):
             made = StagedProfile(self.ip, self.options, self.running_cell.label, call, file, space)
         else:
             made = PythonProfile(self.ip, self.options, self.running_cell.label, body, file, space)

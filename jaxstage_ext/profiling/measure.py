@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import jax
@@ -12,7 +12,7 @@ from jaxstage_ext.core.events import hear
 from jaxstage_ext.core.jax_private import mosaic_profiler
 from jaxstage_ext.profiling import sample_sources, sampling
 from jaxstage_ext.profiling.kernel_lists import per_run
-from jaxstage_ext.profiling.measured_call import MeasuredCall, arrays_of, measured_call
+from jaxstage_ext.profiling.measured_call import MeasuredCall, RefusedMeasurement, arrays_of, measured_call
 from jaxstage_ext.profiling.sampling import MOST_RUNS, Plan, SampleSource
 from jaxstage_ext.profiling.session_lock import profiler_session
 from jaxstage_ext.profiling.timing import Timing
@@ -68,8 +68,28 @@ def measure(
       RuntimeError: another profiler session is recording (ProfilerBusy), or CUPTI failed (CuptiError).
       Exception: what `f` raises.
     """
+    return measured(
+        f, args, kwargs, mode=mode, aggregate=aggregate, setup=setup, runs=runs, seconds=seconds, progress=progress
+    )
+
+
+def measured(
+    f: Callable[..., Any],
+    args: tuple[Any, ...],
+    kwargs: Mapping[str, Any],
+    *,
+    mode: str = AUTO,
+    aggregate: bool = True,
+    setup: Callable[[], Any] | None = None,
+    runs: int | None = None,
+    seconds: float = 2.0,
+    progress: Progress = silent,
+    title: str = "",
+) -> tuple[Any, Timing]:
+    """`measure` of a call whose arguments are given apart from the options."""
     _check_options(mode, aggregate, runs, seconds)
     call = measured_call(f, args, kwargs, setup)
+    call.title = title or call.title
     plan = Plan(seconds, runs, progress)
     compiled, first = _first_run(call, plan)
     device = _device(call)
@@ -90,13 +110,13 @@ def measure(
 def _check_options(mode: str, aggregate: bool, runs: int | None, seconds: float) -> None:
     known = [AUTO, *TimingMode]
     if mode not in known:
-        raise ValueError(f"mode={mode!r} is unknown; give {', '.join(map(repr, map(str, known)))}")
+        raise RefusedMeasurement(f"mode={mode!r} is unknown; give {', '.join(map(repr, map(str, known)))}")
     if not aggregate and mode in (TimingMode.SPAN, TimingMode.WALL):
-        raise ValueError(f"aggregate=False lists kernels, and a {mode} is one time; give mode='kernels'")
+        raise RefusedMeasurement(f"aggregate=False lists kernels, and a {mode} is one time; give mode='kernels'")
     if runs is not None and (isinstance(runs, bool) or not isinstance(runs, int) or not 1 <= runs <= MOST_RUNS):
-        raise ValueError(f"runs={runs!r} is not a number of runs from 1 to {MOST_RUNS:,}")
+        raise RefusedMeasurement(f"runs={runs!r} is not a number of runs from 1 to {MOST_RUNS:,}")
     if not 0 < seconds < 1e6:
-        raise ValueError(f"seconds={seconds!r} is not a number of seconds such as 2")
+        raise RefusedMeasurement(f"seconds={seconds!r} is not a number of seconds such as 2")
 
 
 def _first_run(call: MeasuredCall, plan: Plan) -> tuple[float | None, float]:
@@ -131,12 +151,12 @@ def _chosen(mode: str, aggregate: bool, platform: str) -> TimingMode:
 
 def _check_arrays(call: MeasuredCall, mode: TimingMode) -> None:
     if call.setup is None and not arrays_of(tuple(call.given)):
-        raise ValueError(
+        raise RefusedMeasurement(
             f"mode='{mode}' needs an array among the arguments: XLA computes a function of constants when it compiles; "
             "pass its arrays as arguments, or use mode='wall'"
         )
     if not arrays_of(call.outputs):
-        raise ValueError(
+        raise RefusedMeasurement(
             f"mode='{mode}' needs an array among the outputs: XLA removes what no output uses; return the result, or "
             "use mode='wall'"
         )

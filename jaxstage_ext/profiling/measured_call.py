@@ -26,7 +26,11 @@ class Arguments(NamedTuple):
     kwargs: Mapping[str, Any]
 
 
-class DonatedArguments(ValueError):
+class RefusedMeasurement(ValueError):
+    """A call that cannot be measured as it was asked for; the message is one line."""
+
+
+class DonatedArguments(RefusedMeasurement):
     """A function donates arguments, so that it cannot be run twice with the same ones; the message is one line."""
 
 
@@ -91,7 +95,7 @@ def measured_call(
         raise TypeError(f"setup must be a function that makes the arguments, not {with_article(type_name(setup))}")
     given = Arguments(args, dict(kwargs))
     if setup is None and (paths := _deleted(given)):
-        raise ValueError(f"deleted, as donation does: {', '.join(paths)}; measure with arrays that are there")
+        raise RefusedMeasurement(f"deleted, as donation does: {', '.join(paths)}; measure with arrays that are there")
     return MeasuredCall(function if is_staged(function) else jax.jit(function), title, given, setup)
 
 

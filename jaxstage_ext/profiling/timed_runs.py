@@ -11,8 +11,8 @@ from jaxstage_ext.report.recording import DEVICE_WORK, NONE, SECOND, EventKind, 
 from jaxstage_ext.report.unavailable import Unavailable
 
 RUN_NAME = "jaxstage_run_"
-_CONTAINERS = ("while", "call", "conditional")
-"""HLO instructions whose time is that of others, which the profile has too."""
+_CONTAINERS = ("while", "conditional")
+"""HLO instructions whose time is that of others, which may run on other threads."""
 Rows = npt.NDArray[np.int64]
 
 
@@ -36,7 +36,8 @@ def kernel_rows(recording: Recording) -> Rows:
     if (events.kind[kernels] == EventKind.KERNEL).any():
         return kernels
     rows = np.flatnonzero(np.isin(events.kind, DEVICE_WORK) & (events.op != NONE))
-    return rows[~(_contains_next(recording, rows) | _is_container(recording, rows))]
+    elsewhere = _is_container(recording, rows) & _has_start_inside(recording, rows)
+    return rows[~(_contains_next(recording, rows) | elsewhere)]
 
 
 def _contains_next(recording: Recording, rows: Rows) -> npt.NDArray[np.bool_]:
@@ -44,6 +45,14 @@ def _contains_next(recording: Recording, rows: Rows) -> npt.NDArray[np.bool_]:
     events, inside = recording.events, np.zeros(len(rows), bool)
     here, after = rows[:-1], rows[1:]
     inside[:-1] = (events.lane[here] == events.lane[after]) & (events.start[after] < events.end[here])
+    return inside
+
+
+def _has_start_inside(recording: Recording, rows: Rows) -> npt.NDArray[np.bool_]:
+    """Whether another of these events, on any lane, starts while this one runs; a loop without does its work itself."""
+    start, end = recording.events.start[rows], recording.events.end[rows]
+    ordered = np.sort(start)
+    inside: npt.NDArray[np.bool_] = np.searchsorted(ordered, end, "left") > np.searchsorted(ordered, start, "right")
     return inside
 
 

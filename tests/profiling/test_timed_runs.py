@@ -87,6 +87,13 @@ def test_on_a_cpu_parallel_ops_are_added_up_and_loops_are_their_bodies() -> None
     assert seconds(made, 1, TimingMode.SPAN) == [145 - 10]
 
 
+def test_small_loops_and_calls_whose_bodies_are_not_recorded_count_themselves() -> None:
+    made = recording(
+        [run(0, 0, 200), op("t1", "call", 10, 11), op("t1", "while.2", 30, 7), op("t2", "add", 60, 2)], [HOST, *CPU]
+    )
+    assert seconds(made, 1, TimingMode.KERNELS) == [20]
+
+
 def test_a_run_without_kernels_and_a_run_that_is_missing_are_explained() -> None:
     with pytest.raises(Unavailable, match="no kernel of a run"):
         samples_of(recording([run(0, 0, 10)], [HOST]), 1, TimingMode.SPAN)

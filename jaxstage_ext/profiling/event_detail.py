@@ -92,7 +92,7 @@ def detail(timeline: Timeline, event: int) -> EventDetail:
         EventKind(int(events.kind[event])),
         int(events.start[event]),
         int(events.duration[event]),
-        _self_time(timeline, event),
+        int(timeline.nesting.self_time[event]),
         recording.lanes[events.lane[event]],
         int(events.device[event]),
         int(events.run[event]),
@@ -133,28 +133,14 @@ def _lane_bounds(timeline: Timeline, event: int) -> tuple[int, int]:
     return int(np.searchsorted(lanes, lane, "left")), int(np.searchsorted(lanes, lane, "right"))
 
 
-def _self_time(timeline: Timeline, event: int) -> int:
-    """The duration that no nested event covers."""
-    events, (_, last) = timeline.columns, _lane_bounds(timeline, event)
-    end = int(events.end[event])
-    inside = slice(event + 1, event + 1 + int(np.searchsorted(events.start[event + 1 : last], end)))
-    starts, ends = events.start[inside], np.minimum(events.end[inside], end)
-    if not len(starts):
-        return int(events.duration[event])
-    covered_to = np.concatenate([[events.start[event]], np.maximum.accumulate(ends)[:-1]])
-    covered = np.maximum(0, ends - np.maximum(starts, covered_to)).sum()
-    return int(events.duration[event] - covered)
-
-
 def _neighbours(timeline: Timeline, event: int) -> tuple[int, int, int]:
     """The event that it is nested in, and those of its lane that end before it and begin after it."""
     events, (first, last) = timeline.columns, _lane_bounds(timeline, event)
     start, end = events.start[event], events.end[event]
-    ends = events.end[first:event]
-    around, earlier = np.flatnonzero(ends >= max(end, start + 1)), np.flatnonzero(ends <= start)
+    earlier = np.flatnonzero(events.end[first:event] <= start)
     later = event + 1 + int(np.searchsorted(events.start[event + 1 : last], max(end, start + 1)))
     return (
-        first + int(around[-1]) if len(around) else NONE,
+        int(timeline.nesting.parent[event]),
         first + int(earlier[-1]) if len(earlier) else NONE,
         later if later < last else NONE,
     )

@@ -164,6 +164,8 @@ def _place(times: GroupTimes, group: Numbers) -> Numbers:
 
 def _values_of(place: Numbers, values: npt.NDArray[np.integer], size: int) -> list[Numbers]:
     """The distinct values of each row."""
+    if not size:
+        return []
     shifted = values.astype(np.int64) - NONE
     width = int(np.max(shifted, initial=0)) + 1
     pairs = np.unique(place * width + shifted)

@@ -138,7 +138,7 @@ def _by_bin(
         event=event[_longest(group, where, part)],
         look=_dominant(group, len(where), part, looks.of_event[event]),
         busy=np.ceil(np.minimum(time / length, 1.0) * 255).astype(np.uint8),
-        count=np.add.reduceat(is_start.astype(np.int32), where),
+        count=np.add.reduceat(is_start, where, dtype=np.int32),
         seconds=(time * 1e-12).astype(np.float32),
     )
 

@@ -140,7 +140,7 @@ class Timeline:
         return self.between(*steps.bounds(self.steps(), number))
 
     def compare(self, other: Timeline, by: str = "line") -> Table:
-        """What grew and what shrank in `other`, per step, by "line", "op", "scope" or "kind"; the most changed first.
+        """What grew and what shrank in `other`, per step, by "line", "op", "kernel", "scope" or "kind".
 
         Raises ValueError where the times of the two are different quantities.
         """

@@ -12,13 +12,19 @@ from jaxstage_ext.profiling.steps import table as steps_of
 from jaxstage_ext.report.recording import EventKind, Recording
 from jaxstage_ext.report.table import Column, Table
 
-GROUPS = {"line": ("line",), "op": ("module", "op"), "scope": ("scope",), "kind": ("activity", "category")}
+GROUPS = {
+    "line": ("line",),
+    "op": ("module", "op"),
+    "kernel": ("kernel",),
+    "scope": ("scope",),
+    "kind": ("activity", "category"),
+}
 Key = tuple[str | None, ...]
 
 
 @dataclass(frozen=True)
 class Side:
-    """One of two timelines: what its times are of, its title, how many steps it has, and its table."""
+    """One of two timelines: what its times are of, "" for nothing, its title, how many steps it has, and its table."""
 
     mode: str
     title: str
@@ -40,6 +46,8 @@ def side(recording: Recording, work: DeviceWork, table: Table) -> Side:
 def _mode(recording: Recording, work: DeviceWork) -> str:
     if recording.format == "mosaic":
         return wording.ON_DEVICE
+    if not len(work):
+        return ""
     kinds = recording.events.kind[work.event]
     on_threads = any(recording.lanes[lane].device < 0 for lane in np.unique(recording.events.lane[work.event]).tolist())
     if on_threads:
@@ -52,7 +60,7 @@ def compare(one: Side, other: Side, by: str) -> Table:
 
     Raises ValueError where the times of the two are different quantities.
     """
-    if one.mode != other.mode:
+    if one.mode and other.mode and one.mode != other.mode:
         raise ValueError(wording.other_mode(one.mode, other.mode))
     before, after = _per_step(one, by), _per_step(other, by)
     keys = sorted({**before, **after}, key=lambda key: -abs(after.get(key, 0.0) - before.get(key, 0.0)))
@@ -79,7 +87,12 @@ def compare(one: Side, other: Side, by: str) -> Table:
         for name, part in zip(GROUPS[by], key, strict=True)
         if part is None
     }
-    return Table("changes", columns, reasons, (wording.per_step(one.mode, one.steps, other.steps),))
+    return Table(
+        "changes",
+        columns,
+        reasons,
+        (wording.per_step(one.mode or other.mode or wording.NO_WORK, one.steps, other.steps),),
+    )
 
 
 def _per_step(one: Side, by: str) -> dict[Key, float]:

@@ -13,7 +13,7 @@ from jaxstage_ext.report.units import scaled
 from jaxstage_ext.views.lane_strips import COLOURS, LEVELS, LaneStrip, Window, lane_strips, whole
 from jaxstage_ext.views.words import clean, cut
 
-WIDTH, LABELS, ROW, TOP = 1200, 190, 22, 28
+WIDTH, LABELS, ROW, TOP = 1200, 220, 22, 28
 MOST_BOXES, LEAST_BOX, LETTER = 2000, 3.0, 6.2
 """Events drawn as boxes of their own, how many pixels wide they are at least, and pixels of a letter."""
 _TICKS = 6

@@ -21,7 +21,7 @@ from jaxstage_ext.report.document import Document
 from jaxstage_ext.report.document_kinds import KINDS
 from jaxstage_ext.report.units import plural
 from jaxstage_ext.report.view_parts import Parts
-from jaxstage_ext.views import comparison_forms, excerpt, mesh_map, words
+from jaxstage_ext.views import comparison_forms, excerpt, mesh_map, timeline_forms, words
 from jaxstage_ext.views.summaries import summary_of
 from jaxstage_ext.views.words import clean, cut
 
@@ -59,7 +59,7 @@ def panel_html(programs: Sequence[Program], source: bool | None = None) -> str:
     if more:
         named = ", ".join(more[:20]) + (", …" if len(more) > 20 else "")
         rest = f"<p>and {plural(len(more), 'more call')}: {escape(named)}</p>"
-    tables = [_table(program) for program in shown]
+    tables = [_table(program) + timeline_forms.html(program, LARGEST // 2 // len(shown)) for program in shown]
     room = (LARGEST - len((rest + "".join(tables)).encode("utf-8", "replace"))) // max(len(shown), 1)
     return "".join(table + _fitting(program, room, source) for table, program in zip(tables, shown, strict=True)) + rest
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from jaxstage_ext.report import saved_source
 from jaxstage_ext.report.units import plural
 from jaxstage_ext.report.view_parts import Parts
-from jaxstage_ext.views import comparison_forms, excerpt, mesh_map, words
+from jaxstage_ext.views import comparison_forms, excerpt, mesh_map, timeline_forms, words
 from jaxstage_ext.views.summaries import summary_of
 from jaxstage_ext.views.words import clean, cut, width
 
@@ -102,6 +102,8 @@ def _sections(program: Program, summary: Summary, inner: int, source: bool | Non
     if headline:
         shown = message[:_ERROR_LINES] + (["…"] if len(message) > _ERROR_LINES else [])
         yield headline, [part for line in shown for part in textwrap.wrap(line, inner) or [""]]
+    if ran := timeline_forms.text(program, inner):
+        yield "timeline", ran
     for sheet in summary.get("meshes", []):
         title, *lines = mesh_map.text(sheet)
         yield title, lines

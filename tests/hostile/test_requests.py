@@ -12,6 +12,7 @@ import jax
 import jax.numpy as jnp
 import pytest
 from attack import Attack
+from helpers.recordings import Event, recording
 from jax.sharding import PartitionSpec as P
 
 from jaxstage_ext import Inspection, inspect
@@ -19,10 +20,18 @@ from jaxstage_ext.core.call import Call
 from jaxstage_ext.inspection import run
 from jaxstage_ext.panel.params import MOST_TEXT
 from jaxstage_ext.panel.requests import dispatch
+from jaxstage_ext.profiling.op_places import without_places
+from jaxstage_ext.profiling.timeline import Timeline
 from jaxstage_ext.program.answers import QUESTIONS
 from jaxstage_ext.program.program import Program
+from jaxstage_ext.program.recorded_program import RecordedProgram
+from jaxstage_ext.report.recording import EventKind
 
 X = jnp.ones((8, 8))
+EVENTS = (
+    *(Event("a", f"k{i}", 2 * i, 1, op=("jit_f", f"add.{i % 3}"), correlation=i) for i in range(40)),
+    *(Event("steps", "train", 40 * i, 39, EventKind.STEP) for i in range(2)),
+)
 OURS = (
     "TypeError",
     "KeyError",
@@ -57,6 +66,18 @@ USUAL: dict[str, Sequence[Any]] = {
     "quick": (True, False),
     "all": (True, False),
     "of": ("cost", "memory", "passes", "document"),
+    "table": ("lines", "ops", "kernels", "gaps", "compare"),
+    "by": ("lines", "ops", "kernels", "scopes", "kinds"),
+    "before": ("", "step 0", "call 0", "call 1"),
+    "after": ("", "step 1", "call 0", "call -1"),
+    "from": (0, 0.0, 1e-6),
+    "to": (5e-5, 1),
+    "format": ("csv", "svg", "chrome"),
+    "page": (0, 1),
+    "event": (0, 1, 5, 100_000),
+    "level": (0, 1),
+    "tile": (0, 1),
+    "lanes": ("0", "0 1", ""),
 }
 JUNK: Sequence[Any] = (
     *(None, True, -1, 7, 2**31, 2**63, 10**400, 0.5, -0.0, 1e308, float("nan"), float("inf"), -(10**30)),
@@ -93,8 +114,11 @@ def panels(no_workers_left: None) -> list[list[Program]]:
     sharded = inspect(loop, X, target=["cpu:2", "cpu:4"], stage="lower", mesh="d=2", in_specs=(P("d"),))
     failed = run(Call(lambda x: x @ jnp.ones(7), (X,)))
     opened = Inspection.from_json(compiled.to_json())
+    profiled = [RecordedProgram(Timeline(made, without_places(made))) for made in (recording(EVENTS), recording([]))]
     return [
         *([[compiled.program]] * 3),
+        profiled,
+        profiled[1:],
         [one.program for one in sharded.targets.values()],
         [failed.program],
         [opened.program, compiled.program],

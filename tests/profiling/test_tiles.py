@@ -13,7 +13,7 @@ from jaxstage_ext.profiling.counter_bins import counter_segments
 from jaxstage_ext.profiling.event_looks import event_looks
 from jaxstage_ext.profiling.lane_rows import lane_rows
 from jaxstage_ext.profiling.tile_grid import BINS, TileGrid, tile_grid
-from jaxstage_ext.profiling.tiles import Segments, lane_segments
+from jaxstage_ext.profiling.tiles import COLUMNS, Segments, joined, lane_segments
 from jaxstage_ext.report.recording import SECOND, CounterSeries, EventLane, LaneKind, Recording
 from tests.helpers.recordings import Event, recording
 
@@ -46,6 +46,7 @@ def test_a_long_event_is_exact_and_short_ones_share_a_bin() -> None:
     assert found.right[:2].tolist() == pytest.approx([100 * scale, 512 * scale])
     assert found.count.tolist() == [1, 1, 2]
     assert found.busy[2] == np.ceil(0.15 * scale * 255)
+    assert [getattr(found, name).dtype for name in COLUMNS] == [getattr(joined([]), name).dtype for name in COLUMNS]
     looks = event_looks(made)
     assert [made.names[looks.name[look]] for look in found.look] == ["long", "end", "b"]
     assert found.seconds[2] == pytest.approx(0.15e-6)

@@ -13,6 +13,7 @@ from typing import Any
 from jaxstage_ext.panel import assets, jobs
 from jaxstage_ext.panel.pack import pack
 from jaxstage_ext.panel.params import (
+    MOST_TEXT,
     Answer,
     BadRequest,
     Method,
@@ -37,7 +38,7 @@ def answer(programs: Programs, method: str, params: Params) -> Answer:
     Raises BadRequest when the method or a parameter is not as it must be.
     """
     if not isinstance(method, str) or method not in (known := methods()):
-        raise BadRequest(f"unknown method {quoted(method)}; there are {', '.join(methods())}")
+        raise BadRequest(f"unknown method {quoted(method)}; there are {', '.join(methods())}"[:MOST_TEXT])
     if not isinstance(params, Mapping):
         raise BadRequest(f"params of {method!r} must be an object, not {quoted(params)}")
     return known[method](programs, params)

@@ -7,12 +7,12 @@ from typing import Any
 import numpy as np
 
 from jaxstage_ext.panel.requests import tile_form
+from jaxstage_ext.profiling import event_detail
 from jaxstage_ext.profiling.lane_rows import lane_rows
 from jaxstage_ext.profiling.timeline import Timeline
-from jaxstage_ext.report.bounded_repr import bounded_str
 from jaxstage_ext.report.recording import NONE, SECOND, CounterSeries, EventKind, Recording
 
-LONGEST_NAME, MOST_DETAILS, MOST_PARTNERS = 10_000, 40, 32
+LONGEST_NAME, MOST_PARTNERS = 10_000, 32
 
 
 def place_form(recording: Recording, event: int) -> dict[str, Any]:
@@ -41,28 +41,16 @@ def event_form(timeline: Timeline, event: int) -> dict[str, Any]:
         **place_form(recording, event),
         "name": tile_form.shortened(recording.names[int(events.name[event])], LONGEST_NAME),
         "kind": EventKind(int(events.kind[event])).name.lower().replace("_", " "),
-        "self": (int(events.duration[event]) - _inside(recording, event)) / SECOND,
+        "self": event_detail.detail(timeline, event).self_time / SECOND,
         "run": int(events.run[event]),
         "device": int(events.device[event]),
         "partners": [place_form(recording, other) for other in _partners(recording, event)],
-        "details": _details(recording, event),
         **more,
     }
 
 
 def _named(names: tuple[str, ...], number: int) -> str:
     return tile_form.shortened(names[number], LONGEST_NAME) if number >= 0 else ""
-
-
-def _inside(recording: Recording, event: int) -> int:
-    """Picoseconds of the events that are directly inside this one."""
-    rows, events = lane_rows(recording), recording.events
-    row = int(rows.first[events.lane[event]]) + int(rows.depth[event]) + 1
-    if row >= rows.first[events.lane[event] + 1]:
-        return 0
-    start, end = int(events.start[event]), int(events.end[event])
-    part = rows.slice_of(row, start, end)
-    return int((np.minimum(rows.end[part], end) - np.maximum(rows.start[part], start)).sum())
 
 
 def _partners(recording: Recording, event: int) -> list[int]:
@@ -72,15 +60,6 @@ def _partners(recording: Recording, event: int) -> list[int]:
         return []
     found = np.flatnonzero(recording.events.correlation == correlation)[: MOST_PARTNERS + 1]
     return [other for other in found.tolist() if other != event][:MOST_PARTNERS]
-
-
-def _details(recording: Recording, event: int) -> list[list[str]]:
-    """The profile's own fields of an event, as text: they come from the file and are never trusted."""
-    try:
-        items = list(recording.details(event).items())[:MOST_DETAILS]
-    except Exception as error:
-        return [["unreadable", bounded_str(error, 200)]]
-    return [[bounded_str(name, 100), bounded_str(value, 500)] for name, value in items]
 
 
 def counter_form(series: CounterSeries) -> dict[str, Any]:

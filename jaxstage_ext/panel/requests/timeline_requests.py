@@ -9,7 +9,15 @@ import numpy as np
 from jaxstage_ext.panel import jobs
 from jaxstage_ext.panel import params as given
 from jaxstage_ext.panel.params import Answer, BadRequest, Method, Params, Programs, quoted
-from jaxstage_ext.panel.requests import event_form, tile_form, timeline_search_requests
+from jaxstage_ext.panel.requests import (
+    event_form,
+    tile_form,
+    timeline_compare_requests,
+    timeline_export_requests,
+    timeline_head_requests,
+    timeline_search_requests,
+    timeline_table_requests,
+)
 from jaxstage_ext.profiling.event_looks import event_looks
 from jaxstage_ext.profiling.lane_order import lane_order
 from jaxstage_ext.profiling.lane_rows import lane_rows
@@ -154,5 +162,9 @@ METHODS: dict[str, Method] = {
     "timeline tile": _tile,
     "timeline event": _event,
     "timeline events of": _events_of,
+    **timeline_head_requests.METHODS,
+    **timeline_table_requests.METHODS,
     **timeline_search_requests.METHODS,
+    **timeline_compare_requests.METHODS,
+    **timeline_export_requests.METHODS,
 }

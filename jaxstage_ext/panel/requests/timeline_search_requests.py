@@ -13,7 +13,9 @@ from jaxstage_ext.panel.pack import pack
 from jaxstage_ext.panel.params import Answer, BadRequest, Method, Params, Programs
 from jaxstage_ext.panel.requests.timeline_params import seconds, timeline_of
 from jaxstage_ext.profiling.event_detail import EventDetail, Partner, detail
+from jaxstage_ext.profiling.event_looks import event_looks
 from jaxstage_ext.profiling.event_search import matching_events
+from jaxstage_ext.profiling.lane_rows import lane_rows
 from jaxstage_ext.profiling.timeline import Timeline
 from jaxstage_ext.program.line_texts import line_texts
 from jaxstage_ext.report.recording import NONE, SECOND, EventKind
@@ -21,6 +23,8 @@ from jaxstage_ext.report.units import duration, plural
 
 PAGE = 2000
 """Hits that are sent at a time."""
+MOST_LOOKS = 20_000
+"""Looks (see `EventLooks`) of hits that are sent, so that they stand out among the lanes."""
 LONGEST_QUERY, LONGEST_NAME = 500, 1000
 
 
@@ -32,11 +36,14 @@ def _search(programs: Programs, params: Params, progress: jobs.JobProgress) -> A
     progress("searching")
     hits, page = matching_events(timeline, query), given.integer(params, "page", 0, 1 << 31)
     shown, events = hits[PAGE * page : PAGE * (page + 1)], timeline.columns
+    looks = np.unique(event_looks(timeline.recording).of_event[hits])[:MOST_LOOKS]
     columns = {
         "event": ("i4", shown),
         "lane": ("i4", events.lane[shown]),
         "start": ("f8", events.start[shown] / SECOND),
         "duration": ("f8", events.duration[shown] / SECOND),
+        "row": ("i4", lane_rows(timeline.recording).depth[shown]),
+        "look": ("i4", looks),
     }
     described = [{"name": name, "dtype": kind} for name, (kind, _) in columns.items()]
     buffers = [pack(np.ascontiguousarray(column, f"<{kind}").tobytes()) for kind, column in columns.values()]

@@ -28,6 +28,8 @@ export interface TextField extends Head {
   isFigure?: boolean;
   /** Sentences, which may take several lines. */
   wraps?: boolean;
+  /** Code, which is told by its beginning. */
+  isCode?: boolean;
 }
 
 export interface NumberField extends Head {

@@ -6,7 +6,7 @@ import { GridView } from "../../parts/grid/gridView";
 import { matching } from "../../parts/grid/sort";
 import { useQuestion } from "../../parts/useQuestion";
 import { Waiting } from "../../parts/waiting";
-import { type Part, type TimelineComparison, readComparison } from "./compareRead";
+import { type Part, type TimelineComparison, grewAt, readComparison } from "./compareRead";
 import { lasting, lineAt } from "./tableRead";
 
 const BY: readonly (readonly [by: string, title: string])[] = [
@@ -16,6 +16,8 @@ const BY: readonly (readonly [by: string, title: string])[] = [
   ["scopes", "scopes"],
   ["kinds", "kinds"],
 ];
+
+const GREW = ["jxs-tl-shrank", "", "jxs-tl-grew"];
 
 const titled = ({ title, seconds }: Part) => (seconds === null ? title : `${title} (${lasting(seconds)})`);
 
@@ -46,7 +48,7 @@ function Changes({ session, table, query }: { session: Session; table: TimelineC
   };
   return (
     <>
-      <GridView grid={table.grid} rows={rows} label="what grew and what shrank" current={current} onPick={pick} />
+      <GridView grid={table.grid} rows={rows} label="what grew and what shrank" current={current} rowClass={(row) => GREW[grewAt(table, row) + 1] ?? ""} onPick={pick} />
       {!rows.length && <p class="jxs-note">{table.grid.length ? NO_MATCHES : table.nothing}</p>}
       {table.notes.map((note) => (
         <p class="jxs-dim jxs-caption jxs-anywhere" key={note}>

@@ -24,7 +24,7 @@ const MOST_PARTS = 1100;
 
 const numberField = (grid: Grid, name: string) => grid.fields.find((field): field is NumberField => field.kind === "number" && field.name === name);
 
-/** Changes with their sign: marked where they grew, and by how much of what there was before. */
+/** Changes with their sign, and how much of what there was before they are. */
 function signed(grid: Grid): Grid {
   const [change, before] = [numberField(grid, "change"), numberField(grid, "before")];
   if (!change) return grid;
@@ -39,10 +39,12 @@ function signed(grid: Grid): Grid {
       const share = was > 0 && value ? ` (${value > 0 ? "+" : "−"}${percent(Math.abs(value), was)})` : "";
       return `${difference(value, change.unit) || "same"}${share}`;
     },
-    mark: (row) => (at(row) > 0 ? "worst" : at(row) < 0 ? "best" : ""),
   };
   return { ...grid, fields: grid.fields.map((field) => (field === change ? shown : field)) };
 }
+
+/** Above 0 where a row grew, below where it shrank. */
+export const grewAt = (table: TimelineComparison, row: number): number => Math.sign(numberField(table.grid, "change")?.values[row] ?? 0);
 
 export async function readComparison(reply: Reply): Promise<TimelineComparison> {
   const table = await readTimelineTable(reply);

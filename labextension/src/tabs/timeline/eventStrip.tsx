@@ -30,6 +30,24 @@ function Own({ field }: { field: OwnField }) {
   );
 }
 
+/** What the profile itself says, as it says it; open where some of it cannot be true. */
+function OwnFields({ about }: { about: EventAbout }) {
+  const isDoubtful = about.own.some(({ doubtful }) => doubtful.length > 0);
+  return (
+    <details open={isDoubtful}>
+      <summary class="jxs-dim">
+        {about.own.length} {about.own.length === 1 ? "field" : "fields"} of the profile{isDoubtful && ", some not plausible"}
+      </summary>
+      <dl class="jxs-facts-list jxs-tl-facts-list">
+        {about.own.map((field) => (
+          <Own field={field} key={field.name} />
+        ))}
+      </dl>
+      {about.leftOut > 0 && <p class="jxs-note">{about.leftOut} more fields are not shown.</p>}
+    </details>
+  );
+}
+
 function Beside({ title, to, onEvent }: { title: string; to: Neighbour | null; onEvent: Props["onEvent"] }) {
   if (!to) return null;
   return (
@@ -90,11 +108,8 @@ function About({ session, about, onEvent, onClose }: { about: EventAbout } & Omi
             <dd>{words}</dd>
           </div>
         ))}
-        {about.own.map((field) => (
-          <Own field={field} key={field.name} />
-        ))}
       </dl>
-      {about.leftOut > 0 && <p class="jxs-note">{about.leftOut} more fields are not shown.</p>}
+      {about.own.length > 0 && <OwnFields about={about} />}
       <div class="jxs-strip jxs-tl-neighbours">
         {partner && <LinkButton text={partner.words} onClick={() => onEvent(partner.event)} />}
         <Beside title="inside" to={about.parent} onEvent={onEvent} />

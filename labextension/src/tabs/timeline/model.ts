@@ -4,6 +4,7 @@ import { messageOf } from "../../wire/errors";
 import type { Session } from "../../model/session";
 import { Store } from "../../model/store";
 import { type EventDetail, type EventPlace, type Overview, readEvent } from "./read";
+import { TileCache } from "./tiles";
 import { type Span, around, fitted, kept, showing } from "./viewport";
 
 export type { Span } from "./viewport";
@@ -39,11 +40,13 @@ const LANES = "timeline";
 export class TimelineModel {
   readonly store: Store<TimelineState>;
   readonly all: Span;
+  readonly tiles: TileCache;
 
   constructor(
     readonly session: Session,
     readonly overview: Overview,
   ) {
+    this.tiles = new TileCache(session, overview);
     this.all = { from: overview.base, to: overview.end };
     const nothing = { hovered: -1, selected: -1, detail: null, range: null, hits: null, wanted: null };
     this.store = new Store<TimelineState>({ ...nothing, visible: fitted(this.all), bookmarks: [], folded: new Set(), colouring: "line" });
@@ -64,6 +67,13 @@ export class TimelineModel {
   /** Zooms to a stretch of time, with some of its surroundings. */
   zoomTo(span: Span): void {
     this.store.set({ visible: around(span, this.all) });
+  }
+
+  /** Chooses the time between two moments, in any order, as far as it was recorded. */
+  choose(one: number, other: number): void {
+    const inside = (time: number) => Math.max(this.all.from, Math.min(this.all.to, time));
+    const [from, to] = [inside(Math.min(one, other)), inside(Math.max(one, other))];
+    this.store.set({ range: to > from ? { from, to } : null });
   }
 
   /** Brings an event on screen; zooms in where it would be too narrow to be seen, if asked to. */
@@ -87,6 +97,13 @@ export class TimelineModel {
     } catch (error) {
       this.session.say(messageOf(error));
     }
+  }
+
+  /** Marks an event as the selected one, and leaves the selection of the panel as it is. */
+  mark(event: number): void {
+    this.store.set({ selected: event, detail: null });
+    const take = (detail: EventDetail) => this.now.selected === event && this.store.set({ detail });
+    this.detail(event).then(take).catch((error: unknown) => this.session.say(messageOf(error)));
   }
 
   async detail(event: number): Promise<EventDetail> {

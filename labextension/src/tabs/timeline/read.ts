@@ -1,6 +1,6 @@
 /** What the kernel says of a timeline, checked and capped. */
 
-import { capped, count, fields, list, number, text, texts, whole } from "../../wire/check";
+import { capped, count, fields, list, number, text, whole } from "../../wire/check";
 import { type Columns, readColumns } from "../../wire/columns";
 import type { Reply } from "../../wire/source";
 
@@ -103,7 +103,6 @@ export interface EventDetail extends EventPlace {
   category: string;
   scope: string;
   partners: EventPlace[];
-  details: [string, string][];
 }
 
 const real = (raw: unknown): number => number(raw) ?? 0;
@@ -223,10 +222,6 @@ export function readEvent({ result }: Reply): EventDetail {
     category: text(result.category),
     scope: capped(result.scope, LONGEST_NAME),
     partners: list(result.partners).map(readPlace),
-    details: list(result.details).map((pair) => {
-      const [name, value] = texts(pair, 2);
-      return [name ?? "", value ?? ""];
-    }),
   };
 }
 

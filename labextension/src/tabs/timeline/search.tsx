@@ -2,7 +2,8 @@ import { useEffect, useRef, useState } from "preact/hooks";
 import { counted } from "../../wire/figures";
 import type { Session } from "../../model/session";
 import { useQuestion } from "../../parts/useQuestion";
-import { type Hits, PAGE, firstFrom, nextHit, readHits } from "./searchRead";
+import type { EventPlace } from "./read";
+import { type Hits, PAGE, firstFrom, nextHit, placeOf, readHits } from "./searchRead";
 
 export interface SearchProps {
   session: Session;
@@ -10,7 +11,7 @@ export interface SearchProps {
   from: () => number;
   onHits: (hits: Hits | null) => void;
   /** Shows a hit and selects it. */
-  onGo: (event: number, start: number, duration: number, lane: number) => void;
+  onGo: (place: EventPlace) => void;
 }
 
 const WAIT_MS = 200;
@@ -41,7 +42,7 @@ function Found({ session, query, from, onHits, onGo, step }: SearchProps & { que
   }, [step.count, hits]);
   const at = hits && place >= 0 ? place - hits.first : -1;
   useEffect(() => {
-    if (hits && at >= 0 && at < hits.events.length) onGo(hits.events[at] as number, hits.starts[at] as number, hits.durations[at] as number, hits.lanes[at] as number);
+    if (hits && at >= 0 && at < hits.events.length) onGo(placeOf(hits, at));
   }, [place, hits]);
   if (question.state === "failed") return <span role="alert">{question.problem}</span>;
   if (!hits) return <span class="jxs-dim">searching…</span>;

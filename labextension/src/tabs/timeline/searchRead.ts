@@ -3,6 +3,7 @@
 import { count } from "../../wire/check";
 import { int32, readColumns } from "../../wire/columns";
 import type { Reply } from "../../wire/source";
+import type { EventPlace } from "./read";
 
 export interface Hits {
   query: string;
@@ -15,6 +16,10 @@ export interface Hits {
   /** In seconds since the recording's origin. */
   starts: Float64Array;
   durations: Float64Array;
+  /** Of its lane, in which each is drawn. */
+  rows: Int32Array;
+  /** The looks of all hits, those of other pages too. */
+  looks: ReadonlySet<number>;
 }
 
 /** Hits that are sent at a time. */
@@ -37,8 +42,19 @@ export async function readHits(reply: Reply): Promise<Hits> {
     lanes: int32(columns, "lane", length),
     starts: times("start"),
     durations: times("duration"),
+    rows: int32(columns, "row", length, 0),
+    looks: new Set(columns.get("look") ?? []),
   };
 }
+
+/** Where one of the hits here is drawn. */
+export const placeOf = ({ events, lanes, rows, starts, durations }: Hits, at: number): EventPlace => ({
+  event: events[at] ?? -1,
+  lane: lanes[at] ?? 0,
+  row: rows[at] ?? 0,
+  start: starts[at] ?? 0,
+  seconds: durations[at] ?? 0,
+});
 
 /** The place of the hit to go to from another, round the end; from -1 the first at or after a time. */
 export function nextHit(total: number, now: number, step: 1 | -1): number {

@@ -42,7 +42,7 @@ const SHARES = new Set(["share", "of_roof", "of roof", "part"]);
 
 /** Shares as per cent, everything else as it comes. */
 function shown(field: Field): Field {
-  if (field.kind !== "number") return field;
+  if (field.kind !== "number") return field.name === "code" ? { ...field, isCode: true, missing: "" } : field;
   if (field.unit !== "share" && !SHARES.has(field.name)) return field;
   const share: NumberField = { ...field, unit: "", least: 62 };
   share.written = (row) => {

@@ -3,7 +3,7 @@ import { counted } from "../../wire/figures";
 import { NONE, classOf } from "../../model/links";
 import type { Session } from "../../model/session";
 import { rowOfLine } from "../../model/sourceLine";
-import { FilterBar, NO_MATCHES } from "../../parts/filter";
+import { FilterBox, NO_MATCHES } from "../../parts/filter";
 import { GridView } from "../../parts/grid/gridView";
 import { matching } from "../../parts/grid/sort";
 import { useDoc, useShared } from "../../parts/hooks";
@@ -25,6 +25,8 @@ export interface TablesProps {
 }
 
 const DOC = "hlo";
+/** What a click on a row does, where that is not to select it. */
+const HINTS: Record<string, string> = { gaps: "Filter; click zooms to a gap", steps: "Filter; click zooms to a step" };
 
 interface Target {
   doc: string;
@@ -55,8 +57,12 @@ function useIsLit(session: Session, name: string, table: TimelineTable): (row: n
   };
 }
 
-function Rows({ session, name, table, onGo, onEvent }: { name: string; table: TimelineTable } & Pick<TablesProps, "session" | "onGo" | "onEvent">) {
-  const [query, setQuery] = useState("");
+interface RowsProps extends Pick<TablesProps, "session" | "onGo" | "onEvent"> {
+  name: string;
+  query: string;
+}
+
+function Rows({ session, name, query, table, onGo, onEvent }: RowsProps & { table: TimelineTable }) {
   const [current, setCurrent] = useState(-1);
   const selected = useShared(session, (s) => s.selected);
   const rows = useMemo(() => matching(table.grid, query), [table, query]);
@@ -85,9 +91,6 @@ function Rows({ session, name, table, onGo, onEvent }: { name: string; table: Ti
   if (!table.grid.length) return <p class="jxs-note jxs-anywhere">{table.nothing}</p>;
   return (
     <>
-      <FilterBar label="Filter the table" value={query} onInput={setQuery}>
-        <span class="jxs-dim">{name === "gaps" ? "click to zoom to the gap" : "click to select everywhere, Enter to open the code"}</span>
-      </FilterBar>
       <GridView
         grid={table.grid}
         rows={rows}
@@ -109,7 +112,8 @@ function Rows({ session, name, table, onGo, onEvent }: { name: string; table: Ti
   );
 }
 
-function Table({ name, range, ...props }: { name: string } & Pick<TablesProps, "session" | "range" | "onGo" | "onEvent">) {
+function Table({ range, ...props }: RowsProps & Pick<TablesProps, "range">) {
+  const { name } = props;
   const params = { table: name, ...(range && { from: range.from, to: range.to }) };
   const question = useQuestion(props.session, "timeline table", params, readTimelineTable);
   const [shown, setShown] = useState(question.value);
@@ -118,12 +122,13 @@ function Table({ name, range, ...props }: { name: string } & Pick<TablesProps, "
   }, [question.value]);
   const table = question.value ?? (question.state === "waiting" ? shown : null);
   if (!table) return <Waiting question={question} what="Summing" />;
-  return <Rows name={name} table={table} {...props} />;
+  return <Rows table={table} {...props} />;
 }
 
 /** The tables of the whole timeline, or of what is selected of it. */
 export function Tables({ session, names, range, onClear, ...act }: TablesProps) {
   const kept = `timeline table ${session.call}`;
+  const [query, setQuery] = useState("");
   const [chosen, setChosen] = useState((session.recall(kept) as string | undefined) ?? "lines");
   const shown = TABLES.filter(([name]) => names.includes(name));
   const name = chosen === "compare" || shown.some(([one]) => one === chosen) ? chosen : (shown[0]?.[0] ?? "");
@@ -142,6 +147,7 @@ export function Tables({ session, names, range, onClear, ...act }: TablesProps) 
             </button>
           ))}
         </span>
+        {name !== "compare" && <FilterBox label="Filter the table" placeholder={HINTS[name] ?? "Filter"} value={query} onInput={setQuery} />}
         {range && (
           <span class="jxs-tl-range" role="status">
             of the {lasting(range.to - range.from)} selected, events clipped to it{" "}
@@ -151,7 +157,7 @@ export function Tables({ session, names, range, onClear, ...act }: TablesProps) 
           </span>
         )}
       </div>
-      {name === "compare" ? <CompareTable session={session} /> : <Table session={session} name={name} range={range} {...act} key={name} />}
+      {name === "compare" ? <CompareTable session={session} /> : <Table session={session} name={name} query={query} range={range} {...act} key={name} />}
     </div>
   );
 }

@@ -38,6 +38,8 @@ export function zoomed(span: Span, factor: number, around: number, all: Span): S
 }
 
 export function moved(span: Span, by: number, all: Span): Span {
+  if (by === -Infinity) return kept({ from: all.from, to: all.from + lengthOf(span) }, all);
+  if (by === Infinity) return kept({ from: all.to - lengthOf(span), to: all.to }, all);
   return kept({ from: span.from + by, to: span.to + by }, all);
 }
 

@@ -1,0 +1,55 @@
+"""What stands above the lanes: the headline, how much of the profile is shown, what is missing, each device's time."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from jaxstage_ext.panel import jobs
+from jaxstage_ext.panel.params import Answer, Method, Params, Programs
+from jaxstage_ext.panel.requests.timeline_params import timeline_of
+from jaxstage_ext.panel.requests.timeline_table_requests import TABLES
+from jaxstage_ext.profiling import timeline_facts, timeline_wording
+from jaxstage_ext.profiling.timeline import Timeline
+
+MOST_DEVICES, MOST_LOSSES = 64, 50
+
+
+def _get_head(programs: Programs, params: Params, progress: jobs.JobProgress) -> Answer:
+    timeline = timeline_of(programs, params)
+    progress("finding what takes the time")
+    recording = timeline.recording
+    return {
+        "headline": timeline_wording.sentence(timeline.headline),
+        "kept": timeline.coverage,
+        "losses": [
+            {"text": f"{lost.loss.value}{f' ({lost.where})' if lost.where else ''}"[:300], "count": lost.count}
+            for lost in recording.lost[:MOST_LOSSES]
+        ],
+        "modes": timeline_facts.modes(timeline),
+        "window": timeline_facts.window_text(timeline),
+        "devices": [_device(row) for row in timeline.busy().rows()][:MOST_DEVICES],
+        "notes": [],
+        "tables": _tables(timeline),
+        "events": len(timeline.columns),
+    }, []
+
+
+def _device(row: Mapping[str, Any]) -> dict[str, Any]:
+    return {
+        "name": str(row["device"])[:200],
+        "busy": row["busy"],
+        "idle": row["idle"],
+        "exposed": row["exposed collective"],
+        "window": row["window"],
+        "about": timeline_facts.device_text(row),
+    }
+
+
+def _tables(timeline: Timeline) -> list[str]:
+    """The tables that have rows; of a profile without any, those that say why."""
+    empty = {"compiles": not len(timeline.compiles()), "steps": not len(timeline.steps())}
+    return [name for name in TABLES if not empty.get(name)]
+
+
+METHODS: dict[str, Method] = {"timeline head": jobs.slow(_get_head)}

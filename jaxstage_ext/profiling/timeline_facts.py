@@ -1,0 +1,53 @@
+"""What a timeline's figures are of: which clock and mode, which window, how long each device is busy."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from jaxstage_ext.profiling.timeline import Timeline
+from jaxstage_ext.report.recording import EventKind
+from jaxstage_ext.report.units import duration, plural
+
+_FORMATS = {
+    "xplane": "recorded by XLA's profiler",
+    "chrome": "read from a Chrome trace",
+    "mosaic": "recorded by a Mosaic GPU kernel on the device",
+}
+
+
+def modes(timeline: Timeline) -> list[str]:
+    """Where the times come from, one sentence each."""
+    recording = timeline.recording
+    kinds = set(recording.events.kind[timeline.work.event].tolist())
+    shown = [_FORMATS.get(recording.format, recording.format)]
+    if EventKind.KERNEL in kinds:
+        shown.append("device time of kernels")
+    elif EventKind.OP in kinds:
+        shown.append("time of HLO ops")
+    return ["; ".join(shown)]
+
+
+def window_text(timeline: Timeline) -> str:
+    """`device busy 4.2 ms of 6.1 ms; 3 steps`; of several devices their times together."""
+    times = timeline.device_times
+    if not times:
+        return ""
+    busy, window = (sum(row[name] for row in timeline.busy().rows()) for name in ("busy", "window"))
+    who = "device" if len(times) == 1 else f"{len(times):,} devices"
+    steps = int((timeline.columns.kind == EventKind.STEP).sum())
+    runs = len(timeline.steps())
+    counted = plural(steps, "step") if steps else f"{plural(runs, 'run')} of XLA modules" if runs else ""
+    return "; ".join(filter(None, [f"{who} busy {duration(busy)} of {duration(window)}", counted]))
+
+
+def device_text(row: Mapping[str, Any]) -> str:
+    """The parts of a device's time, of a row of `Timeline.busy`."""
+    parts = [
+        f"{name} {duration(row[name])}"
+        for name in ("compute", "copy", "collective", "exposed copy", "exposed collective")
+        if row[name]
+    ]
+    if row["parallelism"] is not None and row["parallelism"] > 1.005:
+        parts.append(f"on average {row['parallelism']:.3g} events run at once while it is busy")
+    return ", ".join(parts)

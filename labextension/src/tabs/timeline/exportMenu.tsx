@@ -1,0 +1,56 @@
+import { useState } from "preact/hooks";
+import { text } from "../../wire/check";
+import { messageOf } from "../../wire/errors";
+import { gunzip } from "../../wire/gzip";
+import { useStore } from "../../parts/hooks";
+import { pixels, save } from "./download";
+import type { TimelineModel } from "./model";
+
+const FORMATS: readonly (readonly [format: string, title: string, hint: string])[] = [
+  ["chrome", "Chrome JSON", "opens in Perfetto and chrome://tracing"],
+  ["speedscope", "speedscope", "opens in speedscope.app as a flame graph"],
+  ["csv", "CSV of the table", "the table below, of the range if one is selected"],
+  ["svg", "SVG of the view", "the lanes that are in view, with labels"],
+  ["png", "PNG of the view", "the same as pixels"],
+];
+
+/** Saves the profile, the table or the picture as a file. */
+export function ExportMenu({ model }: { model: TimelineModel }) {
+  const { session } = model;
+  const range = useStore(model.store, (s) => s.range);
+  const [state, setState] = useState("");
+  const run = async (format: string) => {
+    setState("making the file…");
+    try {
+      const { visible } = model.now;
+      const part = format === "svg" || format === "png" ? visible : range;
+      const table = (session.recall(`timeline table ${session.call}`) as string | undefined) ?? "lines";
+      const params = { call: session.call, format: format === "png" ? "svg" : format, table, ...(part && { from: part.from, to: part.to }) };
+      const reply = await session.ask("timeline export", params);
+      const bytes = await gunzip(reply.buffers[0] ?? new ArrayBuffer(0));
+      const [name, type] = [text(reply.result.name) || "timeline", text(reply.result.type)];
+      if (format === "png") save(name.replace(/\.svg$/, ".png"), await pixels(new TextDecoder().decode(bytes)), "image/png");
+      else save(name, bytes.slice().buffer, type);
+      setState(text(reply.result.note));
+    } catch (error) {
+      setState(messageOf(error));
+    }
+  };
+  return (
+    <details class="jxs-tl-export">
+      <summary class="jxs-button jxs-boxed">Export</summary>
+      <div class="jxs-tl-menu" role="group" aria-label="export as">
+        {FORMATS.map(([format, title, hint]) => (
+          <button type="button" class="jxs-button" key={format} data-export={format} title={hint} onClick={() => void run(format)}>
+            {title}
+          </button>
+        ))}
+        {state && (
+          <p class="jxs-dim jxs-anywhere" role="status">
+            {state}
+          </p>
+        )}
+      </div>
+    </details>
+  );
+}

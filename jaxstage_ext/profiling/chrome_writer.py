@@ -140,12 +140,10 @@ def _op_arguments(recording: Recording, places: OpPlaces) -> list[str]:
         fields: dict[str, Any] = {"hlo_op": name, "hlo_module": recording.modules[module].name if module >= 0 else ""}
         if op < len(codes) and codes[op] != NONE:
             fields["source"] = labels[codes[op]]
-        for title, column, texts in (
-            ("category", places.category, places.categories),
-            ("scope", places.scope, places.scopes),
-        ):
-            if op < len(column) and column[op] != NONE:
-                fields[title] = texts[column[op]]
+        if op < len(places.category) and places.category[op] != NONE:
+            fields["category"] = places.categories[places.category[op]]
+        if op < len(places.scope) and places.scope[op] != NONE:
+            fields["scope"] = places.scopes[places.scope[op]]
         written.append(json.dumps(fields)[1:-1])
     return written
 

@@ -26,11 +26,7 @@ def event_list(recording: Recording, places: OpPlaces) -> Table:
             "kind": Column(_column([kind.name.lower() for kind in EventKind], events.kind), doc="what it is"),
             "start": Column(events.start / SECOND, "s", "since the recording began"),
             "duration": Column(events.duration / SECOND, "s", "0 for an instant"),
-            **{
-                name: Column(values, doc="machine whose clock it is")
-                for name, values in hosts.items()
-                if len(recording.hosts) > 1
-            },
+            **several,
             "group": Column(_column([lane.group for lane in lanes], events.lane), doc="device or process"),
             "lane": Column(_column([lane.name for lane in lanes], events.lane), doc="stream or thread"),
             "device": Column(_numbers(events.device, NONE), doc="ordinal of its device", is_whole=True),

@@ -13,14 +13,16 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from jaxstage_ext.profiling.line_labels import counted_frames
 from jaxstage_ext.profiling.op_places import OpPlaces
 from jaxstage_ext.profiling.side_by_side import layers
-from jaxstage_ext.report.recording import NANOSECOND, NONE, EventKind, Recording
+from jaxstage_ext.report.recording import NANOSECOND, NONE, EventKind, Events, Recording
 
 SCHEMA = "https://www.speedscope.app/file-format-schema.json"
 Json = dict[str, Any]
+Numbers = npt.NDArray[np.int64]
 
 
 def write(recording: Recording, places: OpPlaces, path: str | os.PathLike[str]) -> None:
@@ -75,8 +77,7 @@ def _profiles(recording: Recording, frames: _FrameNumbers) -> Iterator[Json]:
         low, high = np.searchsorted(events.lane, (lane, lane + 1)).tolist()
         for number in np.unique(layer[low:high]).tolist():
             rows = low + np.flatnonzero(layer[low:high] == number)
-            columns = (events.start[rows], events.end[rows], events.name[rows], events.op[rows], events.kind[rows])
-            written = _stacked(*(column.tolist() for column in columns), frames)
+            written = _stacked(events, rows, frames)
             host = f"{recording.hosts[about.host]}: " if several else ""
             yield {
                 "type": "evented",
@@ -88,13 +89,12 @@ def _profiles(recording: Recording, frames: _FrameNumbers) -> Iterator[Json]:
             }
 
 
-def _stacked(
-    starts: list[int], ends: list[int], names: list[int], ops: list[int], kinds: list[int], frames: _FrameNumbers
-) -> list[Json]:
+def _stacked(events: Events, rows: Numbers, frames: _FrameNumbers) -> list[Json]:
     """Opens and closes, balanced and in the order of time; the events nest."""
+    columns = (events.start, events.end, events.name, events.op, events.kind)
     written: list[Json] = []
     stack: list[tuple[int, int]] = []
-    for start, end, name, op, kind in zip(starts, ends, names, ops, kinds, strict=True):
+    for start, end, name, op, kind in zip(*(column[rows].tolist() for column in columns), strict=True):
         while stack and stack[-1][0] <= start:
             written.append(_entry("C", *stack.pop()))
         frame = frames.number(name, op, kind)

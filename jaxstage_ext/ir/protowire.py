@@ -9,7 +9,7 @@ Wire format: https://protobuf.dev/programming-guides/encoding/
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -41,10 +41,13 @@ def buffer(data: bytes) -> Bytes:
     return np.frombuffer(data + PADDING, np.uint8)
 
 
-def read(data: Bytes, start: Longs, end: Longs, wanted: Iterable[int]) -> dict[int, Field]:
+def read(
+    data: Bytes, start: Longs, end: Longs, wanted: Iterable[int], delimited: Collection[int] | None = None
+) -> dict[int, Field]:
     """The wanted fields of the messages at [start, end) in `data`.
 
-    Raises ValueError when the bytes are not well-formed messages.
+    `delimited` are those that are length-delimited where the others are varints; occurrences of another wire type are
+    unknown fields then, as protobuf has it. Raises ValueError when the bytes are not well-formed messages.
     """
     fields: dict[int, list[tuple[Any, ...]]] = {number: [] for number in wanted}
     rows = np.flatnonzero(start < end)
@@ -56,7 +59,10 @@ def read(data: Bytes, start: Longs, end: Longs, wanted: Iterable[int]) -> dict[i
         if (at > stop).any() or (number == 0).any():
             raise ValueError("not a well-formed protobuf message")
         for wanted_number, parts in fields.items():
-            if (hit := number == wanted_number).any():
+            hit = number == wanted_number
+            if delimited is not None:
+                hit &= wire == (2 if wanted_number in delimited else 0)
+            if hit.any():
                 parts.append((rows[hit], value[hit], offset[hit], size[hit]))
         if not (more := at < stop).all():
             rows, at, stop = rows[more], at[more], stop[more]

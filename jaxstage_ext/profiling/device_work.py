@@ -17,7 +17,8 @@ from jaxstage_ext.report.recording import DEVICE_WORK, NONE, EventKind, LaneKind
 
 Numbers = npt.NDArray[np.int64]
 
-_SUFFIX = re.compile(r"(-start|-done)?(\.\d+)*(\.clone)?$")
+_NUMBER = re.compile(r"(\.\d+|\.clone)*$")
+_HALVES = ("-start", "-done")
 _COLLECTIVES = (
     "all-reduce", "all-gather", "all-to-all", "ragged-all-to-all", "reduce-scatter", "collective-permute",
     "collective-broadcast",
@@ -97,7 +98,9 @@ class DeviceWork:
     @cached_property
     def is_parallel(self) -> bool:
         """Whether a device runs several things at once."""
-        return self.busy_time < int((self.parts.end - self.parts.start).sum())
+        parts = self.parts
+        covered = union_by(self.device[parts.owner], parts.start, parts.end)
+        return int((covered.end - covered.start).sum()) < int((parts.end - parts.start).sum())
 
     def of(self, device: int, activity: Activity | None = None) -> Intervals:
         """The time in which a device works, or does one sort of work."""
@@ -177,7 +180,7 @@ def op_categories(recording: Recording, places: OpPlaces) -> list[str]:
     known = places.category.tolist()
     names = recording.ops.name
     return [
-        places.categories[category] if 0 <= category < len(places.categories) else _SUFFIX.sub("", name)
+        places.categories[category] if 0 <= category < len(places.categories) else _NUMBER.sub("", name)
         for category, name in zip(known, names, strict=True)
     ]
 
@@ -185,7 +188,9 @@ def op_categories(recording: Recording, places: OpPlaces) -> list[str]:
 def _activity(category: str) -> Activity:
     if category in _TRANSFERS:
         return Activity.COPY
-    stem = _SUFFIX.sub("", category)
+    stem = category
+    for half in _HALVES:
+        stem = stem.removesuffix(half)
     if stem in _COLLECTIVES:
         return Activity.COLLECTIVE
     return Activity.CONTROL if stem in _CONTROL else Activity.COMPUTE

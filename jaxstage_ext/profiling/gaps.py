@@ -50,7 +50,7 @@ def _longest_of(idle: Intervals, most: int) -> list[tuple[int, int]]:
     return list(zip(idle.start[order].tolist(), idle.end[order].tolist(), strict=True))
 
 
-def table(gaps: Sequence[Gap], labels: HostLabels) -> Table:
+def table(gaps: Sequence[Gap], labels: HostLabels, has_devices: bool = True) -> Table:
     """One row an idle time, the longest first."""
     doings = [gap.doing for gap in gaps]
     columns = {
@@ -65,7 +65,9 @@ def table(gaps: Sequence[Gap], labels: HostLabels) -> Table:
     for row, doing in enumerate(doings):
         if doing.cause is HostCause.UNKNOWN:
             reasons |= {(row, name): wording.NO_HOST_EVENT for name in ("host", "share")}
-    return Table("gaps", columns, reasons, () if gaps else (wording.NO_GAPS,))
+    return Table(
+        "gaps", columns, reasons, () if gaps else (wording.NO_GAPS if has_devices else wording.NO_DEVICE_WORK,)
+    )
 
 
 def _or_none(doing: HostDoing, value: Any) -> Any:

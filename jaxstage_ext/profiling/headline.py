@@ -24,6 +24,7 @@ class Bound(enum.Enum):
     """What most of the window goes to. The kinds of idle time are by what the host does for most of it."""
 
     NOTHING = "nothing was recorded"
+    RANGES = "only ranges inside a kernel were recorded"
     DEVICE = "device"
     COPY = "copies that no compute hides"
     COLLECTIVE = "collectives that no compute hides"
@@ -49,7 +50,7 @@ class Headline:
       exposed_copy, exposed_collective: shares of the window.
       gaps: idle times.    short_gaps: of these, below 100 µs.    typical_gap: the median, in seconds.
       doing: what the host does for most of the idle time.    host_line: the label of its line.
-      losses: events of the profile that are missing.
+      recorders: warps or warpgroups that recorded ranges on the device, where those are all that was recorded.
     """
 
     bound: Bound
@@ -71,6 +72,7 @@ class Headline:
     typical_gap: float = 0.0
     doing: HostDoing = field(default_factory=lambda: HostDoing(HostCause.UNKNOWN))
     host_line: str = ""
+    recorders: int = 0
 
 
 @dataclass(frozen=True)
@@ -99,6 +101,14 @@ def leading(lines: Table, ops: Table, kernels: Table) -> Leading:
         (op["name"] or "") if op else "",
         (op["share"] or 0.0) if op else 0.0,
     )
+
+
+def of_ranges(ranges: Table, recorders: int) -> Headline:
+    """The headline of ranges that a kernel recorded."""
+    top = next(ranges.rows(), None)
+    if top is None or not recorders:
+        return Headline(Bound.NOTHING)
+    return Headline(Bound.RANGES, op=top["range"], op_share=top["share"] or 0.0, recorders=recorders)
 
 
 def read(

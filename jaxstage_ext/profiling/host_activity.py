@@ -17,8 +17,10 @@ from jaxstage_ext.report.recording import NONE, EventKind, Recording
 Numbers = npt.NDArray[np.int64]
 
 _MOSTLY = 0.5
+_LEAST = 0.2
+"""What covers less of an idle time does not explain it."""
 _MAIN = ("python", "main", "MainThread")
-_ITERATORS = ("__next__", "builtins next")
+_ITERATOR = "builtins next"
 
 
 _CAUSES = {
@@ -58,7 +60,7 @@ class HostActivity:
     host: int
 
     def during(self, idle: Intervals) -> HostDoing:
-        """What it does during some time: what covers at least half of it, else what covers most.
+        """What it does during some time: what covers at least half of it, else what covers most; at least a fifth.
 
         Of the lines of Python that cover half of it, the one that the others called.
         """
@@ -67,7 +69,10 @@ class HostActivity:
         line = self._line(idle, length)
         if (share := overlap(self._compiling.start, self._compiling.end, idle).sum() / length) >= _MOSTLY:
             return HostDoing(HostCause.COMPILE, "", line.line if line else None, float(share))
-        return line or self._event(idle, length) or HostDoing(HostCause.UNKNOWN)
+        for doing in (line, self._event(idle, length)):
+            if doing is not None and doing.share >= _LEAST:
+                return doing
+        return HostDoing(HostCause.UNKNOWN)
 
     def _line(self, idle: Intervals, length: int) -> HostDoing | None:
         lines = self._lines
@@ -105,8 +110,8 @@ class HostActivity:
     def _is_iterator(self, name: int) -> bool:
         line = self.recording.host_lines.get(name)
         if line is None:
-            return self.recording.names[name].endswith(_ITERATORS)
-        return "next(" in line.code or line.code.startswith(("for ", "async for ")) or line.function == "__next__"
+            return self.recording.names[name].endswith(_ITERATOR)
+        return "next(" in line.code or line.code.startswith(("for ", "async for "))
 
     @cached_property
     def _lines(self) -> _Named:

@@ -49,7 +49,8 @@ def running(code: CodeType, instruction: int) -> tuple[str, HostLine]:
     text = linecache.getline(code.co_filename, line).rstrip("\n")
     call = _within(text, column, end) if last == line else ""
     shown = call if call.endswith(")") else text.strip().removesuffix(":")
-    return _bounded(shown or code.co_qualname), HostLine(code.co_filename, line, code.co_qualname)
+    where = HostLine(code.co_filename, line, code.co_qualname, _bounded(shown))
+    return _bounded(shown or code.co_qualname), where
 
 
 def _within(text: str, column: int | None, end: int | None) -> str:

@@ -7,6 +7,7 @@ NO_LINE = "XLA or the profile gives no source line for it"
 NO_SCOPE = "it has no name scope"
 NO_MODULE = "the profile names no XLA module for it"
 NO_TIME = "all events have a duration of 0"
+NO_RANGES = "The profile has no ranges."
 NO_WORK = "The profile has no device work."
 PARALLEL = "Work runs in parallel: shares can add up to more than 1, and sums of events are not run time."
 

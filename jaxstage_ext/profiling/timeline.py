@@ -18,6 +18,7 @@ from jaxstage_ext.profiling import (
     gaps,
     headline,
     host_tables,
+    range_tables,
     recorded_range,
     speedscope_writer,
     steps,
@@ -26,7 +27,7 @@ from jaxstage_ext.profiling import (
 )
 from jaxstage_ext.profiling.busy import DeviceTime
 from jaxstage_ext.profiling.device_work import DeviceWork
-from jaxstage_ext.profiling.headline import Headline
+from jaxstage_ext.profiling.headline import Bound, Headline
 from jaxstage_ext.profiling.host_activity import HostActivity
 from jaxstage_ext.profiling.host_labels import HostLabels
 from jaxstage_ext.profiling.nesting import Nesting, nest
@@ -111,9 +112,14 @@ class Timeline:
         """Time by sort of work (compute, copy, collective, control flow) and opcode, the most first."""
         return self._table("by_kind")
 
+    def by_range(self) -> Table:
+        """Time by range that a kernel recorded on the device, or that the user named, the most first."""
+        return range_tables.by_range(self.recording)
+
     def gaps(self, most: int = gaps.MOST_GAPS) -> Table:
         """The longest times in which a device has nothing to run, and what the host did then."""
-        return gaps.table(gaps.longest(self.device_times, self._hosts, most), HostLabels(self.places.frames))
+        longest = gaps.longest(self.device_times, self._hosts, most)
+        return gaps.table(longest, HostLabels(self.places.frames), bool(self.device_times))
 
     def busy(self) -> Table:
         """For each device the time in which it is busy, idle, computes, copies, and exchanges data."""
@@ -186,12 +192,14 @@ class Timeline:
     @cached_property
     def headline(self) -> Headline:
         """Which line takes the time, whether the devices idle, and what the host does then."""
+        if not len(self.work):
+            return headline.of_ranges(self.by_range(), range_tables.recorders(self.recording))
         top = headline.leading(self.by_line(), self.by_op(), self.by_kernel())
         read = headline.read(self.device_times, self.work, top, self.attributed, self._hosts)
         return replace(read, host_line=HostLabels(self.places.frames).label(read.doing.line) or "")
 
     def __str__(self) -> str:
-        lines = self.by_line()
+        lines = self.by_range() if self.headline.bound is Bound.RANGES else self.by_line()
         lines = lines.take(range(min(len(lines), _LINES_SHOWN)))
         return "\n".join([timeline_wording.sentence(self.headline), self.coverage, "", str(lines)])
 

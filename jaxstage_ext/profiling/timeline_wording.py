@@ -10,6 +10,7 @@ NO_DEVICE_WORK = "Nothing ran on a device while the profiler recorded."
 
 _MOSTLY = 0.5
 _SMALL = 0.005
+_LONGEST = 60
 _WORTH_SAYING = 0.05
 _DOES = {
     HostCause.LAUNCH: "launches work",
@@ -24,6 +25,9 @@ def sentence(headline: Headline) -> str:
     """The line that takes the time, whether the devices idle, and what the host does then."""
     if headline.bound is Bound.NOTHING:
         return NO_DEVICE_WORK
+    if headline.bound is Bound.RANGES:
+        who = plural(headline.recorders, "warp or warpgroup", "warps or warpgroups")
+        return f"{_shortened(headline.op)} takes {headline.op_share:.0%} of the time in ranges that {who} recorded."
     parts = [f"{_leading(headline)}; {_idle(headline)}."]
     if headline.exposed_collective >= _WORTH_SAYING:
         parts.append(f"Collectives that no compute hides take {headline.exposed_collective:.0%} of the time.")
@@ -39,8 +43,12 @@ def _leading(headline: Headline) -> str:
         library = " (a library line)" if headline.is_library else ""
         return f"{headline.line}{library} takes {headline.line_share:.0%} of the busy time"
     if headline.op:
-        return f"{headline.op} takes {headline.op_share:.0%} of the busy time, its source line is unknown"
+        return f"{_shortened(headline.op)} takes {headline.op_share:.0%} of the busy time, its source line is unknown"
     return "which line takes the time is unknown"
+
+
+def _shortened(name: str) -> str:
+    return name if len(name) <= _LONGEST else name[: _LONGEST - 1] + "…"
 
 
 def _idle(headline: Headline) -> str:
@@ -64,7 +72,7 @@ def _cause(headline: Headline) -> str:
     share = "mostly" if done.share >= _MOSTLY else f"{done.share:.0%} of that"
     at = f" ({headline.host_line})" if headline.host_line and (done.line is None or done.line.code) else ""
     if done.cause is HostCause.LINE and not (done.line and done.line.code):
-        return f", {share} while the host is at {headline.host_line or done.name}"
+        return f", {share} while the host is at {headline.host_line or _shortened(done.name)}"
     return f", {share} while the host {doing(done)}{at}"
 
 
@@ -72,8 +80,8 @@ def doing(done: HostDoing) -> str:
     """What the host does: `runs next(batches)`, `waits in BlockUntilReady`, `compiles`."""
     if done.cause is HostCause.LINE:
         code = done.line.code if done.line is not None else ""
-        return f"runs `{code}`" if code else f"runs {done.name}"
-    return f"{_DOES[done.cause]} ({done.name})" if done.name else _DOES[done.cause]
+        return f"runs `{code}`" if code else f"runs {_shortened(done.name)}"
+    return f"{_DOES[done.cause]} ({_shortened(done.name)})" if done.name else _DOES[done.cause]
 
 
 NO_HOST_LINE = "the profile has no line of Python for it; profile with --python to have them"

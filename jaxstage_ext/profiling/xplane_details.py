@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 from collections.abc import Sequence
 from typing import Any
 
@@ -22,10 +21,6 @@ class EventDetails:
     def __call__(self, event: int) -> dict[str, Any]:
         """The stats of an event and of its name; the event's own win, and malformed ones are left out."""
         plane, at = self._planes[int(self._plane[event])], int(self._position[event])
-        parts = plane.wire.fields(at, at + int(self._size[event]))
+        parts = plane.wire.whole_fields(at, at + int(self._size[event]))
         name = plane.event_names.get(parts.integer(1))
-        found: dict[str, Any] = {}
-        for span in (*(name.stats if name else ()), *parts.spans(4)):
-            with contextlib.suppress(ValueError):
-                found |= plane.stats([span])
-        return found
+        return plane.stats([*(name.stats if name else ()), *parts.spans(4)])

@@ -77,7 +77,7 @@ def _readable(
 
 
 def _columns(data: Bytes, wanted: WantedStats, start: Longs, end: Longs) -> Longs:
-    fields = protowire.read(data, start, end, (1, 2, 3, 4))
+    fields = protowire.read(data, start, end, (1, 2, 3, 4), delimited=(4,))
     table = np.zeros((3 + len(STATS), len(start)), np.int64)
     for row, number in enumerate((1, 2, 3)):
         table[row, fields[number].row] = fields[number].value

@@ -66,14 +66,14 @@ class WantedStats:
         identity = data[stats.offset + 1].astype(np.int64)
         hard = np.flatnonzero((data[stats.offset] != 0x08) | (identity >= 0x80) | (stats.size < 2))
         if len(hard):
-            ids = protowire.read(data, stats.offset[hard], stats.offset[hard] + stats.size[hard], (1,))[1]
+            ids = protowire.read(data, stats.offset[hard], stats.offset[hard] + stats.size[hard], (1,), ())[1]
             identity[hard] = 0
             identity[hard[ids.row]] = ids.value
         known = (identity >= 0) & (identity < len(self._which))
         return np.where(known, self._which[np.where(known, identity, 0)], -1)
 
     def _values(self, data: Bytes, start: Longs, end: Longs, which: Longs) -> Longs:
-        fields = protowire.read(data, start, end, (2, 3, 4, 5, 7))
+        fields = protowire.read(data, start, end, (3, 4, 5, 7), delimited=(5,))
         result = np.full(len(which), ABSENT, np.int64)
         for number in (3, 4):
             result[fields[number].row] = fields[number].value

@@ -5,6 +5,7 @@ Format: https://github.com/openxla/xla/blob/main/third_party/tsl/tsl/profiler/pr
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -13,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from jaxstage_ext.ir import long_message, protowire
-from jaxstage_ext.ir.long_message import VARINT, FieldRows
+from jaxstage_ext.ir.long_message import DELIMITED, FIXED64, VARINT, FieldRows
 from jaxstage_ext.ir.protowire import Bytes, Field, Longs
 
 
@@ -41,6 +42,10 @@ class Wire:
     def fields(self, start: int, end: int) -> FieldRows:
         """The fields of the message at [start, end); ValueError where it is malformed."""
         return long_message.fields(self.raw, self.data, start, end)
+
+    def whole_fields(self, start: int, end: int) -> FieldRows:
+        """The fields of the message at [start, end) before the first that is malformed."""
+        return long_message.whole_fields(self.raw, self.data, start, end)[0]
 
     def messages(self, of: FieldRows, number: int) -> list[FieldRows]:
         """The fields of each message of a repeated field."""
@@ -99,14 +104,14 @@ class Plane:
     def stat_names(self) -> dict[int, str]:
         """Names of stats, which are also the strings that stats refer to, by id."""
         keys, values = self._entries(5)
-        names = _texts(self.wire, protowire.read(self.wire.data, *values, (2,))[2], len(keys))
+        names = _texts(self.wire, protowire.read(self.wire.data, *values, (2,), (2,))[2], len(keys))
         return dict(zip(keys.tolist(), names, strict=True))
 
     @cached_property
     def event_names(self) -> dict[int, EventName]:
         """Names of events by id."""
         keys, values = self._entries(4)
-        fields = protowire.read(self.wire.data, *values, (2, 4, 5))
+        fields = protowire.read(self.wire.data, *values, (2, 4, 5), (2, 4, 5))
         stats: list[list[tuple[int, int]]] = [[] for _ in range(len(keys))]
         for row, at, size in _spans(fields[5]):
             stats[row].append((at, at + size))
@@ -117,15 +122,20 @@ class Plane:
     def _entries(self, number: int) -> tuple[Longs, tuple[Longs, Longs]]:
         """The keys of a map, and where its values begin and end."""
         rows = self.parts.of(number)
-        entries = protowire.read(self.wire.data, rows.offset, rows.offset + rows.size, (1, 2))
+        entries = protowire.read(self.wire.data, rows.offset, rows.offset + rows.size, (1, 2), (2,))
         key, start, size = np.zeros((3, len(rows.offset)), np.int64)
         key[entries[1].row] = entries[1].value
         start[entries[2].row], size[entries[2].row] = entries[2].offset, entries[2].size
         return key, (start, start + size)
 
     def stats(self, spans: Iterable[tuple[int, int]]) -> dict[str, Any]:
-        """The values of the stats at these places, by name; a later value of the same name wins."""
-        return dict(self.stat(self.wire.fields(*span)) for span in spans)
+        """The values of the stats at these places, by name; the last of a name wins, malformed ones are left out."""
+        found: dict[str, Any] = {}
+        for span in spans:
+            with contextlib.suppress(ValueError):
+                name, value = self.stat(self.wire.fields(*span))
+                found[name] = value
+        return found
 
     @cached_property
     def facts(self) -> dict[str, Any]:
@@ -140,7 +150,7 @@ class Plane:
             number, value = int(of.number[row]), int(of.value[row])
             if number in (3, 4, 7) and of.wire[row] == VARINT:
                 return name, self._number(number, value)
-            if number in (2, 5, 6):
+            if (number, int(of.wire[row])) in ((2, FIXED64), (5, DELIMITED), (6, DELIMITED)):
                 return name, self._content(of, row, number)
         return name, None
 

@@ -1,4 +1,4 @@
-"""The sentences that answer the four questions about a program."""
+"""The sentences that answer the questions about a program."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Four questions about a program, each answered in one sentence, with the source line that it points to."""
+"""Five questions about a program, each answered in one sentence, with the source line that it points to."""
 
 from __future__ import annotations
 
@@ -12,8 +12,9 @@ import numpy as np
 from jaxstage_ext.analysis.cost import cost_wording
 from jaxstage_ext.analysis.cost.ceilings import UNDECIDED
 from jaxstage_ext.analysis.memory.buffers import Kind
+from jaxstage_ext.profiling import timeline_wording
 from jaxstage_ext.program import answer_wording as wording
-from jaxstage_ext.program import version_wording
+from jaxstage_ext.program import measured_wording, version_wording
 from jaxstage_ext.program.answer_wording import Holding, Measure
 from jaxstage_ext.program.collectives import collectives
 from jaxstage_ext.program.cost import cost
@@ -128,18 +129,35 @@ def _largest(lines: Iterable[str], weights: Any) -> tuple[str, float]:
 
 
 Question = Callable[[Program, Progress | None], Answer]
+
+
+def time(program: Program, progress: Progress | None = None) -> Answer:
+    """The line that takes the time, and whether the device is idle, by the newest profile. Runs nothing."""
+    timeline = program.timeline
+    if timeline is None:
+        return Answer(measured_wording.not_measured(program.name), state=State.UNKNOWN)
+    headline = timeline.headline
+    return Answer(timeline_wording.sentence(headline), headline.line, headline.row, view="timeline")
+
+
 QUESTIONS: dict[str, tuple[str, Question]] = {
     "bound": ("What bounds it?", bound),
     "fit": ("Does it fit?", fit),
     "memory": ("Which line holds the most memory?", memory),
     "collective": ("Which collective costs the most?", collective),
+    "time": ("Which line takes the time, and is the device idle?", time),
 }
 
 
 @fact
+def _without_profile(program: Program) -> list[Answer]:
+    """The answers that no profile changes."""
+    return [_tried(program, ask) for _, ask in QUESTIONS.values() if ask is not time]
+
+
 def answers(program: Program) -> Table:
-    """All four; what cannot be answered says why. Memory and collectives compile once more."""
-    answered = [_tried(program, ask) for _, ask in QUESTIONS.values()]
+    """All five; what cannot be answered says why. Memory and collectives compile once more."""
+    answered = [*_without_profile(program), _tried(program, time)]
     columns = {
         "question": Column([question for question, _ in QUESTIONS.values()]),
         "answer": Column([answer.text for answer in answered]),

@@ -9,8 +9,9 @@ from jaxstage_ext.analysis.cost import cost_wording
 from jaxstage_ext.analysis.cost.equations import Equations
 from jaxstage_ext.analysis.cost.module_cost import Cost
 from jaxstage_ext.analysis.cost.roofline import Roofline
-from jaxstage_ext.program import device_roofline, ledger, module_work
+from jaxstage_ext.program import device_roofline, ledger, measured_columns, module_work
 from jaxstage_ext.program.fact import fact
+from jaxstage_ext.program.measured import Measured, measured
 from jaxstage_ext.program.program import Program
 from jaxstage_ext.report.table import Table
 
@@ -38,8 +39,18 @@ class Costs:
 
     @property
     def table(self) -> Table:
-        """One row an instruction, the most bytes first; a fusion has its members' work."""
-        return self.work.table
+        """One row an instruction, the most bytes first; a fusion has its members' work.
+
+        Once the program is profiled, with the measured time.
+        """
+        if (times := self.measured) is None:
+            return self.work.table
+        return measured_columns.with_measured(self.work.table, self.work, self.roofline, times)
+
+    @property
+    def measured(self) -> Measured | None:
+        """What the newest profile measured of each instruction; None until the program is profiled."""
+        return measured(self._program)
 
     def by(self, group: str) -> Table:
         """Totals by "line", "scope", "computation", "opcode" or "dtype". Raises ValueError for another."""
@@ -51,13 +62,19 @@ class Costs:
 
     @property
     def ledger(self) -> Table:
-        """The same work counted on the jaxpr, on the HLO, and by XLA, with the reasons where they differ."""
-        return ledger.ledger(self._program)
+        """The same work counted on the jaxpr, on the HLO, and by XLA, with the reasons where they differ.
+
+        Once profiled, with the measured time of a run.
+        """
+        return ledger.with_measured(ledger.ledger(self._program), self.measured)
 
     @property
     def roofline(self) -> Roofline:
-        """Each instruction against the peaks of the target; `verdict` says what bounds the program."""
-        return device_roofline.device_roofline(self._program)
+        """Each instruction against the peaks of the target; `verdict` says what bounds the program.
+
+        Once profiled, with the measured time of each.
+        """
+        return device_roofline.with_measured(device_roofline.device_roofline(self._program), self.measured)
 
     @property
     def headline(self) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 import jax
@@ -13,7 +14,9 @@ from jaxstage_ext.analysis.cost import jaxpr_cost
 from jaxstage_ext.analysis.cost.module_cost import Cost
 from jaxstage_ext.core.targets.cross_compile import Executable
 from jaxstage_ext.ir.hlo import totals
+from jaxstage_ext.program import measured_wording
 from jaxstage_ext.program.fact import fact
+from jaxstage_ext.program.measured import Measured
 from jaxstage_ext.program.module_work import equations, work
 from jaxstage_ext.program.program import Program
 from jaxstage_ext.report.table import Column, Table
@@ -22,6 +25,8 @@ from jaxstage_ext.report.units import plural, scaled
 
 _NO_FIGURE = "XLA's cost analysis has no figure for it"
 _ESTIMATE = "an estimate of the compiler, of which a loop's body counts once and collectives are left out"
+TIME_OF_A_RUN = "seconds"
+"""The row of measured time."""
 _PRODUCTS = ("dot_general", "conv_general_dilated", "ragged_dot", "ragged_dot_general")
 
 
@@ -58,6 +63,30 @@ def ledger(program: Program) -> Table:
         "measured": Column([unknown] * len(rows)),
     }
     return Table("ledger", columns, reasons, tuple(_differences(program, counted, cost, xla, reason, devices)))
+
+
+def with_measured(table: Table, times: Measured | None) -> Table:
+    """The ledger with the measured time of one run."""
+    if times is None:
+        return table
+    row = len(table)
+    added = {"": TIME_OF_A_RUN, "measured": times.busy}
+    columns = {name: replace(c, values=[*c.values, added.get(name, math.nan)]) for name, c in table.columns.items()}
+    columns["measured"] = replace(
+        columns["measured"], doc="by the newest profile, device time of one run on one device"
+    )
+    reasons = {
+        place: measured_wording.NOT_COUNTED if place[1] == "measured" else why for place, why in table.reasons.items()
+    }
+    reasons |= {
+        (row, "jaxpr"): measured_wording.TIME_OF_HLO,
+        (row, "HLO"): measured_wording.TIME_OF_HLO,
+        (row, "XLA"): measured_wording.TIME_OF_XLA,
+    }
+    if math.isnan(times.busy):
+        reasons[row, "measured"] = times.why
+    notes = (*table.notes, measured_wording.runs(times.runs)) if times.runs else table.notes
+    return replace(table, columns=columns, reasons=reasons, notes=notes)
 
 
 def _by_xla(compiled: Any) -> tuple[Mapping[str, float], str]:

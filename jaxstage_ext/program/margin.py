@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import NamedTuple
 
-from jaxstage_ext.analysis.margin import dtype_margin, resharding_warnings, sharding_margin
+from jaxstage_ext.analysis.margin import dtype_margin, resharding_warnings, sharding_margin, time_margin
 from jaxstage_ext.analysis.margin.line_values import Lane
 from jaxstage_ext.analysis.margin.resharding_warnings import Warned
 from jaxstage_ext.program.collectives import collectives
@@ -13,6 +13,7 @@ from jaxstage_ext.program.dtypes import dtypes
 from jaxstage_ext.program.instruction_places import instruction_places
 from jaxstage_ext.program.program import Program
 from jaxstage_ext.program.propagated_module import propagated_module
+from jaxstage_ext.program.recorded_program import timeline
 from jaxstage_ext.program.shardings import shardings
 from jaxstage_ext.report.progress import Progress
 
@@ -49,7 +50,17 @@ def dtype_lane(program: Program, progress: Progress | None = None) -> Lane:
     return dtype_margin.lane(program.readable, program.frame_table.freeze(), conversions)
 
 
-LANES: Mapping[str, Callable[[Program, Progress | None], Lane]] = {"sharding": sharding_lane, "dtypes": dtype_lane}
+def time_lane(program: Program, progress: Progress | None = None) -> Lane:
+    """The measured time of each line, by the newest profile. Raises Unavailable where the program was not profiled."""
+    measured = timeline(program)
+    return time_margin.lane(program.readable, measured.by_line(), measured.by_op())
+
+
+LANES: Mapping[str, Callable[[Program, Progress | None], Lane]] = {
+    "sharding": sharding_lane,
+    "dtypes": dtype_lane,
+    "time": time_lane,
+}
 """What can stand beside the lines, by name."""
 
 

@@ -1,6 +1,6 @@
 """A newcomer's walk: an unmodified flax transformer step on a TPU slice and on GPUs that are not here.
 
-Four questions, answered on one tab in words; each number shown is that of the Python API, which is held against XLA's
+Five questions, answered on one tab in words; each number shown is that of the Python API, which is held against XLA's
 own where XLA has one.
 """
 
@@ -91,9 +91,9 @@ def opened(open_notebook: Opener, lab: Server, target: str) -> NotebookPage:
 
 
 def answered(panel: PanelOnPage) -> dict[str, str]:
-    """The answers on the tab, once all four are there."""
+    """The answers on the tab, once all five are there."""
     panel.tab("answers").click()
-    panel.root.locator(".jxs-answer").nth(3).wait_for(timeout=MINUTES)
+    panel.root.locator(".jxs-answer").nth(4).wait_for(timeout=MINUTES)
     return {
         str(section.get_attribute("data-question")): section.inner_text()
         for section in panel.root.locator(".jxs-question").all()
@@ -102,7 +102,7 @@ def answered(panel: PanelOnPage) -> dict[str, str]:
 
 @pytest.mark.timeout(1800)
 @pytest.mark.parametrize("target", sorted(TARGETS))
-def test_four_questions_of_a_newcomer(open_notebook: Opener, lab: Server, target: str) -> None:
+def test_five_questions_of_a_newcomer(open_notebook: Opener, lab: Server, target: str) -> None:
     page = opened(open_notebook, lab, target)
     page.run_all()
     said = answered(page.panel())

@@ -8,6 +8,8 @@ from jaxstage_ext.analysis.cost.ceilings import BoundDecision, Ceiling, Doubt, D
 from jaxstage_ext.analysis.cost.work_range import Branch, RangeCause, RangeReason, WorkRange
 from jaxstage_ext.report.units import plural, scaled
 
+NO_EVENT = "the profile has no event of this instruction"
+NO_RATE = "it computes nothing, or it was not measured"
 NOT_RECORDED = "JAX recorded none"
 NOT_COUNTED = "only in a branch that does not count: another branch of the conditional has more"
 UNKNOWN_FOR_ALL = "unknown for every instruction that computes"

@@ -46,6 +46,7 @@ class Roofline:
       bound: the ceiling that limits it, UNKNOWN where something unknown may.
       unit: the matrix or vector unit that takes longest, with its dtype and its passes, "" unknown.
       row: of the HLO document, -1 none.             line: its source line, "" unknown.
+      measured: seconds of all runs in one run of the module, by a profile, NaN unknown; empty where nothing was.
       decision: what bounds the program.           reasons: what has to be known to say so, where it is not decided.
       peaks: FLOP/s by unit.
     """
@@ -68,6 +69,7 @@ class Roofline:
     decision: BoundDecision
     reasons: tuple[DoubtReason, ...] = ()
     notes: tuple[str, ...] = field(default=())
+    measured: Floats = field(default_factory=lambda: np.zeros(0))
 
     @property
     def total(self) -> float:
@@ -84,6 +86,15 @@ class Roofline:
         """FLOP/s that each instruction can reach under its ceiling; NaN where it computes nothing or where unknown."""
         with np.errstate(divide="ignore", invalid="ignore"):
             speed = self.flops / self.seconds
+        return np.where((self.flops > 0) & (self.intensity > 0) & np.isfinite(speed), speed, np.nan)
+
+    @cached_property
+    def achieved(self) -> Floats:
+        """FLOP/s that each instruction was measured to reach; NaN where it computes nothing or was not measured."""
+        if not len(self.measured):
+            return np.full(len(self.rows), np.nan)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            speed = self.flops / self.measured
         return np.where((self.flops > 0) & (self.intensity > 0) & np.isfinite(speed), speed, np.nan)
 
     @cached_property
@@ -134,9 +145,27 @@ class Roofline:
                 "on chip": Column(self.near, "B", "of these, in memory on the chip"),
                 "unit": Column(self.unit, "", "the unit whose peak is used"),
                 "line": Column(self.line),
+                **self._measured_columns,
             },
+            self._reasons,
             notes=(self.verdict, *self.notes),
         )
+
+    @property
+    def _measured_columns(self) -> dict[str, Column]:
+        if not len(self.measured):
+            return {}
+        return {
+            "time": Column(self.measured, "s", "measured: device time of one run of the module"),
+            "achieved": Column(self.achieved, "FLOP/s", "measured"),
+        }
+
+    @property
+    def _reasons(self) -> dict[tuple[int, str], str]:
+        times = np.flatnonzero(np.isnan(self.measured)).tolist()
+        rates = np.flatnonzero(np.isnan(self.achieved)).tolist() if len(self.measured) else []
+        reasons = {(row, "time"): wording.NO_EVENT for row in times}
+        return reasons | {(row, "achieved"): wording.NO_RATE for row in rates}
 
     def __str__(self) -> str:
         return str(self.table)

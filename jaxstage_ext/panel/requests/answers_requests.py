@@ -1,4 +1,4 @@
-"""The requests of the tab that answers four questions about a program."""
+"""The requests of the tab that answers questions about a program."""
 
 from __future__ import annotations
 

@@ -14,12 +14,19 @@ from jaxstage_ext.panel import jobs
 from jaxstage_ext.panel import params as given
 from jaxstage_ext.panel.pack import pack
 from jaxstage_ext.panel.params import Answer, BadRequest, Params, Programs
+from jaxstage_ext.program import ledger
 from jaxstage_ext.program.cost import Costs, cost
 from jaxstage_ext.report.table import Table, plain
 
 MEASURES = ("FLOPs", "bytes")
 _KINDS = {"f": "f8", "i": "i4"}
-_UNITS = {"FLOPs": "FLOP", "transcendentals": "", "bytes moved": "B", "estimated seconds": "s"}
+_UNITS = {
+    "FLOPs": "FLOP",
+    "transcendentals": "",
+    "bytes moved": "B",
+    "estimated seconds": "s",
+    ledger.TIME_OF_A_RUN: "s",
+}
 
 
 def _costs(programs: Programs, params: Params, progress: jobs.JobProgress) -> Costs:

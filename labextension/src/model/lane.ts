@@ -12,7 +12,7 @@ export interface Mark {
   text: string;
 }
 
-export const LANES = ["sharding", "dtypes"] as const;
+export const LANES = ["sharding", "dtypes", "time"] as const;
 
 /** Full: the program's own doing; hollow: the compiler's. */
 export const GLYPHS: Record<string, string> = {
@@ -26,12 +26,14 @@ export const GLYPHS: Record<string, string> = {
   "promotion compiler": "△",
   "demotion compiler": "▽",
   "change compiler": "◇",
+  time: "◔",
 };
 const SEVERAL = "◧";
 
 export const LEGENDS: Record<string, string> = {
   sharding: "■ you □ compiler ◇ JAX ◧ several",
   dtypes: "▲ wider ▼ narrower; hollow: by the compiler",
+  time: "share of the time in which the devices are busy, measured",
 };
 
 const MAX_MARKS = 200_000;

@@ -72,6 +72,11 @@ describe("beside the lines", () => {
     expect(kernel.asked).not.toContain("warnings");
   });
 
+  it("a profiled call has measured times", async () => {
+    await open(["code", "timeline"]);
+    expect(offered()).toEqual(["", "time"]);
+  });
+
   it("a call on one device has no shardings to choose", async () => {
     await open(["code", "dtypes"]);
     expect(offered()).toEqual(["", "dtypes"]);

@@ -47,6 +47,7 @@ describe("the answers", () => {
       "Does it fit?",
       "Which line holds the most memory?",
       "Which collective costs the most?",
+      "Which line takes the time, and is the device idle?",
     ]);
     expect(section("bound")?.textContent).toContain("Bound by memory: 93%");
     expect(section("fit")?.querySelector(".jxs-answer")?.textContent).toBe("✕ Does not fit: it needs 90 GB");

@@ -20,9 +20,10 @@ const QUESTIONS: [name: string, question: string, meanwhile: string][] = [
   ["fit", "Does it fit?", "Recompiling for the buffer assignment"],
   ["memory", "Which line holds the most memory?", "Recompiling for the buffer assignment"],
   ["collective", "Which collective costs the most?", "Finding the collectives and their causes"],
+  ["time", "Which line takes the time, and is the device idle?", "Summing the profile"],
 ];
 const MARKS: Record<string, string> = { yes: "✓", "only with a setting": "!", no: "✕", unknown: "?" };
-const TABS: Record<string, string> = { cost: "Cost", memory: "Memory", collectives: "Collectives" };
+const TABS: Record<string, string> = { cost: "Cost", memory: "Memory", collectives: "Collectives", timeline: "Timeline" };
 
 export function read({ result }: Reply): Answer {
   const short = (value: unknown) => text(value).slice(0, LONGEST);

@@ -29,15 +29,18 @@ function AskLane({ session, measure }: { session: Session; measure: string }) {
   );
 }
 
+/** The tab that a call has where it has such a lane. */
+const TABS = { sharding: "shardings", dtypes: "dtypes", time: "timeline" };
+
 /** What may stand beside the lines of this call. */
 function offered(session: Session): string[] {
   const views = session.summary?.views ?? [];
-  const lanes = LANES.filter((name) => views.includes(name === "sharding" ? "shardings" : name));
+  const lanes = LANES.filter((name) => views.includes(TABS[name]));
   return [...(views.includes("cost") ? MEASURES : []), ...lanes];
 }
 
 const HINT =
-  "Beside each line: its share of the program's cost, the sharding of its values, or where a dtype changes";
+  "Beside each line: its share of the program's cost, the sharding of its values, where a dtype changes, or its measured time";
 
 /** What stands beside the lines; until something is chosen the kernel is asked for nothing. */
 export function MarginPicker({ session }: { session: Session }) {

@@ -1,0 +1,24 @@
+"""What is said of measured times."""
+
+from __future__ import annotations
+
+NOT_PROFILED = "it was not profiled; %%profile measures it"
+NO_RUNS = "the profile does not say how often the module ran"
+NOT_SEEN = "the profile has no event of the module"
+NO_EVENT = "the profile has no event of this instruction"
+NO_FLOPS = "its FLOPs are unknown"
+NO_BYTES = "its bytes are unknown"
+NO_ROOF = "the least time that the device can take for it is unknown"
+NOT_COUNTED = "a profile times operations; it does not count their work"
+TIME_OF_HLO = "the lower bound by the device's peaks is that of the roofline"
+TIME_OF_XLA = "XLA gives no time"
+
+
+def not_measured(name: str) -> str:
+    """What measures a program that was not profiled."""
+    return f"Not measured; `%%profile {name}(...)` measures it."
+
+
+def runs(count: int) -> str:
+    """What a measured time is the mean of."""
+    return f"Measured times are device time per run, the mean of {count:,} {'run' if count == 1 else 'runs'}."

@@ -1,0 +1,206 @@
+"""The headline of programs that are built to have one answer: recordings made by hand, with every number known."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from jaxstage_ext.profiling import timeline_wording
+from jaxstage_ext.profiling.headline import Bound
+from jaxstage_ext.profiling.host_doing import HostCause
+from jaxstage_ext.profiling.op_places import OpPlaces
+from jaxstage_ext.profiling.timeline import Timeline
+from jaxstage_ext.report.frames import Frames, SourceFile
+from jaxstage_ext.report.recording import NONE, EventKind, EventLane, HostLine, LaneKind, Recording, TimeUnit
+from tests.helpers.recordings import Event, recording
+
+USER = "/home/user/train.py"
+HOST = EventLane("host", "python", LaneKind.PYTHON)
+RUNTIME = EventLane("host", "main", LaneKind.HOST)
+
+
+def host(name: str, start: float, duration: float, kind: EventKind = EventKind.PYTHON) -> Event:
+    lane = "python" if kind is EventKind.PYTHON else "main"
+    return Event(lane, name, start, duration, kind, device=NONE, run=NONE)
+
+
+def kernel(op: str, start: float, duration: float, lane: str = "stream 1", kind: EventKind = EventKind.KERNEL) -> Event:
+    return Event(lane, op, start, duration, kind, op=("jit_step", op))
+
+
+def copy(name: str, start: float, duration: float) -> Event:
+    return Event("copies", name, start, duration, EventKind.COPY)
+
+
+def timeline(events: list[Event], lines: dict[str, int] | None = None, code: dict[str, str] | None = None) -> Timeline:
+    """Lines by op, in train.py; `code` is the text of the lines of Python that host events stand for."""
+    made = recording(events, [HOST, RUNTIME])
+    sources = {
+        made.names.index(name): HostLine(USER, 20 + number, "main", text)
+        for number, (name, text) in enumerate((code or {}).items())
+    }
+    made = Recording(**{**vars(made), "host_lines": sources})
+    return Timeline(made, places(made, lines or {}))
+
+
+def places(made: Recording, lines: dict[str, int]) -> OpPlaces:
+    numbers = sorted(set(lines.values()))
+    size = len(numbers)
+    zeros = np.zeros(size, np.int32)
+    frames = Frames(
+        (SourceFile(USER),), ("step",), zeros, zeros, np.array(numbers, np.int32), zeros, zeros, zeros,
+        zeros - 1, np.arange(size, dtype=np.int32),
+    )  # fmt: skip
+    frame = np.array([numbers.index(lines[op]) if op in lines else NONE for op in made.ops.name], np.int32)
+    none = np.full(len(frame), NONE, np.int32)
+    return OpPlaces(none, frame, np.zeros(len(frame), bool), none, none, frames)
+
+
+def said(built: Timeline) -> str:
+    return timeline_wording.sentence(built.headline)
+
+
+def test_device_bound() -> None:
+    built = timeline([kernel("dot.1", 0, 62), kernel("tanh.2", 62, 38)], {"dot.1": 7, "tanh.2": 8})
+    assert built.headline.bound is Bound.DEVICE
+    assert said(built) == "train.py:7 takes 62% of the busy time; the device never idles."
+
+
+def test_host_bound() -> None:
+    """The device works 10 of every 100 µs; the host prepares in between."""
+    events = [kernel("dot.1", 100 * i, 10) for i in range(10)]
+    events += [host("prepare", 100 * i + 10, 85) for i in range(9)]
+    built = timeline(events, {"dot.1": 7}, {"prepare": "batch = prepare(batch)"})
+    headline = built.headline
+    assert headline.bound is Bound.HOST
+    assert headline.idle == pytest.approx(9 * 90 / 910) and headline.doing.share == pytest.approx(85 / 90)
+    assert said(built) == (
+        "train.py:7 takes 100% of the busy time; the device idles 89%, "
+        "mostly while the host runs `batch = prepare(batch)` (train.py:20)."
+    )
+
+
+def test_input_bound() -> None:
+    """The line that asks the iterator covers all of the generator's lines, of which none covers half."""
+    events = [kernel("dot.1", 0, 62), kernel("dot.1", 90, 10)]
+    events += [host("loop", 0, 100), host("next", 63, 26), host("draw", 63, 13), host("cast", 76, 13)]
+    code = {"loop": "train()", "next": "batch = next(batches)", "draw": "x = draw()", "cast": "yield cast(x)"}
+    built = timeline(events, {"dot.1": 7}, code)
+    assert built.headline.doing.is_input and built.headline.doing.share == pytest.approx(26 / 28)
+    assert "the device idles 28%, mostly while the host runs `batch = next(batches)` (train.py:21)." in said(built)
+    longer = [kernel("dot.1", 0, 20), kernel("dot.1", 90, 10), host("next", 20, 70)]
+    assert timeline(longer, {"dot.1": 7}, {"next": "batch = next(batches)"}).headline.bound is Bound.INPUT
+
+
+def test_copy_bound() -> None:
+    built = timeline([kernel("dot.1", 0, 40), copy("MemcpyH2D", 30, 70)], {"dot.1": 7})
+    headline = built.headline
+    assert headline.bound is Bound.COPY and headline.exposed_copy == pytest.approx(0.6)
+    assert headline.line_share == pytest.approx(0.4) and headline.attributed == pytest.approx(40 / 110)
+    assert said(built) == (
+        "train.py:7 takes 40% of the busy time; the device never idles. "
+        "Copies that no compute hides take 60% of the time. 64% of the device time has no source line."
+    )
+
+
+def test_collective_bound() -> None:
+    """Of 80 µs of all-reduce, 20 run beside compute."""
+    nccl = kernel("all-reduce.2", 20, 80, "stream 2", EventKind.COLLECTIVE)
+    built = timeline([kernel("dot.1", 0, 40), nccl], {"dot.1": 7, "all-reduce.2": 9})
+    assert built.headline.bound is Bound.COLLECTIVE
+    assert said(built) == (
+        "train.py:9 takes 80% of the busy time; the device never idles. "
+        "Collectives that no compute hides take 60% of the time."
+    )
+
+
+def test_a_collective_in_a_loop_is_not_hidden_by_the_loop() -> None:
+    inside = [kernel("dot.2", 0, 30, kind=EventKind.OP), kernel("all-reduce.3", 30, 70, kind=EventKind.OP)]
+    built = timeline([kernel("while.1", 0, 100, kind=EventKind.OP), *inside], {})
+    assert built.headline.exposed_collective == pytest.approx(0.7)
+    assert built.headline.bound is Bound.COLLECTIVE
+
+
+def test_one_long_kernel() -> None:
+    built = timeline([kernel("custom-call.1", 5, 10_000)], {"custom-call.1": 3})
+    assert said(built) == "train.py:3 takes 100% of the busy time; the device never idles."
+
+
+def test_ten_thousand_short_kernels() -> None:
+    events = [kernel("add.1", 5 * i, 1) for i in range(10_000)]
+    events += [host("cuLaunchKernel", 5 * i + 1, 4, EventKind.LAUNCH) for i in range(10_000)]
+    built = timeline(events, {"add.1": 3})
+    headline = built.headline
+    assert headline.bound is Bound.LAUNCH and headline.gaps == headline.short_gaps == 9999
+    assert said(built) == (
+        "train.py:3 takes 100% of the busy time; the device idles 80% in 9,999 gaps of 4 µs (median) between kernels, "
+        "mostly while the host launches work (cuLaunchKernel)."
+    )
+
+
+def test_compiling_within_the_window() -> None:
+    events = [kernel("dot.1", 0, 10), kernel("dot.1", 90, 10), host("compile", 12, 76, EventKind.COMPILE)]
+    built = timeline([*events, host("step", 0, 100)], {"dot.1": 7}, {"step": "y = step(x)"})
+    assert built.headline.bound is Bound.COMPILE and built.headline.doing.cause is HostCause.COMPILE
+    assert "the device idles 80%, mostly while the host compiles (train.py:20)." in said(built)
+
+
+def test_nothing_recorded() -> None:
+    built = timeline([])
+    assert built.headline.bound is Bound.NOTHING
+    assert said(built) == timeline_wording.NO_DEVICE_WORK
+    assert "kept 0 of 0 events" in str(built)
+    only_host = timeline([host("sleep", 0, 100)], code={"sleep": "time.sleep(1)"})
+    assert only_host.headline.bound is Bound.NOTHING
+
+
+def test_nothing_attributable() -> None:
+    """No op, no line, no host event: what is not known is not claimed."""
+    events = [
+        Event("stream 1", "kernel_a", 0, 30, EventKind.KERNEL),
+        Event("stream 1", "kernel_b", 90, 10, EventKind.KERNEL),
+    ]
+    built = timeline(events)
+    assert built.headline.bound is Bound.IDLE
+    assert said(built) == (
+        "kernel_a takes 75% of the busy time, its source line is unknown; "
+        "the device idles 60%, and what the host does then is unknown."
+    )
+
+
+def test_what_covers_little_of_the_idle_time_does_not_explain_it() -> None:
+    events = [kernel("dot.1", 0, 10), kernel("dot.1", 90, 10), host("log", 10, 15)]
+    built = timeline(events, {"dot.1": 7}, {"log": "log(step)"})
+    assert built.headline.doing.cause is HostCause.UNKNOWN
+    some = timeline([*events[:2], host("log", 10, 24)], {"dot.1": 7}, {"log": "log(step)"})
+    assert "the device idles 80%, 30% of that while the host runs `log(step)` (train.py:20)." in said(some)
+
+
+def test_the_window_is_that_of_the_steps() -> None:
+    """A run before the first step warms up; work that the last step starts belongs to it."""
+    steps = [host("train 0", 100, 40, EventKind.STEP), host("train 1", 140, 40, EventKind.STEP)]
+    built = timeline([kernel("dot.1", 0, 50), kernel("dot.1", 110, 30), kernel("dot.1", 150, 50), *steps], {"dot.1": 7})
+    [time] = built.device_times
+    assert time.window == (100 * 10**6, 200 * 10**6)
+    assert time.work.total == 80 * 10**6
+    assert built.steps()["duration"].tolist() == pytest.approx([40e-6, 40e-6])
+    assert built.steps()["busy"].tolist() == pytest.approx([30e-6, 30e-6])
+
+
+def test_ranges_inside_a_kernel_are_no_device_work() -> None:
+    """Two warpgroups: 30 and 10 µs of `mma` inside 50 and 50 µs of `body`."""
+    lanes = [EventLane("SM 0", f"warpgroup {i}", LaneKind.ON_DEVICE, 0) for i in range(2)]
+    events = [Event(f"warpgroup {i}", "body", 0, 50, EventKind.RANGE) for i in range(2)]
+    events += [Event(f"warpgroup {i}", "mma", 5, length, EventKind.RANGE) for i, length in enumerate((30, 10))]
+    made = recording(events, lanes, format="mosaic")
+    built = Timeline(made, places(made, {}))
+    assert said(built) == "body takes 60% of the time in ranges that 2 warps or warpgroups recorded."
+    table = built.by_range()
+    assert table["range"] == ["body", "mma"] and table["self"].tolist() == pytest.approx([60e-6, 40e-6])
+    cycles = Timeline(Recording(**{**vars(made), "unit": TimeUnit.CYCLE}), places(made, {})).by_range()
+    assert cycles.columns["self"].unit == "cycles" and cycles["self"].tolist() == [60e6, 40e6]
+
+
+def test_a_long_name_is_cut() -> None:
+    built = timeline([Event("stream 1", "gemm<" + "x" * 500, 0, 10, EventKind.KERNEL)])
+    assert len(said(built)) < 200

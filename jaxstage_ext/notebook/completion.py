@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 from IPython.core.completer import CompletionContext, SimpleCompletion, context_matcher
 
-from jaxstage_ext.notebook import compile_options
+from jaxstage_ext.notebook import compile_options, timeline_magic
 
 _XLA = re.compile(r".*\s--xla(?:\s++|=\s*+)(?P<name>[\w-]*+)(?P<value>=\w*+)?$", re.DOTALL)
 
+_TIMELINE = re.compile(r"(?:.*=)?\s*%timeline\s(?:.*\s)?(?P<typed>\S*)$", re.DOTALL)
 _BROWSER = re.compile(r"\s*%xla_flags\s++(?:.*\s)?(?P<name>\S*)$")
+
+
+_PROFILES = (".pb", ".json", ".gz")
 
 
 def completer(options: Mapping[str, Sequence[str]]) -> Any:
@@ -24,6 +29,8 @@ def completer(options: Mapping[str, Sequence[str]]) -> Any:
         text = context.text_until_cursor
         if listed := _BROWSER.match(text):
             return _completions(compile_options.flag_names(listed["name"]), listed["name"])
+        if opened := _TIMELINE.match(text):
+            return _completions(_files(opened["typed"]), opened["typed"])
         if (line := magic.match(text)) is None:
             return {"completions": []}
         if "--xla" in options[line[1]] and (flag := _XLA.match(text)):
@@ -35,6 +42,24 @@ def completer(options: Mapping[str, Sequence[str]]) -> Any:
         return _completions(matching, context.token)
 
     return complete
+
+
+def _files(typed: str) -> list[str]:
+    """The folders and profiles that a path may go on with, and `--with`."""
+    if typed.startswith("-"):
+        return [option for option in timeline_magic.OPTIONS if option.startswith(typed)]
+    folder, _, start = typed.rpartition("/")
+    try:
+        entries = sorted(os.scandir(os.path.expanduser(f"{folder}/" if folder or typed[:1] == "/" else ".")), key=_name)
+    except OSError:
+        return []
+    shown = [e for e in entries if e.name.startswith(start) and (start or not e.name.startswith("."))]
+    base = typed[: len(typed) - len(start)]
+    return [f"{base}{e.name}{'/' if e.is_dir() else ''}" for e in shown if e.is_dir() or e.name.endswith(_PROFILES)]
+
+
+def _name(entry: os.DirEntry[str]) -> str:
+    return entry.name
 
 
 def _flag(typed: str, value: str | None) -> Any:

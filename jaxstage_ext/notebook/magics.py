@@ -15,7 +15,15 @@ from IPython.core.magic_arguments import MagicArgumentParser
 from IPython.display import display
 
 from jaxstage_ext.core import stage_list
-from jaxstage_ext.notebook import command_line, compile_options, measure_magic, profile_line, sharding_magic, staging
+from jaxstage_ext.notebook import (
+    command_line,
+    compile_options,
+    measure_magic,
+    profile_line,
+    sharding_magic,
+    staging,
+    timeline_magic,
+)
 from jaxstage_ext.notebook.cell_request import Request
 from jaxstage_ext.notebook.completion import completer
 from jaxstage_ext.notebook.profile_request import ProfileRequest
@@ -81,6 +89,15 @@ class StageMagics(Magics):
         display(sharding_magic.shown(line, {**self.shell.user_ns, **(local_ns or {})}))  # type: ignore[no-untyped-call, unused-ignore]
 
     sharding.__doc__ = sharding_magic.HELP
+
+    @line_magic
+    @needs_local_scope
+    def timeline(self, line: str, local_ns: dict[str, Any] | None = None) -> Any:
+        staging.check_jax()
+        assert self.shell
+        return timeline_magic.opened(line, {**self.shell.user_ns, **(local_ns or {})})
+
+    timeline.__doc__ = timeline_magic.HELP
 
     @line_magic
     @no_var_expand

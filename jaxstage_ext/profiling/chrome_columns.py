@@ -10,10 +10,12 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from jaxstage_ext.profiling.chrome_names import RECORDING
 from jaxstage_ext.profiling.chrome_text import EventBatch, Json, TraceText
 from jaxstage_ext.profiling.decimal_times import Times, times
 
 Longs = npt.NDArray[np.int64]
+_HEAD = 4096
 _LONGEST_NAME = 4096
 _BLANK = (None, None, None, None)
 _MEMORY = "[memory]"
@@ -43,6 +45,7 @@ class RawEvents:
       device: the ordinal that an event names; -1 for none.
       offset: where the event begins in the text.
       empty: rows of empty objects, such as the one that ends the list that XLA writes.
+      is_own: whether JAXStage wrote the trace.
       special: (row, phase, args) of what names processes and threads, of counters, and of PyTorch's memory instants.
     """
 
@@ -64,6 +67,7 @@ class RawEvents:
     device: Longs
     offset: Longs
     empty: Longs
+    is_own: bool
     special: list[tuple[int, str, Json]]
 
     def __len__(self) -> int:
@@ -78,15 +82,15 @@ class RawEvents:
 
 def raw_events(text: TraceText) -> RawEvents:
     """The columns of a trace. Raises UnreadableProfile."""
-    builder = _Builder('"hlo_op"' in text.text or '"hlo_module"' in text.text)
+    builder = _Builder('"hlo_op"' in text.text or '"hlo_module"' in text.text, f'"{RECORDING}"' in text.text[:_HEAD])
     for batch in text.batches():
         builder.add(batch)
     return builder.built(text)
 
 
 class _Builder:
-    def __init__(self, has_hlo: bool) -> None:
-        self.has_hlo = has_hlo
+    def __init__(self, has_hlo: bool, is_own: bool) -> None:
+        self.has_hlo, self.is_own = has_hlo or is_own, is_own
         self.keys, self.names, self.flows, self.ops, self.runs = (Interned() for _ in range(5))
         self.columns: dict[str, list[Any]] = {}
         self.special: list[tuple[int, str, Json]] = []
@@ -139,11 +143,14 @@ class _Builder:
         ops, runs, devices = [-1] * len(args), [-1] * len(args), [-1] * len(args)
         for row, fields in enumerate(args):
             module = fields.get("hlo_module") if fields else None
+            if self.is_own and fields:
+                runs[row] = -1 if (own := ordinal(fields.get("run"))) < 0 else self.runs[("", str(own))]
+                devices[row] = ordinal(fields.get("device_ordinal"))
             if type(module) is not str:
                 continue
             if type(op := fields.get("hlo_op")) is str:
                 ops[row] = self.ops[(module, op)]
-            if (run := fields.get("run_id")) is not None:
+            if not self.is_own and (run := fields.get("run_id")) is not None:
                 runs[row] = self.runs[(module, _plain(run))]
             devices[row] = ordinal(fields.get("device_ordinal"))
         self._append("op", ops)
@@ -171,6 +178,7 @@ class _Builder:
             device=self._column("device"),
             offset=self._column("offset"),
             empty=np.array(self.empty, np.int64),
+            is_own=self.is_own,
             special=self.special,
         )
 

@@ -38,12 +38,12 @@ def counters_of(
             else:
                 samples.setdefault(series, []).append((row, value))
     made, shown = [], []
-    for number, ((group, name, unit), points) in enumerate(samples.items()):
+    for place, ((group, name, unit), points) in enumerate(samples.items()):
         rows = np.array([row for row, _ in points], np.int64)
         time, values = base.since(raw.start, rows), np.array([value for _, value in points])
         order = np.argsort(time, kind="stable")
         shown.append(EventLane(group, name, LaneKind.COUNTER))
-        made.append(CounterSeries(lanes + number, name, time[order], values[order], unit))
+        made.append(CounterSeries(lanes + place, name, time[order], values[order], unit))
     return tuple(made), tuple(shown), unreadable
 
 
@@ -53,19 +53,19 @@ def _series(
     if phase == "C":
         for field, value in args.items():
             own = field if not name else name if len(args) == 1 else f"{name}: {field}"
-            yield (group, own, ""), _number(value)
+            yield (group, own, ""), number(value)
         return
     is_device = args.get("Device Type") == 1
-    number = ordinal(args.get("Device Id"))
-    where = gpus.get(number, f"GPU {number}") if is_device else group
+    gpu = ordinal(args.get("Device Id"))
+    where = gpus.get(gpu, f"GPU {gpu}") if is_device else group
     for field, title in _MEMORY.items():
         if field in args:
-            yield (where, title, "B"), _number(args[field])
+            yield (where, title, "B"), number(args[field])
 
 
-def _number(value: Any) -> float | None:
+def number(value: Any) -> float | None:
     """A JSON value as a number; the digits of a float are `bytes`."""
     if type(value) not in (int, bytes, float) or (type(value) is int and abs(value) > _LARGEST):
         return None
-    number = float(value)
-    return number if abs(number) < _LARGEST else None
+    found = float(value)
+    return found if abs(found) < _LARGEST else None

@@ -63,6 +63,7 @@ def spans_of(raw: RawEvents) -> Spans:
     phase = np.array([_PHASES.get(key[0], _UNKNOWN) for key in raw.keys], np.int64)[raw.key]
     phase[raw.empty] = 0
     base, inside = _base(raw.start, phase > 0)
+    base = ClockBase(0, 0) if raw.is_own else base
     fits = raw.duration.known & (np.abs(raw.duration.whole) < WINDOW)
     complete = np.flatnonzero(inside & (phase == _COMPLETE) & fits)
     instants = np.flatnonzero(inside & np.isin(phase, (_INSTANT, _ASYNC_INSTANT)))

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Hashable, Mapping
+from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -11,7 +12,8 @@ import numpy as np
 from jaxstage_ext.profiling.chrome_columns import Longs, RawEvents, raw_events
 from jaxstage_ext.profiling.chrome_counters import counters_of
 from jaxstage_ext.profiling.chrome_lanes import SpanLanes, lanes_of
-from jaxstage_ext.profiling.chrome_processes import Process, device_facts, processes_of
+from jaxstage_ext.profiling.chrome_own import OwnTrace, own_trace
+from jaxstage_ext.profiling.chrome_processes import device_facts, processes_of
 from jaxstage_ext.profiling.chrome_spans import Spans, spans_of
 from jaxstage_ext.profiling.chrome_text import TraceText
 from jaxstage_ext.profiling.unpacking import unpacked
@@ -44,46 +46,85 @@ def read(data: bytes, title: str) -> Recording:
         raise UnreadableProfile(f"{title} is empty")
     text = TraceText(unpacked(data, title).decode("utf-8-sig", "replace"), title)
     raw = raw_events(text)
-    spans, processes = spans_of(raw), processes_of(raw)
-    return _recording(text, raw, spans, lanes_of(raw, spans, processes), processes)
+    spans = spans_of(raw)
+    if (own := own_trace(raw)) is not None:
+        recording = _recording(text, raw, spans, own.lanes_of(raw, spans))
+        return _as_written(recording, own, raw)
+    processes = processes_of(raw)
+    recording = _recording(text, raw, spans, lanes_of(raw, spans, processes))
+    counters, lanes, unreadable = counters_of(raw, spans.base, processes, len(recording.lanes))
+    lost = {**spans.lost, Loss.UNREADABLE: spans.lost[Loss.UNREADABLE] + unreadable}
+    return replace(
+        recording,
+        lanes=recording.lanes + lanes,
+        counters=counters,
+        lost=tuple(Lost(loss, count) for loss, count in lost.items() if count),
+        device_facts=device_facts(raw.head, processes),
+    )
 
 
-def _recording(
-    text: TraceText, raw: RawEvents, spans: Spans, lanes: SpanLanes, processes: dict[Hashable, Process]
-) -> Recording:
+def _as_written(recording: Recording, own: OwnTrace, raw: RawEvents) -> Recording:
+    """A recording that JAXStage wrote, with what it wrote beside the events."""
+    return replace(
+        recording,
+        title=own.title or recording.title,
+        hosts=own.hosts,
+        origin=own.origin,
+        lost=own.lost + recording.lost,
+        total=max(own.total, recording.total),
+        device_facts=own.device_facts,
+        counters=own.counters(raw),
+    )
+
+
+def _recording(text: TraceText, raw: RawEvents, spans: Spans, lanes: SpanLanes) -> Recording:
     order = np.lexsort((-spans.duration, spans.start, lanes.lane))
     row = spans.row[order]
-    kind = lanes.kind[order]
-    counters, counter_lanes, unreadable = counters_of(raw, spans.base, processes, len(lanes.lanes))
-    lost = {**spans.lost, Loss.UNREADABLE: spans.lost[Loss.UNREADABLE] + unreadable}
-    modules = sorted({module for module, _ in (*raw.ops, *raw.runs)})
+    modules = sorted({module for module, _ in (*raw.ops, *raw.runs) if module})
+    numbers = {module: number for number, module in enumerate(modules)}
+    runs = _runs_as_written(raw) if raw.is_own else _runs(raw.run[row], spans.start[order])
     events = Events(
         start=spans.start[order],
         duration=spans.duration[order],
         lane=lanes.lane[order].astype(np.int32),
         name=raw.name[row].astype(np.int32),
-        kind=_launches(kind, raw.correlation[row]),
+        kind=lanes.kind[order] if raw.is_own else _launches(lanes.kind[order], raw.correlation[row]),
         op=raw.op[row].astype(np.int32),
         device=lanes.device[order].astype(np.int32),
-        run=_runs(raw.run[row], spans.start[order]),
+        run=runs[raw.run[row]] if raw.is_own else runs,
         correlation=raw.correlation[row],
     )
+    python = np.unique(events.name[events.kind == EventKind.PYTHON])
+    details = _Details(text, raw.offset[row])
     return Recording(
         title=text.title,
         format="chrome",
-        lanes=lanes.lanes + counter_lanes,
+        lanes=lanes.lanes,
         names=tuple(raw.names),
         events=events,
-        ops=Ops(np.array([modules.index(m) for m, _ in raw.ops], np.int32), tuple(op for _, op in raw.ops)),
+        ops=Ops(np.array([numbers.get(m, NONE) for m, _ in raw.ops], np.int32), tuple(op for _, op in raw.ops)),
         modules=tuple(RecordedModule(name) for name in modules),
-        counters=counters,
-        lost=tuple(Lost(loss, count) for loss, count in lost.items() if count),
+        lost=tuple(Lost(loss, count) for loss, count in spans.lost.items() if count),
         origin=_origin(raw, spans),
         total=len(row) + spans.left_out,
-        details=_Details(text, raw.offset[row]),
-        device_facts=device_facts(raw.head, processes),
-        host_lines=_host_lines(raw.names, np.unique(events.name[events.kind == EventKind.PYTHON])),
+        details=details,
+        host_lines=_lines_as_written(details, events) if raw.is_own else _host_lines(raw.names, python),
     )
+
+
+def _lines_as_written(details: _Details, events: Events) -> dict[int, HostLine]:
+    python = np.flatnonzero(events.kind == EventKind.PYTHON)
+    names, first = np.unique(events.name[python], return_index=True)
+    lines = {}
+    for name, event in zip(names.tolist(), python[first].tolist(), strict=True):
+        match details(event):
+            case {"file": str(file), "line": int(line), "function": str(function)}:
+                lines[name] = HostLine(file, line, function)
+    return lines
+
+
+def _runs_as_written(raw: RawEvents) -> np.ndarray[Any, Any]:
+    return np.array([*(int(run) for _, run in raw.runs), NONE], np.int32)
 
 
 class _Details:

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from jaxstage_ext.report.recording import NONE, EventLane, Events, Lost, Ops, Recording
+from jaxstage_ext.report.recording import Events, Lost, Ops, Recording
 
 Column = npt.NDArray[Any]
 
@@ -17,8 +17,8 @@ Column = npt.NDArray[Any]
 def together(parts: Sequence[tuple[str, Recording]], title: str) -> Recording:
     """One recording of those of several hosts, given with their names; that of a single host is itself.
 
-    Every host's time 0 is its own: their clocks differ by more than the events that one would compare. Devices of a
-    later host are numbered on from those of the hosts before it, where both have the same numbers.
+    Every host's time 0 is its own: their clocks differ by more than the events that one would compare. Devices keep
+    their numbers, so that two hosts may each have a device 0: `EventLane.host` tells them apart.
     """
     if len(parts) == 1:
         return replace(parts[0][1], title=title)
@@ -28,7 +28,6 @@ def together(parts: Sequence[tuple[str, Recording]], title: str) -> Recording:
     modules = _Offsets(lambda r: len(r.modules), recordings)
     runs = _Offsets(lambda r: _largest(r.events.run) + 1, recordings)
     launches = _Offsets(lambda r: _largest(r.events.correlation), recordings)
-    devices = _device_shifts(recordings)
 
     def moved(name: str, by: Sequence[int], from_: int = 0) -> Column:
         columns = [(getattr(r.events, name), shift) for r, shift in zip(recordings, by, strict=True)]
@@ -38,7 +37,7 @@ def together(parts: Sequence[tuple[str, Recording]], title: str) -> Recording:
     return Recording(
         title=title,
         format=recordings[0].format,
-        lanes=tuple(_lane(lane, host, name, devices[host]) for host, (name, r) in enumerate(parts) for lane in r.lanes),
+        lanes=tuple(replace(lane, host=host) for host, r in enumerate(recordings) for lane in r.lanes),
         names=tuple(name for r in recordings for name in r.names),
         events=Events(
             start=moved("start", unmoved),
@@ -47,7 +46,7 @@ def together(parts: Sequence[tuple[str, Recording]], title: str) -> Recording:
             name=moved("name", names.begin),
             kind=moved("kind", unmoved),
             op=moved("op", ops.begin),
-            device=moved("device", devices),
+            device=moved("device", unmoved),
             run=moved("run", runs.begin),
             correlation=moved("correlation", launches.begin, 1),
         ),
@@ -68,7 +67,7 @@ def together(parts: Sequence[tuple[str, Recording]], title: str) -> Recording:
         ),
         total=sum(r.total for r in recordings),
         details=lambda event: events.of(event),
-        device_facts={_group(name, group): facts for name, r in parts for group, facts in r.device_facts.items()},
+        device_facts={group: facts for r in recordings for group, facts in r.device_facts.items()},
         hosts=tuple(name for name, _ in parts),
         host_lines={
             number + shift: line
@@ -94,22 +93,3 @@ class _Offsets:
 
 def _largest(column: Column) -> int:
     return int(column.max()) if len(column) else 0
-
-
-def _device_shifts(recordings: Sequence[Recording]) -> list[int]:
-    shifts, used = [], set[int]()
-    for recording in recordings:
-        own = set(np.unique(recording.events.device).tolist()) - {NONE}
-        shift = max(used) + 1 if own & used else 0
-        shifts.append(shift)
-        used |= {device + shift for device in own}
-    return shifts
-
-
-def _lane(lane: EventLane, host: int, name: str, shift: int) -> EventLane:
-    device = lane.device + shift if lane.device != NONE else NONE
-    return replace(lane, group=_group(name, lane.group), host=host, device=device)
-
-
-def _group(host: str, group: str) -> str:
-    return f"{host}: {group}"

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from jaxstage_ext.profiling import (
     busy,
+    chrome_writer,
     device_work,
+    event_list,
     event_tables,
     gaps,
     headline,
@@ -18,6 +22,7 @@ from jaxstage_ext.profiling import (
     mosaic_wording,
     range_tables,
     recorded_range,
+    speedscope_writer,
     steps,
     timeline_comparison,
     timeline_wording,
@@ -169,6 +174,25 @@ class Timeline:
     def _compared(self, by: str) -> timeline_comparison.Side:
         timeline_comparison.check(by)
         return timeline_comparison.side(self.recording, self.work, self._table(f"by_{by}"))
+
+    def to_table(self) -> Table:
+        """One row for each event, by lane, then start; times in seconds."""
+        return event_list.event_list(self.recording, self.places)
+
+    def to_pandas(self) -> Any:
+        """The events as a pandas.DataFrame. Raises ImportError, with the pip line, where pandas is missing."""
+        return self.to_table().to_pandas()
+
+    def to_chrome(self, path: str | os.PathLike[str]) -> None:
+        """Write a Chrome trace, which Perfetto (https://ui.perfetto.dev) and `jaxstage_ext.load` open.
+
+        It is compressed where `path` ends in ".gz". Raises OSError where it cannot be written.
+        """
+        chrome_writer.write(self.recording, self.places, path)
+
+    def to_speedscope(self, path: str | os.PathLike[str]) -> None:
+        """Write a file for https://www.speedscope.app, a profile for each lane. Raises OSError."""
+        speedscope_writer.write(self.recording, self.places, path)
 
     @cached_property
     def attributed(self) -> float:

@@ -108,7 +108,7 @@ class Slow:
     """A wire method that runs a slow one as a job: its answer, or that it is pending."""
 
     def __init__(self, compute: SlowAnswer) -> None:
-        self._compute = compute
+        self.compute = compute
 
     def __call__(self, programs: Programs, params: Params) -> Answer:
         program, key = self._place(programs, params)
@@ -133,7 +133,7 @@ class Slow:
         job = running[key] = Job()
         programs, params = asked
         job.thread = threading.Thread(
-            target=job.run, args=(self._compute, tuple(programs), dict(params)), name="jaxstage job", daemon=True
+            target=job.run, args=(self.compute, tuple(programs), dict(params)), name="jaxstage job", daemon=True
         )
         job.thread.start()
         return job
@@ -148,7 +148,7 @@ class Slow:
         return job is not None
 
     def _place(self, programs: Programs, params: Params) -> tuple[Any, tuple[SlowAnswer, str]]:
-        return given.program(programs, params), (self._compute, json.dumps(params, sort_keys=True))
+        return given.program(programs, params), (self.compute, json.dumps(params, sort_keys=True))
 
 
 def slow(compute: SlowAnswer) -> Slow:

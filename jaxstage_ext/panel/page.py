@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from jaxstage_ext.panel import assets
+from jaxstage_ext.panel.offline_replies import timeline_replies
 from jaxstage_ext.panel.params import Programs
 from jaxstage_ext.views.static_html import panel_html
 from jaxstage_ext.views.words import clean, cut
@@ -100,4 +101,8 @@ def _reports(programs: Programs, source: bool | None) -> Iterator[dict[str, Any]
 
     for _, group in itertools.groupby(programs, lambda program: id(program.targets)):
         targets = list(group)
-        yield saved.report(targets[0], {str(program.target): program for program in targets}, source)
+        report = saved.report(targets[0], {str(program.target): program for program in targets}, source)
+        if replies := timeline_replies(targets[0], source):
+            views = ["code", "timeline", *(view for view in report["summary"]["views"] if view != "code")]
+            report |= {"replies": replies, "summary": report["summary"] | {"views": views}}
+        yield report

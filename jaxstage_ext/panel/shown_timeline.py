@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
-from jaxstage_ext.panel import display
+from jaxstage_ext.panel import display, page
+from jaxstage_ext.profiling import recorded_range
 from jaxstage_ext.profiling.timeline import Timeline
 from jaxstage_ext.program.program import Program
 from jaxstage_ext.program.recorded_program import RecordedProgram, timeline
+from jaxstage_ext.report.recording import SECOND
+from jaxstage_ext.views import lane_strips
+from jaxstage_ext.views.lanes_svg import lanes_svg
 from jaxstage_ext.views.text import panel_text
 
 
@@ -21,6 +27,26 @@ class ShownTimeline(Timeline):
     """
 
     program: Program
+
+    def to_svg(self, path: str | os.PathLike[str], start: float | None = None, end: float | None = None) -> None:
+        """Write a picture of the lanes with labels, of all or from `start` to `end` in seconds.
+
+        Raises OSError where it cannot be written, ValueError where `end` is not after `start`.
+        """
+        first, last = lane_strips.whole(self)
+        window = (
+            recorded_range.window(first / SECOND if start is None else start, last / SECOND if end is None else end)
+            if (start, end) != (None, None)
+            else None
+        )
+        Path(path).expanduser().write_text(lanes_svg(self, window), "utf-8", "replace")
+
+    def to_html(self, path: str | os.PathLike[str], source: bool | None = None) -> None:
+        """Write an offline page that shows it, with or without source, None for the default.
+
+        Raises OSError, naming the path, where that cannot be done.
+        """
+        page.write([self.program], path, source)
 
     def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> Any:
         return display.bundle([self.program])

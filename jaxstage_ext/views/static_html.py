@@ -59,7 +59,7 @@ def panel_html(programs: Sequence[Program], source: bool | None = None) -> str:
     if more:
         named = ", ".join(more[:20]) + (", …" if len(more) > 20 else "")
         rest = f"<p>and {plural(len(more), 'more call')}: {escape(named)}</p>"
-    tables = [_table(program) + timeline_forms.html(program, LARGEST // 2 // len(shown)) for program in shown]
+    tables = [_table(program) + timeline_forms.html(program, LARGEST // 2 // len(shown), source) for program in shown]
     room = (LARGEST - len((rest + "".join(tables)).encode("utf-8", "replace"))) // max(len(shown), 1)
     return "".join(table + _fitting(program, room, source) for table, program in zip(tables, shown, strict=True)) + rest
 

@@ -102,7 +102,7 @@ def _sections(program: Program, summary: Summary, inner: int, source: bool | Non
     if headline:
         shown = message[:_ERROR_LINES] + (["…"] if len(message) > _ERROR_LINES else [])
         yield headline, [part for line in shown for part in textwrap.wrap(line, inner) or [""]]
-    if ran := timeline_forms.text(program, inner):
+    if ran := timeline_forms.text(program, inner, source):
         yield "timeline", ran
     for sheet in summary.get("meshes", []):
         title, *lines = mesh_map.text(sheet)

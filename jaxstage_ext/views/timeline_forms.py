@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from jaxstage_ext.profiling import timeline_facts, timeline_wording
 from jaxstage_ext.profiling.timeline import Timeline
+from jaxstage_ext.report import saved_source
+from jaxstage_ext.report.public_paths import public_folders
 from jaxstage_ext.report.table import Table, cell, is_number, plain
 from jaxstage_ext.report.units import plural
 from jaxstage_ext.report.view_parts import Parts
@@ -47,34 +49,38 @@ _TABLES = (
 )
 
 
-def text(program: Program, columns: int) -> list[str]:
-    """The lines of the text form; none where the program has no timeline."""
+def text(program: Program, columns: int, source: bool | None = None) -> list[str]:
+    """The lines of the text form, with or without source, None for the default; none without a timeline."""
     timeline = program.timeline
     if timeline is None:
         return []
+    texts = _line_texts(program, source)
     parts = Parts()
     none: list[str] = []
     head = parts.get("The timeline", lambda: list(_head(timeline)), none)
     lines = [line for said in head for line in textwrap.wrap(clean(said), columns, subsequent_indent="  ")]
     for still in _shown(timeline):
         no_rows: Cells = []
-        rows = parts.get(still.title, functools.partial(_rows, program, timeline, still, _TEXT_ROWS), no_rows)
+        rows = parts.get(still.title, functools.partial(_rows, texts, timeline, still, _TEXT_ROWS), no_rows)
         if len(rows) > 1:
             lines += ["", *(cut(line, columns) for line in _aligned(rows))]
     return lines + parts.failures
 
 
-def html(program: Program, most: int) -> str:
-    """The HTML form in at most so many bytes: without the lanes where those do not fit; "" where nothing does."""
+def html(program: Program, most: int, source: bool | None = None) -> str:
+    """The HTML form in at most so many bytes: without the lanes where those do not fit; "" where nothing does.
+
+    It is with or without source, None for the default.
+    """
     timeline = program.timeline
     if timeline is None:
         return ""
+    texts = _line_texts(program, source)
     parts = Parts()
     head = parts.get("The timeline", functools.partial(_head_html, timeline), "")
     lanes = parts.get("The lanes", functools.partial(lanes_html, timeline), "")
     tables = "".join(
-        parts.get(still.title, functools.partial(_table_html, program, timeline, still), "")
-        for still in _shown(timeline)
+        parts.get(still.title, functools.partial(_table_html, texts, timeline, still), "") for still in _shown(timeline)
     )
     failed = "".join(f"<p>{escape(clean(failure))}</p>" for failure in parts.failures)
     fitting = (head + lanes + tables + failed, head + tables + failed, head + failed, "")
@@ -93,7 +99,7 @@ def _shown(timeline: Timeline) -> list[StillTable]:
 
 
 def _head(timeline: Timeline) -> Iterator[str]:
-    yield timeline_wording.sentence(timeline.headline)
+    yield public_folders(timeline_wording.sentence(timeline.headline))
     yield "; ".join(filter(None, [timeline.coverage, timeline_facts.window_text(timeline)]))
     for lost in timeline.recording.lost[:8]:
         count = "an unknown number of events" if lost.count is None else plural(lost.count, "event")
@@ -106,11 +112,10 @@ def _head_html(timeline: Timeline) -> str:
     return f'<p style="margin:4px 0"><b>{first}</b><br><span style="color:{_DIM}">{second}</span>{losses}</p>'
 
 
-def _rows(program: Program, timeline: Timeline, still: StillTable, most: int) -> Cells:
+def _rows(texts: Mapping[str, str], timeline: Timeline, still: StillTable, most: int) -> Cells:
     """The head and the first rows, each cell with whether it is a figure."""
     table = still.read(timeline)
     shown = table.take(range(min(len(table), most)))
-    texts = _line_texts(program) if "code" in still.columns else {}
     rows = [[(title, name not in ("line", "op", "kernel", "host", "code")) for name, title in still.columns.items()]]
     for row in shown.rows():
         rows.append([_cell(shown, name, row, texts) for name in still.columns])
@@ -123,13 +128,15 @@ def _cell(table: Table, name: str, row: Mapping[str, object], texts: Mapping[str
     value = plain(row[name])
     if name == "share" and value is not None:
         return f"{value:.0%}", True
-    return cut(clean(cell(value, table.columns[name].unit)), _WIDEST), is_number(value)
+    return cut(clean(public_folders(cell(value, table.columns[name].unit))), _WIDEST), is_number(value)
 
 
-def _line_texts(program: Program) -> Mapping[str, str]:
+def _line_texts(program: Program, source: bool | None) -> Mapping[str, str]:
     """Where there is a program, JAX is imported already."""
     from jaxstage_ext.program.line_texts import line_texts
 
+    if not saved_source.is_kept(source):
+        return {}
     return Parts().get("The source", lambda: line_texts(program), {})
 
 
@@ -143,8 +150,8 @@ def _aligned(rows: Cells) -> Iterator[str]:
         yield "  ".join(cells).rstrip()
 
 
-def _table_html(program: Program, timeline: Timeline, still: StillTable) -> str:
-    head, *rows = _rows(program, timeline, still, _HTML_ROWS)
+def _table_html(texts: Mapping[str, str], timeline: Timeline, still: StillTable) -> str:
+    head, *rows = _rows(texts, timeline, still, _HTML_ROWS)
     if not rows:
         return ""
     lines = "".join(f"<tr>{''.join(map(_td, row))}</tr>" for row in rows)

@@ -8,15 +8,18 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests.browser.cells import SETUP
+from tests.browser.notebook_page import SCREENSHOTS
 
 if TYPE_CHECKING:
+    from playwright.sync_api import Browser
+
     from tests.browser.conftest import Opener
     from tests.browser.notebook_page import NotebookPage, PanelOnPage
     from tests.browser.servers import Server
 
 MODEL = """
 import glob, tempfile
-from jaxstage_ext.panel import shown_timeline
+from jaxstage_ext.panel import page, shown_timeline
 from jaxstage_ext.profiling import op_links, xplane
 from jaxstage_ext.profiling.timeline import Timeline
 
@@ -36,7 +39,7 @@ def step(ps, x):
 
 ps = [{"up": jnp.ones((256, 512)), "down": jnp.ones((512, 256))} for _ in range(4)]
 x = jnp.ones((256, 256))
-jax.block_until_ready(step(ps, x))
+_ = jax.block_until_ready(step(ps, x))
 """
 PROFILE = """
 folder = tempfile.mkdtemp()
@@ -48,7 +51,9 @@ with jax.profiler.trace(folder, profiler_options=options):
             jax.block_until_ready(step(ps, x))
 data = open(glob.glob(folder + "/**/*.xplane.pb", recursive=True)[0], "rb").read()
 recording = xplane.read(data, "step(ps, x)")
-shown_timeline.recorded(Timeline(recording, op_links.places(recording)))
+shown = shown_timeline.recorded(Timeline(recording, op_links.places(recording)))
+page.write([shown.program], "timeline.html")
+shown
 """
 
 
@@ -82,7 +87,7 @@ def test_the_head_says_which_line_takes_the_time_and_how_much_is_known(panel: Pa
     assert re.match(r"In \[2\]:\d+ takes \d+% of the busy time; the device (idles|never)", head.inner_text())
     assert re.search(r"kept [\d,]+ of [\d,]+ events, attributed \d+% of device time", head.inner_text())
     assert "3 steps" in head.inner_text()
-    assert head.locator(".jxs-tl-bar").count() == 1
+    assert head.locator(".jxs-tl-share").count() == 1
 
 
 def test_a_line_shows_its_text_and_is_selected_everywhere(panel: PanelOnPage) -> None:
@@ -126,13 +131,50 @@ def test_the_selected_event_says_all_about_itself(panel: PanelOnPage, notebook: 
     panel.root.locator(".jxs-tl-search [role=status]").wait_for()
     box.press("Enter")
     strip = panel.root.locator(".jxs-tl-event")
-    strip.locator("dl").wait_for()
+    strip.locator("dl").first.wait_for()
     words = strip.inner_text()
     assert all(word in words for word in ("duration", "lane", "instruction", "module", "jit_step", "In [2]:"))
     notebook.screenshot("timeline_event")
     strip.get_by_label("Close the details").click()
     strip.wait_for(state="detached")
     box.fill("")
+
+
+def test_of_a_range_the_tables_are_of_it_alone(panel: PanelOnPage, notebook: NotebookPage) -> None:
+    panel.root.get_by_role("button", name="Fit").click()
+    count = count_of_first_line(panel)
+    box = panel.root.locator(".jxs-tl-ground").bounding_box()
+    assert box is not None
+    mouse, keyboard, y = notebook.page.mouse, notebook.page.keyboard, box["y"] + 40
+    keyboard.down("Shift")
+    mouse.move(box["x"] + 0.1 * box["width"], y)
+    mouse.down()
+    mouse.move(box["x"] + 0.4 * box["width"], y, steps=4)
+    mouse.up()
+    keyboard.up("Shift")
+    said = panel.root.locator(".jxs-tl-range")
+    said.wait_for()
+    assert "selected, events clipped to it" in said.inner_text()
+    panel.root.page.wait_for_timeout(500)
+    assert 0 < count_of_first_line(panel) < count
+    notebook.screenshot("timeline_range")
+    said.get_by_role("button", name="Clear selection").click()
+    said.wait_for(state="detached")
+
+
+def count_of_first_line(panel: PanelOnPage) -> int:
+    cells = panel.root.locator('[aria-label="timeline lines"] tbody tr').first.locator("td").all_inner_texts()
+    return int(cells[5].replace(",", ""))
+
+
+def test_a_click_on_a_gap_zooms_to_it(panel: PanelOnPage) -> None:
+    panel.root.get_by_role("button", name="Fit").click()
+    before = panel.root.get_by_text("on screen").inner_text()
+    table(panel, "gaps")
+    panel.root.locator('[aria-label="timeline gaps"] tbody tr').first.click()
+    panel.root.page.wait_for_timeout(300)
+    assert panel.root.get_by_text("on screen").inner_text() != before
+    panel.root.get_by_role("button", name="Fit").click()
 
 
 def test_two_steps_side_by_side(panel: PanelOnPage, notebook: NotebookPage) -> None:
@@ -154,7 +196,24 @@ def test_a_table_is_saved_as_a_file(panel: PanelOnPage) -> None:
     menu.locator("summary").click()
 
 
+def test_the_offline_page_has_the_headline_and_the_tables(notebook: NotebookPage, browser: Browser) -> None:
+    page = browser.new_page(viewport={"width": 1400, "height": 900})
+    trouble: list[str] = []
+    page.on("request", lambda request: trouble.append(request.url) if request.url.startswith("http") else None)
+    page.on("pageerror", lambda error: trouble.append(str(error)))
+    page.goto(notebook.path.with_name("timeline.html").as_uri())
+    page.locator('[role="tab"][data-view="timeline"]').click()
+    page.locator('[aria-label="timeline lines"] tbody tr').first.wait_for()
+    assert "of the busy time" in page.locator(".jxs-headline").inner_text()
+    page.locator('[data-table="gaps"]').click()
+    page.locator('[aria-label="timeline gaps"] tbody tr').first.wait_for()
+    page.screenshot(path=str(SCREENSHOTS / "timeline_offline.png"))
+    page.close()
+    assert not trouble
+
+
 def test_both_themes_and_a_narrow_window(notebook: NotebookPage, panel: PanelOnPage) -> None:
+    panel.root.get_by_role("button", name="Fit").click()
     for theme in ("Dark", "Light"):
         notebook.theme(theme)
         for width in (1400, 900):

@@ -78,8 +78,10 @@ def read(program: Program, timeline: Timeline, name: str, part: tuple[int, int] 
 
 
 def _with_code(table: Table, texts: Mapping[str, str]) -> Table:
-    """What stands at each row's line; "" where the source is not shown, which is no unknown figure."""
-    code = [texts.get(str(plain(line)), "") if plain(line) is not None else "" for line in table["line"]]
+    """What stands at each row's line, where the source of any is shown."""
+    code = [texts.get(str(plain(line))) if plain(line) is not None else None for line in table["line"]]
+    if not any(code):
+        return table
     return replace(table, columns={**table.columns, "code": Column(code, "", "what stands at the line")})
 
 

@@ -5,6 +5,7 @@ import { EventStrip } from "./eventStrip";
 import { ExportMenu } from "./exportMenu";
 import { Head } from "./head";
 import type { TimelineModel } from "./model";
+import type { EventPlace } from "./read";
 import { Search } from "./search";
 import type { Hits } from "./searchRead";
 import { TABLES, readHead } from "./tableRead";
@@ -12,6 +13,13 @@ import { Tables } from "./tables";
 
 interface Props {
   model: TimelineModel;
+}
+
+/** Brings an event on screen, as wide as it can be told from others. */
+function goTo(model: TimelineModel, place: EventPlace): void {
+  const { from, to } = model.now.visible;
+  model.reveal(place, true);
+  if (place.seconds > to - from) model.zoomTo({ from: place.start, to: place.start + place.seconds });
 }
 
 /** Above the lanes: what the profile says in a sentence, how much of it is known, and the search. */
@@ -28,7 +36,7 @@ export function AboveLanes({ model }: Props) {
           from={() => model.now.visible.from}
           onHits={light}
           onGo={(place) => {
-            model.reveal(place, true);
+            goTo(model, place);
             void model.select(place.event);
           }}
         />
@@ -46,7 +54,7 @@ export function BelowLanes({ model }: Props) {
   const selected = useStore(model.store, (s) => s.selected);
   const head = useQuestion(session, "timeline head", {}, readHead).value;
   const go = async (event: number) => {
-    model.reveal(await model.detail(event), true);
+    goTo(model, await model.detail(event));
     await model.select(event);
   };
   return (

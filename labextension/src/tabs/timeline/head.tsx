@@ -11,7 +11,7 @@ function DeviceBar({ device }: { device: Device }) {
   return (
     <span class="jxs-tl-device" data-device={device.name} title={device.about ? `${words}. ${device.about}` : words}>
       <span class="jxs-tl-device-name jxs-cut">{device.name}</span>
-      <span class="jxs-tl-bar" role="img" aria-label={words}>
+      <span class="jxs-tl-share" role="img" aria-label={words}>
         {isKnown && <i data-part="busy" style={{ width: share(busy - (exposed ?? 0)) }} />}
         {isKnown && exposed ? <i data-part="exposed" style={{ width: share(exposed) }} /> : null}
       </span>

@@ -36,13 +36,17 @@ export interface TimelineTable {
   nothing: string;
 }
 
-const WIDTHS = { line: 110, code: 220, op: 130, kernel: 220, scope: 240, kind: 110, during: 200, step: 90, name: 200, function: 120, stage: 80, cause: 200 };
+const WIDTHS = { host: 330, event: 260, line: 110, code: 220, op: 130, kernel: 220, scope: 240, kind: 110, during: 200, step: 90, name: 200, function: 120, stage: 80, cause: 200 };
 const MOST_SPANS = 100_000;
 const SHARES = new Set(["share", "of_roof", "of roof", "part"]);
 
+/** Names and sentences, which are told by their beginning. */
+const FROM_THE_START = new Set(["host", "kernel", "event", "thread", "op"]);
+
 /** Shares as per cent, everything else as it comes. */
 function shown(field: Field): Field {
-  if (field.kind !== "number") return field.name === "code" ? { ...field, isCode: true, missing: "" } : field;
+  if (field.name === "code" && field.kind === "text") return { ...field, isCode: true, missing: "" };
+  if (field.kind !== "number") return FROM_THE_START.has(field.name) ? { ...field, isCode: true } : field;
   if (field.unit !== "share" && !SHARES.has(field.name)) return field;
   const share: NumberField = { ...field, unit: "", least: 62 };
   share.written = (row) => {

@@ -1,0 +1,37 @@
+"""What an offline page holds of a timeline: its replies, named as the front end asks, without source where so asked."""
+
+from __future__ import annotations
+
+import json
+
+import jax.numpy as jnp
+from helpers.recordings import Event, recording
+
+from jaxstage_ext import inspect
+from jaxstage_ext.panel.offline_replies import timeline_replies
+from jaxstage_ext.panel.page import page_html
+from jaxstage_ext.profiling.op_places import without_places
+from jaxstage_ext.profiling.timeline import Timeline
+from jaxstage_ext.program.recorded_program import RecordedProgram
+
+
+def program(name: str = "k") -> RecordedProgram:
+    made = recording([Event("a", name, 0, 1, op=("jit_f", "add.1"))])
+    return RecordedProgram(Timeline(made, without_places(made)))
+
+
+def test_it_holds_the_lanes_the_headline_and_every_table() -> None:
+    replies = timeline_replies(program())
+    assert {"timeline {}", "timeline head {}", 'timeline table {"table":"lines"}'} <= set(replies)
+    assert "takes 100% of the busy time" in replies["timeline head {}"]["result"]["headline"]
+    json.dumps(replies, allow_nan=False)
+
+
+def test_paths_of_this_machine_are_not_in_it() -> None:
+    text = json.dumps(timeline_replies(program("$/home/someone/secret/train.py:3 step")))
+    assert "/home/someone" not in text
+
+
+def test_the_page_has_the_tab_only_where_the_call_was_profiled() -> None:
+    assert '"timeline table' in page_html([program()]).replace("\\", "")
+    assert "timeline table {" not in page_html([inspect(jnp.sin, 1.0).program])

@@ -10,7 +10,7 @@ from jaxstage_ext.core.call import Call
 from jaxstage_ext.core.staged import Staged
 from jaxstage_ext.core.targets.target import LOCAL
 from jaxstage_ext.core.targets.worker_requests import USUAL
-from jaxstage_ext.ir.hlo import hlo_document
+from jaxstage_ext.ir.hlo import hlo_document, whole_module
 from jaxstage_ext.ir.hlo import module as hlo
 from jaxstage_ext.ir.source import FrameTable
 from jaxstage_ext.profiling.busiest_module import busiest_module
@@ -63,14 +63,18 @@ class RecordedProgram(Program):
         return self.results.once("proto", module.proto)
 
     def _parsed(self) -> hlo.Module:
-        return hlo.parse(self.proto())
+        try:
+            return whole_module.read(self.proto())
+        except ValueError as e:
+            raise Unavailable(f"the HLO in the profile of {self.name} is damaged: {e}") from e
 
     def _readers(self) -> dict[str, Callable[[], Document]]:
         return {"python": self._read_python, "hlo": self._read_hlo} if self.has_hlo else {}
 
     def _read_hlo(self) -> Document:
+        module = self.module  # XLA's own reader may hang on a damaged module, which this refuses
         text = public_folders(jax_private.hlo_text_of_proto(self.proto()))
-        return hlo_document.read(text, self.module, self.frame_table)
+        return hlo_document.read(text, module, self.frame_table)
 
 
 class _NotCallable:

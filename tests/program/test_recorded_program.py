@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import jax.numpy as jnp
 import pytest
 from helpers.recordings import Event, recording
@@ -80,3 +82,11 @@ def test_the_busiest_module_is_that_of_the_ops_with_most_time() -> None:
     assert made.modules[busiest_module(made)].name == "jit_step"
     assert busiest_module(made, with_proto=True) == NONE
     assert busiest_module(recording([])) == NONE
+
+
+def test_a_damaged_module_is_refused_before_xla_reads_it() -> None:
+    made = recording(EVENTS)
+    damaged = replace(made, modules=tuple(replace(m, proto=lambda: b"\x0a\xff") for m in made.modules))
+    program = RecordedProgram(Timeline(damaged, without_places(damaged)))
+    with pytest.raises(Unavailable, match="the HLO in the profile of made by hand is damaged"):
+        _ = program.module

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 
 from jaxstage_ext.ir.protowire import Longs
+from jaxstage_ext.profiling import nested_compiles
 from jaxstage_ext.profiling.unreadable import UnreadableProfile
 from jaxstage_ext.profiling.xplane_details import EventDetails
 from jaxstage_ext.profiling.xplane_events import PlaneEvents, events_of
@@ -18,6 +20,7 @@ from jaxstage_ext.profiling.xplane_order import in_order, used_lanes
 from jaxstage_ext.profiling.xplane_runs import numbered_runs
 from jaxstage_ext.profiling.xplane_stats import ABSENT, CORRELATION, DEVICE, MODULE, OP, PROGRAM, RUN, Strings
 from jaxstage_ext.profiling.xplane_times import clock_of
+from jaxstage_ext.profiling.xplane_tpu import completed
 from jaxstage_ext.profiling.xplane_wire import Plane, Wire, planes
 from jaxstage_ext.report.recording import DEVICE_WORK, NONE, Events, Loss, Lost, Recording
 
@@ -47,7 +50,7 @@ def read(data: bytes, title: str) -> Recording:
 
 def _recording(whole: Sequence[Plane], lost: list[Lost], hosts: tuple[str, ...], title: str) -> Recording:
     strings = Strings({})
-    events = [events_of(plane, strings) for plane in whole]
+    events = [completed(plane, events_of(plane, strings), strings) for plane in whole]
     lanes = [lanes_of(plane, of) for plane, of in zip(whole, events, strict=True)]
     clock = clock_of(whole)
     stats = np.concatenate([of.stats for of in events], axis=1)
@@ -72,6 +75,7 @@ def _recording(whole: Sequence[Plane], lost: list[Lost], hosts: tuple[str, ...],
         run=numbered_runs(stats[RUN], times.start[rows]),
         correlation=_or(stats[CORRELATION], 0),
     )
+    columns = replace(columns, kind=nested_compiles.marked(columns))
     lost += losses(whole, events, times)
     return Recording(
         title,

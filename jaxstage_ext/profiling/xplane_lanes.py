@@ -12,6 +12,7 @@ from jaxstage_ext.ir.protowire import Longs
 from jaxstage_ext.profiling import event_kinds
 from jaxstage_ext.profiling.xplane_events import PlaneEvents
 from jaxstage_ext.profiling.xplane_stats import ABSENT, CORRELATION, OP, STEP
+from jaxstage_ext.profiling.xplane_tpu import OP_LINES
 from jaxstage_ext.profiling.xplane_wire import Plane
 from jaxstage_ext.report.recording import NONE, EventKind, EventLane, LaneKind
 
@@ -91,6 +92,8 @@ def _device_lanes(plane: Plane, events: PlaneEvents, platform: str, device: int)
                 kind[mine] = EventKind.COPY
         else:
             lane_kind, kind[mine] = _LINES.get(line.name, _OTHERS)
+            if line.name in OP_LINES:
+                kind[mine] = np.array([event_kinds.op_kind(name.lstrip("%")) for name in names], np.uint8)[which[mine]]
         lanes.append(EventLane(group, _lane_name(line.name), lane_kind, device, hidden=lane_kind == LaneKind.HOST))
     return PlaneLanes(group, tuple(lanes), events.line, kind, device)
 

@@ -16,7 +16,7 @@ from jax.sharding import PartitionSpec as P
 
 from jaxstage_ext.profiling import op_links, timeline_wording
 from jaxstage_ext.profiling.capture import Capture, CaptureOptions
-from jaxstage_ext.profiling.captured_timeline import recording_of
+from jaxstage_ext.profiling.captured_recording import recording_of
 from jaxstage_ext.profiling.headline import Bound
 from jaxstage_ext.profiling.timeline import Timeline
 

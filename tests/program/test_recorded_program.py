@@ -145,3 +145,11 @@ def test_a_profile_alone_is_saved_but_for_its_timeline() -> None:
     with pytest.raises(Unavailable, match="was not saved"):
         timeline_of(back)
     assert "product(x)" in panel_html([back])
+
+
+def test_a_damaged_module_is_refused_before_xla_reads_it() -> None:
+    made = recording(EVENTS)
+    damaged = replace(made, modules=tuple(replace(m, proto=lambda: b"\x0a\xff") for m in made.modules))
+    program = RecordedProgram(Timeline(damaged, without_places(damaged)))
+    with pytest.raises(Unavailable, match="the HLO in the profile of made by hand is damaged"):
+        _ = program.module

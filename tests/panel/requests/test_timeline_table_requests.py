@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import gzip
 import io
+import json
 import math
 from typing import Any
 
@@ -180,6 +181,14 @@ def test_the_table_as_a_file() -> None:
     rows = list(csv.DictReader(io.StringIO(data.decode())))
     assert [row["kernel"] for row in rows] == ["dot.1", "fusion.2", "'=cmd()"]
     assert float(rows[0]["busy (s)"]) == pytest.approx(80e-6)
+
+
+@pytest.mark.parametrize(("name", "events"), [("chrome", "traceEvents"), ("speedscope", "profiles")])
+def test_traces_for_other_viewers(name: str, events: str) -> None:
+    result, (data,) = ask(program(*EVENTS), "timeline export", format=name, table="lines")
+    assert json.loads(data)[events] and result["name"].endswith(".json")
+    _, (part,) = ask(program(*EVENTS), "timeline export", format=name, table="lines", **{"from": 0.0, "to": 6e-5})
+    assert b"fusion.2" in data and b"fusion.2" not in part
 
 
 def test_the_view_as_a_picture() -> None:

@@ -4,11 +4,6 @@ from __future__ import annotations
 
 from jaxstage_ext.report.units import plural
 
-KERNELS = "kernels on a device"
-OPS = "HLO ops on a device"
-THREADS = "HLO ops on threads of the CPU"
-ON_DEVICE = "ranges inside a kernel"
-NO_WORK = "device work, of which there is none"
 NOT_IN_FIRST = "it did not run in the first"
 NOT_IN_SECOND = "it did not run in the second"
 NO_RATIO = "it took no time in one of them"

@@ -17,7 +17,7 @@ from jaxstage_ext.report.recording import NONE, EventKind, Recording
 Numbers = npt.NDArray[np.int64]
 
 _MOSTLY = 0.5
-_LEAST = 0.2
+_LEAST = 0.1
 """What covers less of an idle time does not explain it."""
 _MAIN = ("python", "main", "MainThread")
 _ITERATOR = "builtins next"
@@ -52,6 +52,12 @@ def _by_owner(parts: Pieces, idle: Intervals, size: int) -> npt.NDArray[np.float
     return np.bincount(parts.owner, overlap(parts.start, parts.end, idle), size)
 
 
+def _is_loop_over_data(code: str) -> bool:
+    """Whether a line is the head of a loop, with nothing after it, that does not only count."""
+    head = code.removeprefix("async ")
+    return head.startswith("for ") and ": " not in head and " in range(" not in head
+
+
 @dataclass(frozen=True, eq=False)
 class HostActivity:
     """The main thread of one machine, and what compiles on it."""
@@ -60,7 +66,7 @@ class HostActivity:
     host: int
 
     def during(self, idle: Intervals) -> HostDoing:
-        """What it does during some time: what covers at least half of it, else what covers most; at least a fifth.
+        """What it does during some time: what covers at least half of it, else what covers most; at least a tenth.
 
         Of the lines of Python that cover half of it, the one that the others called.
         """
@@ -111,7 +117,7 @@ class HostActivity:
         line = self.recording.host_lines.get(name)
         if line is None:
             return self.recording.names[name].endswith(_ITERATOR)
-        return "next(" in line.code or line.code.startswith(("for ", "async for "))
+        return "next(" in line.code or _is_loop_over_data(line.code)
 
     @cached_property
     def _lines(self) -> _Named:

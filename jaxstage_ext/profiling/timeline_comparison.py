@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import enum
 from dataclasses import dataclass
 
 import numpy as np
@@ -22,11 +23,21 @@ GROUPS = {
 Key = tuple[str | None, ...]
 
 
+class TimesOf(enum.Enum):
+    """What the times of a timeline are of; times of two sorts are not compared."""
+
+    NOTHING = "device work, of which there is none"
+    KERNELS = "kernels on a device"
+    OPS = "HLO ops on a device"
+    THREADS = "HLO ops on threads of the CPU"
+    RANGES = "ranges inside a kernel"
+
+
 @dataclass(frozen=True)
 class Side:
-    """One of two timelines: what its times are of, "" for nothing, its title, how many steps it has, and its table."""
+    """One of two timelines: what its times are of, its title, how many steps it has, and its table."""
 
-    mode: str
+    mode: TimesOf
     title: str
     steps: int
     table: Table
@@ -43,16 +54,16 @@ def side(recording: Recording, work: DeviceWork, table: Table) -> Side:
     return Side(_mode(recording, work), recording.title, max(len(steps_of(recording, work)), 1), table)
 
 
-def _mode(recording: Recording, work: DeviceWork) -> str:
+def _mode(recording: Recording, work: DeviceWork) -> TimesOf:
     if recording.format == "mosaic":
-        return wording.ON_DEVICE
+        return TimesOf.RANGES
     if not len(work):
-        return ""
+        return TimesOf.NOTHING
     kinds = recording.events.kind[work.event]
     on_threads = any(recording.lanes[lane].device < 0 for lane in np.unique(recording.events.lane[work.event]).tolist())
     if on_threads:
-        return wording.THREADS
-    return wording.KERNELS if (kinds == EventKind.KERNEL).any() else wording.OPS
+        return TimesOf.THREADS
+    return TimesOf.KERNELS if (kinds == EventKind.KERNEL).any() else TimesOf.OPS
 
 
 def compare(one: Side, other: Side, by: str) -> Table:
@@ -60,8 +71,9 @@ def compare(one: Side, other: Side, by: str) -> Table:
 
     Raises ValueError where the times of the two are different quantities.
     """
-    if one.mode and other.mode and one.mode != other.mode:
-        raise ValueError(wording.other_mode(one.mode, other.mode))
+    modes = [side.mode for side in (one, other) if side.mode is not TimesOf.NOTHING]
+    if len(set(modes)) > 1:
+        raise ValueError(wording.other_mode(*(mode.value for mode in modes)))
     before, after = _per_step(one, by), _per_step(other, by)
     keys = sorted({**before, **after}, key=lambda key: -abs(after.get(key, 0.0) - before.get(key, 0.0)))
     olds, news = [before.get(key) for key in keys], [after.get(key) for key in keys]
@@ -91,7 +103,7 @@ def compare(one: Side, other: Side, by: str) -> Table:
         "changes",
         columns,
         reasons,
-        (wording.per_step(one.mode or other.mode or wording.NO_WORK, one.steps, other.steps),),
+        (wording.per_step(next(iter(modes), TimesOf.NOTHING).value, one.steps, other.steps),),
     )
 
 

@@ -118,6 +118,7 @@ class Costs:
     work: Cost
     roofline: Any = None
     ledger: Any = None
+    measured: Any = None
 
     def by(self, group: str) -> Any:
         return self.work.by(group)

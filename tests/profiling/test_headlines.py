@@ -169,7 +169,7 @@ def test_nothing_attributable() -> None:
 
 
 def test_what_covers_little_of_the_idle_time_does_not_explain_it() -> None:
-    events = [kernel("dot.1", 0, 10), kernel("dot.1", 90, 10), host("log", 10, 15)]
+    events = [kernel("dot.1", 0, 10), kernel("dot.1", 90, 10), host("log", 10, 7)]
     built = timeline(events, {"dot.1": 7}, {"log": "log(step)"})
     assert built.headline.doing.cause is HostCause.UNKNOWN
     some = timeline([*events[:2], host("log", 10, 24)], {"dot.1": 7}, {"log": "log(step)"})
@@ -204,3 +204,20 @@ def test_ranges_inside_a_kernel_are_no_device_work() -> None:
 def test_a_long_name_is_cut() -> None:
     built = timeline([Event("stream 1", "gemm<" + "x" * 500, 0, 10, EventKind.KERNEL)])
     assert len(said(built)) < 200
+
+
+@pytest.mark.parametrize(
+    ("code", "is_input"),
+    [
+        ("for batch in loader", True),
+        ("for batch in loader:", True),
+        ("for i in range(100)", False),
+        ("for y in ys: z = f(y)", False),
+        ("x = next(batches)", True),
+        ("params = step(params)", False),
+    ],
+)
+def test_which_lines_ask_for_input(code: str, is_input: bool) -> None:
+    built = timeline([kernel("a.1", 0, 10), kernel("a.1", 90, 10), host("line", 10, 80)], {}, {"line": code})
+    assert built.headline.doing.is_input == is_input
+    assert built.headline.bound is (Bound.INPUT if is_input else Bound.HOST)

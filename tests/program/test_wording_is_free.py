@@ -19,18 +19,23 @@ from jaxstage_ext.analysis.margin import resharding_wording
 from jaxstage_ext.analysis.memory import memory_wording, residual_tables
 from jaxstage_ext.analysis.sharding import sharding_wording
 from jaxstage_ext.panel import jobs
-from jaxstage_ext.program import answer_wording, answers, margin
+from jaxstage_ext.profiling import comparison_notes, table_wording, timeline_wording
+from jaxstage_ext.program import answer_wording, answers, margin, measured_wording
 
 pytestmark = pytest.mark.usefixtures("no_workers_left")
 
 WORDINGS = (
     answer_wording,
     collective_wording,
+    comparison_notes,
     cost_wording,
     dtype_wording,
+    measured_wording,
     memory_wording,
     resharding_wording,
     sharding_wording,
+    table_wording,
+    timeline_wording,
 )
 OTHER = "⟦other words⟧"
 

@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any
 
 os.environ.setdefault("JAX_PLATFORMS", "cpu")
+sys.path.insert(0, str(Path(__file__).parents[2]))
 os.environ.setdefault("JAX_NUM_CPU_DEVICES", "4")
 
 import jax
@@ -27,9 +28,13 @@ from jax.sharding import PartitionSpec as P
 
 import jaxstage_ext
 from jaxstage_ext.panel.requests import dispatch
+from jaxstage_ext.profiling.op_places import without_places
+from jaxstage_ext.profiling.timeline import Timeline
 from jaxstage_ext.program import answers
 from jaxstage_ext.program.program import Program
 from jaxstage_ext.report import units
+from jaxstage_ext.report.recording import EventKind, EventLane, LaneKind, Loss, Lost
+from tests.helpers.recordings import Event, recording
 
 RECORDED = Path(__file__).parents[2] / "labextension/tests/fixtures/replies.json"
 FIGURES = RECORDED.with_name("figures.json")
@@ -68,7 +73,29 @@ def programs() -> dict[str, Any]:
         "resharded": jaxstage_ext.inspect(resharded, square, square, **mesh, in_specs=(P("a", "b"), P("b", "a"))),
         "targets": jaxstage_ext.inspect(loss, jnp.ones((4, 8)), jnp.ones((2, 4)), target=["local", "cpu:2"]),
         "refused": failed(uneven, jnp.ones((3, 8))),
+        "profiled": profiled(),
     }
+
+
+def profiled() -> Any:
+    """The Inspection of a call with a timeline made by hand: two steps, a copy, an idle time and what the host did."""
+    inspection = jaxstage_ext.inspect(loss, jnp.ones((4, 8)), jnp.ones((2, 4)))
+    module = inspection.program.module.header.name
+    events = [
+        event
+        for step in range(2)
+        for event in (
+            Event("Stream #1", "gemm", 200 * step, 60, EventKind.KERNEL, (module, "dot.1"), 0, step, 7 + step),
+            Event("Stream #1", "softmax", 200 * step + 70, 30, EventKind.KERNEL, (module, "fusion.1"), 0, step),
+            Event("Stream #2", "MemcpyH2D", 200 * step + 90, 40, EventKind.COPY, None, 0, step),
+            Event("python", "next(batches)", 200 * step + 130, 60, EventKind.PYTHON, None, -1, -1),
+            Event("python", "cuLaunchKernel", 200 * step, 5, EventKind.LAUNCH, None, -1, -1, 7 + step),
+        )
+    ]
+    lanes = [EventLane("host", "python", LaneKind.PYTHON)]
+    made = recording(events, lanes, [Lost(Loss.DROPPED, 7)], title="loss(w, x)")
+    inspection.program.timeline = Timeline(made, without_places(made))
+    return inspection
 
 
 def failed(function: Any, *arguments: Any, **options: Any) -> Any:
@@ -128,6 +155,19 @@ def requests(inspections: Mapping[str, Any]) -> Iterator[tuple[str, str, dict[st
         "warnings": {},
     }.items():
         yield "resharded", method, parameters
+    for method, parameters in {
+        "timeline": {},
+        "timeline tile": {"level": 0, "tile": 0, "lanes": "0"},
+        "timeline event": {"event": 0},
+        "timeline events of": {"doc": "hlo", "row": 0},
+        "timeline search": {"query": "gemm", "page": 0},
+        "timeline detail": {"event": 0},
+        "timeline head": {},
+        "timeline table": {"table": "ops"},
+        "timeline compare": {"by": "ops", "before": "", "after": ""},
+        "timeline export": {"format": "csv", "table": "ops"},
+    }.items():
+        yield "profiled", method, parameters
 
 
 def answered(program: Program, method: str, parameters: Mapping[str, Any]) -> tuple[dict[str, Any], list[bytes]]:

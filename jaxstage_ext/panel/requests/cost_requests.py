@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -14,7 +15,7 @@ from jaxstage_ext.panel import jobs
 from jaxstage_ext.panel import params as given
 from jaxstage_ext.panel.pack import pack
 from jaxstage_ext.panel.params import Answer, BadRequest, Params, Programs
-from jaxstage_ext.program import ledger
+from jaxstage_ext.program import ledger, measured_columns
 from jaxstage_ext.program.cost import Costs, cost
 from jaxstage_ext.report.table import Table, plain
 
@@ -87,9 +88,21 @@ def _any_known(values: Sequence[Any]) -> bool:
 
 def _get_cost(programs: Programs, params: Params, progress: jobs.JobProgress) -> Answer:
     """All instructions of the table, the most bytes first, as columns; what repeats is numbered."""
-    work: Cost = _costs(programs, params, progress).work
+    costs = _costs(programs, params, progress)
+    work: Cost = costs.work
     progress("listing")
-    return _listed(work, work.shown[np.argsort(-(work.moved * work.runs)[work.shown], kind="stable")])
+    rows = work.shown[np.argsort(-(work.moved * work.runs)[work.shown], kind="stable")]
+    return _listed(work, rows, _times(costs, rows))
+
+
+def _times(costs: Costs, rows: Any) -> dict[str, Any]:
+    """What the newest profile measured of these instructions; nothing where there is none."""
+    if (times := costs.measured) is None:
+        return {}
+    flops, moved = measured_columns.rates(costs.work, times.seconds)
+    roofs = measured_columns.of_roof(times.seconds, costs.roofline)
+    columns = {"time": times.seconds, "flop_rate": flops, "byte_rate": moved, "of_roof": roofs}
+    return {name: column[rows] for name, column in columns.items()}
 
 
 def _get_members(programs: Programs, params: Params, progress: jobs.JobProgress) -> Answer:
@@ -123,7 +136,7 @@ def _get_parts(programs: Programs, params: Params, progress: jobs.JobProgress) -
     return {"length": len(parts.owner), "columns": described, "strings": strings}, [*buffers, pack(names)]
 
 
-def _listed(work: Cost, rows: Any) -> Answer:
+def _listed(work: Cost, rows: Any, measured: Mapping[str, Any] = MappingProxyType({})) -> Answer:
     runs = work.runs[rows]
     strings, codes = _coded(work, rows)
     numbers = {
@@ -133,6 +146,7 @@ def _listed(work: Cost, rows: Any) -> Answer:
         "written": work.bytes_written[rows] * runs,
         "runs": runs,
         "row": work.places.row[rows],
+        **measured,
     }
     names = b"\n".join(work.ops.names[row] for row in rows.tolist())
     described, buffers = _columns(numbers | codes)
@@ -216,13 +230,14 @@ def _get_equation_groups(programs: Programs, params: Params, progress: jobs.JobP
 
 def _get_roofline(programs: Programs, params: Params, progress: jobs.JobProgress) -> Answer:
     roof = _costs(programs, params, progress).roofline
-    shown = np.flatnonzero(np.isfinite(roof.attainable))
+    shown = np.flatnonzero(np.isfinite(roof.attainable) | np.isfinite(roof.achieved))
     kinds, bound = _numbered([roof.bound[i] for i in shown])
     units, unit = _numbered([roof.unit[i] for i in shown])
     lines, line = _numbered([roof.line[i] for i in shown])
     numbers = {
         "intensity": roof.intensity[shown],
         "attainable": roof.attainable[shown],
+        "achieved": roof.achieved[shown],
         "flops": roof.flops[shown],
         "bytes": roof.moved[shown],
         "near": roof.near[shown],

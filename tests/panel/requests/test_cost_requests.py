@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import math
+from types import SimpleNamespace
 from typing import Any
 
 import fakes
@@ -18,6 +19,7 @@ from jaxstage_ext.analysis.cost import roofline
 from jaxstage_ext.panel import assets
 from jaxstage_ext.panel.params import BadRequest
 from jaxstage_ext.panel.requests import dispatch
+from jaxstage_ext.program import device_roofline
 from jaxstage_ext.program.cost import cost as cost_of
 from jaxstage_ext.report.table import Column, Table
 from jaxstage_ext.report.unavailable import Unavailable
@@ -187,3 +189,23 @@ def test_the_script_is_sent_when_the_view_is_opened(inspection: Any, monkeypatch
     monkeypatch.setattr(assets, "text", lambda name: f"the text of {name}")
     _, [data] = dispatch.answer([inspection], "script", {"doc": "cost"})
     assert gzip.decompress(data) == b"the text of cost.js"
+
+
+def test_measured_times_are_sent_once_there_are_any(inspection: Any) -> None:
+    before, _ = ask(inspection, "cost")
+    assert "time" not in [column["name"] for column in before["columns"]]
+    dot = WORK.ops.names.index(b"dot.1")
+    seconds = np.where(np.arange(len(WORK.ops)) == dot, 2e-3, np.nan)
+    times = SimpleNamespace(seconds=seconds)
+    roof = device_roofline.with_measured(roofline.read(WORK, Device(), "cpu"), times)
+    inspection.results.put(cost_of, Costs(WORK, roof, LEDGER, times))
+    result, buffers = ask(inspection, "cost")
+    columns = {column["name"]: at for at, column in enumerate(result["columns"])}
+    sent = {name: np.frombuffer(gzip.decompress(buffers[columns[name]]), "<f8") for name in ("time", "flop_rate")}
+    [known] = np.flatnonzero(np.isfinite(sent["time"])).tolist()
+    assert sent["time"][known] == 2e-3
+    assert sent["flop_rate"][known] == 1000 * 10 / 2e-3
+    points, buffers = ask(inspection, "roofline")
+    at = [column["name"] for column in points["columns"]].index("achieved")
+    achieved = np.frombuffer(gzip.decompress(buffers[at]), "<f8")
+    assert achieved[np.isfinite(achieved)].tolist() == [1000 * 10 / 2e-3]

@@ -128,6 +128,10 @@ export class Table {
     return column;
   }
 
+  has(name: string): boolean {
+    return this.columns.has(name);
+  }
+
   texts(name: string): string[] {
     return this.strings.get(name) ?? [];
   }
@@ -170,6 +174,19 @@ export function measures(table: Table): { flops: NumberField; bytes: NumberField
   };
 }
 
+/** What a profile measured of instructions; no columns where there is none. */
+function measured(table: Table): NumberField[] {
+  if (!table.has("time")) return [];
+  const why = () => "not measured: the profile has no event of it, or its work or its roof is unknown";
+  const share = table.floats("of_roof").map((part) => part * 100);
+  return [
+    { ...figure("time", "time", "s", "measured: device time of one run of the program", table.floats("time")), why },
+    { ...figure("flop_rate", "FLOP/s", "FLOP/s", "measured: FLOPs over time", table.floats("flop_rate")), why },
+    { ...figure("byte_rate", "B/s", "B/s", "measured: bytes over time", table.floats("byte_rate")), why },
+    { ...figure("of_roof", "% of roof", "", "the least time that the device can take for it, over the measured time", share), why },
+  ];
+}
+
 export async function readInstructions(reply: Reply): Promise<Costs> {
   const table = await Table.read(reply);
   const { flops, bytes, rest } = measures(table);
@@ -187,6 +204,7 @@ export async function readInstructions(reply: Reply): Promise<Costs> {
         coded("dtype", "dtype"),
         { ...flops, why: (row) => reasons[why[row] ?? -1] ?? "not known" },
         bytes,
+        ...measured(table),
         coded("line", "line"),
         ...rest,
         figure("runs", "runs", "", "executions per run of the program", table.floats("runs")),

@@ -15,6 +15,8 @@ export interface Roofline {
   names: string[];
   intensity: Float64Array;
   attainable: Float64Array;
+  /** FLOP/s that a profile measured; NaN where there is none. */
+  achieved: Float64Array;
   flops: Float64Array;
   bytes: Float64Array;
   /** Of the bytes, those in memory on the chip. */
@@ -48,6 +50,7 @@ export async function readRoofline(reply: Reply): Promise<Roofline> {
     names: table.names,
     intensity: table.floats("intensity"),
     attainable: table.floats("attainable"),
+    achieved: table.floats("achieved"),
     flops: table.floats("flops"),
     bytes: table.floats("bytes"),
     near: table.floats("near"),
@@ -104,7 +107,7 @@ export function axesOf(roof: Roofline, width: number, height: number): Axes {
     top: MARGIN.top,
     bottom: Math.max(MARGIN.top + 1, height - MARGIN.bottom),
     x: range([...roof.intensity, ...ridges, ...ridges.map((ridge) => ridge * 3)]),
-    y: range([...roof.attainable, ...peaks]),
+    y: range([...roof.attainable, ...roof.achieved, ...peaks]),
   };
 }
 
@@ -128,11 +131,17 @@ export const mostBytes = (roof: Roofline) => roof.bytes.reduce((most, bytes) => 
 
 const REACH_PX = 12;
 
+/** The FLOP/s at which a point stands: what is attainable, else what was measured. */
+export function heightOf(roof: Roofline, i: number): number {
+  const attainable = roof.attainable[i] ?? Number.NaN;
+  return Number.isFinite(attainable) ? attainable : (roof.achieved[i] ?? Number.NaN);
+}
+
 /** The point at a place of the canvas, the smallest of those that cover it; -1 for none. */
 export function pointAt(roof: Roofline, axes: Axes, x: number, y: number, most = mostBytes(roof)): number {
   let [nearest, best] = [-1, Number.POSITIVE_INFINITY];
   for (let i = 0; i < roof.length; i++) {
-    const away = Math.hypot(toX(axes, roof.intensity[i] as number) - x, toY(axes, roof.attainable[i] as number) - y);
+    const away = Math.hypot(toX(axes, roof.intensity[i] as number) - x, toY(axes, heightOf(roof, i)) - y);
     const size = radius(roof.bytes[i] as number, most);
     if (away > Math.max(size, REACH_PX)) continue;
     const rank = away <= size ? size : size + away * 10;

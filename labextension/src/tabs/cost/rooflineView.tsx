@@ -1,6 +1,6 @@
 import { useEffect, useMemo, useState } from "preact/hooks";
 import { counted, scaled } from "../../wire/figures";
-import { type Axes, type Roofline, axesOf, ceilings, decades, mostBytes, pointAt, radius, readRoofline, toX, toY } from "./roofline";
+import { type Axes, type Roofline, axesOf, ceilings, decades, heightOf, mostBytes, pointAt, radius, readRoofline, toX, toY } from "./roofline";
 import type { Session } from "../../model/session";
 import { type Surface, placeOf, useCanvas } from "../../parts/canvas";
 import { hover, open, pick } from "./pick";
@@ -97,12 +97,31 @@ function points({ g, colour }: Surface, axes: Axes, roof: Roofline, most: number
       g.stroke();
     }
   }
+  measured({ g, colour }, axes, roof);
   g.strokeStyle = colour("--jxs-fg");
   g.lineWidth = 2.5;
   for (const i of marked) {
     g.beginPath();
-    g.arc(toX(axes, roof.intensity[i] as number), toY(axes, roof.attainable[i] as number), radius(roof.bytes[i] as number, most) + 2, 0, 2 * Math.PI);
+    g.arc(toX(axes, roof.intensity[i] as number), toY(axes, heightOf(roof, i)), radius(roof.bytes[i] as number, most) + 2, 0, 2 * Math.PI);
     g.stroke();
+  }
+}
+
+const CROSS_PX = 4;
+
+/** A cross where a profile measured an instruction, and a line from there up to what is attainable. */
+function measured({ g, colour }: Pick<Surface, "g" | "colour">, axes: Axes, roof: Roofline): void {
+  g.strokeStyle = colour("--jxs-fg");
+  for (let i = 0; i < roof.length; i++) {
+    const achieved = roof.achieved[i] ?? Number.NaN;
+    if (!(achieved > 0)) continue;
+    const [x, y] = [toX(axes, roof.intensity[i] as number), toY(axes, achieved)];
+    g.lineWidth = 2;
+    line(g, x - CROSS_PX, y - CROSS_PX, x + CROSS_PX, y + CROSS_PX);
+    line(g, x - CROSS_PX, y + CROSS_PX, x + CROSS_PX, y - CROSS_PX);
+    if (!Number.isFinite(roof.attainable[i] ?? Number.NaN)) continue;
+    g.lineWidth = 1;
+    line(g, x, y, x, toY(axes, roof.attainable[i] as number));
   }
 }
 
@@ -112,8 +131,18 @@ const tipLines = (roof: Roofline, i: number): string[] => [
   roof.names[i] ?? "?",
   roof.line(i) || "source unknown",
   `${scaled(roof.flops[i] as number, "FLOP")}, ${scaled(roof.bytes[i] as number, "B")}${some(roof.near[i], "B", "on the chip")}, ${Number((roof.intensity[i] as number).toPrecision(3))} FLOP/B`,
-  `at least ${scaled(roof.seconds[i] as number, "s")}${some(roof.hidden[i], "s", "hidden")}, bound by ${roof.bound(i)}; unit: ${roof.unit(i) || "unknown"}`,
+  Number.isFinite(roof.seconds[i] ?? Number.NaN)
+    ? `at least ${scaled(roof.seconds[i] as number, "s")}${some(roof.hidden[i], "s", "hidden")}, bound by ${roof.bound(i)}; unit: ${roof.unit(i) || "unknown"}`
+    : "its least time is unknown",
+  ...speed(roof, i),
 ];
+
+const speed = (roof: Roofline, i: number): string[] => {
+  const [achieved, attainable] = [roof.achieved[i] ?? Number.NaN, roof.attainable[i] ?? Number.NaN];
+  if (!(achieved > 0)) return [];
+  const share = attainable > 0 ? `, ${Number(((100 * achieved) / attainable).toPrecision(3))}% of what is attainable` : "";
+  return [`measured: ${scaled(achieved, "FLOP/s")}${share}`];
+};
 
 const STEPS: Record<string, number> = { ArrowRight: 1, ArrowDown: 1, ArrowLeft: -1, ArrowUp: -1, Home: -Infinity, End: Infinity };
 
@@ -168,7 +197,7 @@ function Chart({ session, roof }: { session: Session; roof: Roofline }) {
       {at >= 0 && (
         <Tip
           x={toX(shown, roof.intensity[at] as number)}
-          y={toY(shown, roof.attainable[at] as number)}
+          y={toY(shown, heightOf(roof, at))}
           width={canvas.current?.clientWidth ?? 0}
           lines={tipLines(roof, at)}
         />
@@ -185,6 +214,7 @@ function Legend({ roof }: { roof: Roofline }) {
           <i aria-hidden="true" /> bound {kind === "unknown" ? "unknown" : `by ${kind}`}
         </span>
       ))}
+      {roof.achieved.some((rate) => rate > 0) && <span>× measured</span>}
       <span class="jxs-dim">area: bytes · height: attainable FLOP/s on {roof.device}, from the vendor's peaks</span>
       {roof.notes.map((note) => (
         <span class="jxs-dim" key={note}>

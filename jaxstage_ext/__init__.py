@@ -12,15 +12,15 @@ if TYPE_CHECKING:
     from jaxstage_ext.inspection import Inspection, inspect
     from jaxstage_ext.loading import load
     from jaxstage_ext.profiles import profile
-    from jaxstage_ext.profiling.measure import measure
-    from jaxstage_ext.profiling.measure_ceilings import measure_ceilings
+    from jaxstage_ext.profiling.timing.measure import measure
+    from jaxstage_ext.profiling.timing.measure_ceilings import measure_ceilings
 
 _HOMES = {
     "Inspection": "inspection",
     "inspect": "inspection",
     "load": "loading",
-    "measure": "profiling.measure",
-    "measure_ceilings": "profiling.measure_ceilings",
+    "measure": "profiling.timing.measure",
+    "measure_ceilings": "profiling.timing.measure_ceilings",
     "profile": "profiles",
 }
 """Where each public name is defined; its file is imported when the name is first used."""

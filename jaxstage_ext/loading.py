@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from jaxstage_ext.profiling import opening
-from jaxstage_ext.profiling.unpacking import beginning, unpacked
+from jaxstage_ext.profiling.chrome.unpacking import beginning, unpacked
 from jaxstage_ext.profiling.unreadable import UnreadableProfile
 
 if TYPE_CHECKING:

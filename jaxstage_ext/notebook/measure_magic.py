@@ -10,7 +10,7 @@ _FOR_THIS_KERNEL = " %config JAXStage.cache_dir keeps them for later kernels."
 
 def ceilings() -> str:
     """Measure them, and give them as text."""
-    from jaxstage_ext.profiling.measure_ceilings import measure_ceilings
+    from jaxstage_ext.profiling.timing.measure_ceilings import measure_ceilings
 
     measured = measure_ceilings()
     return f"{measured}\n{_KEPT}{'' if cache.has_folder() else _FOR_THIS_KERNEL}"

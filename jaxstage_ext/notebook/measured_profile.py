@@ -16,7 +16,7 @@ from jaxstage_ext.notebook.cell import execute
 from jaxstage_ext.report.unavailable import Unavailable
 
 if TYPE_CHECKING:
-    from jaxstage_ext.profiling.timing import Timing
+    from jaxstage_ext.profiling.timing.timing import Timing
 
 
 class MeasuredProfile:
@@ -33,7 +33,7 @@ class MeasuredProfile:
     async def run(self) -> Any:
         """Measure the call, show its Timing unless --quiet, and give its outputs. Raises what the call raises."""
         from jaxstage_ext.core.jax_private.mosaic_profiler import CuptiError
-        from jaxstage_ext.profiling.session_lock import ProfilerBusy
+        from jaxstage_ext.profiling.capture.session_lock import ProfilerBusy
 
         setup = self._setup()
         if setup is not None:
@@ -54,8 +54,8 @@ class MeasuredProfile:
     def _measured(
         self, fn: Any, args: tuple[Any, ...], kwargs: dict[str, Any], name: str, setup: _Setup | None
     ) -> tuple[Any, Timing]:
-        from jaxstage_ext.profiling.measure import measured
-        from jaxstage_ext.profiling.measured_call import RefusedMeasurement
+        from jaxstage_ext.profiling.timing.measure import measured
+        from jaxstage_ext.profiling.timing.measured_call import RefusedMeasurement
 
         options = self.options
         try:
@@ -92,7 +92,7 @@ class _Setup:
         self.prepare, self._parts, self._space = prepare, parts, space
 
     def __call__(self) -> Any:
-        from jaxstage_ext.profiling.measured_call import Arguments
+        from jaxstage_ext.profiling.timing.measured_call import Arguments
 
         self.prepare()
         _, args, mappings = eval(self._parts, self._space)

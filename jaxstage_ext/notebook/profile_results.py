@@ -11,20 +11,20 @@ from jaxstage_ext.notebook.settings import JAXStage
 from jaxstage_ext.report.public_paths import public_text
 
 if TYPE_CHECKING:
-    from jaxstage_ext.profiling.capture import Capture, CaptureOptions
+    from jaxstage_ext.profiling.capture.capture import Capture, CaptureOptions
     from jaxstage_ext.program.program import Program
 
 
 def capture_options(options: Namespace) -> CaptureOptions:
     """The options of a capture that a magic's line asks for."""
-    from jaxstage_ext.profiling.capture import MOST_EVENTS, CaptureOptions
+    from jaxstage_ext.profiling.capture.capture import MOST_EVENTS, CaptureOptions
 
     return CaptureOptions(options.steps, options.python, not options.no_sampling, options.limit or MOST_EVENTS)
 
 
 def save(capture: Capture, options: Namespace) -> None:
     """Write the profile where `--save` says, and print the file's name. Raises UsageError where that cannot be."""
-    from jaxstage_ext.profiling import saved_profile
+    from jaxstage_ext.profiling.capture import saved_profile
 
     if options.save is None or not capture.data:
         return

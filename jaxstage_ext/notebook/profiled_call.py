@@ -66,8 +66,8 @@ class StagedProfile:
         return {"xla_gpu_enable_command_buffer": ""}
 
     def _profile(self, inspection: Inspection) -> None:
-        from jaxstage_ext.profiling.capture import Capture
-        from jaxstage_ext.profiling.session_lock import ProfilerBusy
+        from jaxstage_ext.profiling.capture.capture import Capture
+        from jaxstage_ext.profiling.capture.session_lock import ProfilerBusy
         from jaxstage_ext.program import profile_run
 
         program, capture = inspection.program, Capture(inspection.name, profile_results.capture_options(self.options))

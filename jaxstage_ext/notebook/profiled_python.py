@@ -16,7 +16,7 @@ from jaxstage_ext.notebook.toplevel_await import interruptible
 
 if TYPE_CHECKING:
     from jaxstage_ext.inspection import Inspection
-    from jaxstage_ext.profiling.capture import Capture
+    from jaxstage_ext.profiling.capture.capture import Capture
 
 
 class PythonProfile:
@@ -34,8 +34,8 @@ class PythonProfile:
 
     async def run(self) -> Any:
         """Run the statements, show the timeline, and give the value of the last one. Raises what they raise."""
-        from jaxstage_ext.profiling.capture import Capture
-        from jaxstage_ext.profiling.session_lock import ProfilerBusy
+        from jaxstage_ext.profiling.capture.capture import Capture
+        from jaxstage_ext.profiling.capture.session_lock import ProfilerBusy
         from jaxstage_ext.program.profile_run import check_profiler
 
         capture = Capture(profiled_code.title(self.body), profile_results.capture_options(self.options))
@@ -70,7 +70,7 @@ class PythonProfile:
 
     def _show(self, capture: Capture) -> None:
         from jaxstage_ext.inspection import Inspection
-        from jaxstage_ext.profiling.capture_facts import FirstRun
+        from jaxstage_ext.profiling.capture.capture_facts import FirstRun
         from jaxstage_ext.program.profile_run import recorded
 
         first = FirstRun.ASKED if self.options.cold else FirstRun.UNKNOWN

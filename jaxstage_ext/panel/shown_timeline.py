@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from jaxstage_ext.panel import display, page
-from jaxstage_ext.profiling import recorded_range
+from jaxstage_ext.profiling.analysis import recorded_range
 from jaxstage_ext.profiling.timeline import Timeline
 from jaxstage_ext.program.program import Program
 from jaxstage_ext.program.recorded_program import RecordedProgram, timeline

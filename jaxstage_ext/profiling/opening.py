@@ -8,11 +8,14 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from jaxstage_ext.profiling import chrome_trace, mosaic_json, mosaic_saved, op_links, profiler_folder, xplane
-from jaxstage_ext.profiling.several_hosts import together
+from jaxstage_ext.profiling import op_links
+from jaxstage_ext.profiling.chrome import chrome_trace
+from jaxstage_ext.profiling.chrome.unpacking import beginning, unpacked
+from jaxstage_ext.profiling.mosaic import mosaic_json, mosaic_saved
 from jaxstage_ext.profiling.timeline import Timeline
-from jaxstage_ext.profiling.unpacking import beginning, unpacked
 from jaxstage_ext.profiling.unreadable import UnreadableProfile
+from jaxstage_ext.profiling.xplane import profiler_folder, xplane
+from jaxstage_ext.profiling.xplane.several_hosts import together
 from jaxstage_ext.report.recording import Recording
 from jaxstage_ext.report.units import scaled
 

@@ -10,31 +10,30 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from jaxstage_ext.profiling import (
+from jaxstage_ext.profiling.analysis import (
     busy,
-    chrome_writer,
     device_work,
     event_list,
     event_tables,
     gaps,
     headline,
     host_tables,
-    mosaic_wording,
     range_tables,
     recorded_range,
-    speedscope_writer,
     steps,
     timeline_comparison,
     timeline_wording,
 )
-from jaxstage_ext.profiling.busy import DeviceTime
-from jaxstage_ext.profiling.device_work import DeviceWork
-from jaxstage_ext.profiling.headline import Bound, Headline
-from jaxstage_ext.profiling.host_activity import HostActivity
-from jaxstage_ext.profiling.host_labels import HostLabels
-from jaxstage_ext.profiling.mosaic_recording import decode
-from jaxstage_ext.profiling.mosaic_spec import MosaicSpec
-from jaxstage_ext.profiling.nesting import Nesting, nest
+from jaxstage_ext.profiling.analysis.busy import DeviceTime
+from jaxstage_ext.profiling.analysis.device_work import DeviceWork
+from jaxstage_ext.profiling.analysis.headline import Bound, Headline
+from jaxstage_ext.profiling.analysis.host_activity import HostActivity
+from jaxstage_ext.profiling.analysis.host_labels import HostLabels
+from jaxstage_ext.profiling.analysis.nesting import Nesting, nest
+from jaxstage_ext.profiling.chrome import chrome_writer, speedscope_writer
+from jaxstage_ext.profiling.mosaic import mosaic_wording
+from jaxstage_ext.profiling.mosaic.mosaic_recording import decode
+from jaxstage_ext.profiling.mosaic.mosaic_spec import MosaicSpec
 from jaxstage_ext.profiling.op_places import OpPlaces, without_places
 from jaxstage_ext.report.recording import Events, Recording
 from jaxstage_ext.report.table import Table

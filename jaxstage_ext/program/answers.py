@@ -12,7 +12,7 @@ import numpy as np
 from jaxstage_ext.analysis.cost import cost_wording
 from jaxstage_ext.analysis.cost.ceilings import UNDECIDED
 from jaxstage_ext.analysis.memory.buffers import Kind
-from jaxstage_ext.profiling import timeline_wording
+from jaxstage_ext.profiling.analysis import timeline_wording
 from jaxstage_ext.program import answer_wording as wording
 from jaxstage_ext.program import measured_wording, version_wording
 from jaxstage_ext.program.answer_wording import Holding, Measure

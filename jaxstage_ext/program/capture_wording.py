@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from jaxstage_ext.profiling.capture_facts import CaptureFacts, FirstRun
+from jaxstage_ext.profiling.capture.capture_facts import CaptureFacts, FirstRun
 from jaxstage_ext.report.units import duration, plural
 
 _FIRST = {

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from jaxstage_ext.profiling.group_times import GroupTimes, group_times
-from jaxstage_ext.profiling.intervals import union_by
+from jaxstage_ext.profiling.analysis.group_times import GroupTimes, group_times
+from jaxstage_ext.profiling.analysis.intervals import union_by
 from jaxstage_ext.profiling.timeline import Timeline
 from jaxstage_ext.program import measured_wording as wording
 from jaxstage_ext.program.program import Program

@@ -22,7 +22,7 @@ from jaxstage_ext.ir import cached_documents, python
 from jaxstage_ext.ir.hlo import module as hlo
 from jaxstage_ext.ir.lazy_documents import Documents
 from jaxstage_ext.ir.source import FrameTable
-from jaxstage_ext.profiling.capture_facts import CaptureFacts
+from jaxstage_ext.profiling.capture.capture_facts import CaptureFacts
 from jaxstage_ext.profiling.timeline import Timeline
 from jaxstage_ext.program import source_places, version_wording, xla_statistics
 from jaxstage_ext.program.results import FactResults

@@ -14,9 +14,9 @@ from jaxstage_ext.ir.hlo import hlo_document
 from jaxstage_ext.ir.hlo import module as hlo
 from jaxstage_ext.ir.source import FrameTable
 from jaxstage_ext.profiling import op_links
-from jaxstage_ext.profiling.busiest_module import busiest_module
 from jaxstage_ext.profiling.op_places import without_places
 from jaxstage_ext.profiling.timeline import Timeline
+from jaxstage_ext.profiling.xplane.busiest_module import busiest_module
 from jaxstage_ext.program.linked_timeline import linked
 from jaxstage_ext.program.program import Program
 from jaxstage_ext.report.document import Document

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from jaxstage_ext.analysis.cost.module_cost import Cost
-from jaxstage_ext.profiling.device_work import Activity
+from jaxstage_ext.profiling.analysis.device_work import Activity
 from jaxstage_ext.profiling.timeline import Timeline
 from jaxstage_ext.program import rate_wording as wording
 from jaxstage_ext.program.cost import cost

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Mapping
 from html import escape
 from typing import TYPE_CHECKING, NamedTuple
 
-from jaxstage_ext.profiling import timeline_facts, timeline_wording
+from jaxstage_ext.profiling.analysis import timeline_facts, timeline_wording
 from jaxstage_ext.profiling.timeline import Timeline
 from jaxstage_ext.report import saved_source
 from jaxstage_ext.report.public_paths import public_folders

@@ -9,9 +9,9 @@ import jax
 import jax.numpy as jnp
 import pytest
 
-from jaxstage_ext.profiling.capture import Capture, CaptureOptions
-from jaxstage_ext.profiling.captured_recording import recording_of
-from jaxstage_ext.profiling.sampler import sampled
+from jaxstage_ext.profiling.capture.capture import Capture, CaptureOptions
+from jaxstage_ext.profiling.capture.captured_recording import recording_of
+from jaxstage_ext.profiling.capture.sampler import sampled
 from tests.benchmarks.table import pairs, row, seconds
 
 pytestmark = pytest.mark.benchmark

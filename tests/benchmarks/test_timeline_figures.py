@@ -6,8 +6,9 @@ import jax
 import jax.numpy as jnp
 import pytest
 
-from jaxstage_ext.profiling import op_links, xplane
+from jaxstage_ext.profiling import op_links
 from jaxstage_ext.profiling.timeline import Timeline
+from jaxstage_ext.profiling.xplane import xplane
 from tests.benchmarks.table import pairs, row
 from tests.helpers.big_profiles import repeated
 from tests.helpers.profiles import captured

@@ -11,7 +11,8 @@ import jax
 import jax.numpy as jnp
 import pytest
 
-from jaxstage_ext.profiling import op_links, xplane
+from jaxstage_ext.profiling import op_links
+from jaxstage_ext.profiling.xplane import xplane
 from tests.benchmarks.table import pairs, row, seconds
 from tests.helpers.big_profiles import repeated
 from tests.helpers.profiles import captured

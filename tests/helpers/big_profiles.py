@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from jaxstage_ext.ir import protowire
-from jaxstage_ext.profiling.xplane_wire import Wire
+from jaxstage_ext.profiling.xplane.xplane_wire import Wire
 
 _PLANES, _LINES, _EVENTS, _OFFSET = 1, 3, 4, 2
 _APART = 60 * 10**12

@@ -10,9 +10,9 @@ import pytest
 from attack import Attack
 from mosaic_buffers import TrueRange, TrueTrace, written
 
-from jaxstage_ext.profiling import mosaic_saved
-from jaxstage_ext.profiling.mosaic_recording import decode
-from jaxstage_ext.profiling.mosaic_spec import BufferLayout, MosaicSpec, TraceScope
+from jaxstage_ext.profiling.mosaic import mosaic_saved
+from jaxstage_ext.profiling.mosaic.mosaic_recording import decode
+from jaxstage_ext.profiling.mosaic.mosaic_spec import BufferLayout, MosaicSpec, TraceScope
 from jaxstage_ext.profiling.unreadable import UnreadableProfile
 from jaxstage_ext.report.recording import Recording
 

@@ -11,9 +11,10 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from jaxstage_ext.profiling import op_links, xplane
+from jaxstage_ext.profiling import op_links
 from jaxstage_ext.profiling.unreadable import UnreadableProfile
-from jaxstage_ext.profiling.xplane_names import UNNAMED
+from jaxstage_ext.profiling.xplane import xplane
+from jaxstage_ext.profiling.xplane.xplane_names import UNNAMED
 from jaxstage_ext.report.recording import NONE, Recording
 from tests.helpers.attack import Attack
 from tests.helpers.big_profiles import delimited, varint

@@ -10,8 +10,8 @@ from magic_shell import Shell, fresh_shell
 
 from jaxstage_ext.core.targets import machine_ceilings
 from jaxstage_ext.core.targets.machine_ceilings import MachineCeilings
-from jaxstage_ext.profiling import measure_ceilings
-from jaxstage_ext.profiling.timing_modes import TimingMode
+from jaxstage_ext.profiling.timing import measure_ceilings
+from jaxstage_ext.profiling.timing.timing_modes import TimingMode
 
 DEFINED = """
 import jax, jax.numpy as jnp

@@ -12,7 +12,7 @@ from helpers.magic_shell import Seen, Shell, fresh_shell
 from jax._src import compiler
 
 from jaxstage_ext.core.jax_private import profiler_state
-from jaxstage_ext.profiling.capture_facts import FirstRun
+from jaxstage_ext.profiling.capture.capture_facts import FirstRun
 from jaxstage_ext.program.recorded_program import RecordedProgram
 from jaxstage_ext.report.recording import EventKind
 

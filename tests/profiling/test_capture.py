@@ -14,11 +14,11 @@ import pytest
 from jax._src import profiler as jax_profiler
 
 from jaxstage_ext.core.jax_private import profiler, profiler_state
-from jaxstage_ext.profiling.capture import Capture, CaptureOptions
-from jaxstage_ext.profiling.captured_recording import recording_of
-from jaxstage_ext.profiling.sampled_lines import running
-from jaxstage_ext.profiling.sampler import Samples
-from jaxstage_ext.profiling.session_lock import ProfilerBusy
+from jaxstage_ext.profiling.capture.capture import Capture, CaptureOptions
+from jaxstage_ext.profiling.capture.captured_recording import recording_of
+from jaxstage_ext.profiling.capture.sampled_lines import running
+from jaxstage_ext.profiling.capture.sampler import Samples
+from jaxstage_ext.profiling.capture.session_lock import ProfilerBusy
 from jaxstage_ext.report.recording import EventKind, Loss, Recording
 
 X = jnp.ones((64, 64))

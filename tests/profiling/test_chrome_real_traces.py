@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from jaxstage_ext.profiling import chrome_trace
+from jaxstage_ext.profiling.chrome import chrome_trace
 from jaxstage_ext.report.recording import EventKind, LaneKind, Recording
 from tests.helpers.profiles import trace_bytes
 from tests.helpers.real_traces import JSON_TRACES, json_events

@@ -9,7 +9,8 @@ from typing import Any
 
 import pytest
 
-from jaxstage_ext.profiling import chrome_trace, opening, unpacking
+from jaxstage_ext.profiling import opening
+from jaxstage_ext.profiling.chrome import chrome_trace, unpacking
 from jaxstage_ext.profiling.unreadable import UnreadableProfile
 from jaxstage_ext.report.recording import EventKind, LaneKind, Loss, Recording
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from helpers.recordings import Event, recording
 
-from jaxstage_ext.profiling.event_search import matching_events
+from jaxstage_ext.profiling.lanes.event_search import matching_events
 from jaxstage_ext.profiling.op_places import OpPlaces, without_places
 from jaxstage_ext.profiling.timeline import Timeline
 from jaxstage_ext.report.frames import Frames, SourceFile

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from jaxstage_ext.profiling import timeline_wording
-from jaxstage_ext.profiling.headline import Bound
-from jaxstage_ext.profiling.host_doing import HostCause
+from jaxstage_ext.profiling.analysis import timeline_wording
+from jaxstage_ext.profiling.analysis.headline import Bound
+from jaxstage_ext.profiling.analysis.host_doing import HostCause
 from jaxstage_ext.profiling.op_places import OpPlaces
 from jaxstage_ext.profiling.timeline import Timeline
 from jaxstage_ext.report.frames import Frames, SourceFile

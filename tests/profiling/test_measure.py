@@ -13,9 +13,9 @@ import numpy as np
 import pytest
 
 import jaxstage_ext
-from jaxstage_ext.profiling.measured_call import Arguments, DonatedArguments
-from jaxstage_ext.profiling.session_lock import ProfilerBusy, profiler_session
-from jaxstage_ext.profiling.timing_modes import TimeSource, TimingMode
+from jaxstage_ext.profiling.capture.session_lock import ProfilerBusy, profiler_session
+from jaxstage_ext.profiling.timing.measured_call import Arguments, DonatedArguments
+from jaxstage_ext.profiling.timing.timing_modes import TimeSource, TimingMode
 
 X = np.ones((64, 64), np.float32)
 measure = functools.partial(jaxstage_ext.measure, seconds=0.05)

@@ -13,7 +13,7 @@ import pytest
 
 import jaxstage_ext
 from jaxstage_ext.core.targets import machine_ceilings
-from jaxstage_ext.profiling import ceiling_runs, cpu_caches
+from jaxstage_ext.profiling.timing import ceiling_runs, cpu_caches
 
 
 @pytest.fixture(autouse=True)

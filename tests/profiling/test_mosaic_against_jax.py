@@ -16,8 +16,8 @@ import numpy as np
 import pytest
 from mosaic_buffers import TrueRange, TrueTrace, records_of, written
 
-from jaxstage_ext.profiling.mosaic_recording import FACTS, decode
-from jaxstage_ext.profiling.mosaic_spec import MosaicSpec
+from jaxstage_ext.profiling.mosaic.mosaic_recording import FACTS, decode
+from jaxstage_ext.profiling.mosaic.mosaic_spec import MosaicSpec
 from jaxstage_ext.report.recording import Loss
 
 profiler = pytest.importorskip("jax.experimental.mosaic.gpu.profiler")

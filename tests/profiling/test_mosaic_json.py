@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 from mosaic_buffers import TrueRange, TrueTrace, written
 
-from jaxstage_ext.profiling.mosaic_saved import saved
-from jaxstage_ext.profiling.mosaic_spec import MosaicSpec
+from jaxstage_ext.profiling.mosaic.mosaic_saved import saved
+from jaxstage_ext.profiling.mosaic.mosaic_spec import MosaicSpec
 from jaxstage_ext.profiling.opening import open_profile
 from jaxstage_ext.report.recording import EventKind, LaneKind, Loss
 

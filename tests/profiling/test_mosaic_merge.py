@@ -11,10 +11,10 @@ import pytest
 from mosaic_buffers import TrueRange, TrueTrace, written
 from recordings import Event, recording
 
-from jaxstage_ext.profiling.mosaic_capture import MosaicCapture, captures_of
-from jaxstage_ext.profiling.mosaic_kernels import KernelClock
-from jaxstage_ext.profiling.mosaic_merge import with_on_device
-from jaxstage_ext.profiling.mosaic_spec import MosaicSpec
+from jaxstage_ext.profiling.mosaic.mosaic_capture import MosaicCapture, captures_of
+from jaxstage_ext.profiling.mosaic.mosaic_kernels import KernelClock
+from jaxstage_ext.profiling.mosaic.mosaic_merge import with_on_device
+from jaxstage_ext.profiling.mosaic.mosaic_spec import MosaicSpec
 from jaxstage_ext.report.recording import (
     NONE,
     CounterSeries,
@@ -166,8 +166,8 @@ def test_a_run_under_the_profiler_keeps_what_its_kernels_recorded() -> None:
 
     import jax
 
-    from jaxstage_ext.profiling.capture import Capture
-    from jaxstage_ext.profiling.captured_recording import recording_of
+    from jaxstage_ext.profiling.capture.capture import Capture
+    from jaxstage_ext.profiling.capture.captured_recording import recording_of
 
     spec = profiler.ProfilerSpec(16)
     spec.intern_name("load")

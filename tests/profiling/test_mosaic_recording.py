@@ -11,8 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from mosaic_buffers import TrueRange, TrueTrace, flat, records_of, written
 
-from jaxstage_ext.profiling.mosaic_recording import FACTS, decode
-from jaxstage_ext.profiling.mosaic_spec import BufferLayout, MosaicSpec, TraceScope
+from jaxstage_ext.profiling.mosaic.mosaic_recording import FACTS, decode
+from jaxstage_ext.profiling.mosaic.mosaic_spec import BufferLayout, MosaicSpec, TraceScope
 from jaxstage_ext.profiling.unreadable import UnreadableProfile
 from jaxstage_ext.report.recording import EventKind, LaneKind, Loss, Recording, TimeUnit
 

@@ -6,10 +6,10 @@ from dataclasses import replace
 
 from mosaic_buffers import TrueRange, TrueTrace, written
 
-from jaxstage_ext.profiling import mosaic_wording
-from jaxstage_ext.profiling.mosaic_kernels import KernelClock
-from jaxstage_ext.profiling.mosaic_recording import decode
-from jaxstage_ext.profiling.mosaic_spec import MosaicSpec
+from jaxstage_ext.profiling.mosaic import mosaic_wording
+from jaxstage_ext.profiling.mosaic.mosaic_kernels import KernelClock
+from jaxstage_ext.profiling.mosaic.mosaic_recording import decode
+from jaxstage_ext.profiling.mosaic.mosaic_spec import MosaicSpec
 
 WORDS = written([TrueTrace(100, 4, (TrueRange(1, 1_000, 3_000, (TrueRange(0, 1_100, 1_400),)),))], 16)
 SPEC = MosaicSpec(16, ("load", "mma"), (1,), (128,), kernel="scale")

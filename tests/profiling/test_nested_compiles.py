@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from jaxstage_ext.profiling import nested_compiles
+from jaxstage_ext.profiling.xplane import nested_compiles
 from jaxstage_ext.report.recording import EventKind, EventLane, LaneKind
 from tests.helpers.recordings import Event, recording
 

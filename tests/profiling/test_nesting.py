@@ -8,8 +8,8 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from jaxstage_ext.profiling import intervals
-from jaxstage_ext.profiling.nesting import Nesting, nest
+from jaxstage_ext.profiling.analysis import intervals
+from jaxstage_ext.profiling.analysis.nesting import Nesting, nest
 from jaxstage_ext.report.recording import NONE
 
 EVENTS = st.lists(st.tuples(st.integers(0, 2), st.integers(-3, 12), st.integers(0, 9)), max_size=16)

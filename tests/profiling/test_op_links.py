@@ -15,9 +15,10 @@ from jaxstage_ext.core import jax_private
 from jaxstage_ext.ir.hlo import hlo_document
 from jaxstage_ext.ir.hlo import module as hlo
 from jaxstage_ext.ir.source import FrameTable
-from jaxstage_ext.profiling import op_links, xplane
+from jaxstage_ext.profiling import op_links
 from jaxstage_ext.profiling.op_links import ShownModule
 from jaxstage_ext.profiling.op_places import ModuleMatch, OpPlaces
+from jaxstage_ext.profiling.xplane import xplane
 from jaxstage_ext.report.recording import NONE, Recording
 from tests.helpers import transformer
 from tests.helpers.profiles import captured, trace_bytes

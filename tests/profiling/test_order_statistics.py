@@ -9,7 +9,7 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from jaxstage_ext.profiling.order_statistics import median_interval, quantile
+from jaxstage_ext.profiling.timing.order_statistics import median_interval, quantile
 
 RANKS = {6: 1, 7: 1, 8: 1, 9: 2, 10: 2, 12: 3, 20: 6, 25: 8, 30: 10, 50: 18, 70: 27}
 """The rank of the lower end at 95 %: Le Boudec, "Performance Evaluation of Computer and Communication Systems",

@@ -14,10 +14,11 @@ import pytest
 from jax.sharding import NamedSharding
 from jax.sharding import PartitionSpec as P
 
-from jaxstage_ext.profiling import op_links, timeline_wording
-from jaxstage_ext.profiling.capture import Capture, CaptureOptions
-from jaxstage_ext.profiling.captured_recording import recording_of
-from jaxstage_ext.profiling.headline import Bound
+from jaxstage_ext.profiling import op_links
+from jaxstage_ext.profiling.analysis import timeline_wording
+from jaxstage_ext.profiling.analysis.headline import Bound
+from jaxstage_ext.profiling.capture.capture import Capture, CaptureOptions
+from jaxstage_ext.profiling.capture.captured_recording import recording_of
 from jaxstage_ext.profiling.timeline import Timeline
 
 

@@ -9,9 +9,9 @@ from typing import Any
 
 import numpy as np
 
-from jaxstage_ext.profiling.compile_times import CompileTime
-from jaxstage_ext.profiling.sampled_lines import compile_lane, running, sampled_lane
-from jaxstage_ext.profiling.sampler import Samples, Stretch, place_of, sampled
+from jaxstage_ext.profiling.capture.compile_times import CompileTime
+from jaxstage_ext.profiling.capture.sampled_lines import compile_lane, running, sampled_lane
+from jaxstage_ext.profiling.capture.sampler import Samples, Stretch, place_of, sampled
 
 
 def loop(batches: list[int], step: Callable[[int], int]) -> None:

@@ -7,9 +7,9 @@ from dataclasses import dataclass, field
 
 import pytest
 
-from jaxstage_ext.profiling import sampling
-from jaxstage_ext.profiling.sample_sources import Cupti, HostClock
-from jaxstage_ext.profiling.sampling import Plan, Sample
+from jaxstage_ext.profiling.timing import sampling
+from jaxstage_ext.profiling.timing.sample_sources import Cupti, HostClock
+from jaxstage_ext.profiling.timing.sampling import Plan, Sample
 
 
 @dataclass

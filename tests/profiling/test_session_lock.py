@@ -10,7 +10,7 @@ import jax
 import jax.numpy as jnp
 import pytest
 
-from jaxstage_ext.profiling.session_lock import ProfilerBusy, profiler_session
+from jaxstage_ext.profiling.capture.session_lock import ProfilerBusy, profiler_session
 
 
 @pytest.fixture(autouse=True)

@@ -9,11 +9,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from jaxstage_ext.profiling.counter_bins import counter_segments
-from jaxstage_ext.profiling.event_looks import event_looks
-from jaxstage_ext.profiling.lane_rows import lane_rows
-from jaxstage_ext.profiling.tile_grid import BINS, TileGrid, tile_grid
-from jaxstage_ext.profiling.tiles import COLUMNS, Segments, joined, lane_segments
+from jaxstage_ext.profiling.lanes.counter_bins import counter_segments
+from jaxstage_ext.profiling.lanes.event_looks import event_looks
+from jaxstage_ext.profiling.lanes.lane_rows import lane_rows
+from jaxstage_ext.profiling.lanes.tile_grid import BINS, TileGrid, tile_grid
+from jaxstage_ext.profiling.lanes.tiles import COLUMNS, Segments, joined, lane_segments
 from jaxstage_ext.report.recording import SECOND, CounterSeries, EventLane, LaneKind, Recording
 from tests.helpers.recordings import Event, recording
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from jaxstage_ext.profiling.kernel_lists import per_run
-from jaxstage_ext.profiling.timed_runs import samples_of
-from jaxstage_ext.profiling.timing_modes import TimingMode
+from jaxstage_ext.profiling.timing.kernel_lists import per_run
+from jaxstage_ext.profiling.timing.timed_runs import samples_of
+from jaxstage_ext.profiling.timing.timing_modes import TimingMode
 from jaxstage_ext.report.recording import NONE, EventKind, EventLane, LaneKind, Recording
 from jaxstage_ext.report.unavailable import Unavailable
 from tests.helpers.recordings import Event, recording

@@ -11,10 +11,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from jaxstage_ext.profiling import chrome_trace, xplane
+from jaxstage_ext.profiling.chrome import chrome_trace
 from jaxstage_ext.profiling.op_links import places
 from jaxstage_ext.profiling.op_places import without_places
 from jaxstage_ext.profiling.timeline import Timeline
+from jaxstage_ext.profiling.xplane import xplane
 from jaxstage_ext.report.recording import EventKind, EventLane, Events, LaneKind, Loss, Lost, Recording
 from tests.helpers.profiles import trace_bytes
 from tests.helpers.recordings import Event, recording

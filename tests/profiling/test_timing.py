@@ -7,9 +7,9 @@ from dataclasses import FrozenInstanceError, replace
 
 import pytest
 
-from jaxstage_ext.profiling.run_times import KernelTime
-from jaxstage_ext.profiling.timing import DifferentModes, Timing
-from jaxstage_ext.profiling.timing_modes import Noise, TimeSource, TimingMode
+from jaxstage_ext.profiling.timing.run_times import KernelTime
+from jaxstage_ext.profiling.timing.timing import DifferentModes, Timing
+from jaxstage_ext.profiling.timing.timing_modes import Noise, TimeSource, TimingMode
 
 SAMPLES = tuple(milliseconds / 1e3 for milliseconds in (5.0, 5.1, 5.2, 5.3, 5.4, 5.5, 5.6))
 STEP = Timing("step", TimingMode.WALL, TimeSource.HOST_CLOCK, "CPU", SAMPLES, 0.25, (0.02, 0.006))

@@ -12,7 +12,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from jaxstage_ext.profiling import op_links, xplane
+from jaxstage_ext.profiling import op_links
+from jaxstage_ext.profiling.xplane import xplane
 from jaxstage_ext.report.recording import NONE
 from tests.helpers.profiles import trace_bytes
 

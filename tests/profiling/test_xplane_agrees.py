@@ -10,7 +10,7 @@ import jax
 import jax.numpy as jnp
 import pytest
 
-from jaxstage_ext.profiling import xplane
+from jaxstage_ext.profiling.xplane import xplane
 from jaxstage_ext.report.recording import DEVICE_WORK, NONE, Recording
 from tests.helpers.profiles import XPLANES, captured, trace_bytes
 

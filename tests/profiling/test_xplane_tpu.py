@@ -5,7 +5,7 @@ from __future__ import annotations
 import jax
 import numpy as np
 
-from jaxstage_ext.profiling import xplane
+from jaxstage_ext.profiling.xplane import xplane
 from jaxstage_ext.report.recording import EventKind, LaneKind, Loss
 
 _PLANE = """

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from jaxstage_ext.profiling import xplane
 from jaxstage_ext.profiling.unreadable import UnreadableProfile
+from jaxstage_ext.profiling.xplane import xplane
 from jaxstage_ext.report.recording import Loss
 from tests.helpers.profiles import trace_bytes
 

@@ -13,7 +13,7 @@ import pytest
 from jaxstage_ext import inspect
 from jaxstage_ext.inspection import Inspection
 from jaxstage_ext.panel.requests import dispatch
-from jaxstage_ext.profiling import timeline_wording
+from jaxstage_ext.profiling.analysis import timeline_wording
 from jaxstage_ext.profiling.op_places import without_places
 from jaxstage_ext.profiling.timeline import Timeline
 from jaxstage_ext.program import answers, margin, measured_wording

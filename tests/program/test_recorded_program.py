@@ -14,11 +14,11 @@ from jaxstage_ext import inspect
 from jaxstage_ext.core import recorded_text
 from jaxstage_ext.panel import shown_timeline
 from jaxstage_ext.panel.requests import dispatch
-from jaxstage_ext.profiling.busiest_module import busiest_module
-from jaxstage_ext.profiling.capture import Capture
-from jaxstage_ext.profiling.captured_recording import recording_of
+from jaxstage_ext.profiling.capture.capture import Capture
+from jaxstage_ext.profiling.capture.captured_recording import recording_of
 from jaxstage_ext.profiling.op_places import ModuleMatch, without_places
 from jaxstage_ext.profiling.timeline import Timeline
+from jaxstage_ext.profiling.xplane.busiest_module import busiest_module
 from jaxstage_ext.program import saved, summary, tabs, target_title
 from jaxstage_ext.program.recorded_program import RecordedProgram
 from jaxstage_ext.program.recorded_program import timeline as timeline_of

@@ -19,7 +19,7 @@ from jaxstage_ext.analysis.margin import resharding_wording
 from jaxstage_ext.analysis.memory import memory_wording, residual_tables
 from jaxstage_ext.analysis.sharding import sharding_wording
 from jaxstage_ext.panel import jobs
-from jaxstage_ext.profiling import comparison_notes, table_wording, timeline_wording
+from jaxstage_ext.profiling.analysis import comparison_notes, table_wording, timeline_wording
 from jaxstage_ext.program import answer_wording, answers, margin, measured_wording
 
 pytestmark = pytest.mark.usefixtures("no_workers_left")

@@ -11,7 +11,7 @@ from jax._src.lib import _profiler as _sessions
 def xplane_of(run: Callable[[], None]) -> bytes:
     """The serialised XSpace of what runs: device work, and on the host annotations but no Python calls.
 
-    Ask `profiling.session_lock` first: beside another session all is lost at its end.
+    Ask `profiling.capture.session_lock` first: beside another session all is lost at its end.
     """
     options = jax.profiler.ProfileOptions()
     options.python_tracer_level, options.host_tracer_level, options.enable_hlo_proto = 0, 1, False

@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 
 from jaxstage_ext.panel.requests import tile_form
-from jaxstage_ext.profiling import event_detail
-from jaxstage_ext.profiling.lane_rows import lane_rows
+from jaxstage_ext.profiling.lanes import event_detail
+from jaxstage_ext.profiling.lanes.lane_rows import lane_rows
 from jaxstage_ext.profiling.timeline import Timeline
 from jaxstage_ext.report.recording import NONE, SECOND, CounterSeries, EventKind, Recording
 

@@ -9,14 +9,14 @@ import numpy as np
 
 from jaxstage_ext.panel.pack import pack
 from jaxstage_ext.panel.params import Answer
-from jaxstage_ext.profiling import tiles
-from jaxstage_ext.profiling.counter_bins import counter_segments
-from jaxstage_ext.profiling.event_looks import EventLooks, event_looks
-from jaxstage_ext.profiling.lane_rows import lane_rows
-from jaxstage_ext.profiling.look_groups import look_groups
+from jaxstage_ext.profiling.lanes import tiles
+from jaxstage_ext.profiling.lanes.counter_bins import counter_segments
+from jaxstage_ext.profiling.lanes.event_looks import EventLooks, event_looks
+from jaxstage_ext.profiling.lanes.lane_rows import lane_rows
+from jaxstage_ext.profiling.lanes.look_groups import look_groups
+from jaxstage_ext.profiling.lanes.tile_grid import TileGrid
+from jaxstage_ext.profiling.lanes.tiles import Segments
 from jaxstage_ext.profiling.op_places import OpPlaces
-from jaxstage_ext.profiling.tile_grid import TileGrid
-from jaxstage_ext.profiling.tiles import Segments
 from jaxstage_ext.profiling.timeline import Timeline
 from jaxstage_ext.report.recording import NONE, Recording
 

@@ -9,7 +9,7 @@ from jaxstage_ext.panel import jobs
 from jaxstage_ext.panel.params import Answer, Method, Params, Programs
 from jaxstage_ext.panel.requests.timeline_params import timeline_of
 from jaxstage_ext.panel.requests.timeline_table_requests import TABLES
-from jaxstage_ext.profiling import timeline_facts, timeline_wording
+from jaxstage_ext.profiling.analysis import timeline_facts, timeline_wording
 from jaxstage_ext.profiling.timeline import Timeline
 
 MOST_DEVICES, MOST_LOSSES = 64, 50

@@ -18,13 +18,13 @@ from jaxstage_ext.panel.requests import (
     timeline_search_requests,
     timeline_table_requests,
 )
-from jaxstage_ext.profiling import mosaic_wording
-from jaxstage_ext.profiling.event_looks import event_looks
-from jaxstage_ext.profiling.lane_order import lane_order
-from jaxstage_ext.profiling.lane_rows import lane_rows
-from jaxstage_ext.profiling.look_groups import look_groups
-from jaxstage_ext.profiling.op_events import events_of_row
-from jaxstage_ext.profiling.tile_grid import BINS, tile_grid
+from jaxstage_ext.profiling.lanes.event_looks import event_looks
+from jaxstage_ext.profiling.lanes.lane_order import lane_order
+from jaxstage_ext.profiling.lanes.lane_rows import lane_rows
+from jaxstage_ext.profiling.lanes.look_groups import look_groups
+from jaxstage_ext.profiling.lanes.op_events import events_of_row
+from jaxstage_ext.profiling.lanes.tile_grid import BINS, tile_grid
+from jaxstage_ext.profiling.mosaic import mosaic_wording
 from jaxstage_ext.profiling.timeline import Timeline
 from jaxstage_ext.report.recording import SECOND, Recording, TimeUnit
 from jaxstage_ext.report.unavailable import Unavailable

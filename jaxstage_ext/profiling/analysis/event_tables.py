@@ -1,0 +1,195 @@
+"""Tables of device work: by HLO instruction, kernel, source line, name scope and opcode."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from jaxstage_ext.profiling.analysis import table_wording as wording
+from jaxstage_ext.profiling.analysis.device_work import ACTIVITIES, DeviceWork, op_activities, op_categories
+from jaxstage_ext.profiling.analysis.group_times import GroupTimes, group_times
+from jaxstage_ext.profiling.analysis.line_labels import counted_frames, line_labels
+from jaxstage_ext.profiling.op_places import OpPlaces
+from jaxstage_ext.report.recording import NONE, SECOND, EventKind, Recording
+from jaxstage_ext.report.table import Column, Table
+
+Numbers = npt.NDArray[np.int64]
+
+
+def by_op(recording: Recording, places: OpPlaces, work: DeviceWork) -> Table:
+    """One row an HLO instruction, that of the most busy time first."""
+    times = group_times(work, recording.events.op[work.event])
+    op, ops = times.group, recording.ops
+    lines, labels = line_labels(places)
+    modules = [module.name for module in recording.modules]
+    categories, activities = op_categories(recording, places), op_activities(recording, places)
+    named = {
+        "op": Column(_texts(op, ops.name), "", "HLO instruction"),
+        "module": Column(_texts(_at(ops.module, op), modules), "", "XLA module that it belongs to"),
+        "category": Column(_texts(op, categories), "", "opcode, for a fusion with what it fuses"),
+        "activity": Column(_texts(op, [activity.value for activity in activities]), "", "what sort of work it is"),
+        "line": Column(_texts(_at(lines, op), labels), "", "source line"),
+        "scope": Column(_texts(_at(places.scope, op), places.scopes), "", "name stack"),
+    }
+    rows = {"row": Column(_at(places.row, op), "", "row of the HLO document, -1 for none")}
+    reasons = {(row, name): wording.NO_OP for name in named for row in np.flatnonzero(op == NONE).tolist()}
+    for name, why in (("line", wording.NO_LINE), ("scope", wording.NO_SCOPE), ("module", wording.NO_MODULE)):
+        reasons |= {(row, name): why for row, text in enumerate(named[name].values) if text is None and op[row] != NONE}
+    return _table("ops", named, times, work, reasons, rows)
+
+
+def by_kernel(recording: Recording, places: OpPlaces, work: DeviceWork) -> Table:
+    """One row a kernel or copy, by its name, that of the most busy time first."""
+    events = recording.events
+    times = group_times(work, events.name[work.event])
+    number = np.full(len(recording.names) + 1, -1, np.int64)
+    number[times.group] = np.arange(len(times))
+    place = number[events.name[work.event]]
+    ops = [_one_of(values, recording.ops.name) for values in _values_of(place, events.op[work.event], len(times))]
+    first = np.zeros(len(times), np.int64)
+    first[place[::-1]] = np.arange(len(work))[::-1]
+    kinds = [EventKind(int(kind)).name.lower() for kind in events.kind[work.event][first].tolist()]
+    named = {
+        "kernel": Column(_texts(times.group, recording.names), "", "its name on the device"),
+        "kind": Column(kinds, "", "op, kernel, copy or collective"),
+        "op": Column(ops, "", "the HLO instruction that it runs"),
+    }
+    reasons = {(row, "op"): wording.NO_OP for row, op in enumerate(ops) if op is None}
+    return _table("kernels", named, times, work, reasons)
+
+
+def by_line(recording: Recording, places: OpPlaces, work: DeviceWork) -> Table:
+    """One row a source line, that of the most busy time first; the work whose line is unknown has a row of its own."""
+    lines, labels = line_labels(places)
+    group = _of_op(lines, recording.events.op[work.event])
+    times = group_times(work, group)
+    texts = _texts(times.group, labels)
+    op_groups = _values_of(_place(times, group), recording.events.op[work.event], len(times))
+    counted = counted_frames(places)
+    library = [bool(_any_library(places, counted, ops)) if text is not None else None
+               for text, ops in zip(texts, op_groups, strict=True)]  # fmt: skip
+    inferred = [bool(places.inferred[ops[ops >= 0]].any()) if text is not None else None
+                for text, ops in zip(texts, op_groups, strict=True)]  # fmt: skip
+    row = [_first_row(places, ops) for ops in op_groups]
+    named = {"line": Column(texts, "", "source line")}
+    others = {
+        "ops": Column([int((ops >= 0).sum()) for ops in op_groups], "", "HLO instructions of the line that ran"),
+        "library": Column(library, "", "whether it is a line of a library, because no line of the user's made it"),
+        "inferred": Column(inferred, "", "whether some link to it was derived because XLA dropped it"),
+        "row": Column(row, "", "row of the HLO document, -1 for none"),
+    }
+    reasons = {
+        (number, name): wording.NO_LINE
+        for number in np.flatnonzero(times.group == NONE).tolist()
+        for name in ("line", "library", "inferred")
+    }
+    return _table("lines", named, times, work, reasons, others)
+
+
+def by_scope(recording: Recording, places: OpPlaces, work: DeviceWork) -> Table:
+    """One row a name scope, without the primitive, that of the most busy time first."""
+    numbers: dict[str, int] = {}
+    of_scope = np.array([numbers.setdefault(_group(s), len(numbers)) for s in places.scopes] + [NONE], np.int64)
+    group = _of_op(of_scope[places.scope], recording.events.op[work.event])
+    times = group_times(work, group)
+    named = {"scope": Column(_texts(times.group, list(numbers)), "", "name stack without the primitive")}
+    unknown = np.flatnonzero(times.group == NONE).tolist()
+    return _table("scopes", named, times, work, {(row, "scope"): wording.NO_SCOPE for row in unknown})
+
+
+def by_kind(recording: Recording, places: OpPlaces, work: DeviceWork) -> Table:
+    """One row a sort of work and opcode, that of the most busy time first."""
+    numbers: dict[str, int] = {}
+    categories = [numbers.setdefault(name, len(numbers)) for name in op_categories(recording, places)]
+    category = _of_op(np.array([*categories, NONE], np.int64)[:-1], recording.events.op[work.event])
+    group = (category + 1) * len(ACTIVITIES) + work.activity
+    times = group_times(work, group)
+    activities = [activity.value for activity in ACTIVITIES]
+    named = {
+        "activity": Column(_texts(times.group % len(ACTIVITIES), activities), "", "what sort of work it is"),
+        "category": Column(
+            _texts(times.group // len(ACTIVITIES) - 1, list(numbers)), "", "opcode, for a fusion with what it fuses"
+        ),
+    }
+    unknown = np.flatnonzero(times.group // len(ACTIVITIES) == 0).tolist()
+    return _table("kinds", named, times, work, {(row, "category"): wording.NO_OP for row in unknown})
+
+
+def _table(
+    name: str,
+    named: Mapping[str, Column],
+    times: GroupTimes,
+    work: DeviceWork,
+    reasons: Mapping[tuple[int, str], str],
+    others: Mapping[str, Column] | None = None,
+) -> Table:
+    busy = work.busy_time
+    share = times.busy / busy if busy else np.full(len(times), np.nan)
+    columns = {
+        **named,
+        "share": Column(share, "", "of the time in which the devices are busy, 0 to 1"),
+        "busy": Column(times.busy / SECOND, "s", "in which it runs itself, on all devices; parallel work counts once"),
+        "self": Column(times.self_time / SECOND, "s", "without what is inside it; parallel work counts as it runs"),
+        "total": Column(times.total / SECOND, "s", "its events added up, with what is inside them; not a run time"),
+        "count": Column(times.count, "", "events", is_whole=True),
+        **(others or {}),
+    }
+    notes = (wording.PARALLEL,) if work.is_parallel else ()
+    no_share = {(row, "share"): wording.NO_TIME for row in range(len(times) if not busy else 0)}
+    return Table(name, columns, {**reasons, **no_share}, notes if len(times) else (wording.NO_WORK,))
+
+
+def _of_op(column: npt.NDArray[np.integer], op: npt.NDArray[np.integer]) -> Numbers:
+    """A column of ops for events: NONE for an event without one."""
+    return np.asarray(np.append(column.astype(np.int64), NONE)[op], np.int64)
+
+
+def _at(column: npt.NDArray[np.integer], op: Numbers) -> Numbers:
+    return _of_op(column, op)
+
+
+def _texts(number: npt.NDArray[np.integer], texts: Sequence[str]) -> list[str | None]:
+    return [texts[i] if 0 <= i < len(texts) and texts[i] else None for i in number.tolist()]
+
+
+def _place(times: GroupTimes, group: Numbers) -> Numbers:
+    """The row of each event's group."""
+    number = np.zeros(int(np.max(group, initial=NONE)) - NONE + 1, np.int64)
+    number[times.group - NONE] = np.arange(len(times))
+    return number[group - NONE]
+
+
+def _values_of(place: Numbers, values: npt.NDArray[np.integer], size: int) -> list[Numbers]:
+    """The distinct values of each row."""
+    if not size:
+        return []
+    shifted = values.astype(np.int64) - NONE
+    width = int(np.max(shifted, initial=0)) + 1
+    pairs = np.unique(place * width + shifted)
+    ends = np.searchsorted(pairs // width, np.arange(1, size))
+    return [part % width + NONE for part in np.split(pairs, ends)]
+
+
+def _one_of(values: Numbers, names: Sequence[str]) -> str | None:
+    known = values[values >= 0].tolist()
+    if not known:
+        return None
+    return names[known[0]] if len(known) == 1 else wording.several(names[known[0]], len(known))
+
+
+def _any_library(places: OpPlaces, counted: npt.NDArray[np.integer], ops: Numbers) -> Any:
+    frames = counted[ops[ops >= 0]]
+    return places.frames.in_library[frames[frames >= 0]].any()
+
+
+def _first_row(places: OpPlaces, ops: Numbers) -> int:
+    rows = places.row[ops[ops >= 0]]
+    known = rows[rows >= 0].tolist()
+    return min(known) if known else NONE
+
+
+def _group(scope: str) -> str:
+    return scope.rpartition("/")[0]

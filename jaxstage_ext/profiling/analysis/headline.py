@@ -1,0 +1,173 @@
+"""What a timeline says first: which line takes the time, whether the devices idle, and what the host does then."""
+
+from __future__ import annotations
+
+import enum
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from jaxstage_ext.profiling.analysis.busy import DeviceTime
+from jaxstage_ext.profiling.analysis.device_work import DeviceWork
+from jaxstage_ext.profiling.analysis.host_activity import HostActivity
+from jaxstage_ext.profiling.analysis.host_doing import HostCause, HostDoing
+from jaxstage_ext.report.recording import SECOND
+from jaxstage_ext.report.table import Table
+
+_SHORT_GAP = 100 * 10**6
+"""A gap is short below 100 µs: about what one dispatch from Python takes."""
+_MANY_GAPS = 100
+
+
+class Bound(enum.Enum):
+    """What most of the window goes to. The kinds of idle time are by what the host does for most of it."""
+
+    NOTHING = "nothing was recorded"
+    RANGES = "only ranges inside a kernel were recorded"
+    DEVICE = "device"
+    COPY = "copies that no compute hides"
+    COLLECTIVE = "collectives that no compute hides"
+    INPUT = "idle: the host fetches input"
+    HOST = "idle: the host runs Python"
+    LAUNCH = "idle: many short gaps between short kernels"
+    COMPILE = "idle: the host compiles"
+    RUNTIME = "idle: the host is in the runtime, or waits"
+    IDLE = "idle: unknown why"
+
+
+@dataclass(frozen=True)
+class Headline:
+    """The answer to "which line takes the time, and is the device idle?".
+
+    Attributes:
+      window: seconds of all devices together.    busy, idle: shares of it, 0 to 1.
+      line: the source line of the most busy time, "" where none is known; `line_share` is its share of the busy time.
+      is_library: whether that is a line of a library.
+      op: the HLO instruction or kernel of the most busy time; `op_share` is its share.
+      attributed: share of the device time whose source line is known.
+      row: of the HLO document, -1 for none.
+      exposed_copy, exposed_collective: shares of the window.
+      gaps: idle times.    short_gaps: of these, below 100 µs.    typical_gap: the median, in seconds.
+      doing: what the host does for most of the idle time.    host_line: the label of its line.
+      recorders: warps or warpgroups that recorded ranges on the device, where those are all that was recorded.
+    """
+
+    bound: Bound
+    devices: int = 0
+    window: float = 0.0
+    busy: float = 0.0
+    idle: float = 0.0
+    line: str = ""
+    line_share: float = 0.0
+    is_library: bool = False
+    op: str = ""
+    op_share: float = 0.0
+    attributed: float = 0.0
+    row: int = -1
+    exposed_copy: float = 0.0
+    exposed_collective: float = 0.0
+    gaps: int = 0
+    short_gaps: int = 0
+    typical_gap: float = 0.0
+    doing: HostDoing = field(default_factory=lambda: HostDoing(HostCause.UNKNOWN))
+    host_line: str = ""
+    recorders: int = 0
+
+
+@dataclass(frozen=True)
+class Leading:
+    """The rows of the most busy time: a line, and an instruction or kernel."""
+
+    line: str = ""
+    line_share: float = 0.0
+    is_library: bool = False
+    row: int = -1
+    op: str = ""
+    op_share: float = 0.0
+
+
+def leading(lines: Table, ops: Table, kernels: Table) -> Leading:
+    """The line and the instruction of the most busy time; the kernel where no instruction is known."""
+    line = next((row for row in lines.rows() if row["line"] is not None), None)
+    op = next(({**row, "name": row["op"]} for row in ops.rows()), None)
+    if op is None or op["name"] is None:
+        op = next(({**row, "name": row["kernel"]} for row in kernels.rows()), None)
+    return Leading(
+        line["line"] if line else "",
+        (line["share"] or 0.0) if line else 0.0,
+        bool(line["library"]) if line else False,
+        line["row"] if line else -1,
+        (op["name"] or "") if op else "",
+        (op["share"] or 0.0) if op else 0.0,
+    )
+
+
+def of_ranges(ranges: Table, recorders: int) -> Headline:
+    """The headline of ranges that a kernel recorded."""
+    top = next(ranges.rows(), None)
+    if top is None or not recorders:
+        return Headline(Bound.NOTHING)
+    return Headline(Bound.RANGES, op=top["range"], op_share=top["share"] or 0.0, recorders=recorders)
+
+
+def read(
+    times: Sequence[DeviceTime],
+    work: DeviceWork,
+    top: Leading,
+    attributed: float,
+    hosts: Mapping[int, HostActivity],
+) -> Headline:
+    """The headline of a timeline."""
+    window = sum(time.length for time in times)
+    if not len(work) or not window:
+        return Headline(Bound.NOTHING, len(times))
+    idle = sum(time.idle.total for time in times)
+    exposed = {
+        Bound.COPY: sum(time.exposed_copy for time in times),
+        Bound.COLLECTIVE: sum(time.exposed_collective for time in times),
+    }
+    gaps = np.concatenate([time.idle.end - time.idle.start for time in times])
+    doing = _doing(times, hosts) if idle else HostDoing(HostCause.UNKNOWN)
+    others = max(window - idle - sum(exposed.values()), 0)
+    spent = {Bound.DEVICE: others, **exposed, Bound.IDLE: idle}
+    bound = max(spent, key=lambda kind: spent[kind])
+    return Headline(
+        bound=_idle_bound(doing, gaps) if bound is Bound.IDLE else bound,
+        devices=len(times),
+        window=window / SECOND,
+        busy=1 - idle / window,
+        idle=idle / window,
+        line=top.line,
+        line_share=top.line_share,
+        is_library=top.is_library,
+        op=top.op,
+        op_share=top.op_share,
+        attributed=attributed,
+        row=top.row,
+        exposed_copy=exposed[Bound.COPY] / window,
+        exposed_collective=exposed[Bound.COLLECTIVE] / window,
+        gaps=len(gaps),
+        short_gaps=int((gaps < _SHORT_GAP).sum()),
+        typical_gap=float(np.median(gaps)) / SECOND if len(gaps) else 0.0,
+        doing=doing,
+    )
+
+
+def _doing(times: Sequence[DeviceTime], hosts: Mapping[int, HostActivity]) -> HostDoing:
+    """What the host of the device that idles most does then."""
+    most = max(times, key=lambda time: time.idle.total)
+    return hosts[most.device.host].during(most.idle)
+
+
+def _idle_bound(doing: HostDoing, gaps: np.ndarray[tuple[int], np.dtype[np.int64]]) -> Bound:
+    short = gaps[gaps < _SHORT_GAP]
+    if doing.is_input:
+        return Bound.INPUT
+    if doing.cause is HostCause.COMPILE:
+        return Bound.COMPILE
+    if len(short) >= _MANY_GAPS and 2 * short.sum() >= gaps.sum():
+        return Bound.LAUNCH
+    if doing.cause is HostCause.LINE:
+        return Bound.HOST
+    return Bound.IDLE if doing.cause is HostCause.UNKNOWN else Bound.RUNTIME

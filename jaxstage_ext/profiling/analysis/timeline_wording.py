@@ -1,0 +1,98 @@
+"""What a timeline says in sentences."""
+
+from __future__ import annotations
+
+from jaxstage_ext.profiling.analysis.headline import Bound, Headline
+from jaxstage_ext.profiling.analysis.host_doing import HostCause, HostDoing
+from jaxstage_ext.report.units import duration, plural
+
+NO_DEVICE_WORK = "Nothing ran on a device while the profiler recorded."
+
+_MOSTLY = 0.5
+_SMALL = 0.005
+_LONGEST = 60
+_WORTH_SAYING = 0.05
+_DOES = {
+    HostCause.LAUNCH: "launches work",
+    HostCause.WAIT: "waits",
+    HostCause.HOST: "is in the runtime",
+    HostCause.COMPILE: "compiles",
+    HostCause.UNKNOWN: "does something unknown",
+}
+
+
+def sentence(headline: Headline) -> str:
+    """The line that takes the time, whether the devices idle, and what the host does then."""
+    if headline.bound is Bound.NOTHING:
+        return NO_DEVICE_WORK
+    if headline.bound is Bound.RANGES:
+        who = plural(headline.recorders, "warp or warpgroup", "warps or warpgroups")
+        return f"{_shortened(headline.op)} takes {headline.op_share:.0%} of the time in ranges that {who} recorded."
+    parts = [f"{_leading(headline)}; {_idle(headline)}."]
+    if headline.exposed_collective >= _WORTH_SAYING:
+        parts.append(f"Collectives that no compute hides take {headline.exposed_collective:.0%} of the time.")
+    if headline.exposed_copy >= _WORTH_SAYING:
+        parts.append(f"Copies that no compute hides take {headline.exposed_copy:.0%} of the time.")
+    if headline.line and headline.attributed < 1 - _SMALL:
+        parts.append(f"{1 - headline.attributed:.0%} of the device time has no source line.")
+    return " ".join(parts)
+
+
+def _leading(headline: Headline) -> str:
+    if headline.line:
+        library = " (a library line)" if headline.is_library else ""
+        return f"{headline.line}{library} takes {headline.line_share:.0%} of the busy time"
+    if headline.op:
+        return f"{_shortened(headline.op)} takes {headline.op_share:.0%} of the busy time, its source line is unknown"
+    return "which line takes the time is unknown"
+
+
+def _shortened(name: str) -> str:
+    return name if len(name) <= _LONGEST else name[: _LONGEST - 1] + "…"
+
+
+def _idle(headline: Headline) -> str:
+    who = "the device" if headline.devices == 1 else f"the {headline.devices:,} devices"
+    verb = "idles" if headline.devices == 1 else "idle"
+    if headline.idle < _SMALL:
+        return f"{who} never {verb}" if not headline.idle else f"{who} {verb} less than 1%"
+    return f"{who} {verb} {headline.idle:.0%}{_gaps(headline)}{_cause(headline)}"
+
+
+def _gaps(headline: Headline) -> str:
+    if headline.bound is not Bound.LAUNCH:
+        return ""
+    return f" in {plural(headline.gaps, 'gap')} of {duration(headline.typical_gap)} (median) between kernels"
+
+
+def _cause(headline: Headline) -> str:
+    done = headline.doing
+    if done.cause is HostCause.UNKNOWN:
+        return ", and what the host does then is unknown"
+    share = "mostly" if done.share >= _MOSTLY else f"{done.share:.0%} of that"
+    at = f" ({headline.host_line})" if headline.host_line and (done.line is None or done.line.code) else ""
+    if done.cause is HostCause.LINE and not (done.line and done.line.code):
+        return f", {share} while the host is at {headline.host_line or _shortened(done.name)}"
+    return f", {share} while the host {doing(done)}{at}"
+
+
+def doing(done: HostDoing) -> str:
+    """What the host does: `runs next(batches)`, `waits in BlockUntilReady`, `compiles`."""
+    if done.cause is HostCause.LINE:
+        code = done.line.code if done.line is not None else ""
+        return f"runs `{code}`" if code else f"runs {_shortened(done.name)}"
+    return f"{_DOES[done.cause]} ({_shortened(done.name)})" if done.name else _DOES[done.cause]
+
+
+NO_HOST_LINE = "the profile has no line of Python for it; profile with --python to have them"
+NO_HOST_EVENT = "the profile has no event of the host's main thread then"
+NO_GAPS = "The devices are never idle."
+OWN_STEPS = ""
+NO_STEPS = "The profile has no steps: a row is one run of an XLA module."
+NO_COMPILES = "Nothing was traced or compiled while the profiler recorded."
+
+
+def coverage(kept: int, total: int, attributed: float, has_work: bool) -> str:
+    """How much of the profile is shown, and how much of the op time has a source line."""
+    events = f"kept {kept:,} of {total:,} events"
+    return f"{events}, attributed {attributed:.0%} of device time to source lines" if has_work else events

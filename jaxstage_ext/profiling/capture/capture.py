@@ -1,0 +1,133 @@
+"""Run code under the profiler, in memory: what XLA recorded, what the host's thread was at, what JAX compiled."""
+
+from __future__ import annotations
+
+import contextlib
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+from jaxstage_ext.core.jax_private import profiler
+from jaxstage_ext.core.jax_private.mosaic_dumps import MosaicDump, recorded_dumps
+from jaxstage_ext.profiling.capture.compile_times import CompileTime, compile_times
+from jaxstage_ext.profiling.capture.sampler import Samples, sampled
+from jaxstage_ext.profiling.capture.session_lock import ProfilerBusy, profiler_session
+from jaxstage_ext.report.uninterrupted import uninterrupted
+
+MOST_EVENTS = 1_000_000
+"""Events of a capture that are kept, unless the user sets another limit."""
+_WAITING = "wait for the results"
+
+
+@dataclass(frozen=True)
+class CaptureOptions:
+    """How to capture.
+
+    Attributes:
+      steps: how many times the code runs.
+      python: whether every Python call is traced, which slows Python down.
+      sample: whether the host's thread is sampled.
+      limit: the most events to keep.
+    """
+
+    steps: int = 1
+    python: bool = False
+    sample: bool = True
+    limit: int = MOST_EVENTS
+
+
+@dataclass(eq=False)
+class Capture:
+    """A run under the profiler.
+
+    Attributes:
+      title: what ran.
+      data: the XSpace that XLA's profiler gave, serialised; empty before the run.
+      error: what the code raised; what had been recorded by then is kept.
+      steps: Unix time in nanoseconds of the start and end of each step, results included.
+      samples: where the host's thread was; None if it was not sampled.
+      compiled: what JAX traced, lowered and compiled meanwhile.
+      on_device: the profiles that Mosaic GPU kernels recorded on the device.
+      start, end: Unix time in nanoseconds.
+    """
+
+    title: str
+    options: CaptureOptions = field(default_factory=CaptureOptions)
+    data: bytes = b""
+    error: BaseException | None = None
+    steps: list[tuple[int, int]] = field(default_factory=list)
+    samples: Samples | None = None
+    compiled: list[CompileTime] = field(default_factory=list)
+    on_device: list[MosaicDump] = field(default_factory=list)
+    start: int = 0
+    end: int = 0
+
+    @contextlib.contextmanager
+    def recording(self) -> Iterator[None]:
+        """Record the block. What it raises goes on, after what was recorded is in `data`.
+
+        Raises:
+          ProfilerBusy: before anything of the block runs, where another profiler records in this process.
+        """
+        around = contextlib.ExitStack()
+        try:
+            with uninterrupted():
+                self._begin(around)
+            yield
+        except BaseException as error:
+            self.error = error
+            raise
+        finally:
+            try:
+                with uninterrupted():
+                    around.close()
+            except KeyboardInterrupt:  # before the block
+                with uninterrupted():
+                    around.close()
+                raise
+
+    def _begin(self, around: contextlib.ExitStack) -> None:
+        around.enter_context(profiler_session(f"%%profile of {self.title}"))
+        self.compiled = around.enter_context(compile_times())
+        around.callback(self._stop, profiler.start_session(self.options.python))
+        self.on_device = around.enter_context(recorded_dumps())
+        self.samples = around.enter_context(sampled()) if self.options.sample else None
+        self.start = time.time_ns()
+        around.callback(self._note_end)
+
+    def _note_end(self) -> None:
+        self.end = time.time_ns()
+
+    @contextlib.contextmanager
+    def step(self) -> Iterator[list[Any]]:
+        """One step of the recording; the block puts its results into the list, which are waited for."""
+        import jax
+
+        number, results, start = len(self.steps), list[Any](), time.time_ns()
+        try:
+            with jax.profiler.StepTraceAnnotation(f"step {number}", step_num=number):
+                yield results
+                with jax.profiler.TraceAnnotation(_WAITING):
+                    wait_for(results)
+        finally:
+            self.steps.append((start, time.time_ns()))
+
+    def _stop(self, session: Any) -> None:
+        try:
+            self.data = profiler.stop_session(session)
+        except RuntimeError as error:
+            raise ProfilerBusy(
+                f"another profiler session began while {self.title} ran, so that nothing was recorded "
+                f"({str(error).splitlines()[0]}); stop it and profile once more"
+            ) from None
+
+
+def wait_for(results: Any) -> None:
+    """Wait until the results are there, and what else runs on the devices. Raises what computing the results raises."""
+    import jax
+
+    jax.block_until_ready(results)  # type: ignore[no-untyped-call]
+    for array in jax.live_arrays():  # type: ignore[no-untyped-call]
+        with contextlib.suppress(Exception):  # deleted meanwhile, or its own failure, which is not of these results
+            array.block_until_ready()

@@ -1,0 +1,93 @@
+"""How a capture was made, as far as its figures depend on it."""
+
+from __future__ import annotations
+
+import enum
+from dataclasses import dataclass
+
+import numpy as np
+
+from jaxstage_ext.profiling.capture.capture import Capture
+from jaxstage_ext.profiling.capture.compile_times import CompileTime
+from jaxstage_ext.report.recording import EventKind, Recording
+
+_FEW_OPS, _MANY_RUNS = 3, 10
+
+
+class FirstRun(enum.Enum):
+    """Whether the first run is in the capture, and why."""
+
+    LEFT_OUT = "ran once before"
+    ASKED = "the user asked for it"
+    DONATES = "a second run would find its arguments donated"
+    EFFECTS = "a second run would repeat its side effects"
+    UNKNOWN = "Python code may not be safe to run twice"
+
+
+@dataclass(frozen=True)
+class CaptureFacts:
+    """How a capture was made.
+
+    Attributes:
+      first_run: whether the first run is in it.   steps: how many runs are.
+      compiling: seconds in which JAX traced, lowered or compiled.   compiled: how many modules XLA compiled.
+      eager: how many modules of one to three ops ran, where most of the ops' time is theirs and little goes to
+        compiling; 0 otherwise.
+      sampled: seconds between two looks at the host's thread; None if it was not sampled.
+      unsampled: seconds in which nobody could look at it.
+      python: whether Python's calls were traced.   command_buffers: whether XLA could use them.
+      failed: the name of the error that ended it; "" for none.
+    """
+
+    first_run: FirstRun
+    steps: int
+    seconds: float
+    compiling: float = 0.0
+    compiled: int = 0
+    eager: int = 0
+    sampled: float | None = None
+    unsampled: float = 0.0
+    python: bool = False
+    command_buffers: bool = True
+    failed: str = ""
+
+
+def facts_of(capture: Capture, recording: Recording, first_run: FirstRun, command_buffers: bool = True) -> CaptureFacts:
+    """The facts of a capture that has ended."""
+    samples = capture.samples
+    seconds, compiling = (capture.end - capture.start) / 1e9, _covered(capture.compiled) / 1e9
+    return CaptureFacts(
+        first_run,
+        len(capture.steps),
+        seconds,
+        compiling=compiling,
+        compiled=sum(time.stage == "compile" for time in capture.compiled),
+        eager=eager_runs(recording) if 2 * compiling < seconds else 0,
+        sampled=seconds / samples.looks if samples is not None and samples.looks else None,
+        unsampled=samples.unknown / 1e9 if samples is not None else 0.0,
+        python=capture.options.python,
+        command_buffers=command_buffers,
+        failed=type(capture.error).__name__ if capture.error is not None else "",
+    )
+
+
+def _covered(times: list[CompileTime]) -> int:
+    """Nanoseconds that are in at least one of these times."""
+    total, until = 0, 0
+    for start, end in sorted((time.start, time.end) for time in times):
+        total += max(end - max(start, until), 0)
+        until = max(until, end)
+    return total
+
+
+def eager_runs(recording: Recording) -> int:
+    """How many modules of one to three ops ran, where they took most of the time of all ops; else 0."""
+    events = recording.events
+    ops = (events.run >= 0) & (events.kind != EventKind.MODULE) & (events.op >= 0)
+    if not ops.any():
+        return 0
+    keys = np.stack([events.run[ops], events.device[ops]])
+    _, run, sizes = np.unique(keys, axis=1, return_inverse=True, return_counts=True)
+    time = np.bincount(run.ravel(), events.duration[ops].astype(np.float64))
+    small = sizes <= _FEW_OPS
+    return int(small.sum()) if small.sum() >= _MANY_RUNS and time[small].sum() > time.sum() / 2 else 0

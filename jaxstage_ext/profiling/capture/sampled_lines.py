@@ -1,0 +1,86 @@
+"""The lane of a host thread whose line was sampled, and that of what JAX compiled."""
+
+from __future__ import annotations
+
+import dis
+import linecache
+from collections.abc import Sequence
+from types import CodeType
+
+import numpy as np
+
+from jaxstage_ext.profiling.capture.added_lanes import AddedLane
+from jaxstage_ext.profiling.capture.compile_times import CompileTime
+from jaxstage_ext.profiling.capture.sampler import Samples
+from jaxstage_ext.report.recording import EventKind, EventLane, HostLine, LaneKind
+
+SAMPLED = "Python (sampled)"
+COMPILING = "JAX's tracing and compiling"
+_LONGEST = 80
+
+
+def sampled_lane(samples: Samples) -> AddedLane:
+    """What the thread ran: the call that the user's innermost line was in, else that line."""
+    known = [stretch for stretch in samples.stretches if stretch.code is not None]
+    places: dict[tuple[CodeType, int], int] = {}
+    texts: dict[tuple[str, HostLine], int] = {}
+    for stretch in known:
+        assert stretch.code is not None
+        place = (stretch.code, stretch.instruction)
+        if place not in places:
+            places[place] = texts.setdefault(running(*place), len(texts))
+    name = [places[stretch.code, stretch.instruction] for stretch in known if stretch.code is not None]
+    return AddedLane(
+        EventLane("host", SAMPLED, LaneKind.PYTHON),
+        EventKind.PYTHON,
+        np.array([stretch.start for stretch in known], np.int64),
+        np.array([stretch.end for stretch in known], np.int64),
+        np.array(name, np.int32),
+        [text for text, _ in texts],
+        {number: line for number, (_, line) in enumerate(texts)},
+    )
+
+
+def running(code: CodeType, instruction: int) -> tuple[str, HostLine]:
+    """What an instruction is part of, as text: the call `next(batches)`, else its whole line; and its line."""
+    positions = list(code.co_positions())
+    at = instruction // 2
+    line, last, column, end = positions[at] if 0 <= at < len(positions) else (None, None, None, None)
+    line = line or code.co_firstlineno
+    text = linecache.getline(code.co_filename, line).rstrip("\n")
+    call = _within(text, column, end) if last == line and _calls(code, instruction) else ""
+    shown = call or text.strip().removesuffix(":")
+    where = HostLine(code.co_filename, line, code.co_qualname, _bounded(shown))
+    return _bounded(shown or code.co_qualname), where
+
+
+def _calls(code: CodeType, instruction: int) -> bool:
+    """Whether the instruction is a call; a loop that asks for its next value has the position of what it iterates."""
+    given = code.co_code
+    return 0 <= instruction < len(given) and "CALL" in dis.opname[given[instruction]]
+
+
+def _within(text: str, column: int | None, end: int | None) -> str:
+    """The columns of a line; Python counts them in UTF-8."""
+    if column is None or end is None:
+        return ""
+    return text.encode("utf-8", "replace")[column:end].decode("utf-8", "replace")
+
+
+def _bounded(text: str) -> str:
+    text = " ".join(text.split())
+    return text if len(text) <= _LONGEST else text[: _LONGEST - 1] + "…"
+
+
+def compile_lane(times: Sequence[CompileTime]) -> AddedLane:
+    """What JAX traced, lowered and compiled, nested by time."""
+    texts: dict[str, int] = {}
+    name = [texts.setdefault(f"{time.stage} {time.function}".strip(), len(texts)) for time in times]
+    return AddedLane(
+        EventLane("host", COMPILING, LaneKind.HOST),
+        EventKind.COMPILE,
+        np.array([time.start for time in times], np.int64),
+        np.array([time.end for time in times], np.int64),
+        np.array(name, np.int32),
+        list(texts),
+    )

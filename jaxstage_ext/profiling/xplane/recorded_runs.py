@@ -1,0 +1,50 @@
+"""The runs of XLA modules in a recording."""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+from jaxstage_ext.profiling.analysis.device_work import DeviceWork
+from jaxstage_ext.report.recording import NONE, EventKind, Recording
+
+Numbers = npt.NDArray[np.int64]
+
+
+def runs(recording: Recording, work: DeviceWork) -> tuple[list[str], Numbers, Numbers]:
+    """Name of the module, start and end of each run, in the order of time; from first to last work of all devices."""
+    events = recording.events
+    rows = np.flatnonzero((events.kind == EventKind.MODULE) & (events.run >= 0))
+    rows = np.concatenate([rows, work.event[events.run[work.event] >= 0]])
+    number = events.run[rows]
+    known, place = np.unique(number, return_inverse=True)
+    start = np.full(len(known), np.iinfo(np.int64).max)
+    end = np.full(len(known), np.iinfo(np.int64).min)
+    np.minimum.at(start, place, events.start[rows])
+    np.maximum.at(end, place, events.end[rows])
+    modules = module_of_runs(recording, known)
+    order = np.argsort(start, kind="stable")
+    names = [recording.modules[i].name if i != NONE else "" for i in modules[order].tolist()]
+    return names, start[order], end[order]
+
+
+def module_of_runs(recording: Recording, known: npt.NDArray[np.integer]) -> Numbers:
+    """Index of the module that each of these runs executes, by its ops; NONE unknown."""
+    events = recording.events
+    rows = np.flatnonzero((events.op >= 0) & (events.run >= 0))
+    module = np.full(len(known), NONE, np.int64)
+    place = np.searchsorted(known, events.run[rows])
+    kept = (place < len(known)) & (known[np.minimum(place, len(known) - 1)] == events.run[rows]) if len(known) else []
+    rows, place = rows[kept], place[kept]
+    module[place] = recording.ops.module[events.op[rows]]
+    return module
+
+
+def run_counts(recording: Recording) -> Numbers:
+    """How often each module of the recording runs on one device, by its ops and module events; 0 unknown."""
+    events = recording.events
+    rows = np.flatnonzero((events.op >= 0) & (events.run >= 0))
+    counts = np.zeros(len(recording.modules), np.int64)
+    pairs = np.unique(np.stack([recording.ops.module[events.op[rows]].astype(np.int64), events.run[rows]], 1), axis=0)
+    module = pairs[:, 0][pairs[:, 0] >= 0]
+    return counts + np.bincount(module, minlength=len(counts))

@@ -1,0 +1,31 @@
+"""The names of a profile's events, numbered."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from jaxstage_ext.ir.protowire import Longs
+from jaxstage_ext.profiling.xplane.xplane_events import PlaneEvents
+from jaxstage_ext.profiling.xplane.xplane_wire import EventName, Plane
+
+UNNAMED = "(no name)"
+"""The name of an event whose own the profile does not define."""
+
+
+def numbered_names(planes: Sequence[Plane], events: Sequence[PlaneEvents]) -> tuple[tuple[str, ...], Longs]:
+    """(the names, the name of each event)."""
+    numbers: dict[str, int] = {}
+    parts = [np.zeros(0, np.int64)]
+    for plane, of in zip(planes, events, strict=True):
+        ids, which = np.unique(of.metadata, return_inverse=True)
+        known = plane.event_names
+        names = [_shown(known[i]) if i in known else UNNAMED for i in ids.tolist()]
+        parts.append(np.array([numbers.setdefault(name, len(numbers)) for name in names], np.int64)[which])
+    return tuple(numbers), np.concatenate(parts)
+
+
+def _shown(name: EventName) -> str:
+    """Its name; an HLO instruction whose name is its whole text has a shorter one to be displayed."""
+    return (name.display if name.display and name.name.startswith("%") else name.name) or UNNAMED

@@ -11,7 +11,7 @@ import jax
 from jaxstage_ext.core import executables
 from jaxstage_ext.profiling.capture import Capture, wait_for
 from jaxstage_ext.profiling.capture_facts import FirstRun, facts_of
-from jaxstage_ext.profiling.captured_recording import recording_of
+from jaxstage_ext.profiling.captured_timeline import recording_of
 from jaxstage_ext.profiling.session_lock import profiler_session
 from jaxstage_ext.program.call_arguments import deleted
 from jaxstage_ext.program.linked_timeline import linked

@@ -10,7 +10,7 @@ import jax.numpy as jnp
 import pytest
 
 from jaxstage_ext.profiling.capture import Capture, CaptureOptions
-from jaxstage_ext.profiling.captured_recording import recording_of
+from jaxstage_ext.profiling.captured_timeline import recording_of
 from jaxstage_ext.profiling.sampler import sampled
 from tests.benchmarks.table import pairs, row, seconds
 

@@ -15,7 +15,7 @@ from jax._src import profiler as jax_profiler
 
 from jaxstage_ext.core.jax_private import profiler, profiler_state
 from jaxstage_ext.profiling.capture import Capture, CaptureOptions
-from jaxstage_ext.profiling.captured_recording import recording_of
+from jaxstage_ext.profiling.captured_timeline import recording_of
 from jaxstage_ext.profiling.sampled_lines import running
 from jaxstage_ext.profiling.sampler import Samples
 from jaxstage_ext.profiling.session_lock import ProfilerBusy

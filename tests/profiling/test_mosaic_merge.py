@@ -167,7 +167,7 @@ def test_a_run_under_the_profiler_keeps_what_its_kernels_recorded() -> None:
     import jax
 
     from jaxstage_ext.profiling.capture import Capture
-    from jaxstage_ext.profiling.captured_recording import recording_of
+    from jaxstage_ext.profiling.captured_timeline import recording_of
 
     spec = profiler.ProfilerSpec(16)
     spec.intern_name("load")

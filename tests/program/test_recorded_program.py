@@ -16,7 +16,7 @@ from jaxstage_ext.panel import shown_timeline
 from jaxstage_ext.panel.requests import dispatch
 from jaxstage_ext.profiling.busiest_module import busiest_module
 from jaxstage_ext.profiling.capture import Capture
-from jaxstage_ext.profiling.captured_recording import recording_of
+from jaxstage_ext.profiling.captured_timeline import recording_of
 from jaxstage_ext.profiling.op_places import ModuleMatch, without_places
 from jaxstage_ext.profiling.timeline import Timeline
 from jaxstage_ext.program import saved, summary, tabs, target_title

@@ -12,6 +12,7 @@ from IPython.core.magic_arguments import MagicArgumentParser
 from jaxstage_ext.notebook.command_line import LineParser, identifier
 
 NAME = "profile"
+_OF_CAPTURES = ("warm", "cold", "python", "no_sampling", "command_buffers")
 MODES = ("auto", "kernels", "span", "wall")
 _HELP = """Run a call under the profiler, in memory, and show its timeline, linked to source lines.
 
@@ -71,7 +72,8 @@ def check(options: Namespace) -> None:
     given = [name for name, value in (measuring | {"--setup": options.setup}).items() if value]
     if given and not options.measure:
         raise UsageError(f"{given[0]} is for --measure; add that, or drop {given[0]}")
-    profiling = {"--steps": options.steps > 1, "--save": options.save, "--python": options.python}
+    profiling = {"--steps": options.steps > 1, "--save": options.save, "--limit": options.limit}
+    profiling |= {f"--{name.replace('_', '-')}": getattr(options, name) for name in _OF_CAPTURES}
     if options.measure and (given := [name for name, value in profiling.items() if value]):
         raise UsageError(f"{given[0]} is for a timeline, and --measure makes none; drop one of them")
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import enum
-import re
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -17,7 +16,6 @@ from jaxstage_ext.report.recording import DEVICE_WORK, NONE, EventKind, LaneKind
 
 Numbers = npt.NDArray[np.int64]
 
-_NUMBER = re.compile(r"(\.\d+|\.clone)*$")
 _HALVES = ("-start", "-done")
 _COLLECTIVES = (
     "all-reduce", "all-gather", "all-to-all", "ragged-all-to-all", "reduce-scatter", "collective-permute",
@@ -180,9 +178,18 @@ def op_categories(recording: Recording, places: OpPlaces) -> list[str]:
     known = places.category.tolist()
     names = recording.ops.name
     return [
-        places.categories[category] if 0 <= category < len(places.categories) else _NUMBER.sub("", name)
+        places.categories[category] if 0 <= category < len(places.categories) else _without_number(name)
         for category, name in zip(known, names, strict=True)
     ]
+
+
+def _without_number(name: str) -> str:
+    """An instruction's name without what XLA adds to make it unique: "dot.12.clone" is "dot"."""
+    stem, _, last = name.rpartition(".")
+    while stem and (last.isdecimal() or last == "clone"):
+        name = stem
+        stem, _, last = name.rpartition(".")
+    return name
 
 
 def _activity(category: str) -> Activity:

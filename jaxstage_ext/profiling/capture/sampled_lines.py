@@ -25,8 +25,9 @@ def sampled_lane(samples: Samples) -> AddedLane:
     Around the lines of an iterator is what asked it for a value.
     """
     known = [stretch for stretch in samples.stretches if stretch.code is not None]
-    places = [(each.start, each.end, each.asker, each.asked_at) for each in known if each.asker is not None]
-    places += [(each.start, each.end, each.code, each.instruction) for each in known]
+    asking = [(each.start, each.end, each.asker, each.asked_at) for each in known]
+    running_then = [(each.start, each.end, each.code, each.instruction) for each in known]
+    places = [place for place in (*asking, *running_then) if place[2] is not None]
     numbers: dict[tuple[CodeType | None, int], int] = {}
     texts: dict[tuple[str, HostLine], int] = {}
     for _, _, code, instruction in places:

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import dis
 import types
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from types import FrameType
 from typing import Any
 
 import numpy as np
 
 from jaxstage_ext.profiling.capture.compile_times import CompileTime
 from jaxstage_ext.profiling.capture.sampled_lines import compile_lane, running, sampled_lane
-from jaxstage_ext.profiling.capture.sampler import Samples, Stretch, place_of, sampled
+from jaxstage_ext.profiling.capture.sampler import Samples, Stretch, _stack_of, place_of, sampled
 
 
 def loop(batches: list[int], step: Callable[[int], int]) -> None:
@@ -102,3 +103,28 @@ def test_a_gap_in_which_nobody_could_look_is_not_bridged() -> None:
 def test_compiles_are_named_by_stage_and_function() -> None:
     lane = compile_lane([CompileTime("trace", "f", 1, 2), CompileTime("compile", "jit(f)", 3, 9)])
     assert [lane.names[i] for i in lane.name.tolist()] == ["trace f", "compile jit(f)"]
+
+
+def test_what_asks_a_generator_stands_around_its_lines() -> None:
+    """Not so of an ordinary function: only its own line counts."""
+    import sys
+
+    def numbers() -> Iterator[FrameType]:
+        yield sys._getframe()
+
+    frames = []
+    for frame in numbers():
+        frames.append(_stack_of(frame))
+    inner, _, asker, _ = frames[0]
+    assert inner is not None and inner.co_name == "numbers" and asker is None, "it is suspended, so nothing asks it"
+
+    def looking() -> Iterator[tuple[object, ...]]:
+        yield _stack_of(sys._getframe())
+
+    code, instruction, asker, asked_at = next(looking())
+    assert code is not None and code.co_name == "looking"
+    assert asker is not None and asker.co_name.startswith("test_what_asks")
+    lane = sampled_lane(Samples([Stretch(10, 20, code, instruction, asker, asked_at)]))
+    assert (lane.start.tolist(), lane.end.tolist()) == ([10, 10], [20, 20])
+    assert [lane.names[name] for name in lane.name][0] == "next(looking())"
+    assert _stack_of(sys._getframe())[2] is None

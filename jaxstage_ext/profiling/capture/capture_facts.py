@@ -101,5 +101,5 @@ def _is_operation(module: str) -> bool:
     """Whether a module is one of JAX's operations outside jit, such as "jit_add" and "jit__where", by its name."""
     import jax
 
-    name = module.removeprefix("jit_")
-    return name.startswith("_") or hasattr(jax.numpy, name) or hasattr(jax.lax, f"{name}_p") or hasattr(jax.lax, name)
+    name = module.removeprefix("jit_").lstrip("_")
+    return hasattr(jax.numpy, name) or hasattr(jax.lax, f"{name}_p") or hasattr(jax.lax, name)

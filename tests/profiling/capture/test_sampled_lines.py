@@ -126,5 +126,5 @@ def test_what_asks_a_generator_stands_around_its_lines() -> None:
     assert asker is not None and asker.co_name.startswith("test_what_asks")
     lane = sampled_lane(Samples([Stretch(10, 20, code, instruction, asker, asked_at)]))
     assert (lane.start.tolist(), lane.end.tolist()) == ([10, 10], [20, 20])
-    assert [lane.names[name] for name in lane.name][0] == "next(looking())"
+    assert lane.names[lane.name[0]] == "next(looking())"
     assert _stack_of(sys._getframe())[2] is None

@@ -57,7 +57,8 @@ def _idle(headline: Headline) -> str:
     verb = "idles" if headline.devices == 1 else "idle"
     if headline.idle < _SMALL:
         return f"{who} never {verb}" if not headline.idle else f"{who} {verb} less than 1%"
-    return f"{who} {verb} {headline.idle:.0%}{_gaps(headline)}{_cause(headline)}"
+    share = f"{headline.idle:.0%}" if headline.idle < 1 - _SMALL else "more than 99%"
+    return f"{who} {verb} {share}{_gaps(headline)}{_cause(headline)}"
 
 
 def _gaps(headline: Headline) -> str:

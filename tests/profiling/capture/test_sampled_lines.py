@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dis
+import itertools
 import types
 from collections.abc import Callable
 from typing import Any
@@ -95,7 +96,7 @@ def test_a_gap_in_which_nobody_could_look_is_not_bridged() -> None:
         while samples.looks < before + 3:
             time.sleep(0.001)
     stretches = samples.stretches
-    gaps = [later.start - earlier.end for earlier, later in zip(stretches, stretches[1:], strict=False)]
+    gaps = [later.start - earlier.end for earlier, later in itertools.pairwise(stretches)]
     assert max(gaps) > 30_000_000, "no stretch reaches over it"
     assert sum(gaps) == samples.unknown
 

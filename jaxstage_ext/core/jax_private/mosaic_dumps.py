@@ -7,6 +7,7 @@ With `profile_space` and `profile_dir`, JAX adds to a kernel a `jax.debug.callba
 from __future__ import annotations
 
 import contextlib
+import importlib
 import os
 import re
 import sys
@@ -23,6 +24,8 @@ import numpy.typing as npt
 _PROFILER = "jax.experimental.mosaic.gpu.profiler"
 _DUMPERS = ("jax._src.pallas.mosaic_gpu.pallas_call_registration", "jax.experimental.mosaic.gpu.core")
 """The modules whose global `jax` makes the callback: for Pallas kernels, and for kernels of Mosaic GPU itself."""
+_PALLAS = "jax._src.pallas.mosaic_gpu.core"
+"""What a program with such a Pallas kernel has imported."""
 _FILE = re.compile(r"(?:(?P<kernel>.*)-)?[0-9]+-trace\.json")
 _replacing = threading.RLock()
 _wait: Callable[[], Any] = jax.effects_barrier
@@ -101,6 +104,9 @@ def without_dumps() -> Iterator[list[str]]:
     only. The list gets the name of each kernel whose dump was left out.
     """
     left_out: list[str] = []
+    if _PALLAS in sys.modules:  # JAX imports what lowers its kernels when it lowers the first, which is too late here
+        with contextlib.suppress(ImportError):
+            importlib.import_module(_DUMPERS[0])
     modules = [module for name in _DUMPERS if (module := sys.modules.get(name)) is not None and hasattr(module, "jax")]
     with contextlib.ExitStack() as around:
         for module in modules:

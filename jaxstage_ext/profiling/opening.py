@@ -96,7 +96,8 @@ def contents(path: Path) -> bytes:
         most = MOST_BYTES if is_gzip(head) else MOST_UNPACKED
         if size > most:
             raise UnreadableProfile(
-                f"{path.name} has {scaled(size, 'B')}; {scaled(most, 'B')} is the most that is read: profile fewer steps"
+                f"{path.name} has {scaled(size, 'B')}; {scaled(most, 'B')} is the most that is read: profile fewer "
+                "steps"
             )
         return head + file.read(max(size - len(head), 0))
 

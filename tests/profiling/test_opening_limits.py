@@ -1,4 +1,4 @@
-"""Opening what is not a profile ends: pipes, devices, sparse files, and profiles of nothing but parts without content."""
+"""Opening what is not a profile ends: pipes, devices, sparse files, and profiles of a million parts without content."""
 
 from __future__ import annotations
 

@@ -17,7 +17,6 @@ from jaxstage_ext.ir import long_message, protowire
 from jaxstage_ext.ir.long_message import DELIMITED, FIXED64, VARINT, FieldRows
 from jaxstage_ext.ir.protowire import Bytes, Field, Longs
 
-
 MOST_PLANES = 10_000
 MOST_LINES = 100_000
 """Planes and lines of a profile that are read; those that a profiler writes have fewer than a thousand."""

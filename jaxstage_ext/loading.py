@@ -53,7 +53,7 @@ def _head(source: opening.Source) -> bytes:
     if isinstance(source, bytes):
         return beginning(source, _HEAD)
     path = Path(source).expanduser()
-    if path.is_dir():
+    if path.is_dir() or not opening.regular_size(path):
         return b""
     with path.open("rb") as file:
         return beginning(file.read(_HEAD), _HEAD)

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import io
 import os
 import re
+import stat
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
 from jaxstage_ext.profiling import op_links
 from jaxstage_ext.profiling.chrome import chrome_trace
-from jaxstage_ext.profiling.chrome.unpacking import beginning, unpacked
+from jaxstage_ext.profiling.chrome.unpacking import MOST_BYTES as MOST_UNPACKED
+from jaxstage_ext.profiling.chrome.unpacking import beginning, is_gzip, unpacked
 from jaxstage_ext.profiling.mosaic import mosaic_json, mosaic_saved
 from jaxstage_ext.profiling.timeline import Timeline
 from jaxstage_ext.profiling.unreadable import UnreadableProfile
@@ -25,7 +28,7 @@ _JSON = re.compile(rb"(?:\xef\xbb\xbf)?[ \t\r\n]*(?:\{[ \t\r\n]*[\"}]|\[[ \t\r\n
 _XPLANE_FIELDS = b"\x0a\x12\x1a\x22"
 """The first byte of a serialized XSpace: a plane, an error, a warning or the name of a host."""
 MOST_BYTES = 2**31
-"""Bytes of a file that are read."""
+"""Bytes of a gzip file that are read."""
 
 
 @dataclass(frozen=True)
@@ -86,14 +89,25 @@ def open_recording(source: Source, title: str = "") -> Recording:
 
 
 def contents(path: Path) -> bytes:
-    """The bytes of a file. Raises UnreadableProfile where it is too large, and OSError where it cannot be read."""
-    size = path.stat().st_size
-    if size > MOST_BYTES:
-        raise UnreadableProfile(
-            f"{path.name} has {scaled(size, 'B')}; {scaled(MOST_BYTES, 'B')} is the most that is read: profile fewer "
-            "steps"
-        )
-    return path.read_bytes()
+    """The bytes of a file. Raises UnreadableProfile where there are too many, and OSError where it cannot be read."""
+    size = regular_size(path)
+    with path.open("rb") if size else io.BytesIO() as file:
+        head = file.read(_HEAD)
+        most = MOST_BYTES if is_gzip(head) else MOST_UNPACKED
+        if size > most:
+            raise UnreadableProfile(
+                f"{path.name} has {scaled(size, 'B')}; {scaled(most, 'B')} is the most that is read: profile fewer "
+                "steps"
+            )
+        return head + file.read(max(size - len(head), 0))
+
+
+def regular_size(path: Path) -> int:
+    """Bytes of a file. Raises UnreadableProfile for a pipe or a device, whose reading may never end."""
+    status = path.stat()
+    if not stat.S_ISREG(status.st_mode):
+        raise UnreadableProfile(f"{path.name} is not a file but a pipe, a socket or a device; copy it to a file first")
+    return status.st_size
 
 
 def _read(data: bytes, title: str) -> Recording:

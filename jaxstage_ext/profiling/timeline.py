@@ -211,7 +211,8 @@ class Timeline:
     def headline(self) -> Headline:
         """Which line takes the time, whether the devices idle, and what the host does then."""
         if not len(self.work):
-            return headline.of_ranges(self.by_range(), range_tables.recorders(self.recording))
+            of_ranges = headline.of_ranges(self.by_range(), range_tables.recorders(self.recording))
+            return headline.of_what_is_kept(of_ranges, self.recording.lost)
         top = headline.leading(self.by_line(), self.by_op(), self.by_kernel())
         read = headline.read(self.device_times, self.work, top, self.attributed, self._hosts)
         return replace(read, host_line=HostLabels(self.places.frames).label(read.doing.line) or "")

@@ -31,3 +31,14 @@ def session_runs() -> bool:
     except jax.errors.JaxRuntimeError as error:
         return _SECOND_SESSION in str(error)
     return False
+
+
+def forget_dead_profile() -> None:
+    """Have JAX forget a profile of its own that does not record, as one that began during another session.
+
+    Its `stop_trace` raises ALREADY_EXISTS, and JAX would refuse every later profile of this process.
+    """
+    state: Any = getattr(_profiler, "_profile_state", None)
+    if jax_profile_runs() and not session_runs():
+        with state.lock:
+            state.reset()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import enum
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -12,18 +12,21 @@ from jaxstage_ext.profiling.analysis.busy import DeviceTime
 from jaxstage_ext.profiling.analysis.device_work import DeviceWork
 from jaxstage_ext.profiling.analysis.host_activity import HostActivity
 from jaxstage_ext.profiling.analysis.host_doing import HostCause, HostDoing
-from jaxstage_ext.report.recording import SECOND
+from jaxstage_ext.report.recording import SECOND, Loss, Lost
 from jaxstage_ext.report.table import Table
 
 _SHORT_GAP = 100 * 10**6
 """A gap is short below 100 µs: about what one dispatch from Python takes."""
 _MANY_GAPS = 100
+_MISSING = (Loss.CUT, Loss.DROPPED, Loss.UNREADABLE)
+"""Of these it is not known what the events were."""
 
 
 class Bound(enum.Enum):
     """What most of the window goes to. The kinds of idle time are by what the host does for most of it."""
 
     NOTHING = "nothing was recorded"
+    CUT = "no device work is among the events that were kept"
     RANGES = "only ranges inside a kernel were recorded"
     DEVICE = "device"
     COPY = "copies that no compute hides"
@@ -109,6 +112,13 @@ def of_ranges(ranges: Table, recorders: int) -> Headline:
     if top is None or not recorders:
         return Headline(Bound.NOTHING)
     return Headline(Bound.RANGES, op=top["range"], op_share=top["share"] or 0.0, recorders=recorders)
+
+
+def of_what_is_kept(headline: Headline, lost: Sequence[Lost]) -> Headline:
+    """The headline, which does not say that nothing ran where events are missing."""
+    if headline.bound is Bound.NOTHING and any(each.loss in _MISSING for each in lost):
+        return replace(headline, bound=Bound.CUT)
+    return headline
 
 
 def read(

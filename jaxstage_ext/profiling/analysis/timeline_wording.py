@@ -7,6 +7,7 @@ from jaxstage_ext.profiling.analysis.host_doing import HostCause, HostDoing
 from jaxstage_ext.report.units import duration, plural
 
 NO_DEVICE_WORK = "Nothing ran on a device while the profiler recorded."
+NO_DEVICE_WORK_KEPT = "No work of a device is among the events that were kept; others of this profile are missing."
 
 _MOSTLY = 0.5
 _SMALL = 0.005
@@ -26,6 +27,8 @@ def sentence(headline: Headline) -> str:
     """The line that takes the time, whether the devices idle, and what the host does then."""
     if headline.bound is Bound.NOTHING:
         return NO_DEVICE_WORK
+    if headline.bound is Bound.CUT:
+        return NO_DEVICE_WORK_KEPT
     if headline.bound is Bound.RANGES:
         who = plural(headline.recorders, "warp or warpgroup", "warps or warpgroups")
         return f"{_shortened(headline.op)} takes {headline.op_share:.0%} of the time in ranges that {who} recorded."

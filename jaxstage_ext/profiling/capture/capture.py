@@ -37,6 +37,13 @@ class CaptureOptions:
     limit: int = MOST_EVENTS
 
 
+_SECOND_SESSION = "ALREADY_EXISTS: Another profil"
+_PROFILES_ITSELF = (
+    "The code that was profiled runs JAX's own profiler, and a process has one profiler session at a time: profile it "
+    "without that, or run it alone and open what it wrote with %timeline."
+)
+
+
 @dataclass(eq=False)
 class Capture:
     """A run under the profiler.
@@ -77,6 +84,8 @@ class Capture:
             yield
         except BaseException as error:
             self.error = error
+            if _SECOND_SESSION in str(error):
+                error.add_note(_PROFILES_ITSELF)
             raise
         finally:
             try:

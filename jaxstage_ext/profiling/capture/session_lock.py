@@ -33,15 +33,25 @@ def profiler_session(holder: str) -> Iterator[None]:
     _holders.append(holder)
     try:
         _check_others()
-        yield
+        try:
+            yield
+        finally:
+            _forget_dead()
     finally:
         _holders.clear()
         _session.release()
 
 
+def _forget_dead() -> None:
+    from jaxstage_ext.core.jax_private import profiler_state
+
+    profiler_state.forget_dead_profile()
+
+
 def _check_others() -> None:
     from jaxstage_ext.core.jax_private import profiler_state
 
+    profiler_state.forget_dead_profile()
     if profiler_state.jax_profile_runs():
         raise ProfilerBusy(
             "JAX's own profiler is recording (jax.profiler.start_trace or trace); a process has one profiler session "

@@ -18,6 +18,11 @@ from jaxstage_ext.core.stageable import call_name, unwrap
 from jaxstage_ext.report.bounded_repr import bounded_repr, type_name
 from jaxstage_ext.report.units import with_article
 
+_JITTED = (
+    "{title} is not jitted, so it was jitted to be measured, and its arguments are traced. Where one must be a Python "
+    "value, measure jax.jit({title}, static_argnums=...); Python that JAX cannot trace is timed by %%profile."
+)
+
 
 class Arguments(NamedTuple):
     """Positional and keyword arguments, for a `setup` that makes both."""
@@ -36,13 +41,17 @@ class DonatedArguments(RefusedMeasurement):
 
 @dataclass
 class MeasuredCall:
-    """A staged function with its arguments. `outputs` are those of the last run that ended."""
+    """A staged function with its arguments. `outputs` are those of the last run that ended.
+
+    `is_jitted_here` says that the user's function was not staged, and `function` is its jitted form.
+    """
 
     function: Callable[..., Any]
     title: str
     given: Arguments
     setup: Callable[[], Any] | None = None
     outputs: Any = None
+    is_jitted_here: bool = False
     _next: Arguments = field(default=Arguments((), {}), repr=False)
 
     def prepare(self) -> None:
@@ -61,7 +70,12 @@ class MeasuredCall:
         """
         if self.setup is None and self._may_donate():
             self._next = Arguments(*jax.tree.map(_copied, (self._next.args, dict(self._next.kwargs))))
-        self.run()
+        try:
+            self.run()
+        except TypeError as error:
+            if self.is_jitted_here:
+                error.add_note(_JITTED.format(title=self.title))
+            raise
         if self.setup is None and (paths := _deleted(self._next)):
             raise DonatedArguments(
                 f"{self.title} donates {', '.join(paths)}, so it runs only once with the same arrays; give setup, a "
@@ -96,7 +110,9 @@ def measured_call(
     given = Arguments(args, dict(kwargs))
     if setup is None and (paths := _deleted(given)):
         raise RefusedMeasurement(f"deleted, as donation does: {', '.join(paths)}; measure with arrays that are there")
-    return MeasuredCall(function if is_staged(function) else jax.jit(function), title, given, setup)
+    if is_staged(function):
+        return MeasuredCall(function, title, given, setup)
+    return MeasuredCall(jax.jit(function), title, given, setup, is_jitted_here=True)
 
 
 def is_staged(function: Any) -> bool:

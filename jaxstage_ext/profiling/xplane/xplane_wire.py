@@ -17,6 +17,10 @@ from jaxstage_ext.ir import long_message, protowire
 from jaxstage_ext.ir.long_message import DELIMITED, FIXED64, VARINT, FieldRows
 from jaxstage_ext.ir.protowire import Bytes, Field, Longs
 
+MOST_PLANES = 10_000
+MOST_LINES = 100_000
+"""Planes and lines of a profile that are read; those that a profiler writes have fewer than a thousand."""
+
 
 @dataclass(frozen=True, eq=False)
 class Wire:
@@ -174,9 +178,15 @@ def planes(wire: Wire) -> tuple[list[Plane], list[str], FieldRows]:
     """
     top, cut = _top(wire)
     whole, wrong = [], [cut] if cut else []
-    for at, end in top.spans(1):
+    spans, room = top.spans(1), MOST_LINES
+    if len(spans) > MOST_PLANES:
+        raise ValueError(f"it has {len(spans):,} planes, and {MOST_PLANES:,} is the most that is read")
+    for at, end in spans:
         try:
             parts = wire.fields(at, end)
+            room -= len(parts.of(3).offset)
+            if room < 0:
+                raise ValueError(f"the profile has more than {MOST_LINES:,} lines")
             plane = Plane(wire, wire.text(parts, 2), parts)
             _ = plane.lines, plane.stat_names, plane.event_names, plane.facts
             whole.append(plane)

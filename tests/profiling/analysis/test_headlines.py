@@ -8,10 +8,20 @@ import pytest
 from jaxstage_ext.profiling.analysis import timeline_wording
 from jaxstage_ext.profiling.analysis.headline import Bound
 from jaxstage_ext.profiling.analysis.host_doing import HostCause
-from jaxstage_ext.profiling.op_places import OpPlaces
+from jaxstage_ext.profiling.op_places import OpPlaces, without_places
 from jaxstage_ext.profiling.timeline import Timeline
 from jaxstage_ext.report.frames import Frames, SourceFile
-from jaxstage_ext.report.recording import NONE, EventKind, EventLane, HostLine, LaneKind, Recording, TimeUnit
+from jaxstage_ext.report.recording import (
+    NONE,
+    EventKind,
+    EventLane,
+    HostLine,
+    LaneKind,
+    Loss,
+    Lost,
+    Recording,
+    TimeUnit,
+)
 from tests.helpers.recordings import Event, recording
 
 USER = "/home/user/train.py"
@@ -152,6 +162,14 @@ def test_nothing_recorded() -> None:
     assert "kept 0 of 0 events" in str(built)
     only_host = timeline([host("sleep", 0, 100)], code={"sleep": "time.sleep(1)"})
     assert only_host.headline.bound is Bound.NOTHING
+
+
+@pytest.mark.parametrize("loss", [Loss.CUT, Loss.DROPPED, Loss.UNREADABLE])
+def test_where_events_are_missing_nothing_is_not_said_to_have_run(loss: Loss) -> None:
+    made = recording([host("sleep", 0, 100)], [HOST, RUNTIME], [Lost(loss, 16)])
+    built = Timeline(made, without_places(made))
+    assert built.headline.bound is Bound.CUT
+    assert said(built) == timeline_wording.NO_DEVICE_WORK_KEPT
 
 
 def test_nothing_attributable() -> None:

@@ -10,6 +10,7 @@ import jax
 import jax.numpy as jnp
 import pytest
 
+from jaxstage_ext import profile
 from jaxstage_ext.profiling.capture.session_lock import ProfilerBusy, profiler_session
 
 
@@ -69,3 +70,29 @@ def test_a_session_that_jax_does_not_know_is_recognised() -> None:
     assert held.stop()
     with profiler_session("measure(f)"):
         pass
+
+
+def test_code_that_profiles_itself_leaves_the_profiler_free(tmp_path: Path) -> None:
+    def step() -> None:
+        with jax.profiler.trace(tmp_path / "inside"):
+            jnp.ones(3).block_until_ready()
+
+    def begins() -> None:
+        jax.profiler.start_trace(tmp_path / "open")
+
+    with pytest.raises(RuntimeError, match="ALREADY_EXISTS") as raised:
+        profile(step)
+    assert "runs JAX's own profiler" in raised.value.__notes__[0]
+    profile(begins)
+    with jax.profiler.trace(tmp_path / "after"):
+        jnp.ones(3).block_until_ready()
+    assert list((tmp_path / "after").rglob("*.xplane.pb"))
+    profile(jnp.ones, 3)
+
+
+def test_a_profile_of_jax_s_own_that_records_is_not_forgotten(tmp_path: Path) -> None:
+    with jax.profiler.trace(tmp_path):
+        for _ in range(2):
+            with pytest.raises(ProfilerBusy, match="stop_trace"), profiler_session("measure(f)"):
+                pytest.fail("a session began beside JAX's")
+    assert list(tmp_path.rglob("*.xplane.pb"))

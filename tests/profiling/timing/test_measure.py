@@ -184,3 +184,12 @@ def test_ctrl_c_keeps_the_runs_until_then() -> None:
     assert timing.runs == 20 - len(timing.warm_up)
     assert outputs[0, 0] == 2
     assert "Interrupted" in str(timing)
+
+
+def test_python_that_cannot_be_traced_is_explained() -> None:
+    with pytest.raises(TypeError) as raised:
+        measure(time.sleep, 0.001)
+    assert "sleep is not jitted, so it was jitted to be measured" in "\n".join(raised.value.__notes__)
+    with pytest.raises(TypeError) as of_jitted:
+        measure(jax.jit(lambda x: x + "a"), X)
+    assert "jitted to be" not in str(getattr(of_jitted.value, "__notes__", ""))

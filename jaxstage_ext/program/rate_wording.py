@@ -9,3 +9,6 @@ SEVERAL_KERNELS = "each run of it launches several kernels, so the number of its
 NO_TIME = "it took no time of its own"
 NO_ROOF = "the peaks of this device are unknown"
 PARTLY = "part of its work is unknown: "
+ABOVE_ROOF = (
+    "Of roof above 1: it ran faster than the peaks, so those are too low, or less work was done than is counted."
+)

@@ -6,17 +6,21 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 __version__ = "0.1.0"
-__all__ = ["Inspection", "inspect", "load", "measure", "measure_ceilings", "profile"]
+__all__ = ["Inspection", "Timeline", "Timing", "inspect", "load", "measure", "measure_ceilings", "profile"]
 
 if TYPE_CHECKING:
     from jaxstage_ext.inspection import Inspection, inspect
     from jaxstage_ext.loading import load
     from jaxstage_ext.profiles import profile
+    from jaxstage_ext.profiling.timeline import Timeline
     from jaxstage_ext.profiling.timing.measure import measure
     from jaxstage_ext.profiling.timing.measure_ceilings import measure_ceilings
+    from jaxstage_ext.profiling.timing.timing import Timing
 
 _HOMES = {
     "Inspection": "inspection",
+    "Timeline": "profiling.timeline",
+    "Timing": "profiling.timing.timing",
     "inspect": "inspection",
     "load": "loading",
     "measure": "profiling.timing.measure",
@@ -30,6 +34,10 @@ def __getattr__(name: str) -> Any:
     if name in _HOMES:
         return getattr(importlib.import_module(f"jaxstage_ext.{_HOMES[name]}"), name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *_HOMES})
 
 
 def load_ipython_extension(ip: Any) -> None:

@@ -73,7 +73,7 @@ def _inspection(source: opening.Source, title: str) -> Inspection:
 def _timeline(source: opening.Source, title: str) -> ShownTimeline:
     from jaxstage_ext.panel import shown_timeline
 
-    return shown_timeline.recorded(opening.open_profile(source, title))
+    return shown_timeline.opened(opening.open_recording(source, title))
 
 
 KINDS = (

@@ -23,6 +23,7 @@ def profile(
     python: bool = False,
     sample: bool = True,
     limit: int = MOST_EVENTS,
+    sm_clock: float | None = None,
     **kwargs: Any,
 ) -> tuple[Any, Inspection]:
     """Run `f(*args, **kwargs)` under the profiler, in memory; give its outputs and an Inspection with the timeline.
@@ -39,6 +40,8 @@ def profile(
       python: whether to trace every Python call, which slows Python down.
       sample: whether to sample, each millisecond, the line that Python is at.
       limit: the most events to keep.
+      sm_clock: frequency of the GPU's SMs in hertz, for what Mosaic GPU kernels record on the device; by default the
+        one that the profile gives.
       **kwargs: keyword arguments of `f`. Bind an argument that has the name of a parameter of `profile` with
         `functools.partial`.
 
@@ -47,7 +50,7 @@ def profile(
       CannotRun: where an argument is deleted, or would be before the last step.
       Exception: what `f` raises. Its attribute `inspection` has what was recorded by then.
     """
-    capture_options = CaptureOptions(steps, python, sample, limit)
+    capture_options = CaptureOptions(steps, python, sample, limit, sm_clock)
 
     def run() -> Any:
         return f(*args, **kwargs)

@@ -247,4 +247,6 @@ def test_two_threads_print_jaxprs_at_once() -> None:
 
 
 def test_public_names() -> None:
-    assert set(jaxstage_ext.__all__) == {"Inspection", "inspect", "load", "measure", "measure_ceilings", "profile"}
+    names = {"Inspection", "Timeline", "Timing", "inspect", "load", "measure", "measure_ceilings", "profile"}
+    assert set(jaxstage_ext.__all__) == names <= set(dir(jaxstage_ext))
+    assert all(getattr(jaxstage_ext, name).__doc__ for name in names)

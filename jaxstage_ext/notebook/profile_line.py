@@ -12,7 +12,7 @@ from IPython.core.magic_arguments import MagicArgumentParser
 from jaxstage_ext.notebook.command_line import LineParser, identifier
 
 NAME = "profile"
-_OF_CAPTURES = ("warm", "cold", "python", "no_sampling", "command_buffers")
+_OF_CAPTURES = ("warm", "cold", "python", "no_sampling", "command_buffers", "sm_clock")
 MODES = ("auto", "kernels", "span", "wall")
 _HELP = """Run a call under the profiler, in memory, and show its timeline, linked to source lines.
 
@@ -50,6 +50,12 @@ def parser() -> MagicArgumentParser:
         metavar="off",
         help="Compile without command buffers (CUDA graphs), whose kernels have no names; this changes the timing.",
     )
+    add(
+        "--sm-clock",
+        type=_hertz,
+        metavar="1.98e9",
+        help="Clock of the GPU's SMs in hertz, for Pallas kernels that record on the device; its maximum by default.",
+    )
     add("--save", metavar="FOLDER", help="Write the profile to a file in FOLDER, which XProf reads too.")
     add("--measure", action="store_true", help="Measure how long the call takes by repeated runs, without a timeline.")
     add("--mode", choices=MODES, help="What to measure; kernel times, their span or wall time.")
@@ -83,6 +89,16 @@ def _count(text: str) -> int:
     if not text.isdecimal() or not 0 < int(text) <= 100_000_000:
         raise argparse.ArgumentTypeError(f"{text!r} is not a number from 1 to 100,000,000")
     return int(text)
+
+
+def _hertz(text: str) -> float:
+    try:
+        clock = float(text)
+    except ValueError:
+        clock = 0.0
+    if not 1e6 <= clock <= 1e11:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a clock in hertz, such as 1.98e9 for 1.98 GHz")
+    return clock
 
 
 def _off(text: str) -> str:

@@ -19,7 +19,8 @@ def capture_options(options: Namespace) -> CaptureOptions:
     """The options of a capture that a magic's line asks for."""
     from jaxstage_ext.profiling.capture.capture import MOST_EVENTS, CaptureOptions
 
-    return CaptureOptions(options.steps, options.python, not options.no_sampling, options.limit or MOST_EVENTS)
+    limit = options.limit or MOST_EVENTS
+    return CaptureOptions(options.steps, options.python, not options.no_sampling, limit, options.sm_clock)
 
 
 def save(capture: Capture, options: Namespace) -> None:

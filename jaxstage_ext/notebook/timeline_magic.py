@@ -14,10 +14,7 @@ from jaxstage_ext.report.public_paths import public_text
 
 if TYPE_CHECKING:
     from jaxstage_ext.panel.shown_timeline import ShownTimeline
-    from jaxstage_ext.profiling.op_places import OpPlaces
     from jaxstage_ext.profiling.opening import Source
-    from jaxstage_ext.program.program import Program
-    from jaxstage_ext.report.recording import Recording
 
 HELP = """Show the timeline of a saved profile.
 
@@ -105,6 +102,7 @@ def _linked(file: str, name: str, space: Mapping[str, Any]) -> ShownTimeline:
     from jaxstage_ext.panel import shown_timeline
     from jaxstage_ext.profiling import opening
     from jaxstage_ext.profiling.timeline import Timeline
+    from jaxstage_ext.program import linked_timeline
 
     inspection = space.get(name)
     if not isinstance(inspection, Inspection):
@@ -112,15 +110,8 @@ def _linked(file: str, name: str, space: Mapping[str, Any]) -> ShownTimeline:
         raise UsageError(f"--with {name}: {name!r} {what}; make one with `{name} = %compile f(x)`")
     known = _source(file, space)
     recording = known.recording if isinstance(known, Timeline) else _read(file, known, opening.open_recording)
-    inspection.program.timeline = Timeline(recording, _places(recording, inspection.program))
+    inspection.program.timeline = linked_timeline.linked(recording, inspection.program)
     return shown_timeline.shown(inspection.program)
-
-
-def _places(recording: Recording, program: Program) -> OpPlaces:
-    from jaxstage_ext.profiling.op_links import ShownModule, places
-
-    document = program.documents.get("hlo")
-    return places(recording, program.frame_table, ShownModule(program.module, document) if document else None)
 
 
 def _source(file: str, space: Mapping[str, Any]) -> Any:

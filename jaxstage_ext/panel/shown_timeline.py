@@ -9,10 +9,11 @@ from typing import Any
 
 from jaxstage_ext.panel import display, page
 from jaxstage_ext.profiling.analysis import recorded_range
+from jaxstage_ext.profiling.op_places import without_places
 from jaxstage_ext.profiling.timeline import Timeline
 from jaxstage_ext.program.program import Program
 from jaxstage_ext.program.recorded_program import RecordedProgram, timeline
-from jaxstage_ext.report.recording import SECOND
+from jaxstage_ext.report.recording import SECOND, Recording
 from jaxstage_ext.views import lane_strips
 from jaxstage_ext.views.lanes_svg import lanes_svg
 from jaxstage_ext.views.text import panel_text
@@ -31,8 +32,10 @@ class ShownTimeline(Timeline):
     def to_svg(self, path: str | os.PathLike[str], start: float | None = None, end: float | None = None) -> None:
         """Write a picture of the lanes with labels, of all or from `start` to `end` in seconds.
 
-        Raises OSError where it cannot be written, ValueError where `end` is not after `start`.
+        Raises OSError where it cannot be written, ValueError where `end` is not after `start`, and Unavailable where
+        the events are in cycles of a clock that nobody gave.
         """
+        self.check_times()
         first, last = lane_strips.whole(self)
         window = (
             recorded_range.window(first / SECOND if start is None else start, last / SECOND if end is None else end)
@@ -66,3 +69,8 @@ def shown(program: Program) -> ShownTimeline:
 def recorded(known: Timeline) -> ShownTimeline:
     """A timeline of which no program was staged here, such as one from a file."""
     return shown(RecordedProgram(known))
+
+
+def opened(recording: Recording) -> ShownTimeline:
+    """A recording from a file, which nothing is linked to yet, as a timeline."""
+    return recorded(Timeline(recording, without_places(recording)))

@@ -35,8 +35,9 @@ from jaxstage_ext.profiling.mosaic import mosaic_wording
 from jaxstage_ext.profiling.mosaic.mosaic_recording import decode
 from jaxstage_ext.profiling.mosaic.mosaic_spec import MosaicSpec
 from jaxstage_ext.profiling.op_places import OpPlaces, without_places
-from jaxstage_ext.report.recording import Events, Recording
+from jaxstage_ext.report.recording import Events, Recording, TimeUnit
 from jaxstage_ext.report.table import Table
+from jaxstage_ext.report.unavailable import Unavailable
 
 _LINES_SHOWN = 5
 
@@ -154,8 +155,10 @@ class Timeline:
     def between(self, start: float, end: float) -> Timeline:
         """The part of it from `start` to `end`, in seconds since the recording began; events are cut at both ends.
 
-        Raises ValueError where `end` is not after `start`.
+        Raises ValueError where `end` is not after `start`, and Unavailable where the events are in cycles of a clock
+        that nobody gave.
         """
+        self.check_times()
         window = recorded_range.window(start, end)
         return Timeline(recorded_range.between(self.recording, *window), self.places, window=window)
 
@@ -175,23 +178,43 @@ class Timeline:
         return timeline_comparison.side(self.recording, self.work, self._table(f"by_{by}"))
 
     def to_table(self) -> Table:
-        """One row for each event, by lane, then start; times in seconds."""
+        """One row for each event, by lane, then start; times in seconds.
+
+        Raises Unavailable where the events are in cycles of a clock that nobody gave.
+        """
+        self.check_times()
         return event_list.event_list(self.recording, self.places)
 
     def to_pandas(self) -> Any:
-        """The events as a pandas.DataFrame. Raises ImportError, with the pip line, where pandas is missing."""
+        """The events as a pandas.DataFrame, times in seconds.
+
+        Raises ImportError, with the pip line, where pandas is missing, and Unavailable where the events are in cycles
+        of a clock that nobody gave.
+        """
         return self.to_table().to_pandas()
 
     def to_chrome(self, path: str | os.PathLike[str]) -> None:
         """Write a Chrome trace, which Perfetto (https://ui.perfetto.dev) and `jaxstage_ext.load` open.
 
-        It is compressed where `path` ends in ".gz". Raises OSError where it cannot be written.
+        It is compressed where `path` ends in ".gz". Raises OSError where it cannot be written, and Unavailable where
+        the events are in cycles of a clock that nobody gave.
         """
+        self.check_times()
         chrome_writer.write(self.recording, self.places, path)
 
     def to_speedscope(self, path: str | os.PathLike[str]) -> None:
-        """Write a file for https://www.speedscope.app, a profile for each lane. Raises OSError."""
+        """Write a file for https://www.speedscope.app, a profile for each lane.
+
+        Raises OSError where it cannot be written, and Unavailable where the events are in cycles of a clock that nobody
+        gave.
+        """
+        self.check_times()
         speedscope_writer.write(self.recording, self.places, path)
+
+    def check_times(self) -> None:
+        """Raise Unavailable where the events are in cycles of a clock that nobody gave."""
+        if self.recording.unit is TimeUnit.CYCLE:
+            raise Unavailable(mosaic_wording.NO_TIMES)
 
     @cached_property
     def attributed(self) -> float:

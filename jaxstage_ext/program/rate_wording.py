@@ -5,6 +5,7 @@ from __future__ import annotations
 NO_HLO = "the profile holds no HLO of it, so its FLOPs and bytes are unknown"
 OTHER_MODULE = "it belongs to another module than the one that is counted"
 CONTROL = "counted at the operations inside it"
+SEVERAL_KERNELS = "each run of it launches several kernels, so the number of its runs is unknown"
 NO_TIME = "it took no time of its own"
 NO_ROOF = "the peaks of this device are unknown"
 PARTLY = "part of its work is unknown: "

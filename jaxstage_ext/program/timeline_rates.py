@@ -22,6 +22,7 @@ from jaxstage_ext.report.unavailable import Unavailable
 
 Row = Mapping[str, object]
 NAN = float("nan")
+_RUNS_UNKNOWN = 0
 
 
 @dataclass(frozen=True)
@@ -46,15 +47,17 @@ class WorkOfOps:
     by_name: Mapping[str, WorkOfRow]
     reason: str = ""
 
-    def of(self, row: Row) -> WorkOfRow:
-        """The work of all events of a row of `Timeline.by_op`."""
+    def of(self, row: Row, runs: int | None = None) -> WorkOfRow:
+        """The work of a row of `Timeline.by_op`: of as many runs as it has events, unless `runs` says how many."""
         if row["activity"] == Activity.CONTROL.value:
             return _unknown(wording.CONTROL)
         if self.reason:
             return _unknown(self.reason)
         if (work := self.by_name.get(str(row["op"]))) is None or not _is_here(row):
             return _unknown(wording.OTHER_MODULE if row["op"] else wording.NO_HLO)
-        count = float(str(row["count"]))
+        if runs == _RUNS_UNKNOWN:
+            return _unknown(wording.SEVERAL_KERNELS)
+        count = float(str(row["count"])) if runs is None else float(runs)
         return replace(work, flops=work.flops * count, moved=work.moved * count, least=work.least * count)
 
 
@@ -107,17 +110,38 @@ def _least(program: Program, work: Cost) -> tuple[dict[int, float], str]:
 
 def with_rates(program: Program, timeline: Timeline, table: Table, group: str) -> Table:
     """The table of a timeline by "op" or "line", with FLOP/s, bytes/s and the part of the roof of each row."""
-    works = work_of_ops(program)
+    works, runs = work_of_ops(program), _runs_of_several_kernels(timeline)
     ops = list(timeline.by_op().rows())
+    of_ops = [works.of(row, runs.get((row["module"], row["op"]))) for row in ops]
     if group == "op":
-        rows = [works.of(row) for row in ops]
+        rows = of_ops
     else:
         members: dict[object, list[WorkOfRow]] = {}
-        for row in ops:
+        for row, work in zip(ops, of_ops, strict=True):
             if row["activity"] != Activity.CONTROL.value:
-                members.setdefault(row[group], []).append(works.of(row))
+                members.setdefault(row[group], []).append(work)
         rows = [_sum(members.get(row[group], ())) for row in table.rows()]
     return _added(table, rows)
+
+
+def _runs_of_several_kernels(timeline: Timeline) -> dict[tuple[object, object], int]:
+    """How often the instructions ran that launch more than one kernel each, by module and name.
+
+    A library call such as a convolution launches several kernels. If each of them ran as often, the call did too.
+    """
+    recording = timeline.recording
+    events, ops = recording.events, recording.ops
+    index = timeline.work.event[events.op[timeline.work.event] >= 0]
+    size = max(len(recording.names), 1)
+    pairs, counts = np.unique(events.op[index].astype(np.int64) * size + events.name[index], return_counts=True)
+    numbers, first, kernels = np.unique(pairs // size, return_index=True, return_counts=True)
+    runs: dict[tuple[object, object], int] = {}
+    for op, at, many in zip(numbers.tolist(), first.tolist(), kernels.tolist(), strict=True):
+        if many > 1:
+            even = (counts[at : at + many] == counts[at]).all()
+            module = recording.modules[ops.module[op]].name if ops.module[op] >= 0 else None
+            runs[module, ops.name[op]] = int(counts[at]) if even else _RUNS_UNKNOWN
+    return runs
 
 
 def _sum(rows: Iterable[WorkOfRow]) -> WorkOfRow:

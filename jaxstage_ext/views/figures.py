@@ -18,12 +18,14 @@ if TYPE_CHECKING:
 MANY = 3000
 """Points above which WebGL draws them."""
 COLOURS = {COMPUTE: "#d9822b", MEMORY: "#2f74d0", INTERCONNECT: "#8e5bc0", UNKNOWN: "#8a919c"}
+MEASURED = "#c0392b"
 _SMALLEST, _LARGEST = 6.0, 36.0
 
 
 def roofline(drawn: Roofline) -> Figure:
     """One point per instruction, at its intensity and the FLOP/s that it can reach; size by bytes, ceilings by dtype.
 
+    Where a profile measured them, a diamond at the FLOP/s that it reached.
     Instructions that only move data, or with an unknown figure, are not drawn; the title counts them.
     """
     from plotly import graph_objects
@@ -38,6 +40,9 @@ def roofline(drawn: Roofline) -> Figure:
         at = shown[[drawn.bound[i] == bound for i in shown]]
         if len(at):
             figure.add_trace(kind(**_points(drawn, at, bound)))
+    measured = np.flatnonzero(np.isfinite(drawn.achieved))
+    if len(measured):
+        figure.add_trace(kind(**_measured(drawn, measured)))
     figure.update_layout(**_layout(drawn))
     return figure
 
@@ -80,6 +85,23 @@ def _points(drawn: Roofline, at: Any, bound: Ceiling) -> dict[str, Any]:
     }
 
 
+def _measured(drawn: Roofline, at: Any) -> dict[str, Any]:
+    texts = [
+        f"{_hover_text(drawn, i)}<br>measured: {scaled(drawn.measured[i], 's')}, {scaled(drawn.achieved[i], 'FLOP/s')}"
+        for i in at.tolist()
+    ]
+    return {
+        "x": drawn.intensity[at],
+        "y": drawn.achieved[at],
+        "name": "measured",
+        "mode": "markers",
+        "marker": {"size": _SMALLEST + 3, "symbol": "diamond", "color": MEASURED, "line": {"width": 0.5}},
+        "text": texts,
+        "customdata": drawn.row[at],
+        "hovertemplate": "%{text}<extra></extra>",
+    }
+
+
 def _hover_text(drawn: Roofline, i: int) -> str:
     parts = [
         f"<b>{escape(drawn.names[i])}</b>",
@@ -95,12 +117,16 @@ def _bytes(drawn: Roofline, i: int) -> str:
     return f"{scaled(drawn.moved[i], 'B')}{near}"
 
 
+def _rate_title(drawn: Roofline) -> str:
+    return "attainable and measured FLOP/s" if np.isfinite(drawn.achieved).any() else "attainable FLOP/s"
+
+
 def _layout(drawn: Roofline) -> dict[str, Any]:
     subtitle = "<br>".join(escape(text) for text in (drawn.verdict, drawn.left_out) if text)
     return {
         "title": {"text": f"Roofline of {escape(drawn.title)}<br><sup>{subtitle}</sup>"},
         "xaxis": {"type": "log", "title": {"text": "arithmetic intensity (FLOP/B)"}},
-        "yaxis": {"type": "log", "title": {"text": "attainable FLOP/s"}, "exponentformat": "SI"},
+        "yaxis": {"type": "log", "title": {"text": _rate_title(drawn)}, "exponentformat": "SI"},
         "hovermode": "closest",
         "template": "plotly_white",
     }

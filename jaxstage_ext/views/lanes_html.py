@@ -8,7 +8,7 @@ from html import escape
 import numpy as np
 
 from jaxstage_ext.profiling.timeline import Timeline
-from jaxstage_ext.report.recording import SECOND
+from jaxstage_ext.report.recording import SECOND, TimeUnit
 from jaxstage_ext.report.units import plural, scaled
 from jaxstage_ext.views.lane_strips import COLOURS, LEVELS, LaneStrip, Window, lane_strips, whole
 from jaxstage_ext.views.png import Colour, png
@@ -22,7 +22,9 @@ _DIM = "color:#7a7f87"
 
 
 def lanes_html(timeline: Timeline, window: Window | None = None) -> str:
-    """One row a lane, under 60 kB; empty where the recording has no events."""
+    """One row a lane, under 60 kB; empty where the recording has no events, or has cycles of an unknown clock."""
+    if timeline.recording.unit is TimeUnit.CYCLE:
+        return ""
     window = whole(timeline) if window is None else window
     for most in (24, 12, 6):
         strips, left_out = lane_strips(timeline, COLUMNS, window, most)

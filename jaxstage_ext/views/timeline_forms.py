@@ -9,6 +9,7 @@ from html import escape
 from typing import TYPE_CHECKING, NamedTuple
 
 from jaxstage_ext.profiling.analysis import timeline_facts, timeline_wording
+from jaxstage_ext.profiling.mosaic import mosaic_wording
 from jaxstage_ext.profiling.timeline import Timeline
 from jaxstage_ext.report import saved_source
 from jaxstage_ext.report.public_paths import public_folders
@@ -104,6 +105,7 @@ def _head(timeline: Timeline) -> Iterator[str]:
     for lost in timeline.recording.lost[:8]:
         count = "an unknown number of events" if lost.count is None else plural(lost.count, "event")
         yield f"{count}: {lost.loss.value}{f' ({lost.where})' if lost.where else ''}"
+    yield from mosaic_wording.notes(timeline.recording)
 
 
 def _head_html(timeline: Timeline) -> str:

@@ -291,3 +291,9 @@ def test_the_options_are_completed_but_for_those_that_are_refused(shell: Shell) 
 def test_the_help_says_how_often_code_runs(shell: Shell) -> None:
     text = shell.ip.find_line_magic("profile").__doc__
     assert "--warm" in text and "donates" in text and "--target" not in text
+
+
+def test_a_clock_is_in_hertz(shell: Shell) -> None:
+    assert "'1.98' is not a clock in hertz, such as 1.98e9" in why(shell.run("%profile --sm-clock 1.98 step(w, x)"))
+    p = profiled(shell, "%%profile --sm-clock 1.98e9 -o p\nstep(w, x)")
+    assert p.timeline.attributed > 0.95

@@ -10,16 +10,17 @@ import jax.numpy as jnp
 import pytest
 from helpers.recordings import Event, recording
 
-from jaxstage_ext import inspect
+from jaxstage_ext import inspect, load
 from jaxstage_ext.core import recorded_text
 from jaxstage_ext.panel import shown_timeline
 from jaxstage_ext.panel.requests import dispatch
+from jaxstage_ext.profiling import op_links
 from jaxstage_ext.profiling.capture.capture import Capture
 from jaxstage_ext.profiling.capture.captured_recording import recording_of
 from jaxstage_ext.profiling.op_places import ModuleMatch, without_places
 from jaxstage_ext.profiling.timeline import Timeline
 from jaxstage_ext.profiling.xplane.busiest_module import busiest_module
-from jaxstage_ext.program import saved, summary, tabs, target_title
+from jaxstage_ext.program import saved, summary, tabs, target_title, timeline_rates
 from jaxstage_ext.program.recorded_program import RecordedProgram
 from jaxstage_ext.program.recorded_program import timeline as timeline_of
 from jaxstage_ext.report.recording import NONE, EventKind
@@ -104,6 +105,21 @@ def profiled() -> RecordedProgram:
     with capture.recording(), capture.step() as results:
         results.append(product(x))
     return RecordedProgram.of(recording_of(capture))
+
+
+def test_a_file_is_linked_once_and_its_hlo_has_rates(monkeypatch: pytest.MonkeyPatch) -> None:
+    capture, x = Capture("product(x)"), jnp.ones((64, 64))
+    product(x)
+    with capture.recording(), capture.step() as results:
+        results.append(product(x))
+    linked: list[object] = []
+    places = op_links.places
+    monkeypatch.setattr(op_links, "places", lambda *args: linked.append(args) or places(*args))
+    opened = load(capture.data)
+    assert isinstance(opened, shown_timeline.ShownTimeline) and len(linked) == 1
+    assert opened.places.match is ModuleMatch.SAME
+    rates = timeline_rates.with_rates(opened.program, opened, opened.by_op(), "op")
+    assert max(rate for rate in rates["FLOP/s"] if rate == rate) > 0
 
 
 @jax.jit

@@ -55,6 +55,16 @@ def test_work_of_each_run_over_the_time_of_all(program: Program) -> None:
         assert table["bytes/s"] == [pytest.approx(2 * BYTES / 40e-6)]
 
 
+def test_a_run_that_launches_two_kernels_counts_once(program: Program) -> None:
+    op = ("jit_f", name_of_product(program))
+    one_run = [Event("a", "im2col", 0, 10, op=op), Event("a", "gemm", 10, 10, op=op)]
+    for table in rates(program, *one_run):
+        assert table["FLOP/s"] == [pytest.approx(FLOPS / 20e-6)]
+    cut = [*one_run, Event("a", "im2col", 20, 10, op=op)]
+    for table in rates(program, *cut):
+        assert math.isnan(table["FLOP/s"][0]) and table.reasons[0, "FLOP/s"] == wording.SEVERAL_KERNELS
+
+
 def test_the_part_of_the_roof_is_the_lower_bound_over_the_time(program: Program) -> None:
     ops, _ = rates(program, product(program, 0))
     roof = cost(program).roofline

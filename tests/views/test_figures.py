@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -24,6 +25,15 @@ def test_a_roofline_has_points_ceilings_and_the_verdict() -> None:
     assert [float(named["bound by compute"].x[0]), float(named["bound by compute"].y[0])] == [25, 100]
     assert figure.layout.xaxis.type == figure.layout.yaxis.type == "log"
     assert "Bound by compute" in figure.layout.title.text
+
+
+def test_measured_points_stand_at_the_rate_they_reached() -> None:
+    read = roofline.read(cost(*TWO), Device(), "cpu")
+    figure = figures.roofline(replace(read, measured=np.array([20.0, np.nan])))
+    (points,) = [trace for trace in figure.data if trace.name == "measured"]
+    assert (points.x.tolist(), points.y.tolist()) == ([25.0], [50.0]), "1000 FLOP and 40 B in 20 s"
+    assert points.text[0].endswith("measured: 20 s, 50 FLOP/s")
+    assert "measured" not in [trace.name for trace in figures.roofline(read).data]
 
 
 def test_a_hover_names_instruction_and_line_and_no_name_is_markup() -> None:

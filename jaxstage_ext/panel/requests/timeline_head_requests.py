@@ -10,6 +10,7 @@ from jaxstage_ext.panel.params import Answer, Method, Params, Programs
 from jaxstage_ext.panel.requests.timeline_params import timeline_of
 from jaxstage_ext.panel.requests.timeline_table_requests import TABLES
 from jaxstage_ext.profiling.analysis import timeline_facts, timeline_wording
+from jaxstage_ext.profiling.mosaic import mosaic_wording
 from jaxstage_ext.profiling.timeline import Timeline
 
 MOST_DEVICES, MOST_LOSSES = 64, 50
@@ -29,7 +30,7 @@ def _get_head(programs: Programs, params: Params, progress: jobs.JobProgress) ->
         "modes": timeline_facts.modes(timeline),
         "window": timeline_facts.window_text(timeline),
         "devices": [_device(row) for row in timeline.busy().rows()][:MOST_DEVICES],
-        "notes": [],
+        "notes": list(mosaic_wording.notes(recording)),
         "tables": _tables(timeline),
         "events": len(timeline.columns),
     }, []

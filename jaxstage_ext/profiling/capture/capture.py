@@ -29,12 +29,15 @@ class CaptureOptions:
       python: whether every Python call is traced, which slows Python down.
       sample: whether the host's thread is sampled.
       limit: the most events to keep.
+      sm_clock: frequency of the SMs in hertz, for what Mosaic GPU kernels record on the device; None for the one that
+        the profile gives.
     """
 
     steps: int = 1
     python: bool = False
     sample: bool = True
     limit: int = MOST_EVENTS
+    sm_clock: float | None = None
 
 
 _SECOND_SESSION = "ALREADY_EXISTS: Another profil"

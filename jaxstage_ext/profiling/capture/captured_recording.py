@@ -14,6 +14,7 @@ from jaxstage_ext.report.recording import Recording
 
 def recording_of(capture: Capture) -> Recording:
     """What was captured, on one clock, bounded."""
-    read = with_on_device(xplane.read(capture.data, capture.title), captures_of(capture.on_device))
+    on_device = captures_of(capture.on_device)
+    read = with_on_device(xplane.read(capture.data, capture.title), on_device, capture.options.sm_clock)
     lanes = [sampled_lane(capture.samples)] if capture.samples is not None else []
     return limited(with_lanes(read, [*lanes, compile_lane(capture.compiled)]), capture.options.limit)

@@ -13,6 +13,10 @@ NOT_DRAWN = (
     "This profile is in cycles of an SM clock that nobody gave, and is drawn with one: "
     "Timeline.from_mosaic(buffer, spec, sm_clock=1.98e9), for example; Timeline.by_range() counts its cycles"
 )
+NO_TIMES = (
+    "This profile is in cycles of an SM clock that nobody gave, and a file or table of events has times: give the "
+    "clock with Timeline.from_mosaic(buffer, spec, sm_clock=1.98e9), for example; Timeline.by_range() counts its cycles"
+)
 _CLOCKS = {
     "GLOBAL_TIMER": "placed in the profile by the GPU's global timer",
     "KERNEL_START": "placed where the kernel starts, because the GPU's global timer is not the profile's clock",

@@ -10,6 +10,8 @@ from jaxstage_ext.panel.requests import dispatch
 from jaxstage_ext.profiling.mosaic.mosaic_spec import MosaicSpec
 from jaxstage_ext.profiling.timeline import Timeline
 from jaxstage_ext.program.recorded_program import RecordedProgram
+from jaxstage_ext.views.static_html import panel_html
+from jaxstage_ext.views.text import panel_text
 
 WORDS = written([TrueTrace(100, 4, (TrueRange(0, 1_000, 3_000),))], 16)
 SPEC = MosaicSpec(16, ("load",), (1,), (128,), kernel="scale")
@@ -27,3 +29,20 @@ def test_a_profile_in_cycles_is_not_drawn_as_time() -> None:
 def test_a_profile_of_a_known_clock_is_drawn() -> None:
     result, _ = dispatch.answer([program(1e9)], "timeline", {"call": 0})
     assert [lane["group"] for lane in result["lanes"]] == ["SM 4"] and result["events"] == 1
+
+
+def test_the_head_states_the_clock_and_the_cost_of_recording() -> None:
+    made = program(1e9)
+    params = {"call": 0}
+    while "pending" in (result := dispatch.answer([made], "timeline head", params)[0]):
+        pass
+    clock, cost = result["notes"]
+    assert "SM clock of 1 GHz" in clock and "for each entry and exit, which is subtracted" in cost
+
+
+def test_still_forms_state_the_clock_and_draw_no_cycles() -> None:
+    for form in (panel_text([program(1e9)]), panel_html([program(1e9)])):
+        assert "SM clock of 1 GHz" in form
+    in_cycles = panel_html([program(None)])
+    assert "are in cycles, because nobody gave the clock" in in_cycles and "data:image/png" not in in_cycles
+    assert "data:image/png" in panel_html([program(1e9)])

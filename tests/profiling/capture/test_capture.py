@@ -14,6 +14,7 @@ import pytest
 from jax._src import profiler as jax_profiler
 
 from jaxstage_ext.core.jax_private import profiler, profiler_state
+from jaxstage_ext.profiling.capture import captured_recording
 from jaxstage_ext.profiling.capture.capture import Capture, CaptureOptions
 from jaxstage_ext.profiling.capture.captured_recording import recording_of
 from jaxstage_ext.profiling.capture.sampled_lines import running
@@ -206,3 +207,15 @@ def test_the_line_that_the_host_waits_in_is_sampled_on_the_clock_of_the_ops() ->
 def _nanoseconds_in(name: str, samples: Samples) -> int:
     known = [stretch for stretch in list(samples.stretches) if stretch.code is not None]
     return sum(s.end - s.start for s in known if s.code is not None and running(s.code, s.instruction)[0] == name)
+
+
+def test_the_clock_that_the_user_gives_is_that_of_on_device_ranges(monkeypatch: pytest.MonkeyPatch) -> None:
+    capture = Capture("x", CaptureOptions(sm_clock=1.5e9))
+    with capture.recording():
+        pass
+    clocks: list[float | None] = []
+    monkeypatch.setattr(
+        captured_recording, "with_on_device", lambda read, on_device, clock: clocks.append(clock) or read
+    )
+    captured_recording.recording_of(capture)
+    assert clocks == [1.5e9]

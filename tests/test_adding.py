@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import sys
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -162,7 +163,14 @@ def test_every_tab_has_its_folder_and_every_file_of_requests_its_tab() -> None:
     folders = {path.name for path in (ROOT / "labextension" / "src" / "tabs").iterdir() if path.is_dir()}
     assert set(names) == folders
     files = {path.stem for path in (ROOT / "jaxstage_ext" / "panel" / "requests").glob("*_requests.py")}
-    assert files - {f"{name}_requests" for name in names} == {"document_requests"}, "those that belong to no tab"
+    parts = {file: tab for file in files for tab in names if file.startswith(f"{tab}_") and file != f"{tab}_requests"}
+    alone = files - {f"{name}_requests" for name in names} - parts.keys()
+    assert alone == {"document_requests"}, "those that belong to no tab"
+    for part, tab in parts.items():
+        methods = importlib.import_module(f"jaxstage_ext.panel.requests.{part}").METHODS
+        assert methods, part
+        answered = importlib.import_module(f"jaxstage_ext.panel.requests.{tab}_requests").METHODS
+        assert methods.items() <= answered.items(), f"the tab {tab} does not answer {part}"
 
 
 def test_without_it_the_request_is_unknown() -> None:

@@ -247,4 +247,4 @@ def test_two_threads_print_jaxprs_at_once() -> None:
 
 
 def test_public_names() -> None:
-    assert set(jaxstage_ext.__all__) == {"Inspection", "inspect", "load", "measure", "measure_ceilings"}
+    assert set(jaxstage_ext.__all__) == {"Inspection", "inspect", "load", "measure", "measure_ceilings", "profile"}

@@ -14,7 +14,6 @@ from pathlib import Path
 from typing import Any
 
 from jaxstage_ext.panel import assets
-from jaxstage_ext.panel.offline_replies import timeline_replies
 from jaxstage_ext.panel.params import Programs
 from jaxstage_ext.views.static_html import panel_html
 from jaxstage_ext.views.words import clean, cut
@@ -97,7 +96,8 @@ def _embedded(data: list[dict[str, Any]]) -> str:
 
 def _reports(programs: Programs, source: bool | None) -> Iterator[dict[str, Any]]:
     """A saved report for each call, with the targets of it that are shown."""
-    from jaxstage_ext.program import saved  # it imports JAX
+    from jaxstage_ext.panel.offline_replies import timeline_replies  # it imports JAX, as does saved
+    from jaxstage_ext.program import saved
 
     for _, group in itertools.groupby(programs, lambda program: id(program.targets)):
         targets = list(group)

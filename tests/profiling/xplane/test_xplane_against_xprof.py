@@ -17,7 +17,7 @@ from jaxstage_ext.profiling.xplane import xplane
 from jaxstage_ext.report.recording import NONE
 from tests.helpers.profiles import trace_bytes
 
-GOLDEN = json.loads((Path(__file__).parents[1] / "golden" / "profiles" / "hlo_stats.json").read_text())["traces"]
+GOLDEN = json.loads((Path(__file__).parents[2] / "golden" / "profiles" / "hlo_stats.json").read_text())["traces"]
 Row = tuple[int, float, str, str]
 """Occurrences, total microseconds, program, category."""
 _XPROF = """

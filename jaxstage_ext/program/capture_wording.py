@@ -20,6 +20,14 @@ def sentences(facts: CaptureFacts) -> list[str]:
     return [sentence for sentence in (_failed(facts), _first(facts), _eager(facts), *_host(facts)) if sentence]
 
 
+def small_print(facts: CaptureFacts) -> list[str]:
+    """What is said beside the timeline alone, as words without a full stop."""
+    if facts.unsampled <= _MUCH * facts.seconds:
+        return []
+    unknown = duration(facts.unsampled)
+    return [f"what the host ran is unknown for {unknown} (Python's lock was held, or the machine was busy)"]
+
+
 def _failed(facts: CaptureFacts) -> str:
     if not facts.failed:
         return ""
@@ -46,9 +54,6 @@ def _eager(facts: CaptureFacts) -> str:
 
 def _host(facts: CaptureFacts) -> list[str]:
     written = []
-    if facts.unsampled > _MUCH * facts.seconds:
-        unknown = duration(facts.unsampled)
-        written.append(f"What the host ran is unknown for {unknown}: Python's lock was held, or the machine was busy.")
     if facts.python:
         written.append("Every Python call was traced, which makes the host slower than it is.")
     if not facts.command_buffers:

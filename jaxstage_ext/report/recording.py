@@ -68,6 +68,8 @@ class LaneKind(enum.StrEnum):
     COLLECTIVE = "collective"
     ON_DEVICE = "on device"
     """Ranges that one warp or warpgroup of a kernel recorded."""
+    COUNTED = "counted ranges"
+    """Ranges for which a profiler read a device's hardware counters."""
     PYTHON = "python"
     HOST = "host"
     COUNTER = "counter"

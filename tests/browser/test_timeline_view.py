@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -57,6 +58,9 @@ INKED = """canvas => {
     for (let i = 3; i < data.length; i += 4) painted += data[i] > 0;
     return painted / (data.length / 4);
 }"""
+
+
+CHANGED = "([element, was]) => element.innerText !== was"
 
 
 def opened(notebook: NotebookPage) -> PanelOnPage:
@@ -155,3 +159,62 @@ def test_an_event_selects_its_line_and_a_line_its_events(
     assert box
     assert_legible(panel.root)
     notebook.theme("Light")
+
+
+def event_of_a_line(page: Page, panel: PanelOnPage) -> tuple[int, float, float]:
+    """The line of the cell that made an event, and the place of the event, to which the pointer has gone."""
+    tip = panel.root.locator(".jxs-tip")
+    for y in range(30, 100, 10):
+        for percent in range(2, 99):
+            box = at(page, panel, percent / 100, y)
+            page.wait_for_timeout(20)
+            if found := re.search(r"In \[2\]:(\d+)", " ".join(tip.all_inner_texts())):
+                return int(found[1]), box["x"] + box["width"] * percent / 100, box["y"] + y
+    raise AssertionError("no event has a line of the cell")
+
+
+def test_a_click_on_an_event_selects_its_line_and_two_zoom_to_it(lab: Server, open_notebook: Opener) -> None:
+    notebook = open_notebook(lab, [SETUP, DEFINED, PROFILED])
+    panel, page = opened(notebook), notebook.page
+    line, x, y = event_of_a_line(page, panel)
+    page.mouse.click(x, y)
+    strip = panel.root.locator(".jxs-tl-event")
+    strip.get_by_text(f"In [2]:{line}", exact=True).wait_for()
+    panel.tab("code").click()
+    panel.show_panes("python", "hlo")
+    code = DEFINED.strip().splitlines()[line - 1].strip()
+    assert any(code in text for text in panel.wait_lit("python")), panel.lit("python")
+    panel.tab("timeline").click()
+    panel.root.locator('.jxs-tl-scroll[data-ready="true"]').wait_for()
+    whole, (_, x, y) = seen(panel), event_of_a_line(page, panel)
+    page.mouse.dblclick(x, y)
+    page.wait_for_function(CHANGED, arg=[panel.root.locator(".jxs-tl-seen").element_handle(), whole])
+
+
+def test_two_fingers_zoom_and_one_moves(lab: Server, open_notebook: Opener) -> None:
+    notebook = open_notebook(lab, [MADE, HOSTILE])
+    panel, page = opened(notebook), notebook.page
+    box = ground(panel).bounding_box()
+    assert box
+    middle, y = box["x"] + box["width"] / 2, box["y"] + 31
+    touch = page.context.new_cdp_session(page)
+    touch.send("Emulation.setTouchEmulationEnabled", {"enabled": True, "maxTouchPoints": 2})
+
+    def fingers(kind: str, *places: float) -> None:
+        points = [{"x": middle + place, "y": y, "id": number} for number, place in enumerate(places)]
+        touch.send("Input.dispatchTouchEvent", {"type": kind, "touchPoints": points})
+
+    whole = seen(panel)
+    fingers("touchStart", -40, 40)
+    for apart in (60, 90, 120):
+        fingers("touchMove", -apart, apart)
+    fingers("touchEnd")
+    page.wait_for_function(CHANGED, arg=[panel.root.locator(".jxs-tl-seen").element_handle(), whole])
+    zoomed, words = seen(panel), panel.root.locator(".jxs-tl-words")
+    before = words.inner_text()
+    fingers("touchStart", 0)
+    for place in (-20, -50, -80):
+        fingers("touchMove", place)
+    fingers("touchEnd")
+    page.wait_for_function(CHANGED, arg=[words.element_handle(), before])
+    assert seen(panel) == zoomed

@@ -6,12 +6,15 @@ from collections.abc import Mapping
 from typing import Any
 
 from jaxstage_ext.panel import jobs
+from jaxstage_ext.panel import params as given
 from jaxstage_ext.panel.params import Answer, Method, Params, Programs
 from jaxstage_ext.panel.requests.timeline_params import timeline_of
 from jaxstage_ext.panel.requests.timeline_table_requests import TABLES
 from jaxstage_ext.profiling.analysis import timeline_facts, timeline_wording
 from jaxstage_ext.profiling.mosaic import mosaic_wording
 from jaxstage_ext.profiling.timeline import Timeline
+from jaxstage_ext.program import capture_wording
+from jaxstage_ext.program.program import Program
 
 MOST_DEVICES, MOST_LOSSES = 64, 50
 
@@ -27,13 +30,17 @@ def _get_head(programs: Programs, params: Params, progress: jobs.JobProgress) ->
             {"text": f"{lost.loss.value}{f' ({lost.where})' if lost.where else ''}"[:300], "count": lost.count}
             for lost in recording.lost[:MOST_LOSSES]
         ],
-        "modes": timeline_facts.modes(timeline),
+        "modes": [*timeline_facts.modes(timeline), *_of_the_capture(given.program(programs, params))],
         "window": timeline_facts.window_text(timeline),
         "devices": [_device(row) for row in timeline.busy().rows()][:MOST_DEVICES],
         "notes": list(mosaic_wording.notes(recording)),
         "tables": _tables(timeline),
         "events": len(timeline.columns),
     }, []
+
+
+def _of_the_capture(program: Program) -> list[str]:
+    return capture_wording.small_print(program.captured) if program.captured is not None else []
 
 
 def _device(row: Mapping[str, Any]) -> dict[str, Any]:

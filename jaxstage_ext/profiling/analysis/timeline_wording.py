@@ -6,7 +6,7 @@ from jaxstage_ext.profiling.analysis.headline import Bound, Headline
 from jaxstage_ext.profiling.analysis.host_doing import HostCause, HostDoing
 from jaxstage_ext.report.units import duration, plural
 
-NO_DEVICE_WORK = "Nothing ran on a device while the profiler recorded."
+NO_DEVICE_WORK = "Nothing ran on a device, as far as the profiler recorded."
 NO_DEVICE_WORK_KEPT = "No work of a device is among the events that were kept; others of this profile are missing."
 
 _MOSTLY = 0.5

@@ -115,7 +115,7 @@ def _device_lane(name: str, part: ThreadPart, device: Process, counts: Longs) ->
         case ThreadPart.LINE:
             kind = LINES[name][0] if device.platform == "TPU" and name in LINES else LaneKind.HOST
             return EventLane(device.group, name, kind, device.device, hidden=kind == LaneKind.HOST)
-    kinds = {ThreadPart.ANNOTATIONS: LaneKind.STEPS, ThreadPart.COUNTED: LaneKind.ON_DEVICE}
+    kinds = {ThreadPart.ANNOTATIONS: LaneKind.STEPS, ThreadPart.COUNTED: LaneKind.COUNTED}
     return EventLane(device.group, f"{name} ({part.value})", kinds.get(part, LaneKind.HOST), device.device)
 
 

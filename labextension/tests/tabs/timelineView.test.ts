@@ -4,7 +4,9 @@ import { axisOf, written } from "../../src/tabs/timeline/timeAxis";
 import { LEAST, around, fitted, kept, moved, showing, zoomed } from "../../src/tabs/timeline/viewport";
 import { fitting } from "../../src/tabs/timeline/drawLanes";
 import { mixed, rgbOf } from "../../src/tabs/timeline/palette";
-import { lane } from "./timelineTiles";
+import { shortNames } from "../../src/tabs/timeline/laneNames";
+import { TimelineModel } from "../../src/tabs/timeline/model";
+import { lane, look, overview, session, tile } from "./timelineTiles";
 
 const ALL = { from: 10, to: 110 };
 
@@ -51,6 +53,31 @@ describe("the axis", () => {
     expect(written(0.00125, 1e-5)).toBe("1.25 ms");
     expect(written(0, 1e-6)).toBe("0 µs");
     expect(written(1.5, 0.5)).toBe("1.5 s");
+  });
+});
+
+describe("names in the margin", () => {
+  it("of threads that are numbers are short and told apart in their group; others stay", () => {
+    const named = (number: number, name: string, group = "CPU") => lane(number, { name, group });
+    const lanes = [named(0, "tf_XLAEigen/-3991205312/4183"), named(1, "tf_XLAEigen/1195864/12"), named(2, "tf_XLAExecute/57682311"), named(3, "Stream #16 (Kernel)"), named(4, "tf_XLAEigen/770001", "host"), named(5, "python")];
+    expect([...shortNames(lanes)]).toEqual([
+      [0, "XLAEigen 1"],
+      [1, "XLAEigen 2"],
+      [2, "XLAExecute 1"],
+      [4, "XLAEigen 1"],
+    ]);
+  });
+});
+
+describe("the first colours", () => {
+  const colouring = (line: number) => {
+    const shown = overview([lane(0)], tile([[0, [{ left: 0, right: 1 }]]], [look("dot", { line })]));
+    return new TimelineModel(session(), shown).now.colouring;
+  };
+
+  it("are those of the source lines, and of the categories where no line is known", () => {
+    expect(colouring(7)).toBe("line");
+    expect(colouring(-1)).toBe("group");
   });
 });
 

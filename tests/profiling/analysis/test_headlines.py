@@ -205,6 +205,19 @@ def test_the_window_is_that_of_the_steps() -> None:
     assert built.steps()["busy"].tolist() == pytest.approx([30e-6, 30e-6])
 
 
+def test_ranges_with_hardware_counters_are_not_those_of_warps() -> None:
+    lanes = [
+        EventLane("GPU 0", "Thread 0 (counted ranges)", LaneKind.COUNTED, 0),
+        EventLane("host", "thread 1", LaneKind.HOST),
+    ]
+    events = [
+        Event("Thread 0 (counted ranges)", "gemm", 0, 50, EventKind.RANGE),
+        Event("thread 1", "step", 0, 90, EventKind.RANGE),
+    ]
+    made = recording(events, lanes)
+    assert said(Timeline(made, places(made, {}))) == timeline_wording.NO_DEVICE_WORK
+
+
 def test_ranges_inside_a_kernel_are_no_device_work() -> None:
     """Two warpgroups: 30 and 10 µs of `mma` inside 50 and 50 µs of `body`."""
     lanes = [EventLane("SM 0", f"warpgroup {i}", LaneKind.ON_DEVICE, 0) for i in range(2)]

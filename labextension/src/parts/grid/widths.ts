@@ -11,6 +11,8 @@ const LETTER_PX = 7;
 const RANK_PX = 20;
 const GAP_PX = 8;
 const WIDE_GAP_PX = 16;
+/** Of the tab's width: what a column of code keeps in a narrow one, so that the figures beside it stay in sight. */
+const SHRUNK = "22cqw";
 /** Rows that are looked at for the longest text. */
 const MOST_ROWS = 500;
 
@@ -28,8 +30,10 @@ export function columnsOf({ fields, length }: Grid, isFitted: boolean): Record<s
   const usual = (field: Field) => USUAL[field.name] ?? (field.kind === "number" ? NUMBER_PX : TEXT_PX);
   const least = fields.map((field) => field.least ?? (isFitted ? fitted(field, length) : usual(field)));
   const grows = fields.map((field, i) => field.kind === "text" && (field.least !== undefined || field.wraps || (isFitted && i === 0)));
+  const narrow = fields.map((field, i) => (grows[i] && field.kind === "text" && field.isCode ? `min(${least[i]}px, ${SHRUNK})` : `${least[i]}px`));
+  const gaps = 12 + fields.length * (isFitted ? WIDE_GAP_PX : GAP_PX);
   return {
-    "--jxs-columns": least.map((size, i) => (grows[i] ? `minmax(${size}px, ${size}fr)` : `${size}px`)).join(" "),
-    "--jxs-least": `${least.reduce((all, size) => all + size + (isFitted ? WIDE_GAP_PX : GAP_PX), 12)}px`,
+    "--jxs-columns": least.map((size, i) => (grows[i] ? `minmax(${narrow[i]}, ${size}fr)` : `${size}px`)).join(" "),
+    "--jxs-least": `calc(${[`${gaps}px`, ...narrow].join(" + ")})`,
   };
 }

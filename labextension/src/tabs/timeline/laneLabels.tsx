@@ -1,5 +1,7 @@
+import { useMemo } from "preact/hooks";
 import { counted } from "../../wire/figures";
 import { type Item, ROW } from "./laneItems";
+import { shortNames } from "./laneNames";
 import type { TimelineModel } from "./model";
 
 const TITLES = { true: "Fold", false: "Unfold" };
@@ -12,13 +14,14 @@ function about({ lane, title, kind, count }: Item): string {
   return `${title}: ${lane.kind}, ${counted(lane.events)} ${lane.events === 1 ? "event" : "events"}${deeper}`;
 }
 
-function text({ kind, title, count, open }: Item): string {
-  if (kind !== "hidden") return title || "unnamed";
+function text({ kind, title, count, open, lane }: Item, names: ReadonlyMap<number, string>): string {
+  if (kind !== "hidden") return (lane && names.get(lane.lane)) || title || "unnamed";
   return `${counted(count)} hidden ${count === 1 ? "lane" : "lanes"}${open ? "" : "…"}`;
 }
 
 /** The names of the lanes that are on screen, left of them. */
 export function LaneLabels({ model, items, scroll }: { model: TimelineModel; items: readonly Item[]; scroll: number }) {
+  const names = useMemo(() => shortNames(model.overview.lanes), [model.overview]);
   return (
     <div class="jxs-tl-labels" role="group" aria-label="Lanes">
       {items.map((item) => {
@@ -28,11 +31,11 @@ export function LaneLabels({ model, items, scroll }: { model: TimelineModel; ite
         return canFold ? (
           <button type="button" key={item.key} class="jxs-tl-label jxs-cut" data-kind={item.kind} style={style} title={title} aria-expanded={item.open} onClick={() => model.toggle(item.key)}>
             <i aria-hidden="true">{item.open ? "▾" : "▸"}</i>
-            {text(item)}
+            {text(item, names)}
           </button>
         ) : (
           <span key={item.key} class="jxs-tl-label jxs-cut" data-kind={item.kind} style={style} title={title}>
-            {text(item)}
+            {text(item, names)}
           </span>
         );
       })}

@@ -37,6 +37,12 @@ export interface TimelineState {
 
 const LANES = "timeline";
 
+/** By source line, unless no event is known to come from one: all would be grey. */
+function firstColouring({ picture }: Overview): Colouring {
+  const looks = [...picture.looks.values()];
+  return looks.length && !looks.some(({ row, line }) => row >= 0 || line >= 0) ? "group" : "line";
+}
+
 export class TimelineModel {
   readonly store: Store<TimelineState>;
   readonly all: Span;
@@ -49,7 +55,7 @@ export class TimelineModel {
     this.tiles = new TileCache(session, overview);
     this.all = { from: overview.base, to: overview.end };
     const nothing = { hovered: -1, selected: -1, detail: null, range: null, hits: null, wanted: null };
-    this.store = new Store<TimelineState>({ ...nothing, visible: fitted(this.all), bookmarks: [], folded: new Set(), colouring: "line" });
+    this.store = new Store<TimelineState>({ ...nothing, visible: fitted(this.all), bookmarks: [], folded: new Set(), colouring: firstColouring(overview) });
   }
 
   get now(): TimelineState {

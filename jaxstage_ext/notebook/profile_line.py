@@ -57,7 +57,11 @@ def parser() -> MagicArgumentParser:
         help="Clock of the GPU's SMs in hertz, for Pallas kernels that record on the device; its maximum by default.",
     )
     add("--save", metavar="FOLDER", help="Write the profile to a file in FOLDER, which XProf reads too.")
-    add("--measure", action="store_true", help="Measure how long the call takes by repeated runs, without a timeline.")
+    add(
+        "--measure",
+        action="store_true",
+        help="Measure how long the call takes, without a timeline. It runs many times, with its side effects.",
+    )
     add("--mode", choices=MODES, help="What to measure; kernel times, their span or wall time.")
     add("--per-kernel", action="store_true", help="List the time of each kernel, with --measure.")
     add("--runs", type=_count, metavar="100", help="Number of runs to measure; as many as needed by default.")

@@ -24,7 +24,8 @@ HELP = """Show the timeline of a saved profile.
     %timeline BEFORE AFTER      two profiles, and what grew and what shrank
     t = %timeline FILE          the Timeline: t.by_line(), t.gaps(), t.to_chrome("t.json"), ...
 
-A variable may stand for a file: its value is a path, or the bytes of a profile. Quote paths that hold spaces."""
+A variable may stand for a file: its value is a profiled Inspection, a Timeline, a path, or the bytes of a profile.
+Quote paths that hold spaces."""
 OPTIONS = ("--with",)
 _USAGE = "%timeline needs a file, for example %timeline run.xplane.pb; %timeline? shows the rest"
 
@@ -115,10 +116,15 @@ def _linked(file: str, name: str, space: Mapping[str, Any]) -> ShownTimeline:
 
 
 def _source(file: str, space: Mapping[str, Any]) -> Any:
-    """The value of a variable of that name, where there is no such file; else the path."""
-    value = space.get(file) if file.isidentifier() and not os.path.exists(file) else None
+    """The value of a variable of that name, where there is no such file, or its Timeline; else the path."""
+    from jaxstage_ext.inspection import Inspection
     from jaxstage_ext.profiling.timeline import Timeline
 
+    value = space.get(file) if file.isidentifier() and not os.path.exists(file) else None
+    if isinstance(value, Inspection):
+        if value.program.timeline is None:
+            raise UsageError(f"{file} was not profiled; %profile -o {file} CALL gives it a timeline")
+        return value.program.timeline
     return value if isinstance(value, str | os.PathLike | bytes | Timeline) else file
 
 

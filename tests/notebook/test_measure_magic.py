@@ -44,6 +44,13 @@ def test_a_line_gives_a_timing_and_a_cell_the_outputs(defined: Shell) -> None:
     assert "median" not in seen.text
 
 
+def test_a_function_without_arrays_runs_as_it_is_and_is_not_traced(defined: Shell) -> None:
+    defined.run("seen = []\ndef once():\n    seen.append(type(x @ x).__name__)\n    return float((x @ x)[0, 0])")
+    shown = defined.run("t = %profile --measure --runs 3 once()")
+    assert "not jitted" in shown.text and defined["t"].runs == 3
+    assert len(defined["seen"]) >= 3 and set(defined["seen"]) == {"ArrayImpl"}
+
+
 def test_setup_makes_donated_arguments_before_every_run(defined: Shell) -> None:
     defined.run("made = []")
     defined.run('t = %profile --measure --runs 3 --setup "made.append(0); s = jnp.ones((8, 8))" step(s, x)')

@@ -88,8 +88,7 @@ def measured(
 ) -> tuple[Any, Timing]:
     """`measure` of a call whose arguments are given apart from the options."""
     _check_options(mode, aggregate, runs, seconds)
-    call = measured_call(f, args, kwargs, setup)
-    call.title = title or call.title
+    call = measured_call(f, args, kwargs, setup, title)
     plan = Plan(seconds, runs, progress)
     compiled, first = _first_run(call, plan)
     device = _device(call)

@@ -98,10 +98,13 @@ class MeasuredCall:
 
 
 def measured_call(
-    function: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any], setup: Callable[[], Any] | None
+    function: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any], setup: Callable[[], Any] | None, title: str = ""
 ) -> MeasuredCall:
-    """The call to measure. Raises TypeError for what cannot be called, ValueError for arrays that are deleted."""
-    title = call_name(Call(function, args, kwargs))
+    """The call to measure, jitted unless it is staged or has no array to be jitted for.
+
+    Raises TypeError for what cannot be called, ValueError for arrays that are deleted.
+    """
+    title = title or call_name(Call(function, args, kwargs))
     if not callable(function):
         kind = with_article(type_name(function))
         raise TypeError(f"{bounded_repr(function)} is {kind}, not a function: there is nothing to measure")
@@ -112,6 +115,8 @@ def measured_call(
         raise RefusedMeasurement(f"deleted, as donation does: {', '.join(paths)}; measure with arrays that are there")
     if is_staged(function):
         return MeasuredCall(function, title, given, setup)
+    if setup is None and not arrays_of(tuple(given)):
+        return MeasuredCall(function, f"{title} (as written: not jitted, since no argument is an array)", given)
     return MeasuredCall(jax.jit(function), title, given, setup, is_jitted_here=True)
 
 

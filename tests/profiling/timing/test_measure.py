@@ -186,10 +186,19 @@ def test_ctrl_c_keeps_the_runs_until_then() -> None:
     assert "Interrupted" in str(timing)
 
 
+def untraceable(x: jax.Array) -> jax.Array:
+    return x * time.strptime(x)  # type: ignore[arg-type]
+
+
+def test_python_without_arrays_is_measured_as_written() -> None:
+    outputs, timing = measure(time.strftime, "%Y", time.gmtime(0), runs=2)
+    assert outputs == "1970" and timing.mode is TimingMode.WALL and "not jitted" in str(timing)
+
+
 def test_python_that_cannot_be_traced_is_explained() -> None:
     with pytest.raises(TypeError) as raised:
-        measure(time.sleep, 0.001)
-    assert "sleep is not jitted, so it was jitted to be measured" in "\n".join(raised.value.__notes__)
+        measure(untraceable, X)
+    assert "untraceable is not jitted, so it was jitted to be measured" in "\n".join(raised.value.__notes__)
     with pytest.raises(TypeError) as of_jitted:
         measure(jax.jit(lambda x: x + "a"), X)
     assert "jitted to be" not in str(getattr(of_jitted.value, "__notes__", ""))

@@ -16,8 +16,9 @@ _OF_CAPTURES = ("warm", "cold", "python", "no_sampling", "command_buffers")
 MODES = ("auto", "kernels", "span", "wall")
 _HELP = """Run a call under the profiler, in memory, and show its timeline, linked to source lines.
 
-What is profiled is the call on the magic's line, or else the cell's last statement: a call, an assignment, a loop. It
-runs as written; everything else in the cell takes effect before it, unprofiled.
+What is profiled is the call on the magic's line, or else the cell's last statement: a call, an assignment, a loop; with
+the statement before it where it only waits for results or prints them. It runs as written; everything else in the cell
+takes effect before it, unprofiled.
 
     %%profile
     params, loss = step(params, batch)

@@ -24,6 +24,8 @@ async def is_staged(ip: Any, call: ast.Call, file: str, space: dict[str, Any]) -
     """Whether a call is one of a function that JAX stages: jit and what wraps it."""
     if any(isinstance(node, ast.Await) for node in ast.walk(call)):
         return False
+    if isinstance(call.func, ast.Attribute) and any(isinstance(node, ast.Call) for node in ast.walk(call.func)):
+        return False  # to look at the method of a result would run the call that gives it
     fn = await execute(ip, call.func, file, "eval", space)
     return (has_method(fn, "lower") or has_method(fn, "trace")) and calling.why_not(fn) is None
 

@@ -9,11 +9,15 @@ from IPython.core.error import UsageError
 _PROFILED = (ast.Expr, ast.Assign, ast.AugAssign, ast.AnnAssign, ast.For, ast.While, ast.With, ast.Try, ast.If)
 _PROFILED_ASYNC = (ast.AsyncFor, ast.AsyncWith)
 _ASKS_AGAIN = (ast.Call, ast.Await, ast.Yield, ast.YieldFrom, ast.NamedExpr)
+_LOOKS_AT_RESULTS = frozenset(("block_until_ready", "print", "float", "item"))
 _LONGEST_TITLE = 60
 
 
 def last_statements(body: list[ast.stmt]) -> list[ast.stmt]:
-    """The statements of a cell's last line. Raises UsageError where there is nothing to profile."""
+    """The statements of a cell's last line, and what is before them where they only wait for results or show them.
+
+    Raises UsageError where there is nothing to profile.
+    """
     if not body or not isinstance(body[-1], _PROFILED + _PROFILED_ASYNC):
         what = f"its last statement is `{title(body[-1:])}`" if body else "it is empty"
         raise UsageError(
@@ -22,10 +26,23 @@ def last_statements(body: list[ast.stmt]) -> list[ast.stmt]:
         )
     last: list[ast.stmt] = [body[-1]]
     for node in reversed(body[:-1]):
-        if not isinstance(node, _PROFILED) or node.end_lineno != body[-1].lineno:
+        if not isinstance(node, _PROFILED + _PROFILED_ASYNC):
+            break
+        if node.end_lineno != body[-1].lineno and not _only_looks_at_results(last):
             break
         last.insert(0, node)
     return last
+
+
+def _only_looks_at_results(body: list[ast.stmt]) -> bool:
+    """Whether statements only wait for results, show or convert them, so that the work is in those before."""
+    return all(isinstance(node, ast.Expr) and _looks_at_result(node.value) for node in body)
+
+
+def _looks_at_result(node: ast.expr) -> bool:
+    calls = [part for part in ast.walk(node) if isinstance(part, ast.Call)]
+    names = {part.func.attr if isinstance(part.func, ast.Attribute) else getattr(part.func, "id", "") for part in calls}
+    return names <= _LOOKS_AT_RESULTS
 
 
 def single_call(body: list[ast.stmt]) -> ast.Call | None:

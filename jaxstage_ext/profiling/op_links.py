@@ -6,16 +6,19 @@ import hashlib
 from dataclasses import dataclass
 
 import numpy as np
+import numpy.typing as npt
 
 from jaxstage_ext.ir import cached_documents
 from jaxstage_ext.ir.hlo import hlo_document, text_rows, whole_module
 from jaxstage_ext.ir.hlo import module as hlo
 from jaxstage_ext.ir.hlo.categories import categories
+from jaxstage_ext.ir.hlo.heaviest_members import heaviest_members
 from jaxstage_ext.ir.protowire import Longs
 from jaxstage_ext.ir.source import FrameTable
 from jaxstage_ext.profiling.op_places import ModuleMatch, OpPlaces
 from jaxstage_ext.report.document import INFERRED, Document
-from jaxstage_ext.report.recording import NONE, RecordedModule, Recording
+from jaxstage_ext.report.frames import Frames
+from jaxstage_ext.report.recording import NONE, Index, RecordedModule, Recording
 
 
 @dataclass(frozen=True, eq=False)
@@ -66,6 +69,8 @@ class _Linked:
         self._scopes: dict[str, int] = {}
         self._columns = np.full((4, len(recording.ops)), NONE, np.int32)
         self._inferred = np.zeros(len(recording.ops), bool)
+        self._result = np.full(len(recording.ops), NONE, np.int32)
+        """The frame of each op's own result."""
 
     def add(self, number: int, module: hlo.Module) -> None:
         """The instructions of one module, by what its own proto says."""
@@ -76,20 +81,25 @@ class _Linked:
         except (ValueError, IndexError, OverflowError):
             return
         _, frame, category, scope = self._columns
-        frame[ops] = links.frame[rows]
-        self._inferred[ops] = links.flags[rows] & INFERRED != 0
+        heaviest = heaviest_members(module, rows)
+        frame[ops] = links.frame[heaviest]
+        self._inferred[ops] = links.flags[heaviest] & INFERRED != 0
+        self._result[ops] = links.frame[rows]
         category[ops] = [self._categories.setdefault(name, len(self._categories)) for name in named]
         scope[ops] = [self._scope(module.scopes, i) for i in links.scope[rows].tolist()]
 
     def show(self, number: int, shown: ShownModule) -> None:
         """The rows of one module's instructions in the document that is shown, and the frames that it has there."""
         ops, instructions = self._rows(number, shown.module.names)
-        row = text_rows.read(shown.document.text, shown.module.names).row[instructions]
-        ops, row = ops[row >= 0], row[row >= 0]
+        row_of = text_rows.read(shown.document.text, shown.module.names).row
+        row, source = row_of[instructions], row_of[heaviest_members(shown.module, instructions)]
+        source = np.where(source >= 0, source, row)
+        ops, row, source = ops[row >= 0], row[row >= 0], source[row >= 0]
         self._columns[0, ops] = row
-        known = shown.document.frame[row] >= 0
-        self._columns[1, ops[known]] = shown.document.frame[row[known]]
-        self._inferred[ops[known]] = shown.document.flags[row[known]] & INFERRED != 0
+        known = shown.document.frame[source] >= 0
+        self._columns[1, ops[known]] = shown.document.frame[source[known]]
+        self._result[ops[known]] = shown.document.frame[row[known]]
+        self._inferred[ops[known]] = shown.document.flags[source[known]] & INFERRED != 0
 
     def _rows(self, number: int, names: list[bytes]) -> tuple[Longs, Longs]:
         """(the ops of a module that are among these instructions, which instruction each is)."""
@@ -105,9 +115,27 @@ class _Linked:
         """All places."""
         row, frame, category, scope = self._columns
         frames = self._table.freeze()
+        fused = _lines(frames, frame) != _lines(frames, self._result)
         return OpPlaces(
-            row, frame, self._inferred, category, scope, frames, tuple(self._categories), tuple(self._scopes), match
+            row,
+            frame,
+            self._inferred,
+            category,
+            scope,
+            frames,
+            tuple(self._categories),
+            tuple(self._scopes),
+            match,
+            fused,
         )
+
+
+def _lines(frames: Frames, frame: Index) -> npt.NDArray[np.int64]:
+    """A number for the source line that counts for each frame; NONE for no frame."""
+    if not len(frames):
+        return np.full(len(frame), NONE, np.int64)
+    counted = np.where(frames.user[frame] >= 0, frames.user[frame], frame)
+    return np.where(frame >= 0, frames.file[counted].astype(np.int64) << 32 | frames.line[counted], NONE)
 
 
 def _matching(recording: Recording, modules: dict[int, hlo.Module], shown: hlo.Module) -> tuple[ModuleMatch, int]:

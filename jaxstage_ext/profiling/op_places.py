@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import enum
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -34,7 +34,9 @@ class OpPlaces:
       match: whether the recording ran the module whose HLO document is shown, and has rows in it.
       row: in the HLO document of the program that was inspected; NONE for ops of other modules.
       frame: index into `frames`; the line that counts is that of `frames.user[frame]`.
+        A fusion has the frame of the instruction inside it that does most of its work, since one time is known for all.
       inferred: whether the frame was derived because XLA dropped it.
+      fused: whether it fuses instructions of several source lines; empty where that is unknown for all.
       category: index into `categories`: the opcode, for a fusion with what it fuses: "dot", "loop fusion", "while".
       scope: index into `scopes`, the name stack: "jit(step)/transpose(jvp(mlp))/dot_general".
     """
@@ -48,6 +50,7 @@ class OpPlaces:
     categories: tuple[str, ...] = ()
     scopes: tuple[str, ...] = ()
     match: ModuleMatch = ModuleMatch.NOT_SHOWN
+    fused: np.ndarray[tuple[int], np.dtype[np.bool_]] = field(default_factory=lambda: np.zeros(0, bool))
 
 
 def without_places(recording: Recording) -> OpPlaces:

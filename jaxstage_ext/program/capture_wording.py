@@ -49,7 +49,7 @@ def _compiled(facts: CaptureFacts) -> str:
 def _eager(facts: CaptureFacts) -> str:
     if not facts.eager:
         return ""
-    return f"It ran op by op ({facts.eager:,} small modules), because it is not jitted: jax.jit compiles it as one."
+    return f"It mostly ran op by op ({facts.eager:,} operations outside jax.jit); jax.jit compiles them as one program."
 
 
 def _host(facts: CaptureFacts) -> list[str]:

@@ -8,3 +8,6 @@ CONTROL = "counted at the operations inside it"
 NO_TIME = "it took no time of its own"
 NO_ROOF = "the peaks of this device are unknown"
 PARTLY = "part of its work is unknown: "
+ABOVE_ROOF = (
+    "Of roof above 1: it ran faster than the peaks, so those are too low, or less work was done than is counted."
+)

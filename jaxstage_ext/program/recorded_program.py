@@ -21,7 +21,7 @@ from jaxstage_ext.program.linked_timeline import linked
 from jaxstage_ext.program.program import Program
 from jaxstage_ext.report.document import Document
 from jaxstage_ext.report.public_paths import public_folders
-from jaxstage_ext.report.recording import Recording
+from jaxstage_ext.report.recording import NONE, Recording
 from jaxstage_ext.report.unavailable import Unavailable
 
 
@@ -48,6 +48,8 @@ class RecordedProgram(Program):
         self.frame_table = FrameTable("", self.staged.sources)
         self.recording, self.is_foreign = timeline.recording, is_foreign
         number = busiest_module(self.recording, with_proto=True)
+        if not is_foreign and not len(self.recording.ops):  # the profile holds modules that did not run
+            number = NONE
         self.recorded_module = self.recording.modules[number] if number >= 0 else None
         self.timeline = linked(self.recording, self) if self.has_hlo else timeline
 

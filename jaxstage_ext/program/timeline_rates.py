@@ -156,7 +156,13 @@ def _added(table: Table, rows: Sequence[WorkOfRow]) -> Table:
                 reasons[at, name] = why or no_time or wording.NO_HLO
         if np.isnan(row.least) or no_time:
             reasons[at, "of roof"] = row.why or row.why_no_roof or no_time or wording.NO_ROOF
-    return replace(table, columns={**table.columns, **columns}, reasons={**table.reasons, **reasons})
+    above = (wording.ABOVE_ROOF,) if np.nanmax([0.0, *columns["of roof"].values]) > 1 else ()
+    return replace(
+        table,
+        columns={**table.columns, **columns},
+        reasons={**table.reasons, **reasons},
+        notes=(*table.notes, *above),
+    )
 
 
 def _over(amount: float, seconds: float) -> float:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import atexit
 import contextlib
 import io
 from collections.abc import Iterator
@@ -70,4 +71,5 @@ def fresh_shell() -> Iterator[Shell]:
             yield shell
     finally:
         shell.ip.run_line_magic("unload_ext", "jaxstage_ext")
+        atexit.unregister(shell.ip.atexit_operations)  # which keeps the shell, and collects garbage for each at the end
         InteractiveShell.clear_instance()

@@ -193,6 +193,27 @@ def test_eager_code_is_said_to_be(shell: Shell) -> None:
     assert not any("op by op" in note for note in jitted.summary()["notes"])
 
 
+def test_a_wait_after_a_loop_is_profiled_with_the_loop(shell: Shell) -> None:
+    p = profiled(shell, "%%profile -o p --warm\ny = w\nfor _ in range(3):\n    y = step(y, x)\ny.block_until_ready()")
+    assert p.timeline.by_line()["line"][0].startswith("In [")
+    p = profiled(shell, "%%profile -o p\nran.clear()\nplain(w, x).block_until_ready()")
+    assert shell["ran"] == [1], "a wait that has its own call stands alone"
+
+
+def test_a_jitted_function_of_few_ops_is_not_called_op_by_op(shell: Shell) -> None:
+    assert shell.run("few = jax.jit(lambda x: jnp.tanh(x @ x.T).sum())\nbig = jnp.ones((300, 300))\nacc = 0.0").ok
+    p = profiled(shell, "%%profile -o p --warm\nfor _ in range(20):\n    acc = acc + few(big)")
+    assert p.program.captured.eager == 0
+
+
+def test_input_of_the_user_s_own_generator_is_input(shell: Shell) -> None:
+    """A generator that sleeps is what the loop waits for, however busy the machine is."""
+    assert shell.run("import time\ndef draws():\n    for _ in range(5):\n        time.sleep(0.1)\n        yield x").ok
+    p = profiled(shell, "%%profile -o p --warm\nfor batch in draws():\n    w = step(w, batch)")
+    assert p.timeline.headline.doing.is_input
+    assert "fetches input: it runs `time.sleep(0.1)`" in str(p.timeline)
+
+
 def test_several_devices(shell: Shell) -> None:
     assert shell.run(
         "mesh = jax.make_mesh((4,), ('d',), devices=jax.devices()[:4])\n"
@@ -206,7 +227,8 @@ def test_several_devices(shell: Shell) -> None:
     ).ok
     p = profiled(shell, "%%profile -o p\ntotal(big)")
     assert set(p.timeline.columns.device[p.timeline.columns.op >= 0].tolist()) == {0, 1, 2, 3}
-    assert p.timeline.by_kind()["activity"][0] == "collective"
+    busy = {row["activity"]: row["busy"] for row in p.timeline.by_kind().rows()}
+    assert busy["collective"] > 0
     p = profiled(shell, "%%profile -o p\nmapped(jnp.ones((4, 64)))")
     assert set(p.timeline.columns.device[p.timeline.columns.op >= 0].tolist()) == {0, 1, 2, 3}
 

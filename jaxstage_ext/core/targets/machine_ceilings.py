@@ -114,6 +114,18 @@ def _shared(whole: Device, sharing: int) -> Device:
     )
 
 
+def best_of(first: MachineCeilings, second: MachineCeilings) -> MachineCeilings:
+    """The higher of two measurements of this machine, each of which may have been slowed; otherwise the first."""
+    functions = zip(first.functions, second.functions, strict=False)
+    return replace(
+        first,
+        products={dtype: max(rate, second.products.get(dtype, 0.0)) for dtype, rate in first.products.items()},
+        bandwidth=max(first.bandwidth or 0.0, second.bandwidth or 0.0) or None,
+        cache_bandwidth=max(first.cache_bandwidth or 0.0, second.cache_bandwidth or 0.0) or None,
+        functions=tuple((max(a[0], b[0]), max(a[1], b[1])) for a, b in functions) or first.functions,
+    )
+
+
 class _Ceilings:
     by_hand: MachineCeilings | None = None
     measured: MachineCeilings | None = None
@@ -123,6 +135,11 @@ def of_this_machine() -> MachineCeilings | None:
     """What was set by hand, else what was measured here, now or earlier; None where neither was done."""
     if _Ceilings.by_hand is not None:
         return _Ceilings.by_hand
+    return measured_before()
+
+
+def measured_before() -> MachineCeilings | None:
+    """What was measured here, now or earlier, whatever was set by hand."""
     if _Ceilings.measured is None:
         _Ceilings.measured = cache.load(_key(), _read)
     return _Ceilings.measured

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -86,7 +87,13 @@ def by_line(recording: Recording, places: OpPlaces, work: DeviceWork) -> Table:
         for number in np.flatnonzero(times.group == NONE).tolist()
         for name in ("line", "library", "inferred")
     }
-    return _table("lines", named, times, work, reasons, others)
+    table = _table("lines", named, times, work, reasons, others)
+    return replace(table, notes=(*table.notes, wording.FUSED)) if _is_any_fused(recording, places, work) else table
+
+
+def _is_any_fused(recording: Recording, places: OpPlaces, work: DeviceWork) -> bool:
+    op = recording.events.op[work.event]
+    return len(places.fused) > 0 and bool(places.fused[op[op >= 0]].any())
 
 
 def by_scope(recording: Recording, places: OpPlaces, work: DeviceWork) -> Table:

@@ -12,7 +12,7 @@ from jaxstage_ext.ir.source import is_user
 from jaxstage_ext.profiling.analysis.host_doing import HostCause, HostDoing
 from jaxstage_ext.profiling.analysis.intervals import Intervals, Pieces, overlap, union, union_by
 from jaxstage_ext.profiling.analysis.nesting import nest
-from jaxstage_ext.report.recording import NONE, EventKind, Recording
+from jaxstage_ext.report.recording import NONE, EventKind, HostLine, Recording
 
 Numbers = npt.NDArray[np.int64]
 
@@ -21,6 +21,7 @@ _LEAST = 0.1
 """What covers less of an idle time does not explain it."""
 _MAIN = ("python", "main", "MainThread")
 _ITERATOR = "builtins next"
+_READY = "block_until_ready"
 
 
 _CAUSES = {
@@ -50,6 +51,12 @@ class _Named:
 
 def _by_owner(parts: Pieces, idle: Intervals, size: int) -> npt.NDArray[np.float64]:
     return np.bincount(parts.owner, overlap(parts.start, parts.end, idle), size)
+
+
+def _waits(name: str, line: HostLine | None) -> bool:
+    """Whether an event of Python is a wait for results: a call of `block_until_ready`."""
+    code = line.code if line is not None and line.code else name
+    return code.endswith((_READY, f".{_READY}()")) or code.startswith((f"jax.{_READY}(", f"{_READY}("))
 
 
 def _is_loop_over_data(code: str) -> bool:
@@ -93,9 +100,9 @@ class HostActivity:
             best = int(np.argmax(covered))
         name = int(lines.names[best])
         given = self.recording.host_lines.get(name)
-        return HostDoing(
-            HostCause.LINE, self.recording.names[name], given, float(covered[best]), self._asks_for_input(idle, length)
-        )
+        cause = HostCause.WAIT if _waits(self.recording.names[name], given) else HostCause.LINE
+        asks = cause is HostCause.LINE and self._asks_for_input(idle, length)
+        return HostDoing(cause, self.recording.names[name], given, float(covered[best]), asks, self._is_iterator(name))
 
     def _event(self, idle: Intervals, length: int) -> HostDoing | None:
         events = self._runtime

@@ -28,6 +28,7 @@ class HostDoing:
       line: the line of Python, also where it compiles in it; None where the profile has none.
       share: of the idle time, 0 to 1.
       is_input: whether an iterator was asked for its next value for most of it.
+      is_asker: whether the line is what asks it, and not one that it runs.
     """
 
     cause: HostCause
@@ -35,3 +36,4 @@ class HostDoing:
     line: HostLine | None = None
     share: float = 0.0
     is_input: bool = False
+    is_asker: bool = False

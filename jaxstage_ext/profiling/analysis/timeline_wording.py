@@ -11,10 +11,11 @@ NO_DEVICE_WORK = "Nothing ran on a device, as far as the profiler recorded."
 _MOSTLY = 0.5
 _SMALL = 0.005
 _LONGEST = 60
+_FETCHES = "fetches input: it "
 _WORTH_SAYING = 0.05
 _DOES = {
     HostCause.LAUNCH: "launches work",
-    HostCause.WAIT: "waits",
+    HostCause.WAIT: "waits for results",
     HostCause.HOST: "is in the runtime",
     HostCause.COMPILE: "compiles",
     HostCause.UNKNOWN: "does something unknown",
@@ -56,7 +57,8 @@ def _idle(headline: Headline) -> str:
     verb = "idles" if headline.devices == 1 else "idle"
     if headline.idle < _SMALL:
         return f"{who} never {verb}" if not headline.idle else f"{who} {verb} less than 1%"
-    return f"{who} {verb} {headline.idle:.0%}{_gaps(headline)}{_cause(headline)}"
+    share = f"{headline.idle:.0%}" if headline.idle < 1 - _SMALL else "more than 99%"
+    return f"{who} {verb} {share}{_gaps(headline)}{_cause(headline)}"
 
 
 def _gaps(headline: Headline) -> str:
@@ -72,15 +74,19 @@ def _cause(headline: Headline) -> str:
     share = "mostly" if done.share >= _MOSTLY else f"{done.share:.0%} of that"
     at = f" ({headline.host_line})" if headline.host_line and (done.line is None or done.line.code) else ""
     if done.cause is HostCause.LINE and not (done.line and done.line.code):
-        return f", {share} while the host is at {headline.host_line or _shortened(done.name)}"
-    return f", {share} while the host {doing(done)}{at}"
+        return f", {share} while the host is at {headline.host_line or _shortened(done.name.removeprefix('$'))}"
+    if done.cause is HostCause.WAIT:
+        return f", {share} while the host {doing(done)}{at}, so the host's main thread is not the cause"
+    return f", {share} while the host {_FETCHES if done.is_input and not done.is_asker else ''}{doing(done)}{at}"
 
 
 def doing(done: HostDoing) -> str:
     """What the host does: `runs next(batches)`, `waits in BlockUntilReady`, `compiles`."""
     if done.cause is HostCause.LINE:
         code = done.line.code if done.line is not None else ""
-        return f"runs `{code}`" if code else f"runs {_shortened(done.name)}"
+        return f"runs `{code}`" if code else f"runs {_shortened(done.name.removeprefix('$'))}"
+    if done.cause is HostCause.WAIT:
+        return f"waits in `{done.line.code}`" if done.line is not None and done.line.code else _DOES[done.cause]
     return f"{_DOES[done.cause]} ({_shortened(done.name)})" if done.name else _DOES[done.cause]
 
 

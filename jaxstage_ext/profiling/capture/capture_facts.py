@@ -81,13 +81,25 @@ def _covered(times: list[CompileTime]) -> int:
 
 
 def eager_runs(recording: Recording) -> int:
-    """How many modules of one to three ops ran, where they took most of the time of all ops; else 0."""
+    """How many of JAX's own operations ran each as a module, where they took most of the time of all ops; else 0.
+
+    A function of the user's that XLA fuses into few ops is none: it has the user's name.
+    """
     events = recording.events
     ops = (events.run >= 0) & (events.kind != EventKind.MODULE) & (events.op >= 0)
     if not ops.any():
         return 0
     keys = np.stack([events.run[ops], events.device[ops]])
-    _, run, sizes = np.unique(keys, axis=1, return_inverse=True, return_counts=True)
+    _, first, run, sizes = np.unique(keys, axis=1, return_index=True, return_inverse=True, return_counts=True)
     time = np.bincount(run.ravel(), events.duration[ops].astype(np.float64))
-    small = sizes <= _FEW_OPS
+    is_eager = np.array([*map(_is_operation, (module.name for module in recording.modules)), False], bool)
+    small = (sizes <= _FEW_OPS) & is_eager[recording.ops.module[events.op[ops][first]]]
     return int(small.sum()) if small.sum() >= _MANY_RUNS and time[small].sum() > time.sum() / 2 else 0
+
+
+def _is_operation(module: str) -> bool:
+    """Whether a module is one of JAX's operations outside jit, such as "jit_add" and "jit__where", by its name."""
+    import jax
+
+    name = module.removeprefix("jit_").lstrip("_")
+    return hasattr(jax.numpy, name) or hasattr(jax.lax, f"{name}_p") or hasattr(jax.lax, name)

@@ -20,22 +20,25 @@ _LONGEST = 80
 
 
 def sampled_lane(samples: Samples) -> AddedLane:
-    """What the thread ran: the call that the user's innermost line was in, else that line."""
+    """What the thread ran: the call that the user's innermost line was in, else that line.
+
+    Around the lines of an iterator is what asked it for a value.
+    """
     known = [stretch for stretch in samples.stretches if stretch.code is not None]
-    places: dict[tuple[CodeType, int], int] = {}
+    asking = [(each.start, each.end, each.asker, each.asked_at) for each in known]
+    running_then = [(each.start, each.end, each.code, each.instruction) for each in known]
+    places = [place for place in (*asking, *running_then) if place[2] is not None]
+    numbers: dict[tuple[CodeType | None, int], int] = {}
     texts: dict[tuple[str, HostLine], int] = {}
-    for stretch in known:
-        assert stretch.code is not None
-        place = (stretch.code, stretch.instruction)
-        if place not in places:
-            places[place] = texts.setdefault(running(*place), len(texts))
-    name = [places[stretch.code, stretch.instruction] for stretch in known if stretch.code is not None]
+    for _, _, code, instruction in places:
+        if code is not None and (code, instruction) not in numbers:
+            numbers[code, instruction] = texts.setdefault(running(code, instruction), len(texts))
     return AddedLane(
         EventLane("host", SAMPLED, LaneKind.PYTHON),
         EventKind.PYTHON,
-        np.array([stretch.start for stretch in known], np.int64),
-        np.array([stretch.end for stretch in known], np.int64),
-        np.array(name, np.int32),
+        np.array([start for start, *_ in places], np.int64),
+        np.array([end for _, end, *_ in places], np.int64),
+        np.array([numbers[code, instruction] for *_, code, instruction in places], np.int32),
         [text for text, _ in texts],
         {number: line for number, (_, line) in enumerate(texts)},
     )

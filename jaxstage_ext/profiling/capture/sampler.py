@@ -6,6 +6,7 @@ It costs far less than a tracer of every call, and says nothing of what was shor
 from __future__ import annotations
 
 import contextlib
+import inspect
 import sys
 import threading
 import time
@@ -30,12 +31,15 @@ class Stretch:
       start, end: Unix time in nanoseconds.
       code, instruction: the user's innermost frame: its code and the offset of its instruction; None where no code of
         the user's was on the stack.
+      asker, asked_at: where that is a generator or an iterator's `__next__`, the user's frame that asked for a value.
     """
 
     start: int
     end: int
     code: CodeType | None
     instruction: int
+    asker: CodeType | None = None
+    asked_at: int = -1
 
 
 @dataclass
@@ -75,29 +79,47 @@ def _sample(samples: Samples, target: int, interval: float, done: threading.Even
     longest = round((_UNKNOWN_AFTER * interval + 2 * sys.getswitchinterval()) * 1e9)
     step, last = round(interval * 1e9), 0
     while not done.wait(interval) and len(samples.stretches) < MOST_STRETCHES:
-        code, instruction = place_of(sys._current_frames().get(target))
+        place = _stack_of(sys._current_frames().get(target))
         now = time.time_ns()
         samples.looks += 1
         known = samples.stretches[-1] if samples.stretches else None
         if known is not None and now - last <= longest:
             known.end = now
-            if known.code is code and known.instruction == instruction:
+            if (known.code, known.instruction, known.asker, known.asked_at) == place:
                 last = now
                 continue
         elif known is not None:
             known.end = min(last + step, now)
             samples.unknown += now - known.end
-        samples.stretches.append(Stretch(now, now + step, code, instruction))
+        samples.stretches.append(Stretch(now, now + step, *place))
         last = now
 
 
 def place_of(frame: FrameType | None) -> tuple[CodeType | None, int]:
     """The user's innermost frame: its code and instruction; (None, -1) where no code of the user's is on the stack."""
+    known = _users(frame)
+    return (known.f_code, known.f_lasti) if known is not None else (None, -1)
+
+
+def _stack_of(frame: FrameType | None) -> tuple[CodeType | None, int, CodeType | None, int]:
+    """The user's innermost frame, and that which asked it for a value, where it is an iterator."""
+    inner = outer = _users(frame)
+    while outer is not None and _gives_values(outer.f_code):
+        outer = _users(outer.f_back)
+    asker = place_of(outer) if outer is not inner else (None, -1)
+    return (*place_of(inner), *asker)
+
+
+def _gives_values(code: CodeType) -> bool:
+    return bool(code.co_flags & inspect.CO_GENERATOR) or code.co_name == "__next__"
+
+
+def _users(frame: FrameType | None) -> FrameType | None:
     while frame is not None:
         file = frame.f_code.co_filename
         if is_outside(file):  # nor are its callers the user's program
             break
         if is_user(file):
-            return frame.f_code, frame.f_lasti
+            return frame
         frame = frame.f_back
-    return None, -1
+    return None

@@ -48,6 +48,19 @@ def by_profile_data(data: bytes) -> dict[int, dict[str, list[tuple[float, float]
     return found
 
 
+def own_times(data: bytes) -> dict[str, list[float]]:
+    """Nanoseconds of the events of each op without those of the ops inside them, by JAX's own reader."""
+    found: dict[str, list[float]] = defaultdict(list)
+    for plane in jax.profiler.ProfileData.from_serialized_xspace(data).planes:
+        for line in plane.lines:
+            ops = [(event, dict(pair for pair in event.stats if pair[0])) for event in line.events]
+            spans = [(e.start_ns, e.start_ns + e.duration_ns, str(s["hlo_op"])) for e, s in ops if "hlo_op" in s]
+            for start, end, op in spans:
+                inside = [(a, b) for a, b, _ in spans if start <= a and b <= end and (a, b) != (start, end)]
+                found[op].append(end - start - covered(inside))
+    return found
+
+
 def covered(spans: list[tuple[float, float]]) -> float:
     total, until = 0.0, float("-inf")
     for start, end in sorted(spans):
@@ -95,7 +108,9 @@ def test_a_loop_holds_its_body() -> None:
     timeline, capture, took = profiled(lambda: step(x))
     agrees(timeline, capture, took)
     loop = next(row for row in timeline.by_op().rows() if row["op"].startswith("while"))
-    assert loop["self"] < 0.2 * loop["total"], "its body's time is that of the body"
+    expected = sum(own_times(capture.data)[loop["op"]]) * 1e-9
+    assert loop["self"] == pytest.approx(expected, rel=1e-5, abs=1e-8), "its body's time is that of the body"
+    assert loop["self"] < loop["total"]
     assert timeline.headline.line.endswith(f":{body.__code__.co_firstlineno + 1}")
 
 
@@ -111,8 +126,9 @@ def test_the_host_is_where_the_time_goes() -> None:
     agrees(timeline, capture, took)
     headline = timeline.headline
     assert headline.idle > 0.5 and headline.bound in (Bound.HOST, Bound.IDLE)
-    if headline.bound is Bound.HOST:
-        assert "mostly while the host runs `time.sleep(0.2)`" in timeline_wording.sentence(headline)
+    if headline.bound is Bound.HOST:  # the sampler may not have had its turns on a machine that is busy
+        share = "mostly" if headline.doing.share >= 0.5 else f"{headline.doing.share:.0%} of that"
+        assert f"{share} while the host runs `time.sleep(0.2)`" in timeline_wording.sentence(headline)
         assert headline.host_line.endswith(f":{run.__code__.co_firstlineno + 1}")
 
 

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import dis
+import itertools
 import types
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from types import FrameType
 from typing import Any
 
 import numpy as np
 
 from jaxstage_ext.profiling.capture.compile_times import CompileTime
 from jaxstage_ext.profiling.capture.sampled_lines import compile_lane, running, sampled_lane
-from jaxstage_ext.profiling.capture.sampler import Samples, Stretch, place_of, sampled
+from jaxstage_ext.profiling.capture.sampler import Samples, Stretch, _stack_of, place_of, sampled
 
 
 def loop(batches: list[int], step: Callable[[int], int]) -> None:
@@ -94,11 +96,37 @@ def test_a_gap_in_which_nobody_could_look_is_not_bridged() -> None:
         before = samples.looks
         while samples.looks < before + 3:
             time.sleep(0.001)
-    assert samples.unknown > 30_000_000
-    longest = max(stretch.end - stretch.start for stretch in samples.stretches)
-    assert longest < samples.unknown + 20_000_000
+    stretches = samples.stretches
+    gaps = [later.start - earlier.end for earlier, later in itertools.pairwise(stretches)]
+    assert max(gaps) > 30_000_000, "no stretch reaches over it"
+    assert sum(gaps) == samples.unknown
 
 
 def test_compiles_are_named_by_stage_and_function() -> None:
     lane = compile_lane([CompileTime("trace", "f", 1, 2), CompileTime("compile", "jit(f)", 3, 9)])
     assert [lane.names[i] for i in lane.name.tolist()] == ["trace f", "compile jit(f)"]
+
+
+def test_what_asks_a_generator_stands_around_its_lines() -> None:
+    """Not so of an ordinary function: only its own line counts."""
+    import sys
+
+    def numbers() -> Iterator[FrameType]:
+        yield sys._getframe()
+
+    frames = []
+    for frame in numbers():
+        frames.append(_stack_of(frame))
+    inner, _, asker, _ = frames[0]
+    assert inner is not None and inner.co_name == "numbers" and asker is None, "it is suspended, so nothing asks it"
+
+    def looking() -> Iterator[tuple[object, ...]]:
+        yield _stack_of(sys._getframe())
+
+    code, instruction, asker, asked_at = next(looking())
+    assert code is not None and code.co_name == "looking"
+    assert asker is not None and asker.co_name.startswith("test_what_asks")
+    lane = sampled_lane(Samples([Stretch(10, 20, code, instruction, asker, asked_at)]))
+    assert (lane.start.tolist(), lane.end.tolist()) == ([10, 10], [20, 20])
+    assert lane.names[lane.name[0]] == "next(looking())"
+    assert _stack_of(sys._getframe())[2] is None

@@ -13,7 +13,7 @@ import pytest
 
 import jaxstage_ext
 from jaxstage_ext.core.targets import machine_ceilings
-from jaxstage_ext.profiling.timing import ceiling_runs, cpu_caches
+from jaxstage_ext.profiling.timing import ceiling_runs, cpu_caches, measure_ceilings
 
 
 @pytest.fixture(autouse=True)
@@ -71,3 +71,15 @@ def test_the_last_level_of_each_socket_counts_once(tmp_path: Path, monkeypatch: 
 
 def test_caches_that_the_system_does_not_report_are_unknown(tmp_path: Path) -> None:
     assert cpu_caches.last_level(tmp_path) is None
+
+
+def test_a_busy_machine_lowers_no_ceiling_that_was_measured_before(monkeypatch: pytest.MonkeyPatch) -> None:
+    quiet = machine_ceilings.MachineCeilings({"f32": 4e11}, 2e10, 1 << 25, 2e11, ((1.0, 9.0),), cores=2)
+    busy = machine_ceilings.MachineCeilings({"f32": 2e11}, 3e10, 1 << 25, 1e11, ((2.0, 8.0),), cores=2, load=7.0)
+    both = machine_ceilings.best_of(busy, quiet)
+    assert (both.products["f32"], both.bandwidth, both.cache_bandwidth) == (4e11, 3e10, 2e11)
+    assert both.functions == ((2.0, 9.0),) and both.was_busy
+    monkeypatch.setattr(measure_ceilings, "_measured", lambda progress: busy)
+    monkeypatch.setattr(machine_ceilings.os, "getloadavg", lambda: (9.0, 9.0, 9.0))
+    machine_ceilings.keep(quiet)
+    assert jaxstage_ext.measure_ceilings().products["f32"] == 4e11

@@ -1,0 +1,60 @@
+"""Which instruction inside a fusion does most of its work, by a rough count of arithmetic."""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+from jaxstage_ext.ir.hlo.module import Module
+from jaxstage_ext.ir.protowire import Longs
+
+_PRODUCTS = (b"dot", b"convolution")
+_ACCUMULATING = (b"reduce", b"reduce-window", b"scatter", b"sort", b"select-and-scatter")
+"""They work on each element that they read."""
+_DEEPEST = 8
+"""Of fusions and calls inside each other."""
+Work = npt.NDArray[np.float64]
+
+
+def heaviest_members(module: Module, rows: Longs) -> Longs:
+    """For each of these rows the instruction that does most of the work inside it; the row itself if not a fusion.
+
+    The work is a rough count: for an elementwise instruction the elements of its result, for a reduction those of its
+    operand, for a matrix product twice the number of products that are added. Of equals, the first counts.
+    """
+    if not np.isin(module.opcode[rows], (b"fusion",)).any():
+        return rows
+    work, members = _work(module), _members(module)
+    return np.array([_heaviest(module, row, work, members, _DEEPEST) for row in rows.tolist()], np.int64)
+
+
+def _heaviest(module: Module, row: int, work: Work, members: list[Longs], depth: int) -> int:
+    if module.opcode[row] not in (b"fusion", b"call") or not depth:
+        return row
+    called = [number for number in module.called[row] if 0 <= number < len(members)]
+    inside = np.concatenate([members[number] for number in called]) if called else np.zeros(0, np.int64)
+    nested = [_heaviest(module, member, work, members, depth - 1) for member in inside.tolist()]
+    best = max(nested, key=lambda member: work[member], default=row)
+    return best if work[best] > 0 else row
+
+
+def _members(module: Module) -> list[Longs]:
+    """The rows of each computation."""
+    count = len(module.computations)
+    order = np.argsort(module.computation, kind="stable")
+    return np.split(order, np.searchsorted(module.computation[order], np.arange(1, count))) if count else []
+
+
+def _work(module: Module) -> Work:
+    """Of every instruction."""
+    elements = module.shapes.elements.astype(np.float64)
+    work = np.where(module.counts, elements, 0.0)
+    first, second = module.operands.at(0), module.operands.at(1)
+    read = np.where(first >= 0, elements[first], 0.0)
+    reduces = np.isin(module.opcode, _ACCUMULATING)
+    work[reduces] = np.maximum(read, elements)[reduces]
+    product = np.isin(module.opcode, _PRODUCTS) & (first >= 0) & (second >= 0)
+    other = np.where(second >= 0, elements[second], 0.0)
+    depth = np.sqrt(read * other / np.maximum(elements, 1.0))
+    work[product] = (2 * elements * np.maximum(depth, 1.0))[product]
+    return work

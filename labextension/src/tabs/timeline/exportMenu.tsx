@@ -1,4 +1,4 @@
-import { useState } from "preact/hooks";
+import { useEffect, useRef, useState } from "preact/hooks";
 import { text } from "../../wire/check";
 import { messageOf } from "../../wire/errors";
 import { gunzip } from "../../wire/gzip";
@@ -7,7 +7,7 @@ import { pixels, save } from "./download";
 import type { TimelineModel } from "./model";
 
 const FORMATS: readonly (readonly [format: string, title: string, hint: string])[] = [
-  ["chrome", "Chrome JSON", "opens in Perfetto and chrome://tracing"],
+  ["chrome", "Chrome JSON (Perfetto)", "opens in Perfetto and chrome://tracing"],
   ["speedscope", "speedscope", "opens in speedscope.app as a flame graph"],
   ["csv", "CSV of the table", "the table below, of the range if one is selected"],
   ["svg", "SVG of the view", "the lanes that are in view, with labels"],
@@ -19,6 +19,19 @@ export function ExportMenu({ model }: { model: TimelineModel }) {
   const { session } = model;
   const range = useStore(model.store, (s) => s.range);
   const [state, setState] = useState("");
+  const menu = useRef<HTMLDetailsElement>(null);
+  const close = () => menu.current?.removeAttribute("open");
+  useEffect(() => {
+    const outside = (event: Event) => menu.current && !event.composedPath().includes(menu.current) && close();
+    document.addEventListener("pointerdown", outside, true);
+    return () => document.removeEventListener("pointerdown", outside, true);
+  }, []);
+  const onKeyDown = (event: KeyboardEvent) => {
+    if (event.key !== "Escape" || !menu.current?.open) return;
+    event.stopPropagation();
+    close();
+    menu.current.querySelector("summary")?.focus();
+  };
   const run = async (format: string) => {
     setState("making the file…");
     try {
@@ -31,13 +44,15 @@ export function ExportMenu({ model }: { model: TimelineModel }) {
       const [name, type] = [text(reply.result.name) || "timeline", text(reply.result.type)];
       if (format === "png") save(name.replace(/\.svg$/, ".png"), await pixels(new TextDecoder().decode(bytes)), "image/png");
       else save(name, bytes.slice().buffer, type);
-      setState(text(reply.result.note));
+      const note = text(reply.result.note);
+      setState(note);
+      if (!note) close();
     } catch (error) {
       setState(messageOf(error));
     }
   };
   return (
-    <details class="jxs-tl-export">
+    <details class="jxs-tl-export" ref={menu} onKeyDown={onKeyDown}>
       <summary class="jxs-button jxs-boxed">Export</summary>
       <div class="jxs-tl-menu" role="group" aria-label="export as">
         {FORMATS.map(([format, title, hint]) => (

@@ -20,6 +20,11 @@ import { readFlags } from "../src/tabs/options/read";
 import { readDiff, readHistory, readPasses } from "../src/tabs/passes/read";
 import { readLayout, readPlaces } from "../src/tabs/shardings/meshMap";
 import { read as readShardings } from "../src/tabs/shardings/view";
+import { readComparison } from "../src/tabs/timeline/compareRead";
+import { readEvent as readAboutEvent } from "../src/tabs/timeline/eventRead";
+import { readOverview as readLanes, readEvent, readEventsOf, readTile } from "../src/tabs/timeline/read";
+import { readHits } from "../src/tabs/timeline/searchRead";
+import { readHead, readTimelineTable } from "../src/tabs/timeline/tableRead";
 import { readRows } from "../src/wire/columns";
 import type { Reply } from "../src/wire/source";
 import { readState } from "../src/wire/state";
@@ -103,4 +108,15 @@ export const READERS: Record<string, Reader> = {
   collectives: { read: readCollectives, byView: ["headline", ...OF_COLLECTIVES] },
   lane: { read: Lane.read },
   warnings: { read: Warned.read },
+  // of the coarse picture, as of a tile, the last count says no more than the number of segments
+  timeline: { read: readLanes, unused: ["format", "picture.columns.dtype", "picture.columns.name", "picture.counts"] },
+  "timeline tile": { read: (reply, { lanes }) => readTile(reply, String(lanes).split(",").map(Number)), unused: ["counts"] },
+  "timeline event": { read: async (reply) => readEvent(reply), unused: ["device"] },
+  "timeline events of": { read: async (reply) => readEventsOf(reply) },
+  "timeline search": { read: readHits },
+  "timeline detail": { read: async (reply) => readAboutEvent(reply) },
+  "timeline head": { read: async (reply) => readHead(reply) },
+  "timeline table": { read: readTimelineTable },
+  "timeline compare": { read: readComparison },
+  "timeline export": { read: async (reply) => reply, byView: [] },
 };

@@ -20,6 +20,8 @@ export interface TextField extends Head {
   /** In place of a text that is not known; of an empty one too, where it is not itself known to be empty. */
   missing: string;
   isEmptyKnown?: boolean;
+  /** Why a text is not known; "" where no reason is given. */
+  why?: (row: number) => string;
   /** A second, smaller line of the cell. */
   below?: (row: number) => string;
   /** More words of each text that a filter finds. */
@@ -106,7 +108,7 @@ export async function readTable({ result, buffers }: Reply, widths: Widths = {})
     }
     const codes = new Int32Array(length).fill(-1);
     codes.set(new Int32Array(bytes.slice().buffer, 0, bytes.byteLength >> 2).subarray(0, length));
-    return { ...head, kind: "text", codes, strings: texts(strings[name]), missing: "unknown" };
+    return { ...head, kind: "text", codes, strings: texts(strings[name]), missing: "unknown", why: (row) => why.get(`${row} ${name}`) ?? "" };
   });
   const grid = { length, fields: await Promise.all(read) };
   const more = await Promise.all(buffers.slice(described.length, described.length + 4).map(wholes));

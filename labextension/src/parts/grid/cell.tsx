@@ -67,12 +67,14 @@ export function Cell({ field, row, most, isFirst, isLink }: CellProps) {
     const text = cellText(field, row);
     const known = field.strings[field.codes[row] ?? -1];
     const isMissing = field.isEmptyKnown ? known === undefined : !known;
+    const why = (isMissing && field.why?.(row)) || "";
     const kind = field.isFigure ? "jxs-number" : "jxs-text";
     const names = classes("jxs-cell", kind, field.wraps && "jxs-wraps", isMissing && "jxs-unknown", !isLink && !field.isCode && IS_TOLD_BY_ITS_END.test(text) && "jxs-cut-start");
     const Tag = isFirst ? "th" : "td";
     return (
-      <Tag role={isFirst ? "rowheader" : "gridcell"} scope={isFirst ? "row" : undefined} class={names} title={text}>
+      <Tag role={isFirst ? "rowheader" : "gridcell"} scope={isFirst ? "row" : undefined} class={names} title={text && why ? `${text}: ${why}` : text}>
         <TextCell field={field} row={row} isLink={isLink} />
+        {text && why && <span class="jxs-hidden">: {why}</span>}
       </Tag>
     );
   }

@@ -17,6 +17,8 @@ DEFINED = """
 import jax, jax.numpy as jnp
 def f(x, k=1.0):
     return x @ x * k
+def drawn(data, x):
+    return x * next(data)
 step = jax.jit(lambda state, x: state + x, donate_argnums=0)
 x = jnp.ones((8, 8))
 """
@@ -66,6 +68,7 @@ def test_kernels_on_request(defined: Shell) -> None:
 @pytest.mark.parametrize(
     ("line", "message"),
     [
+        ("--measure drawn((i for i in [1]), x)", "was jitted to be measured"),
         ("--measure --mode gpu f(x)", "gpu"),
         ("--measure --mode span --per-kernel f(x)", "a span is one time"),
         ("--mode wall f(x)", "--mode is for --measure"),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import functools
 import warnings
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from types import MethodType
 from typing import Any, NamedTuple
@@ -33,6 +33,10 @@ class Arguments(NamedTuple):
 
 class RefusedMeasurement(ValueError):
     """A call that cannot be measured as it was asked for; the message is one line."""
+
+
+class NotTraceable(RefusedMeasurement, TypeError):
+    """A function that was jitted to be measured does what JAX cannot trace; the message is one line."""
 
 
 class DonatedArguments(RefusedMeasurement):
@@ -66,15 +70,18 @@ class MeasuredCall:
     def first_run(self) -> None:
         """Run with what `prepare` made; on copies where the function may donate it, so that the user's arrays stay.
 
-        Raises DonatedArguments where a second run is impossible without `setup`.
+        Raises DonatedArguments where a second run is impossible without `setup`, NotTraceable where jitting failed.
         """
         if self.setup is None and self._may_donate():
-            self._next = Arguments(*jax.tree.map(_copied, (self._next.args, dict(self._next.kwargs))))
+            self._next = Arguments(
+                *jax.tree.map(_copied, (self._next.args, dict(self._next.kwargs)), is_leaf=_is_iterator)
+            )
         try:
             self.run()
         except TypeError as error:
             if self.is_jitted_here:
-                error.add_note(_JITTED.format(title=self.title))
+                first = (str(error).splitlines() or [type(error).__name__])[0]
+                raise NotTraceable(f"{_JITTED.format(title=self.title)} JAX says: {first}") from error
             raise
         if self.setup is None and (paths := _deleted(self._next)):
             raise DonatedArguments(
@@ -133,7 +140,7 @@ def is_staged(function: Any) -> bool:
 
 def arrays_of(values: Any) -> list[Any]:
     """The arrays in a pytree, JAX's and numpy's."""
-    return [leaf for leaf in jax.tree.leaves(values) if isinstance(leaf, jax.Array | np.ndarray)]
+    return [leaf for leaf in jax.tree.leaves(values, is_leaf=_is_iterator) if isinstance(leaf, jax.Array | np.ndarray)]
 
 
 def _arguments(made: Any, kwargs: Mapping[str, Any]) -> Arguments:
@@ -143,7 +150,13 @@ def _arguments(made: Any, kwargs: Mapping[str, Any]) -> Arguments:
 
 
 def _wait(values: Any) -> Any:
-    return jax.block_until_ready(values)  # type: ignore[no-untyped-call]
+    jax.block_until_ready(jax.tree.leaves(values, is_leaf=_is_iterator))  # type: ignore[no-untyped-call]
+    return values
+
+
+def _is_iterator(value: Any) -> bool:
+    """JAX warns of iterators in a pytree unless they are said to be leaves."""
+    return isinstance(value, Iterator)
 
 
 def _copied(leaf: Any) -> Any:
@@ -157,7 +170,8 @@ def _copied(leaf: Any) -> Any:
 def _deleted(given: Arguments) -> Sequence[str]:
     """Where arrays are deleted: "args[0]['w']", three at most."""
     found = []
-    for path, leaf in jax.tree_util.tree_leaves_with_path({"args": given.args, "kwargs": dict(given.kwargs)}):
+    values = {"args": given.args, "kwargs": dict(given.kwargs)}
+    for path, leaf in jax.tree_util.tree_leaves_with_path(values, is_leaf=_is_iterator):
         if isinstance(leaf, jax.Array) and not isinstance(leaf, jax.core.Tracer) and leaf.is_deleted():
             found.append(jax.tree_util.keystr(path[:1], simple=True) + jax.tree_util.keystr(path[1:]))
     return [*found[:3], f"{len(found) - 3} more"] if len(found) > 3 else found

@@ -68,7 +68,7 @@ def test_kernels_on_request(defined: Shell) -> None:
 @pytest.mark.parametrize(
     ("line", "message"),
     [
-        ("--measure drawn((i for i in [1]), x)", "was jitted to be measured"),
+        ("--measure drawn(open, x)", "was jitted to be measured"),
         ("--measure --mode gpu f(x)", "gpu"),
         ("--measure --mode span --per-kernel f(x)", "a span is one time"),
         ("--mode wall f(x)", "--mode is for --measure"),

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-NOT_PROFILED = "it was not profiled; %%profile measures it"
 NO_RUNS = "the profile does not say how often the module ran"
 NOT_SEEN = "the profile has no event of the module"
 NO_EVENT = "the profile has no event of this instruction"

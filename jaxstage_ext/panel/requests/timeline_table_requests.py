@@ -23,7 +23,6 @@ MOST_ROWS = 20_000
 LONGEST_TEXT = 500
 _TIMES = {"share": "share", "busy": "busy", "self": "self", "total": "total", "count": "count"}
 _RATES = {"FLOP/s": "FLOP/s", "bytes/s": "bytes/s", "of roof": "of roof"}
-_SPAN = {"start": "start", "duration": "duration"}
 
 
 @dataclass(frozen=True)

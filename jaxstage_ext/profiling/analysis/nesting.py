@@ -44,13 +44,6 @@ class Nesting:
         return depth
 
     @cached_property
-    def is_parent(self) -> npt.NDArray[np.bool_]:
-        """Which events have others inside."""
-        holds = np.zeros(len(self.parent), bool)
-        holds[self.parent[self.parent != NONE]] = True
-        return holds
-
-    @cached_property
     def crosses(self) -> npt.NDArray[np.bool_]:
         """Which events start inside an earlier one with the same parent, and end after it."""
         order, _, before = self._siblings

@@ -38,13 +38,3 @@ def module_of_runs(recording: Recording, known: npt.NDArray[np.integer]) -> Numb
     rows, place = rows[kept], place[kept]
     module[place] = recording.ops.module[events.op[rows]]
     return module
-
-
-def run_counts(recording: Recording) -> Numbers:
-    """How often each module of the recording runs on one device, by its ops and module events; 0 unknown."""
-    events = recording.events
-    rows = np.flatnonzero((events.op >= 0) & (events.run >= 0))
-    counts = np.zeros(len(recording.modules), np.int64)
-    pairs = np.unique(np.stack([recording.ops.module[events.op[rows]].astype(np.int64), events.run[rows]], 1), axis=0)
-    module = pairs[:, 0][pairs[:, 0] >= 0]
-    return counts + np.bincount(module, minlength=len(counts))

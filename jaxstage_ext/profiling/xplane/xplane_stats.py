@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import NamedTuple
 
 import numpy as np
 
@@ -16,13 +15,6 @@ STATS = ("hlo_op", "hlo_module", "program_id", "run_id", "device_ordinal", "corr
 """The stats that are read of every event, in the order of the constants above; all others are read when asked for."""
 ABSENT = np.iinfo(np.int64).min
 _STRINGS = (OP, MODULE)
-
-
-class StatRows(NamedTuple):
-    """Some stats: their event, and their value: an integer, or for a string its index in the plane's strings."""
-
-    event: Longs
-    value: Longs
 
 
 @dataclass(eq=False)

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import jax
 import jax.numpy as jnp
 import numpy as np
 
 from jaxstage_ext.ir.hlo.heaviest_members import heaviest_members
 from jaxstage_ext.ir.hlo.module import parse
+from jaxstage_ext.ir.lists import lists
 from jaxstage_ext.profiling.analysis.table_wording import FUSED
 from jaxstage_ext.profiling.capture.capture import Capture
 from jaxstage_ext.profiling.capture.captured_recording import recording_of
@@ -46,3 +49,16 @@ def test_the_heaviest_member_is_the_product_and_a_plain_instruction_is_itself() 
     others = np.flatnonzero(~np.isin(module.opcode, (b"fusion", b"call")))
     np.testing.assert_array_equal(heaviest[others], others)
     assert holding or (module.opcode == b"dot").any()
+
+
+def test_a_damaged_module_neither_fails_nor_runs_in_circles() -> None:
+    x = jnp.ones((64, 64))
+    module = parse(chain.lower(x, x).compile().runtime_executable().hlo_modules()[0].as_serialized_hlo_module_proto())
+    rows = np.arange(len(module))
+    circles = np.zeros(len(module), np.int64)
+    calling = replace(
+        module, opcode=np.full(len(module), b"fusion"), called=lists(rows, circles, len(module)), computation=circles
+    )
+    assert len(heaviest_members(calling, rows)) == len(module)
+    cut = replace(module, shape_field=module.shape_field._replace(size=module.shape_field.size - 1))
+    np.testing.assert_array_equal(heaviest_members(cut, rows), rows)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
+
 import numpy as np
 import numpy.typing as npt
 
@@ -24,18 +26,33 @@ def heaviest_members(module: Module, rows: Longs) -> Longs:
     """
     if not np.isin(module.opcode[rows], (b"fusion",)).any():
         return rows
-    work, members = _work(module), _members(module)
-    return np.array([_heaviest(module, row, work, members, _DEEPEST) for row in rows.tolist()], np.int64)
+    try:
+        inside = _Inside(module, _work(module), _members(module))
+    except ValueError:  # shapes of a damaged module
+        return rows
+    return np.array([inside.heaviest(row, _DEEPEST) for row in rows.tolist()], np.int64)
 
 
-def _heaviest(module: Module, row: int, work: Work, members: list[Longs], depth: int) -> int:
-    if module.opcode[row] not in (b"fusion", b"call") or not depth:
-        return row
-    called = [number for number in module.called[row] if 0 <= number < len(members)]
-    inside = np.concatenate([members[number] for number in called]) if called else np.zeros(0, np.int64)
-    nested = [_heaviest(module, member, work, members, depth - 1) for member in inside.tolist()]
-    best = max(nested, key=lambda member: work[member], default=row)
-    return best if work[best] > 0 else row
+@dataclass
+class _Inside:
+    """The heaviest instruction inside fusions and calls, each searched once: a damaged module may call in circles."""
+
+    module: Module
+    work: Work
+    members: list[Longs]
+    known: dict[int, int] = field(default_factory=dict)
+
+    def heaviest(self, row: int, depth: int) -> int:
+        if self.module.opcode[row] not in (b"fusion", b"call") or not depth:
+            return row
+        if row not in self.known:
+            self.known[row] = row
+            called = [number for number in self.module.called[row] if 0 <= number < len(self.members)]
+            inside = [member for number in called for member in self.members[number].tolist()]
+            nested = [self.heaviest(member, depth - 1) for member in inside]
+            best = max(nested, key=self.work.__getitem__, default=row)
+            self.known[row] = best if self.work[best] > 0 else row
+        return self.known[row]
 
 
 def _members(module: Module) -> list[Longs]:

@@ -84,7 +84,8 @@ def test_a_million_events_against_xprof(small: bytes, tmp_path: Path) -> None:
 
 _MEMORY = """
 import resource, sys
-from jaxstage_ext.profiling import op_links, xplane
+from jaxstage_ext.profiling import op_links
+from jaxstage_ext.profiling.xplane import xplane
 recording = xplane.read(open(sys.argv[1], "rb").read(), "large")
 places = op_links.places(recording)
 print(len(recording.events), resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)

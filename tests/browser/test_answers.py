@@ -120,7 +120,8 @@ def test_five_questions_of_a_newcomer(open_notebook: Opener, lab: Server, target
     assert f"Bound by {told['bound']}" in said["bound"]
     assert f"✓ {told['fits']}" in said["fit"]
     assert all(
-        line in said[name] for name, line in zip(("bound", "fit", "memory", "collective"), told["lines"], strict=True)
+        line in said[name]
+        for name, line in zip(("bound", "fit", "memory", "collective", "time"), told["lines"], strict=True)
     )
     assert told["collectives"] in said["collective"] and f"{told['kind']}" in said["collective"]
     assert told["count"] == told["rows"], "the header counts what the tab lists, also where a TPU does one in pieces"

@@ -6,6 +6,7 @@ import re
 from typing import TYPE_CHECKING
 
 import pytest
+from playwright.sync_api import expect
 
 from tests.browser.cells import SETUP
 from tests.browser.notebook_page import SCREENSHOTS
@@ -20,7 +21,8 @@ if TYPE_CHECKING:
 MODEL = """
 import glob, tempfile
 from jaxstage_ext.panel import page, shown_timeline
-from jaxstage_ext.profiling import op_links, xplane
+from jaxstage_ext.profiling import op_links
+from jaxstage_ext.profiling.xplane import xplane
 from jaxstage_ext.profiling.timeline import Timeline
 
 def layer(p, x):
@@ -187,13 +189,13 @@ def test_two_steps_side_by_side(panel: PanelOnPage, notebook: NotebookPage) -> N
 
 def test_a_table_is_saved_as_a_file(panel: PanelOnPage) -> None:
     menu = panel.root.locator(".jxs-tl-export")
-    menu.locator("summary").click()
     for name, begins in (("csv", b"line,"), ("svg", b"<svg"), ("png", b"\x89PNG")):
+        menu.locator("summary").click()
         with panel.root.page.expect_download() as saved:
             menu.locator(f'[data-export="{name}"]').click()
         with open(saved.value.path(), "rb") as file:
             assert file.read(len(begins)) == begins
-    menu.locator("summary").click()
+        expect(menu).not_to_have_attribute("open", "")
 
 
 def test_the_offline_page_has_the_headline_and_the_tables(notebook: NotebookPage, browser: Browser) -> None:

@@ -26,6 +26,13 @@ _WAYS = (
 _OTHERWISE = "end the cell with the call to {kind}, or put that call on the magic's line"
 
 
+def check_no_inner_magic(kind: str, cell: str) -> None:
+    """Raise UsageError for a cell that begins with another cell magic, below `%%kind`."""
+    if cell.lstrip().startswith("%%"):
+        inner = cell.split()[0]
+        raise UsageError(f"put {inner} above %%{kind}: a cell magic must be the first line of its cell")
+
+
 class Request:
     """A magic's line and the calls that it stages. Raises UsageError for a line that cannot be parsed."""
 
@@ -43,9 +50,7 @@ class Request:
 
     async def run_cell(self, line: str, cell: str) -> Any:
         """Run the cell, then stage its calls. Returns the value of `--run`."""
-        if cell.lstrip().startswith("%%"):
-            inner = cell.split()[0]
-            raise UsageError(f"put {inner} above %%{self.kind}: a cell magic must be the first line of its cell")
+        check_no_inner_magic(self.kind, cell)
         source, typed, number = self.running_cell.source(self.kind, line, cell)
         self._check_plan()
         column = len(f"# %%{self.kind} ")

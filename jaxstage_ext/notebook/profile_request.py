@@ -10,7 +10,7 @@ from IPython.core.error import UsageError
 
 from jaxstage_ext.notebook import command_line, profile_line, profiled_code, staging
 from jaxstage_ext.notebook.cell import run_but
-from jaxstage_ext.notebook.cell_request import place
+from jaxstage_ext.notebook.cell_request import check_no_inner_magic, place
 from jaxstage_ext.notebook.measured_profile import MeasuredProfile
 from jaxstage_ext.notebook.profiled_call import StagedProfile, is_staged
 from jaxstage_ext.notebook.profiled_python import PythonProfile
@@ -31,9 +31,7 @@ class ProfileRequest:
 
     async def run_cell(self, line: str, cell: str) -> Any:
         """Run the cell but for what is profiled, then that. Returns its value."""
-        if cell.lstrip().startswith("%%"):
-            inner = cell.split()[0]
-            raise UsageError(f"put {inner} above %%profile: a cell magic must be the first line of its cell")
+        check_no_inner_magic(profile_line.NAME, cell)
         source, typed, number = self.running_cell.source(profile_line.NAME, line, cell)
         staging.check_jax()
         column = len(f"# %%{profile_line.NAME} ")

@@ -25,7 +25,8 @@ export npm_config_update_notifier := false
 PACKAGE := $(shell find jaxstage_ext -name '*.py') pyproject.toml hatch_build.py
 FRONT_END := $(shell find labextension -type d \( -name node_modules -o -name lib \) -prune -o -type f -print)
 NODE_MODULES := labextension/node_modules/.package-lock.json
-STATIC := jaxstage_ext/static/panel.js
+# What the build writes last.
+STATIC := jaxstage_ext/static/labextensions/jaxstage/package.json
 
 .PHONY: help demo lab test lint types test-oldest test-newest test-frontend test-browser benchmarks hostile clean
 

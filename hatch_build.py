@@ -20,7 +20,10 @@ def scripts(tabs: Path) -> list[str]:
     )
 
 
-BUILT = ("panel.js", "panel.css", "standalone.js", "tabs.json", *(f"{name}.js" for name in scripts(TABS)))
+BUILT = (
+    *("stub.js", "panel.js", "panel.css", "standalone.js", "tabs.json", "labextensions/jaxstage/package.json"),
+    *(f"{name}.js" for name in scripts(TABS)),
+)
 NOT_SOURCES = ("node_modules", "lib", "tests", "dev")
 NO_NPM = (
     "jaxstage-ext: the front end must be built ({why}), and that needs npm, which is not on the PATH.\n"

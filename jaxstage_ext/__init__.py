@@ -6,9 +6,23 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 __version__ = "0.1.0"
-__all__ = ["Inspection", "Timeline", "Timing", "inspect", "load", "measure", "measure_ceilings", "profile"]
+__all__ = [
+    "Inspection",
+    "Timeline",
+    "Timing",
+    "UnexpectedCompile",
+    "compile_cache",
+    "compiles",
+    "expect_compiles",
+    "inspect",
+    "load",
+    "measure",
+    "measure_ceilings",
+    "profile",
+]
 
 if TYPE_CHECKING:
+    from jaxstage_ext.compile_history import UnexpectedCompile, compile_cache, compiles, expect_compiles
     from jaxstage_ext.inspection import Inspection, inspect
     from jaxstage_ext.loading import load
     from jaxstage_ext.profiles import profile
@@ -21,6 +35,10 @@ _HOMES = {
     "Inspection": "inspection",
     "Timeline": "profiling.timeline",
     "Timing": "profiling.timing.timing",
+    "UnexpectedCompile": "compile_history",
+    "compile_cache": "compile_history",
+    "compiles": "compile_history",
+    "expect_compiles": "compile_history",
     "inspect": "inspection",
     "load": "loading",
     "measure": "profiling.timing.measure",

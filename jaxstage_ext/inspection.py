@@ -392,7 +392,7 @@ class Inspection:
     def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> Any:
         from jaxstage_ext.panel import display
 
-        return display.bundle(list(self.program.targets.values()))
+        return display.mimebundle(list(self.program.targets.values()))
 
     def __repr__(self) -> str:
         from jaxstage_ext.views import text

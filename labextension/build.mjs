@@ -1,12 +1,15 @@
-import { readFileSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { readFileSync, rmSync, writeFileSync } from "node:fs";
 import { relative, resolve } from "node:path";
 import { gzipSync } from "node:zlib";
 import * as esbuild from "esbuild";
-import { SRC, generated, offline as offlineTabs, scripts, tabs } from "./tabs.mjs";
+import { layer, styleOf } from "./styles.mjs";
+import { SRC, generated, generatedModules, offline as offlineTabs, scripts, tabs } from "./tabs.mjs";
 
 const OUT = new URL("../jaxstage_ext/static/", import.meta.url).pathname;
 const LIB = new URL("lib/", import.meta.url).pathname;
-const PANEL_LIMIT = 120_000;
+/** The kernel sends it once a page, gzipped. */
+const PANEL_LIMIT = 130_000;
+const STUB_LIMIT = 6_000;
 const STYLE_LIMIT = 40_000;
 
 const common = {
@@ -19,16 +22,6 @@ const common = {
   jsxImportSource: "preact",
   logLevel: "warning",
 };
-
-/** Modules that stand in no file. */
-const generatedModules = (shared) => ({
-  name: "generated",
-  setup(build) {
-    const modules = generated(shared);
-    build.onResolve({ filter: /^jaxstage:/ }, ({ path }) => ({ path, namespace: "generated" }));
-    build.onLoad({ filter: /./, namespace: "generated" }, ({ path }) => ({ contents: modules[path], resolveDir: SRC }));
-  },
-});
 
 /** A module's name in both scripts: a package's own, or its path in src. */
 const nameOf = (path, resolveDir) => (path.startsWith(".") ? relative(SRC, resolve(resolveDir, path)) : path);
@@ -52,45 +45,29 @@ const takenFromPanel = (names, taken) => ({
 const panel = (shared) => ({
   ...common,
   entryPoints: ["src/hosts/anywidget.ts"],
-  plugins: [generatedModules(shared)],
+  plugins: [generatedModules(generated(shared))],
   format: "esm",
   outfile: `${OUT}panel.js`,
+});
+
+/** What every panel is sent and every notebook's kernel keeps: it finds or fetches the panel's script. */
+const stub = () => ({
+  ...common,
+  entryPoints: ["src/hosts/stub.ts"],
+  plugins: [generatedModules(generated())],
+  format: "esm",
+  outfile: `${OUT}stub.js`,
 });
 
 const offline = (shared) => ({
   ...common,
   entryPoints: ["src/hosts/offline.ts"],
-  plugins: [generatedModules(shared)],
+  plugins: [generatedModules(generated(shared))],
   format: "iife",
   outfile: `${OUT}standalone.js`,
 });
 
-/** Style sheets by layer, the strongest last; those of host.css stand in none. */
-const LAYERS = { base: ["style"], parts: ["parts", "parts/grid"], shell: ["shell"], tabs: [] };
-
-const sheets = (folder) =>
-  readdirSync(`${SRC}${folder}`)
-    .filter((name) => name.endsWith(".css") && name !== "host.css")
-    .sort()
-    .map((name) => readFileSync(`${SRC}${folder}/${name}`, "utf8"));
-
-const layer = (name, folders) => `@layer jaxstage.${name} {${folders.flatMap(sheets).join("\n")}}`;
-const order = `@layer ${Object.keys(LAYERS).map((name) => `jaxstage.${name}`).join(", ")};`;
-
-/** The sheets of the panel and of the given tabs. */
-const style = (outfile, names) => ({
-  ...common,
-  stdin: {
-    contents: [
-      order,
-      ...Object.entries({ ...LAYERS, tabs: names.map((name) => `tabs/${name}`) }).map(([name, folders]) => layer(name, folders)),
-      readFileSync(`${SRC}style/host.css`, "utf8"),
-    ].join("\n"),
-    loader: "css",
-    resolveDir: SRC,
-  },
-  outfile,
-});
+const style = (outfile, names) => ({ ...common, stdin: { contents: styleOf(names), loader: "css", resolveDir: SRC }, outfile });
 
 /** A tab that is loaded when it is first opened: a function of the panel's modules that gives its view and its style. */
 const later = async (name, names, taken) => {
@@ -125,7 +102,7 @@ async function builds() {
   const names = await panelModules();
   const shared = await sharedModules(names);
   const inPanel = tabs.filter((name) => !scripts.includes(name) || offlineTabs.includes(name));
-  return [panel(shared), offline({}), style(`${OUT}panel.css`, inPanel), ...(await Promise.all(scripts.map((name) => later(name, names, {}))))];
+  return [panel(shared), stub(), offline({}), style(`${OUT}panel.css`, inPanel), ...(await Promise.all(scripts.map((name) => later(name, names, {}))))];
 }
 
 /** An offline page inlines the script, so no closing tag may stand in it. */
@@ -136,7 +113,7 @@ function guardClosingTags(path) {
 
 function checkSize(name, limit) {
   const size = readFileSync(`${OUT}${name}`).length;
-  if (size > limit) throw new Error(`${name} has ${size} bytes; the limit is ${limit}, since every panel sends it`);
+  if (size > limit) throw new Error(`${name} has ${size} bytes; the limit is ${limit}`);
   console.log(`${name}: ${limit - size} B left of ${limit} B`);
 }
 
@@ -146,13 +123,14 @@ function report(all) {
     console.log(`${outfile.split("/").pop()}: ${bytes.length} B, gzip ${gzipSync(bytes).length} B`);
   }
   checkSize("panel.js", PANEL_LIMIT);
+  checkSize("stub.js", STUB_LIMIT);
   checkSize("panel.css", STYLE_LIMIT);
   const inTabs = scripts.map((name) => layer("tabs", [`tabs/${name}`])).join("");
   console.log(`style of the tabs that are loaded later: ${esbuild.transformSync(inTabs, { loader: "css", minify: true }).code.length} B`);
 }
 
 if (process.argv.includes("--dev")) {
-  const page = { ...common, entryPoints: ["dev/paged.tsx"], plugins: [generatedModules({})], format: "iife", outfile: `${LIB}paged.js` };
+  const page = { ...common, entryPoints: ["dev/paged.tsx"], plugins: [generatedModules(generated())], format: "iife", outfile: `${LIB}paged.js` };
   await Promise.all([page, style(`${LIB}paged.css`, tabs)].map((options) => esbuild.build(options)));
 } else if (process.argv.includes("--watch")) {
   writeFileSync(`${OUT}tabs.json`, `${JSON.stringify(scripts)}\n`);

@@ -1,5 +1,6 @@
 /** The panel's tabs: the folders of src/tabs, each with an index.ts. Read by the build, the tests and, in its own words, hatch_build.py. */
 
+import { createHash } from "node:crypto";
 import { existsSync, readFileSync, readdirSync } from "node:fs";
 
 export const SRC = new URL("src/", import.meta.url).pathname;
@@ -16,15 +17,39 @@ export const scripts = tabs.filter((name) => !readFileSync(index(name), "utf8").
 /** Tabs that the offline page can show: it has no kernel to load a script from, so they are part of its own. */
 export const offline = scripts.filter((name) => readFileSync(index(name), "utf8").includes("offline: true"));
 
-const views = offline.map((name) => `import ${name} from ${JSON.stringify(index(name).replace("index.ts", "view.tsx"))};`).join("\n");
+const viewsOf = (names) =>
+  [
+    ...names.map((name) => `import ${name} from ${JSON.stringify(index(name).replace("index.ts", "view.tsx"))};`),
+    `export const VIEWS = { ${names.join(", ")} };`,
+  ].join("\n");
 const imports = tabs.map((name) => `import ${name} from ${JSON.stringify(index(name))};`).join("\n");
+
+/** Names the sources: scripts of one name were built from the same ones. */
+const build = () => {
+  const digest = createHash("sha256");
+  const files = readdirSync(SRC, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile());
+  const paths = files.map(({ parentPath, name }) => `${parentPath}/${name}`.replaceAll("//", "/")).sort();
+  for (const path of paths) digest.update(path.slice(SRC.length)).update("\0").update(readFileSync(path)).update("\0");
+  return digest.digest("hex").slice(0, 16);
+};
 
 /** Modules that stand in no file, by name. `shared`: what scripts that are loaded later take from the panel's. */
 export const generated = (shared = {}) => ({
+  "jaxstage:build": `export const BUILD = "${build()}";`,
   "jaxstage:tabs": `${imports}\nexport const TABS = { ${tabs.join(", ")} };`,
-  "jaxstage:offline": `${views}\nexport const VIEWS = { ${offline.join(", ")} };`,
+  "jaxstage:offline": viewsOf(offline),
+  "jaxstage:views": viewsOf(scripts),
   "jaxstage:shared": [
     ...Object.values(shared).map((path, i) => `import * as m${i} from ${JSON.stringify(path)};`),
     `export const SHARED = { ${Object.keys(shared).map((name, i) => `${JSON.stringify(name)}: m${i}`).join(", ")} };`,
   ].join("\n"),
+});
+
+/** The plugin by which esbuild finds them. */
+export const generatedModules = (modules) => ({
+  name: "generated",
+  setup(build) {
+    build.onResolve({ filter: /^jaxstage:/ }, ({ path }) => ({ path, namespace: "generated" }));
+    build.onLoad({ filter: /./, namespace: "generated" }, ({ path }) => ({ contents: modules[path], resolveDir: SRC }));
+  },
 });

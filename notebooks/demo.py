@@ -13,7 +13,7 @@ from pathlib import Path
 import nbformat
 from nbclient import NotebookClient
 
-WIDGET = "application/vnd.jupyter.widget-view+json"
+REPORT = "application/vnd.jaxstage.v1+json"
 
 
 def executed(path: Path, page: Path) -> nbformat.NotebookNode:
@@ -34,7 +34,7 @@ def panels(notebook: nbformat.NotebookNode) -> Iterator[str]:
     for cell in notebook.cells:
         for output in cell.get("outputs", []):
             data = output.get("data", {})
-            if WIDGET in data:
+            if REPORT in data:
                 yield data["text/plain"]
 
 

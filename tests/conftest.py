@@ -21,6 +21,8 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
 os.environ["COLUMNS"] = "100"
 os.environ.pop("JAX_COMPILATION_CACHE_DIR", None)
 os.environ.pop("JAXSTAGE_CACHE_DIR", None)
+os.environ["JAXSTAGE_RECORDS_DIR"] = tempfile.mkdtemp(prefix="jaxstage-records-")
+atexit.register(shutil.rmtree, os.environ["JAXSTAGE_RECORDS_DIR"], ignore_errors=True)
 
 
 @pytest.fixture(autouse=True)

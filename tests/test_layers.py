@@ -21,9 +21,10 @@ ROOMS = {
     "core": ("report", "store", "ir", "worker"),
     "analysis": ("report", "store", "ir"),
     "profiling": ("report", "store", "ir", "worker", "core"),
-    "program": ("report", "store", "ir", "worker", "core", "analysis", "profiling"),
-    "views": ("report", "store", "ir", "analysis", "profiling", "program"),
-    "panel": ("report", "store", "ir", "analysis", "profiling", "program", "views"),
+    "compilation": ("report", "store", "ir", "worker", "core"),
+    "program": ("report", "store", "ir", "worker", "core", "analysis", "profiling", "compilation"),
+    "views": ("report", "store", "ir", "analysis", "profiling", "compilation", "program"),
+    "panel": ("report", "store", "ir", "analysis", "profiling", "compilation", "program", "views"),
     "inspection": ("report", "store", "ir", "worker", "core", "analysis", "profiling", "program", "views", "panel"),
     "loading": ("report", "store", "ir", "core", "profiling", "program", "views", "panel", "inspection"),
     "notebook": (
@@ -34,14 +35,17 @@ ROOMS = {
         "core",
         "analysis",
         "profiling",
+        "compilation",
         "program",
         "views",
         "panel",
         "inspection",
         "loading",
+        "compile_history",
     ),
     "profiles": ("report", "core", "profiling", "program", "inspection"),
-    "__init__": ("inspection", "loading", "profiles", "profiling"),
+    "compile_history": ("report", "core", "compilation", "program", "views", "panel", "inspection"),
+    "__init__": ("inspection", "loading", "profiles", "profiling", "compilation", "compile_history"),
 }
 """Each room, and the rooms that its files may import beside their own."""
 HOOK = ("__init__", "notebook.extension")
@@ -153,7 +157,7 @@ def libraries_out_of_place() -> list[str]:
 
 def test_every_file_stands_in_a_room() -> None:
     loose = [path.name for path in PACKAGE.glob("*.py")]
-    assert sorted(loose) == ["__init__.py", "inspection.py", "loading.py", "profiles.py"]
+    assert sorted(loose) == ["__init__.py", "compile_history.py", "inspection.py", "loading.py", "profiles.py"]
     for name in NAMES:
         room_of(name)
 

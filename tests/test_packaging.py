@@ -5,8 +5,10 @@ from __future__ import annotations
 import importlib.util
 import json
 import os
+import re
 import subprocess
 import sys
+import sysconfig
 import tarfile
 import tomllib
 import zipfile
@@ -15,6 +17,8 @@ from pathlib import Path
 from types import ModuleType
 
 import pytest
+
+from jaxstage_ext import __version__
 
 ROOT = Path(__file__).parent.parent
 
@@ -34,7 +38,7 @@ def hook() -> ModuleType:
 def checkout(tmp_path: Path, hook: ModuleType) -> Path:
     """A checkout whose front end was built a minute after its sources were written."""
     (tmp_path / "labextension" / "src").mkdir(parents=True)
-    (tmp_path / "jaxstage_ext" / "static").mkdir(parents=True)
+    (tmp_path / "jaxstage_ext" / "static" / "labextensions" / "jaxstage").mkdir(parents=True)
     written(tmp_path / "labextension" / "package.json", at=1000)
     written(tmp_path / "labextension" / "src" / "panel.ts", at=1000)
     for name in hook.BUILT:
@@ -90,25 +94,88 @@ def test_without_npm_the_error_says_what_to_do(
 
 
 @pytest.fixture(scope="module")
-def archives(hook: ModuleType, tmp_path_factory: pytest.TempPathFactory) -> dict[str, list[str]]:
-    """File names in a freshly built wheel and sdist."""
+def dist(hook: ModuleType, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of a freshly built wheel and sdist."""
     out = tmp_path_factory.mktemp("dist")
     subprocess.run([sys.executable, "-m", "hatchling", "build", "-d", str(out)], cwd=ROOT, check=True)
-    (wheel,), (sdist,) = out.glob("*.whl"), out.glob("*.tar.gz")
-    with zipfile.ZipFile(wheel) as zipped, tarfile.open(sdist) as tarred:
-        return {"wheel": zipped.namelist(), "sdist": [name.split("/", 1)[1] for name in tarred.getnames()]}
+    return out
 
 
-@pytest.mark.parametrize("kind", ["wheel", "sdist"])
-def test_archives_bring_the_built_front_end(kind: str, archives: dict[str, list[str]], hook: ModuleType) -> None:
-    needed = {f"jaxstage_ext/static/{name}" for name in hook.BUILT} | {"jaxstage_ext/py.typed"}
-    assert needed <= set(archives[kind])
+def unpacked_sdist(dist: Path, folder: Path) -> Path:
+    with tarfile.open(next(dist.glob("*.tar.gz"))) as tarred:
+        tarred.extractall(folder, filter="data")
+    return next(folder.iterdir())
 
 
-def test_the_sdist_can_be_built_again_and_the_wheel_holds_the_package_alone(archives: dict[str, list[str]]) -> None:
-    assert {"hatch_build.py", "labextension/package-lock.json", "LICENSE"} <= set(archives["sdist"])
-    assert not [name for name in archives["sdist"] if "node_modules" in name]
+def files_of_wheel(folder: Path) -> set[str]:
+    with zipfile.ZipFile(next(folder.glob("*.whl"))) as zipped:
+        return set(zipped.namelist())
+
+
+def built(folder: Path) -> set[str]:
+    return {path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file()}
+
+
+@pytest.fixture(scope="module")
+def archives(dist: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[str, set[str]]:
+    """File names in the wheel and the sdist."""
+    return {"wheel": files_of_wheel(dist), "sdist": built(unpacked_sdist(dist, tmp_path_factory.mktemp("sdist")))}
+
+
+LAB = f"jaxstage_ext-{__version__}.data/data/share/jupyter/labextensions/jaxstage/"
+
+
+def test_the_sdist_holds_all_that_was_built_and_what_builds_it(archives: dict[str, set[str]]) -> None:
+    static = {f"jaxstage_ext/static/{name}" for name in built(ROOT / "jaxstage_ext" / "static")}
+    assert static | {"jaxstage_ext/py.typed"} <= archives["sdist"]
+    assert {"hatch_build.py", "labextension/package-lock.json", "labextension/lab.mjs", "LICENSE"} <= archives["sdist"]
+    assert not [name for name in archives["sdist"] if "node_modules" in name or name.startswith((".ci", ".venv"))]
+
+
+def test_the_wheel_holds_the_package_and_once_the_jupyterlab_extension(archives: dict[str, set[str]]) -> None:
+    static = built(ROOT / "jaxstage_ext" / "static")
+    extension = {name for name in static if name.startswith("labextensions/")}
+    assert {f"jaxstage_ext/static/{name}" for name in static - extension} <= archives["wheel"]
+    assert {LAB + name.removeprefix("labextensions/jaxstage/") for name in extension} <= archives["wheel"]
+    assert LAB + "install.json" in archives["wheel"]
+    assert len([name for name in archives["wheel"] if "remoteEntry" in name]) == 1
     assert {name.split("/")[0].split("-")[0] for name in archives["wheel"]} == {"jaxstage_ext"}
+
+
+def test_the_sdist_is_built_without_npm(dist: Path, tmp_path: Path, archives: dict[str, set[str]]) -> None:
+    source = unpacked_sdist(dist, tmp_path / "source")
+    command = [sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", str(tmp_path / "dist")]
+    subprocess.run(command, cwd=source, check=True, env={**os.environ, "PATH": ""})
+    assert files_of_wheel(tmp_path / "dist") == archives["wheel"]
+
+
+def installed(wheel: Path, folder: Path) -> Path:
+    """An environment in which the wheel alone is installed, beside the packages of this one."""
+    subprocess.run([sys.executable, "-m", "venv", "--without-pip", str(folder)], check=True)
+    python = folder / "bin" / "python"
+    install = ["--no-deps", "--no-index", "--no-compile", "--quiet", "--disable-pip-version-check", str(wheel)]
+    subprocess.run([sys.executable, "-m", "pip", "--python", str(python), "install", *install], check=True)
+    (next(folder.glob("lib/*/site-packages")) / "others.pth").write_text(f"{sysconfig.get_path('purelib')}\n")
+    return python
+
+
+def test_installing_the_wheel_enables_the_extension(dist: Path, tmp_path: Path) -> None:
+    pytest.importorskip("jupyterlab")
+    python = installed(next(dist.glob("*.whl")), tmp_path / "env")
+    own = {f"JUPYTER_{kind}_DIR": str(tmp_path / kind) for kind in ("CONFIG", "DATA", "RUNTIME")}
+    env = {**os.environ, **own, "JUPYTER_PREFER_ENV_PATH": "1", "PATH": ""}
+    env = {name: value for name, value in env.items() if name not in ("JUPYTER_PATH", "PYTHONPATH")}
+    listing = [str(python), "-c", "from jupyterlab.labextensions import main; main()", "list"]
+    run = subprocess.run(listing, cwd=tmp_path, env=env, capture_output=True, text=True, check=True)
+    lines = re.sub(r"\x1b\[[0-9;]*m", "", run.stdout + run.stderr).splitlines()
+    (line,) = [line for line in lines if line.strip().startswith("jaxstage ")]
+    assert " ".join(line.split()) == f"jaxstage v{__version__} enabled OK (python, jaxstage-ext)"
+
+
+def test_the_licences_of_bundled_packages_are_listed() -> None:
+    path = ROOT / "jaxstage_ext/static/labextensions/jaxstage/static/third-party-licenses.json"
+    packages = json.loads(path.read_text())["packages"]
+    assert all("permission" in package["extractedText"].lower() for package in packages)
 
 
 def test_the_lockfile_names_no_download_address() -> None:

@@ -77,7 +77,7 @@ def cache_hit(value: Any, event_seconds: float | None, heard: Heard) -> CacheHit
 
 def hlo(program: StagedProgram) -> Callable[[], Document] | None:
     """How to read the optimised HLO; the same module is read once."""
-    from jaxstage_ext.core import constants
+    from jaxstage_ext.core import cached_executable, constants
     from jaxstage_ext.ir import cached_documents
     from jaxstage_ext.ir.hlo import hlo_document
 
@@ -90,7 +90,11 @@ def hlo(program: StagedProgram) -> Callable[[], Document] | None:
         return cached_documents.document(
             program.key(f"hlo {spelled_out}"),
             lambda: hlo_document.read(
-                _hlo_text(program, spelled_out), program.module, table, program.documents.get("stablehlo")
+                _hlo_text(program, spelled_out),
+                program.module,
+                table,
+                program.documents.get("stablehlo"),
+                cached_executable.places(program),
             ),
             table,
         )

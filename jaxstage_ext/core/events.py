@@ -8,6 +8,8 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from typing import Any
 
+from jaxstage_ext.core.own_work import own_work
+
 _CACHE_HIT = "/jax/compilation_cache/cache_hits"
 
 
@@ -30,12 +32,13 @@ _open = 0
 
 @contextmanager
 def hear() -> Iterator[Heard]:
-    """Collect the events that this thread's JAX work records inside the block."""
+    """Collect the events that this thread's JAX work, which is JAXStage's own, records inside the block."""
     _count(1)
     outer = getattr(_local, "heard", None)
     _local.heard = heard = Heard()
     try:
-        yield heard
+        with own_work():
+            yield heard
     finally:
         _local.heard = outer
         _count(-1)

@@ -26,7 +26,7 @@ class Launch(NamedTuple):
     shared: int | None = None
 
 
-class Artefacts(NamedTuple):
+class KernelArtefacts(NamedTuple):
     """What a dump holds of machine code.
 
     Attributes:
@@ -40,7 +40,7 @@ class Artefacts(NamedTuple):
     left_out: list[str]
 
 
-def read(head: Mapping[str, Any], parts: Sequence[bytes]) -> Artefacts:
+def read(head: Mapping[str, Any], parts: Sequence[bytes]) -> KernelArtefacts:
     """Unpack the worker's answer: plain JSON that refers to deflated files by number. Raises for anything else."""
     kernels = {
         name: {stage: parts[_number(number, len(parts))] for stage, number in part.items()}
@@ -49,7 +49,7 @@ def read(head: Mapping[str, Any], parts: Sequence[bytes]) -> Artefacts:
     if not {stage for part in kernels.values() for stage in part} <= STAGES:
         raise ValueError("not stages of machine code")
     launches = [_launch(*launch) for launch in _list(head["launches"])]
-    return Artefacts(kernels, launches, [_text(name) for name in _list(head["left_out"])])
+    return KernelArtefacts(kernels, launches, [_text(name) for name in _list(head["left_out"])])
 
 
 def _launch(instruction: Any, kind: Any, kernel: Any, grid: Any, threads: Any, shared: Any) -> Launch:

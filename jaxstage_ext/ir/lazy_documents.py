@@ -44,6 +44,11 @@ class Documents(Mapping[str, Document]):
             self._unreadable[kind] = f"the {kind} document cannot be read: {in_one_line(error)}"
             raise Unavailable(self._unreadable[kind]) from error
 
+    @property
+    def held(self) -> tuple[Document, ...]:
+        """The documents that were read so far."""
+        return tuple(self._read.values())
+
     def get(self, kind: str, default: Any = None) -> Any:
         """The document, or `default` where there is none that can be read."""
         try:

@@ -16,12 +16,16 @@ _ROUNDS = 64
 
 @dataclass(eq=False)
 class Links:
-    """Per operation: its frame (-1 unknown), name scope (-1 none), flags and, where inferred, its origin."""
+    """Per operation: its frame (-1 unknown), name scope (-1 none), flags and, where inferred, its origin.
+
+    `scopes` are the names of the scopes.
+    """
 
     frame: Ints
     scope: Ints
     flags: Flags
     origin: Ints
+    scopes: tuple[str, ...] = ()
 
 
 def complete(frame: Ints, scope: Ints, flags: Flags, scopes: tuple[str, ...], graph: LinkGraph) -> Links:
@@ -32,7 +36,14 @@ def complete(frame: Ints, scope: Ints, flags: Flags, scopes: tuple[str, ...], gr
     scope = np.where(taken & (scope < 0), scope[origin], scope)
     gradient = np.array(["transpose(" in name for name in scopes] + [False])[scope]
     flags = flags | (taken * INFERRED + gradient * GRADIENT).astype(np.uint8)
-    return Links(frame, scope, flags, origin.astype(np.int32))
+    return Links(frame, scope, flags, origin.astype(np.int32), scopes)
+
+
+def without(linked: Links, lost: npt.NDArray[np.bool_]) -> Links:
+    """The links without those of operations that must not take another's source."""
+    frame, origin = np.where(lost, -1, linked.frame), np.where(lost, -1, linked.origin)
+    kept = np.where(lost, linked.flags & ~np.uint8(INFERRED), linked.flags).astype(np.uint8)
+    return Links(frame.astype(np.int32), linked.scope, kept, origin.astype(np.int32), linked.scopes)
 
 
 Edges = tuple[Longs, Longs]

@@ -9,13 +9,15 @@ import sys
 import sysconfig
 import threading
 from collections.abc import Iterable
+from dataclasses import replace
 from itertools import count
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from jaxstage_ext.ir.source_texts import SourceTexts
-from jaxstage_ext.report.frames import Frames, SourceFile
+from jaxstage_ext.ir import run_cells
+from jaxstage_ext.ir.source_texts import SourceState, SourceTexts
+from jaxstage_ext.report.frames import Frames, SourceFile, TextInEditor
 from jaxstage_ext.report.public_paths import public_path
 
 _PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
@@ -31,6 +33,8 @@ _STDLIB = tuple(
 
 _WORD = re.compile(r"<ipython-input-[\w-]+>|[^\s\"'()<>]+")
 """A cell's file name, or anything else that may hold one, in JAX's messages."""
+_OTHER_LINES = (SourceState.OTHER_CODE, SourceState.UNAVAILABLE)
+"""Of a text whose lines may not be those of the code that was traced."""
 _Key = tuple[int, int, int, int, int, int, int]
 """A frame's columns as `Frames` names them, up to its caller."""
 
@@ -70,7 +74,7 @@ def is_user(file: str) -> bool:
     return not any(part in file for part in _LIBRARY_PARTS) and not file.startswith(_STDLIB)
 
 
-def _cells() -> dict[str, int]:
+def cell_numbers() -> dict[str, int]:
     """The execution count of each notebook cell, by the file name of its code."""
     ipython = sys.modules.get("IPython")
     shell: Any = ipython.get_ipython() if ipython else None
@@ -79,7 +83,7 @@ def _cells() -> dict[str, int]:
 
 def cell_of(file: str) -> str | None:
     """The label ("In [5]") of the notebook cell with this file name; None for other files."""
-    number = _cells().get(file)
+    number = cell_numbers().get(file)
     return None if number is None else f"In [{number}]"
 
 
@@ -176,8 +180,17 @@ class FrameTable:
         with self._lock:
             if name not in self._files:
                 self._files[name] = len(self._files)
-                self._cells.append(SourceFile(name, cell_of(name), is_user(name), self._public(name)))
+                source = SourceFile(name, cell_of(name), is_user(name), self._public(name))
+                in_editor = functools.partial(self._in_editor, source)
+                self._cells.append(replace(source, in_editor=in_editor) if source.user else source)
             return self._files[name]
+
+    def _in_editor(self, source: SourceFile) -> TextInEditor:
+        """The text of a user's own file or cell, as it ran."""
+        if source.cell is not None:
+            return run_cells.text_in_editor(source.name)
+        lines, state = self.sources.text(source.name)
+        return TextInEditor((), None if state in _OTHER_LINES else run_cells.crc_of("".join(lines)))
 
     def source(self, name: str) -> SourceFile:
         """The file with this name."""

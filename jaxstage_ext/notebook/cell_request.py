@@ -25,11 +25,27 @@ _WAYS = (
 )
 _OTHERWISE = "end the cell with the call to {kind}, or put that call on the magic's line"
 
+OF_BUTTON = "<magic>"
+"""The file name of a line that a button has written, which is in no text."""
 
-def check_no_inner_magic(kind: str, cell: str) -> None:
+
+def placed(
+    running: RunningCell, kind: str, line: str, cell: str, on_line: list[ast.expr], from_toolbar: bool
+) -> tuple[str, str, list[ast.expr]]:
+    """(Python text, text as typed, calls on the magic's line, with the place they have in it)."""
+    if from_toolbar:
+        return *running.body(cell), on_line
+    source, typed, number = running.source(kind, line, cell)
+    column = len(f"# %%{kind} ")
+    return source, typed, [command_line.moved(node, number - 1, column) for node in on_line]
+
+
+def check_no_inner_magic(kind: str, cell: str, from_toolbar: bool = False) -> None:
     """Raise UsageError for a cell that begins with another cell magic, below `%%kind`."""
     if cell.lstrip().startswith("%%"):
         inner = cell.split()[0]
+        if from_toolbar:
+            raise UsageError(f"the cell begins with {inner}; run it as it is, or remove that line to {kind} the cell")
         raise UsageError(f"put {inner} above %%{kind}: a cell magic must be the first line of its cell")
 
 
@@ -50,11 +66,10 @@ class Request:
 
     async def run_cell(self, line: str, cell: str) -> Any:
         """Run the cell, then stage its calls. Returns the value of `--run`."""
-        check_no_inner_magic(self.kind, cell)
-        source, typed, number = self.running_cell.source(self.kind, line, cell)
+        from_toolbar: bool = self.options.from_toolbar
+        check_no_inner_magic(self.kind, cell, from_toolbar)
+        source, typed, on_line = placed(self.running_cell, self.kind, line, cell, self.on_line, from_toolbar)
         self._check_plan()
-        column = len(f"# %%{self.kind} ")
-        on_line = [command_line.moved(node, number - 1, column) for node in self.on_line]
         cell_error: BaseException | None = None
         try:
             ran = await run_cell(self.ip, source, self.running_cell.number, typed, cut=not on_line)
@@ -64,7 +79,8 @@ class Request:
             await self._show_memory_of(cell_error, on_line)
             raise cell_error
         nodes = on_line or await self._last_calls(ran)
-        calls = [await self._stated(node, ran.file, self.ip.user_ns) for node in nodes] or self._defined(ran)
+        file = OF_BUTTON if from_toolbar and on_line else ran.file
+        calls = [await self._stated(node, file, self.ip.user_ns) for node in nodes] or self._defined(ran)
         value = self._stage(calls)[1]
         return None if ran.quiet else value
 

@@ -8,7 +8,7 @@ import difflib
 import keyword
 import re
 from dataclasses import dataclass
-from typing import Any, NoReturn
+from typing import Any, NamedTuple, NoReturn
 
 from IPython.core.error import UsageError
 from IPython.core.magic_arguments import MagicArgumentParser
@@ -18,16 +18,26 @@ from jaxstage_ext.core.stage_definition import StageDefinition
 from jaxstage_ext.notebook import compile_options
 from jaxstage_ext.worker.memory_limit import bytes_of
 
+FROM_TOOLBAR = "--from-toolbar"
+"""Of a magic's line that a button has put above the cell's text: it is not part of that text."""
 _OPTION = re.compile(r"--?[A-Za-z][\w-]*")
 _OPENING, _CLOSING = "([{", ")]}"
 
 
+class GivenOption(NamedTuple):
+    """An option as it stands on a line, by its full name."""
+
+    name: str
+    text: str
+
+
 @dataclass(frozen=True)
 class Command:
-    """A parsed line. `code` is the line with its options blanked out, so that columns stay."""
+    """A parsed line. `code` is the line with its options blanked out, so that columns stay; `given` are these."""
 
     options: argparse.Namespace
     code: str
+    given: tuple[GivenOption, ...] = ()
 
     @property
     def jit(self) -> dict[str, Any]:
@@ -169,6 +179,7 @@ def parser(stage: StageDefinition) -> MagicArgumentParser:
             help="Compile for the local target in a worker as well, so that a crash cannot take the kernel down.",
         )
     add("-q", "--quiet", action="store_true", help="Show no panel; useful with --output.")
+    add(FROM_TOOLBAR, action="store_true", help=argparse.SUPPRESS)
     if compiled:
         compile_options.add_to(made)
     return made
@@ -189,6 +200,7 @@ def parse(line: str, of: MagicArgumentParser) -> Command:
     """Read the options out of a line. They may stand anywhere outside brackets and strings."""
     flags = {flag: action for action in of._actions for flag in action.option_strings}
     argv: list[str] = []
+    given: list[GivenOption] = []
     code, at, depth = line, 0, 0
     while at < len(line):
         char = line[at]
@@ -202,11 +214,12 @@ def parse(line: str, of: MagicArgumentParser) -> Command:
         if char == "-" and depth == 0 and line[at - 1 : at].strip() == "" and _OPTION.match(line, at):
             argument, end = _option(line, at, flags)
             argv.append(argument)
+            given.append(GivenOption(argument.partition("=")[0], line[at:end].strip()))
             code = code[:at] + " " * (end - at) + code[end:]
             at = end
         else:
             at += 1
-    return Command(of.parse_args(argv), code)
+    return Command(of.parse_args(argv), code, tuple(given))
 
 
 def expressions(code: str) -> list[ast.expr]:

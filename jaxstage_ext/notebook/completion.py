@@ -4,24 +4,32 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from IPython.core.completer import CompletionContext, SimpleCompletion, context_matcher
 
-from jaxstage_ext.notebook import compile_options, timeline_magic
+from jaxstage_ext.notebook import compile_cache_magic, compile_options, target_completion, timeline_magic
 
 _XLA = re.compile(r".*\s--xla(?:\s++|=\s*+)(?P<name>[\w-]*+)(?P<value>=\w*+)?$", re.DOTALL)
+
+_TARGET = re.compile(r".*\s(?:-t\s*+|--target(?:\s++|=\s*+))(?P<typed>[\w:-]*+)$", re.DOTALL)
+_NAME = re.compile(r"(?:.*[^\w.])?(?P<typed>[^\W\d][\w.]*+)?$", re.DOTALL)
 
 _TIMELINE = re.compile(r"(?:.*=)?\s*%timeline\s(?:.*\s)?(?P<typed>\S*)$", re.DOTALL)
 _BROWSER = re.compile(r"\s*%xla_flags\s++(?:.*\s)?(?P<name>\S*)$")
 
 
+_CACHE = re.compile(r"(?:.*=)?\s*%compile_cache\s(?:.*\s)?(?P<typed>\S*)$", re.DOTALL)
+
 _PROFILES = (".pb", ".json", ".gz")
 
 
-def completer(options: Mapping[str, Sequence[str]]) -> Any:
-    """An IPython matcher for the line of a magic: its options and XLA flags, without any other completions."""
+def completer(options: Mapping[str, Sequence[str]], python: Callable[[str], Sequence[str]]) -> Any:
+    """An IPython matcher for the line of a magic: its options, targets, XLA flags, and Python names in its calls.
+
+    `python` completes a dotted name.
+    """
     magic = re.compile(rf"(?:.*=)?\s*%%?({'|'.join(options)})\s")
 
     @context_matcher(identifier="jaxstage")  # type: ignore[untyped-decorator]
@@ -29,19 +37,33 @@ def completer(options: Mapping[str, Sequence[str]]) -> Any:
         text = context.text_until_cursor
         if listed := _BROWSER.match(text):
             return _completions(compile_options.flag_names(listed["name"]), listed["name"])
+        if asked := _CACHE.match(text):
+            options_left = [option for option in compile_cache_magic.OPTIONS if option not in text.split()[1:]]
+            return _completions([o for o in options_left if o.startswith(asked["typed"])], asked["typed"])
         if opened := _TIMELINE.match(text):
             return _completions(_files(opened["typed"]), opened["typed"])
         if (line := magic.match(text)) is None:
             return {"completions": []}
         if "--xla" in options[line[1]] and (flag := _XLA.match(text)):
             return _flag(flag["name"], flag["value"])
+        if "--target" in options[line[1]] and (target := _TARGET.match(text)):
+            return _completions(target_completion.names(target["typed"]), target["typed"])
         if not context.token.startswith("-"):
-            return {"completions": []}
+            return _names(text, python)
         used = set(text.split()[1:-1]) - {"--xla"}
         matching = [o for o in options[line[1]] if o.startswith(context.token) and o not in used]
         return _completions(matching, context.token)
 
     return complete
+
+
+def _names(text: str, python: Callable[[str], Sequence[str]]) -> Any:
+    """Python names on a magic's line, which IPython itself completes between brackets only."""
+    name = _NAME.match(text)
+    typed = (name and name["typed"]) or ""
+    if not typed or "(" in text:
+        return {"completions": []}
+    return _completions([n for n in python(typed) if not n.partition(typed)[2].startswith("__")], typed)
 
 
 def _files(typed: str) -> list[str]:

@@ -8,10 +8,17 @@ import sys
 from collections.abc import Callable
 from typing import Any
 
+from jaxstage_ext.compilation.events import listening
+from jaxstage_ext.ir import run_cells
 from jaxstage_ext.notebook.magics import StageMagics
 from jaxstage_ext.notebook.settings import JAXStage
 
 _ENDS = {
+    "jaxstage_ext.compilation.records.compile_log": "forget",
+    "jaxstage_ext.compilation.events.stage_results": "drop",
+    "jaxstage_ext.compilation.events.event_place": "forget",
+    "jaxstage_ext.compilation.records.function_identity": "forget",
+    "jaxstage_ext.compilation.history.history": "forget",
     "jaxstage_ext.store.cache": "clear",
     "jaxstage_ext.worker.pool": "close_all",
     "jaxstage_ext.panel.display": "freeze_all",
@@ -46,6 +53,7 @@ def _register(ip: Any, at_unload: Callable[..., object]) -> StageMagics:
     at_unload(_configure, ip, copy.deepcopy(ip.config.get(JAXStage.__name__)))  # where %config has written
     settings = JAXStage.instance(parent=ip)
     at_unload(JAXStage.clear_instance)
+    at_unload(listening.stop)  # after `undo`, which may start it
     at_unload(settings.undo)
     _append(ip.configurables, settings, at_unload)
     magics = StageMagics(ip)
@@ -53,10 +61,38 @@ def _register(ip: Any, at_unload: Callable[..., object]) -> StageMagics:
     _add_magics(ip, magics, at_unload)
     _append(ip.input_transformers_cleanup, magics.await_cells, at_unload)
     _append(ip.Completer.custom_matchers, magics.complete, at_unload)
-    for event, callback in (("pre_run_cell", magics.running_cell.before), ("post_run_cell", magics.running_cell.after)):
+    for event, callback in (
+        ("pre_run_cell", magics.running_cell.before),
+        ("pre_run_cell", _renew),
+        ("post_run_cell", magics.running_cell.after),
+        ("post_run_cell", magics.front_end.after_cell),
+        ("post_run_cell", _hear_refusal),
+        ("pre_run_cell", magics.compile_notice.before),
+        ("post_run_cell", magics.compile_notice.after),
+    ):
         ip.events.register(event, callback)
         at_unload(_remove, ip.events.callbacks[event], callback)
+    at_unload(run_cells.forget)
+    magics.running_cell.join()
+    if settings.compile_log:
+        listening.start()
+    magics.front_end.register()
+    at_unload(magics.front_end.unregister)
     return magics
+
+
+def _renew(info: Any) -> None:
+    listening.renew()
+
+
+def _hear_refusal(result: Any) -> None:
+    """A call that JAX refused raises none of its events; the error that ended the cell tells of it."""
+    error = getattr(result, "error_in_exec", None)
+    if error is None or "jax" not in sys.modules or not listening.is_on():
+        return
+    from jaxstage_ext.compilation.events import refused_call
+
+    refused_call.hear(error)
 
 
 def _append(items: list[Any], item: Any, at_unload: Callable[..., object]) -> None:

@@ -17,7 +17,9 @@ from IPython.display import display
 from jaxstage_ext.core import stage_list
 from jaxstage_ext.notebook import (
     command_line,
+    compile_cache_magic,
     compile_options,
+    compiles_line,
     measure_magic,
     profile_line,
     sharding_magic,
@@ -25,7 +27,11 @@ from jaxstage_ext.notebook import (
     timeline_magic,
 )
 from jaxstage_ext.notebook.cell_request import Request
+from jaxstage_ext.notebook.compile_notice import CompileNotice
+from jaxstage_ext.notebook.compiles_request import CompilesRequest
 from jaxstage_ext.notebook.completion import completer
+from jaxstage_ext.notebook.front_end_target import FrontEndTarget
+from jaxstage_ext.notebook.last_line import last_line
 from jaxstage_ext.notebook.profile_request import ProfileRequest
 from jaxstage_ext.notebook.running_cell import RunningCell
 from jaxstage_ext.notebook.toplevel_await import await_cells, awaits, drive
@@ -39,12 +45,17 @@ class StageMagics(Magics):
     def __init__(self, shell: Any) -> None:
         super().__init__(shell)
         self.running_cell = RunningCell(shell)
+        self.compile_notice = CompileNotice()
         self.parsers = {definition.name: command_line.parser(definition) for definition in stage_list.STAGES}
         self.parsers[profile_line.NAME] = profile_line.parser()
+        self.parsers[compiles_line.NAME] = compiles_line.parser()
         self.await_cells = await_cells(shell, self.parsers, self._python_of)
+        self.last_lines: dict[str, dict[str, str]] = {}
+        """By stage the last line of its magic, whole, and its options alone."""
+        self.front_end = FrontEndTarget(shell, lambda: dict(self.last_lines))
         self.undo = contextlib.ExitStack()
         """What takes the extension out of the shell."""
-        self.complete = completer({name: _flags(parser) for name, parser in self.parsers.items()})
+        self.complete = completer({name: _flags(parser) for name, parser in self.parsers.items()}, self._names)
 
     def register(self) -> None:
         """Add the magics to the shell: `%name` and `%%name` of each stage, and the line magics."""
@@ -100,6 +111,13 @@ class StageMagics(Magics):
     timeline.__doc__ = timeline_magic.HELP
 
     @line_magic
+    def compile_cache(self, line: str) -> Any:
+        staging.check_jax()
+        return compile_cache_magic.shown(line)
+
+    compile_cache.__doc__ = compile_cache_magic.HELP
+
+    @line_magic
     @no_var_expand
     def xla_flags(self, line: str) -> None:
         """List the XLA flags of this jaxlib, with their types and their defaults, XLA_FLAGS included.
@@ -109,12 +127,21 @@ class StageMagics(Magics):
         """
         print(public_folders(compile_options.table(line.strip())))
 
+    def _names(self, typed: str) -> list[str]:
+        """The names, or attributes behind a dot, that a dotted name may go on with; nothing is called for it."""
+        of: Any = self.shell and self.shell.Completer
+        return of.attr_matches(typed) if "." in typed else of.global_matches(typed)  # type: ignore[no-any-return]
+
     def run_async(self, stage: str, line: str, cell: str) -> Awaitable[Any]:
         """Run the cell magic for a cell that awaits; the cell's own code awaits the result."""
         return self._request(stage, line).run_cell(line, cell)
 
-    def _request(self, stage: str, line: str) -> Request | ProfileRequest:
+    def _request(self, stage: str, line: str) -> Request | ProfileRequest | CompilesRequest:
         asked = command_line.parse(line, self.parsers[stage])
+        if stage == compiles_line.NAME:
+            self.compile_notice.withhold()
+            return CompilesRequest(self.shell, self.running_cell, asked)
+        self.last_lines[stage] = last_line(line, asked)
         if stage == profile_line.NAME:
             return ProfileRequest(self.shell, self.running_cell, asked)
         return Request(self.shell, self.running_cell, stage, asked)

@@ -9,7 +9,7 @@ from typing import NoReturn
 from IPython.core.error import UsageError
 from IPython.core.magic_arguments import MagicArgumentParser
 
-from jaxstage_ext.notebook.command_line import LineParser, identifier
+from jaxstage_ext.notebook.command_line import FROM_TOOLBAR, LineParser, identifier
 
 NAME = "profile"
 _OF_CAPTURES = ("warm", "cold", "python", "no_sampling", "command_buffers", "sm_clock")
@@ -71,6 +71,7 @@ def parser() -> MagicArgumentParser:
         help='Code before every run, not timed, which makes donated arguments: --setup "state = init()".',
     )
     add("-q", "--quiet", action="store_true", help="Show no panel; useful with --output.")
+    add(FROM_TOOLBAR, action="store_true", help=argparse.SUPPRESS)
     add("-t", "--target", type=_no_target, metavar="TARGET", help=argparse.SUPPRESS)
     return made
 

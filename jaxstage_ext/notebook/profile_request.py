@@ -10,7 +10,7 @@ from IPython.core.error import UsageError
 
 from jaxstage_ext.notebook import command_line, profile_line, profiled_code, staging
 from jaxstage_ext.notebook.cell import run_but
-from jaxstage_ext.notebook.cell_request import check_no_inner_magic, place
+from jaxstage_ext.notebook.cell_request import OF_BUTTON, check_no_inner_magic, place, placed
 from jaxstage_ext.notebook.measured_profile import MeasuredProfile
 from jaxstage_ext.notebook.profiled_call import StagedProfile, is_staged
 from jaxstage_ext.notebook.profiled_python import PythonProfile
@@ -31,14 +31,15 @@ class ProfileRequest:
 
     async def run_cell(self, line: str, cell: str) -> Any:
         """Run the cell but for what is profiled, then that. Returns its value."""
-        check_no_inner_magic(profile_line.NAME, cell)
-        source, typed, number = self.running_cell.source(profile_line.NAME, line, cell)
+        from_toolbar: bool = self.options.from_toolbar
+        check_no_inner_magic(profile_line.NAME, cell, from_toolbar)
+        source, typed, calls = placed(self.running_cell, profile_line.NAME, line, cell, self.on_line, from_toolbar)
         staging.check_jax()
-        column = len(f"# %%{profile_line.NAME} ")
-        on_line = [_statement(command_line.moved(node, number - 1, column)) for node in self.on_line]
+        on_line = [_statement(node) for node in calls]
         choose = _nothing if on_line else profiled_code.last_statements
         ran, last = await run_but(self.ip, source, self.running_cell.number, typed, choose)
-        value = await self._profile(on_line or last, ran.file, self.ip.user_ns)
+        file = OF_BUTTON if from_toolbar and on_line else ran.file
+        value = await self._profile(on_line or last, file, self.ip.user_ns)
         return None if ran.quiet else value
 
     async def run_line(self, line: str, local_ns: dict[str, Any] | None, frame: FrameType | None) -> Any:

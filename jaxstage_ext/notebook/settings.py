@@ -5,11 +5,14 @@ from __future__ import annotations
 import os
 from typing import Any
 
-from traitlets import Bool, Int, TraitError, Unicode, observe, validate
+from traitlets import Bool, Enum, Int, TraitError, Unicode, observe, validate
 from traitlets.config import SingletonConfigurable
 
+from jaxstage_ext.compilation.events import listening
+from jaxstage_ext.compilation.persistent import damaged_policy
+from jaxstage_ext.compilation.persistent.damaged_policy import DamagedPolicy
 from jaxstage_ext.notebook import ceilings_by_hand
-from jaxstage_ext.report import saved_source
+from jaxstage_ext.report import saved_limit, saved_source
 from jaxstage_ext.store import cache as inspection_cache
 from jaxstage_ext.worker import memory_limit
 
@@ -51,6 +54,30 @@ class JAXStage(SingletonConfigurable):
         "leaves their text out and keeps line numbers and the names of functions.",
     ).tag(config=True)
 
+    saved_kilobytes = Int(
+        saved_limit.USUAL // 1000,
+        min=0,
+        max=100_000,
+        help="Size limit of the report that each display saves in the notebook, in kB; 0 saves the static forms alone.",
+    ).tag(config=True)
+
+    compile_log = Bool(
+        True, help="Whether to record what JAX traces, lowers and compiles, and why; %compiles shows it."
+    ).tag(config=True)
+
+    compile_notice = Bool(
+        True,
+        help="Whether a cell that compiled a function again, for over a second and for a reason that can be avoided, "
+        "says so in one line below it.",
+    ).tag(config=True)
+
+    damaged_cache_entries = Enum(
+        [policy.value for policy in DamagedPolicy],
+        DamagedPolicy.ASK.value,
+        help="What happens to a damaged entry of JAX's persistent compilation cache before JAX reads it: 'ask' warns, "
+        "'set aside' renames it, so that JAX compiles its program and writes it anew.",
+    ).tag(config=True)
+
     @validate("memory")
     def _size(self, proposal: Any) -> str:
         try:
@@ -74,6 +101,10 @@ class JAXStage(SingletonConfigurable):
         given = ceilings_by_hand.parse(self.cpu_ceilings)
         machine_ceilings.set_by_hand(machine_ceilings.by_hand(given) if given else None)
 
+    @observe("damaged_cache_entries")
+    def _choose_policy(self, change: Any) -> None:
+        damaged_policy.set_policy(DamagedPolicy(self.damaged_cache_entries))
+
     @observe("memory")
     def _limit(self, change: Any) -> None:
         memory_limit.set_default(memory_limit.bytes_of(self.memory) if self.memory else None)
@@ -81,6 +112,14 @@ class JAXStage(SingletonConfigurable):
     @observe("save_source")
     def _keep_source(self, change: Any) -> None:
         saved_source.set_default(self.save_source)
+
+    @observe("saved_kilobytes")
+    def _limit_saved(self, change: Any) -> None:
+        saved_limit.set_default(self.saved_kilobytes * 1000)
+
+    @observe("compile_log")
+    def _listen(self, change: Any) -> None:
+        listening.start() if self.compile_log else listening.stop()
 
     @observe("cache")
     def _enable(self, change: Any) -> None:

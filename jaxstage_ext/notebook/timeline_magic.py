@@ -40,7 +40,7 @@ class ComparedTimelines:
     def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> Any:
         from jaxstage_ext.panel import display
 
-        return display.bundle([self.before.program, self.after.program])
+        return display.mimebundle([self.before.program, self.after.program])
 
     def __repr__(self) -> str:
         try:

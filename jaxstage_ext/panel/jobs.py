@@ -15,7 +15,7 @@ from collections.abc import Callable
 from typing import Any
 
 from jaxstage_ext.panel import params as given
-from jaxstage_ext.panel.params import Answer, BadRequest, ErrorKind, Params, Programs
+from jaxstage_ext.panel.params import Answer, BadRequest, ErrorKind, Method, Params, Programs
 
 GRACE = 0.05
 """Seconds that a request waits for its job: what is already known is answered at once."""
@@ -159,6 +159,15 @@ def slow(compute: SlowAnswer) -> Slow:
     the next request starts it again. There is one job per (Program, function, parameters).
     """
     return Slow(compute)
+
+
+def answered_at_once(method: Method, programs: Programs, params: Params) -> Answer:
+    """What a request about the first of these Programs answers, computed in this thread also where it is slow.
+
+    Raises what the method raises.
+    """
+    asked = {"call": 0, **params}
+    return method.compute(programs, asked, JobProgress()) if isinstance(method, Slow) else method(programs, asked)
 
 
 def stop_all(programs: Programs) -> None:

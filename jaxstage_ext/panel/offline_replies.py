@@ -1,17 +1,17 @@
-"""What an offline page answers of a timeline: its lanes as a coarse picture, its headline and its tables."""
+"""What an offline page answers: of a timeline its lanes as a coarse picture, its headline and its tables."""
 
 from __future__ import annotations
 
-import base64
-import json
 from typing import Any
 
-from jaxstage_ext.panel.jobs import JobProgress
+from jaxstage_ext.panel import kernel_replies
+from jaxstage_ext.panel.jobs import answered_at_once
 from jaxstage_ext.panel.params import Answer, BadRequest, Params
 from jaxstage_ext.panel.requests import timeline_requests, timeline_table_requests
+from jaxstage_ext.panel.saved_call import SavedReplies
+from jaxstage_ext.panel.saved_reply import reply_key, saved_reply
 from jaxstage_ext.program.program import Program
 from jaxstage_ext.report import saved_source
-from jaxstage_ext.report.public_paths import public_folders, public_path
 from jaxstage_ext.report.unavailable import Unavailable
 
 LARGEST = 1_500_000
@@ -21,6 +21,17 @@ _ASKED: tuple[tuple[str, dict[str, Any]], ...] = (
     ("timeline head", {}),
     *(("timeline table", {"table": name}) for name in timeline_table_requests.TABLES),
 )
+
+
+def saved_replies(program: Program, source: bool | None = None) -> SavedReplies:
+    """What an offline page answers beside the documents: of a call its timeline, of a view of the kernel its tab."""
+    return kernel_replies.replies(program, source) if program.tab else saved_timeline(program, source)
+
+
+def saved_timeline(program: Program, source: bool | None = None) -> SavedReplies:
+    """The timeline tab of a program, for a saved call."""
+    replies = timeline_replies(program, source)
+    return SavedReplies(frozenset(["timeline"] if replies else []), replies)
 
 
 def timeline_replies(program: Program, source: bool | None = None) -> dict[str, Any]:
@@ -34,35 +45,13 @@ def timeline_replies(program: Program, source: bool | None = None) -> dict[str, 
     for method, params in _ASKED:
         answer = _answer(program, method, params)
         if answer is not None and sum(map(len, answer[1])) <= LARGEST:
-            replies[f"{method} {json.dumps(params, separators=(',', ':'))}"] = _kept(
-                *answer, saved_source.is_kept(source)
-            )
+            replies[reply_key(method, params)] = saved_reply(*answer, saved_source.is_kept(source))
     return replies
 
 
 def _answer(program: Program, method: str, params: Params) -> Answer | None:
     """What a request answers; None where it fails, as it would in the notebook."""
-    ask = timeline_requests.METHODS[method]
-    compute = getattr(ask, "compute", None)
     try:
-        given = {"call": 0, **params}
-        answer: Answer = compute([program], given, JobProgress()) if compute else ask([program], given)
+        return answered_at_once(timeline_requests.METHODS[method], [program], params)
     except (BadRequest, Unavailable):
         return None
-    return answer
-
-
-def _kept(result: dict[str, Any], buffers: list[bytes], with_source: bool) -> dict[str, Any]:
-    strings = result.get("strings")
-    if not with_source and isinstance(strings, dict) and "code" in strings:
-        result = result | {"strings": strings | {"code": [""] * len(strings["code"])}}
-    return {"result": _public(result), "buffers": [base64.b64encode(buffer).decode() for buffer in buffers]}
-
-
-def _public(value: Any, key: str = "") -> Any:
-    """The same with paths as others may see them; scopes look like paths and stay."""
-    if isinstance(value, str):
-        return public_path(value) if key == "file" else public_folders(value)
-    if isinstance(value, dict):
-        return {name: _public(inner, name) for name, inner in value.items()}
-    return [_public(inner) for inner in value] if isinstance(value, list | tuple) else value

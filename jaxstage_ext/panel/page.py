@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import base64
 import hashlib
-import itertools
 import json
 import os
 import uuid
@@ -15,6 +14,7 @@ from typing import Any
 
 from jaxstage_ext.panel import assets
 from jaxstage_ext.panel.params import Programs
+from jaxstage_ext.panel.saved_call import saved_calls
 from jaxstage_ext.views.static_html import panel_html
 from jaxstage_ext.views.words import clean, cut
 
@@ -96,13 +96,7 @@ def _embedded(data: list[dict[str, Any]]) -> str:
 
 def _reports(programs: Programs, source: bool | None) -> Iterator[dict[str, Any]]:
     """A saved report for each call, with the targets of it that are shown."""
-    from jaxstage_ext.panel.offline_replies import timeline_replies  # it imports JAX, as does saved
-    from jaxstage_ext.program import saved
+    from jaxstage_ext.panel.offline_replies import saved_replies  # it imports JAX
 
-    for _, group in itertools.groupby(programs, lambda program: id(program.targets)):
-        targets = list(group)
-        report = saved.report(targets[0], {str(program.target): program for program in targets}, source)
-        if replies := timeline_replies(targets[0], source):
-            views = ["code", "timeline", *(view for view in report["summary"]["views"] if view != "code")]
-            report |= {"replies": replies, "summary": report["summary"] | {"views": views}}
-        yield report
+    for call in saved_calls(programs, source, lambda program: saved_replies(program, source)):
+        yield call.report()

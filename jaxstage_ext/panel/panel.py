@@ -2,45 +2,73 @@
 
 from __future__ import annotations
 
+import functools
+import itertools
 import threading
+import uuid
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import anywidget
 import traitlets
 
-from jaxstage_ext.panel import assets
-from jaxstage_ext.panel.panel_state import state_of
-from jaxstage_ext.panel.params import Programs
+from jaxstage_ext.panel import assets, subshells
+from jaxstage_ext.panel.kept_replies import KeptReplies
+from jaxstage_ext.panel.panel_state import PanelState, state_of
+from jaxstage_ext.panel.params import Programs, with_opened
+from jaxstage_ext.panel.replying import refusal
 from jaxstage_ext.panel.requests import dispatch
 from jaxstage_ext.report.encodable import encodable_json
 from jaxstage_ext.report.uninterrupted import uninterrupted
+from jaxstage_ext.report.view_parts import Parts
 from jaxstage_ext.views.summaries import memory_is_known
+
+_RUNS = itertools.count(1)
 
 
 class Panel(anywidget.AnyWidget):
     """One panel over one or more Programs.
 
+    Attributes:
+      kept: what it has answered, for the saved notebook.
+      on_kept: is called, on the thread that answers, when a page has asked for something that is kept.
+
     Raises FrontEndMissing when the front end was not built.
     """
 
     _esm = traitlets.Unicode().tag(sync=True)
-    _css = traitlets.Unicode().tag(sync=True)
+    panel_id = traitlets.Unicode(help="The model's id, which the page's script is not told otherwise.").tag(sync=True)
     state = traitlets.Dict().tag(sync=True)
 
     def __init__(self, programs: Programs, busy: bool = False) -> None:
-        self._programs = list(programs)
         self._answering = threading.Lock()
-        self._memory_known = list(map(memory_is_known, self._programs))
-        super().__init__(
-            _esm=assets.text("panel.js"), _css=assets.text("panel.css"), state=state_of(self._programs, busy)
-        )
+        self.kept = KeptReplies()
+        self.on_kept: Callable[[], object] = _nothing
+        name = uuid.uuid4().hex
+        state = self._begin(programs, busy)
+        super().__init__(model_id=name, panel_id=name, _esm=assets.text("stub.js"), state=state)
         self.on_msg(_answer)
+
+    def _begin(self, programs: Programs, busy: bool) -> PanelState:
+        self._programs = list(programs)
+        self._memory_known = list(map(memory_is_known, self._programs))
+        return state_of(self._programs, busy, str(next(_RUNS)))
+
+    def restart(self, programs: Programs, busy: bool) -> None:
+        """Show other Programs in the place of the former, which are let go of."""
+        self.kept.drop()
+        self.state = dict(self._begin(programs, busy))
 
     def refresh(self, programs: Programs | None = None, busy: bool = False) -> None:
         """Show what the Programs hold now."""
         if self.comm is not None:
             self._programs = list(self._programs if programs is None else programs)
-            self.state = dict(state_of(self._programs, busy))
+            self.kept.drop()
+            self._show(busy)
+
+    def _show(self, busy: bool) -> None:
+        if self.comm is not None:
+            self.state = dict(state_of(self._programs, busy, self.state["run"]))
 
     def end(self) -> None:
         """Show that nothing runs any more, whatever else is shown."""
@@ -48,32 +76,39 @@ class Panel(anywidget.AnyWidget):
             self.state = {**self.state, "busy": False}
 
     def show_what_became_known(self) -> None:
-        """Show the figures that a request has computed, such as the memory needed."""
+        """Show the figures that a request has computed, such as the memory needed, and the programs that it opened."""
+        self._programs = with_opened(self._programs)
         known = list(map(memory_is_known, self._programs))
         if known != self._memory_known:
             self._memory_known = known
-            self.refresh(busy=self.state["busy"])
+            self._show(self.state["busy"])
+
+    def keep(self, request: Mapping[str, Any], reply: Mapping[str, Any], buffers: list[bytes]) -> None:
+        """Keep what a page was answered, for the saved notebook."""
+        params = request.get("params") or {}
+        if "result" in reply and "call" in params and self._programs:
+            program = self._programs[params["call"]]
+            keep = functools.partial(self.kept.keep, program, request["method"], params, reply["result"], buffers)
+            if Parts().get("A reply", keep, False):
+                self.on_kept()
 
     @traitlets.observe("comm")
     def _leave_routing_to_the_page(self, change: Any) -> None:
-        """Let requests be answered while a cell runs.
-
-        JupyterLab addresses them to a subshell for that; ipykernel since 7.4 asks the comm instead, which names the
-        thread that last sent anything: the busy one.
-        """
+        """Let requests be answered while a cell runs."""
         if change.new is not None:
-            change.new._reply_subshell_for = _address_on_the_message
+            subshells.leave_routing_to_the_page(change.new)
 
     def close(self) -> None:
         """Take the panel off the page and let go of its Programs."""
         self.on_msg(_answer, remove=True)
         super().close()
         self.layout.close()  # a widget of its own, which ipywidgets leaves open
-        self._programs = []
+        self._programs, self.on_kept = [], _nothing
+        self.kept.drop()
 
 
-def _address_on_the_message(data: Any, subshell_id: str | None) -> str | None:
-    return subshell_id
+def _nothing() -> None:
+    pass
 
 
 def _answer(panel: Panel, content: Any, buffers: Any) -> None:
@@ -84,7 +119,7 @@ def _answer(panel: Panel, content: Any, buffers: Any) -> None:
         with panel._answering:
             message, answers = dispatch.reply(panel._programs, content)
     except KeyboardInterrupt as interrupt:  # while another thread answers
-        message, answers = dispatch.refusal(content, interrupt)
+        message, answers = refusal(content, interrupt)
     with uninterrupted():
         if panel.comm is not None:
             try:
@@ -92,3 +127,4 @@ def _answer(panel: Panel, content: Any, buffers: Any) -> None:
             except UnicodeEncodeError:
                 panel.send(encodable_json(message), answers)
             panel.show_what_became_known()
+            panel.keep(content, message, answers)

@@ -15,16 +15,22 @@ if TYPE_CHECKING:
 
 
 class PanelState(TypedDict):
-    """The state of a panel; `busy` is whether stages still run."""
+    """The state of a panel.
+
+    `busy` is whether stages still run. `run` names the run of the cell: where it changes, nothing of former replies
+    holds any more.
+    """
 
     version: int
     calls: list[Summary]
     busy: bool
+    run: str
 
 
-def state_of(programs: Programs, busy: bool) -> PanelState:
+def state_of(programs: Programs, busy: bool, run: str = "") -> PanelState:
     """The state of a panel over these programs."""
-    return {"version": 1, "calls": [encodable_json(_summary(program)) for program in programs], "busy": busy}
+    calls = [encodable_json(_summary(program)) for program in programs]
+    return {"version": 1, "calls": calls, "busy": busy, "run": run}
 
 
 def _summary(program: Program) -> Summary:

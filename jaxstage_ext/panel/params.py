@@ -90,6 +90,12 @@ def text(params: Params, name: str) -> str:
     return value
 
 
+def with_opened(programs: Programs) -> list[Program]:
+    """The programs of a panel, and after them those that were opened from them."""
+    opened = [made for one in programs for made in one.opened]
+    return [*programs, *(made for made in opened if all(made is not one for one in programs))]
+
+
 def program(programs: Programs, params: Params) -> Program:
     """The Program that `call` numbers. Raises BadRequest where there is none."""
     if not programs:

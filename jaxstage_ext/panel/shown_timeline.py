@@ -52,7 +52,7 @@ class ShownTimeline(Timeline):
         page.write([self.program], path, source)
 
     def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> Any:
-        return display.bundle([self.program])
+        return display.mimebundle([self.program])
 
     def __repr__(self) -> str:
         return str(panel_text([self.program]))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -11,6 +12,7 @@ import numpy.typing as npt
 from jaxstage_ext.ir import cached_documents
 from jaxstage_ext.ir.hlo import hlo_document, text_rows, whole_module
 from jaxstage_ext.ir.hlo import module as hlo
+from jaxstage_ext.ir.hlo.cached_places import NO_PLACES, CachedPlaces
 from jaxstage_ext.ir.hlo.categories import categories
 from jaxstage_ext.ir.hlo.heaviest_members import heaviest_members
 from jaxstage_ext.ir.protowire import Longs
@@ -23,29 +25,45 @@ from jaxstage_ext.report.recording import NONE, Index, RecordedModule, Recording
 
 @dataclass(frozen=True, eq=False)
 class ShownModule:
-    """The module whose HLO document is shown beside a recording, and that document."""
+    """The module whose HLO document is shown beside a recording, and that document.
+
+    `is_cached` says that it was compiled from an earlier program, so that the places it names are not this one's.
+    """
 
     module: hlo.Module
     document: Document
+    is_cached: bool = False
 
 
-def places(recording: Recording, table: FrameTable | None = None, shown: ShownModule | None = None) -> OpPlaces:
+PlacesOf = Callable[[hlo.Module], CachedPlaces | None]
+"""Where the instructions of a module stand that was compiled from an earlier program; None of any other."""
+
+
+def places(
+    recording: Recording,
+    table: FrameTable | None = None,
+    shown: ShownModule | None = None,
+    places_of: PlacesOf = lambda module: None,
+) -> OpPlaces:
     """Where the instructions of a recording stand.
 
     Args:
       recording: the recording.
       table: the frames of the program that was inspected, to which those of other modules are added.
       shown: the module of that program. Instructions of the recorded module that is the same get rows in its document.
+      places_of: what is known of a module that JAX's persistent cache may have given.
     """
     linked = _Linked(recording, FrameTable() if table is None else table)
     numbers = np.unique(recording.ops.module).tolist()
     modules = {number: module for number in numbers if (module := parsed(recording.modules[number])) is not None}
-    for number, module in modules.items():
-        linked.add(number, module)
-    match = ModuleMatch.NOT_SHOWN
+    match, of_shown = ModuleMatch.NOT_SHOWN, NONE
     if shown is not None:
-        match, number = _matching(recording, modules, shown.module)
-        linked.show(number, shown)
+        match, of_shown = _matching(recording, modules, shown.module)
+    for number, module in modules.items():
+        has_lines = not (shown and shown.is_cached and number == of_shown)
+        linked.add(number, module, places_of(module) if has_lines else NO_PLACES)
+    if shown is not None:
+        linked.show(of_shown, shown)
     return linked.places(match)
 
 
@@ -72,11 +90,11 @@ class _Linked:
         self._result = np.full(len(recording.ops), NONE, np.int32)
         """The frame of each op's own result."""
 
-    def add(self, number: int, module: hlo.Module) -> None:
-        """The instructions of one module, by what its own proto says."""
+    def add(self, number: int, module: hlo.Module, cached: CachedPlaces | None) -> None:
+        """The instructions of one module, by what its own proto says, or at the places of an earlier program's."""
         ops, rows = self._rows(number, module.names)
         try:
-            links = hlo_document.sources(module, self._table)
+            links = hlo_document.sources(module, self._table, cached=cached)
             named = categories(module, rows)
         except (ValueError, IndexError, OverflowError):
             return
@@ -86,7 +104,7 @@ class _Linked:
         self._inferred[ops] = links.flags[heaviest] & INFERRED != 0
         self._result[ops] = links.frame[rows]
         category[ops] = [self._categories.setdefault(name, len(self._categories)) for name in named]
-        scope[ops] = [self._scope(module.scopes, i) for i in links.scope[rows].tolist()]
+        scope[ops] = [self._scope(links.scopes, i) for i in links.scope[rows].tolist()]
 
     def show(self, number: int, shown: ShownModule) -> None:
         """The rows of one module's instructions in the document that is shown, and the frames that it has there."""

@@ -64,10 +64,15 @@ def deleted(program: Program) -> list[str]:
     paths = [
         (argument.name, path, leaf)
         for argument in call_arguments(program)
-        if any(map(_is_deleted, pytree_paths.leaves(argument.value)))
+        if _has_deleted(pytree_paths.leaves(argument.value))
         for path, leaf in leaves_with_paths(argument.value)
     ]
     return [name + path_text(path) for name, path, leaf in paths if _is_deleted(leaf)]
+
+
+def _has_deleted(leaves: list[Any]) -> bool:
+    """Whether any is deleted; of a million numbers their one class is asked."""
+    return any(issubclass(kind, jax.Array) for kind in set(map(type, leaves))) and any(map(_is_deleted, leaves))
 
 
 def _is_deleted(leaf: Any) -> bool:

@@ -10,6 +10,8 @@ import numpy as np
 
 from jaxstage_ext.core import pytree_paths
 from jaxstage_ext.program.call_arguments import CallArgument, SeenType, call_arguments
+from jaxstage_ext.program.kernel_program import KernelProgram
+from jaxstage_ext.program.logged_program import LoggedProgram
 from jaxstage_ext.program.program import Program
 from jaxstage_ext.program.recorded_program import RecordedProgram
 from jaxstage_ext.program.short_types import short_dtype
@@ -24,8 +26,10 @@ def signature(program: Program) -> str:
 
     Arrays have the types that JAX traced; what is a constant of the program (a static argument, a default) its value.
     """
-    if isinstance(program, RecordedProgram):
+    if isinstance(program, RecordedProgram | KernelProgram):
         return program.name
+    if isinstance(program, LoggedProgram):
+        return program.signature
     traced = program.jax_traced
     given = ", ".join(_parameter(program, argument) for argument in call_arguments(program))
     return f"{program.name}({given}){f' -> {_result(program, traced.out_info)}' if traced is not None else ''}"

@@ -10,6 +10,7 @@ from jaxstage_ext.core import stages
 from jaxstage_ext.core.targets.cross_compile import Executable
 from jaxstage_ext.program import out_of_memory
 from jaxstage_ext.program.call_arguments import deleted
+from jaxstage_ext.program.logged_program import LoggedProgram
 from jaxstage_ext.program.program import Program
 
 
@@ -23,6 +24,8 @@ def execute(program: Program) -> Any:
         raise ValueError(f"{program.name}: {program.error.stage} failed (see .error); nothing to run")
     if program.compiled is None:
         raise ValueError(f"{program.name} was not compiled, so it cannot be run; inspect it with stage='compile'")
+    if isinstance(program, LoggedProgram):
+        raise ValueError(f"the compile log keeps no arguments of {program.name}, so it cannot be run here; call it")
     if isinstance(program.compiled, Executable):
         raise ValueError(
             f"{program.name} was compiled for {program.target} in a worker process, so it cannot be run here"

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 
 from jaxstage_ext.core.recompile import machine_code
 from jaxstage_ext.ir.hlo.executed import Instruction, shape
-from jaxstage_ext.ir.kernel_artefacts import Artefacts, Launch
+from jaxstage_ext.ir.kernel_artefacts import KernelArtefacts, Launch
 from jaxstage_ext.program.kernel_types import STAGES, Kernel
 from jaxstage_ext.report.document import Document
 
@@ -23,12 +23,12 @@ _SILENT = ("While", "Conditional", "Sequential", "CommandBuffer", "AsyncStart", 
 _NOT_IN_SYMBOLS = re.compile(r"\W")
 
 
-def named_by(artefacts: Artefacts) -> frozenset[str]:
+def named_by(artefacts: KernelArtefacts) -> frozenset[str]:
     """The instructions that CPU kernels are named after: "dot.3" and "dot.3_kernel" after dot.3."""
     return frozenset(name for symbol in artefacts.kernels for name in (symbol, symbol.removesuffix("_kernel")))
 
 
-def of_cpu(artefacts: Artefacts, executed: Mapping[str, Instruction], hlo: Document) -> list[Kernel]:
+def of_cpu(artefacts: KernelArtefacts, executed: Mapping[str, Instruction], hlo: Document) -> list[Kernel]:
     """A row for each kernel, of the instruction that it is named after, and for each step that has none."""
     run_by: dict[str, list[str]] = {name: [] for name in artefacts.kernels}
     left = []
@@ -65,7 +65,7 @@ def _shared(
     return done
 
 
-def of_cuda(artefacts: Artefacts, executed: Mapping[str, Instruction]) -> list[Kernel]:
+def of_cuda(artefacts: KernelArtefacts, executed: Mapping[str, Instruction]) -> list[Kernel]:
     """A row for each kernel, run by one instruction or several, and for each step that has none.
 
     The list of steps names no kernel for collectives that XLA writes itself; these are called as their instruction.
@@ -90,7 +90,7 @@ def of_cuda(artefacts: Artefacts, executed: Mapping[str, Instruction]) -> list[K
     return in_order([*rows, *others], executed)
 
 
-def _launches_by_name(artefacts: Artefacts, executed: Mapping[str, Instruction]) -> list[Launch]:
+def _launches_by_name(artefacts: KernelArtefacts, executed: Mapping[str, Instruction]) -> list[Launch]:
     """Where the dump has no list of launches: a kernel is called as its instruction, in the letters of a symbol."""
     symbols = {name: _NOT_IN_SYMBOLS.sub("_", name) for name, instruction in executed.items() if instruction.computes}
     kernels = artefacts.kernels
@@ -128,7 +128,7 @@ def _row(
     symbol: str,
     names: list[str],
     platform: str,
-    artefacts: Artefacts,
+    artefacts: KernelArtefacts,
     executed: Mapping[str, Instruction],
     launch: Launch | None = None,
 ) -> Kernel:

@@ -12,7 +12,7 @@ import numpy as np
 from jaxstage_ext.analysis.cost import module_cost
 from jaxstage_ext.analysis.cost.module_cost import Cost, Places
 from jaxstage_ext.analysis.memory import buffers, live_memory
-from jaxstage_ext.analysis.memory.entry_values import Argument, Constant, Entry
+from jaxstage_ext.analysis.memory.entry_values import Argument, Constant, EntryComputation
 from jaxstage_ext.analysis.memory.live_memory import Memory
 from jaxstage_ext.analysis.memory.policy_trials import PolicyTrial
 from jaxstage_ext.core import captured, jax_private, rematerialization, residuals
@@ -109,7 +109,7 @@ def _places(program: Program, ops: hlo.Module) -> tuple[Places, tuple[str, ...]]
     return Places(np.full(len(ops), -1), lines, scope), ()
 
 
-def _entry(program: Program) -> Entry | None:
+def _entry(program: Program) -> EntryComputation | None:
     """The function's names of what goes in and out; None where JAX does not give them."""
     traced, lowered = program.jax_traced, program.jax_lowered
     if traced is None or lowered is None:
@@ -122,7 +122,7 @@ def _entry(program: Program) -> Entry | None:
         Argument(name, _shape(info), _bytes(info), bool(info.donated), i in signature.kept)
         for i, (name, info) in enumerate(zip(signature.arguments, infos, strict=True))
     )
-    return Entry(arguments, signature.results, _constants(program, signature.constants), signature.tokens)
+    return EntryComputation(arguments, signature.results, _constants(program, signature.constants), signature.tokens)
 
 
 def _constants(program: Program, arrays: tuple[Any, ...]) -> tuple[Constant, ...]:

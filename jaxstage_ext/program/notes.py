@@ -11,10 +11,11 @@ from jaxstage_ext.core.options import autotune, flag_values, unread_flags
 from jaxstage_ext.core.targets import gpu_descriptions
 from jaxstage_ext.core.targets.cross_compile import Executable
 from jaxstage_ext.ir import source_wording
-from jaxstage_ext.program import capture_wording, version_wording
+from jaxstage_ext.program import cached_lines, capture_wording, logged_wording, version_wording
 from jaxstage_ext.program.argument_wording import deletion, narrowing
 from jaxstage_ext.program.call_arguments import deleted, narrowed
 from jaxstage_ext.program.device_fit import device_fit
+from jaxstage_ext.program.kernel_program import KernelProgram
 from jaxstage_ext.program.program import Program
 from jaxstage_ext.program.target_title import platform
 
@@ -29,12 +30,14 @@ def options_of(program: Program) -> dict[str, Any]:
 
 def notes(program: Program) -> list[str]:
     """The notes in the order in which views show them."""
+    if isinstance(program, KernelProgram):
+        return list(program.notes)
     written = [specs.note(program.call)] if program.call.layout is not None else []
     written += capture_wording.sentences(program.captured) if program.captured is not None else []
     written += narrowing(narrowed(program)) + deletion(deleted(program))
     written += _about_target(program) + _recorded(program) + flag_values.notes(options_of(program), platform(program))
     written += [version_wording.note(version) for version in program.old_versions]
-    written += _unread_flags(program) + _sources(program)
+    written += logged_wording.notes(program) + cached_lines.notes(program) + _unread_flags(program) + _sources(program)
     coverage = program.coverage
     if coverage and coverage.total and not coverage.linked:
         written.append(

@@ -5,12 +5,14 @@ from __future__ import annotations
 import functools
 from collections.abc import Callable, Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import jax
 import numpy as np
 
-from jaxstage_ext.core import jax_private, stage_list, stages
+from jaxstage_ext.compilation.records.compile_log import LOG
+from jaxstage_ext.compilation.records.compile_record import CompileRecord
+from jaxstage_ext.core import cached_executable, jax_private, stage_list, stages
 from jaxstage_ext.core.call import Call
 from jaxstage_ext.core.stage_error import explain
 from jaxstage_ext.core.staged import COMPILE, LOWER, TRACE
@@ -20,11 +22,12 @@ from jaxstage_ext.core.targets.worker_requests import Limits
 from jaxstage_ext.core.traced_versions import OldVersion
 from jaxstage_ext.ir import cached_documents, python
 from jaxstage_ext.ir.hlo import module as hlo
+from jaxstage_ext.ir.hlo.cached_places import CachedPlaces
 from jaxstage_ext.ir.lazy_documents import Documents
 from jaxstage_ext.ir.source import FrameTable
 from jaxstage_ext.profiling.capture.capture_facts import CaptureFacts
 from jaxstage_ext.profiling.timeline import Timeline
-from jaxstage_ext.program import source_places, version_wording, xla_statistics
+from jaxstage_ext.program import origin, source_places, version_wording, xla_statistics
 from jaxstage_ext.program.results import FactResults
 from jaxstage_ext.program.xla_statistics import MemoryStatistics
 from jaxstage_ext.report.document import Coverage, Document
@@ -53,27 +56,35 @@ class Program:
 
     Attributes:
       staged: the stages, and how far each is.
+      origin: where and when it was made.
       targets: the Program of each target of the call, this one among them.
       documents: "python", "jaxpr", "stablehlo", "hlo" -> Document, those reached.
       frame_table: the call stacks of all documents, to which each document that is read adds its own.
       results: what facts have computed.
+      opened: programs that were opened from its tabs, oldest first; the panel shows them beside it.
       ran_out: the failure of a run that died of memory.
       saved_summary: the summary of a program that was read from a saved report; else None.
       timeline: of its newest profile; None until it is profiled.
+      is_foreign: whether another process may have written it.
       captured: how that profile was made; None where another program made it.
+      tab: of a view of the kernel the name of its only tab; "" of a call.
     """
 
+    tab: ClassVar[str] = ""
     saved_summary: Summary | None = None
     saved_comparison: Mapping[str, Any] | None = None
+    is_foreign: bool = False
 
     def __init__(self, staged: stages.Staged) -> None:
         self.staged = staged
+        self.origin = origin.here()
         self.targets: Mapping[str, Program] = {str(staged.target): self}
         self.frame_table = FrameTable(source_places.inspected_package(staged.call), staged.sources)
         self.results = FactResults()
         self.ran_out: StageError | None = None
         self.timeline: Timeline | None = None
         self.captured: CaptureFacts | None = None
+        self.opened: list[Program] = []
         self.documents: Mapping[str, Document] = Documents(self._readers)
 
     @property
@@ -164,6 +175,13 @@ class Program:
     def advance(self, on_change: Callable[[], None] = _nothing) -> None:
         """Run the stages that wait. A failure is kept in `error`, not raised."""
         stages.run(self.staged, on_change)
+        self.compile_record()  # the log keeps executables, by which it is found, for a short time
+
+    def compile_record(self) -> CompileRecord | None:
+        """The line of the compile log that made the executable; None where the log does not hold it."""
+        if not isinstance(self.executable, jax.stages.Compiled):
+            return None
+        return self.results.once("compile record", lambda: LOG.of_executable(self.executable.runtime_executable()))
 
     def worker_log(self) -> str:
         """The end of what the process that compiles for this target has printed; empty where it printed nothing."""
@@ -244,6 +262,10 @@ class Program:
         if not isinstance(compiled, jax.stages.Compiled):
             return None
         return self.results.once("xla_module", lambda: next(iter(jax_private.hlo_modules(compiled)), None))
+
+    def cached_places(self) -> CachedPlaces | None:
+        """The places of an executable that was compiled from an earlier program; None where they are its own."""
+        return cached_executable.places(self)
 
     def _readers(self) -> dict[str, Callable[[], Document]]:
         readers: dict[str, Callable[[], Document]] = {}

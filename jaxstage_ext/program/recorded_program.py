@@ -12,11 +12,14 @@ from jaxstage_ext.core.targets.target import LOCAL
 from jaxstage_ext.core.targets.worker_requests import USUAL
 from jaxstage_ext.ir.hlo import hlo_document
 from jaxstage_ext.ir.hlo import module as hlo
+from jaxstage_ext.ir.hlo.cached_places import CachedPlaces
 from jaxstage_ext.ir.source import FrameTable
 from jaxstage_ext.profiling import op_links
 from jaxstage_ext.profiling.op_places import without_places
 from jaxstage_ext.profiling.timeline import Timeline
 from jaxstage_ext.profiling.xplane.busiest_module import busiest_module
+from jaxstage_ext.program import recorded_lines
+from jaxstage_ext.program.cached_lines import cached_lines
 from jaxstage_ext.program.linked_timeline import linked
 from jaxstage_ext.program.program import Program
 from jaxstage_ext.report.document import Document
@@ -85,7 +88,13 @@ class RecordedProgram(Program):
 
     def _read_hlo(self) -> Document:
         print_module = recorded_text.text_of_foreign if self.is_foreign else jax_private.hlo_text_of_proto
-        return hlo_document.read(public_folders(print_module(self.proto())), self.module, self.frame_table)
+        text = public_folders(print_module(self.proto()))
+        return hlo_document.read(text, self.module, self.frame_table, cached=cached_lines(self))
+
+    def cached_places(self) -> CachedPlaces | None:
+        if self.is_foreign or not self.has_hlo:
+            return None
+        return recorded_lines.places_of_run(self.module, self.frame_table)
 
 
 class _NotCallable:

@@ -28,13 +28,21 @@ def report(own: Program, programs: Mapping[str, Program], source: bool | None = 
 
     `source` is whether it holds source, None for the default.
     """
-    parts = {
+    return saved_form.report(parts(programs, source), str(own.target), compared(own))
+
+
+def parts(programs: Mapping[str, Program], source: bool | None = None) -> dict[str, saved_form.Part]:
+    """What a saved report holds of each of these programs, before it is packed; with or without source."""
+    return {
         name: (dict(summary.summary(one)), one.frames, saved_source.kept(one.readable, source))
         for name, one in programs.items()
     }
+
+
+def compared(own: Program) -> Mapping[str, Any]:
+    """The table of all targets of a call, as it is saved."""
     table = own.saved_comparison
-    compared = public_json(comparison.comparison(own).to_dict()) if table is None else table
-    return saved_form.report(parts, str(own.target), compared)
+    return public_json(comparison.comparison(own).to_dict()) if table is None else table
 
 
 def opened(text: str) -> SavedProgram:

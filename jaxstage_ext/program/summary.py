@@ -12,7 +12,9 @@ from jaxstage_ext.program.call_signature import signature
 from jaxstage_ext.program.comparison_form import ComparisonOfTarget
 from jaxstage_ext.program.document_titles import title_of
 from jaxstage_ext.program.executable_figures import executable_figures
+from jaxstage_ext.program.kernel_program import KernelProgram
 from jaxstage_ext.program.notes import notes, options_of
+from jaxstage_ext.program.persistent_figure import persistent_figures
 from jaxstage_ext.program.program import Program
 from jaxstage_ext.program.summary_form import (
     CoverageSummary,
@@ -65,7 +67,10 @@ def _summary(program: Program) -> Summary:
 
 
 def _facts(program: Program) -> list[FigureSummary]:
-    return executable_figures(program) if program.executable is not None else []
+    if isinstance(program, KernelProgram):
+        return list(program.facts())
+    figures = executable_figures(program) if program.executable is not None else []
+    return [*figures, *persistent_figures(program)]
 
 
 def flag_table(program: Program) -> dict[str, Any]:

@@ -13,7 +13,11 @@ from jaxstage_ext.analysis.sharding import refusals
 from jaxstage_ext.analysis.sharding.value_tables import Shardings
 from jaxstage_ext.core import jax_private, stage_list
 from jaxstage_ext.program import out_of_memory as exhausted
+from jaxstage_ext.program.compile_cache_program import CompileCacheProgram
+from jaxstage_ext.program.compile_history_program import CompileHistoryProgram
 from jaxstage_ext.program.dtypes import changes_dtypes
+from jaxstage_ext.program.kernel_program import KernelProgram
+from jaxstage_ext.program.logged_program import LoggedProgram
 from jaxstage_ext.program.program import Program
 from jaxstage_ext.program.shardings import shardings
 from jaxstage_ext.report.view_parts import Parts
@@ -41,6 +45,11 @@ def _is_compiled(program: Program) -> bool:
     return program.executable is not None
 
 
+def _can_be_recompiled(program: Program) -> bool:
+    """Whether a worker can compile it once more; the compile log keeps too little of a call for that."""
+    return _is_compiled(program) and not isinstance(program, LoggedProgram)
+
+
 def _can_be_compiled(program: Program) -> bool:
     return bool(program.stage) and stage_list.makes_executable(program.stage)
 
@@ -48,8 +57,10 @@ def _can_be_compiled(program: Program) -> bool:
 def first(program: Program) -> str:
     """The tab that opens first: what took the memory, the refused shardings, the timeline, the comparison.
 
-    "" stands for the code.
+    "" stands for the code. A view of the kernel has one tab only.
     """
+    if isinstance(program, KernelProgram):
+        return program.tab
     if out_of_memory(program):
         return "memory"
     if is_refused(program):
@@ -99,17 +110,19 @@ def _changes_dtypes(program: Program) -> bool:
 
 
 TABS: tuple[Tab, ...] = (
-    Tab("code", lambda program: True),
+    Tab("code", lambda program: not isinstance(program, KernelProgram)),
     Tab("compare", lambda program: len(program.targets) > 1),
     Tab("answers", _is_compiled),
     Tab("timeline", lambda program: program.timeline is not None),
     Tab("cost", lambda program: _is_compiled(program) or program.jax_traced is not None),
-    Tab("memory", lambda program: _is_compiled(program) or out_of_memory(program)),
+    Tab("memory", lambda program: _can_be_recompiled(program) or out_of_memory(program)),
     Tab("shardings", _is_sharded),
     Tab("collectives", lambda program: _is_compiled(program) and _is_sharded(program)),
     Tab("dtypes", _changes_dtypes),
-    Tab("passes", _is_compiled),
-    Tab("machine", _is_compiled),
+    Tab("passes", _can_be_recompiled),
+    Tab("machine", _can_be_recompiled),
     Tab("options", _can_be_compiled),
+    Tab("compiles", lambda program: isinstance(program, CompileHistoryProgram)),
+    Tab("compile_cache", lambda program: isinstance(program, CompileCacheProgram)),
 )
 """All tabs, in the order in which the panel has them."""

@@ -7,6 +7,7 @@ import jax
 from jaxstage_ext.core.targets.cross_compile import Executable
 from jaxstage_ext.core.targets.devices import CATALOGUE
 from jaxstage_ext.core.targets.target import Target
+from jaxstage_ext.program.kernel_program import KernelProgram
 from jaxstage_ext.program.program import Program
 from jaxstage_ext.program.recorded_program import RecordedProgram
 from jaxstage_ext.report.recording import LaneKind
@@ -38,6 +39,8 @@ def target_title(program: Program) -> str:
     wanted = program.target
     if isinstance(program, RecordedProgram):
         return _recorded_on(program)
+    if isinstance(program, KernelProgram):  # which asks for no device
+        return f"jax {jax.__version__}"
     if not wanted.is_local:
         many = _chosen(program) if wanted.platform == "cuda" else f"{wanted.platform}, {wanted.size}"
         return f"{wanted} · {many} · jax {jax.__version__}"

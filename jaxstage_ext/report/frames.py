@@ -6,10 +6,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import ClassVar
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -62,6 +62,19 @@ class SourceSpan:
         return f"{self.label}:{self.line} ({self.function})"
 
 
+class TextInEditor(NamedTuple):
+    """A file's text where its user edits it.
+
+    Attributes:
+      cells: the ids of the notebook cells whose text it is, the newest first.
+      crc: `zlib.crc32` of the UTF-8 text that ran; lines are those of an editor whose text has the same. None where
+        they may be others.
+    """
+
+    cells: tuple[str, ...] = ()
+    crc: int | None = None
+
+
 @dataclass(frozen=True)
 class SourceFile:
     """A file or cell that frames point into.
@@ -71,12 +84,24 @@ class SourceFile:
       cell: the label of the cell, such as "In [5]"; None for a file.
       user: False for installed libraries.
       public: its path as others may see it; "" where nobody has given it another than `public_path`.
+      in_editor: reads its text in the editor; nothing is read before it is called.
     """
 
     name: str = field(repr=False)
     cell: str | None = None
     user: bool = True
     public: str = field(default="", compare=False)
+    in_editor: Callable[[], TextInEditor] = field(default=TextInEditor, compare=False, repr=False)
+
+    @property
+    def cells(self) -> tuple[str, ...]:
+        """The ids of the notebook cells whose text this file is."""
+        return self.in_editor().cells
+
+    @property
+    def crc(self) -> int | None:
+        """The checksum of its text as it ran; None where it is unknown."""
+        return self.in_editor().crc
 
     @property
     def public_name(self) -> str:

@@ -13,7 +13,7 @@ from typing import Any
 
 from jaxstage_ext.report.document import Document
 from jaxstage_ext.report.format_version import REPORT_VERSION
-from jaxstage_ext.report.frames import Frames
+from jaxstage_ext.report.frames import Frames, SourceFile
 from jaxstage_ext.report.packed_columns import Budget, compressed, packed
 
 LARGEST = 256_000_000
@@ -65,12 +65,18 @@ def _part(head: Mapping[str, Any], frames: Frames, documents: Mapping[str, Docum
     return {
         "summary": head,
         "frames": {
-            "files": [[f.public_name, f.cell, f.user] for f in frames.files],
+            "files": [_file(file) for file in frames.files],
             "functions": list(frames.functions),
             "columns": {name: packed(getattr(frames, name)) for name in Frames.COLUMNS},
         },
         "documents": {kind: _document(document) for kind, document in documents.items()},
     }
+
+
+def _file(file: SourceFile) -> list[Any]:
+    """A file's name, its cell and whether it is the user's; where it is in an editor, also its cells and checksum."""
+    cells, crc = file.in_editor()
+    return [file.public_name, file.cell, file.user, *([list(cells), crc] if cells or crc is not None else [])]
 
 
 def _document(document: Document) -> dict[str, Any]:

@@ -14,11 +14,12 @@ from jaxstage_ext.report import saved_form
 from jaxstage_ext.report.document import GRADIENT, INFERRED, LEFT_OUT, OP, Document
 from jaxstage_ext.report.document_kinds import KINDS
 from jaxstage_ext.report.format_version import REPORT_VERSION
-from jaxstage_ext.report.frames import Frames, Ints, SourceFile
+from jaxstage_ext.report.frames import Frames, Ints, SourceFile, TextInEditor
 from jaxstage_ext.report.json_form import BadForm, checked, quoted, read
 from jaxstage_ext.report.packed_columns import Budget, PackedColumn, decompressed, unpacked
 
 _MOST_TARGETS, _MOST_CONTAINERS = 256, 4_000_000
+_MOST_CELLS, _LONGEST_ID = 16, 200
 _OPTIONAL, _OWN_LINES = ("origin", "file", "number"), ("file", "number")
 """Columns of documents: those not every one has, and those that source code alone has."""
 
@@ -133,10 +134,26 @@ def _frames(form: _FramesForm, where: str, budget: Budget) -> Frames:
 
 
 def _file(file: list[Any], where: str) -> SourceFile:
-    if len(file) != 3:
-        raise BadForm(f"{where} must be a name, a cell and whether it is the user's")
-    name, cell, user = file
-    return SourceFile(checked(name, str, where), checked(cell, str | None, where), checked(user, bool, where))
+    if len(file) not in (3, 5):
+        raise BadForm(f"{where} must be a name, a cell and whether it is the user's, or also its cells and a checksum")
+    name, cell, user = file[:3]
+    in_editor = _in_editor(file[3], file[4], where) if file[3:] else TextInEditor()
+    return SourceFile(
+        checked(name, str, where),
+        checked(cell, str | None, where),
+        checked(user, bool, where),
+        in_editor=lambda: in_editor,
+    )
+
+
+def _in_editor(cells: Any, crc: Any, where: str) -> TextInEditor:
+    """The ids of the cells whose text the file is, and the checksum of the text."""
+    ids, number = checked(cells, list[str], where), checked(crc, int | None, where)
+    if len(ids) > _MOST_CELLS or any(len(each) > _LONGEST_ID for each in ids):
+        raise BadForm(f"{where} names more than {_MOST_CELLS} cells, or one by more than {_LONGEST_ID} characters")
+    if number is not None and not 0 <= number < 1 << 32:
+        raise BadForm(f"{where} has the checksum {quoted(number)}, which is not one of 32 bits")
+    return TextInEditor(tuple(ids), number)
 
 
 def _document(kind: str, form: _DocumentForm, frames: Frames, where: str, budget: Budget) -> Document:

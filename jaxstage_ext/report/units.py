@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from decimal import ROUND_HALF_UP, Context, Decimal
 
 _THREE_DIGITS = Context(prec=3, rounding=ROUND_HALF_UP)
@@ -51,3 +52,11 @@ def plural(count: int, noun: str, nouns: str | None = None) -> str:
 def with_article(noun: str) -> str:
     """`an int`, `a str`."""
     return f"an {noun}" if noun[:1].lower() in "aeiou" else f"a {noun}"
+
+
+def share(part: float) -> str:
+    """`84%`, as the front end's `percent`: what is next to nothing, or nearly all, is not called nothing or all."""
+    percent = 100 * part
+    if 0 < percent < 1:
+        return "under 1%"
+    return f"{min(99.9, math.floor(10 * percent) / 10):g}%" if 99 < percent < 100 else f"{math.floor(percent + 0.5)}%"

@@ -12,8 +12,6 @@ import errno
 import hashlib
 import os
 import re
-import secrets
-import time
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -21,10 +19,7 @@ from jaxstage_ext.store import trusted_folder
 
 MAGIC = b"JAXStage cache 1\n"
 _HEAD = len(MAGIC) + 32 + 8
-_ENTRY, _UNFINISHED = re.compile(r"[0-9a-f]{64}\.jaxstage"), ".unfinished-"
-_NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
-_ABANDONED = 3600.0
-"""Seconds after which a file that nobody finished is removed."""
+_ENTRY = re.compile(r"[0-9a-f]{64}\.jaxstage")
 
 
 @dataclass(frozen=True)
@@ -56,16 +51,7 @@ class Disk:
             return
         trusted_folder.make(self.folder)
         with trusted_folder.opened(self.folder) as folder:
-            unfinished = f"{_UNFINISHED}{secrets.token_hex(8)}"
-            try:
-                with open(os.open(unfinished, _NEW, 0o600, dir_fd=folder), "wb") as file:
-                    file.write(_head(key, data))
-                    file.write(data)
-                os.replace(unfinished, _name(key), src_dir_fd=folder, dst_dir_fd=folder)
-            except BaseException:
-                with contextlib.suppress(OSError):
-                    os.unlink(unfinished, dir_fd=folder)
-                raise
+            trusted_folder.write_whole(folder, _name(key), _head(key, data), data)
             self._make_room(folder)
 
     def remove(self, key: str) -> None:
@@ -81,7 +67,7 @@ class Disk:
                 status = os.stat(name, dir_fd=folder, follow_symlinks=False)
                 if _ENTRY.fullmatch(name):
                     entries.append((status.st_mtime, status.st_size, name))
-                elif name.startswith(_UNFINISHED) and status.st_mtime < time.time() - _ABANDONED:
+                elif trusted_folder.is_abandoned(name, status):
                     os.unlink(name, dir_fd=folder)
         total = sum(size for _, size, _ in entries)
         for _, size, name in sorted(entries):

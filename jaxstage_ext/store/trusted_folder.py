@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import os
+import secrets
 import stat
+import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 _OTHERS_WRITE = stat.S_IWGRP | stat.S_IWOTH
@@ -37,6 +39,32 @@ def opened(folder: Path) -> Iterator[int]:
         yield descriptor
     finally:
         os.close(descriptor)
+
+
+UNFINISHED = ".unfinished-"
+"""With which the names of files begin that are being written, or whose writer died."""
+_ABANDONED = 3600.0
+"""Seconds after which a file that nobody finished may be removed."""
+_NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
+
+
+def write_whole(folder: int, name: str, *parts: bytes) -> None:
+    """Put a file in the place of that of this name in an open folder. Raises OSError; nothing is left behind then."""
+    unfinished = f"{UNFINISHED}{secrets.token_hex(8)}"
+    try:
+        with open(os.open(unfinished, _NEW, 0o600, dir_fd=folder), "wb") as file:
+            for part in parts:
+                file.write(part)
+        os.replace(unfinished, name, src_dir_fd=folder, dst_dir_fd=folder)
+    except BaseException:
+        with suppress(OSError):
+            os.unlink(unfinished, dir_fd=folder)
+        raise
+
+
+def is_abandoned(name: str, status: os.stat_result) -> bool:
+    """Whether a file of this name was begun by `write_whole` and nobody finishes it any more."""
+    return name.startswith(UNFINISHED) and status.st_mtime < time.time() - _ABANDONED
 
 
 def is_trusted_file(status: os.stat_result) -> bool:

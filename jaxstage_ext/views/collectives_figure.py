@@ -6,7 +6,7 @@ from html import escape
 from typing import TYPE_CHECKING, Any
 
 from jaxstage_ext.analysis.collectives import collective_wording as wording
-from jaxstage_ext.analysis.collectives.causes import Cause
+from jaxstage_ext.analysis.collectives.collective_causes import CollectiveCause
 from jaxstage_ext.analysis.collectives.collective_rows import CollectiveRow, Overlap
 from jaxstage_ext.report.units import scaled
 from jaxstage_ext.views.words import clean, cut
@@ -65,7 +65,7 @@ def _hover_text(collectives: Collectives, row: CollectiveRow) -> str:
     return "<br>".join(parts)
 
 
-def _cause(cause: Cause) -> str:
+def _cause(cause: CollectiveCause) -> str:
     text = wording.cause(cause)
     return f"{text}: {wording.before(cause)} to {wording.after(cause)}" if cause.before else text
 

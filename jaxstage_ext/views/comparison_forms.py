@@ -12,8 +12,8 @@ from jaxstage_ext.views.words import clean, cut, width
 _MARKS = {"best": "▲", "worst": "▼"}
 _MOST_ROWS, _WIDEST_CELL = 64, 24
 _CELL = "padding:1px 12px 1px 0; text-align:{align}; white-space:nowrap; background:transparent; border:none"
-_COLOURS = {"best": "#2f8a4e", "worst": "#b0703c"}
-_DIM, _BAD = "#7a7f87", "#d04a4a"
+_COLOURS = {"best": "#2d854b", "worst": "#a36837"}
+_DIM, _BAD = "#71767d", "#cf4545"
 
 Plain = Mapping[str, Any]
 

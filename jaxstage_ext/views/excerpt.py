@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import PurePath
 from typing import TYPE_CHECKING
@@ -118,6 +118,17 @@ def ir(doc: Document, most: int) -> list[ExcerptLine]:
     before = [ExcerptLine(0, "", skipped=start)] if start else []
     after = [ExcerptLine(0, "", skipped=filled - end)] if end < filled else []
     return before + lines + after
+
+
+def chosen(doc: Document, wanted: Sequence[int]) -> list[ExcerptLine]:
+    """These rows of a document, in order, each with its source, and how many lines are between them."""
+    rows, lines, last = rows_of(doc), list[ExcerptLine](), -1
+    for row in wanted:
+        if row > last + 1:
+            lines.append(ExcerptLine(0, "", skipped=row - last - 1))
+        lines.append(ExcerptLine(row + 1, clean(rows.view(row, row + 1)), label_of(doc, row)))
+        last = row
+    return lines + ([ExcerptLine(0, "", skipped=len(doc) - last - 1)] if last < len(doc) - 1 else [])
 
 
 def _first_row(doc: Document, rows: Rows, most: int) -> int:

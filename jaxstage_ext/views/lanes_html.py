@@ -18,7 +18,7 @@ COLUMNS, STRIP_HEIGHT = 640, 12
 LARGEST = 60_000
 _OPACITY = (0, 90, 160, 255)
 _CELL = "padding:0 8px 0 0; text-align:left; white-space:nowrap; background:transparent; border:none; line-height:14px"
-_DIM = "color:#7a7f87"
+_DIM = "color:#71767d"
 
 
 def lanes_html(timeline: Timeline, window: Window | None = None) -> str:

@@ -10,7 +10,7 @@ from jaxstage_ext.views.words import clean, cut, width
 
 Plain = Mapping[str, Any]
 
-_COLOURS = ("#2f74d0", "#d9822b", "#2f8a4e", "#8a63d2", "#c24f7c", "#2a9aa5", "#a0812a", "#7a7f87")
+_COLOURS = ("#3075d0", "#aa641f", "#2d854b", "#875fd1", "#c14c7a", "#23818b", "#8e7225", "#71767d")
 """Of neighbouring parts; a part's colour comes again after eight."""
 _WIDEST, _MOST_TITLE = 40, 300
 _CELL = "padding:1px 10px 1px 6px; text-align:left; white-space:nowrap; background:transparent; border:none"

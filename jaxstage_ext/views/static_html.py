@@ -21,7 +21,16 @@ from jaxstage_ext.report.document import Document
 from jaxstage_ext.report.document_kinds import KINDS
 from jaxstage_ext.report.units import plural
 from jaxstage_ext.report.view_parts import Parts
-from jaxstage_ext.views import comparison_forms, excerpt, mesh_map, timeline_forms, words
+from jaxstage_ext.views import (
+    comparison_forms,
+    computed_facts,
+    excerpt,
+    kernel_forms,
+    mesh_map,
+    timeline_forms,
+    words,
+)
+from jaxstage_ext.views.computed_html import computed_html
 from jaxstage_ext.views.summaries import summary_of
 from jaxstage_ext.views.words import clean, cut
 
@@ -36,15 +45,15 @@ _MOST_CALLS = 6
 _SIZES = ((60, 40), (40, 24), (24, 10), (10, 4), (4, 0), (0, 0))
 """Lines of source and of each other document, tried until the result fits."""
 _COLOURS = {
-    Name.Function: "#3b7fc4",
-    Keyword: "#8a63d2",
-    Keyword.Type: "#2f8a4e",
-    String: "#b0703c",
-    Comment: "#7a7f87",
+    Name.Function: "#3878ba",
+    Keyword: "#875fd1",
+    Keyword.Type: "#2d854b",
+    String: "#a36837",
+    Comment: "#71767d",
 }
-_DIM = "#7a7f87"
-_BAD = "#d04a4a"
-_BOX = "margin:0 0 12px 0; padding:6px 10px; border:1px solid #7a7f87; border-radius:4px; overflow-wrap:anywhere"
+_DIM = "#71767d"
+_BAD = "#cf4545"
+_BOX = "margin:0 0 12px 0; padding:6px 10px; border:1px solid #71767d; border-radius:4px; overflow-wrap:anywhere"
 _PRE = "margin:4px 0; padding:0; white-space:pre; overflow-x:auto; line-height:1.4; background:transparent"
 _CODE = "padding:0;background:transparent"
 _WRAPPED = _PRE.replace("white-space:pre;", "white-space:pre-wrap;")
@@ -72,14 +81,24 @@ def _table(program: Program) -> str:
 
 
 def _fitting(program: Program, room: int, source: bool | None) -> str:
+    if (forms := kernel_forms.forms_of(program)) is not None:
+        return forms.html(program)
     summary, html = summary_of(program), ""
     made: excerpt.MadeByLine = Parts().get("What lines became", lambda: excerpt.made_by_line(program), {})
     documents = saved_source.kept(program.readable, source)
+    computed = _computed(program, room // 2)
     for source_lines, ir_lines in _SIZES:
-        html = f'<div style="{_BOX}">{_head(summary)}{_body(program, documents, made, source_lines, ir_lines)}</div>'
+        body = _body(program, documents, made, source_lines, ir_lines)
+        html = f'<div style="{_BOX}">{_head(summary)}{computed}{body}</div>'
         if len(html.encode("utf-8", "replace")) <= room:
             break
     return html
+
+
+def _computed(program: Program, room: int) -> str:
+    """What is known of the program, without its pictures where they do not fit."""
+    forms = (computed_html(program, with_pictures) for with_pictures in (True, False))
+    return next((form for form in forms if len(form.encode("utf-8", "replace")) <= room), "")
 
 
 def _head(summary: Summary) -> str:
@@ -132,7 +151,8 @@ def _body(
         if kind == "python" and source_lines:
             html += parts.get("The source", functools.partial(_source, program, doc, made, source_lines), "")
         elif kind != "python":
-            html += parts.get(titles[kind], functools.partial(_document, doc, titles[kind], ir_lines), "")
+            rows = computed_facts.heaviest_rows(program, ir_lines) if kind == "hlo" and len(doc) > ir_lines else []
+            html += parts.get(titles[kind], functools.partial(_document, doc, titles[kind], ir_lines, rows), "")
     return html + "".join(f"<p>{_text(failure, 500)}</p>" for failure in parts.failures)
 
 
@@ -142,9 +162,10 @@ def _source(program: Program, doc: Document, made: excerpt.MadeByLine, most: int
     return _details("source, and what each line became", table, True)
 
 
-def _document(doc: Document, name: str, most: int) -> str:
-    title = f"{name}, {plural(len(doc), 'line')}"
-    lines = excerpt.ir(doc, most) if most else []
+def _document(doc: Document, name: str, most: int, rows: Sequence[int]) -> str:
+    chosen = f"; the {len(rows)} that move the most bytes" if rows else ""
+    title = f"{name}, {plural(len(doc), 'line')}{chosen}"
+    lines = excerpt.chosen(doc, rows) if rows else excerpt.ir(doc, most) if most else []
     return _details(title, _ir(doc.kind, lines), False) if lines else f"<p>{title}</p>"
 
 

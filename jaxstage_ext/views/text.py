@@ -10,7 +10,15 @@ from typing import TYPE_CHECKING
 from jaxstage_ext.report import saved_source
 from jaxstage_ext.report.units import plural
 from jaxstage_ext.report.view_parts import Parts
-from jaxstage_ext.views import comparison_forms, excerpt, mesh_map, timeline_forms, words
+from jaxstage_ext.views import (
+    comparison_forms,
+    computed_facts,
+    excerpt,
+    kernel_forms,
+    mesh_map,
+    timeline_forms,
+    words,
+)
 from jaxstage_ext.views.summaries import summary_of
 from jaxstage_ext.views.words import clean, cut, width
 
@@ -20,7 +28,7 @@ if TYPE_CHECKING:
     from jaxstage_ext.report.document import Document
 
 NARROWEST, WIDEST = 48, 160
-_SOURCE_LINES, _IR_LINES, _ERROR_LINES = 30, 8, 12
+_SOURCE_LINES, _IR_LINES, _ERROR_LINES, _TABLE_ROWS = 30, 8, 12, 6
 _MOST_CALLS = 4
 
 
@@ -28,11 +36,20 @@ def panel_text(programs: Sequence[Program], width: int = 100, source: bool | Non
     """All calls as boxes of text, `width` columns wide; with or without source, None for the default."""
     width = min(max(width, NARROWEST), WIDEST)
     shown = programs[:_MOST_CALLS]
-    boxes = [part for program in shown for part in (*_table(program, width), _box(program, width, source))]
+    boxes = [part for program in shown for part in _parts(program, width, source)]
     more = [clean(summary_of(i)["signature"]) for i in programs[_MOST_CALLS:]]
     if more:
         boxes.append(cut(f"and {plural(len(more), 'more call')}: {', '.join(more)}", width))
     return "\n".join(boxes)
+
+
+def _parts(program: Program, columns: int, source: bool | None) -> Iterator[str]:
+    """The table of a call's targets and its box; of a view of the kernel its own text."""
+    if (forms := kernel_forms.forms_of(program)) is not None:
+        yield forms.text(program, columns)
+        return
+    yield from _table(program, columns)
+    yield _box(program, columns, source)
 
 
 def _table(program: Program, columns: int) -> Iterator[str]:
@@ -102,6 +119,11 @@ def _sections(program: Program, summary: Summary, inner: int, source: bool | Non
     if headline:
         shown = message[:_ERROR_LINES] + (["…"] if len(message) > _ERROR_LINES else [])
         yield headline, [part for line in shown for part in textwrap.wrap(line, inner) or [""]]
+    if answered := computed_facts.answers(program):
+        said = [f"{asked} {clean(text)}" for asked, text in answered]
+        yield "answers", [line for text in said for line in textwrap.wrap(text, inner, subsequent_indent="  ")]
+    for table in computed_facts.tables(program):
+        yield table.title, _aligned(table)
     if ran := timeline_forms.text(program, inner, source):
         yield "timeline", ran
     for sheet in summary.get("meshes", []):
@@ -116,6 +138,19 @@ def _sections(program: Program, summary: Summary, inner: int, source: bool | Non
         if kind != "python":
             lines = _or_why(titles[kind], functools.partial(_excerpt_lines, doc, inner))
             yield f"{titles[kind]}, {plural(len(doc), 'line')}", lines
+
+
+def _aligned(shown: computed_facts.ShownRows) -> list[str]:
+    """The titles and the first rows, figures to the right."""
+    rows = (shown.titles, *shown.rows[:_TABLE_ROWS])
+    sizes = [max(width(row[at]) for row in rows) for at in range(len(shown.titles))]
+    lines = []
+    for row in rows:
+        room = [" " * (size - width(text)) for text, size in zip(row, sizes, strict=True)]
+        pairs = zip(row, room, shown.figures, strict=True)
+        lines.append("  ".join(blank + text if figure else text + blank for text, blank, figure in pairs).rstrip())
+    more = shown.more + len(shown.rows) - len(rows) + 1
+    return lines + ([f"and {plural(more, 'more row')}"] if more else [])
 
 
 def _source_excerpt(program: Program, doc: Document, inner: int) -> list[str]:

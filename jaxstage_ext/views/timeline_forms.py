@@ -14,7 +14,7 @@ from jaxstage_ext.profiling.timeline import Timeline
 from jaxstage_ext.report import saved_source
 from jaxstage_ext.report.public_paths import public_folders
 from jaxstage_ext.report.table import Table, cell, is_number, plain
-from jaxstage_ext.report.units import plural
+from jaxstage_ext.report.units import plural, share
 from jaxstage_ext.report.view_parts import Parts
 from jaxstage_ext.views.lanes_html import lanes_html
 from jaxstage_ext.views.words import clean, cut, width
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from jaxstage_ext.program.program import Program
 
 _TEXT_ROWS, _HTML_ROWS, _WIDEST = 6, 12, 60
-_DIM, _WARN = "#7a7f87", "#b0703c"
+_DIM, _WARN = "#71767d", "#a36837"
 _CELL = "padding:0 14px 0 0; text-align:{}; white-space:nowrap; background:transparent; border:none"
 
 
@@ -129,7 +129,7 @@ def _cell(table: Table, name: str, row: Mapping[str, object], texts: Mapping[str
         return cut(clean(texts.get(str(row["line"]), "")), _WIDEST), False
     value = plain(row[name])
     if name == "share" and value is not None:
-        return f"{value:.0%}", True
+        return share(value), True
     return cut(clean(public_folders(cell(value, table.columns[name].unit))), _WIDEST), is_number(value)
 
 

@@ -24,7 +24,7 @@ export type FrameTuple = [number, number, number, number, number, number, number
 
 export function frames(table: FrameTuple[], files: Partial<SourceFile>[] = [{}]): Frames {
   const column = (i: number) => Int32Array.from(table.map((row) => row[i] ?? -1));
-  const full = files.map((f, i) => ({ name: `f${i}`, cell: null, user: true, label: `f${i}`, library: "", ...f }));
+  const full = files.map((f, i) => ({ name: `f${i}`, cell: null, user: true, label: `f${i}`, library: "", path: null, cells: [], crc: null, ...f }));
   return new Frames(full, ["f"], {
     file: column(0),
     function: new Int32Array(table.length),

@@ -9,6 +9,10 @@ import { definition, nextUse } from "../src/model/symbols";
 import { readExchanges } from "../src/shell/warnings";
 import { read as readAnswer } from "../src/tabs/answers/view";
 import { read as readCollectives } from "../src/tabs/collectives/view";
+import { readCache, readMisses } from "../src/tabs/compile_cache/read";
+import { readCauses, readCompiles } from "../src/tabs/compiles/read";
+import { readDifference } from "../src/tabs/compiles/readDifference";
+import { readRecord } from "../src/tabs/compiles/readRecord";
 import { readEquationGroups, readEquations } from "../src/tabs/cost/equations";
 import { readGroups, readInstructions, readMembers, readOverview } from "../src/tabs/cost/read";
 import { readRoofline } from "../src/tabs/cost/roofline";
@@ -119,4 +123,10 @@ export const READERS: Record<string, Reader> = {
   "timeline table": { read: readTimelineTable },
   "timeline compare": { read: readComparison },
   "timeline export": { read: async (reply) => reply, byView: [] },
+  compiles: { read: readCompiles },
+  compiles_causes: { read: readCauses },
+  compile_record: { read: async (reply) => readRecord(reply) },
+  compile_compare: { read: async (reply) => readDifference(reply), unused: ["documents.lines", "number", "other"] },
+  compile_cache: { read: readCache },
+  compile_cache_misses: { read: async (reply) => readMisses(reply) },
 };

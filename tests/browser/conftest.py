@@ -51,16 +51,22 @@ def browser() -> Iterator[Browser]:
         chromium.close()
 
 
-def serve(host: str, factory: pytest.TempPathFactory) -> Iterator[Server]:
+def serve(host: str, factory: pytest.TempPathFactory, extension: bool = True) -> Iterator[Server]:
     from tests.browser.servers import running
 
-    with running(host, factory.mktemp(host)) as server:
+    with running(host, factory.mktemp(host), extension=extension) as server:
         yield server
 
 
 @pytest.fixture(scope="session")
 def lab(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
     yield from serve("lab", tmp_path_factory)
+
+
+@pytest.fixture(scope="session")
+def plain_lab(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+    """A JupyterLab without our extension."""
+    yield from serve("lab", tmp_path_factory, extension=False)
 
 
 @pytest.fixture(scope="session")

@@ -16,6 +16,7 @@ SCREENSHOTS = Path(__file__).parent / "screenshots"
 PATIENCE = 30_000
 NOT_OURS = (
     "Cannot read properties of undefined (reading 'schema')",  # Notebook 7's own
+    "Could not restore the debugger state",  # JupyterLab's own, when a kernel restarts
     "Failed to load resource",
     "WebSocket",
 )

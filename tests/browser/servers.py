@@ -9,12 +9,15 @@ import subprocess
 import sys
 import time
 import urllib.request
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+
+import nbformat
+from nbformat.sign import NotebookNotary
 
 ROOT = Path(__file__).parents[2]
 TOKEN = "test"
@@ -50,6 +53,12 @@ class Server:
         with urllib.request.urlopen(request, timeout=30) as reply:
             return json.loads(reply.read() or b"null")
 
+    def trust(self, name: str) -> None:
+        """Sign a notebook that this server has not written, as `jupyter trust` does."""
+        notary = NotebookNotary(data_dir=str(self.folder.parent / "data"))
+        notary.sign(nbformat.read(self.folder / name, as_version=4))
+        notary.store.close()
+
     def start_kernel(self, name: str) -> None:
         """Begin a notebook's kernel, to which the page that opens the notebook connects."""
         kernel = {"kernel": {"name": "python3"}, "name": name, "path": name, "type": "notebook"}
@@ -68,24 +77,28 @@ def free_port() -> int:
         return int(probe.getsockname()[1])
 
 
-def own_settings(home: Path) -> dict[str, str]:
-    """Environment under which Jupyter and IPython read and write below `home` alone."""
-    config = home / "config"
-    (config / "labconfig").mkdir(parents=True)
-    (config / "labconfig" / "default_setting_overrides.json").write_text(json.dumps(NO_NEWS))
+def own_settings(home: Path, extension: bool) -> dict[str, str]:
+    """Environment under which Jupyter and IPython read and write below `home` alone, with or without our extension."""
+    labconfig = home / "config" / "labconfig"
+    labconfig.mkdir(parents=True)
+    (labconfig / "default_setting_overrides.json").write_text(json.dumps(NO_NEWS))
+    (labconfig / "page_config.json").write_text(json.dumps({"disabledExtensions": {"jaxstage": not extension}}))
     places = {f"JUPYTER_{kind.upper()}_DIR": str(home / kind) for kind in ("config", "data", "runtime")}
     path = os.pathsep.join(filter(None, [str(ROOT), os.environ.get("PYTHONPATH")]))
     own = {"IPYTHONDIR": str(home / "ipython"), "JUPYTER_PREFER_ENV_PATH": "1", "PYTHONPATH": path}
+    # as this checkout has built it, not as it may be installed
+    own["JUPYTER_PATH"] = str(ROOT / "jaxstage_ext" / "static") if extension else ""
     return {**os.environ, **places, **own}
 
 
-def command(host: str, port: int, folder: Path) -> list[str]:
+def command(host: str, port: int, folder: Path, options: Sequence[str]) -> list[str]:
     module, app = HOSTS[host]
     return [
         *(sys.executable, "-m", module, "--no-browser", "--allow-root", "--ip=127.0.0.1", f"--port={port}"),
         *("--ServerApp.port_retries=0", f"--IdentityProvider.token={TOKEN}", f"--ServerApp.root_dir={folder}"),
         f"--{app}.expose_app_in_browser=True",
         "--LabApp.check_for_updates_class=jupyterlab.NeverCheckForUpdate",
+        *options,
     ]
 
 
@@ -102,7 +115,7 @@ def wait_until_up(server: Server, process: subprocess.Popen[bytes], log: Path, s
 
 
 @contextmanager
-def running(host: str, home: Path) -> Iterator[Server]:
+def running(host: str, home: Path, *options: str, extension: bool = True) -> Iterator[Server]:
     """A server for the time of the block; `home` takes its notebooks, settings and log."""
     folder, log, port = home / "notebooks", home / "server.log", free_port()
     folder.mkdir(parents=True)
@@ -110,7 +123,11 @@ def running(host: str, home: Path) -> Iterator[Server]:
     server = Server(host, f"http://127.0.0.1:{port}", folder, later)
     with log.open("wb") as out:
         process = subprocess.Popen(
-            command(host, port, folder), env=own_settings(home), stdout=out, stderr=out, stdin=subprocess.DEVNULL
+            command(host, port, folder, options),
+            env=own_settings(home, extension),
+            stdout=out,
+            stderr=out,
+            stdin=subprocess.DEVNULL,
         )
     try:
         wait_until_up(server, process, log)

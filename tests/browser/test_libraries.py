@@ -64,6 +64,7 @@ def test_a_frame_of_the_stack_opens_its_library(open_notebook: Opener, lab: Serv
     notebook = open_notebook(lab, [SETUP, MODEL, APPLY], width=900)
     notebook.run_all()
     panel = notebook.panel()
+    panel.pane("hlo").scroll_into_view_if_needed()
     panel.reveal("hlo", " rsqrt(").locator(".jxs-num").click()
     notebook.screenshot("library-stack-narrow")
     panel.root.locator(".jxs-calls").get_by_text("normalization.py").first.click()

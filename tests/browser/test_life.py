@@ -123,9 +123,10 @@ def test_what_a_worker_did_not_survive_is_told_with_its_log_on_demand(open_noteb
 
 
 def test_after_a_kernel_restart_what_is_there_works_and_the_rest_says_why_not(
-    open_notebook: Opener, lab: Server
+    open_notebook: Opener, plain_lab: Server
 ) -> None:
-    notebook = open_notebook(lab, [SETUP, LOSS])
+    """Without the extension, which shows the saved report then."""
+    notebook = open_notebook(plain_lab, [SETUP, LOSS])
     notebook.run_all()
     panel = notebook.panel()
     panel.show_panes("python", "hlo")

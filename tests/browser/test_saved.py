@@ -45,11 +45,12 @@ def test_the_saved_output_is_small_and_needs_no_kernel(saved: Path) -> None:
     assert "widgets" not in nbformat.read(saved, as_version=4).metadata
 
 
-def test_without_trust_the_static_form_is_shown(saved: Path, open_notebook: Opener, lab: Server) -> None:
+def test_without_trust_the_static_form_is_shown(saved: Path, open_notebook: Opener, plain_lab: Server) -> None:
+    """Without the extension, which draws what was saved."""
     notebook = nbformat.read(saved, as_version=4)
     notebook.cells[1].outputs[0].metadata["from"] = "a stranger"
-    nbformat.write(notebook, saved.with_name("untrusted.ipynb"))
-    opened = open_notebook(lab, "untrusted.ipynb")
+    nbformat.write(notebook, plain_lab.folder / "untrusted.ipynb")
+    opened = open_notebook(plain_lab, "untrusted.ipynb")
     output = opened.page.locator(".jp-RenderedHTMLCommon", has_text="loss(w: f32[128,512]").first
     output.wait_for()
     assert "compile" in output.inner_text()

@@ -69,5 +69,5 @@ def test_an_error_is_explained_once(monkeypatch: pytest.MonkeyPatch) -> None:
     ],
 )
 def test_cells_have_their_labels(monkeypatch: pytest.MonkeyPatch, message: str, shown: str) -> None:
-    monkeypatch.setattr(source, "_cells", lambda: {"/tmp/ipykernel_7/25.py": 5, "<ipython-input-3-ab>": 3})
+    monkeypatch.setattr(source, "cell_numbers", lambda: {"/tmp/ipykernel_7/25.py": 5, "<ipython-input-3-ab>": 3})
     assert source.with_cell_labels(message) == shown

@@ -127,15 +127,16 @@ def interrupted(look: Callable[[], object], after: float, times: int) -> str:
 def panels(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[Any]]:
     """The panels that are made, as in a notebook."""
     made: list[Any] = []
-    make = display._make_panel
+    make = display._open_panel
 
     def remembered(*args: Any) -> Any:
-        panel = make(*args)
-        made.append(panel)
-        return panel
+        opened = make(*args)
+        assert opened is not None
+        made.append(opened.panel)
+        return opened
 
     monkeypatch.setattr(display, "in_notebook", lambda: True)
-    monkeypatch.setattr(display, "_make_panel", remembered)
+    monkeypatch.setattr(display, "_open_panel", remembered)
     monkeypatch.setattr(display, "_publish", lambda data, display_id, update: None)
     yield made
     for panel in made:

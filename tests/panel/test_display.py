@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import base64
 import gc
+import gzip
 import subprocess
 import sys
 import threading
@@ -14,8 +16,9 @@ import fakes
 import ipywidgets
 import pytest
 
-from jaxstage_ext.panel import assets, display, jobs
+from jaxstage_ext.panel import assets, display, jobs, later_saving
 from jaxstage_ext.panel.display import WIDGET_VIEW
+from jaxstage_ext.panel.saved_output import MIME_TYPE
 
 
 class Notebook:
@@ -47,7 +50,7 @@ def live():
 
 @pytest.fixture
 def notebook(tmp_path, monkeypatch):
-    (tmp_path / "panel.js").write_text("export default {}")
+    (tmp_path / "stub.js").write_text("export default {}")
     (tmp_path / "panel.css").write_text(".x {}")
     made = Notebook()
     monkeypatch.setattr(assets, "STATIC", tmp_path)
@@ -132,7 +135,124 @@ def test_two_panels_of_one_run_and_other_cells_stay(notebook):
     assert len(display._open) == 4
     notebook.run("cell-1")
     display.show([fakes.program()])
+    display.end_cell()
     assert sorted(view.cell for view in display._open.values()) == ["cell-1", "cell-2", "cell-2"]
+
+
+def models():
+    return [view.panel.model_id for view in display._open.values()]
+
+
+def test_a_cell_that_runs_again_keeps_its_models_by_their_order_in_it(notebook):
+    first, second = (display.show([fakes.program()])._panel for _ in range(2))
+    runs = [panel.state["run"] for panel in (first, second)]
+    notebook.run("cell-1")
+    made = fakes.program(head={"name": "other"})
+    shown = display.show([made])
+    shown.finish([made])
+    assert shown._panel is first
+    assert first.state["calls"][0]["name"] == "other" and first.state["busy"] is False
+    assert first.state["run"] not in runs
+    assert notebook.messages[-1][1:] == (shown._display_id, False), "its display is a new one"
+    assert models() == [second.model_id, first.model_id]
+    display.end_cell()
+    assert models() == [first.model_id] and second.comm is None
+
+
+def test_a_cell_that_shows_nothing_any_more_closes_its_panels_when_it_ends(notebook):
+    panel = display.show([fakes.program()])._panel
+    notebook.run(None)
+    display.end_cell()
+    notebook.run("cell-1")
+    assert panel.comm is not None
+    display.end_cell()
+    assert panel.comm is None and not display._open
+
+
+def test_without_the_extension_s_events_the_rest_goes_when_another_cell_shows_a_panel(notebook):
+    kept, closed = (display.show([fakes.program()])._panel for _ in range(2))
+    notebook.run("cell-1")
+    display.show([fakes.program()])
+    notebook.run("cell-2")
+    other = display.show([fakes.program()])._panel
+    assert models() == [kept.model_id, other.model_id] and closed.comm is None
+
+
+def test_a_cell_without_an_id_never_shares_a_model(notebook):
+    notebook.run(None)
+    display.show([fakes.program()])
+    notebook.run(None)
+    display.show([fakes.program()])
+    display.end_cell()
+    assert len(set(models())) == 2
+
+
+def ours(programs, model=None, in_notebook=False, replies_of=None):
+    return {MIME_TYPE: {"version": 1}, "text/plain": "JAXStage"}
+
+
+def test_where_a_page_draws_our_own_type_the_widget_is_not_saved(notebook, monkeypatch):
+    monkeypatch.setattr(display, "static_bundle", ours)
+    made = fakes.program()
+    display.show([made]).finish([made])
+    display.leave_out_widgets(True)
+    display.leave_out_widgets(True)
+    display.show([made]).finish([made])
+    display.leave_out_widgets(False)
+    display.show([made]).finish([made])
+    shown = [("update" if update else "new", WIDGET_VIEW in data) for data, _, update in notebook.messages]
+    assert shown == [("new", True), ("update", False), ("new", False), ("new", True)]
+    assert notebook.messages[0][1] == notebook.messages[1][1]
+
+
+def looked_at(panel, text="once"):
+    """A page has opened a tab."""
+    program = panel._programs[0]
+    if panel.kept.keep(program, "answer", {"question": text}, {"text": text}, []):
+        panel.on_kept()
+
+
+def test_a_tab_that_is_opened_after_the_cell_is_saved_too(notebook, monkeypatch):
+    monkeypatch.setattr(later_saving, "QUIET", 0.05)
+    made = fakes.program()
+    display.leave_out_widgets(True)
+    display.show([made]).finish([made])
+    (shown,) = display._open.values()
+    for text in ("bound", "fit", "bound"):
+        looked_at(shown.panel, text)
+    wait_for(lambda: len(notebook.messages) == 2)
+    time.sleep(0.15)
+    (_, first, _), (data, second, update) = notebook.messages
+    assert (first, update) == (second, True)
+    assert b"answer" in gzip.decompress(base64.b64decode(data[MIME_TYPE]["reports"]))
+    display.leave_out_widgets(False)
+
+
+@pytest.mark.parametrize("why", ["closed", "widget", "run again"])
+def test_a_tab_that_is_opened_is_not_published(notebook, monkeypatch, why):
+    """Of a panel that is gone, of one that runs again, and where that would draw the widget anew."""
+    monkeypatch.setattr(later_saving, "QUIET", 0.02)
+    made = fakes.program()
+    display.leave_out_widgets(why != "widget")
+    display.show([made]).finish([made])
+    (shown,) = display._open.values()
+    looked_at(shown.panel)
+    if why == "closed":
+        shown.close()
+    elif why == "run again":
+        notebook.run("cell-1")
+        display.Shown([fakes.program()], patience=100)
+    time.sleep(0.1)
+    assert len(notebook.messages) == 1
+    display.leave_out_widgets(False)
+
+
+def test_without_our_own_type_the_widget_stays(notebook, monkeypatch):
+    monkeypatch.setattr(display, "static_bundle", lambda *given: {"text/html": "", "text/plain": ""})
+    display.leave_out_widgets(True)
+    display.show([fakes.program()]).finish([fakes.program()])
+    display.leave_out_widgets(False)
+    assert notebook.kinds == [("new", True, True)]
 
 
 def test_a_panel_that_is_replaced_stops_what_it_waits_for(notebook, monkeypatch):
@@ -161,7 +281,7 @@ def test_the_oldest_panels_turn_static(notebook, cell):
         display.show([fakes.program()]).finish([fakes.program()])
     frozen = [(data, name) for data, name, update in notebook.messages if update and WIDGET_VIEW not in data]
     assert len(display._open) == display.MOST_PANELS
-    assert [sorted(data) for data, _ in frozen] == [["text/html", "text/plain"]] * 3
+    assert [sorted(data) for data, _ in frozen] == [[MIME_TYPE, "text/html", "text/plain"]] * 3
     assert [name for _, name in frozen] == list(dict.fromkeys(name for _, name, _ in notebook.messages))[:3]
     assert live() - before <= 2 * display.MOST_PANELS
 
@@ -182,7 +302,7 @@ def test_a_panel_that_cannot_turn_static_does_not_keep_the_others_open(notebook,
     for cell in ("cell-1", "cell-2"):
         notebook.run(cell)
         display.show([fakes.program()])
-    monkeypatch.setattr(display, "static_bundle", lambda programs: 1 / 0)
+    monkeypatch.setattr(display, "static_bundle", lambda *given: 1 / 0)
     with pytest.raises(ZeroDivisionError):
         display.freeze_all()
     assert not display._open
@@ -190,7 +310,7 @@ def test_a_panel_that_cannot_turn_static_does_not_keep_the_others_open(notebook,
 
 
 def test_bundle_in_a_notebook_has_all_forms(notebook):
-    assert list(display.bundle([fakes.program()])) == [WIDGET_VIEW, "text/html", "text/plain"]
+    assert list(display.bundle([fakes.program()])) == [WIDGET_VIEW, MIME_TYPE, "text/html", "text/plain"]
     assert len(display._open) == 1
 
 
@@ -280,3 +400,22 @@ def test_a_closed_panel_lets_go_of_everything(notebook):
 def test_views_import_neither_jax_nor_widgets_until_needed():
     code = "import sys; from jaxstage_ext.panel import display, page; print({'jax', 'ipywidgets'} & {*sys.modules})"
     assert subprocess.check_output([sys.executable, "-c", code], text=True).strip() == "set()"
+
+
+def test_a_client_that_takes_no_input_gets_no_widget(notebook):
+    notebook.parent["content"] = {"allow_stdin": False}
+    shown = display.show([program := fakes.program()])
+    shown.finish([program])
+    assert notebook.kinds == [("new", False, True)]
+    assert not live()
+
+
+def test_google_colab_is_given_the_address_of_its_widget_manager(notebook, monkeypatch):
+    colab = SimpleNamespace(
+        enable_custom_widget_manager=lambda: None, _widgets=SimpleNamespace(_installed_url="https://example.org/m.js")
+    )
+    monkeypatch.setitem(sys.modules, "google.colab.output", colab)
+    data, metadata = display.mimebundle([fakes.program()])
+    assert metadata[WIDGET_VIEW]["colab"]["custom_widget_manager"] == {"url": "https://example.org/m.js"}
+    assert display.view_metadata(data) == metadata
+    assert display.view_metadata({"text/plain": ""}) == {}

@@ -18,7 +18,7 @@ from jaxstage_ext.program import device_fit
 @pytest.fixture
 def panel(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Panel:
     """That of a program of which XLA's statistics have no total."""
-    (tmp_path / "panel.js").write_text("export default {}")
+    (tmp_path / "stub.js").write_text("export default {}")
     (tmp_path / "panel.css").write_text(".x {}")
     monkeypatch.setattr(assets, "STATIC", tmp_path)
     monkeypatch.setattr(device_fit, "memory_needed", lambda program: None)

@@ -27,7 +27,7 @@ shown.finish(made)
 @pytest.fixture(scope="module")
 def kernel(tmp_path_factory):
     static = tmp_path_factory.mktemp("static")
-    (static / "panel.js").write_text("export default {}")
+    (static / "stub.js").write_text("export default {}")
     (static / "panel.css").write_text("")
     path = os.pathsep.join([str(TESTS / "helpers"), str(TESTS.parent)])
     manager = client.KernelManager()
@@ -90,6 +90,7 @@ def test_the_one_message_of_a_quick_cell_has_all_forms(kernel):
     assert [m["msg_type"] for m in messages] == ["display_data"]
     assert list(messages[0]["content"]["data"]) == [
         "application/vnd.jupyter.widget-view+json",
+        "application/vnd.jaxstage.v1+json",
         "text/html",
         "text/plain",
     ]

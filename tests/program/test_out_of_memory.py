@@ -69,7 +69,7 @@ def test_other_errors_are_none(error: BaseException) -> None:
 def test_run_of_the_magic(shell: Shell) -> None:
     seen = shell.run(f"%%compile --run -o ins\n{HUGE}huge(jnp.float32(1))")
     assert "RESOURCE_EXHAUSTED: Out of memory allocating" in str(seen.error)
-    assert "jaxstage_ext" not in seen.text and "`.memory` of this inspection" in seen.text
+    assert "jaxstage_ext/" not in seen.text and "`.memory` of this inspection" in seen.text
     assert shell["ins"].error.stage == "run"
 
 

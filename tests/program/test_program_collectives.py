@@ -16,7 +16,7 @@ from jax.sharding import PartitionSpec as P
 
 from jaxstage_ext import inspect
 from jaxstage_ext.analysis.collectives import collective_wording
-from jaxstage_ext.analysis.collectives.causes import Use
+from jaxstage_ext.analysis.collectives.collective_causes import Use
 from jaxstage_ext.analysis.collectives.collective_rows import CollectiveRow
 from jaxstage_ext.analysis.collectives.collective_table import Collectives
 from jaxstage_ext.inspection import Inspection

@@ -15,6 +15,7 @@ import sys
 import time
 from collections.abc import Iterator, Mapping
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 os.environ.setdefault("JAX_PLATFORMS", "cpu")
@@ -27,11 +28,16 @@ from jax.sharding import NamedSharding
 from jax.sharding import PartitionSpec as P
 
 import jaxstage_ext
+from jaxstage_ext.compilation.events.listening_block import listening_block
+from jaxstage_ext.compile_history import compile_cache, compiles
 from jaxstage_ext.panel.requests import dispatch
 from jaxstage_ext.profiling.op_places import without_places
 from jaxstage_ext.profiling.timeline import Timeline
 from jaxstage_ext.program import answers
+from jaxstage_ext.program.compile_cache_program import CompileCacheProgram
+from jaxstage_ext.program.compile_history_program import CompileHistoryProgram
 from jaxstage_ext.program.program import Program
+from jaxstage_ext.program.summary import summary
 from jaxstage_ext.report import units
 from jaxstage_ext.report.recording import EventKind, EventLane, LaneKind, Loss, Lost
 from tests.helpers.recordings import Event, recording
@@ -41,10 +47,15 @@ FIGURES = RECORDED.with_name("figures.json")
 AMOUNTS = (0, 1, 34, 999.4, 999.5, 1000, 1005, 12345, 999_499, 999_500, 1.25e6, 2.5e9, 7.125e12, 3e15, 4.2e18, 0.125)
 TIMES = (0, 3e-12, 4.5e-9, 9.995e-7, 1e-6, 0.0004, 0.0812, 0.9994, 0.9995, 1.25, 59.96, 99.94, 99.95, 100.5, 123, 3600)
 CHANGES = (1, -3, 1200, -34_300, 2_000_000_000)
-WITHOUT_REPLY = ("script", "cancel", "elapsed", "log", "library")
-"""Methods that answer with a built file, with the state of something that is running, or about libraries' frames.
+WITHOUT_REPLY = (
+    *("script", "cancel", "elapsed", "log", "library"),
+    *("compile_open", "compiles_refresh", "compile_cache_refresh", "compile_cache_entry"),
+)
+"""Methods that answer with a built file, with the state of something that is running, about libraries' frames, with one
+number, or about entries of a folder of JAX's cache.
 
-The programs have no frame in a library; `tests/panel/test_library_request.py` asks for one.
+The programs have no frame in a library; `tests/panel/test_library_request.py` asks for one. No cache
+folder is in use, and no entry can be asked for; `tests/compilation/persistent/test_miss_causes.py` asks for one.
 """
 LONGEST = 12
 """Entries that are kept of a list in a reply without buffers, such as XLA's flags."""
@@ -74,7 +85,25 @@ def programs() -> dict[str, Any]:
         "targets": jaxstage_ext.inspect(loss, jnp.ones((4, 8)), jnp.ones((2, 4)), target=["local", "cpu:2"]),
         "refused": failed(uneven, jnp.ones((3, 8))),
         "profiled": profiled(),
+        "compiles": view(CompileHistoryProgram(compiled_again())),
+        "cache": view(CompileCacheProgram(compile_cache())),
     }
+
+
+def view(program: Program) -> Any:
+    """A view of the kernel in the place of an Inspection."""
+    alone = SimpleNamespace(program=program, summary=lambda: summary(program))
+    return SimpleNamespace(program=program, targets={"": alone})
+
+
+def compiled_again() -> Any:
+    """The compiles of a function that was called with two shapes."""
+    with listening_block():
+        first = compiles().records
+        for rows in (2, 3):
+            jax.jit(loss)(jnp.ones((4, 8)), jnp.ones((rows, 4)))
+        began = first[-1].number if first else 0
+        return compiles().only(lambda record: record.number > began)
 
 
 def profiled() -> Any:
@@ -168,6 +197,18 @@ def requests(inspections: Mapping[str, Any]) -> Iterator[tuple[str, str, dict[st
         "timeline export": {"format": "csv", "table": "ops"},
     }.items():
         yield "profiled", method, parameters
+    first, again = (
+        record.number for record in inspections["compiles"].program.history.records if record.name == "loss"
+    )
+    for method, parameters in {
+        "compiles": {},
+        "compiles_causes": {},
+        "compile_record": {"number": again},
+        "compile_compare": {"number": again, "other": first},
+    }.items():
+        yield "compiles", method, parameters
+    yield "cache", "compile_cache", {}
+    yield "cache", "compile_cache_misses", {}
 
 
 def answered(program: Program, method: str, parameters: Mapping[str, Any]) -> tuple[dict[str, Any], list[bytes]]:

@@ -47,8 +47,8 @@ def test_json_that_is_not_ours_is_refused_in_one_line(text: str) -> None:
 
 
 def test_json_of_another_format_says_which() -> None:
-    text = inspect(loss, W, X, stage="trace").to_json().replace('"jaxstage": 3', '"jaxstage": 4', 1)
-    with pytest.raises(ValueError, match="has format 4, this JAXStage reads 3"):
+    text = inspect(loss, W, X, stage="trace").to_json().replace('"jaxstage": 4', '"jaxstage": 5', 1)
+    with pytest.raises(ValueError, match="has format 5, this JAXStage reads 4"):
         Inspection.from_json(text)
 
 

@@ -18,7 +18,7 @@ from typing import Any
 import pytest
 
 from jaxstage_ext.notebook.settings import JAXStage
-from jaxstage_ext.store import cache, disk, entry
+from jaxstage_ext.store import cache, entry, trusted_folder
 from jaxstage_ext.store.disk import Disk
 
 
@@ -173,7 +173,7 @@ def test_the_folder_keeps_its_limit_and_the_oldest_go_first(tmp_path: Path) -> N
 
 def test_what_a_killed_kernel_did_not_finish_goes(tmp_path: Path) -> None:
     cache.use_folder(tmp_path)
-    old, young = tmp_path / f"{disk._UNFINISHED}old", tmp_path / f"{disk._UNFINISHED}young"
+    old, young = tmp_path / f"{trusted_folder.UNFINISHED}old", tmp_path / f"{trusted_folder.UNFINISHED}young"
     for path in (old, young):
         path.write_bytes(b"x")
     os.utime(old, (1, 1))
@@ -199,7 +199,7 @@ def test_several_kernels_share_a_folder(tmp_path: Path) -> None:
     kernels = [subprocess.Popen(command, cwd=Path(__file__).parents[2], stderr=subprocess.PIPE) for _ in range(4)]
     assert [(kernel.wait(), kernel.communicate()[1]) for kernel in kernels] == [(0, b"")] * 4
     assert all(Disk(tmp_path).get(path.stem) is not None for path in tmp_path.glob("*.jaxstage"))
-    assert not list(tmp_path.glob(f"{disk._UNFINISHED}*"))
+    assert not list(tmp_path.glob(f"{trusted_folder.UNFINISHED}*"))
     assert sum(path.stat().st_size for path in tmp_path.glob("*.jaxstage")) <= 60_000
 
 

@@ -13,7 +13,9 @@ import jax.numpy as jnp
 import pytest
 from jax.experimental.compilation_cache import compilation_cache
 
-from jaxstage_ext import inspect
+from jaxstage_ext import inspect, profile
+from jaxstage_ext.compilation.events import listening
+from jaxstage_ext.compilation.records.compile_log import LOG
 from jaxstage_ext.core.staged import COMPILE, Cache
 from jaxstage_ext.report.document import INFERRED, OP
 from jaxstage_ext.store import cache
@@ -85,6 +87,16 @@ def folder(tmp_path: Path) -> Iterator[Path]:
     cache.enable(was_enabled)
 
 
+@pytest.fixture
+def log() -> Iterator[None]:
+    was_on = listening.is_on()
+    listening.start()
+    LOG.clear()
+    yield
+    if not was_on:
+        listening.stop()
+
+
 def written(path: Path, text: str) -> ModuleType:
     path.write_text(text)
     linecache.checkcache(str(path))
@@ -135,3 +147,152 @@ def test_cost_by_line_names_this_program(folder: Path) -> None:
     moved = [f"second.py:{int(line[9:]) + 7}" if line.startswith("first.py:") else line for line in lines[0]]
     assert len(moved) > 5
     assert sorted(lines[1]) == sorted(moved)
+
+
+SIBLINGS = """import jax.numpy as jnp
+
+first = lambda h: jnp.sin(h) * 2
+second = lambda h: jnp.cos(h) * 3
+
+
+def helper(h):
+    return jnp.exp(h) + 1
+
+
+def step(x, w):
+    y = first(x @ w)
+    y = helper(second(y))
+    y = helper(y)
+    return jnp.tanh(y)
+"""
+_PAIR = SIBLINGS[SIBLINGS.index("first =") : SIBLINGS.index("\n\n\ndef helper")]
+
+
+def swapped(text: str) -> str:
+    """Two lambdas that change places: each line exists in both programs, and is another one's."""
+    return text.replace(_PAIR, "\n".join(reversed(_PAIR.split("\n"))))
+
+
+def renamed(text: str) -> str:
+    """Other names of functions, which are not in the key of the cache."""
+    return text.replace("helper", "offset").replace("first", "leading").replace("second", "following")
+
+
+def with_comments(text: str) -> str:
+    text = text.replace("    y = helper(y)", "    # once more\n    y = helper(y)")
+    return text.replace("def helper", "# of h\ndef helper")
+
+
+@pytest.mark.parametrize("edit", [swapped, renamed, with_comments])
+def test_a_hit_names_the_line_with_the_same_code(folder: Path, log: None, edit: Callable[[str], str]) -> None:
+    first, second = folder / "first.py", folder / "second.py"
+    inspect(written(first, SIBLINGS).step, X, X)
+    jax.clear_caches()
+    hit = inspect(written(second, edit(SIBLINGS)).step, X, X)
+    assert hit.program.staged.stage(COMPILE).hit.cache is Cache.PERSISTENT
+    jax.clear_caches()
+    jax.config.update("jax_compilation_cache_dir", str(folder / "empty"))
+    compilation_cache.reset_cache()
+    fresh = inspect(written(second, edit(SIBLINGS)).step, X, X)
+    assert fresh.program.staged.stage(COMPILE).hit is None
+    assert expressions(hit, second) == expressions(fresh, second)
+    [figure] = [fact for fact in hit.summary()["facts"] if fact["label"] == "persistent cache"]
+    assert (figure["text"], hit.summary()["notes"]) == ("hit", [])
+    assert "names the lines and name scopes of the program that was compiled first" in figure["note"]
+    assert "compiled first" not in str(fresh.summary())
+
+
+def test_lines_that_cannot_be_matched_are_unknown_and_counted(folder: Path) -> None:
+    first, second = folder / "first.py", folder / "second.py"
+    unrolled = SIBLINGS.replace("    y = helper(second(y))\n    y = helper(y)\n", "    y = helper(helper(y))\n")
+    looped = unrolled.replace("    y = helper(helper(y))\n", "    for _ in range(2):\n        y = helper(y)\n")
+    for text in (unrolled, looped):
+        assert "helper(" in text
+    inspect(written(first, looped).step, X, X)
+    jax.clear_caches()
+    hit = inspect(written(second, unrolled).step, X, X)
+    assert hit.program.staged.stage(COMPILE).hit.cache is Cache.PERSISTENT
+    assert all(code_of in unrolled for _, code_of in expressions(hit, second))
+    document = hit.documents["hlo"]
+    helped = [document.source_of(row + 1) for row, line in enumerate(document.lines) if " exponential(" in line]
+    assert {span.line for span in helped if span is not None} <= {8}
+    assert any("could not be matched" in note and "%%compile --isolate" in note for note in hit.summary()["notes"])
+
+
+def own_name(text: str) -> str:
+    """The program under a name that no other test of this process has compiled: profiles know programs by it."""
+    return text.replace("def step(", "def step_of_the_cache(") + "\n\nstep = step_of_the_cache\n"
+
+
+def profiled_files(folder: Path, text: str, file: str) -> tuple[set[str], list[str]]:
+    """(the files that a profile of Python code names, what is said of it)."""
+    step = jax.jit(written(folder / file, own_name(text)).step)
+
+    def run() -> Any:
+        return [step(X, X) for _ in range(50)]
+
+    for _ in range(5):  # on a busy machine XLA's profiler may miss small programs
+        _, profiled = profile(run, warm=True)
+        if len(profiled.program.timeline.work):
+            break
+    places, document = profiled.program.timeline.places, profiled.documents.get("hlo")
+    spans = [places.frames.span(int(places.frames.user[frame])) for frame in places.frame if frame >= 0]
+    if document is not None:
+        spans += [span for row in range(len(document)) if (span := document.source_of(row + 1)) is not None]
+    return {Path(span.file).name for span in spans}, profiled.summary()["notes"]
+
+
+def test_a_profile_of_python_code_names_no_line_of_the_program_compiled_first(folder: Path, log: None) -> None:
+    inspect(written(folder / "first.py", own_name(PROGRAM)).step, X, X)
+    jax.clear_caches()
+    LOG.clear()
+    files, notes = profiled_files(folder, moved_down(PROGRAM), "second.py")
+    assert "second.py" in files
+    assert "first.py" not in files
+    assert not any("could not be matched" in note for note in notes)
+
+
+def test_a_profile_of_programs_that_the_cache_takes_as_one_shows_no_line_but_says_so(folder: Path, log: None) -> None:
+    inspect(written(folder / "first.py", own_name(PROGRAM)).step, X, X)
+    jax.clear_caches()
+    files, notes = profiled_files(folder, moved_down(PROGRAM), "second.py")
+    assert not {"first.py", "second.py"} & files
+    assert any("could not be matched" in note for note in notes)
+
+
+SCOPED = """import jax
+import jax.numpy as jnp
+
+
+@jax.jit
+def inner(h):
+    with jax.named_scope("low"):
+        return jnp.cos(h) * h
+
+
+def step(x, w):
+    with jax.named_scope("@1"):
+        y = jnp.tanh(x @ w)
+    with jax.named_scope("@2"):
+        y = jnp.sin(inner(y))
+    return inner(y)
+"""
+
+
+@pytest.mark.parametrize("names", [("renamed", "other"), ("second", "first")])
+def test_a_hit_has_the_name_scopes_of_this_program(folder: Path, names: tuple[str, str]) -> None:
+    path, text = folder / "scopes.py", SCOPED.replace("@1", names[0]).replace("@2", names[1])
+    inspect(written(path, SCOPED.replace("@1", "first").replace("@2", "second")).step, X, X)
+    jax.clear_caches()
+    hit = inspect(written(path, text).step, X, X)
+    assert hit.program.staged.stage(COMPILE).hit.cache is Cache.PERSISTENT
+    jax.clear_caches()
+    jax.config.update("jax_compilation_cache_dir", str(folder / "empty"))
+    compilation_cache.reset_cache()
+    fresh = inspect(written(path, text).step, X, X)
+    rows = range(len(fresh.documents["hlo"]))
+    assert fresh.program.staged.stage(COMPILE).hit is None
+    assert any(names[0] in fresh.documents["hlo"].scope_name(row) for row in rows)
+    of_hit, of_fresh = hit.documents["hlo"], fresh.documents["hlo"]
+    assert [of_hit.scope_name(row) for row in rows] == [of_fresh.scope_name(row) for row in rows]
+    assert hit.cost.by("scope").to_json() == fresh.cost.by("scope").to_json()

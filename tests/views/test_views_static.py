@@ -30,7 +30,7 @@ NASTY = [
     "😀👩‍💻 é 漢字",
     "a" * 1_000_000,
 ]
-VOID = {"br", "meta"}
+VOID = {"br", "img", "meta"}
 
 
 class Parsed(HTMLParser):

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from jaxstage_ext.analysis.collectives.cause_of_operation import SUMMING, CausesOfOperations
-from jaxstage_ext.analysis.collectives.causes import Cause, CauseKind
+from jaxstage_ext.analysis.collectives.collective_causes import CauseKind, CollectiveCause
 from jaxstage_ext.analysis.collectives.collective_ops import CollectiveOp
 from jaxstage_ext.analysis.sharding.propagation import Propagated
 from jaxstage_ext.ir.hlo.module import Module
@@ -73,7 +73,7 @@ class Causes:
         self._of = None if before is None else CausesOfOperations(before)
         self._users: dict[int, list[int]] = {}
 
-    def of(self, op: CollectiveOp, operands: Sequence[int], exchanged: Exchanged) -> tuple[Cause, ...]:
+    def of(self, op: CollectiveOp, operands: Sequence[int], exchanged: Exchanged) -> tuple[CollectiveCause, ...]:
         """The causes of one, several where the compiler combined collectives; `operands` are what goes in."""
         says = next((row for row in (op.row, op.start) if self._scope(row)), op.row)
         line = self._lines[op.row] or self._lines[op.start]
@@ -91,19 +91,19 @@ class Causes:
         number = int(self._module.scope[row])
         return self._module.scopes[number] if number >= 0 else ""
 
-    def _of_scope(self, op: CollectiveOp, scope: str, line: str, what: Exchanged, times: int) -> list[Cause]:
+    def _of_scope(self, op: CollectiveOp, scope: str, line: str, what: Exchanged, times: int) -> list[CollectiveCause]:
         """The causes of so many collectives that have a name scope."""
         if written := _WRITTEN.fullmatch(scope.rsplit("/", 1)[-1]):
-            return [Cause(CauseKind.WRITTEN, (written[1],), lines=(line,) if line else ())]
+            return [CollectiveCause(CauseKind.WRITTEN, (written[1],), lines=(line,) if line else ())]
         before = self._before
         if before is None or self._of is None:
-            return [Cause(why_unknown=self._why or "the shardings after propagation are unknown")]
+            return [CollectiveCause(why_unknown=self._why or "the shardings after propagation are unknown")]
         rows = [row for row in before.by_scope.get(scope, []) if row not in before.reshards]
         if not rows:
             return self._of_line(op, scope, line, what)
         return self._of_rows(_preferred(rows, lambda row: before.line(row) == line), scope, what, times)
 
-    def _of_line(self, op: CollectiveOp, scope: str, line: str, what: Exchanged) -> list[Cause]:
+    def _of_line(self, op: CollectiveOp, scope: str, line: str, what: Exchanged) -> list[CollectiveCause]:
         """By source line and size, or by what goes in and out, where the compiler dropped the scope."""
         before, of = self._before, self._of
         assert before is not None
@@ -119,7 +119,7 @@ class Causes:
             made = [cause for row in forcing for cause in of.forced(row, what.axes)]
         if made and len({cause.lines for cause in made}) == 1:
             return [replace(made[0], inferred=True)]
-        return [Cause(why_unknown=f"no operation before partitioning is named {scope!r}")]
+        return [CollectiveCause(why_unknown=f"no operation before partitioning is named {scope!r}")]
 
     def _anchors(self, op: CollectiveOp) -> list[int]:
         """The operations before partitioning that what goes in and what comes out is named after."""
@@ -136,7 +136,7 @@ class Causes:
                 return named
         return []
 
-    def _of_rows(self, rows: list[int], named: str, what: Exchanged, times: int) -> list[Cause]:
+    def _of_rows(self, rows: list[int], named: str, what: Exchanged, times: int) -> list[CollectiveCause]:
         of = self._of
         assert of is not None
         if what.is_sum and (made := self._sums(rows, what)):
@@ -145,7 +145,7 @@ class Causes:
             return self._distinct(made, named, times)
         return self._distinct(self._moved(rows, what) or self._forced(rows, what), named, times)
 
-    def _sums(self, rows: list[int], what: Exchanged) -> list[Cause]:
+    def _sums(self, rows: list[int], what: Exchanged) -> list[CollectiveCause]:
         of = self._of
         assert of is not None
         summing = [row for row in map(of.summing, rows) if of.may_sum(row)]
@@ -159,7 +159,7 @@ class Causes:
             summing = _preferred(summing, fits)
         return [of.partitioned(row, CauseKind.PARTIAL_SUMS) for row in summing]
 
-    def _moved(self, rows: list[int], what: Exchanged) -> list[Cause]:
+    def _moved(self, rows: list[int], what: Exchanged) -> list[CollectiveCause]:
         """Values that are used with another sharding than they have."""
         of, before = self._of, self._before
         assert of is not None
@@ -169,7 +169,7 @@ class Causes:
         moved = exact or [row for row in needed if of.copies(row) or not of.may_exchange(row)]
         return [of.moved(row, what.axes) for row in _preferred(moved, lambda row: of.dims(row) in what.shapes)]
 
-    def _forced(self, rows: list[int], what: Exchanged) -> list[Cause]:
+    def _forced(self, rows: list[int], what: Exchanged) -> list[CollectiveCause]:
         """By the operations themselves, or else by those nearby that need an exchange."""
         of = self._of
         assert of is not None
@@ -182,7 +182,7 @@ class Causes:
             return made[:1]
         return [of.between(row) for row in rows]
 
-    def _distinct(self, made: list[Cause], named: str, times: int) -> list[Cause]:
+    def _distinct(self, made: list[CollectiveCause], named: str, times: int) -> list[CollectiveCause]:
         if len(distinct := list(dict.fromkeys(made))) > times:
             why = f"{len(distinct)} operations are named {named!r}"
             lines = {cause.lines for cause in distinct}

@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterable
 
 from jaxstage_ext.analysis.collectives import dimension_flow
-from jaxstage_ext.analysis.collectives.causes import Cause, CauseKind, Use
+from jaxstage_ext.analysis.collectives.collective_causes import CauseKind, CollectiveCause, Use
 from jaxstage_ext.analysis.collectives.dimension_flow import EXCHANGING
 from jaxstage_ext.analysis.collectives.forcing_ops import ForcingOps
 from jaxstage_ext.analysis.sharding.propagation import CONSTRAINTS, Propagated
@@ -37,7 +37,7 @@ class CausesOfOperations:
         """Whether such an operation may leave partial sums."""
         return bytes(self._before.ops.opcode[row]) in SUMMING or self.may_exchange(row)
 
-    def taken(self, row: int, given: frozenset[tuple[int, ...]], axes: frozenset[str]) -> list[Cause]:
+    def taken(self, row: int, given: frozenset[tuple[int, ...]], axes: frozenset[str]) -> list[CollectiveCause]:
         """The operands of an operation that have the shape of what goes in and are resharded for it."""
         before = self._before
         if not self.may_exchange(row):
@@ -46,15 +46,15 @@ class CausesOfOperations:
         fitting = [op for op in operands if self.dims(op) in given and axes <= _axes(before.sharding(op))]
         return [self._resharded(operand, row) for operand in fitting]
 
-    def forced(self, row: int, axes: frozenset[str]) -> list[Cause]:
+    def forced(self, row: int, axes: frozenset[str]) -> list[CollectiveCause]:
         """What an operation needs from other devices along some mesh axes."""
         before = self._before
         if row in before.reshards:
             return [self.moved(before.ops.operands[row][0], axes)]
         return [self._resharded(operand, row) for operand in self.forcing.needs(row, axes)]
 
-    def _resharded(self, operand: int, row: int) -> Cause:
-        return Cause(
+    def _resharded(self, operand: int, row: int) -> CollectiveCause:
+        return CollectiveCause(
             CauseKind.RESHARDING,
             (self._name(operand),),
             (self._name(row),),
@@ -145,7 +145,7 @@ class CausesOfOperations:
         """The copies that do nothing but reshard a value."""
         return [user for user in self._before.users.get(row, []) if user in self._before.reshards]
 
-    def moved(self, row: int, axes: frozenset[str]) -> Cause:
+    def moved(self, row: int, axes: frozenset[str]) -> CollectiveCause:
         """A value that has one sharding and is used with another."""
         before, copies = self._before, self.copies(row)
         own = before.sharding(row).spec
@@ -157,7 +157,7 @@ class CausesOfOperations:
         uses = dict.fromkeys([*wanted, *map(Use, out)])
         constraints = [asked for user in users if (asked := self._asked(user, row)) >= 0]
         names = list(dict.fromkeys(map(self._name, [*users, *constraints])))[:_MOST]
-        return Cause(
+        return CollectiveCause(
             CauseKind.RESHARDING,
             (self._name(row),),
             tuple(names),
@@ -191,7 +191,7 @@ class CausesOfOperations:
             row = onward[0]
         return -1
 
-    def partitioned(self, row: int, kind: CauseKind) -> Cause:
+    def partitioned(self, row: int, kind: CauseKind) -> CollectiveCause:
         """An operation whose parts need each other's data, or are partial sums."""
         before = self._before
         operands = [operand for operand in before.ops.operands[row] if operand >= 0 and before.ops.shapes.rank[operand]]
@@ -201,19 +201,23 @@ class CausesOfOperations:
             operands, kind = other, CauseKind.RESHARDING
         specs = tuple(dict.fromkeys(before.sharding(operand).spec for operand in operands))[:_MOST]
         if kind is not CauseKind.RESHARDING:
-            return Cause(kind, (self._name(row),), (), before=specs, after=(Use(own),), lines=self._lines([row]))
+            return CollectiveCause(
+                kind, (self._name(row),), (), before=specs, after=(Use(own),), lines=self._lines([row])
+            )
         constraints = [asked for operand in other if (asked := self._asked(row, operand)) >= 0][:1]
         values, users = (tuple(dict.fromkeys(map(self._name, named))) for named in (other, [row, *constraints]))
-        return Cause(kind, values, users, before=specs, after=(Use(own),), lines=self._lines(constraints or [row]))
+        return CollectiveCause(
+            kind, values, users, before=specs, after=(Use(own),), lines=self._lines(constraints or [row])
+        )
 
-    def between(self, row: int) -> Cause:
+    def between(self, row: int) -> CollectiveCause:
         """That no operation near a value needs an exchange: the cause is between where it is made and used."""
         before = self._before
         made = [before.line(operand) for operand in (row, *before.ops.operands[row]) if operand >= 0]
         used = [before.line(user) for user in before.users.get(row, [])]
         ends = tuple(dict.fromkeys(line for line in (*made[:1], *used[:1]) if line))
         why = f"no operation next to {self._name(row)} needs an exchange by its shardings"
-        return Cause(lines=ends, is_between=len(ends) == 2, why_unknown=why)
+        return CollectiveCause(lines=ends, is_between=len(ends) == 2, why_unknown=why)
 
     def _name(self, row: int) -> str:
         row = next(iter(self.forcing.through.get(row, [])), row) if not self._before.names[row] else row

@@ -8,7 +8,7 @@ from enum import StrEnum
 
 from jaxstage_ext.analysis.collectives import device_groups as sets
 from jaxstage_ext.analysis.collectives.cause_finder import Causes, Exchanged
-from jaxstage_ext.analysis.collectives.causes import Cause
+from jaxstage_ext.analysis.collectives.collective_causes import CollectiveCause
 from jaxstage_ext.analysis.collectives.collective_ops import CollectiveOp
 from jaxstage_ext.analysis.collectives.collective_ops import CollectiveOps as Finder
 from jaxstage_ext.analysis.collectives.device_groups import Groups
@@ -56,7 +56,7 @@ class CollectiveRow:
     seconds: float | None
     why_no_seconds: str
     meanwhile: tuple[int, ...] | None
-    causes: tuple[Cause, ...]
+    causes: tuple[CollectiveCause, ...]
     hidden: float | None = None
 
     @property

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from jaxstage_ext.analysis.collectives.causes import Cause, CauseKind
+from jaxstage_ext.analysis.collectives.collective_causes import CauseKind, CollectiveCause
 from jaxstage_ext.analysis.collectives.collective_rows import CollectiveRow, Overlap, total_sent
 from jaxstage_ext.report.units import scaled
 
@@ -31,7 +31,7 @@ def headline(rows: Sequence[CollectiveRow], line: str, devices: int) -> str:
     return f"{''.join(parts)}, {_time(first)}.{_total(rows) if len(rows) > 1 else ''}"
 
 
-def cause(cause: Cause) -> str:
+def cause(cause: CollectiveCause) -> str:
     """Why there is a collective, in a few words; "" unknown."""
     values = ", ".join(cause.values)
     inferred = " (inferred)" if cause.inferred else ""
@@ -46,12 +46,12 @@ def cause(cause: Cause) -> str:
     return text + inferred if text else ""
 
 
-def before(cause: Cause) -> str:
+def before(cause: CollectiveCause) -> str:
     """The shardings of what goes in."""
     return " × ".join(cause.before)
 
 
-def after(cause: Cause) -> str:
+def after(cause: CollectiveCause) -> str:
     """How what goes in is used."""
     return " or ".join(use.spec + (f" with {use.beside}" if use.beside else "") for use in cause.after)
 

@@ -9,7 +9,7 @@ from enum import StrEnum
 
 import numpy as np
 
-from jaxstage_ext.analysis.collectives.causes import Cause, CauseKind
+from jaxstage_ext.analysis.collectives.collective_causes import CauseKind, CollectiveCause
 from jaxstage_ext.analysis.collectives.collective_rows import CollectiveRow
 from jaxstage_ext.analysis.collectives.collective_table import Collectives
 from jaxstage_ext.analysis.margin import line_values
@@ -76,7 +76,7 @@ def _rematerialised(warning: Rematerialised, document: Document) -> Warned:
     return Warned(kind, str(warning), ReshardingAdvice.IN_STEPS.value, warning.line, tuple(gathers or rows[:1]))
 
 
-def _causes(row: CollectiveRow) -> list[Cause]:
+def _causes(row: CollectiveRow) -> list[CollectiveCause]:
     return [cause for cause in row.causes if cause.kind is CauseKind.RESHARDING]
 
 
@@ -90,7 +90,7 @@ def _key(collectives: Collectives, row: CollectiveRow) -> tuple[object, ...]:
     return (row.op.kind, row.groups.axes or (), _line(collectives, row), *causes)
 
 
-def _masked(cause: Cause) -> Cause:
+def _masked(cause: CollectiveCause) -> CollectiveCause:
     """A cause without the numbers in its values' paths."""
     values, users = (tuple(_INDEX.sub("[…]", name) for name in names) for names in (cause.values, cause.users))
     return replace(cause, values=values, users=users)
@@ -114,12 +114,12 @@ def _moved(collectives: Collectives, rows: Sequence[CollectiveRow]) -> Warned:
     return Warned(kind, happened, advice.value, _line(collectives, rows[0]), places)
 
 
-def _is_result(cause: Cause) -> bool:
+def _is_result(cause: CollectiveCause) -> bool:
     """Whether a value is resharded only because the result has another sharding."""
     return cause.is_result and not cause.users
 
 
-def _is_asked(cause: Cause) -> bool:
+def _is_asked(cause: CollectiveCause) -> bool:
     """Whether the program itself asks for a resharding."""
     return any(name in CONSTRAINTS for name in cause.users)
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from enum import Enum
 
 from jaxstage_ext.analysis.collectives import collective_wording
-from jaxstage_ext.analysis.collectives.causes import Cause, Use
+from jaxstage_ext.analysis.collectives.collective_causes import CollectiveCause, Use
 from jaxstage_ext.analysis.collectives.collective_rows import CollectiveRow
 from jaxstage_ext.report.units import scaled
 
@@ -29,7 +29,7 @@ class ReshardingAdvice(Enum):
     )
 
 
-def resharding(cause: Cause) -> str:
+def resharding(cause: CollectiveCause) -> str:
     """`Resharding: `max` is sharded P('data'), but `dot_general` uses it with P('model').`"""
     value, users = _code(cause.values), _code(cause.users)
     user = " and ".join(filter(None, [users, "the result" if cause.is_result else ""])) or "its use"

@@ -44,7 +44,7 @@ class Constant(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Entry:
+class EntryComputation:
     """What JAX calls the parameters and results of the module's entry.
 
     Attributes:
@@ -146,7 +146,7 @@ class KeptConstant(NamedTuple):
     in_program: bool
 
 
-def arguments(scheduled: ScheduledBuffers, entry: Entry | None) -> list[ArgumentMemory]:
+def arguments(scheduled: ScheduledBuffers, entry: EntryComputation | None) -> list[ArgumentMemory]:
     """The arguments in order; those that JAX pruned come last."""
     rows, aliases = parameters(scheduled), _aliases(scheduled, entry)
     entry = entry or _numbered(max(rows, default=-1) + 1)
@@ -174,16 +174,18 @@ def _argument(
     return ArgumentMemory(argument.name, shape, size, size - used, argument.donated, argument.kept, becomes, is_read)
 
 
-def _numbered(count: int) -> Entry:
+def _numbered(count: int) -> EntryComputation:
     """The entry of a function whose names are unknown."""
-    return Entry(tuple(Argument(f"parameter {number}", "", None, False, True) for number in range(count)), ())
+    return EntryComputation(
+        tuple(Argument(f"parameter {number}", "", None, False, True) for number in range(count)), ()
+    )
 
 
-def _kept(entry: Entry) -> list[Argument]:
+def _kept(entry: EntryComputation) -> list[Argument]:
     return [entry.arguments[i] for i in entry.kept]
 
 
-def _aliases(scheduled: ScheduledBuffers, entry: Entry | None) -> dict[int, list[str]]:
+def _aliases(scheduled: ScheduledBuffers, entry: EntryComputation | None) -> dict[int, list[str]]:
     """The results in each parameter's memory, by the parameter's number."""
     aliases: dict[int, list[str]] = {}
     for result, parameter in sorted(aliased_arguments(scheduled.ops).items()):
@@ -191,7 +193,7 @@ def _aliases(scheduled: ScheduledBuffers, entry: Entry | None) -> dict[int, list
     return aliases
 
 
-def results(scheduled: ScheduledBuffers, entry: Entry | None) -> list[ResultMemory]:
+def results(scheduled: ScheduledBuffers, entry: EntryComputation | None) -> list[ResultMemory]:
     """The results of the module, in order."""
     root = int(scheduled.ops.roots[scheduled.ops.entry])
     rows, index = _result_arrays(root, max(_elements(scheduled, root), 0), scheduled)
@@ -210,7 +212,7 @@ def results(scheduled: ScheduledBuffers, entry: Entry | None) -> list[ResultMemo
     ]
 
 
-def _owner(entry: Entry | None, number: int | None) -> str | None:
+def _owner(entry: EntryComputation | None, number: int | None) -> str | None:
     if number is None:
         return None
     argument = entry.of_parameter(number) if entry else None
@@ -229,7 +231,7 @@ def _result_arrays(root: int, parts: int, scheduled: ScheduledBuffers) -> tuple[
     return np.full(parts, root), lists(np.arange(parts), np.arange(parts), parts)
 
 
-def results_in(scheduled: ScheduledBuffers, entry: Entry | None) -> dict[int, list[str]]:
+def results_in(scheduled: ScheduledBuffers, entry: EntryComputation | None) -> dict[int, list[str]]:
     """The results in each allocation."""
     root = int(scheduled.ops.roots[scheduled.ops.entry])
     parts = hlo_parts.count(scheduled.ops, root)
@@ -266,7 +268,7 @@ def _source(scheduled: ScheduledBuffers, root: int, part: int) -> tuple[int, int
     return row, None
 
 
-def constants(scheduled: ScheduledBuffers, entry: Entry | None) -> list[KeptConstant]:
+def constants(scheduled: ScheduledBuffers, entry: EntryComputation | None) -> list[KeptConstant]:
     """The captured arrays. XLA may have folded one into something smaller, transposed or converted it."""
     captured = entry.constants if entry else ()
     shapes, rows = scheduled.ops.shapes, scheduled.ops.rows(b"constant")

@@ -23,7 +23,7 @@ class DeviceMemory(NamedTuple):
     reason: str = ""
 
 
-class Verdict(Enum):
+class FitVerdict(Enum):
     """What is known about the room that a program has on its device."""
 
     FITS = "fits"
@@ -44,12 +44,12 @@ class Fits(StrEnum):
 
 
 _ANSWERS = {
-    Verdict.FITS: Fits.YES,
-    Verdict.COMPILED: Fits.YES,
-    Verdict.FITS_IN_MORE: Fits.WITH_SETTING,
-    Verdict.DOES_NOT_FIT: Fits.NO,
-    Verdict.REFUSED: Fits.NO,
-    Verdict.UNKNOWN: Fits.UNKNOWN,
+    FitVerdict.FITS: Fits.YES,
+    FitVerdict.COMPILED: Fits.YES,
+    FitVerdict.FITS_IN_MORE: Fits.WITH_SETTING,
+    FitVerdict.DOES_NOT_FIT: Fits.NO,
+    FitVerdict.REFUSED: Fits.NO,
+    FitVerdict.UNKNOWN: Fits.UNKNOWN,
 }
 _POSSIBLE = {Fits.YES: True, Fits.WITH_SETTING: True, Fits.NO: False, Fits.UNKNOWN: None}
 
@@ -65,7 +65,7 @@ class Fit:
       text: the same in one sentence.
     """
 
-    verdict: Verdict
+    verdict: FitVerdict
     needed: int | None
     room: int | None
     reason: str = ""
@@ -125,22 +125,22 @@ def read(needed: int | None, device: DeviceMemory, platform: str, error: str | N
     `platform` is "cpu", "tpu" or "cuda"; `error` is what XLA raised where the compile failed.
     """
     if refused := exceeded(error or ""):
-        return Fit(Verdict.REFUSED, needed, refused[1])
+        return Fit(FitVerdict.REFUSED, needed, refused[1])
     if platform == "tpu" and not error and (needed is None or device.memory is None):
-        return Fit(Verdict.COMPILED, needed, device.memory)  # libtpu refuses what does not fit
+        return Fit(FitVerdict.COMPILED, needed, device.memory)  # libtpu refuses what does not fit
     if needed is None:
-        return Fit(Verdict.UNKNOWN, None, device.memory)
+        return Fit(FitVerdict.UNKNOWN, None, device.memory)
     if device.memory is None:
-        return Fit(Verdict.UNKNOWN, needed, None, device.reason)
+        return Fit(FitVerdict.UNKNOWN, needed, None, device.reason)
     if needed > device.memory:
-        return Fit(Verdict.DOES_NOT_FIT, needed, device.memory)
+        return Fit(FitVerdict.DOES_NOT_FIT, needed, device.memory)
     is_more = platform == "cuda" and needed > GPU_SHARE * device.memory
-    return Fit(Verdict.FITS_IN_MORE if is_more else Verdict.FITS, needed, device.memory)
+    return Fit(FitVerdict.FITS_IN_MORE if is_more else FitVerdict.FITS, needed, device.memory)
 
 
 def read_between(least: int, most: int, device: DeviceMemory, platform: str) -> Fit:
     """The verdict on a program that needs something between two figures; unknown where it depends on which."""
     low, high = (read(needed, device, platform) for needed in (least, most))
-    if low.verdict is not high.verdict or low.verdict is Verdict.FITS_IN_MORE:
-        return Fit(Verdict.UNKNOWN, None, device.memory)
-    return replace(low, needed=None, bound=least if low.verdict is Verdict.DOES_NOT_FIT else most)
+    if low.verdict is not high.verdict or low.verdict is FitVerdict.FITS_IN_MORE:
+        return Fit(FitVerdict.UNKNOWN, None, device.memory)
+    return replace(low, needed=None, bound=least if low.verdict is FitVerdict.DOES_NOT_FIT else most)

@@ -29,10 +29,10 @@ from jaxstage_ext.analysis.memory import (
 from jaxstage_ext.analysis.memory import fit as memory_fit
 from jaxstage_ext.analysis.memory import memory_wording as wording
 from jaxstage_ext.analysis.memory.buffers import Kind, ScheduledBuffers
-from jaxstage_ext.analysis.memory.entry_values import ArgumentMemory, Entry, KeptConstant, ResultMemory
+from jaxstage_ext.analysis.memory.entry_values import ArgumentMemory, EntryComputation, KeptConstant, ResultMemory
 from jaxstage_ext.analysis.memory.fit import DeviceMemory, Fit
-from jaxstage_ext.analysis.memory.memory_advice import Advice
-from jaxstage_ext.analysis.memory.memory_checks import Check, Difference
+from jaxstage_ext.analysis.memory.memory_advice import MemoryAdvice
+from jaxstage_ext.analysis.memory.memory_checks import Check, CheckDifference
 from jaxstage_ext.analysis.memory.origins import Origins
 from jaxstage_ext.analysis.memory.policy_trials import PolicyTrial
 from jaxstage_ext.analysis.memory.residual_tables import Kept
@@ -61,7 +61,7 @@ class Memory:
     device: DeviceMemory
     spaces: tuple[Space, ...]
     stats: Mapping[str, int]
-    entry: Entry | None = field(repr=False)
+    entry: EntryComputation | None = field(repr=False)
     error: str | None = None
     notes: tuple[str, ...] = ()
     kept: Callable[[Any], Sequence[Kept]] | None = field(default=None, repr=False)
@@ -239,7 +239,7 @@ class Memory:
         return space.reserved + (self.stats.get("generated_code_size_in_bytes", 0) + space.local if on_tpu else 0)
 
     @cached_property
-    def suggestions(self) -> list[Advice]:
+    def suggestions(self) -> list[MemoryAdvice]:
         """What could be changed, the most bytes first."""
         space = self.space()
         every = [
@@ -285,7 +285,7 @@ class Memory:
     @property
     def differing(self) -> int:
         """How many of these figures differ from XLA's own."""
-        return sum(check.difference is not Difference.NONE for check in self._checks)
+        return sum(check.difference is not CheckDifference.NONE for check in self._checks)
 
     @property
     def simulated(self) -> int:
@@ -373,7 +373,7 @@ def _first_known(places: Longs, *instructions: Longs) -> Longs:
 
 def read(
     scheduled: ScheduledBuffers, places: Places, platform: str, device: DeviceMemory, stats: Mapping[str, int],
-    entry: Entry | None, error: str | None = None, notes: tuple[str, ...] = (),
+    entry: EntryComputation | None, error: str | None = None, notes: tuple[str, ...] = (),
     kept: Callable[[Any], Sequence[Kept]] | None = None, allocated: int | None = None,
 ) -> Memory:  # fmt: skip
     """The memory of a module; `platform` is "cpu", "tpu" or "cuda"."""

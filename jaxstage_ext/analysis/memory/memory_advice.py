@@ -40,7 +40,7 @@ class Part(NamedTuple):
     value: int = -1
 
 
-class Advice(NamedTuple):
+class MemoryAdvice(NamedTuple):
     """One suggestion.
 
     Attributes:
@@ -57,7 +57,7 @@ class Advice(NamedTuple):
     others: tuple[str, ...] = ()
 
 
-def worth_giving(advice: Sequence[Advice], space: Space) -> list[Advice]:
+def worth_giving(advice: Sequence[MemoryAdvice], space: Space) -> list[MemoryAdvice]:
     """The suggestions that concern a fair share of the memory, the largest first."""
     least = max(WORTH * space.reserved, 1)
     return sorted((item for item in advice if item.bytes >= least), key=lambda item: -item.bytes)
@@ -67,7 +67,7 @@ LinesOf = Callable[[Longs, int | None], tuple[list[str], Longs]]
 """The source line and the row of the HLO document that each buffer belongs to, at a position of the schedule."""
 
 
-def residuals(scheduled: ScheduledBuffers, lines_of: LinesOf, space: Space) -> list[Advice]:
+def residuals(scheduled: ScheduledBuffers, lines_of: LinesOf, space: Space) -> list[MemoryAdvice]:
     """What is kept for the backward pass and live at the peak."""
     buffers = scheduled.buffers
     live = buffers.at(space.position, space.color)
@@ -78,10 +78,10 @@ def residuals(scheduled: ScheduledBuffers, lines_of: LinesOf, space: Space) -> l
     for line, size in zip(lines_of(live, space.position)[0], buffers.size[live].tolist(), strict=True):
         by_line[line] = by_line.get(line, 0) + size
     line, most = max(by_line.items(), key=lambda item: item[1])
-    return [Advice(Suggestion.RESIDUALS, int(buffers.size[live].sum()), (), line, Part(most))]
+    return [MemoryAdvice(Suggestion.RESIDUALS, int(buffers.size[live].sum()), (), line, Part(most))]
 
 
-def donation(arguments: Sequence[ArgumentMemory], results: Sequence[ResultMemory]) -> list[Advice]:
+def donation(arguments: Sequence[ArgumentMemory], results: Sequence[ResultMemory]) -> list[MemoryAdvice]:
     """Arguments that a result of the same shape could replace, and donations that XLA did not use."""
     free = [(result.shape, result.size) for result in results if result.in_memory_of is None]
     missed: list[ArgumentMemory] = []
@@ -98,10 +98,10 @@ def donation(arguments: Sequence[ArgumentMemory], results: Sequence[ResultMemory
             free.remove(_of(argument))
             missed.append(argument)
     roots = dict.fromkeys(_parameter(argument.name) for argument in missed)
-    advice = [Advice(Suggestion.NOT_DONATED, _total(missed), tuple(roots))] if missed else []
+    advice = [MemoryAdvice(Suggestion.NOT_DONATED, _total(missed), tuple(roots))] if missed else []
     for why, some in unused.items():
         others = tuple(givers) if why is Suggestion.DONATION_TAKEN else ()
-        advice.append(Advice(why, _total(some), tuple(argument.name for argument in some), others=others))
+        advice.append(MemoryAdvice(why, _total(some), tuple(argument.name for argument in some), others=others))
     return [item for item in advice if item.bytes]
 
 
@@ -125,7 +125,7 @@ def _total(arguments: Sequence[ArgumentMemory]) -> int:
     return sum(argument.size or 0 for argument in arguments)
 
 
-def padding(scheduled: ScheduledBuffers, lines_of: LinesOf, space: Space) -> list[Advice]:
+def padding(scheduled: ScheduledBuffers, lines_of: LinesOf, space: Space) -> list[MemoryAdvice]:
     """What tiled layouts waste at the peak."""
     buffers = scheduled.buffers
     live = buffers.at(space.position, space.color)
@@ -136,17 +136,17 @@ def padding(scheduled: ScheduledBuffers, lines_of: LinesOf, space: Space) -> lis
     [value] = contents.values(scheduled, live[[worst]], space.position).tolist()
     [line], _ = lines_of(live[[worst]], space.position)
     largest = Part(int(waste[worst]), int(buffers.size[live[worst]]), value)
-    return [Advice(Suggestion.PADDING, int(waste.sum()), (), line, largest)]
+    return [MemoryAdvice(Suggestion.PADDING, int(waste.sum()), (), line, largest)]
 
 
-def gaps(space: Space) -> list[Advice]:
+def gaps(space: Space) -> list[MemoryAdvice]:
     """What is reserved and not live at the peak."""
-    return [Advice(Suggestion.GAPS, space.reserved - space.peak)]
+    return [MemoryAdvice(Suggestion.GAPS, space.reserved - space.peak)]
 
 
-def constants(captured: Sequence[KeptConstant]) -> list[Advice]:
+def constants(captured: Sequence[KeptConstant]) -> list[MemoryAdvice]:
     """Captured arrays that XLA put into the program."""
     inside = [constant for constant in captured if constant.in_program]
     total = sum(constant.size for constant in inside)
     names = tuple(constant.names[0] for constant in inside if constant.names)
-    return [Advice(Suggestion.CONSTANTS, total, names)] if total else []
+    return [MemoryAdvice(Suggestion.CONSTANTS, total, names)] if total else []

@@ -19,7 +19,7 @@ class Figure(Enum):
     PEAK = "peak"
 
 
-class Difference(Enum):
+class CheckDifference(Enum):
     """Why a figure differs from XLA's."""
 
     NONE = "they agree"
@@ -35,7 +35,7 @@ class Check(NamedTuple):
     figure: Figure
     ours: int
     xla: int | None
-    difference: Difference = Difference.NONE
+    difference: CheckDifference = CheckDifference.NONE
     other: str = ""
     own: str = ""
 
@@ -53,7 +53,7 @@ def _reserved(space: Space, stats: Mapping[str, int], platform: str) -> Check:
     xla = stats.get("total_allocation_bytes")
     if xla is None and platform == "cpu":
         xla = stats.get("peak_memory_in_bytes", 0) + stats.get("temp_size_in_bytes", 0)
-    return Check(Figure.RESERVED, ours, xla, Difference.NONE if _close(ours, xla) else Difference.UNEXPLAINED)
+    return Check(Figure.RESERVED, ours, xla, CheckDifference.NONE if _close(ours, xla) else CheckDifference.UNEXPLAINED)
 
 
 def _peak(spaces: Sequence[Space], stats: Mapping[str, int], platform: str, simulated: int) -> Check:
@@ -63,13 +63,13 @@ def _peak(spaces: Sequence[Space], stats: Mapping[str, int], platform: str, simu
         return Check(Figure.PEAK, own.peak, xla)
     held = sum(space.held for space in spaces)
     if platform == "cpu" and (xla or 0) == held:
-        return Check(Figure.PEAK, own.peak, xla, Difference.NO_TEMPORARIES)
+        return Check(Figure.PEAK, own.peak, xla, CheckDifference.NO_TEMPORARIES)
     if (xla or 0) != held + simulated:
-        return Check(Figure.PEAK, own.peak, xla, Difference.UNEXPLAINED)
+        return Check(Figure.PEAK, own.peak, xla, CheckDifference.UNEXPLAINED)
     others = [space for space in spaces if space.peak - space.held > own.peak - own.held]
     if others:
-        return Check(Figure.PEAK, own.peak, xla, Difference.OTHER_MEMORY, others[0].name, own.name)
-    return Check(Figure.PEAK, own.peak, xla, Difference.UNTRACED)
+        return Check(Figure.PEAK, own.peak, xla, CheckDifference.OTHER_MEMORY, others[0].name, own.name)
+    return Check(Figure.PEAK, own.peak, xla, CheckDifference.UNTRACED)
 
 
 def _close(ours: int, xla: int | None) -> bool:

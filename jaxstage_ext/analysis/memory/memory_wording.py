@@ -10,9 +10,9 @@ from jaxstage_ext.analysis.cost.work_range import WorkRange
 from jaxstage_ext.analysis.memory import contents
 from jaxstage_ext.analysis.memory.buffers import Kind, ScheduledBuffers
 from jaxstage_ext.analysis.memory.entry_values import Donation
-from jaxstage_ext.analysis.memory.fit import GPU_SHARE, DeviceMemory, Fit, Verdict
-from jaxstage_ext.analysis.memory.memory_advice import Advice, Suggestion
-from jaxstage_ext.analysis.memory.memory_checks import Check, Difference, Figure
+from jaxstage_ext.analysis.memory.fit import GPU_SHARE, DeviceMemory, Fit, FitVerdict
+from jaxstage_ext.analysis.memory.memory_advice import MemoryAdvice, Suggestion
+from jaxstage_ext.analysis.memory.memory_checks import Check, CheckDifference, Figure
 from jaxstage_ext.analysis.memory.spaces import Space
 from jaxstage_ext.report.units import scaled
 
@@ -53,16 +53,16 @@ AS_WRITTEN = "as written"
 
 def fit(fit: Fit, device: DeviceMemory) -> str:
     """Whether a program fits on its device, in one sentence."""
-    if fit.verdict is Verdict.REFUSED:
+    if fit.verdict is FitVerdict.REFUSED:
         return f"Does not fit: {_refused(fit, device)}."
     needs = _needs(fit)
-    if fit.verdict is Verdict.COMPILED:
+    if fit.verdict is FitVerdict.COMPILED:
         return f"Fits: {f'it {needs}; ' if needs else ''}libtpu refuses what does not fit, and it compiled this."
-    if fit.verdict is Verdict.UNKNOWN:
+    if fit.verdict is FitVerdict.UNKNOWN:
         return f"Whether it fits is unknown: {f'it {needs}; ' if needs else ''}{fit.reason}."
     share = _share((fit.bound if fit.needed is None else fit.needed) or 0, fit.room or 1)
     of_room = f"it {needs} of the {scaled(fit.room or 0, 'B')} of {device.title} ({share})"
-    if fit.verdict is Verdict.FITS_IN_MORE:
+    if fit.verdict is FitVerdict.FITS_IN_MORE:
         return f"Fits only with {setting(fit)}: {of_room}, of which JAX takes {GPU_SHARE:.0%} by default."
     return f"{'Fits' if fit.fits else 'Does not fit'}: {of_room}."
 
@@ -92,7 +92,7 @@ def share_of_room(fit: Fit) -> str:
         return ""
     share = _share(fit.needed, fit.room)
     part = f"{share} as the device has" if share.endswith("much") else f"{share} of the device's memory"
-    return f"{part}; {setting(fit)}" if fit.verdict is Verdict.FITS_IN_MORE else part
+    return f"{part}; {setting(fit)}" if fit.verdict is FitVerdict.FITS_IN_MORE else part
 
 
 def _share(needed: int, room: int) -> str:
@@ -102,7 +102,7 @@ def _share(needed: int, room: int) -> str:
     return f"{share:.0%}" if share >= 0.1 else f"{share:.1%}" if share >= 0.001 else "under 0.1%"
 
 
-def advice(advice: Advice, scheduled: ScheduledBuffers) -> str:
+def advice(advice: MemoryAdvice, scheduled: ScheduledBuffers) -> str:
     """How to save the memory that a suggestion concerns."""
     names, largest = _some(advice.names), advice.largest
     if advice.kind is Suggestion.RESIDUALS and largest:
@@ -132,14 +132,14 @@ def _some(names: Sequence[str]) -> str:
 
 def check(check: Check) -> str:
     """Why a figure differs from XLA's; "" where they agree."""
-    if check.difference is Difference.NONE:
+    if check.difference is CheckDifference.NONE:
         return ""
     ours, xla = scaled(check.ours, "B"), scaled(check.xla or 0, "B")
     why = {
-        Difference.UNEXPLAINED: "the reason is unknown",
-        Difference.NO_TEMPORARIES: "on CPU, XLA's leaves out all temporaries",
-        Difference.OTHER_MEMORY: f"XLA adds the temporaries of {check.other} to what {check.own} holds throughout",
-        Difference.UNTRACED: "XLA's leaves out temporaries whose live ranges it does not record",
+        CheckDifference.UNEXPLAINED: "the reason is unknown",
+        CheckDifference.NO_TEMPORARIES: "on CPU, XLA's leaves out all temporaries",
+        CheckDifference.OTHER_MEMORY: f"XLA adds the temporaries of {check.other} to what {check.own} holds throughout",
+        CheckDifference.UNTRACED: "XLA's leaves out temporaries whose live ranges it does not record",
     }[check.difference]
     return f"{FIGURES[check.figure].capitalize()}: XLA says {xla}, JAXStage {ours}; {why}."
 

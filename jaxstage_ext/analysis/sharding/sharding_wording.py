@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from jaxstage_ext.analysis.sharding.device_places import DevicePlace
 from jaxstage_ext.analysis.sharding.sharding_map import ShardingMap
 from jaxstage_ext.analysis.sharding.slices import MANUAL, UNREDUCED
-from jaxstage_ext.report.units import scaled
+from jaxstage_ext.report.units import scaled, share
 
 MOST_SLICES, MOST_DEVICES = 32, 16
 """Most slices listed, and most devices listed for each."""
@@ -50,7 +50,7 @@ def copies(value: ShardingMap) -> str:
 
 def uneven(value: ShardingMap) -> str:
     """How much padding an uneven sharding has; "" for an even one."""
-    return f"uneven, {value.padding:.0%} padding" if value.is_uneven else ""
+    return f"uneven, {share(value.padding or 0)} padding" if value.is_uneven else ""
 
 
 def _shares(value: ShardingMap) -> Iterator[str]:

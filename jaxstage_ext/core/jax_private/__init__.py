@@ -5,6 +5,7 @@ Checked with jax 0.10.2, 0.11.2 and 0.12.0.1.
 
 from jaxstage_ext.core.jax_private.jaxprs import (
     called,
+    constants,
     count_equations,
     differing_literals,
     inner_equations,
@@ -27,6 +28,7 @@ from jaxstage_ext.core.jax_private.lowered import (
     placed,
     signature,
     stablehlo_texts,
+    texts_of_module,
 )
 from jaxstage_ext.core.jax_private.options import (
     ConfiguredOptions,
@@ -64,7 +66,15 @@ from jaxstage_ext.core.jax_private.tracing import (
     traces_by_function,
     with_context_mesh,
 )
-from jaxstage_ext.core.jax_private.xla_executables import hlo_modules, hlo_proto, hlo_text, hlo_text_of_proto
+from jaxstage_ext.core.jax_private.xla_executables import (
+    costs_of_loaded,
+    hlo_modules,
+    hlo_proto,
+    hlo_text,
+    hlo_text_of_proto,
+    memory_of_loaded,
+    module_of_loaded,
+)
 
 __all__ = [
     "ConfiguredOptions",
@@ -78,6 +88,8 @@ __all__ = [
     "compile_options",
     "compile_request",
     "configured_options",
+    "constants",
+    "costs_of_loaded",
     "count_equations",
     "differing_literals",
     "frame_limit",
@@ -93,8 +105,10 @@ __all__ = [
     "is_pmap",
     "is_well_formed",
     "jaxlib_version",
+    "memory_of_loaded",
     "meshes_of_module",
     "module_bytecode",
+    "module_of_loaded",
     "name_stack",
     "nested_equations",
     "own_options",
@@ -111,6 +125,7 @@ __all__ = [
     "stablehlo_texts",
     "stack_identity",
     "static_arguments",
+    "texts_of_module",
     "trace_through_lower",
     "traces_by_function",
     "variables",

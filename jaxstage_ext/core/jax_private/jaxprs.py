@@ -127,6 +127,26 @@ def inner_equations(eqn: Any) -> Iterator[Any]:
         yield from getattr(inner, "jaxpr", inner).eqns
 
 
+def constants(jaxpr: Any, deepest: int = 8) -> Iterator[Any]:
+    """The constants of a closed jaxpr, and of those in its equations."""
+    yield from getattr(jaxpr, "consts", ())
+    if deepest:
+        for eqn in getattr(jaxpr, "jaxpr", jaxpr).eqns:
+            for inner in _closed_jaxprs(eqn):
+                yield from constants(inner, deepest - 1)
+
+
+_JAXPRS = (_core.Jaxpr, getattr(_core, "ClosedJaxpr", _core.Jaxpr))
+
+
+def _closed_jaxprs(eqn: Any) -> Iterator[Any]:
+    """The jaxprs that an equation holds, with their constants, which `jaxprs_in_params` of jax 0.10 drops."""
+    for value in eqn.params.values():
+        for each in value if type(value) in (tuple, list) else (value,):
+            if isinstance(each, _JAXPRS):
+                yield each
+
+
 def variables(atoms: Sequence[Any]) -> list[Any]:
     """The inputs of an equation that are variables, not literals."""
     return [atom for atom in atoms if not isinstance(atom, _core.Literal)]

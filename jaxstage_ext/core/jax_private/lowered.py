@@ -20,7 +20,12 @@ _pxla_any: Any = _pxla  # untyped
 
 def stablehlo_texts(lowered: Any) -> tuple[str, str]:
     """StableHLO text without and with locations; the lines correspond."""
-    operation = lowered.compiler_ir("stablehlo").operation
+    return texts_of_module(lowered.compiler_ir("stablehlo"))
+
+
+def texts_of_module(module: Any) -> tuple[str, str]:
+    """The text of an MLIR module without and with locations; the lines correspond."""
+    operation = module.operation
     return operation.get_asm(), operation.get_asm(enable_debug_info=True)
 
 

@@ -9,6 +9,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 import jax
+from jax._src import core as _core
 from jax._src import stages as _stages
 from jax._src.interpreters import partial_eval as _pe
 
@@ -93,3 +94,13 @@ def is_pmap(fn: Any) -> bool:
         return bool(lower.__qualname__.startswith("pmap.") and lower.__module__.startswith("jax."))
     except Exception:
         return False
+
+
+def is_tracing() -> bool:
+    """Whether JAX traces a function in this thread."""
+    return not _core.trace_state_clean()
+
+
+def jitted_type() -> type:
+    """The type of what `jax.jit` gives."""
+    return type(jax.jit(is_tracing))

@@ -29,3 +29,19 @@ def hlo_proto(module: Any) -> bytes:
 def hlo_text_of_proto(proto: bytes) -> str:
     """The text of a serialised HloModuleProto, as `hlo_text` gives it."""
     return hlo_text(_hlo.HloModule.from_serialized_hlo_module_proto(proto), large_constants=False)
+
+
+def module_of_loaded(executable: Any) -> Any:
+    """The optimised module of a LoadedExecutable; None where the backend gives none."""
+    return next(iter(executable.hlo_modules()), None)
+
+
+def costs_of_loaded(executable: Any) -> dict[str, float]:
+    """XLA's cost analysis of a LoadedExecutable."""
+    return dict(executable.cost_analysis())
+
+
+def memory_of_loaded(executable: Any) -> dict[str, int]:
+    """XLA's memory statistics of a LoadedExecutable, in bytes."""
+    stats = executable.get_compiled_memory_stats()
+    return {name: int(getattr(stats, name)) for name in dir(stats) if name.endswith("_bytes")}

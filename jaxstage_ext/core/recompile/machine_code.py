@@ -12,7 +12,7 @@ from jaxstage_ext.core.targets.prepared import Prepared
 from jaxstage_ext.core.targets.target import Target
 from jaxstage_ext.core.targets.worker_requests import Limits
 from jaxstage_ext.ir import kernel_artefacts
-from jaxstage_ext.ir.kernel_artefacts import Artefacts
+from jaxstage_ext.ir.kernel_artefacts import KernelArtefacts
 from jaxstage_ext.report.progress import Progress
 from jaxstage_ext.store import cache, entry
 
@@ -26,7 +26,7 @@ BUNDLES_FOLDER = "dump-llo"
 
 def dumped(
     prepared: Prepared, text: str, large_constants: bool, limits: Limits, progress: Progress | None
-) -> tuple[Artefacts, bool]:
+) -> tuple[KernelArtefacts, bool]:
     """The kernels of the recompiled program, and whether they are those of the module with this text.
 
     The inspection cache keeps those that are.
@@ -65,7 +65,7 @@ def final_bundles(prepared: Prepared, limits: Limits, progress: Progress | None)
     return by_name
 
 
-def _read_kernels(head: Mapping[str, Any], parts: list[bytes]) -> Artefacts:
+def _read_kernels(head: Mapping[str, Any], parts: list[bytes]) -> KernelArtefacts:
     """What `dumped` made an entry of. Raises for anything else."""
     entry.check_inflated(parts)
     artefacts = kernel_artefacts.read(head, parts)

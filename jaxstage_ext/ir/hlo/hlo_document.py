@@ -5,23 +5,31 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from jaxstage_ext.ir import links
-from jaxstage_ext.ir.hlo import moved_places, text_rows, whole_spans
+from jaxstage_ext.ir.hlo import text_rows, whole_spans
+from jaxstage_ext.ir.hlo.cached_places import CachedPlaces, location_of
 from jaxstage_ext.ir.hlo.module import Module
-from jaxstage_ext.ir.hlo.moved_places import Moved
 from jaxstage_ext.ir.protowire import Longs
-from jaxstage_ext.ir.source import FrameTable, Location, is_outside, location_in
+from jaxstage_ext.ir.source import FrameTable, Location
 from jaxstage_ext.report.document import OP, Document
 from jaxstage_ext.report.frames import Ints
 
 
-def read(text: str, module: Module, table: FrameTable, lowered: Document | None = None) -> Document:
+def read(
+    text: str,
+    module: Module,
+    table: FrameTable,
+    lowered: Document | None = None,
+    cached: CachedPlaces | None = None,
+) -> Document:
     """The document of a module from its text, printed without metadata, and its columns.
 
-    `lowered` is the StableHLO that it was compiled from, whose frames are in `table` too.
+    `lowered` is the StableHLO that it was compiled from, whose frames are in `table` too. `cached` are the places of a
+    module that was compiled from an earlier program.
     """
-    linked = sources(module, table, lowered)
+    linked = sources(module, table, lowered, cached)
     rows = text_rows.read(text, module.names)
     columns = [np.full(rows.total, -1, np.int32) for _ in range(3)]
     flags = np.zeros(rows.total, np.uint8)
@@ -33,67 +41,46 @@ def read(text: str, module: Module, table: FrameTable, lowered: Document | None 
     frame, scope, origin = columns
     inferred = origin >= 0
     origin[inferred] = rows.row[origin[inferred]]
-    return Document("hlo", text, table.freeze(), frame, flags, rows.folds, scope, module.scopes, origin)
+    return Document("hlo", text, table.freeze(), frame, flags, rows.folds, scope, linked.scopes, origin)
 
 
-def sources(module: Module, table: FrameTable, lowered: Document | None = None) -> links.Links:
-    """The source that each instruction came from; its stacks are added to `table`."""
-    index, used = module.header.stack_frame_index, np.unique(module.stack_frame)
-    frames = frames_of(index, used, table, _moved(index, used, lowered))
-    frame = frames[np.where(module.stack_frame < len(frames), module.stack_frame, 0)]
+def sources(
+    module: Module, table: FrameTable, lowered: Document | None = None, cached: CachedPlaces | None = None
+) -> links.Links:
+    """The source that each instruction came from; its stacks are added to `table`. Arguments as of `read`."""
+    scope, scopes = (module.scope, module.scopes) if cached is None else cached.scoped(module)
+    if cached is None or cached.frame is None:
+        index, used = module.header.stack_frame_index, np.unique(module.stack_frame)
+        frames = frames_of(index, used, table)
+        frame = frames[np.where(module.stack_frame < len(frames), module.stack_frame, 0)]
+    else:
+        frame = cached.frames(module.stack_frame)
     if lowered is not None:
-        frame = whole_spans.widened(frame, module.scope, module.scopes, module.computation, lowered, table)
+        frame = whole_spans.widened(frame, scope, scopes, module.computation, lowered, table)
     flags = (module.counts * OP).astype(np.uint8)
-    return links.complete(frame, module.scope, flags, module.scopes, module.graph)
+    linked = links.complete(frame, scope, flags, scopes, module.graph)
+    return linked if cached is None or not cached.lost else links.without(linked, _lost(module, cached))
 
 
-def frames_of(index: Any, used: Longs, table: FrameTable, moved: Moved | None = None) -> Ints:
+def _lost(module: Module, cached: CachedPlaces) -> npt.NDArray[np.bool_]:
+    """The instructions whose place is not known though XLA kept one."""
+    return np.isin(module.stack_frame, list(cached.lost))
+
+
+def frames_of(index: Any, used: Longs, table: FrameTable) -> Ints:
     """For each XLA frame number (0 is none) its frame in `table`, -1 outside the user's program.
 
-    Only the frames in use are added, each with its callers up to the first outside the program. Where places have
-    moved, those that are not in `moved` are left out.
+    Only the frames in use are added, each with its callers up to the first outside the program.
     """
     result = np.full(len(index.stack_frames) + 1, -1, np.int32)
     for number in used[(used > 0) & (used < len(result))].tolist():
         chain: list[tuple[int, Location]] = []
-        while number and result[number] < 0 and (location := _location(index, number)) is not None:
+        while number and result[number] < 0 and (location := location_of(index, number)) is not None:
             if len(chain) > len(index.stack_frames):
                 raise ValueError("the stack frames of the module call each other in a circle")
             chain.append((number, location))
             number = index.stack_frames[number - 1].parent_frame_id
         frame = int(result[number])
         for number, location in reversed(chain):
-            place = moved.get(location) if moved else location
-            result[number] = frame = table.add(place, frame) if place is not None else frame
+            result[number] = frame = table.add(location, frame)
     return result
-
-
-def _moved(index: Any, used: Longs, lowered: Document | None) -> Moved:
-    """Where the places of an executable of an earlier program are in this one; empty for one of this program."""
-    if lowered is None:
-        return {}
-    named: dict[int, Location] = {}
-    for number in used[(used > 0) & (used <= len(index.stack_frames))].tolist():
-        while number and number not in named and (location := _location(index, number)) is not None:
-            named[number] = location
-            number = index.stack_frames[number - 1].parent_frame_id
-    used_frames = np.unique(lowered.frame[lowered.frame >= 0]).tolist()
-    frames = {caller for frame in used_frames for caller in lowered.frames.stack(frame)}
-    return moved_places.moved(
-        list(dict.fromkeys(named.values())), [location_in(lowered.frames, frame) for frame in sorted(frames)]
-    )
-
-
-def _location(index: Any, number: int) -> Location | None:
-    place = index.file_locations[index.stack_frames[number - 1].file_location_id - 1]
-    file = index.file_names[place.file_name_id - 1]
-    if is_outside(file):
-        return None
-    return Location(
-        file,
-        index.function_names[place.function_name_id - 1] if place.function_name_id else "",
-        place.line,
-        place.column + 1,
-        max(place.end_line, place.line),
-        place.end_column + 1 if place.end_column else 0,
-    )

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from types import NoneType
 from typing import Any
 
-from jaxstage_ext.ir.passes import history, pass_table
+from jaxstage_ext.ir.passes import pass_history, pass_table
 from jaxstage_ext.ir.passes.compiler_passes import Pass, Passes
 from jaxstage_ext.ir.passes.versions import Versions
 from jaxstage_ext.report.table import Table
@@ -17,15 +17,15 @@ from jaxstage_ext.report.table import Table
 class Pipeline(Passes):
     """The passes of one compile in the order in which they ran; prints as a table."""
 
-    def follow(self, name: str) -> history.History:
+    def follow(self, name: str) -> pass_history.PassHistory:
         """The instruction of this name, with or without "%", through all passes: what each made of it.
 
         The name is taken from the last module that has it. Raises KeyError where none has.
         """
         name = name.removeprefix("%")
         for version in reversed(range(len(self.versions))):
-            if (row := history.row_of(self, version, name)) >= 0:
-                return history.follow(self, version, row)
+            if (row := pass_history.row_of(self, version, name)) >= 0:
+                return pass_history.follow(self, version, row)
         raise KeyError(f"no module of these passes has an instruction {name!r}")
 
     @property

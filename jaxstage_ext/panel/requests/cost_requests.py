@@ -17,9 +17,11 @@ from jaxstage_ext.panel.pack import pack
 from jaxstage_ext.panel.params import Answer, BadRequest, Params, Programs
 from jaxstage_ext.program import ledger, measured_columns
 from jaxstage_ext.program.cost import Costs, cost
+from jaxstage_ext.program.memory import memory as memory_of
 from jaxstage_ext.report.table import Table, plain
 
 MEASURES = ("FLOPs", "bytes")
+MEMORY = "memory"
 _KINDS = {"f": "f8", "i": "i4"}
 _UNITS = {
     "FLOPs": "FLOP",
@@ -275,8 +277,10 @@ def _get_heat(programs: Programs, params: Params, progress: jobs.JobProgress) ->
     row's line and for the whole, so that nothing counts twice.
     """
     measure = given.text(params, "measure")
-    if measure not in MEASURES:
-        raise BadRequest(f"there is no measure {given.quoted(measure)}; there is {', '.join(MEASURES)}")
+    if measure not in (*MEASURES, MEMORY):
+        raise BadRequest(f"there is no measure {given.quoted(measure)}; there is {', '.join((*MEASURES, MEMORY))}")
+    if measure == MEMORY:
+        return _get_memory_heat(programs, params, progress)
     work: Cost = _costs(programs, params, progress).work
     is_flops = measure == "FLOPs"
     whole, parts = (work.flops, work.parts.flops) if is_flops else (work.moved, work.parts.moved)
@@ -287,6 +291,16 @@ def _get_heat(programs: Programs, params: Params, progress: jobs.JobProgress) ->
     value = np.where(shown != 0, shown, own)
     measured = np.flatnonzero((value != 0) | (own != 0))
     described, buffers = _columns({"row": measured, "value": value[measured], "own": own[measured]})
+    return {"columns": described}, buffers
+
+
+def _get_memory_heat(programs: Programs, params: Params, progress: jobs.JobProgress) -> Answer:
+    """The bytes that are live at the peak, at the rows of what computes them."""
+    live = memory_of(given.program(programs, params), progress.heard).peak_set
+    row = np.asarray(live["row"], np.int64)
+    value = _at_rows(row, np.asarray(live["size"], np.float64), int(np.max(row, initial=0)) + 1)
+    holding = np.flatnonzero(value)
+    described, buffers = _columns({"row": holding, "value": value[holding]})
     return {"columns": described}, buffers
 
 

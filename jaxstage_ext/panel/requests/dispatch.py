@@ -12,21 +12,10 @@ from typing import Any
 
 from jaxstage_ext.panel import assets, jobs
 from jaxstage_ext.panel.pack import pack
-from jaxstage_ext.panel.params import (
-    MOST_TEXT,
-    Answer,
-    BadRequest,
-    Method,
-    Params,
-    Programs,
-    failure,
-    program,
-    quoted,
-    text,
-)
+from jaxstage_ext.panel.params import Answer, BadRequest, Method, Params, Programs, program, quoted, text
+from jaxstage_ext.panel.replying import named, replied
 from jaxstage_ext.panel.requests import document_requests
 from jaxstage_ext.program import tabs
-from jaxstage_ext.report.json_form import is_shallow
 
 MOST_OF_LOG, LONGEST_OF_LOG = 200, 1000
 """Of a worker's log: lines, and characters of each."""
@@ -37,36 +26,12 @@ def answer(programs: Programs, method: str, params: Params) -> Answer:
 
     Raises BadRequest when the method or a parameter is not as it must be.
     """
-    if not isinstance(method, str) or method not in (known := methods()):
-        raise BadRequest(f"unknown method {quoted(method)}; there are {', '.join(methods())}"[:MOST_TEXT])
-    if not isinstance(params, Mapping):
-        raise BadRequest(f"params of {method!r} must be an object, not {quoted(params)}")
-    return known[method](programs, params)
+    return named(methods(), method, params)(programs, params)
 
 
 def reply(programs: Programs, request: Any) -> Answer:
     """The message that answers a front end's request, with its buffers; never raises."""
-    try:
-        if not isinstance(request, Mapping):
-            raise BadRequest("a request must be an object")
-        if not is_shallow(request):
-            raise BadRequest("a request must not be nested so deeply")
-        result, buffers = answer(programs, request.get("method", ""), request.get("params") or {})
-    except BaseException as error:  # whatever it is belongs to the reader, not to the kernel's log
-        return refusal(request, error)
-    return _reply_to(request) | {"result": result}, buffers
-
-
-def refusal(request: Any, error: BaseException) -> Answer:
-    """The message that a request has failed."""
-    refused = failure(error)
-    text = {"kind": refused.kind, "message": str(refused), "log": refused.has_log}
-    return _reply_to(request) | {"error": text}, []
-
-
-def _reply_to(request: Any) -> dict[str, Any]:
-    number = request.get("id") if isinstance(request, Mapping) else None
-    return {"kind": "reply", "id": number if isinstance(number, int | str) else None}
+    return replied(request, functools.partial(answer, programs))
 
 
 def _get_elapsed(programs: Programs, params: Params) -> Answer:
@@ -84,8 +49,10 @@ def _get_log(programs: Programs, params: Params) -> Answer:
 
 
 def _get_script(programs: Programs, params: Params) -> Answer:
-    """The script of a view that is not part of the panel's own."""
+    """The panel's script with its style, or the script of a view that is not part of it."""
     name = text(params, "doc")
+    if name == "panel":
+        return {}, [pack(assets.text(f"panel.{kind}").encode()) for kind in ("js", "css")]
     names = assets.scripts()
     if name not in names:
         raise BadRequest(f"there is no script {quoted(name)}; there is {', '.join(names)}")
@@ -113,6 +80,11 @@ COMMON: dict[str, Method] = {
 def methods() -> dict[str, Method]:
     """All requests by name: the common ones, and those of each tab."""
     return COMMON | {name: method for tab in tabs.TABS for name, method in _methods_of(tab.name).items()}
+
+
+def tab_of(method: str) -> str:
+    """The tab that makes a request of this name; "" for the common ones and for those that there are not."""
+    return next((tab.name for tab in tabs.TABS if method in _methods_of(tab.name)), "")
 
 
 @functools.cache

@@ -6,6 +6,7 @@ instead.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from typing import Any
 
@@ -19,6 +20,7 @@ from jaxstage_ext.program import library_source
 from jaxstage_ext.program.document_titles import title_of
 from jaxstage_ext.program.extra_documents import extra_document
 from jaxstage_ext.report.document import Document
+from jaxstage_ext.report.frames import SourceFile
 from jaxstage_ext.report.line_table import rows_of
 
 LARGEST_WHOLE = 20_000_000
@@ -96,8 +98,15 @@ def _get_columns(programs: Programs, params: Params) -> Answer:
 def _get_frames(programs: Programs, params: Params) -> Answer:
     frames = given.program(programs, params).frames
     result, buffers = _columns(frames, frames.COLUMNS)
-    files = [{"name": f.public_name, "cell": f.cell, "user": f.user, "label": f.label} for f in frames.files]
-    return {"files": files, "functions": list(frames.functions)} | result, buffers
+    return {"files": [_file(file) for file in frames.files], "functions": list(frames.functions)} | result, buffers
+
+
+def _file(file: SourceFile) -> dict[str, Any]:
+    """A file or cell; `path` is where the user edits it on this machine, which nothing that is saved names."""
+    path = file.name if file.user and file.cell is None and os.path.isabs(file.name) else None
+    cells, crc = file.in_editor()
+    described = {"name": file.public_name, "cell": file.cell, "user": file.user, "label": file.label}
+    return described | {"path": path, "cells": list(cells), "crc": crc}
 
 
 def _get_search(programs: Programs, params: Params) -> Answer:

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from jaxstage_ext.ir.passes import history, hlo_graph, pass_table
+from jaxstage_ext.ir.passes import hlo_graph, pass_history, pass_table
 from jaxstage_ext.ir.passes.diff import Diff
 from jaxstage_ext.ir.passes.hlo_line import INSTRUCTION
 from jaxstage_ext.ir.passes.pass_document import PREFIX
@@ -85,7 +85,7 @@ def _packed(diff: Diff) -> tuple[list[dict[str, str]], list[bytes]]:
 def _get_history(programs: Programs, params: Params, progress: jobs.JobProgress) -> Answer:
     pipeline = passes(given.program(programs, params), progress.heard)
     version, row = _place(programs, params, pipeline)
-    followed = history.follow(pipeline, version, row, progress)
+    followed = pass_history.follow(pipeline, version, row, progress)
     steps = [
         {"pass": s.index, "what": s.what, "before": s.before, "after": s.after, "line": s.lines[0][:500]}
         for s in followed.steps
@@ -102,7 +102,7 @@ def _place(programs: Programs, params: Params, pipeline: Pipeline) -> tuple[int,
     if doc.kind != "hlo":
         raise BadRequest(f"passes work on HLO; {given.quoted(doc.kind)} is not HLO")
     name, last = hlo_graph.shape_of(doc.lines[row]).name, len(pipeline.versions) - 1
-    row_in_last = history.row_of(pipeline, last, name) if name else -1
+    row_in_last = pass_history.row_of(pipeline, last, name) if name else -1
     if row_in_last < 0:
         raise BadRequest(
             f"the last module of the passes has no instruction {name or given.quoted(doc.lines[row][:40])}"

@@ -1,21 +1,24 @@
-/** The anywidget. */
+/** The panel as an anywidget; its stub imports this script, see stub.ts. */
 
 import { SESSIONS } from "../model/sessions";
+import type { PanelWidget } from "../wire/panelModule";
 import type { Model } from "../wire/source";
 import { mount } from "./mount";
 
+export { addStyle } from "../parts/pageStyle";
+
 /**
- * anywidget calls this once a model. Views come and go and each gets a proxy of its own, so the session is that of the
+ * Called once a model. Views come and go and each gets a proxy of its own, so the session is that of the
  * model given to `initialize`: a view drawn again finds everything as it was.
  */
-export default function widget() {
+export function widget(): PanelWidget {
   let own: Model | null = null;
   const sessionOf = (model: Model) => SESSIONS.ofModel((own ??= model));
   return {
-    initialize: ({ model }: { model: Model }) => {
+    initialize: ({ model }) => {
       sessionOf(model);
       return () => SESSIONS.forget(model);
     },
-    render: ({ model, el }: { model: Model; el: HTMLElement }) => mount(sessionOf(model), el),
+    render: ({ model, el }) => mount(sessionOf(model), el),
   };
 }

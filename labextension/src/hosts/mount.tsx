@@ -1,22 +1,36 @@
 import { render } from "preact";
-import { newLayout } from "../model/layout";
+import { MOUNTED } from "../model/mounted";
 import type { Session } from "../model/session";
+import { VIEW_STATES } from "../model/viewStates";
 import { LayoutContext } from "../parts/layout";
 import { App } from "../shell/app";
 
 /** Draws a session into an element, in a layout of its own; gives what takes it away again. */
-export function mount(session: Session, parent: HTMLElement, layout = newLayout()): () => void {
+export function mount(session: Session, parent: HTMLElement, layout = VIEW_STATES.open(session)): () => void {
   const root = document.createElement("div");
   root.className = "jaxstage";
   root.dataset.lmSuppressShortcuts = "true";
   parent.append(root);
-  render(
-    <LayoutContext.Provider value={layout}>
-      <App session={session} layout={layout} root={root} />
-    </LayoutContext.Provider>,
-    root,
-  );
+  let drawn: string | null = null;
+  /** Views keep what they have read, so that those of a new run are drawn anew. */
+  const draw = () => {
+    if (drawn === session.state.run) return;
+    drawn = session.state.run;
+    render(
+      <LayoutContext.Provider value={layout}>
+        <App key={drawn} session={session} layout={layout} root={root} />
+      </LayoutContext.Provider>,
+      root,
+    );
+  };
+  const ignore = session.onState(draw);
+  draw();
+  const remove = MOUNTED.add({ session, root });
+  const leave = VIEW_STATES.watch(session, layout);
   return () => {
+    ignore();
+    leave();
+    remove();
     render(null, root);
     root.remove();
   };

@@ -1,4 +1,4 @@
-import { messageOf } from "../wire/errors";
+import { Refusal, messageOf } from "../wire/errors";
 import { LEFT_OUT, type Rows, readRows } from "../wire/columns";
 import { Folds } from "./folds";
 import { gunzip } from "../wire/gzip";
@@ -28,6 +28,8 @@ export class Doc {
   rows: Rows | null = null;
   folds = new Folds(0);
   problem: string | null = null;
+  /** Whether asking once more is of no use, since nobody has it. */
+  isAbsent = false;
   paged = false;
   scrollTop = 0;
   scrollLeft = 0;
@@ -73,6 +75,7 @@ export class Doc {
   async load(framesFor: (rows: Rows) => Promise<void>): Promise<void> {
     const turn = ++this.turn;
     this.problem = null;
+    this.isAbsent = false;
     try {
       await this.loadText(turn);
       this.changed();
@@ -82,9 +85,14 @@ export class Doc {
       this.rows = rows;
       this.folds.replace(rows.foldEnd);
     } catch (error) {
-      if (turn === this.turn) this.problem = messageOf(error);
+      if (turn === this.turn) this.fail(error);
     }
     this.changed();
+  }
+
+  private fail(error: unknown): void {
+    this.problem = messageOf(error);
+    this.isAbsent = error instanceof Refusal && error.kind === "absent";
   }
 
   /** A text of the same size is the same text: a further stage adds to what is known of it, not to it. */

@@ -1,4 +1,5 @@
 import { int32, readColumns, strings } from "../wire/columns";
+import { number, textOrNull, texts } from "../wire/check";
 import type { Reply } from "../wire/source";
 
 export interface SourceFile {
@@ -6,12 +7,18 @@ export interface SourceFile {
   cell: string | null;
   user: boolean;
   label: string;
+  /** Its absolute path on the kernel's machine, where the kernel lives and the file is the user's own; else null. */
+  path: string | null;
+  /** The notebook's cells whose text it is, by id, and the text's CRC-32 as it ran; null where that is not known. */
+  cells: string[];
+  crc: number | null;
   /** The installed package that it belongs to, such as "flax"; "" for the user's own files. */
   library: string;
 }
 
 /** Stands for all libraries where the name of one may be given. */
 export const EVERYTHING = "*";
+const MOST_CELLS = 100;
 const INSTALLED = /^(?:.*[/\\])?(?:site|dist)-packages[/\\]/;
 
 function libraryOf(name: string): string {
@@ -142,7 +149,8 @@ function readFile(raw: unknown): SourceFile {
   const cell = typeof file.cell === "string" ? file.cell : null;
   const user = file.user !== false;
   const label = typeof file.label === "string" ? file.label : (cell ?? (user ? name : name.replace(INSTALLED, "")));
-  return { name, cell, label, user, library: user ? "" : libraryOf(name) };
+  const known = { path: textOrNull(file.path), cells: texts(file.cells, MOST_CELLS), crc: number(file.crc) };
+  return { name, cell, label, user, library: user ? "" : libraryOf(name), ...known };
 }
 
 export async function readFrames(reply: Reply): Promise<Frames> {

@@ -7,7 +7,9 @@ import { sourceLine } from "./links";
 import type { Session } from "./session";
 import type { Reply } from "../wire/source";
 
-export const MEASURES = ["FLOPs", "bytes"] as const;
+export const MEASURES = ["FLOPs", "bytes", "memory"] as const;
+/** The measures that are parts of another whole than the program's cost, and what they are called. */
+const WHOLES: Record<string, string> = { memory: "the bytes live at the peak" };
 
 const largest = (of: Map<string | number, number>) => [...of.values()].reduce((most, value) => (value > most ? value : most), 0);
 
@@ -38,14 +40,15 @@ export class Heat {
     return new Heat(measure, read("value"), read(columns.has("own") ? "own" : "value"));
   }
 
-  /** What a row of a document has of it, beside the row that has most, and in words; null for nothing. */
-  of(session: Session, doc: Doc, row: number): { share: number; title: string } | null {
+  /** What a row of a document has of it: beside the row that has most, of the whole, and in words; null for nothing. */
+  of(session: Session, doc: Doc, row: number): { share: number; figure: string; title: string } | null {
     const value = doc.kind === "hlo" ? this.rows.get(row) : this.ofLine(session, doc, row);
     if (value === undefined) return null;
-    if (Number.isNaN(value)) return { share: Number.NaN, title: `${this.measure}: unknown` };
+    if (Number.isNaN(value)) return { share: Number.NaN, figure: "?", title: `${this.measure}: unknown` };
     const most = doc.kind === "hlo" ? this.most : (this.lines?.most ?? 0);
-    const unit = this.measure === "bytes" ? "B" : "FLOP";
-    return { share: most ? value / most : 0, title: `${scaled(value, unit)}, ${percent(value, this.total)} of what is known` };
+    const unit = this.measure === "FLOPs" ? "FLOP" : "B";
+    const figure = percent(value, this.total);
+    return { share: most ? value / most : 0, figure, title: `${scaled(value, unit)}, ${figure} of ${WHOLES[this.measure] ?? "what is known"}` };
   }
 
   private ofLine(session: Session, doc: Doc, row: number): number | undefined {

@@ -1,5 +1,7 @@
 /** Tokens of one line. Only visible lines are ever tokenised, so a regular expression a kind will do. */
 
+import { byName } from "../wire/check";
+
 export interface Token {
   start: number;
   end: number;
@@ -15,7 +17,7 @@ const STRING: Rule = ["str", String.raw`"(?:[^"\\]|\\.)*"?`];
 const NUMBER: Rule = ["num", String.raw`(?<![\w.%#@])-?(?:0x[\da-fA-F]+|\d+(?:\.\d*)?(?:[eE][-+]?\d+)?|inf\b|nan\b)`];
 const DTYPE = "(?:pred|bool|token|opaque|key<\\w+>|[usif]\\d+|bf16|f8\\w+|c64|c128|float\\d+|int\\d+|uint\\d+)";
 
-const RULES: Record<string, Rule[]> = {
+const RULES = byName<Rule[]>({
   python: [
     ["com", "#.*"],
     ["str", String.raw`[rbfuRBFU]{0,2}(?:"""(?:[^\\]|\\.)*?(?:"""|$)|'''(?:[^\\]|\\.)*?(?:'''|$)|"(?:[^"\\]|\\.)*"?|'(?:[^'\\]|\\.)*'?)`],
@@ -65,7 +67,7 @@ const RULES: Record<string, Rule[]> = {
     ["op", String.raw`(?<=[\])}] )[a-z][\w-]*(?=\()`],
     ["", String.raw`[A-Za-z_][\w.-]*`],
   ],
-};
+});
 
 RULES.llvm = [
   ["com", ";.*"],
@@ -119,7 +121,7 @@ RULES.bundles = [
   ["", String.raw`[A-Za-z_][\w.]*`],
 ];
 /** Texts of kernels are called "stage:kernel"; some stages are written alike. */
-const WRITTEN_AS: Record<string, string> = { llvm0: "llvm", mosaic: "stablehlo", ttir: "stablehlo" };
+const WRITTEN_AS = byName<string>({ llvm0: "llvm", mosaic: "stablehlo", ttir: "stablehlo" });
 
 function languageOf(kind: string): string {
   const stage = kind.split(":", 1)[0] ?? kind;

@@ -1,6 +1,6 @@
 /** What stands beside lines in a few characters, and the warnings at them, as the kernel lists them. */
 
-import { capped, fields, list, sentences } from "../wire/check";
+import { byName, capped, fields, list, sentences } from "../wire/check";
 import { readColumns } from "../wire/columns";
 import type { Reply } from "../wire/source";
 
@@ -15,7 +15,7 @@ export interface Mark {
 export const LANES = ["sharding", "dtypes", "time"] as const;
 
 /** Full: the program's own doing; hollow: the compiler's. */
-export const GLYPHS: Record<string, string> = {
+export const GLYPHS = byName<string>({
   you: "■",
   compiler: "□",
   JAX: "◇",
@@ -27,14 +27,14 @@ export const GLYPHS: Record<string, string> = {
   "demotion compiler": "▽",
   "change compiler": "◇",
   time: "◔",
-};
+});
 const SEVERAL = "◧";
 
-export const LEGENDS: Record<string, string> = {
+export const LEGENDS = byName<string>({
   sharding: "■ you □ compiler ◇ JAX ◧ several",
   dtypes: "▲ wider ▼ narrower; hollow: by the compiler",
   time: "share of the time in which the devices are busy, measured",
-};
+});
 
 const MAX_MARKS = 200_000;
 const MAX_TEXT = 4000;
@@ -107,11 +107,11 @@ export interface Warning {
   places: Place[];
 }
 
-const NAMES: Record<string, [one: string, several: string]> = {
+const NAMES = byName<[one: string, several: string]>({
   rematerialisation: ["full rematerialisation", "full rematerialisations"],
   resharding: ["resharding", "reshardings"],
   asked: ["requested", "requested"],
-};
+});
 
 function readWarning(raw: unknown): Warning {
   const { kind, text: words, places } = fields(raw);

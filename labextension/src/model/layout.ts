@@ -18,4 +18,7 @@ export interface Layout {
 
 const START: Layout = { panes: null, widths: {}, height: null, large: false, stack: false, help: false };
 
-export const newLayout = (given: Partial<Layout> = {}): Store<Layout> => new Store({ ...START, ...given });
+/** What the user has set for panels that are drawn from now on. */
+export const newPanels: Pick<Layout, "panes"> = { panes: null };
+
+export const newLayout = (given: Partial<Layout> = {}): Store<Layout> => new Store({ ...START, ...newPanels, ...given });

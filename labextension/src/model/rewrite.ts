@@ -1,5 +1,7 @@
 /** The toggles of the text: which stretches of a line are not shown. Columns stay those of the whole line. */
 
+import { byName } from "../wire/check";
+
 export interface Show {
   types: boolean;
   layouts: boolean;
@@ -43,7 +45,7 @@ const JAXPR: Patterns = {
   metadata: [],
 };
 
-const PATTERNS: Record<string, Patterns> = { hlo: HLO, stablehlo: STABLEHLO, jaxpr: JAXPR };
+const PATTERNS = byName<Patterns>({ hlo: HLO, stablehlo: STABLEHLO, jaxpr: JAXPR });
 
 /** Disjoint, ascending. */
 export function hiddenStretches(kind: string, line: string, show: Show): Stretch[] {

@@ -33,6 +33,8 @@ export class Session {
   /** What views have asked the kernel, last asked last, and what else they want to find when they are drawn anew. */
   private questions = new Map<string, Question<unknown>>();
   private kept = new Map<string, unknown>();
+  /** Rows to fold once the document is there. */
+  private folds = new Map<string, number[]>();
   private framesAsked = new Map<number, Promise<void>>();
   private back: Place[] = [];
   state: PanelState;
@@ -46,7 +48,11 @@ export class Session {
   /** Whether a stage ran by the first state, and no kernel answers for it: it may be long gone. */
   isOrphaned = false;
 
-  constructor(readonly source: Source) {
+  /** `id` is that of the panel in its kernel, "" where there is none. */
+  constructor(
+    readonly source: Source,
+    readonly id = "",
+  ) {
     this.state = source.state();
     source.onState(() => this.takeState());
     if (this.state.busy) void this.askElapsed();
@@ -87,11 +93,21 @@ export class Session {
   }
 
   private takeState(): void {
+    const { run } = this.state;
     this.state = this.source.state();
+    if (this.state.run !== run) this.forget();
     this.isOrphaned = false;
     this.came = { at: Date.now(), elapsed: null };
     this.state.calls.forEach((summary, call) => this.refresh(call, summary));
     this.tell();
+  }
+
+  /** The cell ran again in the same panel: the documents are others; the tab and the panes stay, for the user chose them. */
+  private forget(): void {
+    for (const known of [this.docs, this.known, this.generations, this.questions, this.kept, this.framesAsked, this.folds]) known.clear();
+    this.back = [];
+    this.litMemo = [];
+    this.store.set({ hover: null, selected: null, follow: null, heat: null, lane: null, warned: null, librarySource: null, kernel: null, stages: [] });
   }
 
   private tell(): void {
@@ -159,7 +175,29 @@ export class Session {
 
   load(doc: Doc, info: DocumentInfo = doc.info): void {
     doc.info = info;
-    void doc.load((rows) => this.ensureFrames(doc.call, rows)).then(() => this.updateOthers(doc));
+    void doc.load((rows) => this.ensureFrames(doc.call, rows)).then(() => {
+      this.fold(doc);
+      this.updateOthers(doc);
+    });
+  }
+
+  /** What is folded in the documents of the shown call. */
+  folded(): { kind: string; lines: number; rows: number[] }[] {
+    const docs = [...this.docs.values()].filter((doc) => doc.call === this.call && doc.folds.anyFolded);
+    return docs.map((doc) => ({ kind: doc.kind, lines: doc.info.lines, rows: doc.folds.foldedRows }));
+  }
+
+  foldWhenLoaded(all: { kind: string; rows: number[] }[]): void {
+    for (const { kind, rows } of all) this.folds.set(`${this.call}/${kind}`, rows);
+  }
+
+  private fold(doc: Doc): void {
+    const key = `${doc.call}/${doc.kind}`;
+    const rows = doc.rows && this.docs.get(key) === doc ? this.folds.get(key) : undefined;
+    if (!rows) return;
+    this.folds.delete(key);
+    doc.folds.settle(rows);
+    doc.changed();
   }
 
   private updateOthers(loaded: Doc): void {
@@ -176,8 +214,10 @@ export class Session {
   }
 
   private fetchFrames(call: number): Promise<void> {
+    const { run } = this.state;
     const asked = this.source.request("frames", { call }).then(async (reply) => {
-      this.count(call, await readFrames(reply));
+      const given = await readFrames(reply);
+      if (run === this.state.run) this.count(call, given);
     });
     this.framesAsked.set(call, asked);
     asked.catch(() => this.framesAsked.delete(call));
@@ -260,7 +300,7 @@ export class Session {
   /** The question to the kernel about the shown call, one for all views that ask it; see `useQuestion`. */
   asked<T>(method: string, params: Params, read: (reply: Reply) => T | Promise<T>): Question<T> {
     const all = { ...params, call: this.call };
-    const key = JSON.stringify([method, all, this.summary?.documents]);
+    const key = JSON.stringify([method, all, this.summary?.documents, this.state.run]);
     const found = this.questions.get(key) as Question<T> | undefined;
     const asked = found ?? new Question(this.source, method, all, read);
     this.questions.delete(key);

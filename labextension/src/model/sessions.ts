@@ -1,5 +1,6 @@
 /** Finds the session of a widget's model or of a saved report: the same one for every view of it, whichever host draws it. */
 
+import { text } from "../wire/check";
 import { KernelSource, type Model, type Source } from "../wire/source";
 import { Session } from "./session";
 
@@ -14,12 +15,12 @@ export class Sessions {
   }
 
   ofModel(model: Model): Session {
-    return this.find(model, () => new Session(new KernelSource(model)));
+    return this.find(model, () => new Session(new KernelSource(model), text(model.get("panel_id"))));
   }
 
-  /** Of a saved report or an offline page, which `open` reads: not every host can, and it is read once. */
-  ofReport(id: string, open: () => Source): Session {
-    return this.find(id, () => new Session(open()));
+  /** Of a saved report or an offline page, which `open` reads: not every host can, and it is read once; `panel` is the live one that it was saved of. */
+  ofReport(id: string, open: () => Source, panel = ""): Session {
+    return this.find(id, () => new Session(open(), panel));
   }
 
   forget(key: string | object): void {

@@ -11,7 +11,7 @@ export function Asking({ question }: { question: QuestionState<unknown> }) {
         <i class="jxs-spinner" aria-hidden="true" />
         {elapsed > 0.5 && (
           <>
-            {question.progress} {clock(elapsed)}
+            {question.progress} <span aria-hidden="true">{clock(elapsed)}</span>
             <button type="button" class="jxs-button" onClick={question.stop}>
               Cancel
             </button>

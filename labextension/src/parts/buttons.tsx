@@ -13,11 +13,7 @@ export function LinkButton({ text, onClick }: { text: string; onClick: () => voi
 
 export function Message({ session }: { session: Session }) {
   const message = useShared(session, (s) => s.message);
-  return message ? (
-    <span class="jxs-message" role="status">
-      {message}
-    </span>
-  ) : null;
+  return <span role="status">{message && <span class="jxs-message">{message}</span>}</span>;
 }
 
 /** What concerns the whole panel. */

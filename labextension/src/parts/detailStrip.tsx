@@ -120,10 +120,11 @@ export function DetailStrip({ session }: { session: Session }) {
   useShared(session, (s) => s.librarySource);
   useDoc(selected && session.loaded(selected.doc));
   const detail = detailOf(session, open && selected ? selected : (hover ?? selected));
+  const isHeld = selected !== null && (!hover || (hover.doc === selected.doc && hover.row === selected.row));
   const canOpen = (detail?.stack.length ?? 0) > 0;
   return (
     <footer class="jxs-detail jxs-strip">
-      <div class="jxs-words" aria-live="polite">
+      <div class="jxs-words" aria-live={isHeld ? "polite" : "off"}>
         {detail ? (
           <Words detail={detail} session={session} />
         ) : (

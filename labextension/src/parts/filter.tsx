@@ -8,6 +8,13 @@ interface Props {
 }
 
 export function FilterBox({ label, placeholder = "Filter", value, onInput }: Props) {
+  // the second Escape leaves the panel
+  const clear = (event: KeyboardEvent) => {
+    if (event.key !== "Escape" || !value) return;
+    event.preventDefault();
+    event.stopPropagation();
+    onInput("");
+  };
   return (
     <input
       type="search"
@@ -15,6 +22,7 @@ export function FilterBox({ label, placeholder = "Filter", value, onInput }: Pro
       placeholder={placeholder}
       aria-label={label}
       value={value}
+      onKeyDown={clear}
       onInput={(event) => onInput((event.target as HTMLInputElement).value)}
     />
   );

@@ -26,10 +26,12 @@ interface ButtonProps {
   label: string;
   onClick: () => void;
   pressed?: boolean;
-  disabled?: boolean;
+  disabled?: boolean | undefined;
+  /** -1 where arrows lead to it, not Tab. */
+  tabIndex?: number;
 }
 
-export function IconButton({ icon, label, onClick, pressed, disabled }: ButtonProps) {
+export function IconButton({ icon, label, onClick, pressed, disabled, tabIndex }: ButtonProps) {
   return (
     <button
       type="button"
@@ -38,6 +40,7 @@ export function IconButton({ icon, label, onClick, pressed, disabled }: ButtonPr
       aria-label={label}
       aria-pressed={pressed}
       disabled={disabled}
+      tabIndex={tabIndex}
       onClick={onClick}
     >
       <Icon name={icon} />

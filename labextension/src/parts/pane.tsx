@@ -43,7 +43,9 @@ function Counterparts({ doc, session, pane }: { doc: Doc; session: Session; pane
   );
 }
 
-function Trouble({ text, onRetry }: { text: string; onRetry: () => void }) {
+/** `onRetry` is null where trying again is of no use. */
+function Trouble({ text, onRetry }: { text: string; onRetry: (() => void) | null }) {
+  if (!onRetry) return <p class="jxs-note jxs-not-saved" role="status">{text}</p>;
   return (
     <div class="jxs-trouble" role="alert">
       <span>{text}</span>
@@ -96,7 +98,7 @@ export function Pane({ doc, session, weight }: { doc: Doc; session: Session; wei
     >
       <Head doc={doc} session={session} pane={pane} />
       {doc.search.open && <SearchBar doc={doc} pane={pane} />}
-      {problem && <Trouble text={problem} onRetry={retry} />}
+      {problem && <Trouble text={problem} onRetry={doc.isAbsent && !doc.text?.problem ? null : retry} />}
       <div class="jxs-pane-body" ref={body}>
         {!doc.text && !problem && <div class="jxs-loading">Loading…</div>}
       </div>

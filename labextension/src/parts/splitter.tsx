@@ -1,4 +1,5 @@
-import { useLayoutStore } from "./layout";
+import { useEffect, useRef, useState } from "preact/hooks";
+import { useLayout, useLayoutStore } from "./layout";
 
 const SMALLEST = 0.15;
 
@@ -11,6 +12,7 @@ export function moved(a: number, b: number, by: number): [number, number] {
 
 export function Splitter({ left, right }: { left: string; right: string }) {
   const layout = useLayoutStore();
+  const [before, after] = [useLayout((s) => s.widths[left]) ?? 1, useLayout((s) => s.widths[right]) ?? 1];
   const move = (by: number) => {
     const { widths } = layout.get();
     const [a, b] = moved(widths[left] ?? 1, widths[right] ?? 1, by);
@@ -45,8 +47,12 @@ export function Splitter({ left, right }: { left: string; right: string }) {
     <div
       class="jxs-splitter"
       role="separator"
+      aria-orientation="vertical"
       tabIndex={0}
       aria-label="Resize the panes beside it"
+      aria-valuemin={100 * SMALLEST}
+      aria-valuemax={100 - 100 * SMALLEST}
+      aria-valuenow={Math.round((100 * before) / (before + after))}
       onPointerDown={drag}
       onKeyDown={key}
     />
@@ -54,12 +60,17 @@ export function Splitter({ left, right }: { left: string; right: string }) {
 }
 
 const LOWEST = 160;
+const resized = (handle: HTMLElement | null) => handle?.parentElement?.querySelector(".jxs-panes, .jxs-view");
 
 export function HeightHandle() {
   const layout = useLayoutStore();
+  const own = useRef<HTMLDivElement>(null);
+  const [now, setNow] = useState(LOWEST);
+  const measure = () => setNow(resized(own.current)?.clientHeight || LOWEST);
+  useEffect(measure);
   const drag = (down: PointerEvent) => {
     const handle = down.currentTarget as HTMLElement;
-    const panes = handle.parentElement?.querySelector(".jxs-panes, .jxs-view");
+    const panes = resized(handle);
     const start = (panes?.clientHeight ?? LOWEST) - down.clientY;
     handle.setPointerCapture(down.pointerId);
     handle.onpointermove = (e) => layout.set({ height: Math.max(LOWEST, start + e.clientY) });
@@ -70,7 +81,7 @@ export function HeightHandle() {
   };
   const key = (event: KeyboardEvent) => {
     const by = event.key === "ArrowDown" ? 40 : event.key === "ArrowUp" ? -40 : 0;
-    const panes = (event.currentTarget as HTMLElement).parentElement?.querySelector(".jxs-panes, .jxs-view");
+    const panes = resized(own.current);
     if (!by || !panes) return;
     layout.set({ height: Math.max(LOWEST, panes.clientHeight + by) });
     event.preventDefault();
@@ -79,10 +90,15 @@ export function HeightHandle() {
   return (
     <div
       class="jxs-height"
+      ref={own}
       role="separator"
       aria-orientation="horizontal"
       tabIndex={0}
       aria-label="Resize the panel"
+      aria-valuemin={LOWEST}
+      aria-valuenow={Math.max(LOWEST, now)}
+      aria-valuetext={`${now} pixels high`}
+      onFocus={measure}
       onPointerDown={drag}
       onKeyDown={key}
     />

@@ -7,6 +7,7 @@ import { useLayout } from "../parts/layout";
 import type { Session } from "../model/session";
 import { Header } from "./header";
 import { Help } from "./help";
+import { MissingExtension } from "./missingExtension";
 import { useKernelState, useShared, useWidth } from "../parts/hooks";
 import { openSearch } from "../parts/searchBar";
 import { HeightHandle } from "../parts/splitter";
@@ -74,11 +75,15 @@ function command(event: KeyboardEvent, root: HTMLElement, session: Session, layo
   return event.key in keys;
 }
 
+/** Gives the keyboard to what holds the panel: in a notebook its cell. */
+const leave = (root: HTMLElement) => root.parentElement?.closest<HTMLElement>("[tabindex]")?.focus({ preventScroll: true });
+
 /** Keys pressed in the panel are the panel's: the notebook around it must not take them for commands. */
 function useKeys(root: HTMLElement, session: Session, layout: Store<Layout>): void {
   useEffect(() => {
     const listener = (event: KeyboardEvent) => {
       if (command(event, root, session, layout)) event.preventDefault();
+      else if (event.key === "Escape") leave(root);
       event.stopPropagation();
     };
     root.addEventListener("keydown", listener);
@@ -122,7 +127,13 @@ function OpenTab({ name, ...props }: TabProps & { name: string }) {
   const { session } = props;
   const height = useLayout((s) => s.height);
   const { component: View = loadedView(name), bare, tall, title } = TABS[name] as Tab;
-  if (bare) return <View {...props} />;
+  if (bare) {
+    return (
+      <div class="jxs-bare" role="tabpanel" aria-label={title}>
+        <View {...props} />
+      </div>
+    );
+  }
   const style = height === null ? {} : { height: `${height}px`, maxHeight: "none" };
   return (
     <div class={tall ? "jxs-view jxs-column jxs-tall" : "jxs-view jxs-column"} role="tabpanel" aria-label={title} data-view={name} style={style}>
@@ -160,6 +171,7 @@ export function App({ session, layout, root }: Props) {
           {tabs.length > 1 && <Tabs session={session} tabs={tabs} open={open} onFull={full} />}
           <OpenTab name={open} session={session} width={width} onFull={tabs.length > 1 ? null : full} />
           <HeightHandle />
+          <MissingExtension />
         </>
       )}
       {help && <Help onClose={() => layout.set({ help: false })} />}

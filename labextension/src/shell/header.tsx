@@ -4,10 +4,9 @@ import type { Session } from "../model/session";
 import { LinkButton } from "../parts/buttons";
 import { useKernelState, useShared } from "../parts/hooks";
 import { useElapsed } from "../parts/waiting";
+import { STAGE_MARKS } from "../parts/stageMarks";
 import { Warnings } from "./warnings";
 import { WorkerLog } from "../parts/workerLog";
-
-const MARKS: Record<Stage["state"], string> = { waiting: "○", running: "", done: "✓", failed: "✕", interrupted: "■" };
 
 /** The time that a stage has taken so far, by the clock of this page. */
 function Ticking({ since }: { since: number }) {
@@ -22,7 +21,7 @@ function StageView({ stage, since }: { stage: Stage; since: number | null }) {
   return (
     <div role="listitem" class={`jxs-stage jxs-tabular jxs-stage-${stage.state}`} data-stage={stage.name} data-state={stage.state}>
       <span class="jxs-stage-mark" aria-hidden="true">
-        {MARKS[stage.state]}
+        {STAGE_MARKS[stage.state]}
       </span>
       <span class="jxs-stage-name">{stage.name}</span>
       <span class="jxs-stage-time">{said[stage.state]}</span>

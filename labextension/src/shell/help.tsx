@@ -18,7 +18,8 @@ const KEYS: [string, string][] = [
   ["t, l, m", "show types, layouts, metadata"],
   ["c, Shift+C", "copy the line, copy the pane"],
   ["↑ ↓, Enter", "among the options: move, copy as --xla name=value"],
-  ["W S, A D, F, B", "in the timeline: zoom, move, fit, bookmark; n / p: events of the selection"],
+  ["↑ ↓, ← →", "in a log of compiles: next row of the list, next bar of the strip; / filters both"],
+  ["W S, A D, F, R, B", "in the timeline: zoom, move, fit, choose what is on screen, bookmark; n / p: events of the selection"],
   ["z", "full screen"],
   ["Tab", "next pane or control"],
   ["Esc", "close what is open, then clear the selection"],
@@ -26,9 +27,18 @@ const KEYS: [string, string][] = [
 
 export function Help({ onClose }: { onClose: () => void }) {
   const box = useRef<HTMLDivElement>(null);
-  useEffect(() => box.current?.focus({ preventScroll: true }), []);
+  useEffect(() => {
+    const before = document.activeElement as HTMLElement | null;
+    box.current?.focus({ preventScroll: true });
+    return () => before?.focus({ preventScroll: true });
+  }, []);
+  const stay = (event: KeyboardEvent) => {
+    if (event.key !== "Tab") return;
+    box.current?.querySelector("button")?.focus();
+    event.preventDefault();
+  };
   return (
-    <div class="jxs-help" role="dialog" aria-modal="true" aria-label="Keyboard help" tabIndex={-1} ref={box}>
+    <div class="jxs-help" role="dialog" aria-modal="true" aria-label="Keyboard help" tabIndex={-1} ref={box} onKeyDown={stay}>
       <div class="jxs-help-head">
         <h3>Keys</h3>
         <IconButton icon="close" label="Close (Esc)" onClick={onClose} />

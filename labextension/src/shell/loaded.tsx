@@ -1,31 +1,19 @@
 /** Tabs whose script is not part of the panel's: every panel is sent its own, and few tabs are opened. */
 
 import { SHARED } from "jaxstage:shared";
+import { addStyle } from "../parts/pageStyle";
 import { useQuestion } from "../parts/useQuestion";
 import { Waiting } from "../parts/waiting";
 import type { View } from "../tabs/tab";
-import { gunzip } from "../wire/gzip";
+import { importScript } from "../wire/importScript";
 import type { Reply } from "../wire/source";
 
-/** Puts a tab's style into the page, once; in a layer, whose place the panel's own style has fixed. */
-function addStyle(name: string, style: string): void {
-  const known = document.head.querySelector(`style[data-jaxstage-tab="${name}"]`);
-  const sheet = known ?? document.head.appendChild(document.createElement("style"));
-  sheet.setAttribute("data-jaxstage-tab", name);
-  if (sheet.textContent !== style) sheet.textContent = style;
-}
-
-/** A script gives a function of what it shares with the panel; it is imported as the panel itself was. */
+/** A script gives a function of what it shares with the panel, and its style: in a layer, whose place the panel's has fixed. */
 async function read(name: string, reply: Reply): Promise<{ view: View }> {
-  const script = await gunzip(reply.buffers[0] ?? new ArrayBuffer(0));
-  const url = URL.createObjectURL(new Blob([script as BlobPart], { type: "text/javascript" }));
-  try {
-    const { default: view, style } = (await import(url)).default(SHARED);
-    addStyle(name, String(style ?? ""));
-    return { view };
-  } finally {
-    URL.revokeObjectURL(url);
-  }
+  const script = (await importScript(reply.buffers[0] ?? new ArrayBuffer(0))) as { default(shared: typeof SHARED): { default: View; style: unknown } };
+  const { default: view, style } = script.default(SHARED);
+  addStyle(name, String(style ?? ""));
+  return { view };
 }
 
 const loaded = new Map<string, View>();

@@ -2,6 +2,9 @@
 
 export type Fields = Record<string, unknown>;
 
+/** A table to look names of the payload up in: without what every object inherits, such as `__proto__`. */
+export const byName = <T>(table: Record<string, T>): Record<string, T> => Object.assign(Object.create(null), table);
+
 const MOST_LIST = 200;
 const MOST_TEXT = 2000;
 const MOST_TEXTS = 2_000_000;

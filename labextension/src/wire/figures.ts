@@ -16,18 +16,25 @@ const SMALL: [number, string][] = [
 
 const figures = (value: number) => Number(value.toPrecision(3)).toLocaleString("en-US", { maximumFractionDigits: 20, useGrouping: false });
 
+const isOf = (size: number) => ([least]: [number, string]) => size >= least * 0.9995;
+
+/** 81.2 ms: less than a minute or two. */
+function smallDuration(seconds: number): string {
+  const [factor, prefix] = seconds ? (SMALL.find(isOf(Math.abs(seconds))) ?? [1e-9, "n"]) : [1, ""];
+  return `${figures(seconds / factor)} ${prefix}s`;
+}
+
 /** 1.1 MB, 34 B, 2.5 GFLOP, 3.2 µs: three significant figures, powers of 1000. */
 export function scaled(value: number, unit: string): string {
-  const size = Math.abs(value);
-  const [factor, prefix] =
-    PREFIXES.find(([least]) => size >= least * 0.9995) ??
-    (unit === "s" && size > 0 ? (SMALL.find(([least]) => size >= least * 0.9995) ?? SMALL[3]) : null) ?? [1, ""];
+  const large = PREFIXES.find(isOf(Math.abs(value)));
+  if (!large && unit === "s") return smallDuration(value);
+  const [factor, prefix] = large ?? [1, ""];
   return `${figures(value / factor)} ${prefix}${unit}`;
 }
 
 /** 400 µs, 81.2 ms, 1.25 s, 2 min 3 s: how long something took. */
 export function duration(seconds: number): string {
-  if (seconds < 99.95) return scaled(seconds, "s");
+  if (seconds < 99.95) return smallDuration(seconds);
   const whole = Math.round(seconds);
   return `${Math.floor(whole / 60)} min ${whole % 60} s`;
 }

@@ -5,13 +5,18 @@ import { Refusal } from "./errors";
 import { gunzip } from "./gzip";
 import type { Params, Reply, Source } from "./source";
 import { type PanelState, readState } from "./state";
+import { UnpackBudget } from "./unpackBudget";
 
-const NEWEST = 3;
+const NEWEST = 4;
 const MOST_TARGETS = 256;
 const MOST_FILES = 1_000_000;
+const MOST_LINES = 4_000_000;
 const LONGEST_LINE = 4000;
 const HEAD = 2000;
 const TAIL = 500;
+
+/** Rejects with a Refusal where these unpack to too much. */
+type Check = (buffers: ArrayBuffer[]) => Promise<void>;
 
 /** The value of that name, unless it is inherited. */
 const own = (raw: unknown, name: string): unknown => (Object.hasOwn(fields(raw), name) ? fields(raw)[name] : undefined);
@@ -53,27 +58,40 @@ async function compressed(content: string): Promise<ArrayBuffer> {
   return new Response(new Blob([content]).stream().pipeThrough(new CompressionStream("deflate"))).arrayBuffer();
 }
 
+/** Throws a Refusal where there are far more lines than any document has. */
+function hasLongLine(content: string): boolean {
+  let hasLong = false;
+  let lines = 0;
+  for (let start = 0, end = 0; end < content.length; start = end + 1) {
+    end = content.indexOf("\n", start);
+    if (end < 0) end = content.length;
+    hasLong ||= end - start > LONGEST_LINE;
+    if (++lines > MOST_LINES) throw new Refusal(`This document is not shown: it has more than ${MOST_LINES.toLocaleString("en")} lines.`);
+  }
+  return hasLong;
+}
+
 /** The text as panes show it: of long lines the ends. Packed again only where that changes it; plain in formats 1 and 2. */
-async function documentText(raw: unknown): Promise<ArrayBuffer> {
+async function documentText(raw: unknown, check: Check): Promise<ArrayBuffer> {
   const packed = typeof raw === "string" ? null : fromBase64(fields(raw).data);
+  if (packed) await check([packed]);
   const content = typeof raw === "string" ? raw : new TextDecoder().decode(await gunzip(packed ?? new ArrayBuffer(0)));
-  const lines = content.split("\n");
-  if (packed && lines.every((line) => line.length <= LONGEST_LINE)) return packed;
-  return compressed(lines.map(elided).join("\n"));
+  const hasLong = hasLongLine(content);
+  return packed && !hasLong ? packed : compressed(hasLong ? content.split("\n").map(elided).join("\n") : content);
 }
 
 /** What the target's documents and call stacks answer; null for any other request. */
-async function answered(target: Fields, method: string, params: Params): Promise<Reply | null> {
+async function answered(target: Fields, method: string, params: Params, check: Check): Promise<Reply | null> {
   if (method === "frames" && target.frames) {
     const { files, functions, columns: packed } = fields(target.frames);
-    const named = list(files, MOST_FILES).map((file) => list(file)).map(([name, cell, user]) => ({ name, cell, user }));
+    const named = list(files, MOST_FILES).map((file) => list(file)).map(([name, cell, user, cells, crc]) => ({ name, cell, user, cells, crc }));
     return columns(packed, { files: named, functions });
   }
   const kind = text(params.doc);
   const document = own(target.documents, kind);
   if (!document) return null;
   if (method === "columns") return columns(own(document, "columns"), { scopes: own(document, "scopes") });
-  return method === "document" ? { result: { kind, mode: "full" }, buffers: [await documentText(own(document, "text"))] } : null;
+  return method === "document" ? { result: { kind, mode: "full" }, buffers: [await documentText(own(document, "text"), check)] } : null;
 }
 
 /** The reply that was saved for just this request; null where there is none. */
@@ -84,11 +102,15 @@ function kept(target: Fields, method: string, params: Params): Reply | null {
 
 /** Answers from saved reports; the calls are their targets, one report after another. */
 export class SavedSource implements Source {
+  readonly isSaved = true;
   private targets: Fields[];
   private now: PanelState;
 
-  /** Throws a Refusal for a report of a format that is not known. */
-  constructor(reports: unknown) {
+  private budget: UnpackBudget | null;
+
+  /** `mostUnpacked` bounds reports of strangers. Throws a Refusal for a report of a format that is not known. */
+  constructor(reports: unknown, mostUnpacked?: number) {
+    this.budget = mostUnpacked === undefined ? null : new UnpackBudget(mostUnpacked);
     this.targets = list(reports).flatMap(targetsOf);
     this.now = readState({ calls: this.targets.map(({ summary }) => summary), busy: false });
   }
@@ -103,8 +125,10 @@ export class SavedSource implements Source {
 
   async request(method: string, params: Params): Promise<Reply> {
     const target = this.targets[typeof params.call === "number" ? params.call : -1] ?? {};
-    const reply = kept(target, method, params) ?? (await answered(target, method, params));
-    if (!reply) throw new Refusal(`This export does not hold ${params.doc ?? method}; run the notebook to see it.`, "absent");
+    const check: Check = async (buffers) => this.budget?.check(`${params.call} ${replyKey(method, params)}`, buffers);
+    const reply = kept(target, method, params) ?? (await answered(target, method, params, check));
+    if (!reply) throw new Refusal("This was not saved with the report; run the cell to see it.", "absent");
+    await check(reply.buffers);
     return reply;
   }
 }

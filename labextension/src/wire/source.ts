@@ -1,5 +1,4 @@
-import { fields, list } from "./check";
-import { Refusal, readRefusal } from "./errors";
+import { Requests } from "./requests";
 import { type PanelState, readState } from "./state";
 
 export interface Reply {
@@ -11,6 +10,8 @@ export type Params = Record<string, string | number | boolean>;
 
 /** Where a panel gets its data. Views and documents know only this. */
 export interface Source {
+  /** Answers from what was saved; no kernel does anything for it. */
+  readonly isSaved?: boolean;
   state(): PanelState;
   onState(listener: () => void): () => void;
   /** Rejects with a one-line Error that can be shown as it is. */
@@ -25,35 +26,15 @@ export interface Model {
   send(content: unknown): void;
 }
 
-const TIMEOUT_MS = 20_000;
-const SILENT = "The kernel did not answer. It may be busy, restarted or gone.";
-
-interface Pending {
-  resolve(reply: Reply): void;
-  reject(error: Error): void;
-  timer: ReturnType<typeof setTimeout>;
-}
-
-/** A buffer may be a view anywhere into a larger one: copied, so that typed arrays are aligned. */
-function copied(buffer: unknown): ArrayBuffer {
-  if (buffer instanceof ArrayBuffer) return buffer;
-  if (ArrayBuffer.isView(buffer)) {
-    const bytes = new Uint8Array(buffer.buffer, buffer.byteOffset, buffer.byteLength);
-    return bytes.slice().buffer;
-  }
-  return new ArrayBuffer(0);
-}
-
 export class KernelSource implements Source {
-  private pending = new Map<number, Pending>();
-  /** Several pages may share one model, and each sees all replies: start where no other is likely to be. */
-  private nextId = Math.floor(Math.random() * 2 ** 40);
+  private requests: Requests;
 
   constructor(
     private model: Model,
-    private timeout = TIMEOUT_MS,
+    timeout?: number,
   ) {
-    model.on("msg:custom", (message: unknown, buffers: unknown) => this.receive(message, buffers));
+    this.requests = new Requests((message) => model.send(message), timeout);
+    model.on("msg:custom", (message: unknown, buffers: unknown) => this.requests.receive(message, buffers));
   }
 
   state(): PanelState {
@@ -66,33 +47,6 @@ export class KernelSource implements Source {
   }
 
   request(method: string, params: Params): Promise<Reply> {
-    const id = this.nextId++;
-    return new Promise((resolve, reject) => {
-      const timer = setTimeout(() => this.settle(id)?.reject(new Refusal(SILENT, "silent")), this.timeout);
-      this.pending.set(id, { resolve, reject, timer });
-      try {
-        this.model.send({ kind: "request", id, method, params });
-      } catch {
-        this.settle(id)?.reject(new Refusal(SILENT, "silent"));
-      }
-    });
-  }
-
-  private settle(id: unknown): Pending | undefined {
-    if (typeof id !== "number") return undefined;
-    const waiting = this.pending.get(id);
-    this.pending.delete(id);
-    clearTimeout(waiting?.timer);
-    return waiting;
-  }
-
-  private receive(message: unknown, buffers: unknown): void {
-    const reply = message as { kind?: unknown; id?: unknown; result?: unknown; error?: unknown } | null;
-    if (reply?.kind !== "reply") return;
-    const waiting = this.settle(reply.id);
-    if (!waiting) return;
-    const refusal = readRefusal(reply.error);
-    if (refusal) waiting.reject(refusal);
-    else waiting.resolve({ result: fields(reply.result), buffers: list(buffers).map(copied) });
+    return this.requests.request(method, params);
   }
 }

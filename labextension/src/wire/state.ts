@@ -78,6 +78,8 @@ export interface Summary {
 export interface PanelState {
   calls: Summary[];
   busy: boolean;
+  /** Names the run of the cell: where it changes, nothing that was fetched before holds. */
+  run: string;
 }
 
 /** Of what an error says, and of a signature. */
@@ -85,12 +87,13 @@ const LONGEST = 100_000;
 const MAX_NAME = 40;
 const STATES: readonly string[] = ["waiting", "running", "done", "failed", "interrupted"];
 
+/** What is no state counts as waiting. */
+export const stageState = (raw: unknown): StageState => (STATES.includes(raw as string) ? (raw as StageState) : "waiting");
 
 function readStage(raw: Fields): Stage {
-  const state = text(raw.state);
   return {
     name: text(raw.name),
-    state: STATES.includes(state) ? (state as StageState) : "waiting",
+    state: stageState(raw.state),
     seconds: number(raw.seconds),
     elapsed: number(raw.elapsed),
     count: textOrNull(raw.count),
@@ -144,10 +147,10 @@ function shown(value: unknown): string {
   return typeof value === "number" ? String(value) : text(value);
 }
 
-/** The code is always there. */
+/** The code comes first. It is missing only where there is no call, so that the kernel names other views alone. */
 function readViews(raw: unknown): string[] {
-  const names = list(raw).map((name) => capped(name, MAX_NAME));
-  return ["code", ...new Set(names.filter((name) => name && name !== "code"))];
+  const names = [...new Set(list(raw).map((name) => capped(name, MAX_NAME)))].filter(Boolean);
+  return names.length && !names.includes("code") ? names : ["code", ...names.filter((name) => name !== "code")];
 }
 
 function readSummary(raw: Fields): Summary {
@@ -171,5 +174,5 @@ function readSummary(raw: Fields): Summary {
 
 export function readState(raw: unknown): PanelState {
   const state = fields(raw);
-  return { calls: list(state.calls).map(fields).map(readSummary), busy: state.busy === true };
+  return { calls: list(state.calls).map(fields).map(readSummary), busy: state.busy === true, run: capped(state.run, MAX_NAME) };
 }

@@ -20,6 +20,8 @@ export interface TextField extends Head {
   /** In place of a text that is not known; of an empty one too, where it is not itself known to be empty. */
   missing: string;
   isEmptyKnown?: boolean;
+  /** Keeps the width that it needs: what is left of the table's goes to others. */
+  isFixed?: boolean;
   /** Why a text is not known; "" where no reason is given. */
   why?: (row: number) => string;
   /** A second, smaller line of the cell. */
@@ -32,6 +34,8 @@ export interface TextField extends Head {
   wraps?: boolean;
   /** Code, which is told by its beginning. */
   isCode?: boolean;
+  /** A sentence, which is told by its beginning and keeps its width in a narrow table. */
+  isSentence?: boolean;
 }
 
 export interface NumberField extends Head {

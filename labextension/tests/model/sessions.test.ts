@@ -1,9 +1,11 @@
 import { expect, it } from "vitest";
 import { newLayout } from "../../src/model/layout";
+import { Session } from "../../src/model/session";
 import { Sessions } from "../../src/model/sessions";
 import { SavedSource } from "../../src/wire/savedForm";
 import type { Model } from "../../src/wire/source";
 import fixture from "../fixtures/loss.json";
+import { FakeKernel, soon } from "../kernel";
 
 const open = () => new SavedSource(fixture);
 const model = (): Model => ({ get: () => ({}), on: () => undefined, off: () => undefined, send: () => undefined });
@@ -27,4 +29,41 @@ it("what is selected is shared, how a mount is laid out is not", () => {
   session.select("hlo", 3);
   expect(narrow.get()).toMatchObject({ panes: null, large: false, height: 200 });
   expect(session.store.get().selected?.row).toBe(3);
+});
+
+it("a cell that runs again has its documents and frames fetched anew, and nothing of the former run answers", async () => {
+  const kernel = new FakeKernel();
+  const session = new Session(kernel);
+  const rows = () => session.loaded("hlo")?.rows;
+  session.doc("hlo");
+  await soon(() => expect(rows() && session.frames()).toBeTruthy());
+  session.select("hlo", 3);
+  session.store.set({ view: "cost" });
+  const question = session.asked("cost", {}, () => 1);
+  const before = kernel.asked.length;
+  kernel.push({ ...kernel.now, run: "2" });
+  expect([session.loaded("hlo"), session.frames(), session.store.get().selected]).toEqual([null, null, null]);
+  expect(session.store.get().view).toBe("cost");
+  expect(session.asked("cost", {}, () => 1)).not.toBe(question);
+  session.doc("hlo");
+  await soon(() => expect(rows() && session.frames()).toBeTruthy());
+  expect(kernel.asked.slice(before)).toEqual(expect.arrayContaining(["document hlo", "frames"]));
+});
+
+it("frames of a former run that come late are not taken for those of this one", async () => {
+  const kernel = new FakeKernel();
+  const session = new Session(kernel);
+  let late = () => {};
+  const answer = kernel.request.bind(kernel);
+  kernel.request = async (method, params) => {
+    const reply = await answer(method, params);
+    if (method === "frames") await new Promise<void>((resolve) => (late = resolve));
+    return reply;
+  };
+  session.doc("hlo");
+  await soon(() => expect(kernel.asked).toContain("frames"));
+  kernel.push({ ...kernel.now, run: "2" });
+  late();
+  await new Promise((done) => setTimeout(done, 20));
+  expect(session.frames()).toBeNull();
 });

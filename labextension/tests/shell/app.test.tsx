@@ -261,7 +261,7 @@ describe("stages", () => {
   });
 
   it("that fail show JAX's error as text and mark the line", async () => {
-    const error = { stage: "trace", type: "TypeError", message: "<b>bad</b>\n shapes", file: "/home/me/fixture.py", label: "", line: 16 };
+    const error = { stage: "trace", type: "TypeError", message: "<b>bad</b>\n shapes", file: "labextension/dev/fixture.py", label: "", line: 16 };
     kernel.now = readState({ calls: [{ ...call, error, stages: stages("failed", "waiting", "waiting") }] });
     open();
     await ready();

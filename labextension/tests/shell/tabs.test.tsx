@@ -225,6 +225,6 @@ describe("a slow look", () => {
   it("in a page without a kernel says what it takes", async () => {
     open();
     click(tab("slow"));
-    await soon(() => expect($(".jxs-look")?.textContent).toContain("run the notebook to see it"));
+    await soon(() => expect($(".jxs-look")?.textContent).toContain("run the cell to see it"));
   });
 });

@@ -33,7 +33,7 @@ export const VALUES = table(
     sharding: ["P('data', None)", "P()", null],
     "chosen by": ["you", "compiler", null],
     "per device": [32, 4, Number.NaN],
-    line: ["/home/me/fixture.py:14", "–", "/home/me/fixture.py:17"],
+    line: ["labextension/dev/fixture.py:16", "–", "labextension/dev/fixture.py:17"],
   },
   { places: PLACES, mesh: "data=4, model=2", notes: [] },
   { "per device": "B" },
@@ -64,7 +64,7 @@ export const COLLECTIVES: Reply = (() => {
   const made = table(
     {
       collective: ["all-reduce", "all-gather"],
-      line: ["/home/me/fixture.py:14", null],
+      line: ["labextension/dev/fixture.py:16", null],
       time: [2e-6, Number.NaN],
       overlap: ["exposed", "overlapped"],
       cause: ["partial sums of dot_general", null],
@@ -72,9 +72,9 @@ export const COLLECTIVES: Reply = (() => {
       to: ["P()", null],
     },
     {
-      headline: "The costliest of 2 collectives: all-reduce of 8 kB over data for /home/me/fixture.py:14.",
+      headline: "The costliest of 2 collectives: all-reduce of 8 kB over data for labextension/dev/fixture.py:16.",
       more: { groups: ["{0,2} {1,3}", "{0,1}"], meanwhile: ["", "fusion.1"], instruction: ["all-reduce.1", "all-gather.2"] },
-      warnings: [{ text: "Involuntary full rematerialisation", line: "/home/me/fixture.py:14" }],
+      warnings: [{ text: "Involuntary full rematerialisation", line: "labextension/dev/fixture.py:16" }],
       notes: ["time: by the links"],
       reasons: [[1, "time", "the bandwidth between hosts is not known"]],
     },
@@ -85,7 +85,7 @@ export const COLLECTIVES: Reply = (() => {
 
 export const DTYPES: Reply = (() => {
   const made = table(
-    { stage: ["jaxpr", "HLO"], from: ["bf16", "f32"], to: ["f32", "bf16"], grows: [8, -8], line: ["/home/me/fixture.py:14", ""] },
+    { stage: ["jaxpr", "HLO"], from: ["bf16", "f32"], to: ["f32", "bf16"], grows: [8, -8], line: ["labextension/dev/fixture.py:16", ""] },
     { headline: "The program promotes 1 value; the compiler adds 1 conversion." },
     { grows: "B" },
   );

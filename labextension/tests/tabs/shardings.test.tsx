@@ -18,7 +18,7 @@ let session: Session;
 async function open(View: FunctionComponent<{ session: Session }>, wait = ".jxs-grid-row[data-row]"): Promise<void> {
   session = new Session(kernel);
   session.doc("python");
-  await soon(() => expect(session.sourceRow(0, 14)).toBe(14));
+  await soon(() => expect(session.sourceRow(0, 16)).toBe(3));
   render(<View session={session} />, document.body);
   await soon(() => expect($(wait)).not.toBeNull());
 }
@@ -78,7 +78,7 @@ describe("the shardings", () => {
     await open(ShardingsView, ".jxs-map-cell");
     click($('[data-row="2"]'));
     await soon(() => expect(session.store.get().selected).toMatchObject({ doc: "python", from: "shardings" }));
-    session.select("python", session.sourceRow(0, 14), "code");
+    session.select("python", session.sourceRow(0, 16), "code");
     await soon(() => expect($('[data-row="0"]')?.classList.contains("jxs-current")).toBe(true));
     expect(kernel.asked.filter((one) => one === "sharding_map").length).toBeGreaterThan(1);
   });

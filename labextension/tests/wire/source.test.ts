@@ -83,7 +83,7 @@ describe("columns", () => {
 });
 
 it("a state of any shape is read", () => {
-  expect(readState(null)).toEqual({ calls: [], busy: false });
+  expect(readState(null)).toEqual({ calls: [], busy: false, run: "" });
   const [call] = readState({ calls: [{ name: 3, stages: [{ state: "odd", seconds: "1" }], error: {}, documents: 5 }] }).calls;
   expect(call?.name).toBe("");
   expect(call?.stages[0]).toMatchObject({ state: "waiting", seconds: null });

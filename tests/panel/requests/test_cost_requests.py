@@ -134,6 +134,14 @@ def test_heat_is_sent_of_rows_that_have_some(inspection: Any) -> None:
         ask(inspection, "heat", measure="beauty")
 
 
+def test_heat_of_memory_is_what_is_live_at_the_peak() -> None:
+    real = inspect(lambda w, x: jnp.tanh(x @ w).sum(), jnp.ones((64, 32)), jnp.ones((8, 64)))
+    found = columns(*ask(real.program, "heat", measure="memory"))
+    peak = real.memory.peak_set
+    assert sum(found["value"]) == sum(peak["size"]) == real.memory.space().peak
+    assert set(found["row"]) == {row for row, size in zip(peak["row"], peak["size"], strict=True) if size}
+
+
 def test_equations_and_members_of_a_real_program() -> None:
     real = inspect(lambda x: jnp.tanh(x * 2).sum(), jnp.ones((8, 8)))
     result, buffers = ask(real.program, "equations")

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from jaxstage_ext.ir import kernel_artefacts
-from jaxstage_ext.ir.kernel_artefacts import Artefacts, Launch
+from jaxstage_ext.ir.kernel_artefacts import KernelArtefacts, Launch
 from jaxstage_ext.worker.inside import bundles, elf, kernel_dump
 from jaxstage_ext.worker.inside.log import LogTail
 
@@ -24,7 +24,7 @@ METADATA = "".join(
 )
 
 
-def read(folder: Path, largest: int = 1 << 20) -> Artefacts:
+def read(folder: Path, largest: int = 1 << 20) -> KernelArtefacts:
     """What the kernel makes of what the worker packed."""
     return kernel_artefacts.read(**kernel_dump.read(folder, largest))
 
@@ -57,7 +57,7 @@ def test_each_step_counts_once_and_is_named_by_its_number(tmp_path: Path) -> Non
 
 def test_what_is_too_large_is_left_out_and_named(tmp_path: Path) -> None:
     (tmp_path / "m.jit_f.1.ptx").write_text(".visible .entry fusion_2(")
-    assert read(tmp_path, largest=10) == Artefacts({}, [], ["m.jit_f.1.ptx"])
+    assert read(tmp_path, largest=10) == KernelArtefacts({}, [], ["m.jit_f.1.ptx"])
 
 
 @pytest.mark.parametrize("data", [b"", b"\x7fELF", b"\x7fELF\x02\x01" + bytes(10), b"\x7fELF\x02\x01" + b"\xff" * 100])

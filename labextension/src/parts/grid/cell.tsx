@@ -8,11 +8,11 @@ const IS_TOLD_BY_ITS_END = /[/:]|'\]$/;
 
 const classes = (...all: (string | false | undefined)[]) => all.filter(Boolean).join(" ");
 
-function TextCell({ field, row, isLink }: { field: TextField; row: number; isLink: boolean }) {
+function TextCell({ field, row, isLink, tabIndex }: { field: TextField; row: number } & Pick<CellProps, "isLink" | "tabIndex">) {
   const text = cellText(field, row);
   const below = field.below?.(row);
   const shown = isLink ? (
-    <button type="button" class="jxs-link jxs-grid-link">
+    <button type="button" class="jxs-link jxs-grid-link" tabIndex={tabIndex}>
       {text}
     </button>
   ) : (
@@ -58,22 +58,24 @@ interface CellProps {
   /** The largest value of the field, for a bar; 0 for none. */
   most: number;
   isFirst: boolean;
-  /** The first cell of a row can be reached with Tab and chosen with Enter. */
+  /** The first cell of a row can be reached by keyboard and chosen with Enter. */
   isLink: boolean;
+  /** Of the link: Tab leads to one row, arrows to the others. */
+  tabIndex: number;
 }
 
-export function Cell({ field, row, most, isFirst, isLink }: CellProps) {
+export function Cell({ field, row, most, isFirst, isLink, tabIndex }: CellProps) {
   if (field.kind === "text") {
     const text = cellText(field, row);
     const known = field.strings[field.codes[row] ?? -1];
     const isMissing = field.isEmptyKnown ? known === undefined : !known;
     const why = (isMissing && field.why?.(row)) || "";
     const kind = field.isFigure ? "jxs-number" : "jxs-text";
-    const names = classes("jxs-cell", kind, field.wraps && "jxs-wraps", isMissing && "jxs-unknown", !isLink && !field.isCode && IS_TOLD_BY_ITS_END.test(text) && "jxs-cut-start");
+    const names = classes("jxs-cell", kind, field.wraps && "jxs-wraps", isMissing && "jxs-unknown", !isLink && !field.isCode && !field.isSentence && IS_TOLD_BY_ITS_END.test(text) && "jxs-cut-start");
     const Tag = isFirst ? "th" : "td";
     return (
       <Tag role={isFirst ? "rowheader" : "gridcell"} scope={isFirst ? "row" : undefined} class={names} title={text && why ? `${text}: ${why}` : text}>
-        <TextCell field={field} row={row} isLink={isLink} />
+        <TextCell field={field} row={row} isLink={isLink} tabIndex={tabIndex} />
         {text && why && <span class="jxs-hidden">: {why}</span>}
       </Tag>
     );

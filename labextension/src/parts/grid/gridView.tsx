@@ -45,9 +45,25 @@ function next(field: Field, order: Order): Order {
   return order.down === down ? { ...order, down: !down } : AS_GIVEN;
 }
 
+const isSortable = (field: Field) => field.kind === "number" || !field.isFigure;
+const SIDEWAYS: Record<string, number> = { ArrowLeft: -1, ArrowRight: 1, Home: -Infinity, End: Infinity };
+
+/** Arrows go from head to head. */
+function moveHead(event: KeyboardEvent): void {
+  const step = SIDEWAYS[event.key];
+  if (!step || event.ctrlKey || event.altKey || event.metaKey) return;
+  const heads = [...(event.currentTarget as HTMLElement).querySelectorAll("button")];
+  heads[Math.max(0, Math.min(heads.indexOf(event.target as HTMLButtonElement) + step, heads.length - 1))]?.focus();
+  event.preventDefault();
+  event.stopPropagation();
+}
+
 function Head({ fields, order, onOrder }: { fields: Field[]; order: Order; onOrder: (order: Order) => void }) {
+  const sortable = fields.filter(isSortable).map(({ name }) => name);
+  const [held, setHeld] = useState("");
+  const stop = sortable.includes(held) ? held : sortable[0];
   return (
-    <tr class="jxs-grid-row jxs-grid-head" role="row" aria-rowindex={1}>
+    <tr class="jxs-grid-row jxs-grid-head" role="row" aria-rowindex={1} onKeyDown={moveHead}>
       {fields.map((field) => {
         const mine = order.field === field.name;
         const isFigure = field.kind === "number" || field.isFigure;
@@ -60,14 +76,22 @@ function Head({ fields, order, onOrder }: { fields: Field[]; order: Order; onOrd
             data-column={field.name}
             aria-sort={!mine ? "none" : order.down ? "descending" : "ascending"}
           >
-            {field.kind === "text" && field.isFigure ? (
+            {!isSortable(field) ? (
               <span class="jxs-grid-title jxs-cut" title={field.hint}>
                 {field.title}
               </span>
             ) : (
-              <button type="button" class="jxs-grid-title jxs-cut" data-sort={field.name} title={`${field.hint}; click to sort`} onClick={() => onOrder(next(field, order))}>
+              <button
+                type="button"
+                class="jxs-grid-title jxs-cut"
+                data-sort={field.name}
+                title={`${field.hint}; click to sort`}
+                tabIndex={field.name === stop ? 0 : -1}
+                onFocus={() => setHeld(field.name)}
+                onClick={() => onOrder(next(field, order))}
+              >
                 {field.title}
-                {mine && (order.down ? " ▾" : " ▴")}
+                {mine && <span aria-hidden="true">{order.down ? " ▾" : " ▴"}</span>}
               </button>
             )}
           </th>
@@ -77,12 +101,12 @@ function Head({ fields, order, onOrder }: { fields: Field[]; order: Order; onOrd
   );
 }
 
-/** Arrows go from link to link, where the keyboard is on one. */
+/** Arrows go from link to link, where the keyboard is on one, and from the heads down to the first. */
 function moveFocus(event: KeyboardEvent): boolean {
   const links = [...(event.currentTarget as HTMLElement).querySelectorAll<HTMLElement>(".jxs-grid-link")];
   const at = links.indexOf(event.target as HTMLElement);
   const step = STEPS[event.key];
-  if (at < 0 || !step) return false;
+  if (!links.length || !step || (at < 0 && step < 0)) return false;
   links[Math.max(0, Math.min(at + step, links.length - 1))]?.focus();
   return true;
 }
@@ -104,6 +128,7 @@ export function GridView(props: GridProps) {
   const rows = useMemo(() => props.rows ?? Uint32Array.from({ length: grid.length }, (_, row) => row), [grid, props.rows]);
   const [order, setOrder] = useState(first);
   const [id] = useState(() => `${PREFIX}-${grids++}`);
+  const [held, setHeld] = useState(current);
   const [place, setPlace] = useState({ top: 0, height: 400 });
   const body = useRef<HTMLDivElement>(null);
   const shown = useMemo(() => sorted(grid, rows, order), [grid, rows, order]);
@@ -125,13 +150,21 @@ export function GridView(props: GridProps) {
     reveal(body.current, at, height);
     measure();
   }, [at]);
+  useEffect(() => {
+    if (!body.current || order === first) return;
+    body.current.scrollTop = 0;
+    measure();
+  }, [order]);
   const key = (event: KeyboardEvent) => {
     if (event.ctrlKey || event.altKey || event.metaKey) return;
     const step = STEPS[event.key];
     const to = step === undefined ? undefined : shown[Math.max(0, Math.min(at + step, shown.length - 1))];
     if (moveFocus(event)) void 0;
     else if (isLined) return;
-    else if (to !== undefined) onPick?.(to);
+    else if (to !== undefined) {
+      if (event.target !== body.current) body.current?.focus({ preventScroll: true });
+      onPick?.(to);
+    }
     else if (event.key === "Enter" && event.target === body.current && at >= 0) props.onOpen?.(current);
     else return;
     event.preventDefault();
@@ -141,6 +174,8 @@ export function GridView(props: GridProps) {
     const field = grid.fields[(target as HTMLElement | null)?.closest<HTMLTableCellElement>("th, td")?.cellIndex ?? 0];
     return problem?.(row) ?? (field?.kind === "number" ? field.about?.(row) : undefined) ?? props.rowAttributes?.(row).title ?? "";
   };
+  const heldAt = shown.indexOf(held);
+  const stop = heldAt >= start && heldAt <= end ? held : shown[start];
   const lines = [];
   for (let i = start; i <= end; i++) {
     const row = shown[i] as number;
@@ -161,11 +196,11 @@ export function GridView(props: GridProps) {
         onDblClick={() => props.onOpen?.(row)}
         onPointerEnter={() => onPoint?.(row)}
         onMouseOver={onAbout && ((event) => onAbout(aboutOf(row, event.target)))}
-        onFocusIn={isLined ? (event) => (onPoint?.(row), onAbout?.(aboutOf(row, event.target))) : undefined}
+        onFocusIn={isLined ? (event) => (setHeld(row), onPoint?.(row), onAbout?.(aboutOf(row, event.target))) : undefined}
         onFocusOut={isLined ? () => onPoint?.(-1) : undefined}
       >
         {cells.map((field, column) => (
-          <Cell key={field.name} field={field} row={row} most={most[column] ?? 0} isFirst={column === 0} isLink={isLined && column === 0 && onPick !== undefined} />
+          <Cell key={field.name} field={field} row={row} most={most[column] ?? 0} isFirst={column === 0} isLink={isLined && column === 0 && onPick !== undefined} tabIndex={row === stop ? 0 : -1} />
         ))}
         {why !== null && (
           <td role="gridcell" class="jxs-grid-problem" title={why}>

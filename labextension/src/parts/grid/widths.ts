@@ -2,12 +2,15 @@
 
 import type { Field, Grid } from "../../wire/tables";
 import { cellText } from "./sort";
+import { byName } from "../../wire/check";
 
-const USUAL: Record<string, number> = { opcode: 96, dtype: 54, flops: 104 };
+const USUAL = byName<number>({ opcode: 96, dtype: 54, flops: 104 });
 const NUMBER_PX = 84;
 const TEXT_PX = 180;
 const WIDEST_PX = 330;
 const LETTER_PX = 7;
+/** Of the monospaced font in which texts are set, rounded up. */
+const CODE_LETTER_PX = 7.3;
 const RANK_PX = 20;
 const GAP_PX = 8;
 const WIDE_GAP_PX = 16;
@@ -26,10 +29,16 @@ function fitted(field: Field, length: number): number {
   return Math.min(WIDEST_PX, Math.ceil(widest) + 10);
 }
 
+/** Pixels that the longest text of a column needs, within limits. */
+export function widthOfTexts(strings: readonly string[], title: string, [least, most]: readonly [number, number]): number {
+  const longest = strings.reduce((letters, text) => Math.max(letters, text.length), title.length);
+  return Math.min(most, Math.max(least, Math.ceil(longest * CODE_LETTER_PX) + 2));
+}
+
 export function columnsOf({ fields, length }: Grid, isFitted: boolean): Record<string, string> {
   const usual = (field: Field) => USUAL[field.name] ?? (field.kind === "number" ? NUMBER_PX : TEXT_PX);
   const least = fields.map((field) => field.least ?? (isFitted ? fitted(field, length) : usual(field)));
-  const grows = fields.map((field, i) => field.kind === "text" && (field.least !== undefined || field.wraps || (isFitted && i === 0)));
+  const grows = fields.map((field, i) => field.kind === "text" && !field.isFixed && (field.least !== undefined || field.wraps || (isFitted && i === 0)));
   const narrow = fields.map((field, i) => (grows[i] && field.kind === "text" && field.isCode ? `min(${least[i]}px, ${SHRUNK})` : `${least[i]}px`));
   const gaps = 12 + fields.length * (isFitted ? WIDE_GAP_PX : GAP_PX);
   return {

@@ -1,4 +1,4 @@
-import { number, text } from "../../wire/check";
+import { byName, number, text } from "../../wire/check";
 import type { Session } from "../../model/session";
 import type { Reply } from "../../wire/source";
 import { useDoc } from "../../parts/hooks";
@@ -22,8 +22,8 @@ const QUESTIONS: [name: string, question: string, meanwhile: string][] = [
   ["collective", "Which collective costs the most?", "Finding the collectives and their causes"],
   ["time", "Which line takes the time, and is the device idle?", "Summing the profile"],
 ];
-const MARKS: Record<string, string> = { yes: "✓", "only with a setting": "!", no: "✕", unknown: "?" };
-const TABS: Record<string, string> = { cost: "Cost", memory: "Memory", collectives: "Collectives", timeline: "Timeline" };
+const MARKS = byName<string>({ yes: "✓", "only with a setting": "!", no: "✕", unknown: "?" });
+const TABS = byName<string>({ cost: "Cost", memory: "Memory", collectives: "Collectives", timeline: "Timeline" });
 
 export function read({ result }: Reply): Answer {
   const short = (value: unknown) => text(value).slice(0, LONGEST);

@@ -1,6 +1,7 @@
 import { useEffect } from "preact/hooks";
 import { Heat, MEASURES } from "../../model/heat";
-import { LANES, LEGENDS, Lane } from "../../model/lane";
+import { LEGENDS, Lane } from "../../model/lane";
+import { chooseMargin, offeredMargins } from "../../model/margin";
 import type { Session } from "../../model/session";
 import { useShared } from "../../parts/hooks";
 import { useQuestion } from "../../parts/useQuestion";
@@ -29,16 +30,6 @@ function AskLane({ session, measure }: { session: Session; measure: string }) {
   );
 }
 
-/** The tab that a call has where it has such a lane. */
-const TABS = { sharding: "shardings", dtypes: "dtypes", time: "timeline" };
-
-/** What may stand beside the lines of this call. */
-function offered(session: Session): string[] {
-  const views = session.summary?.views ?? [];
-  const lanes = LANES.filter((name) => views.includes(TABS[name]));
-  return [...(views.includes("cost") ? MEASURES : []), ...lanes];
-}
-
 const HINT =
   "Beside each line: its share of the program's cost, the sharding of its values, where a dtype changes, or its measured time";
 
@@ -46,11 +37,10 @@ const HINT =
 export function MarginPicker({ session }: { session: Session }) {
   const chosen = useShared(session, (s) => s.measure);
   useShared(session, (s) => s.call);
-  const names = offered(session);
+  const names = offeredMargins(session);
   if (!names.length) return null;
   const measure = names.includes(chosen) ? chosen : "";
-  const pick = (event: Event) =>
-    session.store.set({ measure: (event.target as HTMLSelectElement).value, heat: null, lane: null });
+  const pick = (event: Event) => chooseMargin(session, (event.target as HTMLSelectElement).value);
   const Ask = MEASURES.some((name) => name === measure) ? AskHeat : AskLane;
   return (
     <span class="jxs-heat-picker">

@@ -112,6 +112,14 @@ function picture(s: Surface, tree: Tree, colour: Uint32Array, focus: number): HT
   return layer;
 }
 
+const MOST_SAID = 3;
+
+/** The widest tiles of the outermost lane, in words. */
+function outermost({ names, value, depth, total }: Tree): string {
+  const tiles = [...names.keys()].filter((tile) => depth[tile] === 1).sort((a, b) => (value[b] ?? 0) - (value[a] ?? 0));
+  return tiles.slice(0, MOST_SAID).map((tile) => `${names[tile]} ${percent(value[tile] ?? 0, total)}`).join(", ");
+}
+
 interface Layer {
   of: unknown[];
   image: HTMLCanvasElement;
@@ -196,14 +204,14 @@ function Chart({ session, costs, tree, unit, title }: ChartProps) {
           style={{ height: `${tree.lanes.length * LANE_PX}px` }}
           tabIndex={0}
           role="application"
-          aria-label={`${title} as nested tiles, ${counted(tree.length)} of them. Arrows move, Enter goes inside, Escape out.`}
+          aria-label={`${title} as nested tiles, ${counted(tree.length)} of them; in all ${scaled(tree.total, unit)}: ${outermost(tree)}. Arrows move, Enter goes inside, Escape out.`}
           onPointerMove={(event) => setAt(under(event))}
           onPointerLeave={() => setAt(-1)}
           onClick={(event) => (choose(under(event)), zoom(under(event)))}
           onDblClick={(event) => tree.leaf[under(event)] && open(session, costs.row[tree.item[under(event)] ?? -1] ?? -1)}
           onKeyDown={key}
         />
-        {at >= 0 && <Tip x={Math.max(0, Math.min(width, middle))} y={(tree.depth[at] as number) * LANE_PX + 8} width={width} lines={lines} />}
+        <Tip x={Math.max(0, Math.min(width, middle))} y={(tree.depth[at] ?? 0) * LANE_PX + 8} width={width} lines={lines} />
       </div>
     </>
   );

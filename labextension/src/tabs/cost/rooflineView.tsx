@@ -84,14 +84,28 @@ function slope({ g, colour }: Pick<Surface, "g" | "colour">, axes: Axes, bandwid
   g.fillText(`memory ${scaled(bandwidth, "B/s")}`, toX(axes, middle) + 8, toY(axes, middle * bandwidth) + 12);
 }
 
+type Outline = (g: CanvasRenderingContext2D, x: number, y: number, r: number) => void;
+const circle: Outline = (g, x, y, r) => g.arc(x, y, r, 0, 2 * Math.PI);
+
+/** Each as large as a circle of the radius. */
+const OUTLINES: Record<string, Outline> = {
+  memory: (g, x, y, r) => g.rect(x - 0.886 * r, y - 0.886 * r, 1.772 * r, 1.772 * r),
+  interconnect: (g, x, y, r) => {
+    const half = 1.253 * r;
+    g.moveTo(x, y - half);
+    for (const [dx, dy] of [[half, 0], [0, half], [-half, 0]] as const) g.lineTo(x + dx, y + dy);
+    g.closePath();
+  },
+};
+
 function points({ g, colour }: Surface, axes: Axes, roof: Roofline, most: number, marked: Set<number>): void {
   for (const kind of KINDS) {
     g.fillStyle = g.strokeStyle = colour(variable(kind));
     for (let i = roof.length - 1; i >= 0; i--) {
       if (roof.bound(i) !== kind) continue;
       g.beginPath();
-      g.arc(toX(axes, roof.intensity[i] as number), toY(axes, roof.attainable[i] as number), radius(roof.bytes[i] as number, most), 0, 2 * Math.PI);
-      g.globalAlpha = 0.4;
+      (OUTLINES[kind] ?? circle)(g, toX(axes, roof.intensity[i] as number), toY(axes, roof.attainable[i] as number), radius(roof.bytes[i] as number, most));
+      g.globalAlpha = kind === "unknown" ? 0 : 0.4;
       g.fill();
       g.globalAlpha = 1;
       g.stroke();
@@ -144,6 +158,12 @@ const speed = (roof: Roofline, i: number): string[] => {
   return [`measured: ${scaled(achieved, "FLOP/s")}${share}`];
 };
 
+const MOST_SAID = 3;
+
+/** The points in words, for those who do not see them. */
+const longest = (roof: Roofline): string =>
+  [...roof.names.slice(0, MOST_SAID).keys()].map((i) => `${roof.names[i] ?? "?"}, ${tipLines(roof, i)[3]}`).join("; ");
+
 const STEPS: Record<string, number> = { ArrowRight: 1, ArrowDown: 1, ArrowLeft: -1, ArrowUp: -1, Home: -Infinity, End: Infinity };
 
 function Chart({ session, roof }: { session: Session; roof: Roofline }) {
@@ -180,7 +200,7 @@ function Chart({ session, roof }: { session: Session; roof: Roofline }) {
     event.stopPropagation();
   };
   const shown = axes();
-  const label = `Roofline of ${roof.device}, ${counted(roof.length)} instructions. Arrows go from the longest to the shortest, Enter opens the code.`;
+  const label = `Roofline of ${roof.device}, ${counted(roof.length)} instructions, first ${longest(roof)}. Arrows go from the longest to the shortest, Enter opens the code.`;
   return (
     <div class="jxs-chart">
       <canvas
@@ -194,14 +214,12 @@ function Chart({ session, roof }: { session: Session; roof: Roofline }) {
         onDblClick={(event) => open(session, roof.row[under(event)] ?? -1)}
         onKeyDown={key}
       />
-      {at >= 0 && (
-        <Tip
-          x={toX(shown, roof.intensity[at] as number)}
-          y={toY(shown, heightOf(roof, at))}
-          width={canvas.current?.clientWidth ?? 0}
-          lines={tipLines(roof, at)}
-        />
-      )}
+      <Tip
+        x={at < 0 ? 0 : toX(shown, roof.intensity[at] as number)}
+        y={at < 0 ? 0 : toY(shown, heightOf(roof, at))}
+        width={canvas.current?.clientWidth ?? 0}
+        lines={at < 0 ? [] : tipLines(roof, at)}
+      />
     </div>
   );
 }

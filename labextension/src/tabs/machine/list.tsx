@@ -27,7 +27,7 @@ function Measured({ question }: { question: Props["figures"] }) {
   if (question.state === "waiting") {
     return (
       <span class="jxs-dim" role="status">
-        measuring… {clock(elapsed)}{" "}
+        measuring… <span aria-hidden="true">{clock(elapsed)}</span>{" "}
         <button type="button" class="jxs-button" onClick={question.stop}>
           Cancel
         </button>

@@ -1,6 +1,6 @@
 /** The kernels of a call as the kernel lists them: read, sorted, filtered, and found from the rest of the panel. */
 
-import { count, entries, fields, list, number, sentences, text, texts } from "../../wire/check";
+import { byName, count, entries, fields, list, number, sentences, text, texts } from "../../wire/check";
 import { type Grid, type NumberField, textColumn } from "../../wire/tables";
 import type { Rows } from "../../wire/columns";
 import { type Lit, STRONG, WEAK, classOf } from "../../model/links";
@@ -56,7 +56,7 @@ function readKernel(raw: unknown): Kernel {
     instructions: texts(one.instructions, MAX_LIST),
     kind: text(one.kind),
     rows: list(one.rows, MAX_LIST).map((pair) => [count(list(pair)[0]), count(list(pair)[1])]),
-    lacks: Object.fromEntries(lacks),
+    lacks: byName(Object.fromEntries(lacks)),
     grid: counts(one.grid),
     threads: counts(one.threads),
   };
@@ -89,7 +89,7 @@ export function readInfo({ result }: Reply): DocumentInfo {
 }
 
 /** The measures that a platform has, each with its column's title. */
-export const COLUMNS: Record<string, [Measure, string][]> = {
+export const COLUMNS = byName<[Measure, string][]>({
   cpu: [
     ["code_bytes", "bytes"],
     ["instructions", "instrs"],
@@ -102,7 +102,7 @@ export const COLUMNS: Record<string, [Measure, string][]> = {
     ["instructions", "instrs"],
   ],
   tpu: [["instructions", "bundles"]],
-};
+});
 
 /** What each title stands for. */
 export const MEANING: Record<Measure, string> = {
@@ -193,8 +193,8 @@ export function rowOf(kernel: Kernel, line: (row: number) => string | undefined)
 }
 
 /** Which two stages to show at first: the most readable one and the machine's own. */
-export const FIRST_STAGES: Record<string, [string, string]> = {
+export const FIRST_STAGES = byName<[string, string]>({
   cpu: ["llvm", "asm"],
   cuda: ["ptx", "sass"],
   tpu: ["mosaic", "bundles"],
-};
+});

@@ -2,10 +2,11 @@ import { counted } from "../../wire/figures";
 import { useMemo } from "preact/hooks";
 import { GridView } from "../../parts/grid/gridView";
 import { type Table, gridOf } from "./read";
+import { byName } from "../../wire/check";
 
 const ROW_PX = 23;
 /** In place of a table without rows, where its name does not say it. */
-const NOTHING: Record<string, string> = { advice: "Nothing to suggest." };
+const NOTHING = byName<string>({ advice: "Nothing to suggest." });
 
 interface Props {
   table: Table;

@@ -3,7 +3,7 @@ import { useEffect, useMemo, useState } from "preact/hooks";
 import { STRONG, classOf } from "../../model/links";
 import { type Memory, type Space, type Table, bytes, lineOf, readMemory, readTable } from "./read";
 import type { Session } from "../../model/session";
-import { list, text } from "../../wire/check";
+import { byName, list, text } from "../../wire/check";
 import type { Reply } from "../../wire/source";
 import { useDoc, useShared } from "../../parts/hooks";
 import { useQuestion } from "../../parts/useQuestion";
@@ -170,7 +170,7 @@ function differing(checks: Table | undefined): number {
   return checks?.rows.filter((row) => row[note]).length ?? 0;
 }
 
-const MARKS: Record<string, string> = { yes: "✓", "only with a setting": "!", no: "✕" };
+const MARKS = byName<string>({ yes: "✓", "only with a setting": "!", no: "✕" });
 
 function Headline({ memory }: { memory: Memory }) {
   return (

@@ -9,14 +9,14 @@ import { WorkerLog } from "../../parts/workerLog";
 
 const said = (value: string | null) => (value === null ? "not known" : value || "(empty)");
 
-function Values({ flag, onCopy }: { flag: Flag; onCopy: (value: string) => void }) {
+function Values({ flag, tabIndex, onCopy }: { flag: Flag; tabIndex: number; onCopy: (value: string) => void }) {
   const taken = (flag.set ?? flag.fallback ?? "").split(",");
   return (
-    <span class="jxs-flag-values">
+    <span role="gridcell" class="jxs-flag-values">
       {flag.values.map((value) => (
         <button
           type="button"
-          tabIndex={-1}
+          tabIndex={tabIndex}
           key={value}
           class={taken.includes(value) ? "jxs-flag-value jxs-taken" : "jxs-flag-value"}
           title={`Copy ${onLine(flag, value)}`}
@@ -30,9 +30,9 @@ function Values({ flag, onCopy }: { flag: Flag; onCopy: (value: string) => void 
 }
 
 function Hint({ flag }: { flag: Flag }) {
-  if (!canSet(flag)) return <span class="jxs-flag-hint">a structured flag; jaxlib reads it from XLA_FLAGS only</span>;
+  if (!canSet(flag)) return <span role="gridcell" class="jxs-flag-hint">a structured flag; jaxlib reads it from XLA_FLAGS only</span>;
   return (
-    <span class="jxs-flag-hint">
+    <span role="gridcell" class="jxs-flag-hint">
       Enter copies <code>{onLine(flag)}</code>
     </span>
   );
@@ -48,20 +48,27 @@ interface RowProps {
 
 function Row({ flag, id, current, onCopy, onPick }: RowProps) {
   const classes = ["jxs-flag", current && "jxs-current", flag.set !== null && "jxs-set"].filter(Boolean).join(" ");
+  const tabIndex = current ? 0 : -1;
   const choices = flag.values.length > 0 && (current || flag.type !== "bool");
   return (
-    <div role="option" aria-selected={current} id={id} class={classes} data-flag={flag.name} onClick={onPick}>
-      <code class="jxs-flag-name jxs-anywhere">{flag.name}</code>
-      <span class="jxs-flag-type">{flag.type ?? "not checked"}</span>
-      <span class="jxs-flag-now">
+    <div role="row" aria-selected={current} id={id} class={classes} data-flag={flag.name} onClick={onPick}>
+      <code role="rowheader" class="jxs-flag-name jxs-anywhere">
+        {flag.name}
+      </code>
+      <span role="gridcell" class="jxs-flag-type">{flag.type ?? "not checked"}</span>
+      <span role="gridcell" class="jxs-flag-now">
         {flag.set !== null && <b class={isChanged(flag) ? "jxs-changed" : ""}>{said(flag.set)}</b>}
         <span class="jxs-dim" title={flag.fallback ?? undefined}>
           {flag.set !== null && flag.type !== null && "default "}
           {(flag.set === null || flag.type !== null) && said(flag.fallback)}
         </span>
       </span>
-      {canSet(flag) && <IconButton icon="copy" label={`Copy ${onLine(flag)}`} onClick={() => onCopy()} />}
-      {choices && <Values flag={flag} onCopy={onCopy} />}
+      {canSet(flag) && (
+        <span role="gridcell" class="jxs-flag-copy">
+          <IconButton icon="copy" label={`Copy ${onLine(flag)}`} tabIndex={tabIndex} onClick={() => onCopy()} />
+        </span>
+      )}
+      {choices && <Values flag={flag} tabIndex={tabIndex} onCopy={onCopy} />}
       {current && <Hint flag={flag} />}
     </div>
   );
@@ -155,7 +162,7 @@ function Browser({ session, table }: { session: Session; table: FlagTable }) {
           libtpu's own list of flags cannot be read; other flags that start with xla_tpu_ are passed through unchecked.
         </p>
       )}
-      <div class="jxs-flags" role="listbox" aria-label="XLA's flags" id={id} ref={list} tabIndex={-1}>
+      <div class="jxs-flags" role="grid" aria-label="XLA's flags" id={id} ref={list} tabIndex={-1}>
         {flags.map((flag, i) => (
           <Row
             key={flag.name}

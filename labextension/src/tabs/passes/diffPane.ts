@@ -27,6 +27,14 @@ interface Half {
   list: VirtualList;
 }
 
+/** Beside a line that the other side alone has. */
+function blank(name: Half["name"]): HTMLElement {
+  const node = element("div", "jxs-row jxs-diff-blank");
+  node.setAttribute("role", "option");
+  node.setAttribute("aria-label", name === "before" ? "added after the pass" : "removed by the pass");
+  return node;
+}
+
 export class DiffPane {
   readonly node = element("div", "jxs-panes jxs-diff");
   /** Told when another change, or another row, is the current one. */
@@ -142,6 +150,7 @@ export class DiffPane {
     const node = element("div", "jxs-row jxs-diff-fold");
     const where = half.name === "after" ? this.computation(half, line + folded) : "";
     node.setAttribute("role", "option");
+    node.setAttribute("aria-label", `${folded} unchanged lines${where && `, in ${where}`}`);
     node.append(element("span", "jxs-line", half.name === "before" ? `⋯ ${folded} unchanged lines` : where));
     return node;
   }
@@ -154,7 +163,7 @@ export class DiffPane {
   }
 
   private row(half: Half, row: number): HTMLElement {
-    if (row < 0) return element("div", "jxs-row jxs-diff-blank");
+    if (row < 0) return blank(half.name);
     const { doc, side, name } = half;
     const line = doc.text?.line(row);
     const state = side.state[row] ?? SAME;

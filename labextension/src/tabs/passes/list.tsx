@@ -34,7 +34,7 @@ interface RowProps {
 function Row({ pass, most, step, selected, id, onPick }: RowProps) {
   const classes = ["jxs-pass", selected && "jxs-current", !pass.changed && "jxs-idle"].filter(Boolean).join(" ");
   return (
-    <div role="option" id={id} class={classes} aria-selected={selected} title={tell(pass)} data-pass={pass.index} onClick={onPick}>
+    <div role="option" id={id} class={classes} aria-selected={selected} aria-label={`${step ? `${step.what}: ` : ""}${tell(pass)}`} title={tell(pass)} data-pass={pass.index} onClick={onPick}>
       <span class="jxs-pass-name jxs-cut">
         {step && <span class={`jxs-badge jxs-step-${step.what}`}>{step.what}</span>}
         {pass.name}
@@ -81,7 +81,9 @@ export function Passes({ list, current, history, onPick, onUnfollow }: PassListP
   const key = (event: KeyboardEvent) => {
     if (event.ctrlKey || event.altKey || event.metaKey) return;
     const at = shown.findIndex((pass) => pass.index === current);
-    const to = { ArrowDown: at + 1, ArrowUp: at - 1, PageDown: at + 10, PageUp: at - 10 }[event.key];
+    const isWriting = (event.target as HTMLElement).matches("input");
+    const steps: Record<string, number> = { ArrowDown: at + 1, ArrowUp: at - 1, PageDown: at + 10, PageUp: at - 10, ...(!isWriting && { Home: 0, End: shown.length }) };
+    const to = steps[event.key];
     const next = to === undefined ? undefined : shown[Math.max(0, Math.min(to, shown.length - 1))];
     if (next) onPick(next);
     else if (event.key === "Escape" && (query || history)) (setQuery(""), onUnfollow());
@@ -105,6 +107,7 @@ export function Passes({ list, current, history, onPick, onUnfollow }: PassListP
             placeholder="Filter passes"
             aria-label="Filter passes; arrows move"
             aria-controls={id}
+            aria-activedescendant={current === null ? undefined : `${id}-${current}`}
             value={query}
             onInput={(event) => setQuery((event.target as HTMLInputElement).value)}
           />

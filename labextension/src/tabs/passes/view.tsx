@@ -1,11 +1,11 @@
-import { useEffect, useRef, useState } from "preact/hooks";
+import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { counted, difference } from "../../wire/figures";
 import { type Diff, type History, type Pass, type PassList, deltaBytes, duration, readDiff, readHistory, readPasses } from "./read";
 import type { Session } from "../../model/session";
 import type { Pick } from "../../model/selection";
 import { DetailStrip } from "../../parts/detailStrip";
 import { DiffPane } from "./diffPane";
-import { useShared } from "../../parts/hooks";
+import { useDoc, useShared } from "../../parts/hooks";
 import { IconButton } from "../../parts/icons";
 import { useQuestion } from "../../parts/useQuestion";
 import { Passes } from "./list";
@@ -25,9 +25,13 @@ function DiffOf({ session, diff, pass, place }: DiffProps) {
   const pane = useRef<DiffPane | null>(null);
   const [changes, setChanges] = useState({ count: 0, at: 0 });
   const selected = useShared(session, (s) => s.selected);
+  const [before, after] = useMemo(() => [session.further(diff.before.info), session.further(diff.after.info)] as const, [diff]);
+  useDoc(before);
+  useDoc(after);
+  const problem = [before, after].find(({ text }) => !text)?.problem;
   const here = selected !== null && selected.doc.startsWith("pass:");
   useEffect(() => {
-    const made = new DiffPane(session, diff, session.further(diff.before.info), session.further(diff.after.info));
+    const made = new DiffPane(session, diff, before, after);
     pane.current = made;
     made.onMove = () => setChanges(made.changes);
     made.onFollow = (doc, row) => session.store.set({ follow: { doc, row, from: "" } });
@@ -54,7 +58,7 @@ function DiffOf({ session, diff, pass, place }: DiffProps) {
         </span>
         <span class="jxs-dim jxs-diff-numbers">{[...numbers.filter(Boolean), duration(pass.seconds)].join(" · ")}</span>
         <span class="jxs-grow" />
-        {changes.count > 0 && (
+        {changes.count > 0 && !problem && (
           <>
             <span class="jxs-hits jxs-tabular" aria-live="polite">
               {changes.at} / {changes.count}
@@ -71,7 +75,8 @@ function DiffOf({ session, diff, pass, place }: DiffProps) {
         />
       </div>
       {!diff.counts.length && <p class="jxs-note jxs-diff-none">Only names and metadata differ.</p>}
-      <div class="jxs-diff-host" ref={host} />
+      {problem && <p class="jxs-note jxs-diff-none" role="status">{problem}</p>}
+      <div class="jxs-diff-host" ref={host} hidden={!!problem} />
     </>
   );
 }

@@ -1,13 +1,14 @@
 import { useMemo, useState } from "preact/hooks";
 import { counted, percent, scaled } from "../../wire/figures";
 import { type Chart, type Layout, type Place, type Spot, charts, colourOf, partsOf, product, spelled, spots, describeSpot } from "./meshMap";
+import { byName } from "../../wire/check";
 
 const MOST_CELLS = 8192;
-const CHOSEN: Record<string, string> = {
+const CHOSEN = byName<string>({
   you: "given by you",
   "default device": "on the default device",
   "committed arguments": "where the committed arguments are",
-};
+});
 const ARROWS: Record<string, [number, number]> = { ArrowUp: [-1, 0], ArrowDown: [1, 0], ArrowLeft: [0, -1], ArrowRight: [0, 1] };
 
 /** "2 shards of f32[512,512], each on 4 devices" */

@@ -4,6 +4,7 @@ import { rowOfLine } from "../../model/sourceLine";
 import { LinkButton } from "../../parts/buttons";
 import { useQuestion } from "../../parts/useQuestion";
 import { Waiting } from "../../parts/waiting";
+import { focusLanes } from "./laneKeys";
 import { type EventAbout, type Neighbour, type OwnField, copied, factsOf, readEvent } from "./eventRead";
 
 interface Props {
@@ -97,7 +98,7 @@ function About({ session, about, onEvent, onClose }: { about: EventAbout } & Omi
         <Line session={session} about={about} />
         <span class="jxs-grow" />
         <Copy about={about} key={about.event} />
-        <button type="button" class="jxs-button" aria-label="Close the details" title="Close the details" onClick={onClose}>
+        <button type="button" class="jxs-button" aria-label="Close the details" title="Close the details" onClick={(event) => (focusLanes(event.currentTarget), onClose())}>
           ×
         </button>
       </div>

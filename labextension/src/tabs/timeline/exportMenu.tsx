@@ -20,7 +20,11 @@ export function ExportMenu({ model }: { model: TimelineModel }) {
   const range = useStore(model.store, (s) => s.range);
   const [state, setState] = useState("");
   const menu = useRef<HTMLDetailsElement>(null);
-  const close = () => menu.current?.removeAttribute("open");
+  const close = () => {
+    const held = menu.current?.contains(document.activeElement);
+    menu.current?.removeAttribute("open");
+    if (held) menu.current?.querySelector("summary")?.focus({ preventScroll: true });
+  };
   useEffect(() => {
     const outside = (event: Event) => menu.current && !event.composedPath().includes(menu.current) && close();
     document.addEventListener("pointerdown", outside, true);
@@ -30,7 +34,6 @@ export function ExportMenu({ model }: { model: TimelineModel }) {
     if (event.key !== "Escape" || !menu.current?.open) return;
     event.stopPropagation();
     close();
-    menu.current.querySelector("summary")?.focus();
   };
   const run = async (format: string) => {
     setState("making the file…");

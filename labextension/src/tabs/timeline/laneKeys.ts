@@ -59,10 +59,16 @@ const ACTIONS: Record<string, (on: Keyed) => void> = {
   f: ({ model }) => model.fit(),
   "0": ({ model }) => model.fit(),
   b: addBookmark,
+  r: ({ model }) => model.choose(model.now.visible.from, model.now.visible.to),
   n: ({ step }) => step(1),
   p: ({ step }) => step(-1),
   enter: zoomToChosen,
 };
+
+/** Gives the keyboard to the lanes, when what had it goes away. */
+export function focusLanes(from: EventTarget | null): void {
+  (from as HTMLElement | null)?.closest(".jxs-timeline")?.querySelector<HTMLElement>(".jxs-tl-ground")?.focus({ preventScroll: true });
+}
 
 /** Whether the key was one of the lanes'. Escape gives up the range first, then the event; then it is the panel's. */
 export function laneKey(event: KeyboardEvent, on: Keyed): boolean {

@@ -1,5 +1,6 @@
 import { duration, percent } from "../../wire/figures";
 import { useStore } from "../../parts/hooks";
+import { focusLanes } from "./laneKeys";
 import type { Colouring, TimelineModel } from "./model";
 import { groupColour } from "./palette";
 import { lengthOf, zoomed } from "./viewport";
@@ -42,7 +43,10 @@ function Bookmarks({ model }: { model: TimelineModel }) {
             class="jxs-button"
             aria-label={`Remove the bookmark ${title}`}
             title="Remove"
-            onClick={() => model.store.set({ bookmarks: bookmarks.filter((_, j) => j !== i) })}
+            onClick={(event) => {
+              focusLanes(event.currentTarget);
+              model.store.set({ bookmarks: bookmarks.filter((_, j) => j !== i) });
+            }}
           >
             ×
           </button>

@@ -70,6 +70,7 @@ export function LanesView({ model }: { model: TimelineModel }) {
   const [pointer, setPointer] = useState<number | null>(null);
   const scroller = useRef<HTMLDivElement>(null);
   const { element: ground, width, height } = useSize();
+  const [hint] = useState(() => `jxs-tl-hint-${Math.random().toString(36).slice(2, 8)}`);
   const items = useMemo(() => itemsOf(overview.lanes, folded), [overview, folded]);
   const total = heightOf(items);
   const onScreen = useMemo(() => items.slice(...between(items, scroll, scroll + height)), [items, scroll, height]);
@@ -155,7 +156,7 @@ export function LanesView({ model }: { model: TimelineModel }) {
             tabIndex={0}
             role="application"
             aria-label={`Timeline of ${overview.title}`}
-            aria-describedby={`jxs-tl-words-${model.session.call}`}
+            aria-describedby={hint}
             onWheel={(event) => wheel(event, ways)}
             onPointerDown={(event) => (event.currentTarget.focus({ preventScroll: true }), drag.down(event))}
             onPointerMove={point}
@@ -170,12 +171,12 @@ export function LanesView({ model }: { model: TimelineModel }) {
           >
             <canvas ref={still} aria-hidden="true" />
             <canvas ref={moving} aria-hidden="true" />
-            {hit && <Tip x={hit.x} y={Math.min(hit.y, Math.max(0, height - 90))} width={width} lines={hoverLines(hit, tiles.looks[hit.look], about, visible)} />}
+            <Tip x={hit?.x ?? 0} y={Math.min(hit?.y ?? 0, Math.max(0, height - 90))} width={width} lines={hit ? hoverLines(hit, tiles.looks[hit.look], about, visible) : []} />
           </div>
         </div>
         <div style={{ height: `${Math.max(0, total - height)}px` }} />
       </div>
-      <p class="jxs-tl-foot jxs-cut jxs-dim" id={`jxs-tl-words-${model.session.call}`} title={HINT}>
+      <p class="jxs-tl-foot jxs-cut jxs-dim" id={hint} title={HINT}>
         {tiles.problem ? <span role="alert">{problemOf(model)}</span> : HINT}
       </p>
       <p class="jxs-tl-words jxs-hidden" role="status">

@@ -7,16 +7,16 @@ import type { Look } from "./read";
 
 export type Rgb = [r: number, g: number, b: number];
 
-/** Told apart by people who see few colours; after Okabe and Ito. */
+/** Told apart by people who see few colours. */
 const DISTINCT: Rgb[] = [
-  [0, 114, 178],
-  [230, 159, 0],
-  [0, 158, 115],
-  [204, 121, 167],
-  [86, 180, 233],
-  [213, 94, 0],
-  [190, 175, 40],
-  [120, 94, 190],
+  [61, 76, 119],
+  [218, 105, 11],
+  [82, 207, 157],
+  [148, 56, 77],
+  [163, 186, 255],
+  [166, 10, 0],
+  [201, 188, 102],
+  [39, 122, 202],
 ];
 const PLAIN: Rgb = [128, 136, 148];
 

@@ -2,6 +2,7 @@ import { useEffect, useRef, useState } from "preact/hooks";
 import { counted } from "../../wire/figures";
 import type { Session } from "../../model/session";
 import { useQuestion } from "../../parts/useQuestion";
+import { focusLanes } from "./laneKeys";
 import type { EventPlace } from "./read";
 import { type Hits, PAGE, firstFrom, nextHit, placeOf, readHits } from "./searchRead";
 
@@ -67,7 +68,7 @@ export function Search(props: SearchProps) {
     if (event.key !== "Enter" && event.key !== "Escape") return;
     if (event.key === "Enter") go(event.shiftKey ? -1 : 1);
     else if (query) setQuery("");
-    else (event.target as HTMLElement).blur();
+    else focusLanes(event.target);
     event.preventDefault();
     event.stopPropagation();
   };

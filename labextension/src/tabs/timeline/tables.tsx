@@ -11,6 +11,7 @@ import { useQuestion } from "../../parts/useQuestion";
 import { Waiting } from "../../parts/waiting";
 import { CompareTable } from "./compare";
 import { type Range, TABLES, type TimelineTable, lasting, lineAt, readTimelineTable } from "./tableRead";
+import { byName } from "../../wire/check";
 
 export interface TablesProps {
   session: Session;
@@ -26,7 +27,7 @@ export interface TablesProps {
 
 const DOC = "hlo";
 /** What a click on a row does, where that is not to select it. */
-const HINTS: Record<string, string> = { gaps: "Filter; click zooms to a gap", steps: "Filter; click zooms to a step" };
+const HINTS = byName<string>({ gaps: "Filter; click zooms to a gap", steps: "Filter; click zooms to a step" });
 
 interface Target {
   doc: string;

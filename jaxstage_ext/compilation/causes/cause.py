@@ -1,0 +1,104 @@
+"""Why JAX did a record's work, as data; the sentences are made in `cause_wording`."""
+
+from __future__ import annotations
+
+import enum
+from dataclasses import dataclass
+
+
+class Cause(enum.Enum):
+    """What made JAX trace, lower or compile."""
+
+    __hash__ = object.__hash__  # that of an Enum is Python code, which each comparison would run
+
+    FIRST = "first"
+    SHAPE = "shape"
+    DTYPE = "dtype"
+    WEAK_TYPE = "weak type"
+    PYTREE = "pytree"
+    ARGUMENT_FORM = "argument form"
+    """The same values, by keyword or by position, or a default that was given explicitly."""
+    PLACEMENT = "placement"
+    SHARDING_TYPE = "sharding in the type"
+    STATIC_VALUE = "static value"
+    STATIC_IDENTITY = "static compared by identity"
+    JIT_OPTIONS = "jit options"
+    CONFIG = "config"
+    CELL_RUN_AGAIN = "cell run again"
+    REDEFINED = "redefined"
+    MADE_ANEW = "made anew"
+    PARTIAL_MADE_ANEW = "partial made anew"
+    METHOD_MADE_ANEW = "method made anew"
+    CAPTURED = "captured value"
+    CACHE_CLEARED = "cache cleared"
+    FAILED_BEFORE = "failed before"
+    AHEAD_OF_TIME = "ahead of time"
+    TRANSFORMED = "transformed"
+    EAGER = "eager operation"
+    OTHER_DEVICE = "other device"
+    CONCURRENT = "compiled in another thread at the same time"
+    UNHASHABLE_STATIC = "unhashable static argument"
+    """The call failed before JAX traced: a static argument has no hash."""
+    DONATED_BEFORE = "donated array used again"
+    """The call failed before JAX traced: an argument had been donated to an earlier call."""
+    UNKNOWN = "unknown"
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """One part in which two records differ.
+
+    Attributes:
+      what: the argument's path "params['w']", the option's or config's name, or the variable; "" for the whole.
+      before, now: as Python or JAX writes them; "" where there was nothing.
+      target: a Python expression for what every call should have, "jnp.float32"; "" where none is known.
+      is_of_other_rank: of a shape, whether the numbers of dimensions differ.
+      is_inside_function: of a captured value, whether a captured function holds it.
+      has_bucket_sizes: of a shape, whether the sizes that differ are powers of two in both calls.
+    """
+
+    cause: Cause
+    what: str = ""
+    before: str = ""
+    now: str = ""
+    target: str = ""
+    is_of_other_rank: bool = False
+    is_inside_function: bool = False
+    has_bucket_sizes: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """Why a record's work was done.
+
+    Attributes:
+      cause: the main one.   differences: all parts that differ from the nearest earlier record.
+      more: how many further differences there are.
+      nearest: that record's number; None where there is none.
+      can_be_mended: whether the user's code can avoid it.
+      is_wasted: whether the same program had been compiled before, so that the time bought nothing.
+      same_program: the number of the first record of that program; None where there is none, or it is not known.
+      reason: why the cause is unknown; "" where it is known.
+    """
+
+    cause: Cause
+    differences: tuple[Difference, ...] = ()
+    nearest: int | None = None
+    can_be_mended: bool = False
+    is_wasted: bool = False
+    reason: str = ""
+    more: int = 0
+    same_program: int | None = None
+
+    @property
+    def cause_and_part(self) -> tuple[Cause, str]:
+        """What recompiles for one reason have in common: the cause, and the argument or option that it is about."""
+        return self.cause, self.differences[0].what if self.differences else ""
+
+
+@dataclass(frozen=True, slots=True)
+class Advice:
+    """What to do: one sentence, and the code to write, which may be empty."""
+
+    sentence: str
+    code: str = ""

@@ -1,0 +1,123 @@
+"""What a stage made, taken from its frame when it ends."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from jaxstage_ext.compilation.events import trace_counts
+from jaxstage_ext.compilation.events.faults import quietly
+from jaxstage_ext.compilation.events.kept_artefacts import (
+    MOST_CONSTANTS,
+    MOST_OPERATIONS,
+    KeptArtefacts,
+    constant_bytes,
+)
+from jaxstage_ext.compilation.events.running_stages import RunningStage
+from jaxstage_ext.compilation.events.stage_origins import StageOrigins
+from jaxstage_ext.compilation.persistent import watching
+from jaxstage_ext.compilation.records.compile_record import CompileRecord, Entry, StageName
+from jaxstage_ext.compilation.records.effectful_operations import effectful_operations
+from jaxstage_ext.core.jax_private import compile_frames
+from jaxstage_ext.core.jax_private.compile_frames import EventFrames, local
+
+_kept, _operations = KeptArtefacts(), KeptArtefacts(MOST_OPERATIONS)
+_origins = StageOrigins()
+
+
+def origin(frames: EventFrames) -> CompileRecord | None:
+    """The record of what a stage works on that runs ahead of time; None where it is not known."""
+    if not frames.is_ahead_of_time:
+        return None
+    module, jaxpr = local(frames.stage, "computation"), compile_frames.traced(frames)
+    return _origins.of(module if module is not None else jaxpr)
+
+
+def begins_compile(record: CompileRecord, frames: EventFrames) -> None:
+    """A compile begins: its module, which may have been lowered for an earlier record, and its options."""
+    record.artefacts.module = local(frames.stage, "computation")
+    record.compiler_options = tuple(local(frames.stage, "compiler_options_kvs") or ())
+
+
+def take(ended: RunningStage, frames: EventFrames) -> None:
+    """What the stage that ends has made, and how it failed."""
+    record, stage, error = ended.record, ended.run.stage, frames.error
+    if error is not None:
+        ended.run.failed = type(error).__name__
+        record.failed = quietly(ended.run.failed, _first_line, error)
+    if stage is StageName.TRACE:
+        ended.run.was_cached = quietly(None, trace_counts.trace_ends, ended.before)
+    elif stage is StageName.COMPILE:
+        record.persistent = quietly(None, watching.take)
+    if error is None:
+        quietly(None, _TAKE[stage], ended, frames)
+
+
+def release_executables() -> None:
+    """The user has cleared JAX's caches, and wants the memory."""
+    _kept.release_executables()
+    _operations.release_executables()
+
+
+def drop() -> None:
+    """Let go of all that the stages made."""
+    _kept.drop()
+    _operations.drop()
+    _origins.clear()
+
+
+def _take_trace(ended: RunningStage, frames: EventFrames) -> None:
+    jaxpr = local(frames.stage, "jaxpr")
+    if jaxpr is None:
+        return
+    if ended.run.was_cached is None and _origins.of(jaxpr) is not None:
+        ended.run.was_cached = True
+    _origins.add(jaxpr, ended.record)
+    ended.record.effects = quietly(None, effectful_operations, jaxpr)
+    ended.record.artefacts.constants = constant_bytes(jaxpr)
+    if ended.record.artefacts.constants <= MOST_CONSTANTS:
+        ended.record.artefacts.jaxpr = jaxpr
+        _keep(ended.record)
+
+
+def _take_lowering(ended: RunningStage, frames: EventFrames) -> None:
+    module = getattr(local(frames.stage, "lowering_result"), "module", None)
+    if module is not None:
+        _origins.add(module, ended.record)
+        ended.record.artefacts.module = module
+        _keep(ended.record)
+
+
+def _take_executable(ended: RunningStage, frames: EventFrames) -> None:
+    kept = ended.record.artefacts
+    kept.executable = local(frames.stage, "xla_executable")
+    kept.options = local(frames.stage, "compile_options")
+    kept.devices = _devices(local(frames.stage, "da"))
+    _keep(ended.record)
+
+
+_last_devices: tuple[Any, tuple[Any, ...]] = (None, ())
+
+
+def _devices(given: Any) -> tuple[Any, ...]:
+    """The devices of a compile, which most compiles share."""
+    global _last_devices
+    last, devices = _last_devices
+    if given is not last:
+        devices = tuple(given or ())
+        _last_devices = given, devices
+    return devices
+
+
+_TAKE = {StageName.TRACE: _take_trace, StageName.LOWER: _take_lowering, StageName.COMPILE: _take_executable}
+
+
+def _keep(record: CompileRecord) -> None:
+    (_operations if record.entry is Entry.EAGER else _kept).keep(record)
+
+
+def _first_line(error: BaseException) -> str:
+    """The type and the first line of an exception, without its own `__str__`."""
+    args: Any = BaseException.__dict__["args"].__get__(error)
+    text = args[0] if args and type(args[0]) is str else ""
+    line = text.strip().partition("\n")[0][:200]
+    return f"{type(error).__name__}: {line}" if line else type(error).__name__

@@ -1,0 +1,70 @@
+"""XLA_FLAGS that change in a running kernel: XLA has read them, the cache's key reads them at each compile."""
+
+from __future__ import annotations
+
+from jaxstage_ext.compilation.persistent import cache_warnings
+from jaxstage_ext.core import jax_private
+from jaxstage_ext.core.jax_private import cache_key_parts
+
+Flags = tuple[bytes, ...]
+
+
+class _Flags:
+    """The flags that XLA has read, as far as that was seen, and those that were warned of."""
+
+    def __init__(self) -> None:
+        self.read: Flags | None = None
+        self.reported: set[Flags] = set()
+
+
+_flags = _Flags()
+
+
+def note() -> Flags:
+    """The flags in the key of a compile now; the first that are seen after JAX made its backend are those XLA read."""
+    now = cache_key_parts.flag_bytes()
+    if _flags.read is None and jax_private.backends_exist():
+        _flags.read = now
+    return now
+
+
+def have_changed(now: Flags) -> bool:
+    """Whether these are other flags than XLA has read."""
+    return _flags.read is not None and now != _flags.read
+
+
+def warn_of(now: Flags, writes: bool) -> None:
+    """Warn, once for each set of flags, that they do not take effect; `writes`: entries are written under them."""
+    if _flags.read is None or now in _flags.reported:
+        return
+    _flags.reported.add(now)
+    cache_warnings.warn(sentence(changes(_flags.read, now), writes))
+
+
+def changes(read: Flags, now: Flags) -> list[tuple[str, str, str]]:
+    """(name, value that XLA read, value now) of each flag that differs; "" where it was not set."""
+    before, after = _by_name(read), _by_name(now)
+    names = sorted(before.keys() | after.keys())
+    return [(name, before.get(name, ""), after.get(name, "")) for name in names if before.get(name) != after.get(name)]
+
+
+def _by_name(flags: Flags) -> dict[str, str]:
+    """The last of several values of one flag counts; a flag alone is true."""
+    pairs = (flag.decode("utf-8", "replace").partition("=") for flag in flags)
+    return {name: value if equals else "true" for name, equals, value in pairs}
+
+
+def sentence(changed: list[tuple[str, str, str]], writes: bool) -> str:
+    """What changed and what that means, in one line."""
+    words = ", ".join(f"{name} {_change(before, now)}" for name, before, now in changed)
+    entries = " Entries written now are wrong for a later process that starts with these flags." if writes else ""
+    return (
+        f"XLA's flags changed in this kernel: {words}. XLA read its flags when JAX started, so programs compile as "
+        f"before, while the persistent cache looks for other entries.{entries} Restart the kernel to compile with them."
+    )
+
+
+def _change(before: str, now: str) -> str:
+    if not before:
+        return f"is now {now}"
+    return f"was {before}, is now {now}" if now else f"(was {before}) is gone"

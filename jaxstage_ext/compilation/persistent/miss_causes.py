@@ -1,0 +1,126 @@
+"""Why the persistent cache missed: the misses in the compile log, grouped by what made their keys differ."""
+
+from __future__ import annotations
+
+import enum
+import functools
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+from jaxstage_ext.compilation.persistent import entry_recording, missed_entry
+from jaxstage_ext.compilation.persistent.key_differences import KeyDifference
+from jaxstage_ext.compilation.records.compile_log import LOG
+from jaxstage_ext.compilation.records.compile_record import CacheOutcome, CompileRecord, PersistentFacts
+from jaxstage_ext.core.jax_private.cache_key_parts import KeyPart
+
+MOST_EXPLAINED = 40
+"""The newest misses whose keys are compared."""
+_IN_FOLDER = (CacheOutcome.HIT, CacheOutcome.WRITTEN)
+
+
+class MissCause(enum.Enum):
+    """Why an entry was not read."""
+
+    DIFFERS = "differs"
+    """Its key differs from that of the nearest entry."""
+    NO_EARLIER_ENTRY = "no earlier entry"
+    NOT_WRITTEN_BEFORE = "not written before"
+    """This kernel had compiled the same key, and it was not written."""
+    REMOVED = "removed"
+    """Its entry was in the folder earlier."""
+    UNREADABLE = "unreadable"
+    UNKNOWN = "unknown"
+
+
+@dataclass(frozen=True, slots=True)
+class MissGroup:
+    """Misses that have the same cause.
+
+    Attributes:
+      values: the names of the flags, options or parts of the key that differ.   records: their numbers in the log.
+    """
+
+    cause: MissCause
+    values: tuple[str, ...]
+    records: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class MissCauses:
+    """The groups, largest first; `total` misses are in the log, and the newest of them are in the groups."""
+
+    groups: tuple[MissGroup, ...] = ()
+    total: int = 0
+
+    @property
+    def explained(self) -> int:
+        """How many misses are in the groups."""
+        return sum(len(group.records) for group in self.groups)
+
+
+def miss_causes(newest: int) -> MissCauses:
+    """The causes of the misses in this kernel's log, up to the record of that number."""
+    records = tuple(record for record in LOG if record.number <= newest)
+    misses = [record for record in records if _is_miss(record)]
+    grouped: dict[tuple[MissCause, tuple[str, ...]], list[int]] = {}
+    for record in misses[-MOST_EXPLAINED:]:
+        cause = _known_in_log(record, records) or _by_key(record.number)
+        grouped.setdefault(cause, []).append(record.number)
+    groups = [MissGroup(*cause, tuple(numbers)) for cause, numbers in grouped.items()]
+    return MissCauses(tuple(sorted(groups, key=lambda group: -len(group.records))), len(misses))
+
+
+def _is_miss(record: CompileRecord) -> bool:
+    facts = record.persistent
+    return facts is not None and bool(facts.folder) and facts.outcome is not CacheOutcome.HIT
+
+
+def _known_in_log(record: CompileRecord, records: Iterable[CompileRecord]) -> tuple[MissCause, tuple[str, ...]] | None:
+    """The cause where the log itself has it: an earlier compile of the same key."""
+    facts = record.persistent
+    assert facts is not None
+    if facts.outcome is CacheOutcome.UNREADABLE:
+        return MissCause.UNREADABLE, ()
+    earlier = [other.outcome for number, other in _same_key(facts, records) if number < record.number]
+    if not earlier:
+        return None
+    was_there = any(outcome in _IN_FOLDER for outcome in earlier)
+    return (MissCause.REMOVED if was_there else MissCause.NOT_WRITTEN_BEFORE), ()
+
+
+def _same_key(facts: PersistentFacts, records: Iterable[CompileRecord]) -> Iterator[tuple[int, PersistentFacts]]:
+    for record in records:
+        other = record.persistent
+        if other is not None and (other.folder, other.key) == (facts.folder, facts.key):
+            yield record.number, other
+
+
+def records_of_key(folder: str, key: str) -> list[CompileRecord]:
+    """The compiles in the log that asked for an entry, oldest first."""
+    asked = ((record, record.persistent) for record in LOG)
+    return [record for record, facts in asked if facts is not None and (facts.folder, facts.key) == (folder, key)]
+
+
+@functools.lru_cache(maxsize=1024)
+def _by_key(number: int) -> tuple[MissCause, tuple[str, ...]]:
+    """The cause by what the records of the folder say, compared once for each compile."""
+    record = LOG.record(number)
+    if record is None or record.persistent is None:
+        return MissCause.UNKNOWN, ()
+    own = entry_recording.record_of(record.persistent.folder, record.persistent.key)
+    if own is not None and own.written < record.began:
+        return MissCause.REMOVED, ()
+    missed = missed_entry.explain(record)
+    if missed.differences:
+        return MissCause.DIFFERS, tuple(dict.fromkeys(_values(missed.differences)))
+    return (MissCause.NO_EARLIER_ENTRY if missed.has_no_earlier else MissCause.UNKNOWN), ()
+
+
+def _values(differences: tuple[KeyDifference, ...]) -> Iterator[str]:
+    is_signature = any(each.what == "signature" for each in differences)
+    for each in differences:
+        if each.part is KeyPart.COMPUTATION:
+            yield "StableHLO signature" if is_signature else "StableHLO"
+        else:
+            named = each.part in (KeyPart.FLAGS, KeyPart.OPTIONS)
+            yield each.what.removeprefix("compiler_options.") if named else each.part.value

@@ -1,0 +1,313 @@
+"""One line of the compile log: what JAX traced, lowered or compiled because of one call, as its events told it.
+
+A record is made at the miss and keeps raw objects, none of them an array: types, trees, shardings, code objects, weak
+references. Texts are made when somebody looks.
+"""
+
+from __future__ import annotations
+
+import enum
+import weakref
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from types import CodeType, FunctionType
+from typing import Any
+
+from jaxstage_ext.compilation.causes.cause import Difference
+
+
+class StageName(enum.Enum):
+    """JAX's stages."""
+
+    __hash__ = object.__hash__  # that of an Enum is Python code, which each event would run
+
+    TRACE = "trace"
+    LOWER = "lower"
+    COMPILE = "compile"
+
+
+class Entry(enum.Enum):
+    """How the user's code came to JAX."""
+
+    __hash__ = object.__hash__
+
+    CALL = "call"
+    """A call of a jitted function."""
+    AOT = "ahead of time"
+    """`.trace`, `.lower`, `.compile` or `.eval_shape`."""
+    INNER = "under a transformation"
+    """A jitted function under an outside `jax.grad` or `jax.vmap`; the backward pass has no call of the user's."""
+    EAGER = "eager operation"
+    """A primitive that ran outside any jitted function, such as `jnp.ones(3)`."""
+
+
+class Asker(enum.Enum):
+    """Whose work it was."""
+
+    USER = "user"
+    JAXSTAGE = "JAXStage"
+
+
+class CacheOutcome(enum.Enum):
+    """What JAX's persistent compilation cache did for one compile."""
+
+    __hash__ = object.__hash__
+
+    HIT = "hit"
+    WRITTEN = "written"
+    FASTER_THAN_LIMIT = "faster than jax_persistent_cache_min_compile_time_secs"
+    SMALLER_THAN_LIMIT = "smaller than jax_persistent_cache_min_entry_size_bytes"
+    NOT_FIRST_PROCESS = "only process 0 writes"
+    NOT_SERIALISABLE = "not serialisable"
+    WRITE_FAILED = "write failed"
+    LARGER_THAN_LIMIT = "larger than jax_compilation_cache_max_size"
+    UNREADABLE = "entry unreadable"
+    OFF = "not in use"
+    UNKNOWN = "unknown"
+
+
+@dataclass(slots=True)
+class StageRun:
+    """One stage of a record.
+
+    Attributes:
+      began: `time.time()` at its start.
+      seconds: how long it took, by JAX's event less what the log itself took; None while it runs, and where its end
+        was not heard.
+      own_seconds: the same without the stages of other records inside it.
+      was_cached: whether JAX only looked it up, which a trace alone reports; None where that is not known.
+      failed: the exception's type name where it failed.
+    """
+
+    stage: StageName
+    began: float
+    seconds: float | None = None
+    own_seconds: float | None = None
+    was_cached: bool | None = None
+    failed: str | None = None
+
+
+@dataclass(slots=True, frozen=True)
+class Place:
+    """A line of Python. `cell` is the execution count of the notebook cell that the file is; None for other files."""
+
+    file: str
+    line: int
+    function: str
+    cell: int | None = None
+
+
+@dataclass(slots=True, frozen=True)
+class KeptValue:
+    """A Python value that a compile depends on: a static argument, a captured value, a default.
+
+    Attributes:
+      name: of the parameter or variable; "" where there is none.
+      type: its type's qualified name.
+      value: the value itself where it is a number, text, bool, None, enum, dtype, or a short tuple of such; else None.
+      is_kept: whether `value` is it.
+      hash: None where it has none; `hash_is_identity` where its type has no `__eq__` of its own.
+      ref: a weak reference to it, or None where it takes none. `identity` is its id, valid only while `ref` lives.
+      shape: of an array, "f32[8,4]"; else "".
+      code: of a Python function.
+      inside: of a Python function, the numbers and texts that it captures, through other functions too, by name.
+      parts: of a container, a dataclass or a plain object, the first few values that it holds, by name or index.
+    """
+
+    name: str
+    type: str
+    value: Any = None
+    is_kept: bool = False
+    hash: int | None = None
+    hash_is_identity: bool = False
+    ref: Callable[[], Any] | None = None
+    identity: int = 0
+    shape: str = ""
+    code: CodeType | None = None
+    parts: tuple[KeptValue, ...] = ()
+    inside: tuple[tuple[str, Any], ...] = ()
+
+
+@dataclass(slots=True, frozen=True)
+class NamedGlobal:
+    """A global variable that a function names, as it was when the function was traced.
+
+    Attributes:
+      owner: a function with the globals that it is in, which are not kept alive.
+      reader: the code that has its name, as a variable or as an attribute.
+    """
+
+    name: str
+    value: KeptValue
+    owner: weakref.ref[FunctionType]
+    reader: CodeType
+
+    @property
+    def space(self) -> Mapping[str, Any]:
+        """The globals that it is in; empty where their function is gone."""
+        function = self.owner()
+        return {} if function is None else function.__globals__
+
+
+@dataclass(slots=True, frozen=True)
+class FunctionIdentity:
+    """What JAX tells functions apart by, and what a reader does.
+
+    Attributes:
+      module, qualname: its name. Lambdas are told apart by `code` alone.
+      code: of the innermost Python function; None of other callables.
+      ref: a weak reference to the very object that was given to `jax.jit`.
+      layers: what is around the innermost function, outermost first: "partial", "method", "jax.grad", "wraps", ...
+      bound: of a partial its arguments, of a method its object.
+      captured: closure cells, by name.   defaults: of parameters, by name.
+      parameters: the names of the innermost function's parameters, in order.
+    """
+
+    module: str
+    qualname: str
+    code: CodeType | None
+    ref: Callable[[], Any] | None
+    identity: int
+    layers: tuple[str, ...] = ()
+    bound: tuple[KeptValue, ...] = ()
+    captured: tuple[KeptValue, ...] = ()
+    defaults: tuple[KeptValue, ...] = ()
+    parameters: tuple[str, ...] = ()
+
+
+@dataclass(slots=True, frozen=True)
+class CallSignature:
+    """What a jitted function was called with, as far as JAX's caches look at it.
+
+    Attributes:
+      tree: the PyTreeDef of (args, kwargs) without the static ones.
+      avals: one abstract value a leaf: shape, dtype, weak_type, sharding.
+      placements: one a leaf: the Sharding of a committed `jax.Array`, None of anything else.
+      kinds: one a leaf: the type's name, "ArrayImpl", "ndarray", "float", ...
+      statics: the static arguments.
+      keywords: the names of those that were given by keyword, in the order of the call.
+    """
+
+    tree: Any
+    avals: tuple[Any, ...]
+    placements: tuple[Any, ...] = ()
+    kinds: tuple[str, ...] = ()
+    statics: tuple[KeptValue, ...] = ()
+    keywords: tuple[str, ...] = ()
+
+
+@dataclass(slots=True)
+class Artefacts:
+    """What the stages made, as long as it is kept; None of it once it is dropped.
+
+    Attributes:
+      jaxpr: the ClosedJaxpr.   module: the StableHLO as an MLIR module.   executable: XLA's LoadedExecutable.
+      options: the CompileOptions.   devices: those it was compiled for.   constants: bytes of arrays in the program.
+    """
+
+    jaxpr: Any = None
+    module: Any = None
+    executable: Any = None
+    options: Any = None
+    devices: tuple[Any, ...] = ()
+    constants: int = 0
+
+
+@dataclass(slots=True)
+class PersistentFacts:
+    """What the persistent cache did for one compile.
+
+    Attributes:
+      key: the cache key, which is the name of the entry without its suffix; "" where none was made.
+      folder: that of the entry; "" where no folder is in use.
+      module_name: with which the key begins.
+      read_seconds: for reading and loading an entry.
+      compile_seconds: of a hit, what the first compile took; None where neither we nor JAX, in whole seconds, kept it.
+      saved_seconds: `compile_seconds` less `read_seconds`; None where that is not known.
+      flags: XLA's flags in the key, as they were then.
+      has_other_flags: whether XLA's flags had changed after JAX read them, so that the key is another program's.
+      entry_bytes: the size of the entry; None where there is none.
+      check: of an entry that was there before: "verified", "not verified", "damaged" or "changed".
+      reason: why the outcome is UNKNOWN, or OFF although a folder was set, or what failed; "" elsewhere.
+      limit: the limit that kept it from being written, in s or bytes; None where that is not why.
+    """
+
+    outcome: CacheOutcome
+    key: str = ""
+    folder: str = ""
+    read_seconds: float | None = None
+    saved_seconds: float | None = None
+    module_name: str = ""
+    compile_seconds: float | None = None
+    flags: tuple[bytes, ...] = ()
+    has_other_flags: bool = False
+    entry_bytes: int | None = None
+    check: str = ""
+    reason: str = ""
+    limit: float | None = None
+
+
+@dataclass(slots=True)
+class CompileRecord:
+    """What JAX did for one call that its fast path did not serve.
+
+    Attributes:
+      number: counts from 1 in this kernel; never used for another record.
+      name: the function's as JAX reports it, without "jit(...)".
+      function: None where no frame tells, as of a backward pass.
+      signature: None likewise.
+      jit_options: PjitInfo of the jitted function, or None.
+      compiler_options: those of this compile, by name.
+      context: `config.trace_context()`; its names are `compile_context.names()`.
+      call_site: the innermost line outside JAX and its like.   user_line: the innermost line in a notebook cell, or in
+        the user's own files where no cell is on the stack.
+      cell, run: the execution count and the id of the cell that ran; None between cells.
+      parent: the number of the record during whose stage this one ran; None of an outermost one.
+      clears: how often JAX's caches had been seen cleared before it.
+      failed: type and first line of the exception of the stage that failed.
+      named: the global variables that the function names, and those of the user's functions that it names.
+      effects: the operations with effects, which keep every call off the fast path; None where no trace was seen.
+      refused: why JAX refused the call before its first stage; None of a call that it traced.
+      bytes: an estimate of what the record keeps alive.
+    """
+
+    number: int
+    name: str
+    began: float
+    thread: int
+    entry: Entry
+    asker: Asker
+    stages: list[StageRun] = field(default_factory=list)
+    function: FunctionIdentity | None = None
+    signature: CallSignature | None = None
+    jit_options: Any = None
+    compiler_options: tuple[tuple[str, Any], ...] = ()
+    context: tuple[Any, ...] = ()
+    call_site: Place | None = None
+    user_line: Place | None = None
+    cell: int | None = None
+    run: str | None = None
+    parent: int | None = None
+    clears: int = 0
+    failed: str | None = None
+    named: tuple[NamedGlobal, ...] = ()
+    effects: tuple[str, ...] | None = None
+    refused: Difference | None = None
+    persistent: PersistentFacts | None = None
+    artefacts: Artefacts = field(default_factory=Artefacts)
+    bytes: int = 0
+
+    @property
+    def own_seconds(self) -> float:
+        """Seconds of all its stages, without those of other records inside them."""
+        total = 0.0
+        for run in self.stages:
+            total += run.own_seconds or 0.0
+        return total
+
+    def stage(self, name: StageName) -> StageRun | None:
+        """The stage of that name; None where JAX did not report it."""
+        for run in self.stages:
+            if run.stage is name:
+                return run
+        return None

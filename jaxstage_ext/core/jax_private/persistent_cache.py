@@ -1,0 +1,198 @@
+"""JAX's persistent compilation cache: the folder in use, its limits, and the compile that asks it."""
+
+from __future__ import annotations
+
+import os
+import sys
+from dataclasses import dataclass
+from types import FrameType
+from typing import Any
+
+from jax._src import cache_key as _cache_key
+from jax._src import compilation_cache as _compilation_cache
+from jax._src import config as _config
+from jax._src import distributed as _distributed
+
+_cache_any: Any = _compilation_cache
+_config_any: Any = _config
+_distributed_any: Any = _distributed
+_COMPILER = os.path.join("jax", "_src", "compiler.py")
+_PXLA = os.path.join("jax", "_src", "interpreters", "pxla.py")
+_DISPATCH = os.path.join("jax", "_src", "dispatch.py")
+_MOST_FRAMES = 40
+SUFFIX, USED_SUFFIX = "-cache", "-atime"
+"""What JAX adds to a key: for the entry, and for the file with the time of its last use, where the size is limited."""
+
+
+@dataclass(frozen=True, slots=True)
+class CacheState:
+    """What JAX has made of its cache so far.
+
+    Attributes:
+      folder: of the cache that JAX has opened; "" where it has opened none.
+      set_folder: `jax_compilation_cache_dir`, which JAX reads once; "" where it is not set.
+      is_enabled: `jax_enable_compilation_cache`, which JAX reads once.
+      was_asked: whether a compile has made JAX decide if it uses a cache; `uses` is that decision.
+      was_opened: whether JAX has tried to open a folder, which it does once.
+      evicts: whether the size of the folder is limited.   max_size: the limit in bytes; -1 without one.
+    """
+
+    folder: str
+    set_folder: str
+    is_enabled: bool
+    was_asked: bool
+    uses: bool
+    was_opened: bool
+    evicts: bool
+    max_size: int
+
+    @property
+    def next_folder(self) -> str:
+        """The folder that the next compile will use, as far as that can be known before JAX has opened it."""
+        if self.folder or self.was_opened or not self.is_enabled or (self.was_asked and not self.uses):
+            return self.folder
+        return self.set_folder
+
+
+def state() -> CacheState:
+    """What JAX has made of its cache so far; nothing is opened by asking."""
+    cache = _cache_any._cache
+    inner = getattr(cache, "_base_cache", cache)  # jax_compilation_cache_check_contents wraps it
+    evicts = bool(getattr(inner, "eviction_enabled", False))
+    return CacheState(
+        "" if cache is None else str(cache._path),
+        _config_any.compilation_cache_dir.value or "",
+        bool(_config_any.enable_compilation_cache.value),
+        bool(_cache_any._cache_checked),
+        bool(_cache_any._cache_used),
+        bool(_cache_any._cache_initialized),
+        evicts,
+        int(inner.max_size) if evicts else int(_config_any.compilation_cache_max_size.value),
+    )
+
+
+def folder_in_use() -> str:
+    """The folder that JAX has opened; "" where it has opened none."""
+    cache = _cache_any._cache
+    return "" if cache is None else str(cache._path)
+
+
+def next_folder() -> str:
+    """The folder that the next compile will use: `state().next_folder`, which costs more."""
+    if _cache_any._cache is None and not _config_any.compilation_cache_dir.value:
+        return ""
+    return state().next_folder
+
+
+@dataclass(frozen=True, slots=True)
+class WriteLimits:
+    """What JAX does not write: programs that compile faster, and entries that are smaller."""
+
+    seconds: float
+    bytes: int
+
+
+def write_limits() -> WriteLimits:
+    """`jax_persistent_cache_min_compile_time_secs` and `jax_persistent_cache_min_entry_size_bytes` now."""
+    return WriteLimits(
+        float(_config_any.persistent_cache_min_compile_time_secs.value),
+        int(_config_any.persistent_cache_min_entry_size_bytes.value),
+    )
+
+
+def is_first_process() -> bool:
+    """Whether this is the process that writes entries."""
+    return bool(_distributed_any.global_state.process_id == 0)
+
+
+def checks_contents() -> bool:
+    """`jax_compilation_cache_check_contents`, with which JAX compiles an entry's program at its first use."""
+    return bool(_config_any.compilation_cache_check_contents.value)
+
+
+def compression() -> str:
+    """What JAX compresses entries with, as its key names it: "zstandard" where that package is installed, or "zlib"."""
+    return "zstandard" if _cache_any.zstandard is not None else "zlib"
+
+
+def executable_bytes(entry: bytes) -> bytes:
+    """An entry's executable, which is not loaded. Raises whatever the decompressor raises where it is damaged."""
+    executable, _ = _cache_any.extract_executable_and_time(_cache_any.decompress_executable(entry))
+    return bytes(executable)
+
+
+def entry_bytes(executable: Any) -> int:
+    """The size of the entry that JAX would write. Raises where the executable cannot be serialised."""
+    return len(_cache_any.compress_executable(bytes(4) + executable.serialize()))
+
+
+@dataclass(slots=True)
+class CacheRequest:
+    """A compile that asks the cache.
+
+    Attributes:
+      key: of its entry.   module_name: with which the key begins.
+      module, devices, options, backend: what the key is made of.
+      has_callbacks: whether the program calls Python, which jax 0.10 does not write.
+    """
+
+    key: str
+    module_name: str
+    module: Any
+    devices: Any
+    options: Any
+    backend: Any
+    has_callbacks: bool
+
+
+def current_request() -> CacheRequest | None:
+    """The compile that asks the cache in this thread now; None where no frame of it is on the stack."""
+    frame = _frame(_COMPILER, "compile_or_get_cached")
+    if frame is None:
+        return None
+    local = frame.f_locals
+    names = ("cache_key", "module_name", "computation", "devices", "compile_options", "backend")
+    values: list[Any] = [local.get(name) for name in names]
+    key, name, module, devices, options, backend = values
+    if key is None or name is None or module is None or devices is None or options is None or backend is None:
+        return None
+    return CacheRequest(key, name, module, devices, options, backend, bool(local.get("host_callbacks")))
+
+
+def writes_callbacks() -> bool:
+    """Whether this JAX writes programs that call Python: from 0.12 on."""
+    return not hasattr(_cache_key, "IgnoreCallbacks")
+
+
+def compiled_now() -> Any:
+    """The executable of the compile that ends in this thread now; None where it failed."""
+    frame = _frame(_PXLA, "_cached_compilation")
+    return None if frame is None else frame.f_locals.get("xla_executable")
+
+
+def failure_now() -> BaseException | None:
+    """The exception with which the compile that ends in this thread failed."""
+    frame = _frame(_DISPATCH, "__exit__")
+    return None if frame is None else frame.f_locals.get("exc_value")
+
+
+def failed_in_cache(error: BaseException) -> str:
+    """Whether an exception came from an entry that was "read" or "written"; "" where it came from neither."""
+    trace = error.__traceback__
+    while trace is not None:
+        code = trace.tb_frame.f_code
+        if code.co_filename.endswith(_COMPILER) and code.co_name in ("_cache_read", "_cache_write"):
+            return "read" if code.co_name == "_cache_read" else "written"
+        trace = trace.tb_next
+    return ""
+
+
+def _frame(file: str, function: str) -> FrameType | None:
+    frame: FrameType | None = sys._getframe(1)
+    for _ in range(_MOST_FRAMES):
+        if frame is None:
+            return None
+        if frame.f_code.co_name == function and frame.f_code.co_filename.endswith(file):
+            return frame
+        frame = frame.f_back
+    return None

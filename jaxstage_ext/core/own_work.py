@@ -1,0 +1,29 @@
+"""Which of this thread's JAX work is JAXStage's own, so that the compile log does not take it for the user's."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+
+class _Work(threading.local):
+    depth = 0
+
+
+_work = _Work()
+
+
+@contextmanager
+def own_work() -> Iterator[None]:
+    """What JAX does in this thread inside the block is asked for by JAXStage."""
+    _work.depth += 1
+    try:
+        yield
+    finally:
+        _work.depth -= 1
+
+
+def is_own_work() -> bool:
+    """Whether this thread is inside such a block."""
+    return _work.depth > 0

@@ -1,0 +1,99 @@
+"""The cells that have run: which of them a file name of compiled code stands for, and the text that they ran with.
+
+The notebook fills this in; what reads frames asks.
+"""
+
+from __future__ import annotations
+
+import linecache
+import threading
+import zlib
+from collections import OrderedDict
+from typing import NamedTuple
+
+from jaxstage_ext.report.frames import TextInEditor
+
+MOST_FILES, MOST_CELLS = 4096, 16
+"""File names that are kept, and cells with the same text."""
+
+
+class RunText(NamedTuple):
+    """A text that ran: the newest of the cells with it first."""
+
+    cells: tuple[str, ...]
+    crc: int
+    lines: int
+
+
+class CellAtWork(NamedTuple):
+    """A running cell: the id that the page knows it by, where there is one, its prompt, and its execution count."""
+
+    id: str | None
+    label: str
+    number: int | None = None
+
+
+_texts: OrderedDict[str, RunText] = OrderedDict()
+_lock = threading.Lock()
+_running: list[CellAtWork] = []
+
+
+def record(file: str, cell: str, text: str) -> None:
+    """A cell runs this text, which the user sees in its editor; its code is compiled under this file name."""
+    with _lock:
+        former = _texts.pop(file).cells if file in _texts else ()
+        cells = (cell, *(other for other in former if other != cell))[:MOST_CELLS]
+        _texts[file] = RunText(cells, crc_of(text), _line_count(text))
+        while len(_texts) > MOST_FILES:
+            _texts.popitem(last=False)
+
+
+def text_in_editor(file: str) -> TextInEditor:
+    """The cells whose code has this file name, and the checksum of their text.
+
+    The checksum is unknown where the compiled code has other lines than the editor: IPython drops blank lines above
+    the first, and joins those of a shell command.
+    """
+    with _lock:
+        run = _texts.get(file)
+    if run is None:
+        return TextInEditor()
+    compiled = "".join(linecache.getlines(file))
+    return TextInEditor(run.cells, run.crc if _line_count(compiled) == run.lines else None)
+
+
+def newest_cell(file: str) -> str | None:
+    """The id of the cell that ran the code with this file name last; None where it has none."""
+    run = _texts.get(file)
+    return run.cells[0] if run is not None else None
+
+
+def crc_of(text: str) -> int:
+    """The checksum by which a page recognises a text: that of its UTF-8."""
+    return zlib.crc32(text.encode("utf-8", "surrogatepass"))
+
+
+def _line_count(text: str) -> int:
+    return text.rstrip().count("\n")
+
+
+def begin(cell: CellAtWork) -> None:
+    """A cell begins to run."""
+    _running[:] = [cell]
+
+
+def end() -> None:
+    """No cell runs any more."""
+    _running.clear()
+
+
+def at_work() -> CellAtWork | None:
+    """The cell that runs; None between cells."""
+    return _running[0] if _running else None
+
+
+def forget() -> None:
+    """Forget every cell."""
+    with _lock:
+        _texts.clear()
+    end()

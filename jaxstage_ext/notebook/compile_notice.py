@@ -1,0 +1,84 @@
+"""One quiet line below a cell that compiled a function again for a reason that can be avoided."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from contextlib import suppress
+from html import escape
+from typing import TYPE_CHECKING, Any
+
+from IPython.display import display
+
+from jaxstage_ext.compilation.records.compile_log import LOG
+from jaxstage_ext.notebook.settings import JAXStage
+
+if TYPE_CHECKING:
+    from jaxstage_ext.compilation.records.compile_record import CompileRecord
+
+LEAST_SECONDS = 1.0
+_MOST_RECORDS = 2000
+"""Records of a cell that are looked at, the newest."""
+_DIM = "#71767d"
+
+
+class CompileNotice:
+    """Follows IPython's events. A cell that runs inside another (by `%%capture`) belongs to the outer one."""
+
+    def __init__(self) -> None:
+        self._depth = 0
+        self._is_withheld = False
+        self._before = LOG.newest
+
+    def before(self, info: Any) -> None:
+        self._depth += 1
+        if self._depth == 1:
+            self._before, self._is_withheld = LOG.newest, False
+
+    def withhold(self) -> None:
+        """The running cell shows its compiles itself."""
+        self._is_withheld = True
+
+    def after(self, result: Any) -> None:
+        self._depth = max(0, self._depth - 1)
+        if self._depth or LOG.newest == self._before or self._is_withheld or not _is_wanted():
+            return
+        with suppress(Exception):
+            if said := notice([record for record in LOG if record.number > self._before]):
+                display(_bundle(said), raw=True)  # type: ignore[no-untyped-call, unused-ignore]
+
+
+def notice(records: Sequence[CompileRecord]) -> str:
+    """The line for a cell's records; "" where none recompiled for more than a second in a way that can be avoided."""
+    from jaxstage_ext.compilation.records.compile_record import Asker
+
+    users = [record for record in records[-_MOST_RECORDS:] if record.asker is Asker.USER]
+    if sum(record.own_seconds for record in users) <= LEAST_SECONDS:
+        return ""
+    from jaxstage_ext.compilation.causes.precedents import function_key
+    from jaxstage_ext.compilation.history.history import history
+    from jaxstage_ext.compilation.records.record_names import unique_title
+    from jaxstage_ext.compilation.records.record_outcome import recompiles_text
+    from jaxstage_ext.views.words import clean, cut
+
+    whole = history()
+    by_function: dict[tuple[object, ...], list[CompileRecord]] = {}
+    for record in users:
+        if whole.is_recompile(record) and whole.verdict(record).can_be_mended:
+            by_function.setdefault((function_key(record), whole.verdict(record).cause_and_part), []).append(record)
+    worst = max(by_function.values(), key=_seconds, default=[])
+    if _seconds(worst) <= LEAST_SECONDS:
+        return ""
+    why = whole.why(worst[-1]).rstrip(".")
+    return f"{clean(unique_title(worst[-1]))} {recompiles_text(worst)}: {cut(clean(why), 200)}. %compiles"
+
+
+def _seconds(records: Sequence[CompileRecord]) -> float:
+    return sum(record.own_seconds for record in records)
+
+
+def _is_wanted() -> bool:
+    return bool(JAXStage.instance().compile_notice)
+
+
+def _bundle(said: str) -> dict[str, str]:
+    return {"text/plain": said, "text/html": f'<div style="color:{_DIM}; font-size:90%">{escape(said)}</div>'}

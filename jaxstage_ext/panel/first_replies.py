@@ -1,0 +1,67 @@
+"""What cheap tabs ask first, answered when the cell ends, so that a saved notebook has these tabs of small programs.
+
+Nothing here compiles, runs or asks a worker.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from jaxstage_ext.panel import kernel_replies
+from jaxstage_ext.panel.jobs import answered_at_once
+from jaxstage_ext.panel.kept_replies import KeptReplies
+from jaxstage_ext.panel.params import Programs
+from jaxstage_ext.panel.requests import dispatch
+from jaxstage_ext.report.view_parts import Parts
+from jaxstage_ext.views.summaries import summary_of
+
+if TYPE_CHECKING:
+    from jaxstage_ext.program.program import Program
+
+SECONDS = 0.1
+"""Processor time for all programs of a display together; what is not answered by then is left out."""
+_ASKED: tuple[tuple[str, str, dict[str, Any]], ...] = (
+    ("cost", "ledger", {}),
+    ("answers", "answer", {"question": "bound"}),
+    ("answers", "answer", {"question": "fit"}),
+    ("answers", "answer", {"question": "memory"}),
+    ("answers", "answer", {"question": "collective"}),
+    ("answers", "answer", {"question": "time"}),
+    ("cost", "cost", {}),
+    ("cost", "cost_groups", {"group": "line"}),
+    ("cost", "roofline", {}),
+    ("memory", "memory", {}),
+    ("collectives", "collectives", {"quick": True}),
+    ("collectives", "collectives", {"quick": False}),
+    ("dtypes", "dtypes", {}),
+    ("shardings", "shardings", {"all": False}),
+    ("shardings", "sharding_map", {"all": False, "value": 0}),
+)
+"""By tab: the request and its parameters, what heads the tab first."""
+
+
+def keep_first_replies(programs: Programs, kept: KeptReplies, clock: Callable[[], float] = time.thread_time) -> None:
+    """Answer what the tabs of small programs ask first, until the time is spent."""
+    end = clock() + SECONDS
+    for program in programs:
+        if program.tab:
+            Parts().get(program.tab, lambda: kernel_replies.keep(program, kept), None)  # noqa: B023
+            continue
+        if clock() < end and (cheap := _cheap(program)):
+            views = summary_of(program)["views"]
+            for tab, method, params in _ASKED:
+                if tab in views and cheap(method, params) and clock() < end:
+                    Parts().get(tab, lambda: _keep(program, method, params, kept), None)  # noqa: B023
+
+
+def _cheap(program: Program) -> Callable[[str, Any], bool] | None:
+    from jaxstage_ext.program import cheap_facts  # it imports JAX
+
+    return cheap_facts.answered_cheaply(program) if cheap_facts.is_small(program) else None
+
+
+def _keep(program: Program, method: str, params: dict[str, Any], kept: KeptReplies) -> None:
+    result, buffers = answered_at_once(dispatch.methods()[method], [program], params)
+    kept.keep(program, method, params, result, buffers)

@@ -1,0 +1,98 @@
+"""Which questions about a program are answered in milliseconds: without a compile, a run or a worker."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from jaxstage_ext.program.answers import QUESTIONS, Answer
+from jaxstage_ext.program.collectives import collectives, count, exchanges
+from jaxstage_ext.program.cost import cost
+from jaxstage_ext.program.device_fit import device_fit
+from jaxstage_ext.program.memory import memory
+from jaxstage_ext.program.module_work import work
+from jaxstage_ext.program.program import Program
+from jaxstage_ext.report.table import Table
+
+MOST_LINES = 8_000
+"""Lines of the optimised HLO of a small program."""
+MOST_COUNTED_LINES = 60_000
+"""Lines up to which work that is known is summed by line for a static form."""
+
+
+def is_small(program: Program) -> bool:
+    """Whether counting the work of a program takes milliseconds; no program that was read from a file is."""
+    if program.saved_summary is not None or program.is_running or not program.has_hlo:
+        return False
+    document = program.documents.get("hlo")
+    return document is not None and len(document) <= MOST_LINES
+
+
+def has_collectives_cheaply(program: Program) -> bool:
+    """Whether the causes of the collectives are known, or there are none to ask the compiler for."""
+    return collectives.is_known(program) or not count(program)
+
+
+def answered_cheaply(program: Program) -> Callable[[str, Mapping[str, Any]], bool]:
+    """Whether a small program answers a request of a tab cheaply, by its name and parameters."""
+    questions: Mapping[str, Callable[[], bool]] = {
+        "fit": lambda: device_fit(program).needed is not None,
+        "memory": lambda: memory.is_known(program),
+        "collective": lambda: has_collectives_cheaply(program),
+    }
+
+    def is_cheap(method: str, params: Mapping[str, Any]) -> bool:
+        if method == "memory":
+            return memory.is_known(program)
+        if method == "collectives" and not params["quick"]:
+            return has_collectives_cheaply(program)
+        cheap = questions.get(params["question"]) if method == "answer" else None
+        return cheap is None or cheap()
+
+    return is_cheap
+
+
+def is_counted(program: Program) -> bool:
+    """Whether summing the work of a program by line takes milliseconds: it is small, or its work is known."""
+    if not work.is_known(program):
+        return is_small(program)
+    document = program.documents.get("hlo")
+    return document is not None and len(document) <= MOST_COUNTED_LINES
+
+
+def cheap_answers(program: Program) -> list[tuple[str, Answer]]:
+    """The questions that are answered cheaply, with their answers."""
+    if not is_small(program):
+        return []
+    is_cheap = answered_cheaply(program)
+    return [
+        (question, ask(program, None))
+        for name, (question, ask) in QUESTIONS.items()
+        if name != "time" and is_cheap("answer", {"question": name})
+    ]
+
+
+def heaviest_rows(program: Program, most: int) -> list[int]:
+    """The rows of the HLO document whose instructions move the most bytes, in the order of the document."""
+    table = cost(program).work.table if is_counted(program) else None
+    rows = [] if table is None else [int(row) for row in table["row"][: 2 * most] if row >= 0]
+    return sorted(rows[:most])
+
+
+def cheap_tables(program: Program) -> dict[str, Table]:
+    """The tables that are known or cheap, by title, what counts most first."""
+    tables = {"cost by source line": cost(program).work.by("line")} if is_counted(program) else {}
+    if (known := memory.known(program)) is not None:
+        tables["largest buffers at the peak of memory"] = known.peak_set
+    if is_small(program) and count(program):
+        tables["collectives"] = exchanges(program).table
+    return tables
+
+
+def memory_curve(program: Program) -> tuple[Any, int, int] | None:
+    """Live bytes at each position of the schedule, the position of the peak, and its bytes; None where unknown."""
+    known = memory.known(program)
+    if known is None or not known.spaces:
+        return None
+    space = known.space()
+    return known.curve(), space.position, space.peak

@@ -1,0 +1,131 @@
+"""What still forms show of a program beside its documents: answers, the first rows of tables, a chart of its memory.
+
+Only what is known or takes milliseconds; nothing is compiled or run for it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from jaxstage_ext.report.public_paths import public_folders
+from jaxstage_ext.report.table import Table, cell, is_number, plain
+from jaxstage_ext.report.units import plural, scaled
+from jaxstage_ext.report.view_parts import Parts, Value
+from jaxstage_ext.views.words import clean, cut
+
+if TYPE_CHECKING:
+    from jaxstage_ext.program.program import Program
+
+MOST_ROWS = 10
+_WIDEST = 60
+_COLUMNS: Mapping[str, tuple[str, ...]] = {
+    "cost by source line": ("line", "FLOPs", "bytes read", "bytes written"),
+    "largest buffers at the peak of memory": ("size", "kind", "shape", "buffer", "line"),
+    "collectives": ("collective", "line", "runs", "sent", "time", "axes"),
+}
+_TITLES: Mapping[str, str] = {"time": "lower bound"}
+_LINE_IN_HLO = "line in HLO metadata"
+"""Of a collective whose cause is unknown; the cause may name another line."""
+_BAR = ("bytes read", "bytes written")
+"""The columns whose sum a row's bar draws."""
+
+
+@dataclass(frozen=True)
+class ShownRows:
+    """The first rows of a table: titles, rows of texts, which columns are figures, each row's share of the whole.
+
+    `more` is how many rows are not shown; there are no shares where the rows do not make up a whole.
+    """
+
+    title: str
+    titles: tuple[str, ...]
+    rows: tuple[tuple[str, ...], ...]
+    figures: tuple[bool, ...]
+    shares: tuple[float, ...]
+    more: int
+
+
+@dataclass(frozen=True)
+class MemoryCurve:
+    """Live bytes over the schedule, and the same in words."""
+
+    live: npt.NDArray[np.int64]
+    position: int
+    peak: int
+
+    @property
+    def text(self) -> str:
+        steps = plural(len(self.live), "instruction")
+        return f"live memory over the schedule of {steps}; the peak is {scaled(self.peak, 'B')}, at {self.position:,}"
+
+
+def answers(program: Program) -> list[tuple[str, str]]:
+    """Questions and answers."""
+    none: list[tuple[str, str]] = []
+    found = _or(none, lambda: [(asked, answer.text) for asked, answer in _facts().cheap_answers(program)])
+    return [(asked, public_folders(text)) for asked, text in found]
+
+
+def tables(program: Program) -> list[ShownRows]:
+    """The first rows of each table that is known."""
+    none: list[ShownRows] = []
+    return _or(none, lambda: [*_shown_tables(_facts().cheap_tables(program))])
+
+
+def heaviest_rows(program: Program, most: int) -> list[int]:
+    """The rows of the HLO document that move the most bytes; none where that is not known."""
+    none: list[int] = []
+    return _or(none, lambda: _facts().heaviest_rows(program, most))
+
+
+def memory_curve(program: Program) -> MemoryCurve | None:
+    """Live memory over the schedule; None where it was not computed."""
+    known: Any = _or(None, lambda: _facts().memory_curve(program))
+    return MemoryCurve(*known) if known is not None and len(known[0]) else None
+
+
+def _facts() -> Any:
+    from jaxstage_ext.program import cheap_facts  # where there is a program, JAX is imported already
+
+    return cheap_facts
+
+
+def _or(otherwise: Value, compute: Callable[[], Value]) -> Value:
+    return Parts().get("What was computed", compute, otherwise)
+
+
+def _shown_tables(found: Mapping[str, Table]) -> Iterator[ShownRows]:
+    for title, table in found.items():
+        names = tuple(name for name in _COLUMNS[title] if name in table.columns)
+        if len(table):
+            yield _first_rows(title, table, names)
+
+
+def _first_rows(title: str, table: Table, names: tuple[str, ...]) -> ShownRows:
+    shown = table.take(range(min(len(table), MOST_ROWS)))
+    rows = [*shown.rows()]
+    texts = tuple(tuple(_text(table, name, row[name]) for name in names) for row in rows)
+    figures = tuple(all(is_number(plain(row[name])) for row in rows) for name in names)
+    titles = tuple(_TITLES.get(name, name) for name in names)
+    if "cause" in table.columns and not any(row["cause"] for row in rows):
+        titles = tuple(_LINE_IN_HLO if name == "line" else name for name in titles)
+    return ShownRows(title, titles, texts, figures, _shares(table, len(rows)), len(table) - len(rows))
+
+
+def _text(table: Table, name: str, value: object) -> str:
+    if name == "line" and not value:
+        return "no line"
+    return cut(clean(public_folders(cell(value, table.columns[name].unit))), _WIDEST)
+
+
+def _shares(table: Table, count: int) -> tuple[float, ...]:
+    if not all(name in table.columns for name in _BAR):
+        return ()
+    moved = np.sum([np.asarray(table[name], np.float64) for name in _BAR], axis=0)
+    whole = float(np.sum(moved))
+    return tuple(float(value) / whole for value in moved[:count]) if np.isfinite(whole) and whole > 0 else ()

@@ -1,0 +1,51 @@
+"""The still forms of views of the kernel, by the name of their tab."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+if TYPE_CHECKING:
+    from jaxstage_ext.program.program import Program
+
+
+class StillForms(NamedTuple):
+    """How a view of the kernel is written as text of so many columns, and as HTML that runs no code."""
+
+    text: Callable[[Any, int], str]
+    html: Callable[[Any], str]
+
+
+def _compiles_text(program: Any, columns: int) -> str:
+    from jaxstage_ext.views import compile_forms  # it imports JAX
+
+    return compile_forms.text(program.history, columns, program.title, program.notes)
+
+
+def _compiles_html(program: Any) -> str:
+    from jaxstage_ext.views import compile_forms  # it imports JAX
+
+    return compile_forms.html(program.history, program.title, program.notes)
+
+
+def _cache_text(program: Any, columns: int) -> str:
+    from jaxstage_ext.views import compile_cache_forms  # it imports JAX
+
+    return compile_cache_forms.text(program.report, columns)
+
+
+def _cache_html(program: Any) -> str:
+    from jaxstage_ext.views import compile_cache_forms  # it imports JAX
+
+    return compile_cache_forms.html(program.report)
+
+
+FORMS: Mapping[str, StillForms] = {
+    "compiles": StillForms(_compiles_text, _compiles_html),
+    "compile_cache": StillForms(_cache_text, _cache_html),
+}
+
+
+def forms_of(program: Program) -> StillForms | None:
+    """The forms of a view of the kernel; None of a call."""
+    return FORMS.get(program.tab)

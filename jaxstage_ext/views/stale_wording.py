@@ -1,0 +1,48 @@
+"""Stale global variables in words."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from jaxstage_ext.compilation.records.compile_record import KeptValue
+from jaxstage_ext.compilation.records.record_names import function_title, place_text
+from jaxstage_ext.compilation.records.stale_names import StaleName
+from jaxstage_ext.report.bounded_repr import plain_repr
+from jaxstage_ext.report.public_paths import public_folders
+from jaxstage_ext.report.units import plural
+from jaxstage_ext.views.words import clean
+
+REMEDY = (
+    "JAX does not trace a function again when such a variable changes: pass it as an argument, or define the function "
+    "again."
+)
+_MOST, _LONGEST = 5, 60
+
+
+def stale_notes(stale: Sequence[StaleName]) -> tuple[str, ...]:
+    """`stale: scale was 2 when f was traced (In [3]:4), and is 3 now`: a sentence each, and what to do."""
+    if not stale:
+        return ()
+    notes = [f"stale: {clean(public_folders(_note(one)))}." for one in stale[:_MOST]]
+    if len(stale) > _MOST:
+        notes.append(f"and {plural(len(stale) - _MOST, 'more stale variable')}")
+    return (*notes, REMEDY)
+
+
+def _note(stale: StaleName) -> str:
+    line = place_text(stale.record)
+    traced = f"when `{function_title(stale.record)}` was traced{f' ({line})' if line else ''}"
+    return f"`{stale.name}` {_change(stale.before, stale.now, traced)}"
+
+
+def _change(before: KeptValue, now: KeptValue, traced: str) -> str:
+    if before.code is not None and now.code is not None:
+        return f"has been redefined since it was used {traced}"
+    was, today = _text(before), _text(now)
+    return f"was {was} {traced} and is {today if today != was else 'another one'} now"
+
+
+def _text(value: KeptValue) -> str:
+    if value.is_kept and not isinstance(value.value, str | bytes):
+        return plain_repr(value.value, _LONGEST)
+    return f"an array {value.shape}" if value.shape else "a function" if value.code is not None else f"a {value.type}"

@@ -1,0 +1,69 @@
+/** Inspecting one call of a cell in a tab beside the notebook; the cell stays as it is. */
+
+import { ILabShell, type JupyterFrontEnd, type JupyterFrontEndPlugin } from "@jupyterlab/application";
+import { ICommandPalette } from "@jupyterlab/apputils";
+import { CodeCell } from "@jupyterlab/cells";
+import { INotebookTracker } from "@jupyterlab/notebook";
+import { CallTabs } from "./callTabs";
+import { STAGES, type StageName, codeOfCall } from "./cellCode";
+import { Inspector, saying } from "./inspector";
+import { NotReady } from "../kernel/kernelReady";
+import { pointedCall, pointedCell, watchPointer } from "./pointedCall";
+import { IKernelLinks, IPreferences } from "../tokens";
+
+const MOST_SHOWN = 40;
+
+/** A line of a call without a comment at its end; what may be in a string stays. */
+function withoutComment(line: string): string {
+  const at = line.indexOf(" #");
+  return at < 0 || /["']/.test(line.slice(at)) ? line : line.slice(0, at);
+}
+
+function shortened(call: string): string {
+  const joined = call.split("\n").map(withoutComment).join(" ").replace(/\s+/g, " ");
+  const line = joined.replaceAll("( ", "(").replaceAll(", )", ")");
+  return line.length > MOST_SHOWN ? `${line.slice(0, MOST_SHOWN - 1)}…` : line;
+}
+
+const title = (stage: StageName) => `${stage[0]?.toUpperCase()}${stage.slice(1)}`;
+
+async function inspect(inspector: Inspector, tabs: CallTabs, stage: StageName, atPointer: boolean): Promise<void> {
+  const { panel, cell } = inspector.placeOrWhyNot();
+  const pointed = atPointer ? pointedCell(panel.content) : undefined;
+  const call = pointedCall(pointed instanceof CodeCell ? pointed : cell, atPointer);
+  if (call === null) throw new NotReady("There is no call here: put the caret in a call such as loss(w, x), or select one.");
+  const ready = await inspector.ready(panel);
+  const choice = await inspector.last(panel, stage, ready);
+  tabs.open(panel, `${title(stage)}: ${shortened(call)}`, call).run(ready.kernel, codeOfCall(choice, call));
+}
+
+export const inspectCall: JupyterFrontEndPlugin<void> = {
+  id: "jaxstage:inspect-call",
+  description: "Traces, lowers, compiles and profiles the call at the caret, in a tab of its own.",
+  autoStart: true,
+  requires: [INotebookTracker, IKernelLinks, IPreferences],
+  optional: [ILabShell, ICommandPalette],
+  activate: (
+    app: JupyterFrontEnd,
+    notebooks: INotebookTracker,
+    links: IKernelLinks,
+    preferences: IPreferences,
+    lab: ILabShell | null,
+    palette: ICommandPalette | null,
+  ) => {
+    const inspector = new Inspector(notebooks, links, preferences);
+    const tabs = new CallTabs(app.shell, lab);
+    watchPointer();
+    for (const stage of STAGES) {
+      const command = `jaxstage:${stage}-call`;
+      app.commands.addCommand(command, {
+        label: `${title(stage)} This Call`,
+        caption: "Inspect the call at the caret, or the selected one, in a tab beside the notebook",
+        isEnabled: () => inspector.place !== null,
+        isVisible: () => inspector.isVisible,
+        execute: (args) => saying(() => inspect(inspector, tabs, stage, args.at === "pointer")),
+      });
+      palette?.addItem({ command, category: "JAXStage" });
+    }
+  },
+};

@@ -1,0 +1,64 @@
+/** Links the panels on the page with the editors around them. */
+
+import type { Session } from "../../../model/session";
+import { Caret } from "./caret";
+import { CellMarker } from "./cellMarker";
+import type { Editors } from "./editors";
+import { Gestures } from "./gestures";
+import { Gutters } from "./gutters";
+import type { EditorEvents } from "./lineMarks";
+import { addStyle } from "./markStyle";
+import { newPanelMargins } from "./margins";
+import { reveal } from "./reveal";
+import { ShownSessions } from "./shownSessions";
+import type { IPreferences } from "../tokens";
+
+const SETTLE_MS = 150;
+
+/** Calls back once, when calls have stopped for a while. */
+function settled(callback: () => void): () => void {
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  return () => {
+    clearTimeout(timer);
+    timer = setTimeout(callback, SETTLE_MS);
+  };
+}
+
+export function linkEditors(editors: Editors, preferences: IPreferences | null): EditorEvents {
+  addStyle();
+  const gestures = new Gestures();
+  const sessions = (): Session[] => shown.list;
+  const marker = new CellMarker(editors, () => (preferences?.get().marks === false ? [] : sessions()));
+  const gutters = new Gutters(editors, sessions);
+  const caret = new Caret(editors, () => (preferences?.get().caret === false ? [] : sessions()));
+  const refresh = () => {
+    if (preferences) newPanelMargins(sessions(), preferences.get().gutter);
+    marker.refresh();
+    gutters.refresh();
+  };
+  const selected = (session: Session) => {
+    const found = caret.isSelecting || !gestures.isRecent(session) ? null : marker.selectedSource(session);
+    if (found) void reveal(found.source, found.line);
+  };
+  const shown = new ShownSessions({ pointed: () => marker.refresh(), changed: settled(refresh), selected });
+  shown.begin();
+  preferences?.onChange(refresh);
+  return editorEvents(marker, gutters, caret, settled(refresh));
+}
+
+function editorEvents(marker: CellMarker, gutters: Gutters, caret: Caret, later: () => void): EditorEvents {
+  return {
+    opened: later,
+    closed: (view) => {
+      marker.forget(view);
+      gutters.closed(view);
+    },
+    edited: (view) => {
+      caret.cancel();
+      marker.forget(view);
+      gutters.edited(view);
+      later();
+    },
+    caretMoved: (view, line) => caret.moved(view, line),
+  };
+}

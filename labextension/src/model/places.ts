@@ -1,0 +1,117 @@
+/** What is pointed at in a session as lines of the user's files, and the way back from a line to the session. */
+
+import { OP } from "../wire/columns";
+import { type Doc, SOURCE, isSource } from "./document";
+import type { Frames } from "./frames";
+import { type Lit, STRONG, WEAK, classOf, rangeOf } from "./links";
+import type { Pick } from "./selection";
+import type { Session } from "./session";
+
+/** Lines of a file, from 1, both ends included. */
+export interface LitLines {
+  file: number;
+  first: number;
+  last: number;
+  hue: number | null;
+  by: "hover" | "selected";
+  /** False where the functions that a line calls have made what is lit. */
+  isDirect: boolean;
+}
+
+const MOST_LINES = 1000;
+
+/** The lines that the session's hover and selection stand for; the hovered ones last. Callers are not among them. */
+export function litLines(session: Session): LitLines[] {
+  const { hover, selected } = session.store.get();
+  const hovered = hover === selected ? [] : linesOf(session, hover, "hover");
+  return [...linesOf(session, selected, "selected"), ...hovered];
+}
+
+function linesOf(session: Session, pick: Pick | null, by: LitLines["by"]): LitLines[] {
+  const lit = session.lit(pick);
+  const frames = session.frames();
+  if (!lit || !frames) return [];
+  const lines = calledLines(frames, lit).map((range) => lineOf(session, range.file, range.line, range.endLine, by, false));
+  if (lit.source) lines.push(lineOf(session, lit.source.file, lit.source.line, lit.source.endLine, by, true));
+  return lines;
+}
+
+function lineOf(session: Session, file: number, first: number, last: number, by: LitLines["by"], isDirect: boolean): LitLines {
+  return { file, first, last, hue: session.colourOf(file, first), by, isDirect };
+}
+
+/** Where the weakly lit frames are, each place once. */
+function calledLines(frames: Frames, lit: Lit): { file: number; line: number; endLine: number }[] {
+  const places = new Map<number, { file: number; line: number; endLine: number }>();
+  for (let frame = 0; frame < frames.length && places.size < MOST_LINES; frame++) {
+    const place = frames.place[frame] as number;
+    if (lit.frames[frame] !== WEAK || places.has(place) || !frames.linked(frame)) continue;
+    const range = rangeOf(frames, frames.anchor[frame] as number);
+    if (range.file !== lit.source?.file || range.line !== lit.source.line) places.set(place, range);
+  }
+  return [...places.values()];
+}
+
+/** The source document with its columns, once they are there; null where the call has none, or it failed to load. */
+export function sourceDocument(session: Session): Promise<Doc | null> {
+  const doc = session.doc(SOURCE);
+  return doc ? whenReady(doc) : Promise.resolve(null);
+}
+
+function whenReady(doc: Doc): Promise<Doc | null> {
+  if (doc.rows) return Promise.resolve(doc);
+  return new Promise((resolve) => {
+    const end = doc.onChange(() => {
+      if (!doc.rows && !doc.problem) return;
+      end();
+      resolve(doc.rows ? doc : null);
+    });
+  });
+}
+
+/** Selects what a line of a file became; false where the session shows nothing of it. */
+export function selectLine(session: Session, file: number, line: number): boolean {
+  const found = rowOfSource(session, file, line) ?? rowOfResult(session, file, line);
+  if (!found) return false;
+  const { selected } = session.store.get();
+  if (selected?.doc !== found.doc || selected.row !== found.row) session.select(found.doc, found.row, "");
+  return true;
+}
+
+type Place = { doc: string; row: number };
+
+function rowOfSource(session: Session, file: number, line: number): Place | null {
+  const row = session.sourceRow(file, line);
+  return row < 0 ? null : { doc: SOURCE, row };
+}
+
+/** A row of a loaded document that the line made, of the pane in use where it has one; operations before other rows. */
+function rowOfResult(session: Session, file: number, line: number): Place | null {
+  const frames = session.frames();
+  if (!frames) return null;
+  const lit = litHere(frames, file, line);
+  const { active } = session.store.get();
+  const kinds = [active, ...session.documents.map(({ kind }) => kind)].filter((kind) => !isSource(kind));
+  for (const kind of kinds) {
+    const row = firstLit(session.loaded(kind), lit);
+    if (row >= 0) return { doc: kind, row };
+  }
+  return null;
+}
+
+function litHere(frames: Frames, file: number, line: number): Lit {
+  const covers = (frame: number) => frames.covers(frames.anchor[frame] as number, file, line);
+  return { frames: Uint8Array.from({ length: frames.length }, (_, frame) => (covers(frame) ? STRONG : 0)), source: null };
+}
+
+function firstLit(doc: Doc | null, lit: Lit): number {
+  const rows = doc?.rows;
+  if (!rows) return -1;
+  let first = -1;
+  for (let row = 0; row < rows.frame.length; row++) {
+    if (classOf(lit, rows, row) !== STRONG) continue;
+    if ((rows.flags[row] ?? 0) & OP) return row;
+    if (first < 0) first = row;
+  }
+  return first;
+}

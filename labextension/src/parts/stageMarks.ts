@@ -1,0 +1,4 @@
+import type { StageState } from "../wire/state";
+
+/** The sign of a stage's state, beside its word; what runs has a spinner. */
+export const STAGE_MARKS: Record<StageState, string> = { waiting: "○", running: "", done: "✓", failed: "✕", interrupted: "■" };

@@ -1,0 +1,8 @@
+import type { Tab } from "../tab";
+
+export default {
+  title: "Compiles",
+  hint: "what JAX compiled, and why again",
+  tall: true,
+  offline: true,
+} satisfies Tab;

@@ -1,0 +1,75 @@
+import { useState } from "preact/hooks";
+import type { Session } from "../../model/session";
+import { Message, PanelButtons } from "../../parts/buttons";
+import { FilterBox } from "../../parts/filter";
+import { count } from "../../wire/check";
+import { messageOf } from "../../wire/errors";
+import type { Compiles } from "./read";
+import type { Choice } from "./rows";
+
+const TOGGLES: [name: keyof Choice, title: string, hint: string][] = [
+  ["recompiles", "Recompiles only", "List only functions that had been compiled before"],
+  ["mendable", "Avoidable only", "List only what a change of your code avoids"],
+  ["mine", "Mine only", "Leave out what JAXStage itself compiled"],
+  ["folded", "Eager folded", "One row for the eager operations of a line, such as jnp.ones outside jax.jit"],
+];
+
+interface Props {
+  session: Session;
+  compiles: Compiles;
+  choice: Choice;
+  query: string;
+  onChoice: (choice: Choice) => void;
+  onQuery: (query: string) => void;
+  onRefreshed: () => void;
+  onFull: (() => void) | null;
+}
+
+function Refresh({ session, onRefreshed }: Pick<Props, "session" | "onRefreshed">) {
+  const [busy, setBusy] = useState(false);
+  const refresh = async () => {
+    setBusy(true);
+    try {
+      const { result } = await session.ask("compiles_refresh", { call: session.call });
+      const many = count(result.new);
+      session.say(many ? `${many.toLocaleString("en-US")} new ${many === 1 ? "record" : "records"}.` : "Nothing was compiled since.");
+      onRefreshed();
+    } catch (error) {
+      session.say(messageOf(error));
+    }
+    setBusy(false);
+  };
+  return (
+    <button type="button" class="jxs-button jxs-boxed" disabled={busy} title="Show what was compiled since" onClick={() => void refresh()}>
+      Refresh
+    </button>
+  );
+}
+
+export function Toolbar({ session, compiles, choice, query, onChoice, onQuery, onRefreshed, onFull }: Props) {
+  const toggles = compiles.scope ? [["scope", `${compiles.scope} only`, `List only what ${compiles.scope} compiled, not the rest of the kernel's log`] as (typeof TOGGLES)[number], ...TOGGLES] : TOGGLES;
+  return (
+    <div class="jxs-filter-bar jxs-strip jxs-co-bar">
+      <FilterBox label="Filter the compiles" placeholder="Filter by function, line, cause" value={query} onInput={onQuery} />
+      <span class="jxs-group" role="group" aria-label="which compiles">
+        {toggles.map(([name, title, hint]) => (
+          <button
+            type="button"
+            class="jxs-toggle"
+            key={name}
+            data-toggle={name}
+            title={hint}
+            aria-pressed={choice[name]}
+            onClick={() => onChoice({ ...choice, [name]: !choice[name] })}
+          >
+            {title}
+          </button>
+        ))}
+      </span>
+      <span class="jxs-grow" />
+      {onFull && <Message session={session} />}
+      {compiles.canRefresh && !session.source.isSaved && <Refresh session={session} onRefreshed={onRefreshed} />}
+      {onFull && <PanelButtons onFull={onFull} />}
+    </div>
+  );
+}

@@ -1,0 +1,119 @@
+import { useEffect, useMemo, useState } from "preact/hooks";
+import type { Session } from "../../model/session";
+import { NO_MATCHES } from "../../parts/filter";
+import { GridView } from "../../parts/grid/gridView";
+import { matching } from "../../parts/grid/sort";
+import { type QuestionState, useQuestion } from "../../parts/useQuestion";
+import { Waiting } from "../../parts/waiting";
+import type { TabProps } from "../tab";
+import { Detail } from "./detail";
+import { Difference } from "./difference";
+import { Totals, Verdict } from "./head";
+import { type Causes, type Compiles, causeRows, readCauses, readCompiles } from "./read";
+import { type Choice, gridOf, isListed, rowsOf } from "./rows";
+import { StripView } from "./stripView";
+import { stripOf } from "./strip";
+import { Toolbar } from "./toolbar";
+
+const USUAL: Choice = { recompiles: false, mendable: false, mine: true, folded: true, scope: true };
+/** Of the panel: up to here the detail is below the list, as in the style. */
+const NARROW_PX = 820;
+
+/** What a question last answered: it stays while the question is asked anew. */
+function useLast<T>({ value }: QuestionState<T>): T | null {
+  const [last, setLast] = useState(value);
+  useEffect(() => {
+    if (value) setLast(value);
+  }, [value]);
+  return value ?? last;
+}
+
+/** What the session remembers for a view that is drawn anew. */
+function useKept<T>(session: Session, name: string, usual: T): [T, (value: T) => void] {
+  const key = `compiles ${name} ${session.call}`;
+  const [value, set] = useState((session.recall(key) as T | undefined) ?? usual);
+  const keep = (to: T) => {
+    session.keep(key, to);
+    set(to);
+  };
+  return [value, keep];
+}
+
+interface ListProps extends Pick<TabProps, "session" | "width" | "onFull"> {
+  compiles: Compiles;
+  causes: QuestionState<Causes>;
+  onRefreshed: () => void;
+}
+
+function Nothing({ compiles }: { compiles: Compiles }) {
+  const off = "The compile log is off; %config JAXStage.compile_log = True starts it.";
+  return <p class="jxs-note">{compiles.isOn ? "JAX has compiled nothing since the log began." : off}</p>;
+}
+
+function List({ session, compiles, causes: asked, width, onRefreshed, onFull }: ListProps) {
+  const causes = useLast(asked);
+  const [choice, setChoice] = useKept(session, "choice", { ...USUAL, scope: compiles.scope !== "", folded: !compiles.isUnfolded });
+  const [query, setQuery] = useKept(session, "query", "");
+  const [chosen, setChosen] = useKept(session, "number", -1);
+  const causeRow = useMemo(() => causeRows(compiles, causes), [compiles, causes]);
+  const rows = useMemo(
+    () => rowsOf(compiles, (row) => isListed(compiles, causes, causeRow, choice, row), choice.folded),
+    [compiles, causes, causeRow, choice],
+  );
+  const grid = useMemo(() => gridOf(compiles, causes, causeRow, rows), [compiles, causes, causeRow, rows]);
+  const shown = useMemo(() => matching(grid, query), [grid, query]);
+  const onStrip = useMemo(() => [...shown].flatMap((at) => rows[at]?.members ?? []).sort((a, b) => a - b), [rows, shown]);
+  const strip = useMemo(() => stripOf(compiles, causes, causeRow, onStrip), [compiles, causes, causeRow, onStrip]);
+  const number = chosen >= 0 ? chosen : (causes?.headline?.number ?? -1);
+  const record = compiles.number.indexOf(number);
+  const current = useMemo(() => rows.findIndex(({ members }) => members.includes(record)), [rows, record]);
+  const [other, setOther] = useState(-1);
+  const pick = (to: number) => {
+    setOther(-1);
+    setChosen(to);
+  };
+  const pickRow = (row: number) => pick(compiles.number[row] ?? -1);
+  return (
+    <div class="jxs-compiles jxs-column" data-narrow={width <= NARROW_PX}>
+      <div class="jxs-co-head">
+        <Verdict compiles={compiles} causes={causes} onPick={pick} />
+        <Totals compiles={compiles} causes={causes} />
+      </div>
+      {asked.state !== "done" && !causes && <Waiting question={asked} what="Comparing" />}
+      <StripView compiles={compiles} causes={causes} causeRow={causeRow} strip={strip} rows={onStrip} current={record} onPick={pickRow} />
+      <Toolbar session={session} compiles={compiles} choice={choice} query={query} onChoice={setChoice} onQuery={setQuery} onRefreshed={onRefreshed} onFull={onFull} />
+      <div class="jxs-co-body">
+        {other >= 0 && record >= 0 ? (
+          <Difference session={session} number={number} other={other} onClose={() => setOther(-1)} key={`${number} ${other}`} />
+        ) : (
+          <div class="jxs-co-list jxs-column">
+            <GridView grid={grid} rows={shown} label="compiles" current={current} onPick={(at) => pickRow(rows[at]?.first ?? -1)} />
+            {!shown.length && <p class="jxs-note">{NO_MATCHES}</p>}
+          </div>
+        )}
+        {record >= 0 && <Detail session={session} compiles={compiles} causes={causes} causeRow={causeRow} number={number} onPick={pick} onCompare={setOther} key={number} />}
+      </div>
+    </div>
+  );
+}
+
+/** What JAX compiled in this kernel, and why: the newest answers of the kernel, the list before the causes. */
+export default function CompilesView({ session, width, onFull }: TabProps) {
+  const list = useQuestion(session, "compiles", {}, readCompiles);
+  const causes = useQuestion(session, "compiles_causes", {}, readCauses);
+  const compiles = useLast(list);
+  const refresh = () => {
+    list.askAgain();
+    causes.askAgain();
+  };
+  if (!compiles) return <Waiting question={list} what="Reading the log" />;
+  if (!compiles.length) {
+    return (
+      <div class="jxs-compiles jxs-column">
+        <Nothing compiles={compiles} />
+        <Toolbar session={session} compiles={compiles} choice={USUAL} query="" onChoice={() => undefined} onQuery={() => undefined} onRefreshed={refresh} onFull={onFull} />
+      </div>
+    );
+  }
+  return <List session={session} compiles={compiles} causes={causes} width={width} onRefreshed={refresh} onFull={onFull} />;
+}

@@ -1,0 +1,242 @@
+"""What is said of the folder and its entries, against JAX's own behaviour and the files that are there."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import warnings
+from html.parser import HTMLParser
+from pathlib import Path
+from typing import Any
+
+import jax
+import numpy as np
+import pytest
+from cache_folder import CacheFolder
+from jax._src import compilation_cache
+
+import jaxstage_ext
+from jaxstage_ext.compilation.persistent import folder_state
+from jaxstage_ext.compilation.persistent.cache_report import CacheReport, cache_report
+from jaxstage_ext.compilation.persistent.folder_state import FolderUse
+from jaxstage_ext.report.table import Table
+from jaxstage_ext.views import compile_cache_forms
+
+X = np.ones((4, 4), np.float32)
+
+
+def square(x: Any) -> Any:
+    return x @ x
+
+
+def said(report: CacheReport) -> str:
+    return compile_cache_forms.text(report, 160)
+
+
+def quietly(folder: CacheFolder) -> None:
+    """A compile that JAX warns of."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        folder.compile(square, X)
+
+
+def test_no_folder_is_set(folder: CacheFolder) -> None:
+    compilation_cache.reset_cache()
+    jax.config.update("jax_compilation_cache_dir", None)
+    folder.compile(square, X)
+    report = cache_report()
+    assert report.state.use is FolderUse.NOT_SET
+    assert "is not in use" in said(report)
+    assert report.tally.hit_rate is None
+
+
+def test_a_folder_that_no_compile_has_opened(folder: CacheFolder) -> None:
+    assert folder_state.folder_state().use is FolderUse.NOT_OPENED_YET
+    folder.compile(square, X)
+    state = folder_state.folder_state()
+    assert (state.use, state.folder) == (FolderUse.IN_USE, str(folder.path))
+    assert len(folder.entries()) == len(cache_report().entries)
+
+
+def test_a_folder_that_is_set_later_is_ignored(folder: CacheFolder, tmp_path: Path) -> None:
+    folder.compile(square, X)
+    jax.config.update("jax_compilation_cache_dir", str(tmp_path / "later"))
+    folder.compile(lambda x: x + 1, X)
+    assert len(folder.entries()) == 2  # JAX went on writing here
+    report = cache_report()
+    assert report.state.use is FolderUse.EARLIER_FOLDER
+    assert report.state.folder == str(folder.path)
+    assert "later was set later" in said(report)
+    assert "reset_cache()" in said(report)
+    compilation_cache.reset_cache()
+    folder.compile(square, X)
+    assert len(list((tmp_path / "later").iterdir())) == 1  # what the advice says
+    assert folder_state.folder_state().use is FolderUse.IN_USE
+
+
+def test_disabled_at_the_first_compile_and_enabled_later(folder: CacheFolder) -> None:
+    compilation_cache.reset_cache()
+    jax.config.update("jax_enable_compilation_cache", False)
+    jax.clear_caches()
+    jax.jit(square)(X)
+    assert folder_state.folder_state().use is FolderUse.DISABLED
+    jax.config.update("jax_enable_compilation_cache", True)
+    jax.clear_caches()
+    jax.jit(square)(X)
+    assert folder.entries() == []
+    assert folder_state.folder_state().use is FolderUse.DISABLED_AT_FIRST
+    compilation_cache.reset_cache()
+    folder.compile(square, X)
+    assert len(folder.entries()) == 1
+
+
+def test_a_limit_without_filelock(folder: CacheFolder) -> None:
+    pytest.importorskip("jax")
+    try:
+        import filelock  # noqa: F401
+
+        pytest.skip("filelock is installed")
+    except ImportError:
+        pass
+    jax.config.update("jax_compilation_cache_max_size", 10**6)
+    folder.use()
+    quietly(folder)
+    assert folder.entries() == []
+    report = cache_report()
+    assert report.state.use is FolderUse.NEEDS_FILELOCK
+    assert "pip install filelock" in said(report)
+
+
+def test_a_folder_that_is_a_file(folder: CacheFolder, tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    folder.use(tmp_path / "file")
+    quietly(folder)
+    assert cache_report().state.use is FolderUse.IS_A_FILE
+
+
+def test_a_folder_that_cannot_be_made(folder: CacheFolder, tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    folder.use(tmp_path / "file" / "below")
+    quietly(folder)
+    assert cache_report().state.use is FolderUse.NOT_OPENED
+
+
+def test_a_folder_that_is_gone(folder: CacheFolder) -> None:
+    folder.compile(square, X)
+    shutil.rmtree(folder.path)
+    report = cache_report()
+    assert not report.entries
+    assert "The folder is gone" in said(report)
+
+
+def test_a_folder_that_is_read_only(folder: CacheFolder, monkeypatch: pytest.MonkeyPatch) -> None:
+    folder.compile(square, X)
+    monkeypatch.setattr(folder_state.os, "access", lambda path, mode: False)
+    assert "The folder is read-only for this kernel" in said(cache_report())
+
+
+def test_entries_are_the_files(folder: CacheFolder) -> None:
+    folder.compile(square, X)
+    folder.compile(lambda x: x + 1, X)
+    hit = folder.compile(square, X)
+    report = cache_report()
+    assert sorted(entry.key for entry in report.entries) == folder.entries()
+    assert report.bytes == sum(file.stat().st_size for file in folder.path.iterdir())
+    assert [entry.key for entry in report.entries if entry.was_hit_here] == [hit.key]
+    assert "1 hit in 3 compiles (33%)" in said(report)
+    assert "1 entry" in said(report)
+    assert "never read since JAXStage recorded them" in said(report)
+
+
+def test_what_was_not_written_is_counted_by_its_threshold(folder: CacheFolder) -> None:
+    jax.config.update("jax_persistent_cache_min_compile_time_secs", 60.0)
+    folder.compile(square, X)
+    folder.compile(lambda x: x + 1, X)
+    assert re.search(
+        r"2 misses, .* of compiling: not written, faster than jax_persistent_cache_min_compile_time_secs \(60 s now\)",
+        said(cache_report()),
+    )
+
+
+@pytest.mark.filterwarnings("ignore::UserWarning")
+def test_torn_and_damaged_entries(folder: CacheFolder) -> None:
+    torn, damaged, whole = (folder.compile(lambda x, n=n: x * n, X).key for n in range(3))
+    folder.file(torn).write_bytes(b"")
+    data = bytearray(folder.file(damaged).read_bytes())
+    data[len(data) // 2] ^= 1
+    folder.file(damaged).write_bytes(data)
+    assert {entry.key for entry in cache_report().damaged} == {torn}
+    report = cache_report(verify=True)
+    assert {entry.key for entry in report.damaged} == {torn, damaged}
+    states = dict(zip(report.table()["key"], report.table()["state"], strict=True))
+    assert states == {torn: "torn", damaged: "damaged", whole: "verified"}
+    after = cache_report(set_aside=True)
+    assert folder.entries() == [whole]
+    assert sorted(after.set_aside) == sorted(f"{key}-cache.damaged" for key in (torn, damaged))
+    assert after.files.aside == 2
+
+
+def test_entries_of_other_versions(folder: CacheFolder) -> None:
+    key = folder.compile(square, X).key
+    other = f"jit_old-{'0' * 64}"
+    folder.file(other).write_bytes(b"\x28\xb5\x2f\xfd rest")  # zstandard's, which this environment lacks
+    foreign = {entry.key: entry.other_version for entry in cache_report().entries}
+    assert foreign == {key: "", other: "zstandard"}
+    assert "of another version (zstandard)" in said(cache_report())
+
+
+def test_files_that_are_no_entries_are_not_counted(folder: CacheFolder) -> None:
+    key = folder.compile(square, X).key
+    (folder.path / "notes.txt").write_text("mine")
+    (folder.path / "sub").mkdir()
+    folder.file("junk").write_text("junk")
+    report = cache_report(verify=True)
+    assert {entry.key: entry.is_torn for entry in report.entries} == {key: False, "junk": True}
+
+
+def test_unknowns_have_their_reasons_and_the_table_survives_json(folder: CacheFolder, tmp_path: Path) -> None:
+    folder.compile(square, X)
+    shutil.rmtree(tmp_path / "records")
+    table = cache_report().table()
+    assert table.reasons[0, "compile"] == "JAXStage was not loaded when it was written"
+    assert table.reasons[0, "last_hit"] == "not read while JAXStage was loaded"
+    assert Table.from_json(table.to_json()) == table
+    assert "written without JAXStage: only name, size and date are known" in said(cache_report())
+
+
+class _Tags(HTMLParser):
+    def __init__(self) -> None:
+        super().__init__()
+        self.seen: set[str] = set()
+
+    def handle_starttag(self, tag: str, attrs: Any) -> None:
+        self.seen.add(tag)
+
+
+def test_a_name_of_an_entry_is_no_markup(folder: CacheFolder) -> None:
+    folder.compile(square, X)
+    folder.file("<script>alert(1)<|script>-" + "0" * 64).write_bytes(b"\x78rest")
+    report = cache_report()
+    tags = _Tags()
+    tags.feed(compile_cache_forms.html(report))
+    assert "script" not in tags.seen
+    assert "\x1b" not in compile_cache_forms.text(report)
+
+
+def test_five_thousand_entries(folder: CacheFolder) -> None:
+    folder.compile(square, X)
+    for n in range(5000):
+        folder.file(f"jit_f-{n:064x}").write_bytes(b"\x78junk")
+    report = cache_report()
+    assert len(report.entries) == 5001
+    assert len(compile_cache_forms.html(report)) < 60_000
+    assert "and 4,986 more entries" in said(report)
+
+
+def test_the_public_function(folder: CacheFolder) -> None:
+    folder.compile(square, X)
+    report = jaxstage_ext.compile_cache()
+    assert repr(report).startswith("JAX's persistent compilation cache uses ")
+    assert len(report.table()) == 1
+    with pytest.raises(TypeError):
+        jaxstage_ext.compile_cache(True)  # type: ignore[misc]

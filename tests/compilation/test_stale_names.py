@@ -1,0 +1,119 @@
+"""Global variables that changed after a trace, and those that look alike and are not stale."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+from magic_shell import Shell, fresh_shell
+
+from jaxstage_ext.compilation.records.compile_log import LOG
+
+DEFINITIONS = """
+import numpy as np
+scale, W, cfg, label, unused, count = 2, jnp.ones(8), {"rate": 0.1, "steps": 3}, "a", 1, 0
+class Model:
+    scale = 5
+def helper(x):
+    return x * scale + W
+@jax.jit
+def f(x):
+    global count
+    count += 1
+    return helper(x) * cfg["rate"] * Model.scale
+"""
+
+
+@pytest.fixture
+def shell() -> Iterator[Shell]:
+    LOG.clear()
+    with fresh_shell() as made:
+        made.run(DEFINITIONS)
+        made.run("f(W);")
+        yield made
+
+
+def stale(shell: Shell, cell: str, line: str = "%compiles") -> list[str]:
+    """The notes after a cell."""
+    assert shell.run(cell).ok
+    text = " ".join(shell.run(line).text.split())
+    return [part.split(". ")[0] for part in text.split("stale: ")[1:]]
+
+
+def test_nothing_is_stale_at_first(shell: Shell) -> None:
+    assert stale(shell, "f(W);") == []
+
+
+@pytest.mark.parametrize(
+    ("change", "note"),
+    [
+        ("scale = 3", "`scale` was 2 when `f` was traced (In [3]:1) and is 3 now"),
+        ("scale = 2.0", "`scale` was 2 when `f` was traced (In [3]:1) and is 2.0 now"),
+        ("W = jnp.zeros(8)", "`W` was an array f32[8] when `f` was traced (In [3]:1) and is another one now"),
+        ("W = 1.5", "`W` was an array f32[8] when `f` was traced (In [3]:1) and is 1.5 now"),
+        ("cfg['rate'] = 0.2", "`cfg['rate']` was 0.1 when `f` was traced (In [3]:1) and is 0.2 now"),
+        ("cfg = {'rate': 0.3}", "`cfg['rate']` was 0.1 when `f` was traced (In [3]:1) and is 0.3 now"),
+        (
+            "def helper(x):\n    return x * scale - W",
+            "`helper` has been redefined since it was used when `f` was traced (In [3]:1)",
+        ),
+    ],
+)
+def test_what_changed_is_told_and_jax_indeed_uses_the_former_one(shell: Shell, change: str, note: str) -> None:
+    shell.run("x, fast = jnp.arange(8.), f(jnp.arange(8.))")
+    assert stale(shell, change) == [note]
+    assert shell.run("bool((f(x) == fast).all())").value is True
+    assert shell.run("bool(jnp.allclose(f.__wrapped__(x), fast))").value is (change == "scale = 2.0")
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        "unused = 2",
+        "scale = 2",
+        "W = W",
+        "cfg['steps'] = 4",
+        "cfg = {'rate': 0.1}",
+        "count = 100",
+        "Model.scale = 6",
+        "label = 'b'",
+        "def helper(x):\n\n    return x * scale + W",
+        "scale = 3\nscale = 2",
+    ],
+)
+def test_what_is_the_same_or_is_not_read_or_cannot_be_known_is_not(shell: Shell, change: str) -> None:
+    assert stale(shell, change) == []
+
+
+def test_a_function_that_was_traced_anew_or_defined_again_is_not(shell: Shell) -> None:
+    shell.run("scale = 3")
+    assert stale(shell, "jax.clear_caches()") == []
+    assert stale(shell, f"{DEFINITIONS}\nscale = 4\nf(W);") == []
+    assert len(stale(shell, "scale = 5")) == 1
+    assert stale(shell, "def f(x): return x") == []
+
+
+def test_an_earlier_trace_for_other_arguments_is_still_in_use(shell: Shell) -> None:
+    shell.run("scale = 3\nf(W)\nhalf = f(W.astype(jnp.bfloat16));")
+    assert stale(shell, "") == ["`scale` was 2 when `f` was traced (In [3]:1) and is 3 now"]
+    assert shell.run("bool(jnp.allclose(f(W), 1.5) and jnp.allclose(half, 2.0))").value is True
+    assert len(stale(shell, "scale = 4")) == 1, "once for each variable of a function"
+    assert stale(shell, "scale = 3\njax.clear_caches()\nf(W);") == []
+
+
+def test_an_earlier_trace_for_equal_arguments_is_not_in_use(shell: Shell) -> None:
+    shell.run("jax.clear_caches()\nscale = 3\nf(W);")
+    assert stale(shell, "") == []
+
+
+def test_a_selection_has_the_notes_of_its_functions_alone(shell: Shell) -> None:
+    shell.run("@jax.jit\ndef g(x):\n    return x * unused\ng(W);")
+    shell.run("scale, unused = 7, 8")
+    assert len(stale(shell, "", "%compiles all")) == 2
+    assert stale(shell, "", "%compiles --function g") == ["`unused` was 1 when `g` was traced (In [4]:4) and is 8 now"]
+
+
+def test_a_secret_text_is_not_shown(shell: Shell) -> None:
+    shell.run("@jax.jit\ndef g(x):\n    return x * len(label)\ng(W);")
+    (note,) = stale(shell, "label = 'hunter2'")
+    assert "hunter2" not in note

@@ -1,0 +1,79 @@
+"""What the tab of the persistent cache is answered, and its still forms."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import Any
+
+import pytest
+from panel_requests import ask
+
+from jaxstage_ext.compilation.persistent.cache_entries import CacheEntry, FolderFiles
+from jaxstage_ext.compilation.persistent.cache_report import CacheReport
+from jaxstage_ext.compilation.persistent.entry_check import EntryCheck
+from jaxstage_ext.compilation.persistent.folder_state import FolderState, FolderUse
+from jaxstage_ext.compilation.persistent.kernel_tally import CacheTally
+from jaxstage_ext.compilation.records.compile_record import CacheOutcome
+from jaxstage_ext.core.jax_private.persistent_cache import WriteLimits
+from jaxstage_ext.panel import page
+from jaxstage_ext.panel.params import BadRequest
+from jaxstage_ext.panel.requests import compile_cache_requests
+from jaxstage_ext.program.compile_cache_program import CompileCacheProgram
+from jaxstage_ext.program.program import Program
+from jaxstage_ext.program.summary import summary
+
+
+def entry(number: int, **given: Any) -> CacheEntry:
+    fields: dict[str, Any] = {
+        "key": f"jit_step-{number:064x}",
+        "bytes": 1000 + number,
+        "written": 1.7e9 - number,
+        "last_hit": None,
+        "was_hit_here": False,
+        "record": None,
+        "check": EntryCheck.VERIFIED,
+        "is_torn": False,
+        "other_version": "",
+        "is_read_only": False,
+        "lacks_time": True,
+    }
+    return CacheEntry(**(fields | given))
+
+
+@pytest.fixture
+def program() -> Program:
+    state = FolderState(FolderUse.IN_USE, "/cache", "/cache", True, True, None, False)
+    files = FolderFiles((entry(1), entry(2, is_torn=True), entry(3, was_hit_here=True)))
+    tally = CacheTally(Counter({CacheOutcome.HIT: 3, CacheOutcome.WRITTEN: 1}), read=0.5, saved=40.0)
+    return CompileCacheProgram(CacheReport(state, files, WriteLimits(1.0, 0), tally, True))
+
+
+def test_it_opens_by_itself(program: Program) -> None:
+    head = summary(program)
+    assert (head["views"], head["open"], head["documents"]) == (["compile_cache"], "compile_cache", [])
+
+
+def test_the_answer(program: Program) -> None:
+    answer, _ = ask(program, "compile_cache")
+    assert answer["length"] == 3
+    assert answer["headline"] == "JAX's persistent compilation cache uses /cache"
+    assert answer["warnings"][0].startswith("1 damaged entry: jit_step-")
+    assert any("3 hits in 4 compiles (75%), 500 ms of reading saved 40 s" in said for said in answer["sentences"])
+    assert answer["strings"]["state"] == ["verified", "torn"]
+
+
+def test_the_oldest_entries_are_left_out(program: Program) -> None:
+    answer, _ = compile_cache_requests.listed([program], {"call": 0}, 2)
+    assert (answer["length"], answer["left_out"]) == (2, 1)
+
+
+def test_another_call_is_refused() -> None:
+    from jaxstage_ext import inspect
+
+    with pytest.raises(BadRequest, match="not a report of the persistent cache"):
+        ask(inspect(abs, 1.0).program, "compile_cache")
+
+
+def test_an_offline_page_has_it(program: Program, tmp_path: Any) -> None:
+    page.write([program], tmp_path / "cache.html")
+    assert "compile_cache" in (tmp_path / "cache.html").read_text()

@@ -11,12 +11,13 @@ from jaxstage_ext.core.options import autotune, flag_values, unread_flags
 from jaxstage_ext.core.targets import gpu_descriptions
 from jaxstage_ext.core.targets.cross_compile import Executable
 from jaxstage_ext.ir import source_wording
-from jaxstage_ext.program import cached_lines, capture_wording, logged_wording, version_wording
+from jaxstage_ext.program import cached_lines, cached_modules, capture_wording, logged_wording, version_wording
 from jaxstage_ext.program.argument_wording import deletion, narrowing
 from jaxstage_ext.program.call_arguments import deleted, narrowed
 from jaxstage_ext.program.device_fit import device_fit
 from jaxstage_ext.program.kernel_program import KernelProgram
 from jaxstage_ext.program.program import Program
+from jaxstage_ext.program.recorded_program import RecordedProgram
 from jaxstage_ext.program.target_title import platform
 
 _MEASURED = "what XLA tunes was chosen by autotune results, the rest may still differ from a real one"
@@ -38,6 +39,8 @@ def notes(program: Program) -> list[str]:
     written += _about_target(program) + _recorded(program) + flag_values.notes(options_of(program), platform(program))
     written += [version_wording.note(version) for version in program.old_versions]
     written += logged_wording.notes(program) + cached_lines.notes(program) + _unread_flags(program) + _sources(program)
+    if isinstance(program, RecordedProgram) and not program.is_foreign:
+        written += cached_modules.notes(program.recording)
     coverage = program.coverage
     if coverage and coverage.total and not coverage.linked:
         written.append(

@@ -13,6 +13,7 @@ from jaxstage_ext.profiling.capture.capture import Capture, wait_for
 from jaxstage_ext.profiling.capture.capture_facts import FirstRun, facts_of
 from jaxstage_ext.profiling.capture.captured_recording import recording_of
 from jaxstage_ext.profiling.capture.session_lock import profiler_session
+from jaxstage_ext.program.cached_modules import with_cached_modules
 from jaxstage_ext.program.call_arguments import deleted
 from jaxstage_ext.program.linked_timeline import linked
 from jaxstage_ext.program.program import Program
@@ -91,7 +92,7 @@ def profile_calls(program: Program, plan: RunPlan, capture: Capture) -> Any:
                         results.append(value := plan.run())
         finally:
             if capture.data:
-                program.timeline = linked(recording_of(capture), program)
+                program.timeline = linked(with_cached_modules(recording_of(capture)), program)
                 program.captured = facts_of(capture, program.timeline.recording, first, plan.command_buffers)
     return value
 

@@ -21,7 +21,7 @@ def places_of_run(module: Module, table: FrameTable) -> CachedPlaces | None:
     The compile log has the StableHLO of each program of that name. Where they are at different places, it is not known
     which of them ran, and all places are unknown.
     """
-    named = [record for record in LOG if _is_of(record, module)]
+    named = [record for record in LOG if _is_of(record, module.header.name)]
     if not any(_is_hit(record) for record in named):
         return None
     kept = [record for record in named if record.artefacts.module is not None]
@@ -32,9 +32,13 @@ def places_of_run(module: Module, table: FrameTable) -> CachedPlaces | None:
     return found[-1] if len(lines) == 1 else unknown_places(module)
 
 
-def _is_of(record: CompileRecord, module: Module) -> bool:
-    facts = record.persistent
-    return facts is not None and facts.module_name == module.header.name
+def has_hit(name: str) -> bool:
+    """Whether JAX's persistent cache gave the executable of a program of this name."""
+    return any(_is_hit(record) for record in LOG if _is_of(record, name))
+
+
+def _is_of(record: CompileRecord, name: str) -> bool:
+    return record.persistent is not None and record.persistent.module_name == name
 
 
 def _is_hit(record: CompileRecord) -> bool:

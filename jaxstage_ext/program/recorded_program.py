@@ -20,6 +20,7 @@ from jaxstage_ext.profiling.timeline import Timeline
 from jaxstage_ext.profiling.xplane.busiest_module import busiest_module
 from jaxstage_ext.program import recorded_lines
 from jaxstage_ext.program.cached_lines import cached_lines
+from jaxstage_ext.program.cached_modules import with_cached_modules
 from jaxstage_ext.program.linked_timeline import linked
 from jaxstage_ext.program.program import Program
 from jaxstage_ext.report.document import Document
@@ -59,6 +60,7 @@ class RecordedProgram(Program):
     @staticmethod
     def of(recording: Recording, cell: str | None = None) -> RecordedProgram:
         """The program of a recording of this kernel, which nothing is linked to yet."""
+        recording = with_cached_modules(recording)
         return RecordedProgram(Timeline(recording, without_places(recording)), cell, is_foreign=False)
 
     @property

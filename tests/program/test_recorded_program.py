@@ -23,7 +23,7 @@ from jaxstage_ext.profiling.xplane.busiest_module import busiest_module
 from jaxstage_ext.program import saved, summary, tabs, target_title, timeline_rates
 from jaxstage_ext.program.recorded_program import RecordedProgram
 from jaxstage_ext.program.recorded_program import timeline as timeline_of
-from jaxstage_ext.report.recording import NONE, EventKind
+from jaxstage_ext.report.recording import NONE, EventKind, RecordedModule
 from jaxstage_ext.report.unavailable import Unavailable
 from jaxstage_ext.views.static_html import panel_html
 
@@ -95,6 +95,8 @@ def test_the_busiest_module_is_that_of_the_ops_with_most_time() -> None:
     assert made.modules[busiest_module(made)].name == "jit_step"
     assert busiest_module(made, with_proto=True) == NONE
     assert busiest_module(recording([])) == NONE
+    idle = replace(made, modules=(*made.modules, RecordedModule("jit_idle", "9", lambda: b"")))
+    assert busiest_module(idle, with_proto=True) == NONE
 
 
 def profiled() -> RecordedProgram:

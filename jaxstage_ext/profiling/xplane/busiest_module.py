@@ -8,7 +8,7 @@ from jaxstage_ext.report.recording import NONE, EventKind, Recording
 
 
 def busiest_module(recording: Recording, with_proto: bool = False) -> int:
-    """Index of the module whose ops took the most time, parallel ops summed; NONE where no op names a module.
+    """Index of the module whose ops took the most time, parallel ops summed; NONE where none that ran is known.
 
     With `with_proto`, of those whose serialized module the profile holds.
     """
@@ -21,7 +21,10 @@ def busiest_module(recording: Recording, with_proto: bool = False) -> int:
         return _first(recording, with_proto)
     counted = (module >= 0) & (events.kind != EventKind.MODULE)
     time = np.bincount(module[counted], events.duration[counted].astype(np.float64), len(recording.modules))
+    runs = np.bincount(module[counted], minlength=len(recording.modules))
     for number in np.argsort(-time, kind="stable").tolist():
+        if not runs[number]:
+            continue
         if not with_proto or recording.modules[number].proto is not None:
             return int(number)
     return NONE

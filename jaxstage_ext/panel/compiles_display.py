@@ -37,7 +37,7 @@ def write_page(shown: History, path: str | os.PathLike[str], title: str = "", no
 def _program(shown: History, title: str, notes: Sequence[str], is_unfolded: bool = False) -> CompileHistoryProgram:
     from jaxstage_ext.program.compile_history_program import CompileHistoryProgram  # it imports JAX
 
-    is_whole = len(shown.records) == len(shown.earlier)
+    is_whole = not title and len(shown.records) == len(shown.earlier)
     scope = "" if is_whole else title or _UNTITLED
     return CompileHistoryProgram(shown, scope, _newest(shown, is_whole), title, notes, is_unfolded)
 

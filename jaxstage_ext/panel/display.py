@@ -24,7 +24,7 @@ from jaxstage_ext.panel import change_notices, jobs
 from jaxstage_ext.panel.assets import FrontEndMissing
 from jaxstage_ext.panel.later_saving import LaterSaving
 from jaxstage_ext.panel.mimebundle import static_bundle
-from jaxstage_ext.panel.params import Programs
+from jaxstage_ext.panel.params import Programs, with_opened
 from jaxstage_ext.panel.saved_output import MIME_TYPE, unfinished
 from jaxstage_ext.report.view_parts import Parts
 from jaxstage_ext.views import text
@@ -92,7 +92,7 @@ class _Open:
 
     def _save_replies(self) -> None:
         """Have the notebook save what a page was answered, where drawing it anew does not disturb the page."""
-        if _is_captured():  # %%capture takes what any thread publishes
+        if _is_captured():
             self._later.soon()
         elif _widgets_left_out and self._is_whole:
             self.publish(static_bundle(self.programs, self.panel.model_id, True, self.panel.kept.of), update=True)
@@ -116,7 +116,7 @@ class _Open:
     def freeze(self) -> None:
         """Leave the static form in the panel's place."""
         try:
-            if self.display_id:
+            if self.display_id and not _is_captured():
                 _publish(static_bundle(self.programs, None, True, self.panel.kept.of), self.display_id, update=True)
         finally:
             self.close()
@@ -124,7 +124,7 @@ class _Open:
     def close(self) -> None:
         """Take the panel away, and stop what it still waits for."""
         self._later.stop()
-        jobs.stop_all(self.programs)
+        jobs.stop_all(with_opened(self.programs))
         self.panel.close()
         change_notices.changed()
 
@@ -159,7 +159,7 @@ def _panel_of_former_run(cell: str | None, run: str, position: int) -> Panel | N
         if is_former and shown.panel.comm is not None:
             former = _open.pop(model)
             former._later.stop()
-            jobs.stop_all(former.programs)
+            jobs.stop_all(with_opened(former.programs))
             return shown.panel
     return None
 
@@ -267,7 +267,7 @@ def leave_out_widgets(yes: bool) -> None:
     global _widgets_left_out
     were_left_out, _widgets_left_out = _widgets_left_out, yes
     for shown in list(_open.values()) if yes and not were_left_out else ():
-        if MIME_TYPE in shown.published:
+        if MIME_TYPE in shown.published and not _is_captured():
             shown.publish(shown.published, update=True)
 
 

@@ -130,12 +130,13 @@ class Slow:
             raise BadRequest(f"Waiting for {MOST} running analyses…", ErrorKind.BUSY)
         for forgotten in [done for done, job in running.items() if job.done.is_set()][:-MOST_KEPT]:
             del running[forgotten]
-        job = running[key] = Job()
+        job = Job()
         programs, params = asked
         job.thread = threading.Thread(
             target=job.run, args=(self.compute, tuple(programs), dict(params)), name="jaxstage job", daemon=True
         )
         job.thread.start()
+        running[key] = job
         return job
 
     def stop(self, programs: Programs, params: Params) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import errno
 import hashlib
 import json
 import os
@@ -62,15 +63,19 @@ def write(programs: Programs, path: str | os.PathLike[str], source: bool | None 
     Raises OSError, naming the path, where that cannot be done.
     """
     html = page_html(programs, source).encode("utf-8", "replace")
-    target = Path(path).expanduser()
-    beside = target.with_name(f".{target.name[:100]}.{uuid.uuid4().hex}.tmp")
     try:
-        beside.write_bytes(html)
-        os.replace(beside, target)
-    except OSError as error:
-        beside.unlink(missing_ok=True)
-        reason = error.strerror or str(error)
-        raise OSError(error.errno, f"cannot write the page to {str(path)!r}: {reason}; choose another path") from None
+        target = Path(path).expanduser()
+        beside = target.with_name(f".{uuid.uuid4().hex}.tmp")
+        try:
+            beside.write_bytes(html)
+            os.replace(beside, target)
+        finally:
+            beside.unlink(missing_ok=True)
+    except (OSError, ValueError, RuntimeError) as error:  # the latter two of ".", a NUL and "~nobody"
+        number, reason = getattr(error, "errno", None), getattr(error, "strerror", None)
+        raise OSError(
+            number or errno.EINVAL, f"cannot write the page to {str(path)!r}: {reason or error}; choose another path"
+        ) from None
 
 
 def _policy(script: str) -> str:

@@ -83,11 +83,16 @@ class Panel(anywidget.AnyWidget):
             self._memory_known = known
             self._show(self.state["busy"])
 
-    def keep(self, request: Mapping[str, Any], reply: Mapping[str, Any], buffers: list[bytes]) -> None:
-        """Keep what a page was answered, for the saved notebook."""
+    def keep(
+        self, programs: Programs, request: Mapping[str, Any], reply: Mapping[str, Any], buffers: list[bytes]
+    ) -> None:
+        """Keep what a page was answered of these Programs, for the saved notebook."""
         params = request.get("params") or {}
-        if "result" in reply and "call" in params and self._programs:
-            program = self._programs[params["call"]]
+        call = params.get("call")
+        if "result" not in reply or type(call) is not int or not 0 <= call < len(programs):
+            return
+        program = programs[call]
+        if any(program is shown for shown in self._programs):
             keep = functools.partial(self.kept.keep, program, request["method"], params, reply["result"], buffers)
             if Parts().get("A reply", keep, False):
                 self.on_kept()
@@ -115,9 +120,11 @@ def _answer(panel: Panel, content: Any, buffers: Any) -> None:
     """Answer one request; they come on subshell threads while a cell runs."""
     if not isinstance(content, dict) or content.get("kind") != "request":
         return
+    programs: Programs = ()
     try:
         with panel._answering:
-            message, answers = dispatch.reply(panel._programs, content)
+            programs = panel._programs  # the cell may run anew while they answer
+            message, answers = dispatch.reply(programs, content)
     except KeyboardInterrupt as interrupt:  # while another thread answers
         message, answers = refusal(content, interrupt)
     with uninterrupted():
@@ -127,4 +134,4 @@ def _answer(panel: Panel, content: Any, buffers: Any) -> None:
             except UnicodeEncodeError:
                 panel.send(encodable_json(message), answers)
             panel.show_what_became_known()
-            panel.keep(content, message, answers)
+            panel.keep(programs, content, message, answers)

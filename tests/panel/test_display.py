@@ -16,50 +16,13 @@ import fakes
 import ipywidgets
 import pytest
 
-from jaxstage_ext.panel import assets, display, jobs, later_saving
+from jaxstage_ext.panel import assets, display, later_saving
 from jaxstage_ext.panel.display import WIDGET_VIEW
 from jaxstage_ext.panel.saved_output import MIME_TYPE
 
 
-class Notebook:
-    """What the kernel published, and the cell that runs."""
-
-    def __init__(self):
-        self.messages = []
-        self.kernel = SimpleNamespace(get_parent=lambda channel: self.parent)
-        self.run("cell-1")
-
-    def run(self, cell, deleted=()):
-        metadata = {"deletedCells": list(deleted)} | ({"cellId": cell} if cell else {})
-        self.parent = {"metadata": metadata, "header": {"msg_id": f"run-{time.perf_counter_ns()}"}}
-
-    def publish(self, data, display_id, update):
-        self.messages.append((data, display_id, update))
-
-    @property
-    def kinds(self):
-        return [
-            ("update" if update else "new", WIDGET_VIEW in data, "text/html" in data)
-            for data, _, update in self.messages
-        ]
-
-
 def live():
     return len(ipywidgets.widgets.widget._instances)
-
-
-@pytest.fixture
-def notebook(tmp_path, monkeypatch):
-    (tmp_path / "stub.js").write_text("export default {}")
-    (tmp_path / "panel.css").write_text(".x {}")
-    made = Notebook()
-    monkeypatch.setattr(assets, "STATIC", tmp_path)
-    monkeypatch.setattr(display, "_shell", lambda: made)
-    monkeypatch.setattr(display, "_publish", made.publish)
-    monkeypatch.setattr(display, "_open", type(display._open)())
-    yield made
-    for view in display._open.values():
-        view.panel.close()
 
 
 def wait_for(condition):
@@ -253,60 +216,6 @@ def test_without_our_own_type_the_widget_stays(notebook, monkeypatch):
     display.show([fakes.program()]).finish([fakes.program()])
     display.leave_out_widgets(False)
     assert notebook.kinds == [("new", True, True)]
-
-
-def test_a_panel_that_is_replaced_stops_what_it_waits_for(notebook, monkeypatch):
-    stopped = []
-    monkeypatch.setattr(jobs, "stop_all", stopped.extend)
-    first, second = fakes.program(), fakes.program()
-    display.show([first])
-    assert stopped == []
-    notebook.run("cell-1")
-    display.show([second])
-    assert stopped == [first]
-
-
-def test_a_deleted_cell_loses_its_panel(notebook):
-    display.show([fakes.program()])
-    notebook.run("cell-2", deleted=["cell-1"])
-    display.show([fakes.program()])
-    assert [view.cell for view in display._open.values()] == ["cell-2"]
-
-
-@pytest.mark.parametrize("cell", ["cell", None])
-def test_the_oldest_panels_turn_static(notebook, cell):
-    before = live()
-    for i in range(display.MOST_PANELS + 3):
-        notebook.run(cell and f"{cell}-{i}")
-        display.show([fakes.program()]).finish([fakes.program()])
-    frozen = [(data, name) for data, name, update in notebook.messages if update and WIDGET_VIEW not in data]
-    assert len(display._open) == display.MOST_PANELS
-    assert [sorted(data) for data, _ in frozen] == [[MIME_TYPE, "text/html", "text/plain"]] * 3
-    assert [name for _, name in frozen] == list(dict.fromkeys(name for _, name, _ in notebook.messages))[:3]
-    assert live() - before <= 2 * display.MOST_PANELS
-
-
-def test_when_the_extension_is_unloaded_every_panel_turns_static(notebook):
-    before = live()
-    for cell in ("cell-1", "cell-2"):
-        notebook.run(cell)
-        display.show([fakes.program()]).finish([fakes.program()])
-    display.freeze_all()
-    assert notebook.kinds == [("new", True, True)] * 2 + [("update", False, True)] * 2
-    assert not display._open
-    assert live() == before
-
-
-def test_a_panel_that_cannot_turn_static_does_not_keep_the_others_open(notebook, monkeypatch):
-    before = live()
-    for cell in ("cell-1", "cell-2"):
-        notebook.run(cell)
-        display.show([fakes.program()])
-    monkeypatch.setattr(display, "static_bundle", lambda *given: 1 / 0)
-    with pytest.raises(ZeroDivisionError):
-        display.freeze_all()
-    assert not display._open
-    assert live() == before
 
 
 def test_bundle_in_a_notebook_has_all_forms(notebook):

@@ -216,6 +216,20 @@ def test_many_threads_asking_get_one_job(method):
     look.go.set()
 
 
+def test_a_look_whose_thread_cannot_start_is_refused_and_begins_anew(method, monkeypatch):
+    def refused(thread):
+        raise RuntimeError("can't start new thread")
+
+    made, look = fakes.program(), Held()
+    look.go.set()
+    method(look)
+    with monkeypatch.context() as patch:
+        patch.setattr(threading.Thread, "start", refused)
+        with pytest.raises(RuntimeError, match="can't start"):
+            ask(made)
+    assert finish(made)[0]["result"] == "done"
+
+
 def test_a_closed_panel_stops_its_looks_and_nothing_is_kept(method):
     made, look = fakes.program(), Held()
     method(look)

@@ -93,6 +93,28 @@ def test_replies_are_dropped_when_the_program_changes(panel: Panel) -> None:
     assert "replies" not in saved(panel)
 
 
+def test_a_reply_about_the_former_program_is_not_saved_as_the_new_one_s(
+    panel: Panel, program: Program, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A cell runs anew while a subshell thread answers."""
+    anew = inspect(lambda x: jnp.cos(x) @ x, jnp.ones((4, 4)), stage="compile").program
+
+    def answered(programs: Any, request: Any) -> Any:
+        panel.restart([anew], busy=False)
+        return {"result": {"of": "the former"}}, []
+
+    monkeypatch.setattr(dispatch, "reply", answered)
+    _answer(panel, {"kind": "request", "id": 1, "method": "ledger", "params": {"call": 0}}, [])
+    assert panel.kept.of(anew).replies == {}
+    assert panel.kept.of(program).replies == {}
+
+
+@pytest.mark.parametrize("call", [99, -1, "x", None, [], 0.5])
+def test_a_call_that_there_is_not_ends_in_a_reply(panel: Panel, call: Any) -> None:
+    for method in ("elapsed", "ledger"):
+        _answer(panel, {"kind": "request", "id": 1, "method": method, "params": {"call": call}}, [])
+
+
 def test_replies_are_bounded(program: Program, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(kept_replies, "MOST_BYTES", 1000)
     kept = KeptReplies()

@@ -299,6 +299,18 @@ def test_page_is_written_whole_or_not_at_all(front_end, tmp_path):
     assert os.listdir(target.parent) == ["report.html"]
 
 
+@pytest.mark.parametrize("path", [".", "/", "", "~no-such-user/x.html", "a\0b.html"])
+def test_a_path_that_no_page_can_have_is_an_os_error_that_names_it(front_end, path):
+    with pytest.raises(OSError, match="cannot write the page to") as info:
+        page.write([fakes.program()], path)
+    assert repr(path) in str(info.value)
+
+
+def test_a_long_name_is_written(front_end, tmp_path):
+    page.write([fakes.program()], target := tmp_path / f"{'図' * 80}.html")
+    assert target.exists()
+
+
 def test_a_front_end_that_was_not_built_is_said_in_one_line(tmp_path, monkeypatch):
     monkeypatch.setattr(assets, "STATIC", tmp_path)
     with pytest.raises(assets.FrontEndMissing, match="npm ci && npm run build") as info:

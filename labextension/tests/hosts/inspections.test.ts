@@ -69,6 +69,17 @@ class FakeNotebook implements FollowedNotebook {
     };
   }
 
+  private renamed: (name: string) => void = () => {};
+
+  onRename(listener: (name: string) => void) {
+    this.renamed = listener;
+    return () => {};
+  }
+
+  rename(name: string): void {
+    this.renamed(name);
+  }
+
   to(state: KernelState): void {
     this.state = state;
     for (const listener of this.kernel_) listener(false);
@@ -135,6 +146,28 @@ it("says that no notebook is open, that there is no kernel, and that JAXStage is
   await settled();
   expect(inspections.shown.place).toBe("connected");
   expect(notebook.asked).toEqual([false, true]);
+});
+
+it("JAXStage that was unloaded and loaded anew is asked over a new link", async () => {
+  const notebook = new FakeNotebook();
+  const inspections = new Inspections(new FakeNotebooks(notebook));
+  inspections.setVisible(true);
+  await settled();
+  notebook.loaded!.isDisposed = true;
+  const anew = (notebook.loaded = new FakeLink());
+  anew.list = [inspection("7")];
+  notebook.ran();
+  await settled();
+  expect(ids(inspections)).toEqual(["7"]);
+  await inspections.free(inspections.shown.rows![0]!);
+  expect(anew.asked).toContain("free");
+});
+
+it("has the notebook's new name", async () => {
+  const notebook = new FakeNotebook();
+  const inspections = new Inspections(new FakeNotebooks(notebook));
+  notebook.rename("y.ipynb");
+  expect(inspections.shown.notebook).toBe("y.ipynb");
 });
 
 it("sees that a cell has loaded JAXStage", async () => {

@@ -87,6 +87,18 @@ it("the kernel may close the comm, when JAXStage is unloaded", async () => {
   expect(await links.of(kernel.connection)).toBeNull();
 });
 
+it("who asks at once after JAXStage was loaded anew gets one link", async () => {
+  const kernel = new FakeKernel();
+  kernel.isLoaded = true;
+  const links = linksOf(kernel);
+  await links.of(kernel.connection);
+  kernel.comms[0]?.onClose({});
+  const [first, second] = await Promise.all([links.of(kernel.connection), links.of(kernel.connection)]);
+  expect(first?.isDisposed).toBe(false);
+  expect(first).toBe(second);
+  expect(kernel.comms).toHaveLength(2);
+});
+
 it("copies buffers, refuses in the kernel's words, and tells of changes", async () => {
   const kernel = new FakeKernel();
   kernel.isLoaded = true;

@@ -215,6 +215,17 @@ def test_a_panel_of_the_log_is_refreshed_and_its_scope_stays() -> None:
     assert [bool(flags & compiles_columns.IN_SCOPE) for flags in read["flags"]] == [True, False, False]
 
 
+@pytest.mark.usefixtures("log")
+def test_the_list_of_the_first_cell_keeps_its_scope_too() -> None:
+    """When it is made, it has the whole log."""
+    LOG.add(compile_record(number=900_001, cell=1))
+    records = tuple(LOG)
+    program = compiles_display._program(History(records, records).only(cell=1), "In [1]", ())
+    LOG.add(compile_record(number=900_002, cell=2))
+    ask(program, "compiles_refresh")
+    assert [record.number for record in program.history.records] == [900_001]
+
+
 def test_a_list_from_elsewhere_cannot_be_refreshed(program: CompileHistoryProgram) -> None:
     assert ask(program, "compiles")[0]["can_refresh"] is False
     assert ask(program, "compiles_refresh")[0] == {"new": 0}

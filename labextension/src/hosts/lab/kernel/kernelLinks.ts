@@ -19,9 +19,10 @@ export class KernelLinks {
 
   /** The link, where the kernel has JAXStage; with `loads` it is loaded first. */
   async of(kernel: Kernel.IKernelConnection, loads = false): Promise<KernelLink | null> {
-    const link = await this.links.get(kernel.id);
+    const known = this.links.get(kernel.id);
+    const link = await known;
     if (link && !link.isDisposed) return link;
-    if (link) this.links.delete(kernel.id);
+    if (link && this.links.get(kernel.id) === known) this.links.delete(kernel.id);
     if (loads && !(await isLoaded(kernel))) await load(kernel);
     const opened = await this.open(kernel);
     if (!loads || opened) return opened;

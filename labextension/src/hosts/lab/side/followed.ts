@@ -17,6 +17,8 @@ export interface FollowedNotebook {
   onKernel(listener: (isNew: boolean) => void): End;
   /** Called when a cell of it has ended. */
   onRun(listener: () => void): End;
+  /** Called with its new name. */
+  onRename(listener: (name: string) => void): End;
 }
 
 /** Which notebook is shown. */
@@ -61,6 +63,12 @@ function followed(notebook: NotebookPanel, links: IKernelLinks): FollowedNoteboo
       const ran = (_: unknown, { notebook: of }: { notebook: unknown }) => of === content && listener();
       NotebookActions.executed.connect(ran);
       return () => void NotebookActions.executed.disconnect(ran);
+    },
+    onRename: (listener) => {
+      const { title } = notebook;
+      const changed = () => listener(title.label);
+      title.changed.connect(changed);
+      return () => void title.changed.disconnect(changed);
     },
   };
 }

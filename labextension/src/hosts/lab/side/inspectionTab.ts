@@ -133,7 +133,12 @@ export class InspectionTab extends Panel {
     this.title.caption = `${title}\n${this.args.path}`;
   }
 
-  private watch({ sessionContext, disposed }: NotebookPanel): void {
+  private watch({ sessionContext, context, disposed }: NotebookPanel): void {
+    const renamed = (_: unknown, path: string) => {
+      this.args.path = path;
+      this.name(this.title.label); // the tracker saves it when its title changes
+    };
+    context.pathChanged.connect(renamed);
     const restarted = () => {
       this.isRestarted = true;
       this.own = null;
@@ -151,6 +156,7 @@ export class InspectionTab extends Panel {
     this.disposed.connect(() => {
       sessionContext.statusChanged.disconnect(changed);
       sessionContext.kernelChanged.disconnect(restarted);
+      context.pathChanged.disconnect(renamed);
     });
     disposed.connect(() => this.isDisposed || this.parent?.dispose());
   }

@@ -111,7 +111,11 @@ export class Inspections {
     this.notebook = notebook;
     this.set({ ...NOTHING, place: notebook ? "connecting" : "no notebook", notebook: notebook?.name ?? "" });
     if (notebook) {
-      this.ends = [notebook.onKernel((isNew) => this.kernelChanged(isNew)), notebook.onRun(() => this.link || this.update())];
+      this.ends = [
+        notebook.onKernel((isNew) => this.kernelChanged(isNew)),
+        notebook.onRun(() => (this.link && !this.link.isDisposed) || this.update()),
+        notebook.onRename((name) => this.set({ notebook: name })),
+      ];
       this.update();
     }
   }
@@ -148,6 +152,7 @@ export class Inspections {
   }
 
   private update(): void {
+    if (this.link?.isDisposed) this.forget(); // JAXStage was unloaded
     this.isStale = true;
     if (!this.isVisible || !this.notebook) return;
     if (this.link) void this.ask();

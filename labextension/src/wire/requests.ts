@@ -5,12 +5,17 @@ import { Refusal, readRefusal } from "./errors";
 import type { Params, Reply } from "./source";
 
 const TIMEOUT_MS = 20_000;
+/**
+ * After which an unanswered request is sent once more. Until JupyterLab has a subshell for a panel's comm it sends on
+ * the main shell, where a request waits for the cells that run; the second is on the subshell.
+ */
+const AGAIN_MS = 3_000;
 const SILENT = "The kernel did not answer. It may be busy, restarted or gone.";
 
 interface Pending {
   resolve(reply: Reply): void;
   reject(error: Error): void;
-  timer: ReturnType<typeof setTimeout>;
+  timers: ReturnType<typeof setTimeout>[];
 }
 
 /** A buffer may be a view anywhere into a larger one: copied, so that typed arrays are aligned. */
@@ -36,13 +41,16 @@ export class Requests {
   request(method: string, params: Params): Promise<Reply> {
     const id = this.nextId++;
     return new Promise((resolve, reject) => {
-      const timer = setTimeout(() => this.refuse(id), this.timeout);
-      this.pending.set(id, { resolve, reject, timer });
-      try {
-        this.send({ kind: "request", id, method, params });
-      } catch {
-        this.refuse(id);
-      }
+      const send = () => {
+        try {
+          this.send({ kind: "request", id, method, params });
+        } catch {
+          this.refuse(id);
+        }
+      };
+      const timers = [setTimeout(send, AGAIN_MS), setTimeout(() => this.refuse(id), this.timeout)];
+      this.pending.set(id, { resolve, reject, timers });
+      send();
     });
   }
 
@@ -70,7 +78,7 @@ export class Requests {
     if (typeof id !== "number") return undefined;
     const waiting = this.pending.get(id);
     this.pending.delete(id);
-    clearTimeout(waiting?.timer);
+    waiting?.timers.forEach(clearTimeout);
     return waiting;
   }
 }

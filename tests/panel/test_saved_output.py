@@ -169,6 +169,6 @@ def test_names_that_cannot_be_encoded_are_sent() -> None:
 def test_half_a_million_lines_are_bounded_before_they_are_compressed() -> None:
     program = long_program(500_000)
     payload(program)
-    started = time.perf_counter()
+    started = time.process_time()
     payload(program)
-    assert time.perf_counter() - started < 0.5
+    assert time.process_time() - started < 0.5

@@ -14,6 +14,8 @@ from jaxstage_ext.analysis.memory.live_memory import Memory
 from jaxstage_ext.analysis.sharding.value_tables import Shardings
 from jaxstage_ext.core import stage_list, stages
 from jaxstage_ext.core.call import Call
+from jaxstage_ext.core.given import given_checks
+from jaxstage_ext.core.given.given_call import given_call, given_object
 from jaxstage_ext.core.layout import meshes, specs
 from jaxstage_ext.core.options import environment_check, flag_values
 from jaxstage_ext.core.stage_error import without_our_frames
@@ -61,8 +63,10 @@ def inspect(
     """Take `fn(*args, **kwargs)` through JAX's stages without running it.
 
     Args:
-      fn: a function, a `jax.jit` object, or anything with `.trace` or `.lower`.
-      *args: arrays, `jax.ShapeDtypeStruct`s or pytrees of them.
+      fn: a function, a `jax.jit` object, or anything with `.trace` or `.lower`. Or what JAX made of one: a Traced,
+        Lowered or Compiled of `jax.stages`, a `jax.export.Exported` or a ClosedJaxpr, which starts at its own stage.
+      *args: arrays, `jax.ShapeDtypeStruct`s or pytrees of them. What JAX made has its own; a Compiled may be given
+        those of a call, an Exported those whose sizes its symbolic axes take.
       stage: the last stage to run: "trace", "lower" or "compile".
       target: the target to compile for: "local", "cpu:8", "v5e:4x4", "h100:8", or a list of them. The Inspection is
         that of the first; its `targets` has all of them.
@@ -90,9 +94,18 @@ def inspect(
             f"compiler_options need the compile stage, and stage={stage!r} stops before it; drop one of them"
         )
     checked, targets = flag_values.check(compiler_options or {}), parse_all(target)
+    given = given_object(fn, args, kwargs)
+    if given is not None:
+        given_checks.check(given, stage, checked, has_mesh=mesh is not None)
+        return _inspected(given_call(given, compiler_options=checked), stage, targets)
     layout = meshes.layout(mesh, in_specs, out_specs, targets, compiled)
     call = Call(fn, args, kwargs, compiler_options=checked, layout=layout)
     specs.check(call)
+    return _inspected(call, stage, targets)
+
+
+def _inspected(call: Call, stage: str, targets: Sequence[Target]) -> Inspection:
+    """The Inspection of a call. Raises what a stage of it raises."""
     inspection = run(call, stage, targets=targets)
     if inspection.error is not None and (error := inspection.error.exception) is not None:
         error.inspection = inspection  # type: ignore[attr-defined]
@@ -157,6 +170,12 @@ class Inspection:
     def __init__(self, program: Program) -> None:
         self.program = program
         self.targets = {str(program.target): self}
+
+    @staticmethod
+    def of(program: Program) -> Inspection:
+        """The Inspection of a program, with those of its other targets."""
+        inspections = _inspections(program.targets)
+        return next(inspection for inspection in inspections if inspection.program is program)
 
     @property
     def target(self) -> Target:
@@ -376,9 +395,7 @@ class Inspection:
     @staticmethod
     def from_json(text: str) -> Inspection:
         """The Inspection that `to_json` wrote, with its targets. Raises ValueError for anything else."""
-        program = saved.opened(text)
-        inspections = _inspections(program.targets)
-        return next(inspection for inspection in inspections if inspection.program is program)
+        return Inspection.of(saved.opened(text))
 
     def to_html(self, path: str | os.PathLike[str], source: bool | None = None) -> None:
         """Write one self-contained offline page with the interactive panel.

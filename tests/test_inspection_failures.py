@@ -42,7 +42,7 @@ def test_a_function_that_cannot_be_traced() -> None:
     assert inspection.error.span.line == branches.__code__.co_firstlineno + 1
     summary = inspection.summary()
     assert summary["error"]["line"] == branches.__code__.co_firstlineno + 1
-    assert stages_of(inspection) == {"trace": "failed", "lower": "waiting", "compile": "waiting"}
+    assert stages_of(inspection) == {"trace": "failed", "lower": "not reached", "compile": "not reached"}
     assert "if x > 0:" in inspection.documents["python"].text
 
 

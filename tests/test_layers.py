@@ -26,7 +26,8 @@ ROOMS = {
     "views": ("report", "store", "ir", "analysis", "profiling", "compilation", "program"),
     "panel": ("report", "store", "ir", "analysis", "profiling", "compilation", "program", "views"),
     "inspection": ("report", "store", "ir", "worker", "core", "analysis", "profiling", "program", "views", "panel"),
-    "loading": ("report", "store", "ir", "core", "profiling", "program", "views", "panel", "inspection"),
+    "xla_dump": ("report", "ir", "core", "program", "inspection"),
+    "loading": ("report", "store", "ir", "core", "profiling", "program", "views", "panel", "inspection", "xla_dump"),
     "notebook": (
         "report",
         "store",
@@ -41,6 +42,7 @@ ROOMS = {
         "panel",
         "inspection",
         "loading",
+        "xla_dump",
         "compile_history",
     ),
     "profiles": ("report", "core", "profiling", "program", "inspection"),
@@ -157,7 +159,14 @@ def libraries_out_of_place() -> list[str]:
 
 def test_every_file_stands_in_a_room() -> None:
     loose = [path.name for path in PACKAGE.glob("*.py")]
-    assert sorted(loose) == ["__init__.py", "compile_history.py", "inspection.py", "loading.py", "profiles.py"]
+    assert sorted(loose) == [
+        "__init__.py",
+        "compile_history.py",
+        "inspection.py",
+        "loading.py",
+        "profiles.py",
+        "xla_dump.py",
+    ]
     for name in NAMES:
         room_of(name)
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from jaxstage_ext.report.bounded_repr import ValueTexts
 
 if TYPE_CHECKING:
+    from jaxstage_ext.core.given.given_object import GivenObject
     from jaxstage_ext.core.layout.meshes import Layout
 
 
@@ -27,6 +28,7 @@ class Call:
       compiler_options: the compile options, checked by `flag_values.check`.
       layout: the mesh and PartitionSpecs that the user gives the call; None where the function has its own.
       cell: the label of the cell with the magic, such as "In [5]".
+      given: the object of JAX's that is staged instead of a function; None for a function.
       texts: what `repr` and `__name__` of the call's values gave, each asked for once.
     """
 
@@ -38,6 +40,7 @@ class Call:
     cell: str | None = None
     compiler_options: Mapping[str, Any] = field(default_factory=dict)
     layout: Layout | None = None
+    given: GivenObject | None = None
     texts: ValueTexts = field(default_factory=ValueTexts, repr=False, compare=False)
 
 

@@ -21,6 +21,8 @@ def run(staged: Staged, stage: Stage) -> Any:
 
     if not staged.target.is_local:
         return cross_compile.lower(unwrap(staged.value(TRACE)), staged.target)
+    if staged.call.given is not None:
+        return staged.value(TRACE).lower()
     function, layout = function_of(staged), staged.call.layout
     if layout is not None and layout.is_abstract:
         return cross_compile.lower(unwrap(staged.value(TRACE)), cross_compile.here(staged.target))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from types import TracebackType
 
@@ -12,6 +13,11 @@ from jaxstage_ext.report.frames import SourceSpan
 from jaxstage_ext.report.public_paths import public_text
 
 _LONGEST, _ASKED, _LONGEST_TRACEBACK = 8000, 10_000_000, 100_000
+_AT_ADDRESS = re.compile(
+    r"<(?:(?:function|bound method|built-in function) )?(?:[\w.]{0,200}\.)?([\w<>]{1,200})(?: object)? "
+    r"at 0x[0-9a-f]{1,16}>"
+)
+"""How Python writes an object that has no text of its own; its name says as much."""
 _FRAME = '  File "'
 """How Python writes a frame."""
 
@@ -31,7 +37,7 @@ def _bounded(error: BaseException) -> str:
     """The message with cells and paths as others may see them, cut where it is long before anything is searched."""
     message = _without_our_lines(bounded_str(error, _ASKED))
     left_out = len(message) - _LONGEST
-    shown = public_text(with_cell_labels(message[:_LONGEST]))
+    shown = _AT_ADDRESS.sub(r"\1", public_text(with_cell_labels(message[:_LONGEST])))
     return f"{shown}… [{left_out:,} characters left out]" if left_out > 0 else shown
 
 

@@ -16,6 +16,11 @@ def up_to(name: str) -> tuple[StageDefinition, ...]:
     return STAGES[: names.index(name) + 1]
 
 
+def before(name: str) -> tuple[StageDefinition, ...]:
+    """The stages that come before this one. Raises ValueError for a stage that does not exist."""
+    return up_to(name)[:-1]
+
+
 def definition(name: str) -> StageDefinition:
     """The stage of that name. Raises ValueError for one that does not exist."""
     return up_to(name)[-1]

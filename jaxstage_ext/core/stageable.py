@@ -88,7 +88,7 @@ def unwrap(value: Any) -> Any:
 def dynamic_arguments(staged: Staged) -> tuple[tuple[Any, ...], dict[str, Any]]:
     """The call's arguments as the executable takes them: without the static ones."""
     call = staged.call
-    if not isinstance(staged.value(COMPILE), jax.stages.Compiled):
+    if call.given is not None or not isinstance(staged.value(COMPILE), jax.stages.Compiled):
         return call.args, dict(call.kwargs)
     numbers, names = jax_private.static_arguments(function_of(staged))
     count = len(call.args)

@@ -18,6 +18,10 @@ if TYPE_CHECKING:
     from jaxstage_ext.worker.compile_environment import CompileEnvironment
 
 WAITING, RUNNING, DONE, FAILED, INTERRUPTED = "waiting", "running", "done", "failed", "interrupted"
+NOT_GIVEN = "not given"
+"""Of a stage before the one that a given object has."""
+GIVEN, NOT_REACHED = "given", "not reached"
+"""How a stage is shown that was there before, and one that a failure came before."""
 TRACE, LOWER, COMPILE = "trace", "lower", "compile"
 """JAX's own stages, as `STAGES` of `stage_list.py` names them."""
 
@@ -57,6 +61,7 @@ class Stage:
       key: of what determines the optimised module, in the inspection cache; None where that is not known.
       began: the reading of `time.perf_counter` at its start.
       wall: seconds that its work took, where more was done around it.
+      is_given: whether the value was there before, so that nothing was timed.
       old_versions: of a trace, the functions that JAX did not trace anew though what they name has changed.
     """
 
@@ -70,6 +75,7 @@ class Stage:
     began: float | None = None
     wall: float | None = None
     old_versions: tuple[OldVersion, ...] = ()
+    is_given: bool = False
 
     @property
     def elapsed(self) -> float | None:
@@ -99,6 +105,12 @@ class Staged:
 
     def stage(self, name: str) -> Stage | None:
         return next((stage for stage in self.stages if stage.name == name), None)
+
+    def shown_state(self, stage: Stage) -> str:
+        """The state of one of the stages in the words of the views."""
+        if stage.is_given:
+            return GIVEN
+        return NOT_REACHED if stage.state == WAITING and self.failed is not None else stage.state
 
     def value(self, name: str) -> Any:
         """What a stage made; None where it was not reached."""

@@ -7,8 +7,9 @@ from collections.abc import Callable, Sequence
 
 from jaxstage_ext.core import events, stage_list
 from jaxstage_ext.core.call import Call
+from jaxstage_ext.core.stage_definition import StageDefinition
 from jaxstage_ext.core.stageable import call_name, dynamic_arguments, stageable, unwrap
-from jaxstage_ext.core.staged import DONE, FAILED, INTERRUPTED, RUNNING, Stage, Staged
+from jaxstage_ext.core.staged import DONE, FAILED, INTERRUPTED, NOT_GIVEN, RUNNING, WAITING, Stage, Staged
 from jaxstage_ext.core.targets.target import LOCAL, Target
 from jaxstage_ext.core.targets.worker_requests import USUAL, Limits
 
@@ -39,10 +40,13 @@ def plan_each(call: Call, upto: str, targets: Sequence[Target], limits: Limits =
     Raises ValueError for a stage that does not exist.
     """
     definitions = stage_list.up_to(upto)
-    shared = {definition.name: Stage(definition.name) for definition in definitions if not definition.per_target}
+    shared = {definition.name: _planned(call, definition) for definition in definitions if not definition.per_target}
     planned = [
         Staged(
-            call, [shared.get(definition.name) or Stage(definition.name) for definition in definitions], target, limits
+            call,
+            [shared.get(definition.name) or _planned(call, definition) for definition in definitions],
+            target,
+            limits,
         )
         for target in targets
     ]
@@ -51,13 +55,18 @@ def plan_each(call: Call, upto: str, targets: Sequence[Target], limits: Limits =
     return planned
 
 
+def _planned(call: Call, definition: StageDefinition) -> Stage:
+    is_missing = call.given is not None and definition in stage_list.before(call.given.stage)
+    return Stage(definition.name, NOT_GIVEN if is_missing else WAITING)
+
+
 def run(staged: Staged, on_change: Callable[[], None]) -> None:
     """Run each stage in turn; stop at the first that fails or is interrupted.
 
     Never raises for what happens in a stage: the stage keeps its error.
     """
     for stage in staged.stages:
-        if stage.error is None and stage.state != DONE:
+        if stage.error is None and stage.state not in (DONE, NOT_GIVEN):
             _run_stage(staged, stage, on_change)
         if stage.error is not None:
             return
@@ -75,20 +84,23 @@ def _run_stage(staged: Staged, stage: Stage, on_change: Callable[[], None]) -> N
 
 
 def _timed(staged: Staged, stage: Stage, on_change: Callable[[], None]) -> None:
-    definition = stage_list.definition(stage.name)
+    definition, given = stage_list.definition(stage.name), staged.call.given
+    given = given if given is not None and given.stage == stage.name else None
     stage.state, stage.began = RUNNING, time.perf_counter()
     on_change()
     started = time.perf_counter()
     with events.hear() as heard:
         try:
-            stage.value = definition.run(staged, stage)
+            stage.value = definition.run(staged, stage) if given is None else given.make(staged.target)
             stage.state = DONE
         except KeyboardInterrupt as error:
             stage.error, stage.state = error, INTERRUPTED
         except BaseException as error:  # SystemExit and GeneratorExit of the user's function too
             stage.error, stage.state = error, FAILED
     wall = time.perf_counter() - started
-    if stage.value is not None:
+    if given is not None and not given.is_made:
+        stage.is_given = True
+    elif stage.value is not None:
         event_seconds = heard.seconds(definition.event)
         if stage.seconds is None:
             stage.seconds = (stage.wall or wall) if event_seconds is None else event_seconds

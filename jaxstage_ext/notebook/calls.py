@@ -6,6 +6,7 @@ import ast
 import builtins
 import difflib
 import inspect
+import sys
 import types
 from collections.abc import Mapping
 from typing import Any
@@ -58,6 +59,8 @@ def lookup(name: str, namespace: Mapping[str, Any]) -> Any:
 
 def why_not(fn: Any) -> str | None:
     """Why a value cannot be staged, to follow its name; None if it can."""
+    if is_given(fn):
+        return None
     if not callable(fn):
         return f"is {with_article(type_name(fn))}, not a function"
     if isinstance(fn, type):
@@ -75,8 +78,28 @@ def why_not(fn: Any) -> str | None:
     return None
 
 
+def is_given(value: Any) -> bool:
+    """Whether a value is a Traced, Lowered, Compiled, Exported or ClosedJaxpr of JAX's."""
+    if "jax" not in sys.modules:
+        return False
+    from jaxstage_ext.core.given import given_call
+
+    return given_call.is_given(value)
+
+
+def makes_stage_object(fn: Any) -> bool:
+    """Whether a call of it gives such an object: `jax.jit(f).lower`, `export(f)`, `make_jaxpr(f)`."""
+    if "jax" not in sys.modules:
+        return False
+    from jaxstage_ext.core.jax_private import given_objects
+
+    return given_objects.makes_stage_object(fn)
+
+
 def is_function(value: Any) -> bool:
     """Whether a value that a cell defines is a function to stage."""
+    if is_given(value):
+        return True
     return callable(value) and not isinstance(value, type) and (
         isinstance(value, types.FunctionType) or has_method(value, "lower") or has_method(value, "__wrapped__")
         or type_name(value) == "partial"

@@ -75,7 +75,10 @@ def _parsed(ip: Any, source: str, number: int, raw: str) -> tuple[str, str, ast.
 
 
 def last_calls(body: list[ast.stmt]) -> list[ast.Expr]:
-    """The statements of the last line that are calls, unless something else follows them on the line."""
+    """The statements of the last line that are calls, unless something else follows them on the line; or a name."""
+    last = body[-1] if body else None
+    if isinstance(last, ast.Expr) and isinstance(last.value, ast.Name):
+        return [last]
     calls: list[ast.Expr] = []
     for node in reversed(body):
         if not (isinstance(node, ast.Expr) and isinstance(node.value, ast.Call)) or _is_magic(node.value):

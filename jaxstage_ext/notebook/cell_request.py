@@ -6,7 +6,7 @@ import ast
 import contextlib
 import linecache
 from types import FrameType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from IPython.core.error import UsageError
 
@@ -18,6 +18,9 @@ from jaxstage_ext.notebook.arguments import Dims, Given
 from jaxstage_ext.notebook.arguments import parse as parse_arguments
 from jaxstage_ext.notebook.cell import Cell, execute, run_cell
 from jaxstage_ext.notebook.running_cell import RunningCell
+
+if TYPE_CHECKING:
+    from jaxstage_ext.notebook.stage_object_call import LineOptions
 
 _WAYS = (
     "pass the arguments by a call on the magic's line (%%{kind} {name}(...)), a call as the cell's last line, "
@@ -102,19 +105,28 @@ class Request:
         mesh_arguments.check(self.options, self._plan.targets, stage_list.makes_executable(self.kind))
 
     async def _last_calls(self, ran: Cell) -> list[ast.expr]:
-        """The calls of the last line. With --args, a `print(...)` among them is an ordinary statement, and is run."""
-        if self.options.args is None:
-            return ran.calls
+        """The calls of the last line, and an object of JAX's that it names. What else it names is shown as it is.
+
+        With --args, a `print(...)` among them is an ordinary statement, and is run.
+        """
         left = []
+        is_silent = ran.quiet or self.ip.ast_node_interactivity == "none"
         for node in ran.calls:
-            fn = getattr(node, "func", None)
-            if isinstance(fn, ast.Name) and calling.why_not(calling.lookup(fn.id, self.ip.user_ns)):
-                await execute(
-                    self.ip, ast.copy_location(ast.Expr(node), node), ran.file, "exec" if ran.quiet else "single"
-                )
+            if self._is_ordinary(node):
+                statement = ast.copy_location(ast.Expr(node), node)
+                await execute(self.ip, statement, ran.file, "exec" if is_silent else "single")
             else:
                 left.append(node)
         return left
+
+    def _is_ordinary(self, node: ast.expr) -> bool:
+        """Whether an expression of the last line is a statement as any other."""
+        if isinstance(node, ast.Name):
+            return not calling.is_given(calling.lookup(node.id, self.ip.user_ns))
+        fn = getattr(node, "func", None)
+        if self.options.args is None or not isinstance(fn, ast.Name):
+            return False
+        return calling.why_not(calling.lookup(fn.id, self.ip.user_ns)) is not None
 
     async def run_line(self, line: str, local_ns: dict[str, Any] | None, frame: FrameType | None) -> Any:
         """Stage the calls of a line magic.
@@ -148,7 +160,19 @@ class Request:
             raise UsageError(f"--args and {name}(...) both give arguments; drop one of them")
         fn, args, mappings = await execute(self.ip, calling.parts(node), file, "eval", space)
         self._check(fn, name)
-        return self._call(fn, args, calling.merged(name, mappings), name)
+        kwargs = calling.merged(name, mappings)
+        if calling.makes_stage_object(fn):
+            fn, args, kwargs = self._made(fn, args, kwargs), (), {}
+        return self._call(fn, args, kwargs, name)
+
+    def _made(self, fn: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        """What `jax.jit(f).lower`, `export(f)` and the like return. Raises what they raise, as in an ordinary cell."""
+        failure: BaseException | None = None
+        try:
+            return fn(*args, **kwargs)
+        except Exception as error:
+            failure = error
+        raise staging.without_our_frames(self.ip, failure)
 
     def _defined(self, ran: Cell) -> list[Call]:
         """The calls of the functions that the cell defines."""
@@ -173,6 +197,8 @@ class Request:
     def _known(self, fn: Any, name: str, space: dict[str, Any]) -> Call:
         if why := calling.why_not(fn):
             raise calling.NoArguments(f"{name} {why}")
+        if calling.is_given(fn):
+            return self._call(fn, (), {}, name)
         if self.options.args is not None and self._given is None:
             self._given = parse_arguments(self.options.args, space, self.dims)
         args, kwargs = calling.arguments(fn, name, self._given, self.dims)
@@ -184,12 +210,31 @@ class Request:
 
     def _call(self, fn: Any, args: tuple[Any, ...], kwargs: dict[str, Any], name: str) -> Call:
         assert self._plan is not None
+        if calling.is_given(fn):
+            from jaxstage_ext.notebook import stage_object_call
+
+            return stage_object_call.call_of(fn, args, kwargs, self._line_options())
+        args, kwargs = self._sized(args, kwargs)
         layout = mesh_arguments.read(
             self.options, self._space, self._plan.targets, stage_list.makes_executable(self.kind)
         )
         return mesh_arguments.checked(
             Call(fn, args, kwargs, name, self.jit, self.running_cell.label, self.compiler_options, layout)
         )
+
+    def _sized(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[tuple[Any, ...], dict[str, Any]]:
+        """The arguments, whose symbolic axes have the sizes of `--dim`."""
+        from jaxstage_ext.core.given import symbolic
+
+        if not self.dims:
+            return args, kwargs
+        return symbolic.with_sizes(args, self.dims), symbolic.with_sizes(kwargs, self.dims)
+
+    def _line_options(self) -> LineOptions:
+        from jaxstage_ext.notebook.stage_object_call import LineOptions
+
+        has_mesh = any(given is not None for given in (self.options.mesh, self.options.in_spec, self.options.out_spec))
+        return LineOptions(self.kind, self.running_cell.label, self.dims, self.compiler_options, self.jit, has_mesh)
 
     def _stage(self, calls: list[Call]) -> tuple[tuple[Any, ...], Any]:
         """The Inspections and the value of `--run`. Binds `-o`, then raises the error that stopped a stage."""

@@ -111,6 +111,9 @@ is not run. Everything else in the cell takes effect as in an ordinary cell.
     %{name} --args "f32[8,128], w=f32[128,512]" loss
     ins = %{name} loss(w, x)
 
+What JAX made of a function can stand in its place, as a name or as the call that makes it: a Traced, Lowered or
+Compiled (`jax.jit(loss).lower(w, x)`), an Exported, a ClosedJaxpr. It starts at its own stage.
+
 SHAPES are the arguments of a call. `f32[8,128]` is an array, `f32[]` a scalar, `key[]` a random key, and `f32[b,128]`
 has an axis whose size --dim sets; dicts, lists and tuples of these are pytrees; anything else is Python. Named
 arguments go to their parameters, the others to the remaining parameters in order."""

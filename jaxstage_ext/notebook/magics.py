@@ -20,6 +20,7 @@ from jaxstage_ext.notebook import (
     compile_cache_magic,
     compile_options,
     compiles_line,
+    inspect_magic,
     measure_magic,
     profile_line,
     sharding_magic,
@@ -109,6 +110,14 @@ class StageMagics(Magics):
         return timeline_magic.opened(line, {**self.shell.user_ns, **(local_ns or {})})
 
     timeline.__doc__ = timeline_magic.HELP
+
+    @line_magic
+    @needs_local_scope
+    def inspect(self, line: str, local_ns: dict[str, Any] | None = None) -> Any:
+        assert self.shell is not None
+        return inspect_magic.opened(line, {**self.shell.user_ns, **(local_ns or {})})
+
+    inspect.__doc__ = inspect_magic.HELP
 
     @line_magic
     def compile_cache(self, line: str) -> Any:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -9,6 +11,7 @@ import jax
 import numpy as np
 
 from jaxstage_ext.core import jax_private, pytree_paths
+from jaxstage_ext.core.call import Call
 from jaxstage_ext.core.pytree_paths import leaves_with_paths, path_text
 from jaxstage_ext.core.signatures import signature_of
 from jaxstage_ext.program.program import Program
@@ -95,11 +98,15 @@ def narrowed(program: Program) -> list[Narrowed]:
 
 
 _Key = int | str
+_ROOT = re.compile(r"args\[\d+\]|kwargs\['\w+'\]|\w+")
+"""The parameter in the path of an array."""
 
 
 def _placed(program: Program) -> list[tuple[str, _Key | None, Any]]:
     """(name, place among the positional arguments or keyword, value); no place for a default."""
     call = program.call
+    if call.given is not None:
+        return _of_given(call, call.given.info.arguments)
     try:
         signature = signature_of(call.fn)
         signature.bind(*call.args, **call.kwargs)
@@ -122,13 +129,27 @@ def _placed(program: Program) -> list[tuple[str, _Key | None, Any]]:
     return placed
 
 
+def _of_given(call: Call, paths: Sequence[str]) -> list[tuple[str, _Key | None, Any]]:
+    """By the paths that JAX keeps of the arrays: "w" of "w['k']"; by place or keyword where it keeps none."""
+    keys: list[_Key] = [*range(len(call.args)), *sorted(call.kwargs)]
+    values = [*call.args, *(call.kwargs[key] for key in sorted(call.kwargs))]
+    counts = [len(pytree_paths.leaves(value)) for value in values]
+    known, at = sum(counts) == len(paths), 0
+    placed: list[tuple[str, _Key | None, Any]] = []
+    for key, value, count in zip(keys, values, counts, strict=True):
+        name = _ROOT.match(paths[at]) if known and count else None
+        placed.append((name[0] if name else str(key), key, value))
+        at += count
+    return placed
+
+
 def _seen(program: Program, keys: list[_Key]) -> dict[_Key, tuple[SeenType, ...]]:
     """The types of the arrays of each argument, none for one that is static."""
     call = program.call
     static = _static(program)
     dynamic = {key: call.args[key] if isinstance(key, int) else call.kwargs[key] for key in keys if key not in static}
     traced = program.jax_traced
-    avals = list(traced.jaxpr.in_avals) if traced is not None else []
+    avals = list(traced.jaxpr.in_avals) if traced is not None else list(call.given.info.avals) if call.given else []
     for leaves_of in (pytree_paths.leaves, _arrays):
         leaves = {key: leaves_of(value) for key, value in dynamic.items()}
         if avals and sum(map(len, leaves.values())) == len(avals):

@@ -30,9 +30,12 @@ def signature(program: Program) -> str:
         return program.name
     if isinstance(program, LoggedProgram):
         return program.signature
-    traced = program.jax_traced
+    made = program.jax_traced
+    if program.call.given is not None:
+        made = made or program.jax_lowered or program.executable
+    out = getattr(made, "out_info", None)
     given = ", ".join(_parameter(program, argument) for argument in call_arguments(program))
-    return f"{program.name}({given}){f' -> {_result(program, traced.out_info)}' if traced is not None else ''}"
+    return f"{program.name}({given}){f' -> {_result(program, out)}' if out is not None else ''}"
 
 
 def _parameter(program: Program, argument: CallArgument) -> str:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+import jax
+
 from jaxstage_ext.analysis.collectives.interconnect import DeviceLinks
 from jaxstage_ext.analysis.sharding import from_plain, from_text
 from jaxstage_ext.analysis.sharding.device_places import DevicePlace
@@ -26,18 +28,24 @@ def device_count(program: Program) -> int:
     """How many devices a program runs on."""
     if program.jax_lowered is not None:
         return len(device_places(program))
+    if isinstance(program.executable, jax.stages.Compiled):
+        return len(value_shardings.compiled_devices(program.executable)) or 1
     return int(getattr(program.compiled, "devices", 1) or 1)
 
 
 def boundary_values(program: Program) -> list[value_shardings.BoundaryValue]:
     """Arguments and results with the shardings that they were given; none where JAX itself lowered nothing."""
-    return value_shardings.of_program(program.jax_lowered) if program.jax_lowered is not None else []
+    if program.jax_lowered is not None:
+        return value_shardings.of_program(program.jax_lowered)
+    is_compiled = isinstance(program.executable, jax.stages.Compiled)
+    return value_shardings.of_compiled(program.executable) if is_compiled else []
 
 
 def meshes(program: Program, values: Sequence[value_shardings.BoundaryValue]) -> list[Mesh]:
     """The meshes of a program, those that its values name first."""
     named = [mesh for value in values if (mesh := from_plain.mesh_of(value.sharding)) is not None]
-    written = from_text.meshes(program.documents["stablehlo"].text).values()
+    lowered = program.documents.get("stablehlo")
+    written = from_text.meshes(lowered.text).values() if lowered is not None else ()
     return list(dict.fromkeys([*named, *(mesh for mesh in written if mesh.names)]))
 
 

@@ -9,6 +9,7 @@ from jaxstage_ext.analysis.dtypes import conversions, dtype_table
 from jaxstage_ext.analysis.dtypes.conversions import Conversion
 from jaxstage_ext.analysis.dtypes.dtype_table import Dtypes
 from jaxstage_ext.core import jaxpr_lines
+from jaxstage_ext.core.given import lacking_stage
 from jaxstage_ext.program.argument_wording import narrowing
 from jaxstage_ext.program.call_arguments import narrowed
 from jaxstage_ext.program.fact import fact
@@ -24,7 +25,8 @@ def dtypes(program: Program) -> Dtypes:
     Raises Unavailable where nothing was traced.
     """
     if (traced := program.jax_traced) is None:
-        raise Unavailable(f"{program.name} was not traced by JAX, so its dtypes are unknown")
+        why = f"{program.name} was not traced by JAX, so its dtypes are unknown"
+        raise Unavailable(lacking_stage.without_jaxpr(program.call, "its dtypes are unknown", why))
     of_jaxpr = list(conversions.of_jaxpr(traced.jaxpr, _line_of_equation(program)))
     notes = narrowing(narrowed(program))
     return dtype_table.join([*of_jaxpr, *_of_module(program)], tuple(notes))

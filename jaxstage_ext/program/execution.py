@@ -26,6 +26,8 @@ def execute(program: Program) -> Any:
         raise ValueError(f"{program.name} was not compiled, so it cannot be run; inspect it with stage='compile'")
     if isinstance(program, LoggedProgram):
         raise ValueError(f"the compile log keeps no arguments of {program.name}, so it cannot be run here; call it")
+    if program.call.given is not None and program.call.given.value is None:
+        raise ValueError(f"{program.name} was read from a file, which holds no values to run it on")
     if isinstance(program.compiled, Executable):
         raise ValueError(
             f"{program.name} was compiled for {program.target} in a worker process, so it cannot be run here"

@@ -8,14 +8,20 @@ from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
 from jaxstage_ext.core import constants
+from jaxstage_ext.core.given import dumped_module
 from jaxstage_ext.core.recompile import machine_code, preparation
+from jaxstage_ext.core.targets.prepared import Prepared
+from jaxstage_ext.core.targets.target import Target, parse
 from jaxstage_ext.ir import assembly, llvm, ptx, stablehlo
 from jaxstage_ext.ir.hlo import executed
 from jaxstage_ext.ir.hlo.executed import Instruction
+from jaxstage_ext.ir.kernel_artefacts import KernelArtefacts
 from jaxstage_ext.ir.kernel_text import KernelPlace
 from jaxstage_ext.program import kernel_rows
+from jaxstage_ext.program.file_program import FileProgram
 from jaxstage_ext.program.kernel_types import Figures, Kernel, Kernels
 from jaxstage_ext.program.program import Program
+from jaxstage_ext.program.target_title import target_platform
 from jaxstage_ext.report.document import GRADIENT, INFERRED, Document
 from jaxstage_ext.report.progress import Progress
 from jaxstage_ext.report.unavailable import Unavailable
@@ -32,8 +38,9 @@ class KernelTexts:
     """Where the texts and figures of a program's kernels come from; each is kept once it was asked for."""
 
     def __init__(self, program: Program) -> None:
-        self._prepared = preparation.prepared(program.staged)
-        self._target, self._limits = self._prepared.target, program.limits
+        self._dumped = program.dumped if isinstance(program, FileProgram) else None
+        self._prepared = None if self._dumped is not None else preparation.prepared(program.staged)
+        self._target, self._limits = _target(program, self._prepared), program.limits
         self._platform = self._target.platform
         self._hlo, self._table = program.documents["hlo"], program.frame_table
         self._large_constants = constants.spelled_out(program.jax_traced)
@@ -53,9 +60,7 @@ class KernelTexts:
             self._executed = executed.read(self._module, self._hlo)
             self._rows = kernel_rows.of_tpu(self._executed)
         else:
-            artefacts, same = machine_code.dumped(
-                self._prepared, self._hlo.text, self._large_constants, self._limits, progress
-            )
+            artefacts, same = self._artefacts(progress)
             whole = kernel_rows.named_by(artefacts) if self._platform == "cpu" else ()
             self._executed = executed.read(self._module, self._hlo, whole)
             if self._platform == "cuda":
@@ -69,6 +74,13 @@ class KernelTexts:
             notes += [] if same else [_DIFFERENT_MODULE]
             notes += [f"left out, above {machine_code.LARGEST_FILE >> 20} MB: {name}" for name in artefacts.left_out]
         return Kernels(self._platform, self._rows, self, notes)
+
+    def _artefacts(self, progress: Progress | None) -> tuple[KernelArtefacts, bool]:
+        """The machine code, and whether it is that of the module that is shown."""
+        if self._dumped is not None:
+            return dumped_module.code(self._dumped, progress), True
+        assert self._prepared is not None
+        return machine_code.dumped(self._prepared, self._hlo.text, self._large_constants, self._limits, progress)
 
     def document(self, kernel: Kernel, stage: str, progress: Progress | None = None) -> Document:
         with self._lock:
@@ -125,6 +137,8 @@ class KernelTexts:
         return stablehlo.read(text, located, self._table, kind)
 
     def _bundle_text(self, kernel: Kernel, progress: Progress | None) -> str:
+        if self._prepared is None:
+            raise Unavailable(f"{kernel.key} has no VLIW bundles: a dump does not hold them")
         if self._bundles is None:
             self._bundles = machine_code.final_bundles(self._prepared, self._limits, progress)
         if kernel.name not in self._bundles:
@@ -184,6 +198,19 @@ class KernelTexts:
         if row.name not in self._bundles:
             return Figures(reason=_NO_BUNDLES)
         return Figures(instructions=sum(assembly.count_bundles(text) for text in self._bundles[row.name]))
+
+
+def _target(program: Program, prepared: Prepared | None) -> Target:
+    """The target whose worker reads machine code; for a dump any of its platform will do."""
+    if prepared is not None:
+        return prepared.target
+    platform = target_platform(program)
+    if platform not in _ANY_TARGET:
+        raise Unavailable(f"{program.name}: the dump does not say for which platform it was compiled")
+    return parse(_ANY_TARGET[platform])
+
+
+_ANY_TARGET = {"cpu": "cpu:1", "cuda": "h100", "tpu": "v5e:2x2"}
 
 
 class _Tool(NamedTuple):

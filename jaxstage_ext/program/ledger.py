@@ -12,6 +12,7 @@ import numpy as np
 
 from jaxstage_ext.analysis.cost import jaxpr_cost
 from jaxstage_ext.analysis.cost.module_cost import Cost
+from jaxstage_ext.core.layout import value_shardings
 from jaxstage_ext.core.targets.cross_compile import Executable
 from jaxstage_ext.ir.hlo import totals
 from jaxstage_ext.program import measured_wording
@@ -113,8 +114,7 @@ def _devices(program: Program) -> int:
     compiled = program.executable
     if isinstance(compiled, Executable):
         return compiled.devices
-    shardings = jax.tree.leaves(getattr(compiled, "input_shardings", ()))
-    return max((len(sharding.device_set) for sharding in shardings), default=1)
+    return len(value_shardings.compiled_devices(compiled)) or 1 if isinstance(compiled, jax.stages.Compiled) else 1
 
 
 def _where(program: Program, cost: Cost) -> str:
@@ -133,7 +133,7 @@ def _differences(
     program: Program, work: Any, cost: Cost, xla: Mapping[str, float], reason: str, devices: int
 ) -> list[str]:
     """Why the columns differ, as far as it is known."""
-    differences = list(work.unknown) if work else ["There is no jaxpr to count."]
+    differences = list(work.unknown) if work else ["there is no jaxpr to count"]
     differences = [f"jaxpr: {why}." for why in differences]
     if devices > 1:
         differences.append(f"The jaxpr counts the whole program; HLO counts the part of one of {devices:,} devices.")

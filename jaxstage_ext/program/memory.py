@@ -16,6 +16,7 @@ from jaxstage_ext.analysis.memory.entry_values import Argument, Constant, EntryC
 from jaxstage_ext.analysis.memory.live_memory import Memory
 from jaxstage_ext.analysis.memory.policy_trials import PolicyTrial
 from jaxstage_ext.core import captured, jax_private, rematerialization, residuals
+from jaxstage_ext.core.given import lacking_stage
 from jaxstage_ext.core.recompile import recompiled_buffers as recompiled
 from jaxstage_ext.core.recompile.recompiled_buffers import Assigned
 from jaxstage_ext.ir.hlo import buffer_assignment, hlo_document
@@ -24,6 +25,7 @@ from jaxstage_ext.ir.hlo import schedule as hlo_schedule
 from jaxstage_ext.program.cost import cost
 from jaxstage_ext.program.device_figures import device_memory
 from jaxstage_ext.program.fact import slow_fact
+from jaxstage_ext.program.file_program import FileProgram
 from jaxstage_ext.program.instruction_places import instruction_places, line_label, places_in
 from jaxstage_ext.program.memory_needed import memory_needed
 from jaxstage_ext.program.program import Program
@@ -44,8 +46,11 @@ def memory(program: Program, progress: Progress | None) -> Memory:
       Unavailable: where nothing was lowered, XLA gives no buffer assignment, or the worker cannot compile it.
       TargetError, WorkerDied, JaxRuntimeError: as a compile in the worker does.
     """
+    if isinstance(program, FileProgram):
+        return read(program, program.assigned)
     if program.jax_lowered is None:
-        raise Unavailable(f"{program.name} was not lowered here, so its memory is unknown; inspect it again")
+        why = f"{program.name} was not lowered here, so its memory is unknown; inspect it again"
+        raise Unavailable(lacking_stage.without_stablehlo(program.call, "its memory over time is unknown", why))
     memory = read(program, recompiled.recompile(program.staged, progress))
     return replace(memory, trial=functools.partial(_tried, program))
 
@@ -112,15 +117,17 @@ def _places(program: Program, ops: hlo.Module) -> tuple[Places, tuple[str, ...]]
 def _entry(program: Program) -> EntryComputation | None:
     """The function's names of what goes in and out; None where JAX does not give them."""
     traced, lowered = program.jax_traced, program.jax_lowered
-    if traced is None or lowered is None:
+    if lowered is None or (traced is None and program.call.given is None):
         return None
     signature = jax_private.signature(traced, lowered)
     infos = jax.tree.leaves(lowered.args_info, is_leaf=lambda leaf: hasattr(leaf, "donated"))
     if len(infos) != len(signature.arguments):
         return None
+    given = program.call.given
+    names = given.info.arguments if given and len(given.info.arguments) == len(infos) else signature.arguments
     arguments = tuple(
         Argument(name, _shape(info), _bytes(info), bool(info.donated), i in signature.kept)
-        for i, (name, info) in enumerate(zip(signature.arguments, infos, strict=True))
+        for i, (name, info) in enumerate(zip(names, infos, strict=True))
     )
     return EntryComputation(arguments, signature.results, _constants(program, signature.constants), signature.tokens)
 

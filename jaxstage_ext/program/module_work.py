@@ -14,6 +14,7 @@ from jaxstage_ext.analysis.cost.equations import Equations
 from jaxstage_ext.analysis.cost.kernel_calls import PallasKernel
 from jaxstage_ext.analysis.cost.module_cost import Cost, Places
 from jaxstage_ext.core import jaxpr_lines
+from jaxstage_ext.core.given import lacking_stage
 from jaxstage_ext.program.fact import fact
 from jaxstage_ext.program.instruction_places import instruction_places, line_label
 from jaxstage_ext.program.program import Program
@@ -48,7 +49,8 @@ def share_on_chip(program: Program) -> float:
 def equations(program: Program) -> Equations:
     """What each equation of the jaxpr costs. Raises Unavailable where JAX traced none."""
     if (traced := program.jax_traced) is None:
-        raise Unavailable(f"{program.name} was not traced by JAX, so there is no jaxpr to count")
+        why = f"{program.name} was not traced by JAX, so there is no jaxpr to count"
+        raise Unavailable(lacking_stage.without_jaxpr(program.call, "no equations can be counted", why))
     return equation_costs.read(traced.jaxpr, functools.partial(_places_of_equations, program))
 
 

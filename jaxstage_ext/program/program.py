@@ -269,7 +269,9 @@ class Program:
 
     def _readers(self) -> dict[str, Callable[[], Document]]:
         readers: dict[str, Callable[[], Document]] = {}
-        if self.jax_traced is not None or self.error is not None:
+        given = self.call.given
+        is_there = given is not None and self.staged.value(given.stage) is not None
+        if self.jax_traced is not None or self.error is not None or is_there:
             readers["python"] = self._read_python
         for stage in self.staged.stages:
             for kind, reader in stage_list.definition(stage.name).documents.items():

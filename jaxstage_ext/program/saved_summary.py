@@ -6,14 +6,14 @@ from collections.abc import Iterable, Mapping
 from typing import Any, cast
 
 from jaxstage_ext.core import stage_list
-from jaxstage_ext.core.staged import DONE, FAILED, INTERRUPTED, RUNNING, WAITING
+from jaxstage_ext.core.staged import DONE, FAILED, GIVEN, INTERRUPTED, NOT_GIVEN, NOT_REACHED, RUNNING, WAITING
 from jaxstage_ext.program.comparison_form import ComparisonForm
 from jaxstage_ext.program.out_of_memory import RUN
 from jaxstage_ext.program.summary_form import Summary
 from jaxstage_ext.report.document import Document
 from jaxstage_ext.report.json_form import BadForm, checked, quoted
 
-_STATES = (WAITING, RUNNING, DONE, FAILED, INTERRUPTED)
+_STATES = (WAITING, RUNNING, DONE, FAILED, INTERRUPTED, GIVEN, NOT_GIVEN, NOT_REACHED)
 _LACKING: Mapping[str, Any] = {"meshes": [], "open": "", "worker": False, "compare": None, "options": {}}
 _LACKING_OF: Mapping[str, Mapping[str, Any]] = {"coverage": {"library": 0}, "error": {"told": "", "log": False}}
 """What summaries lack that earlier versions of this package saved."""

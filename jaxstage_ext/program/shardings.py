@@ -29,7 +29,7 @@ def shardings(program: Program) -> Shardings:
 
     Raises Unavailable where nothing was lowered for another reason.
     """
-    if program.jax_lowered is None:
+    if program.jax_lowered is None and (program.call.given is None or program.executable is None):
         if (refused := refused_shardings.read(program)) is not None:
             return refused
         raise Unavailable(f"{program.name} was not lowered by JAX, so its shardings are unknown")
@@ -84,10 +84,11 @@ def _value(
     alone: Chooser,
 ) -> ShardedValue:
     """A value with its sharding; `alone` is who chose the device where there is only one."""
-    chosen: Chooser | None = Chooser.YOU
+    chosen: Chooser | None
     settled = compiled[value.is_result].get(-1 if value.number is None else value.number)
     if value.sharding is not None:
         sharding = from_plain.read(value.sharding, value.shape)
+        chosen = None if value.is_compiled else Chooser.YOU
     elif value.number is None:
         sharding, chosen = unknown("", "the program does not use it, so it is not sent to any device"), None
     elif len(places) == 1:

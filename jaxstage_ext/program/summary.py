@@ -13,6 +13,7 @@ from jaxstage_ext.program.comparison_form import ComparisonOfTarget
 from jaxstage_ext.program.document_titles import title_of
 from jaxstage_ext.program.executable_figures import executable_figures
 from jaxstage_ext.program.kernel_program import KernelProgram
+from jaxstage_ext.program.mistakes.explained_error import explanation
 from jaxstage_ext.program.notes import notes, options_of
 from jaxstage_ext.program.persistent_figure import persistent_figures
 from jaxstage_ext.program.program import Program
@@ -112,7 +113,7 @@ def _stage(program: Program, stage: stages.Stage, running: bool, parts: Parts) -
         note = f"{program.name} gives no {stage.name} of its own"
     return {
         "name": stage.name,
-        "state": stage.state,
+        "state": program.staged.shown_state(stage),
         "seconds": stage.seconds,
         "elapsed": stage.elapsed,
         "count": parts.get(f"What {stage.name} made", lambda: _count(program, stage, running), None),
@@ -148,7 +149,7 @@ def _error(program: Program) -> ErrorSummary | None:
         "stage": error.stage,
         "type": error.type,
         "message": error.message,
-        "told": " ".join(refused.notes) if (refused := tabs.refused(program)) is not None else "",
+        "told": " ".join(refused.notes) if (refused := tabs.refused(program)) is not None else explanation(program),
         "file": source.public_name if source else None,
         "label": source.label if source else None,
         "line": span.line if span else None,

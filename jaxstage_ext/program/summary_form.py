@@ -9,7 +9,11 @@ from jaxstage_ext.program.comparison_form import ComparisonOfTarget
 
 
 class StageSummary(TypedDict):
-    """One stage: `state` is "waiting", "running", "done", "failed" or "interrupted"; `count` says what it made."""
+    """One stage; `count` says what it made.
+
+    `state` is "waiting", "running", "done", "failed" or "interrupted"; "given" where it was there before, "not given"
+    where what was given had come of it, "not reached" where one before it failed.
+    """
 
     name: str
     state: str

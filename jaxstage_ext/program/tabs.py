@@ -12,10 +12,12 @@ from dataclasses import dataclass
 from jaxstage_ext.analysis.sharding import refusals
 from jaxstage_ext.analysis.sharding.value_tables import Shardings
 from jaxstage_ext.core import jax_private, stage_list
+from jaxstage_ext.program import cluster
 from jaxstage_ext.program import out_of_memory as exhausted
 from jaxstage_ext.program.compile_cache_program import CompileCacheProgram
 from jaxstage_ext.program.compile_history_program import CompileHistoryProgram
 from jaxstage_ext.program.dtypes import changes_dtypes
+from jaxstage_ext.program.file_program import FileProgram
 from jaxstage_ext.program.kernel_program import KernelProgram
 from jaxstage_ext.program.logged_program import LoggedProgram
 from jaxstage_ext.program.program import Program
@@ -46,12 +48,25 @@ def _is_compiled(program: Program) -> bool:
 
 
 def _can_be_recompiled(program: Program) -> bool:
-    """Whether a worker can compile it once more; the compile log keeps too little of a call for that."""
-    return _is_compiled(program) and not isinstance(program, LoggedProgram)
+    """Whether a worker can compile it once more; the compile log and a given executable hold too little for that."""
+    if isinstance(program, FileProgram):
+        return False
+    given = program.call.given
+    is_executable = given is not None and stage_list.makes_executable(given.stage)
+    return _is_compiled(program) and not is_executable and not isinstance(program, LoggedProgram)
+
+
+def _was_dumped(program: Program, what: str) -> bool:
+    """Whether the dump that a program is of has its passes or its machine code."""
+    return isinstance(program, FileProgram) and program.dump is not None and bool(getattr(program.dump, what))
+
+
+def _has_assignment(program: Program) -> bool:
+    return isinstance(program, FileProgram) and program.has_assignment
 
 
 def _can_be_compiled(program: Program) -> bool:
-    return bool(program.stage) and stage_list.makes_executable(program.stage)
+    return not isinstance(program, FileProgram) and bool(program.stage) and stage_list.makes_executable(program.stage)
 
 
 def first(program: Program) -> str:
@@ -99,6 +114,8 @@ def _is_sharded(program: Program) -> bool:
     """Whether the call runs on several devices or names a mesh, or would, had JAX not refused the shardings."""
     if (lowered := program.jax_lowered) is not None:
         return program.call.layout is not None or jax_private.placed(lowered, program.call.fn).count > 1
+    if program.call.given is not None and _is_compiled(program):
+        return cluster.device_count(program) > 1
     return is_refused(program)
 
 
@@ -115,12 +132,12 @@ TABS: tuple[Tab, ...] = (
     Tab("answers", _is_compiled),
     Tab("timeline", lambda program: program.timeline is not None),
     Tab("cost", lambda program: _is_compiled(program) or program.jax_traced is not None),
-    Tab("memory", lambda program: _can_be_recompiled(program) or out_of_memory(program)),
+    Tab("memory", lambda program: _can_be_recompiled(program) or _has_assignment(program) or out_of_memory(program)),
     Tab("shardings", _is_sharded),
     Tab("collectives", lambda program: _is_compiled(program) and _is_sharded(program)),
     Tab("dtypes", _changes_dtypes),
-    Tab("passes", _can_be_recompiled),
-    Tab("machine", _can_be_recompiled),
+    Tab("passes", lambda program: _can_be_recompiled(program) or _was_dumped(program, "has_pass_texts")),
+    Tab("machine", lambda program: _can_be_recompiled(program) or _was_dumped(program, "has_code")),
     Tab("options", _can_be_compiled),
     Tab("compiles", lambda program: isinstance(program, CompileHistoryProgram)),
     Tab("compile_cache", lambda program: isinstance(program, CompileCacheProgram)),

@@ -7,12 +7,15 @@ import jax
 from jaxstage_ext.core.targets.cross_compile import Executable
 from jaxstage_ext.core.targets.devices import CATALOGUE
 from jaxstage_ext.core.targets.target import Target
+from jaxstage_ext.program.file_program import FileProgram
 from jaxstage_ext.program.kernel_program import KernelProgram
 from jaxstage_ext.program.program import Program
 from jaxstage_ext.program.recorded_program import RecordedProgram
 from jaxstage_ext.report.recording import LaneKind
 
 ON_HOST = (LaneKind.HOST, LaneKind.PYTHON, LaneKind.STEPS, LaneKind.COUNTER)
+NO_DEVICE = "no device"
+"""The platform where none is known."""
 _MOST_NAMED = 2
 
 
@@ -20,12 +23,14 @@ def platform(program: Program) -> str:
     """Where it is compiled for: "cpu", "gpu" or "tpu", as XLA names flags."""
     if isinstance(program, RecordedProgram):
         return program.platform
+    if isinstance(program, FileProgram):
+        return program.platform or NO_DEVICE
     if not program.target.is_local:
         return "gpu" if program.target.platform == "cuda" else program.target.platform
     try:
         return jax.default_backend()
     except Exception:  # JAX_PLATFORMS may name a platform whose plugin fails in its own way
-        return "no device"
+        return NO_DEVICE
 
 
 def target_platform(program: Program) -> str:
@@ -39,6 +44,8 @@ def target_title(program: Program) -> str:
     wanted = program.target
     if isinstance(program, RecordedProgram):
         return _recorded_on(program)
+    if isinstance(program, FileProgram):
+        return f"{program.platform or 'unknown platform'} · {program.title}"
     if isinstance(program, KernelProgram):  # which asks for no device
         return f"jax {jax.__version__}"
     if not wanted.is_local:

@@ -11,6 +11,7 @@ from jaxstage_ext.report.units import scaled, share
 
 MOST_SLICES, MOST_DEVICES = 32, 16
 """Most slices listed, and most devices listed for each."""
+CHOOSER_NOT_KEPT = "an executable does not say who chose it"
 NOT_SENT = "not sent: unused"
 OTHER_RANK = "the sharding is for values of another rank"
 

@@ -113,6 +113,11 @@ def table(values: Sequence[ShardedValue], notes: tuple[str, ...] = ()) -> Table:
         for column in ("sharding", "chosen by")
         if not value.map.sharding.is_known and (value.is_sent or column == "sharding")
     }
+    reasons |= {
+        (place, "chosen by"): wording.CHOOSER_NOT_KEPT
+        for place, value in enumerate(values)
+        if value.is_sent and value.map.sharding.is_known and value.chosen_by is None
+    }
     return Table("shardings", columns, reasons, notes)
 
 

@@ -13,6 +13,8 @@ from jax._src import dispatch as _dispatch
 from jax._src.interpreters import mlir as _mlir
 from jax._src.interpreters import pxla as _pxla
 
+from jaxstage_ext.core.jax_private.given_objects import call_info
+from jaxstage_ext.core.jax_private.module_lowering import PROPAGATES
 from jaxstage_ext.core.jax_private.tracing import is_pmap
 
 _pxla_any: Any = _pxla  # untyped
@@ -89,7 +91,7 @@ def compile_request(
     """
     lowering = lowered._lowering
     args = lowering.compile_args
-    inputs, outputs = _pxla_any.get_prop_to_input_output(
+    inputs, outputs = args.get(PROPAGATES) or _pxla_any.get_prop_to_input_output(
         args["in_shardings"], args["out_shardings"], len(args["ordered_effects"])
     )
     options = _pxla_any.create_compile_options(
@@ -122,13 +124,14 @@ class Signature:
 
 
 def signature(traced: Any, lowered: Any) -> Signature:
-    """The arrays that a lowered program takes and gives."""
-    closed, args = traced.jaxpr, lowered._lowering.compile_args
-    info = closed.jaxpr.debug_info
+    """The arrays that a lowered program takes and gives; without its trace, no constants are known."""
+    args = lowered._lowering.compile_args
+    info = call_info(lowered if traced is None else traced)
+    constants = () if traced is None else traced.jaxpr.consts
     return Signature(
-        tuple(map(str, info.arg_names or ())),
-        tuple(map(str, info.result_paths or ())),
+        info.arguments,
+        info.results,
         frozenset(args["kept_var_idx"]),
         len(args["ordered_effects"]),
-        tuple(getattr(const, "val", const) for const in closed.consts),
+        tuple(getattr(const, "val", const) for const in constants),
     )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import inspect
 import threading
 from collections import Counter
 from collections.abc import Callable, Mapping
@@ -55,9 +56,20 @@ def traces_by_function() -> Counter[int]:
 
 
 def static_arguments(fn: Any) -> tuple[tuple[int, ...], tuple[str, ...]]:
-    """(argnums, argnames) that a `jax.jit` object treats as static."""
+    """(argnums, argnames) that a `jax.jit` or `jax.pmap` object treats as static."""
+    if is_pmap(fn):
+        return _static_of_pmap(fn), ()
     info = _jit_info(fn)
     return (tuple(info.static_argnums), tuple(info.static_argnames)) if info is not None else ((), ())
+
+
+def _static_of_pmap(fn: Any) -> tuple[int, ...]:
+    """`static_broadcasted_argnums`, which pmap keeps in what its `lower` calls."""
+    try:
+        infer = inspect.getclosurevars(fn.lower).nonlocals["infer_params"]
+        return tuple(inspect.getclosurevars(infer).nonlocals["static_broadcasted_tuple"])
+    except Exception:
+        return ()
 
 
 def _jit_info(fn: Any) -> Any:

@@ -19,9 +19,9 @@ import jax
 from jax.sharding import Mesh, NamedSharding, PartitionSpec, SingleDeviceSharding
 
 from jaxstage_ext.core import jax_private
-from jaxstage_ext.core.jax_private import sharding_internals
+from jaxstage_ext.core.jax_private import given_objects, sharding_internals
 from jaxstage_ext.core.stageable import unwrap
-from jaxstage_ext.core.staged import LOWER, Staged
+from jaxstage_ext.core.staged import COMPILE, LOWER, Staged
 from jaxstage_ext.core.targets import environments, placement
 
 Plain = dict[str, Any]
@@ -53,6 +53,7 @@ class BoundaryValue:
       bits: the width of an element; None where it has none.
       sharding: in the form above; None where the compiler chooses it.
       number: the number of the module's parameter or result; None for an argument that the program does not use.
+      is_compiled: whether it is that of an executable, of which it is not known who chose it.
     """
 
     name: str
@@ -62,6 +63,7 @@ class BoundaryValue:
     sharding: Plain | None = field(repr=False)
     is_result: bool = False
     number: int | None = None
+    is_compiled: bool = False
 
 
 def of_program(lowered: Any) -> list[BoundaryValue]:
@@ -79,6 +81,42 @@ def of_program(lowered: Any) -> list[BoundaryValue]:
         )
         for value in sharding_internals.program_values(lowered)
     ]
+
+
+def of_compiled(compiled: Any) -> list[BoundaryValue]:
+    """The arguments and the results of a `jax.stages.Compiled`."""
+    order = {assigned.id: place for place, assigned in enumerate(compiled_devices(compiled))}
+    info = given_objects.call_info(compiled)
+    arguments = _by_name(info.arguments, info.avals, compiled.input_shardings)
+    results = _by_name(info.results, jax.tree.leaves(compiled.out_info), compiled.output_shardings)
+    return [
+        BoundaryValue(
+            name,
+            tuple(aval.shape),
+            _dtype(aval),
+            _bits(aval),
+            plain(sharding, aval.shape, order),
+            is_result,
+            number,
+            is_compiled=True,
+        )
+        for is_result, values in ((False, arguments), (True, results))
+        for number, (name, aval, sharding) in enumerate(values)
+        if sharding is not None and hasattr(aval, "shape")
+    ]
+
+
+def _by_name(names: Sequence[str], avals: Sequence[Any], shardings: Any) -> list[tuple[str, Any, Any]]:
+    """(name, type, sharding) of each array; nothing where JAX does not give all of them."""
+    leaves = jax.tree.leaves(shardings, is_leaf=lambda leaf: leaf is None)
+    return list(zip(names, avals, leaves, strict=True)) if len(names) == len(avals) == len(leaves) else []
+
+
+def compiled_devices(compiled: Any) -> list[Any]:
+    """JAX's devices of a `jax.stages.Compiled`, in the order of its device assignment."""
+    shardings = jax.tree.leaves((compiled.input_shardings, compiled.output_shardings))
+    assigned = [list(sharding_internals.device_assignment(sharding)) for sharding in shardings]
+    return max(assigned, key=len, default=[])
 
 
 def of_array(array: Any, name: str = "") -> tuple[BoundaryValue, list[PlacedDevice]]:
@@ -153,6 +191,9 @@ def of_devices(staged: Staged) -> list[PlacedDevice]:
 
     For a cross-compilation target the worker is asked, and its errors are raised. Empty where nothing was lowered.
     """
+    compiled = unwrap(staged.value(COMPILE))
+    if staged.call.given is not None and staged.call.given.stage == COMPILE:
+        return [device(assigned) for assigned in compiled_devices(compiled)]
     lowered = unwrap(staged.value(LOWER))
     if not isinstance(lowered, jax.stages.Lowered):
         return []

@@ -5,6 +5,7 @@ from __future__ import annotations
 import jax
 
 from jaxstage_ext.core import jax_private
+from jaxstage_ext.core.given import lacking_stage
 from jaxstage_ext.core.stageable import unwrap
 from jaxstage_ext.core.staged import LOWER, Staged
 from jaxstage_ext.core.targets import cross_compile
@@ -21,7 +22,13 @@ def prepared(staged: Staged) -> Prepared:
     """
     lowered = unwrap(staged.value(LOWER))
     if not isinstance(lowered, jax.stages.Lowered):
-        raise Unavailable("the program was not lowered by JAX, so there is nothing to recompile")
+        raise Unavailable(
+            lacking_stage.without_stablehlo(
+                staged.call,
+                "there is nothing to compile once more",
+                "the program was not lowered by JAX, so there is nothing to recompile",
+            )
+        )
     try:
         target = cross_compile.isolated(staged.target)
     except TargetError:

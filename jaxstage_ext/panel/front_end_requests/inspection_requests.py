@@ -56,7 +56,10 @@ def _described(call: Listed) -> dict[str, Any]:
 
 def _target(program: Program) -> dict[str, Any]:
     error, head = program.error, program.saved_summary
-    staged = [(stage.name, stage.state, stage.seconds, stage_wording.note(stage)) for stage in program.staged.stages]
+    staged = [
+        (stage.name, program.staged.shown_state(stage), stage.seconds, stage_wording.note(stage))
+        for stage in program.staged.stages
+    ]
     saved = [(each["name"], each["state"], each["seconds"], each["note"]) for each in head["stages"]] if head else []
     return {
         "target": str(program.target),

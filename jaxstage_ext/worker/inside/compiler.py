@@ -89,6 +89,24 @@ class Compiler:
         """The text of a serialised HloModuleProto, which this process may not survive where it is damaged."""
         return executable_artefacts.text_of_proto(proto)
 
+    def open_module(self, form: str, data: bytes) -> dict[str, Any]:
+        """A module out of a file; see `foreign_modules.opened`."""
+        from jaxstage_ext.worker.inside import foreign_modules
+
+        return foreign_modules.opened(form, data)
+
+    def dumped_passes(self, folder: str, key: str) -> dict[str, Any]:
+        """The passes in a dump of elsewhere; see `dump_files.passes`."""
+        from jaxstage_ext.worker.inside import dump_files
+
+        return dump_files.passes(folder, key)
+
+    def dumped_code(self, folder: str, key: str, largest: int) -> dict[str, Any]:
+        """The machine code in a dump of elsewhere; see `dump_files.code`."""
+        from jaxstage_ext.worker.inside import dump_files
+
+        return dump_files.code(folder, key, largest)
+
     def kernels(self, wanted: str, large_constants: bool, tries: int, largest: int, **program: Any) -> dict[str, Any]:
         """The machine code of each kernel, as `kernel_dump.read` packs it, and whether it is that of the module wanted.
 

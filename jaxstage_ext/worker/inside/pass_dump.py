@@ -85,6 +85,19 @@ def collect(compile_: Callable[[Mapping[str, Any]], Any], folder: Path, log: Pat
     return {"running": running, **_packed(reader, rows, failed)}
 
 
+def read(folder: Path) -> dict[str, Any]:
+    """As `collect`, of a module that XLA dumped before; the files are removed.
+
+    Which passes changed nothing, and how long each took, is not in a dump. Raises ValueError where there are no passes,
+    DumpCut where one is cut.
+    """
+    reader = _Reader(folder, is_ordered_by_time=False)
+    reader.take(last=True)
+    if len(reader.dumps) < 2:
+        raise ValueError("it holds no passes: dump them with XLA_FLAGS=--xla_dump_hlo_pass_re=.*")
+    return _packed(reader, _rows([], reader.dumps), [])
+
+
 def _packed(reader: _Reader, rows: list[PassRow], failed: list[Exception]) -> dict[str, Any]:
     notes = [f"The compile failed, these are the passes before that: {failed[0]}"] if failed else []
     head = {
@@ -99,8 +112,8 @@ def _packed(reader: _Reader, rows: list[PassRow], failed: list[Exception]) -> di
 class _Reader:
     """Takes the dumps of the one module that was asked for; others are the compiler's own, such as candidates."""
 
-    def __init__(self, folder: Path) -> None:
-        self._folder = folder
+    def __init__(self, folder: Path, is_ordered_by_time: bool = True) -> None:
+        self._folder, self._is_ordered_by_time = folder, is_ordered_by_time
         self.name = ""
         self.numbers: dict[str, set[int]] = {}
         self.encoder = VersionEncoder()
@@ -111,7 +124,7 @@ class _Reader:
 
         Raises DumpCut for the `last` time, where nothing is written any more, unless all are whole.
         """
-        dumps = sorted(self._dumps(), key=lambda entry: (entry[0].stat().st_mtime_ns, int(entry[1]["number"])))
+        dumps = sorted(self._dumps(), key=self._order)
         for path, match in dumps if last else dumps[:-1]:
             if not last and not whole_files.is_whole_module(path):
                 return
@@ -120,6 +133,11 @@ class _Reader:
             for ending in (_LAST, _CODE):
                 self._read_named(ending)
             self._count(os.listdir(self._folder))
+
+    def _order(self, entry: tuple[Path, re.Match[str]]) -> tuple[int, int]:
+        """By number; XLA counts anew for a module that it compiles again, which then comes later."""
+        path, match = entry
+        return path.stat().st_mtime_ns if self._is_ordered_by_time else 0, int(match["number"])
 
     def _dumps(self) -> Iterator[tuple[Path, re.Match[str]]]:
         for name in os.listdir(self._folder) if self._folder.exists() else ():

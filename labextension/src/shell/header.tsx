@@ -4,7 +4,7 @@ import type { Session } from "../model/session";
 import { LinkButton } from "../parts/buttons";
 import { useKernelState, useShared } from "../parts/hooks";
 import { useElapsed } from "../parts/waiting";
-import { STAGE_MARKS } from "../parts/stageMarks";
+import { STAGE_MARKS, stateClass } from "../parts/stageMarks";
 import { Warnings } from "./warnings";
 import { WorkerLog } from "../parts/workerLog";
 
@@ -17,14 +17,14 @@ function Ticking({ since }: { since: number }) {
 function StageView({ stage, since }: { stage: Stage; since: number | null }) {
   const time = stage.seconds === null ? "" : duration(stage.seconds);
   const running = since === null ? "not finished; the kernel does not answer" : <Ticking since={since} />;
-  const said = { waiting: "waiting", running, done: time || "done", failed: "failed", interrupted: "interrupted" };
+  const said = stage.state === "running" ? running : (stage.state === "done" && time) || stage.state;
   return (
-    <div role="listitem" class={`jxs-stage jxs-tabular jxs-stage-${stage.state}`} data-stage={stage.name} data-state={stage.state}>
+    <div role="listitem" class={`jxs-stage jxs-tabular jxs-stage-${stateClass(stage.state)}`} data-stage={stage.name} data-state={stage.state}>
       <span class="jxs-stage-mark" aria-hidden="true">
         {STAGE_MARKS[stage.state]}
       </span>
       <span class="jxs-stage-name">{stage.name}</span>
-      <span class="jxs-stage-time">{said[stage.state]}</span>
+      <span class="jxs-stage-time">{said}</span>
       {stage.count && <span class="jxs-stage-count">{stage.count}</span>}
       {stage.note && <span class="jxs-stage-note">{stage.note}</span>}
     </div>

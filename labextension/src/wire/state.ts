@@ -3,7 +3,7 @@
 import { capped, count, entries, type Fields, fields, list, number, sentences, text, textOrNull } from "./check";
 import * as older from "./older";
 
-export type StageState = "waiting" | "running" | "done" | "failed" | "interrupted";
+export type StageState = "waiting" | "running" | "done" | "failed" | "interrupted" | "given" | "not given" | "not reached";
 
 export interface Stage {
   name: string;
@@ -85,7 +85,7 @@ export interface PanelState {
 /** Of what an error says, and of a signature. */
 const LONGEST = 100_000;
 const MAX_NAME = 40;
-const STATES: readonly string[] = ["waiting", "running", "done", "failed", "interrupted"];
+const STATES: readonly string[] = ["waiting", "running", "done", "failed", "interrupted", "given", "not given", "not reached"];
 
 /** What is no state counts as waiting. */
 export const stageState = (raw: unknown): StageState => (STATES.includes(raw as string) ? (raw as StageState) : "waiting");

@@ -1,7 +1,7 @@
 import type { ComponentChildren } from "preact";
 import { clock, duration } from "../../../wire/figures";
 import type { StageState } from "../../../wire/state";
-import { STAGE_MARKS } from "../../../parts/stageMarks";
+import { STAGE_MARKS, stateClass } from "../../../parts/stageMarks";
 import { useElapsed } from "../../../parts/waiting";
 import { heldText, heldTitle } from "./heldMemory";
 import { type Inspected, type InspectedTarget, type StageTime, sharedStages } from "./inspectionList";
@@ -45,7 +45,7 @@ function Status({ status, made }: { status: StageState; made: number }) {
 function Stage({ stage: { name, state, seconds, note } }: { stage: StageTime }) {
   const time = seconds === null ? (state === "done" ? "unknown time" : state) : duration(seconds);
   return (
-    <span class={`jxs-side-stage jxs-side-${state}`} data-stage={name} data-state={state} title={note || undefined}>
+    <span class={`jxs-side-stage jxs-side-${stateClass(state)}`} data-stage={name} data-state={state} title={note || undefined}>
       {name} {time}
       {note.startsWith("cached") && " cached"}
     </span>
@@ -54,7 +54,7 @@ function Stage({ stage: { name, state, seconds, note } }: { stage: StageTime }) 
 
 /** The stages after one that failed never begin. */
 const reached = (stages: StageTime[], status: StageState) =>
-  status === "failed" || status === "interrupted" ? stages.filter(({ state }) => state !== "waiting") : stages;
+  status === "failed" || status === "interrupted" ? stages.filter(({ state }) => state !== "not reached" && state !== "waiting") : stages;
 
 function Target({ target: { target, status, error }, stages }: { target: InspectedTarget; stages: StageTime[] }) {
   return (

@@ -1,0 +1,134 @@
+"""What a folder that XLA dumped into holds, by the names of its files alone: none is opened."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from jaxstage_ext.report.table import Column, Table
+
+_NAMED = re.compile(r"(?P<key>module_(?P<number>\d+)\.(?P<name>[^.]+))(?:\.(?P<rest>.+))?")
+_PASS = re.compile(r"\d{4,}\..+\.after_.+\.before_.+\.(?:txt|hlo\.pb)(?:\.gz)?")
+_OPTIMISED = re.compile(
+    r"(?:(?P<platform>cpu|tpu|gpu|sm_\d+(?:\.\d+)?a?_gpu)_)?after_optimizations\.(?P<form>hlo\.pb|txt)"
+)
+_BEFORE = re.compile(r"before_optimizations\.(?P<form>hlo\.pb|txt)")
+_CODE = {
+    "ptx": "PTX",
+    "ir-with-opt.ll": "LLVM IR",
+    "ir-no-opt.ll": "LLVM IR",
+    "ttir.txt": "Triton IR",
+    "o": "object code",
+}
+
+
+@dataclass(frozen=True)
+class DumpedModule:
+    """A module in a dump.
+
+    Attributes:
+      folder: of the dump.   key: with which its files begin, "module_0002.jit_step".
+      number: XLA's, which counts the modules of a process.   name: "jit_step".
+      files: the rest of each file's name, and its bytes.
+    """
+
+    folder: Path
+    key: str
+    number: int
+    name: str
+    files: tuple[tuple[str, int], ...] = field(repr=False)
+
+    @property
+    def size(self) -> int:
+        """Bytes of its files."""
+        return sum(size for _, size in self.files)
+
+    @property
+    def platform(self) -> str:
+        """What it was compiled for, "cpu", "gpu" or "tpu"; "" where no file says it."""
+        named = (match["platform"] for rest, _ in self.files if (match := _OPTIMISED.fullmatch(rest)))
+        found = next((name for name in named if name), "")
+        return "gpu" if found.endswith("gpu") else found
+
+    @property
+    def has_pass_texts(self) -> bool:
+        """Whether the modules between its passes are there as text."""
+        return any(_PASS.fullmatch(rest) and rest.endswith(".txt") for rest, _ in self.files)
+
+    @property
+    def has_code(self) -> bool:
+        """Whether machine code of its kernels is there."""
+        return bool(self._code())
+
+    @property
+    def has_buffers(self) -> bool:
+        """Whether its buffer assignment is there."""
+        return self._form(_OPTIMISED, "hlo.pb") is not None
+
+    def module_file(self, before_passes: bool = False) -> Path | None:
+        """The file of its optimised module, or of that before the passes where there is none, or it is asked for."""
+        for pattern in (_BEFORE,) if before_passes else (_OPTIMISED, _BEFORE):
+            for form in ("hlo.pb", "txt"):
+                if (rest := self._form(pattern, form)) is not None:
+                    return self.folder / f"{self.key}.{rest}"
+        return None
+
+    def _form(self, pattern: re.Pattern[str], form: str) -> str | None:
+        named = ((rest, pattern.fullmatch(rest)) for rest, size in self.files if size)
+        return next((rest for rest, match in named if match and match["form"] == form), None)
+
+    def _code(self) -> list[str]:
+        """The kinds of machine code, in the order of `_CODE`."""
+        endings = [f".{rest}" for rest, _ in self.files]
+        kinds = (kind for suffix, kind in _CODE.items() if any(end.endswith(f".{suffix}") for end in endings))
+        return list(dict.fromkeys(kinds))
+
+    @property
+    def holds(self) -> str:
+        """What there is of it: "optimised HLO, buffers, passes, LLVM IR"."""
+        before = "HLO before the passes" if any(_BEFORE.fullmatch(rest) for rest, _ in self.files) else ""
+        optimised = "optimised HLO" if any(_OPTIMISED.fullmatch(rest) for rest, _ in self.files) else before
+        buffers = "buffers" if self.has_buffers else ""
+        passes = "passes" if self.has_pass_texts else ""
+        return ", ".join(filter(None, [optimised, buffers, passes, *self._code()])) or "no HLO"
+
+
+def read(folder: Path) -> list[DumpedModule]:
+    """The modules in a dump, by number. Raises OSError where the folder cannot be listed."""
+    files: dict[str, list[tuple[str, int]]] = {}
+    about: dict[str, re.Match[str]] = {}
+    with os.scandir(folder) as entries:
+        for entry in entries:
+            match = _NAMED.fullmatch(entry.name)
+            if match is None or not entry.is_file():
+                continue
+            about.setdefault(match["key"], match)
+            files.setdefault(match["key"], []).append((match["rest"] or "", entry.stat().st_size))
+    modules = [
+        DumpedModule(folder, key, int(match["number"]), match["name"], tuple(sorted(files[key])))
+        for key, match in about.items()
+    ]
+    return sorted(modules, key=lambda module: (module.number, module.name))
+
+
+def is_dump(folder: Path) -> bool:
+    """Whether a folder has a file that XLA dumped."""
+    with os.scandir(folder) as entries:
+        return any(_NAMED.fullmatch(entry.name) for entry in entries)
+
+
+def table(modules: Sequence[DumpedModule]) -> Table:
+    """The modules as a table, a row each."""
+    columns = {
+        "number": Column([module.number for module in modules], "", "XLA's, which counts the modules of a process"),
+        "module": Column([module.name for module in modules]),
+        "platform": Column([module.platform or None for module in modules]),
+        "holds": Column([module.holds for module in modules]),
+        "files": Column([len(module.files) for module in modules]),
+        "size": Column([module.size for module in modules], "B"),
+    }
+    unknown = {(row, "platform"): "no file says it" for row, module in enumerate(modules) if not module.platform}
+    return Table("modules", columns, unknown)

@@ -1,0 +1,86 @@
+"""Files of HLO: which kind one is by how it begins, the module in it, and the platform that it was compiled for.
+
+Numbers: HloProto of xla/service/hlo.proto in openxla/xla.
+"""
+
+from __future__ import annotations
+
+import enum
+import re
+
+from google.protobuf.message import DecodeError
+
+from jaxstage_ext.ir.hlo import whole_module
+
+_HLO_TEXT = re.compile(rb"(?:\xef\xbb\xbf)?\s*(?://[^\n]*\n\s*)*HloModule [^\n]")
+_STABLEHLO_TEXT = re.compile(
+    rb"(?:\xef\xbb\xbf)?(?:\s|//[^\n]*\n|#\w[^\n]*\n)*(?:builtin\.)?module(?:\s+@|\s*\{|\s+attributes\b)"
+)
+_BYTECODE = b"ML\xefR"
+_LENGTH_DELIMITED = 2
+_MODULE_FIELD, _NAME_FIELD = b"\x0a", 0x0A
+_OF_TPU = re.compile(r"[}\]\d]:T\(\d+(?:,\d+)?\)")
+_OF_GPU = re.compile(
+    r'"gpu_backend_config"|fusion_backend_config|__cu(?:blas|dnn|fft|solver)|__triton|"operation_queue_id"'
+)
+_OF_CPU = re.compile(r'"outer_dimension_partitions"|__onednn|__ynn|"cpu_backend_config"|xla_ffi_python_cpu|%ynn_fusion')
+_NAMED = re.compile(r"\.(?:(?P<platform>cpu|tpu|gpu)|sm_\d+(?:\.\d+)?a?_gpu)_(?:after|before)_")
+
+
+class ModuleForm(enum.Enum):
+    """A form in which a module is written to a file."""
+
+    HLO_TEXT = "HLO text"
+    HLO_PROTO = "serialized HLO"
+    STABLEHLO_TEXT = "StableHLO text"
+    STABLEHLO_BYTECODE = "StableHLO bytecode"
+
+
+def form_of(head: bytes, name: str = "") -> ModuleForm | None:
+    """The form of a file that begins so; None where it is no module.
+
+    Serialised HLO has no mark of its own, so that its name, "*.hlo.pb" or "*.hlo_module.pb", counts.
+    """
+    if head.startswith(_BYTECODE):
+        return ModuleForm.STABLEHLO_BYTECODE
+    if _HLO_TEXT.match(head):
+        return ModuleForm.HLO_TEXT
+    if _STABLEHLO_TEXT.match(head):
+        return ModuleForm.STABLEHLO_TEXT
+    is_named = re.search(r"\.hlo(?:_module)?\.pb(?:\.gz)?$", name) is not None
+    return ModuleForm.HLO_PROTO if is_named and head[:1] == _MODULE_FIELD else None
+
+
+def module_in(data: bytes) -> bytes:
+    """The HloModuleProto of a serialised HloProto, or of itself. Raises ValueError where there is none."""
+    for candidate in (data, _first_field(data)):
+        try:
+            whole_module.read(candidate)
+        except (ValueError, IndexError, DecodeError):
+            continue
+        return candidate
+    raise ValueError("it holds no whole HLO module")
+
+
+def _first_field(data: bytes) -> bytes:
+    """What a message's first field holds, where that is its field 1; b"" otherwise."""
+    if not data or data[0] != _NAME_FIELD:
+        return b""
+    size = shift = 0
+    for at in range(1, min(len(data), 11)):
+        size |= (data[at] & 0x7F) << shift
+        shift += 7
+        if data[at] < 0x80:
+            return data[at + 1 : at + 1 + size] if len(data) >= at + 1 + size else b""
+    return b""
+
+
+def platform_of(text: str, name: str = "") -> str:
+    """The platform that a module was compiled for, "cpu", "gpu" or "tpu", by its file's name or text; "" if unknown.
+
+    Tiled layouts are those of TPUs; backend configurations and library calls have the names of their backend.
+    """
+    if named := _NAMED.search(name):
+        return named["platform"] or "gpu"
+    found = [kind for kind, mark in (("tpu", _OF_TPU), ("gpu", _OF_GPU), ("cpu", _OF_CPU)) if mark.search(text)]
+    return found[0] if len(found) == 1 else ""

@@ -1,0 +1,91 @@
+"""`%inspect`: opens what JAX, XLA or a profiler has written to a file or a folder."""
+
+from __future__ import annotations
+
+import os
+import shlex
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from IPython.core.error import UsageError
+
+from jaxstage_ext.report.public_paths import public_text
+
+HELP = """Open a file or a folder of JAX's, XLA's or a profiler's. No function is needed, and none is run.
+
+    %inspect FOLDER               what XLA dumped (--xla_dump_to, JAX_DUMP_IR_TO): its modules
+    %inspect FOLDER MODULE        one of them, by its name or number: HLO, passes, buffers, machine code, if dumped
+    %inspect FOLDER MODULE -t v5e:2x2    what it was before the passes, compiled for a target
+    %inspect FILE                 HLO (.hlo.pb or text), StableHLO (text or bytecode), a serialised jax.export,
+                                  a saved inspection (.json), a profile (.xplane.pb, .json)
+    %inspect FILE -t v5e:2x2      StableHLO, or HLO before the passes, compiled for a target in a worker; -t may be
+                                  repeated
+    ins = %inspect FILE           the Inspection: ins.cost, ins.memory, ins.passes, ...
+
+Lines of source are shown where the files that the module names are here. Quote paths that hold spaces."""
+OPTIONS = ("--target", "-t")
+_USAGE = "%inspect needs a file or a folder, for example %inspect module.hlo.pb; %inspect? shows the rest"
+
+
+@dataclass(frozen=True)
+class _Asked:
+    path: str
+    module: str | None
+    targets: tuple[str, ...]
+
+
+def opened(line: str, space: Mapping[str, Any]) -> Any:
+    """What `%inspect` shows, given the user's namespace. Raises UsageError."""
+    asked = _parsed(line)
+    from jaxstage_ext import loading
+    from jaxstage_ext.xla_dump import XlaDump
+
+    source = _source(asked.path, space)
+    try:
+        found = loading.load(source, target=asked.targets)
+        if asked.module is None:
+            return found
+        if not isinstance(found, XlaDump):
+            raise UsageError(
+                f"%inspect {asked.path}: it is no folder of XLA's dumps, so it has no module {asked.module}"
+            )
+        return found.module(int(asked.module) if asked.module.isdecimal() else asked.module, asked.targets)
+    except OSError as error:
+        raise UsageError(f"%inspect {asked.path}: {error.strerror or error}") from None
+    except KeyError as error:
+        raise UsageError(f"%inspect {asked.path}: {error.args[0]}") from None
+    except (ValueError, RuntimeError) as error:
+        raise UsageError(public_text(" ".join(f"%inspect {asked.path}: {error}".split()))) from None
+    except MemoryError:
+        raise UsageError(f"%inspect {asked.path}: it is too large for this machine's memory") from None
+
+
+def _parsed(line: str) -> _Asked:
+    try:
+        words = shlex.split(line, posix=os.name != "nt")
+    except ValueError:
+        raise UsageError(f"%inspect {line.strip()}: a quotation mark is not closed") from None
+    paths: list[str] = []
+    targets: list[str] = []
+    rest = iter(words)
+    for word in rest:
+        if word in OPTIONS:
+            if (target := next(rest, None)) is None:
+                raise UsageError(f"{word} needs a target, for example %inspect module.mlir {word} v5e:2x2")
+            targets += target.split(",")
+        elif word.startswith("-"):
+            raise UsageError(f"%inspect has no option {word}; it has --target")
+        else:
+            paths.append(word)
+    if not paths:
+        raise UsageError(_USAGE)
+    if len(paths) > 2:
+        raise UsageError(f"%inspect takes a file, or a folder and a module, not {len(paths)} names")
+    return _Asked(paths[0], paths[1] if len(paths) > 1 else None, tuple(targets))
+
+
+def _source(path: str, space: Mapping[str, Any]) -> Any:
+    """The value of a variable of that name, where there is no such file; else the path."""
+    value = space.get(path) if path.isidentifier() and not os.path.exists(path) else None
+    return value if isinstance(value, str | os.PathLike | bytes) else path

@@ -1,0 +1,73 @@
+"""A module out of a file that another process wrote: what is known of it is what the file says."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import NoReturn
+
+from jaxstage_ext.core import stages
+from jaxstage_ext.core.given import module_files
+from jaxstage_ext.core.given.given_call import given_call
+from jaxstage_ext.core.recompile.recompiled_buffers import Assigned
+from jaxstage_ext.core.staged import COMPILE
+from jaxstage_ext.core.targets.target import LOCAL
+from jaxstage_ext.ir.dumps.dump_index import DumpedModule
+from jaxstage_ext.ir.hlo import buffer_assignment, hlo_files
+from jaxstage_ext.ir.hlo.hlo_files import ModuleForm
+from jaxstage_ext.program.program import Program
+from jaxstage_ext.report.unavailable import Unavailable
+
+
+class FileProgram(Program):
+    """The optimised module in a file.
+
+    Attributes:
+      title: what the file is called.
+      path: of the file; None where it was given as bytes.
+      dump: what XLA dumped of the module, where the file is of a dump; None otherwise.
+      platform: what it was compiled for, "cpu", "gpu" or "tpu", as far as the file tells; "" where it does not.
+    """
+
+    is_foreign = True
+
+    def __init__(
+        self, data: bytes, form: ModuleForm, title: str, path: Path | None = None, dump: DumpedModule | None = None
+    ) -> None:
+        given = module_files.opened(data, form, title)
+        [staged] = stages.plan_each(given_call(given), COMPILE, (LOCAL,))
+        super().__init__(staged)
+        self.path, self.title, self.dump = path, title, dump
+        self._assignment = data if form is ModuleForm.HLO_PROTO else b""
+        self.advance()
+        text = self.executable.text or ""
+        self.platform = (dump.platform if dump else "") or hlo_files.platform_of(text, path.name if path else "")
+
+    @property
+    def has_assignment(self) -> bool:
+        """Whether the file holds a buffer assignment."""
+        return bool(self._assignment) and self.results.once("has assignment", self._reads_assignment)
+
+    def _reads_assignment(self) -> bool:
+        return buffer_assignment.read(self._assignment) is not None
+
+    @property
+    def assigned(self) -> Assigned:
+        """Its buffer assignment. Raises Unavailable where the file has none."""
+        if not self.has_assignment:
+            raise Unavailable(
+                f"{self.title} holds no buffer assignment; one is in *after_optimizations.hlo.pb, which XLA dumps with "
+                "--xla_dump_hlo_as_proto"
+            )
+        return Assigned("cuda" if self.platform == "gpu" else self.platform, self._assignment, {})
+
+    @property
+    def dumped(self) -> DumpedModule:
+        """What XLA dumped of it. Raises Unavailable where the file is not of a dump."""
+        if self.dump is None:
+            self._not_of_a_dump()
+        return self.dump
+
+    def _not_of_a_dump(self) -> NoReturn:
+        raise Unavailable(
+            f"{self.title} is a file alone; open the folder that XLA dumped into for passes and machine code"
+        )

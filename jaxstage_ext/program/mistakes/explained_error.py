@@ -1,0 +1,24 @@
+"""What the error of a stage means for the user's program, where it is known, and what to do."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from jaxstage_ext.program.mistakes import compiled_in_transformation, no_array, ordered_effects, symbolic_axis
+from jaxstage_ext.program.program import Program
+from jaxstage_ext.report.errors import StageError
+
+EXPLANATIONS: tuple[Callable[[Program, StageError], str | None], ...] = (
+    compiled_in_transformation.explanation,
+    ordered_effects.explanation,
+    symbolic_axis.explanation,
+    no_array.explanation,
+)
+
+
+def explanation(program: Program) -> str:
+    """One sentence or two about the error of a program; "" where nothing is known of it."""
+    error = program.error
+    if error is None or error.interrupted:
+        return ""
+    return next((text for explain in EXPLANATIONS if (text := explain(program, error)) is not None), "")

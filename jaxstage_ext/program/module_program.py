@@ -1,0 +1,64 @@
+"""The Program of a module's file: of HLO what it says, of StableHLO a call that starts at its lowering."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from jaxstage_ext.core import stages
+from jaxstage_ext.core.given import module_files
+from jaxstage_ext.core.given.given_call import given_call
+from jaxstage_ext.core.given.module_files import UnreadableModule
+from jaxstage_ext.core.staged import COMPILE, LOWER
+from jaxstage_ext.core.targets import cross_compile
+from jaxstage_ext.core.targets.target import LOCAL, Target
+from jaxstage_ext.ir.dumps.dump_index import DumpedModule
+from jaxstage_ext.ir.hlo import hlo_files
+from jaxstage_ext.ir.hlo.hlo_files import ModuleForm
+from jaxstage_ext.program.file_program import FileProgram
+from jaxstage_ext.program.program import Program
+
+_HEAD = 4096
+
+
+def opened(data: bytes, title: str, path: Path | None = None, targets: Sequence[Target] = ()) -> Program:
+    """The program of a module, for the first of the targets; without one it is not compiled.
+
+    Raises UnreadableModule where it is none, is damaged, or is compiled HLO and a target is named.
+    """
+    form = hlo_files.form_of(data[:_HEAD], path.name if path else "")
+    if form is None:
+        raise UnreadableModule(f"{title} is no module of HLO or StableHLO: it begins with {data[:16]!r}")
+    if form in (ModuleForm.HLO_PROTO, ModuleForm.HLO_TEXT) and not targets:
+        return FileProgram(data, form, title or form.value, path)
+    call = given_call(module_files.opened_for_compile(data, form, title or form.value))
+    compiled_for = [cross_compile.isolated(target) for target in targets]
+    for target in compiled_for:
+        cross_compile.check(target)
+    planned = stages.plan_each(call, COMPILE if targets else LOWER, compiled_for or (LOCAL,))
+    programs = [Program(staged) for staged in planned]
+    by_target = {str(program.target): program for program in programs}
+    for program in programs:
+        program.targets = by_target
+        program.advance()
+    return programs[0]
+
+
+def of_dump(module: DumpedModule, targets: Sequence[Target] = ()) -> Program:
+    """The program of a module in a dump, or of what it was before the passes, compiled for the first of the targets.
+
+    Raises UnreadableModule where the dump has no HLO of it.
+    """
+    path = module.module_file(before_passes=bool(targets))
+    if path is None:
+        raise UnreadableModule(
+            f"the dump has no HLO of {module.name}{' before the passes' if targets else ''}; compile it with "
+            "XLA_FLAGS='--xla_dump_hlo_as_proto'"
+        )
+    data = path.read_bytes()
+    form = hlo_files.form_of(data[:_HEAD], path.name)
+    if form is None:
+        raise UnreadableModule(f"{path.name} is damaged: it begins with {data[:16]!r}")
+    if targets:
+        return opened(data, path.name, path, targets)
+    return FileProgram(data, form, path.name, path, module)

@@ -1,0 +1,71 @@
+"""A folder that XLA dumped into, as it is shown: its modules, each of which opens as an Inspection."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from jaxstage_ext.ir.dumps import dump_index
+from jaxstage_ext.ir.dumps.dump_index import DumpedModule
+from jaxstage_ext.report.units import plural, scaled
+
+if TYPE_CHECKING:
+    from jaxstage_ext.inspection import Inspection
+    from jaxstage_ext.report.table import Table
+
+
+class XlaDump:
+    """The modules in a folder that XLA dumped into, by the names of its files; `dump["jit_step"]` opens one.
+
+    Attributes:
+      folder: the folder.   modules: what it has, in XLA's order.
+    """
+
+    def __init__(self, folder: str | os.PathLike[str]) -> None:
+        self.folder = Path(folder).expanduser()
+        self.modules: tuple[DumpedModule, ...] = tuple(dump_index.read(self.folder))
+
+    @property
+    def table(self) -> Table:
+        """A row for each module: its number, name, platform, what there is of it, files and bytes."""
+        return dump_index.table(self.modules)
+
+    def __len__(self) -> int:
+        return len(self.modules)
+
+    def __iter__(self) -> Iterator[str]:
+        return (module.name for module in self.modules)
+
+    def __getitem__(self, which: str | int) -> Inspection:
+        """The module of this name, or of XLA's number. Raises KeyError where there is none, or are several."""
+        return self.module(which)
+
+    def module(self, which: str | int, target: str | Sequence[str] = ()) -> Inspection:
+        """As `[which]`; with a target, what it was before the passes, compiled for that in a worker.
+
+        Raises KeyError where there is none, or are several; UnreadableModule where the dump has too little of it.
+        """
+        from jaxstage_ext.core.targets.target import parse_all
+        from jaxstage_ext.inspection import Inspection
+        from jaxstage_ext.program import module_program
+
+        return Inspection.of(module_program.of_dump(self._module(which), parse_all(target) if target else ()))
+
+    def _module(self, which: str | int) -> DumpedModule:
+        found = [module for module in self.modules if which in (module.name, module.key, module.number)]
+        if len(found) == 1:
+            return found[0]
+        if found:
+            numbers = ", ".join(str(module.number) for module in found)
+            raise KeyError(f"{len(found)} modules are named {which!r}; choose one by its number: {numbers}")
+        known = ", ".join(dict.fromkeys(module.name for module in self.modules[:20]))
+        raise KeyError(f"the dump has no module {which!r}; it has {known}{', …' if len(self.modules) > 20 else ''}")
+
+    def _ipython_key_completions_(self) -> list[Any]:
+        return list(dict.fromkeys(self))
+
+    def __repr__(self) -> str:
+        size = scaled(sum(module.size for module in self.modules), "B")
+        return f"{plural(len(self.modules), 'module')} in {self.folder.name}, {size}\n\n{self.table}"

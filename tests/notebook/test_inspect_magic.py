@@ -1,0 +1,73 @@
+"""`%inspect` as a user types it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+from magic_shell import Shell, fresh_shell
+
+
+@pytest.fixture(scope="module")
+def shell(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Shell]:
+    folder = tmp_path_factory.mktemp("files")
+    with fresh_shell() as made:
+        made.ip.user_ns["folder"] = folder
+        made.ip.run_line_magic("cd", f"-q {folder}")
+        assert made.run(
+            "compiled = jax.jit(loss).lower(w, x).compile()\n"
+            "(folder / 'loss.mlir').write_text(jax.jit(loss).lower(w, x).as_text(debug_info=True))\n"
+            "(folder / 'my loss.txt').write_text(compiled.as_text())\n"
+            "(folder / 'dump').mkdir()\n"
+            "(folder / 'dump/module_0001.jit_loss.cpu_after_optimizations.txt').write_text(compiled.as_text())"
+        ).ok
+        yield made
+
+
+@pytest.mark.parametrize(
+    ("line", "panel"),
+    [
+        ("%inspect loss.mlir", "jit_loss(w: f32[4,3], x: f32[2,4]) -> list of 1 leaf, 4 B"),
+        ("%inspect 'my loss.txt'", "jit_loss()"),
+        ("%inspect dump jit_loss", "jit_loss()"),
+        ("%inspect dump 1", "jit_loss()"),
+    ],
+)
+def test_a_file_or_a_module_of_a_folder_is_shown(shell: Shell, line: str, panel: str) -> None:
+    seen = shell.run(line)
+    assert seen.ok, seen.text
+    assert panel in seen.text
+
+
+def test_a_folder_lists_its_modules(shell: Shell) -> None:
+    seen = shell.run("%inspect dump")
+    assert "1 module in dump" in seen.text
+    assert "jit_loss" in seen.text
+
+
+def test_its_value_is_an_inspection(shell: Shell) -> None:
+    assert shell.run("ins = %inspect loss.mlir -t cpu:1").ok
+    assert shell.run("assert str(ins.target) == 'cpu:1' and ins.cost.work.total_flops > 0").ok
+
+
+@pytest.mark.parametrize(
+    ("line", "says"),
+    [
+        ("%inspect", "needs a file or a folder"),
+        ("%inspect nothing.mlir", "nothing.mlir: No such file"),
+        ("%inspect dump jit_other", "no module 'jit_other'; it has jit_loss"),
+        ("%inspect dump 7", "no module 7"),
+        ("%inspect loss.mlir jit_loss", "is no folder of XLA's dumps"),
+        ("%inspect 'my loss.txt' -t v5e:2x2", "compiled already"),
+        ("%inspect loss.mlir -t", "-t needs a target"),
+        ("%inspect loss.mlir -t v99", "v99"),
+        ("%inspect --fast loss.mlir", "no option --fast"),
+        ("%inspect 'loss.mlir", "quotation mark is not closed"),
+        ("%inspect a b c", "not 3 names"),
+    ],
+)
+def test_a_mistake_is_one_line(shell: Shell, line: str, says: str) -> None:
+    seen = shell.run(line)
+    assert not seen.ok
+    assert says in seen.text
+    assert seen.text.count("\n") <= 2

@@ -1,0 +1,89 @@
+"""What an error means, for the mistakes that JAX's own message leaves a reader alone with."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+from jax import export
+
+import jaxstage_ext
+from jaxstage_ext.core.call import Call
+from jaxstage_ext.core.targets.target import parse_all
+from jaxstage_ext.inspection import run
+
+X = jnp.ones((4, 8))
+
+
+def double(x: Any) -> Any:
+    return x * 2
+
+
+def failed(fn: Any, *args: Any, target: str = "local") -> Any:
+    [only] = parse_all(target)
+    error = run(Call(fn, args), targets=(only,)).summary()["error"]
+    assert error is not None
+    return error
+
+
+@pytest.mark.parametrize("transform", [lambda f: jax.jit(lambda x: f(x)), lambda f: jax.grad(lambda x: f(x).sum())])
+def test_a_compiled_object_where_jax_traces(transform: Any) -> None:
+    compiled = jax.jit(double).lower(X).compile()
+    assert "A Compiled is machine code for one signature" in failed(transform(compiled), X)["told"]
+
+
+def test_ordered_callbacks_on_several_devices_are_named_by_their_lines() -> None:
+    def noisy(x: Any) -> Any:
+        jax.debug.print("{x}", x=x, ordered=True)
+        return jax.lax.fori_loop(0, 3, lambda _, y: y + inner(y), x)
+
+    def inner(y: Any) -> Any:
+        jax.debug.callback(lambda y: None, y, ordered=True)
+        return y
+
+    mesh = jax.sharding.AbstractMesh((2,), ("data",))
+    placed = jax.ShapeDtypeStruct((4, 8), jnp.float32, sharding=jax.NamedSharding(mesh, jax.P("data")))
+    error = failed(jax.jit(noisy), placed, target="cpu:2")
+    lines = [noisy.__code__.co_firstlineno + 1, inner.__code__.co_firstlineno + 1]
+    assert all(f"test_explained_error.py:{line}" in error["told"] for line in lines)
+    assert "run on one device alone" in error["told"]
+    assert "object at 0x" not in error["message"]
+
+
+def test_symbolic_axes_ask_for_a_size() -> None:
+    batch, _ = export.symbolic_shape("batch, length")
+    shape = jax.ShapeDtypeStruct((batch, 8), jnp.float32)
+    assert failed(double, shape)["told"] == "axis batch is symbolic: give a size with --dim batch=8."
+
+
+@pytest.mark.parametrize(
+    ("fn", "args", "told"),
+    [
+        (lambda x, mode: x, (X, "train"), "mode is a str, not an array: make it static with static_argnames='mode'"),
+        (lambda x, f: f(x), (X, double), "f is a function, not an array: make it static"),
+        (lambda x, table: x, (X, {"a": X, "name": "train"}), "table['name'] is a str, not an array: leave it out"),
+    ],
+)
+def test_an_argument_that_is_no_array_is_named(fn: Any, args: tuple[Any, ...], told: str) -> None:
+    error = failed(fn, *args)
+    assert told in error["told"]
+    assert " at 0x" not in error["message"]
+
+
+def test_other_errors_are_left_to_jax() -> None:
+    assert failed(lambda x: x + jnp.ones(3), X)["told"] == ""
+
+
+def test_pmap_runs_without_its_static_arguments() -> None:
+    def scaled(factor: int, x: Any) -> Any:
+        return factor * x
+
+    x = np.ones((jax.device_count(), 4), np.float32)
+    inspection = jaxstage_ext.inspect(jax.pmap(scaled, static_broadcasted_argnums=0), 3, x)
+    np.testing.assert_array_equal(inspection.execute(), 3 * x)
+    assert "factor=3" in inspection.summary()["signature"]
+    donated = jaxstage_ext.inspect(jax.pmap(scaled, static_broadcasted_argnums=0, donate_argnums=1), 3, x)
+    np.testing.assert_array_equal(donated.execute(), 3 * x)

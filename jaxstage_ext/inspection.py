@@ -24,7 +24,7 @@ from jaxstage_ext.core.targets import cross_compile
 from jaxstage_ext.core.targets.target import LOCAL, Target, parse_all
 from jaxstage_ext.core.targets.worker_requests import USUAL, Limits
 from jaxstage_ext.ir.passes.pipeline import Pipeline
-from jaxstage_ext.program import comparison, execution, saved, summary
+from jaxstage_ext.program import comparison, execution, reproducer, saved, summary
 from jaxstage_ext.program.answers import answers
 from jaxstage_ext.program.collectives import collectives
 from jaxstage_ext.program.comparison_figures import target_figures
@@ -36,6 +36,7 @@ from jaxstage_ext.program.kernels import kernels
 from jaxstage_ext.program.memory import memory
 from jaxstage_ext.program.passes import passes
 from jaxstage_ext.program.program import Program
+from jaxstage_ext.program.reproducer import Reproducer
 from jaxstage_ext.program.shardings import shardings
 from jaxstage_ext.program.summary_form import Summary
 from jaxstage_ext.report.document import Coverage, Document
@@ -405,6 +406,17 @@ class Inspection:
         from jaxstage_ext.panel import page
 
         page.write(list(self.program.targets.values()), path, source)
+
+    def reproducer(self, folder: str | os.PathLike[str]) -> Reproducer:
+        """Write a folder that compiles the program again with jaxlib alone, for a bug report to XLA.
+
+        It holds StableHLO, compile options, `repro.py` and the HLO that this gives, without lines and names of your
+        source, and with random values in place of constants. Compiles once more in a worker.
+
+        Raises FileExistsError where the folder holds something, Unavailable where nothing was lowered, and what such a
+        compile raises.
+        """
+        return reproducer.write(self.program, folder)
 
     def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> Any:
         from jaxstage_ext.panel import display

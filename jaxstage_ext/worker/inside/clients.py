@@ -47,7 +47,7 @@ class Clients:
                 described = self._xla.make_tfrt_tpu_c_api_device_topology(topology, **configured)
             else:
                 described = self._xla.make_c_api_device_topology(
-                    plugin, topology, target_config=self._gpu_spec(library, kind), topology=topology
+                    plugin, topology, target_config=self.gpu_spec(library, kind), topology=topology
                 )
             self._devices[key] = sorted(described._make_compile_only_devices(), key=lambda device: device.id)
         return self._devices[key]
@@ -61,7 +61,8 @@ class Clients:
             self._plugins[platform] = plugin
         return self._plugins[platform]
 
-    def _gpu_spec(self, library: str, kind: str) -> str:
+    def gpu_spec(self, library: str, kind: str) -> str:
+        """The description of a GPU that is named, or described, by its kind."""
         if is_spec(kind):
             return kind
         if not self._gpu_specs:

@@ -72,6 +72,10 @@ class Compiler:
         devices = self._clients.absent_devices(platform, library, kind, topology)
         return [{name: getattr(device, name, None) for name in _DEVICE} for device in devices]
 
+    def device_description(self, platform: str, library: str, kind: str, topology: str) -> str:
+        """The description of a GPU."""
+        return self._clients.gpu_spec(library, kind)
+
     def compile(self, large_constants: bool, **program: Any) -> dict[str, Any]:
         """Compile StableHLO bytecode: text and proto of the optimised module, analyses, seconds of the compile."""
         if program.get("autotune"):
@@ -88,6 +92,18 @@ class Compiler:
     def module_text(self, proto: bytes) -> str:
         """The text of a serialised HloModuleProto, which this process may not survive where it is damaged."""
         return executable_artefacts.text_of_proto(proto)
+
+    def without_data(self, module: bytes, options: bytes, **program: Any) -> dict[str, Any]:
+        """A program without what is the user's: see `without_data.text`; "options" name no files and no dumps."""
+        from jaxstage_ext.worker.inside import without_data
+
+        cleaned: Any = xla_client.CompileOptions.ParseFromString(options)
+        cleaned.env_option_overrides = [
+            (name, value)
+            for name, value in cleaned.env_option_overrides
+            if "dump" not in name and "/" not in str(value)
+        ]
+        return {**without_data.text(module), "options": cleaned.SerializeAsString()}
 
     def open_module(self, form: str, data: bytes) -> dict[str, Any]:
         """A module out of a file; see `foreign_modules.opened`."""

@@ -1,0 +1,91 @@
+"""A module without what is the user's: lines and names of the source, and the values of constants."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from jaxstage_ext.worker.inside.clients import parsed
+
+LARGEST_KEPT = 16
+"""Elements of a constant that is left as it is: sizes, signs, small tables that decide how XLA compiles."""
+MOST_RANDOM = 100_000
+"""Elements of a constant that is filled with random values; larger ones have one value."""
+
+
+def text(module: bytes) -> dict[str, Any]:
+    """The "text" of a module whose constants have other values, without locations; and how many it replaced.
+
+    "replaced" is how many constants have random values, "flat" how many of them have one value.
+    """
+    made = parsed(module)
+    random, replaced, flat = np.random.default_rng(0), 0, 0
+    with made.context:
+        for operation in _operations(made.operation):
+            values = _values(operation)
+            if values is None or values.is_splat or len(values) <= LARGEST_KEPT:
+                continue
+            operation.attributes["value"] = _other(values, random)
+            replaced, flat = replaced + 1, flat + (len(values) > MOST_RANDOM)
+        for function in made.body.operations:
+            _without_names(function)
+    return {"text": made.operation.get_asm(enable_debug_info=False), "replaced": replaced, "flat": flat}
+
+
+def _operations(operation: Any) -> Iterator[Any]:
+    for region in operation.regions:
+        for block in region.blocks:
+            for inner in block.operations:
+                yield inner.operation
+                yield from _operations(inner.operation)
+
+
+def _values(operation: Any) -> Any:
+    """The values of a constant; None of anything else."""
+    from jaxlib.mlir import ir
+
+    if operation.name != "stablehlo.constant":
+        return None
+    try:
+        return ir.DenseElementsAttr(operation.attributes["value"])
+    except ValueError:
+        return None
+
+
+_NUMPY = {"f16": "f2", "f32": "f4", "f64": "f8"} | {
+    f"{sign}i{bits}": f"{sign or 'i'}{bits // 8}" for sign in ("", "u") for bits in (8, 16, 32, 64)
+}
+"""The types of elements that NumPy has, by their names in MLIR."""
+
+
+def _other(values: Any, random: Any) -> Any:
+    """Values of the same shape and type: random ones, or one value."""
+    from jaxlib.mlir import ir
+
+    tensor = ir.RankedTensorType(values.type)
+    kind = _NUMPY.get(str(tensor.element_type))
+    if len(values) > MOST_RANDOM or kind is None:
+        return ir.DenseElementsAttr.get_splat(values.type, _one_value(tensor.element_type))
+    drawn = random.integers(1, 64, len(values)) if kind[0] in "iu" else random.random(len(values))
+    return ir.DenseElementsAttr.get(drawn.astype(kind).reshape(tensor.shape), type=values.type)
+
+
+def _one_value(kind: Any) -> Any:
+    from jaxlib.mlir import ir
+
+    return ir.IntegerAttr.get(kind, 1) if isinstance(kind, ir.IntegerType) else ir.FloatAttr.get(kind, 0.5)
+
+
+def _without_names(function: Any) -> None:
+    """Take the paths of results away, which name the keys of pytrees."""
+    from jaxlib.mlir import ir
+
+    if "res_attrs" not in function.attributes:
+        return
+    kept = [
+        ir.DictAttr.get({each.name: each.attr for each in attributes if each.name != "jax.result_info"})
+        for attributes in function.attributes["res_attrs"]
+    ]
+    function.attributes["res_attrs"] = ir.ArrayAttr.get(kept)

@@ -1,0 +1,95 @@
+"""The folder for a bug report: it compiles again with jaxlib alone, and holds nothing of the user's."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+from absent import needs
+
+import jaxstage_ext
+
+SECRET = np.linspace(3.25, 77.75, 1600, dtype=np.float32).reshape(40, 40)
+TABLE = np.arange(40)[::-1].copy()
+PLATFORMS = {"local": None, "cpu:4": None, "v5e:2x2": "tpu", "h100": "cuda"}
+
+
+def train_step(secret_params: Any, x: Any) -> Any:
+    hidden = jnp.tanh(x @ secret_params["secret_weights"] @ SECRET)
+    return {"secret_loss": hidden.sum(), "hidden": hidden[:, TABLE]}
+
+
+ARGUMENTS = ({"secret_weights": jnp.ones((40, 40))}, jnp.ones((64, 40)))
+
+
+@pytest.mark.parametrize("target", PLATFORMS)
+def test_the_script_gives_the_same_hlo_without_jax(target: str, tmp_path: Path) -> None:
+    if platform := PLATFORMS[target]:
+        needs(platform)
+    inspection = jaxstage_ext.inspect(jax.jit(train_step), *ARGUMENTS, target=target)
+    made = inspection.reproducer(tmp_path / "report")
+    assert made.notes == ("2 constants hold random values in place of yours.",)
+    watched = "import sys, runpy; runpy.run_path(sys.argv[1], run_name='__main__')"
+    ran = subprocess.run(
+        [sys.executable, "-c", f"import sys; sys.modules['jax'] = None; {watched}", str(made.folder / "repro.py")],
+        capture_output=True,
+        text=True,
+        check=False,
+        cwd=tmp_path,
+    )
+    assert ran.returncode == 0, ran.stderr
+    assert "the same HLO as in hlo.txt" in ran.stderr
+    own = inspection.documents["hlo"].text
+    texts = ((made.folder / "hlo.txt").read_text(), own)
+    opcodes = [sorted(re.findall(r" = .+? ([a-z][a-z-]*)\(", text)) for text in texts]
+    assert opcodes[0] == opcodes[1]
+
+
+def test_nothing_of_the_user_is_in_it(tmp_path: Path) -> None:
+    made = jaxstage_ext.inspect(jax.jit(train_step), *ARGUMENTS).reproducer(tmp_path / "report")
+    held = b"".join((made.folder / name).read_bytes() for name in made.files)
+    for secret in (
+        b"secret",
+        b"test_reproducer",
+        str(Path.cwd()).encode(),
+        b"3.25",
+        SECRET[0].tobytes()[:16].hex().upper().encode(),
+    ):
+        assert secret not in held
+
+
+def test_another_hlo_is_told(tmp_path: Path) -> None:
+    made = jaxstage_ext.inspect(jax.jit(train_step), *ARGUMENTS).reproducer(tmp_path / "report")
+    (made.folder / "hlo.txt").write_text("HloModule other")
+    ran = subprocess.run([sys.executable, str(made.folder / "repro.py")], capture_output=True, text=True, check=False)
+    assert ran.returncode == 1
+    assert "OTHER HLO" in ran.stderr
+
+
+def test_options_are_kept_and_dumps_are_not(tmp_path: Path) -> None:
+    options = {"xla_cpu_enable_fast_math": True, "xla_dump_to": str(tmp_path / "dumps")}
+    inspection = jaxstage_ext.inspect(jax.jit(train_step), *ARGUMENTS, compiler_options=options)
+    made = inspection.reproducer(tmp_path / "report")
+    held = (made.folder / "compile_options.pb").read_bytes()
+    assert b"xla_cpu_enable_fast_math" in held
+    assert b"dumps" not in held
+
+
+def test_a_folder_that_holds_something_is_left_alone(tmp_path: Path) -> None:
+    (tmp_path / "mine.txt").write_text("mine")
+    with pytest.raises(FileExistsError, match="holds something already"):
+        jaxstage_ext.inspect(train_step, *ARGUMENTS).reproducer(tmp_path)
+    assert [path.name for path in tmp_path.iterdir()] == ["mine.txt"]
+
+
+def test_a_compiled_object_has_nothing_to_write(tmp_path: Path) -> None:
+    compiled = jax.jit(train_step).lower(*ARGUMENTS).compile()
+    with pytest.raises(ValueError, match="no StableHLO"):
+        jaxstage_ext.inspect(compiled).reproducer(tmp_path / "report")

@@ -13,10 +13,7 @@ from jaxstage_ext.report.frames import SourceSpan
 from jaxstage_ext.report.public_paths import public_text
 
 _LONGEST, _ASKED, _LONGEST_TRACEBACK = 8000, 10_000_000, 100_000
-_AT_ADDRESS = re.compile(
-    r"<(?:(?:function|bound method|built-in function) )?(?:[\w.]{0,200}\.)?([\w<>]{1,200})(?: object)? "
-    r"at 0x[0-9a-f]{1,16}>"
-)
+_AT_ADDRESS = re.compile(r"<(?=[a-zA-Z_])((?:[^<>\n]|<lambda>|<locals>){1,200}?) at 0x[0-9a-f]{1,16}>")
 """How Python writes an object that has no text of its own; its name says as much."""
 _FRAME = '  File "'
 """How Python writes a frame."""
@@ -37,8 +34,14 @@ def _bounded(error: BaseException) -> str:
     """The message with cells and paths as others may see them, cut where it is long before anything is searched."""
     message = _without_our_lines(bounded_str(error, _ASKED))
     left_out = len(message) - _LONGEST
-    shown = _AT_ADDRESS.sub(r"\1", public_text(with_cell_labels(message[:_LONGEST])))
+    shown = _AT_ADDRESS.sub(_named, public_text(with_cell_labels(message[:_LONGEST])))
     return f"{shown}… [{left_out:,} characters left out]" if left_out > 0 else shown
+
+
+def _named(written: re.Match[str]) -> str:
+    """`OrderedDebugEffect` of `<jax._src.debugging.OrderedDebugEffect object at 0x7f>`."""
+    words = written[1].removesuffix(" object").split(" ")
+    return words[-1].rpartition(".")[2] or written[0]
 
 
 def _without_our_lines(message: str) -> str:

@@ -11,6 +11,7 @@ from collections import Counter
 from pathlib import Path
 from typing import Any
 
+import psutil
 import pytest
 from magic_shell import Shell, fresh_shell
 from workers import endless, gone, ping
@@ -59,14 +60,14 @@ def _kept() -> Counter[str]:
     return Counter(type(each).__qualname__ for each in gc.get_objects() if _is_ours(each))
 
 
-def no_children() -> bool:
-    try:
-        return os.waitpid(-1, os.WNOHANG) == (-1, 0)
-    except ChildProcessError:
-        return True
+def children() -> set[int]:
+    """The processes that this one has started, also those that have ended and were not waited for."""
+    return {child.pid for child in psutil.Process().children()}
 
 
 def test_unloading_leaves_nothing_and_twenty_times_leave_what_one_leaves(tmp_path: Path) -> None:
+    pool.close_all()
+    of_others = children()
     with fresh_shell() as shell:
         shell.run("%unload_ext jaxstage_ext\nloss(w, x)")
         before = state(shell)
@@ -80,7 +81,7 @@ def test_unloading_leaves_nothing_and_twenty_times_leave_what_one_leaves(tmp_pat
             assert bool(pool.running()) == with_worker
             assert shell.run("%unload_ext jaxstage_ext").ok
             assert state(shell) == before
-            assert no_children()
+            assert children() <= of_others
             left = (_kept(), atexit._ncallbacks())
             if cycle == 0:
                 one = left
@@ -124,6 +125,8 @@ def test_what_somebody_else_has_removed_does_not_stop_the_unloading() -> None:
 
 
 def test_unloading_ends_a_request_under_way() -> None:
+    pool.close_all()
+    of_others = children()
     failures: list[Exception] = []
     started = threading.Event()
 
@@ -143,7 +146,7 @@ def test_unloading_ends_a_request_under_way() -> None:
         assert not thread.is_alive()
         assert [getattr(error, "cause", "") for error in failures] == ["stopped"]
         assert gone(pid)
-        assert no_children()
+        assert children() <= of_others
 
 
 def test_listeners_that_the_user_clears_come_back() -> None:

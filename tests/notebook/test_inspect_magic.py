@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Iterator
 
 import pytest
@@ -11,9 +12,8 @@ from magic_shell import Shell, fresh_shell
 @pytest.fixture(scope="module")
 def shell(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Shell]:
     folder = tmp_path_factory.mktemp("files")
-    with fresh_shell() as made:
+    with fresh_shell() as made, contextlib.chdir(folder):
         made.ip.user_ns["folder"] = folder
-        made.ip.run_line_magic("cd", f"-q {folder}")
         assert made.run(
             "compiled = jax.jit(loss).lower(w, x).compile()\n"
             "(folder / 'loss.mlir').write_text(jax.jit(loss).lower(w, x).as_text(debug_info=True))\n"

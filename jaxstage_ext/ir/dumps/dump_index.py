@@ -11,7 +11,7 @@ from pathlib import Path
 from jaxstage_ext.report.table import Column, Table
 
 _NAMED = re.compile(r"(?P<key>module_(?P<number>\d+)\.(?P<name>[^.]+))(?:\.(?P<rest>.+))?")
-_PASS = re.compile(r"\d{4,}\..+\.after_.+\.before_.+\.(?:txt|hlo\.pb)(?:\.gz)?")
+_NUMBERED = re.compile(r"\d{4,}\.")
 _OPTIMISED = re.compile(
     r"(?:(?P<platform>cpu|tpu|gpu|sm_\d+(?:\.\d+)?a?_gpu)_)?after_optimizations\.(?P<form>hlo\.pb|txt)"
 )
@@ -56,7 +56,7 @@ class DumpedModule:
     @property
     def has_pass_texts(self) -> bool:
         """Whether the modules between its passes are there as text."""
-        return any(_PASS.fullmatch(rest) and rest.endswith(".txt") for rest, _ in self.files)
+        return any(_is_pass(rest) for rest, _ in self.files)
 
     @property
     def has_code(self) -> bool:
@@ -94,6 +94,11 @@ class DumpedModule:
         buffers = "buffers" if self.has_buffers else ""
         passes = "passes" if self.has_pass_texts else ""
         return ", ".join(filter(None, [optimised, buffers, passes, *self._code()])) or "no HLO"
+
+
+def _is_pass(rest: str) -> bool:
+    """Whether a file is the text of the module after a pass: "0003.fusion.after_fusion.before_dce.txt"."""
+    return rest.endswith(".txt") and ".after_" in rest and ".before_" in rest and bool(_NUMBERED.match(rest))
 
 
 def read(folder: Path) -> list[DumpedModule]:

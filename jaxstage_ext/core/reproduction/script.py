@@ -82,6 +82,9 @@ if extension is not None:
         calls += solver.registrations().get("CUDA", ())
 for name, value, version in calls:
     xla_client.register_custom_call_target(name, value, platform="CUDA", api_version=version)
+for place in getattr(find_spec("nvidia"), "submodule_search_locations", None) or ():
+    for library in Path(place).rglob("libdevice.10.bc"):
+        options.executable_build_options.debug_options.xla_gpu_cuda_data_dir = str(library.parents[2])
 described = (HERE / "{device}").read_text()
 topology = xla_client.make_c_api_device_topology(
     plugin, {topology!r}, target_config=described, topology={topology!r}

@@ -94,16 +94,10 @@ class Compiler:
         return executable_artefacts.text_of_proto(proto)
 
     def without_data(self, module: bytes, options: bytes, **program: Any) -> dict[str, Any]:
-        """A program without what is the user's: see `without_data.text`; "options" name no files and no dumps."""
+        """A program without what is the user's: see `without_data.text` and `.options`."""
         from jaxstage_ext.worker.inside import without_data
 
-        cleaned: Any = xla_client.CompileOptions.ParseFromString(options)
-        cleaned.env_option_overrides = [
-            (name, value)
-            for name, value in cleaned.env_option_overrides
-            if "dump" not in name and "/" not in str(value)
-        ]
-        return {**without_data.text(module), "options": cleaned.SerializeAsString()}
+        return {**without_data.text(module), "options": without_data.options(options)}
 
     def open_module(self, form: str, data: bytes) -> dict[str, Any]:
         """A module out of a file; see `foreign_modules.opened`."""

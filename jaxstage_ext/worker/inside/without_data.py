@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
+from jaxlib import xla_client
 
 from jaxstage_ext.worker.inside.clients import parsed
 
@@ -32,6 +33,19 @@ def text(module: bytes) -> dict[str, Any]:
         for function in made.body.operations:
             _without_names(function)
     return {"text": made.operation.get_asm(enable_debug_info=False), "replaced": replaced, "flat": flat}
+
+
+def options(serialized: bytes) -> bytes:
+    """The compile options without folders and files, which XLA_FLAGS and JAX name, and without dumps."""
+    cleaned: Any = xla_client.CompileOptions.ParseFromString(serialized)
+    cleaned.env_option_overrides = [
+        (name, value) for name, value in cleaned.env_option_overrides if "dump" not in name and "/" not in str(value)
+    ]
+    flags = cleaned.executable_build_options.debug_options
+    for name in dir(flags):
+        if name.startswith("xla_") and isinstance(value := getattr(flags, name), str) and "/" in value:
+            setattr(flags, name, "")
+    return bytes(cleaned.SerializeAsString())
 
 
 def _operations(operation: Any) -> Iterator[Any]:

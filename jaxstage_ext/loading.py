@@ -53,7 +53,7 @@ def load(
 
     Raises:
       UnreadableProfile: a ValueError: it is none of these, or is a damaged profile.
-      UnreadableModule: a ValueError: it is a damaged module, or one of HLO, which no target can be compiled from.
+      UnreadableModule: a ValueError: it is a damaged module, or a compiled one with a target.
       ValueError: it is an inspection that is damaged, or of a newer version.
       OSError: it cannot be read.
     """

@@ -14,11 +14,11 @@ from jaxstage_ext.report.public_paths import public_text
 
 HELP = """Open a file or a folder of JAX's, XLA's or a profiler's. No function is needed, and none is run.
 
-    %inspect FOLDER               what XLA dumped (--xla_dump_to, JAX_DUMP_IR_TO): its modules
+    %inspect FOLDER               what XLA dumped (--xla_dump_to): its modules
     %inspect FOLDER MODULE        one of them, by its name or number: HLO, passes, buffers, machine code, if dumped
     %inspect FOLDER MODULE -t v5e:2x2    what it was before the passes, compiled for a target
-    %inspect FILE                 HLO (.hlo.pb or text), StableHLO (text or bytecode), a serialised jax.export,
-                                  a saved inspection (.json), a profile (.xplane.pb, .json)
+    %inspect FILE                 HLO (.hlo.pb or text), StableHLO (text or bytecode), a saved inspection
+                                  (.json), a profile (.xplane.pb, .json)
     %inspect FILE -t v5e:2x2      StableHLO, or HLO before the passes, compiled for a target in a worker; -t may be
                                   repeated
     ins = %inspect FILE           the Inspection: ins.cost, ins.memory, ins.passes, ...

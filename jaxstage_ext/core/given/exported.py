@@ -12,6 +12,7 @@ from jaxstage_ext.core.given import symbolic
 from jaxstage_ext.core.given.given_object import GivenObject
 from jaxstage_ext.core.jax_private.given_objects import CallInfo
 from jaxstage_ext.core.staged import LOWER
+from jaxstage_ext.core.targets import cross_compile
 from jaxstage_ext.core.targets.target import Target
 from jaxstage_ext.report.unavailable import Unavailable
 
@@ -49,8 +50,7 @@ def _path(path: Any) -> str:
 
 
 def _check_platform(value: Any, target: Target) -> None:
-    wanted = jax.default_backend() if target.is_local else target.platform
-    wanted = "cuda" if wanted == "gpu" else wanted
+    wanted = cross_compile.platform_of(target)
     if wanted not in value.platforms:
         raise Unavailable(
             f"it was exported for {' and '.join(value.platforms)}, not for {wanted}; export it with "

@@ -10,8 +10,6 @@ from jaxstage_ext.core.call import Call
 from jaxstage_ext.core.given import closed_jaxpr, exported, stage_objects
 from jaxstage_ext.core.given.given_object import GivenObject, NoFunction
 
-KINDS = "a Traced, Lowered, Compiled, Exported or ClosedJaxpr"
-
 
 def given_object(
     value: Any,

@@ -11,9 +11,10 @@ from jaxstage_ext.core.given.given_object import GivenObject
 from jaxstage_ext.core.jax_private.given_objects import CallInfo
 from jaxstage_ext.core.jax_private.module_lowering import ModuleValue, lowered_of_module
 from jaxstage_ext.core.staged import COMPILE, LOWER
+from jaxstage_ext.core.targets import cross_compile
 from jaxstage_ext.core.targets.cross_compile import Executable
 from jaxstage_ext.core.targets.target import Target
-from jaxstage_ext.ir.hlo import hlo_files, whole_module
+from jaxstage_ext.ir.hlo import hlo_files
 from jaxstage_ext.ir.hlo.hlo_files import ModuleForm
 
 TIMEOUT = 300.0
@@ -64,7 +65,7 @@ def _stablehlo(answer: Mapping[str, Any], form: ModuleForm) -> GivenObject:
     arguments, results = ([ModuleValue(*value) for value in answer[part]] for part in ("arguments", "results"))
 
     def lowered(target: Target) -> Any:
-        platform = jax.default_backend() if target.is_local else target.platform
+        platform = cross_compile.platform_of(target)
         return lowered_of_module(answer["module"], arguments, results, answer["devices"], platform)
 
     shapes = tuple(jax.ShapeDtypeStruct(value.shape, value.dtype) for value in arguments)  # type: ignore[no-untyped-call]
@@ -78,11 +79,10 @@ def _stablehlo(answer: Mapping[str, Any], form: ModuleForm) -> GivenObject:
 
 
 def _hlo(answer: Mapping[str, Any], form: ModuleForm) -> GivenObject:
-    module = whole_module.read(answer["proto"])
     partitions = max(answer["devices"], 1)
 
     def executable(target: Target) -> Any:
         nothing = (None, NO_ANALYSIS)
         return Executable(target, answer["text"], answer["proto"], 0.0, partitions, (), nothing, nothing)
 
-    return GivenObject(form.value, COMPILE, None, executable, (), {}, CallInfo(module.header.name))
+    return GivenObject(form.value, COMPILE, None, executable, (), {}, CallInfo(answer["name"]))

@@ -12,6 +12,7 @@ from jaxstage_ext.core.given.given_object import GivenObject
 from jaxstage_ext.core.jax_private import given_objects, platform_choice
 from jaxstage_ext.core.stageable import unwrap
 from jaxstage_ext.core.staged import COMPILE, LOWER, TRACE
+from jaxstage_ext.core.targets import cross_compile
 from jaxstage_ext.core.targets.target import Target
 from jaxstage_ext.report.bounded_repr import type_name
 from jaxstage_ext.report.unavailable import Unavailable
@@ -72,8 +73,7 @@ class _Lowered:
 
     def __call__(self, target: Target) -> Any:
         made_for = given_objects.platforms(self._own)
-        wanted = jax.default_backend() if target.is_local else target.platform
-        wanted = "cuda" if wanted == "gpu" else wanted
+        wanted = cross_compile.platform_of(target)
         if made_for and wanted not in made_for:
             where = "this machine's device" if target.is_local else str(target)
             raise Unavailable(

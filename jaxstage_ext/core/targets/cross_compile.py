@@ -104,6 +104,11 @@ def here(target: Target) -> Target:
     return Target(target.name, "cuda" if platform == "gpu" else platform, chips=jax.device_count())
 
 
+def platform_of(target: Target) -> str:
+    """The platform that JAX lowers for, "cpu", "cuda" or "tpu", also of the kernel's own devices."""
+    return (here(target) if target.is_local else target).platform
+
+
 def lower(traced: Any, target: Target) -> Any:
     """The `jax.stages.Lowered` of a trace for the target's platform, without its devices."""
     if not isinstance(traced, jax.stages.Traced):

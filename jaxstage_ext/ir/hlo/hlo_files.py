@@ -17,7 +17,6 @@ _STABLEHLO_TEXT = re.compile(
     rb"(?:\xef\xbb\xbf)?(?:\s|//[^\n]*\n|#\w[^\n]*\n)*(?:builtin\.)?module(?:\s+@|\s*\{|\s+attributes\b)"
 )
 _BYTECODE = b"ML\xefR"
-_LENGTH_DELIMITED = 2
 _MODULE_FIELD, _NAME_FIELD = b"\x0a", 0x0A
 _OF_TPU = re.compile(r"[}\]\d]:T\(\d+(?:,\d+)?\)")
 _OF_GPU = re.compile(

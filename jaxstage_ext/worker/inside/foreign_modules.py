@@ -130,28 +130,29 @@ def _hlo_module(data: bytes, is_text: bool) -> Any:
 
 
 def _described(module: Any) -> dict[str, Any]:
-    """A module of HLO: "proto", "text" and "devices"."""
-    proto = module.as_serialized_hlo_module_proto()
-    return {"proto": proto, "text": text(module, large_constants=False), "devices": _partitions(module)}
+    """A module of HLO: "name", "proto", "text" and "devices"."""
+    proto, shown = module.as_serialized_hlo_module_proto(), text(module, large_constants=False)
+    return {"name": module.name, "proto": proto, "text": shown, "devices": _partitions(_head(shown))}
 
 
 def _converted(module: Any) -> dict[str, Any]:
     """A module of HLO as `stablehlo` describes it. Raises ValueError where it is scheduled, as compiled modules are."""
     from jaxlib.mlir import ir
 
-    if _SCHEDULED.search(_head(module)):
+    head = _head(text(module, large_constants=False))
+    if _SCHEDULED.search(head):
         raise ValueError("it is scheduled, so it is compiled already; a target needs the module before the passes")
     made = parsed(bytes(_jax.mlir.hlo_to_stablehlo(module.as_serialized_hlo_module_proto())))
     with made.context, ir.Location.unknown():
-        for name, count in (("mhlo.num_partitions", _partitions(module)), ("mhlo.num_replicas", 1)):
+        for name, count in (("mhlo.num_partitions", _partitions(head)), ("mhlo.num_replicas", 1)):
             made.operation.attributes[name] = ir.IntegerAttr.get(ir.IntegerType.get_signless(32), count)
     return _module_described(made)
 
 
-def _head(module: Any) -> str:
-    return str(module.to_string()).partition("\n")[0]
+def _head(shown: str) -> str:
+    return shown.partition("\n")[0]
 
 
-def _partitions(module: Any) -> int:
-    found = re.search(r"\bnum_partitions=(\d+)", _head(module))
+def _partitions(head: str) -> int:
+    found = re.search(r"\bnum_partitions=(\d+)", head)
     return int(found[1]) if found else 1

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
+import random
 import socket
 import subprocess
 import sys
@@ -11,7 +13,6 @@ import time
 import urllib.request
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -72,9 +73,12 @@ class Server:
 
 
 def free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
+    """A port that no other process is given: below those that Linux hands out to whoever asks for any."""
+    while True:
+        port = random.randint(15_000, 30_000)
+        with socket.socket() as probe, contextlib.suppress(OSError):
+            probe.bind(("127.0.0.1", port))
+            return port
 
 
 def own_settings(home: Path, extension: bool) -> dict[str, str]:
@@ -114,7 +118,7 @@ def wait_until_up(server: Server, process: subprocess.Popen[bytes], log: Path, s
     raise RuntimeError(f"{server.host} did not come up within {seconds:.0f} s:\n{log.read_text()[-4000:]}")
 
 
-@contextmanager
+@contextlib.contextmanager
 def running(host: str, home: Path, *options: str, extension: bool = True) -> Iterator[Server]:
     """A server for the time of the block; `home` takes its notebooks, settings and log."""
     folder, log, port = home / "notebooks", home / "server.log", free_port()

@@ -5,16 +5,13 @@ from __future__ import annotations
 import ast
 import contextlib
 import os
-import sys
 import uuid
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-import pytest
+from kernels import start_kernel
 
-manager = pytest.importorskip("jupyter_client.manager")
-pytest.importorskip("ipykernel", reason="the kernel is not installed here")
 ENVIRONMENT = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[2]), "JAX_PLATFORMS": "cpu"}
 Message = dict[str, Any]
 
@@ -79,13 +76,8 @@ class PageKernel:
 
 @contextlib.contextmanager
 def page_kernel() -> Iterator[PageKernel]:
-    made = manager.KernelManager()
-    made.kernel_spec.argv[0] = sys.executable
-    made.start_kernel(env=ENVIRONMENT)
-    client = made.blocking_client()
-    client.start_channels()
+    made, client = start_kernel(ENVIRONMENT)
     try:
-        client.wait_for_ready(timeout=60)
         yield PageKernel(client)
     finally:
         client.stop_channels()

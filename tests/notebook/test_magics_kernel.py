@@ -13,9 +13,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from kernels import start_kernel
 
-pytest.importorskip("ipykernel", reason="the kernel is not installed here")
-manager = pytest.importorskip("jupyter_client.manager")
 psutil = pytest.importorskip("psutil", reason="ipykernel's own dependency")
 
 REPO = Path(__file__).parents[2]
@@ -95,7 +94,7 @@ class Kernel:
 
 @pytest.fixture(scope="module")
 def kernel() -> Iterator[Kernel]:
-    process, client = manager.start_new_kernel(kernel_name="python3", env=ENVIRONMENT)
+    process, client = start_kernel(ENVIRONMENT)
     try:
         made = Kernel(process, client)
         assert made.run(SETUP).content["status"] == "ok"
@@ -263,7 +262,7 @@ def test_a_later_kernel_asks_no_compiler_again(kernel: Kernel, tmp_path: Path) -
     kernel.run(folder)
     kernel.run(cell)
     pid = kernel.run("import os; os.getpid()").values[-1]
-    process, client = manager.start_new_kernel(kernel_name="python3", env=ENVIRONMENT)
+    process, client = start_kernel(ENVIRONMENT)
     try:
         later = Kernel(process, client)
         own = later.run("import os; os.getpid()").values[-1]

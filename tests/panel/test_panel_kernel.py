@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 import os
-import sys
 import time
 from pathlib import Path
 
 import pytest
-
-client = pytest.importorskip("jupyter_client.manager")
-pytest.importorskip("ipykernel")
+from kernels import start_kernel
 
 TESTS = Path(__file__).parents[1]
 START = """
@@ -30,12 +27,7 @@ def kernel(tmp_path_factory):
     (static / "stub.js").write_text("export default {}")
     (static / "panel.css").write_text("")
     path = os.pathsep.join([str(TESTS / "helpers"), str(TESTS.parent)])
-    manager = client.KernelManager()
-    manager.kernel_spec.argv[0] = sys.executable
-    manager.start_kernel(env=os.environ | {"PYTHONPATH": path})
-    talk = manager.blocking_client()
-    talk.start_channels()
-    talk.wait_for_ready(timeout=60)
+    manager, talk = start_kernel(os.environ | {"PYTHONPATH": path})
     talk.start = START.format(static=str(static))
     yield talk
     talk.stop_channels()

@@ -29,6 +29,7 @@ from jaxstage_ext.program.answers import answers
 from jaxstage_ext.program.collectives import collectives
 from jaxstage_ext.program.comparison_figures import target_figures
 from jaxstage_ext.program.comparison_table import Comparison, TargetFigures
+from jaxstage_ext.program.compile_options_table import options
 from jaxstage_ext.program.cost import Costs, cost
 from jaxstage_ext.program.dtypes import dtypes
 from jaxstage_ext.program.kernel_types import Kernels
@@ -374,6 +375,14 @@ class Inspection:
     def summary(self) -> Summary:
         """What heads every view: plain JSON types only. Cheap while stages still run."""
         return summary.summary(self.program)
+
+    @property
+    def options(self) -> Table:
+        """The compile options that XLA is given where they differ from its defaults, and what set each.
+
+        Raises Unavailable where nothing was lowered.
+        """
+        return options(self.program)
 
     def flag_table(self) -> dict[str, Any]:
         """All of XLA's flags, and what each is set to for this call: plain JSON types only."""

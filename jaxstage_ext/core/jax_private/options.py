@@ -10,6 +10,7 @@ import jax
 import jaxlib
 from jax._src import compiler as _compiler
 from jax._src import xla_bridge as _xla_bridge
+from jaxlib import xla_client as _xla_client
 
 
 def xla_library() -> Path:
@@ -39,6 +40,47 @@ _CONFIG = (
     "jax_persistent_cache_enable_xla_caches",
 )
 """The entries of `jax.config` that compile options follow (`get_compile_options`, jax 0.10.2 to 0.12.0.1)."""
+
+
+BuildFields = dict[str, str]
+_FIELDS = (
+    "use_shardy_partitioner",
+    "exec_time_optimization_effort",
+    "memory_fitting_effort",
+    "optimization_level",
+    "memory_fitting_level",
+)
+_IMPLIED = {
+    "xla_backend_optimization_level": "jax_disable_most_optimizations",
+    "xla_llvm_disable_expensive_passes": "jax_disable_most_optimizations",
+    "xla_test_all_input_layouts": "jax_disable_most_optimizations",
+    "xla_disable_hlo_passes": "jax_compiler_enable_remat_pass",
+    "xla_gpu_kernel_cache_file": "jax_persistent_cache_enable_xla_caches",
+    "xla_gpu_per_fusion_autotune_cache_dir": "jax_persistent_cache_enable_xla_caches",
+    "xla_gpu_experimental_autotune_cache_mode": "jax_persistent_cache_enable_xla_caches",
+    "profile_version": "jax_xla_profile_version",
+    **{name: f"jax_{name}" for name in _FIELDS},
+}
+"""The entry of `jax.config` that sets a compile option (`get_compile_options`, jax 0.10.2 to 0.12.0.1)."""
+
+
+def plain_options() -> bytes:
+    """The serialised CompileOptionsProto that XLA has for itself, XLA_FLAGS included."""
+    return bytes(_xla_client.CompileOptions().SerializeAsString())
+
+
+def build_fields(options: bytes) -> BuildFields:
+    """The fields of a CompileOptionsProto that are no flags and do not describe devices, as text."""
+    read: Any = _xla_client.CompileOptions.ParseFromString(options)
+    build = read.executable_build_options
+    fields = {name: str(getattr(build, name)) for name in _FIELDS if hasattr(build, name)}
+    return {**fields, "profile_version": str(read.profile_version)}
+
+
+def config_of_flag(name: str) -> str:
+    """The entry of `jax.config` that sets a compile option; "" where none does."""
+    entry = _IMPLIED.get(name, "")
+    return entry if entry in jax.config.values else ""
 
 
 @dataclass(frozen=True)

@@ -91,6 +91,23 @@ def read(library: Path, options: bytes) -> Flags:
     return Flags({f.name: _flag(f, enums, defaults) for f in described.field if f.type in _TYPES})
 
 
+def values(options: bytes) -> dict[str, str]:
+    """The flags in a serialized CompileOptionsProto, in the form of `Flag.default`; none where they cannot be read."""
+    try:
+        described, enums = _described()
+        return _defaults(described, enums, options)
+    except Exception:
+        return {}
+
+
+@cache
+def _described() -> tuple[Any, dict[str, dict[str, int]]]:
+    """The descriptor of this process's DebugOptions, and its enums."""
+    files = embedded_protos.find(jax_private.xla_library(), (_XLA, _BACKENDS))
+    described = embedded_protos.message(files[_XLA], "DebugOptions")
+    return described, _enums(described, files)
+
+
 def _flag(described: Any, enums: Mapping[str, Mapping[str, int]], defaults: Mapping[str, str]) -> Flag:
     return Flag(
         described.name,

@@ -1,0 +1,34 @@
+"""The compile options that XLA is given for a program, as a table."""
+
+from __future__ import annotations
+
+from jaxstage_ext.core.options import received_options as received
+from jaxstage_ext.program.fact import fact
+from jaxstage_ext.program.program import Program
+from jaxstage_ext.program.target_title import platform
+from jaxstage_ext.report.table import Column, Table
+from jaxstage_ext.report.unavailable import Unavailable
+
+_REST = "All other options have XLA's defaults."
+_NONE = "Nothing sets an option: all have XLA's defaults."
+_NO_DEFAULT = "this jaxlib does not say it"
+
+
+@fact
+def options(program: Program) -> Table:
+    """The options that differ from XLA's defaults, and what set each. Raises Unavailable where nothing was lowered."""
+    if program.jax_lowered is None:
+        raise Unavailable(f"{program.name} was not lowered by JAX, so its compile options are unknown")
+    rows = received.received(program.staged, platform(program))
+    columns = {
+        "option": Column([row.name for row in rows]),
+        "value": Column([row.value for row in rows]),
+        "default": Column([row.default or None for row in rows], doc="XLA's, in this process"),
+        "from": Column(
+            [row.origin.value for row in rows], doc="where it comes from; what is above hides what is below"
+        ),
+        "set by": Column([row.setter for row in rows]),
+        "note": Column([row.note for row in rows]),
+    }
+    unknown = {(at, "default"): _NO_DEFAULT for at, row in enumerate(rows) if not row.default}
+    return Table("options", columns, unknown, (_REST if rows else _NONE,))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -33,6 +34,8 @@ _CONFIG = (
     "jax_disable_most_optimizations",
     "jax_optimization_level",
     "jax_memory_fitting_level",
+    "jax_exec_time_optimization_effort",
+    "jax_memory_fitting_effort",
     "jax_compiler_enable_remat_pass",
     "jax_use_shardy_partitioner",
     "jax_xla_profile_version",
@@ -77,10 +80,24 @@ def build_fields(options: bytes) -> BuildFields:
     return {**fields, "profile_version": str(read.profile_version)}
 
 
-def config_of_flag(name: str) -> str:
-    """The entry of `jax.config` that sets a compile option; "" where none does."""
+_DEFAULTS = {
+    "jax_use_shardy_partitioner": "True",
+    "jax_memory_fitting_level": "'O2'",
+    "jax_optimization_level": "'UNKNOWN'",
+    "jax_xla_profile_version": "0",
+    "jax_exec_time_optimization_effort": "0.0",
+    "jax_memory_fitting_effort": "0.0",
+}
+"""JAX's own defaults of the entries that set a compile option even so."""
+
+
+def config_of_flag(name: str, configured: ConfiguredOptions) -> str:
+    """The entry of `jax.config`, or its variable, that set a compile option; "" where JAX does so by itself."""
     entry = _IMPLIED.get(name, "")
-    return entry if entry in jax.config.values else ""
+    value = dict(configured.config).get(entry)
+    if value is None or value == _DEFAULTS.get(entry):
+        return ""
+    return entry.upper() if entry.upper() in os.environ else entry
 
 
 @dataclass(frozen=True)

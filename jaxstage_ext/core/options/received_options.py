@@ -88,7 +88,7 @@ def _of_config(configured: jax_private.ConfiguredOptions, hidden: Mapping[str, s
     for name, value in made.items():
         if name in _NOT_SHOWN or value == plain.get(name):
             continue
-        setter = jax_private.config_of_flag(name)
+        setter = jax_private.config_of_flag(name, configured)
         note = f"the call sets {hidden[name]}, which hides this" if name in hidden else ""
         origin = OptionOrigin.CONFIG if setter else OptionOrigin.JAX
         yield ReceivedOption(name, value, plain.get(name, ""), origin, setter or "JAX sets it itself", note)
@@ -113,6 +113,6 @@ def _of_fields(configured: jax_private.ConfiguredOptions, hidden: Mapping[str, s
     plain = jax_private.build_fields(jax_private.plain_options())
     for name, value in jax_private.build_fields(configured.options).items():
         if value != plain.get(name) and name not in hidden:
-            setter = jax_private.config_of_flag(name)
+            setter = jax_private.config_of_flag(name, configured)
             origin = OptionOrigin.CONFIG if setter else OptionOrigin.JAX
             yield ReceivedOption(name, value, plain.get(name, ""), origin, setter or "JAX sets it itself")

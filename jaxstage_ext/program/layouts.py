@@ -1,0 +1,135 @@
+"""The layouts of a program's arguments and results, and the copies that a layout forced."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+import numpy as np
+
+from jaxstage_ext.analysis.layouts import layout_text
+from jaxstage_ext.analysis.layouts.layout_text import ArrayLayout
+from jaxstage_ext.core import jax_private
+from jaxstage_ext.core.jax_private.given_layouts import given_layouts
+from jaxstage_ext.ir.hlo.module import Module
+from jaxstage_ext.program.fact import fact
+from jaxstage_ext.program.instruction_places import instruction_places
+from jaxstage_ext.program.program import Program
+from jaxstage_ext.program.target_title import platform
+from jaxstage_ext.report.table import Column, Table
+from jaxstage_ext.report.unavailable import Unavailable
+
+_COPY = re.compile(r"= (?P<to>[^=]*?) (?:copy|copy-start)\((?P<from>[^)]*)\)")
+_COPIES = (b"copy", b"copy-start")
+_NO_COPIES = "No copy changes a layout."
+
+
+@dataclass(frozen=True)
+class Layouts:
+    """How the arrays of a program lie in memory; prints as its tables.
+
+    Attributes:
+      values: a row for each argument and result.   copies: those that change a layout, the largest first.
+    """
+
+    values: Table
+    copies: Table
+
+    def __repr__(self) -> str:
+        return f"{self.values}\n\n{self.copies}"
+
+
+@fact
+def layouts(program: Program) -> Layouts:
+    """The layouts in the optimised module. Raises Unavailable where there is none."""
+    if not program.has_hlo:
+        raise Unavailable(f"{program.name} was not compiled, and XLA chooses layouts when it compiles")
+    return Layouts(_values(program), _copies(program))
+
+
+def _values(program: Program) -> Table:
+    head = program.documents["hlo"].lines[0]
+    parameters, results = layout_text.of_entry(head)
+    where, lowered = platform(program), program.jax_lowered
+    names = _names(program, len(parameters), len(results))
+    asked = given_layouts(lowered) if lowered is not None else ([], [])
+    kinds = ["argument"] * len(parameters) + ["result"] * len(results)
+    chosen = [*_asked(asked[0], len(parameters)), *_asked(asked[1], len(results))]
+    all_of_them = [*parameters, *results]
+    columns = {
+        "value": Column(names),
+        "kind": Column(kinds),
+        "type": Column([layout.type for layout in all_of_them]),
+        "layout": Column(
+            [layout.text or "{}" for layout in all_of_them], doc="as HLO writes it, minor dimension first"
+        ),
+        "in words": Column([layout.in_words(where) for layout in all_of_them]),
+        "chosen by": Column(chosen),
+    }
+    return Table("layouts", columns)
+
+
+def _asked(given: list[str], count: int) -> list[str]:
+    return given if len(given) == count else ["default"] * count
+
+
+def _names(program: Program, parameters: int, results: int) -> list[str]:
+    """The names of arguments that XLA is given, and of results; by number where JAX does not say them."""
+    traced, lowered = program.jax_traced, program.jax_lowered
+    arguments: list[str] = []
+    outputs: list[str] = []
+    if lowered is not None:
+        signature = jax_private.signature(traced, lowered)
+        arguments = [name for at, name in enumerate(signature.arguments) if at in signature.kept]
+        outputs = list(signature.results)
+    arguments = arguments if len(arguments) == parameters else [f"parameter {at}" for at in range(parameters)]
+    outputs = outputs if len(outputs) == results else [f"result {at}" for at in range(results)]
+    return [*arguments, *outputs]
+
+
+def _copies(program: Program) -> Table:
+    """Copies whose operand lies otherwise than their result, in the same memory."""
+    module, document, places = program.module, program.documents["hlo"], instruction_places(program)
+    shapes = _shapes_by_name(program)
+    rows = []
+    for number in _executed_copies(module):
+        row = int(places.row[number])
+        match = _COPY.search(document.lines[row]) if row >= 0 else None
+        if match is None:
+            continue
+        made, source = layout_text.read(match["to"])[:1], shapes.get(match["from"].strip().lstrip("%"), [])[:1]
+        if made and source and _differs(made[0], source[0]):
+            rows.append((number, row, source[0], made[0], int(module.shapes.bytes[number])))
+    rows.sort(key=lambda one: -one[4])
+    where = platform(program)
+    columns = {
+        "instruction": Column([module.names[number].decode() for number, *_ in rows]),
+        "type": Column([made.type for *_, made, _ in rows]),
+        "from layout": Column([source.in_words(where) for _, _, source, _, _ in rows]),
+        "to layout": Column([made.in_words(where) for _, _, _, made, _ in rows]),
+        "bytes": Column([size for *_, size in rows], "B"),
+        "line": Column([places.line[number] for number, *_ in rows]),
+        "row": Column([row for _, row, *_ in rows]),
+    }
+    return Table("copies", columns, {}, () if rows else (_NO_COPIES,))
+
+
+def _differs(made: ArrayLayout, source: ArrayLayout) -> bool:
+    return (made.order, made.tiles, made.bits) != (source.order, source.tiles, source.bits)
+
+
+def _executed_copies(module: Module) -> list[int]:
+    """The rows of copies that run by themselves: not those inside a fusion, whose layout costs nothing."""
+    fused = np.isin(module.computation, module.called.at(0)[module.rows(b"fusion")])
+    return [int(row) for row in np.flatnonzero(np.isin(module.opcode, _COPIES) & ~fused)]
+
+
+_DEFINED = re.compile(r"^\s*(?:ROOT )?%(?P<name>[^\s=]+) = (?P<shape>\([^=]*?\)|\S+) ", re.MULTILINE)
+
+
+def _shapes_by_name(program: Program) -> dict[str, list[ArrayLayout]]:
+    """The layouts of what copies read."""
+    document = program.documents["hlo"]
+    read = {match["from"].strip().lstrip("%") for match in _COPY.finditer(document.text)}
+    found = _DEFINED.finditer(document.text) if read else ()
+    return {match["name"]: layout_text.read(match["shape"]) for match in found if match["name"] in read}

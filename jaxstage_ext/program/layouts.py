@@ -119,9 +119,10 @@ def _differs(made: ArrayLayout, source: ArrayLayout) -> bool:
 
 
 def _executed_copies(module: Module) -> list[int]:
-    """The rows of copies that run by themselves: not those inside a fusion, whose layout costs nothing."""
+    """The rows of copies that write their result: those by themselves, and those that a fusion ends with."""
     fused = np.isin(module.computation, module.called.at(0)[module.rows(b"fusion")])
-    return [int(row) for row in np.flatnonzero(np.isin(module.opcode, _COPIES) & ~fused)]
+    ends = np.isin(np.arange(len(module)), module.roots)
+    return [int(row) for row in np.flatnonzero(np.isin(module.opcode, _COPIES) & (~fused | ends))]
 
 
 _DEFINED = re.compile(r"^\s*(?:ROOT )?%(?P<name>[^\s=]+) = (?P<shape>\([^=]*?\)|\S+) ", re.MULTILINE)

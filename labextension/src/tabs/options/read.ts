@@ -1,6 +1,6 @@
 /** XLA's flags as the kernel lists them: read, searched, and as a magic's line takes them. */
 
-import { fields, list, sentences, text, textOrNull } from "../../wire/check";
+import { type Fields, fields, list, sentences, text, textOrNull } from "../../wire/check";
 import type { Reply } from "../../wire/source";
 
 export interface Flag {
@@ -16,7 +16,25 @@ export interface Flag {
   set: string | null;
 }
 
+/** A compile option that XLA was given, where it is not its default. */
+export interface Received {
+  name: string;
+  value: string;
+  /** XLA's; null where unknown. */
+  fallback: string | null;
+  /** "this call", "jax.jit", "jax.config", "XLA_FLAGS" or "JAX". */
+  from: string;
+  /** The entry of jax.config, the variable or the parameter. */
+  by: string;
+  note: string;
+}
+
 export interface FlagTable {
+  received: Received[];
+  /** Why it is not known what XLA was given; "" where it is. */
+  unknown: string;
+  /** A sentence about the options that are not listed. */
+  rest: string;
   flags: Flag[];
   /** Why there is no list; "" where there is. */
   problem: string;
@@ -25,6 +43,7 @@ export interface FlagTable {
 /** How older kernels say it. */
 const NOT_SET = "(not set)";
 const MAX_FLAGS = 2000;
+const MAX_RECEIVED = 200;
 const MAX_VALUES = 100;
 const MOST_SIMILAR = 20;
 
@@ -38,8 +57,23 @@ export function readFlags({ result }: Reply): FlagTable {
     set: textOrNull(flag.set),
     ...(flag.unset === true && { isUnset: true }),
   }));
-  return { flags: flags.filter((flag) => flag.name), problem: text(result.problem) };
+  return {
+    received: list(result.received, MAX_RECEIVED).map(fields).map(readReceived),
+    unknown: text(result.unknown),
+    rest: text(result.rest),
+    flags: flags.filter((flag) => flag.name),
+    problem: text(result.problem),
+  };
 }
+
+const readReceived = (raw: Fields): Received => ({
+  name: text(raw.name),
+  value: text(raw.value),
+  fallback: textOrNull(raw.default),
+  from: text(raw.from),
+  by: text(raw.by),
+  note: text(raw.note),
+});
 
 export const KINDS = ["set here", "cpu", "gpu", "tpu", "dumps and debug"] as const;
 export type Kind = (typeof KINDS)[number];

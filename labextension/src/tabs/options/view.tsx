@@ -74,6 +74,41 @@ function Row({ flag, id, current, onCopy, onPick }: RowProps) {
   );
 }
 
+/** What XLA was given for this program, with what set it. */
+function ReceivedTable({ table: { received, unknown, rest } }: { table: FlagTable }) {
+  if (unknown) return <p class="jxs-note">{unknown}.</p>;
+  return (
+    <section class="jxs-received" aria-label="what XLA was given">
+      <h4>What XLA was given</h4>
+      {received.length > 0 && (
+        <table>
+          <thead>
+            <tr>
+              <th scope="col">option</th>
+              <th scope="col">value</th>
+              <th scope="col">default</th>
+              <th scope="col">from</th>
+              <th scope="col">remarks</th>
+            </tr>
+          </thead>
+          <tbody>
+            {received.map(({ name, value, fallback, from, by, note }) => (
+              <tr key={`${name} ${from}`} data-option={name} data-from={from}>
+                <th scope="row" class="jxs-anywhere">{name}</th>
+                <td class="jxs-anywhere"><b>{said(value)}</b></td>
+                <td class="jxs-anywhere jxs-dim">{said(fallback)}</td>
+                <td>{by === from || !by ? from : `${from}: ${by}`}</td>
+                <td class="jxs-anywhere">{note}</td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      )}
+      {rest && <p class="jxs-dim">{rest}</p>}
+    </section>
+  );
+}
+
 function Filters({ flags, kind, onPick }: { flags: Flag[]; kind: Kind | null; onPick: (kind: Kind | null) => void }) {
   return (
     <span class="jxs-group" role="group" aria-label="show only">
@@ -133,6 +168,7 @@ function Browser({ session, table }: { session: Session; table: FlagTable }) {
   };
   return (
     <div class="jxs-options-view jxs-column" onKeyDown={key}>
+      <ReceivedTable table={table} />
       <div class="jxs-options-bar jxs-strip">
         <input
           ref={box}

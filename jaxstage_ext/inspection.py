@@ -32,8 +32,10 @@ from jaxstage_ext.program.comparison_table import Comparison, TargetFigures
 from jaxstage_ext.program.compile_options_table import options
 from jaxstage_ext.program.cost import Costs, cost
 from jaxstage_ext.program.dtypes import dtypes
+from jaxstage_ext.program.effects import effects
 from jaxstage_ext.program.kernel_types import Kernels
 from jaxstage_ext.program.kernels import kernels
+from jaxstage_ext.program.layouts import Layouts, layouts
 from jaxstage_ext.program.memory import memory
 from jaxstage_ext.program.passes import passes
 from jaxstage_ext.program.program import Program
@@ -332,6 +334,16 @@ class Inspection:
     def dtypes(self) -> Dtypes:
         """Where values change their dtype, with the bytes that costs. Raises ValueError where nothing was traced."""
         return dtypes(self.program)
+
+    @property
+    def layouts(self) -> Layouts:
+        """How arguments and results lie in memory, and copies that change it. Raises Unavailable before a compile."""
+        return layouts(self.program)
+
+    @property
+    def effects(self) -> Table:
+        """Callbacks, ordered effects, moves to the host and work on it. Raises Unavailable where nothing was traced."""
+        return effects(self.program)
 
     def dtypes_figure(self) -> Any:
         """Bytes that values grow by where their dtype changes, by line, as a `plotly.graph_objects.Figure`."""

@@ -21,7 +21,8 @@ from jaxstage_ext.report.unavailable import Unavailable
 
 _COPY = re.compile(r"= (?P<to>[^=]*?) (?:copy|copy-start)\((?P<from>[^)]*)\)")
 _COPIES = (b"copy", b"copy-start")
-_NO_COPIES = "No copy changes a layout."
+_DEFAULT = "default"
+_NO_COPIES = "No copy changes a layout or moves to or from the host's memory."
 
 
 @dataclass(frozen=True)
@@ -29,7 +30,8 @@ class Layouts:
     """How the arrays of a program lie in memory; prints as its tables.
 
     Attributes:
-      values: a row for each argument and result.   copies: those that change a layout, the largest first.
+      values: a row for each argument and result.
+      copies: those that change a layout, or move to or from the host's memory; the largest first.
     """
 
     values: Table
@@ -64,13 +66,14 @@ def _values(program: Program) -> Table:
             [layout.text or "{}" for layout in all_of_them], doc="as HLO writes it, minor dimension first"
         ),
         "in words": Column([layout.in_words(where) for layout in all_of_them]),
-        "chosen by": Column(chosen),
+        "memory": Column([layout.memory(where) for layout in all_of_them]),
+        "chosen by": Column(chosen, doc="you, XLA where you asked for Layout.AUTO, or the default"),
     }
     return Table("layouts", columns)
 
 
 def _asked(given: list[str], count: int) -> list[str]:
-    return given if len(given) == count else ["default"] * count
+    return given if len(given) == count else [_DEFAULT] * count
 
 
 def _names(program: Program, parameters: int, results: int) -> list[str]:
@@ -88,9 +91,9 @@ def _names(program: Program, parameters: int, results: int) -> list[str]:
 
 
 def _copies(program: Program) -> Table:
-    """Copies whose operand lies otherwise than their result, in the same memory."""
+    """Copies whose operand lies otherwise than their result, or whose two sides are the device and the host."""
     module, document, places = program.module, program.documents["hlo"], instruction_places(program)
-    shapes = _shapes_by_name(program)
+    shapes, copied = _shapes_by_name(program), module.operands.at(0)
     rows = []
     for number in _executed_copies(module):
         row = int(places.row[number])
@@ -98,8 +101,8 @@ def _copies(program: Program) -> Table:
         if match is None:
             continue
         made, source = layout_text.read(match["to"])[:1], shapes.get(match["from"].strip().lstrip("%"), [])[:1]
-        if made and source and _differs(made[0], source[0]):
-            rows.append((number, row, source[0], made[0], int(module.shapes.bytes[number])))
+        if made and source and (_differs(made[0], source[0]) or _crosses(made[0], source[0])):
+            rows.append((number, row, source[0], made[0], int(module.shapes.bytes[copied[number]])))
     rows.sort(key=lambda one: -one[4])
     where = platform(program)
     columns = {
@@ -107,7 +110,8 @@ def _copies(program: Program) -> Table:
         "type": Column([made.type for *_, made, _ in rows]),
         "from layout": Column([source.in_words(where) for _, _, source, _, _ in rows]),
         "to layout": Column([made.in_words(where) for _, _, _, made, _ in rows]),
-        "bytes": Column([size for *_, size in rows], "B"),
+        "changes": Column([_change(source, made) for _, _, source, made, _ in rows]),
+        "bytes": Column([size for *_, size in rows], "B", doc="of the array that is copied"),
         "line": Column([places.line[number] for number, *_ in rows]),
         "row": Column([row for _, row, *_ in rows]),
     }
@@ -116,6 +120,17 @@ def _copies(program: Program) -> Table:
 
 def _differs(made: ArrayLayout, source: ArrayLayout) -> bool:
     return (made.order, made.tiles, made.bits) != (source.order, source.tiles, source.bits)
+
+
+def _crosses(made: ArrayLayout, source: ArrayLayout) -> bool:
+    return (made.space == layout_text.HOST) != (source.space == layout_text.HOST)
+
+
+def _change(source: ArrayLayout, made: ArrayLayout) -> str:
+    if not _crosses(made, source):
+        return "layout"
+    way = "to host memory" if made.space == layout_text.HOST else "from host memory"
+    return f"layout, {way}" if _differs(made, source) else way
 
 
 def _executed_copies(module: Module) -> list[int]:

@@ -17,6 +17,7 @@ from jaxstage_ext.program import out_of_memory as exhausted
 from jaxstage_ext.program.compile_cache_program import CompileCacheProgram
 from jaxstage_ext.program.compile_history_program import CompileHistoryProgram
 from jaxstage_ext.program.dtypes import changes_dtypes
+from jaxstage_ext.program.effects import has_effects
 from jaxstage_ext.program.file_program import FileProgram
 from jaxstage_ext.program.kernel_program import KernelProgram
 from jaxstage_ext.program.logged_program import LoggedProgram
@@ -136,6 +137,8 @@ TABS: tuple[Tab, ...] = (
     Tab("shardings", _is_sharded),
     Tab("collectives", lambda program: _is_compiled(program) and _is_sharded(program)),
     Tab("dtypes", _changes_dtypes),
+    Tab("layouts", lambda program: program.has_hlo),
+    Tab("effects", has_effects),
     Tab("passes", lambda program: _can_be_recompiled(program) or _was_dumped(program, "has_pass_texts")),
     Tab("machine", lambda program: _can_be_recompiled(program) or _was_dumped(program, "has_code")),
     Tab("options", _can_be_compiled),

@@ -15,8 +15,9 @@ _TILE = re.compile(r"\(([\d,*]+)\)")
 _SPACE = re.compile(r"S\((\d+)\)")
 _BITS = re.compile(r"E\((\d+)\)")
 _ENTRY = "entry_computation_layout={"
-SPACES = {("tpu", 1): "VMEM", ("tpu", 2): "SMEM", ("tpu", 5): "host memory", ("gpu", 5): "host memory"}
-"""Memory spaces by the platform and XLA's number; 0 is the device's main memory."""
+HOST = 5
+"""XLA's number of the host's memory (xla/layout.h), on every platform."""
+_SPACES = {("tpu", 1): "VMEM", ("tpu", 2): "SMEM"}
 
 
 @dataclass(frozen=True)
@@ -54,9 +55,14 @@ class ArrayLayout:
         words += [f"in tiles of {' x '.join(map(str, self.tiles[0]))}"] if self.tiles else []
         words += [f"packed {' x '.join(map(str, tile))}" for tile in self.tiles[1:]]
         words += [f"{self.bits} bits an element"] if self.bits else []
-        if self.space:
-            words.append(f"in {SPACES.get((platform, self.space), f'memory space {self.space}')}")
+        words += [f"in {self.memory(platform)}"] if self.space else []
         return ", ".join(words) or "one after the other"
+
+    def memory(self, platform: str = "") -> str:
+        """The memory that holds it: `device`, `host memory`, `VMEM`, or XLA's number."""
+        if self.space in (0, HOST):
+            return "host memory" if self.space else "device"
+        return _SPACES.get((platform, self.space), f"memory space {self.space}")
 
     def _order(self) -> str:
         if self.is_default:

@@ -1,0 +1,20 @@
+"""The request of the effects tab."""
+
+from __future__ import annotations
+
+from jaxstage_ext.panel import jobs
+from jaxstage_ext.panel import params as given
+from jaxstage_ext.panel.params import Answer, Params, Programs
+from jaxstage_ext.panel.requests import table_form
+from jaxstage_ext.program.effects import effects
+
+_COLUMNS = ("operation", "what", "effect", "runs", "not with", "line")
+
+
+def _get_effects(programs: Programs, params: Params, progress: jobs.JobProgress) -> Answer:
+    table = effects(given.program(programs, params))
+    result, buffers = table_form.packed(table, {name: name for name in _COLUMNS})
+    return result, [*buffers, table_form.whole(table["row"])]
+
+
+METHODS: dict[str, given.Method] = {"effects": jobs.slow(_get_effects)}

@@ -1,0 +1,29 @@
+"""The requests of the layouts tab: one for each of its tables."""
+
+from __future__ import annotations
+
+from jaxstage_ext.panel import jobs
+from jaxstage_ext.panel import params as given
+from jaxstage_ext.panel.params import Answer, Params, Programs
+from jaxstage_ext.panel.requests import table_form
+from jaxstage_ext.program.layouts import layouts
+
+_VALUES = ("value", "kind", "type", "layout", "in words", "memory", "chosen by")
+_COPIES = ("instruction", "type", "changes", "from layout", "to layout", "bytes", "line")
+
+
+def _get_values(programs: Programs, params: Params, progress: jobs.JobProgress) -> Answer:
+    table = layouts(given.program(programs, params)).values
+    return table_form.packed(table, {name: name for name in _VALUES})
+
+
+def _get_copies(programs: Programs, params: Params, progress: jobs.JobProgress) -> Answer:
+    table = layouts(given.program(programs, params)).copies
+    result, buffers = table_form.packed(table, {name: name for name in _COPIES})
+    return result | {"notes": list(table.notes)}, [*buffers, table_form.whole(table["row"])]
+
+
+METHODS: dict[str, given.Method] = {
+    "layouts": jobs.slow(_get_values),
+    "layout_copies": jobs.slow(_get_copies),
+}

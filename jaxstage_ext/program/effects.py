@@ -1,0 +1,126 @@
+"""What a program does beside computing its results: callbacks, ordered effects, host memory and work on the host."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from jaxstage_ext.core import equation_runs, jaxpr_lines
+from jaxstage_ext.core.equation_runs import Runs
+from jaxstage_ext.core.jax_private import effect_rules, persistent_cache
+from jaxstage_ext.program.fact import fact
+from jaxstage_ext.program.instruction_places import line_label
+from jaxstage_ext.program.program import Program
+from jaxstage_ext.report.table import Column, Table
+from jaxstage_ext.report.unavailable import Unavailable
+
+_KERNELS = frozenset({"pallas_call", "core_map"})
+"""What is in them runs in the kernel: its effects are reads and writes of its own memory."""
+_ABSENT = "targets that are absent"
+_OF_MEMORY = frozenset({"Read", "Write", "Accum", "InternalMutableArray"})
+NOT_DIFFERENTIABLE = frozenset({"pure_callback", "io_callback"})
+_NONE = "No callbacks, no effects, and nothing on the host."
+
+
+@dataclass(frozen=True)
+class _Found:
+    eqn: Any
+    operation: str
+    effect: str
+    calls: str
+    refused: list[str]
+    runs: Runs
+
+
+@fact
+def effects(program: Program) -> Table:
+    """A row for each equation with an effect, each callback, and each move to or from the host's memory.
+
+    Columns: `operation`; `effect`, JAX's name of it; `what`: the function that is called, or where values go; `runs` in
+    one call, unknown in a while loop or a branch; `not with`: what JAX refuses to combine it with; `line`; `row` of the
+    jaxpr. Raises Unavailable where nothing was traced.
+    """
+    if (traced := program.jax_traced) is None:
+        raise Unavailable(f"{program.name} was not traced by JAX, so its effects are unknown")
+    rows = jaxpr_lines.rows(traced.jaxpr) if has_effects(program) else {}
+    found = sorted(_found(traced.jaxpr.jaxpr), key=lambda one: rows.get(id(one.eqn), -1))
+    frame_of = jaxpr_lines.frame_reader(program.frame_table)
+    at = [frame_of(one.eqn) for one in found]
+    frames = program.frame_table.freeze()
+    columns = {
+        "operation": Column([one.operation for one in found]),
+        "effect": Column([one.effect for one in found], doc="JAX's name of the effect; those of one order run in turn"),
+        "what": Column([one.calls for one in found], doc="the Python function that is called, or where values go"),
+        "runs": Column([None if one.runs[1] else one.runs[0] for one in found], doc="how often in one call"),
+        "not with": Column([", ".join(one.refused) for one in found], doc="what JAX does not combine it with"),
+        "line": Column([line_label(frames, int(frames.user[frame])) if frame >= 0 else "" for frame in at]),
+        "row": Column([rows.get(id(one.eqn), -1) for one in found]),
+    }
+    reasons = {(row, "runs"): one.runs[1] for row, one in enumerate(found) if one.runs[1]}
+    return Table("effects", columns, reasons, () if found else (_NONE,))
+
+
+@fact
+def has_effects(program: Program) -> bool:
+    """Whether the jaxpr has any of these."""
+    return program.jax_traced is not None and next(_found(program.jax_traced.jaxpr.jaxpr), None) is not None
+
+
+def callback_lines(program: Program) -> list[str]:
+    """The source lines that call back into Python, each once."""
+    if program.jax_traced is None:
+        return []
+    table = effects(program)
+    calls = [line for line, refused in zip(table["line"], table["not with"], strict=True) if _ABSENT in refused]
+    return list(dict.fromkeys(filter(None, calls)))
+
+
+def _found(jaxpr: Any) -> Iterator[_Found]:
+    for eqn, runs in equation_runs.equation_runs(jaxpr, _KERNELS):
+        kind = effect_rules.callback_kind(eqn)
+        if kind:
+            yield _callback(eqn, kind, runs)
+        elif (place := _host_place(eqn)) is not None:
+            yield _Found(eqn, eqn.primitive.name, "", place, [], runs)
+        elif eqn.primitive.name in ("new_ref", "mutable_array"):
+            yield _Found(
+                eqn, eqn.primitive.name, "mutable array", "an array that the program writes in place", [], runs
+            )
+        elif not _holds_jaxprs(eqn):
+            yield from _other(eqn, runs)
+
+
+def _callback(eqn: Any, kind: str, runs: Runs) -> _Found:
+    refused = [place for effect in eqn.effects for place in effect_rules.refusing_places(effect)]
+    refused += ["grad"] if kind in NOT_DIFFERENTIABLE else []
+    refused += ["vmap"] if kind == "io_callback" and any(map(effect_rules.is_ordered, eqn.effects)) else []
+    refused += [_ABSENT, "jax.export"]
+    refused += [] if persistent_cache.writes_callbacks() else ["the persistent cache"]
+    name = ", ".join(map(effect_rules.name, eqn.effects)) or "none: JAX may drop or repeat it"
+    calls = effect_rules.called_by(eqn)
+    return _Found(eqn, kind, name, f"prints {calls}" if kind == "debug_print" else f"calls {calls}", refused, runs)
+
+
+def _host_place(eqn: Any) -> str | None:
+    """Where the values of an equation go, or that it runs on the host; None for what the device does in its memory."""
+    if (kind := effect_rules.compute_type(eqn)) and eqn.primitive.name != "compute_on":
+        return "runs on the host" if "host" in kind else f"runs on {kind}"
+    if eqn.primitive.name != "device_put":
+        return None
+    goes = [effect_rules.on_host(device) for device in eqn.params["devices"]]
+    comes = [effect_rules.on_host(var.aval.memory_space) for var in eqn.invars if hasattr(var.aval, "memory_space")]
+    if any(goes):
+        return "to the host's memory"
+    return "from the host's memory" if any(comes) else None
+
+
+def _holds_jaxprs(eqn: Any) -> bool:
+    return bool(equation_runs.inner_of(eqn))
+
+
+def _other(eqn: Any, runs: Runs) -> Iterator[_Found]:
+    named = [effect for effect in eqn.effects if effect_rules.name(effect) not in _OF_MEMORY]
+    if named:
+        refused = [place for effect in named for place in effect_rules.refusing_places(effect)]
+        yield _Found(eqn, eqn.primitive.name, ", ".join(map(effect_rules.name, named)), "", refused, runs)

@@ -1,0 +1,47 @@
+/** A table whose rows stand for rows of a document, or for source lines: a click selects them, a double click shows them. */
+
+import { useMemo, useState } from "preact/hooks";
+import type { Session } from "../model/session";
+import { lineOf, rowOfLine } from "../model/sourceLine";
+import { type TableReply, textAt } from "../wire/tables";
+import { GridView } from "./grid/gridView";
+import { useDoc, useShared } from "./hooks";
+
+export interface LinkedTableProps {
+  session: Session;
+  table: TableReply;
+  label: string;
+  /** The document that the reply's row numbers are of. */
+  doc: string;
+  /** Who selects, for those who look at the selection. */
+  from: string;
+  rows?: Uint32Array;
+}
+
+export function LinkedTable({ session, table, label, doc, from, rows }: LinkedTableProps) {
+  const selected = useShared(session, (s) => s.selected);
+  const [current, setCurrent] = useState(-1);
+  useDoc(session.doc("python"));
+  const lines = useMemo(() => Array.from({ length: table.grid.length }, (_, row) => textAt(table.grid, "line", row)), [table]);
+  const line = lineOf(session, selected);
+  const at = table.more[0] ?? new Int32Array(0);
+  const place = (row: number): [doc: string, row: number] => {
+    const to = at[row] ?? -1;
+    return to >= 0 ? [doc, to] : ["python", rowOfLine(session, lines[row] ?? "")];
+  };
+  const go = (row: number, act: (doc: string, row: number) => void) => {
+    const [where, to] = place(row);
+    if (to >= 0) act(where, to);
+  };
+  return (
+    <GridView
+      grid={table.grid}
+      {...(rows && { rows })}
+      label={label}
+      current={current}
+      isLit={(row) => line !== "" && lines[row] === line}
+      onPick={(row) => (setCurrent(row), go(row, (where, to) => session.select(where, to, from)))}
+      onOpen={(row) => go(row, (where, to) => session.show(where, to))}
+    />
+  );
+}

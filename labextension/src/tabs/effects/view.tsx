@@ -1,0 +1,24 @@
+import type { Session } from "../../model/session";
+import { DetailStrip } from "../../parts/detailStrip";
+import { LinkedTable } from "../../parts/linkedTable";
+import { useQuestion } from "../../parts/useQuestion";
+import { Waiting } from "../../parts/waiting";
+import type { Reply } from "../../wire/source";
+import { readTable } from "../../wire/tables";
+
+const WIDTHS = { operation: 110, what: 200, effect: 110, runs: 64, "not with": 260, line: 110 };
+export const read = (reply: Reply) => readTable(reply, WIDTHS);
+
+/** What the program does beside computing its results. */
+export default function EffectsView({ session }: { session: Session }) {
+  const question = useQuestion(session, "effects", {}, read);
+  const table = question.value;
+  if (!table) return <Waiting question={question} what="Reading the effects" />;
+  return (
+    <div class="jxs-column jxs-grow">
+      <p class="jxs-headline">What the program does beside computing its results.</p>
+      <LinkedTable session={session} table={table} label="effects" doc="jaxpr" from="effects" />
+      <DetailStrip session={session} />
+    </div>
+  );
+}

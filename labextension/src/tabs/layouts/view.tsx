@@ -1,0 +1,37 @@
+import type { Session } from "../../model/session";
+import { DetailStrip } from "../../parts/detailStrip";
+import { LinkedTable } from "../../parts/linkedTable";
+import { GridView } from "../../parts/grid/gridView";
+import { useQuestion } from "../../parts/useQuestion";
+import { Waiting } from "../../parts/waiting";
+import { texts } from "../../wire/check";
+import type { Reply } from "../../wire/source";
+import { readTable } from "../../wire/tables";
+
+const VALUES = { value: 150, kind: 70, type: 120, layout: 130, "in words": 210, memory: 90, "chosen by": 120 };
+const COPIES = { instruction: 130, type: 120, changes: 100, "from layout": 200, "to layout": 200, bytes: 76, line: 110 };
+export const readValues = (reply: Reply) => readTable(reply, VALUES);
+export const readCopies = (reply: Reply) => readTable(reply, COPIES);
+
+function Copies({ session }: { session: Session }) {
+  const question = useQuestion(session, "layout_copies", {}, readCopies);
+  const table = question.value;
+  if (!table) return <Waiting question={question} what="Finding the copies" />;
+  if (!table.grid.length) return <p class="jxs-note">{texts(table.result.notes).join(" ")}</p>;
+  return <LinkedTable session={session} table={table} label="copies that change a layout" doc="hlo" from="layouts" />;
+}
+
+/** How arguments and results lie in memory, and the copies that change that. */
+export default function LayoutsView({ session }: { session: Session }) {
+  const question = useQuestion(session, "layouts", {}, readValues);
+  if (!question.value) return <Waiting question={question} what="Reading the layouts" />;
+  return (
+    <div class="jxs-column jxs-grow">
+      <h4 class="jxs-headline">Copies that change a layout</h4>
+      <Copies session={session} />
+      <h4 class="jxs-headline">Arguments and results</h4>
+      <GridView grid={question.value.grid} label="layouts of arguments and results" />
+      <DetailStrip session={session} />
+    </div>
+  );
+}

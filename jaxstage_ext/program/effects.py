@@ -14,6 +14,7 @@ from jaxstage_ext.program.instruction_places import line_label
 from jaxstage_ext.program.program import Program
 from jaxstage_ext.report.table import Column, Table
 from jaxstage_ext.report.unavailable import Unavailable
+from jaxstage_ext.report.units import plural
 
 _KERNELS = frozenset({"pallas_call", "core_map"})
 """What is in them runs in the kernel: its effects are reads and writes of its own memory."""
@@ -21,6 +22,7 @@ _ABSENT = "targets that are absent"
 _OF_MEMORY = frozenset({"Read", "Write", "Accum", "InternalMutableArray"})
 NOT_DIFFERENTIABLE = frozenset({"pure_callback", "io_callback"})
 _NONE = "No callbacks, no effects, and nothing on the host."
+_PURE = "JAX may drop or repeat a pure_callback: it has no effect that JAX knows of."
 
 
 @dataclass(frozen=True)
@@ -58,13 +60,32 @@ def effects(program: Program) -> Table:
         "row": Column([rows.get(id(one.eqn), -1) for one in found]),
     }
     reasons = {(row, "runs"): one.runs[1] for row, one in enumerate(found) if one.runs[1]}
-    return Table("effects", columns, reasons, () if found else (_NONE,))
+    return Table("effects", columns, reasons, tuple(_notes(found)))
+
+
+def _notes(found: list[_Found]) -> Iterator[str]:
+    called = [one for one in found if _ABSENT in one.refused]
+    if not found:
+        yield _NONE
+    if called:
+        least = "at least " if any(one.runs[1] for one in called) else ""
+        times = sum(one.runs[0] for one in called if not one.runs[1])
+        yield f"{plural(len(called), 'callback')}: Python is called {least}{plural(times, 'time')} in one run."
+    if len(found) > len(called):
+        yield f"{plural(len(found) - len(called), 'other operation')} with effects or on the host."
+    if any(one.operation == "pure_callback" for one in found):
+        yield _PURE
+
+
+def has_effects(program: Program) -> bool:
+    """Whether there is a jaxpr, and it has any of these."""
+    return program.jax_traced is not None and _of_jaxpr(program)
 
 
 @fact
-def has_effects(program: Program) -> bool:
-    """Whether the jaxpr has any of these."""
-    return program.jax_traced is not None and next(_found(program.jax_traced.jaxpr.jaxpr), None) is not None
+def _of_jaxpr(program: Program) -> bool:
+    traced = program.jax_traced
+    return traced is not None and next(_found(traced.jaxpr.jaxpr), None) is not None
 
 
 def callback_lines(program: Program) -> list[str]:
@@ -97,7 +118,7 @@ def _callback(eqn: Any, kind: str, runs: Runs) -> _Found:
     refused += ["vmap"] if kind == "io_callback" and any(map(effect_rules.is_ordered, eqn.effects)) else []
     refused += [_ABSENT, "jax.export"]
     refused += [] if persistent_cache.writes_callbacks() else ["the persistent cache"]
-    name = ", ".join(map(effect_rules.name, eqn.effects)) or "none: JAX may drop or repeat it"
+    name = ", ".join(map(effect_rules.name, eqn.effects))
     calls = effect_rules.called_by(eqn)
     return _Found(eqn, kind, name, f"prints {calls}" if kind == "debug_print" else f"calls {calls}", refused, runs)
 

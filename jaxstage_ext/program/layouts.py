@@ -51,7 +51,7 @@ def layouts(program: Program) -> Layouts:
 
 def _values(program: Program) -> Table:
     head = program.documents["hlo"].lines[0]
-    parameters, results = layout_text.of_entry(head)
+    parameters, results = (list(filter(_is_array, side)) for side in layout_text.of_entry(head))
     where, lowered = platform(program), program.jax_lowered
     names = _names(program, len(parameters), len(results))
     asked = given_layouts(lowered) if lowered is not None else ([], [])
@@ -70,6 +70,11 @@ def _values(program: Program) -> Table:
         "chosen by": Column(chosen, doc="you, XLA where you asked for Layout.AUTO, or the default"),
     }
     return Table("layouts", columns)
+
+
+def _is_array(layout: ArrayLayout) -> bool:
+    """Whether it holds data: a token orders effects, and is of no argument."""
+    return layout.dtype != "token"
 
 
 def _asked(given: list[str], count: int) -> list[str]:

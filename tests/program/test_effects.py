@@ -67,7 +67,7 @@ def effects_of(fn: Callable[..., Any], *args: Any) -> Table:
 @pytest.mark.parametrize(
     ("fn", "operation", "effect", "what"),
     [
-        (pure, "pure_callback", "none: JAX may drop or repeat it", "calls sine"),
+        (pure, "pure_callback", "", "calls sine"),
         (impure, "io_callback", "IO", "calls sine"),
         (in_order, "io_callback", "OrderedIO", "calls sine"),
         (printed, "debug_print", "Debug", "prints 'x is {}'"),
@@ -134,6 +134,12 @@ def test_runs_count_the_turns_of_a_scan_and_are_unknown_where_the_values_decide(
     table = effects_of(many, X)
     assert list(table["runs"]) == [5, None, None]
     assert [table.reasons[row, "runs"] for row in (1, 2)] == ["in a while loop", "in a branch of cond"]
+
+
+def test_the_notes_count_the_calls_of_python() -> None:
+    assert effects_of(many, X).notes == ("3 callbacks: Python is called at least 5 times in one run.",)
+    assert effects_of(printed, X).notes == ("1 callback: Python is called 1 time in one run.",)
+    assert effects_of(pure, X).notes[-1].startswith("JAX may drop or repeat")
 
 
 def test_a_function_called_twice_runs_its_callback_twice() -> None:

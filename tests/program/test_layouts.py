@@ -65,6 +65,16 @@ def test_an_argument_that_xla_is_not_given_has_no_row() -> None:
     assert list(table["value"]) == ["a", "b", "result"]
 
 
+def test_the_tokens_of_ordered_effects_are_no_values() -> None:
+    def ordered(a: Any, b: Any) -> Any:
+        jax.debug.print("a {}", a[0, 0], ordered=True)
+        return a @ b.T
+
+    table = inspect(ordered, jnp.ones((4, 8)), jnp.ones((2, 8))).layouts.values
+    assert list(table["value"]) == ["a", "b", "result"]
+    assert list(table["type"]) == ["f32[4,8]", "f32[2,8]", "f32[4,2]"]
+
+
 @pytest.mark.usefixtures("no_workers_left")
 def test_tiles_and_moves_to_the_host_of_an_absent_tpu() -> None:
     def offloaded(w: Any, x: Any) -> Any:

@@ -14,7 +14,7 @@ _COLUMNS = ("operation", "what", "effect", "runs", "not with", "line")
 def _get_effects(programs: Programs, params: Params, progress: jobs.JobProgress) -> Answer:
     table = effects(given.program(programs, params))
     result, buffers = table_form.packed(table, {name: name for name in _COLUMNS})
-    return result, [*buffers, table_form.whole(table["row"])]
+    return result | {"notes": list(table.notes)}, [*buffers, table_form.whole(table["row"])]
 
 
 METHODS: dict[str, given.Method] = {"effects": jobs.slow(_get_effects)}

@@ -14,6 +14,7 @@ from jaxstage_ext.program.fact import fact
 from jaxstage_ext.program.measured import Measured, measured
 from jaxstage_ext.program.program import Program
 from jaxstage_ext.report.table import Table
+from jaxstage_ext.report.table_html import Part, html_of, text_of
 
 
 @dataclass(frozen=True, eq=False)
@@ -86,12 +87,18 @@ class Costs:
         near = module_work.share_on_chip(self._program)
         return cost_wording.headline(work.flops_range, work.bytes_range, work.total_transcendentals, near)
 
-    def __str__(self) -> str:
+    def _parts(self) -> list[Part]:
         if not self.is_compiled:
-            return str(self.equations)
-        return "\n\n".join([f"{self.headline}\n{self.roofline.verdict}", str(self.ledger), str(self.table)])
+            return [str(self.equations)]
+        return [self.headline, self.roofline.verdict, "", self.ledger, "", self.table]
+
+    def __str__(self) -> str:
+        return text_of(self._parts())
 
     __repr__ = __str__
+
+    def _repr_html_(self) -> str:
+        return html_of(self._parts())
 
     def to_pandas(self) -> Any:
         """The table as a pandas.DataFrame. Raises ImportError, with the pip line, where pandas is missing."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
 
 import numpy as np
@@ -17,9 +16,9 @@ from jaxstage_ext.program.instruction_places import instruction_places
 from jaxstage_ext.program.program import Program
 from jaxstage_ext.program.target_title import platform
 from jaxstage_ext.report.table import Column, Table
+from jaxstage_ext.report.table_html import Part, html_of, text_of
 from jaxstage_ext.report.unavailable import Unavailable
 
-_COPY = re.compile(r"= (?P<to>[^=]*?) (?:copy|copy-start)\((?P<from>[^)]*)\)")
 _COPIES = (b"copy", b"copy-start")
 _DEFAULT = "default"
 _NO_COPIES = "No copy changes a layout or moves to or from the host's memory."
@@ -37,8 +36,16 @@ class Layouts:
     values: Table
     copies: Table
 
-    def __repr__(self) -> str:
-        return f"{self.values}\n\n{self.copies}"
+    def _parts(self) -> list[Part]:
+        return [self.values, "", self.copies]
+
+    def __str__(self) -> str:
+        return text_of(self._parts())
+
+    __repr__ = __str__
+
+    def _repr_html_(self) -> str:
+        return html_of(self._parts())
 
 
 @fact
@@ -97,17 +104,16 @@ def _names(program: Program, parameters: int, results: int) -> list[str]:
 
 def _copies(program: Program) -> Table:
     """Copies whose operand lies otherwise than their result, or whose two sides are the device and the host."""
-    module, document, places = program.module, program.documents["hlo"], instruction_places(program)
-    shapes, copied = _shapes_by_name(program), module.operands.at(0)
+    module, places, copied = program.module, instruction_places(program), program.module.operands.at(0)
+    lines = program.documents["hlo"].lines
     rows = []
     for number in _executed_copies(module):
-        row = int(places.row[number])
-        match = _COPY.search(document.lines[row]) if row >= 0 else None
-        if match is None:
+        row, source_row = int(places.row[number]), int(places.row[copied[number]])
+        if row < 0 or source_row < 0:
             continue
-        made, source = layout_text.read(match["to"])[:1], shapes.get(match["from"].strip().lstrip("%"), [])[:1]
-        if made and source and (_differs(made[0], source[0]) or _crosses(made[0], source[0])):
-            rows.append((number, row, source[0], made[0], int(module.shapes.bytes[copied[number]])))
+        made, source = _first_array(lines[row]), _first_array(lines[source_row])
+        if made and source and (_differs(made, source) or _crosses(made, source)):
+            rows.append((number, row, source, made, int(module.shapes.bytes[copied[number]])))
     rows.sort(key=lambda one: -one[4])
     where = platform(program)
     columns = {
@@ -121,6 +127,12 @@ def _copies(program: Program) -> Table:
         "row": Column([row for _, row, *_ in rows]),
     }
     return Table("copies", columns, {}, () if rows else (_NO_COPIES,))
+
+
+def _first_array(line: str) -> ArrayLayout | None:
+    """The layout of what an instruction makes, of a tuple its first part."""
+    shape = line.partition(" = ")[2].partition("]")
+    return next(iter(layout_text.read(shape[0] + "]" + shape[2].partition("}")[0] + "}")), None)
 
 
 def _differs(made: ArrayLayout, source: ArrayLayout) -> bool:
@@ -143,14 +155,3 @@ def _executed_copies(module: Module) -> list[int]:
     fused = np.isin(module.computation, module.called.at(0)[module.rows(b"fusion")])
     ends = np.isin(np.arange(len(module)), module.roots)
     return [int(row) for row in np.flatnonzero(np.isin(module.opcode, _COPIES) & (~fused | ends))]
-
-
-_DEFINED = re.compile(r"^\s*(?:ROOT )?%(?P<name>[^\s=]+) = (?P<shape>\([^=]*?\)|\S+) ", re.MULTILINE)
-
-
-def _shapes_by_name(program: Program) -> dict[str, list[ArrayLayout]]:
-    """The layouts of what copies read."""
-    document = program.documents["hlo"]
-    read = {match["from"].strip().lstrip("%") for match in _COPY.finditer(document.text)}
-    found = _DEFINED.finditer(document.text) if read else ()
-    return {match["name"]: layout_text.read(match["shape"]) for match in found if match["name"] in read}

@@ -4,18 +4,20 @@ from __future__ import annotations
 
 import enum
 import json
-import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, TypeVar
 
 import numpy as np
 
+from jaxstage_ext.report import table_html
+from jaxstage_ext.report.cell_text import MOST_ROWS as MOST_ROWS
+from jaxstage_ext.report.cell_text import cell as cell
+from jaxstage_ext.report.cell_text import is_number as is_number
+from jaxstage_ext.report.cell_text import one_line
+from jaxstage_ext.report.cell_text import plain as plain
 from jaxstage_ext.report.format_version import TABLE_VERSION
-from jaxstage_ext.report.units import scaled
 
-MOST_ROWS = 30
-"""Rows that the text form shows."""
 Place = tuple[int, str]
 """A cell: its row, from 0, and its column."""
 Value = TypeVar("Value")
@@ -160,7 +162,7 @@ class Table:
 
     def __str__(self) -> str:
         shown = self.take(range(min(len(self), MOST_ROWS)))
-        texts = {name: [cell(v, c.unit) for v in c.values] for name, c in shown.columns.items()}
+        texts = {name: [one_line(cell(v, c.unit)) for v in c.values] for name, c in shown.columns.items()}
         wide = {name: max(len(name), *map(len, cells), 1) for name, cells in texts.items() if cells}
         right = {name for name, c in shown.columns.items() if any(is_number(v) for v in c.values)}
         lines = ["  ".join(_pad(n, w, n in right) for n, w in wide.items()).rstrip()] if wide else []
@@ -171,6 +173,9 @@ class Table:
         return "\n".join([*lines, *self.notes]) or f"no {self.name}"
 
     __repr__ = __str__
+
+    def _repr_html_(self) -> str:
+        return table_html.html_of([self])
 
 
 def _are_whole(values: Sequence[Any]) -> bool:
@@ -183,33 +188,6 @@ def _column_json(column: Column) -> dict[str, Any]:
     data |= {"title": column.title} if column.title else {}
     data |= {} if column.lower_is_better is None else {"lower_is_better": column.lower_is_better}
     return data | ({"is_whole": True} if column.is_whole else {})
-
-
-def is_number(value: Any) -> bool:
-    """Whether a value is a number; a bool is not one."""
-    return isinstance(value, int | float | np.number) and not isinstance(value, bool | np.bool_)
-
-
-def plain(value: Any) -> Any:
-    """A cell as JSON takes it; None for an unknown."""
-    value = value.item() if isinstance(value, np.generic) else value
-    if isinstance(value, bytes):
-        return value.decode("utf-8", "replace")
-    return None if isinstance(value, float) and not math.isfinite(value) else value
-
-
-def cell(value: Any, unit: str = "") -> str:
-    """A value as text: three digits and a prefix where it has a unit, "yes" or "no", "unknown" where there is none."""
-    value = plain(value)
-    if value is None:
-        return "unknown"
-    if isinstance(value, bool):
-        return "yes" if value else "no"
-    if not is_number(value):
-        return str(value)
-    if not unit:
-        return f"{value:,}" if isinstance(value, int) else f"{value:,.4g}"
-    return scaled(float(value), unit)
 
 
 def _pad(text: str, width: int, right: bool) -> str:

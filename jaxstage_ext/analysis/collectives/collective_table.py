@@ -16,6 +16,7 @@ from jaxstage_ext.analysis.sharding import partitioner_warnings
 from jaxstage_ext.analysis.sharding.partitioner_warnings import Rematerialised
 from jaxstage_ext.ir.hlo.module import Module
 from jaxstage_ext.report.table import Column, Table
+from jaxstage_ext.report.table_html import Part, html_of, text_of
 
 _SHOWN = ("collective", "axes", "payload", "sent", "time", "exposed", "runs", "overlap", "cause", "from", "to", "line")
 """Columns of the text form."""
@@ -136,13 +137,19 @@ class Collectives:
         """The table as versioned JSON."""
         return self.table.to_json()
 
-    def __str__(self) -> str:
+    def _parts(self) -> list[Part]:
         if not self.rows:
-            return self.headline
+            return [self.headline]
         shown = replace(self.table, columns={name: self.table.columns[name] for name in _SHOWN})
-        return f"{self.headline}\n{shown}"
+        return [self.headline, shown]
+
+    def __str__(self) -> str:
+        return text_of(self._parts())
 
     __repr__ = __str__
+
+    def _repr_html_(self) -> str:
+        return html_of(self._parts())
 
 
 def _joined(texts: Iterable[str]) -> str | None:

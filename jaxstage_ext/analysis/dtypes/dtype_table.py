@@ -11,6 +11,7 @@ from typing import Any
 from jaxstage_ext.analysis.dtypes import dtype_wording as wording
 from jaxstage_ext.analysis.dtypes.conversions import Conversion, ConversionStage
 from jaxstage_ext.report.table import Column, Table
+from jaxstage_ext.report.table_html import Part, html_of, text_of
 
 
 @dataclass(frozen=True, eq=False)
@@ -69,10 +70,16 @@ class Dtypes:
         """The table as versioned JSON."""
         return self.table.to_json()
 
+    def _parts(self) -> list[Part]:
+        return [self.headline, self.table] if self.conversions else [self.headline, *self.notes]
+
     def __str__(self) -> str:
-        return f"{self.headline}\n{self.table}" if self.conversions else "\n".join([self.headline, *self.notes])
+        return text_of(self._parts())
 
     __repr__ = __str__
+
+    def _repr_html_(self) -> str:
+        return html_of(self._parts())
 
 
 def join(conversions: Sequence[Conversion], notes: tuple[str, ...] = ()) -> Dtypes:

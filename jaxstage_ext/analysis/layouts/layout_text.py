@@ -9,7 +9,9 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-_SHAPE = re.compile(r"(?P<dtype>[a-z][a-z0-9]*)\[(?P<sizes>[\d,<=?]*)\](?:\{(?P<order>[\d,]*)(?::(?P<more>[^}]*))?\})?")
+_SHAPE = re.compile(
+    r"(?<![a-z0-9])(?P<dtype>[a-z][a-z0-9]*)\[(?P<sizes>[\d,<=?]*)\](?:\{(?P<order>[\d,]*)(?::(?P<more>[^{}]*))?\})?"
+)
 _TILES = re.compile(r"T((?:\([\d,*]+\))+)")
 _TILE = re.compile(r"\(([\d,*]+)\)")
 _SPACE = re.compile(r"S\((\d+)\)")

@@ -40,6 +40,7 @@ from jaxstage_ext.analysis.memory.spaces import DEFAULT, Space
 from jaxstage_ext.ir.protowire import Longs
 from jaxstage_ext.report.progress import Progress
 from jaxstage_ext.report.table import Column, Table
+from jaxstage_ext.report.table_html import Part, html_of, text_of
 from jaxstage_ext.report.unavailable import Unavailable
 from jaxstage_ext.report.units import scaled
 
@@ -348,11 +349,17 @@ class Memory:
         names = ("peak", "arguments", "results", "constants", "advice", "checks")
         return json.dumps({name: json.loads(table.to_json()) for name, table in zip(names, tables, strict=True)})
 
-    def __str__(self) -> str:
+    def _parts(self) -> list[Part]:
         heads = [self.fit.text, *(self._headline(space) for space in self.spaces if space.reserved)]
-        return "\n".join([*heads, "", str(self.peak_set), *self._remarks()])
+        return [*heads, "", self.peak_set, *self._remarks()]
+
+    def __str__(self) -> str:
+        return text_of(self._parts())
 
     __repr__ = __str__
+
+    def _repr_html_(self) -> str:
+        return html_of(self._parts())
 
     def _headline(self, space: Space) -> str:
         at = self.scheduled.schedule.order[space.position : space.position + 1]

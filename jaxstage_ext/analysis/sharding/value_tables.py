@@ -15,6 +15,7 @@ from jaxstage_ext.analysis.sharding.mesh import Mesh
 from jaxstage_ext.analysis.sharding.sharded_values import ShardedValue
 from jaxstage_ext.analysis.sharding.sharding_map import TOKEN, ShardingMap
 from jaxstage_ext.report.table import Column, Table
+from jaxstage_ext.report.table_html import Part, html_of, text_of
 
 
 @dataclass(frozen=True, eq=False)
@@ -76,12 +77,18 @@ class Shardings:
         """A plotly figure of the slice of a value that each device holds. Raises KeyError for an unknown name."""
         return value_figure.figure(self[name], self.places)
 
-    def __str__(self) -> str:
+    def _parts(self) -> list[Part]:
         count = len(self.places) or 1
         head = f"{count:,} device{'s' if count > 1 else ''}, " + (f"mesh {self.mesh}" if self.mesh else "no mesh")
-        return f"{head}\n{self.table}"
+        return [head, self.table]
+
+    def __str__(self) -> str:
+        return text_of(self._parts())
 
     __repr__ = __str__
+
+    def _repr_html_(self) -> str:
+        return html_of(self._parts())
 
 
 def table(values: Sequence[ShardedValue], notes: tuple[str, ...] = ()) -> Table:

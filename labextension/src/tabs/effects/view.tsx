@@ -5,15 +5,10 @@ import { useQuestion } from "../../parts/useQuestion";
 import { Waiting } from "../../parts/waiting";
 import { texts } from "../../wire/check";
 import type { Reply } from "../../wire/source";
-import { type TableReply, readTable } from "../../wire/tables";
+import { readTable } from "../../wire/tables";
 
-const WIDTHS = { operation: 110, what: 180, effect: 100, runs: 64, "not with": 200, line: 90 };
-
-export async function read(reply: Reply): Promise<TableReply> {
-  const table = await readTable(reply, WIDTHS);
-  const all = table.grid.fields.map((field) => (field.name === "not with" && field.kind === "text" ? { ...field, wraps: true } : field));
-  return { ...table, grid: { ...table.grid, fields: all } };
-}
+const WIDTHS = { operation: 104, what: 130, effect: 96, runs: 50, "not with": 390, line: 90 };
+export const read = (reply: Reply) => readTable(reply, WIDTHS);
 
 /** What the program does beside computing its results. */
 export default function EffectsView({ session }: { session: Session }) {

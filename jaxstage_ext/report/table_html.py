@@ -1,0 +1,57 @@
+"""Tables, and sentences between them, as HTML that stands alone: no script, no style sheet, the colours of the page."""
+
+from __future__ import annotations
+
+import html
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from jaxstage_ext.report.cell_text import MOST_ROWS, cell, is_number, one_line
+
+Part = Any
+"""A sentence, or a Table below it; an empty text is a gap in the text form."""
+_FRAME = "border-collapse:collapse;margin:4px 0"
+_CELL = "padding:2px 12px 2px 0;white-space:pre;text-align:"
+_LINE = "border-bottom:1px solid rgba(128,128,128,.35);"
+_CODE = "font-family:var(--jp-code-font-family,ui-monospace,monospace);font-size:.92em;"
+_DIM = "opacity:.65;"
+
+
+def text_of(parts: Iterable[Part]) -> str:
+    """The parts one below the other, as text."""
+    return "\n".join(map(str, parts))
+
+
+def html_of(parts: Iterable[Part]) -> str:
+    """The parts one below the other, as HTML; everything in them is escaped."""
+    return "".join(_sentences(part) if isinstance(part, str) else _table(part) for part in parts)
+
+
+def _sentences(text: str) -> str:
+    return "".join(f'<div style="margin:2px 0">{html.escape(line)}</div>' for line in text.splitlines() if line)
+
+
+def _table(table: Any) -> str:
+    shown = table.take(range(min(len(table), MOST_ROWS)))
+    heads = [(name, any(map(is_number, column.values))) for name, column in shown.columns.items()]
+    head = "".join(_head(name, shown.columns[name].doc, right) for name, right in heads)
+    rows = "".join(f"<tr>{''.join(_cells(shown, row, heads))}</tr>" for row in range(len(shown)))
+    more = len(table) - len(shown)
+    notes = [f"and {more:,} more rows"] if more else []
+    body = f'<table style="{_FRAME}"><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>'
+    said = _sentences("\n".join([*notes, *table.notes]) or ("" if rows else f"no {table.name}"))
+    return (f'<div style="overflow-x:auto">{body}</div>' if rows else "") + said
+
+
+def _head(name: str, doc: str, right: bool) -> str:
+    title = f' title="{html.escape(doc)}"' if doc else ""
+    return f'<th style="{_CELL}{"right" if right else "left"};{_LINE}{_DIM}"{title}>{html.escape(name)}</th>'
+
+
+def _cells(table: Any, row: int, heads: Sequence[tuple[str, bool]]) -> Iterable[str]:
+    for name, right in heads:
+        column = table.columns[name]
+        text, why = one_line(cell(column.values[row], column.unit)), table.reasons.get((row, name), "")
+        style = f"{_CELL}{'right' if right else 'left'};{_CODE}" + (_DIM if text == "unknown" else "")
+        said = f"unknown ({one_line(why)})" if why and text == "unknown" else text
+        yield f'<td style="{style}">{html.escape(said)}</td>'

@@ -1,0 +1,79 @@
+"""Tables as a notebook shows them."""
+
+from __future__ import annotations
+
+import html.parser
+import math
+from typing import Any
+
+import jax.numpy as jnp
+
+from jaxstage_ext import inspect
+from jaxstage_ext.report.table import MOST_ROWS, Column, Table
+from jaxstage_ext.report.table_html import html_of
+
+
+class Read(html.parser.HTMLParser):
+    """The cells of all tables, with their alignment."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.tags: list[str] = []
+        self.rows: list[list[str]] = []
+        self.right: list[bool] = []
+        self.inside = False
+        self.feed(text)
+
+    def handle_starttag(self, tag: str, attrs: Any) -> None:
+        self.tags.append(tag)
+        if tag == "tr":
+            self.rows.append([])
+        if tag in ("td", "th"):
+            self.rows[-1].append("")
+            self.inside = True
+            self.right.append("text-align:right" in dict(attrs)["style"])
+
+    def handle_endtag(self, tag: str) -> None:
+        self.inside = self.inside and tag not in ("td", "th")
+
+    def handle_data(self, data: str) -> None:
+        if self.inside:
+            self.rows[-1][-1] += data
+
+
+TABLE = Table(
+    "parts",
+    {"name": Column(["a<script>", "two\nlines"]), "bytes": Column([2048.0, math.nan], "B")},
+    {(1, "bytes"): "it was\nnot counted"},
+)
+
+
+def test_cells_are_escaped_aligned_and_say_why_they_are_unknown() -> None:
+    read = Read(TABLE._repr_html_())
+    assert read.rows == [["name", "bytes"], ["a<script>", "2.05 kB"], ["two lines", "unknown (it was not counted)"]]
+    assert read.right == [False, True] * 3
+    assert "script" not in read.tags
+
+
+def test_a_line_end_breaks_no_row_of_the_text() -> None:
+    assert str(TABLE).splitlines() == ["name         bytes", "a<script>  2.05 kB", "two lines  unknown"]
+
+
+def test_a_long_table_says_how_much_is_left_out() -> None:
+    long = Table("rows", {"n": Column(list(range(MOST_ROWS + 1234)))}, notes=("a note",))
+    text = long._repr_html_()
+    assert len(Read(text).rows) == MOST_ROWS + 1
+    assert "and 1,234 more rows" in text and text.endswith("a note</div>")
+
+
+def test_an_empty_table_is_a_sentence() -> None:
+    assert "<table" not in html_of([Table("rows", {"n": Column([])})])
+    assert "no rows" in html_of([Table("rows", {"n": Column([])})])
+
+
+def test_what_an_inspection_gives_is_shown_with_the_cells_of_its_text() -> None:
+    inspection = inspect(lambda w, x: jnp.tanh(x @ w).astype(jnp.bfloat16).sum(), jnp.ones((8, 4)), jnp.ones((2, 8)))
+    for result in (inspection.cost, inspection.memory, inspection.dtypes, inspection.layouts, inspection.shardings):
+        read, text = Read(result._repr_html_()), str(result)
+        assert len(read.rows) > 1
+        assert all(cell in text for row in read.rows for cell in row if "unknown" not in cell)

@@ -48,6 +48,7 @@ from jaxstage_ext.report.frames import Frames
 from jaxstage_ext.report.table import Table
 
 if TYPE_CHECKING:
+    from jaxstage_ext.panel.page import WrittenPage
     from jaxstage_ext.panel.shown_timeline import ShownTimeline
 
 Targets = str | Target | Iterable[str | Target]
@@ -419,14 +420,20 @@ class Inspection:
         """The Inspection that `to_json` wrote, with its targets. Raises ValueError for anything else."""
         return Inspection.of(saved.opened(text))
 
-    def to_html(self, path: str | os.PathLike[str], source: bool | None = None) -> None:
-        """Write one self-contained offline page with the interactive panel.
+    def to_html(
+        self,
+        path: str | os.PathLike[str],
+        source: bool | None = None,
+        all: bool = False,  # noqa: A002
+    ) -> WrittenPage:
+        """Write one self-contained offline page with the interactive panel; gives its path and its size in bytes.
 
-        It holds what `to_json` holds, and leaves the source out in the same way with `source=False`.
+        It holds what `to_json` holds and the tabs whose figures are known; `all=True` computes the others first, which
+        compiles once more for some. It leaves the source out in the same way with `source=False`.
         """
         from jaxstage_ext.panel import page
 
-        page.write(list(self.program.targets.values()), path, source)
+        return page.write(list(self.program.targets.values()), path, source, all)
 
     def reproducer(self, folder: str | os.PathLike[str]) -> Reproducer:
         """Write a folder that compiles the program again with jaxlib alone, for a bug report to XLA.

@@ -3,7 +3,7 @@ import { relative, resolve } from "node:path";
 import { gzipSync } from "node:zlib";
 import * as esbuild from "esbuild";
 import { layer, styleOf } from "./styles.mjs";
-import { SRC, generated, generatedModules, offline as offlineTabs, scripts, tabs } from "./tabs.mjs";
+import { SRC, generated, generatedModules, scripts, tabs } from "./tabs.mjs";
 
 const OUT = new URL("../jaxstage_ext/static/", import.meta.url).pathname;
 const LIB = new URL("lib/", import.meta.url).pathname;
@@ -101,7 +101,7 @@ async function sharedModules(names) {
 async function builds() {
   const names = await panelModules();
   const shared = await sharedModules(names);
-  const inPanel = tabs.filter((name) => !scripts.includes(name) || offlineTabs.includes(name));
+  const inPanel = tabs.filter((name) => !scripts.includes(name));
   return [panel(shared), stub(), offline({}), style(`${OUT}panel.css`, inPanel), ...(await Promise.all(scripts.map((name) => later(name, names, {}))))];
 }
 

@@ -2,6 +2,8 @@
 
 import { createHash } from "node:crypto";
 import { existsSync, readFileSync, readdirSync } from "node:fs";
+import esbuild from "esbuild";
+import { layer } from "./styles.mjs";
 
 export const SRC = new URL("src/", import.meta.url).pathname;
 
@@ -14,8 +16,7 @@ export const tabs = readdirSync(`${SRC}tabs`)
 /** Tabs whose index does not import their view: each is a script of its own, loaded when the tab is first opened. */
 export const scripts = tabs.filter((name) => !readFileSync(index(name), "utf8").includes('from "./view"'));
 
-/** Tabs that the offline page can show: it has no kernel to load a script from, so they are part of its own. */
-export const offline = scripts.filter((name) => readFileSync(index(name), "utf8").includes("offline: true"));
+const minified = (css) => esbuild.transformSync(css, { loader: "css", minify: true, charset: "utf8" }).code.trim();
 
 const viewsOf = (names) =>
   [
@@ -33,11 +34,11 @@ const build = () => {
   return digest.digest("hex").slice(0, 16);
 };
 
-/** Modules that stand in no file, by name. `shared`: what scripts that are loaded later take from the panel's. */
+/** Modules that stand in no file, by name. An offline page has no kernel to load a tab's script from: all are part of its own. `shared`: what scripts that are loaded later take from the panel's. */
 export const generated = (shared = {}) => ({
   "jaxstage:build": `export const BUILD = "${build()}";`,
   "jaxstage:tabs": `${imports}\nexport const TABS = { ${tabs.join(", ")} };`,
-  "jaxstage:offline": viewsOf(offline),
+  "jaxstage:offline": `${viewsOf(scripts)}\nexport const STYLE = ${JSON.stringify(minified(layer("tabs", scripts.map((name) => `tabs/${name}`))))};`,
   "jaxstage:views": viewsOf(scripts),
   "jaxstage:shared": [
     ...Object.values(shared).map((path, i) => `import * as m${i} from ${JSON.stringify(path)};`),

@@ -1,14 +1,12 @@
-"""What an offline page answers: of a timeline its lanes as a coarse picture, its headline and its tables."""
+"""What an offline page answers of a timeline: its lanes as a coarse picture, its headline and its tables."""
 
 from __future__ import annotations
 
 from typing import Any
 
-from jaxstage_ext.panel import kernel_replies
 from jaxstage_ext.panel.jobs import answered_at_once
 from jaxstage_ext.panel.params import Answer, BadRequest, Params
 from jaxstage_ext.panel.requests import timeline_requests, timeline_table_requests
-from jaxstage_ext.panel.saved_call import SavedReplies
 from jaxstage_ext.panel.saved_reply import reply_key, saved_reply
 from jaxstage_ext.program.program import Program
 from jaxstage_ext.report import saved_source
@@ -21,17 +19,6 @@ _ASKED: tuple[tuple[str, dict[str, Any]], ...] = (
     ("timeline head", {}),
     *(("timeline table", {"table": name}) for name in timeline_table_requests.TABLES),
 )
-
-
-def saved_replies(program: Program, source: bool | None = None) -> SavedReplies:
-    """What an offline page answers beside the documents: of a call its timeline, of a view of the kernel its tab."""
-    return kernel_replies.replies(program, source) if program.tab else saved_timeline(program, source)
-
-
-def saved_timeline(program: Program, source: bool | None = None) -> SavedReplies:
-    """The timeline tab of a program, for a saved call."""
-    replies = timeline_replies(program, source)
-    return SavedReplies(frozenset(["timeline"] if replies else []), replies)
 
 
 def timeline_replies(program: Program, source: bool | None = None) -> dict[str, Any]:

@@ -9,15 +9,20 @@ import json
 import os
 import uuid
 from collections.abc import Iterator
+from dataclasses import dataclass
 from html import escape
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from jaxstage_ext.panel import assets
 from jaxstage_ext.panel.params import Programs
-from jaxstage_ext.panel.saved_call import saved_calls
+from jaxstage_ext.panel.saved_call import SavedReplies, saved_calls
+from jaxstage_ext.report.units import scaled
 from jaxstage_ext.views.static_html import panel_html
 from jaxstage_ext.views.words import clean, cut
+
+if TYPE_CHECKING:
+    from jaxstage_ext.program.program import Program
 
 _PAGE = """<!doctype html>
 <html lang="en">
@@ -41,8 +46,19 @@ body {{ margin: 0; font: 13px system-ui, sans-serif }}
 """
 
 
-def page_html(programs: Programs, source: bool | None = None) -> str:
-    """The page as text, with or without source, None for the default.
+@dataclass(frozen=True)
+class WrittenPage:
+    """An offline page that was written. `size` is in bytes."""
+
+    path: Path
+    size: int
+
+    def __repr__(self) -> str:
+        return f"{self.path}, {scaled(self.size, 'B')}"
+
+
+def page_html(programs: Programs, source: bool | None = None, every: bool = False) -> str:
+    """The page as text, with or without source, None for the default; `every` computes all tabs first.
 
     Raises FrontEndMissing when the front end was not built.
     """
@@ -52,17 +68,19 @@ def page_html(programs: Programs, source: bool | None = None) -> str:
         title=escape(_title(programs)),
         style=assets.text("panel.css").replace("</", "<\\/"),
         static=panel_html(programs, source),
-        data=_embedded(list(_reports(programs, source))),
+        data=_embedded(list(_reports(programs, source, every))),
         script=script,
     )
 
 
-def write(programs: Programs, path: str | os.PathLike[str], source: bool | None = None) -> None:
-    """Write the page, whole or not at all; with or without source, None for the default.
+def write(
+    programs: Programs, path: str | os.PathLike[str], source: bool | None = None, every: bool = False
+) -> WrittenPage:
+    """Write the page, whole or not at all; with or without source, None for the default; `every` computes all tabs.
 
     Raises OSError, naming the path, where that cannot be done.
     """
-    html = page_html(programs, source).encode("utf-8", "replace")
+    html = page_html(programs, source, every).encode("utf-8", "replace")
     try:
         target = Path(path).expanduser()
         beside = target.with_name(f".{uuid.uuid4().hex}.tmp")
@@ -76,6 +94,7 @@ def write(programs: Programs, path: str | os.PathLike[str], source: bool | None 
         raise OSError(
             number or errno.EINVAL, f"cannot write the page to {str(path)!r}: {reason or error}; choose another path"
         ) from None
+    return WrittenPage(target, len(html))
 
 
 def _policy(script: str) -> str:
@@ -99,9 +118,14 @@ def _embedded(data: list[dict[str, Any]]) -> str:
     return json.dumps(data, separators=(",", ":")).replace("<", "\\u003c")
 
 
-def _reports(programs: Programs, source: bool | None) -> Iterator[dict[str, Any]]:
+def _reports(programs: Programs, source: bool | None, every: bool) -> Iterator[dict[str, Any]]:
     """A saved report for each call, with the targets of it that are shown."""
-    from jaxstage_ext.panel.offline_replies import saved_replies  # it imports JAX
+    from jaxstage_ext.panel import kernel_replies, page_replies  # they import JAX
 
-    for call in saved_calls(programs, source, lambda program: saved_replies(program, source)):
+    def replies_of(program: Program) -> SavedReplies:
+        if program.tab:
+            return kernel_replies.replies(program, source)
+        return page_replies.replies(program, source, every)
+
+    for call in saved_calls(programs, source, replies_of):
         yield call.report()

@@ -15,7 +15,7 @@ from typing import Any, Literal, NotRequired, Required, Union, get_args, get_ori
 LONGEST_QUOTE = 80
 _LARGEST, _LARGEST_NUMBER = 1 << 62, 1e30
 """Of whole numbers, and of others."""
-_DEEPEST = 8
+_DEEPEST = 12
 """Levels of what may be anything."""
 _NAMES = {str: "text", int: "a whole number", float: "a number", bool: "true or false", types.NoneType: "null"}
 

@@ -88,7 +88,12 @@ def test_an_offline_page_holds_what_is_saved(inspection: Any, tmp_path: Path, mo
     inspection.to_html(tmp_path / "page.html")
     data = re.search(r'id="jaxstage-data">(.*?)</script>', (tmp_path / "page.html").read_text("utf-8"), re.DOTALL)
     assert data
-    assert json.loads(data[1]) == [json.loads(inspection.to_json())]
+    ((held,), saved) = (json.loads(data[1]), json.loads(inspection.to_json()))
+    for part in (held, *held["others"].values()):
+        assert part.pop("replies"), "what its tabs answer"
+    for part in (held, *held["others"].values(), saved, *saved["others"].values()):
+        part["summary"].pop("views")
+    assert held == saved
     assert Inspection.from_json(data[1]).to_json() == inspection.to_json()
 
 

@@ -5,8 +5,9 @@ declare module "jaxstage:tabs" {
 }
 
 declare module "jaxstage:offline" {
-  /** The views of the tabs that the offline page can show, and that are not part of the panel. */
+  /** The views of the tabs that are not part of the panel, and their style. */
   export const VIEWS: Record<string, import("../tabs/tab").View>;
+  export const STYLE: string;
 }
 
 declare module "jaxstage:views" {

@@ -21,8 +21,6 @@ export interface Tab {
   tall?: boolean;
   /** Brings its own frame and heights. */
   bare?: boolean;
-  /** The offline page can show it, from the summaries alone. */
-  offline?: boolean;
   /** Its view, where it is part of the panel's script. Without it, `./view` is loaded when the tab is first opened. */
   component?: View;
 }

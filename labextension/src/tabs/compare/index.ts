@@ -3,5 +3,4 @@ import type { Tab } from "../tab";
 export default {
   title: "Compare",
   hint: "this call's targets side by side",
-  offline: true,
 } satisfies Tab;

@@ -4,5 +4,4 @@ export default {
   title: "Cache",
   hint: "JAX's persistent compilation cache",
   tall: true,
-  offline: true,
 } satisfies Tab;

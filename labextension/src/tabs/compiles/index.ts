@@ -4,5 +4,4 @@ export default {
   title: "Compiles",
   hint: "what JAX compiled, and why again",
   tall: true,
-  offline: true,
 } satisfies Tab;

@@ -4,5 +4,4 @@ export default {
   title: "Timeline",
   hint: "what ran when, and where the device waited",
   tall: true,
-  offline: true,
 } satisfies Tab;

@@ -63,6 +63,7 @@ def inspect(
     mesh: Any = None,
     in_specs: Any = (),
     out_specs: Any = None,
+    isolate: bool | None = None,
     **kwargs: Any,
 ) -> Inspection:
     """Take `fn(*args, **kwargs)` through JAX's stages without running it.
@@ -82,6 +83,9 @@ def inspect(
         name, or a single spec for every argument; each a prefix of its argument's pytree. None, or left out, is
         unspecified, as in `jax.jit`.
       out_specs: PartitionSpecs of the result on `mesh`, as `out_shardings` of `jax.jit`.
+      isolate: whether a worker process compiles for "local" too, with a memory limit: True does so for every program,
+        False for none, None for those with more StableHLO operations than `%config JAXStage.large_program`. What a
+        worker compiles is shown in full, but cannot be run. A kernel with an accelerator compiles in itself.
       **kwargs: keyword arguments, like `args`. Bind an argument of `fn` that has the name of a parameter of `inspect`
         with `functools.partial`.
 
@@ -99,19 +103,29 @@ def inspect(
             f"compiler_options need the compile stage, and stage={stage!r} stops before it; drop one of them"
         )
     checked, targets = flag_values.check(compiler_options or {}), parse_all(target)
+    targets, limits = _isolated(targets, isolate)
     given = given_object(fn, args, kwargs)
     if given is not None:
         given_checks.check(given, stage, checked, has_mesh=mesh is not None)
-        return _inspected(given_call(given, compiler_options=checked), stage, targets)
+        return _inspected(given_call(given, compiler_options=checked), stage, targets, limits)
     layout = meshes.layout(mesh, in_specs, out_specs, targets, compiled)
     call = Call(fn, args, kwargs, compiler_options=checked, layout=layout)
     specs.check(call)
-    return _inspected(call, stage, targets)
+    return _inspected(call, stage, targets, limits)
 
 
-def _inspected(call: Call, stage: str, targets: Sequence[Target]) -> Inspection:
+def _isolated(targets: tuple[Target, ...], isolate: bool | None) -> tuple[tuple[Target, ...], Limits]:
+    """The targets and limits that the argument of `inspect` means. Raises TypeError for what is not a bool."""
+    if isolate is not None and not isinstance(isolate, bool):
+        raise TypeError(f"isolate must be True, False or None, not {isolate!r}")
+    if isolate:
+        return tuple(map(cross_compile.isolated, targets)), USUAL
+    return targets, Limits(large_here=isolate is False)
+
+
+def _inspected(call: Call, stage: str, targets: Sequence[Target], limits: Limits) -> Inspection:
     """The Inspection of a call. Raises what a stage of it raises."""
-    inspection = run(call, stage, targets=targets)
+    inspection = run(call, stage, targets=targets, limits=limits)
     if inspection.error is not None and (error := inspection.error.exception) is not None:
         error.inspection = inspection  # type: ignore[attr-defined]
         raise without_our_frames(error)
@@ -123,12 +137,13 @@ def run(
     stage: str = "compile",
     on_change: Callable[[Inspection], None] | None = None,
     targets: Sequence[Target] = (LOCAL,),
+    limits: Limits = USUAL,
 ) -> Inspection:
     """The Inspection of a call for its first target; a stage that fails is recorded, not raised.
 
     `on_change` is called when a stage starts and when it ends.
     """
-    inspections = prepare(call, stage, targets)
+    inspections = prepare(call, stage, targets, limits)
     for inspection in inspections:
         inspection.advance(functools.partial(on_change, inspection) if on_change else _nothing)
         if inspection.error is not None and inspection.error.interrupted:

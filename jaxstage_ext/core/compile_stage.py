@@ -11,16 +11,20 @@ from jaxstage_ext.core.stage_definition import StageDefinition, StagedProgram
 from jaxstage_ext.core.staged import COMPILE, LOWER, TRACE, Cache, CacheHit, Stage, Staged
 
 if TYPE_CHECKING:
+    from jaxstage_ext.core.large_program import LargeProgram
     from jaxstage_ext.report.document import Document
     from jaxstage_ext.worker.compile_environment import CompileEnvironment
 
 
 def run(staged: Staged, stage: Stage) -> Any:
     """The `jax.stages.Compiled` of a local target, or the Executable of another one."""
-    from jaxstage_ext.core import jax_private
+    from jaxstage_ext.core import jax_private, worker_choice
 
     staged.environment, staged.configured = _environment(staged), jax_private.configured_options()
-    return _compile_here(staged, stage) if staged.target.is_local else _cross_compile(staged, stage)
+    if not staged.target.is_local:
+        return _cross_compile(staged, stage)
+    staged.large = worker_choice.large(staged)
+    return _compile_here(staged, stage) if staged.large is None else _compile_large(staged, stage, staged.large)
 
 
 def _environment(staged: Staged) -> CompileEnvironment:
@@ -45,6 +49,22 @@ def _compile_here(staged: Staged, stage: Stage) -> Any:
         stage.key = made.key
         stage.hit = CacheHit(Cache.PROCESS, made.seconds) if made.reused else None
     return value
+
+
+def _compile_large(staged: Staged, stage: Stage, large: LargeProgram) -> Any:
+    """The worker's Executable for the kernel's own devices, which becomes the target of what is asked later."""
+    from jaxstage_ext.core.large_program import HERE
+    from jaxstage_ext.core.targets import cross_compile
+    from jaxstage_ext.report.unavailable import Unavailable
+    from jaxstage_ext.worker.request_errors import WorkerDied
+
+    staged.target = cross_compile.here(staged.target)
+    try:
+        return _cross_compile(staged, stage)
+    except WorkerDied as died:
+        raise large.explained(died) from None
+    except Unavailable as why:
+        raise Unavailable(f"{why}. A worker was to compile it because {large.reason}; {HERE}") from None
 
 
 def _cross_compile(staged: Staged, stage: Stage) -> Any:

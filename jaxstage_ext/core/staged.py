@@ -13,6 +13,7 @@ from jaxstage_ext.ir.source_texts import SourceTexts
 
 if TYPE_CHECKING:
     from jaxstage_ext.core.jax_private import ConfiguredOptions
+    from jaxstage_ext.core.large_program import LargeProgram
     from jaxstage_ext.core.targets.worker_requests import Limits
     from jaxstage_ext.core.traced_versions import OldVersion
     from jaxstage_ext.worker.compile_environment import CompileEnvironment
@@ -92,6 +93,7 @@ class Staged:
       environment: that of the compile stage, which recompiles are made in; None before it.
       configured: the compile options of `jax.config` at the compile stage; None before it.
       sources: the source files as they were at the trace, which all targets of a call share.
+      large: why a worker compiles for the kernel's own devices; None where it does not, or was asked to.
     """
 
     call: Call
@@ -102,6 +104,7 @@ class Staged:
     environment: CompileEnvironment | None = None
     configured: ConfiguredOptions | None = None
     sources: SourceTexts = field(default_factory=SourceTexts)
+    large: LargeProgram | None = None
 
     def stage(self, name: str) -> Stage | None:
         return next((stage for stage in self.stages if stage.name == name), None)

@@ -177,6 +177,12 @@ def parser(stage: StageDefinition) -> MagicArgumentParser:
             help="Memory limit of a worker compile; %%config JAXStage.memory sets the default.",
         )
         add(
+            "--no-isolate",
+            action="store_true",
+            help="Compile for the local target in this kernel, however large the program is. Otherwise a program of "
+            "more StableHLO operations than %%config JAXStage.large_program is compiled in a worker.",
+        )
+        add(
             "--isolate",
             action="store_true",
             help="Compile for the local target in a worker as well, so that a crash cannot take the kernel down.",

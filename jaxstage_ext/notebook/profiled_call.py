@@ -47,7 +47,12 @@ class StagedProfile:
         call = await self._stated()
         staging.check_values([call], "%profile", "inspect it with %compile")
         [self.inspection], stopped = staging.stage(
-            self.ip, [call], "compile", self.options.quiet, then=lambda pending: self._profile(pending[0])
+            self.ip,
+            [call],
+            "compile",
+            self.options.quiet,
+            staging.in_kernel(),
+            then=lambda pending: self._profile(pending[0]),
         )
         if failure := self._failure or stopped:
             raise failure

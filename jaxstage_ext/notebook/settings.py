@@ -11,6 +11,7 @@ from traitlets.config import SingletonConfigurable
 from jaxstage_ext.compilation.events import listening
 from jaxstage_ext.compilation.persistent import damaged_policy
 from jaxstage_ext.compilation.persistent.damaged_policy import DamagedPolicy
+from jaxstage_ext.core import large_program_limit
 from jaxstage_ext.notebook import ceilings_by_hand
 from jaxstage_ext.report import saved_limit, saved_source
 from jaxstage_ext.store import cache as inspection_cache
@@ -40,6 +41,13 @@ class JAXStage(SingletonConfigurable):
 
     memory = Unicode(
         "", help="Memory limit of a worker compile, for example 8GB; empty means half of the machine's memory."
+    ).tag(config=True)
+
+    large_program = Int(
+        large_program_limit.USUAL,
+        min=0,
+        help="Number of StableHLO operations above which %compile and inspect() compile for this kernel's CPU in a "
+        "worker, whose memory is limited, so that XLA cannot take the kernel's; --no-isolate does not.",
     ).tag(config=True)
 
     cpu_ceilings = Unicode(
@@ -108,6 +116,10 @@ class JAXStage(SingletonConfigurable):
     @observe("memory")
     def _limit(self, change: Any) -> None:
         memory_limit.set_default(memory_limit.bytes_of(self.memory) if self.memory else None)
+
+    @observe("large_program")
+    def _limit_here(self, change: Any) -> None:
+        large_program_limit.set_most(self.large_program)
 
     @observe("save_source")
     def _keep_source(self, change: Any) -> None:

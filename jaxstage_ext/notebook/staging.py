@@ -42,6 +42,8 @@ def compile_plan(kind: str, options: Namespace) -> CompilePlan:
     try:
         targets = parse_all(getattr(options, "target", None) or "local")
         if getattr(options, "isolate", False):
+            if options.no_isolate:
+                raise UsageError("--isolate and --no-isolate contradict each other; drop one of them")
             targets = tuple(map(cross_compile.isolated, targets))
         for target in targets if stage_list.makes_executable(kind) else ():
             cross_compile.check(target)
@@ -57,7 +59,14 @@ def _limits(options: Namespace) -> Limits:
     from jaxstage_ext.core.targets import worker_requests
 
     timeout = getattr(options, "timeout", None) or worker_requests.USUAL.timeout
-    return worker_requests.Limits(timeout, getattr(options, "memory", None))
+    return worker_requests.Limits(timeout, getattr(options, "memory", None), getattr(options, "no_isolate", False))
+
+
+def in_kernel() -> CompilePlan:
+    """That of what is to be run: for the kernel's own device, also where the program is large."""
+    from jaxstage_ext.core.targets import target, worker_requests
+
+    return CompilePlan((target.LOCAL,), worker_requests.Limits(large_here=True))
 
 
 def check_jax() -> None:
@@ -210,6 +219,9 @@ def _failure(
 def execute(ip: Any, inspections: Sequence[Inspection]) -> Any:
     """The value of running the local executable; a tuple if there are several calls."""
     local = [inspection.targets["local"] for inspection in inspections]
+    for inspection in local:
+        if (large := inspection.program.staged.large) is not None:
+            raise UsageError(f"--run needs an executable in this kernel, but {large.why_elsewhere}")
     failure: BaseException | None = None
     try:
         with interruptible():

@@ -28,6 +28,8 @@ def execute(program: Program) -> Any:
         raise ValueError(f"the compile log keeps no arguments of {program.name}, so it cannot be run here; call it")
     if program.call.given is not None and program.call.given.value is None:
         raise ValueError(f"{program.name} was read from a file, which holds no values to run it on")
+    if (large := program.staged.large) is not None:
+        raise ValueError(f"{program.name} cannot be run here: {large.why_elsewhere}")
     if isinstance(program.compiled, Executable):
         raise ValueError(
             f"{program.name} was compiled for {program.target} in a worker process, so it cannot be run here"

@@ -36,7 +36,12 @@ def notes(program: Program) -> list[str]:
     written = [specs.note(program.call)] if program.call.layout is not None else []
     written += capture_wording.sentences(program.captured) if program.captured is not None else []
     written += narrowing(narrowed(program)) + deletion(deleted(program))
-    written += _about_target(program) + _recorded(program) + flag_values.notes(options_of(program), platform(program))
+    written += (
+        _isolation(program)
+        + _about_target(program)
+        + _recorded(program)
+        + flag_values.notes(options_of(program), platform(program))
+    )
     written += [version_wording.note(version) for version in program.old_versions]
     written += logged_wording.notes(program) + cached_lines.notes(program) + _unread_flags(program) + _sources(program)
     if isinstance(program, RecordedProgram) and not program.is_foreign:
@@ -48,6 +53,12 @@ def notes(program: Program) -> list[str]:
             "inputs)."
         )
     return written
+
+
+def _isolation(program: Program) -> list[str]:
+    """Why a worker compiled for the kernel's own devices, under which limit, and how to have the executable here."""
+    large = program.staged.large
+    return [large.note] if large is not None and program.compiled is not None else []
 
 
 def _about_target(program: Program) -> list[str]:

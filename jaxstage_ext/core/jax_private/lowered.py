@@ -12,12 +12,22 @@ import numpy as np
 from jax._src import dispatch as _dispatch
 from jax._src.interpreters import mlir as _mlir
 from jax._src.interpreters import pxla as _pxla
+from jaxlib.mlir import ir as _ir
 
 from jaxstage_ext.core.jax_private.given_objects import call_info
 from jaxstage_ext.core.jax_private.module_lowering import PROPAGATES
 from jaxstage_ext.core.jax_private.tracing import is_pmap
 
 _pxla_any: Any = _pxla  # untyped
+_NOT_COUNTED = {
+    "stablehlo.constant",
+    "builtin.module",
+    "func.func",
+    "func.return",
+    "stablehlo.return",
+    "sdy.mesh",
+    "sdy.return",
+}
 
 
 def stablehlo_texts(lowered: Any) -> tuple[str, str]:
@@ -46,6 +56,24 @@ def meshes_of_module(lowered: Any) -> list[str]:
     """The meshes of a lowering's module, in MLIR's text, which escapes all but printable ASCII characters."""
     operations = (each.operation for each in lowered._lowering.stablehlo().body.operations)
     return [str(operation.attributes["mesh"]) for operation in operations if operation.name == "sdy.mesh"]
+
+
+def count_operations(lowered: Any) -> int:
+    """The operations of a lowering's StableHLO as its text has them, without constants, functions and returns."""
+    counted = 0
+
+    def visit(operation: Any) -> Any:
+        nonlocal counted
+        counted += operation.name not in _NOT_COUNTED
+        return _ir.WalkResult.SKIP if _is_short_reduce(operation) else _ir.WalkResult.ADVANCE
+
+    lowered._lowering.stablehlo().operation.walk(visit, _ir.WalkOrder.PRE_ORDER)
+    return counted
+
+
+def _is_short_reduce(operation: Any) -> bool:
+    """Whether the text has it on one line, "applies stablehlo.add", without a body."""
+    return operation.name == "stablehlo.reduce" and len(operation.regions[0].blocks[0].operations) == 2
 
 
 def own_options(lowered: Any) -> dict[str, Any]:

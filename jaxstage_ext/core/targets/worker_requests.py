@@ -21,10 +21,14 @@ _HOST = re.compile(r'not divisible by [^"]{0,400}"([\dx]+)"')
 
 @dataclass(frozen=True)
 class Limits:
-    """The limits of a compile in a worker: seconds, and bytes of memory (None: half of the machine's)."""
+    """The limits of a compile in a worker: seconds, and bytes of memory (None: half of the machine's).
+
+    `large_here` is whether this process compiles a large program too, which is otherwise left to a worker.
+    """
 
     timeout: float = 600.0
     memory: int | None = None
+    large_here: bool = False
 
 
 USUAL = Limits()

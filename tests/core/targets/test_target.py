@@ -304,9 +304,24 @@ def test_isolate_compiles_local_in_another_process(shell: Shell) -> None:
         shell["ins"].execute()
 
 
+def test_a_large_program_is_compiled_in_a_worker_unless_the_line_says_otherwise(shell: Shell) -> None:
+    assert shell.run("%load_ext jaxstage_ext\n%config JAXStage.large_program = 1").ok
+    try:
+        seen = shell.run("%compile --run loss(w, x)")
+        assert len(seen.panels) == 1
+        assert "are more than the 1 of %config JAXStage.large_program; --no-isolate" in " ".join(seen.text.split())
+        assert "UsageError: --run needs an executable in this kernel, but a worker compiled it" in seen.text
+        assert float(shell.run("%compile -q --run --no-isolate loss(w, x)").value) == float(shell["loss"](W, X))
+        assert float(shell.run("%profile -q loss(w, x)").value) == float(shell["loss"](W, X))
+    finally:
+        shell.run("%config JAXStage.large_program = 4000")
+    assert shell.run("%compile -q --run loss(w, x)").ok
+
+
 @pytest.mark.parametrize(
     ("line", "said"),
     [
+        ("%compile --isolate --no-isolate loss(w, x)", "contradict each other"),
         ("%compile -t v5q:2x2 loss(w, x)", "did you mean"),
         ("%compile -t v5e:2 loss(w, x)", "2 axes"),
         ("%compile --run -t cpu:2 loss(w, x)", "no target is local"),

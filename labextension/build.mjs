@@ -1,5 +1,5 @@
 import { readFileSync, rmSync, writeFileSync } from "node:fs";
-import { relative, resolve } from "node:path";
+import { dirname, relative, resolve } from "node:path";
 import { gzipSync } from "node:zlib";
 import * as esbuild from "esbuild";
 import { layer, styleOf } from "./styles.mjs";
@@ -8,7 +8,7 @@ import { SRC, generated, generatedModules, scripts, tabs } from "./tabs.mjs";
 const OUT = new URL("../jaxstage_ext/static/", import.meta.url).pathname;
 const LIB = new URL("lib/", import.meta.url).pathname;
 /** The kernel sends it once a page, gzipped. */
-const PANEL_LIMIT = 130_000;
+const PANEL_LIMIT = 120_000;
 const STUB_LIMIT = 6_000;
 const STYLE_LIMIT = 40_000;
 
@@ -91,11 +91,25 @@ async function panelModules() {
   return new Set([...own, ...packages.filter((name) => !name.startsWith(".") && !name.startsWith("jaxstage:"))]);
 }
 
-/** Of those the ones that later scripts take. */
+const IMPORT = /^import \{([^}]*)\} from "([^"]+)";/gm;
+
+/** What JSX becomes calls of. */
+const OF_JSX = ["preact/jsx-runtime", ["Fragment", "jsx", "jsxs"]];
+
+/** The names that a source file imports of each module, without types. */
+function importedNames(path) {
+  const found = [...readFileSync(path, "utf8").matchAll(IMPORT)];
+  return found.map(([, list, from]) => [nameOf(from, dirname(path)), list.split(",").map((one) => one.trim().split(" as ")[0]).filter((one) => one && !one.startsWith("type "))]);
+}
+
+/** Of those the ones that later scripts take, with the exports that they use. */
 async function sharedModules(names) {
   const taken = {};
-  await Promise.all(scripts.map(async (name) => esbuild.build({ ...(await later(name, names, taken)), write: false })));
-  return Object.fromEntries(Object.entries(taken).sort());
+  const built = await Promise.all(scripts.map(async (name) => esbuild.build({ ...(await later(name, names, taken)), write: false, metafile: true })));
+  const files = new Set(built.flatMap(({ metafile }) => Object.keys(metafile.inputs)).filter((path) => /^src\/.*\.tsx?$/.test(path)));
+  const used = {};
+  for (const [name, list] of [...files].flatMap(importedNames).concat([OF_JSX])) for (const one of list) (used[name] ??= new Set()).add(one);
+  return Object.fromEntries(Object.entries(taken).sort().map(([name, path]) => [name, { path, names: [...(used[name] ?? [])].sort() }]));
 }
 
 async function builds() {

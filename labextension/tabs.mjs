@@ -34,17 +34,20 @@ const build = () => {
   return digest.digest("hex").slice(0, 16);
 };
 
-/** Modules that stand in no file, by name. An offline page has no kernel to load a tab's script from: all are part of its own. `shared`: what scripts that are loaded later take from the panel's. */
+/** Modules that stand in no file, by name. An offline page has no kernel to load a tab's script from: all are part of its own. `shared`: by name, the path and the used exports of what scripts that are loaded later take from the panel's. */
 export const generated = (shared = {}) => ({
   "jaxstage:build": `export const BUILD = "${build()}";`,
   "jaxstage:tabs": `${imports}\nexport const TABS = { ${tabs.join(", ")} };`,
   "jaxstage:offline": `${viewsOf(scripts)}\nexport const STYLE = ${JSON.stringify(minified(layer("tabs", scripts.map((name) => `tabs/${name}`))))};`,
   "jaxstage:views": viewsOf(scripts),
   "jaxstage:shared": [
-    ...Object.values(shared).map((path, i) => `import * as m${i} from ${JSON.stringify(path)};`),
-    `export const SHARED = { ${Object.keys(shared).map((name, i) => `${JSON.stringify(name)}: m${i}`).join(", ")} };`,
+    ...Object.values(shared).map(({ path, names }, i) => importOf(path, names, i)),
+    `export const SHARED = { ${Object.entries(shared).map(([name, { names }], i) => `${JSON.stringify(name)}: ${objectOf(names, i)}`).join(", ")} };`,
   ].join("\n"),
 });
+
+const importOf = (path, names, i) => `import { ${names.map((name) => `${name} as ${name}${i}`).join(", ")} } from ${JSON.stringify(path)};`;
+const objectOf = (names, i) => `{ ${names.map((name) => `${name}: ${name}${i}`).join(", ")} }`;
 
 /** The plugin by which esbuild finds them. */
 export const generatedModules = (modules) => ({

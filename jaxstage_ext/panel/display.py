@@ -24,7 +24,7 @@ from jaxstage_ext.panel import change_notices, jobs
 from jaxstage_ext.panel.assets import FrontEndMissing
 from jaxstage_ext.panel.later_saving import LaterSaving
 from jaxstage_ext.panel.mimebundle import static_bundle
-from jaxstage_ext.panel.params import Programs, with_opened
+from jaxstage_ext.panel.params import Programs, only_in
 from jaxstage_ext.panel.saved_output import MIME_TYPE, unfinished
 from jaxstage_ext.report.view_parts import Parts
 from jaxstage_ext.views import text
@@ -124,7 +124,7 @@ class _Open:
     def close(self) -> None:
         """Take the panel away, and stop what it still waits for."""
         self._later.stop()
-        jobs.stop_all(with_opened(self.programs))
+        jobs.stop_all(only_in(self.programs, (o.programs for o in _open.values() if o is not self)))
         self.panel.close()
         change_notices.changed()
 
@@ -159,7 +159,7 @@ def _panel_of_former_run(cell: str | None, run: str, position: int) -> Panel | N
         if is_former and shown.panel.comm is not None:
             former = _open.pop(model)
             former._later.stop()
-            jobs.stop_all(with_opened(former.programs))
+            jobs.stop_all(only_in(former.programs, (other.programs for other in _open.values())))
             return shown.panel
     return None
 

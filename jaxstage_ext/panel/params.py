@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -94,6 +94,12 @@ def with_opened(programs: Programs) -> list[Program]:
     """The programs of a panel, and after them those that were opened from them."""
     opened = [made for one in programs for made in one.opened]
     return [*programs, *(made for made in opened if all(made is not one for one in programs))]
+
+
+def only_in(programs: Programs, others: Iterable[Programs]) -> list[Program]:
+    """The programs of a panel, those that were opened from them included, that no other panel shows."""
+    shown = [one for other in others for one in with_opened(other)]
+    return [one for one in with_opened(programs) if all(one is not other for other in shown)]
 
 
 def program(programs: Programs, params: Params) -> Program:

@@ -189,17 +189,94 @@ def test_a_cancel_that_names_no_look_is_refused(method, params, said):
     assert str(refused.value) == said
 
 
-def test_looks_without_end_are_refused(method):
+def test_the_fifth_look_waits_in_a_queue_and_says_so(method):
     made, look = fakes.program(), Held()
     method(look)
     for number in range(jobs.MOST):
         assert "pending" in ask(made, number=number)[0]
-    with pytest.raises(BadRequest, match="Waiting for 4 running analyses…") as refused:
-        ask(made, number=99)
-    assert refused.value.kind == "busy"
+    fifth, sixth = (ask(made, number=number)[0]["pending"]["progress"] for number in (98, 99))
+    assert fifth == "waits until one of 4 running analyses is done"
+    assert sixth == "waits until one of 4 running analyses is done, 1 more before this one"
+    assert look.begun == jobs.MOST
+    assert ask(made, "cancel", of="look", number=2) == ({"stopped": True}, [])
+    assert until(lambda: look.begun == jobs.MOST + 1)
+    assert ask(made, number=99)[0]["pending"]["progress"] == fifth
     look.go.set()
-    assert finish(made, number=0)[0]["result"] == "done"
-    assert until(lambda: finish(made, number=99)[0]["result"]) == "done"
+    for number in (0, 1, 3, 98, 99):
+        assert finish(made, number=number)[0]["result"] == "done"
+    assert look.begun == jobs.MOST + 2
+
+
+def test_one_that_is_stopped_in_the_queue_never_runs(method):
+    made, look = fakes.program(), Held()
+    method(look)
+    for number in range(jobs.MOST + 2):
+        ask(made, number=number)
+    assert ask(made, "cancel", of="look", number=jobs.MOST) == ({"stopped": True}, [])
+    look.go.set()
+    assert finish(made, number=jobs.MOST + 1)[0]["result"] == "done"
+    assert look.begun == jobs.MOST + 1
+    assert until(nothing_runs)
+
+
+def test_a_queue_without_end_is_refused_for_now(method):
+    made, look = fakes.program(), Held()
+    method(look)
+    jobs.GRACE, grace = 0.0, jobs.GRACE
+    try:
+        for number in range(jobs.MOST + jobs.MOST_QUEUED):
+            ask(made, number=number)
+        with pytest.raises(BadRequest, match="204 analyses of this call") as refused:
+            ask(made, number=-1)
+    finally:
+        jobs.GRACE = grace
+        jobs.stop_all([made])
+    assert refused.value.kind == "busy"
+
+
+def said(programs, page, method="look", **params):
+    """What a page is answered, by its number."""
+    request = {"id": 1, "page": page, "method": method, "params": {"call": 0} | params}
+    reply, _ = dispatch.reply(programs, request)
+    return reply.get("result") or reply["error"]
+
+
+def test_two_panels_that_ask_the_same_share_one_job_and_both_get_its_answer(method):
+    made, other, look = fakes.program(), fakes.program(), Held()
+    method(look)
+    assert "pending" in said([made], 1)
+    assert "pending" in said([other, made], 2, call=1)
+    assert until(lambda: look.begun == 1)
+    look.go.set()
+    assert until(lambda: "pending" not in (answer := said([made], 1)) and answer)["result"] == "done"
+    assert said([other, made], 2, call=1)["result"] == "done"
+    assert look.begun == 1
+    assert not jobs._jobs[made]
+
+
+def test_a_page_that_stops_a_shared_job_leaves_it_to_the_other(method):
+    made, look = fakes.program(), Held()
+    method(look)
+    assert all("pending" in said([made], page) for page in (1, 2))
+    assert said([made], 1, "cancel", of="look") == {"stopped": True}
+    assert "pending" in said([made], 2)
+    assert said([made], 2, "cancel", of="look") == {"stopped": True}
+    assert until(nothing_runs)
+    assert look.begun == 1
+
+
+def test_a_failure_that_one_page_has_seen_is_tried_again_for_it(method):
+    made, calls = fakes.program(), []
+
+    def fails_once(programs, params, progress):
+        calls.append(params)
+        if len(calls) == 1:
+            raise ValueError("no")
+        return {"fine": True}, []
+
+    method(fails_once)
+    assert until(lambda: "pending" not in (answer := said([made], 1)) and answer)["message"] == "ValueError: no"
+    assert until(lambda: "pending" not in (answer := said([made], 1)) and answer) == {"fine": True}
 
 
 def test_many_threads_asking_get_one_job(method):
@@ -234,8 +311,11 @@ def test_a_closed_panel_stops_its_looks_and_nothing_is_kept(method):
     made, look = fakes.program(), Held()
     method(look)
     assert "pending" in ask(made)[0]
+    for number in range(jobs.MOST + 2):
+        ask(made, number=number)
     jobs.stop_all([made])
     assert until(nothing_runs)
+    assert look.begun == jobs.MOST
     gone = weakref.ref(made)
     del made
     gc.collect()

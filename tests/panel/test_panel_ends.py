@@ -41,6 +41,18 @@ def test_what_the_programs_of_its_tabs_wait_for_is_stopped_too(notebook, monkeyp
     assert stopped == [made, opened]
 
 
+def test_what_another_panel_shows_too_goes_on(notebook, monkeypatch):
+    stopped = []
+    monkeypatch.setattr(jobs, "stop_all", stopped.extend)
+    shared, alone = fakes.program(), fakes.program()
+    display.show([shared, alone])
+    notebook.run("cell-2")
+    display.show([shared])
+    notebook.run("cell-1")
+    display.show([fakes.program()])
+    assert stopped == [alone]
+
+
 @pytest.mark.parametrize("by", [lambda made: display.freeze([made]), lambda made: display.leave_out_widgets(True)])
 def test_nothing_is_published_into_a_variable_that_captures(notebook, monkeypatch, by):
     made = fakes.program()

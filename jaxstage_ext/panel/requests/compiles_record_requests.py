@@ -165,6 +165,6 @@ def _document(difference: DocumentDifference) -> dict[str, Any]:
 
 METHODS: dict[str, Method] = {
     "compile_record": jobs.slow(_get_record),
-    "compile_open": jobs.slow(_open),
+    "compile_open": jobs.slow(_open, of_panel=True),
     "compile_compare": jobs.slow(_compare),
 }

@@ -31,7 +31,12 @@ def answer(programs: Programs, method: str, params: Params) -> Answer:
 
 def reply(programs: Programs, request: Any) -> Answer:
     """The message that answers a front end's request, with its buffers; never raises."""
-    return replied(request, functools.partial(answer, programs))
+    page = request.get("page") if isinstance(request, Mapping) else None
+    token = jobs.asker.set(page if isinstance(page, int) else None)
+    try:
+        return replied(request, functools.partial(answer, programs))
+    finally:
+        jobs.asker.reset(token)
 
 
 def _get_elapsed(programs: Programs, params: Params) -> Answer:

@@ -102,4 +102,4 @@ def _headline(table: Table) -> str:
     return f"{sums}. The largest change: {name or 'what has no name'}, {signed(first['change'], 's')}."
 
 
-METHODS: dict[str, Method] = {"timeline compare": jobs.slow(_get_comparison)}
+METHODS: dict[str, Method] = {"timeline compare": jobs.slow(_get_comparison, of_panel=True)}

@@ -31,10 +31,11 @@ function copied(buffer: unknown): ArrayBuffer {
 export class Requests {
   private pending = new Map<number, Pending>();
   /** Several pages may share one model, and each sees all replies: start where no other is likely to be. */
-  private nextId = Math.floor(Math.random() * 2 ** 40);
+  private page = Math.floor(Math.random() * 2 ** 40);
+  private nextId = this.page;
 
   constructor(
-    private send: (message: { kind: "request"; id: number; method: string; params: Params }) => void,
+    private send: (message: { kind: "request"; id: number; page: number; method: string; params: Params }) => void,
     private timeout = TIMEOUT_MS,
   ) {}
 
@@ -43,7 +44,7 @@ export class Requests {
     return new Promise((resolve, reject) => {
       const send = () => {
         try {
-          this.send({ kind: "request", id, method, params });
+          this.send({ kind: "request", id, page: this.page, method, params });
         } catch {
           this.refuse(id);
         }

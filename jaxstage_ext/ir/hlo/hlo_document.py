@@ -16,6 +16,9 @@ from jaxstage_ext.ir.source import FrameTable, Location
 from jaxstage_ext.report.document import OP, Document
 from jaxstage_ext.report.frames import Ints
 
+MANY_PARAMETERS = 6
+"""From as many on, the parameters that the entry computation begins with fold."""
+
 
 def read(
     text: str,
@@ -41,7 +44,23 @@ def read(
     frame, scope, origin = columns
     inferred = origin >= 0
     origin[inferred] = rows.row[origin[inferred]]
-    return Document("hlo", text, table.freeze(), frame, flags, rows.folds, scope, linked.scopes, origin)
+    folds = with_parameters(rows, module)
+    return Document("hlo", text, table.freeze(), frame, flags, folds, scope, linked.scopes, origin)
+
+
+def with_parameters(rows: text_rows.TextRows, module: Module) -> Ints:
+    """The rows that fold, of the entry computation also the parameters that it begins with, where they are many."""
+    heads = np.flatnonzero(rows.folds >= 0)
+    if not len(heads):
+        return rows.folds
+    first, end = int(heads[-1]) + 1, int(rows.folds[heads[-1]])
+    inside = rows.instruction[first:end]
+    others = np.flatnonzero((inside < 0) | (module.opcode[inside] != b"parameter"))
+    count = int(others[0]) if len(others) else 0
+    folds = rows.folds.copy()
+    if count >= MANY_PARAMETERS:
+        folds[first] = first + count - 1
+    return folds
 
 
 def sources(

@@ -27,11 +27,15 @@ export class Folds {
     return end > row ? Math.min(end, this.length - 1) : -1;
   }
 
-  /** The row that opens the last block, or -1. */
-  get lastBlock(): number {
-    let row = this.length - 1;
-    while (row >= 0 && !this.canFold(row)) row--;
-    return row;
+  /** The rows that open blocks which lie in no other. */
+  get outermost(): number[] {
+    const rows: number[] = [];
+    for (let row = 0; row < this.length; row++) {
+      if (!this.canFold(row)) continue;
+      rows.push(row);
+      row = this.end(row);
+    }
+    return rows;
   }
 
   canFold(row: number): boolean {

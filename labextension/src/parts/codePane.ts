@@ -188,15 +188,23 @@ export class CodePane {
     this.moveTo(row, "center");
   }
 
-  /** XLA prints the entry computation last, and it is what one reads first. */
+  /**
+   * XLA prints the entry computation last, JAX a jaxpr after those that it shares: what one reads first. Its parameters, and
+   * the shared jaxprs, begin folded.
+   */
   private begin(): void {
     const { doc } = this;
-    if (doc.begun || doc.kind !== "hlo" || !doc.rows || !this.canScroll) return;
+    if (doc.begun || !["hlo", "jaxpr"].includes(doc.kind) || !doc.rows || !this.canScroll) return;
     doc.begun = true;
-    const row = doc.folds.lastBlock;
-    if (row <= 0 || doc.current > 0 || this.list.scrollTop > 0) return;
-    doc.current = row;
-    this.lines.scrollTo(doc.folds.indexOf(row) * this.lines.rowHeight);
+    const { folds } = doc;
+    const blocks = folds.outermost;
+    const main = blocks.pop() ?? -1;
+    if (main < 0 || doc.current > 0 || this.list.scrollTop > 0 || folds.anyFolded) return;
+    folds.settle(doc.kind === "hlo" ? [main + 1] : blocks);
+    doc.changed();
+    if (doc.kind !== "hlo" || main === 0) return;
+    doc.current = main;
+    this.lines.scrollTo(folds.indexOf(main) * this.lines.rowHeight);
     this.scrolled();
   }
 

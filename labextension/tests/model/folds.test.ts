@@ -70,3 +70,8 @@ it("keeps folds when the same rows get new columns", () => {
   f.replace(ends);
   expect(f.visible).toBe(17);
 });
+
+it("knows the blocks that lie in no other", () => {
+  expect(folds().outermost).toEqual([0, 6]);
+  expect(new Folds(4).outermost).toEqual([]);
+});

@@ -45,5 +45,7 @@ class LargeProgram:
 
     def explained(self, died: WorkerDied) -> WorkerDied:
         """The error of the worker, with why it was a worker, and how to compile it in this process."""
+        if died.cause == "stopped":
+            return died
         text = f"{died.summary}. It was compiled in a worker because {self.reason}; {HERE}"
         return WorkerDied(text, died.cause, died.log)

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from jaxstage_ext.core.targets.target import Target
     from jaxstage_ext.core.targets.worker_requests import Limits
     from jaxstage_ext.inspection import Inspection
-    from jaxstage_ext.panel.display import View
+    from jaxstage_ext.panel.printed import View
     from jaxstage_ext.program.program import Program
 
 

@@ -11,7 +11,6 @@ from __future__ import annotations
 import contextlib
 import contextvars
 import functools
-import shutil
 import sys
 import threading
 import uuid
@@ -25,9 +24,9 @@ from jaxstage_ext.panel.assets import FrontEndMissing
 from jaxstage_ext.panel.later_saving import LaterSaving
 from jaxstage_ext.panel.mimebundle import static_bundle
 from jaxstage_ext.panel.params import Programs, only_in
+from jaxstage_ext.panel.printed import Printed, View
 from jaxstage_ext.panel.saved_output import MIME_TYPE, unfinished
 from jaxstage_ext.report.view_parts import Parts
-from jaxstage_ext.views import text
 
 if TYPE_CHECKING:
     from jaxstage_ext.panel.panel import Panel
@@ -324,23 +323,6 @@ def refresh_shown(programs: Programs) -> bool:
     for panel in showing:
         panel.update()
     return bool(showing)
-
-
-class View:
-    """A place where the stages of Programs show as they go."""
-
-    def refresh(self, programs: Programs) -> None:
-        """Show how far the stages are."""
-
-    def finish(self, programs: Programs) -> None:
-        """Show the end."""
-
-
-class Printed(View):
-    """In a terminal: the text panel, once everything is there."""
-
-    def finish(self, programs: Programs) -> None:
-        print(text.panel_text(programs, shutil.get_terminal_size((100, 24)).columns, source=True))
 
 
 class Shown(View):

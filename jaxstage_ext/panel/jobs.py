@@ -172,6 +172,8 @@ class Slow:
             job.askers.discard(who)
             if not job.askers and asked.get(key) is job:
                 del asked[key]
+        if job.failure is not None and job.failure.kind is ErrorKind.ABSENT and (under_way := program.under_way):
+            return {"pending": {"elapsed": program.elapsed or 0.0, "progress": under_way}}, []
         if job.failure is not None:
             raise job.failure
         assert job.answer is not None

@@ -15,7 +15,7 @@ from jaxstage_ext.compilation.records.compile_record import CompileRecord
 from jaxstage_ext.core import cached_executable, jax_private, stage_list, stages
 from jaxstage_ext.core.call import Call
 from jaxstage_ext.core.stage_error import explain
-from jaxstage_ext.core.staged import COMPILE, LOWER, TRACE
+from jaxstage_ext.core.staged import COMPILE, LOWER, TRACE, WAITING
 from jaxstage_ext.core.targets.cross_compile import Executable
 from jaxstage_ext.core.targets.target import Target
 from jaxstage_ext.core.targets.worker_requests import Limits
@@ -116,6 +116,14 @@ class Program:
     def is_running(self) -> bool:
         """Whether a stage runs at this moment."""
         return any(stage.state == stages.RUNNING for stage in self.staged.stages)
+
+    @property
+    def under_way(self) -> str | None:
+        """What is waited for while stages are left to run, such as "compiling…"; None where none will run."""
+        if self.staged.failed is not None or all(s.state not in (WAITING, stages.RUNNING) for s in self.staged.stages):
+            return None
+        running = [s for one in (self, *self.targets.values()) for s in one.staged.stages if s.state == stages.RUNNING]
+        return f"{running[0].name.rstrip('e')}ing…" if running else None
 
     @property
     def seconds(self) -> dict[str, float]:

@@ -15,7 +15,7 @@ from jaxstage_ext.panel.pack import pack
 from jaxstage_ext.panel.params import Answer, BadRequest, Method, Params, Programs, program, quoted, text
 from jaxstage_ext.panel.replying import named, replied
 from jaxstage_ext.panel.requests import document_requests
-from jaxstage_ext.program import tabs
+from jaxstage_ext.program import compile_wait, tabs
 
 MOST_OF_LOG, LONGEST_OF_LOG = 200, 1000
 """Of a worker's log: lines, and characters of each."""
@@ -43,6 +43,17 @@ def _get_elapsed(programs: Programs, params: Params) -> Answer:
     """Seconds that the running stage has taken, which a reloaded page does not know."""
     running = [seconds for program in programs if (seconds := program.elapsed) is not None]
     return {"elapsed": running[0] if running else None}, []
+
+
+def _get_compile_wait(programs: Programs, params: Params) -> Answer:
+    """What to say of a compile that takes long."""
+    waits = compile_wait.compile_wait(program(programs, params))
+    return {"text": waits.text if waits else None, "can_stop": bool(waits and waits.can_stop)}, []
+
+
+def _stop_compile(programs: Programs, params: Params) -> Answer:
+    """Stop the worker that compiles the call."""
+    return {"stopped": compile_wait.stop(program(programs, params))}, []
 
 
 def _get_log(programs: Programs, params: Params) -> Answer:
@@ -76,6 +87,8 @@ COMMON: dict[str, Method] = {
     "elapsed": _get_elapsed,
     "log": _get_log,
     "cancel": _cancel,
+    "compile wait": _get_compile_wait,
+    "stop compile": _stop_compile,
     "script": _get_script,
     **document_requests.METHODS,
 }

@@ -5,6 +5,7 @@ import { LinkButton } from "../parts/buttons";
 import { useKernelState, useShared } from "../parts/hooks";
 import { useElapsed } from "../parts/waiting";
 import { STAGE_MARKS, stateClass } from "../parts/stageMarks";
+import { LongCompile } from "./longCompile";
 import { Warnings } from "./warnings";
 import { WorkerLog } from "../parts/workerLog";
 
@@ -129,6 +130,7 @@ export function Header({ session }: { session: Session }) {
   const { calls, busy } = session.state;
   const summary = session.summary;
   if (!summary) return <header class="jxs-header jxs-empty">{busy ? "Starting…" : "Nothing has been staged."}</header>;
+  const compiling = summary.stages.find(({ name, state }) => name === "compile" && state === "running");
   const show = () => {
     const row = session.errorRow();
     if (row >= 0) session.select("python", row, "");
@@ -156,6 +158,7 @@ export function Header({ session }: { session: Session }) {
           <Warnings session={session} />
         </div>
       </div>
+      {compiling && !session.isOrphaned && <LongCompile session={session} stage={compiling} key={session.call} />}
       {summary.options.length > 0 && <Options options={summary.options} />}
       {summary.error && (
         <Failure

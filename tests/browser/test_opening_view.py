@@ -34,3 +34,9 @@ def test_hlo_begins_at_its_first_linked_instruction_and_a_jaxpr_at_the_main_one(
     main = next(at for at, row in enumerate(rows) if row.startswith("{ lambda"))
     assert main and all(row.startswith("let _") and "lines" in row for row in rows[:main])
     notebook.screenshot("opening")
+    panel.tab("cost").click()
+    rows = panel.root.locator(".jxs-grid-row[data-row]")
+    rows.first.wait_for()
+    assert any("jnp.tanh(x @ weight)" in row for row in rows.all_inner_texts()), (
+        "the code of the line stands in its row"
+    )

@@ -4,7 +4,7 @@ import { useMemo, useState } from "preact/hooks";
 import type { Session } from "../model/session";
 import { lineOf, rowOfLine } from "../model/sourceLine";
 import { type TableReply, textAt } from "../wire/tables";
-import { GridView } from "./grid/gridView";
+import { SourceGrid } from "./grid/sourceGrid";
 import { useDoc, useShared } from "./hooks";
 
 export interface LinkedTableProps {
@@ -34,7 +34,8 @@ export function LinkedTable({ session, table, label, doc, from, rows }: LinkedTa
     if (to >= 0) act(where, to);
   };
   return (
-    <GridView
+    <SourceGrid
+      session={session}
       grid={table.grid}
       {...(rows && { rows })}
       label={label}

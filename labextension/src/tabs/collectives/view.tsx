@@ -9,7 +9,7 @@ import type { Reply } from "../../wire/source";
 import { type TableReply, besides, readTable, textAt } from "../../wire/tables";
 import { DetailStrip } from "../../parts/detailStrip";
 import { FilterBar, NO_MATCHES } from "../../parts/filter";
-import { GridView } from "../../parts/grid/gridView";
+import { SourceGrid } from "../../parts/grid/sourceGrid";
 import { useDoc, useShared } from "../../parts/hooks";
 import { useQuestion } from "../../parts/useQuestion";
 import { rowOfLine } from "../../model/sourceLine";
@@ -105,7 +105,8 @@ function Shown({ session, table, children }: { session: Session; table: TableRep
       <FilterBar label="Filter the collectives" value={query} onInput={setQuery}>
         <span class="jxs-dim">most expensive first; click to select, Enter to open its line</span>
       </FilterBar>
-      <GridView
+      <SourceGrid
+        session={session}
         grid={table.grid}
         rows={rows}
         label="collectives"

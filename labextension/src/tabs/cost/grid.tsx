@@ -5,7 +5,7 @@ import { type Order, matching } from "../../parts/grid/sort";
 import { NONE, classOf } from "../../model/links";
 import type { Session } from "../../model/session";
 import { hover, open, pick } from "./pick";
-import { GridView } from "../../parts/grid/gridView";
+import { SourceGrid } from "../../parts/grid/sourceGrid";
 import { useDoc, useShared } from "../../parts/hooks";
 
 export interface GridProps {
@@ -47,7 +47,9 @@ export function CostGrid({ session, costs, doc, label, ofLine = false, query = "
   };
   return (
     <>
-      <GridView
+      <SourceGrid
+        session={session}
+        lines={ofLine ? "group" : "line"}
         grid={costs.grid}
         rows={rows}
         label={label}

@@ -6,7 +6,7 @@ import type { Reply } from "../../wire/source";
 import { type TableReply, readTable, textAt } from "../../wire/tables";
 import { DetailStrip } from "../../parts/detailStrip";
 import { FilterBar, NO_MATCHES } from "../../parts/filter";
-import { GridView } from "../../parts/grid/gridView";
+import { SourceGrid } from "../../parts/grid/sourceGrid";
 import { useDoc, useShared } from "../../parts/hooks";
 import { useQuestion } from "../../parts/useQuestion";
 import { lineOf, rowOfLine } from "../../model/sourceLine";
@@ -45,7 +45,8 @@ function Shown({ session, table }: { session: Session; table: TableReply }) {
       <FilterBar label="Filter the conversions" value={query} onInput={setQuery}>
         <span class="jxs-dim">jaxpr conversions first, then those XLA kept or added</span>
       </FilterBar>
-      <GridView
+      <SourceGrid
+        session={session}
         grid={table.grid}
         rows={rows}
         label="dtype conversions"

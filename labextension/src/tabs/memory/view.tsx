@@ -79,6 +79,7 @@ function Lives({ session, memory, space, position, isLit, onBand }: Moment) {
         {position === space.position && <span class="jxs-mem-peak"> the peak</span>}
       </p>
       <MemoryTable
+        session={session}
         table={table}
         label="live buffers"
         lit={lit}
@@ -142,6 +143,7 @@ function Backward({ session }: { session: Session }) {
         </div>
         {tried && <Trial session={session} policy={tried} onKnown={setTrials} key={tried} />}
         <MemoryTable
+        session={session}
           table={policies}
           label="checkpoint policies"
           onRow={(row) => setPolicy(row === 0 ? "" : (names[row] ?? ""))}
@@ -149,9 +151,9 @@ function Backward({ session }: { session: Session }) {
       </div>
       <div>
         <h4>Residuals, by line{policy && `, with ${policy}`}</h4>
-        <MemoryTable table={lines} label="bytes by line" onRow={(row) => choose(session, -1, lines.rows[row]?.[0] ?? "")} />
+        <MemoryTable session={session} table={lines} label="bytes by line" onRow={(row) => choose(session, -1, lines.rows[row]?.[0] ?? "")} />
         <h4>Arrays</h4>
-        <MemoryTable table={arrays} label="arrays" onRow={(row) => choose(session, -1, arrays.rows[row]?.[line] ?? "")} />
+        <MemoryTable session={session} table={arrays} label="arrays" onRow={(row) => choose(session, -1, arrays.rows[row]?.[line] ?? "")} />
       </div>
     </div>
   );
@@ -161,7 +163,7 @@ function Backward({ session }: { session: Session }) {
 function Listed({ session, table = readTable(null), label }: { session: Session; table?: Table | undefined; label: string }) {
   const line = table.columns.findIndex(({ name }) => name === "line");
   const onRow = line < 0 ? {} : { onRow: (row: number) => choose(session, -1, table.rows[row]?.[line] ?? "") };
-  return <MemoryTable table={table} label={label} {...onRow} />;
+  return <MemoryTable session={session} table={table} label={label} {...onRow} />;
 }
 
 /** How many of XLA's own figures are others. */

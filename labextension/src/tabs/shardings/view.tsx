@@ -7,7 +7,7 @@ import type { Session } from "../../model/session";
 import type { Reply } from "../../wire/source";
 import { type TableReply, readTable, textAt } from "../../wire/tables";
 import { FilterBar, NO_MATCHES } from "../../parts/filter";
-import { GridView } from "../../parts/grid/gridView";
+import { SourceGrid } from "../../parts/grid/sourceGrid";
 import { useDoc, useShared } from "../../parts/hooks";
 import { useQuestion } from "../../parts/useQuestion";
 import { MeshMapView } from "./meshMapView";
@@ -59,7 +59,8 @@ function Shown({ session, table, all }: { session: Session; table: TableReply; a
     <div class="jxs-shardings-body">
       <div class="jxs-shardings-list jxs-column">
         <FilterBar label="Filter the values" value={query} onInput={setQuery} />
-        <GridView
+        <SourceGrid
+          session={session}
           grid={table.grid}
           rows={rows}
           label="values and their shardings"

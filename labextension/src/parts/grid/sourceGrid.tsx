@@ -1,0 +1,37 @@
+/** A table whose rows name source lines: the code of each stands beside its name. */
+
+import { useMemo } from "preact/hooks";
+import type { Session } from "../../model/session";
+import { rowOfLine } from "../../model/sourceLine";
+import type { Grid, TextField } from "../../wire/tables";
+import { useDoc } from "../hooks";
+import { type GridProps, GridView } from "./gridView";
+import { widthOfTexts } from "./widths";
+
+const WIDTHS = [60, 300] as const;
+const OF_LINES = [70, 180] as const;
+
+/** The table with a column of code behind the column that names the lines; as it is where no line is known. */
+export function withCode(session: Session, grid: Grid, name: string): Grid {
+  const at = grid.fields.findIndex((field) => field.name === name && field.kind === "text");
+  const lines = grid.fields[at] as TextField | undefined;
+  const text = session.loaded("python")?.text;
+  if (!lines || !text) return grid;
+  const strings = lines.strings.map((line) => {
+    const row = rowOfLine(session, line);
+    return row < 0 ? "" : (text.line(row) ?? "").trim();
+  });
+  if (!strings.some(Boolean)) return grid;
+  const least = widthOfTexts(strings, "code", WIDTHS);
+  const code: TextField = { kind: "text", name: "code", title: "code", hint: "the source line", codes: lines.codes, strings, missing: "", isCode: true, least };
+  const named: TextField = { ...lines, least: lines.least ?? widthOfTexts(lines.strings, lines.title, OF_LINES), isFixed: true };
+  return { ...grid, fields: [...grid.fields.slice(0, at), named, code, ...grid.fields.slice(at + 1)] };
+}
+
+/** A GridView with the code of its lines; `lines` is the column that names them. */
+export function SourceGrid({ session, lines = "line", ...props }: GridProps & { session: Session; lines?: string }) {
+  const python = session.doc("python");
+  useDoc(python);
+  const grid = useMemo(() => withCode(session, props.grid, lines), [props.grid, lines, python?.text, python?.rows, session.frames()]);
+  return <GridView {...props} grid={grid} />;
+}

@@ -76,3 +76,20 @@ test("a path that never ends is cut", () => {
   const deep = grow("all", [1], () => Array.from({ length: 5000 }, (_, i) => ({ name: String(i) })), () => "leaf");
   expect(deep.lanes.length).toBe(62);
 });
+
+test("a level that repeats the one around it is drawn once", () => {
+  const paths = [
+    ["net", "net", "net", "layer"],
+    ["net", "net", "net", "other"],
+  ];
+  const tree = grow("all", [3, 1], (i) => (paths[i] ?? []).map((name) => ({ name })), (i) => `op.${i}`);
+  expect(tree.names).toEqual(["all", "net", "layer", "op.0", "other", "op.1"]);
+  expect([...tree.depth].slice(0, tree.length)).toEqual([0, 1, 2, 3, 2, 3]);
+  expect(tree.lanes.map((lane) => lane.length)).toEqual([1, 1, 2, 2]);
+});
+
+test("a name inside its own is a level where it is not all of it", () => {
+  const paths = [["net", "net"], ["net"]];
+  const tree = grow("all", [3, 1], (i) => (paths[i] ?? []).map((name) => ({ name })), (i) => `op.${i}`);
+  expect(tree.names).toEqual(["all", "net", "net", "op.0", "op.1"]);
+});

@@ -73,6 +73,16 @@ export function grow(root: string, values: ArrayLike<number>, path: (item: numbe
   return laidOut(nodes, unknown);
 }
 
+/** The innermost of the tiles that are one inside another, of one name and as wide: they would repeat a level. */
+function innermost(nodes: Building[], from: number): Building {
+  let node = nodes[from] as Building;
+  for (;;) {
+    const child = node.order.length === 1 ? nodes[node.order[0] as number] : undefined;
+    if (!child || child.leaf || child.name !== node.name) return node;
+    node = child;
+  }
+}
+
 /** Depth first, the largest child first, so that every lane comes out from left to right. */
 function laidOut(nodes: Building[], unknown: number): Tree {
   const n = nodes.length;
@@ -95,7 +105,7 @@ function laidOut(nodes: Building[], unknown: number): Tree {
   let id = 0;
   for (let next = stack.pop(); next; next = stack.pop()) {
     const [from, parent, depth, start] = next;
-    const node = nodes[from] as Building;
+    const node = innermost(nodes, from);
     const at = id++;
     tree.names[at] = node.name;
     tree.line[at] = node.line;
@@ -113,6 +123,7 @@ function laidOut(nodes: Building[], unknown: number): Tree {
       stack.push([child, at, depth + 1, Math.max(start, end)]);
     }
   }
+  tree.length = id;
   tree.lanes = lanes.map((lane) => Int32Array.from(lane));
   return tree;
 }

@@ -21,14 +21,10 @@ COMPILED = """
 %%compile
 jax.grad(growing)([jnp.ones(64)] * 190, jnp.ones((8, 64)))
 """
-FITS = """
-%%compile
-jax.grad(lambda x: jnp.sum(jnp.tanh(x)))(jnp.ones(3))
-"""
 
 
 def test_a_large_program_is_stopped_in_its_worker_and_the_kernel_lives(open_notebook: Opener, lab: Server) -> None:
-    notebook = open_notebook(lab, [SETUP, GROWING, COMPILED, FITS])
+    notebook = open_notebook(lab, [SETUP, GROWING, COMPILED])
     notebook.command("notebook:run-all-cells", wait=False)
     panel = notebook.panel()
     offer = panel.root.locator(".jxs-long-compile")
@@ -43,6 +39,4 @@ def test_a_large_program_is_stopped_in_its_worker_and_the_kernel_lives(open_note
     assert "the compile worker for cpu was stopped" in panel.root.locator(".jxs-failure").inner_text()
     assert not offer.count()
     notebook.wait_idle()
-    notebook.command("notebook:move-cursor-down")
-    notebook.command("notebook:run-cell")
-    notebook.panel(1).stage("compile", "done").wait_for()
+    panel.row("stablehlo", "stablehlo.sine").first.wait_for()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import replace
 
 from jaxstage_ext.analysis.cost import cost_wording
 from jaxstage_ext.analysis.cost.ceilings import UNDECIDED, Outcome
@@ -36,6 +37,8 @@ def target_figures(program: Program) -> TargetFigures:
         seconds = program.seconds.get(COMPILE)
         figures["compile"] = ComparedFigure(seconds, None if seconds is not None else "JAX gives no time")
         figures |= _counted(program)
+    elif (under_way := program.under_way) is not None:
+        figures |= {name: replace(one, text=under_way) for name, one in figures.items() if one.value is None}
     return TargetFigures(str(program.target), _device(program), figures, _in_one_line(error) if error else None)
 
 

@@ -15,6 +15,7 @@ from jaxstage_ext.core.targets.target import LOCAL, parse_all
 from jaxstage_ext.inspection import Inspection, run
 from jaxstage_ext.panel import printed
 from jaxstage_ext.panel.requests import dispatch
+from jaxstage_ext.program.comparison_figures import target_figures
 
 PATIENCE = 60.0
 
@@ -55,10 +56,12 @@ def test_a_compile_in_a_worker_is_stopped_and_one_in_the_kernel_names_the_way() 
 
 def test_what_a_stage_will_give_is_on_its_way_while_it_runs_and_absent_only_then() -> None:
     said: list[Any] = []
+    texts: list[Any] = []
 
     def ask(inspection: Inspection) -> None:
         if inspection.program.staged.stages[-1].state == "running":
             programs = list(inspection.program.targets.values())
+            texts.append(target_figures(programs[1]).figures["flops"].text)
             requests = ({"id": 1, "method": "ledger", "params": {"call": call}} for call in range(len(programs)))
             said.append([dispatch.reply(programs, request)[0]["result"].get("pending") for request in requests])
 
@@ -67,6 +70,8 @@ def test_what_a_stage_will_give_is_on_its_way_while_it_runs_and_absent_only_then
         ["compiling…", "compiling…"],
         [None, "compiling…"],
     ]
+    assert texts == ["compiling…", "compiling…"]
+    assert target_figures(both.targets["cpu:2"].program).figures["flops"].value == 0
     assert not any(program.under_way for program in both.program.targets.values())
     failed = run(Call(lambda x: x.nothing, (1.0,)))
     refused = dispatch.reply([failed.program], {"id": 1, "method": "ledger", "params": {"call": 0}})[0]["error"]

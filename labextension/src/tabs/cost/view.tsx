@@ -96,10 +96,13 @@ function Body({ session, overview }: { session: Session; overview: Overview }) {
 
 /** Of a program that was not compiled, or not yet: the equations of its jaxpr. */
 function Uncompiled({ session }: { session: Session }) {
+  const isCompiling = !session.isOrphaned && session.summary?.stages.some(({ name, state }) => name === "compile" && state === "running");
   return (
     <div class="jxs-cost jxs-column">
       <div class="jxs-cost-head jxs-strip" data-bound="unknown">
-        <span class="jxs-verdict jxs-anywhere">Counted on the jaxpr of the whole program; there is no optimised HLO, so the bottleneck is unknown.</span>
+        <span class="jxs-verdict jxs-anywhere">
+          Counted on the jaxpr of the whole program; {isCompiling ? "compiling…" : "there is no optimised HLO, so the bottleneck is unknown."}
+        </span>
       </div>
       <CostTable session={session} compiled={false} />
       <DetailStrip session={session} />

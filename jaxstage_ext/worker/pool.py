@@ -140,6 +140,13 @@ def stop(platform: str, lane: str = RECOMPILE) -> None:
         worker.stop()
 
 
+def restart(platform: str, lane: str) -> None:
+    """End the lane's worker once it answers nothing, so that the next request gets a fresh one."""
+    if slot := _slots.get(_name(platform, lane)):
+        with slot.lock:
+            slot.close()
+
+
 def _name(platform: str, lane: str) -> str:
     return platform if lane == COMPILE else f"{platform}/{lane}"
 

@@ -32,6 +32,8 @@ class Limits:
 
 
 USUAL = Limits()
+_NEEDS_FRESH_PROCESS = "Failed to materialize symbols"
+"""What a kernel of Mosaic GPU fails with in a process in which XLA has compiled another program for a GPU before."""
 
 
 def ask(
@@ -66,14 +68,19 @@ def ask(
         "kind": _kind(target, compiler.version),
         "topology": target.topology,
     }
+    lane, arguments = how.get("lane", pool.COMPILE), (where | request, limits.timeout, limits.memory)
     try:
-        answer = pool.ask(
-            target.platform, where | request, limits.timeout, limits.memory, environment=environment, **how
-        )
+        try:
+            answer = pool.ask(target.platform, *arguments, environment=environment, **how)
+        except pool.RequestFailed as failed:
+            if _NEEDS_FRESH_PROCESS not in str(failed):
+                raise
+            pool.restart(target.platform, lane)
+            answer = pool.ask(target.platform, *arguments, environment=environment, **how)
     except pool.RequestFailed as failed:
         raise _explained(failed, target) from None
     if change := environments.change(environment, target.platform):
-        pool.stop(target.platform, how.get("lane", pool.COMPILE))  # it may have read either
+        pool.stop(target.platform, lane)  # it may have read either
         raise Unavailable(f"{change} while this program was compiled; run its cell again")
     return answer
 

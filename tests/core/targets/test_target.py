@@ -276,6 +276,9 @@ def test_a_pallas_kernel_for_an_absent_gpu_is_explained() -> None:
 
 def test_a_mosaic_kernel_that_records_a_profile_compiles_for_an_absent_gpu(tmp_path: Path) -> None:
     needs("cuda")
+    jaxstage_ext.inspect(
+        lambda x: jnp.sin(x) @ x, jnp.ones((64, 64)), target="h100"
+    )  # after which it needs a new process
     ins = jaxstage_ext.inspect(profiled_kernel(str(tmp_path)), jnp.ones(128), target="h100")
     assert "mosaic_gpu_v2" in str(ins.documents["hlo"].text)
     assert "Left out: the callback that writes the on-device profile of scale." in ins.summary()["notes"]

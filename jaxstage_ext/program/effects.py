@@ -18,6 +18,8 @@ from jaxstage_ext.report.units import plural
 
 _KERNELS = frozenset({"pallas_call", "core_map"})
 """What is in them runs in the kernel: its effects are reads and writes of its own memory."""
+_OWN_DERIVATIVES = frozenset({"custom_jvp_call", "custom_vjp_call"})
+"""What is in them is not differentiated: their own rules are."""
 _ABSENT = "targets that are absent"
 _OF_MEMORY = frozenset({"Read", "Write", "Accum", "InternalMutableArray"})
 NOT_DIFFERENTIABLE = frozenset({"pure_callback", "io_callback"})
@@ -68,13 +70,20 @@ def _notes(found: list[_Found]) -> Iterator[str]:
     if not found:
         yield _NONE
     if called:
-        least = "at least " if any(one.runs[1] for one in called) else ""
-        times = sum(one.runs[0] for one in called if not one.runs[1])
-        yield f"{plural(len(called), 'callback')}: Python is called {least}{plural(times, 'time')} in one run."
+        yield f"{plural(len(called), 'callback')}: {_how_often(called)}."
     if len(found) > len(called):
         yield f"{plural(len(found) - len(called), 'other operation')} with effects or on the host."
     if any(one.operation == "pure_callback" for one in found):
         yield _PURE
+
+
+def _how_often(called: list[_Found]) -> str:
+    """How often Python is called in one run, as far as the values do not decide it."""
+    is_known = not any(one.runs[1] for one in called)
+    times = sum(one.runs[0] for one in called if not one.runs[1])
+    if not is_known and not times:
+        return "how often Python is called in one run depends on the values"
+    return f"Python is called {'' if is_known else 'at least '}{plural(times, 'time')} in one run"
 
 
 def has_effects(program: Program) -> bool:
@@ -98,10 +107,13 @@ def callback_lines(program: Program) -> list[str]:
 
 
 def _found(jaxpr: Any) -> Iterator[_Found]:
+    differentiated: set[int] | None = None
     for eqn, runs in equation_runs.equation_runs(jaxpr, _KERNELS):
         kind = effect_rules.callback_kind(eqn)
+        if kind in NOT_DIFFERENTIABLE and differentiated is None:
+            differentiated = {id(one) for one, _ in equation_runs.equation_runs(jaxpr, _KERNELS | _OWN_DERIVATIVES)}
         if kind:
-            yield _callback(eqn, kind, runs)
+            yield _callback(eqn, kind, runs, id(eqn) in (differentiated or ()))
         elif (place := _host_place(eqn)) is not None:
             yield _Found(eqn, eqn.primitive.name, "", place, [], runs)
         elif eqn.primitive.name in ("new_ref", "mutable_array"):
@@ -112,9 +124,9 @@ def _found(jaxpr: Any) -> Iterator[_Found]:
             yield from _other(eqn, runs)
 
 
-def _callback(eqn: Any, kind: str, runs: Runs) -> _Found:
+def _callback(eqn: Any, kind: str, runs: Runs, is_differentiated: bool) -> _Found:
     refused = [place for effect in eqn.effects for place in effect_rules.refusing_places(effect)]
-    refused += ["grad"] if kind in NOT_DIFFERENTIABLE else []
+    refused += ["grad"] if kind in NOT_DIFFERENTIABLE and is_differentiated else []
     refused += ["vmap"] if kind == "io_callback" and any(map(effect_rules.is_ordered, eqn.effects)) else []
     refused += [_ABSENT, "jax.export"]
     refused += [] if persistent_cache.writes_callbacks() else ["the persistent cache"]

@@ -95,6 +95,17 @@ def refuses(run: Callable[[], Any]) -> bool:
     return False
 
 
+def test_a_callback_with_a_derivative_of_its_own_can_be_differentiated() -> None:
+    @jax.custom_jvp
+    def own(x: Any) -> Any:
+        return pure(x)
+
+    own.defjvp(lambda primals, tangents: (own(*primals), tangents[0].sum()))
+    (row,) = effects_of(own, X).rows()
+    assert "grad" not in row["not with"]
+    assert not refuses(lambda: jax.jit(jax.grad(own)).trace(X))
+
+
 def looped(fn: Callable[..., Any]) -> Any:
     return jax.jit(lambda x: jax.lax.while_loop(lambda c: c < 3, lambda c: c + fn(x), 0.0)).trace(X)
 
@@ -138,6 +149,8 @@ def test_runs_count_the_turns_of_a_scan_and_are_unknown_where_the_values_decide(
 
 def test_the_notes_count_the_calls_of_python() -> None:
     assert effects_of(many, X).notes == ("3 callbacks: Python is called at least 5 times in one run.",)
+    endless = effects_of(lambda x: jax.lax.while_loop(jnp.any, lambda c: io_callback(sine, SHAPE, c), x), X)
+    assert endless.notes == ("1 callback: how often Python is called in one run depends on the values.",)
     assert effects_of(printed, X).notes == ("1 callback: Python is called 1 time in one run.",)
     assert effects_of(pure, X).notes[-1].startswith("JAX may drop or repeat")
 

@@ -24,12 +24,14 @@ class Cell:
       file: the name its code is compiled under.
       calls: the calls of its last line, which were not run.
       functions: names it defines or assigns at top level -> the names their code mentions.
+      others: the calls in its other statements, outside of definitions, which were run.
       quiet: whether it ends with a semicolon.
     """
 
     file: str
     calls: list[ast.expr] = field(default_factory=list)
     functions: dict[str, set[str]] = field(default_factory=dict)
+    others: list[ast.Call] = field(default_factory=list)
     quiet: bool = False
 
 
@@ -59,7 +61,14 @@ async def run_but(
     quiet = bool(tree.body) and _ends_with_semicolon(transformed)
     for node, mode in modes(rest, ip.ast_node_interactivity, cut=bool(left), quiet=quiet):
         await execute(ip, node, file, mode)
-    return Cell(file, functions=functions(tree.body), quiet=quiet), left
+    return Cell(file, functions=functions(tree.body), others=list(_calls(rest)), quiet=quiet), left
+
+
+def _calls(body: list[ast.stmt]) -> Iterator[ast.Call]:
+    definitions = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
+    for node in body:
+        if not isinstance(node, definitions):
+            yield from (part for part in ast.walk(node) if isinstance(part, ast.Call))
 
 
 def _parsed(ip: Any, source: str, number: int, raw: str) -> tuple[str, str, ast.Module]:

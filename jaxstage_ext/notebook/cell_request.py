@@ -13,7 +13,7 @@ from IPython.core.error import UsageError
 from jaxstage_ext.core import stage_list
 from jaxstage_ext.core.call import Call
 from jaxstage_ext.notebook import calls as calling
-from jaxstage_ext.notebook import command_line, compile_options, mesh_arguments, staging
+from jaxstage_ext.notebook import command_line, compile_options, mesh_arguments, other_calls, staging
 from jaxstage_ext.notebook.arguments import Dims, Given
 from jaxstage_ext.notebook.arguments import parse as parse_arguments
 from jaxstage_ext.notebook.cell import Cell, execute, run_cell
@@ -85,6 +85,8 @@ class Request:
         file = OF_BUTTON if from_toolbar and on_line else ran.file
         calls = [await self._stated(node, file, self.ip.user_ns) for node in nodes] or self._defined(ran)
         value = self._stage(calls)[1]
+        if ran.calls and not (ran.quiet or self.options.quiet):
+            other_calls.tell(ran, nodes, self.ip.user_ns)
         return None if ran.quiet else value
 
     async def _show_memory_of(self, cell_error: BaseException, on_line: list[ast.expr]) -> None:
@@ -182,13 +184,17 @@ class Request:
             raise UsageError(f"nothing to {self.kind} in this cell; {_OTHERWISE.format(kind=self.kind)}")
         calls: list[Call] = []
         unknown: list[str] = []
+        called: list[str] = []
         for name in functions if self.options.args is None else calling.roots(functions):
             try:
                 calls.append(self._known(space[name], name, space))
             except calling.NoArguments as reason:
-                unknown += [str(reason)] if name in calling.roots(functions) else []
-        if unknown:
-            message = f"{'; '.join(unknown)}; {_WAYS.format(kind=self.kind, name=unknown[0].split(':')[0])}"
+                if name in calling.roots(functions):
+                    hint = other_calls.hint(ran, name)
+                    (called if hint else unknown).append(hint or str(reason))
+        if unknown or called:
+            ways = [_WAYS.format(kind=self.kind, name=unknown[0].split(":")[0])] if unknown else []
+            message = "; ".join([*called, *unknown, *ways])
             if not calls:
                 raise UsageError(message)
             print(message)

@@ -262,3 +262,26 @@ def test_loading_imports_nothing_heavy() -> None:
 def test_without_history_and_from_code(shell: Shell) -> None:
     assert shell.run("%%compile\nloss(w, x)", history=False).panels == [LOSS]
     assert shell.run("kept = get_ipython().run_cell_magic('trace', '', 'loss(w, x)')").panels == [LOSS]
+
+
+# ---- calls elsewhere in the cell ------------------------------------------------------------------------------------
+
+TWO = "%%compile\ndef up(a): return a + 1\ndef down(a): return a - 1\n"
+
+
+def test_calls_above_the_last_line_are_said_to_be_run_and_not_inspected(shell: Shell) -> None:
+    seen = shell.run(TWO + "up(x)\ndown(x)")
+    assert [panel.split(")")[0] for panel in seen.panels] == ["down(a: f32[2,4]"]
+    assert "Only the last line is inspected: up(x) in line 4 was run as Python." in seen.text
+    assert "put them on it: up(x); down(x)" in seen.text
+    both = shell.run(TWO + "up(x); down(x)")
+    assert len(both.panels) == 2 and "Only the last line" not in both.text
+    assert "Only the last line" not in shell.run(TWO + "y = jnp.sin(x)\ndown(x)").text
+
+
+@pytest.mark.parametrize("body", ["y = up(x)\nz = y * 2", "for each in range(2):\n    up(x)"])
+def test_a_call_within_a_statement_is_named_with_its_line(shell: Shell, body: str) -> None:
+    seen = shell.run("%%compile\ndef up(a): return a + 1\n" + body)
+    line = 3 if body.startswith("y") else 4
+    assert f"line {line} calls up within a statement, which was run" in seen.text
+    assert "to inspect it, end the cell with up(x)" in seen.text and "--args" not in seen.text

@@ -50,8 +50,8 @@ class Executable:
     """
 
     target: Target
-    text: str | None
-    proto: bytes | None
+    text: str | None = field(repr=False)
+    proto: bytes | None = field(repr=False)
     seconds: float
     devices: int
     notes: tuple[str, ...]

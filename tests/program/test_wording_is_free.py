@@ -116,8 +116,8 @@ def test_what_is_decided_does_not_depend_on_words(usual: dict[str, Any]) -> None
 
 @pytest.mark.usefixtures("other_words")
 def test_a_stopped_job_is_known_by_its_kind() -> None:
-    job = jobs.Job()
+    job = jobs.Job(lambda *_: job.progress.check() or ({}, []), (), {})
     job.progress.stop()
-    job.run(lambda *_: job.progress.check() or ({}, []), (), {})
-    assert job.failure is not None
+    job.start({})
+    assert job.done.wait(60) and job.failure is not None
     assert (job.failure.kind, str(job.failure)) == ("stopped", OTHER)

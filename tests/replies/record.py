@@ -48,7 +48,7 @@ AMOUNTS = (0, 1, 34, 999.4, 999.5, 1000, 1005, 12345, 999_499, 999_500, 1.25e6, 
 TIMES = (0, 3e-12, 4.5e-9, 9.995e-7, 1e-6, 0.0004, 0.0812, 0.9994, 0.9995, 1.25, 59.96, 99.94, 99.95, 100.5, 123, 3600)
 CHANGES = (1, -3, 1200, -34_300, 2_000_000_000)
 WITHOUT_REPLY = (
-    *("script", "cancel", "elapsed", "log", "library"),
+    *("script", "cancel", "elapsed", "log", "library", "compile wait", "stop compile"),
     *("compile_open", "compiles_refresh", "compile_cache_refresh", "compile_cache_entry"),
 )
 """Methods that answer with a built file, with the state of something that is running, about libraries' frames, with one
@@ -166,6 +166,9 @@ def requests(inspections: Mapping[str, Any]) -> Iterator[tuple[str, str, dict[st
         "kept": {"policy": ""},
         "policy": {"policy": "nothing_saveable"},
         "dtypes": {},
+        "layouts": {},
+        "layout_copies": {},
+        "effects": {},
         "passes": {},
         "pass_diff": {"pass": 0},
         "pass_history": {"doc": "hlo", "row": row},

@@ -31,7 +31,8 @@ def hint(ran: Cell, name: str) -> str:
     call = next((call for call in _own(ran) if call.func.id == name), None)  # type: ignore[attr-defined]
     if call is None:
         return ""
-    return f"line {call.lineno} calls {name} within a statement, which was run; to inspect it, end the cell with {_text(call)}"
+    end = f"to inspect it, end the cell with {_text(call)}"
+    return f"line {call.lineno} calls {name} within a statement, which was run; {end}"
 
 
 def _own(ran: Cell) -> Iterator[ast.Call]:

@@ -9,7 +9,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from jaxstage_ext.ir import exported_form
 from jaxstage_ext.ir.dumps import dump_index
 from jaxstage_ext.ir.hlo import hlo_files
 from jaxstage_ext.profiling import opening
@@ -41,7 +40,7 @@ def load(
     """Open what was saved: a profile as a Timeline; a module of XLA, or the JSON of an Inspection, as an Inspection.
 
     A folder that XLA dumped into is an XlaDump, each of whose modules opens. Modules are HLO (`*.hlo.pb`, or text) and
-    StableHLO (text or bytecode). What `jax.export` serialised is compiled for the target, or for this machine.
+    StableHLO (text or bytecode).
 
     Profiles are `.xplane.pb` files, Chrome or Perfetto JSON traces of JAX, PyTorch or Mosaic GPU, and the folders that
     profilers write, of which the newest run is opened. Files may be gzip. The kind is told by the content.
@@ -55,8 +54,6 @@ def load(
     Raises:
       UnreadableProfile: a ValueError: it is none of these, or is a damaged profile.
       UnreadableModule: a ValueError: it is a damaged module, or a compiled one with a target.
-      Unavailable: a ValueError: it is a serialised `jax.export`, and flatbuffers is not installed, or it was exported
-        for other platforms.
       ValueError: it is an inspection that is damaged, or of a newer version.
       OSError: it cannot be read.
     """
@@ -108,17 +105,6 @@ def _module(source: opening.Source, title: str, targets: Targets) -> Inspection:
     return Inspection.of(module_program.opened(data, title or name, path, parse_all(targets) if targets else ()))
 
 
-def _exported(source: opening.Source, title: str, targets: Targets) -> Inspection:
-    from jaxstage_ext.core.given import exported_files
-    from jaxstage_ext.inspection import inspect
-
-    path = None if isinstance(source, bytes) else Path(source).expanduser()
-    data = source if isinstance(source, bytes) else opening.contents(Path(source).expanduser())
-    name = title or (path.name if path else "the exported function")
-    exported = exported_files.opened(unpacked(data, name), name)
-    return inspect(exported, target=targets or "local")
-
-
 def _timeline(source: opening.Source, title: str, targets: Targets) -> ShownTimeline:
     from jaxstage_ext.panel import shown_timeline
 
@@ -128,7 +114,6 @@ def _timeline(source: opening.Source, title: str, targets: Targets) -> ShownTime
 KINDS = (
     SavedKind("inspection", _is_inspection, _inspection),
     SavedKind("module", _is_module, _module),
-    SavedKind("exported function", lambda head, name: exported_form.is_exported(head), _exported),
     SavedKind("profile", lambda head, name: True, _timeline),
 )
 """In the order in which they are tried; the last one says what is wrong with what nothing recognises."""

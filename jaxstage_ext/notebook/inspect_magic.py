@@ -17,8 +17,8 @@ HELP = """Open a file or a folder of JAX's, XLA's or a profiler's. No function i
     %inspect FOLDER               what XLA dumped (--xla_dump_to): its modules
     %inspect FOLDER MODULE        one of them, by its name or number: HLO, passes, buffers, machine code, if dumped
     %inspect FOLDER MODULE -t v5e:2x2    what it was before the passes, compiled for a target
-    %inspect FILE                 HLO (.hlo.pb or text), StableHLO (text or bytecode), a serialised jax.export,
-                                  a saved inspection (.json), a profile (.xplane.pb, .json)
+    %inspect FILE                 HLO (.hlo.pb or text), StableHLO (text or bytecode), a saved inspection
+                                  (.json), a profile (.xplane.pb, .json)
     %inspect FILE -t v5e:2x2      StableHLO, or HLO before the passes, compiled for a target in a worker; -t may be
                                   repeated
     ins = %inspect FILE           the Inspection: ins.cost, ins.memory, ins.passes, ...

@@ -17,6 +17,8 @@ import { readEquationGroups, readEquations } from "../src/tabs/cost/equations";
 import { readGroups, readInstructions, readMembers, readOverview } from "../src/tabs/cost/read";
 import { readRoofline } from "../src/tabs/cost/roofline";
 import { read as readDtypes } from "../src/tabs/dtypes/view";
+import { read as readEffects } from "../src/tabs/effects/view";
+import { readCopies, readValues } from "../src/tabs/layouts/view";
 import { readFigures, readInfo, readKernels } from "../src/tabs/machine/read";
 import { readMemory } from "../src/tabs/memory/read";
 import { readAt, readKept, readTrial } from "../src/tabs/memory/view";
@@ -99,6 +101,9 @@ export const READERS: Record<string, Reader> = {
   "memory at": { read: readAt },
   kept: { read: readKept },
   policy: { read: readTrial },
+  layouts: { read: readValues },
+  layout_copies: { read: readCopies, byView: ["notes"] },
+  effects: { read: readEffects, byView: ["notes"] },
   dtypes: { read: readDtypes, byView: ["headline"] },
   passes: { read: readPasses, unused: OF_PASS },
   pass_diff: { read: readDiff },

@@ -68,8 +68,7 @@ describe("a recorded state", () => {
   for (const [program, state] of Object.entries(STATES)) {
     it(`of ${program} is read whole`, () => {
       const names = unread(state, readState).filter((name) => !UNUSED_OF_STATE.test(name));
-      // a state of a stage that is not known is one that waits
-      expect(names).toEqual(program === "refused" ? ["calls.stages.state"] : []);
+      expect(names).toEqual([]);
     });
   }
 

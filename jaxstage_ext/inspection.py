@@ -17,7 +17,8 @@ from jaxstage_ext.core.call import Call
 from jaxstage_ext.core.given import given_checks
 from jaxstage_ext.core.given.given_call import given_call, given_object
 from jaxstage_ext.core.layout import meshes, specs
-from jaxstage_ext.core.options import environment_check, flag_values
+from jaxstage_ext.core.options import environment_check, option_sets
+from jaxstage_ext.core.options.option_sets import OptionSet
 from jaxstage_ext.core.stage_error import without_our_frames
 from jaxstage_ext.core.stageable import with_self
 from jaxstage_ext.core.targets import cross_compile
@@ -31,7 +32,9 @@ from jaxstage_ext.program.comparison_figures import target_figures
 from jaxstage_ext.program.comparison_table import Comparison, TargetFigures
 from jaxstage_ext.program.compile_options_table import options
 from jaxstage_ext.program.cost import Costs, cost
+from jaxstage_ext.program.difference_table import Differences, differences
 from jaxstage_ext.program.dtypes import dtypes
+from jaxstage_ext.program.earlier import beside, by_label, copies
 from jaxstage_ext.program.effects import effects
 from jaxstage_ext.program.kernel_types import Kernels
 from jaxstage_ext.program.kernels import kernels
@@ -59,7 +62,7 @@ def inspect(
     *args: Any,
     stage: str = "compile",
     target: Targets = "local",
-    compiler_options: Mapping[str, Any] | None = None,
+    compiler_options: Mapping[str, Any] | Sequence[Mapping[str, Any]] | None = None,
     mesh: Any = None,
     in_specs: Any = (),
     out_specs: Any = None,
@@ -76,7 +79,8 @@ def inspect(
       stage: the last stage to run: "trace", "lower" or "compile".
       target: the target to compile for: "local", "cpu:8", "v5e:4x4", "h100:8", or a list of them. The Inspection is
         that of the first; its `targets` has all of them.
-      compiler_options: XLA flags for the compile stage, by name, with or without the "xla_" prefix.
+      compiler_options: XLA flags for the compile stage, by name, with or without the "xla_" prefix; or a list of such
+        dicts, each of which it is compiled with, beside each other in `compare()` and `targets`.
       mesh: the mesh of the target's devices, which need not be in this machine: "data=4,model=2", a dict of such
         sizes, or a JAX mesh. The axes of a text or a dict are automatic.
       in_specs: PartitionSpecs of the arguments on `mesh`: a tuple in the order of the arguments, a dict by parameter
@@ -102,16 +106,17 @@ def inspect(
         raise ValueError(
             f"compiler_options need the compile stage, and stage={stage!r} stops before it; drop one of them"
         )
-    checked, targets = flag_values.check(compiler_options or {}), parse_all(target)
+    sets, targets = option_sets.checked(compiler_options), parse_all(target)
     targets, limits = _isolated(targets, isolate)
+    checked = sets[0].options
     given = given_object(fn, args, kwargs)
     if given is not None:
         given_checks.check(given, stage, checked, has_mesh=mesh is not None)
-        return _inspected(given_call(given, compiler_options=checked), stage, targets, limits)
+        return _inspected(given_call(given, compiler_options=checked), stage, targets, limits, sets)
     layout = meshes.layout(mesh, in_specs, out_specs, targets, compiled)
     call = Call(fn, args, kwargs, compiler_options=checked, layout=layout)
     specs.check(call)
-    return _inspected(call, stage, targets, limits)
+    return _inspected(call, stage, targets, limits, sets)
 
 
 def _isolated(targets: tuple[Target, ...], isolate: bool | None) -> tuple[tuple[Target, ...], Limits]:
@@ -123,9 +128,11 @@ def _isolated(targets: tuple[Target, ...], isolate: bool | None) -> tuple[tuple[
     return targets, Limits(large_here=isolate is False)
 
 
-def _inspected(call: Call, stage: str, targets: Sequence[Target], limits: Limits) -> Inspection:
+def _inspected(
+    call: Call, stage: str, targets: Sequence[Target], limits: Limits, sets: Sequence[OptionSet]
+) -> Inspection:
     """The Inspection of a call. Raises what a stage of it raises."""
-    inspection = run(call, stage, targets=targets, limits=limits)
+    inspection = run(call, stage, targets=targets, limits=limits, sets=sets)
     if inspection.error is not None and (error := inspection.error.exception) is not None:
         error.inspection = inspection  # type: ignore[attr-defined]
         raise without_our_frames(error)
@@ -138,12 +145,13 @@ def run(
     on_change: Callable[[Inspection], None] | None = None,
     targets: Sequence[Target] = (LOCAL,),
     limits: Limits = USUAL,
+    sets: Sequence[OptionSet] = (),
 ) -> Inspection:
     """The Inspection of a call for its first target; a stage that fails is recorded, not raised.
 
     `on_change` is called when a stage starts and when it ends.
     """
-    inspections = prepare(call, stage, targets, limits)
+    inspections = prepare(call, stage, targets, limits, sets)
     for inspection in inspections:
         inspection.advance(functools.partial(on_change, inspection) if on_change else _nothing)
         if inspection.error is not None and inspection.error.interrupted:
@@ -156,17 +164,25 @@ def _nothing() -> None:
 
 
 def prepare(
-    call: Call, stage: str, targets: Sequence[Target] = (LOCAL,), limits: Limits = USUAL
+    call: Call,
+    stage: str,
+    targets: Sequence[Target] = (LOCAL,),
+    limits: Limits = USUAL,
+    option_sets: Sequence[OptionSet] = (),
+    earlier: tuple[str, Inspection] | None = None,
 ) -> tuple[Inspection, ...]:
-    """An Inspection for each target, nothing of it done yet. Raises TargetError where a package is missing."""
+    """An Inspection for each target and set of compile options, nothing of it done yet.
+
+    `earlier` is one that it is compared with, and what that is called. Raises TargetError where a package is missing.
+    """
     for target in targets if stage_list.makes_executable(stage) else ():
         cross_compile.check(target)
-    planned = stages.plan_each(with_self(call), stage, targets, limits)
+    planned = stages.plan_each(with_self(call), stage, targets, limits, option_sets)
     programs = [Program(staged) for staged in planned]
-    by_target = {str(program.target): program for program in programs}
-    for program in programs:
-        program.targets = by_target
-    return _inspections(by_target)
+    if earlier is None:
+        return _inspections(by_label(programs))
+    name, before = earlier
+    return _inspections(beside(programs, list(before.program.targets.values()), name))
 
 
 def _inspections(programs: Mapping[str, Program]) -> tuple[Inspection, ...]:
@@ -182,14 +198,15 @@ class Inspection:
 
     Attributes:
       program: what everything here is computed from.
-      targets: the Inspection of each target that was asked for, this one among them.
+      targets: the Inspection of each target that was asked for, this one among them; of each set of compile options
+        too, by labels such as "-O 0" and "v5e:2x2 · -O 0".
     """
 
     targets: Mapping[str, Inspection]
 
     def __init__(self, program: Program) -> None:
         self.program = program
-        self.targets = {str(program.target): self}
+        self.targets = {program.label: self}
 
     @staticmethod
     def of(program: Program) -> Inspection:
@@ -394,11 +411,22 @@ class Inspection:
         """The row of `compare` for this target."""
         return target_figures(self.program)
 
-    def compare(self) -> Comparison:
-        """The call's targets side by side: does it fit, memory, FLOPs, bytes, lower bounds, collectives."""
+    def compare(self, before: Inspection | None = None) -> Comparison:
+        """The call's targets side by side: does it fit, memory, FLOPs, bytes, lower bounds, collectives.
+
+        `before` is an inspection whose figures stand below, as those of an earlier version of the function.
+        """
         from jaxstage_ext.views.shown_comparison import ShownComparison
 
-        return ShownComparison.of_table(comparison.comparison(self.program))
+        program = self.program
+        if before is not None:
+            others = list(before.program.targets.values())
+            program = next(iter(beside(copies(program.targets), others, "before").values()))
+        return ShownComparison.of_table(comparison.comparison(program))
+
+    def difference(self, before: Inspection) -> Differences:
+        """How the stages differ from those of another inspection; `.text("hlo")` are the lines."""
+        return differences(before.program, self.program)
 
     def summary(self) -> Summary:
         """What heads every view: plain JSON types only. Cheap while stages still run."""

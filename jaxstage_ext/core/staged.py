@@ -89,6 +89,7 @@ class Staged:
     """A call and its stages for one target; stages after a failed one stay waiting.
 
     Attributes:
+      label: what tells it from the others of the call: the target, with several sets of compile options the set too.
       function: `stageable` of the call, made when the first stage asks for it.
       environment: that of the compile stage, which recompiles are made in; None before it.
       configured: the compile options of `jax.config` at the compile stage; None before it.
@@ -100,6 +101,7 @@ class Staged:
     stages: list[Stage]
     target: Target
     limits: Limits
+    label: str = ""
     function: Any = None
     environment: CompileEnvironment | None = None
     configured: ConfiguredOptions | None = None

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING
 
 from jaxstage_ext.core import events, stage_list
 from jaxstage_ext.core.call import Call
@@ -12,6 +14,9 @@ from jaxstage_ext.core.stageable import call_name, dynamic_arguments, stageable,
 from jaxstage_ext.core.staged import DONE, FAILED, INTERRUPTED, NOT_GIVEN, RUNNING, WAITING, Stage, Staged
 from jaxstage_ext.core.targets.target import LOCAL, Target
 from jaxstage_ext.core.targets.worker_requests import USUAL, Limits
+
+if TYPE_CHECKING:
+    from jaxstage_ext.core.options.option_sets import OptionSet
 
 __all__ = [
     "DONE",
@@ -34,25 +39,46 @@ def plan(call: Call, upto: str) -> Staged:
     return staged
 
 
-def plan_each(call: Call, upto: str, targets: Sequence[Target], limits: Limits = USUAL) -> list[Staged]:
-    """The stages to run for each target. Targets share the stages that do not depend on them.
+def plan_each(
+    call: Call,
+    upto: str,
+    targets: Sequence[Target],
+    limits: Limits = USUAL,
+    option_sets: Sequence[OptionSet] = (),
+) -> list[Staged]:
+    """The stages to run for each target, and for each with each of several sets of compile options.
+
+    Targets share the stages that do not depend on them, and the sets all but the compile.
 
     Raises ValueError for a stage that does not exist.
     """
     definitions = stage_list.up_to(upto)
-    shared = {definition.name: _planned(call, definition) for definition in definitions if not definition.per_target}
-    planned = [
-        Staged(
-            call,
-            [shared.get(definition.name) or _planned(call, definition) for definition in definitions],
-            target,
-            limits,
-        )
-        for target in targets
-    ]
+    calls = [(replace(call, compiler_options=each.options), each.label) for each in option_sets] or [(call, "")]
+    for_all = [_planned(call, definition) for definition in definitions if not definition.per_target]
+    planned: list[Staged] = []
+    for target in targets:
+        for_target = [_planned(call, each) for each in definitions if each.per_target and not each.makes_executable]
+        shared = {stage.name: stage for stage in (*for_all, *for_target)}
+        planned += [
+            Staged(
+                one,
+                [shared.get(definition.name) or _planned(call, definition) for definition in definitions],
+                target,
+                limits,
+                label=_label(target, label),
+            )
+            for one, label in calls
+        ]
     for staged in planned:
         staged.sources = planned[0].sources
     return planned
+
+
+def _label(target: Target, options: str) -> str:
+    """The target, and the set of options where there are several; of the kernel's own device the set alone."""
+    if not options:
+        return str(target)
+    return options if target.is_local else f"{target} · {options}"
 
 
 def _planned(call: Call, definition: StageDefinition) -> Stage:

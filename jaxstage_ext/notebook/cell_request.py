@@ -13,7 +13,7 @@ from IPython.core.error import UsageError
 from jaxstage_ext.core import stage_list
 from jaxstage_ext.core.call import Call
 from jaxstage_ext.notebook import calls as calling
-from jaxstage_ext.notebook import command_line, compile_options, mesh_arguments, other_calls, staging
+from jaxstage_ext.notebook import command_line, compile_options, mesh_arguments, other_calls, staging, versus
 from jaxstage_ext.notebook.arguments import Dims, Given
 from jaxstage_ext.notebook.arguments import parse as parse_arguments
 from jaxstage_ext.notebook.cell import Cell, execute, run_cell
@@ -21,6 +21,7 @@ from jaxstage_ext.notebook.running_cell import RunningCell
 
 if TYPE_CHECKING:
     from jaxstage_ext.notebook.stage_object_call import LineOptions
+    from jaxstage_ext.notebook.versus import Earlier
 
 _WAYS = (
     "pass the arguments by a call on the magic's line (%%{kind} {name}(...)), a call as the cell's last line, "
@@ -60,7 +61,8 @@ class Request:
         self.options, self.jit = asked.options, asked.jit
         self.on_line = command_line.expressions(asked.code)
         self.dims = Dims(self.options.dim or ())
-        self.compiler_options = compile_options.read(self.options)
+        self.option_sets = compile_options.read(self.options)
+        self.compiler_options = self.option_sets[0].options if self.option_sets else {}
         self._given: Given | None = None
         self._plan: staging.CompilePlan | None = None
         self._space: dict[str, Any] = ip.user_ns
@@ -100,10 +102,15 @@ class Request:
                 staging.compile_after_failure(self.ip, calls, self.kind, cell_error, self.options.quiet, self._plan)
             )
 
+    def _earlier(self) -> Earlier | None:
+        """The inspection that `--vs` names, as it is before the cell runs."""
+        text = getattr(self.options, "vs", None)
+        return None if text is None else versus.earlier(text, self._space)
+
     def _check_plan(self) -> None:
         """Before the cell runs, check that JAX and the packages of the targets are installed."""
         staging.check_jax()
-        self._plan = staging.compile_plan(self.kind, self.options)
+        self._plan = staging.compile_plan(self.kind, self.options, self.option_sets, self._earlier())
         mesh_arguments.check(self.options, self._plan.targets, stage_list.makes_executable(self.kind))
 
     async def _last_calls(self, ran: Cell) -> list[ast.expr]:
@@ -137,11 +144,11 @@ class Request:
         """
         if not self.on_line:
             raise UsageError(f"name a call to {self.kind}, for example %{self.kind} loss(w, x)")
+        own = local_ns is None or local_ns is self.ip.user_ns
+        space = self._space = self.ip.user_ns if own else {**self.ip.user_ns, **(local_ns or {})}
         self._check_plan()
         file, number, text = place(frame)
         column = max(text.find(line.strip()), 0)
-        own = local_ns is None or local_ns is self.ip.user_ns
-        space = self._space = self.ip.user_ns if own else {**self.ip.user_ns, **(local_ns or {})}
         nodes = [command_line.moved(node, number - 1, column) for node in self.on_line]
         inspections, value = self._stage([await self._stated(node, file, space) for node in nodes])
         if text.lstrip().startswith("get_ipython()."):
@@ -248,6 +255,8 @@ class Request:
         if self.options.run:
             staging.check_values(calls)
         assert self._plan is not None
+        if self._plan.earlier is not None and len(calls) > 1:
+            raise UsageError(f"--vs compares one call, and there are {len(calls)}: {', '.join(c.name for c in calls)}")
         inspections, failure = staging.stage(self.ip, calls, self.kind, self.options.quiet, self._plan)
         self._bind(inspections)
         if failure is not None:

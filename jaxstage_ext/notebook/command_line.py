@@ -187,6 +187,12 @@ def parser(stage: StageDefinition) -> MagicArgumentParser:
             action="store_true",
             help="Compile for the local target in a worker as well, so that a crash cannot take the kernel down.",
         )
+    add(
+        "--vs",
+        metavar="INSPECTION",
+        help="Compare with an Inspection made before, such as that of an earlier version of the function: "
+        "`--vs before`, where `before` was bound by `-o before`.",
+    )
     add("-q", "--quiet", action="store_true", help="Show no panel; useful with --output.")
     add(FROM_TOOLBAR, action="store_true", help=argparse.SUPPRESS)
     if compiled:

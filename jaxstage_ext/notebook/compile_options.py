@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import textwrap
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from IPython.core.error import UsageError
 from IPython.core.magic_arguments import MagicArgumentParser
@@ -14,6 +14,7 @@ from jaxstage_ext.notebook import staging
 from jaxstage_ext.report.public_paths import public_folders
 
 if TYPE_CHECKING:
+    from jaxstage_ext.core.options.option_sets import OptionSet
     from jaxstage_ext.core.options.xla_flags import Flag
 
 _WIDEST_DEFAULT = 40
@@ -36,14 +37,16 @@ def add_to(parser: MagicArgumentParser) -> None:
         action="append",
         metavar="name=value",
         help="XLA flag for this compilation, with or without the xla_ prefix; may be repeated. "
+        "A flag that is given twice with different values is compiled with each, side by side. "
         "Tab completes names and values; %%xla_flags lists them.",
     )
     add(
         "-O",
         "--optimization-level",
         type=_level,
+        action="append",
         metavar="0..3",
-        help="Optimization level of XLA's backend, from 0 (none) to 3 (all).",
+        help="Optimization level of XLA's backend, from 0 (none) to 3 (all). Given twice, both are compared.",
     )
     for name, example, what in _BUILD:
         add(f"--{name.replace('_', '-')}", metavar=example, help=what)
@@ -60,18 +63,19 @@ def _level(text: str) -> int:
     return int(text)
 
 
-def read(options: argparse.Namespace) -> dict[str, Any]:
-    """The compile options of a line, checked, as jaxlib takes them. Raises UsageError."""
-    xla, level, profile = (getattr(options, name, None) for name in ("xla", "optimization_level", "fdo_profile"))
+def read(options: argparse.Namespace) -> tuple[OptionSet, ...]:
+    """The sets of compile options of a line, checked, as jaxlib takes them; none is empty. Raises UsageError."""
+    xla, levels, profile = (getattr(options, name, None) for name in ("xla", "optimization_level", "fdo_profile"))
     named = {name: name for name, *_ in _BUILD} | _FILES
     more = {name: value for option, name in named.items() if (value := getattr(options, option, None)) is not None}
-    if xla is None and level is None and profile is None and not more:
-        return {}
+    if xla is None and levels is None and profile is None and not more:
+        return ()
     staging.check_jax()
-    from jaxstage_ext.core.options.flag_values import OptionError, build
+    from jaxstage_ext.core.options.flag_values import OptionError
+    from jaxstage_ext.core.options.option_sets import of_line
 
     try:
-        return build(xla or (), level, profile, more)
+        return of_line(xla or (), levels or (), profile, more)
     except OptionError as error:
         raise UsageError(public_folders(str(error))) from None
 

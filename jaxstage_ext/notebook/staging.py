@@ -19,22 +19,31 @@ from jaxstage_ext.report.public_paths import public_text
 from jaxstage_ext.report.view_parts import in_one_line as named_in_one_line
 
 if TYPE_CHECKING:
+    from jaxstage_ext.core.options.option_sets import OptionSet
     from jaxstage_ext.core.targets.target import Target
     from jaxstage_ext.core.targets.worker_requests import Limits
     from jaxstage_ext.inspection import Inspection
+    from jaxstage_ext.notebook.versus import Earlier
     from jaxstage_ext.panel.printed import View
     from jaxstage_ext.program.program import Program
 
 
+LOCAL = "local"
+
+
 @dataclass(frozen=True)
 class CompilePlan:
-    """What to compile for, and the limits of a compile in a worker."""
+    """What to compile for, with what, the limits of a compile in a worker, and what to compare with."""
 
     targets: tuple[Target, ...]
     limits: Limits
+    option_sets: tuple[OptionSet, ...] = ()
+    earlier: Earlier | None = None
 
 
-def compile_plan(kind: str, options: Namespace) -> CompilePlan:
+def compile_plan(
+    kind: str, options: Namespace, option_sets: tuple[OptionSet, ...] = (), earlier: Earlier | None = None
+) -> CompilePlan:
     """The targets and limits of a magic's line. Raises UsageError for an invalid target or a missing package."""
     from jaxstage_ext.core.targets import cross_compile
     from jaxstage_ext.core.targets.target import TargetError, parse_all
@@ -52,7 +61,7 @@ def compile_plan(kind: str, options: Namespace) -> CompilePlan:
     if getattr(options, "run", False) and not any(target.is_local for target in targets):
         reason = "--isolate compiles in another process" if getattr(options, "isolate", False) else "no target is local"
         raise UsageError(f"--run needs an executable in this kernel, but {reason}")
-    return CompilePlan(targets, _limits(options))
+    return CompilePlan(targets, _limits(options), option_sets, earlier)
 
 
 def _limits(options: Namespace) -> Limits:
@@ -120,10 +129,10 @@ def stage(
     """
     from jaxstage_ext.inspection import prepare
 
-    wanted = (plan.targets, plan.limits) if plan else ()
+    wanted = (plan.targets, plan.limits, plan.option_sets, plan.earlier) if plan else ()
     groups = [prepare(call, kind, *wanted) for call in calls]
-    pending = tuple(inspection for group in groups for inspection in group)
-    programs = [inspection.program for inspection in pending]
+    programs = [inspection.program for group in groups for inspection in group]
+    pending = tuple(each for group in groups for each in group if not each.program.is_earlier)
     with Interrupts() as interrupts:
         shown = None if quiet else _show(programs)
         stopped = _advance(interrupts, pending, lambda: shown.refresh(programs) if shown else None, then)
@@ -218,7 +227,7 @@ def _failure(
 
 def execute(ip: Any, inspections: Sequence[Inspection]) -> Any:
     """The value of running the local executable; a tuple if there are several calls."""
-    local = [inspection.targets["local"] for inspection in inspections]
+    local = [_local(inspection) for inspection in inspections]
     for inspection in local:
         if (large := inspection.program.staged.large) is not None:
             raise UsageError(f"--run needs an executable in this kernel, but {large.why_elsewhere}")
@@ -232,6 +241,11 @@ def execute(ip: Any, inspections: Sequence[Inspection]) -> Any:
     if any(inspection.ran_out for inspection in local) and refresh_shown(local):
         raise in_one_line(failure, "see the panel above for what uses the memory")
     raise without_our_frames(ip, failure)
+
+
+def _local(inspection: Inspection) -> Inspection:
+    """The first one for the kernel's own device, with the first set of compile options."""
+    return next(each for each in inspection.targets.values() if each.target.name == LOCAL)
 
 
 def ran_out(error: BaseException, plan: CompilePlan) -> bool:
@@ -248,7 +262,7 @@ def compile_after_failure(
     from jaxstage_ext.program import out_of_memory
 
     inspections, _ = stage(ip, calls, kind, quiet, plan)
-    for local in (inspection.targets["local"] for inspection in inspections):
+    for local in map(_local, inspections):
         local.program.ran_out = out_of_memory.failed_run(error, local.name, elsewhere=True)
     refresh_shown(inspections)
     return inspections

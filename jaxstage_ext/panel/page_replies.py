@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -95,6 +96,17 @@ def _nothing(program: Program) -> Iterator[Request]:
     return iter(())
 
 
+def _compare(program: Program) -> Iterator[Request]:
+    """The lines that differ from the row that is compared with first, then from the others."""
+    rows = list(program.targets.values())
+    first = next((at for at, other in enumerate(rows) if other.is_earlier), 0)
+    pairs = itertools.permutations(range(len(rows)), 2)
+    yield from (
+        ("difference", {"before": before, "after": after})
+        for before, after in sorted(pairs, key=lambda pair: (pair[0] != first, pair))
+    )
+
+
 def _answers(program: Program) -> Iterator[Request]:
     from jaxstage_ext.program.answers import QUESTIONS
 
@@ -144,6 +156,7 @@ def _machine(program: Program) -> Iterator[Request]:
 
 
 _REQUESTS: dict[str, Callable[[Program], Iterator[Request]]] = {
+    "compare": _compare,
     "answers": _answers,
     "cost": _cost,
     "memory": _memory,

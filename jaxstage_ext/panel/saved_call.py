@@ -54,6 +54,6 @@ def saved_calls(programs: Programs, source: bool | None, replies_of: RepliesOf) 
 
     for _, group in itertools.groupby(programs, lambda program: id(program.targets)):
         targets = list(group)
-        named = {str(program.target): program for program in targets}
+        named = {program.label: program for program in targets}
         replies = {name: replies_of(program) for name, program in named.items()}
         yield SavedCall(str(targets[0].target), saved.parts(named, source), saved.compared(targets[0]), replies)

@@ -11,7 +11,7 @@ from jaxstage_ext.report.view_parts import Parts
 
 def _figures(program: Program) -> TargetFigures:
     """The figures of one target; where they fail, why, and the others are compared all the same."""
-    parts, name = Parts(), str(program.target)
+    parts, name = Parts(), program.label
     figures = parts.get(name, lambda: target_figures(program), None)
     if figures is not None:
         return figures

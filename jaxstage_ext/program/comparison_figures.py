@@ -39,7 +39,7 @@ def target_figures(program: Program) -> TargetFigures:
         figures |= _counted(program)
     elif (under_way := program.under_way) is not None:
         figures |= {name: replace(one, text=under_way) for name, one in figures.items() if one.value is None}
-    return TargetFigures(str(program.target), _device(program), figures, _in_one_line(error) if error else None)
+    return TargetFigures(program.label, _device(program), figures, _in_one_line(error) if error else None)
 
 
 def _in_one_line(error: StageError) -> str:

@@ -42,9 +42,13 @@ class ComparisonForm(TypedDict):
 
 
 class ComparisonOfTarget(TypedDict, total=False):
-    """What a target's summary has of the table: the number of its row, and for the first target the table too."""
+    """What a target's summary has of the table: the number of its row, and for the first target the table too.
+
+    `before` is the row of an earlier version that the others are compared with; 0 where there is none.
+    """
 
     row: Required[int]
+    before: int
     name: str
     columns: list[ComparedColumn]
     rows: list[ComparedTarget]

@@ -15,6 +15,7 @@ from jaxstage_ext.core.targets.target import LOCAL, Target
 from jaxstage_ext.ir.dumps.dump_index import DumpedModule
 from jaxstage_ext.ir.hlo import hlo_files
 from jaxstage_ext.ir.hlo.hlo_files import ModuleForm
+from jaxstage_ext.program.earlier import by_label
 from jaxstage_ext.program.file_program import FileProgram
 from jaxstage_ext.program.program import Program
 
@@ -37,9 +38,7 @@ def opened(data: bytes, title: str, path: Path | None = None, targets: Sequence[
         cross_compile.check(target)
     planned = stages.plan_each(call, COMPILE if targets else LOWER, compiled_for or (LOCAL,))
     programs = [Program(staged) for staged in planned]
-    by_target = {str(program.target): program for program in programs}
-    for program in programs:
-        program.targets = by_target
+    for program in by_label(programs).values():
         program.advance()
     return programs[0]
 

@@ -57,7 +57,9 @@ class Program:
     Attributes:
       staged: the stages, and how far each is.
       origin: where and when it was made.
-      targets: the Program of each target of the call, this one among them.
+      targets: the Program of each target of the call by its label, this one among them; also of each set of compile
+        options, and of an earlier version, that it is compared with.
+      label: what tells it from those.
       documents: "python", "jaxpr", "stablehlo", "hlo" -> Document, those reached.
       frame_table: the call stacks of all documents, to which each document that is read adds its own.
       results: what facts have computed.
@@ -65,6 +67,7 @@ class Program:
       ran_out: the failure of a run that died of memory.
       saved_summary: the summary of a program that was read from a saved report; else None.
       timeline: of its newest profile; None until it is profiled.
+      is_earlier: whether it was inspected before the others, which are compared with it.
       is_foreign: whether another process may have written it.
       captured: how that profile was made; None where another program made it.
       tab: of a view of the kernel the name of its only tab; "" of a call.
@@ -74,11 +77,13 @@ class Program:
     saved_summary: Summary | None = None
     saved_comparison: Mapping[str, Any] | None = None
     is_foreign: bool = False
+    is_earlier: bool = False
 
     def __init__(self, staged: stages.Staged) -> None:
         self.staged = staged
         self.origin = origin.here()
-        self.targets: Mapping[str, Program] = {str(staged.target): self}
+        self.label = staged.label or str(staged.target)
+        self.targets: Mapping[str, Program] = {self.label: self}
         self.frame_table = FrameTable(source_places.inspected_package(staged.call), staged.sources)
         self.results = FactResults()
         self.ran_out: StageError | None = None

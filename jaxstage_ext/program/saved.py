@@ -8,7 +8,7 @@ from typing import Any
 from jaxstage_ext.core import stages
 from jaxstage_ext.core.call import Call
 from jaxstage_ext.core.staged import Staged
-from jaxstage_ext.core.targets.target import Target, TargetError, parse
+from jaxstage_ext.core.targets.target import LOCAL, Target, TargetError, parse
 from jaxstage_ext.core.targets.worker_requests import USUAL
 from jaxstage_ext.program import comparison, saved_summary, summary
 from jaxstage_ext.program.program import Program
@@ -28,7 +28,7 @@ def report(own: Program, programs: Mapping[str, Program], source: bool | None = 
 
     `source` is whether it holds source, None for the default.
     """
-    return saved_form.report(parts(programs, source), str(own.target), compared(own))
+    return saved_form.report(parts(programs, source), own.label, compared(own))
 
 
 def parts(programs: Mapping[str, Program], source: bool | None = None) -> dict[str, saved_form.Part]:
@@ -86,6 +86,7 @@ class SavedProgram(Program):
         super().__init__(
             *stages.plan_each(call, reached[-1], (target,)) if reached else [Staged(call, [], target, USUAL)]
         )
+        self.label, self.targets = name, {name: self}
         self.saved_summary, self.saved_comparison = head, table
         self.documents = documents
         self._frames = frames
@@ -113,10 +114,14 @@ def _error(failed: ErrorSummary) -> StageError:
     return StageError(failed["stage"], failed["type"], failed["message"], span, failed["interrupted"])
 
 
-def _target(name: str) -> Target:
+def _target(label: str) -> Target:
+    """That of a label, which of a set of compile options may name it first."""
+    name, _, _ = label.partition(" · ")
     try:
         target = parse(name)
     except TargetError as error:
+        if "=" in label or " " in label:  # a set of options for the kernel's own device
+            return LOCAL
         raise BadForm(" ".join(str(error).split())[:_LONGEST_ERROR]) from None
     if str(target) != name:
         raise BadForm(f"its target {quoted(name)} is not spelled as {str(target)!r}")

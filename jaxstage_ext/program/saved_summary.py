@@ -26,9 +26,10 @@ def summary_in(data: Mapping[str, Any], documents: Mapping[str, Document], targe
     _check_documents(summary, documents, where)
     _check_figures(summary, where)
     if (compare := summary["compare"]) is not None:
-        if not 0 <= compare["row"] < targets:
-            raise BadForm(f"{where}.compare.row is {compare['row']}, and there are {targets} targets")
-        if table := {name: value for name, value in compare.items() if name != "row"}:
+        for name, row in (("row", compare["row"]), ("before", compare.get("before", 0))):
+            if not 0 <= row < targets:
+                raise BadForm(f"{where}.compare.{name} is {row}, and there are {targets} targets")
+        if table := {name: value for name, value in compare.items() if name not in ("row", "before")}:
             comparison_in(table, f"{where}.compare")
     return summary
 

@@ -47,7 +47,7 @@ def _summary(program: Program) -> Summary:
     running, several, name, parts = program.is_running, len(program.targets) > 1, program.name, Parts()
     made: Summary = {
         "version": 1,
-        "name": f"{name} · {program.target}" if several else name,
+        "name": f"{name} · {program.label}" if several else name,
         "signature": parts.get("The arguments", lambda: signature(program), name),
         "target": parts.get("The target", lambda: target_title.target_title(program), str(program.target)),
         "options": parts.get("The options", lambda: flag_values.shown(options_of(program)), {}),
@@ -95,7 +95,8 @@ def _compare(program: Program) -> ComparisonOfTarget | None:
     number = next((i for i, other in enumerate(targets) if other is program), 0)
     if number:
         return {"row": number}
-    return {"row": number, **comparison.comparison(program).to_dict()}
+    before = next((i for i, other in enumerate(targets) if other.is_earlier), 0)
+    return {"row": number, "before": before, **comparison.comparison(program).to_dict()}
 
 
 def _refused(program: Program) -> list[mesh_drawing.Sheet]:

@@ -11,7 +11,7 @@ import { read as readAnswer } from "../src/tabs/answers/view";
 import { read as readCollectives } from "../src/tabs/collectives/view";
 import { readCache, readMisses } from "../src/tabs/compile_cache/read";
 import { readCauses, readCompiles } from "../src/tabs/compiles/read";
-import { readDifference } from "../src/tabs/compiles/readDifference";
+import { readDifference } from "../src/parts/readDifference";
 import { readRecord } from "../src/tabs/compiles/readRecord";
 import { readEquationGroups, readEquations } from "../src/tabs/cost/equations";
 import { readGroups, readInstructions, readMembers, readOverview } from "../src/tabs/cost/read";
@@ -131,6 +131,7 @@ export const READERS: Record<string, Reader> = {
   compiles: { read: readCompiles },
   compiles_causes: { read: readCauses },
   compile_record: { read: async (reply) => readRecord(reply) },
+  difference: { read: async (reply) => readDifference(reply), unused: ["documents.lines"] },
   compile_compare: { read: async (reply) => readDifference(reply), unused: ["documents.lines", "number", "other"] },
   compile_cache: { read: readCache },
   compile_cache_misses: { read: async (reply) => readMisses(reply) },

@@ -77,3 +77,42 @@ def test_a_tpu_that_is_not_here_beside_cpus(open_notebook: Opener, lab: Server) 
     panel.root.locator('[data-target="v5e:2x2"] .jxs-cell', has_text="yes").wait_for(timeout=60_000)
     assert panel.root.locator('[data-target="cpu:4"]').get_by_text("1", exact=True).count()
     notebook.screenshot("compare_mesh")
+
+
+VERSIONS = """
+%%compile -q -o before
+def loss(w, x):
+    return jnp.sum(jnp.tanh(x @ w))
+
+loss(w, x)
+"""
+NOW = """
+%%compile --vs before
+def loss(w, x):
+    return jnp.sum(jnp.tanh(x @ w) * jnp.exp(x @ w))
+
+loss(w, x)
+"""
+
+
+def test_a_version_beside_the_one_before(open_notebook: Opener, lab: Server) -> None:
+    notebook = open_notebook(lab, [SETUP, VERSIONS, NOW], width=1400)
+    notebook.run_all()
+    panel = notebook.panel()
+    panel.root.locator(".jxs-compared").nth(1).wait_for()
+    assert targets(panel) == ["local", "before: before"]
+    panel.root.locator(".jxs-compare-pair button", has_text="Show").click()
+    panel.root.locator('.jxs-differing-line[data-what="added"]', has_text="exp").first.wait_for()
+    panel.root.locator(".jxs-toggle", has_text="StableHLO").click()
+    panel.root.locator('.jxs-differing-line[data-what="added"]', has_text="stablehlo.exponential").wait_for()
+    assert panel.root.locator('.jxs-differing-line[data-what="removed"]', has_text="exponential").count() == 0
+    notebook.screenshot("compare_versions_light")
+    assert_legible(panel.root)
+    notebook.theme("Dark")
+    notebook.page.locator("#jupyterlab-splash").wait_for(state="hidden")
+    notebook.screenshot("compare_versions_dark")
+    assert_legible(panel.root)
+    notebook.theme("Light")
+    panel.root.locator('[data-target="before: before"] .jxs-link').press("Enter")
+    panel.root.locator('[data-doc="hlo"][data-ready="true"]').wait_for()
+    assert "exponential" not in panel.root.locator('[data-doc="stablehlo"]').inner_text()

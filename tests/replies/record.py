@@ -178,6 +178,7 @@ def requests(inspections: Mapping[str, Any]) -> Iterator[tuple[str, str, dict[st
         yield "gradient", method, parameters
     own = next(kernel.key for kernel in gradient.kernels.rows if kernel.name)
     yield "gradient", "kernel", {"doc": f"llvm:{own}"}
+    yield "targets", "difference", {"before": 0, "after": 1}
     for method, parameters in {
         "exchanges": {},
         "shardings": {"all": True},

@@ -52,7 +52,7 @@ def _side(call: Listed, program: Program) -> dict[str, Any]:
     return {
         "title": program.name[:LONGEST_TITLE],
         "label": cell_label(call),
-        "targets": [str(other.target) for other in call.programs],
+        "targets": [other.label for other in call.programs],
         "target": next(at for at, other in enumerate(call.programs) if other is program),
     }
 

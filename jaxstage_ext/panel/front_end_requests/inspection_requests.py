@@ -62,7 +62,7 @@ def _target(program: Program) -> dict[str, Any]:
     ]
     saved = [(each["name"], each["state"], each["seconds"], each["note"]) for each in head["stages"]] if head else []
     return {
-        "target": str(program.target),
+        "target": program.label,
         "status": _status(program),
         "stages": [dict(zip(_STAGE, stage, strict=True)) for stage in (saved if head else staged)],
         "error": " ".join(f"{error.type}: {error.message}".split())[:LONGEST_TITLE] if error else None,

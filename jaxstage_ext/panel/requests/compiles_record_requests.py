@@ -9,12 +9,11 @@ from jaxstage_ext.compilation.records.compile_record import CacheOutcome, Compil
 from jaxstage_ext.compilation.records.record_names import function_title, line_text, place_text
 from jaxstage_ext.compilation.records.record_outcome import outcome, served_by
 from jaxstage_ext.compilation.records.signature_text import signature_text
-from jaxstage_ext.ir.document_difference import DocumentDifference
 from jaxstage_ext.panel import jobs
 from jaxstage_ext.panel.params import Answer, Method, Params, Programs, with_opened
 from jaxstage_ext.panel.requests.compiles_params import history_program, numbered
+from jaxstage_ext.panel.requests.difference_form import difference_form
 from jaxstage_ext.report.bounded_repr import plain_repr
-from jaxstage_ext.report.document_kinds import KINDS
 
 if TYPE_CHECKING:
     from jaxstage_ext.program.compile_history_program import CompileHistoryProgram
@@ -22,8 +21,6 @@ if TYPE_CHECKING:
 
 MOST_DIFFERENCES, MOST_INSIDE, MOST_OPTIONS = 60, 20, 40
 LONGEST, LONGEST_CODE = 600, 4000
-MOST_LINES, LONGEST_LINE = 2000, 400
-"""Lines of a difference that are sent of a document, and characters of each."""
 
 
 def _get_record(programs: Programs, params: Params, progress: jobs.JobProgress) -> Answer:
@@ -135,32 +132,12 @@ def _place(programs: Programs, program: CompileHistoryProgram, opened: Program) 
 
 def _compare(programs: Programs, params: Params, progress: jobs.JobProgress) -> Answer:
     """The lines in which what JAX made of two records differs; nothing is compiled."""
-    from jaxstage_ext.program.program_difference import program_difference  # it imports JAX
-
     program = history_program(programs, params)
     record, other = numbered(program, params), numbered(program, params, "other")
     progress("reading both")
     before, after = program.open(other.number), program.open(record.number)
     progress("comparing")
-    differences, unknown = program_difference(before, after)
-    return {
-        "number": record.number,
-        "other": other.number,
-        "documents": [_document(each) for each in differences.values()],
-        "unknown": [{"title": KINDS[kind].title, "reason": _cut(reason)} for kind, reason in unknown.items()],
-    }, []
-
-
-def _document(difference: DocumentDifference) -> dict[str, Any]:
-    changes = difference.changes()
-    lines = [(what, row, other, _cut(line, LONGEST_LINE)) for what, row, other, line in changes[:MOST_LINES]]
-    return {
-        "kind": difference.kind,
-        "title": KINDS[difference.kind].title,
-        "counts": difference.counts,
-        "lines": lines,
-        "left_out": len(changes) - len(lines),
-    }
+    return {"number": record.number, "other": other.number, **difference_form(before, after)}, []
 
 
 METHODS: dict[str, Method] = {

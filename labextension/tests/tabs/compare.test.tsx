@@ -116,6 +116,30 @@ describe("the comparison", () => {
     await soon(() => expect(told()).toContain("fits on cpu:8: unknown, no capacity"));
   });
 
+  it("shows the lines that differ when they are asked for, from the earlier version where there is one", async () => {
+    const [head, ...others] = calls;
+    const session = open({ ...head, compare: { ...head?.compare, before: 3 } }, ...others);
+    const asked: unknown[] = [];
+    kernel.answers.difference = ({ before, after }) => {
+      asked.push([before, after]);
+      const lines = [["removed", 4, null, "  tanh"], ["added", null, 4, "  cosh"]];
+      const documents = [{ kind: "hlo", title: "optimised HLO", counts: { removed: 1, added: 1 }, lines, left_out: 0 }];
+      return { result: { documents, unknown: [{ title: "jaxpr", reason: "only one of the two has it" }] }, buffers: [] };
+    };
+    const selects = $$(".jxs-compare-pair select") as HTMLSelectElement[];
+    expect(selects.map((select) => select.selectedOptions[0]?.textContent)).toEqual(["v4:2x2x1", "cpu:8"]);
+    expect(asked).toEqual([]);
+    click($(".jxs-compare-pair button"));
+    await soon(() => expect($$(".jxs-differing-line").map((line) => line.textContent)).toEqual(["-  tanh", "+  cosh"]));
+    expect($(".jxs-compare-lines")?.textContent).toContain("optimised HLO: 1 removed, 1 added");
+    expect($(".jxs-compare-lines")?.textContent).toContain("jaxpr: only one of the two has it");
+    const to = selects[1] as HTMLSelectElement;
+    to.value = "1";
+    to.dispatchEvent(new Event("change", { bubbles: true }));
+    await soon(() => expect(asked).toEqual([[3, 0], [3, 1]]));
+    expect(session.call).toBe(0);
+  });
+
   it("is walked with the arrow keys", async () => {
     open();
     const names = $$(".jxs-compared .jxs-link");

@@ -255,7 +255,7 @@ describe("one compile", () => {
     await open({ compile_compare: () => ({ result: { documents, unknown: [{ title: "StableHLO", reason: "only one of the two has it" }] }, buffers: [] }) });
     await soon(() => expect($(".jxs-co-open")).not.toBeNull());
     click($(".jxs-co-open button:nth-of-type(2)"));
-    await soon(() => expect($$(".jxs-co-line").map((line) => line.textContent)).toEqual([" 4 lines alike", `-  tanh ${HOSTILE}`, "+  cosh"]));
+    await soon(() => expect($$(".jxs-differing-line").map((line) => line.textContent)).toEqual([" 4 lines alike", `-  tanh ${HOSTILE}`, "+  cosh"]));
     expect($(".jxs-co-compared")?.textContent).toContain("optimised HLO: 1 removed, 1,200 added");
     expect($(".jxs-co-compared")?.textContent).toContain("StableHLO: only one of the two has it");
     expect($(".jxs-co-compared")?.textContent).toContain("7 more lines are not shown");

@@ -2,5 +2,5 @@ import type { Tab } from "../tab";
 
 export default {
   title: "Compare",
-  hint: "this call's targets side by side",
+  hint: "this call's targets, option sets or versions side by side",
 } satisfies Tab;

@@ -1,6 +1,6 @@
 /** The targets of a call side by side, as its first target's summary holds them. Read from untrusted JSON, so checked. */
 
-import { capped, fields, list, text } from "../../wire/check";
+import { capped, count, fields, list, text } from "../../wire/check";
 import { type Grid, type NumberField, textColumn } from "../../wire/tables";
 
 export interface Cell {
@@ -30,6 +30,8 @@ export interface Row {
 export interface Compare {
   /** The row of this target. */
   row: number;
+  /** The row that the others are looked at from: that of the earlier version, where there is one. */
+  before: number;
   columns: Column[];
   rows: Row[];
 }
@@ -71,8 +73,7 @@ export function readCompare(raw: unknown): Compare | null {
     cells: new Map(columns.map(({ name }) => [name, readCell(fields(row.cells)[name])])),
     error: orNull(row.error),
   }));
-  const row = typeof table.row === "number" && Number.isInteger(table.row) && table.row >= 0 ? table.row : 0;
-  return { row, columns, rows };
+  return { row: count(table.row), before: Math.min(count(table.before), Math.max(rows.length - 1, 0)), columns, rows };
 }
 
 /** What the pointer or the keyboard is on, in one sentence. */

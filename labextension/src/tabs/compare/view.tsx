@@ -2,6 +2,10 @@ import { useMemo, useState } from "preact/hooks";
 import type { Session } from "../../model/session";
 import { GridView } from "../../parts/grid/gridView";
 import { useKernelState, useShared } from "../../parts/hooks";
+import { DifferingDocuments } from "../../parts/differingDocuments";
+import { readDifference } from "../../parts/readDifference";
+import { useQuestion } from "../../parts/useQuestion";
+import { Waiting } from "../../parts/waiting";
 import { type Compare, gridOf, readCompare } from "./read";
 
 const ROW_PX = 25;
@@ -14,6 +18,45 @@ function comparisonOf(session: Session): { table: Compare; first: number } | nul
   const first = session.call - own.row;
   const table = readCompare(session.state.calls[first]?.compare);
   return table?.rows.length ? { table, first } : null;
+}
+
+/** Which two of the rows are compared line by line, and the lines. */
+function Lines({ session, table }: { session: Session; table: Compare }) {
+  const [pair, setPair] = useState([table.before, table.before ? 0 : 1]);
+  const [isAsked, ask] = useState(false);
+  const [before = 0, after = 1] = pair;
+  const choose = (which: number) => (event: Event) => setPair(pair.with(which, Number((event.target as HTMLSelectElement).value)));
+  const selects = ["from", "to"].map((title, which) => (
+    <label key={title}>
+      {title}{" "}
+      <select value={pair[which]} aria-label={`lines that differ, ${title}`} onChange={choose(which)}>
+        {table.rows.map(({ at, target }) => (
+          <option key={at} value={at}>
+            {target}
+          </option>
+        ))}
+      </select>
+    </label>
+  ));
+  return (
+    <section class="jxs-column jxs-compare-lines" data-asked={isAsked} aria-label="the lines that differ">
+      <div class="jxs-strip jxs-compare-pair">
+        <b>Lines that differ</b>
+        {selects}
+        {!isAsked && (
+          <button type="button" class="jxs-button jxs-boxed" onClick={() => ask(true)}>
+            Show
+          </button>
+        )}
+      </div>
+      {isAsked && <Difference key={`${before} ${after}`} session={session} before={before} after={after} />}
+    </section>
+  );
+}
+
+function Difference({ session, before, after }: { session: Session; before: number; after: number }) {
+  const question = useQuestion(session, "difference", { before, after }, readDifference);
+  return question.value ? <DifferingDocuments {...question.value} /> : <Waiting question={question} what="Comparing" />;
 }
 
 function Targets({ session, table, first }: { session: Session; table: Compare; first: number }) {
@@ -45,6 +88,7 @@ function Targets({ session, table, first }: { session: Session; table: Compare; 
         />
       </div>
       <p class="jxs-compare-why jxs-anywhere">{about || LEGEND}</p>
+      {table.rows.length > 1 && <Lines session={session} table={table} />}
     </div>
   );
 }

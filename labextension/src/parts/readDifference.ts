@@ -1,8 +1,8 @@
 /** The lines in which what JAX made of two compiles differs. */
 
-import { count, entries, fields, list, number, text } from "../../wire/check";
-import { counted } from "../../wire/figures";
-import type { Reply } from "../../wire/source";
+import { count, entries, fields, list, number, text } from "../wire/check";
+import { counted } from "../wire/figures";
+import type { Reply } from "../wire/source";
 
 export interface Line {
   /** "same", "renamed", "changed", "moved", "removed", "added", or "skipped" for a stretch that is alike. */

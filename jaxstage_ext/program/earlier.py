@@ -1,0 +1,43 @@
+"""Programs that were inspected before, beside those of a call: what an inspection is compared with."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Mapping, Sequence
+
+from jaxstage_ext.program.program import Program
+
+
+def beside(programs: Sequence[Program], earlier: Sequence[Program], name: str) -> dict[str, Program]:
+    """These programs, and copies of the earlier ones under labels of their own, by label.
+
+    `name` is what the earlier inspection is called. Those that it was itself compared with are left out.
+    """
+    first = programs[0]
+    kept = [one for one in earlier if not one.is_earlier]
+    copies = [_copied(one, first, _label(one, name, alone=len(kept) == 1)) for one in kept]
+    return by_label([*programs, *copies])
+
+
+def by_label(programs: Sequence[Program]) -> dict[str, Program]:
+    """The programs by label, each of which then knows the others."""
+    labelled = {program.label: program for program in programs}
+    for program in programs:
+        program.targets = labelled
+    return labelled
+
+
+def copies(programs: Mapping[str, Program]) -> list[Program]:
+    """The programs of one call, without those that it was compared with, free to stand beside others."""
+    return [copy.copy(program) for program in programs.values() if not program.is_earlier]
+
+
+def _copied(program: Program, first: Program, label: str) -> Program:
+    """The program with what is known of it, listed with the call that it is compared with."""
+    other = copy.copy(program)
+    other.origin, other.opened, other.is_earlier, other.label = first.origin, [], True, label
+    return other
+
+
+def _label(program: Program, name: str, alone: bool) -> str:
+    return name if alone and program.target.is_local else f"{program.label} · {name}"

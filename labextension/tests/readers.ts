@@ -131,7 +131,7 @@ export const READERS: Record<string, Reader> = {
   compiles: { read: readCompiles },
   compiles_causes: { read: readCauses },
   compile_record: { read: async (reply) => readRecord(reply) },
-  difference: { read: async (reply) => readDifference(reply), unused: ["documents.lines"] },
+  difference: { read: async (reply) => readDifference(reply) },
   compile_compare: { read: async (reply) => readDifference(reply), unused: ["documents.lines", "number", "other"] },
   compile_cache: { read: readCache },
   compile_cache_misses: { read: async (reply) => readMisses(reply) },

@@ -23,7 +23,8 @@ __all__ = [
 
 if TYPE_CHECKING:
     from jaxstage_ext.compile_history import UnexpectedCompile, compile_cache, compiles, expect_compiles
-    from jaxstage_ext.inspection import Inspection, inspect
+    from jaxstage_ext.inspecting import inspect
+    from jaxstage_ext.inspection import Inspection
     from jaxstage_ext.loading import load
     from jaxstage_ext.profiles import profile
     from jaxstage_ext.profiling.timeline import Timeline
@@ -39,7 +40,7 @@ _HOMES = {
     "compile_cache": "compile_history",
     "compiles": "compile_history",
     "expect_compiles": "compile_history",
-    "inspect": "inspection",
+    "inspect": "inspecting",
     "load": "loading",
     "measure": "profiling.timing.measure",
     "measure_ceilings": "profiling.timing.measure_ceilings",

@@ -7,7 +7,8 @@ from typing import Any
 
 from jaxstage_ext.core.call import Call, has_method
 from jaxstage_ext.core.stageable import call_name
-from jaxstage_ext.inspection import Inspection, inspect
+from jaxstage_ext.inspecting import inspect
+from jaxstage_ext.inspection import Inspection
 from jaxstage_ext.profiling.capture.capture import MOST_EVENTS, Capture, CaptureOptions, wait_for
 from jaxstage_ext.profiling.capture.capture_facts import FirstRun
 from jaxstage_ext.program import profile_run

@@ -14,7 +14,7 @@ import pytest
 import jaxstage_ext
 from jaxstage_ext import Inspection, inspect
 from jaxstage_ext.core.call import Call
-from jaxstage_ext.inspection import run
+from jaxstage_ext.inspecting import run
 
 X = jnp.ones((8, 128))
 

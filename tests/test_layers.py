@@ -26,6 +26,7 @@ ROOMS = {
     "views": ("report", "store", "ir", "analysis", "profiling", "compilation", "program"),
     "panel": ("report", "store", "ir", "analysis", "profiling", "compilation", "program", "views"),
     "inspection": ("report", "store", "ir", "worker", "core", "analysis", "profiling", "program", "views", "panel"),
+    "inspecting": ("core", "program", "inspection"),
     "xla_dump": ("report", "ir", "core", "program", "inspection"),
     "loading": ("report", "store", "ir", "core", "profiling", "program", "views", "panel", "inspection", "xla_dump"),
     "notebook": (
@@ -41,13 +42,14 @@ ROOMS = {
         "views",
         "panel",
         "inspection",
+        "inspecting",
         "loading",
         "xla_dump",
         "compile_history",
     ),
-    "profiles": ("report", "core", "profiling", "program", "inspection"),
+    "profiles": ("report", "core", "profiling", "program", "inspection", "inspecting"),
     "compile_history": ("report", "core", "compilation", "program", "views", "panel", "inspection"),
-    "__init__": ("inspection", "loading", "profiles", "profiling", "compilation", "compile_history"),
+    "__init__": ("inspection", "inspecting", "loading", "profiles", "profiling", "compilation", "compile_history"),
 }
 """Each room, and the rooms that its files may import beside their own."""
 HOOK = ("__init__", "notebook.extension")
@@ -162,6 +164,7 @@ def test_every_file_stands_in_a_room() -> None:
     assert sorted(loose) == [
         "__init__.py",
         "compile_history.py",
+        "inspecting.py",
         "inspection.py",
         "loading.py",
         "profiles.py",

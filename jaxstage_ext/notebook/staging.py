@@ -127,7 +127,7 @@ def stage(
     Returns an Inspection of each call, and the exception to raise for the first failure. It
     makes the cell fail with one line, since the panel shows JAX's error.
     """
-    from jaxstage_ext.inspection import prepare
+    from jaxstage_ext.inspecting import prepare
 
     wanted = (plan.targets, plan.limits, plan.option_sets, plan.earlier) if plan else ()
     groups = [prepare(call, kind, *wanted) for call in calls]

@@ -14,7 +14,7 @@ from jaxstage_ext.core import jax_private, large_program_limit, worker_choice
 from jaxstage_ext.core.call import Call
 from jaxstage_ext.core.targets.cross_compile import Executable
 from jaxstage_ext.core.targets.worker_requests import Limits
-from jaxstage_ext.inspection import inspect, run
+from jaxstage_ext.inspecting import inspect, run
 
 X = np.arange(4, dtype=np.float32)
 

@@ -10,7 +10,7 @@ import pytest
 
 from jaxstage_ext.core import stage_error
 from jaxstage_ext.core.call import Call
-from jaxstage_ext.inspection import run
+from jaxstage_ext.inspecting import run
 from jaxstage_ext.ir import source
 from jaxstage_ext.program import program
 from jaxstage_ext.views.text import panel_text

@@ -21,7 +21,7 @@ from attack import Attack
 from jax._src import compiler, stages
 
 from jaxstage_ext.core.call import Call
-from jaxstage_ext.inspection import inspect
+from jaxstage_ext.inspecting import inspect
 from jaxstage_ext.notebook import staging
 from jaxstage_ext.panel import display
 from jaxstage_ext.panel.requests import dispatch

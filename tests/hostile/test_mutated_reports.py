@@ -20,7 +20,7 @@ from jax.sharding import PartitionSpec as P
 
 from jaxstage_ext import Inspection, inspect
 from jaxstage_ext.core.call import Call
-from jaxstage_ext.inspection import run
+from jaxstage_ext.inspecting import run
 from jaxstage_ext.panel import assets
 
 X = jnp.ones((8, 8))

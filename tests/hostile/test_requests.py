@@ -17,7 +17,7 @@ from jax.sharding import PartitionSpec as P
 
 from jaxstage_ext import Inspection, inspect
 from jaxstage_ext.core.call import Call
-from jaxstage_ext.inspection import run
+from jaxstage_ext.inspecting import run
 from jaxstage_ext.panel.params import MOST_TEXT
 from jaxstage_ext.panel.requests import dispatch
 from jaxstage_ext.profiling.op_places import without_places

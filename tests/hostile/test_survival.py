@@ -13,7 +13,8 @@ from hostile_programs import Endless, Static, X, cases, nested
 
 from jaxstage_ext.core import stages
 from jaxstage_ext.core.call import Call
-from jaxstage_ext.inspection import Inspection, inspect, run
+from jaxstage_ext.inspecting import inspect, run
+from jaxstage_ext.inspection import Inspection
 from jaxstage_ext.panel import jobs, panel_state
 from jaxstage_ext.panel.mimebundle import static_bundle
 from jaxstage_ext.panel.requests import dispatch

@@ -19,6 +19,7 @@ from flax import nnx
 
 from jaxstage_ext import inspection as inspections
 from jaxstage_ext.core.call import Call
+from jaxstage_ext.inspecting import run
 from jaxstage_ext.panel import page, panel_state
 from jaxstage_ext.panel.mimebundle import static_bundle
 from tests.helpers.magic_shell import fresh_shell
@@ -117,7 +118,7 @@ PROGRAMS = {
 
 def staged(fn: Any, more: dict[str, Any]) -> inspections.Inspection:
     stage = more.pop("stage", "compile")
-    return inspections.run(Call(fn, (X,), compiler_options=more), stage)
+    return run(Call(fn, (X,), compiler_options=more), stage)
 
 
 def forms(inspection: inspections.Inspection, **kept: Any) -> dict[str, str]:

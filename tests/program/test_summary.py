@@ -7,7 +7,8 @@ import pytest
 
 from jaxstage_ext import inspect
 from jaxstage_ext.core.call import Call
-from jaxstage_ext.inspection import Inspection, prepare
+from jaxstage_ext.inspecting import prepare
+from jaxstage_ext.inspection import Inspection
 
 X = jnp.ones((4, 4))
 

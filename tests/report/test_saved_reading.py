@@ -15,7 +15,7 @@ from jax.sharding import PartitionSpec as P
 import jaxstage_ext
 from jaxstage_ext import Inspection
 from jaxstage_ext.core.call import Call
-from jaxstage_ext.inspection import run
+from jaxstage_ext.inspecting import run
 from jaxstage_ext.panel.requests import dispatch
 from jaxstage_ext.report import packed_columns, saved_form
 from jaxstage_ext.report.json_form import BadForm

@@ -14,7 +14,7 @@ from absent import needs
 from jaxstage_ext.core.call import Call
 from jaxstage_ext.core.targets import devices
 from jaxstage_ext.core.targets.target import parse
-from jaxstage_ext.inspection import prepare
+from jaxstage_ext.inspecting import prepare
 from jaxstage_ext.program import answers
 from tests.truth.expectation import Expectation, UserProgram, answer, header, holds, rows
 

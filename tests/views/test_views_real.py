@@ -15,7 +15,8 @@ from test_views_static import Parsed, columns_of
 
 import jaxstage_ext
 from jaxstage_ext.core.call import Call
-from jaxstage_ext.inspection import Inspection, run
+from jaxstage_ext.inspecting import run
+from jaxstage_ext.inspection import Inspection
 from jaxstage_ext.panel import assets, display, page
 from jaxstage_ext.panel.requests import dispatch
 from jaxstage_ext.views.static_html import panel_html

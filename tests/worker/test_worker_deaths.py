@@ -110,7 +110,7 @@ def test_an_interrupt_ends_what_is_running() -> None:
 def test_an_interrupted_compile_is_told_as_one() -> None:
     from jaxstage_ext.core.call import Call
     from jaxstage_ext.core.targets.target import parse_all
-    from jaxstage_ext.inspection import run
+    from jaxstage_ext.inspecting import run
 
     os.kill(ping(), signal.SIGSTOP)
     with after(0.5, lambda: os.kill(os.getpid(), signal.SIGINT)):
@@ -123,7 +123,7 @@ def test_an_interrupted_compile_is_told_as_one() -> None:
 def test_a_crash_in_a_compile_is_the_stage_s_error() -> None:
     from jaxstage_ext.core.call import Call
     from jaxstage_ext.core.targets.target import parse_all
-    from jaxstage_ext.inspection import run
+    from jaxstage_ext.inspecting import run
 
     pid = stopped()
     with after(0.5, lambda: (os.kill(pid, signal.SIGSEGV), os.kill(pid, signal.SIGCONT))):

@@ -13,13 +13,14 @@ from jaxstage_ext.core.given.given_call import given_call, given_object
 from jaxstage_ext.core.layout import meshes, specs
 from jaxstage_ext.core.options import environment_check, option_sets
 from jaxstage_ext.core.options.option_sets import OptionSet
-from jaxstage_ext.core.stage_error import without_our_frames
+from jaxstage_ext.core.stage_error import reworded, without_our_frames
 from jaxstage_ext.core.stageable import with_self
 from jaxstage_ext.core.targets import cross_compile
 from jaxstage_ext.core.targets.target import LOCAL, Target, parse_all
 from jaxstage_ext.core.targets.worker_requests import USUAL, Limits
 from jaxstage_ext.inspection import Inspection
 from jaxstage_ext.program.earlier import beside, by_label
+from jaxstage_ext.program.mistakes.explained_error import told
 from jaxstage_ext.program.program import Program
 
 Targets = str | Target | Iterable[str | Target]
@@ -103,7 +104,7 @@ def _inspected(
     inspection = run(call, stage, targets=targets, limits=limits, sets=sets)
     if inspection.error is not None and (error := inspection.error.exception) is not None:
         error.inspection = inspection  # type: ignore[attr-defined]
-        raise without_our_frames(error)
+        raise without_our_frames(reworded(error, told(inspection.program)))
     return inspection
 
 

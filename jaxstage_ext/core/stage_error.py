@@ -15,6 +15,8 @@ from jaxstage_ext.report.public_paths import public_text
 _LONGEST, _ASKED, _LONGEST_TRACEBACK = 8000, 10_000_000, 100_000
 _AT_ADDRESS = re.compile(r"<(?=[a-zA-Z_])((?:[^<>\n]|<lambda>|<locals>){1,200}?) at 0x[0-9a-f]{1,16}>")
 """How Python writes an object that has no text of its own; its name says as much."""
+_AT_SOURCE = re.compile(r" ?This error occurs at source: {1,4}([^\n]{1,300}?):\d{1,9}:\d{1,9} \([^()\n]{1,200}\)")
+"""Where JAX says an error occurs, which may be this package's call of JAX."""
 _FRAME = '  File "'
 """How Python writes a frame."""
 
@@ -46,6 +48,7 @@ def _named(written: re.Match[str]) -> str:
 
 def _without_our_lines(message: str) -> str:
     """A message that holds a traceback, as some of JAX's do, without the lines of this package's frames."""
+    message = _AT_SOURCE.sub(lambda found: "" if is_outside(found[1]) else found[0], message)
     if _FRAME not in message:
         return message
     lines = message[:_LONGEST_TRACEBACK].split("\n")
@@ -73,6 +76,17 @@ def _user_line(traceback: TracebackType | None) -> SourceSpan | None:
             )
         traceback = traceback.tb_next
     return innermost
+
+
+def reworded(error: BaseException, told: str) -> BaseException:
+    """The same error, its message without addresses and lines of this package, and with a note that explains it."""
+    if len(error.args) == 1 and isinstance(said := error.args[0], str) and len(said) <= _LONGEST:
+        clean = _AT_ADDRESS.sub(_named, _without_our_lines(said))
+        if clean != said:
+            error.args = (clean,)
+    if told and told not in getattr(error, "__notes__", ()):
+        error.add_note(told)
+    return error
 
 
 def without_our_frames(error: BaseException) -> BaseException:

@@ -8,7 +8,7 @@ import jax
 
 from jaxstage_ext.core import stages
 from jaxstage_ext.core.targets.cross_compile import Executable
-from jaxstage_ext.program import out_of_memory
+from jaxstage_ext.program import nonfinite, out_of_memory
 from jaxstage_ext.program.call_arguments import deleted
 from jaxstage_ext.program.logged_program import LoggedProgram
 from jaxstage_ext.program.program import Program
@@ -18,7 +18,8 @@ def execute(program: Program) -> Any:
     """Run the executable, wait, and give its value.
 
     Raises ValueError where there is no executable in this process, or an argument was deleted. A run that runs out of
-    memory is also kept in the program's `error`.
+    memory is also kept in the program's `error`. Raises FloatingPointError with the operation and its line where
+    `jax_debug_nans` or `jax_debug_infs` is on and a result has one.
     """
     if program.compiled is None and program.error is not None:
         raise ValueError(f"{program.name}: {program.error.stage} failed (see .error); nothing to run")
@@ -43,3 +44,8 @@ def execute(program: Program) -> Any:
     except jax.errors.JaxRuntimeError as error:
         program.ran_out = out_of_memory.failed_run(error, program.name)
         raise
+    except Exception as error:
+        if not nonfinite.is_nonfinite(error):
+            raise
+        reason = nonfinite.told(program)
+    raise FloatingPointError(reason)

@@ -13,6 +13,7 @@ from jaxstage_ext.analysis.sharding.propagation import Chooser
 from jaxstage_ext.analysis.sharding.sharded_values import ARGUMENT, RESULT, ShardedValue
 from jaxstage_ext.analysis.sharding.sharding_map import ShardingMap
 from jaxstage_ext.analysis.sharding.value_tables import Shardings
+from jaxstage_ext.core import jax_private
 from jaxstage_ext.core.layout import specs, value_shardings
 from jaxstage_ext.core.pytree_paths import leaves_with_paths, path_text
 from jaxstage_ext.core.signatures import signature_of
@@ -21,6 +22,9 @@ from jaxstage_ext.program.short_types import short_dtype
 
 if TYPE_CHECKING:
     from jaxstage_ext.core.call import Call
+
+
+_OF_PMAP = "flat_args["
 
 
 def read(program: Program) -> Shardings | None:
@@ -32,7 +36,12 @@ def read(program: Program) -> Shardings | None:
     given = [value for name, leaf in named.items() if (value := _value(name, leaf)) is not None]
     wrong, apart = refusals.indivisible(message), refusals.devices_apart(message)
     notes = [f"{name} is on devices {', '.join(map(str, ids))}." for name, ids in apart.items()]
-    if wrong is not None:
+    if wrong is not None and jax_private.is_pmap(program.call.fn):
+        same = " or ".join(name for name, leaf in named.items() if _shape(leaf) == wrong.shape)
+        wrong = wrong._replace(name=_numbered(wrong.name, list(named)) or same)
+        notes.append(f"{wrong.name}: {_of_pmap(wrong)}")
+        given = [_refused(wrong.name, named.get(wrong.name), wrong), *(v for v in given if v.name != wrong.name)]
+    elif wrong is not None:
         names = [wrong.name] if wrong.name else [name for name, leaf in named.items() if _shape(leaf) == wrong.shape]
         alike = " or ".join([*names, f"a result of shape {wrong.shape}"])
         notes.append(wrong.sentence(wrong.name or alike))
@@ -44,6 +53,19 @@ def read(program: Program) -> Shardings | None:
         return None
     meshes = dict.fromkeys(mesh for value in given if (mesh := value.map.sharding.mesh) is not None)
     return Shardings(tuple(given), _places(given), tuple(meshes), tuple(notes))
+
+
+def _numbered(name: str, names: Sequence[str]) -> str:
+    """The argument's own name, where JAX only numbers the leaves."""
+    number = name.removeprefix(_OF_PMAP).rstrip("]")
+    return names[int(number)] if number.isdecimal() and int(number) < len(names) else name
+
+
+def _of_pmap(wrong: refusals.Indivisible) -> str:
+    return (
+        f"pmap maps its axis {wrong.axis} of size {wrong.shape[wrong.axis]}, and that of another argument has size "
+        f"{wrong.parts}; all mapped axes must be of one size."
+    )
 
 
 def leaves(call: Call) -> Iterator[tuple[str, Any]]:

@@ -13,7 +13,7 @@ from jaxstage_ext.program.comparison_form import ComparisonOfTarget
 from jaxstage_ext.program.document_titles import title_of
 from jaxstage_ext.program.executable_figures import executable_figures
 from jaxstage_ext.program.kernel_program import KernelProgram
-from jaxstage_ext.program.mistakes.explained_error import explanation
+from jaxstage_ext.program.mistakes.explained_error import told
 from jaxstage_ext.program.notes import notes, options_of
 from jaxstage_ext.program.persistent_figure import persistent_figures
 from jaxstage_ext.program.program import Program
@@ -150,7 +150,7 @@ def _error(program: Program) -> ErrorSummary | None:
         "stage": error.stage,
         "type": error.type,
         "message": error.message,
-        "told": " ".join(refused.notes) if (refused := tabs.refused(program)) is not None else explanation(program),
+        "told": told(program),
         "file": source.public_name if source else None,
         "label": source.label if source else None,
         "line": span.line if span else None,

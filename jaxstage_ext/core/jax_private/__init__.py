@@ -3,6 +3,7 @@
 Checked with jax 0.10.2, 0.11.2 and 0.12.0.1.
 """
 
+from jaxstage_ext.core.jax_private.first_nonfinite import first_nonfinite, is_nonfinite
 from jaxstage_ext.core.jax_private.jaxprs import (
     called,
     constants,
@@ -101,6 +102,7 @@ __all__ = [
     "count_equations",
     "count_operations",
     "differing_literals",
+    "first_nonfinite",
     "frame_limit",
     "frame_position",
     "hlo_modules",
@@ -111,6 +113,7 @@ __all__ = [
     "inner_equations",
     "inner_jaxprs",
     "inner_kept_jaxprs",
+    "is_nonfinite",
     "is_pmap",
     "is_well_formed",
     "jaxlib_version",

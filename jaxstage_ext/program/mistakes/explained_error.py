@@ -4,7 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from jaxstage_ext.program.mistakes import compiled_in_transformation, no_array, ordered_effects, symbolic_axis
+from jaxstage_ext.program import tabs
+from jaxstage_ext.program.mistakes import (
+    compiled_in_transformation,
+    no_array,
+    ordered_effects,
+    pmap_axis,
+    sharding_prefix,
+    symbolic_axis,
+)
 from jaxstage_ext.program.program import Program
 from jaxstage_ext.report.errors import StageError
 
@@ -13,7 +21,15 @@ EXPLANATIONS: tuple[Callable[[Program, StageError], str | None], ...] = (
     ordered_effects.explanation,
     symbolic_axis.explanation,
     no_array.explanation,
+    sharding_prefix.explanation,
+    pmap_axis.explanation,
 )
+
+
+def told(program: Program) -> str:
+    """What is said beside the error of a program: why its shardings were refused, or `explanation`."""
+    refused = tabs.refused(program)
+    return " ".join(refused.notes) if refused is not None else explanation(program)
 
 
 def explanation(program: Program) -> str:

@@ -73,6 +73,53 @@ def test_an_argument_that_is_no_array_is_named(fn: Any, args: tuple[Any, ...], t
     assert " at 0x" not in error["message"]
 
 
+def step(params: Any, x: Any) -> Any:
+    return params["w"] @ x
+
+
+@pytest.mark.parametrize(
+    ("shardings", "told"),
+    [
+        (("PPP", None), "params['w']: P(None, None, 'data') is for 3 axes, and it has 2."),
+        (({"v": "P"}, None), "in_shardings[0] of params has the keys ('v',), and the argument ('w',); one sharding"),
+        ((None, None, None), "in_shardings has 3 entries, and the call 2 arguments (params, x)."),
+        (
+            ({"w": "-P"}, None),
+            "params['w'] (float32[8@data,4]) lies as P('data'), and in_shardings of jit want P(",
+        ),
+    ],
+)
+def test_shardings_that_do_not_fit_name_the_argument(shardings: Any, told: str) -> None:
+    mesh = jax.make_mesh((2,), ("data",), devices=jax.devices()[:2], axis_types=(jax.sharding.AxisType.Explicit,))
+    specs = {"P": jax.P("data"), "-P": jax.P(None, "data"), "PPP": jax.P(None, None, "data")}
+    made = jax.tree.map(lambda name: jax.NamedSharding(mesh, specs[name]), shardings)
+    w = jax.device_put(jnp.ones((8, 4)), jax.NamedSharding(mesh, jax.P("data")))
+    x = jnp.ones((4, 3))
+    given = w if "-P" in str(shardings) else np.ones((8, 4), np.float32)
+    error = failed(jax.jit(step, in_shardings=made), {"w": given}, x)
+    assert told in error["told"]
+    assert "jaxstage_ext" not in error["message"]
+
+
+def test_pmap_names_the_argument_whose_axis_differs() -> None:
+    pmapped = jax.pmap(lambda a, b: a + b)
+    assert failed(pmapped, jnp.ones((2, 3)), jnp.ones((1, 3)))["told"].startswith(("a: pmap maps", "b: pmap maps"))
+    many = jax.device_count() * 2
+    told = failed(pmapped, jnp.ones((many, 3)), jnp.ones((many, 3)))["told"]
+    assert f"there are {jax.device_count()}: a has shape ({many}, 3), b has shape ({many}, 3)" in told
+
+
+def test_what_inspect_raises_is_told_without_addresses_and_explained() -> None:
+    def noisy(x: Any) -> Any:
+        jax.debug.print("{x}", x=x, ordered=True)
+        return x
+
+    mesh = jax.make_mesh((2,), ("data",), devices=jax.devices()[:2])
+    with pytest.raises(ValueError, match=r"1 device: \[OrderedDebugEffect\]") as caught:
+        jaxstage_ext.inspect(noisy, jax.device_put(jnp.ones((4, 8)), jax.NamedSharding(mesh, jax.P("data"))))
+    assert "run on one device alone" in caught.value.__notes__[0]
+
+
 def test_other_errors_are_left_to_jax() -> None:
     assert failed(lambda x: x + jnp.ones(3), X)["told"] == ""
 

@@ -1,0 +1,69 @@
+"""Which equation of a jaxpr makes the first NaN or infinity: the equations are run one by one."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+from jax._src import core as _core
+
+_CALLS = ("jit", "pjit", "closed_call", "core_call", "checkpoint", "remat2", "custom_jvp_call", "custom_vjp_call")
+"""Primitives that run the jaxpr that they hold once, on their own inputs."""
+_JAXPRS = ("jaxpr", "call_jaxpr", "fun_jaxpr")
+Wrong = Callable[[Any], bool]
+
+
+class _Found(Exception):
+    def __init__(self, eqn: Any) -> None:
+        super().__init__("found")
+        self.eqn = eqn
+
+
+def first_nonfinite(jaxpr: Any, flat: Sequence[Any], nans: bool, infs: bool) -> Any:
+    """The equation whose result has the first NaN, or infinity; None where there is none.
+
+    `flat` are the leaves of the arguments. Of a loop or a branch it is the equation of the loop itself.
+    """
+    with jax.debug_nans(False), jax.debug_infs(False):
+        try:
+            _run(jaxpr.jaxpr, jaxpr.consts, flat, lambda value: _has(value, nans, infs))
+        except _Found as found:
+            return found.eqn
+    return None
+
+
+def is_nonfinite(value: Any, nans: bool, infs: bool) -> bool:
+    """Whether an array has a NaN, or an infinity."""
+    with jax.debug_nans(False), jax.debug_infs(False):
+        return _has(value, nans, infs)
+
+
+def _has(value: Any, nans: bool, infs: bool) -> bool:
+    if not jnp.issubdtype(getattr(value, "dtype", jnp.int32), jnp.inexact):
+        return False
+    return bool((nans and jnp.isnan(value).any()) or (infs and jnp.isinf(value).any()))
+
+
+def _run(jaxpr: Any, consts: Sequence[Any], flat: Sequence[Any], wrong: Wrong) -> list[Any]:
+    values: dict[Any, Any] = dict(zip((*jaxpr.constvars, *jaxpr.invars), (*consts, *flat), strict=True))
+
+    def read(atom: Any) -> Any:
+        return atom.val if isinstance(atom, _core.Literal) else values[atom]
+
+    for eqn in jaxpr.eqns:
+        made = _made(eqn, [read(atom) for atom in eqn.invars], wrong)
+        if any(map(wrong, made)):
+            raise _Found(eqn)
+        values.update(zip(eqn.outvars, made, strict=True))
+    return [read(atom) for atom in jaxpr.outvars]
+
+
+def _made(eqn: Any, inputs: list[Any], wrong: Wrong) -> list[Any]:
+    inner = next((eqn.params[name] for name in _JAXPRS if name in eqn.params), None)
+    if eqn.primitive.name in _CALLS and inner is not None and len(getattr(inner, "jaxpr", inner).invars) == len(inputs):
+        return _run(getattr(inner, "jaxpr", inner), getattr(inner, "consts", ()), inputs, wrong)
+    with eqn.ctx.manager:
+        made = eqn.primitive.bind(*inputs, **eqn.primitive.get_bind_params(eqn.params))
+    return list(made) if eqn.primitive.multiple_results else [made]

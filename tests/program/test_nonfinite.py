@@ -1,0 +1,76 @@
+"""Which operation of a run made the first NaN or infinity."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import pytest
+
+import jaxstage_ext
+
+
+@pytest.fixture
+def debug_nans() -> Iterator[None]:
+    with jax.debug_nans(True):
+        yield
+
+
+def told(fn: Any, *args: Any) -> str:
+    found = jaxstage_ext.inspect(fn, *args)
+    with pytest.raises(FloatingPointError) as caught:
+        found.execute()
+    text = str(caught.value)
+    assert "\n" not in text
+    return re.sub(r"\S*test_nonfinite.py:\d+", lambda at: f"line {int(at[0].split(':')[1]) - LINE}", text)
+
+
+@jax.jit
+def root(x: Any) -> Any:
+    return jnp.sqrt(x - 2)
+
+
+LINE = root.__wrapped__.__code__.co_firstlineno
+
+
+def model(x: Any) -> Any:
+    y = root(x * 2)
+    return jnp.log(y).sum()
+
+
+@pytest.mark.usefixtures("debug_nans")
+def test_the_operation_and_its_line_are_named_inside_of_jit_too() -> None:
+    assert told(model, jnp.full(4, 0.5)) == "model made NaN, first in sqrt at line 2"
+    assert told(jax.jit(model, donate_argnums=()), jnp.full(4, 0.5)) == "model made NaN, first in sqrt at line 2"
+
+
+@pytest.mark.usefixtures("debug_nans")
+def test_a_loop_is_named_as_one_operation_and_an_argument_by_its_name() -> None:
+    def loop(x: Any) -> Any:
+        return jax.lax.scan(lambda c, _: (jnp.log(c) - 3, None), x, None, length=5)[0]
+
+    assert told(loop, jnp.ones(3)).startswith("loop made NaN, first in scan at line")
+    with jax.debug_nans(False):
+        x = {"a": jnp.ones(3), "b": jnp.full(3, jnp.nan)}
+    assert told(lambda p: p["a"] + p["b"], x) == "<lambda> made NaN: p['b'] has it already"
+
+
+@pytest.mark.usefixtures("debug_nans")
+def test_callbacks_are_not_run_a_second_time() -> None:
+    seen = []
+
+    def noisy(x: Any) -> Any:
+        jax.debug.callback(lambda v: seen.append(v), x)
+        return jnp.log(-x)
+
+    assert "finding it would run its callbacks once more" in told(noisy, jnp.ones(3))
+    assert len(seen) == 1
+
+
+def test_infinities_and_runs_without_the_setting() -> None:
+    with jax.debug_infs(True):
+        assert told(lambda x: 1 / x, jnp.zeros(2)).startswith("<lambda> made infinity, first in div at line")
+    assert jnp.isinf(jaxstage_ext.inspect(lambda x: 1 / x, jnp.zeros(2)).execute()).all()

@@ -6,6 +6,7 @@ import itertools
 from collections.abc import Callable, Iterator
 from typing import Any
 
+from jaxstage_ext.ir import operation_help
 from jaxstage_ext.panel.jobs import answered_at_once
 from jaxstage_ext.panel.offline_replies import timeline_replies
 from jaxstage_ext.panel.params import Answer, BadRequest, Params
@@ -96,6 +97,10 @@ def _nothing(program: Program) -> Iterator[Request]:
     return iter(())
 
 
+def _code(program: Program) -> Iterator[Request]:
+    yield from (("operations", {"doc": kind}) for kind in program.documents if kind in operation_help.HELP)
+
+
 def _compare(program: Program) -> Iterator[Request]:
     """The lines that differ from the row that is compared with first, then from the others."""
     rows = list(program.targets.values())
@@ -156,6 +161,7 @@ def _machine(program: Program) -> Iterator[Request]:
 
 
 _REQUESTS: dict[str, Callable[[Program], Iterator[Request]]] = {
+    "code": _code,
     "compare": _compare,
     "answers": _answers,
     "cost": _cost,

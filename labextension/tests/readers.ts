@@ -4,6 +4,7 @@ import { Doc } from "../src/model/document";
 import { readFrames } from "../src/model/frames";
 import { Heat } from "../src/model/heat";
 import { Lane, Warned } from "../src/model/lane";
+import { readOperations } from "../src/model/operations";
 import { PagedText } from "../src/model/pagedText";
 import { definition, nextUse } from "../src/model/symbols";
 import { readExchanges } from "../src/shell/warnings";
@@ -86,6 +87,7 @@ export const READERS: Record<string, Reader> = {
   frames: { read: readFrames },
   search: { read: (reply) => pages(reply, 170).search("fusion", false), unused: ["truncated"] },
   symbol: { read: readSymbol },
+  operations: { read: async (reply) => readOperations(reply) },
   flags: { read: readFlags },
   answer: { read: readAnswer, unused: ["question"] },
   cost: { read: readInstructions },

@@ -76,3 +76,21 @@ def test_the_strip_says_what_the_line_came_from(panel: PanelOnPage) -> None:
     panel.reveal("hlo", SOFTMAX["hlo"]).hover()
     assert "In [2]:4" in panel.detail()
     assert "loss" in panel.detail()
+
+
+def test_an_operation_is_explained_where_the_pointer_or_the_keyboard_is(open_notebook: Opener, lab: Server) -> None:
+    notebook = open_notebook(lab, [SETUP, "%%compile\ndef f(x):\n    return jnp.tanh(x) @ x.T\n\nf(jnp.ones((8, 8)))"])
+    notebook.run_all()
+    panel = notebook.panel()
+    panel.show_panes("jaxpr", "stablehlo", "hlo")
+    tanh = panel.pane("jaxpr").locator(".jxs-t-op", has_text="tanh")
+    tanh.hover()
+    panel.root.locator(".jxs-operation", has_text="tanh The hyperbolic tangent of each element.").wait_for()
+    panel.pane("jaxpr").locator(".jxs-t-op", has_text="dot_general").hover()
+    tanh.hover()
+    assert tanh.get_attribute("title") == "The hyperbolic tangent of each element."
+    product = panel.pane("stablehlo").locator(".jxs-t-op", has_text="dot_general")
+    product.click()
+    panel.root.locator(".jxs-operation", has_text="stablehlo.dot_general A matrix product").wait_for()
+    panel.pane("hlo").locator(".jxs-t-op", has_text="tanh").first.hover()
+    panel.root.locator(".jxs-operation", has_text="tanh The hyperbolic tangent").wait_for()

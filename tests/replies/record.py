@@ -150,6 +150,7 @@ def requests(inspections: Mapping[str, Any]) -> Iterator[tuple[str, str, dict[st
         "frames": {},
         "search": {"doc": "hlo", "query": "fusion"},
         "symbol": {"doc": "hlo", "name": f"%{name}", "row": row},
+        "operations": {"doc": "stablehlo"},
         "flags": {},
         "answer": {"question": next(iter(answers.QUESTIONS))},
         "cost": {},

@@ -7,11 +7,13 @@ instead.
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
+from jaxstage_ext.ir import operation_help
 from jaxstage_ext.panel import params as given
 from jaxstage_ext.panel.pack import pack
 from jaxstage_ext.panel.params import Answer, BadRequest, Method, Params, Programs, quoted
@@ -26,6 +28,9 @@ from jaxstage_ext.report.line_table import rows_of
 LARGEST_WHOLE = 20_000_000
 """Bytes of text up to which a document is sent whole."""
 LONGEST_PAGE = 5000
+MOST_SCANNED = 2_000_000
+"""Characters of a document that are searched for operations."""
+_WORD = re.compile(r"[a-z][a-z0-9_-]*")
 
 
 def _columns(table: object, names: Sequence[str]) -> Answer:
@@ -125,7 +130,16 @@ def _get_symbol(programs: Programs, params: Params) -> Answer:
     return {"definition": definition, "uses": uses}, []
 
 
+def _get_operations(programs: Programs, params: Params) -> Answer:
+    """What the operations that a document names do, a sentence each."""
+    doc = document(programs, params)
+    named = {name.replace("-", "_") for name in _WORD.findall(doc.text[:MOST_SCANNED])}
+    sentences = operation_help.HELP.get(doc.kind, {})
+    return {"sentences": {name: sentence for name, sentence in sentences.items() if name in named}}, []
+
+
 METHODS: dict[str, Method] = {
+    "operations": _get_operations,
     "document": _get_document,
     "library": _get_library,
     "page": _get_page,

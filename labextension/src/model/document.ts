@@ -40,6 +40,8 @@ export class Doc {
   begun = false;
   /** The selection whose counterparts the pane has scrolled to. */
   followed: Pick | null = null;
+  /** What operations do, by name, once it was asked for. */
+  help = new Map<string, string>();
   search: Search = { open: false, query: "", matchCase: false, hits: null, at: -1 };
   private quotes: (string | null)[] | null = null;
   private listeners = new Set<() => void>();

@@ -3,6 +3,7 @@
 import { GRADIENT, INFERRED } from "../wire/columns";
 import type { Doc } from "../model/document";
 import { firstPaired } from "../model/pairs";
+import { plainOperation } from "../model/operations";
 import type { Session } from "../model/session";
 import type { Pick } from "../model/selection";
 import { type Geometry, scrollHeight } from "./geometry";
@@ -216,6 +217,9 @@ export class CodePane {
     const row = this.rowOf(event.target);
     const name = event.target instanceof HTMLElement ? event.target.dataset.name : undefined;
     this.name(name === undefined ? null : { name, row });
+    if (event.target instanceof HTMLElement && event.target.classList.contains("jxs-t-op")) {
+      event.target.title = this.doc.help.get(plainOperation(event.target.textContent ?? "")) ?? "";
+    }
     const { hover, selected } = this.session.store.get();
     if (row >= 0 && !(hover?.doc === this.doc.kind && hover.row === row)) {
       const pick: Pick = { doc: this.doc.kind, row, from: this.doc.kind };

@@ -1,7 +1,10 @@
 import { showMachineCode } from "../model/actions";
 import { colourStyle } from "../model/colours";
 import { type Detail, type StackEntry, detailOf } from "../model/detail";
+import type { Doc } from "../model/document";
+import { operationOn, plainOperation, readOperations } from "../model/operations";
 import type { Session } from "../model/session";
+import { useQuestion } from "./useQuestion";
 import { useLayout, useLayoutStore } from "./layout";
 import { useDoc, useShared } from "./hooks";
 import { LinkButton, Message } from "./buttons";
@@ -56,6 +59,26 @@ function Calls({ entries, session }: { entries: StackEntry[]; session: Session }
 
 const shortened = (label: string): string => label.split(/[\\/]/).at(-1) ?? label;
 
+/** What the operation of the line does that the pointer is on, or that is selected. */
+function OperationHelp({ session }: { session: Session }) {
+  const hover = useShared(session, (s) => s.hover);
+  const selected = useShared(session, (s) => s.selected);
+  const { doc: kind, row } = hover ?? selected ?? { doc: "", row: -1 };
+  const doc = session.loaded(kind);
+  const name = doc ? operationOn(doc, row) : "";
+  return doc && name ? <Sentence session={session} doc={doc} name={name} key={kind} /> : null;
+}
+
+function Sentence({ session, doc, name }: { session: Session; doc: Doc; name: string }) {
+  doc.help = useQuestion(session, "operations", { doc: doc.kind }, readOperations).value ?? doc.help;
+  const sentence = doc.help.get(plainOperation(name));
+  return sentence === undefined ? null : (
+    <span class="jxs-operation" title={sentence}>
+      <code>{name}</code> {sentence}
+    </span>
+  );
+}
+
 function Words({ detail, session }: { detail: Detail; session: Session }) {
   const { source } = detail;
   return (
@@ -75,6 +98,7 @@ function Words({ detail, session }: { detail: Detail; session: Session }) {
           {detail.inferredFrom > 0 ? `inferred from line ${detail.inferredFrom}` : "inferred"}
         </span>
       )}
+      <OperationHelp session={session} />
       {detail.code && <code class="jxs-snippet">{detail.code}</code>}
       {detail.scope && (
         <code class="jxs-scope" title={detail.scope}>

@@ -138,7 +138,7 @@ export function Header({ session }: { session: Session }) {
   return (
     <header class="jxs-header">
       <div class="jxs-top">
-        <code class="jxs-signature jxs-cut" title={summary.signature}>
+        <code class="jxs-signature" title={summary.signature}>
           {summary.signature || summary.name}
         </code>
         {calls.length > 1 && <Picker session={session} calls={calls} />}

@@ -61,6 +61,13 @@ const keys = () => $$(".jxs-kernel[data-kernel]").map((row) => row.dataset.kerne
 const row = (name: string) => $(`[data-kernel="${name}"]`);
 
 describe("the machine code view", () => {
+  it("opens at the first kernel that has code", async () => {
+    const without = { ...KERNELS[0], key: "callback", lacks: { ptx: "it calls Python", sass: "it calls Python" } };
+    await open({ kernels: [without, ...KERNELS] });
+    await soon(() => expect(kernel.asked.filter((one) => one.startsWith("kernel "))).toEqual(["kernel ptx:dot_1", "kernel sass:dot_1"]));
+    expect($(".jxs-sides")?.textContent).not.toContain("it calls Python");
+  });
+
   it("lists kernels with what they take; spills are loud, the unknown is a question mark with its reason", async () => {
     await open();
     await soon(() => expect(row("tight")?.textContent).toContain("255"));

@@ -94,6 +94,7 @@ function Side({ session, table, kernel, stage, onReady, onStage, side }: SidePro
 /** A kernel chosen here selects its HLO instruction; an HLO line selected elsewhere chooses its kernel. */
 function useChosen(session: Session, table: KernelTable): [Kernel | null, (kernel: Kernel) => void] {
   const key = useShared(session, (s) => s.kernel);
+  const hasCode = ({ lacks }: Kernel) => FIRST_STAGES[table.platform]?.some((stage) => !lacks[stage]) ?? false;
   const selected = useShared(session, (s) => s.selected);
   const hlo = session.doc("hlo");
   useDoc(hlo);
@@ -107,7 +108,7 @@ function useChosen(session: Session, table: KernelTable): [Kernel | null, (kerne
     const row = rowOf(kernel, (at) => hlo?.text?.line(at));
     if (row >= 0) session.select("hlo", row, "machine");
   };
-  const first = table.kernels.find((kernel) => kernel.own) ?? table.kernels[0] ?? null;
+  const first = table.kernels.find((one) => one.own && hasCode(one)) ?? table.kernels.find(hasCode) ?? table.kernels[0] ?? null;
   return [table.kernels.find((kernel) => kernel.key === key) ?? first, choose];
 }
 

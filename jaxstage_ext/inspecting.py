@@ -151,4 +151,4 @@ def prepare(
     if earlier is None:
         return Inspection.each(by_label(programs))
     name, before = earlier
-    return Inspection.each(beside(programs, list(before.program.targets.values()), name))
+    return Inspection.each(beside(programs, before.program, name))

@@ -283,8 +283,7 @@ class Inspection:
 
         program = self.program
         if before is not None:
-            others = list(before.program.targets.values())
-            program = next(iter(beside(copies(program.targets), others, "before").values()))
+            program = next(iter(beside(copies(program.targets), before.program, "before").values()))
         return ShownComparison.of_table(comparison.comparison(program))
 
     def difference(self, before: Inspection) -> Differences:

@@ -78,7 +78,7 @@ def _label(target: Target, options: str) -> str:
     """The target, and the set of options where there are several; of the kernel's own device the set alone."""
     if not options:
         return str(target)
-    return options if target.is_local else f"{target} · {options}"
+    return options if target.name == LOCAL.name else f"{target} · {options}"
 
 
 def _planned(call: Call, definition: StageDefinition) -> Stage:

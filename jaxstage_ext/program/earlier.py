@@ -5,16 +5,19 @@ from __future__ import annotations
 import copy
 from collections.abc import Mapping, Sequence
 
+from jaxstage_ext.core.targets.target import LOCAL
 from jaxstage_ext.program.program import Program
 
 
-def beside(programs: Sequence[Program], earlier: Sequence[Program], name: str) -> dict[str, Program]:
+def beside(programs: Sequence[Program], earlier: Program, name: str) -> dict[str, Program]:
     """These programs, and copies of the earlier ones under labels of their own, by label.
 
-    `name` is what the earlier inspection is called. Those that it was itself compared with are left out.
+    `earlier` is the first of its call, which stands for all of it, or another, which stands for itself; `name` is what
+    it is called. What it was itself compared with is left out.
     """
-    first = programs[0]
-    kept = [one for one in earlier if not one.is_earlier]
+    first, all_of_call = programs[0], list(earlier.targets.values())
+    is_whole = earlier is all_of_call[0] and not earlier.is_earlier
+    kept = [one for one in all_of_call if not one.is_earlier] if is_whole else [earlier]
     copies = [_copied(one, first, _label(one, name, alone=len(kept) == 1)) for one in kept]
     return by_label([*programs, *copies])
 
@@ -40,4 +43,4 @@ def _copied(program: Program, first: Program, label: str) -> Program:
 
 
 def _label(program: Program, name: str, alone: bool) -> str:
-    return name if alone and program.target.is_local else f"{program.label} · {name}"
+    return name if alone and program.target.name == LOCAL.name else f"{program.label} · {name}"

@@ -71,8 +71,9 @@ def test_an_option_reaches_the_compile_that_it_is_of() -> None:
 
 
 def test_run_takes_the_first_set(shell: Shell) -> None:
-    seen = shell.run("%compile -q -O 0 -O 1 --run loss(w, x)")
-    assert float(seen.value) == float(shell.run("loss(w, x)").value)
+    seen = shell.run("%compile -q -O 0 -O 1 --run -o ran loss(w, x)")
+    assert seen.value == shell["ran"].targets["-O 0"].execute()
+    assert float(seen.value) == pytest.approx(float(shell.run("loss(w, x)").value), rel=1e-5)
 
 
 @pytest.mark.parametrize(
@@ -159,6 +160,10 @@ def test_a_comparison_is_saved_with_its_labels(shell: Shell) -> None:
     again = shell.run("%compile -q -o third --vs sets loss(w, x)")
     assert again.ok, again.text
     assert "before: before" not in " ".join(shell["third"].targets)
+    assert shell.run("%compile -q -o fourth --vs 'sets.targets[\"-O 3\"]' loss(w, x)").ok
+    assert list(shell["fourth"].targets) == ["local", 'before: sets.targets["-O 3"]']
+    assert shell.run("%compile -q -o apart --isolate -O 0 -O 3 loss(w, x)").ok
+    assert list(shell["apart"].targets) == ["-O 0", "-O 3"]
 
 
 def test_an_earlier_failure_does_not_fail_the_cell(shell: Shell) -> None:

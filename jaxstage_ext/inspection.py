@@ -22,6 +22,7 @@ from jaxstage_ext.program.comparison_table import Comparison, TargetFigures
 from jaxstage_ext.program.compile_options_table import options
 from jaxstage_ext.program.cost import Costs, cost
 from jaxstage_ext.program.difference_table import Differences, differences
+from jaxstage_ext.program.dispatch import dispatch
 from jaxstage_ext.program.dtypes import dtypes
 from jaxstage_ext.program.earlier import beside, copies
 from jaxstage_ext.program.effects import effects
@@ -240,6 +241,14 @@ class Inspection:
     def effects(self) -> Table:
         """Callbacks, ordered effects, moves to the host and work on it. Raises Unavailable where nothing was traced."""
         return effects(self.program)
+
+    @property
+    def dispatch(self) -> Table:
+        """What a call does before the program runs: each argument copied, moved or used as it is, and the fast path.
+
+        Raises Unavailable where the call was not compiled in this kernel.
+        """
+        return dispatch(self.program)
 
     def dtypes_figure(self) -> Any:
         """Bytes that values grow by where their dtype changes, by line, as a `plotly.graph_objects.Figure`."""

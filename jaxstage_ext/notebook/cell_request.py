@@ -142,6 +142,15 @@ class Request:
 
         Returns the Inspection where the line is assigned, otherwise the value of `--run`.
         """
+        inspections, value, text = await self.stage_line(line, local_ns, frame)
+        if text.lstrip().startswith("get_ipython()."):
+            return None if line.rstrip().endswith(";") else value
+        return inspections[0] if len(inspections) == 1 else inspections
+
+    async def stage_line(
+        self, line: str, local_ns: dict[str, Any] | None, frame: FrameType | None
+    ) -> tuple[tuple[Any, ...], Any, str]:
+        """(an Inspection of each call of a line magic, the value of `--run`, the line of code that holds the magic)."""
         if not self.on_line:
             raise UsageError(f"name a call to {self.kind}, for example %{self.kind} loss(w, x)")
         own = local_ns is None or local_ns is self.ip.user_ns
@@ -150,10 +159,7 @@ class Request:
         file, number, text = place(frame)
         column = max(text.find(line.strip()), 0)
         nodes = [command_line.moved(node, number - 1, column) for node in self.on_line]
-        inspections, value = self._stage([await self._stated(node, file, space) for node in nodes])
-        if text.lstrip().startswith("get_ipython()."):
-            return None if line.rstrip().endswith(";") else value
-        return inspections[0] if len(inspections) == 1 else inspections
+        return *self._stage([await self._stated(node, file, space) for node in nodes]), text
 
     async def _stated(self, node: ast.expr, file: str, space: dict[str, Any]) -> Call:
         """The Call of an expression, which is a call or a function whose arguments are given otherwise."""

@@ -15,11 +15,13 @@ from IPython.core.magic_arguments import MagicArgumentParser
 from IPython.display import display
 
 from jaxstage_ext.core import stage_list
+from jaxstage_ext.core.staged import COMPILE
 from jaxstage_ext.notebook import (
     command_line,
     compile_cache_magic,
     compile_options,
     compiles_line,
+    dispatch_magic,
     inspect_magic,
     measure_magic,
     profile_line,
@@ -56,7 +58,8 @@ class StageMagics(Magics):
         self.front_end = FrontEndTarget(shell, lambda: dict(self.last_lines))
         self.undo = contextlib.ExitStack()
         """What takes the extension out of the shell."""
-        self.complete = completer({name: _flags(parser) for name, parser in self.parsers.items()}, self._names)
+        flags = {name: _flags(parser) for name, parser in self.parsers.items()}
+        self.complete = completer(flags | {dispatch_magic.NAME: flags[COMPILE]}, self._names)
 
     def register(self) -> None:
         """Add the magics to the shell: `%name` and `%%name` of each stage, and the line magics."""
@@ -118,6 +121,17 @@ class StageMagics(Magics):
         return inspect_magic.opened(line, {**self.shell.user_ns, **(local_ns or {})})
 
     inspect.__doc__ = inspect_magic.HELP
+
+    @line_magic
+    @no_var_expand
+    @needs_local_scope
+    def dispatch(self, line: str, local_ns: dict[str, Any] | None = None) -> Any:
+        asked = command_line.parse(f"--quiet {line}", self.parsers[COMPILE])
+        work = Request(self.shell, self.running_cell, COMPILE, asked).stage_line(line, local_ns, _caller())
+        inspections, *_ = drive(self.shell, work, awaits(self.shell, asked.code, ""))
+        return dispatch_magic.tables(inspections)
+
+    dispatch.__doc__ = dispatch_magic.HELP
 
     @line_magic
     def compile_cache(self, line: str) -> Any:

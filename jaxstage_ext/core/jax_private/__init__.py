@@ -3,6 +3,7 @@
 Checked with jax 0.10.2, 0.11.2 and 0.12.0.1.
 """
 
+from jaxstage_ext.core.jax_private.dispatch_rules import is_jitted, slow_causes
 from jaxstage_ext.core.jax_private.first_nonfinite import first_nonfinite, is_nonfinite
 from jaxstage_ext.core.jax_private.jaxprs import (
     called,
@@ -113,6 +114,7 @@ __all__ = [
     "inner_equations",
     "inner_jaxprs",
     "inner_kept_jaxprs",
+    "is_jitted",
     "is_nonfinite",
     "is_pmap",
     "is_well_formed",
@@ -132,6 +134,7 @@ __all__ = [
     "renamed",
     "sets_itself",
     "signature",
+    "slow_causes",
     "source_of",
     "split_by_policy",
     "split_forward",

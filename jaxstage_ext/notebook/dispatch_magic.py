@@ -1,0 +1,31 @@
+"""`%dispatch`: what a call does at run time before the program runs."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from IPython.core.error import UsageError
+
+from jaxstage_ext.report.unavailable import Unavailable
+
+if TYPE_CHECKING:
+    from jaxstage_ext.inspection import Inspection
+
+NAME = "dispatch"
+HELP = """Show what a call does before the program runs; the call is compiled, not run.
+
+    %dispatch step(params, batch)    each argument: used as it is, copied from the host or between devices, with bytes;
+                                     and whether calls after the first stay in C++, or why Python takes part
+    %dispatch --static-argnums 1 f(x, 3)
+
+It takes the options of %compile for this kernel's own device. In Python: `ins.dispatch`."""
+
+
+def tables(inspections: Sequence[Inspection]) -> Any:
+    """The table of a call, or of several a tuple. Raises UsageError for what this kernel does not run."""
+    try:
+        found = tuple(inspection.dispatch for inspection in inspections)
+    except Unavailable as why:
+        raise UsageError(str(why)) from None
+    return found[0] if len(found) == 1 else found

@@ -1,0 +1,143 @@
+"""What a call does at run time before the program runs: which arguments are copied, and whether Python takes part."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from inspect import Parameter
+from typing import Any
+
+import jax
+import numpy as np
+
+from jaxstage_ext.core import jax_private, stages
+from jaxstage_ext.core.pytree_paths import leaves_with_paths, path_text
+from jaxstage_ext.core.signatures import signature_of
+from jaxstage_ext.program.fact import fact
+from jaxstage_ext.program.program import Program
+from jaxstage_ext.program.short_types import short_dtype
+from jaxstage_ext.report.bounded_repr import type_name
+from jaxstage_ext.report.table import Column, Table
+from jaxstage_ext.report.unavailable import Unavailable
+from jaxstage_ext.report.units import plural, scaled, with_article
+
+_POSITIONAL = (Parameter.POSITIONAL_ONLY, Parameter.POSITIONAL_OR_KEYWORD)
+AS_IT_IS, FROM_HOST, MOVED, UNUSED = "as it is", "copied from the host", "copied between devices", "not passed: unused"
+UNKNOWN = "unknown: a shape alone"
+
+
+@dataclass(frozen=True)
+class _Passed:
+    name: str
+    given: str
+    done: str
+    placed: int | None
+    remark: str
+
+
+@fact
+def dispatch(program: Program) -> Table:
+    """One row an array that the call is given. Raises Unavailable where the kernel has no executable of it."""
+    compiled = program.executable
+    if not isinstance(compiled, jax.stages.Compiled):
+        raise Unavailable(f"{program.name} is not compiled in this kernel, so nothing is known of its calls here")
+    rows = list(_rows(program, compiled))
+    columns = {
+        "argument": Column([row.name for row in rows]),
+        "given": Column([row.given for row in rows], "", "what it is, and where it lies"),
+        "at the call": Column([row.done for row in rows]),
+        "bytes": Column([row.placed for row in rows], "B", "that each call writes to devices for it"),
+    }
+    remarks = {(at, "at the call"): row.remark for at, row in enumerate(rows) if row.remark}
+    notes = (_copied(rows), *(f"{row.name} {row.remark}." for row in rows if row.remark), _path(program, compiled))
+    reasons = {(at, "bytes"): "a shape lies nowhere" for at, row in enumerate(rows) if row.placed is None}
+    return Table(f"dispatch of {program.name}", columns, reasons, notes, remarks=remarks)
+
+
+def _copied(rows: Sequence[_Passed]) -> str:
+    copied = [row for row in rows if row.done in (FROM_HOST, MOVED)]
+    if not copied:
+        return "Every argument is used as it lies on its devices."
+    placed = scaled(sum(row.placed or 0 for row in copied), "B")
+    are = f"{plural(len(copied), 'argument')} of {len(rows)} {'is' if len(copied) == 1 else 'are'}"
+    return f"{are} copied at each call: {placed}."
+
+
+def _path(program: Program, compiled: Any) -> str:
+    fn, traced = program.call.fn, program.jax_traced
+    if jax.config.jax_disable_jit:
+        return "jax_disable_jit is on: each operation is dispatched by itself."
+    if not jax_private.is_jitted(fn):
+        if hasattr(fn, "lower"):
+            return f"No fast path: {program.name} is {with_article(type_name(fn))}, whose own Python runs at each call."
+        return f"No fast path: {program.name} is not jitted; this is what jax.jit of it does."
+    causes = jax_private.slow_causes(compiled, traced.jaxpr.effects if traced is not None else ())
+    if causes:
+        return f"No fast path: each call goes through Python, because {' and '.join(causes)}."
+    return "Fast path: after the first call with such arguments, calls stay in C++."
+
+
+def _rows(program: Program, compiled: Any) -> Iterator[_Passed]:
+    args, kwargs = stages.dynamic_arguments(program.staged)
+    wanted_args, wanted_kwargs = compiled.input_shardings
+    static = _static_names(program, len(args))
+    for name, value, wanted in (
+        *zip(_names(program, static, len(args)), args, wanted_args, strict=True),
+        *((key, value, wanted_kwargs[key]) for key, value in kwargs.items()),
+    ):
+        shardings = jax.tree.leaves(wanted, is_leaf=lambda leaf: leaf is None)
+        for (path, leaf), sharding in zip(leaves_with_paths(value), shardings, strict=True):
+            yield _passed(name + path_text(path), leaf, sharding)
+
+
+def _static_names(program: Program, count: int) -> set[int]:
+    function = program.staged.function
+    numbers, _ = jax_private.static_arguments(program.call.fn if function is None else function)
+    given = len(program.call.args)
+    return {number % given for number in numbers if -given <= number < given} if given > count else set()
+
+
+def _names(program: Program, static: set[int], count: int) -> list[str]:
+    call = program.call
+    try:
+        signature_of(call.fn).bind(*call.args, **call.kwargs)
+        names = [p.name for p in signature_of(call.fn).parameters.values() if p.kind in _POSITIONAL]
+    except (TypeError, ValueError):
+        names = []
+    names += [f"args[{at}]" for at in range(len(names), len(call.args))]
+    return [name for at, name in enumerate(names[: len(call.args)]) if at not in static][:count]
+
+
+def _passed(name: str, leaf: Any, wanted: Any) -> _Passed:
+    if wanted is None:
+        return _Passed(name, _given(leaf), UNUSED, 0, "")
+    if not isinstance(leaf, jax.Array):
+        if isinstance(leaf, jax.ShapeDtypeStruct):
+            return _Passed(name, _given(leaf), UNKNOWN, None, "")
+        seen = np.asarray(leaf)
+        dtype = jax.dtypes.canonicalize_dtype(seen.dtype)
+        remark = "" if dtype == seen.dtype or np.isscalar(leaf) else f"is converted from {seen.dtype} to {dtype} first"
+        return _Passed(name, _given(leaf), FROM_HOST, _placed(wanted, seen.shape, dtype.itemsize), remark)
+    if leaf.sharding.is_equivalent_to(wanted, leaf.ndim):
+        return _Passed(name, _given(leaf), AS_IT_IS, 0, "")
+    return _Passed(name, _given(leaf), MOVED, _placed(wanted, leaf.shape, leaf.dtype.itemsize), "")
+
+
+def _placed(sharding: Any, shape: tuple[int, ...], itemsize: int) -> int:
+    return int(math.prod(sharding.shard_shape(shape))) * itemsize * len(sharding.addressable_devices)
+
+
+def _given(leaf: Any) -> str:
+    if isinstance(leaf, jax.ShapeDtypeStruct):
+        return f"shape {short_dtype(leaf.dtype)}[{','.join(map(str, leaf.shape))}]"
+    if isinstance(leaf, jax.Array):
+        devices = leaf.sharding.num_devices
+        where = f"on {plural(devices, 'device')}" if devices > 1 else f"on device {next(iter(leaf.devices())).id}"
+        spec = getattr(leaf.sharding, "spec", None)
+        more = f" {spec}".replace("PartitionSpec", "P") if spec is not None and devices > 1 else ""
+        free = "" if leaf.committed else ", uncommitted"
+        return f"jax {short_dtype(leaf.dtype)}[{','.join(map(str, leaf.shape))}] {where}{more}{free}"
+    if isinstance(leaf, np.ndarray | np.generic):
+        return f"numpy {short_dtype(leaf.dtype)}[{','.join(map(str, leaf.shape))}]"
+    return f"Python {type_name(leaf)}"

@@ -127,7 +127,7 @@ class Memory:
         values = contents.values(self.scheduled, rows, position)
         lines, places = self._belonging(rows, values)
         colors = {space.color: space.name for space in self.spaces}
-        titles = [contents.title(self.scheduled, value) for value in values.tolist()]
+        titles = [self._held(row, value) for row, value in zip(rows.tolist(), values.tolist(), strict=True)]
         columns = {
             "buffer": Column(titles),
             "size": Column(buffers.size[rows], "B", "bytes that it takes"),
@@ -142,6 +142,11 @@ class Memory:
             "row": Column(places, "", "row of the HLO document"),
         }
         return Table(name, columns)
+
+    def _held(self, row: int, value: int) -> str | None:
+        """An argument by its path, anything else by its instruction."""
+        is_argument = self.entry is not None and self.scheduled.buffers.kind[row] == Kind.ARGUMENT
+        return ", ".join(self.names(row)) if is_argument else contents.title(self.scheduled, value)
 
     def lines(self, rows: Longs, position: int | None) -> tuple[list[str], Longs]:
         """(source line, row of the HLO document) that each buffer belongs to; "" and -1 where none is known.

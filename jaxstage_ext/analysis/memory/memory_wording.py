@@ -147,7 +147,7 @@ def check(check: Check) -> str:
 def why_live(kind: Kind, names: Sequence[str], donated: bool, traced: bool, last_reader: str | None) -> str:
     """Why a buffer is live, in a few words; `last_reader` is the instruction that reads it last."""
     if kind is Kind.ARGUMENT:
-        return f"{', '.join(names)}, donated" if donated else ", ".join(names)
+        return "given by the caller, donated" if donated else "given by the caller"
     if kind is Kind.OUTPUT:
         return ", ".join(names) or "result"
     if last_reader is None:

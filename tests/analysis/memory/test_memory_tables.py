@@ -57,7 +57,7 @@ def test_arguments_by_name_with_what_became_of_their_donation() -> None:
     assert results["result[0]['w']"]["reuses memory of"] == "p['w']"
     assert results["result[1]"]["reuses memory of"] == ""
     assert results["result[0]['loss']"]["size"] == 4
-    assert by(found.peak_set, "buffer")["p__w__.1"]["why"] == "p['w'], donated"
+    assert by(found.peak_set, "buffer")["p['w']"]["why"] == "given by the caller, donated"
 
 
 def test_an_argument_that_the_function_keeps_but_does_not_read() -> None:

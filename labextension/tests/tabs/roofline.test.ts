@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { axesOf, ceilings, decades, pointAt, radius, readRoofline, toX, toY } from "../../src/tabs/cost/roofline";
+import { apart, axesOf, beyond, ceilings, decades, placeAt, pointAt, radius, readRoofline, toX, toY } from "../../src/tabs/cost/roofline";
 import { ROOFLINE } from "./costReplies";
 
 const read = () => readRoofline(ROOFLINE);
@@ -23,6 +23,30 @@ test("all points, peaks and ridges are on the chart; a decade is as long everywh
   for (const value of [100, 2.5, 1000]) expect(toY(axes, value)).toBeLessThan(axes.bottom);
   expect(toX(axes, 10) - toX(axes, 1)).toBeCloseTo(toX(axes, 100) - toX(axes, 10));
   expect(toY(axes, 100)).toBeLessThan(toY(axes, 10));
+});
+
+test("what moves next to nothing stands at the edge, is counted there and still found", async () => {
+  const roof = await read();
+  const far = { ...roof, length: 4, names: ["dot.1", "add.1", "tiny", "small"] };
+  far.intensity = Float64Array.of(25, 0.25, 1e-9, 1e9);
+  far.attainable = Float64Array.of(100, 2.5, 1e-8, 100);
+  far.bytes = Float64Array.of(1000, 1000, 1, 2);
+  far.achieved = Float64Array.of(Number.NaN, Number.NaN, Number.NaN, Number.NaN);
+  const axes = axesOf(far, 800, 400);
+  expect(axes.x).toEqual(axesOf(roof, 800, 400).x);
+  expect(beyond(far, axes)).toEqual({ left: 1, right: 1, below: 0 });
+  expect(beyond(roof, axes)).toEqual({ left: 0, right: 0, below: 0 });
+  expect(placeAt(axes, 1e-9, 1e-8)).toEqual([axes.left, axes.bottom]);
+  expect(pointAt(far, axes, axes.left, axes.bottom)).toBe(2);
+  far.bytes = Float64Array.of(1000, 1000, 100, 2);
+  expect(beyond({ ...far }, axesOf({ ...far }, 800, 400))).toEqual({ left: 0, right: 1, below: 0 });
+});
+
+test("labels are moved apart, downwards where there is room", () => {
+  expect(apart([100, 60, 20], 14, 200)).toEqual([100, 60, 20]);
+  expect(apart([50, 45, 40], 14, 200)).toEqual([68, 54, 40]);
+  expect(apart([95, 94, 93], 14, 100)).toEqual([100, 86, 72]);
+  expect(apart([], 14, 100)).toEqual([]);
 });
 
 test("the pointer finds a point near it, the smaller one where two lie over each other", async () => {

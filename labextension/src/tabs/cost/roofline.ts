@@ -98,22 +98,74 @@ function range(values: number[]): [number, number] {
   return high >= low ? [low - 0.35, high + 0.35] : [-1, 2];
 }
 
-export function axesOf(roof: Roofline, width: number, height: number): Axes {
+/** What is left out at either end of an axis: together under this share of all bytes. */
+const NEGLIGIBLE = 0.005;
+
+/** The values without the outermost that together move next to nothing: the decades between them matter. */
+function weighty(values: Float64Array, weights: Float64Array): number[] {
+  const placed = [...values.keys()].filter((i) => (values[i] ?? 0) > 0 && Number.isFinite(values[i]));
+  placed.sort((a, b) => (values[a] ?? 0) - (values[b] ?? 0));
+  const most = NEGLIGIBLE * placed.reduce((sum, i) => sum + (weights[i] ?? 0), 0);
+  const ends = [placed, [...placed].reverse()].map((order) => {
+    let left = most;
+    return order.find((i) => (left -= weights[i] ?? 0) < 0) ?? order[0];
+  });
+  return ends.flatMap((i) => (i === undefined ? [] : [values[i] ?? 0]));
+}
+
+const known = new WeakMap<Roofline, Pick<Axes, "x" | "y">>();
+
+/** The decades that matter; what lies beyond stands at the edge. */
+function rangesOf(roof: Roofline): Pick<Axes, "x" | "y"> {
+  const found = known.get(roof);
+  if (found) return found;
   const peaks = roof.peaks.map(([, peak]) => peak);
   const ridges = roof.bandwidth ? peaks.map((peak) => peak / (roof.bandwidth as number)) : [];
+  const ranges = {
+    x: range([...weighty(roof.intensity, roof.bytes), ...ridges, ...ridges.map((ridge) => ridge * 3)]),
+    y: range([...weighty(roof.attainable, roof.bytes), ...weighty(roof.achieved, roof.bytes), ...peaks]),
+  };
+  known.set(roof, ranges);
+  return ranges;
+}
+
+export function axesOf(roof: Roofline, width: number, height: number): Axes {
   return {
     left: MARGIN.left,
     right: Math.max(MARGIN.left + 1, width - MARGIN.right),
     top: MARGIN.top,
     bottom: Math.max(MARGIN.top + 1, height - MARGIN.bottom),
-    x: range([...roof.intensity, ...ridges, ...ridges.map((ridge) => ridge * 3)]),
-    y: range([...roof.attainable, ...roof.achieved, ...peaks]),
+    ...rangesOf(roof),
   };
 }
 
 const along = (value: number, [from, to]: [number, number]) => (Math.log10(value) - from) / (to - from);
 export const toX = (axes: Axes, value: number) => axes.left + along(value, axes.x) * (axes.right - axes.left);
 export const toY = (axes: Axes, value: number) => axes.bottom - along(value, axes.y) * (axes.bottom - axes.top);
+
+/** Where a point is drawn: at the edge where it lies beyond. */
+export function placeAt(axes: Axes, intensity: number, height: number): [x: number, y: number] {
+  const within = (value: number, from: number, to: number) => Math.min(Math.max(value, from), to);
+  return [within(toX(axes, intensity), axes.left, axes.right), within(toY(axes, height), axes.top, axes.bottom)];
+}
+
+/** How many points lie beyond each edge that has any. */
+export function beyond(roof: Roofline, axes: Axes): { left: number; right: number; below: number } {
+  const count = { left: 0, right: 0, below: 0 };
+  for (let i = 0; i < roof.length; i++) {
+    const [x, y] = [toX(axes, roof.intensity[i] as number), toY(axes, heightOf(roof, i))];
+    if (x < axes.left) count.left += 1;
+    else if (x > axes.right) count.right += 1;
+    else if (y > axes.bottom) count.below += 1;
+  }
+  return count;
+}
+
+/** Heights on the canvas, the lowest first, moved until each is `gap` above the one before and none lies under `floor`. */
+export function apart(heights: number[], gap: number, floor: number): number[] {
+  const down = heights.reduceRight<number[]>((moved, y) => [Math.max(y, (moved[0] ?? -Infinity) + gap), ...moved], []);
+  return down.map((y, i) => Math.min(y, floor - i * gap));
+}
 
 /** Every power of ten in a range, or every second or further one where there are many. */
 export function decades([from, to]: [number, number], most: number): number[] {
@@ -141,7 +193,8 @@ export function heightOf(roof: Roofline, i: number): number {
 export function pointAt(roof: Roofline, axes: Axes, x: number, y: number, most = mostBytes(roof)): number {
   let [nearest, best] = [-1, Number.POSITIVE_INFINITY];
   for (let i = 0; i < roof.length; i++) {
-    const away = Math.hypot(toX(axes, roof.intensity[i] as number) - x, toY(axes, heightOf(roof, i)) - y);
+    const [left, top] = placeAt(axes, roof.intensity[i] as number, heightOf(roof, i));
+    const away = Math.hypot(left - x, top - y);
     const size = radius(roof.bytes[i] as number, most);
     if (away > Math.max(size, REACH_PX)) continue;
     const rank = away <= size ? size : size + away * 10;

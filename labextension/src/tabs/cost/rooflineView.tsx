@@ -1,6 +1,6 @@
 import { useEffect, useMemo, useState } from "preact/hooks";
 import { counted, scaled } from "../../wire/figures";
-import { type Axes, type Roofline, axesOf, ceilings, decades, heightOf, mostBytes, pointAt, radius, readRoofline, toX, toY } from "./roofline";
+import { type Axes, type Roofline, apart, axesOf, beyond, ceilings, decades, heightOf, mostBytes, placeAt, pointAt, radius, readRoofline, toX, toY } from "./roofline";
 import type { Session } from "../../model/session";
 import { type Surface, placeOf, useCanvas } from "../../parts/canvas";
 import { hover, open, pick } from "./pick";
@@ -55,13 +55,12 @@ function roofs({ g, colour, font }: Surface, axes: Axes, roof: Roofline): void {
   }
   if (bandwidth) slope({ g, colour }, axes, bandwidth, tops.at(-1)?.peak ?? 10 ** axes.y[1]);
   g.textAlign = "right";
-  let [right, above, previous] = [axes.right - 2, Number.POSITIVE_INFINITY, 0];
-  for (const { names, peak } of tops) {
-    const y = toY(axes, peak);
+  const right = axes.right - 2;
+  const heights = apart(tops.map(({ peak }) => toY(axes, peak)), LABEL_PX, axes.bottom - 8);
+  for (const [i, { names, peak }] of tops.entries()) {
+    const y = heights[i] ?? 0;
     const text = `${names} ${scaled(peak, "FLOP/s")}`;
     const width = g.measureText(text).width;
-    right = above - y < LABEL_PX ? right - previous - 12 : axes.right - 2;
-    [above, previous] = [y, width];
     g.fillStyle = colour("--jxs-bg");
     g.fillRect(right - width - 3, y - 6, width + 6, 12);
     g.fillStyle = colour(variable("compute"));
@@ -104,7 +103,8 @@ function points({ g, colour }: Surface, axes: Axes, roof: Roofline, most: number
     for (let i = roof.length - 1; i >= 0; i--) {
       if (roof.bound(i) !== kind) continue;
       g.beginPath();
-      (OUTLINES[kind] ?? circle)(g, toX(axes, roof.intensity[i] as number), toY(axes, roof.attainable[i] as number), radius(roof.bytes[i] as number, most));
+      const place = placeAt(axes, roof.intensity[i] as number, roof.attainable[i] as number);
+      (OUTLINES[kind] ?? circle)(g, ...place, radius(roof.bytes[i] as number, most));
       g.globalAlpha = kind === "unknown" ? 0 : 0.4;
       g.fill();
       g.globalAlpha = 1;
@@ -116,7 +116,7 @@ function points({ g, colour }: Surface, axes: Axes, roof: Roofline, most: number
   g.lineWidth = 2.5;
   for (const i of marked) {
     g.beginPath();
-    g.arc(toX(axes, roof.intensity[i] as number), toY(axes, heightOf(roof, i)), radius(roof.bytes[i] as number, most) + 2, 0, 2 * Math.PI);
+    g.arc(...placeAt(axes, roof.intensity[i] as number, heightOf(roof, i)), radius(roof.bytes[i] as number, most) + 2, 0, 2 * Math.PI);
     g.stroke();
   }
 }
@@ -129,14 +129,26 @@ function measured({ g, colour }: Pick<Surface, "g" | "colour">, axes: Axes, roof
   for (let i = 0; i < roof.length; i++) {
     const achieved = roof.achieved[i] ?? Number.NaN;
     if (!(achieved > 0)) continue;
-    const [x, y] = [toX(axes, roof.intensity[i] as number), toY(axes, achieved)];
+    const [x, y] = placeAt(axes, roof.intensity[i] as number, achieved);
     g.lineWidth = 2;
     line(g, x - CROSS_PX, y - CROSS_PX, x + CROSS_PX, y + CROSS_PX);
     line(g, x - CROSS_PX, y + CROSS_PX, x + CROSS_PX, y - CROSS_PX);
     if (!Number.isFinite(roof.attainable[i] ?? Number.NaN)) continue;
     g.lineWidth = 1;
-    line(g, x, y, x, toY(axes, roof.attainable[i] as number));
+    line(g, x, y, x, placeAt(axes, roof.intensity[i] as number, roof.attainable[i] as number)[1]);
   }
+}
+
+/** How many points lie beyond an edge, at which they are drawn. */
+function outside({ g, colour, font }: Surface, axes: Axes, roof: Roofline): void {
+  const { left, right, below } = beyond(roof, axes);
+  g.font = font(11);
+  g.fillStyle = colour("--jxs-fg2");
+  g.textAlign = "left";
+  if (left) g.fillText(`◂ ${counted(left)} further left`, axes.left + 4, axes.top + 10);
+  if (below) g.fillText(`▾ ${counted(below)} lower`, axes.left + 4, axes.bottom - 6);
+  g.textAlign = "right";
+  if (right) g.fillText(`${counted(right)} further right ▸`, axes.right - 4, axes.bottom - 6);
 }
 
 const some = (value: number | undefined, unit: string, what: string) => (value ? ` (${scaled(value, unit)} of it ${what})` : "");
@@ -178,8 +190,9 @@ function Chart({ session, roof }: { session: Session; roof: Roofline }) {
     (surface) => {
       const axes = axesOf(roof, surface.width, surface.height);
       grid(surface, axes);
-      roofs(surface, axes, roof);
       points(surface, axes, roof, most, marked);
+      roofs(surface, axes, roof);
+      outside(surface, axes, roof);
     },
     [roof, marked],
   );
@@ -200,6 +213,7 @@ function Chart({ session, roof }: { session: Session; roof: Roofline }) {
     event.stopPropagation();
   };
   const shown = axes();
+  const [tipX, tipY] = at < 0 ? [0, 0] : placeAt(shown, roof.intensity[at] as number, heightOf(roof, at));
   const label = `Roofline of ${roof.device}, ${counted(roof.length)} instructions, first ${longest(roof)}. Arrows go from the longest to the shortest, Enter opens the code.`;
   return (
     <div class="jxs-chart">
@@ -215,8 +229,8 @@ function Chart({ session, roof }: { session: Session; roof: Roofline }) {
         onKeyDown={key}
       />
       <Tip
-        x={at < 0 ? 0 : toX(shown, roof.intensity[at] as number)}
-        y={at < 0 ? 0 : toY(shown, heightOf(roof, at))}
+        x={tipX}
+        y={tipY}
         width={canvas.current?.clientWidth ?? 0}
         lines={at < 0 ? [] : tipLines(roof, at)}
       />

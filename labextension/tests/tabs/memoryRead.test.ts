@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { type Memory, bufferAt, bytes, lineOf, liveAt, moved, outline, paint, readMemory, readTable, showing, whole, zoomed } from "../../src/tabs/memory/read";
+import { type Memory, bufferAt, bytes, lineOf, liveAt, moved, outline, paint, readMemory, readTable, showing, ticks, whole, zoomed } from "../../src/tabs/memory/read";
 import { COLUMNS, HEAD, reply } from "./memoryReply";
 
 const read = (): Promise<Memory> => readMemory(reply());
@@ -88,4 +88,11 @@ describe("the picture", () => {
   it("writes bytes as the kernel does", () => {
     expect([0, 34, 999.6, 1500, 44_600_000, 2.19e9].map(bytes)).toEqual(["0 B", "34 B", "1 kB", "1.5 kB", "44.6 MB", "2.19 GB"]);
   });
+});
+
+it("axes have round values, as many as there is room for", () => {
+  expect(ticks(0, 33.6e6, 4)).toEqual([0, 10e6, 20e6, 30e6]);
+  expect(ticks(3, 61, 5)).toEqual([20, 40, 60]);
+  expect(ticks(0, 3, 10).filter(Number.isInteger)).toEqual([0, 1, 2, 3]);
+  expect(ticks(5, 5, 3)).toEqual([]);
 });

@@ -1,8 +1,7 @@
 import { useEffect, useState } from "preact/hooks";
-import { type Frame, KINDS, type Memory, type Palette, type Space, bufferAt, bytes, lineOf, liveAt, moved, outline, paint, showing, whole, zoomed } from "./read";
+import { type Frame, KINDS, type Memory, type Palette, type Space, bufferAt, bytes, lineOf, liveAt, moved, outline, paint, showing, ticks, whole, zoomed } from "./read";
 import { type Surface, useCanvas } from "../../parts/canvas";
 
-const HEIGHT = 150;
 const MOST_LIT = 2000;
 /** Buffers up to which a screen's finer pixels are used. */
 const MOST_FINE = 20_000;
@@ -66,9 +65,43 @@ function drawStill(surface: Surface, memory: Memory, space: Space, frame: Frame)
     g.stroke();
     g.setLineDash([]);
   };
+  axes(surface, frame);
   across(space.reserved, [6, 4], colour("--jxs-fg"));
   if (hasRoom(memory, space, frame)) across(memory.room as number, [], colour("--jxs-bad"));
 }
+
+const TICK_PX = 44;
+const TICKS_PX = 130;
+
+/** Bytes up the left edge, positions of the schedule along the bottom. */
+function axes({ g, width, height, colour, font }: Surface, frame: Frame): void {
+  g.font = font(10);
+  const label = (text: string, x: number, y: number) => {
+    g.fillStyle = colour("--jxs-bg");
+    g.globalAlpha = 0.8;
+    g.fillRect(x - 2, y - 9, g.measureText(text).width + 4, 12);
+    g.globalAlpha = 1;
+    g.fillStyle = colour("--jxs-fg2");
+    g.fillText(text, x, y);
+  };
+  g.textAlign = "left";
+  for (const value of ticks(0, frame.top, height / TICK_PX)) {
+    const y = height - (value / frame.top) * height;
+    if (value === 0 || y < LABEL_PX) continue;
+    g.fillStyle = colour("--jxs-fg3");
+    g.fillRect(0, y, 5, 1);
+    label(bytes(value), 8, y + 4);
+  }
+  for (const at of ticks(frame.from, frame.to, width / TICKS_PX)) {
+    const x = ((at - frame.from) / (frame.to - frame.from)) * width;
+    if (!Number.isInteger(at) || x > width - 30) continue;
+    g.fillStyle = colour("--jxs-fg3");
+    g.fillRect(x, height - 5, 1, 5);
+    if (x > 0) label(String(at), x + 3, height - 3);
+  }
+}
+
+const LABEL_PX = 26;
 
 const hasRoom = (memory: Memory, space: Space, frame: Frame): boolean =>
   space.color === 0 && memory.room !== null && memory.room < frame.top;
@@ -182,7 +215,6 @@ export function MemoryChart({ memory, space, position, band, lit, onPosition, on
       </div>
       <div
         class="jxs-mem-canvas"
-        style={{ height: `${HEIGHT}px` }}
         tabIndex={0}
         role="slider"
         aria-label={label}

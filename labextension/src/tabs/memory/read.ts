@@ -237,6 +237,16 @@ export function showing(frame: Frame, position: number, length: number): Frame {
   return inside ? frame : moved(frame, position - (frame.from + frame.to) / 2, length);
 }
 
+/** Round values in a range, at most so many. */
+export function ticks(from: number, to: number, most: number): number[] {
+  const rough = (to - from) / Math.max(1, most);
+  if (!(rough > 0)) return [];
+  const power = 10 ** Math.floor(Math.log10(rough));
+  const step = power * ([1, 2, 5, 10].find((factor) => factor * power >= rough) ?? 10);
+  const first = Math.ceil(from / step);
+  return Array.from({ length: Math.max(0, Math.floor(to / step) - first + 1) }, (_, i) => (first + i) * step);
+}
+
 /** The source line that made a buffer, "" where none is known. */
 export const lineOf = ({ buffers }: Memory, buffer: number): string => buffers.lines[buffers.line[buffer] ?? -1] ?? "";
 

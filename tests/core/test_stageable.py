@@ -187,8 +187,8 @@ def test_what_jax_refuses_is_still_refused(fn: Any) -> None:
         inspect(fn, X)
 
 
-def test_an_error_names_the_function_as_jax_would() -> None:
-    with pytest.raises(TypeError, match="argument to <function _of_two at"):
+def test_an_error_names_the_function_without_its_address() -> None:
+    with pytest.raises(TypeError, match="argument to _of_two as an abstract array"):
         inspect(_of_two, object())
 
 

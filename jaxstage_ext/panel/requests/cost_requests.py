@@ -110,9 +110,9 @@ def _times(costs: Costs, rows: Any) -> dict[str, Any]:
 def _get_members(programs: Programs, params: Params, progress: jobs.JobProgress) -> Answer:
     """The instructions that another holds, in their order."""
     work: Cost = _costs(programs, params, progress).work
-    name = given.text(params, "instruction").encode()
+    name = given.text(params, "instruction").encode("utf-8", "replace")
     if name not in work.ops.names:
-        raise BadRequest(f"there is no instruction {given.quoted(name.decode())}")
+        raise BadRequest(f"there is no instruction {given.quoted(name.decode('utf-8', 'replace'))}")
     return _listed(work, work.inside(work.ops.names.index(name)))
 
 

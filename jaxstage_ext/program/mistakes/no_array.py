@@ -6,6 +6,7 @@ import re
 
 from jaxstage_ext.program.program import Program
 from jaxstage_ext.report.errors import StageError
+from jaxstage_ext.report.units import with_article
 
 _REFUSED = re.compile(
     r"Error interpreting argument to .{1,500}? as an abstract array\. The problematic value is of type "
@@ -20,7 +21,7 @@ def explanation(program: Program, error: StageError) -> str | None:
     if refused is None:
         return None
     kind, path = refused.groups()
-    name = re.match(r"\w+", path)
+    name, what = re.match(r"\w+", path), f"{path} is {with_article(kind)}, not an array"
     if path.isidentifier() and name is not None:
-        return f"{path} is a {kind}, not an array: make it static with static_argnames={path!r} of jax.jit, or bind it."
-    return f"{path} is a {kind}, not an array: leave it out of the arguments, or bind it with functools.partial."
+        return f"{what}: make it static with static_argnames={path!r} of jax.jit, or bind it."
+    return f"{what}: leave it out of the arguments, or bind it with functools.partial."

@@ -16,13 +16,13 @@ from jaxstage_ext.core.targets.target import Target
 from jaxstage_ext.ir.passes.pipeline import Pipeline
 from jaxstage_ext.program import comparison, execution, reproducer, saved, summary
 from jaxstage_ext.program.answers import answers
+from jaxstage_ext.program.call_dispatch import dispatch
 from jaxstage_ext.program.collectives import collectives
 from jaxstage_ext.program.comparison_figures import target_figures
 from jaxstage_ext.program.comparison_table import Comparison, TargetFigures
 from jaxstage_ext.program.compile_options_table import options
 from jaxstage_ext.program.cost import Costs, cost
 from jaxstage_ext.program.difference_table import Differences, differences
-from jaxstage_ext.program.dispatch import dispatch
 from jaxstage_ext.program.dtypes import dtypes
 from jaxstage_ext.program.earlier import beside, copies
 from jaxstage_ext.program.effects import effects

@@ -103,7 +103,7 @@ def test_padding_is_that_of_the_tiles() -> None:
     needs("v5e:2x2")
     found = memory("small", "v5e:2x2")
     table = {row["buffer"]: row for row in found.peak_set.rows()}
-    assert table["w.1"]["size"] == 128 * 512 * 4 and table["w.1"]["padding"] == 0
+    assert table["w"]["size"] == 128 * 512 * 4 and table["w"]["padding"] == 0
     assert found.results.take([0])["size"][0] == 512 and found.results["padding"][0] == 508
 
 

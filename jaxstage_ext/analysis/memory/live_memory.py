@@ -145,8 +145,7 @@ class Memory:
 
     def _held(self, row: int, value: int) -> str | None:
         """An argument by its path, anything else by its instruction."""
-        is_argument = self.entry is not None and self.scheduled.buffers.kind[row] == Kind.ARGUMENT
-        return ", ".join(self.names(row)) if is_argument else contents.title(self.scheduled, value)
+        return ", ".join(self.names(row)) if self.is_given(row) else contents.title(self.scheduled, value)
 
     def lines(self, rows: Longs, position: int | None) -> tuple[list[str], Longs]:
         """(source line, row of the HLO document) that each buffer belongs to; "" and -1 where none is known.
@@ -190,6 +189,12 @@ class Memory:
             return [self.entry.parameter(buffers, row) if self.entry else f"parameter {int(buffers.parameter[row])}"]
         return self._results_in.get(int(buffers.allocation[row]), []) if buffers.kind[row] == Kind.OUTPUT else []
 
+    def is_given(self, row: int) -> bool:
+        """Whether a buffer holds an argument whose path is known; a token is none."""
+        buffers = self.scheduled.buffers
+        number = int(buffers.parameter[row]) if buffers.kind[row] == Kind.ARGUMENT else -1
+        return self.entry is not None and number >= 0 and self.entry.of_parameter(number) is not None
+
     def why(self, row: int) -> str:
         """Why a buffer is live, in a few words."""
         buffers = self.scheduled.buffers
@@ -198,7 +203,8 @@ class Memory:
             reader = self.scheduled.ops.names[self.scheduled.schedule.order[int(buffers.end[row])]].decode()
         kind, traced = Kind(buffers.kind[row]), bool(buffers.traced[row])
         donated = bool(buffers.output[row]) and bool(buffers.size[row])
-        return wording.why_live(kind, self.names(row), donated, traced, reader)
+        names = [wording.GIVEN] if self.is_given(row) else self.names(row)
+        return wording.why_live(kind, names, donated, traced, reader)
 
     @cached_property
     def _results_in(self) -> dict[int, list[str]]:

@@ -144,10 +144,14 @@ def check(check: Check) -> str:
     return f"{FIGURES[check.figure].capitalize()}: XLA says {xla}, JAXStage {ours}; {why}."
 
 
+GIVEN = "given by the caller"
+"""Why an argument is live whose buffer has its name."""
+
+
 def why_live(kind: Kind, names: Sequence[str], donated: bool, traced: bool, last_reader: str | None) -> str:
     """Why a buffer is live, in a few words; `last_reader` is the instruction that reads it last."""
     if kind is Kind.ARGUMENT:
-        return "given by the caller, donated" if donated else "given by the caller"
+        return f"{', '.join(names)}, donated" if donated else ", ".join(names)
     if kind is Kind.OUTPUT:
         return ", ".join(names) or "result"
     if last_reader is None:

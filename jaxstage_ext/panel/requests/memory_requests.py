@@ -119,9 +119,10 @@ def _numbered(own: list[str]) -> tuple[list[str], npt.NDArray[np.int64]]:
 def _name(memory: Memory, row: int) -> str:
     """The name of the argument or result in a buffer, else that of the instruction."""
     buffers = memory.scheduled.buffers
-    if buffers.kind[row] == Kind.ARGUMENT:
+    if memory.is_given(row):
         return f"{', '.join(memory.names(row))}, {memory.why(row)}"
-    return memory.why(row) if buffers.kind[row] == Kind.OUTPUT else memory.title(int(buffers.value[row]))
+    own = buffers.kind[row] in (Kind.ARGUMENT, Kind.OUTPUT)
+    return memory.why(row) if own else memory.title(int(buffers.value[row]))
 
 
 def _text(lines: Any) -> npt.NDArray[np.uint8]:

@@ -13,7 +13,7 @@ from jax._src import pjit
 from magic_shell import fresh_shell
 
 import jaxstage_ext
-from jaxstage_ext.program.dispatch import AS_IT_IS, FROM_HOST, MOVED, UNKNOWN, UNUSED
+from jaxstage_ext.program.call_dispatch import AS_IT_IS, FROM_HOST, MOVED, UNKNOWN, UNUSED
 from jaxstage_ext.report.unavailable import Unavailable
 
 MESH = jax.make_mesh((2,), ("d",), devices=jax.devices()[:2], axis_types=(jax.sharding.AxisType.Auto,))

@@ -115,8 +115,8 @@ def test_two_compiles_are_compared_line_by_line(notebook: NotebookPage, panel: L
     panel.locator(".jxs-co-list [data-row]").first.click()
     panel.get_by_role("button", name=re.compile("Compare with")).click()
     panel.locator('[data-kind="stablehlo"]').click()
-    expect(panel.locator('.jxs-co-line[data-what="removed"]').first).to_contain_text("tensor<4x4xf32>")
-    expect(panel.locator('.jxs-co-line[data-what="added"]').first).to_contain_text("tensor<5x5xf32>")
+    expect(panel.locator('.jxs-differing-line[data-what="removed"]').first).to_contain_text("tensor<4x4xf32>")
+    expect(panel.locator('.jxs-differing-line[data-what="added"]').first).to_contain_text("tensor<5x5xf32>")
     notebook.screenshot("compiles-compared")
     assert violations(panel) == []
     panel.get_by_role("button", name="Back to the list").click()

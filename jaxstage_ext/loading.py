@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from types import MappingProxyType
 from typing import TYPE_CHECKING
 
+from jaxstage_ext.ir import exported_form
 from jaxstage_ext.ir.dumps import dump_index
 from jaxstage_ext.ir.hlo import hlo_files
 from jaxstage_ext.profiling import opening
@@ -26,21 +28,32 @@ _INSPECTION = re.compile(rb'(?:\xef\xbb\xbf)?[ \t\r\n]*\{[ \t\r\n]*"jaxstage"')
 
 
 @dataclass(frozen=True)
+class How:
+    """How a program in a file is compiled: for which targets, and the sizes of its symbolic axes by name."""
+
+    targets: Targets
+    dims: Mapping[str, int]
+
+
+@dataclass(frozen=True)
 class SavedKind:
     """A kind of file: how it is recognised by its unpacked beginning and name, and what opens it."""
 
     name: str
     recognised: Callable[[bytes, str], bool]
-    open: Callable[[opening.Source, str, Targets], Inspection | ShownTimeline]
+    open: Callable[[opening.Source, str, How], Inspection | ShownTimeline]
 
 
 def load(
-    source: str | os.PathLike[str] | bytes, title: str = "", target: str | Targets = ()
+    source: str | os.PathLike[str] | bytes,
+    title: str = "",
+    target: str | Targets = (),
+    dims: Mapping[str, int] = MappingProxyType({}),
 ) -> Inspection | ShownTimeline | XlaDump:
     """Open what was saved: a profile as a Timeline; a module of XLA, or the JSON of an Inspection, as an Inspection.
 
     A folder that XLA dumped into is an XlaDump, each of whose modules opens. Modules are HLO (`*.hlo.pb`, or text) and
-    StableHLO (text or bytecode).
+    StableHLO (text or bytecode). What `jax.export` serialised is compiled in a worker.
 
     Profiles are `.xplane.pb` files, Chrome or Perfetto JSON traces of JAX, PyTorch or Mosaic GPU, and the folders that
     profilers write, of which the newest run is opened. Files may be gzip. The kind is told by the content.
@@ -49,19 +62,26 @@ def load(
       source: a path, or the bytes of a file.
       title: what was profiled; the name of the file by default.
       target: what a module of StableHLO is compiled for, in a worker: "v5e:2x2", "local", or several. Without it, it is
-        shown as it is.
+        shown as it is; what was exported is compiled for this machine.
+      dims: sizes of the symbolic axes of what was exported, by name: {"b": 8}.
 
     Raises:
       UnreadableProfile: a ValueError: it is none of these, or is a damaged profile.
       UnreadableModule: a ValueError: it is a damaged module, or a compiled one with a target.
-      ValueError: it is an inspection that is damaged, or of a newer version.
+      Unavailable: a ValueError: it is a serialised `jax.export`, and flatbuffers is not installed, or it was exported
+        for other platforms.
+      SymbolicAxis: a ValueError: an axis of what was exported is symbolic, and `dims` lacks it.
+      ValueError: it is an inspection that is damaged, or of a newer version; or `dims` names no symbolic axis of it.
       OSError: it cannot be read.
     """
     if not isinstance(source, bytes) and (folder := Path(source).expanduser()).is_dir() and dump_index.is_dump(folder):
         return XlaDump(folder)
-    targets = (target,) if isinstance(target, str) else tuple(target)
+    how = How((target,) if isinstance(target, str) else tuple(target), dims)
     head = _head(source)
-    return next(kind for kind in KINDS if kind.recognised(head, _name(source))).open(source, title, targets)
+    kind = next(kind for kind in KINDS if kind.recognised(head, _name(source)))
+    if dims and kind.open is not _exported:
+        raise ValueError(f"{_name(source) or 'it'} has no symbolic axes, so dims={dict(dims)} means nothing")
+    return kind.open(source, title, how)
 
 
 def _name(source: opening.Source) -> str:
@@ -82,7 +102,7 @@ def _is_inspection(head: bytes, name: str) -> bool:
     return _INSPECTION.match(head) is not None
 
 
-def _inspection(source: opening.Source, title: str, targets: Targets) -> Inspection:
+def _inspection(source: opening.Source, title: str, how: How) -> Inspection:
     from jaxstage_ext.inspection import Inspection
 
     data = source if isinstance(source, bytes) else opening.contents(Path(source).expanduser())
@@ -93,7 +113,7 @@ def _is_module(head: bytes, name: str) -> bool:
     return hlo_files.form_of(head, name) is not None
 
 
-def _module(source: opening.Source, title: str, targets: Targets) -> Inspection:
+def _module(source: opening.Source, title: str, how: How) -> Inspection:
     from jaxstage_ext.core.targets.target import parse_all
     from jaxstage_ext.inspection import Inspection
     from jaxstage_ext.program import module_program
@@ -102,10 +122,27 @@ def _module(source: opening.Source, title: str, targets: Targets) -> Inspection:
     data = source if isinstance(source, bytes) else opening.contents(Path(source).expanduser())
     name = path.name if path else ""
     data = unpacked(data, title or name or "the module")
-    return Inspection.of(module_program.opened(data, title or name, path, parse_all(targets) if targets else ()))
+    return Inspection.of(
+        module_program.opened(data, title or name, path, parse_all(how.targets) if how.targets else ())
+    )
 
 
-def _timeline(source: opening.Source, title: str, targets: Targets) -> ShownTimeline:
+def _exported(source: opening.Source, title: str, how: How) -> Inspection:
+    from jaxstage_ext.core.given import exported, exported_files, symbolic
+    from jaxstage_ext.inspecting import inspect
+
+    path = None if isinstance(source, bytes) else Path(source).expanduser()
+    data = source if isinstance(source, bytes) else opening.contents(Path(source).expanduser())
+    name = title or (path.name if path else "the exported function")
+    function = exported_files.opened(unpacked(data, name), name)
+    if unknown := how.dims.keys() - symbolic.names(function.in_avals):
+        raise ValueError(f"no axis of {name} is named {', '.join(sorted(unknown))}")
+    given = exported.given(function, (), {}, how.dims)
+    assert given is not None
+    return inspect(function, *given.args, target=how.targets or "local", isolate=True, **given.kwargs)
+
+
+def _timeline(source: opening.Source, title: str, how: How) -> ShownTimeline:
     from jaxstage_ext.panel import shown_timeline
 
     return shown_timeline.opened(opening.open_recording(source, title))
@@ -114,6 +151,7 @@ def _timeline(source: opening.Source, title: str, targets: Targets) -> ShownTime
 KINDS = (
     SavedKind("inspection", _is_inspection, _inspection),
     SavedKind("module", _is_module, _module),
+    SavedKind("exported function", lambda head, name: exported_form.is_exported(head), _exported),
     SavedKind("profile", lambda head, name: True, _timeline),
 )
 """In the order in which they are tried; the last one says what is wrong with what nothing recognises."""

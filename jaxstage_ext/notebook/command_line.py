@@ -68,7 +68,8 @@ def _names(text: str) -> list[str]:
     return names
 
 
-def _dims(text: str) -> list[tuple[str, int]]:
+def axis_sizes(text: str) -> list[tuple[str, int]]:
+    """The axes of `--dim` with their sizes. Raises ArgumentTypeError."""
     dims = []
     for part in text.split(","):
         match = re.fullmatch(r"\s*([^\W\d]\w*)\s*=\s*(\d+)\s*", part)
@@ -135,7 +136,7 @@ def parser(stage: StageDefinition) -> MagicArgumentParser:
     )
     add("--run", action="store_true", help="Run the executable of %%compile as well; the result is its value.")
     add("--args", metavar="SHAPES", help='Arguments given as shapes: --args "f32[8,128], w=f32[128,512], n=3".')
-    add("--dim", type=_dims, action="extend", metavar="b=8", help="Size of a named axis; may be repeated.")
+    add("--dim", type=axis_sizes, action="extend", metavar="b=8", help="Size of a named axis; may be repeated.")
     add("--static-argnums", type=_numbers, action="extend", metavar="0,2", help="As in jax.jit.")
     add("--static-argnames", type=_names, action="extend", metavar="n,mode", help="As in jax.jit.")
     add("--donate-argnums", type=_numbers, action="extend", metavar="0", help="As in jax.jit.")

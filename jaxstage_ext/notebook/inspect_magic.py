@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import os
 import shlex
+from argparse import ArgumentTypeError
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from IPython.core.error import UsageError
 
+from jaxstage_ext.notebook.command_line import axis_sizes
 from jaxstage_ext.report.public_paths import public_text
 
 HELP = """Open a file or a folder of JAX's, XLA's or a profiler's. No function is needed, and none is run.
@@ -18,13 +20,15 @@ HELP = """Open a file or a folder of JAX's, XLA's or a profiler's. No function i
     %inspect FOLDER MODULE        one of them, by its name or number: HLO, passes, buffers, machine code, if dumped
     %inspect FOLDER MODULE -t v5e:2x2    what it was before the passes, compiled for a target
     %inspect FILE                 HLO (.hlo.pb or text), StableHLO (text or bytecode), a saved inspection
-                                  (.json), a profile (.xplane.pb, .json)
+                                  (.json), a profile (.xplane.pb, .json), a serialised jax.export, which a
+                                  worker compiles
     %inspect FILE -t v5e:2x2      StableHLO, or HLO before the passes, compiled for a target in a worker; -t may be
                                   repeated
+    %inspect FILE --dim b=8       the size of a symbolic axis of a jax.export
     ins = %inspect FILE           the Inspection: ins.cost, ins.memory, ins.passes, ...
 
 Lines of source are shown where the files that the module names are here. Quote paths that hold spaces."""
-OPTIONS = ("--target", "-t")
+OPTIONS = ("--target", "-t", "--dim")
 _USAGE = "%inspect needs a file or a folder, for example %inspect module.hlo.pb; %inspect? shows the rest"
 
 
@@ -33,6 +37,7 @@ class _Asked:
     path: str
     module: str | None
     targets: tuple[str, ...]
+    dims: Mapping[str, int]
 
 
 def opened(line: str, space: Mapping[str, Any]) -> Any:
@@ -43,7 +48,7 @@ def opened(line: str, space: Mapping[str, Any]) -> Any:
 
     source = _source(asked.path, space)
     try:
-        found = loading.load(source, target=asked.targets)
+        found = loading.load(source, target=asked.targets, dims=asked.dims)
         if asked.module is None:
             return found
         if not isinstance(found, XlaDump):
@@ -68,21 +73,35 @@ def _parsed(line: str) -> _Asked:
         raise UsageError(f"%inspect {line.strip()}: a quotation mark is not closed") from None
     paths: list[str] = []
     targets: list[str] = []
+    dims: dict[str, int] = {}
     rest = iter(words)
     for word in rest:
         if word in OPTIONS:
-            if (target := next(rest, None)) is None:
-                raise UsageError(f"{word} needs a target, for example %inspect module.mlir {word} v5e:2x2")
-            targets += target.split(",")
+            what, example = (
+                ("a size", "module.bin --dim b=8") if word == "--dim" else ("a target", f"module.mlir {word} v5e:2x2")
+            )
+            if (value := next(rest, None)) is None:
+                raise UsageError(f"{word} needs {what}, for example %inspect {example}")
+            if word == "--dim":
+                dims |= _sizes(value)
+            else:
+                targets += value.split(",")
         elif word.startswith("-"):
-            raise UsageError(f"%inspect has no option {word}; it has --target")
+            raise UsageError(f"%inspect has no option {word}; it has --target and --dim")
         else:
             paths.append(word)
     if not paths:
         raise UsageError(_USAGE)
     if len(paths) > 2:
         raise UsageError(f"%inspect takes a file, or a folder and a module, not {len(paths)} names")
-    return _Asked(paths[0], paths[1] if len(paths) > 1 else None, tuple(targets))
+    return _Asked(paths[0], paths[1] if len(paths) > 1 else None, tuple(targets), dims)
+
+
+def _sizes(text: str) -> dict[str, int]:
+    try:
+        return dict(axis_sizes(text))
+    except ArgumentTypeError as error:
+        raise UsageError(f"%inspect --dim: {error}") from None
 
 
 def _source(path: str, space: Mapping[str, Any]) -> Any:

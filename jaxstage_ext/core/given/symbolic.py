@@ -30,7 +30,7 @@ def names(avals: Iterable[Any]) -> set[str]:
 
 
 def missing(axes: list[str]) -> str:
-    """`axis b is symbolic: give a size with --dim b=8`."""
+    """`axis b is symbolic: give a size with --dim b=8`, which the magics have; `load` has `dims`."""
     examples = " ".join(f"--dim {axis}=8" for axis in axes)
     if len(axes) == 1:
         return f"axis {axes[0]} is symbolic: give a size with {examples}"

@@ -131,7 +131,19 @@ def compile_request(
         np.array(device_ids),
         own_options(lowered) | dict(given),
     )
-    return module_bytecode(lowered), options.SerializeAsString()
+    module = _mlir.module_to_bytecode(_refined(lowering)) if _is_polymorphic(lowering) else module_bytecode(lowered)
+    return module, options.SerializeAsString()
+
+
+def _is_polymorphic(lowering: Any) -> bool:
+    """Whether shapes in it depend on the sizes of axes: what calls an Exported with symbolic axes does."""
+    state = lowering.compile_args.get("shape_poly_state")
+    return state is not None and state.uses_dim_vars
+
+
+def _refined(lowering: Any) -> Any:
+    """Its module with the sizes of its arguments put into all shapes, as JAX does it before it compiles."""
+    return _mlir.refine_polymorphic_shapes(lowering.stablehlo())
 
 
 @dataclass(frozen=True)

@@ -105,6 +105,12 @@ class Compiler:
 
         return foreign_modules.opened(form, data)
 
+    def open_exported(self, data: bytes) -> None:
+        """Reads what `jax.export` serialised, and its module; see `exported_programs.check`."""
+        from jaxstage_ext.worker.inside import exported_programs
+
+        exported_programs.check(data)
+
     def dumped_passes(self, folder: str, key: str) -> dict[str, Any]:
         """The passes in a dump of elsewhere; see `dump_files.passes`."""
         from jaxstage_ext.worker.inside import dump_files

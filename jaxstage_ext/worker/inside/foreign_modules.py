@@ -30,13 +30,13 @@ def stablehlo(data: bytes) -> dict[str, Any]:
     "arguments" and "results" are (name, shape, dtype, whether the module says its sharding); "devices" is how many it
     is for. Raises ValueError where it is no such module, or has a shape that is not known.
     """
-    return _module_described(_module(data))
+    return _module_described(module_of(data))
 
 
 def _module_described(module: Any) -> dict[str, Any]:
     from jaxlib.mlir import ir
 
-    main, attributes = _main(module), module.operation.attributes
+    main, attributes = main_of(module), module.operation.attributes
     signature = ir.FunctionType(ir.TypeAttr(main.attributes["function_type"]).value)
     names = [_name(argument.location) for argument in main.regions[0].blocks[0].arguments]
     inputs, outputs = _attributes(main, "arg_attrs", names), _attributes(main, "res_attrs", signature.results)
@@ -51,7 +51,8 @@ def _module_described(module: Any) -> dict[str, Any]:
     }
 
 
-def _module(data: bytes) -> Any:
+def module_of(data: bytes) -> Any:
+    """StableHLO, text or bytecode, as a module. Raises ValueError where it is none."""
     try:
         module = parsed(data)
         if any(operation.operation.name.startswith("vhlo.") for operation in module.body.operations):
@@ -62,7 +63,8 @@ def _module(data: bytes) -> Any:
         raise ValueError(str(error)) from None
 
 
-def _main(module: Any) -> Any:
+def main_of(module: Any) -> Any:
+    """Its function main, or its only one. Raises ValueError where it has neither."""
     functions = [operation for operation in module.body.operations if operation.operation.name == "func.func"]
     named = [each for each in functions if str(each.attributes["sym_name"]) == '"main"'] or functions
     if len(named) != 1:

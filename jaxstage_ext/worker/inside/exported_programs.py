@@ -1,0 +1,14 @@
+"""What `jax.export` serialised, read where a damaged one does no harm. The one file of a worker that imports JAX."""
+
+from __future__ import annotations
+
+from jax import export
+
+from jaxstage_ext.worker.inside.foreign_modules import main_of, module_of
+
+
+def check(data: bytes) -> None:
+    """Reads an Exported and its module. Raises, ends this process, or comes to no end where it is damaged."""
+    module = module_of(export.deserialize(bytearray(data)).mlir_module_serialized)
+    if str(main_of(module).attributes["sym_name"]) != '"main"':
+        raise ValueError("its module has no function main")

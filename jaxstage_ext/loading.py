@@ -16,6 +16,7 @@ from jaxstage_ext.ir.hlo import hlo_files
 from jaxstage_ext.profiling import opening
 from jaxstage_ext.profiling.chrome.unpacking import beginning, unpacked
 from jaxstage_ext.profiling.unreadable import UnreadableProfile
+from jaxstage_ext.report.units import plural
 from jaxstage_ext.xla_dump import XlaDump
 
 if TYPE_CHECKING:
@@ -67,7 +68,8 @@ def load(
 
     Raises:
       UnreadableProfile: a ValueError: it is none of these, or is a damaged profile.
-      UnreadableModule: a ValueError: it is a damaged module, or a compiled one with a target.
+      UnreadableModule: a ValueError: it is a damaged module, or a compiled one with a target; or a folder or a jaxpr
+        of JAX_DUMP_IR_TO, of which the message says what opens.
       Unavailable: a ValueError: it is a serialised `jax.export`, and flatbuffers is not installed, or it was exported
         for other platforms.
       SymbolicAxis: a ValueError: an axis of what was exported is symbolic, and `dims` lacks it.
@@ -81,7 +83,32 @@ def load(
     kind = next(kind for kind in KINDS if kind.recognised(head, _name(source)))
     if dims and kind.open is not _exported:
         raise ValueError(f"{_name(source) or 'it'} has no symbolic axes, so dims={dict(dims)} means nothing")
-    return kind.open(source, title, how)
+    try:
+        return kind.open(source, title, how)
+    except UnreadableProfile:
+        if why := _dumped_by_jax(source, head):
+            from jaxstage_ext.core.given.module_files import UnreadableModule
+
+            raise UnreadableModule(why) from None
+        raise
+
+
+def _dumped_by_jax(source: opening.Source, head: bytes) -> str:
+    """What to open instead of a folder that JAX_DUMP_IR_TO names, or of a jaxpr in it; "" for anything else."""
+    if not isinstance(source, bytes) and (folder := Path(source).expanduser()).is_dir():
+        modules = sorted(path.name for path in folder.glob("*.mlir"))
+        if not modules:
+            return ""
+        return (
+            f"{folder.name} holds {plural(len(modules), 'module')} of StableHLO, as JAX_DUMP_IR_TO writes them; "
+            f"open one, for example {folder.name}/{modules[-1]}"
+        )
+    if head.startswith(b"{ lambda "):
+        return (
+            f"{_name(source) or 'it'} is the text of a jaxpr, which JAX does not read back; open the StableHLO beside "
+            "it (.mlir), or give the function to inspect"
+        )
+    return ""
 
 
 def _name(source: opening.Source) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from jaxstage_ext.program.kernel_kinds import MOSAIC_GPU
 from jaxstage_ext.report.units import plural
 
 MOST_ROWS = 60
@@ -29,7 +30,9 @@ def text(kernels: Any) -> str:
         return "no kernels: the program computes nothing"
     own = sum(bool(row.name) for row in kernels.rows)
     head = f"{plural(own, 'kernel')}"
-    if others := len(kernels.rows) - own:
+    if at_load := sum(row.kind == MOSAIC_GPU for row in kernels.rows if not row.name):
+        head += f", {at_load} of Mosaic GPU compiled at load"
+    if others := len(kernels.rows) - own - at_load:
         head += f", {plural(others, 'step')} without one"
     shown = kernels.rows[:MOST_ROWS]
     columns = _COLUMNS[kernels.platform]

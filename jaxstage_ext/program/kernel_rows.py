@@ -8,14 +8,17 @@ from collections.abc import Mapping
 from jaxstage_ext.core.recompile import machine_code
 from jaxstage_ext.ir.hlo.executed import Instruction, shape
 from jaxstage_ext.ir.kernel_artefacts import KernelArtefacts, Launch
+from jaxstage_ext.program.kernel_kinds import MOSAIC_GPU, PALLAS
 from jaxstage_ext.program.kernel_types import STAGES, Kernel
 from jaxstage_ext.report.document import Document
 
 NO_KERNEL = "not a kernel of this program, but a step that a library or XLA's runtime does"
 MOSAIC_CALL = "custom-call to tpu_custom_call"
+AT_LOAD = "Mosaic GPU compiles it where the program is loaded on its GPU; the HLO's backend_config holds its MLIR"
 _NOT_TRITON = "not a Triton kernel; XLA emits LLVM IR for it"
 _NOT_MOSAIC = "not a Pallas kernel; libtpu compiles it from HLO"
 _NOT_DUMPED = "XLA dumped none for it"
+_IN_HLO = f"{_NOT_DUMPED}; the HLO's backend_config holds it as MLIR bytecode"
 NOT_FOUND = "XLA compiles such a step itself, but dumped no kernel by its name"
 _GENERATED = ("loop fusion", "input fusion", "output fusion")
 _SILENT = ("While", "Conditional", "Sequential", "CommandBuffer", "AsyncStart", "AsyncDone", "DynamicSliceFusion")
@@ -137,30 +140,33 @@ def _row(
     return Kernel(
         symbol,
         tuple(names),
-        "Triton fusion" if "ttir" in texts else kind,
-        {stage: _lacks(stage, texts) for stage in STAGES[platform]},
+        PALLAS.get(kind) or ("Triton fusion" if "ttir" in texts else kind),
+        {stage: _lacks(stage, texts, kind) for stage in STAGES[platform]},
         grid=launch.grid if launch else (),
         threads=launch.threads if launch else (),
         rows=_rows(names, executed),
     )
 
 
-def _lacks(stage: str, texts: Mapping[str, bytes]) -> str | None:
+def _lacks(stage: str, texts: Mapping[str, bytes], kind: str) -> str | None:
     if stage in texts:
         return None
     if stage == "ttir":
-        return _NOT_TRITON
+        return _IN_HLO if kind in PALLAS else _NOT_TRITON
     needs = {"asm": "object", "sass": "ptx"}.get(stage)
     return machine_code.missing_tool(stage) if needs in texts else _NOT_DUMPED
 
 
 def _without(name: str, kind: str, platform: str, executed: Mapping[str, Instruction]) -> Kernel:
+    kind = PALLAS.get(kind, kind)
     stages = dict.fromkeys(STAGES[platform], why_none(kind))
     return Kernel("", (name,), kind, stages, rows=_rows([name], executed))
 
 
 def why_none(kind: str) -> str:
     """Why an instruction of this kind has no kernel."""
+    if kind == MOSAIC_GPU:
+        return AT_LOAD
     return NOT_FOUND if kind in _GENERATED else NO_KERNEL
 
 

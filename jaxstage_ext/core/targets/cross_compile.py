@@ -13,9 +13,11 @@ from typing import Any
 
 import jax
 
+from jaxstage_ext.core.jax_private import triton_kernels
 from jaxstage_ext.core.jax_private.mosaic_dumps import without_dumps
 from jaxstage_ext.core.options import autotune
 from jaxstage_ext.core.targets import packages
+from jaxstage_ext.core.targets.catalogue import CATALOGUE
 from jaxstage_ext.core.targets.prepared import Prepared, check_files, prepare
 from jaxstage_ext.core.targets.target import Target, TargetError
 from jaxstage_ext.core.targets.worker_requests import Limits
@@ -114,8 +116,10 @@ def lower(traced: Any, target: Target) -> Any:
     if not isinstance(traced, jax.stages.Traced):
         raise Unavailable(f"{target} needs JAX's own trace of the function, but the function has none")
     try:
-        with without_dumps() as kernels:
-            lowered = traced.lower(lowering_platforms=(target.platform,))
+        device = CATALOGUE.get(target.kind) if target.platform == "cuda" else None
+        gpu = device.gpu if device else None
+        with without_dumps() as kernels, triton_kernels.lowered_for(gpu and gpu.capability) as how:
+            lowered = traced.lower(lowering_platforms=(target.platform,), **how)
         if kernels:
             _without_dumps[lowered] = tuple(kernels)
         return lowered

@@ -259,21 +259,6 @@ def test_flops_of_a_library_call_that_nobody_gives_are_left_open() -> None:
     assert "not counted" in flops["note"]
 
 
-def test_a_pallas_kernel_for_an_absent_gpu_is_explained() -> None:
-    from jax.experimental import pallas as pl
-
-    def kernel(x_ref, o_ref):
-        o_ref[...] = x_ref[...] * 2
-
-    def double(x):
-        return pl.pallas_call(kernel, out_shape=jax.ShapeDtypeStruct(x.shape, x.dtype))(x)
-
-    if jax.__version_info__ < (0, 12):
-        pytest.skip("this JAX lowers Pallas kernels for GPUs without asking one")
-    with pytest.raises(Unavailable, match="Pallas kernels for GPUs"):
-        jaxstage_ext.inspect(double, jnp.ones((256, 128)), target="h100", stage="lower")
-
-
 def test_a_mosaic_kernel_that_records_a_profile_compiles_for_an_absent_gpu(tmp_path: Path) -> None:
     needs("cuda")
     jaxstage_ext.inspect(

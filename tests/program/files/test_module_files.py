@@ -127,3 +127,23 @@ def test_a_sharded_module_keeps_its_devices() -> None:
     read = Inspection.of(program)
     assert read.documents["hlo"].text == own.documents["hlo"].text
     assert str(read.collectives.table) == str(own.collectives.table)
+
+
+def test_what_jax_dump_ir_to_wrote_says_what_opens(tmp_path: Path) -> None:
+    jax.config.update("jax_dump_ir_to", str(tmp_path))
+    try:
+        jax.jit(lambda x: jnp.sin(x @ x)).lower(jnp.ones((8, 8))).compile()
+    finally:
+        jax.config.update("jax_dump_ir_to", "")
+    *_, module = sorted(path.name for path in tmp_path.glob("*.mlir"))
+    with pytest.raises(
+        UnreadableModule,
+        match=re.escape(f"as JAX_DUMP_IR_TO writes them; open one, for example {tmp_path.name}/{module}"),
+    ):
+        jaxstage_ext.load(tmp_path)
+    opens = jaxstage_ext.load(tmp_path / module)
+    assert isinstance(opens, Inspection)
+    assert "stablehlo.sine" in opens.documents["stablehlo"].text
+    (tmp_path / "jax_000000_f.jaxpr.txt").write_text(str(jax.make_jaxpr(jnp.sin)(1.0)))
+    with pytest.raises(UnreadableModule, match=r"jax_000000_f\.jaxpr\.txt is the text of a jaxpr, which JAX does not"):
+        jaxstage_ext.load(tmp_path / "jax_000000_f.jaxpr.txt")

@@ -348,7 +348,7 @@ def test_a_missing_tool_is_named_with_its_pip_command(monkeypatch: pytest.Monkey
     monkeypatch.setattr(packages, "disassembler", lambda: None)
     program = table.rows[0].source
     name = next(row.name for row in table.rows if row.name)
-    lacks = kernel_rows._lacks("asm", parts(table)[name])
+    lacks = kernel_rows._lacks("asm", parts(table)[name], "")
     assert lacks == 'needs capstone or binutils\' objdump: pip install "jaxstage-ext[asm]"'
     figures = program.figures(table[name])  # type: ignore[union-attr]
     assert figures.code_bytes

@@ -136,9 +136,15 @@ def compile_request(
 
 
 def _is_polymorphic(lowering: Any) -> bool:
-    """Whether shapes in it depend on the sizes of axes: what calls an Exported with symbolic axes does."""
+    """Whether shapes in it depend on those of its arguments, which are known: it calls a symbolic Exported."""
     state = lowering.compile_args.get("shape_poly_state")
-    return state is not None and state.uses_dim_vars
+    if state is None or not state.uses_dim_vars:
+        return False
+    return all(
+        isinstance(size, int)
+        for aval in lowering.compile_args["global_in_avals"]
+        for size in getattr(aval, "shape", ())
+    )
 
 
 def _refined(lowering: Any) -> Any:

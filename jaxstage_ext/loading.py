@@ -115,6 +115,11 @@ def _name(source: opening.Source) -> str:
     return "" if isinstance(source, bytes) else Path(source).name
 
 
+def _unpacked(source: opening.Source, title: str) -> bytes:
+    data = source if isinstance(source, bytes) else opening.contents(Path(source).expanduser())
+    return unpacked(data, title)
+
+
 def _head(source: opening.Source) -> bytes:
     if isinstance(source, bytes):
         return beginning(source, _HEAD)
@@ -132,8 +137,7 @@ def _is_inspection(head: bytes, name: str) -> bool:
 def _inspection(source: opening.Source, title: str, how: How) -> Inspection:
     from jaxstage_ext.inspection import Inspection
 
-    data = source if isinstance(source, bytes) else opening.contents(Path(source).expanduser())
-    return Inspection.from_json(unpacked(data, title or "the inspection").decode("utf-8-sig", "replace"))
+    return Inspection.from_json(_unpacked(source, title or "the inspection").decode("utf-8-sig", "replace"))
 
 
 def _is_module(head: bytes, name: str) -> bool:
@@ -146,22 +150,17 @@ def _module(source: opening.Source, title: str, how: How) -> Inspection:
     from jaxstage_ext.program import module_program
 
     path = None if isinstance(source, bytes) else Path(source).expanduser()
-    data = source if isinstance(source, bytes) else opening.contents(Path(source).expanduser())
-    name = path.name if path else ""
-    data = unpacked(data, title or name or "the module")
-    return Inspection.of(
-        module_program.opened(data, title or name, path, parse_all(how.targets) if how.targets else ())
-    )
+    name = title or _name(source)
+    targets = parse_all(how.targets) if how.targets else ()
+    return Inspection.of(module_program.opened(_unpacked(source, name or "the module"), name, path, targets))
 
 
 def _exported(source: opening.Source, title: str, how: How) -> Inspection:
     from jaxstage_ext.core.given import exported, exported_files, symbolic
     from jaxstage_ext.inspecting import inspect
 
-    path = None if isinstance(source, bytes) else Path(source).expanduser()
-    data = source if isinstance(source, bytes) else opening.contents(Path(source).expanduser())
-    name = title or (path.name if path else "the exported function")
-    function = exported_files.opened(unpacked(data, name), name)
+    name = title or _name(source) or "the exported function"
+    function = exported_files.opened(_unpacked(source, name), name)
     if unknown := how.dims.keys() - symbolic.names(function.in_avals):
         raise ValueError(f"no axis of {name} is named {', '.join(sorted(unknown))}")
     given = exported.given(function, (), {}, how.dims)

@@ -30,6 +30,8 @@ HELP = """Open a file or a folder of JAX's, XLA's or a profiler's. No function i
 Lines of source are shown where the files that the module names are here. Quote paths that hold spaces."""
 OPTIONS = ("--target", "-t", "--dim")
 _USAGE = "%inspect needs a file or a folder, for example %inspect module.hlo.pb; %inspect? shows the rest"
+_NEEDS = "{word} needs a target, for example %inspect module.mlir {word} v5e:2x2"
+_NEEDS_SIZE = "--dim needs a size, for example %inspect module.bin --dim b=8"
 
 
 @dataclass(frozen=True)
@@ -77,11 +79,8 @@ def _parsed(line: str) -> _Asked:
     rest = iter(words)
     for word in rest:
         if word in OPTIONS:
-            what, example = (
-                ("a size", "module.bin --dim b=8") if word == "--dim" else ("a target", f"module.mlir {word} v5e:2x2")
-            )
             if (value := next(rest, None)) is None:
-                raise UsageError(f"{word} needs {what}, for example %inspect {example}")
+                raise UsageError(_NEEDS.format(word=word) if word != "--dim" else _NEEDS_SIZE)
             if word == "--dim":
                 dims |= _sizes(value)
             else:

@@ -193,7 +193,7 @@ class Memory:
         """Whether a buffer holds an argument whose path is known; a token is none."""
         buffers = self.scheduled.buffers
         number = int(buffers.parameter[row]) if buffers.kind[row] == Kind.ARGUMENT else -1
-        return self.entry is not None and number >= 0 and self.entry.of_parameter(number) is not None
+        return self.entry is not None and self.entry.of_parameter(number) is not None
 
     def why(self, row: int) -> str:
         """Why a buffer is live, in a few words."""

@@ -116,7 +116,7 @@ def lower(traced: Any, target: Target) -> Any:
     if not isinstance(traced, jax.stages.Traced):
         raise Unavailable(f"{target} needs JAX's own trace of the function, but the function has none")
     try:
-        device = CATALOGUE.get(target.kind) if target.platform == "cuda" else None
+        device = CATALOGUE.get(target.kind)
         gpu = device.gpu if device else None
         with without_dumps() as kernels, triton_kernels.lowered_for(gpu and gpu.capability) as how:
             lowered = traced.lower(lowering_platforms=(target.platform,), **how)

@@ -1,9 +1,12 @@
-"""Kernels of tests: over sockets in a folder, because two processes that look for a free port can find the same one."""
+"""Kernels of tests: sockets in a folder of their own, since two processes that look for a free port can find one."""
 
 from __future__ import annotations
 
+import shutil
 import sys
+import tempfile
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -12,9 +15,21 @@ manager = pytest.importorskip("jupyter_client.manager")
 pytest.importorskip("ipykernel", reason="the kernel is not installed here")
 
 
+class OwnFolderManager(manager.KernelManager):  # type: ignore[misc, name-defined]
+    """A manager whose kernel's sockets are in a folder that no other process uses; it goes when the kernel does."""
+
+    def __init__(self) -> None:
+        self.folder = Path(tempfile.mkdtemp(prefix="kernel-"))
+        super().__init__(transport="ipc", ip=str(self.folder / "socket"))
+
+    def shutdown_kernel(self, now: bool = False, restart: bool = False) -> None:
+        super().shutdown_kernel(now=now, restart=restart)
+        shutil.rmtree(self.folder, ignore_errors=True)
+
+
 def start_kernel(environment: Mapping[str, str]) -> tuple[Any, Any]:
     """The manager of a kernel of this Python that answers, and a client of it."""
-    made = manager.KernelManager(transport="ipc")
+    made = OwnFolderManager()
     made.kernel_spec.argv[0] = sys.executable
     made.start_kernel(env=dict(environment))
     client = made.blocking_client()

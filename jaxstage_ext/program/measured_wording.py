@@ -15,7 +15,17 @@ TIME_OF_XLA = "XLA gives no time"
 
 def not_measured(name: str) -> str:
     """What measures a program that was not profiled."""
-    return f"Not measured; `%%profile {name}(...)` measures it."
+    return f"Not measured; `{_profiling(name)}` measures it."
+
+
+def not_profiled(name: str) -> str:
+    """Why a program has no timeline, and what makes one."""
+    return f"{name} was not profiled; run {_profiling(name)}"
+
+
+def _profiling(name: str) -> str:
+    """The magic with the call, where the function has a name that can be typed."""
+    return f"%%profile {name}(...)" if all(map(str.isidentifier, name.split("."))) else "%%profile with its call"
 
 
 def runs(count: int) -> str:

@@ -49,7 +49,7 @@ def memory(program: Program, progress: Progress | None) -> Memory:
     if isinstance(program, FileProgram):
         return read(program, program.assigned)
     if program.jax_lowered is None:
-        why = f"{program.name} was not lowered here, so its memory is unknown; inspect it again"
+        why = f"{program.name} was not lowered here, so its memory is unknown; inspect it with stage='compile'"
         raise Unavailable(lacking_stage.without_stablehlo(program.call, "its memory over time is unknown", why))
     memory = read(program, recompiled.recompile(program.staged, progress))
     return replace(memory, trial=functools.partial(_tried, program))

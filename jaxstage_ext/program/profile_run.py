@@ -18,10 +18,11 @@ from jaxstage_ext.program.call_arguments import deleted
 from jaxstage_ext.program.linked_timeline import linked
 from jaxstage_ext.program.program import Program
 from jaxstage_ext.program.recorded_program import RecordedProgram
+from jaxstage_ext.report.deliberate_error import DeliberateError
 from jaxstage_ext.report.uninterrupted import uninterrupted
 
 
-class CannotRun(ValueError):
+class CannotRun(DeliberateError, ValueError):
     """A call cannot be run as often as was asked. The message, one line, says why and what to do."""
 
 

@@ -18,7 +18,7 @@ from jaxstage_ext.profiling import op_links
 from jaxstage_ext.profiling.op_places import without_places
 from jaxstage_ext.profiling.timeline import Timeline
 from jaxstage_ext.profiling.xplane.busiest_module import busiest_module
-from jaxstage_ext.program import recorded_lines
+from jaxstage_ext.program import measured_wording, recorded_lines
 from jaxstage_ext.program.cached_lines import cached_lines
 from jaxstage_ext.program.cached_modules import with_cached_modules
 from jaxstage_ext.program.linked_timeline import linked
@@ -34,7 +34,7 @@ def timeline(program: Program) -> Timeline:
     if program.timeline is None and program.saved_summary is not None:
         raise Unavailable(f"the timeline of {program.name} was not saved; profile it once more")
     if program.timeline is None:
-        raise Unavailable(f"{program.name} was not profiled; run %%profile {program.name}(...)")
+        raise Unavailable(measured_wording.not_profiled(program.name))
     return program.timeline
 
 

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from jaxstage_ext.report.deliberate_error import DeliberateError
 
-class Unavailable(ValueError):
+
+class Unavailable(DeliberateError, ValueError):
     """A figure, a table or a document that cannot be known or made here, because of `reason`.
 
     It is a ValueError, so `except ValueError` catches it.

@@ -10,11 +10,12 @@ from dataclasses import dataclass
 import numpy as np
 
 from jaxstage_ext.ir.protowire import Longs
+from jaxstage_ext.report.deliberate_error import DeliberateError
 
 MOST_DEVICES = 1 << 20
 
 
-class BadSharding(ValueError):
+class BadSharding(DeliberateError, ValueError):
     """A sharding that contradicts itself or the shape; its text is one line."""
 
 

@@ -16,13 +16,14 @@ from jaxstage_ext.core.targets.cross_compile import Executable
 from jaxstage_ext.core.targets.target import Target
 from jaxstage_ext.ir.hlo import hlo_files
 from jaxstage_ext.ir.hlo.hlo_files import ModuleForm
+from jaxstage_ext.report.deliberate_error import DeliberateError
 
 TIMEOUT = 300.0
 """Seconds for reading a module."""
 NO_ANALYSIS = "a file of HLO holds no analysis of XLA's"
 
 
-class UnreadableModule(ValueError):
+class UnreadableModule(DeliberateError, ValueError):
     """A file is no module, or is damaged. The message says which file, and what is wrong."""
 
 

@@ -8,9 +8,10 @@ from typing import Any
 import jax
 
 from jaxstage_ext.core.jax_private import given_objects
+from jaxstage_ext.report.deliberate_error import DeliberateError
 
 
-class SymbolicAxis(ValueError):
+class SymbolicAxis(DeliberateError, ValueError):
     """An axis is symbolic, and was given no size."""
 
 

@@ -17,11 +17,12 @@ from jax.sharding import AbstractMesh, AxisType, Mesh, NamedSharding, PartitionS
 
 from jaxstage_ext.core import jax_private
 from jaxstage_ext.core.targets.target import Target
+from jaxstage_ext.report.deliberate_error import DeliberateError
 
 _AXIS = re.compile(r"\s*([^\W\d]\w*)\s*=\s*(\d{1,9})\s*")
 
 
-class MeshError(ValueError):
+class MeshError(DeliberateError, ValueError):
     """An invalid mesh or PartitionSpec; the message is one line."""
 
 

@@ -20,6 +20,7 @@ from google.protobuf.message import DecodeError
 
 from jaxstage_ext.core.targets.target import Target
 from jaxstage_ext.ir.proto_messages import STRING, Fields, build
+from jaxstage_ext.report.deliberate_error import DeliberateError
 from jaxstage_ext.report.units import plural
 
 LOAD, SAVE = "xla_gpu_load_autotune_results_from", "xla_gpu_dump_autotune_results_to"
@@ -36,7 +37,7 @@ _LARGEST = 256 << 20
 _DNN = re.compile(r", DNN version: ([\d.]+)$")
 
 
-class AutotuneError(ValueError):
+class AutotuneError(DeliberateError, ValueError):
     """A file that cannot be read or written, or has no autotune results; the message is one line."""
 
 

@@ -12,6 +12,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from jaxstage_ext.core import jax_private
+from jaxstage_ext.report.deliberate_error import DeliberateError
 
 REPLICAS, PARTITIONS, ASSIGNMENT = "num_replicas", "num_partitions", "device_assignment"
 _OURS = (REPLICAS, PARTITIONS, ASSIGNMENT)
@@ -26,7 +27,7 @@ _TRIED = {
 }
 
 
-class BuildOptionError(ValueError):
+class BuildOptionError(DeliberateError, ValueError):
     """An invalid build option; the message is one line."""
 
 

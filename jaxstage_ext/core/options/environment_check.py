@@ -12,6 +12,7 @@ import jax
 
 from jaxstage_ext.core import jax_private
 from jaxstage_ext.core.targets.target import MOST_CPUS
+from jaxstage_ext.report.deliberate_error import DeliberateError
 from jaxstage_ext.worker.request_errors import RequestFailed, WorkerDied
 
 _FLAGS, _LONGEST = "XLA_FLAGS", 120
@@ -25,7 +26,7 @@ _REASON = re.compile(
 _accepted: set[str] = set()
 
 
-class EnvironmentRefused(ValueError):
+class EnvironmentRefused(DeliberateError, ValueError):
     """The environment would end or stall this process; the message is one line."""
 
 

@@ -14,6 +14,7 @@ from typing import Any
 from jaxstage_ext.core import jax_private
 from jaxstage_ext.core.options import xla_flags
 from jaxstage_ext.ir import protowire
+from jaxstage_ext.report.deliberate_error import DeliberateError
 from jaxstage_ext.worker import flag_text
 from jaxstage_ext.worker.compile_environment import READ_BY_XLA, CompileEnvironment
 
@@ -24,7 +25,7 @@ _TOOLKIT_FILES = ("bin/ptxas", "nvvm/libdevice/libdevice.10.bc")
 _NO_FILE = re.compile(rb"inf|[^ -~]|^$")
 
 
-class FileOptionError(ValueError):
+class FileOptionError(DeliberateError, ValueError):
     """An option that names a file which cannot be read; the message is one line."""
 
 

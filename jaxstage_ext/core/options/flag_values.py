@@ -16,6 +16,7 @@ import jax
 from jaxstage_ext.core import jax_private
 from jaxstage_ext.core.options import autotune, build_options, fdo, file_options, xla_flags
 from jaxstage_ext.core.options.xla_flags import Flag, Flags
+from jaxstage_ext.report.deliberate_error import DeliberateError
 
 LEVEL, PROFILE = "xla_backend_optimization_level", "fdo_profile"
 _BITS = {"int32": 31, "int64": 63}
@@ -31,7 +32,7 @@ _BACKENDS = {"xla_cpu_": ("cpu", "CPU"), "xla_gpu_": ("gpu", "GPU"), "xla_tpu_":
 _GPU_NAMES = ("gpu", "cuda", "rocm")
 
 
-class OptionError(ValueError):
+class OptionError(DeliberateError, ValueError):
     """An invalid compile option; the message is one line."""
 
 

@@ -9,6 +9,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from jaxstage_ext.core.targets.catalogue import CATALOGUE
+from jaxstage_ext.report.deliberate_error import DeliberateError
 from jaxstage_ext.report.units import plural
 
 _NAME = re.compile(r"([a-z][a-z0-9-]*)(?::([0-9]+(?:x[0-9]+)*))?")
@@ -17,7 +18,7 @@ MOST_CPUS = 4096
 MOST_GPUS = 4096
 
 
-class TargetError(ValueError):
+class TargetError(DeliberateError, ValueError):
     """An unknown or invalid target, or one that needs a package that is missing; the message is one line."""
 
 

@@ -26,6 +26,7 @@ from jaxstage_ext.profiling.lanes.op_events import events_of_row
 from jaxstage_ext.profiling.lanes.tile_grid import BINS, tile_grid
 from jaxstage_ext.profiling.mosaic import mosaic_wording
 from jaxstage_ext.profiling.timeline import Timeline
+from jaxstage_ext.program import measured_wording
 from jaxstage_ext.report.recording import SECOND, Recording, TimeUnit
 from jaxstage_ext.report.unavailable import Unavailable
 
@@ -43,7 +44,7 @@ def timeline_of(programs: Programs, params: Params) -> Timeline:
     """The timeline of the call. Raises Unavailable where it was not profiled."""
     program = given.program(programs, params)
     if (timeline := program.timeline) is None:
-        raise Unavailable(f"{program.name} was not profiled; run %%profile {program.name}(...)")
+        raise Unavailable(measured_wording.not_profiled(program.name))
     if timeline.recording.unit is TimeUnit.CYCLE:
         raise Unavailable(mosaic_wording.NOT_DRAWN)
     return timeline

@@ -6,11 +6,13 @@ import contextlib
 import threading
 from collections.abc import Iterator
 
+from jaxstage_ext.report.deliberate_error import DeliberateError
+
 _session = threading.Lock()
 _holders: list[str] = []
 
 
-class ProfilerBusy(RuntimeError):
+class ProfilerBusy(DeliberateError, RuntimeError):
     """Another profiler session records in this process; the message, one line, says whose it is and what to do."""
 
 

@@ -16,6 +16,7 @@ import numpy as np
 from jaxstage_ext.core.call import Call, has_method
 from jaxstage_ext.core.stageable import call_name, unwrap
 from jaxstage_ext.report.bounded_repr import bounded_repr, type_name
+from jaxstage_ext.report.deliberate_error import DeliberateError
 from jaxstage_ext.report.units import with_article
 
 _JITTED = (
@@ -31,7 +32,7 @@ class Arguments(NamedTuple):
     kwargs: Mapping[str, Any]
 
 
-class RefusedMeasurement(ValueError):
+class RefusedMeasurement(DeliberateError, ValueError):
     """A call that cannot be measured as it was asked for; the message is one line."""
 
 

@@ -13,12 +13,13 @@ import numpy as np
 from jaxstage_ext.profiling.timing import timing_wording as wording
 from jaxstage_ext.profiling.timing.run_times import RunTimes
 from jaxstage_ext.profiling.timing.timing_modes import TimingMode
+from jaxstage_ext.report.deliberate_error import DeliberateError
 from jaxstage_ext.report.table import Column, Table
 
 TIMING_VERSION = 1
 
 
-class DifferentModes(ValueError):
+class DifferentModes(DeliberateError, ValueError):
     """Two Timings that measured different quantities; the message is one line."""
 
 

@@ -56,4 +56,4 @@ def saved_calls(programs: Programs, source: bool | None, replies_of: RepliesOf) 
         targets = list(group)
         named = {program.label: program for program in targets}
         replies = {name: replies_of(program) for name, program in named.items()}
-        yield SavedCall(str(targets[0].target), saved.parts(named, source), saved.compared(targets[0]), replies)
+        yield SavedCall(targets[0].label, saved.parts(named, source), saved.compared(targets[0]), replies)

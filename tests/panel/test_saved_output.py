@@ -172,3 +172,12 @@ def test_half_a_million_lines_are_bounded_before_they_are_compressed() -> None:
     started = time.process_time()
     payload(program)
     assert time.process_time() - started < 0.5
+
+
+def test_sets_of_options_are_saved_as_targets_are() -> None:
+    sets = [{"optimization_level": level} for level in ("O0", "O3")]
+    ins = inspect(lambda x: jnp.tanh(x) + 1, jnp.ones(4), compiler_options=sets)
+    (report,) = reports(payload(*ins.program.targets.values()))
+    first, second = ins.program.targets
+    assert [*report["others"]] == [second]
+    assert list(saved.opened(json.dumps(report)).targets) == [first, second]

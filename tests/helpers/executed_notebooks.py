@@ -35,12 +35,13 @@ def shown(notebook: nbformat.NotebookNode, holding: str) -> str:
 
 
 def run(name: str, *first: str) -> nbformat.NotebookNode:
-    """A notebook executed, after cells of this source; nothing may be written to standard error."""
+    """A notebook executed, after cells of this source; nothing is written to standard error, and all can be shown."""
     notebook = nbformat.read(NOTEBOOKS / name, as_version=4)
     notebook.cells[:0] = [nbformat.v4.new_code_cell(source) for source in first]
     demo.run(notebook, NOTEBOOKS)
     streams = [output for cell in notebook.cells for output in cell.get("outputs", ()) if "name" in output]
     assert not [output.text for output in streams if output.name == "stderr"]
+    assert not [output.text for output in streams if "cannot be shown" in output.text]
     return notebook
 
 

@@ -17,6 +17,7 @@ PATIENCE = 30_000
 NOT_OURS = (
     "Cannot read properties of undefined (reading 'schema')",  # Notebook 7's own
     "Could not restore the debugger state",  # JupyterLab's own, when a kernel restarts
+    "Canceled future for create_subshell_request",  # likewise, when it restarts before widgets have their subshell
     "Failed to load resource",
     "WebSocket",
 )

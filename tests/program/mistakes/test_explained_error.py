@@ -134,3 +134,14 @@ def test_pmap_runs_without_its_static_arguments() -> None:
     assert "factor=3" in inspection.summary()["signature"]
     donated = jaxstage_ext.inspect(jax.pmap(scaled, static_broadcasted_argnums=0, donate_argnums=1), 3, x)
     np.testing.assert_array_equal(donated.execute(), 3 * x)
+
+
+def test_pmap_names_its_arguments_and_says_how_many_devices_there_are() -> None:
+    """`told` of 9 elements on fewer devices, where every argument has 9; and of a scalar."""
+    devices = jax.device_count()
+    mapped = jax.pmap(lambda params, step, b: params["w"] + b, static_broadcasted_argnums=1)
+    longer = jnp.ones((devices + 1, 2))
+    text = failed(mapped, {"w": longer}, 3, longer)["told"]
+    assert "params['w']" in text and f"there are {devices} device" in text and "another argument" not in text
+    scalar = failed(mapped, {"w": jnp.ones((devices, 2))}, 3, 1.0)["told"]
+    assert scalar.startswith("b: pmap maps an axis of it") and "in_axes" in scalar

@@ -11,6 +11,7 @@ from jaxstage_ext.analysis.layouts.layout_text import ArrayLayout
 from jaxstage_ext.core import jax_private
 from jaxstage_ext.core.jax_private.given_layouts import given_layouts
 from jaxstage_ext.ir.hlo.module import Module
+from jaxstage_ext.ir.hlo.shapes import HOST
 from jaxstage_ext.program.fact import fact
 from jaxstage_ext.program.instruction_places import instruction_places
 from jaxstage_ext.program.program import Program
@@ -140,13 +141,13 @@ def _differs(made: ArrayLayout, source: ArrayLayout) -> bool:
 
 
 def _crosses(made: ArrayLayout, source: ArrayLayout) -> bool:
-    return (made.space == layout_text.HOST) != (source.space == layout_text.HOST)
+    return (made.space == HOST) != (source.space == HOST)
 
 
 def _change(source: ArrayLayout, made: ArrayLayout) -> str:
     if not _crosses(made, source):
         return "layout"
-    way = "to host memory" if made.space == layout_text.HOST else "from host memory"
+    way = "to host memory" if made.space == HOST else "from host memory"
     return f"layout, {way}" if _differs(made, source) else way
 
 

@@ -9,6 +9,8 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from jaxstage_ext.ir.hlo.shapes import HOST
+
 _SHAPE = re.compile(
     r"(?<![a-z0-9])(?P<dtype>[a-z][a-z0-9]*)\[(?P<sizes>[\d,<=?]*)\](?:\{(?P<order>[\d,]*)(?::(?P<more>[^{}]*))?\})?"
 )
@@ -17,8 +19,6 @@ _TILE = re.compile(r"\(([\d,*]+)\)")
 _SPACE = re.compile(r"S\((\d+)\)")
 _BITS = re.compile(r"E\((\d+)\)")
 _ENTRY = "entry_computation_layout={"
-HOST = 5
-"""XLA's number of the host's memory (xla/layout.h), on every platform."""
 _SPACES = {("tpu", 1): "VMEM", ("tpu", 2): "SMEM"}
 
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import re
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -20,9 +21,14 @@ from jaxstage_ext.report.table import Column, Table
 from jaxstage_ext.report.table_html import Part, html_of, text_of
 from jaxstage_ext.report.unavailable import Unavailable
 
-_COPIES = (b"copy", b"copy-start")
+_COPIES, _TRANSPOSE = (b"copy", b"copy-start"), b"transpose"
+_PERMUTED = re.compile(r", dimensions=\{([\d,]+)\}")
 _DEFAULT = "default"
 _NO_COPIES = "No copy changes a layout or moves to or from the host's memory."
+_BY_TRANSPOSES = (
+    "On GPUs, XLA changes a layout by a transpose, often within a fusion; those that the program itself asks for are "
+    "listed too."
+)
 
 
 @dataclass(frozen=True)
@@ -62,7 +68,7 @@ def _values(program: Program) -> Table:
     parameters, results = (list(filter(_is_array, side)) for side in layout_text.of_entry(head))
     where, lowered = platform(program), program.jax_lowered
     names = _names(program, len(parameters), len(results))
-    asked = given_layouts(lowered) if lowered is not None else ([], [])
+    asked = given_layouts(program.jax_traced, lowered) if lowered is not None else ([], [])
     kinds = ["argument"] * len(parameters) + ["result"] * len(results)
     chosen = [*_asked(asked[0], len(parameters)), *_asked(asked[1], len(results))]
     all_of_them = [*parameters, *results]
@@ -104,19 +110,25 @@ def _names(program: Program, parameters: int, results: int) -> list[str]:
 
 
 def _copies(program: Program) -> Table:
-    """Copies whose operand lies otherwise than their result, or whose two sides are the device and the host."""
+    """Copies whose operand lies otherwise than their result, or whose two sides are the device and the host.
+
+    XLA for GPUs has one layout for all, and makes a transpose of each copy between two.
+    """
     module, places, copied = program.module, instruction_places(program), program.module.operands.at(0)
     lines = program.documents["hlo"].lines
     rows = []
-    for number in _executed_copies(module):
+    where = platform(program)
+    by_transposes = where not in ("cpu", "tpu")
+    for number in _executed(module, by_transposes):
         row, source_row = int(places.row[number]), int(places.row[copied[number]])
         if row < 0 or source_row < 0:
             continue
         made, source = _first_array(lines[row]), _first_array(lines[source_row])
+        if made and source and module.opcode[number] == _TRANSPOSE:
+            made = _in_terms_of(source, made, lines[row])
         if made and source and (_differs(made, source) or _crosses(made, source)):
             rows.append((number, row, source, made, int(module.shapes.bytes[copied[number]])))
     rows.sort(key=lambda one: -one[4])
-    where = platform(program)
     columns = {
         "instruction": Column([module.names[number].decode() for number, *_ in rows]),
         "type": Column([made.type for *_, made, _ in rows]),
@@ -127,7 +139,17 @@ def _copies(program: Program) -> Table:
         "line": Column([places.line[number] for number, *_ in rows]),
         "row": Column([row for _, row, *_ in rows]),
     }
-    return Table("copies", columns, {}, () if rows else (_NO_COPIES,))
+    notes = (() if rows else (_NO_COPIES,)) + ((_BY_TRANSPOSES,) if by_transposes else ())
+    return Table("copies", columns, {}, notes)
+
+
+def _in_terms_of(source: ArrayLayout, made: ArrayLayout, line: str) -> ArrayLayout:
+    """What a transpose makes, with the dimensions of its operand."""
+    found = _PERMUTED.search(line)
+    order = [int(dimension) for dimension in found[1].split(",")] if found else []
+    if sorted(order) != list(range(len(source.sizes))) or len(made.order) != len(order):
+        return made
+    return replace(made, sizes=source.sizes, order=tuple(order[dimension] for dimension in made.order))
 
 
 def _first_array(line: str) -> ArrayLayout | None:
@@ -151,8 +173,13 @@ def _change(source: ArrayLayout, made: ArrayLayout) -> str:
     return f"layout, {way}" if _differs(made, source) else way
 
 
-def _executed_copies(module: Module) -> list[int]:
-    """The rows of copies that write their result: those by themselves, and those that a fusion ends with."""
+def _executed(module: Module, by_transposes: bool) -> list[int]:
+    """The rows of copies that write their result: those by themselves, and those that a fusion ends with.
+
+    `by_transposes` adds all transposes: a fusion that has one reads or writes in another order.
+    """
     fused = np.isin(module.computation, module.called.at(0)[module.rows(b"fusion")])
     ends = np.isin(np.arange(len(module)), module.roots)
-    return [int(row) for row in np.flatnonzero(np.isin(module.opcode, _COPIES) & (~fused | ends))]
+    is_copy = np.isin(module.opcode, _COPIES) & (~fused | ends)
+    is_transpose = (module.opcode == _TRANSPOSE) & by_transposes
+    return [int(row) for row in np.flatnonzero(is_copy | is_transpose)]

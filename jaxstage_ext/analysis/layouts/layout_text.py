@@ -58,7 +58,7 @@ class ArrayLayout:
         words += [f"packed {' x '.join(map(str, tile))}" for tile in self.tiles[1:]]
         words += [f"{self.bits} bits an element"] if self.bits else []
         words += [f"in {self.memory(platform)}"] if self.space else []
-        return ", ".join(words) or "one after the other"
+        return ", ".join(words) or ("contiguous" if self.sizes else "scalar")
 
     def memory(self, platform: str = "") -> str:
         """The memory that holds it: `device`, `host memory`, `VMEM`, or XLA's number."""
@@ -71,7 +71,7 @@ class ArrayLayout:
             return "row-major"
         if self.order == tuple(range(len(self.sizes))):
             return "column-major"
-        return f"dimension {self.order[0]} together, then {', '.join(map(str, self.order[1:]))}"
+        return f"dimension {self.order[0]} minormost, then {', '.join(map(str, self.order[1:]))}"
 
 
 def read(text: str) -> list[ArrayLayout]:

@@ -8,6 +8,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
+from absent import needs
 from jax import export
 
 import jaxstage_ext
@@ -145,3 +146,13 @@ def test_pmap_names_its_arguments_and_says_how_many_devices_there_are() -> None:
     assert "params['w']" in text and f"there are {devices} device" in text and "another argument" not in text
     scalar = failed(mapped, {"w": jnp.ones((devices, 2))}, 3, 1.0)["told"]
     assert scalar.startswith("b: pmap maps an axis of it") and "in_axes" in scalar
+
+
+def test_callbacks_for_an_absent_device_are_named_by_their_lines() -> None:
+    def noisy(x: Any) -> Any:
+        jax.debug.print("{x}", x=x)
+        return x
+
+    needs("v5e:2x2")
+    text = failed(noisy, X, target="v5e:2x2")["told"]
+    assert f"test_explained_error.py:{noisy.__code__.co_firstlineno + 1}" in text and "not for v5e:2x2" in text

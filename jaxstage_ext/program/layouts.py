@@ -131,9 +131,9 @@ def _copies(program: Program) -> Table:
     rows.sort(key=lambda one: -one[4])
     columns = {
         "instruction": Column([module.names[number].decode() for number, *_ in rows]),
-        "type": Column([made.type for *_, made, _ in rows]),
-        "from layout": Column([source.in_words(where) for _, _, source, _, _ in rows]),
-        "to layout": Column([made.in_words(where) for _, _, _, made, _ in rows]),
+        "type": Column([_type(source, made) for _, _, source, made, _ in rows]),
+        "from layout": Column([layout_text.differing(source, made, where) for _, _, source, made, _ in rows]),
+        "to layout": Column([layout_text.differing(made, source, where) for _, _, source, made, _ in rows]),
         "changes": Column([_change(source, made) for _, _, source, made, _ in rows]),
         "bytes": Column([size for *_, size in rows], "B", doc="of the array that is copied"),
         "line": Column([places.line[number] for number, *_ in rows]),
@@ -150,6 +150,11 @@ def _in_terms_of(source: ArrayLayout, made: ArrayLayout, line: str) -> ArrayLayo
     if sorted(order) != list(range(len(source.sizes))) or len(made.order) != len(order):
         return made
     return replace(made, sizes=source.sizes, order=tuple(order[dimension] for dimension in made.order))
+
+
+def _type(source: ArrayLayout, made: ArrayLayout) -> str:
+    """The type of the array that is copied, on TPUs also converted."""
+    return made.type if made.dtype == source.dtype else f"{source.type} to {made.dtype}"
 
 
 def _first_array(line: str) -> ArrayLayout | None:

@@ -53,12 +53,16 @@ class ArrayLayout:
 
     def in_words(self, platform: str = "") -> str:
         """`column-major, in tiles of 8 x 128, in VMEM`."""
+        return ", ".join(self.parts(platform)) or ("contiguous" if self.sizes else "scalar")
+
+    def parts(self, platform: str) -> list[str]:
+        """What `in_words` joins: order, tiles, bits, and a memory other than the device's."""
         words = [self._order()] if len(self.sizes) > 1 else []
         words += [f"in tiles of {' x '.join(map(str, self.tiles[0]))}"] if self.tiles else []
         words += [f"packed {' x '.join(map(str, tile))}" for tile in self.tiles[1:]]
         words += [f"{self.bits} bits an element"] if self.bits else []
         words += [f"in {self.memory(platform)}"] if self.space else []
-        return ", ".join(words) or ("contiguous" if self.sizes else "scalar")
+        return words
 
     def memory(self, platform: str = "") -> str:
         """The memory that holds it: `device`, `host memory`, `VMEM`, or XLA's number."""
@@ -77,6 +81,14 @@ class ArrayLayout:
 def read(text: str) -> list[ArrayLayout]:
     """The layouts of the arrays in a shape, of a tuple all of its arrays."""
     return [_layout(match) for match in _SHAPE.finditer(text)]
+
+
+def differing(one: ArrayLayout, other: ArrayLayout, platform: str) -> str:
+    """What the first of two layouts has and the other has not, in words."""
+    here, there = one.parts(platform), other.parts(platform)
+    words = [part for part in here if part not in there]
+    is_same = (one.order, one.tiles, one.bits) == (other.order, other.tiles, other.bits)
+    return ", ".join(words) or (one.memory(platform) if is_same else one.in_words(platform))
 
 
 def _layout(match: re.Match[str]) -> ArrayLayout:

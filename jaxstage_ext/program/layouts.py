@@ -16,6 +16,7 @@ from jaxstage_ext.ir.hlo.shapes import HOST
 from jaxstage_ext.program.fact import fact
 from jaxstage_ext.program.instruction_places import instruction_places
 from jaxstage_ext.program.program import Program
+from jaxstage_ext.program.refused_shardings import argument_names
 from jaxstage_ext.program.target_title import platform
 from jaxstage_ext.report.table import Column, Table
 from jaxstage_ext.report.table_html import Part, html_of, text_of
@@ -79,7 +80,7 @@ def _values(program: Program) -> Table:
         "layout": Column(
             [layout.text or "{}" for layout in all_of_them], doc="as HLO writes it, minor dimension first"
         ),
-        "in words": Column([layout.in_words(where) for layout in all_of_them]),
+        "in words": Column([replace(layout, space=0).in_words(where) for layout in all_of_them]),
         "memory": Column([layout.memory(where) for layout in all_of_them]),
         "chosen by": Column(chosen, doc="you, XLA where you asked for Layout.AUTO, or the default"),
     }
@@ -102,7 +103,8 @@ def _names(program: Program, parameters: int, results: int) -> list[str]:
     outputs: list[str] = []
     if lowered is not None:
         signature = jax_private.signature(traced, lowered)
-        arguments = [name for at, name in enumerate(signature.arguments) if at in signature.kept]
+        named = argument_names(program.call, signature.arguments)
+        arguments = [name for at, name in enumerate(named) if at in signature.kept]
         outputs = list(signature.results)
     arguments = arguments if len(arguments) == parameters else [f"parameter {at}" for at in range(parameters)]
     outputs = outputs if len(outputs) == results else [f"result {at}" for at in range(results)]

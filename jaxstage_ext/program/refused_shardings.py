@@ -56,8 +56,15 @@ def read(program: Program) -> Shardings | None:
     return Shardings(tuple(given), _places(given), tuple(meshes), tuple(notes))
 
 
+def argument_names(call: Call, names: Sequence[str]) -> list[str]:
+    """The names of arrays that JAX was given, with those of the function's arguments where JAX numbers them."""
+    return [name_in_pmap(call, name) for name in names] if jax_private.is_pmap(call.fn) else list(names)
+
+
 def name_in_pmap(call: Call, name: str) -> str:
     """The argument's own name, where JAX only numbers the leaves that pmap passes on."""
+    if not name.startswith(_OF_PMAP):
+        return name
     number = name.removeprefix(_OF_PMAP).rstrip("]")
     static, _ = jax_private.static_arguments(call.fn)
     names = [leaf for leaf, _ in leaves(call, {at % len(call.args) for at in static} if call.args else set())]

@@ -156,3 +156,12 @@ def test_callbacks_for_an_absent_device_are_named_by_their_lines() -> None:
     needs("v5e:2x2")
     text = failed(noisy, X, target="v5e:2x2")["told"]
     assert f"test_explained_error.py:{noisy.__code__.co_firstlineno + 1}" in text and "not for v5e:2x2" in text
+
+
+def test_tables_of_a_pmap_name_its_arguments_without_the_static_ones() -> None:
+    mapped = jax.pmap(lambda p, step, b: p["w"] * step + b, static_broadcasted_argnums=1, donate_argnums=2)
+    inspection = jaxstage_ext.inspect(mapped, {"w": jnp.ones((2, 4))}, 3, jnp.ones((2, 4)))
+    assert list(inspection.memory.arguments["argument"]) == ["p['w']", "b"]
+    assert list(inspection.memory.arguments["donated"]) == [False, True]
+    assert list(inspection.layouts.values["value"])[:2] == ["p['w']", "b"]
+    assert "flat_args" not in str(inspection.shardings)

@@ -45,7 +45,13 @@ def dispatch(program: Program) -> Table:
     compiled = program.executable
     if not isinstance(compiled, jax.stages.Compiled):
         raise Unavailable(f"{program.name} is not compiled in this kernel, so nothing is known of its calls here")
-    rows = list(_rows(program, compiled))
+    try:
+        rows = list(_rows(program, compiled))
+    except _OtherArguments:
+        raise Unavailable(
+            f"{program.name} is {with_article(type_name(program.call.fn))}, which gives JAX its arguments in a form of "
+            "its own, so what is copied of each is unknown"
+        ) from None
     columns = {
         "argument": Column([row.name for row in rows]),
         "given": Column([row.given for row in rows], "", "what it is, and where it lies"),
@@ -92,16 +98,25 @@ def _path(program: Program, compiled: Any, moved: Sequence[str]) -> str:
     return "Fast path: after the first call with such arguments, calls stay in C++."
 
 
+class _OtherArguments(Exception):
+    """The executable takes other arrays than the call gives."""
+
+
 def _rows(program: Program, compiled: Any) -> Iterator[_Passed]:
     args, kwargs = stages.dynamic_arguments(program.staged)
     wanted_args, wanted_kwargs = compiled.input_formats
+    if len(args) != len(wanted_args) or kwargs.keys() != wanted_kwargs.keys():
+        raise _OtherArguments
     static = _static_names(program, len(args))
     for name, value, wanted in (
         *zip(_names(program, static, len(args)), args, wanted_args, strict=True),
         *((key, value, wanted_kwargs[key]) for key, value in kwargs.items()),
     ):
-        for (path, leaf), wants in zip(leaves_with_paths(value), jax.tree.leaves(wanted), strict=True):
-            yield _passed(name + path_text(path), leaf, wants)
+        given, wants = leaves_with_paths(value), jax.tree.leaves(wanted)
+        if len(given) != len(wants):
+            raise _OtherArguments
+        for (path, leaf), wanted_leaf in zip(given, wants, strict=True):
+            yield _passed(name + path_text(path), leaf, wanted_leaf)
 
 
 def _static_names(program: Program, count: int) -> set[int]:

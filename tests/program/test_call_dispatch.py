@@ -198,3 +198,10 @@ def test_the_magic_shows_the_table_and_runs_nothing() -> None:
         assert "name a call" in str(told.error)
         assert "is not compiled in this kernel" in str(shell.run("%dispatch -t cpu:2 step(x)").error)
         assert "%dispatch step(params, batch)" in shell.run("%dispatch?").text
+
+
+def test_arguments_in_a_library_s_own_form_are_unknown() -> None:
+    equinox = pytest.importorskip("equinox")
+    layer = equinox.nn.Linear(4, 2, key=jax.random.key(0))
+    with pytest.raises(Unavailable, match="in a form of its own, so what is copied of each is unknown"):
+        _ = jaxstage_ext.inspect(equinox.filter_jit(lambda m, x: m(x)), layer, jnp.ones(4)).dispatch

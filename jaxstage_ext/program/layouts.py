@@ -141,7 +141,8 @@ def _copies(program: Program) -> Table:
         "line": Column([places.line[number] for number, *_ in rows]),
         "row": Column([row for _, row, *_ in rows]),
     }
-    notes = (() if rows else (_NO_COPIES,)) + ((_BY_TRANSPOSES,) if by_transposes else ())
+    with_transposes = any(module.opcode[number] == _TRANSPOSE for number, *_ in rows)
+    notes = (() if rows else (_NO_COPIES,)) + ((_BY_TRANSPOSES,) if with_transposes else ())
     return Table("copies", columns, {}, notes)
 
 

@@ -17,8 +17,15 @@ function Copies({ session }: { session: Session }) {
   const question = useQuestion(session, "layout_copies", {}, readCopies);
   const table = question.value;
   if (!table) return <Waiting question={question} what="Finding the copies" />;
-  if (!table.grid.length) return <p class="jxs-note">{texts(table.result.notes).join(" ")}</p>;
-  return <LinkedTable session={session} table={table} label="copies that change a layout" doc="hlo" from="layouts" />;
+  const notes = texts(table.result.notes).join(" ");
+  return (
+    <>
+      {notes && <p class="jxs-note">{notes}</p>}
+      {table.grid.length > 0 && (
+        <LinkedTable session={session} table={table} label="copies that change a layout" doc="hlo" from="layouts" />
+      )}
+    </>
+  );
 }
 
 /** How arguments and results lie in memory, and the copies that change that. */

@@ -28,12 +28,17 @@ def as_in_a_plain_cell(ip: Any, error: BaseException, tb: TracebackType | None) 
     return _rendered(error, lambda: list(ip.InteractiveTB.structured_traceback(type(error), error, tb, tb_offset=0)))
 
 
-def in_one_line(error: BaseException, where: str) -> BaseException:
-    """The same exception, shown as one line, since the panel shows the rest."""
-    text = public_text(view_parts.in_one_line(error, _LONGEST))
+def in_one_line(error: BaseException, where: str, said: str = "") -> BaseException:
+    """The same exception, shown as one line, since the panel shows the rest. `said` stands for its own message."""
+    text = _cut(f"{type_name(error)}: {said}") if said else public_text(view_parts.in_one_line(error, _LONGEST))
     if isinstance(error, _RENDERED_OTHERWISE) or _holds_group(error):
         return _stand_in(error, lambda: [f"{text} ({where})"])
     return _rendered(error, lambda: [f"{text} ({where})"])
+
+
+def _cut(text: str) -> str:
+    line = next(iter(text.strip().splitlines()), "")
+    return line if len(line) <= _LONGEST else f"{line[: _LONGEST - 1]}…"
 
 
 def _rendered(error: BaseException, lines: Any) -> BaseException:

@@ -217,12 +217,19 @@ def _failure(
         return in_one_line(stop, "stopped; the panel shows how far it got")
     if stop is not None:
         return in_one_line(stop, "this ended the stages; the panel shows how far they got")
-    first = errors[0].exception if errors else None
-    if first is None:
+    failed = next((inspection for inspection in inspections if inspection.error is not None), None)
+    if failed is None or failed.error is None or failed.error.exception is None:
         return None
     if quiet:
-        return without_our_frames(ip, first)
-    return in_one_line(first, "see the panel above")
+        return without_our_frames(ip, failed.error.exception)
+    return in_one_line(failed.error.exception, "see the panel above", _said(failed))
+
+
+def _said(failed: Inspection) -> str:
+    """What the panel says of an error: its explanation, else JAX's message without addresses and our frames."""
+    from jaxstage_ext.program.mistakes import explained_error
+
+    return explained_error.told(failed.program) or (failed.error.message if failed.error else "")
 
 
 def execute(ip: Any, inspections: Sequence[Inspection]) -> Any:

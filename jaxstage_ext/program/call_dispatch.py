@@ -23,8 +23,10 @@ from jaxstage_ext.report.unavailable import Unavailable
 from jaxstage_ext.report.units import plural, scaled, with_article
 
 _POSITIONAL = (Parameter.POSITIONAL_ONLY, Parameter.POSITIONAL_OR_KEYWORD)
-AS_IT_IS, FROM_HOST, MOVED, UNUSED = "as it is", "copied from the host", "copied between devices", "not passed: unused"
+AS_IT_IS, FROM_HOST, UNUSED = "as it is", "copied from the host", "not passed: unused"
+MOVED, RESHARDED, RELAID = "copied to another device", "resharded", "copied to another layout"
 UNKNOWN = "unknown: a shape alone"
+_COPIED = (FROM_HOST, MOVED, RESHARDED, RELAID)
 
 
 @dataclass(frozen=True)
@@ -34,6 +36,7 @@ class _Passed:
     done: str
     placed: int | None
     remark: str
+    by_python: bool = False
 
 
 @fact
@@ -42,7 +45,13 @@ def dispatch(program: Program) -> Table:
     compiled = program.executable
     if not isinstance(compiled, jax.stages.Compiled):
         raise Unavailable(f"{program.name} is not compiled in this kernel, so nothing is known of its calls here")
-    rows = list(_rows(program, compiled))
+    try:
+        rows = list(_rows(program, compiled))
+    except _OtherArguments:
+        raise Unavailable(
+            f"{program.name} is {with_article(type_name(program.call.fn))}, which gives JAX its arguments in a form of "
+            "its own, so what is copied of each is unknown"
+        ) from None
     columns = {
         "argument": Column([row.name for row in rows]),
         "given": Column([row.given for row in rows], "", "what it is, and where it lies"),
@@ -50,13 +59,18 @@ def dispatch(program: Program) -> Table:
         "bytes": Column([row.placed for row in rows], "B", "that each call writes to devices for it"),
     }
     remarks = {(at, "at the call"): row.remark for at, row in enumerate(rows) if row.remark}
-    notes = (_copied(rows), *(f"{row.name} {row.remark}." for row in rows if row.remark), _path(program, compiled))
+    notes = (_copied(rows), *(f"{row.name} {row.remark}." for row in rows if row.remark))
+    notes = (*notes, _path(program, compiled, [row.name for row in rows if row.by_python]))
     reasons = {(at, "bytes"): "a shape lies nowhere" for at, row in enumerate(rows) if row.placed is None}
     return Table(f"dispatch of {program.name}", columns, reasons, notes, remarks=remarks)
 
 
 def _copied(rows: Sequence[_Passed]) -> str:
-    copied = [row for row in rows if row.done in (FROM_HOST, MOVED)]
+    copied = [row for row in rows if row.done in _COPIED]
+    shapes = [row.name for row in rows if row.done == UNKNOWN]
+    if not copied and shapes:
+        rest = "" if len(shapes) == len(rows) else " Every other argument is used as it lies on its devices."
+        return f"Unknown what is copied of {', '.join(shapes)}: only a shape is given.{rest}"
     if not copied:
         return "Every argument is used as it lies on its devices."
     placed = scaled(sum(row.placed or 0 for row in copied), "B")
@@ -64,31 +78,45 @@ def _copied(rows: Sequence[_Passed]) -> str:
     return f"{are} copied at each call: {placed}."
 
 
-def _path(program: Program, compiled: Any) -> str:
+def _path(program: Program, compiled: Any, moved: Sequence[str]) -> str:
     fn, traced = program.call.fn, program.jax_traced
     if jax.config.jax_disable_jit:
         return "jax_disable_jit is on: each operation is dispatched by itself."
-    if not jax_private.is_jitted(fn):
+    if jax_private.is_pmap(fn):
+        return "No fast path: what jax.pmap makes prepares its arguments in Python at each call."
+    if not (jax_private.is_jitted(fn) or program.call.given is not None):
         if hasattr(fn, "lower"):
             return f"No fast path: {program.name} is {with_article(type_name(fn))}, whose own Python runs at each call."
         return f"No fast path: {program.name} is not jitted; this is what jax.jit of it does."
     causes = jax_private.slow_causes(compiled, traced.jaxpr.effects if traced is not None else ())
     if causes:
         return f"No fast path: each call goes through Python, because {' and '.join(causes)}."
+    if moved:
+        return (
+            f"Fast path, but JAX places {', '.join(moved[:4])}{', …' if len(moved) > 4 else ''} in Python at each call."
+        )
     return "Fast path: after the first call with such arguments, calls stay in C++."
+
+
+class _OtherArguments(Exception):
+    """The executable takes other arrays than the call gives."""
 
 
 def _rows(program: Program, compiled: Any) -> Iterator[_Passed]:
     args, kwargs = stages.dynamic_arguments(program.staged)
-    wanted_args, wanted_kwargs = compiled.input_shardings
+    wanted_args, wanted_kwargs = compiled.input_formats
+    if len(args) != len(wanted_args) or kwargs.keys() != wanted_kwargs.keys():
+        raise _OtherArguments
     static = _static_names(program, len(args))
     for name, value, wanted in (
         *zip(_names(program, static, len(args)), args, wanted_args, strict=True),
         *((key, value, wanted_kwargs[key]) for key, value in kwargs.items()),
     ):
-        shardings = jax.tree.leaves(wanted, is_leaf=lambda leaf: leaf is None)
-        for (path, leaf), sharding in zip(leaves_with_paths(value), shardings, strict=True):
-            yield _passed(name + path_text(path), leaf, sharding)
+        given, wants = leaves_with_paths(value), jax.tree.leaves(wanted)
+        if len(given) != len(wants):
+            raise _OtherArguments
+        for (path, leaf), wanted_leaf in zip(given, wants, strict=True):
+            yield _passed(name + path_text(path), leaf, wanted_leaf)
 
 
 def _static_names(program: Program, count: int) -> set[int]:
@@ -110,25 +138,44 @@ def _names(program: Program, static: set[int], count: int) -> list[str]:
 
 
 def _passed(name: str, leaf: Any, wanted: Any) -> _Passed:
-    if wanted is None:
+    if wanted.sharding is None:
         return _Passed(name, _given(leaf), UNUSED, 0, "")
+    if jax_private.is_ref(leaf):
+        return _Passed(name, _given(leaf), AS_IT_IS, 0, "")
+    several = wanted.sharding.num_devices > 1
     if not isinstance(leaf, jax.Array):
         if isinstance(leaf, jax.ShapeDtypeStruct):
             return _Passed(name, _given(leaf), UNKNOWN, None, "")
         seen = np.asarray(leaf)
         dtype = jax.dtypes.canonicalize_dtype(seen.dtype)
         remark = "" if dtype == seen.dtype or np.isscalar(leaf) else f"is converted from {seen.dtype} to {dtype} first"
-        return _Passed(name, _given(leaf), FROM_HOST, _placed(wanted, seen.shape, dtype.itemsize), remark)
-    if leaf.sharding.is_equivalent_to(wanted, leaf.ndim):
-        return _Passed(name, _given(leaf), AS_IT_IS, 0, "")
-    return _Passed(name, _given(leaf), MOVED, _placed(wanted, leaf.shape, leaf.dtype.itemsize), "")
+        return _Passed(name, _given(leaf), FROM_HOST, _placed(wanted, seen.shape, dtype.itemsize), remark, several)
+    if not leaf.sharding.is_equivalent_to(wanted.sharding, leaf.ndim):
+        done = RESHARDED if several or leaf.sharding.num_devices > 1 else MOVED
+        placed = _placed(wanted, leaf.shape, leaf.dtype.itemsize, leaf.sharding)
+        return _Passed(name, _given(leaf), done, placed, "", several)
+    if not _is_laid_out_so(leaf, wanted):
+        return _Passed(name, _given(leaf), RELAID, _placed(wanted, leaf.shape, leaf.dtype.itemsize), "", True)
+    return _Passed(name, _given(leaf), AS_IT_IS, 0, "")
 
 
-def _placed(sharding: Any, shape: tuple[int, ...], itemsize: int) -> int:
-    return int(math.prod(sharding.shard_shape(shape))) * itemsize * len(sharding.addressable_devices)
+def _is_laid_out_so(leaf: Any, wanted: Any) -> bool:
+    """Whether an array has the layout that the executable takes; one that is not known is taken to be it."""
+    own = getattr(getattr(leaf, "format", None), "layout", None)
+    return own is None or wanted.layout is None or own == wanted.layout
+
+
+def _placed(wanted: Any, shape: tuple[int, ...], itemsize: int, own: Any = None) -> int:
+    """Bytes of the shards on all devices, without those that are the whole array and lie there already."""
+    sharding, holders = wanted.sharding, set()
+    if own is not None and sharding.shard_shape(shape) == own.shard_shape(shape) == shape:
+        holders = sharding.addressable_devices & own.addressable_devices
+    return int(math.prod(sharding.shard_shape(shape))) * itemsize * len(sharding.addressable_devices - holders)
 
 
 def _given(leaf: Any) -> str:
+    if jax_private.is_ref(leaf):
+        return f"jax.Ref {short_dtype(leaf.dtype)}[{','.join(map(str, leaf.shape))}]"
     if isinstance(leaf, jax.ShapeDtypeStruct):
         return f"shape {short_dtype(leaf.dtype)}[{','.join(map(str, leaf.shape))}]"
     if isinstance(leaf, jax.Array):

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from jaxstage_ext.core.options import received_options as received
+from jaxstage_ext.core.options import xla_flags
+from jaxstage_ext.core.options.received_options import ReceivedOption
 from jaxstage_ext.program.fact import fact
 from jaxstage_ext.program.program import Program
 from jaxstage_ext.program.target_title import platform
 from jaxstage_ext.report.table import Column, Table
 from jaxstage_ext.report.unavailable import Unavailable
 
-_REST = "All other options have XLA's defaults."
-_NONE = "Nothing sets an option: all have XLA's defaults."
+_REST = "All other options have XLA's defaults; those that describe the program's devices and shardings are not listed."
 _NO_DEFAULT = "this jaxlib does not say it"
+_OF_VARIABLE = "XLA_FLAGS changed it in this process"
+_EMPTY = "(empty)"
 
 
 @fact
@@ -23,12 +26,16 @@ def options(program: Program) -> Table:
     columns = {
         "option": Column([row.name for row in rows]),
         "value": Column([row.value for row in rows]),
-        "default": Column([row.default or None for row in rows], doc="XLA's, in this process"),
+        "default": Column([_EMPTY if row.default == "" else row.default for row in rows], doc="XLA's"),
         "from": Column(
             [row.origin.value for row in rows], doc="where it comes from; what is above hides what is below"
         ),
         "set by": Column([row.setter for row in rows]),
         "note": Column([row.note for row in rows]),
     }
-    unknown = {(at, "default"): _NO_DEFAULT for at, row in enumerate(rows) if not row.default}
-    return Table("options", columns, unknown, (_REST if rows else _NONE,))
+    unknown = {(at, "default"): _why(row) for at, row in enumerate(rows) if row.default is None}
+    return Table("options", columns, unknown, (_REST,))
+
+
+def _why(row: ReceivedOption) -> str:
+    return _OF_VARIABLE if row.name in xla_flags.installed().by_name else _NO_DEFAULT

@@ -85,7 +85,8 @@ class Costs:
         """
         work = self.work
         near = module_work.share_on_chip(self._program)
-        return cost_wording.headline(work.flops_range, work.bytes_range, work.total_transcendentals, near)
+        host = module_work.share_on_host(self._program)
+        return cost_wording.headline(work.flops_range, work.bytes_range, work.total_transcendentals, near, host)
 
     def _parts(self) -> list[Part]:
         if not self.is_compiled:

@@ -6,6 +6,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
+import jax
+
 from jaxstage_ext.core import equation_runs, jaxpr_lines
 from jaxstage_ext.core.equation_runs import Runs
 from jaxstage_ext.core.jax_private import effect_rules, persistent_cache
@@ -20,7 +22,7 @@ _KERNELS = frozenset({"pallas_call", "core_map"})
 """What is in them runs in the kernel: its effects are reads and writes of its own memory."""
 _OWN_DERIVATIVES = frozenset({"custom_jvp_call", "custom_vjp_call"})
 """What is in them is not differentiated: their own rules are."""
-_ABSENT = "targets that are absent"
+_ABSENT, _SEVERAL = "absent TPUs and GPUs", "several devices"
 _OF_MEMORY = frozenset({"Read", "Write", "Accum", "InternalMutableArray"})
 NOT_DIFFERENTIABLE = frozenset({"pure_callback", "io_callback"})
 _NONE = "No callbacks, no effects, and nothing on the host."
@@ -52,17 +54,59 @@ def effects(program: Program) -> Table:
     frame_of = jaxpr_lines.frame_reader(program.frame_table)
     at = [frame_of(one.eqn) for one in found]
     frames = program.frame_table.freeze()
+    own = [line_label(frames, int(frames.user[frame])) if frame >= 0 else "" for frame in at]
+    lines = _inferred(program, [rows.get(id(one.eqn), -1) for one in found], own)
     columns = {
         "operation": Column([one.operation for one in found]),
         "effect": Column([one.effect for one in found], doc="JAX's name of the effect; those of one order run in turn"),
         "what": Column([one.calls for one in found], doc="the Python function that is called, or where values go"),
         "runs": Column([None if one.runs[1] else one.runs[0] for one in found], doc="how often in one call"),
         "not with": Column([", ".join(one.refused) for one in found], doc="what JAX does not combine it with"),
-        "line": Column([line_label(frames, int(frames.user[frame])) if frame >= 0 else "" for frame in at]),
+        "line": Column(lines),
         "row": Column([rows.get(id(one.eqn), -1) for one in found]),
     }
+    remarks = {(row, "line"): "inferred" for row, line in enumerate(lines) if line and line != own[row]}
     reasons = {(row, "runs"): one.runs[1] for row, one in enumerate(found) if one.runs[1]}
-    return Table("effects", columns, reasons, tuple(_notes(found)))
+    notes = (*_refusals(program, found, lines), *_notes(found))
+    return Table("effects", columns, reasons, notes, remarks=remarks)
+
+
+def _inferred(program: Program, rows: list[int], own: list[str]) -> list[str]:
+    """The lines, where an equation has none of its own that which the jaxpr's document infers."""
+    document = program.documents["jaxpr"]
+    of_rows = [int(document.frame[row]) if 0 <= row < len(document.frame) else -1 for row in rows]
+    return [
+        line or (line_label(document.frames, frame) if frame >= 0 else "")
+        for line, frame in zip(own, of_rows, strict=True)
+    ]
+
+
+def _refusals(program: Program, found: list[_Found], lines: list[str]) -> Iterator[str]:
+    """What this call is refused for, before it is lowered."""
+    target = program.target
+    devices = max(
+        (_devices(leaf) for leaf in jax.tree.leaves((program.call.args, dict(program.call.kwargs)))), default=1
+    )
+    if not target.is_local and target.platform in ("tpu", "cuda"):
+        yield from _refused(
+            found, lines, _ABSENT, f"{target} is not in this machine, and JAX lowers callbacks only for its own devices"
+        )
+    if devices > 1:
+        yield from _refused(
+            found, lines, _SEVERAL, f"the arguments are on {devices} devices, and ordered effects run on one"
+        )
+
+
+def _devices(leaf: Any) -> int:
+    return int(getattr(getattr(leaf, "sharding", None), "num_devices", 1))
+
+
+def _refused(found: list[_Found], lines: list[str], place: str, why: str) -> Iterator[str]:
+    at = [line for one, line in zip(found, lines, strict=True) if place in one.refused]
+    if at:
+        named = list(dict.fromkeys(filter(None, at)))
+        where = f" ({', '.join(named[:3])}{', …' if len(named) > 3 else ''})" if named else ""
+        yield f"JAX will not lower this call: {why}{where}."
 
 
 def _notes(found: list[_Found]) -> Iterator[str]:

@@ -6,7 +6,7 @@ from jaxstage_ext.analysis.cost import cost_wording
 from jaxstage_ext.analysis.cost.work_range import WorkRange
 from jaxstage_ext.program.device_figures import device_memory
 from jaxstage_ext.program.device_fit import device_fit
-from jaxstage_ext.program.module_work import share_on_chip, work
+from jaxstage_ext.program.module_work import share_on_chip, share_on_host, work
 from jaxstage_ext.program.program import Program
 from jaxstage_ext.program.summary_form import FigureSummary
 from jaxstage_ext.report.unavailable import Unavailable
@@ -30,7 +30,9 @@ def _work(program: Program) -> list[FigureSummary]:
     flops, functions = _range("FLOPs", counted.flops_range, "FLOP"), counted.total_transcendentals
     noted = cost_wording.are_noted(functions, counted.flops_range)
     beside = [_known("transcendentals", cost_wording.transcendentals(functions), _FUNCTIONS)] if noted else []
-    moved = _range("bytes moved", counted.bytes_range, "B", cost_wording.stays(share_on_chip(program)))
+    moved = _range(
+        "bytes moved", counted.bytes_range, "B", cost_wording.stays(share_on_chip(program), share_on_host(program))
+    )
     return [flops, *beside, moved]
 
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import re
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -11,17 +12,24 @@ from jaxstage_ext.analysis.layouts.layout_text import ArrayLayout
 from jaxstage_ext.core import jax_private
 from jaxstage_ext.core.jax_private.given_layouts import given_layouts
 from jaxstage_ext.ir.hlo.module import Module
+from jaxstage_ext.ir.hlo.shapes import HOST
 from jaxstage_ext.program.fact import fact
 from jaxstage_ext.program.instruction_places import instruction_places
 from jaxstage_ext.program.program import Program
+from jaxstage_ext.program.refused_shardings import argument_names
 from jaxstage_ext.program.target_title import platform
 from jaxstage_ext.report.table import Column, Table
 from jaxstage_ext.report.table_html import Part, html_of, text_of
 from jaxstage_ext.report.unavailable import Unavailable
 
-_COPIES = (b"copy", b"copy-start")
+_COPIES, _TRANSPOSE = (b"copy", b"copy-start"), b"transpose"
+_PERMUTED = re.compile(r", dimensions=\{([\d,]+)\}")
 _DEFAULT = "default"
 _NO_COPIES = "No copy changes a layout or moves to or from the host's memory."
+_BY_TRANSPOSES = (
+    "On GPUs, XLA changes a layout by a transpose, often within a fusion; those that the program itself asks for are "
+    "listed too."
+)
 
 
 @dataclass(frozen=True)
@@ -61,7 +69,7 @@ def _values(program: Program) -> Table:
     parameters, results = (list(filter(_is_array, side)) for side in layout_text.of_entry(head))
     where, lowered = platform(program), program.jax_lowered
     names = _names(program, len(parameters), len(results))
-    asked = given_layouts(lowered) if lowered is not None else ([], [])
+    asked = given_layouts(program.jax_traced, lowered) if lowered is not None else ([], [])
     kinds = ["argument"] * len(parameters) + ["result"] * len(results)
     chosen = [*_asked(asked[0], len(parameters)), *_asked(asked[1], len(results))]
     all_of_them = [*parameters, *results]
@@ -72,7 +80,7 @@ def _values(program: Program) -> Table:
         "layout": Column(
             [layout.text or "{}" for layout in all_of_them], doc="as HLO writes it, minor dimension first"
         ),
-        "in words": Column([layout.in_words(where) for layout in all_of_them]),
+        "in words": Column([replace(layout, space=0).in_words(where) for layout in all_of_them]),
         "memory": Column([layout.memory(where) for layout in all_of_them]),
         "chosen by": Column(chosen, doc="you, XLA where you asked for Layout.AUTO, or the default"),
     }
@@ -95,7 +103,8 @@ def _names(program: Program, parameters: int, results: int) -> list[str]:
     outputs: list[str] = []
     if lowered is not None:
         signature = jax_private.signature(traced, lowered)
-        arguments = [name for at, name in enumerate(signature.arguments) if at in signature.kept]
+        named = argument_names(program.call, signature.arguments)
+        arguments = [name for at, name in enumerate(named) if at in signature.kept]
         outputs = list(signature.results)
     arguments = arguments if len(arguments) == parameters else [f"parameter {at}" for at in range(parameters)]
     outputs = outputs if len(outputs) == results else [f"result {at}" for at in range(results)]
@@ -103,30 +112,52 @@ def _names(program: Program, parameters: int, results: int) -> list[str]:
 
 
 def _copies(program: Program) -> Table:
-    """Copies whose operand lies otherwise than their result, or whose two sides are the device and the host."""
+    """Copies whose operand lies otherwise than their result, or whose two sides are the device and the host.
+
+    XLA for GPUs has one layout for all, and makes a transpose of each copy between two.
+    """
     module, places, copied = program.module, instruction_places(program), program.module.operands.at(0)
     lines = program.documents["hlo"].lines
     rows = []
-    for number in _executed_copies(module):
+    where = platform(program)
+    by_transposes = where not in ("cpu", "tpu")
+    for number in _executed(module, by_transposes):
         row, source_row = int(places.row[number]), int(places.row[copied[number]])
         if row < 0 or source_row < 0:
             continue
         made, source = _first_array(lines[row]), _first_array(lines[source_row])
+        if made and source and module.opcode[number] == _TRANSPOSE:
+            made = _in_terms_of(source, made, lines[row])
         if made and source and (_differs(made, source) or _crosses(made, source)):
             rows.append((number, row, source, made, int(module.shapes.bytes[copied[number]])))
     rows.sort(key=lambda one: -one[4])
-    where = platform(program)
     columns = {
         "instruction": Column([module.names[number].decode() for number, *_ in rows]),
-        "type": Column([made.type for *_, made, _ in rows]),
-        "from layout": Column([source.in_words(where) for _, _, source, _, _ in rows]),
-        "to layout": Column([made.in_words(where) for _, _, _, made, _ in rows]),
+        "type": Column([_type(source, made) for _, _, source, made, _ in rows]),
+        "from layout": Column([layout_text.differing(source, made, where) for _, _, source, made, _ in rows]),
+        "to layout": Column([layout_text.differing(made, source, where) for _, _, source, made, _ in rows]),
         "changes": Column([_change(source, made) for _, _, source, made, _ in rows]),
         "bytes": Column([size for *_, size in rows], "B", doc="of the array that is copied"),
         "line": Column([places.line[number] for number, *_ in rows]),
         "row": Column([row for _, row, *_ in rows]),
     }
-    return Table("copies", columns, {}, () if rows else (_NO_COPIES,))
+    with_transposes = any(module.opcode[number] == _TRANSPOSE for number, *_ in rows)
+    notes = (() if rows else (_NO_COPIES,)) + ((_BY_TRANSPOSES,) if with_transposes else ())
+    return Table("copies", columns, {}, notes)
+
+
+def _in_terms_of(source: ArrayLayout, made: ArrayLayout, line: str) -> ArrayLayout:
+    """What a transpose makes, with the dimensions of its operand."""
+    found = _PERMUTED.search(line)
+    order = [int(dimension) for dimension in found[1].split(",")] if found else []
+    if sorted(order) != list(range(len(source.sizes))) or len(made.order) != len(order):
+        return made
+    return replace(made, sizes=source.sizes, order=tuple(order[dimension] for dimension in made.order))
+
+
+def _type(source: ArrayLayout, made: ArrayLayout) -> str:
+    """The type of the array that is copied, on TPUs also converted."""
+    return made.type if made.dtype == source.dtype else f"{source.type} to {made.dtype}"
 
 
 def _first_array(line: str) -> ArrayLayout | None:
@@ -140,18 +171,23 @@ def _differs(made: ArrayLayout, source: ArrayLayout) -> bool:
 
 
 def _crosses(made: ArrayLayout, source: ArrayLayout) -> bool:
-    return (made.space == layout_text.HOST) != (source.space == layout_text.HOST)
+    return (made.space == HOST) != (source.space == HOST)
 
 
 def _change(source: ArrayLayout, made: ArrayLayout) -> str:
     if not _crosses(made, source):
         return "layout"
-    way = "to host memory" if made.space == layout_text.HOST else "from host memory"
+    way = "to host memory" if made.space == HOST else "from host memory"
     return f"layout, {way}" if _differs(made, source) else way
 
 
-def _executed_copies(module: Module) -> list[int]:
-    """The rows of copies that write their result: those by themselves, and those that a fusion ends with."""
+def _executed(module: Module, by_transposes: bool) -> list[int]:
+    """The rows of copies that write their result: those by themselves, and those that a fusion ends with.
+
+    `by_transposes` adds all transposes: a fusion that has one reads or writes in another order.
+    """
     fused = np.isin(module.computation, module.called.at(0)[module.rows(b"fusion")])
     ends = np.isin(np.arange(len(module)), module.roots)
-    return [int(row) for row in np.flatnonzero(np.isin(module.opcode, _COPIES) & (~fused | ends))]
+    is_copy = np.isin(module.opcode, _COPIES) & (~fused | ends)
+    is_transpose = (module.opcode == _TRANSPOSE) & by_transposes
+    return [int(row) for row in np.flatnonzero(is_copy | is_transpose)]

@@ -29,6 +29,7 @@ from jaxstage_ext.program.file_program import FileProgram
 from jaxstage_ext.program.instruction_places import instruction_places, line_label, places_in
 from jaxstage_ext.program.memory_needed import memory_needed
 from jaxstage_ext.program.program import Program
+from jaxstage_ext.program.refused_shardings import argument_names
 from jaxstage_ext.program.short_types import short_dtype
 from jaxstage_ext.report.progress import Progress
 from jaxstage_ext.report.unavailable import Unavailable
@@ -127,7 +128,7 @@ def _entry(program: Program) -> EntryComputation | None:
     names = given.info.arguments if given and len(given.info.arguments) == len(infos) else signature.arguments
     arguments = tuple(
         Argument(name, _shape(info), _bytes(info), bool(info.donated), i in signature.kept)
-        for i, (name, info) in enumerate(zip(names, infos, strict=True))
+        for i, (name, info) in enumerate(zip(argument_names(program.call, names), infos, strict=True))
     )
     return EntryComputation(arguments, signature.results, _constants(program, signature.constants), signature.tokens)
 

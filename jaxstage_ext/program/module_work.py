@@ -45,6 +45,11 @@ def share_on_chip(program: Program) -> float:
     return work(program).near_share if platform(program) == "tpu" else 0.0
 
 
+def share_on_host(program: Program) -> float:
+    """The share of the bytes moved that are in the host's memory, 0 to 1; a CPU's own memory is the host's."""
+    return 0.0 if platform(program) == "cpu" else work(program).host_share
+
+
 @fact
 def equations(program: Program) -> Equations:
     """What each equation of the jaxpr costs. Raises Unavailable where JAX traced none."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 import jax
@@ -38,8 +38,9 @@ def read(program: Program) -> Shardings | None:
     notes = [f"{name} is on devices {', '.join(map(str, ids))}." for name, ids in apart.items()]
     if wrong is not None and jax_private.is_pmap(program.call.fn):
         same = " or ".join(name for name, leaf in named.items() if _shape(leaf) == wrong.shape)
-        wrong = wrong._replace(name=_numbered(wrong.name, list(named)) or same)
-        notes.append(f"{wrong.name}: {_of_pmap(wrong)}")
+        wrong = wrong._replace(name=name_in_pmap(program.call, wrong.name) or same)
+        others = [leaf for name, leaf in named.items() if name != wrong.name]
+        notes.append(f"{wrong.name}: {_of_pmap(wrong, others)}")
         given = [_refused(wrong.name, named.get(wrong.name), wrong), *(v for v in given if v.name != wrong.name)]
     elif wrong is not None:
         names = [wrong.name] if wrong.name else [name for name, leaf in named.items() if _shape(leaf) == wrong.shape]
@@ -55,27 +56,38 @@ def read(program: Program) -> Shardings | None:
     return Shardings(tuple(given), _places(given), tuple(meshes), tuple(notes))
 
 
-def _numbered(name: str, names: Sequence[str]) -> str:
-    """The argument's own name, where JAX only numbers the leaves."""
+def argument_names(call: Call, names: Sequence[str]) -> list[str]:
+    """The names of arrays that JAX was given, with those of the function's arguments where JAX numbers them."""
+    return [name_in_pmap(call, name) for name in names] if jax_private.is_pmap(call.fn) else list(names)
+
+
+def name_in_pmap(call: Call, name: str) -> str:
+    """The argument's own name, where JAX only numbers the leaves that pmap passes on."""
+    if not name.startswith(_OF_PMAP):
+        return name
     number = name.removeprefix(_OF_PMAP).rstrip("]")
+    static, _ = jax_private.static_arguments(call.fn)
+    names = [leaf for leaf, _ in leaves(call, {at % len(call.args) for at in static} if call.args else set())]
     return names[int(number)] if number.isdecimal() and int(number) < len(names) else name
 
 
-def _of_pmap(wrong: refusals.Indivisible) -> str:
-    return (
-        f"pmap maps its axis {wrong.axis} of size {wrong.shape[wrong.axis]}, and that of another argument has size "
-        f"{wrong.parts}; all mapped axes must be of one size."
-    )
+def _of_pmap(wrong: refusals.Indivisible, others: Sequence[Any]) -> str:
+    mapped = f"pmap maps its axis {wrong.axis} of size {wrong.shape[wrong.axis]}"
+    if any((_shape(leaf) or ())[:1] == (wrong.parts,) for leaf in others):
+        return f"{mapped}, and that of another argument has size {wrong.parts}; all mapped axes must be of one size."
+    return f"{mapped}, one element on a device, and there are {wrong.parts} devices."
 
 
-def leaves(call: Call) -> Iterator[tuple[str, Any]]:
-    """The arrays of a call by their names."""
+def leaves(call: Call, without: Collection[int] = ()) -> Iterator[tuple[str, Any]]:
+    """The arrays of a call by their names, those of some positional arguments left out."""
     try:
         args, kwargs = specs.arguments(call)
         bound = signature_of(call.fn).bind(*args, **kwargs).arguments
     except (TypeError, ValueError):  # MeshError is a ValueError
         bound = {f"args[{i}]": arg for i, arg in enumerate(call.args)} | dict(call.kwargs)
-    for name, value in bound.items():
+    for at, (name, value) in enumerate(bound.items()):
+        if at in without:
+            continue
         for path, leaf in leaves_with_paths(value):
             yield name + path_text(path), leaf
 

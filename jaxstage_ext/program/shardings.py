@@ -49,12 +49,8 @@ def _intermediates(program: Program) -> tuple[ShardedValue, ...]:
 
 def _named_by_caller(program: Program, values: list[ShardedValue]) -> list[ShardedValue]:
     """The arguments by the names of the function's own, where JAX only numbers them, as it does for pmap."""
-    numbered = [place for place, value in enumerate(values) if value.name.startswith("flat_args[")]
-    names = [name for name, _ in refused_shardings.leaves(program.call)] if numbered else []
-    if len(names) != len(numbered):
-        return values
-    known = dict(zip(numbered, names, strict=True))
-    return [replace(value, name=known.get(place, value.name)) for place, value in enumerate(values)]
+    names = refused_shardings.argument_names(program.call, [value.name for value in values])
+    return [replace(value, name=name) for value, name in zip(values, names, strict=True)]
 
 
 def _settled(

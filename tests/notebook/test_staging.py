@@ -32,6 +32,13 @@ def test_a_failing_stage_shows_the_panel_and_one_line_and_the_cell_fails(shell: 
     assert shell["ins"].error.span.line == 4
 
 
+def test_the_one_line_is_the_explanation_where_there_is_one_and_has_no_address(shell: Shell) -> None:
+    named = (
+        shell.run("%%compile\ndef mode_of(x, mode):\n    return x\nmode_of(x, 'fast')").text.rstrip().split("\n")[-1]
+    )
+    assert named.startswith("TypeError: mode is a str, not an array") and " at 0x" not in named
+
+
 def test_one_failing_call_leaves_the_others(shell: Shell) -> None:
     seen = shell.run("%%compile -o both loss(w, w); loss(w, x)\n1;")
     assert len(seen.panels) == 2

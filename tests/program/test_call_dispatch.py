@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
 from typing import Any
 
@@ -10,10 +11,11 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 from jax._src import pjit
+from jax.experimental.layout import Format, Layout
 from magic_shell import fresh_shell
 
 import jaxstage_ext
-from jaxstage_ext.program.call_dispatch import AS_IT_IS, FROM_HOST, MOVED, UNKNOWN, UNUSED
+from jaxstage_ext.program.call_dispatch import AS_IT_IS, FROM_HOST, MOVED, RELAID, RESHARDED, UNKNOWN, UNUSED
 from jaxstage_ext.report.unavailable import Unavailable
 
 MESH = jax.make_mesh((2,), ("d",), devices=jax.devices()[:2], axis_types=(jax.sharding.AxisType.Auto,))
@@ -28,7 +30,10 @@ def product(x: Any, y: Any) -> Any:
 def guarded(fn: Callable[..., Any], args: tuple[Any, ...]) -> str:
     """What the transfer guards of JAX say of the call's second argument."""
     fn(*args)
-    for guard, done in ((jax.transfer_guard_host_to_device, FROM_HOST), (jax.transfer_guard_device_to_device, MOVED)):
+    for guard, done in (
+        (jax.transfer_guard_host_to_device, FROM_HOST),
+        (jax.transfer_guard_device_to_device, RESHARDED),
+    ):
         try:
             with guard("disallow"):
                 fn(*args)
@@ -44,7 +49,7 @@ def guarded(fn: Callable[..., Any], args: tuple[Any, ...]) -> str:
         (jnp.ones((8, 4)), jnp.ones((4, 4)), 0),
         (jnp.ones((8, 4)), np.ones((4, 4)), 64),
         (jnp.ones((8, 4)), np.ones((4, 4), np.float32), 64),
-        (SPLIT, jnp.ones((4, 4)), 2 * 64),
+        (SPLIT, jnp.ones((4, 4)), 64),
         (SPLIT, np.ones((4, 4), np.float32), 2 * 64),
         (SPLIT, jax.device_put(jnp.ones((4, 4)), jax.NamedSharding(MESH, jax.P())), 0),
     ],
@@ -105,6 +110,75 @@ def test_the_fast_path_is_that_of_which_python_sees_nothing(fn: Any, monkeypatch
     assert says_fast is (len(seen) == before)
 
 
+def python_calls(fn: Callable[..., Any], args: tuple[Any, ...]) -> set[str]:
+    """The functions of JAX's that a call runs, after two of the same."""
+    seen: set[str] = set()
+
+    def watched(frame: Any, event: str, _: Any) -> None:
+        if event == "call" and "site-packages/jax/" in frame.f_code.co_filename:
+            seen.add(frame.f_code.co_name)
+
+    fn(*args), fn(*args)
+    sys.setprofile(watched)
+    try:
+        fn(*args)
+    finally:
+        sys.setprofile(None)
+    return seen
+
+
+TRANSPOSED = Format(Layout((1, 0)), jax.sharding.SingleDeviceSharding(jax.devices()[0]))
+
+
+@pytest.mark.parametrize(
+    ("options", "x", "done", "placed"),
+    [
+        ({}, jnp.ones((8, 4)), AS_IT_IS, 0),
+        ({}, np.ones((8, 4), np.float32), FROM_HOST, 128),
+        ({}, SPLIT, AS_IT_IS, 0),
+        ({"in_shardings": ROWS}, jnp.ones((8, 4)), RESHARDED, 128),
+        ({"in_shardings": ROWS}, np.ones((8, 4), np.float32), FROM_HOST, 128),
+        ({"in_shardings": TRANSPOSED}, jnp.ones((8, 4)), RELAID, 128),
+    ],
+)
+def test_python_takes_part_where_it_is_said(options: Any, x: Any, done: str, placed: int) -> None:
+    jitted = jax.jit(lambda x: x * 2, **options)
+    table = jaxstage_ext.inspect(jitted, x).dispatch
+    assert (table["at the call"], table["bytes"]) == ([done], [placed])
+    assert ("in Python at each call" in table.notes[-1]) is bool(python_calls(jitted, (x,)))
+
+
+def test_a_replica_that_lies_there_already_is_not_copied() -> None:
+    x, y = jnp.ones((8, 4)), jnp.ones((8, 4))
+    replicated = jax.device_put(x, jax.NamedSharding(MESH, jax.P()))
+    shared = [x.unsafe_buffer_pointer() == part.data.unsafe_buffer_pointer() for part in replicated.addressable_shards]
+    assert shared == [True, False]
+    assert jaxstage_ext.inspect(jax.jit(jnp.add), SPLIT, y).dispatch["bytes"] == [0, 128]
+    wants = jax.jit(lambda x: x + 1, in_shardings=jax.NamedSharding(MESH, jax.P()))
+    assert jaxstage_ext.inspect(wants, x).dispatch["bytes"] == [x.nbytes]
+
+
+def test_other_devices_none_references_and_given_executables() -> None:
+    there = jax.device_put(jnp.ones((4, 4)), jax.devices()[1])
+    assert jaxstage_ext.inspect(jax.jit(product), jnp.ones((4, 4)), there).dispatch["at the call"] == [MOVED, AS_IT_IS]
+    assert jaxstage_ext.inspect(jax.jit(lambda x, y: x), there, None).dispatch["argument"] == ["x"]
+    held = jax.new_ref(jnp.ones(4))
+
+    def change(held: Any, x: Any) -> Any:
+        held[...] = held[...] + x
+        return x
+
+    table = jaxstage_ext.inspect(jax.jit(change), held, jnp.ones(4)).dispatch
+    assert table["at the call"] == [AS_IT_IS, AS_IT_IS]
+    assert "jax.Ref" in table["given"][0]
+    compiled = jax.jit(product).lower(there, there).compile()
+    assert jaxstage_ext.inspect(compiled, there, there).dispatch.notes[-1].startswith("Fast path")
+    assert python_calls(compiled, (there, there)) == {"__call__"}
+    with jax.default_device(jax.devices()[0]):
+        mapped = jaxstage_ext.inspect(jax.pmap(lambda x: x * 2), jnp.ones((2, 4))).dispatch
+    assert "jax.pmap" in mapped.notes[-1]
+
+
 def test_functions_that_are_not_jitted_say_so() -> None:
     assert "product is not jitted" in jaxstage_ext.inspect(product, SPLIT, np.ones((4, 4))).dispatch.notes[-1]
 
@@ -124,3 +198,10 @@ def test_the_magic_shows_the_table_and_runs_nothing() -> None:
         assert "name a call" in str(told.error)
         assert "is not compiled in this kernel" in str(shell.run("%dispatch -t cpu:2 step(x)").error)
         assert "%dispatch step(params, batch)" in shell.run("%dispatch?").text
+
+
+def test_arguments_in_a_library_s_own_form_are_unknown() -> None:
+    equinox = pytest.importorskip("equinox")
+    layer = equinox.nn.Linear(4, 2, key=jax.random.key(0))
+    with pytest.raises(Unavailable, match="in a form of its own, so what is copied of each is unknown"):
+        _ = jaxstage_ext.inspect(equinox.filter_jit(lambda m, x: m(x)), layer, jnp.ones(4)).dispatch

@@ -10,6 +10,8 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
+from absent import needs
+from jax.ad_checkpoint import checkpoint_name
 from jax.experimental import io_callback
 from jax.experimental.compute_on import compute_on
 
@@ -120,7 +122,7 @@ TRIED: dict[str, Callable[[Callable[..., Any]], Any]] = {
     "loops and cond": looped,
     "grad": lambda fn: jax.jit(jax.grad(fn)).trace(X),
     "vmap": lambda fn: jax.jit(jax.vmap(fn)).trace(jnp.ones((3, 8, 4))),
-    "targets that are absent": lambda fn: jax.jit(fn).trace(X).lower(lowering_platforms=("tpu",)),
+    "absent TPUs and GPUs": lambda fn: jax.jit(fn).trace(X).lower(lowering_platforms=("tpu",)),
     "jax.export": lambda fn: jax.export.export(jax.jit(fn))(X),
 }
 
@@ -193,3 +195,34 @@ def test_a_plain_program_has_none_and_no_tab() -> None:
     assert len(inspection.effects) == 0
     assert "effects" not in inspection.summary()["views"]
     assert "effects" in inspect(printed, X).summary()["views"]
+
+
+def test_a_call_that_will_be_refused_is_told_so_before_it_is_lowered() -> None:
+    """The oracle is JAX, which refuses each of them, and runs the last."""
+    mesh = jax.make_mesh((2,), ("d",), devices=jax.devices()[:2], axis_types=(jax.sharding.AxisType.Auto,))
+    placed = jax.device_put(X, jax.NamedSharding(mesh, jax.P("d")))
+    line = f"test_effects.py:{printed_in_order.__code__.co_firstlineno + 1}"
+    several = inspect(printed_in_order, placed, stage="trace").effects.notes[0]
+    assert several.startswith("JAX will not lower this call: the arguments are on 2 devices") and line in several
+    with pytest.raises(ValueError, match="more than 1 device"):
+        jax.jit(printed_in_order).lower(placed)
+    needs("v5e:2x2")
+    absent = inspect(printed, X, stage="trace", target="v5e:2x2").effects.notes[0]
+    assert absent.startswith("JAX will not lower this call: v5e:2x2 is not in this machine")
+    for fn, x, target in ((printed, placed, "local"), (printed_in_order, X, "cpu:2"), (printed_in_order, X, "local")):
+        assert "will not lower" not in str(inspect(fn, x, stage="lower", target=target).effects)
+
+
+def test_a_transfer_of_which_jax_dropped_the_line_has_the_inferred_one() -> None:
+    def loss(w: Any, x: Any) -> Any:
+        for _ in range(2):
+            x = checkpoint_name(jnp.sin(x @ w), "a")
+        return x.sum()
+
+    policy = jax.checkpoint_policies.save_and_offload_only_these_names(
+        names_which_can_be_saved=[], names_which_can_be_offloaded=["a"], offload_src="device", offload_dst="pinned_host"
+    )
+    table = inspect(jax.grad(jax.checkpoint(loss, policy=policy)), jnp.ones((8, 8)), jnp.ones((8, 8))).effects
+    line = f"test_effects.py:{loss.__code__.co_firstlineno + 2}"
+    assert [text.endswith(line) for text in table["line"]] == [True, True]
+    assert table.remarks == {(0, "line"): "inferred", (1, "line"): "inferred"}

@@ -8,6 +8,7 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 import pytest
+from absent import needs
 from jax.experimental.layout import Format, Layout
 
 from jaxstage_ext import inspect
@@ -44,6 +45,34 @@ def test_layouts_that_xla_chooses_are_those_that_jax_reports() -> None:
     assert major_to_minor(table["layout"]) == reported
     assert set(table["chosen by"]) == {"XLA, by Layout.AUTO"}
     assert (1, 0) in reported, "otherwise this shows nothing"
+
+
+def doubled(x: Any) -> Any:
+    return x * 2
+
+
+def test_on_absent_targets_a_layout_of_the_user_s_holds_also_where_it_is_the_default_here() -> None:
+    """JAX drops a layout that is this machine's default; TPU v5e's for f32[128,64] is the other one."""
+    needs("v5e:2x2")
+    x = jax.ShapeDtypeStruct((128, 64), jnp.float32)
+    asked = jax.jit(doubled, in_shardings=Format(Layout((0, 1)), here()))
+    values = inspect(asked, x, target="v5e:2x2").layouts
+    assert [text.partition(":")[0] for text in values.values["layout"]] == ["{1,0", "{0,1"]
+    assert list(values.values["chosen by"]) == ["you", "default"]
+    assert list(values.copies["bytes"]) == [x.size * 4]
+    plain = inspect(doubled, x, target="v5e:2x2").layouts.values
+    assert [text.partition(":")[0] for text in plain["layout"]] == ["{0,1", "{0,1"]
+    assert list(inspect(asked, x).layouts.values["chosen by"]) == ["you", "default"]
+
+
+def test_on_gpus_a_layout_forces_a_transpose() -> None:
+    needs("h100")
+    x = jax.ShapeDtypeStruct((128, 64), jnp.float32)
+    asked = jax.jit(doubled, out_shardings=Format(Layout((1, 0)), here()))
+    copies = inspect(asked, x, target="h100").layouts.copies
+    assert (list(copies["from layout"]), list(copies["to layout"])) == (["row-major"], ["column-major"])
+    assert list(copies["bytes"]) == [x.size * 4]
+    assert not list(inspect(doubled, x, target="h100").layouts.copies["bytes"])
 
 
 def test_layouts_of_the_users_are_his_and_their_copies_are_counted() -> None:
@@ -99,9 +128,9 @@ def test_tiles_and_moves_to_the_host_of_an_absent_tpu() -> None:
         ("bf16[8,128]{0,1:T(8,128)(2,1)}", "column-major, in tiles of 8 x 128, packed 2 x 1"),
         ("f32[8,4]{1,0:S(5)}", "row-major, in host memory"),
         ("s4[8]{0:T(1024)E(4)}", "in tiles of 1024, 4 bits an element"),
-        ("f32[2,3,4]{1,2,0}", "dimension 1 together, then 2, 0"),
-        ("f32[7]{0}", "one after the other"),
-        ("f32[]", "one after the other"),
+        ("f32[2,3,4]{1,2,0}", "dimension 1 minormost, then 2, 0"),
+        ("f32[7]{0}", "contiguous"),
+        ("f32[]", "scalar"),
         ("f32[8,4]{1,0:S(3)}", "row-major, in memory space 3"),
     ],
 )

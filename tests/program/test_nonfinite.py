@@ -33,6 +33,10 @@ def root(x: Any) -> Any:
     return jnp.sqrt(x - 2)
 
 
+def first_line(fn: Any) -> int:
+    return int(fn.__code__.co_firstlineno) - LINE
+
+
 LINE = root.__wrapped__.__code__.co_firstlineno
 
 
@@ -48,11 +52,19 @@ def test_the_operation_and_its_line_are_named_inside_of_jit_too() -> None:
 
 
 @pytest.mark.usefixtures("debug_nans")
-def test_a_loop_is_named_as_one_operation_and_an_argument_by_its_name() -> None:
-    def loop(x: Any) -> Any:
-        return jax.lax.scan(lambda c, _: (jnp.log(c) - 3, None), x, None, length=5)[0]
+def test_the_operation_in_a_loop_is_named_and_an_argument_by_its_name() -> None:
+    def scanned(x: Any) -> Any:
+        return jax.lax.scan(lambda c, y: (jnp.log(c) - y, None), x, jnp.full(5, 3.0), reverse=True)[0]
 
-    assert told(loop, jnp.ones(3)).startswith("loop made NaN, first in scan at line")
+    def looped(x: Any) -> Any:
+        return jax.lax.while_loop(lambda c: ~jnp.isnan(c).any(), lambda c: jnp.log(c) - 3, x)
+
+    def branched(x: Any) -> Any:
+        return jax.lax.cond(x[0] > 0, lambda x: jnp.sqrt(x - 5), lambda x: x, x)
+
+    assert told(scanned, jnp.ones(3)) == f"scanned made NaN, first in log at line {first_line(scanned) + 1}"
+    assert told(looped, jnp.ones(3)) == f"looped made NaN, first in log at line {first_line(looped) + 1}"
+    assert told(branched, jnp.ones(3)) == f"branched made NaN, first in sqrt at line {first_line(branched) + 1}"
     with jax.debug_nans(False):
         x = {"a": jnp.ones(3), "b": jnp.full(3, jnp.nan)}
     assert told(lambda p: p["a"] + p["b"], x) == "<lambda> made NaN: p['b'] has it already"

@@ -104,6 +104,7 @@ def _is_present(program: _Program, doubt: Doubt) -> bool:
         Doubt.FUNCTION: times.function_open,
         Doubt.LINK: times.links_open,
         Doubt.ON_CHIP: times.on_chip,
+        Doubt.HOST: times.host_open,
     }
     if doubt in columns:
         return bool((columns[doubt][shown] > 0).any())

@@ -37,6 +37,7 @@ class Doubt(Enum):
     FUNCTION = "how long a transcendental function takes"
     LINK = "how long a collective takes"
     ON_CHIP = "the bandwidth of memory on the chip"
+    HOST = "how fast values move to and from the host's memory"
     LOOP = "how often a loop runs"
     BRANCH = "which branch of a conditional runs"
 

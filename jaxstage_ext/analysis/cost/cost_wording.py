@@ -28,13 +28,13 @@ _NOTED_SHARE = 0.01
 """From this share on, transcendental functions are named beside the FLOPs, and bytes on the chip beside the bytes."""
 
 
-def headline(flops: WorkRange, moved: WorkRange, functions: float, near: float) -> str:
+def headline(flops: WorkRange, moved: WorkRange, functions: float, near: float, host: float = 0.0) -> str:
     """FLOPs, transcendental functions and bytes of a program, and what leaves them open.
 
-    `near` is the share of the bytes that stay in memory on the chip.
+    `near` is the share of the bytes that stay in memory on the chip, `host` that of the bytes in the host's memory.
     """
     beside = f" and {transcendentals(functions)} transcendentals" if are_noted(functions, flops) else ""
-    figures = f"{work(flops, 'FLOP')}{beside}, {work(moved, 'B')} moved{stays(near)}, in one run on one device"
+    figures = f"{work(flops, 'FLOP')}{beside}, {work(moved, 'B')} moved{stays(near, host)}, in one run on one device"
     why = work_reasons(flops, "FLOP") or work_reasons(moved, "B")
     return f"{figures} ({why})" if why else figures
 
@@ -183,6 +183,8 @@ def doubt(reason: DoubtReason, title: str, is_measured: bool = False) -> str:
         return f"how long {title} takes for {named} ({many}{at}) is not {source}"
     if reason.doubt is Doubt.ON_CHIP:
         return f"the bandwidth of memory on the chip, which {many} use, is not published"
+    if reason.doubt is Doubt.HOST:
+        return f"how fast values move to and from host memory ({many}{at}) depends on the host and is not known"
     if reason.doubt is Doubt.LOOP:
         return f"how often the while loop{at} runs is unknown"
     return f"which branch of the conditional{at} runs is unknown"
@@ -202,9 +204,11 @@ def left_out(only_move: int, unknown: int) -> str:
     return f"Not on the chart: {' and '.join(parts)}." if parts else ""
 
 
-def stays(near: float) -> str:
+def stays(near: float, host: float = 0.0) -> str:
     """How many of the bytes moved use none of the device's memory bandwidth; "" for none."""
-    return f" ({near:.0%} of it in memory on the chip)" if near >= _NOTED_SHARE else ""
+    where = (("memory on the chip", near), ("host memory", host))
+    parts = [f"{share:.0%} of it in {name}" for name, share in where if share >= _NOTED_SHARE]
+    return f" ({', '.join(parts)})" if parts else ""
 
 
 def on_chip(share: float) -> str:
@@ -212,6 +216,14 @@ def on_chip(share: float) -> str:
     return (
         f"{share:.0%} of the bytes stay in memory on the chip (VMEM): they use no HBM bandwidth, and the bandwidth of "
         "that memory is not published, so they bound nothing here."
+    )
+
+
+def in_host_memory(size: float) -> str:
+    """How many of the bytes are in the host's memory."""
+    return (
+        f"Host memory: {scaled(size, 'B')} are read from or written to it, and how fast depends on the host: they "
+        "use no bandwidth of the device's memory, and no lower bound here has their time."
     )
 
 

@@ -45,6 +45,7 @@ def _weight(cost: Cost, times: InstructionTimes, doubt: Doubt) -> Floats:
         Doubt.FUNCTION: times.function_open,
         Doubt.LINK: times.links_open * np.maximum(cost.moved, 1),
         Doubt.ON_CHIP: times.on_chip,
+        Doubt.HOST: times.host_open * np.maximum(cost.host, 1) if len(cost.host) else times.host_open,
     }
     if doubt in columns:
         return np.where(shown > 0, columns[doubt] * np.maximum(cost.runs, 1), 0)

@@ -25,6 +25,7 @@ class InstructionTimes:
       memory: by the bandwidth of the device's memory, NaN unknown.
       links: of its collectives, at least; any time where `links_open`.
       on_chip: what its bytes in memory on the chip can take at most.
+      host_open: whether it moves bytes to or from the host's memory, which may take any time.
       hidden: of its collectives' time, what other work hides.
     """
 
@@ -37,6 +38,7 @@ class InstructionTimes:
     links_open: Bools
     on_chip: Floats
     hidden: Floats
+    host_open: Bools
 
     def without(self, doubts: Collection[Doubt]) -> InstructionTimes:
         """The times with these doubts resolved in favour of the least time."""
@@ -48,11 +50,17 @@ class InstructionTimes:
             flops_open=no if Doubt.FLOPS in doubts else self.flops_open,
             links_open=no if Doubt.LINK in doubts else self.links_open,
             on_chip=nothing if Doubt.ON_CHIP in doubts else self.on_chip,
+            host_open=no if Doubt.HOST in doubts else self.host_open,
         )
 
     @property
     def most_compute(self) -> Floats:
         return np.where(self.flops_open, np.inf, self.compute + self.peak_open + self.function_open)
+
+    @property
+    def most_elsewhere(self) -> Floats:
+        """What its bytes in memory on the chip, or the host's, can take at most."""
+        return np.where(self.host_open, np.inf, self.on_chip)
 
     @property
     def least(self) -> Floats:
@@ -62,7 +70,7 @@ class InstructionTimes:
         return np.where(nothing | (self.links_open & (known == 0)), np.nan, known)
 
     def may_bound(self) -> dict[Ceiling, Bools]:
-        """Per ceiling, whether it may be what bounds each instruction; UNKNOWN is memory on the chip."""
+        """Per ceiling, whether it may be what bounds each instruction; UNKNOWN is memory on the chip, or the host's."""
         memory = np.nan_to_num(self.memory, nan=np.inf)
         least_memory, most_links = np.nan_to_num(self.memory), np.where(self.links_open, np.inf, self.links)
         compute, links = self.compute, self.links
@@ -70,7 +78,7 @@ class InstructionTimes:
             COMPUTE: self.most_compute > np.maximum(least_memory, links),
             MEMORY: (memory >= compute) & (memory >= links),
             INTERCONNECT: most_links > np.maximum(compute, least_memory),
-            UNKNOWN: self.on_chip > np.maximum(np.maximum(compute, least_memory), links),
+            UNKNOWN: self.most_elsewhere > np.maximum(np.maximum(compute, least_memory), links),
         }
 
     def bounds(self) -> list[Ceiling]:
@@ -103,6 +111,6 @@ class InstructionTimes:
             COMPUTE: self.most_compute,
             MEMORY: np.nan_to_num(self.memory, nan=np.inf),
             INTERCONNECT: np.where(self.links_open, np.inf, self.links - self.hidden),
-            UNKNOWN: self.on_chip,
+            UNKNOWN: self.most_elsewhere,
         }
         return {key: np.where(may, most[key], 0.0) for key, may in self.may_bound().items()}

@@ -66,6 +66,7 @@ class Cost:
     shown: npt.NDArray[np.int64]
     unknown: dict[int, str]
     near: Floats = field(default_factory=lambda: np.zeros(0))
+    host: Floats = field(default_factory=lambda: np.zeros(0))
 
     @cached_property
     def flops_range(self) -> WorkRange:
@@ -143,6 +144,16 @@ class Cost:
             return 0.0
         moved, near = ((column * self.runs)[self.shown].sum() for column in (self.moved, self.near))
         return float(near / (moved or 1))
+
+    @cached_property
+    def host_bytes(self) -> float:
+        """The bytes in one run that are read from and written to the host's memory."""
+        return float((self.host * self.runs)[self.shown].sum()) if len(self.host) else 0.0
+
+    @property
+    def host_share(self) -> float:
+        """The share of the bytes moved that are in the host's memory, 0 to 1."""
+        return self.host_bytes / (float((self.moved * self.runs)[self.shown].sum()) or 1)
 
     @cached_property
     def lists_branches(self) -> bool:
@@ -335,7 +346,7 @@ def read(ops: Module, places: Places, kernels: Mapping[int, Counted] | None = No
     times, once = loops.times[ops.computation], loops.once[ops.computation]
     return Cost(
         ops, places, own, transcendentals, moved.read, moved.written, times, once, loops, shown, counted.unknown,
-        moved.near,
+        moved.near, moved.host,
     )  # fmt: skip
 
 

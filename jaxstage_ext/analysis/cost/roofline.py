@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -41,7 +42,7 @@ class Roofline:
     Attributes:
       rows: instructions, the largest lower bound first.
       intensity: FLOP/B of the device's memory; of memory on the chip where only that is used.
-      moved: all bytes.                              near: of these, bytes on the chip.
+      moved: all bytes.      near: of these, bytes on the chip.      host: of these, bytes in the host's memory.
       seconds: lower bound of all runs, NaN unknown. hidden: of these, the time of a collective that other work hides.
       bound: the ceiling that limits it, UNKNOWN where something unknown may.
       unit: the matrix or vector unit that takes longest, with its dtype and its passes, "" unknown.
@@ -67,6 +68,7 @@ class Roofline:
     line: list[str]
     row: npt.NDArray[np.int64]
     near: Floats
+    host: Floats
     hidden: Floats
     decision: BoundDecision
     reasons: tuple[DoubtReason, ...] = ()
@@ -149,6 +151,7 @@ class Roofline:
                 "FLOPs": Column(self.flops, "FLOP"),
                 "bytes": Column(self.moved, "B"),
                 "on chip": Column(self.near, "B", "of these, in memory on the chip"),
+                **({"host": Column(self.host, "B", "of these, in the host's memory")} if self.host.any() else {}),
                 "unit": Column(self.unit, "", "the unit whose peak is used"),
                 "line": Column(self.line),
                 **self._measured_columns,
@@ -179,19 +182,28 @@ class Roofline:
     __repr__ = __str__
 
 
+class _Elsewhere(NamedTuple):
+    """Bytes of each instruction that are not in the device's own memory, per run: on the chip, and the host's."""
+
+    near: Floats
+    host: Floats
+
+
 def read(cost: Cost, device: Ceilings, platform: str, exchanges: Sequence[Exchange] = ()) -> Roofline:
     """The roofline of a module on a device; `platform` is "cpu", "tpu" or "cuda"."""
     rows = cost.shown
     runs = cost.runs[rows]
     near = cost.near * (platform == "tpu") if len(cost.near) else np.zeros(len(cost.ops))
+    host = cost.host * (platform != "cpu") if len(cost.host) else np.zeros(len(cost.ops))
     computed = compute_times.read(cost, device, platform)
-    times = _times(cost, device, computed, near, exchanges)
+    times = _times(cost, device, computed, _Elsewhere(near, host), exchanges)
     decision = bound_verdict.read(cost, times)
     seconds, flops, moved = times.least[rows] * runs, (cost.flops + cost.transcendentals)[rows] * runs, cost.moved[rows]
     order = np.argsort(-np.nan_to_num(seconds), kind="stable")
     shown, bounds = rows[order], times.bounds()
     with np.errstate(divide="ignore", invalid="ignore"):
-        far = np.where(moved > near[rows], moved - near[rows], moved) * runs
+        elsewhere = near[rows] + host[rows]
+        far = np.where(moved > elsewhere, moved - elsewhere, moved) * runs
         intensity = np.where(moved > 0, flops / far, np.nan)
     return Roofline(
         title=device.title,
@@ -208,23 +220,24 @@ def read(cost: Cost, device: Ceilings, platform: str, exchanges: Sequence[Exchan
         line=[cost.places.line[row] for row in shown],
         row=cost.places.row[shown],
         near=(near[rows] * runs)[order],
+        host=(host[rows] * runs)[order],
         hidden=(times.hidden[rows] * runs)[order],
         decision=decision,
         reasons=doubt_reasons.read(cost, times, computed, decision.doubts, exchanges),
-        notes=_notes(cost, near, device),
+        notes=_notes(cost, near, host, device),
         is_measured=device.measured,
     )
 
 
 def _times(
-    cost: Cost, device: Ceilings, computed: ComputeTimes, near: Floats, exchanges: Sequence[Exchange]
+    cost: Cost, device: Ceilings, computed: ComputeTimes, elsewhere: _Elsewhere, exchanges: Sequence[Exchange]
 ) -> InstructionTimes:
     """The times of all instructions, per run."""
-    rows, n = cost.shown, len(cost.ops)
+    rows, n, (near, host) = cost.shown, len(cost.ops), elsewhere
     runs = np.maximum(cost.runs, 1e-300)
     links, hidden = np.zeros(n), np.zeros(n)
     links[rows] = _links(rows, exchanges) / runs[rows]
-    memory = (cost.moved - near) / _bandwidths(cost.moved, device)
+    memory = (cost.moved - near - host) / _bandwidths(cost.moved, device)
     times = InstructionTimes(
         compute=computed.least,
         peak_open=computed.peak_open,
@@ -235,6 +248,7 @@ def _times(
         links_open=np.isnan(links),
         on_chip=near / ((device.bandwidth or np.nan) * _ON_CHIP_SPEEDUP) if near.any() else np.zeros(n),
         hidden=hidden,
+        host_open=host > 0,
     )
     hidden[rows] = _hidden(rows, (times.least * runs)[rows], exchanges) / runs[rows]
     return times
@@ -282,7 +296,7 @@ def _hidden(rows: npt.NDArray[np.int64], seconds: Floats, exchanges: Sequence[Ex
     return hidden
 
 
-def _notes(cost: Cost, near: Floats, device: Ceilings) -> tuple[str, ...]:
+def _notes(cost: Cost, near: Floats, host: Floats, device: Ceilings) -> tuple[str, ...]:
     notes = list(cost.notes)
     if device.measured:
         notes.append(wording.MEASURED)
@@ -290,4 +304,6 @@ def _notes(cost: Cost, near: Floats, device: Ceilings) -> tuple[str, ...]:
         notes.append(wording.in_cache(device.cache, device.cache_bandwidth))
     if near.any():
         notes.append(wording.on_chip(cost.near_share))
+    if host.any():
+        notes.append(wording.in_host_memory(cost.host_bytes))
     return tuple(notes)

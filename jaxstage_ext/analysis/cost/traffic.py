@@ -31,14 +31,16 @@ _UPDATES = (b"dynamic-update-slice", b"scatter")
 
 
 class Traffic(NamedTuple):
-    """Bytes per instruction and run; `near` counts the bytes, read or written, outside the device's own memory (HBM).
+    """Bytes per instruction and run, read and written.
 
-    That is XLA's memory space 0; others are on the chip, or the host's.
+    Of both together, `host` are those in the host's memory, and `near` those that are neither there nor in the device's
+    own (HBM): on the chip.
     """
 
     read: Floats
     written: Floats
     near: Floats
+    host: Floats
 
 
 def count(ops: Module) -> Traffic:
@@ -46,9 +48,11 @@ def count(ops: Module) -> Traffic:
     size = ops.shapes.padded.astype(np.float64)
     parts, met = _parts(ops), _met(ops, size)
     read, written = _moved(ops, size, np.ones(len(ops)), parts, met)
-    apart = ops.shapes.apart / np.maximum(size, 1)
-    near = np.add(*_moved(ops, size, apart, parts, met)) if apart.any() else np.zeros(len(ops))
-    return Traffic(read, written, near)
+    near, host = (
+        np.add(*_moved(ops, size, amount / np.maximum(size, 1), parts, met)) if amount.any() else np.zeros(len(ops))
+        for amount in (ops.shapes.apart - ops.shapes.host, ops.shapes.host)
+    )
+    return Traffic(read, written, near, host)
 
 
 def _moved(ops: Module, size: Floats, share: Floats, parts: Longs, met: Floats) -> tuple[Floats, Floats]:

@@ -9,6 +9,8 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from jaxstage_ext.ir.hlo.shapes import HOST
+
 _SHAPE = re.compile(
     r"(?<![a-z0-9])(?P<dtype>[a-z][a-z0-9]*)\[(?P<sizes>[\d,<=?]*)\](?:\{(?P<order>[\d,]*)(?::(?P<more>[^{}]*))?\})?"
 )
@@ -17,8 +19,6 @@ _TILE = re.compile(r"\(([\d,*]+)\)")
 _SPACE = re.compile(r"S\((\d+)\)")
 _BITS = re.compile(r"E\((\d+)\)")
 _ENTRY = "entry_computation_layout={"
-HOST = 5
-"""XLA's number of the host's memory (xla/layout.h), on every platform."""
 _SPACES = {("tpu", 1): "VMEM", ("tpu", 2): "SMEM"}
 
 
@@ -53,12 +53,16 @@ class ArrayLayout:
 
     def in_words(self, platform: str = "") -> str:
         """`column-major, in tiles of 8 x 128, in VMEM`."""
+        return ", ".join(self.parts(platform)) or ("contiguous" if self.sizes else "scalar")
+
+    def parts(self, platform: str) -> list[str]:
+        """What `in_words` joins: order, tiles, bits, and a memory other than the device's."""
         words = [self._order()] if len(self.sizes) > 1 else []
         words += [f"in tiles of {' x '.join(map(str, self.tiles[0]))}"] if self.tiles else []
         words += [f"packed {' x '.join(map(str, tile))}" for tile in self.tiles[1:]]
         words += [f"{self.bits} bits an element"] if self.bits else []
         words += [f"in {self.memory(platform)}"] if self.space else []
-        return ", ".join(words) or "one after the other"
+        return words
 
     def memory(self, platform: str = "") -> str:
         """The memory that holds it: `device`, `host memory`, `VMEM`, or XLA's number."""
@@ -71,12 +75,20 @@ class ArrayLayout:
             return "row-major"
         if self.order == tuple(range(len(self.sizes))):
             return "column-major"
-        return f"dimension {self.order[0]} together, then {', '.join(map(str, self.order[1:]))}"
+        return f"dimension {self.order[0]} minormost, then {', '.join(map(str, self.order[1:]))}"
 
 
 def read(text: str) -> list[ArrayLayout]:
     """The layouts of the arrays in a shape, of a tuple all of its arrays."""
     return [_layout(match) for match in _SHAPE.finditer(text)]
+
+
+def differing(one: ArrayLayout, other: ArrayLayout, platform: str) -> str:
+    """What the first of two layouts has and the other has not, in words."""
+    here, there = one.parts(platform), other.parts(platform)
+    words = [part for part in here if part not in there]
+    is_same = (one.order, one.tiles, one.bits) == (other.order, other.tiles, other.bits)
+    return ", ".join(words) or (one.memory(platform) if is_same else one.in_words(platform))
 
 
 def _layout(match: re.Match[str]) -> ArrayLayout:

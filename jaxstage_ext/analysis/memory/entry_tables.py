@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 
 from jaxstage_ext.analysis.memory import memory_wording as wording
 from jaxstage_ext.analysis.memory.entry_values import ArgumentMemory, KeptConstant, ResultMemory
+from jaxstage_ext.analysis.memory.spaces import DEFAULT
 from jaxstage_ext.report.table import Column, Table
 
 
-def arguments(rows: Sequence[ArgumentMemory]) -> Table:
-    """One row per argument."""
+def arguments(rows: Sequence[ArgumentMemory], memories: Mapping[int, str]) -> Table:
+    """One row per argument; `memories` are the names of the memories by XLA's number."""
     columns = {
         "argument": Column([row.name for row in rows]),
         "size": Column(_floats([row.size for row in rows]), "B", "bytes per device"),
@@ -22,16 +23,24 @@ def arguments(rows: Sequence[ArgumentMemory]) -> Table:
         "memory reused by": Column([", ".join(row.becomes) for row in rows], "", "results that take its memory"),
         "state": Column([wording.DONATIONS[row.donation] for row in rows]),
         "used": Column([row.read for row in rows]),
+        **_memory(rows, memories),
     }
     return Table("arguments", columns, {(i, "size"): wording.PRUNED for i, row in enumerate(rows) if not row.kept})
+
+
+def _memory(rows: Sequence[ArgumentMemory | ResultMemory], memories: Mapping[int, str]) -> dict[str, Column]:
+    """A column of the memories, where one of the values is not in the device's own."""
+    if all(row.space == DEFAULT for row in rows):
+        return {}
+    return {"memory": Column([memories.get(row.space, f"memory space {row.space}") for row in rows])}
 
 
 def _floats(values: Sequence[int | None]) -> list[float]:
     return [float("nan") if value is None else float(value) for value in values]
 
 
-def results(rows: Sequence[ResultMemory]) -> Table:
-    """One row per result."""
+def results(rows: Sequence[ResultMemory], memories: Mapping[int, str]) -> Table:
+    """One row per result; `memories` are the names of the memories by XLA's number."""
     columns = {
         "result": Column([row.name for row in rows]),
         "size": Column(np.array([row.size for row in rows], np.int64), "B", "bytes per device, padding included"),
@@ -40,6 +49,7 @@ def results(rows: Sequence[ResultMemory]) -> Table:
         "reuses memory of": Column(
             [row.in_memory_of or "" for row in rows], "", "the donated argument that it replaces"
         ),
+        **_memory(rows, memories),
     }
     return Table("results", columns)
 

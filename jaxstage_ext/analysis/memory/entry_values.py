@@ -12,8 +12,10 @@ import numpy.typing as npt
 
 from jaxstage_ext.analysis.memory import uses
 from jaxstage_ext.analysis.memory.buffers import Buffers, ScheduledBuffers
+from jaxstage_ext.analysis.memory.spaces import DEFAULT
 from jaxstage_ext.ir.hlo import parts as hlo_parts
 from jaxstage_ext.ir.hlo.aliases import aliased_arguments
+from jaxstage_ext.ir.hlo.shapes import HOST
 from jaxstage_ext.ir.lists import Lists, lists
 from jaxstage_ext.ir.protowire import Longs
 
@@ -107,6 +109,7 @@ class ArgumentMemory(NamedTuple):
     Attributes:
       size: bytes; None where JAX pruned it.    padding: of these, bytes without data.
       becomes: the results that take its memory.    read: whether an instruction reads it.
+      space: XLA's number of the memory that holds it.
     """
 
     name: str
@@ -117,6 +120,7 @@ class ArgumentMemory(NamedTuple):
     kept: bool
     becomes: tuple[str, ...]
     read: bool
+    space: int = DEFAULT
 
     @property
     def donation(self) -> Donation:
@@ -128,13 +132,17 @@ class ArgumentMemory(NamedTuple):
 
 
 class ResultMemory(NamedTuple):
-    """A result of the module on one device; `in_memory_of` is the argument whose memory it takes, None for none."""
+    """A result of the module on one device.
+
+    `in_memory_of` is the argument whose memory it takes, None for none; `space` is XLA's number of the memory.
+    """
 
     name: str
     shape: str
     size: int
     padding: int
     in_memory_of: str | None
+    space: int = DEFAULT
 
 
 class KeptConstant(NamedTuple):
@@ -171,7 +179,8 @@ def _argument(
     size, used, value = int(buffers.size[row]), int(buffers.used[row]), int(buffers.value[row])
     shape = (hlo_parts.text(scheduled.shapes, value) if value >= 0 else "") or argument.shape
     is_read = bool(read[buffers.instruction[row]])
-    return ArgumentMemory(argument.name, shape, size, size - used, argument.donated, argument.kept, becomes, is_read)
+    of_memory = (size, size - used, argument.donated, argument.kept, becomes, is_read, int(buffers.space[row]))
+    return ArgumentMemory(argument.name, shape, *of_memory)
 
 
 def _numbered(count: int) -> EntryComputation:
@@ -207,6 +216,7 @@ def results(scheduled: ScheduledBuffers, entry: EntryComputation | None) -> list
             padded[i],
             padded[i] - data[i],
             _owner(entry, aliased.get(i)),
+            HOST if shapes.host[i] else DEFAULT,
         )
         for i in range(len(rows))
     ]

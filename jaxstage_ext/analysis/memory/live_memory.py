@@ -126,7 +126,6 @@ class Memory:
         buffers = self.scheduled.buffers
         values = contents.values(self.scheduled, rows, position)
         lines, places = self._belonging(rows, values)
-        colors = {space.color: space.name for space in self.spaces}
         titles = [self._held(row, value) for row, value in zip(rows.tolist(), values.tolist(), strict=True)]
         columns = {
             "buffer": Column(titles),
@@ -137,7 +136,7 @@ class Memory:
             "why": Column([self.why(int(row)) for row in rows]),
             "from": Column(buffers.start[rows], "", "position in the schedule"),
             "to": Column(buffers.end[rows], "", "position of its last reader"),
-            "memory": Column([colors[color] for color in buffers.space[rows].tolist()]),
+            "memory": Column([self._memories[color] for color in buffers.space[rows].tolist()]),
             "line": Column(lines, "", "where what it holds is computed; in a loop, the line of its body"),
             "row": Column(places, "", "row of the HLO document"),
         }
@@ -225,12 +224,16 @@ class Memory:
     @cached_property
     def arguments(self) -> Table:
         """The function's arguments: bytes, and whether each was donated, used or pruned."""
-        return entry_tables.arguments(self._arguments)
+        return entry_tables.arguments(self._arguments, self._memories)
 
     @cached_property
     def results(self) -> Table:
         """The function's results: bytes, and the argument whose memory each reuses."""
-        return entry_tables.results(self._results)
+        return entry_tables.results(self._results, self._memories)
+
+    @property
+    def _memories(self) -> dict[int, str]:
+        return {space.color: space.name for space in self.spaces}
 
     @cached_property
     def constants(self) -> Table:

@@ -83,7 +83,7 @@ def residuals(scheduled: ScheduledBuffers, lines_of: LinesOf, space: Space) -> l
 
 def donation(arguments: Sequence[ArgumentMemory], results: Sequence[ResultMemory]) -> list[MemoryAdvice]:
     """Arguments that a result of the same shape could replace, and donations that XLA did not use."""
-    free = [(result.shape, result.size) for result in results if result.in_memory_of is None]
+    free = [_of(result) for result in results if result.in_memory_of is None]
     missed: list[ArgumentMemory] = []
     unused: dict[Suggestion, list[ArgumentMemory]] = {}
     givers: dict[str, None] = {}
@@ -91,7 +91,7 @@ def donation(arguments: Sequence[ArgumentMemory], results: Sequence[ResultMemory
         if argument.size is None or argument.becomes:
             continue
         if argument.donated:
-            alike = [result.in_memory_of for result in results if (result.shape, result.size) == _of(argument)]
+            alike = [result.in_memory_of for result in results if _of(result) == _of(argument)]
             unused.setdefault(_why_unused(alike), []).append(argument)
             givers |= dict.fromkeys(name for name in alike if name is not None)
         elif argument.size and _of(argument) in free:
@@ -105,8 +105,9 @@ def donation(arguments: Sequence[ArgumentMemory], results: Sequence[ResultMemory
     return [item for item in advice if item.bytes]
 
 
-def _of(argument: ArgumentMemory) -> tuple[str, int]:
-    return argument.shape, argument.size or 0
+def _of(value: ArgumentMemory | ResultMemory) -> tuple[str, int, int]:
+    """What has to be equal for one to reuse the memory of the other."""
+    return value.shape, value.size or 0, value.space
 
 
 def _why_unused(givers: Sequence[str | None]) -> Suggestion:

@@ -26,6 +26,7 @@ class CheckDifference(Enum):
     UNEXPLAINED = "unexplained"
     NO_TEMPORARIES = "XLA's CPU figure leaves out temporaries"
     OTHER_MEMORY = "XLA adds the temporaries of another memory"
+    HELD_ELSEWHERE = "XLA adds what another memory holds"
     UNTRACED = "XLA leaves out temporaries that it does not trace"
 
 
@@ -69,6 +70,9 @@ def _peak(spaces: Sequence[Space], stats: Mapping[str, int], platform: str, simu
     others = [space for space in spaces if space.peak - space.held > own.peak - own.held]
     if others:
         return Check(Figure.PEAK, own.peak, xla, CheckDifference.OTHER_MEMORY, others[0].name, own.name)
+    if (elsewhere := [space for space in spaces[1:] if space.held]) and _close(own.peak + held - own.held, xla):
+        names = " and ".join(space.name for space in elsewhere)
+        return Check(Figure.PEAK, own.peak, xla, CheckDifference.HELD_ELSEWHERE, names, own.name)
     return Check(Figure.PEAK, own.peak, xla, CheckDifference.UNTRACED)
 
 

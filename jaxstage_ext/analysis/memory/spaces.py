@@ -8,11 +8,12 @@ from dataclasses import dataclass
 import numpy as np
 
 from jaxstage_ext.analysis.memory.buffers import ScheduledBuffers
+from jaxstage_ext.ir.hlo.shapes import HOST
 from jaxstage_ext.ir.protowire import Longs
 
 DEFAULT = 0
 """XLA's color of the device's own memory."""
-_HOST = {5: "host memory"}
+_HOST = {HOST: "host memory"}
 _NAMES: Mapping[str, Mapping[int, str]] = {
     "cpu": {0: "memory"},
     "tpu": {0: "HBM", 1: "VMEM", 2: "SMEM", **_HOST},

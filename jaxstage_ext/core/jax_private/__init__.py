@@ -3,7 +3,7 @@
 Checked with jax 0.10.2, 0.11.2 and 0.12.0.1.
 """
 
-from jaxstage_ext.core.jax_private.dispatch_rules import is_jitted, slow_causes
+from jaxstage_ext.core.jax_private.dispatch_rules import is_jitted, is_ref, slow_causes
 from jaxstage_ext.core.jax_private.first_nonfinite import first_nonfinite, is_nonfinite
 from jaxstage_ext.core.jax_private.jaxprs import (
     called,
@@ -117,6 +117,7 @@ __all__ = [
     "is_jitted",
     "is_nonfinite",
     "is_pmap",
+    "is_ref",
     "is_well_formed",
     "jaxlib_version",
     "memory_of_loaded",

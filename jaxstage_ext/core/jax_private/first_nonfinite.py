@@ -12,6 +12,8 @@ from jax._src import core as _core
 _CALLS = ("jit", "pjit", "closed_call", "core_call", "checkpoint", "remat2", "custom_jvp_call", "custom_vjp_call")
 """Primitives that run the jaxpr that they hold once, on their own inputs."""
 _JAXPRS = ("jaxpr", "call_jaxpr", "fun_jaxpr")
+_MOST_STEPS = 1000
+"""Of a while loop, which may run long."""
 Wrong = Callable[[Any], bool]
 
 
@@ -24,7 +26,7 @@ class _Found(Exception):
 def first_nonfinite(jaxpr: Any, flat: Sequence[Any], nans: bool, infs: bool) -> Any:
     """The equation whose result has the first NaN, or infinity; None where there is none.
 
-    `flat` are the leaves of the arguments. Of a loop or a branch it is the equation of the loop itself.
+    `flat` are the leaves of the arguments. Loops run step by step, the first steps of a while loop.
     """
     with jax.debug_nans(False), jax.debug_infs(False):
         try:
@@ -55,6 +57,7 @@ def _run(jaxpr: Any, consts: Sequence[Any], flat: Sequence[Any], wrong: Wrong) -
     for eqn in jaxpr.eqns:
         made = _made(eqn, [read(atom) for atom in eqn.invars], wrong)
         if any(map(wrong, made)):
+            _run_inside(eqn, [read(atom) for atom in eqn.invars], wrong)
             raise _Found(eqn)
         values.update(zip(eqn.outvars, made, strict=True))
     return [read(atom) for atom in jaxpr.outvars]
@@ -67,3 +70,41 @@ def _made(eqn: Any, inputs: list[Any], wrong: Wrong) -> list[Any]:
     with eqn.ctx.manager:
         made = eqn.primitive.bind(*inputs, **eqn.primitive.get_bind_params(eqn.params))
     return list(made) if eqn.primitive.multiple_results else [made]
+
+
+def _run_inside(eqn: Any, inputs: list[Any], wrong: Wrong) -> None:
+    """Run a loop or a branch step by step, which raises _Found where an equation in it is the one."""
+    params, name = eqn.params, eqn.primitive.name
+    if name == "scan":
+        _run_scan(params, inputs, wrong)
+    elif name == "cond":
+        branch = params["branches"][min(max(int(inputs[0]), 0), len(params["branches"]) - 1)]
+        _run(branch.jaxpr, branch.consts, inputs[1:], wrong)
+    elif name == "while":
+        _run_while(params, inputs, wrong)
+
+
+def _run_scan(params: Any, inputs: list[Any], wrong: Wrong) -> None:
+    body = params["jaxpr"]
+    consts, carry, over = _parts_of_scan(params, inputs)
+    for step in range(params["length"])[:: -1 if params["reverse"] else 1]:
+        made = _run(body.jaxpr, body.consts, [*consts, *carry, *(one[step] for one in over)], wrong)
+        carry = made[: len(carry)]
+
+
+def _parts_of_scan(params: Any, inputs: list[Any]) -> list[list[Any]]:
+    """The constants, the carry, and the arrays that a scan goes over: by trees since jax 0.11, by numbers before."""
+    if "ft_in" in params:
+        return [list(part) for part in params["ft_in"].update(inputs).unpack()]
+    fixed, carried = params["num_consts"], params["num_carry"]
+    return [inputs[:fixed], inputs[fixed : fixed + carried], inputs[fixed + carried :]]
+
+
+def _run_while(params: Any, inputs: list[Any], wrong: Wrong) -> None:
+    test, body = params["cond_jaxpr"], params["body_jaxpr"]
+    of_test, of_body = params["cond_nconsts"], params["body_nconsts"]
+    tested, fixed, carry = inputs[:of_test], inputs[of_test : of_test + of_body], inputs[of_test + of_body :]
+    for _ in range(_MOST_STEPS):
+        if not bool(_run(test.jaxpr, test.consts, [*tested, *carry], wrong)[0]):
+            return
+        carry = _run(body.jaxpr, body.consts, [*fixed, *carry], wrong)

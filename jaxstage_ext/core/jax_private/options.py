@@ -47,6 +47,7 @@ _CONFIG = (
 
 BuildFields = dict[str, str]
 _FIELDS = (
+    "use_spmd_partitioning",
     "use_shardy_partitioner",
     "exec_time_optimization_effort",
     "memory_fitting_effort",
@@ -76,8 +77,16 @@ def build_fields(options: bytes) -> BuildFields:
     """The fields of a CompileOptionsProto that are no flags and do not describe devices, as text."""
     read: Any = _xla_client.CompileOptions.ParseFromString(options)
     build = read.executable_build_options
-    fields = {name: str(getattr(build, name)) for name in _FIELDS if hasattr(build, name)}
+    fields = {name: _field_text(name, getattr(build, name)) for name in _FIELDS if hasattr(build, name)}
     return {**fields, "profile_version": str(read.profile_version)}
+
+
+def _field_text(name: str, value: Any) -> str:
+    """`19 (O1)`, `0.3`: XLA's number of a level with its name, and an effort without what float32 adds."""
+    if name.endswith("_level"):
+        known = {9: "O0", 19: "O1", 29: "O2", 39: "O3"}
+        return f"{value} ({known[value]})" if value in known else str(value)
+    return f"{value:.6g}" if isinstance(value, float) else str(value)
 
 
 _DEFAULTS = {
@@ -97,7 +106,7 @@ def config_of_flag(name: str, configured: ConfiguredOptions) -> str:
     value = dict(configured.config).get(entry)
     if value is None or value == _DEFAULTS.get(entry):
         return ""
-    return entry.upper() if entry.upper() in os.environ else entry
+    return entry.upper() if entry in configured.by_variable else entry
 
 
 @dataclass(frozen=True)
@@ -106,10 +115,12 @@ class ConfiguredOptions:
 
     Attributes:
       options: serialised, where nothing else is set.   config: the entries of `jax.config` that they follow.
+      by_variable: of these, the entries that have the value of their environment variable.
     """
 
     options: bytes
     config: tuple[tuple[str, str], ...] = field(compare=False)
+    by_variable: frozenset[str] = field(default=frozenset(), compare=False)
 
     def changes_to(self, later: ConfiguredOptions) -> list[str]:
         """The entries that differ, as "name was a, is b"."""
@@ -121,7 +132,18 @@ def configured_options() -> ConfiguredOptions:
     """What `jax.config` makes of the compile options now."""
     flags = jax.config.values
     config = tuple((name, repr(getattr(jax.config, name, flags[name]))) for name in _CONFIG if name in flags)
-    return ConfiguredOptions(compile_options(), config)
+    by_variable = frozenset(name for name, value in config if _is_of_variable(name, value))
+    return ConfiguredOptions(compile_options(), config, by_variable)
+
+
+def _is_of_variable(name: str, value: str) -> bool:
+    """Whether an entry of `jax.config` has the value of its variable; JAX read that when it was imported."""
+    text = os.environ.get(name.upper())
+    if text is None:
+        return False
+    if value in ("True", "False"):
+        return (text.lower() in ("y", "yes", "t", "true", "on", "1")) is (value == "True")
+    return value.strip("'") == text
 
 
 def build_options() -> frozenset[str]:

@@ -18,14 +18,24 @@ _NOT_SHOWN = {"xla_detailed_logging"}
 """What JAX sets for every program, which changes nothing in it."""
 
 
+_LIBTPU = "LIBTPU_INIT_ARGS"
+PROFILE_VERSION = "profile_version"
+"""Of the profile for feedback-directed optimisation."""
+_NO_PROFILE = "no profile for feedback-directed optimisation is looked up"
+
+
 class OptionOrigin(enum.StrEnum):
     """Where a compile option comes from."""
 
     CALL = "this call"
     JIT = "jax.jit"
     CONFIG = "jax.config"
+    ENVIRONMENT = "environment"
     XLA_FLAGS = "XLA_FLAGS"
     JAX = "JAX"
+
+
+_BY_VARIABLE = (OptionOrigin.XLA_FLAGS, "XLA_FLAGS")
 
 
 @dataclass(frozen=True)
@@ -33,14 +43,15 @@ class ReceivedOption:
     """A compile option that differs from XLA's default.
 
     Attributes:
-      name: XLA's, or that of a field of CompileOptions.   value, default: as text; default is "" where unknown.
+      name: XLA's, or that of a field of CompileOptions.   value: as text.
+      default: XLA's as text; None where unknown, since XLA_FLAGS set another in this process, or jaxlib has none.
       setter: what set it: an entry of `jax.config`, a variable, a parameter.
       note: what is to be known of it: that it does nothing here, or hides another.
     """
 
     name: str
     value: str
-    default: str
+    default: str | None
     origin: OptionOrigin
     setter: str
     note: str = ""
@@ -55,13 +66,15 @@ def received(staged: Staged, platform: str) -> list[ReceivedOption]:
     own = jax_private.own_options(lowered) if lowered is not None else {}
     call = for_xla(staged.call.compiler_options)
     configured = staged.configured or jax_private.configured_options()
-    variable = staged.environment.variable("XLA_FLAGS") if staged.environment else ""
+    environment = staged.environment
+    variable, of_libtpu = (environment.variable(name) if environment else "" for name in ("XLA_FLAGS", _LIBTPU))
     hidden = {**_texts(own), **_texts(call)}
     return [
-        *_given(call, OptionOrigin.CALL, "compiler_options", platform, own),
-        *_given({n: v for n, v in own.items() if n not in call}, OptionOrigin.JIT, "compiler_options", platform, {}),
-        *_of_config(configured, hidden),
+        *_given(call, OptionOrigin.CALL, platform, own, variable),
+        *_given({n: v for n, v in own.items() if n not in call}, OptionOrigin.JIT, platform, {}, variable),
+        *_of_config(configured, hidden, platform),
         *_of_variable(variable, hidden, platform),
+        *(_of_libtpu(of_libtpu) if platform == "tpu" else ()),
         *_of_fields(configured, hidden),
     ]
 
@@ -71,41 +84,73 @@ def _texts(options: Mapping[str, Any]) -> dict[str, str]:
 
 
 def _given(
-    options: Mapping[str, Any], origin: OptionOrigin, setter: str, platform: str, below: Mapping[str, Any]
+    options: Mapping[str, Any], origin: OptionOrigin, platform: str, below: Mapping[str, Any], variable: str
 ) -> Iterator[ReceivedOption]:
-    known = xla_flags.installed().by_name
     for name, value in _texts(options).items():
-        flag = known.get(name)
         notes = [note for note in flag_values.notes({name: options[name]}, platform) if note]
         if name in below:
             notes.append(f"jax.jit set it to {_texts(below)[name]}, which this hides")
-        yield ReceivedOption(name, value, (flag.default or "") if flag else "", origin, setter, "; ".join(notes))
+        default = _default(name, variable)
+        yield ReceivedOption(name, value, default, origin, "compiler_options", "; ".join(notes))
 
 
-def _of_config(configured: jax_private.ConfiguredOptions, hidden: Mapping[str, str]) -> Iterator[ReceivedOption]:
+def _default(name: str, variable: str) -> str | None:
+    """XLA's default of a flag, or of a field; None where unknown: jaxlib has what XLA_FLAGS has made of it."""
+    flag = xla_flags.installed().by_name.get(name)
+    if flag is None:
+        return jax_private.build_fields(jax_private.plain_options()).get(name)
+    is_changed = name in dict(flag_text.options(variable)) and name not in unread_flags.unread(variable)
+    return None if is_changed else flag.default
+
+
+def _of_config(
+    configured: jax_private.ConfiguredOptions, hidden: Mapping[str, str], platform: str
+) -> Iterator[ReceivedOption]:
     """Flags that JAX sets for entries of `jax.config`."""
     plain, made = xla_flags.values(jax_private.plain_options()), xla_flags.values(configured.options)
     for name, value in made.items():
         if name in _NOT_SHOWN or value == plain.get(name):
             continue
-        setter = jax_private.config_of_flag(name, configured)
-        note = f"the call sets {hidden[name]}, which hides this" if name in hidden else ""
-        origin = OptionOrigin.CONFIG if setter else OptionOrigin.JAX
-        yield ReceivedOption(name, value, plain.get(name, ""), origin, setter or "JAX sets it itself", note)
+        notes = [note for note in flag_values.notes({name: value}, platform) if note]
+        notes += [f"the call sets {hidden[name]}, which hides this"] if name in hidden else []
+        yield ReceivedOption(name, value, plain.get(name), *_setter(name, configured), "; ".join(notes))
+
+
+def _setter(name: str, configured: jax_private.ConfiguredOptions) -> tuple[OptionOrigin, str]:
+    """Where an option that `jax.config` implies comes from, and what set it."""
+    setter = jax_private.config_of_flag(name, configured)
+    if not setter:
+        return OptionOrigin.JAX, "JAX sets it itself"
+    return (OptionOrigin.ENVIRONMENT if setter.isupper() else OptionOrigin.CONFIG), setter
 
 
 def _of_variable(text: str, hidden: Mapping[str, str], platform: str) -> Iterator[ReceivedOption]:
     """Flags of XLA_FLAGS, also those that do nothing."""
     known, ignored = xla_flags.installed().by_name, unread_flags.unread(text)
-    for name, value in flag_text.options(text) if text else ():
+    given = list(flag_text.options(text)) if text else []
+    last = {name: at for at, (name, _) in enumerate(given)}
+    for at, (name, value) in enumerate(given):
+        if at < last[name]:
+            note = f"XLA_FLAGS sets it again to {given[last[name]][1] or 'true'}, which hides this"
+            yield ReceivedOption(name, value or "true", _default(name, text), *_BY_VARIABLE, note)
+            continue
         notes = [note for note in flag_values.notes({name: value}, platform) if note]
         if name in ignored:
-            notes.append(f"XLA had read XLA_FLAGS before it was set, and has {ignored[name]}")
+            notes.append(
+                f"XLA had read XLA_FLAGS before it was set, and has {ignored[name] or '(empty)'}: it does nothing here"
+            )
         if name in hidden:
             notes.append(f"the call sets {hidden[name]}, which hides this")
         if known and name not in known:
             notes.append("this jaxlib has no such flag")
-        yield ReceivedOption(name, value or "true", "", OptionOrigin.XLA_FLAGS, "XLA_FLAGS", "; ".join(notes))
+        yield ReceivedOption(name, value or "true", _default(name, text), *_BY_VARIABLE, "; ".join(notes))
+
+
+def _of_libtpu(text: str) -> Iterator[ReceivedOption]:
+    """Flags of LIBTPU_INIT_ARGS, which libtpu alone reads."""
+    for name, value in flag_text.options(text) if text else ():
+        note = "only libtpu knows this flag, and reads it when it is loaded"
+        yield ReceivedOption(name, value or "true", None, OptionOrigin.ENVIRONMENT, _LIBTPU, note)
 
 
 def _of_fields(configured: jax_private.ConfiguredOptions, hidden: Mapping[str, str]) -> Iterator[ReceivedOption]:
@@ -113,6 +158,5 @@ def _of_fields(configured: jax_private.ConfiguredOptions, hidden: Mapping[str, s
     plain = jax_private.build_fields(jax_private.plain_options())
     for name, value in jax_private.build_fields(configured.options).items():
         if value != plain.get(name) and name not in hidden:
-            setter = jax_private.config_of_flag(name, configured)
-            origin = OptionOrigin.CONFIG if setter else OptionOrigin.JAX
-            yield ReceivedOption(name, value, plain.get(name, ""), origin, setter or "JAX sets it itself")
+            note = _NO_PROFILE if (name, value) == (PROFILE_VERSION, "-1") else ""
+            yield ReceivedOption(name, value, plain.get(name), *_setter(name, configured), note)

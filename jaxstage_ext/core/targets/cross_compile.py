@@ -14,6 +14,7 @@ from typing import Any
 import jax
 
 from jaxstage_ext.core.jax_private import triton_kernels
+from jaxstage_ext.core.jax_private.given_layouts import explicit_layouts_kept
 from jaxstage_ext.core.jax_private.mosaic_dumps import without_dumps
 from jaxstage_ext.core.options import autotune
 from jaxstage_ext.core.targets import packages
@@ -118,7 +119,8 @@ def lower(traced: Any, target: Target) -> Any:
     try:
         device = CATALOGUE.get(target.kind)
         gpu = device.gpu if device else None
-        with without_dumps() as kernels, triton_kernels.lowered_for(gpu and gpu.capability) as how:
+        triton = triton_kernels.lowered_for(gpu and gpu.capability)
+        with without_dumps() as kernels, triton as how, explicit_layouts_kept():
             lowered = traced.lower(lowering_platforms=(target.platform,), **how)
         if kernels:
             _without_dumps[lowered] = tuple(kernels)

@@ -55,6 +55,10 @@ _BITS = np.zeros(64, np.int64)
 _BITS[list(TYPES)] = [bits for _, bits in TYPES.values()]
 
 
+HOST = 5
+"""XLA's number of the host's memory (xla/layout.h), on every platform."""
+
+
 @dataclass(frozen=True, eq=False)
 class Shapes:
     """The result shape of each instruction; a tuple counts as all its arrays together.
@@ -64,7 +68,7 @@ class Shapes:
       rank: dimensions of an array; 0 for a tuple.
       elements: of all arrays.      bytes: of all arrays, without padding of tiles.
       padded: bytes with each array filled up to whole tiles, where its layout has any (TPU).
-      apart: of `padded`, the bytes outside the default memory space.
+      apart: of `padded`, the bytes outside the default memory space.    host: of these, those in the host's memory.
       dims: the sizes of all arrays one after another; the sizes of instruction i begin at `first[i]`.
       dynamic: whether a size is known only when the program runs; `dims` has the largest.
       unsized: whether an array has an element type of unknown size; it counts as 0 bytes.
@@ -76,6 +80,7 @@ class Shapes:
     bytes: Longs
     padded: Longs
     apart: Longs
+    host: Longs
     first: Longs
     dims: Longs
     dynamic: npt.NDArray[np.bool_]
@@ -91,7 +96,7 @@ def read(data: Bytes, field: protowire.Field, n: int) -> Shapes:
     """The shapes of n instructions, whose ShapeProtos are the contents of `field`."""
     owner, offset, size = field.row, field.offset, field.size
     top = _level(data, offset, size)
-    elements, total, padded, apart = (np.zeros(n, np.int64) for _ in range(4))
+    elements, total, padded, apart, host = (np.zeros(n, np.int64) for _ in range(5))
     dynamic, unsized = np.zeros(n, bool), np.zeros(n, bool)
     level, arrays = top, ~np.isin(top.kind, (TUPLE, OPAQUE, TOKEN))
     while len(owner):
@@ -100,6 +105,7 @@ def read(data: Bytes, field: protowire.Field, n: int) -> Shapes:
         filled = (level.padded * level.bits + 7) // 8
         np.add.at(padded, owner[arrays], filled[arrays])
         np.add.at(apart, owner[arrays & (level.space > 0)], filled[arrays & (level.space > 0)])
+        np.add.at(host, owner[arrays & (level.space == HOST)], filled[arrays & (level.space == HOST)])
         dynamic[owner[level.dynamic]] = True
         unsized[owner[(level.bits == 0) & ~np.isin(level.kind, (TUPLE, TOKEN))]] = True
         owner, offset, size = owner[level.inner.row], level.inner.offset, level.inner.size
@@ -112,6 +118,7 @@ def read(data: Bytes, field: protowire.Field, n: int) -> Shapes:
         total,
         padded,
         apart,
+        host,
         _spread(field.row, top.first, n),
         top.dims,
         dynamic,

@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 from jaxstage_ext.program import tabs
 from jaxstage_ext.program.mistakes import (
+    absent_callbacks,
     compiled_in_transformation,
     no_array,
     ordered_effects,
@@ -19,6 +20,7 @@ from jaxstage_ext.report.errors import StageError
 EXPLANATIONS: tuple[Callable[[Program, StageError], str | None], ...] = (
     compiled_in_transformation.explanation,
     ordered_effects.explanation,
+    absent_callbacks.explanation,
     symbolic_axis.explanation,
     no_array.explanation,
     sharding_prefix.explanation,

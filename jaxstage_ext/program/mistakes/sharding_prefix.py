@@ -5,9 +5,10 @@ from __future__ import annotations
 import re
 from typing import Any
 
+from jaxstage_ext.core import jax_private
 from jaxstage_ext.core.signatures import signature_of
 from jaxstage_ext.program.program import Program
-from jaxstage_ext.program.refused_shardings import leaves
+from jaxstage_ext.program.refused_shardings import leaves, name_in_pmap
 from jaxstage_ext.report.errors import StageError
 from jaxstage_ext.report.units import plural
 
@@ -23,7 +24,7 @@ def explanation(program: Program, error: StageError) -> str | None:
     """Which argument, and how the two differ; None for another error."""
     message = error.message
     if (named := _NAME.search(message)) and (ranks := _RANKS.search(message)) and (spec := _SPEC.search(message)):
-        return f"{named[1]}: {spec[1]} is for {plural(int(ranks[1]), 'axis', 'axes')}, and it has {ranks[2]}."
+        return _too_long(program, named[1], spec[1], int(ranks[1]), int(ranks[2]))
     if found := _TREE.search(message):
         return _tree(program, message, found)
     if found := _LENGTH.search(message):
@@ -34,6 +35,15 @@ def explanation(program: Program, error: StageError) -> str | None:
     jit, _, rest = rest.partition(",\narg sharding: ")
     own, is_other, kind = rest.partition(" for arg type: ")
     return _other(program, jit, own, kind) if is_other else None
+
+
+def _too_long(program: Program, name: str, spec: str, wanted: int, rank: int) -> str:
+    if jax_private.is_pmap(program.call.fn):
+        own = name_in_pmap(program.call, name)
+        return (
+            f"{own}: pmap maps an axis of it, and it has {plural(rank, 'axis', 'axes')}: give in_axes with None for it."
+        )
+    return f"{name}: {spec} is for {plural(wanted, 'axis', 'axes')}, and it has {rank}."
 
 
 def _tree(program: Program, message: str, found: re.Match[str]) -> str:

@@ -9,11 +9,15 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 import pytest
+from absent import needs
+from jax._src import compiler
+from jaxlib import xla_client
 
 import jaxstage_ext
 from jaxstage_ext.core import jax_private
 from jaxstage_ext.report.unavailable import Unavailable
 
+X = jnp.ones(8)
 LEVEL, FAST = "xla_backend_optimization_level", "xla_cpu_enable_fast_min_max"
 
 
@@ -77,7 +81,68 @@ def test_flags_that_came_too_late_do_nothing_and_it_is_said(monkeypatch: pytest.
     monkeypatch.setenv("XLA_FLAGS", f"--{FAST}=true --xla_gpu_enable_triton_gemm=false")
     found = rows(jaxstage_ext.inspect(loss, jnp.ones(8)))
     assert "XLA had read XLA_FLAGS before it was set, and has False" in found[FAST, "XLA_FLAGS"][2]
+    assert "it does nothing here" in found[FAST, "XLA_FLAGS"][2]
     assert "GPU" in found["xla_gpu_enable_triton_gemm", "XLA_FLAGS"][2]
+
+
+def test_of_a_flag_that_is_set_twice_the_last_one_counts(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("XLA_FLAGS", f"--{FAST}=true --{FAST}=false --xla_cpu_max_isa=AVX2")
+    table = jaxstage_ext.inspect(loss, jnp.ones(8)).options
+    notes = [row["note"] for row in table.rows() if row["option"] == FAST]
+    assert notes == ["XLA_FLAGS sets it again to false, which hides this", ""]
+    [isa] = [row for row in table.rows() if row["option"] == "xla_cpu_max_isa"]
+    assert isa["default"] == "(empty)"
+    assert "and has (empty)" in isa["note"]
+
+
+def test_libtpu_s_own_flags_are_those_of_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
+    needs("v5e:2x2")
+    monkeypatch.setenv("LIBTPU_INIT_ARGS", "--xla_tpu_scoped_vmem_limit_kib=20000")
+    found = rows(jaxstage_ext.inspect(loss, jnp.ones((8, 128)), target="v5e:2x2"))
+    assert found["xla_tpu_scoped_vmem_limit_kib", "environment"][:2] == ("20000", "LIBTPU_INIT_ARGS")
+    assert not any(setter == "LIBTPU_INIT_ARGS" for _, setter, _ in rows(jaxstage_ext.inspect(loss, X)).values())
+
+
+def test_a_variable_of_jax_is_the_environment_until_jax_config_changes_the_entry(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """JAX has read its variables when it was imported: an entry with the variable's value is taken to be its."""
+    monkeypatch.setenv("JAX_OPTIMIZATION_LEVEL", "O1")
+    with configured(jax_optimization_level="O1"):
+        inspection = jaxstage_ext.inspect(loss, jnp.ones(10))
+    monkeypatch.delenv("JAX_OPTIMIZATION_LEVEL")
+    assert rows(inspection)["optimization_level", "environment"][:2] == ("19 (O1)", "JAX_OPTIMIZATION_LEVEL")
+    with configured(jax_optimization_level="O3"):
+        later = rows(jaxstage_ext.inspect(loss, jnp.ones(11)))
+    assert later["optimization_level", "jax.config"][:2] == ("39 (O3)", "jax_optimization_level")
+
+
+def test_every_field_that_the_compiler_was_given_and_differs_is_listed(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The oracle is the CompileOptions that JAX hands to XLA, field by field against that of XLA's own making."""
+    given: list[bytes] = []
+    whole = compiler.compile_or_get_cached
+
+    def watched(backend: Any, module: Any, devices: Any, options: Any, *rest: Any) -> Any:
+        given.append(options.SerializeAsString())
+        return whole(backend, module, devices, options, *rest)
+
+    monkeypatch.setattr(compiler, "compile_or_get_cached", watched)
+    with configured(jax_memory_fitting_level="O1", jax_xla_profile_version=7, jax_disable_most_optimizations=True):
+        table = jaxstage_ext.inspect(lambda x: jnp.cos(x) + 3, jnp.ones(12)).options
+    made, plain = xla_client.CompileOptions.ParseFromString(given[-1]), xla_client.CompileOptions()
+    build, other = made.executable_build_options, plain.executable_build_options
+    of_devices = ("device_assignment", "allow_spmd", "num_", "debug_options", "profile_version")
+    names = [name for name in dir(build) if not name.startswith(("_", *of_devices)) and name.islower()]
+    differing = {name for name in names if str(getattr(build, name)) != str(getattr(other, name))}
+    flags = {
+        name
+        for name in dir(build.debug_options)
+        if name.startswith("xla_") and getattr(build.debug_options, name) != getattr(other.debug_options, name)
+    } - {"xla_detailed_logging"}
+    assert set(table["option"]) - {"profile_version"} == differing | flags | {"xla_test_all_input_layouts"}
+    values = dict(zip(table["option"], table["value"], strict=True))
+    assert values["profile_version"] == str(made.profile_version) == "7"
+    assert values["memory_fitting_level"] == "19 (O1)"
 
 
 def test_an_executable_does_not_say_its_options() -> None:

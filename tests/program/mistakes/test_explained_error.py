@@ -8,6 +8,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
+from absent import needs
 from jax import export
 
 import jaxstage_ext
@@ -134,3 +135,33 @@ def test_pmap_runs_without_its_static_arguments() -> None:
     assert "factor=3" in inspection.summary()["signature"]
     donated = jaxstage_ext.inspect(jax.pmap(scaled, static_broadcasted_argnums=0, donate_argnums=1), 3, x)
     np.testing.assert_array_equal(donated.execute(), 3 * x)
+
+
+def test_pmap_names_its_arguments_and_says_how_many_devices_there_are() -> None:
+    """`told` of 9 elements on fewer devices, where every argument has 9; and of a scalar."""
+    devices = jax.device_count()
+    mapped = jax.pmap(lambda params, step, b: params["w"] + b, static_broadcasted_argnums=1)
+    longer = jnp.ones((devices + 1, 2))
+    text = failed(mapped, {"w": longer}, 3, longer)["told"]
+    assert "params['w']" in text and f"there are {devices} device" in text and "another argument" not in text
+    scalar = failed(mapped, {"w": jnp.ones((devices, 2))}, 3, 1.0)["told"]
+    assert scalar.startswith("b: pmap maps an axis of it") and "in_axes" in scalar
+
+
+def test_callbacks_for_an_absent_device_are_named_by_their_lines() -> None:
+    def noisy(x: Any) -> Any:
+        jax.debug.print("{x}", x=x)
+        return x
+
+    needs("v5e:2x2")
+    text = failed(noisy, X, target="v5e:2x2")["told"]
+    assert f"test_explained_error.py:{noisy.__code__.co_firstlineno + 1}" in text and "not for v5e:2x2" in text
+
+
+def test_tables_of_a_pmap_name_its_arguments_without_the_static_ones() -> None:
+    mapped = jax.pmap(lambda p, step, b: p["w"] * step + b, static_broadcasted_argnums=1, donate_argnums=2)
+    inspection = jaxstage_ext.inspect(mapped, {"w": jnp.ones((2, 4))}, 3, jnp.ones((2, 4)))
+    assert list(inspection.memory.arguments["argument"]) == ["p['w']", "b"]
+    assert list(inspection.memory.arguments["donated"]) == [False, True]
+    assert list(inspection.layouts.values["value"])[:2] == ["p['w']", "b"]
+    assert "flat_args" not in str(inspection.shardings)

@@ -7,7 +7,7 @@ import { texts } from "../../wire/check";
 import type { Reply } from "../../wire/source";
 import { readTable } from "../../wire/tables";
 
-const WIDTHS = { operation: 104, what: 130, effect: 96, runs: 50, "not with": 390, line: 90 };
+const WIDTHS = { operation: 108, what: 200, effect: 100, runs: 44, "not with": 300, line: 84 };
 export const read = (reply: Reply) => readTable(reply, WIDTHS);
 
 /** What the program does beside computing its results. */

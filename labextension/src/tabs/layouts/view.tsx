@@ -8,8 +8,8 @@ import { texts } from "../../wire/check";
 import type { Reply } from "../../wire/source";
 import { readTable } from "../../wire/tables";
 
-const VALUES = { value: 150, kind: 70, type: 120, layout: 130, "in words": 210, memory: 90, "chosen by": 120 };
-const COPIES = { instruction: 130, type: 120, changes: 100, "from layout": 200, "to layout": 200, bytes: 76, line: 110 };
+const VALUES = { value: 96, kind: 66, type: 104, layout: 148, "in words": 300, memory: 94, "chosen by": 140 };
+const COPIES = { instruction: 112, type: 112, changes: 124, "from layout": 150, "to layout": 180, bytes: 76, line: 90 };
 export const readValues = (reply: Reply) => readTable(reply, VALUES);
 export const readCopies = (reply: Reply) => readTable(reply, COPIES);
 
@@ -17,8 +17,15 @@ function Copies({ session }: { session: Session }) {
   const question = useQuestion(session, "layout_copies", {}, readCopies);
   const table = question.value;
   if (!table) return <Waiting question={question} what="Finding the copies" />;
-  if (!table.grid.length) return <p class="jxs-note">{texts(table.result.notes).join(" ")}</p>;
-  return <LinkedTable session={session} table={table} label="copies that change a layout" doc="hlo" from="layouts" />;
+  const notes = texts(table.result.notes).join(" ");
+  return (
+    <>
+      {notes && <p class="jxs-note">{notes}</p>}
+      {table.grid.length > 0 && (
+        <LinkedTable session={session} table={table} label="copies that change a layout" doc="hlo" from="layouts" />
+      )}
+    </>
+  );
 }
 
 /** How arguments and results lie in memory, and the copies that change that. */

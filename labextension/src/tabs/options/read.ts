@@ -22,7 +22,7 @@ export interface Received {
   value: string;
   /** XLA's; null where unknown. */
   fallback: string | null;
-  /** "this call", "jax.jit", "jax.config", "XLA_FLAGS" or "JAX". */
+  /** "this call", "jax.jit", "jax.config", "environment", "XLA_FLAGS" or "JAX". */
   from: string;
   /** The entry of jax.config, the variable or the parameter. */
   by: string;

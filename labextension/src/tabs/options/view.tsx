@@ -92,8 +92,8 @@ function ReceivedTable({ table: { received, unknown, rest } }: { table: FlagTabl
             </tr>
           </thead>
           <tbody>
-            {received.map(({ name, value, fallback, from, by, note }) => (
-              <tr key={`${name} ${from}`} data-option={name} data-from={from}>
+            {received.map(({ name, value, fallback, from, by, note }, at) => (
+              <tr key={at} data-option={name} data-from={from}>
                 <th scope="row" class="jxs-anywhere">{name}</th>
                 <td class="jxs-anywhere"><b>{said(value)}</b></td>
                 <td class="jxs-anywhere jxs-dim">{said(fallback)}</td>

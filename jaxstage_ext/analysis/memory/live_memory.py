@@ -17,6 +17,7 @@ import numpy as np
 from jaxstage_ext.analysis.cost.module_cost import Places
 from jaxstage_ext.analysis.memory import (
     contents,
+    document_rows,
     entry_tables,
     entry_values,
     live_ranges,
@@ -159,7 +160,7 @@ class Memory:
         pairs = zip(rows.tolist(), values.tolist(), strict=True)
         origin = np.array([self._origin(row, value) for row, value in pairs], np.int64)
         lines = [self.places.line[row] if row >= 0 else "" for row in origin.tolist()]
-        return lines, _first_known(self.places.row, origin, made)
+        return lines, document_rows.first_known(self.places.row, origin, made)
 
     def _origin(self, buffer: int, value: int) -> int:
         """The instruction that computes the value in a buffer; of a loop's, also where it is named after the start."""
@@ -382,14 +383,6 @@ class Memory:
     def _remarks(self) -> list[str]:
         advice = [f"{row['what']}: {scaled(row['bytes'], 'B')}. {row['how']}" for row in self.advice.rows()]
         return [*advice, *filter(None, map(wording.check, self._checks)), *self.notes]
-
-
-def _first_known(places: Longs, *instructions: Longs) -> Longs:
-    """The row of the document of the first of these instructions that has one; -1 for none."""
-    rows = np.full(len(instructions[0]), -1, np.int64)
-    for instruction in instructions:
-        rows = np.where((rows < 0) & (instruction >= 0), places[np.maximum(instruction, 0)], rows)
-    return rows
 
 
 def read(

@@ -10,12 +10,14 @@ from pathlib import Path
 
 from jaxstage_ext.report.table import Column, Table
 
-_NAMED = re.compile(r"(?P<key>module_(?P<number>\d+)\.(?P<name>[^.]+))(?:\.(?P<rest>.+))?")
+_NAMED = re.compile(r"(?P<key>(?:\d+\.)?module_(?P<number>\d+)\.(?P<name>[^.]+))(?:\.(?P<rest>.+))?")
+"""A name begins with microseconds under --xla_dump_include_timestamp."""
 _NUMBERED = re.compile(r"\d{4,}\.")
 _OPTIMISED = re.compile(
-    r"(?:(?P<platform>cpu|tpu|gpu|sm_\d+(?:\.\d+)?a?_gpu)_)?after_optimizations\.(?P<form>hlo\.pb|txt)"
+    r"(?:(?P<platform>cpu|tpu|gpu|sm_\d+(?:\.\d+)?a?_gpu)_)?after_optimizations\.(?P<form>hlo\.pb|txt)(?:\.gz)?"
 )
-_BEFORE = re.compile(r"before_optimizations\.(?P<form>hlo\.pb|txt)")
+_BEFORE = re.compile(r"before_optimizations\.(?P<form>hlo\.pb|txt)(?:\.gz)?")
+"""Protos are gzip files under --xla_dump_compress_protos."""
 _CODE = {
     "ptx": "PTX",
     "ir-with-opt.ll": "LLVM IR",
@@ -30,9 +32,10 @@ class DumpedModule:
     """A module in a dump.
 
     Attributes:
-      folder: of the dump.   key: with which its files begin, "module_0002.jit_step".
+      folder: of the dump.   key: with which its files begin, "module_0002.jit_step", or "1795.module_0002.jit_step".
       number: XLA's, which counts the modules of a process.   name: "jit_step".
       files: the rest of each file's name, and its bytes.
+      untimed_key: with which those of its files begin that XLA names without the time; "" where there are none.
     """
 
     folder: Path
@@ -40,6 +43,12 @@ class DumpedModule:
     number: int
     name: str
     files: tuple[tuple[str, int], ...] = field(repr=False)
+    untimed_key: str = ""
+
+    @property
+    def keys(self) -> list[str]:
+        """With which its files begin."""
+        return [self.key, *filter(None, [self.untimed_key])]
 
     @property
     def size(self) -> int:
@@ -108,15 +117,38 @@ def read(folder: Path) -> list[DumpedModule]:
     with os.scandir(folder) as entries:
         for entry in entries:
             match = _NAMED.fullmatch(entry.name)
-            if match is None or not entry.is_file():
+            size = _file_size(entry) if match else None
+            if match is None or size is None:
                 continue
             about.setdefault(match["key"], match)
-            files.setdefault(match["key"], []).append((match["rest"] or "", entry.stat().st_size))
+            files.setdefault(match["key"], []).append((match["rest"] or "", size))
+    timed = {_untimed(key): key for key in sorted(about) if _untimed(key) != key}  # of several, the last one wrote
+    owned = {key: untimed for untimed, key in timed.items() if untimed in about}
     modules = [
-        DumpedModule(folder, key, int(match["number"]), match["name"], tuple(sorted(files[key])))
+        DumpedModule(
+            folder,
+            key,
+            int(match["number"]),
+            match["name"],
+            tuple(sorted([*files[key], *files.get(owned.get(key, ""), [])])),
+            owned.get(key, ""),
+        )
         for key, match in about.items()
+        if key not in owned.values()
     ]
-    return sorted(modules, key=lambda module: (module.number, module.name))
+    return sorted(modules, key=lambda module: (module.number, module.name, module.key))
+
+
+def _untimed(key: str) -> str:
+    return key[key.index("module_") :]
+
+
+def _file_size(entry: os.DirEntry[str]) -> int | None:
+    """Bytes of a file; None for all that is none, such as a link that leads nowhere or to itself."""
+    try:
+        return entry.stat().st_size if entry.is_file() else None
+    except OSError:
+        return None
 
 
 def is_dump(folder: Path) -> bool:

@@ -59,8 +59,8 @@ def _notes(program: Program, made: Reproduction) -> list[str]:
         flat = f", {made.flat:,} of them one value each" if made.flat else ""
         hold = "holds" if made.replaced == 1 else "hold"
         notes.append(
-            f"{plural(made.replaced, 'constant')} {hold} random values in place of yours{flat}; scalars, small constants "
-            "and those of one value are kept."
+            f"{plural(made.replaced, 'constant')} {hold} random values in place of yours{flat}; scalars, small "
+            "constants and those of one value are kept."
         )
     if made.kernels:
         hold = "holds" if made.kernels == 1 else "hold"

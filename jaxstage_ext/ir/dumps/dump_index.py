@@ -6,6 +6,7 @@ import os
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 
 from jaxstage_ext.report.table import Column, Table
@@ -50,6 +51,11 @@ class DumpedModule:
         """With which its files begin."""
         return [self.key, *filter(None, [self.untimed_key])]
 
+    @cached_property
+    def _modules(self) -> list[tuple[str, int]]:
+        """Its files of before and after the passes, among those of every pass."""
+        return [(rest, size) for rest, size in self.files if "_optimizations." in rest]
+
     @property
     def size(self) -> int:
         """Bytes of its files."""
@@ -58,7 +64,7 @@ class DumpedModule:
     @property
     def platform(self) -> str:
         """What it was compiled for, "cpu", "gpu" or "tpu"; "" where no file says it."""
-        named = (match["platform"] for rest, _ in self.files if (match := _OPTIMISED.fullmatch(rest)))
+        named = (match["platform"] for rest, _ in self._modules if (match := _OPTIMISED.fullmatch(rest)))
         found = next((name for name in named if name), "")
         return "gpu" if found.endswith("gpu") else found
 
@@ -86,20 +92,20 @@ class DumpedModule:
         return None
 
     def _form(self, pattern: re.Pattern[str], form: str) -> str | None:
-        named = ((rest, pattern.fullmatch(rest)) for rest, size in self.files if size)
+        named = ((rest, pattern.fullmatch(rest)) for rest, size in self._modules if size)
         return next((rest for rest, match in named if match and match["form"] == form), None)
 
     def _code(self) -> list[str]:
         """The kinds of machine code, in the order of `_CODE`."""
-        endings = [f".{rest}" for rest, _ in self.files]
-        kinds = (kind for suffix, kind in _CODE.items() if any(end.endswith(f".{suffix}") for end in endings))
-        return list(dict.fromkeys(kinds))
+        parts = [rest.rsplit(".", 2) for rest, _ in self.files]
+        endings = {part[-1] for part in parts} | {".".join(part[-2:]) for part in parts}
+        return list(dict.fromkeys(kind for suffix, kind in _CODE.items() if suffix in endings))
 
     @property
     def holds(self) -> str:
         """What there is of it: "optimised HLO, buffers, passes, LLVM IR"."""
-        before = "HLO before the passes" if any(_BEFORE.fullmatch(rest) for rest, _ in self.files) else ""
-        optimised = "optimised HLO" if any(_OPTIMISED.fullmatch(rest) for rest, _ in self.files) else before
+        before = "HLO before the passes" if any(_BEFORE.fullmatch(rest) for rest, _ in self._modules) else ""
+        optimised = "optimised HLO" if any(_OPTIMISED.fullmatch(rest) for rest, _ in self._modules) else before
         buffers = "buffers" if self.has_buffers else ""
         passes = "passes" if self.has_pass_texts else ""
         return ", ".join(filter(None, [optimised, buffers, passes, *self._code()])) or "no HLO"

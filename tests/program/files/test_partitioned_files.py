@@ -10,6 +10,8 @@ import pytest
 
 import jaxstage_ext
 from jaxstage_ext.inspection import Inspection
+from jaxstage_ext.program.collectives import exchanges
+from jaxstage_ext.report.unavailable import Unavailable
 
 MESH = jax.sharding.AbstractMesh((2, 2), ("data", "model"), axis_types=(jax.sharding.AxisType.Auto,) * 2)
 
@@ -57,6 +59,8 @@ def test_the_collectives_of_a_compiled_file_are_those_of_the_function(files: Pat
 def test_before_the_partitioner_collectives_are_unknown(files: Path) -> None:
     read = load(files / "before.txt")
     assert "has not run on this module" in str(read.answers)
+    with pytest.raises(Unavailable, match="has not run on this module"):
+        exchanges(read.program)
     assert "This is HLO before or between XLA's passes" in " ".join(str(read).replace("│", "").split())
     assert [document["title"] for document in read.summary()["documents"] if document["kind"] == "hlo"] == [
         "HLO, not optimised"

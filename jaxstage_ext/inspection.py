@@ -353,7 +353,8 @@ class Inspection:
         """Write a folder that compiles the program again with jaxlib alone, for a bug report to XLA.
 
         It holds StableHLO, compile options, `repro.py` and the HLO that this gives, without lines and names of your
-        source, and with random values in place of constants. Compiles once more in a worker.
+        source, and with random values in place of constants of more than 16 elements. Kernels of Pallas keep the names
+        of their functions. Compiles once more in a worker.
 
         Raises FileExistsError where the folder holds something, Unavailable where nothing was lowered, and what such a
         compile raises.

@@ -14,8 +14,9 @@ from jaxstage_ext.ir import exported_form
 from jaxstage_ext.ir.dumps import dump_index
 from jaxstage_ext.ir.hlo import hlo_files
 from jaxstage_ext.profiling import opening
-from jaxstage_ext.profiling.chrome.unpacking import beginning, unpacked
-from jaxstage_ext.profiling.unreadable import UnreadableProfile
+from jaxstage_ext.profiling.chrome.unpacking import beginning
+from jaxstage_ext.profiling.unreadable import NoProfile, NotAProfile, UnreadableProfile
+from jaxstage_ext.report.json_form import BadForm
 from jaxstage_ext.report.units import plural
 from jaxstage_ext.xla_dump import XlaDump
 
@@ -78,19 +79,42 @@ def load(
     """
     if not isinstance(source, bytes) and (folder := Path(source).expanduser()).is_dir() and dump_index.is_dump(folder):
         return XlaDump(folder)
-    how = How((target,) if isinstance(target, str) else tuple(target), dims)
+    try:
+        return opened(source, title, How((target,) if isinstance(target, str) else tuple(target), dims))
+    except (NotAProfile, NoProfile) as error:
+        raise type(error)(_what_opens(source, error)) from None
+
+
+def opened(source: opening.Source, title: str, how: How) -> Inspection | ShownTimeline:
+    """As `load`, of a file or the folder of a profiler; what is none of these is said not to be a profile."""
     head = _head(source)
     kind = next(kind for kind in KINDS if kind.recognised(head, _name(source)))
-    if dims and kind.open is not _exported:
-        raise ValueError(f"{_name(source) or 'it'} has no symbolic axes, so dims={dict(dims)} means nothing")
+    if how.dims and kind.open is not _exported:
+        raise ValueError(f"{_name(source) or 'it'} has no symbolic axes, so dims={dict(how.dims)} means nothing")
     try:
         return kind.open(source, title, how)
-    except UnreadableProfile:
+    except (NotAProfile, NoProfile):
         if why := _dumped_by_jax(source, head):
             from jaxstage_ext.core.given.module_files import UnreadableModule
 
             raise UnreadableModule(why) from None
         raise
+
+
+def _what_opens(source: opening.Source, error: Exception) -> str:
+    """That a file or a folder is nothing that opens, and what does; of a file in a folder what the error says."""
+    name = _name(source) or "it"
+    if isinstance(error, NoProfile):
+        return (
+            f"{name} holds nothing that opens: no modules that XLA dumped (module_0001.*), no .xplane.pb and no JSON "
+            "trace in it or below it"
+        )
+    if not isinstance(source, bytes) and Path(source).expanduser().is_dir():
+        return str(error)
+    return (
+        f"{name} is nothing that opens: it begins with {_head(source)[:16]!r}; HLO and StableHLO do (text or "
+        "serialised), what jax.export serialised, saved inspections (.json), and profiles (.xplane.pb, .json, .json.gz)"
+    )
 
 
 def _dumped_by_jax(source: opening.Source, head: bytes) -> str:
@@ -112,12 +136,15 @@ def _dumped_by_jax(source: opening.Source, head: bytes) -> str:
 
 
 def _name(source: opening.Source) -> str:
-    return "" if isinstance(source, bytes) else Path(source).name
+    """The name of the file; quoted where it holds a line break or the like."""
+    name = "" if isinstance(source, bytes) else Path(source).name
+    return name if name.isprintable() else repr(name)
 
 
 def _unpacked(source: opening.Source, title: str) -> bytes:
-    data = source if isinstance(source, bytes) else opening.contents(Path(source).expanduser())
-    return unpacked(data, title)
+    from jaxstage_ext.program import module_bytes
+
+    return module_bytes.read(source if isinstance(source, bytes) else Path(source).expanduser(), title)
 
 
 def _head(source: opening.Source) -> bytes:
@@ -137,7 +164,11 @@ def _is_inspection(head: bytes, name: str) -> bool:
 def _inspection(source: opening.Source, title: str, how: How) -> Inspection:
     from jaxstage_ext.inspection import Inspection
 
-    return Inspection.from_json(_unpacked(source, title or "the inspection").decode("utf-8-sig", "replace"))
+    name = title or _name(source) or "the inspection"
+    try:
+        return Inspection.from_json(_unpacked(source, name).decode("utf-8-sig", "replace"))
+    except BadForm as error:
+        raise BadForm(f"{name}: {error}") from None
 
 
 def _is_module(head: bytes, name: str) -> bool:

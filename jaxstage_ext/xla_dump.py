@@ -39,7 +39,10 @@ class XlaDump:
         return (module.name for module in self.modules)
 
     def __getitem__(self, which: str | int) -> Inspection:
-        """The module of this name, or of XLA's number. Raises KeyError where there is none, or are several."""
+        """The module of this name, of XLA's number, or whose files begin so.
+
+        Raises KeyError where there is none, or are several.
+        """
         return self.module(which)
 
     def module(self, which: str | int, target: str | Sequence[str] = ()) -> Inspection:
@@ -58,8 +61,7 @@ class XlaDump:
         if len(found) == 1:
             return found[0]
         if found:
-            numbers = ", ".join(str(module.number) for module in found)
-            raise KeyError(f"{len(found)} modules are named {which!r}; choose one by its number: {numbers}")
+            raise KeyError(f"{len(found)} modules are named {which!r}; choose one by {_apart(found)}")
         known = ", ".join(dict.fromkeys(module.name for module in self.modules[:20]))
         raise KeyError(f"the dump has no module {which!r}; it has {known}{', …' if len(self.modules) > 20 else ''}")
 
@@ -69,3 +71,11 @@ class XlaDump:
     def __repr__(self) -> str:
         size = scaled(sum(module.size for module in self.modules), "B")
         return f"{plural(len(self.modules), 'module')} in {self.folder.name}, {size}\n\n{self.table}"
+
+
+def _apart(modules: Sequence[DumpedModule]) -> str:
+    """What tells modules of one name apart: their numbers, or where several processes dumped, how their files begin."""
+    numbers = [module.number for module in modules]
+    if len(set(numbers)) == len(numbers):
+        return f"its number: {', '.join(map(str, numbers))}"
+    return f"how its files begin: {', '.join(module.key for module in modules)}"

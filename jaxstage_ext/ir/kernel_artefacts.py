@@ -32,12 +32,13 @@ class KernelArtefacts(NamedTuple):
     Attributes:
       kernels: by symbol, and in it by stage ("llvm0", "llvm", "ttir", "ptx", "object"), the file's bytes, deflated.
       launches: the steps of a GPU program in order; empty elsewhere.
-      left_out: names of files that were too large.
+      left_out: names of files that were too large.   damaged: of those that are cut.
     """
 
     kernels: dict[str, dict[str, bytes]]
     launches: list[Launch]
     left_out: list[str]
+    damaged: tuple[str, ...] = ()
 
 
 def read(head: Mapping[str, Any], parts: Sequence[bytes]) -> KernelArtefacts:
@@ -49,7 +50,8 @@ def read(head: Mapping[str, Any], parts: Sequence[bytes]) -> KernelArtefacts:
     if not {stage for part in kernels.values() for stage in part} <= STAGES:
         raise ValueError("not stages of machine code")
     launches = [_launch(*launch) for launch in _list(head["launches"])]
-    return KernelArtefacts(kernels, launches, [_text(name) for name in _list(head["left_out"])])
+    left_out, damaged = ([_text(name) for name in _list(head.get(part, []))] for part in ("left_out", "damaged"))
+    return KernelArtefacts(kernels, launches, left_out, tuple(damaged))
 
 
 def _launch(instruction: Any, kind: Any, kernel: Any, grid: Any, threads: Any, shared: Any) -> Launch:

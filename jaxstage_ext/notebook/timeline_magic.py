@@ -92,7 +92,8 @@ def _timeline(file: str, space: Mapping[str, Any]) -> ShownTimeline:
         return known if isinstance(known, shown_timeline.ShownTimeline) else shown_timeline.recorded(known)
     from jaxstage_ext import loading
 
-    found = _read(file, known, loading.load)
+    how = loading.How((), {})
+    found = _read(file, known, lambda source: loading.opened(source, "", how))
     if not isinstance(found, shown_timeline.ShownTimeline):
         raise UsageError(f"{file} is a saved Inspection, not a profile: jaxstage_ext.load({file!r}) opens it")
     return found

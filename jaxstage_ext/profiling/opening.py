@@ -16,7 +16,7 @@ from jaxstage_ext.profiling.chrome.unpacking import MOST_BYTES as MOST_UNPACKED
 from jaxstage_ext.profiling.chrome.unpacking import beginning, is_gzip, unpacked
 from jaxstage_ext.profiling.mosaic import mosaic_json, mosaic_saved
 from jaxstage_ext.profiling.timeline import Timeline
-from jaxstage_ext.profiling.unreadable import UnreadableProfile
+from jaxstage_ext.profiling.unreadable import NotAProfile, TooLarge, UnreadableProfile
 from jaxstage_ext.profiling.xplane import profiler_folder, xplane
 from jaxstage_ext.profiling.xplane.several_hosts import together
 from jaxstage_ext.report.recording import Recording
@@ -95,7 +95,7 @@ def contents(path: Path) -> bytes:
         head = file.read(_HEAD)
         most = MOST_BYTES if is_gzip(head) else MOST_UNPACKED
         if size > most:
-            raise UnreadableProfile(
+            raise TooLarge(
                 f"{path.name} has {scaled(size, 'B')}; {scaled(most, 'B')} is the most that is read: profile fewer "
                 "steps"
             )
@@ -118,7 +118,7 @@ def _read(data: bytes, title: str) -> Recording:
         if known.recognised(head):
             return known.read(unpacked(data, title), title)
     unpacked(data[:_HEAD] if data is head else data, title)  # A damaged gzip file says so itself.
-    raise UnreadableProfile(
+    raise NotAProfile(
         f"{title} is not a profile: it begins with {head[:16]!r}; open an .xplane.pb, a Chrome or Perfetto JSON trace "
         "(.json, .json.gz), or the folder that the profiler wrote"
     )

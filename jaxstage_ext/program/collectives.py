@@ -19,6 +19,7 @@ from jaxstage_ext.program.program import Program
 from jaxstage_ext.program.propagated_module import propagated_module, propagation_dump
 from jaxstage_ext.program.target_title import platform
 from jaxstage_ext.report.progress import Progress
+from jaxstage_ext.report.unavailable import Unavailable
 
 
 @slow_fact
@@ -27,14 +28,22 @@ def collectives(program: Program, progress: Progress | None) -> Collectives:
 
     What caused them is asked of the compiler once more; where that fails the table says why it is unknown.
     """
+    _check_partitioned(program)
     if not any_in(program.module):
         return causeless_collectives(program)
     about = _with_causes(program, progress)
     return _beside_work(program, tables.read(program.module, instruction_places(program), about))
 
 
+def _check_partitioned(program: Program) -> None:
+    """Raise Unavailable for a module of several devices before the partitioner, which inserts its collectives."""
+    if not program.is_optimised and cluster.device_count(program) > 1 and not any_in(program.module):
+        raise Unavailable("XLA's partitioner, which inserts collectives, has not run on this module")
+
+
 @fact
 def _without_causes(program: Program) -> Collectives:
+    _check_partitioned(program)
     return _beside_work(program, causeless_collectives(program))
 
 

@@ -22,8 +22,10 @@ KERNEL_TITLES: Mapping[str, str] = MappingProxyType(
 )
 
 
-def title_of(kind: str) -> str:
+def title_of(kind: str, is_optimised: bool = True) -> str:
     """The title of a document: "optimised HLO", or "PTX of fusion_3" for "ptx:fusion_3"."""
+    if kind == "hlo" and not is_optimised:
+        return "HLO, not optimised"
     if kind in KINDS:
         return KINDS[kind].title
     stage, _, name = kind.partition(":")

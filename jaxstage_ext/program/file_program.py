@@ -19,7 +19,7 @@ from jaxstage_ext.report.unavailable import Unavailable
 
 
 class FileProgram(Program):
-    """The optimised module in a file.
+    """The module in a file: optimised, or of before XLA's passes.
 
     Attributes:
       title: what the file is called.
@@ -40,6 +40,7 @@ class FileProgram(Program):
         self._assignment = data if form is ModuleForm.HLO_PROTO else b""
         self.advance()
         text = self.executable.text or ""
+        self.is_optimised = hlo_files.is_scheduled(text)
         self.platform = (dump.platform if dump else "") or hlo_files.platform_of(text, path.name if path else "")
 
     @property

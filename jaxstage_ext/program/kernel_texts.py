@@ -73,6 +73,7 @@ class KernelTexts:
                     self._launched[launch.kernel] = max(self._launched.get(launch.kernel, 0), launch.shared)
             notes += [] if same else [_DIFFERENT_MODULE]
             notes += [f"left out, above {machine_code.LARGEST_FILE >> 20} MB: {name}" for name in artefacts.left_out]
+            notes += [f"left out, damaged: {name}" for name in artefacts.damaged]
         return Kernels(self._platform, self._rows, self, notes)
 
     def _artefacts(self, progress: Progress | None) -> tuple[KernelArtefacts, bool]:

@@ -13,8 +13,10 @@ TIME_OF_HLO = "the lower bound by the device's peaks is that of the roofline"
 TIME_OF_XLA = "XLA gives no time"
 
 
-def not_measured(name: str) -> str:
-    """What measures a program that was not profiled."""
+def not_measured(name: str, is_file: bool = False) -> str:
+    """What measures a program that was not profiled; a module in a file cannot be run."""
+    if is_file:
+        return "Not measured: a module in a file holds no values to run it on."
     return f"Not measured; `{_profiling(name)}` measures it."
 
 

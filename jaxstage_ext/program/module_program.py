@@ -15,6 +15,7 @@ from jaxstage_ext.core.targets.target import LOCAL, Target
 from jaxstage_ext.ir.dumps.dump_index import DumpedModule
 from jaxstage_ext.ir.hlo import hlo_files
 from jaxstage_ext.ir.hlo.hlo_files import ModuleForm
+from jaxstage_ext.program import module_bytes
 from jaxstage_ext.program.earlier import by_label
 from jaxstage_ext.program.file_program import FileProgram
 from jaxstage_ext.program.program import Program
@@ -46,7 +47,7 @@ def opened(data: bytes, title: str, path: Path | None = None, targets: Sequence[
 def of_dump(module: DumpedModule, targets: Sequence[Target] = ()) -> Program:
     """The program of a module in a dump, or of what it was before the passes, compiled for the first of the targets.
 
-    Raises UnreadableModule where the dump has no HLO of it.
+    Raises UnreadableModule where the dump has no HLO of it, or a damaged one, and OSError where it cannot be read.
     """
     path = module.module_file(before_passes=bool(targets))
     if path is None:
@@ -54,7 +55,7 @@ def of_dump(module: DumpedModule, targets: Sequence[Target] = ()) -> Program:
             f"the dump has no HLO of {module.name}{' before the passes' if targets else ''}; compile it with "
             "XLA_FLAGS='--xla_dump_hlo_as_proto'"
         )
-    data = path.read_bytes()
+    data = module_bytes.read(path, path.name)
     form = hlo_files.form_of(data[:_HEAD], path.name)
     if form is None:
         raise UnreadableModule(f"{path.name} is damaged: it begins with {data[:16]!r}")

@@ -21,6 +21,10 @@ from jaxstage_ext.program.recorded_program import RecordedProgram
 from jaxstage_ext.program.target_title import platform
 
 _MEASURED = "what XLA tunes was chosen by autotune results, the rest may still differ from a real one"
+_NOT_OPTIMISED = (
+    "This is HLO before or between XLA's passes: its fusions, memory and collectives are not those of what runs. "
+    "Compile it for a target to see that: -t local."
+)
 _HEURISTIC = "kernels and tiles are XLA's heuristic choice, not autotuned, and may differ from those of a real one"
 
 
@@ -46,6 +50,7 @@ def notes(program: Program) -> list[str]:
     written += logged_wording.notes(program) + cached_lines.notes(program) + _unread_flags(program) + _sources(program)
     if isinstance(program, RecordedProgram) and not program.is_foreign:
         written += cached_modules.notes(program.recording)
+    written += [] if program.is_optimised else [_NOT_OPTIMISED]
     coverage = program.coverage
     if coverage and coverage.total and not coverage.linked:
         written.append(

@@ -14,6 +14,7 @@ from jaxstage_ext.compilation.records.compile_log import LOG
 from jaxstage_ext.compilation.records.compile_record import CompileRecord
 from jaxstage_ext.core import cached_executable, jax_private, stage_list, stages
 from jaxstage_ext.core.call import Call
+from jaxstage_ext.core.given import lacking_stage
 from jaxstage_ext.core.stage_error import explain
 from jaxstage_ext.core.staged import COMPILE, LOWER, TRACE, WAITING
 from jaxstage_ext.core.targets.cross_compile import Executable
@@ -69,6 +70,7 @@ class Program:
       timeline: of its newest profile; None until it is profiled.
       is_earlier: whether it was inspected before the others, which are compared with it.
       is_foreign: whether another process may have written it.
+      is_optimised: whether its HLO is what XLA's passes left; HLO in a file may be of before them.
       captured: how that profile was made; None where another program made it.
       tab: of a view of the kernel the name of its only tab; "" of a call.
     """
@@ -77,6 +79,7 @@ class Program:
     saved_summary: Summary | None = None
     saved_comparison: Mapping[str, Any] | None = None
     is_foreign: bool = False
+    is_optimised: bool = True
     is_earlier: bool = False
 
     def __init__(self, staged: stages.Staged) -> None:
@@ -240,7 +243,7 @@ class Program:
         if proto is None and self.xla_module is not None:
             proto = jax_private.hlo_proto(self.xla_module)
         if proto is None:
-            raise Unavailable(f"{self.name} has no optimised HLO to count; inspect it with stage='compile'")
+            raise Unavailable(f"{self.name} has no optimised HLO to count; {lacking_stage.how_to_compile(self.call)}")
         return proto
 
     @property

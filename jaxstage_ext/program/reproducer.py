@@ -57,7 +57,14 @@ def _notes(program: Program, made: Reproduction) -> list[str]:
     notes = []
     if made.replaced:
         flat = f", {made.flat:,} of them one value each" if made.flat else ""
-        notes.append(f"{plural(made.replaced, 'constant')} hold random values in place of yours{flat}.")
+        hold = "holds" if made.replaced == 1 else "hold"
+        notes.append(
+            f"{plural(made.replaced, 'constant')} {hold} random values in place of yours{flat}; scalars, small "
+            "constants and those of one value are kept."
+        )
+    if made.kernels:
+        hold = "holds" if made.kernels == 1 else "hold"
+        notes.append(f"{plural(made.kernels, 'Pallas kernel')} still {hold} names of your functions.")
     if program.has_hlo and (count := made.hlo.count(" = ")) != (own := program.documents["hlo"].text.count(" = ")):
         notes.append(f"Its HLO has {count:,} instructions where the program's has {own:,}.")
     return notes

@@ -131,10 +131,11 @@ def _count(program: Program, stage: stages.Stage, running: bool) -> str | None:
 
 
 def _document(program: Program, kind: str, running: bool, parts: Parts) -> DocumentSummary:
-    document = None if running else parts.get(title_of(kind), lambda: program.documents[kind], None)
+    title = title_of(kind, program.is_optimised)
+    document = None if running else parts.get(title, lambda: program.documents[kind], None)
     return {
         "kind": kind,
-        "title": title_of(kind),
+        "title": title,
         "lines": len(document) if document is not None else None,
         "bytes": len(document.text) if document is not None else None,
     }

@@ -41,7 +41,7 @@ def _asked(module: DumpedModule, progress: Progress | None, **request: Any) -> A
     from jaxstage_ext.worker import pool  # it needs Unix
 
     try:
-        where = {"folder": str(module.folder.resolve()), "key": module.key}
+        where = {"folder": str(module.folder.resolve()), "keys": module.keys}
         return pool.ask("cpu", {**request, **where}, _TIMEOUT, progress=progress, lane="recompile")
     except pool.RequestFailed as failed:
         why = (str(failed).splitlines() or [failed.type])[0]

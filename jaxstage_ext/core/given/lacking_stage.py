@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from jaxstage_ext.core.call import Call
+from jaxstage_ext.core.given.given_object import GivenObject
 from jaxstage_ext.core.staged import COMPILE, TRACE
 from jaxstage_ext.report.units import with_article
 
@@ -11,11 +12,21 @@ def without_stablehlo(call: Call, so: str, otherwise: str) -> str:
     """`a Compiled has no StableHLO, so its memory is unknown; give its Lowered`; `otherwise` of any other call."""
     if call.given is None or call.given.stage != COMPILE:
         return otherwise
-    return f"{with_article(call.given.kind)} has no StableHLO, so {so}; give the Lowered it was compiled from"
+    return f"{_named(call.given)} has no StableHLO, so {so}; give the Lowered it was compiled from"
 
 
 def without_jaxpr(call: Call, so: str, otherwise: str) -> str:
     """`a Lowered has no jaxpr, so its dtypes are unknown; give its Traced`; `otherwise` of any other call."""
     if call.given is None or call.given.stage == TRACE:
         return otherwise
-    return f"{with_article(call.given.kind)} has no jaxpr, so {so}; give the function or its Traced"
+    return f"{_named(call.given)} has no jaxpr, so {so}; give the function or its Traced"
+
+
+def how_to_compile(call: Call) -> str:
+    """What compiles a call that was not: "inspect it with stage='compile'", or of a module in a file a target."""
+    given = call.given
+    return "inspect it with stage='compile'" if given is None or not given.is_file else "name a target, such as local"
+
+
+def _named(given: GivenObject) -> str:
+    return given.kind if given.is_file else with_article(given.kind)

@@ -14,8 +14,9 @@ from jaxstage_ext.core.staged import COMPILE, LOWER
 from jaxstage_ext.core.targets import cross_compile
 from jaxstage_ext.core.targets.cross_compile import Executable
 from jaxstage_ext.core.targets.target import Target
+from jaxstage_ext.ir import parse_errors
 from jaxstage_ext.ir.hlo import hlo_files
-from jaxstage_ext.ir.hlo.hlo_files import ModuleForm
+from jaxstage_ext.ir.hlo.hlo_files import ModuleForm, WholeModule
 from jaxstage_ext.report.deliberate_error import DeliberateError
 
 TIMEOUT = 300.0
@@ -28,23 +29,23 @@ class UnreadableModule(DeliberateError, ValueError):
 
 
 def opened(data: bytes, form: ModuleForm, title: str) -> GivenObject:
-    """The module of a file. Raises UnreadableModule, and WorkerDied where XLA does not survive it."""
+    """The module of a file. Raises UnreadableModule, also where XLA does not survive it."""
     if form in (ModuleForm.STABLEHLO_TEXT, ModuleForm.STABLEHLO_BYTECODE):
         return _stablehlo(_asked("stablehlo", data, form, title), form)
-    return _hlo(_asked(form.name.lower(), _whole(data, form, title), form, title), form)
+    return _hlo(_asked(form.name.lower(), data, form, title), form)
 
 
 def opened_for_compile(data: bytes, form: ModuleForm, title: str) -> GivenObject:
     """As `opened`, of HLO its StableHLO. Raises UnreadableModule where it is compiled already."""
     if form in (ModuleForm.STABLEHLO_TEXT, ModuleForm.STABLEHLO_BYTECODE):
         return opened(data, form, title)
-    return _stablehlo(_asked(f"from_{form.name.lower()}", _whole(data, form, title), form, title), form)
+    return _stablehlo(_asked(f"from_{form.name.lower()}", data, form, title), form)
 
 
-def _whole(data: bytes, form: ModuleForm, title: str) -> bytes:
+def _whole(data: bytes, form: ModuleForm, title: str) -> WholeModule:
     """The module itself, of serialised HLO that which it holds."""
     if form is not ModuleForm.HLO_PROTO:
-        return data
+        return WholeModule(data, 0)
     try:
         return hlo_files.module_in(data)
     except ValueError as error:
@@ -54,12 +55,16 @@ def _whole(data: bytes, form: ModuleForm, title: str) -> bytes:
 def _asked(method: str, data: bytes, form: ModuleForm, title: str) -> Mapping[str, Any]:
     from jaxstage_ext.worker import pool  # it needs Unix
 
+    whole = _whole(data, form, title)
+    request = {"method": "open_module", "form": method, "data": whole.proto, "partitions": whole.partitions}
     try:
-        answer: Mapping[str, Any] = pool.ask("cpu", {"method": "open_module", "form": method, "data": data}, TIMEOUT)
+        answer: Mapping[str, Any] = pool.ask("cpu", request, TIMEOUT)
         return answer
     except pool.RequestFailed as failed:
-        why = (str(failed).splitlines() or [failed.type])[0]
-        raise UnreadableModule(f"{title} cannot be read as {form.value}: {why}") from None
+        why = parse_errors.one_line(str(failed)) or failed.type
+    except pool.WorkerDied as died:
+        why = died.summary
+    raise UnreadableModule(f"{title} cannot be read as {form.value}: {why}")
 
 
 def _stablehlo(answer: Mapping[str, Any], form: ModuleForm) -> GivenObject:
@@ -76,7 +81,7 @@ def _stablehlo(answer: Mapping[str, Any], form: ModuleForm) -> GivenObject:
         tuple(value.name or f"result[{place}]" for place, value in enumerate(results)),
         shapes,
     )
-    return GivenObject(form.value, LOWER, None, lowered, shapes, {}, info)
+    return GivenObject(form.value, LOWER, None, lowered, shapes, {}, info, is_file=True)
 
 
 def _hlo(answer: Mapping[str, Any], form: ModuleForm) -> GivenObject:
@@ -86,4 +91,4 @@ def _hlo(answer: Mapping[str, Any], form: ModuleForm) -> GivenObject:
         nothing = (None, NO_ANALYSIS)
         return Executable(target, answer["text"], answer["proto"], 0.0, partitions, (), nothing, nothing)
 
-    return GivenObject(form.value, COMPILE, None, executable, (), {}, CallInfo(answer["name"]))
+    return GivenObject(form.value, COMPILE, None, executable, (), {}, CallInfo(answer["name"]), is_file=True)

@@ -105,7 +105,8 @@ class _Compiled:
     def __call__(self, target: Target) -> Any:
         if not target.is_local:
             raise Unavailable(
-                f"a Compiled is for the device that it was compiled for, not for {target}; give its Lowered"
+                f"a Compiled is for the device that it was compiled for, not for {target}; give its Lowered, or for "
+                "another platform its Traced"
             )
         return self._value
 

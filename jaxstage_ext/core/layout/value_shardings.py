@@ -193,6 +193,8 @@ def of_devices(staged: Staged) -> list[PlacedDevice]:
     """
     compiled = unwrap(staged.value(COMPILE))
     if staged.call.given is not None and staged.call.given.stage == COMPILE:
+        if not isinstance(compiled, jax.stages.Compiled):  # of a file, which has numbers alone
+            return [PlacedDevice(number) for number in range(getattr(compiled, "devices", 0))]
         return [device(assigned) for assigned in compiled_devices(compiled)]
     lowered = unwrap(staged.value(LOWER))
     if not isinstance(lowered, jax.stages.Lowered):

@@ -24,6 +24,7 @@ class Reproduction:
       device: what the compiler takes for the device: a TPU's configuration, a GPU's description.
       variables: of the environment, which XLA reads.   versions: of packages, by name.
       replaced: constants with random values in place of their own.   flat: those of them that have one value.
+      kernels: of Pallas, which keep the names of their functions.
     """
 
     target: Target
@@ -37,6 +38,7 @@ class Reproduction:
     versions: Mapping[str, str]
     replaced: int
     flat: int
+    kernels: int
 
 
 def reproduction(staged: Staged) -> Reproduction:
@@ -61,6 +63,7 @@ def reproduction(staged: Staged) -> Reproduction:
         _versions(target),
         cleaned["replaced"],
         cleaned["flat"],
+        cleaned["kernels"],
     )
 
 

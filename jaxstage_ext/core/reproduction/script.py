@@ -71,6 +71,9 @@ library = Path(found[0].origin).parent / "xla_cuda_plugin.so"
 plugin = xla_client.load_pjrt_plugin_dynamically("cuda", str(library))
 xla_client.initialize_pjrt_plugin("cuda")
 extension = plugin_support.import_from_plugin("cuda", "cuda_plugin_extension")
+if extension is not None:
+    runtime = Path(extension.__file__).with_name("libmosaic_gpu_runtime.so")
+    os.environ.setdefault("MOSAIC_GPU_RUNTIME_LIB_PATH", str(runtime))
 calls = []
 if extension is not None:
     xla_client.register_custom_type_handler("CUDA", partial(extension.register_custom_type, plugin))

@@ -6,16 +6,19 @@ import os
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 
 from jaxstage_ext.report.table import Column, Table
 
-_NAMED = re.compile(r"(?P<key>module_(?P<number>\d+)\.(?P<name>[^.]+))(?:\.(?P<rest>.+))?")
+_NAMED = re.compile(r"(?P<key>(?:\d+\.)?module_(?P<number>\d+)\.(?P<name>[^.]+))(?:\.(?P<rest>.+))?")
+"""A name begins with microseconds under --xla_dump_include_timestamp."""
 _NUMBERED = re.compile(r"\d{4,}\.")
 _OPTIMISED = re.compile(
-    r"(?:(?P<platform>cpu|tpu|gpu|sm_\d+(?:\.\d+)?a?_gpu)_)?after_optimizations\.(?P<form>hlo\.pb|txt)"
+    r"(?:(?P<platform>cpu|tpu|gpu|sm_\d+(?:\.\d+)?a?_gpu)_)?after_optimizations\.(?P<form>hlo\.pb|txt)(?:\.gz)?"
 )
-_BEFORE = re.compile(r"before_optimizations\.(?P<form>hlo\.pb|txt)")
+_BEFORE = re.compile(r"before_optimizations\.(?P<form>hlo\.pb|txt)(?:\.gz)?")
+"""Protos are gzip files under --xla_dump_compress_protos."""
 _CODE = {
     "ptx": "PTX",
     "ir-with-opt.ll": "LLVM IR",
@@ -30,9 +33,10 @@ class DumpedModule:
     """A module in a dump.
 
     Attributes:
-      folder: of the dump.   key: with which its files begin, "module_0002.jit_step".
+      folder: of the dump.   key: with which its files begin, "module_0002.jit_step", or "1795.module_0002.jit_step".
       number: XLA's, which counts the modules of a process.   name: "jit_step".
       files: the rest of each file's name, and its bytes.
+      untimed_key: with which those of its files begin that XLA names without the time; "" where there are none.
     """
 
     folder: Path
@@ -40,6 +44,17 @@ class DumpedModule:
     number: int
     name: str
     files: tuple[tuple[str, int], ...] = field(repr=False)
+    untimed_key: str = ""
+
+    @property
+    def keys(self) -> list[str]:
+        """With which its files begin."""
+        return [self.key, *filter(None, [self.untimed_key])]
+
+    @cached_property
+    def _modules(self) -> list[tuple[str, int]]:
+        """Its files of before and after the passes, among those of every pass."""
+        return [(rest, size) for rest, size in self.files if "_optimizations." in rest]
 
     @property
     def size(self) -> int:
@@ -49,7 +64,7 @@ class DumpedModule:
     @property
     def platform(self) -> str:
         """What it was compiled for, "cpu", "gpu" or "tpu"; "" where no file says it."""
-        named = (match["platform"] for rest, _ in self.files if (match := _OPTIMISED.fullmatch(rest)))
+        named = (match["platform"] for rest, _ in self._modules if (match := _OPTIMISED.fullmatch(rest)))
         found = next((name for name in named if name), "")
         return "gpu" if found.endswith("gpu") else found
 
@@ -77,20 +92,20 @@ class DumpedModule:
         return None
 
     def _form(self, pattern: re.Pattern[str], form: str) -> str | None:
-        named = ((rest, pattern.fullmatch(rest)) for rest, size in self.files if size)
+        named = ((rest, pattern.fullmatch(rest)) for rest, size in self._modules if size)
         return next((rest for rest, match in named if match and match["form"] == form), None)
 
     def _code(self) -> list[str]:
         """The kinds of machine code, in the order of `_CODE`."""
-        endings = [f".{rest}" for rest, _ in self.files]
-        kinds = (kind for suffix, kind in _CODE.items() if any(end.endswith(f".{suffix}") for end in endings))
-        return list(dict.fromkeys(kinds))
+        parts = [rest.rsplit(".", 2) for rest, _ in self.files]
+        endings = {part[-1] for part in parts} | {".".join(part[-2:]) for part in parts}
+        return list(dict.fromkeys(kind for suffix, kind in _CODE.items() if suffix in endings))
 
     @property
     def holds(self) -> str:
         """What there is of it: "optimised HLO, buffers, passes, LLVM IR"."""
-        before = "HLO before the passes" if any(_BEFORE.fullmatch(rest) for rest, _ in self.files) else ""
-        optimised = "optimised HLO" if any(_OPTIMISED.fullmatch(rest) for rest, _ in self.files) else before
+        before = "HLO before the passes" if any(_BEFORE.fullmatch(rest) for rest, _ in self._modules) else ""
+        optimised = "optimised HLO" if any(_OPTIMISED.fullmatch(rest) for rest, _ in self._modules) else before
         buffers = "buffers" if self.has_buffers else ""
         passes = "passes" if self.has_pass_texts else ""
         return ", ".join(filter(None, [optimised, buffers, passes, *self._code()])) or "no HLO"
@@ -108,15 +123,38 @@ def read(folder: Path) -> list[DumpedModule]:
     with os.scandir(folder) as entries:
         for entry in entries:
             match = _NAMED.fullmatch(entry.name)
-            if match is None or not entry.is_file():
+            size = _file_size(entry) if match else None
+            if match is None or size is None:
                 continue
             about.setdefault(match["key"], match)
-            files.setdefault(match["key"], []).append((match["rest"] or "", entry.stat().st_size))
+            files.setdefault(match["key"], []).append((match["rest"] or "", size))
+    timed = {_untimed(key): key for key in sorted(about) if _untimed(key) != key}  # of several, the last one wrote
+    owned = {key: untimed for untimed, key in timed.items() if untimed in about}
     modules = [
-        DumpedModule(folder, key, int(match["number"]), match["name"], tuple(sorted(files[key])))
+        DumpedModule(
+            folder,
+            key,
+            int(match["number"]),
+            match["name"],
+            tuple(sorted([*files[key], *files.get(owned.get(key, ""), [])])),
+            owned.get(key, ""),
+        )
         for key, match in about.items()
+        if key not in owned.values()
     ]
-    return sorted(modules, key=lambda module: (module.number, module.name))
+    return sorted(modules, key=lambda module: (module.number, module.name, module.key))
+
+
+def _untimed(key: str) -> str:
+    return key[key.index("module_") :]
+
+
+def _file_size(entry: os.DirEntry[str]) -> int | None:
+    """Bytes of a file; None for all that is none, such as a link that leads nowhere or to itself."""
+    try:
+        return entry.stat().st_size if entry.is_file() else None
+    except OSError:
+        return None
 
 
 def is_dump(folder: Path) -> bool:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import enum
 import re
+from dataclasses import dataclass, field
 
 from google.protobuf.message import DecodeError
 
@@ -14,10 +15,14 @@ from jaxstage_ext.ir.hlo import whole_module
 
 _HLO_TEXT = re.compile(rb"(?:\xef\xbb\xbf)?\s*(?://[^\n]*\n\s*)*HloModule [^\n]")
 _STABLEHLO_TEXT = re.compile(
-    rb"(?:\xef\xbb\xbf)?(?:\s|//[^\n]*\n|#\w[^\n]*\n)*(?:builtin\.)?module(?:\s+@|\s*\{|\s+attributes\b)"
+    rb"(?:\xef\xbb\xbf)?(?:\s|//[^\n]*\n|#\w[^\n]*\n)*(?:(?:builtin\.)?module(?:\s+@|\s*\{|\s+attributes\b)|func\.func\s)"
 )
 _BYTECODE = b"ML\xefR"
 _MODULE_FIELD, _NAME_FIELD = b"\x0a", 0x0A
+_NAME = rb"\x0a[\x01-\x7f][\w.\-]+"
+_HLO_PROTO = re.compile(rb"(?:\x0a[\x80-\xff]*[\x00-\x7f])?" + _NAME + rb"\x12[\x01-\x7f][\w.\-]+[\x1a\x12]")
+"""A module's name and that of its entry computation, which no other message of XLA's or JAX's begins with."""
+_SCHEDULED = re.compile(r"\bis_scheduled=true\b")
 _OF_TPU = re.compile(r"[}\]\d]:T\(\d+(?:,\d+)?\)")
 _OF_GPU = re.compile(
     r'"gpu_backend_config"|fusion_backend_config|__cu(?:blas|dnn|fft|solver)|__triton|"operation_queue_id"'
@@ -38,7 +43,8 @@ class ModuleForm(enum.Enum):
 def form_of(head: bytes, name: str = "") -> ModuleForm | None:
     """The form of a file that begins so; None where it is no module.
 
-    Serialised HLO has no mark of its own, so that its name, "*.hlo.pb" or "*.hlo_module.pb", counts.
+    Serialised HLO is known by its first fields, or, where these are damaged, by its name, "*.hlo.pb" or
+    "*.hlo_module.pb".
     """
     if head.startswith(_BYTECODE):
         return ModuleForm.STABLEHLO_BYTECODE
@@ -46,18 +52,28 @@ def form_of(head: bytes, name: str = "") -> ModuleForm | None:
         return ModuleForm.HLO_TEXT
     if _STABLEHLO_TEXT.match(head):
         return ModuleForm.STABLEHLO_TEXT
+    if _HLO_PROTO.match(head):
+        return ModuleForm.HLO_PROTO
     is_named = re.search(r"\.hlo(?:_module)?\.pb(?:\.gz)?$", name) is not None
     return ModuleForm.HLO_PROTO if is_named and head[:1] == _MODULE_FIELD else None
 
 
-def module_in(data: bytes) -> bytes:
-    """The HloModuleProto of a serialised HloProto, or of itself. Raises ValueError where there is none."""
+@dataclass(frozen=True)
+class WholeModule:
+    """A serialised HloModuleProto, and on how many devices it runs as it says itself; 0 where it does not."""
+
+    proto: bytes = field(repr=False)
+    partitions: int
+
+
+def module_in(data: bytes) -> WholeModule:
+    """The module in a serialised HloProto, or HloModuleProto. Raises ValueError where there is none."""
     for candidate in (data, _first_field(data)):
         try:
-            whole_module.read(candidate)
+            module = whole_module.read(candidate)
         except (ValueError, IndexError, DecodeError):
             continue
-        return candidate
+        return WholeModule(candidate, module.header.device_assignment.computation_count)
     raise ValueError("it holds no whole HLO module")
 
 
@@ -72,6 +88,11 @@ def _first_field(data: bytes) -> bytes:
         if data[at] < 0x80:
             return data[at + 1 : at + 1 + size] if len(data) >= at + 1 + size else b""
     return b""
+
+
+def is_scheduled(text: str) -> bool:
+    """Whether the text is of a module that has a schedule, as each has that XLA has compiled."""
+    return _SCHEDULED.search(text.partition("\n")[0]) is not None
 
 
 def platform_of(text: str, name: str = "") -> str:

@@ -56,6 +56,7 @@ _MESSAGES: dict[str, Fields] = {
     "Aliases": {"entries": (1, "AliasEntry", True)},
     "DonorEntry": {"parameter_number": (1, INT64, False), "parameter_shape_index": (2, INT64, True)},
     "Donors": {"entries": (1, "DonorEntry", True)},
+    "DeviceAssignment": {"replica_count": (1, INT32, False), "computation_count": (2, INT32, False)},
     "Module": {
         "name": (1, STRING, False),
         "computations": (3, "Computation", True),
@@ -64,6 +65,7 @@ _MESSAGES: dict[str, Fields] = {
         "input_output_alias": (8, "Aliases", False),
         "spmd_output_sharding": (12, "Sharding", False),
         "spmd_parameters_shardings": (14, "Sharding", True),
+        "device_assignment": (15, "DeviceAssignment", False),
         "buffer_donor": (18, "Donors", False),
         "stack_frame_index": (17, "StackFrameIndex", False),
     },

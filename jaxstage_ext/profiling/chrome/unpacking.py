@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import zlib
 
-from jaxstage_ext.profiling.unreadable import UnreadableProfile
+from jaxstage_ext.profiling.unreadable import TooLarge, UnreadableProfile
 from jaxstage_ext.report.units import scaled
 
 MOST_BYTES = 2**30
@@ -62,7 +62,7 @@ def _next_piece(member: zlib._Decompress, data: bytes, title: str) -> bytes:
 
 def _check_size(size: int, title: str, limit: int) -> None:
     if size > limit:
-        raise UnreadableProfile(
+        raise TooLarge(
             f"{title} holds more than {scaled(limit, 'B')}, the most that is read; profile fewer steps, or open "
             "the .xplane.pb of the same run"
         )

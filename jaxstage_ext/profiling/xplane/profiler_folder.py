@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from jaxstage_ext.profiling.unreadable import UnreadableProfile
+from jaxstage_ext.profiling.unreadable import NoProfile, UnreadableProfile
 
 _DEEPEST = 6
 _MOST_FILES = 10_000
@@ -39,7 +39,7 @@ def newest_run(folder: Path) -> list[HostFile]:
         if path.name.endswith((*_XPLANE, *_JSON)):
             runs[path.parent].append(path)
     if not runs:
-        raise UnreadableProfile(
+        raise NoProfile(
             f"{folder.name or folder} holds no profile: there is no .xplane.pb and no JSON trace in it or below it"
         )
     return _hosts(runs[max(runs, key=lambda run: _age(run, runs[run]))])

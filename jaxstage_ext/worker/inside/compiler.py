@@ -99,11 +99,11 @@ class Compiler:
 
         return {**without_data.text(module), "options": without_data.options(options)}
 
-    def open_module(self, form: str, data: bytes) -> dict[str, Any]:
+    def open_module(self, form: str, data: bytes, partitions: int = 0) -> dict[str, Any]:
         """A module out of a file; see `foreign_modules.opened`."""
         from jaxstage_ext.worker.inside import foreign_modules
 
-        return foreign_modules.opened(form, data)
+        return foreign_modules.opened(form, data, partitions)
 
     def open_exported(self, data: bytes) -> None:
         """Reads what `jax.export` serialised, and its module; see `exported_programs.check`."""
@@ -111,17 +111,17 @@ class Compiler:
 
         exported_programs.check(data)
 
-    def dumped_passes(self, folder: str, key: str) -> dict[str, Any]:
+    def dumped_passes(self, folder: str, keys: list[str]) -> dict[str, Any]:
         """The passes in a dump of elsewhere; see `dump_files.passes`."""
         from jaxstage_ext.worker.inside import dump_files
 
-        return dump_files.passes(folder, key)
+        return dump_files.passes(folder, keys)
 
-    def dumped_code(self, folder: str, key: str, largest: int) -> dict[str, Any]:
+    def dumped_code(self, folder: str, keys: list[str], largest: int) -> dict[str, Any]:
         """The machine code in a dump of elsewhere; see `dump_files.code`."""
         from jaxstage_ext.worker.inside import dump_files
 
-        return dump_files.code(folder, key, largest)
+        return dump_files.code(folder, keys, largest)
 
     def kernels(self, wanted: str, large_constants: bool, tries: int, largest: int, **program: Any) -> dict[str, Any]:
         """The machine code of each kernel, as `kernel_dump.read` packs it, and whether it is that of the module wanted.

@@ -3,32 +3,48 @@
 from __future__ import annotations
 
 import contextlib
+import glob
+import itertools
+import re
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from jaxstage_ext.worker.inside import kernel_dump, pass_dump
+from jaxstage_ext.worker.inside import kernel_dump, pass_dump, whole_files
+from jaxstage_ext.worker.inside.dump_room import DumpCut
+
+_TIME = re.compile(r"^\d+\.(?=module_)")
 
 
-def passes(folder: str, key: str) -> dict[str, Any]:
-    """The passes of the module whose files begin with `key`, as `pass_dump.collect` gives them."""
-    with _linked(Path(folder), key) as files:
-        return pass_dump.read(files)
+def passes(folder: str, keys: list[str]) -> dict[str, Any]:
+    """The passes of the module whose files begin with one of `keys`, as `pass_dump.collect` gives them.
+
+    Raises ValueError where a file is damaged.
+    """
+    with _linked(Path(folder), keys) as files:
+        try:
+            return pass_dump.read(files)
+        except DumpCut as cut:
+            raise ValueError(f"{cut.what}; copy or dump it once more") from None
 
 
-def code(folder: str, key: str, largest: int) -> dict[str, Any]:
-    """The machine code of its kernels, as `kernel_dump.read` gives it."""
-    with _linked(Path(folder), key) as files:
-        return kernel_dump.read(files, largest)
+def code(folder: str, keys: list[str], largest: int) -> dict[str, Any]:
+    """The machine code of its kernels, as `kernel_dump.read` gives it; "damaged" names files that are cut."""
+    with _linked(Path(folder), keys) as files:
+        damaged = whole_files.cut_code(files)
+        for name in damaged:
+            (files / name).unlink()
+        made = kernel_dump.read(files, largest)
+        return {**made, "head": {**made["head"], "damaged": damaged}}
 
 
 @contextlib.contextmanager
-def _linked(folder: Path, key: str) -> Iterator[Path]:
-    """A folder with links to the module's files alone, which readers may remove."""
+def _linked(folder: Path, keys: list[str]) -> Iterator[Path]:
+    """A folder with links to the module's files alone, which readers may remove; their names without a time."""
     with tempfile.TemporaryDirectory(prefix="dump-", dir=Path.cwd()) as made:
         files = Path(made)
-        for path in folder.glob(f"{key}.*"):
+        for path in itertools.chain.from_iterable(folder.glob(f"{glob.escape(key)}.*") for key in keys):
             if path.is_file():
-                (files / path.name).symlink_to(path.resolve())
+                (files / _TIME.sub("", path.name)).symlink_to(path.resolve())
         yield files

@@ -26,6 +26,7 @@ class DumpCut(OSError):
     """A dump of XLA's that is not whole, or could not be. `what` happened; the text also says what to do."""
 
     def __init__(self, what: str) -> None:
+        self.what = what
         super().__init__(
             f"{what}; make room on the disk of {_disk()}, or set TMPDIR to another folder and restart the kernel"
         )

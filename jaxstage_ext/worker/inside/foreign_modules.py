@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import re
+from math import prod
 from typing import Any
 
 from jaxlib import _hlo, _jax  # type: ignore[attr-defined, unused-ignore]
@@ -12,16 +13,22 @@ from jaxstage_ext.worker.inside.clients import parsed
 from jaxstage_ext.worker.inside.executable_artefacts import text
 
 _DTYPES = {"i1": "bool", "bf16": "bfloat16", "complex<f32>": "complex64", "complex<f64>": "complex128"}
+_MESH = re.compile(r"\bsharding=\{+mesh\[([^\]\n]*)\]")
+_NUMBER = re.compile(r"=(\d+)")
+_TILES = re.compile(r"\bsharding=\{+devices=\[([\d,]+)\]")
 _SCHEDULED = re.compile(r"\bis_scheduled=true\b")
 _KINDS = {"f": "float", "i": "int", "ui": "uint"}
 
 
-def opened(form: str, data: bytes) -> dict[str, Any]:
-    """A module in one of the forms "stablehlo", "hlo_text" and "hlo_proto"; "from_hlo_…" is its StableHLO."""
+def opened(form: str, data: bytes, partitions: int = 0) -> dict[str, Any]:
+    """A module in one of the forms "stablehlo", "hlo_text" and "hlo_proto"; "from_hlo_…" is its StableHLO.
+
+    `partitions` is how many a serialised module is for, which XLA does not keep when it reads one; 0 where unknown.
+    """
     if form == "stablehlo":
         return stablehlo(data)
     module = _hlo_module(data, is_text=form.endswith("text"))
-    return _converted(module) if form.startswith("from_") else _described(module)
+    return _converted(module, partitions) if form.startswith("from_") else _described(module, partitions)
 
 
 def stablehlo(data: bytes) -> dict[str, Any]:
@@ -127,26 +134,26 @@ def _bytecode(module: Any) -> bytes:
 def _hlo_module(data: bytes, is_text: bool) -> Any:
     """Raises ValueError where XLA cannot read it."""
     if is_text:
-        return _hlo.hlo_module_from_text(data.decode())
+        return _hlo.hlo_module_from_text(data.decode("utf-8-sig"))
     return _hlo.HloModule.from_serialized_hlo_module_proto(data)
 
 
-def _described(module: Any) -> dict[str, Any]:
+def _described(module: Any, partitions: int) -> dict[str, Any]:
     """A module of HLO: "name", "proto", "text" and "devices"."""
     proto, shown = module.as_serialized_hlo_module_proto(), text(module, large_constants=False)
-    return {"name": module.name, "proto": proto, "text": shown, "devices": _partitions(_head(shown))}
+    return {"name": module.name, "proto": proto, "text": shown, "devices": partitions or _partitions(shown)}
 
 
-def _converted(module: Any) -> dict[str, Any]:
+def _converted(module: Any, partitions: int) -> dict[str, Any]:
     """A module of HLO as `stablehlo` describes it. Raises ValueError where it is scheduled, as compiled modules are."""
     from jaxlib.mlir import ir
 
-    head = _head(text(module, large_constants=False))
-    if _SCHEDULED.search(head):
+    shown = text(module, large_constants=False)
+    if _SCHEDULED.search(_head(shown)):
         raise ValueError("it is scheduled, so it is compiled already; a target needs the module before the passes")
     made = parsed(bytes(_jax.mlir.hlo_to_stablehlo(module.as_serialized_hlo_module_proto())))
     with made.context, ir.Location.unknown():
-        for name, count in (("mhlo.num_partitions", _partitions(head)), ("mhlo.num_replicas", 1)):
+        for name, count in (("mhlo.num_partitions", partitions or _partitions(shown)), ("mhlo.num_replicas", 1)):
             made.operation.attributes[name] = ir.IntegerAttr.get(ir.IntegerType.get_signless(32), count)
     return _module_described(made)
 
@@ -155,6 +162,10 @@ def _head(shown: str) -> str:
     return shown.partition("\n")[0]
 
 
-def _partitions(head: str) -> int:
-    found = re.search(r"\bnum_partitions=(\d+)", head)
-    return int(found[1]) if found else 1
+def _partitions(shown: str) -> int:
+    """On how many devices a module runs: as its head says, or else by the shardings of its instructions."""
+    if found := re.search(r"\bnum_partitions=(\d+)", _head(shown)):
+        return int(found[1])
+    meshes = (_NUMBER.findall(mesh) for mesh in set(_MESH.findall(shown)))
+    tiles = (tile.split(",") for tile in set(_TILES.findall(shown)))
+    return max((prod(map(int, sizes)) for sizes in (*meshes, *tiles)), default=1)

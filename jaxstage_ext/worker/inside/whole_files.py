@@ -48,16 +48,24 @@ def check_lines(path: Path) -> None:
 
 def check_code(folder: Path) -> None:
     """Raise DumpCut unless every file of machine code in a folder is whole, and all are there."""
-    for suffix, is_whole in _FORMATS.items():
-        for path in folder.glob(f"*{suffix}"):
-            data = path.read_bytes()
-            if not is_whole(data) and (data or not _makes_nothing(path)):
-                raise _cut(path)
+    for name in cut_code(folder):
+        raise _cut(folder / name)
     entries, kernels = (set(_found(folder, *what)) for what in ((".ptx", _ENTRY), (".ir-with-opt.ll", _KERNEL)))
     if missing := kernels - entries:
         raise DumpCut(f"XLA dumped LLVM IR of kernel {min(missing).decode()}, and no PTX")
     if entries and not (any(folder.glob("*.thunk_sequence.txt")) and any(folder.glob("*.thunk_metadata.txt"))):
         raise DumpCut(f"XLA dumped {len(entries)} kernels, and not the steps that run them")
+
+
+def cut_code(folder: Path) -> list[str]:
+    """The names of the files of machine code in a folder that are not whole."""
+    cut = []
+    for suffix, is_whole in _FORMATS.items():
+        for path in folder.glob(f"*{suffix}"):
+            data = path.read_bytes()
+            if not is_whole(data) and (data or not _makes_nothing(path)):
+                cut.append(path.name)
+    return cut
 
 
 def _found(folder: Path, suffix: str, what: re.Pattern[bytes]) -> Iterator[bytes]:

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from jaxlib import xla_client
 
+from jaxstage_ext.worker.inside import without_names
 from jaxstage_ext.worker.inside.clients import parsed
 
 LARGEST_KEPT = 16
@@ -17,9 +18,10 @@ MOST_RANDOM = 100_000
 
 
 def text(module: bytes) -> dict[str, Any]:
-    """The "text" of a module whose constants have other values, without locations; and how many it replaced.
+    """The "text" of a module whose constants have other values, without locations and names; and how many it replaced.
 
-    "replaced" is how many constants have random values, "flat" how many of them have one value.
+    "replaced" is how many constants have random values, "flat" how many of them have one value, "kernels" how many
+    kernels of Pallas it has, whose functions keep their names.
     """
     made = parsed(module)
     random, replaced, flat = np.random.default_rng(0), 0, 0
@@ -32,7 +34,8 @@ def text(module: bytes) -> dict[str, Any]:
             replaced, flat = replaced + 1, flat + (len(values) > MOST_RANDOM)
         for function in made.body.operations:
             _without_names(function)
-    return {"text": made.operation.get_asm(enable_debug_info=False), "replaced": replaced, "flat": flat}
+    written = without_names.without_paths(without_names.renamed(made.operation.get_asm(enable_debug_info=False)))
+    return {"text": written, "replaced": replaced, "flat": flat, "kernels": without_names.kernels(written)}
 
 
 def options(serialized: bytes) -> bytes:

@@ -30,7 +30,7 @@ from jaxstage_ext.views import (
     timeline_forms,
     words,
 )
-from jaxstage_ext.views.computed_html import computed_html
+from jaxstage_ext.views.computed_html import fitting_html
 from jaxstage_ext.views.summaries import summary_of
 from jaxstage_ext.views.words import clean, cut
 
@@ -86,19 +86,13 @@ def _fitting(program: Program, room: int, source: bool | None) -> str:
     summary, html = summary_of(program), ""
     made: excerpt.MadeByLine = Parts().get("What lines became", lambda: excerpt.made_by_line(program), {})
     documents = saved_source.kept(program.readable, source)
-    computed = _computed(program, room // 2)
+    computed = fitting_html(program, room // 2)
     for source_lines, ir_lines in _SIZES:
         body = _body(program, documents, made, source_lines, ir_lines)
         html = f'<div style="{_BOX}">{_head(summary)}{computed}{body}</div>'
         if len(html.encode("utf-8", "replace")) <= room:
             break
     return html
-
-
-def _computed(program: Program, room: int) -> str:
-    """What is known of the program, without its pictures where they do not fit."""
-    forms = (computed_html(program, with_pictures) for with_pictures in (True, False))
-    return next((form for form in forms if len(form.encode("utf-8", "replace")) <= room), "")
 
 
 def _head(summary: Summary) -> str:

@@ -33,7 +33,7 @@ def answered_cheaply(program: Program) -> Callable[[str, Mapping[str, Any]], boo
     """Whether a program answers a request of a tab cheaply, by its name and parameters; a large one what is known."""
     small = is_small(program)
     questions: Mapping[str, Callable[[], bool]] = {
-        "bound": lambda: small or work.is_known(program),
+        "bound": lambda: is_counted(program),
         "fit": lambda: memory.is_known(program) or (small and device_fit(program).needed is not None),
         "memory": lambda: memory.is_known(program),
         "collective": lambda: collectives.is_known(program) or (small and not count(program)),

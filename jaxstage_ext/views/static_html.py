@@ -160,7 +160,10 @@ def _document(doc: Document, name: str, most: int, rows: Sequence[int]) -> str:
     chosen = f"; the {len(rows)} that move the most bytes" if rows else ""
     title = f"{name}, {plural(len(doc), 'line')}{chosen}"
     lines = excerpt.chosen(doc, rows) if rows else excerpt.ir(doc, most) if most else []
-    return _details(title, _ir(doc.kind, lines), False) if lines else f"<p>{title}</p>"
+    if not lines:
+        return f"<p>{title}</p>"
+    named = "".join(f"<br>{_dim(argument)}" for argument in excerpt.arguments(doc, lines)).removeprefix("<br>")
+    return _details(title, _ir(doc.kind, lines) + (f'<code style="{_CODE}">{named}</code>' if named else ""), False)
 
 
 def _details(title: str, body: str, is_open: bool) -> str:

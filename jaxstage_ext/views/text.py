@@ -158,7 +158,8 @@ def _source_excerpt(program: Program, doc: Document, inner: int) -> list[str]:
 
 
 def _excerpt_lines(doc: Document, inner: int) -> list[str]:
-    return _ir_lines(excerpt.ir(doc, _IR_LINES), inner)
+    lines = excerpt.ir(doc, _IR_LINES)
+    return _ir_lines(lines, inner) + excerpt.arguments(doc, lines)
 
 
 def _or_why(title: str, lines: Callable[[], list[str]]) -> list[str]:

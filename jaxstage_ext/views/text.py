@@ -159,7 +159,8 @@ def _source_excerpt(program: Program, doc: Document, inner: int) -> list[str]:
 
 def _excerpt_lines(doc: Document, inner: int) -> list[str]:
     lines = excerpt.ir(doc, _IR_LINES)
-    return _ir_lines(lines, inner) + excerpt.arguments(doc, lines)
+    named = [textwrap.wrap(line, inner, subsequent_indent="  ") for line in excerpt.arguments(doc, lines)]
+    return [*_ir_lines(lines, inner), *(part for parts in named for part in parts)]
 
 
 def _or_why(title: str, lines: Callable[[], list[str]]) -> list[str]:

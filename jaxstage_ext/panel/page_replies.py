@@ -45,6 +45,8 @@ _FACTS: dict[str, Fact[Any]] = {
     "machine": kernels,
 }
 """What a tab shows is known where its fact is."""
+_CHEAP = ("code", "compare", "options", "effects")
+"""Tabs that take milliseconds of a program of any size."""
 _FAILS = (BadRequest, RuntimeError, ValueError, OSError)
 
 
@@ -81,9 +83,9 @@ def _of_tab(program: Program, tab: str, source: bool | None, every: bool) -> Ite
 
 def _is_wanted(program: Program, tab: str, every: bool) -> Callable[[str, Params], bool]:
     fact = _FACTS.get(tab)
-    if every or (fact is not None and fact.is_known(program)):
+    if every or tab in _CHEAP or (fact is not None and fact.is_known(program)):
         return lambda method, params: True
-    if tab in ("passes", "machine") or not cheap_facts.is_small(program):
+    if tab in ("passes", "machine") or not (tab == "answers" or cheap_facts.is_small(program)):
         return lambda method, params: False
     cheaply = cheap_facts.answered_cheaply(program)
     return lambda method, params: method not in ("memory at", "kept", "kernels") and cheaply(method, params)
@@ -127,8 +129,9 @@ def _cost(program: Program) -> Iterator[Request]:
 
 def _memory(program: Program) -> Iterator[Request]:
     yield "memory", {}
-    for space in memory(program).spaces:
-        yield "memory at", {"space": space.color, "position": space.position}
+    if (known := memory.known(program)) is not None:
+        for space in known.spaces:
+            yield "memory at", {"space": space.color, "position": space.position}
     yield "kept", {"policy": ""}
 
 
@@ -144,7 +147,7 @@ def _collectives(program: Program) -> Iterator[Request]:
 def _passes(program: Program) -> Iterator[Request]:
     """The list, and of the passes that changed the module, the last ones first, what they changed with the texts."""
     yield "passes", {}
-    for each in reversed([one for one in passes(program) if one.changed]):
+    for each in reversed([one for one in passes.known(program) or () if one.changed]):
         yield "pass_diff", {"pass": each.index}
         for version in (each.version - 1, each.version):
             yield from ((method, {"doc": f"pass:{version}"}) for method in ("document", "columns"))
@@ -153,8 +156,8 @@ def _passes(program: Program) -> Iterator[Request]:
 def _machine(program: Program) -> Iterator[Request]:
     yield "kernels", {}
     yield "figures", {"bundled": False}
-    listed = kernels(program)
-    for row in listed.rows[:MOST_KERNELS]:
+    listed = kernels.known(program)
+    for row in listed.rows[:MOST_KERNELS] if listed is not None else ():
         for stage in (stage for stage, lacks in row.stages.items() if not lacks):
             doc = {"doc": f"{stage}:{row.key}"}
             yield from ((method, doc) for method in ("kernel", "document", "columns"))
@@ -175,4 +178,4 @@ _REQUESTS: dict[str, Callable[[Program], Iterator[Request]]] = {
     "machine": _machine,
     "options": lambda program: iter([("flags", {})]),
 }
-"""By tab: what it asks, the first view of it first."""
+"""By tab: what it asks, the first view of it first; what the first replies lead to once these were computed."""

@@ -9,6 +9,7 @@ from jaxstage_ext.program.answers import QUESTIONS, Answer
 from jaxstage_ext.program.collectives import collectives, count, exchanges
 from jaxstage_ext.program.cost import cost
 from jaxstage_ext.program.device_fit import device_fit
+from jaxstage_ext.program.known_tables import known_tables
 from jaxstage_ext.program.memory import memory
 from jaxstage_ext.program.module_work import work
 from jaxstage_ext.program.program import Program
@@ -28,24 +29,21 @@ def is_small(program: Program) -> bool:
     return document is not None and len(document) <= MOST_LINES
 
 
-def has_collectives_cheaply(program: Program) -> bool:
-    """Whether the causes of the collectives are known, or there are none to ask the compiler for."""
-    return collectives.is_known(program) or not count(program)
-
-
 def answered_cheaply(program: Program) -> Callable[[str, Mapping[str, Any]], bool]:
-    """Whether a small program answers a request of a tab cheaply, by its name and parameters."""
+    """Whether a program answers a request of a tab cheaply, by its name and parameters; a large one what is known."""
+    small = is_small(program)
     questions: Mapping[str, Callable[[], bool]] = {
-        "fit": lambda: device_fit(program).needed is not None,
+        "bound": lambda: is_counted(program),
+        "fit": lambda: memory.is_known(program) or (small and device_fit(program).needed is not None),
         "memory": lambda: memory.is_known(program),
-        "collective": lambda: has_collectives_cheaply(program),
+        "collective": lambda: collectives.is_known(program) or (small and not count(program)),
     }
 
     def is_cheap(method: str, params: Mapping[str, Any]) -> bool:
         if method == "memory":
             return memory.is_known(program)
         if method == "collectives" and not params["quick"]:
-            return has_collectives_cheaply(program)
+            return questions["collective"]()
         cheap = questions.get(params["question"]) if method == "answer" else None
         return cheap is None or cheap()
 
@@ -62,7 +60,7 @@ def is_counted(program: Program) -> bool:
 
 def cheap_answers(program: Program) -> list[tuple[str, Answer]]:
     """The questions that are answered cheaply, with their answers."""
-    if not is_small(program):
+    if program.saved_summary is not None or program.is_running or not program.has_hlo:
         return []
     is_cheap = answered_cheaply(program)
     return [
@@ -80,13 +78,13 @@ def heaviest_rows(program: Program, most: int) -> list[int]:
 
 
 def cheap_tables(program: Program) -> dict[str, Table]:
-    """The tables that are known or cheap, by title, what counts most first."""
+    """The tables that are known or cheap, by title, in the order of the tabs, what counts most first."""
     tables = {"cost by source line": cost(program).work.by("line")} if is_counted(program) else {}
     if (known := memory.known(program)) is not None:
         tables["largest buffers at the peak of memory"] = known.peak_set
-    if is_small(program) and count(program):
+    if (is_small(program) or collectives.is_known(program)) and count(program):
         tables["collectives"] = exchanges(program).table
-    return tables
+    return tables | known_tables(program)
 
 
 def memory_curve(program: Program) -> tuple[Any, int, int] | None:

@@ -27,8 +27,19 @@ _COLUMNS: Mapping[str, tuple[str, ...]] = {
     "cost by source line": ("line", "FLOPs", "bytes read", "bytes written"),
     "largest buffers at the peak of memory": ("size", "kind", "shape", "buffer", "line"),
     "collectives": ("collective", "line", "runs", "sent", "time", "axes"),
+    "shardings": ("value", "type", "sharding", "per device"),
+    "dtype conversions": ("from", "to", "shape", "grows", "by", "line"),
+    "layouts of arguments and results": ("value", "type", "in words", "chosen by"),
+    "copies that change a layout": ("instruction", "from layout", "to layout", "bytes", "line"),
+    "effects": ("operation", "effect", "what", "runs", "line"),
+    "passes that changed the module": ("index", "name", "added instructions", "added fusions", "added bytes"),
+    "kernels": ("kernel", "kind", "HLO instructions"),
+    "compile options": ("option", "value", "from", "set by"),
+    "dispatch": ("argument", "at the call", "bytes", "given"),
 }
-_TITLES: Mapping[str, str] = {"time": "lower bound"}
+OPEN = ("cost by source line", "largest buffers at the peak of memory", "collectives")
+"""The tables that a page shows at once; the others open by a click."""
+_TITLES: Mapping[str, str] = {"time": "lower bound", "name": "pass", "index": ""}
 _LINE_IN_HLO = "line in HLO metadata"
 """Of a collective whose cause is unknown; the cause may name another line."""
 _BAR = ("bytes read", "bytes written")

@@ -19,15 +19,36 @@ if TYPE_CHECKING:
     from jaxstage_ext.program.program import Program
 
 Pixels = npt.NDArray[np.uint8]
-_CELL = "padding:0 14px 0 0; text-align:{}; white-space:nowrap; background:transparent; border:none"
+_CELL = "padding:0 14px 0 0;text-align:{};white-space:nowrap;background:none;border:none"
+_CODE = "font-family:monospace;font-size:.92em"
 _INK: Colour = (59, 127, 196, 255)
 _PEAK: Colour = (208, 74, 74, 255)
 _CLEAR: Colour = (0, 0, 0, 0)
 WIDTH, HEIGHT, BAR_WIDTH, BAR_HEIGHT = 480, 72, 120, 10
 
 
+def fitting_html(program: Program, room: int) -> str:
+    """What is known of a program in at most `room` bytes: without pictures, and without the last tables, if need be."""
+    for with_pictures in (True, False):
+        parts = computed_parts(program, with_pictures)
+        if _size(parts) <= room:
+            break
+    while parts and _size(parts) > room:
+        parts.pop()
+    return "".join(parts)
+
+
+def _size(parts: list[str]) -> int:
+    return sum(len(part.encode("utf-8", "replace")) for part in parts)
+
+
 def computed_html(program: Program, with_pictures: bool = True) -> str:
     """What is known of a program; "" where nothing is."""
+    return "".join(computed_parts(program, with_pictures))
+
+
+def computed_parts(program: Program, with_pictures: bool) -> list[str]:
+    """The answers, the chart of memory, and each table."""
     rows = "".join(
         f"<li>{escape(asked)} <b>{escape(cut(clean(text), 600))}</b></li>"
         for asked, text in computed_facts.answers(program)
@@ -35,7 +56,8 @@ def computed_html(program: Program, with_pictures: bool = True) -> str:
     listed = f'<ul style="margin:4px 0">{rows}</ul>' if rows else ""
     curve = computed_facts.memory_curve(program)
     chart = _chart(curve) if curve is not None and with_pictures else ""
-    return listed + chart + "".join(_table(shown, with_pictures) for shown in computed_facts.tables(program))
+    tables = [_table(shown, with_pictures) for shown in computed_facts.tables(program)]
+    return [listed, chart, *tables]
 
 
 def _table(shown: ShownRows, with_pictures: bool) -> str:
@@ -48,8 +70,9 @@ def _table(shown: ShownRows, with_pictures: bool) -> str:
         bar = f'<td style="{_CELL.format("left")}">{_bar(shown.shares[at])}</td>' if has_bars else ""
         body += f"<tr>{cells}{bar}</tr>"
     more = f"<p>and {plural(shown.more, 'more row')}</p>" if shown.more else ""
-    table = f'<div style="overflow-x:auto"><table><tr>{head}</tr>{body}</table></div>{more}'
-    return f"<details open><summary>{escape(shown.title)}</summary>{table}</details>"
+    table = f'<div style="overflow-x:auto"><table style="{_CODE}"><tr>{head}</tr>{body}</table></div>{more}'
+    opens = " open" if shown.title in computed_facts.OPEN else ""
+    return f"<details{opens}><summary>{escape(shown.title)}</summary>{table}</details>"
 
 
 def _td(said: str, is_figure: bool) -> str:

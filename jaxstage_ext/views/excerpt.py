@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from jaxstage_ext.ir.hlo import parameter_paths
 from jaxstage_ext.report.document import LEFT_OUT, OP, Document
 from jaxstage_ext.report.document_kinds import KINDS
 from jaxstage_ext.report.frames import Frames, SourceSpan
@@ -27,6 +28,7 @@ MadeByLine = Mapping[Place, Mapping[str, int]]
 _ENTRY = {"hlo": "\nENTRY ", "stablehlo": "func.func public @main("}
 _BEFORE = 2
 _ALL = 12
+_MOST_ARGUMENTS = 12
 
 
 @dataclass(frozen=True)
@@ -138,6 +140,15 @@ def _first_row(doc: Document, rows: Rows, most: int) -> int:
     linked = np.flatnonzero(((doc.flags[entry:] & OP) > 0) & (doc.frame[entry:] >= 0))
     first = entry + int(linked[0]) if len(linked) else entry
     return entry if first < entry + most // 2 else first - _BEFORE
+
+
+def arguments(doc: Document, lines: Sequence[ExcerptLine]) -> list[str]:
+    """`%params__w__.1 is params['w']`: the path of each argument that lines of HLO name, at most twelve."""
+    if doc.kind != "hlo":
+        return []
+    named = [*parameter_paths.paths_in(doc, [line.text for line in lines]).items()]
+    more = [f"and {len(named) - _MOST_ARGUMENTS} more arguments"] if len(named) > _MOST_ARGUMENTS else []
+    return [clean(f"%{name} is {path}") for name, path in named[:_MOST_ARGUMENTS]] + more
 
 
 def label_of(doc: Document, row: int) -> str:

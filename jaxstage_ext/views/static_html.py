@@ -30,7 +30,7 @@ from jaxstage_ext.views import (
     timeline_forms,
     words,
 )
-from jaxstage_ext.views.computed_html import computed_html
+from jaxstage_ext.views.computed_html import fitting_html
 from jaxstage_ext.views.summaries import summary_of
 from jaxstage_ext.views.words import clean, cut
 
@@ -86,19 +86,13 @@ def _fitting(program: Program, room: int, source: bool | None) -> str:
     summary, html = summary_of(program), ""
     made: excerpt.MadeByLine = Parts().get("What lines became", lambda: excerpt.made_by_line(program), {})
     documents = saved_source.kept(program.readable, source)
-    computed = _computed(program, room // 2)
+    computed = fitting_html(program, room // 2)
     for source_lines, ir_lines in _SIZES:
         body = _body(program, documents, made, source_lines, ir_lines)
         html = f'<div style="{_BOX}">{_head(summary)}{computed}{body}</div>'
         if len(html.encode("utf-8", "replace")) <= room:
             break
     return html
-
-
-def _computed(program: Program, room: int) -> str:
-    """What is known of the program, without its pictures where they do not fit."""
-    forms = (computed_html(program, with_pictures) for with_pictures in (True, False))
-    return next((form for form in forms if len(form.encode("utf-8", "replace")) <= room), "")
 
 
 def _head(summary: Summary) -> str:
@@ -166,7 +160,10 @@ def _document(doc: Document, name: str, most: int, rows: Sequence[int]) -> str:
     chosen = f"; the {len(rows)} that move the most bytes" if rows else ""
     title = f"{name}, {plural(len(doc), 'line')}{chosen}"
     lines = excerpt.chosen(doc, rows) if rows else excerpt.ir(doc, most) if most else []
-    return _details(title, _ir(doc.kind, lines), False) if lines else f"<p>{title}</p>"
+    if not lines:
+        return f"<p>{title}</p>"
+    named = "".join(f"<br>{_dim(argument)}" for argument in excerpt.arguments(doc, lines)).removeprefix("<br>")
+    return _details(title, _ir(doc.kind, lines) + (f'<code style="{_CODE}">{named}</code>' if named else ""), False)
 
 
 def _details(title: str, body: str, is_open: bool) -> str:

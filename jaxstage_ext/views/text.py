@@ -158,7 +158,9 @@ def _source_excerpt(program: Program, doc: Document, inner: int) -> list[str]:
 
 
 def _excerpt_lines(doc: Document, inner: int) -> list[str]:
-    return _ir_lines(excerpt.ir(doc, _IR_LINES), inner)
+    lines = excerpt.ir(doc, _IR_LINES)
+    named = [textwrap.wrap(line, inner, subsequent_indent="  ") for line in excerpt.arguments(doc, lines)]
+    return [*_ir_lines(lines, inner), *(part for parts in named for part in parts)]
 
 
 def _or_why(title: str, lines: Callable[[], list[str]]) -> list[str]:

@@ -143,6 +143,11 @@ class Memory:
         }
         return Table(name, columns)
 
+    def _named(self, value: int) -> str | None:
+        """What a value is called: an argument by its path."""
+        rows = np.flatnonzero(self.scheduled.buffers.value == value)
+        return self._held(int(rows[0]), value) if len(rows) else contents.title(self.scheduled, value)
+
     def _held(self, row: int, value: int) -> str | None:
         """An argument by its path, anything else by its instruction."""
         return ", ".join(self.names(row)) if self.is_given(row) else contents.title(self.scheduled, value)
@@ -276,7 +281,7 @@ class Memory:
             "bytes": Column(
                 np.array([item.bytes for item in suggestions], np.int64), "B", "upper bound of what it saves"
             ),
-            "how": Column([wording.advice(item, self.scheduled) for item in suggestions]),
+            "how": Column([wording.advice(item, self.scheduled, self._named) for item in suggestions]),
             "line": Column([item.line for item in suggestions]),
         }
         return Table("advice", columns)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 from jaxstage_ext.analysis.cost import cost_wording
@@ -102,8 +102,8 @@ def _share(needed: int, room: int) -> str:
     return f"{share:.0%}" if share >= 0.1 else f"{share:.1%}" if share >= 0.001 else "under 0.1%"
 
 
-def advice(advice: MemoryAdvice, scheduled: ScheduledBuffers) -> str:
-    """How to save the memory that a suggestion concerns."""
+def advice(advice: MemoryAdvice, scheduled: ScheduledBuffers, title: Callable[[int], str | None]) -> str:
+    """How to save the memory that a suggestion concerns; `title` names a value."""
     names, largest = _some(advice.names), advice.largest
     if advice.kind is Suggestion.RESIDUALS and largest:
         most = f"; {advice.line} keeps the most ({scaled(largest.bytes, 'B')})" if advice.line else ""
@@ -117,7 +117,7 @@ def advice(advice: MemoryAdvice, scheduled: ScheduledBuffers) -> str:
     if advice.kind is Suggestion.DONATION_LEFT:
         return f"A result has the shape of {names}, but XLA did not reuse the memory."
     if advice.kind is Suggestion.PADDING and largest:
-        name = contents.title(scheduled, largest.value) or "an unnamed buffer"
+        name = title(largest.value) or "an unnamed buffer"
         value = f"{name} {contents.shape(scheduled, largest.value)}"
         size = f"{scaled(largest.bytes, 'B')} of {scaled(largest.whole, 'B')}"
         return f"Tiles are padded to their full size; {value.strip()} wastes the most, {size}."

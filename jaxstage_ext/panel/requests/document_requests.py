@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from jaxstage_ext.ir import operation_help
+from jaxstage_ext.ir.hlo import parameter_paths
 from jaxstage_ext.panel import params as given
 from jaxstage_ext.panel.pack import pack
 from jaxstage_ext.panel.params import Answer, BadRequest, Method, Params, Programs, quoted
@@ -131,11 +132,13 @@ def _get_symbol(programs: Programs, params: Params) -> Answer:
 
 
 def _get_operations(programs: Programs, params: Params) -> Answer:
-    """What the operations that a document names do, a sentence each."""
+    """What the operations that a document names do, a sentence each; of HLO the paths of the arguments too."""
     doc = document(programs, params)
     named = {name.replace("-", "_") for name in _WORD.findall(doc.text[:MOST_SCANNED])}
     sentences = operation_help.HELP.get(doc.kind, {})
-    return {"sentences": {name: sentence for name, sentence in sentences.items() if name in named}}, []
+    paths = parameter_paths.parameter_paths(doc) if doc.kind == "hlo" else {}
+    arguments = {f"%{name}": f"argument {path}" for name, path in paths.items()}
+    return {"sentences": {name: said for name, said in sentences.items() if name in named} | arguments}, []
 
 
 METHODS: dict[str, Method] = {

@@ -217,8 +217,9 @@ export class CodePane {
     const row = this.rowOf(event.target);
     const name = event.target instanceof HTMLElement ? event.target.dataset.name : undefined;
     this.name(name === undefined ? null : { name, row });
-    if (event.target instanceof HTMLElement && event.target.classList.contains("jxs-t-op")) {
-      event.target.title = this.doc.help.get(plainOperation(event.target.textContent ?? "")) ?? "";
+    if (event.target instanceof HTMLElement && (name || event.target.classList.contains("jxs-t-op"))) {
+      const said = event.target.textContent ?? "";
+      event.target.title = this.doc.help.get(said) ?? this.doc.help.get(plainOperation(said)) ?? "";
     }
     const { hover, selected } = this.session.store.get();
     if (row >= 0 && !(hover?.doc === this.doc.kind && hover.row === row)) {

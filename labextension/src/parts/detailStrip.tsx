@@ -2,7 +2,7 @@ import { showMachineCode } from "../model/actions";
 import { colourStyle } from "../model/colours";
 import { type Detail, type StackEntry, detailOf } from "../model/detail";
 import type { Doc } from "../model/document";
-import { operationOn, plainOperation, readOperations } from "../model/operations";
+import { argumentsOn, operationOn, plainOperation, readOperations } from "../model/operations";
 import type { Session } from "../model/session";
 import { useQuestion } from "./useQuestion";
 import { useLayout, useLayoutStore } from "./layout";
@@ -66,16 +66,26 @@ function OperationHelp({ session }: { session: Session }) {
   const { doc: kind, row } = hover ?? selected ?? { doc: "", row: -1 };
   const doc = session.loaded(kind);
   const name = doc ? operationOn(doc, row) : "";
-  return doc && name ? <Sentence session={session} doc={doc} name={name} key={kind} /> : null;
+  return doc && name ? <Sentence session={session} doc={doc} name={name} row={row} key={kind} /> : null;
 }
 
-function Sentence({ session, doc, name }: { session: Session; doc: Doc; name: string }) {
+function Sentence({ session, doc, name, row }: { session: Session; doc: Doc; name: string; row: number }) {
   doc.help = useQuestion(session, "operations", { doc: doc.kind }, readOperations).value ?? doc.help;
   const sentence = doc.help.get(plainOperation(name));
-  return sentence === undefined ? null : (
-    <span class="jxs-operation" title={sentence}>
-      <code>{name}</code> {sentence}
-    </span>
+  const given = argumentsOn(doc, row);
+  return (
+    <>
+      {sentence !== undefined && (
+        <span class="jxs-operation" title={sentence}>
+          <code>{name}</code> {sentence}
+        </span>
+      )}
+      {given && (
+        <code class="jxs-scope" title={given}>
+          {given}
+        </code>
+      )}
+    </>
   );
 }
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+NO_TIMES = "Unknown: the file has no times, and a module out of a file is not run here."
 NO_RUNS = "the profile does not say how often the module ran"
 NOT_SEEN = "the profile has no event of the module"
 NO_EVENT = "the profile has no event of this instruction"

@@ -16,10 +16,13 @@ const BAR_PX = 84;
 /** No text takes more, however much room there is. */
 const WIDEST_PX = 900;
 const WIDEST_SENTENCE_PX = 330;
-/** What a text keeps in a narrow tab. */
-const KEPT_PX = 150;
+/** What a text keeps in a narrow tab, and what the first of a row does, which names it. */
+const KEPT_PX = 100;
+const KEPT_NAME_PX = 240;
 /** Of the tab's width: what code keeps, so that the figures beside it stay in sight. */
-const KEPT_OF_CODE = "22cqw";
+const KEPT_OF_CODE = "18cqw";
+/** A link is bold, and so wider. */
+const LINK_LETTER_PX = 7.9;
 /** Rows that are looked at for the longest figure. */
 const MOST_ROWS = 500;
 const WITH_BARS = new Set(["flops", "bytes"]);
@@ -60,11 +63,11 @@ interface Column {
   most: string;
 }
 
-function columnOf(field: Field, length: number): Column {
-  const px = needed(field, length);
+function columnOf(field: Field, length: number, isFirst: boolean, isLink: boolean): Column {
+  const px = Math.ceil(needed(field, length) * (isLink ? LINK_LETTER_PX / LETTER_PX : 1));
   if (field.kind === "number" || field.isFigure) return same(Math.max(px, field.least ?? 0));
   if (field.isFixed) return same(field.least ?? px);
-  const kept = Math.min(px, field.least ?? KEPT_PX);
+  const kept = Math.min(px, field.least ?? (isFirst ? KEPT_NAME_PX : KEPT_PX));
   return {
     kept: field.isCode ? `min(${px}px, ${KEPT_OF_CODE})` : `${kept}px`,
     most: field.wraps || field.below || field.isSentence ? `${px}fr` : `${px}px`,
@@ -74,7 +77,7 @@ function columnOf(field: Field, length: number): Column {
 const same = (px: number): Column => ({ kept: `${px}px`, most: `${px}px` });
 
 export function columnsOf({ fields, length }: Grid, isLined: boolean): Record<string, string> {
-  const columns = fields.map((field) => columnOf(field, length));
+  const columns = fields.map((field, at) => columnOf(field, length, at === 0, isLined && at === 0));
   const gaps = 12 + fields.length * (isLined ? WIDE_GAP_PX : GAP_PX);
   return {
     "--jxs-columns": columns.map(({ kept, most }) => (kept === most ? kept : `minmax(${kept}, ${most})`)).join(" "),

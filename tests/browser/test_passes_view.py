@@ -70,8 +70,8 @@ def half(panel: PanelOnPage, name: str) -> Locator:
 
 def grounds(panel: PanelOnPage) -> list[str]:
     """The colours of the rows that a pass removed."""
-    removed = half(panel, "before").locator(".jxs-d-gone")
-    colours: list[str] = removed.evaluate_all("rows => rows.map(row => getComputedStyle(row).backgroundImage)")
+    read = "diff => [...diff.querySelectorAll('.jxs-d-gone')].map(row => getComputedStyle(row).backgroundImage)"
+    colours: list[str] = half(panel, "before").evaluate(read)
     return colours
 
 

@@ -134,7 +134,7 @@ def test_the_caches_bound_what_fits_in_them_and_have_a_slope() -> None:
     bound_by_memory = [
         rate / intensity for rate, intensity in zip(points["attainable"], points["intensity"], strict=True)
     ]
-    assert max(bound_by_memory) <= result["caches"], "no point stands above the roof that is drawn"
+    assert max(bound_by_memory) == pytest.approx(result["caches"]), "no point stands above the roof that is drawn"
 
 
 def test_heat_is_sent_of_rows_that_have_some(inspection: Any) -> None:

@@ -11,6 +11,7 @@ from jaxstage_ext.report.bounded_repr import bounded_str, type_name
 from jaxstage_ext.report.errors import StageError
 from jaxstage_ext.report.frames import SourceSpan
 from jaxstage_ext.report.public_paths import public_text
+from jaxstage_ext.worker.request_errors import WorkerDied
 
 _LONGEST, _ASKED, _LONGEST_TRACEBACK = 8000, 10_000_000, 100_000
 _AT_ADDRESS = re.compile(r"<(?=[a-zA-Z_])((?:[^<>\n]|<lambda>|<locals>){1,200}?) at 0x[0-9a-f]{1,16}>")
@@ -23,9 +24,14 @@ _FRAME = '  File "'
 
 def explain(stage: str, error: BaseException) -> StageError:
     """The StageError of an exception caught in a stage."""
-    interrupted = isinstance(error, KeyboardInterrupt)
-    message = f"interrupted while JAX was in {stage}" if interrupted else _bounded(error)
+    interrupted = is_interrupt(error)
+    message = f"interrupted while JAX was in {stage}" if isinstance(error, KeyboardInterrupt) else _bounded(error)
     return StageError(stage, type_name(error), message, _user_line(_traceback_of(error)), interrupted, error)
+
+
+def is_interrupt(error: BaseException) -> bool:
+    """Whether the user ended the stage: by an interrupt, or by stopping the worker that compiled."""
+    return isinstance(error, KeyboardInterrupt) or (isinstance(error, WorkerDied) and error.cause == "stopped")
 
 
 _traceback_of: Callable[[BaseException], TracebackType | None]

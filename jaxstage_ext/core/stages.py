@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from jaxstage_ext.core import events, stage_list
+from jaxstage_ext.core import events, stage_error, stage_list
 from jaxstage_ext.core.call import Call
 from jaxstage_ext.core.stage_definition import StageDefinition
 from jaxstage_ext.core.stageable import call_name, dynamic_arguments, stageable, unwrap
@@ -105,7 +105,7 @@ def _run_stage(staged: Staged, stage: Stage, on_change: Callable[[], None]) -> N
     except BaseException as error:
         if stage.state == RUNNING:
             stage.error = error
-            stage.state = INTERRUPTED if isinstance(error, KeyboardInterrupt) else FAILED
+            stage.state = INTERRUPTED if stage_error.is_interrupt(error) else FAILED
         raise
 
 
@@ -119,10 +119,8 @@ def _timed(staged: Staged, stage: Stage, on_change: Callable[[], None]) -> None:
         try:
             stage.value = definition.run(staged, stage) if given is None else given.make(staged.target)
             stage.state = DONE
-        except KeyboardInterrupt as error:
-            stage.error, stage.state = error, INTERRUPTED
         except BaseException as error:  # SystemExit and GeneratorExit of the user's function too
-            stage.error, stage.state = error, FAILED
+            stage.error, stage.state = error, INTERRUPTED if stage_error.is_interrupt(error) else FAILED
     wall = time.perf_counter() - started
     if given is not None and not given.is_made:
         stage.is_given = True

@@ -158,10 +158,11 @@ def parser(stage: StageDefinition) -> MagicArgumentParser:
     )
     add(
         "--in-spec",
+        action=_Joined,
         metavar="SPECS",
         help="PartitionSpecs of the arguments on --mesh, in order or by name: --in-spec \"P('data'), w=P(None, "
-        "'model')\". A single spec applies to every argument. What is left out, or None, stays unspecified, as in "
-        "jax.jit.",
+        "'model')\". A single spec applies to every argument; may be repeated. What is left out, or None, stays "
+        "unspecified, as in jax.jit.",
     )
     add("--out-spec", metavar="SPECS", help="PartitionSpecs of the result on --mesh, as out_shardings of jax.jit.")
     if compiled:
@@ -199,6 +200,14 @@ def parser(stage: StageDefinition) -> MagicArgumentParser:
     if compiled:
         compile_options.add_to(made)
     return made
+
+
+class _Joined(argparse.Action):
+    """An option whose values, where it is given more than once, count as one list."""
+
+    def __call__(self, parser: Any, namespace: Any, values: Any, option_string: Any = None) -> None:
+        earlier = getattr(namespace, self.dest, None)
+        setattr(namespace, self.dest, f"{earlier}, {values}" if earlier else values)
 
 
 class LineParser(MagicArgumentParser):

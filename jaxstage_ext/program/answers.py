@@ -135,9 +135,8 @@ def time(program: Program, progress: Progress | None = None) -> Answer:
     """The line that takes the time, and whether the device is idle, by the newest profile. Runs nothing."""
     timeline = program.timeline
     if timeline is None:
-        given = program.call.given
-        is_file = given is not None and given.is_file
-        return Answer(measured_wording.not_measured(program.name, is_file), state=State.UNKNOWN)
+        told = measured_wording.NO_TIMES if program.is_foreign else measured_wording.not_measured(program.name)
+        return Answer(told, state=State.UNKNOWN)
     headline = timeline.headline
     return Answer(timeline_wording.sentence(headline), headline.line, headline.row, view="timeline")
 

@@ -10,6 +10,7 @@ import numpy as np
 
 from jaxstage_ext.core import pytree_paths
 from jaxstage_ext.program.call_arguments import CallArgument, SeenType, call_arguments
+from jaxstage_ext.program.file_program import FileProgram
 from jaxstage_ext.program.kernel_program import KernelProgram
 from jaxstage_ext.program.logged_program import LoggedProgram
 from jaxstage_ext.program.program import Program
@@ -28,7 +29,7 @@ def signature(program: Program) -> str:
     """
     if isinstance(program, RecordedProgram | KernelProgram):
         return program.name
-    if isinstance(program, LoggedProgram):
+    if isinstance(program, LoggedProgram | FileProgram):
         return program.signature
     made = program.jax_traced
     if program.call.given is not None:

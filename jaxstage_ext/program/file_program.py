@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import NoReturn
 
+from jaxstage_ext.analysis.layouts import layout_text
+from jaxstage_ext.analysis.layouts.layout_text import ArrayLayout
 from jaxstage_ext.core import stages
 from jaxstage_ext.core.given import module_files
 from jaxstage_ext.core.given.given_call import given_call
@@ -16,6 +19,8 @@ from jaxstage_ext.ir.hlo import buffer_assignment, hlo_files
 from jaxstage_ext.ir.hlo.hlo_files import ModuleForm
 from jaxstage_ext.program.program import Program
 from jaxstage_ext.report.unavailable import Unavailable
+
+_MOST_TYPES = 6
 
 
 class FileProgram(Program):
@@ -42,6 +47,15 @@ class FileProgram(Program):
         text = self.executable.text or ""
         self.is_optimised = hlo_files.is_scheduled(text)
         self.platform = (dump.platform if dump else "") or hlo_files.platform_of(text, path.name if path else "")
+
+    @property
+    def signature(self) -> str:
+        """`jit_loss(f32[64,64], f32[8,64]) -> f32[]`, as far as the module's first line says it."""
+        text = self.executable.text or ""
+        given, made = layout_text.of_entry(text[: text.find("\n")])
+        if not made:
+            return self.name
+        return f"{self.name}({_types(given, 'parameters')}) -> {_result(made)}"
 
     @property
     def has_assignment(self) -> bool:
@@ -72,3 +86,12 @@ class FileProgram(Program):
         raise Unavailable(
             f"{self.title} is a file alone; open the folder that XLA dumped into for passes and machine code"
         )
+
+
+def _types(layouts: Sequence[ArrayLayout], noun: str) -> str:
+    return f"{len(layouts)} {noun}" if len(layouts) > _MOST_TYPES else ", ".join(layout.type for layout in layouts)
+
+
+def _result(layouts: Sequence[ArrayLayout]) -> str:
+    types = _types(layouts, "results")
+    return types if len(layouts) == 1 or len(layouts) > _MOST_TYPES else f"({types})"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+NO_TIMES = "Unknown: the file has no times, and a module out of a file is not run here."
 NO_RUNS = "the profile does not say how often the module ran"
 NOT_SEEN = "the profile has no event of the module"
 NO_EVENT = "the profile has no event of this instruction"
@@ -13,10 +14,8 @@ TIME_OF_HLO = "the lower bound by the device's peaks is that of the roofline"
 TIME_OF_XLA = "XLA gives no time"
 
 
-def not_measured(name: str, is_file: bool = False) -> str:
-    """What measures a program that was not profiled; a module in a file cannot be run."""
-    if is_file:
-        return "Not measured: a module in a file holds no values to run it on."
+def not_measured(name: str) -> str:
+    """What measures a program that was not profiled."""
     return f"Not measured; `{_profiling(name)}` measures it."
 
 

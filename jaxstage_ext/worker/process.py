@@ -170,7 +170,7 @@ class Worker:
         return f"was ended by {name}{meaning}", "signal"
 
     def _died(self, what: str, cause: str) -> WorkerDied:
-        log = folder.last_words(self.folder)
+        log = "" if cause == "stopped" else folder.last_words(self.folder)  # what it said is no reason
         return WorkerDied(f"the compile worker for {self.platform} {what}", cause, log)
 
     def stop(self) -> None:

@@ -68,6 +68,23 @@ def half(panel: PanelOnPage, name: str) -> Locator:
     return panel.root.locator(f".jxs-diff-{name}")
 
 
+def grounds(panel: PanelOnPage) -> list[str]:
+    """The colours of the rows that a pass removed."""
+    read = "diff => [...diff.querySelectorAll('.jxs-d-gone')].map(row => getComputedStyle(row).backgroundImage)"
+    colours: list[str] = half(panel, "before").evaluate(read)
+    return colours
+
+
+def test_a_selection_leaves_the_rows_the_colours_of_what_the_pass_did(panel: PanelOnPage) -> None:
+    open_pass(panel, "algsimp")
+    before = grounds(panel)
+    assert before
+    half(panel, "before").locator(".jxs-d-gone .jxs-num").first.click()
+    half(panel, "before").locator(".jxs-d-gone.jxs-strong").first.wait_for()
+    assert set(grounds(panel)) == set(before)
+    half(panel, "before").locator(".jxs-code").press("Escape")
+
+
 def test_the_list_hides_what_changed_nothing(panel: PanelOnPage) -> None:
     changed = passes(panel).count()
     assert 5 < changed < 60

@@ -35,6 +35,7 @@ def parameters(shell: Shell, line: str) -> str:
         ("--mesh \"data=4,model=2\" --in-spec \"P(None, 'model'), P('data')\"", "(f32[16,16]{1,0}, f32[2,16]{1,0})"),
         ("--mesh data=4,model=2 --in-spec P(None,'model'), P('data')", "(f32[16,16]{1,0}, f32[2,16]{1,0})"),
         ("--mesh data=4 --in-spec \"x=P('data')\"", "(f32[16,32]{1,0}, f32[2,16]{1,0})"),
+        ("--mesh data=4 --in-spec x=P('data') --in-spec w=P('data')", "(f32[4,32]{1,0}, f32[2,16]{1,0})"),
         ("--mesh data=4 --in-spec \"P('data')\"", "(f32[4,32]{1,0}, f32[2,16]{1,0})"),
         ("--mesh data=4 --in-spec \"P('data'),\"", "(f32[4,32]{1,0}, f32[8,4]{1,0})"),
         ("--mesh data=4 --in-spec \"w=jax.sharding.PartitionSpec('data')\"", "(f32[4,32]{1,0}, f32[8,4]{1,0})"),

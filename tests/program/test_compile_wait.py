@@ -46,8 +46,10 @@ def test_a_compile_in_a_worker_is_stopped_and_one_in_the_kernel_names_the_way() 
 
     target = cross_compile.isolated(LOCAL)
     stopped = run(Call(jax.grad(growing), ([jnp.ones(64)] * 150, jnp.ones((8, 64)))), on_change=ask, targets=(target,))
-    assert [stage["state"] for stage in stopped.summary()["stages"]] == ["done", "done", "failed"]
-    assert stopped.summary()["error"]["message"].startswith("the compile worker for cpu was stopped")  # type: ignore[index]
+    assert [stage["state"] for stage in stopped.summary()["stages"]] == ["done", "done", "interrupted"]
+    error = stopped.summary()["error"]
+    assert error is not None and error["interrupted"]
+    assert error["message"] == "the compile worker for cpu was stopped", "what it printed is no reason for a cancel"
     assert asked[-1]["text"].endswith("--timeout stops it after 600 s.")
     run(Call(jnp.sin, (1.0,)), on_change=ask)
     assert asked[-1]["can_stop"] is False

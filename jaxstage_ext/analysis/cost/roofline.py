@@ -51,6 +51,7 @@ class Roofline:
       decision: what bounds the program.           reasons: what has to be known to say so, where it is not decided.
       peaks: FLOP/s by unit.
       is_measured: whether the ceilings were measured or set by hand, and are not the vendor's.
+      caches: their bandwidth in B/s, which bounds instructions that fit in them; None where it is unknown.
       how_to_measure: how the user can measure ceilings that are unknown; "" where they cannot.
     """
 
@@ -74,6 +75,7 @@ class Roofline:
     reasons: tuple[DoubtReason, ...] = ()
     notes: tuple[str, ...] = field(default=())
     is_measured: bool = False
+    caches: float | None = None
     how_to_measure: str = ""
     measured: Floats = field(default_factory=lambda: np.zeros(0))
 
@@ -226,6 +228,7 @@ def read(cost: Cost, device: Ceilings, platform: str, exchanges: Sequence[Exchan
         reasons=doubt_reasons.read(cost, times, computed, decision.doubts, exchanges),
         notes=_notes(cost, near, host, device),
         is_measured=device.measured,
+        caches=device.cache_bandwidth if device.cache else None,
     )
 
 

@@ -256,6 +256,7 @@ def _get_roofline(programs: Programs, params: Params, progress: jobs.JobProgress
         "device": roof.title,
         "peaks": roof.peaks,
         "bandwidth": roof.bandwidth,
+        **({"caches": roof.caches} if roof.caches is not None else {}),
         "verdict": roof.verdict,
         "notes": [note for note in (roof.left_out, *roof.notes) if note],
         "length": len(shown),

@@ -102,7 +102,10 @@ function useFadingMessage(session: Session): void {
   }, [message]);
 }
 
-/** The keyboard stays in the panel when what it was in goes away with its view; another view of the panel takes none. */
+/**
+ * The keyboard stays in the panel when what it was in goes away with its view: in the code, in the box that the options
+ * are for, else on the tab, where the next number opens another. Another view of the panel takes none.
+ */
 function useFocusIn(root: HTMLElement, session: Session, view: string): void {
   const before = useRef(view);
   const mine = useRef(false);
@@ -114,11 +117,13 @@ function useFocusIn(root: HTMLElement, session: Session, view: string): void {
   useEffect(() => {
     if (before.current === view) return;
     before.current = view;
-    if (!mine.current || root.contains(document.activeElement)) return;
+    const at = document.activeElement;
+    const isOnTab = root.contains(at) && at?.getAttribute("role") === "tab";
+    if (!mine.current || (root.contains(at) && !isOnTab)) return;
     const { active } = session.store.get();
-    const own = view === "code" ? `[data-doc="${active}"] .jxs-code` : SEARCH;
+    const own = isOnTab ? "" : view === "code" ? `[data-doc="${active}"] .jxs-code` : view === "options" ? SEARCH : "";
     const tab = '[role="tab"][aria-selected="true"]';
-    const place = root.querySelector<HTMLElement>(own) ?? root.querySelector<HTMLElement>(tab);
+    const place = (own && root.querySelector<HTMLElement>(own)) || root.querySelector<HTMLElement>(tab);
     place?.focus({ preventScroll: true });
   }, [root, session, view]);
 }

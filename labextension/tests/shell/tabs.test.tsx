@@ -89,6 +89,8 @@ describe("tabs", () => {
     key($(".jxs-code"), "2");
     await soon(() => expect($(".answer")).not.toBeNull());
     await soon(() => expect(document.activeElement).toBe(tab("slow")));
+    key(tab("slow"), "1");
+    await soon(() => expect(document.activeElement, "the keyboard follows the tabs that numbers open").toBe(tab("code")));
     expect(session.store.get().selected).toMatchObject({ doc: "jaxpr", row: 2 });
   });
 

@@ -112,7 +112,7 @@ describe("the memory view", () => {
   it("says where XLA's own figures are others", async () => {
     const checks = { columns: [{ name: "figure" }, { name: "note" }], rows: [["total allocation", ""], ["peak", "XLA's is 3 B"]], total: 2 };
     await open({ ...HEAD, tables: { checks } });
-    expect($('[data-part="checks"]')?.textContent).toBe("XLA's figures 1 differs");
+    expect($('[data-part="checks"]')?.textContent).toBe("XLA's figures (1 differs)");
   });
 
   it("says that it does not fit, and when that is unknown", async () => {

@@ -75,7 +75,14 @@ test("what the kernel sends is read with care", async () => {
   const roof = await readRoofline({ result: { peaks: { f32: -1, bf16: "fast", f16: 3 }, bandwidth: 0, length: 1, columns: 7 }, buffers: [] });
   expect(roof.peaks).toEqual([["f16", 3]]);
   expect(roof.bandwidth).toBeNull();
+  expect(roof.caches).toBeNull();
   expect([roof.bound(0), roof.intensity[0]]).toEqual(["", Number.NaN]);
   const axes = axesOf(roof, 10, 10);
   expect(pointAt(roof, axes, 5, 5)).toBe(-1);
+});
+
+test("the caches have a slope of their own where they are faster than the memory", async () => {
+  const read = async (caches: number) => (await readRoofline({ result: { peaks: {}, bandwidth: 10, caches, length: 0, columns: [] }, buffers: [] })).caches;
+  expect(await read(50)).toBe(50);
+  expect(await read(10)).toBeNull();
 });

@@ -120,8 +120,21 @@ def test_points_of_the_roofline(inspection: Any) -> None:
     assert names(buffers) == ["dot.1", "add.1"]
     assert (found["intensity"][0], found["attainable"][0]) == (25, 100)
     assert result["peaks"] == {"f32 matrix": 100, "bf16 matrix": 1000, "f32 vector": 100}
-    assert result["bandwidth"] == 10
+    assert result["bandwidth"] == 10 and "caches" not in result
     assert result["notes"][0].startswith("Not on the chart: 1 instruction that only moves data and 2 whose FLOPs")
+
+
+def test_the_caches_bound_what_fits_in_them_and_have_a_slope() -> None:
+    found = fakes.program()
+    device = Device(cache=1 << 20, cache_bandwidth=50.0)
+    found.results.put(cost_of, Costs(WORK, roofline.read(WORK, device, "cpu"), LEDGER))
+    result, buffers = ask(found, "roofline")
+    points = columns(result, buffers)
+    assert (result["bandwidth"], result["caches"]) == (10, 50)
+    bound_by_memory = [
+        rate / intensity for rate, intensity in zip(points["attainable"], points["intensity"], strict=True)
+    ]
+    assert max(bound_by_memory) == pytest.approx(result["caches"]), "no point stands above the roof that is drawn"
 
 
 def test_heat_is_sent_of_rows_that_have_some(inspection: Any) -> None:

@@ -72,6 +72,13 @@ def test_a_module_has_what_its_function_has(dump: XlaDump, folder: Path) -> None
     assert read.summary()["views"] == ["code", "answers", "cost", "memory", "layouts", "passes", "machine"]
 
 
+def test_a_module_says_its_types_and_that_a_file_has_no_times(dump: XlaDump) -> None:
+    read = dump["jit_step"]
+    assert read.summary()["signature"] == "jit_step(f32[8,16], f32[4,8]) -> (f32[], f32[4,16])"
+    time = read.answers["answer"][-1]
+    assert time == "Unknown: the file has no times, and a module out of a file is not run here."
+
+
 def test_the_files_are_left_as_they_are(dump: XlaDump, folder: Path) -> None:
     before = sorted((path.name, path.stat().st_size) for path in folder.iterdir())
     inspection = dump["jit_step"]

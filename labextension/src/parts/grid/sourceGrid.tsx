@@ -6,10 +6,9 @@ import { rowOfLine } from "../../model/sourceLine";
 import type { Grid, TextField } from "../../wire/tables";
 import { useDoc } from "../hooks";
 import { type GridProps, GridView } from "./gridView";
-import { widthOfTexts } from "./widths";
 
-const WIDTHS = [60, 300] as const;
-const OF_LINES = [70, 180] as const;
+/** What the names of lines keep in a narrow tab. */
+const LINES_PX = 84;
 
 /** The table with a column of code behind the column that names the lines; as it is where no line is known. */
 export function withCode(session: Session, grid: Grid, name: string): Grid {
@@ -22,9 +21,8 @@ export function withCode(session: Session, grid: Grid, name: string): Grid {
     return row < 0 ? "" : (text.line(row) ?? "").trim();
   });
   if (!strings.some(Boolean)) return grid;
-  const least = widthOfTexts(strings, "code", WIDTHS);
-  const code: TextField = { kind: "text", name: "code", title: "code", hint: "the source line", codes: lines.codes, strings, missing: "", isCode: true, least };
-  const named: TextField = { ...lines, least: lines.least ?? widthOfTexts(lines.strings, lines.title, OF_LINES), isFixed: true };
+  const code: TextField = { kind: "text", name: "code", title: "code", hint: "the source line", codes: lines.codes, strings, missing: "", isCode: true };
+  const named: TextField = { ...lines, least: LINES_PX };
   return { ...grid, fields: [...grid.fields.slice(0, at), named, code, ...grid.fields.slice(at + 1)] };
 }
 

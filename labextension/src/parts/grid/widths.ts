@@ -2,47 +2,85 @@
 
 import type { Field, Grid } from "../../wire/tables";
 import { cellText } from "./sort";
-import { byName } from "../../wire/check";
 
-const USUAL = byName<number>({ opcode: 96, dtype: 54, flops: 104 });
-const NUMBER_PX = 84;
-const TEXT_PX = 180;
-const WIDEST_PX = 330;
-const LETTER_PX = 7;
-/** Of the monospaced font in which texts are set, rounded up. */
-const CODE_LETTER_PX = 7.3;
+/** Of the monospaced font in which texts are set, and of figures, rounded up. */
+const LETTER_PX = 7.4;
+const TITLE_LETTER_PX = 6.6;
+const ORDER_PX = 14;
 const RANK_PX = 20;
+const MARGIN_PX = 4;
 const GAP_PX = 8;
 const WIDE_GAP_PX = 16;
-/** Of the tab's width: what a column of code keeps in a narrow one, so that the figures beside it stay in sight. */
-const SHRUNK = "22cqw";
-/** Rows that are looked at for the longest text. */
+/** What a figure with a bar behind it takes. */
+const BAR_PX = 84;
+/** No text takes more, however much room there is. */
+const WIDEST_PX = 900;
+const WIDEST_SENTENCE_PX = 330;
+/** What a text keeps in a narrow tab, and what the first of a row does, which names it. */
+const KEPT_PX = 100;
+const KEPT_NAME_PX = 240;
+/** Of the tab's width: what code keeps, so that the figures beside it stay in sight. */
+const KEPT_OF_CODE = "18cqw";
+/** A link is bold, and so wider. */
+const LINK_LETTER_PX = 7.9;
+/** Rows that are looked at for the longest figure. */
 const MOST_ROWS = 500;
+const WITH_BARS = new Set(["flops", "bytes"]);
 
-function fitted(field: Field, length: number): number {
-  let widest = field.title.length * LETTER_PX;
+const longest = (texts: readonly string[]) => texts.reduce((letters, text) => Math.max(letters, text.length), 0);
+
+function figurePx(field: Field, length: number): number {
+  let widest = 0;
   for (let row = 0; row < Math.min(length, MOST_ROWS); row++) {
-    const below = field.kind === "text" ? (field.below?.(row).length ?? 0) : 0;
     const rank = field.kind === "number" && field.mark?.(row) ? RANK_PX : 0;
-    widest = Math.max(widest, (cellText(field, row).length + below) * LETTER_PX + rank);
+    widest = Math.max(widest, cellText(field, row).length * LETTER_PX + rank);
   }
-  return Math.min(WIDEST_PX, Math.ceil(widest) + 10);
+  return widest;
+}
+
+function textPx(field: Field, length: number): number {
+  if (field.kind === "number") return figurePx(field, length);
+  const below = field.below ? longest(Array.from({ length: Math.min(length, MOST_ROWS) }, (_, row) => field.below?.(row) ?? "")) : 0;
+  return Math.max(longest(field.strings) + below, field.missing.length) * LETTER_PX;
+}
+
+/** Pixels in which all of a column's texts and its title are whole. */
+function needed(field: Field, length: number): number {
+  const title = field.title.length * TITLE_LETTER_PX + (field.kind === "number" ? ORDER_PX : 0);
+  const bar = WITH_BARS.has(field.name) ? BAR_PX : 0;
+  const widest = field.kind === "text" && field.wraps ? WIDEST_SENTENCE_PX : WIDEST_PX;
+  return Math.min(widest, Math.ceil(Math.max(title, bar, textPx(field, length)) + MARGIN_PX));
 }
 
 /** Pixels that the longest text of a column needs, within limits. */
 export function widthOfTexts(strings: readonly string[], title: string, [least, most]: readonly [number, number]): number {
-  const longest = strings.reduce((letters, text) => Math.max(letters, text.length), title.length);
-  return Math.min(most, Math.max(least, Math.ceil(longest * CODE_LETTER_PX) + 2));
+  return Math.min(most, Math.max(least, Math.ceil(Math.max(longest(strings), title.length) * LETTER_PX) + 2));
 }
 
-export function columnsOf({ fields, length }: Grid, isFitted: boolean): Record<string, string> {
-  const usual = (field: Field) => USUAL[field.name] ?? (field.kind === "number" ? NUMBER_PX : TEXT_PX);
-  const least = fields.map((field) => field.least ?? (isFitted ? fitted(field, length) : usual(field)));
-  const grows = fields.map((field, i) => field.kind === "text" && !field.isFixed && (field.least !== undefined || field.wraps || (isFitted && i === 0)));
-  const narrow = fields.map((field, i) => (grows[i] && field.kind === "text" && field.isCode ? `min(${least[i]}px, ${SHRUNK})` : `${least[i]}px`));
-  const gaps = 12 + fields.length * (isFitted ? WIDE_GAP_PX : GAP_PX);
+interface Column {
+  /** What it keeps in a narrow tab, and what it takes where there is room. */
+  kept: string;
+  most: string;
+}
+
+function columnOf(field: Field, length: number, isFirst: boolean, isLink: boolean): Column {
+  const px = Math.ceil(needed(field, length) * (isLink ? LINK_LETTER_PX / LETTER_PX : 1));
+  if (field.kind === "number" || field.isFigure) return same(Math.max(px, field.least ?? 0));
+  if (field.isFixed) return same(field.least ?? px);
+  const kept = Math.min(px, field.least ?? (isFirst ? KEPT_NAME_PX : KEPT_PX));
   return {
-    "--jxs-columns": least.map((size, i) => (grows[i] ? `minmax(${narrow[i]}, ${size}fr)` : `${size}px`)).join(" "),
-    "--jxs-least": `calc(${[`${gaps}px`, ...narrow].join(" + ")})`,
+    kept: field.isCode ? `min(${px}px, ${KEPT_OF_CODE})` : `${kept}px`,
+    most: field.wraps || field.below || field.isSentence ? `${px}fr` : `${px}px`,
+  };
+}
+
+const same = (px: number): Column => ({ kept: `${px}px`, most: `${px}px` });
+
+export function columnsOf({ fields, length }: Grid, isLined: boolean): Record<string, string> {
+  const columns = fields.map((field, at) => columnOf(field, length, at === 0, isLined && at === 0));
+  const gaps = 12 + fields.length * (isLined ? WIDE_GAP_PX : GAP_PX);
+  return {
+    "--jxs-columns": columns.map(({ kept, most }) => (kept === most ? kept : `minmax(${kept}, ${most})`)).join(" "),
+    "--jxs-least": `calc(${[`${gaps}px`, ...columns.map(({ kept }) => kept)].join(" + ")})`,
   };
 }

@@ -10,6 +10,8 @@ export interface Roofline {
   peaks: [dtype: string, peak: number][];
   /** Bytes a second; null where it is not known. */
   bandwidth: number | null;
+  /** That of the caches, which bounds what fits in them; null where it is not known, or no higher. */
+  caches: number | null;
   notes: string[];
   length: number;
   names: string[];
@@ -37,6 +39,7 @@ export async function readRoofline(reply: Reply): Promise<Roofline> {
     return (i: number) => strings[codes[i] ?? -1] ?? "";
   };
   const bandwidth = number(reply.result.bandwidth);
+  const caches = number(reply.result.caches);
   const peaks = Object.entries(fields(reply.result.peaks)).slice(0, 40);
   return {
     device: text(reply.result.device),
@@ -45,6 +48,7 @@ export async function readRoofline(reply: Reply): Promise<Roofline> {
       .filter(([, peak]) => peak > 0)
       .sort((a, b) => a[1] - b[1]),
     bandwidth: bandwidth !== null && bandwidth > 0 ? bandwidth : null,
+    caches: caches !== null && caches > (bandwidth ?? Infinity) ? caches : null,
     notes: sentences(reply.result.notes),
     length: table.length,
     names: table.names,

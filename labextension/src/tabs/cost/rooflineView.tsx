@@ -43,7 +43,8 @@ const power = (value: number) => (value >= 0.01 && value < 1e4 ? String(Number(v
 
 /** A line for each dtype's ceiling from its ridge on; the memory's slope up to the highest. */
 function roofs({ g, colour, font }: Surface, axes: Axes, roof: Roofline): void {
-  const { bandwidth } = roof;
+  const { bandwidth, caches } = roof;
+  const steepest = caches ?? bandwidth;
   const tops = ceilings(roof);
   g.font = font(11);
   g.lineWidth = 1.5;
@@ -51,9 +52,11 @@ function roofs({ g, colour, font }: Surface, axes: Axes, roof: Roofline): void {
   g.strokeStyle = g.fillStyle = colour(variable("compute"));
   for (const { peak } of tops) {
     const y = toY(axes, peak);
-    line(g, bandwidth ? Math.max(axes.left, toX(axes, peak / bandwidth)) : axes.left, y, axes.right, y);
+    line(g, steepest ? Math.max(axes.left, toX(axes, peak / steepest)) : axes.left, y, axes.right, y);
   }
-  if (bandwidth) slope({ g, colour }, axes, bandwidth, tops.at(-1)?.peak ?? 10 ** axes.y[1]);
+  const top = tops.at(-1)?.peak ?? 10 ** axes.y[1];
+  if (bandwidth) slope({ g, colour }, axes, "memory", bandwidth, top);
+  if (caches) slope({ g, colour }, axes, "caches", caches, top);
   g.textAlign = "right";
   const right = axes.right - 2;
   const heights = apart(tops.map(({ peak }) => toY(axes, peak)), LABEL_PX, axes.bottom - 8);
@@ -68,7 +71,7 @@ function roofs({ g, colour, font }: Surface, axes: Axes, roof: Roofline): void {
   }
 }
 
-function slope({ g, colour }: Pick<Surface, "g" | "colour">, axes: Axes, bandwidth: number, top: number): void {
+function slope({ g, colour }: Pick<Surface, "g" | "colour">, axes: Axes, name: string, bandwidth: number, top: number): void {
   g.strokeStyle = g.fillStyle = colour(variable("memory"));
   const low = 10 ** axes.x[0];
   const high = Math.min(10 ** axes.x[1], top / bandwidth);
@@ -79,8 +82,12 @@ function slope({ g, colour }: Pick<Surface, "g" | "colour">, axes: Axes, bandwid
   line(g, toX(axes, low), toY(axes, low * bandwidth), toX(axes, high), toY(axes, high * bandwidth));
   g.restore();
   const middle = Math.max(low, 10 ** axes.y[0] / bandwidth) ** 0.3 * high ** 0.7;
+  const [x, y, text] = [toX(axes, middle) + 8, toY(axes, middle * bandwidth) + 12, `${name} ${scaled(bandwidth, "B/s")}`];
   g.textAlign = "left";
-  g.fillText(`memory ${scaled(bandwidth, "B/s")}`, toX(axes, middle) + 8, toY(axes, middle * bandwidth) + 12);
+  g.fillStyle = colour("--jxs-bg");
+  g.fillRect(x - 2, y - 10, g.measureText(text).width + 4, 12);
+  g.fillStyle = colour(variable("memory"));
+  g.fillText(text, x, y);
 }
 
 type Outline = (g: CanvasRenderingContext2D, x: number, y: number, r: number) => void;
@@ -247,7 +254,7 @@ function Legend({ roof }: { roof: Roofline }) {
         </span>
       ))}
       {roof.achieved.some((rate) => rate > 0) && <span>× measured</span>}
-      <span class="jxs-dim">area: bytes · height: attainable FLOP/s on {roof.device}, from the vendor's peaks</span>
+      <span class="jxs-dim">area: bytes · height: attainable FLOP/s on {roof.device}</span>
       {roof.notes.map((note) => (
         <span class="jxs-dim" key={note}>
           {note}
@@ -263,7 +270,7 @@ export function RooflineView({ session }: { session: Session }) {
   const roof = question.value;
   if (!roof) return <Waiting question={question} what="Placing the instructions" />;
   if (!roof.length) {
-    const why = roof.peaks.length || roof.bandwidth ? "" : `No peak rates on file for ${roof.device}, so there is no roofline. Compile for a known device, for example --target h100.`;
+    const why = roof.peaks.length || roof.bandwidth ? "" : `No peak rates on file for ${roof.device}, so there is no roofline. Compile for a known device, for example --target h100; %targets --measure measures this kernel's own.`;
     return (
       <div class="jxs-ledger">
         <p class="jxs-note">{why || "No instruction can be placed on the chart."}</p>

@@ -134,7 +134,8 @@ export function CostTable({ session, compiled = true }: { session: Session; comp
   const [chosen, setSource] = useState((session.recall("cost source") as string | undefined) ?? "hlo");
   const [wanted, setGroup] = useState((session.recall("cost group") as string | undefined) ?? "line");
   const [query, setQuery] = useState("");
-  const source = compiled ? chosen : "jaxpr";
+  const isBoth = compiled && Boolean(session.summary?.documents.some(({ kind }) => kind === "jaxpr"));
+  const source = isBoth ? chosen : compiled ? "hlo" : "jaxpr";
   const groups: readonly Choice[] = source === "jaxpr" ? EQUATION_GROUPS : GROUPS;
   const group = groups.some(([name]) => name === wanted) ? wanted : "line";
   const keep = (what: string, set: (name: string) => void) => (name: string) => {
@@ -144,7 +145,7 @@ export function CostTable({ session, compiled = true }: { session: Session; comp
   return (
     <div class="jxs-cost-table jxs-grow jxs-column">
       <div class="jxs-filter-bar jxs-strip jxs-cost-bar">
-        {compiled && (
+        {isBoth && (
           <>
             <span class="jxs-dim">counted on</span>
             <Choices label="counted on" name="source" all={SOURCES} now={source} onChoose={keep("cost source", setSource)} />

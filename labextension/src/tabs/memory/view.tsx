@@ -257,7 +257,7 @@ function Browser({ session, memory }: { session: Session; memory: Memory }) {
         {PARTS.map(([name, title, hint]) => (
           <button type="button" class="jxs-toggle" key={name} data-part={name} title={hint} aria-pressed={name === part} onClick={() => open(name)}>
             {title}
-            {name === "checks" && differ > 0 && <b class="jxs-mem-differ"> {differ === 1 ? "1 differs" : `${differ} differ`}</b>}
+            {name === "checks" && differ > 0 && <b class="jxs-mem-differ"> ({differ === 1 ? "1 differs" : `${differ} differ`})</b>}
           </button>
         ))}
       </div>

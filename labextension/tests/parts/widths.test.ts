@@ -1,0 +1,33 @@
+import { expect, test } from "vitest";
+import { columnsOf } from "../../src/parts/grid/widths";
+import { type Field, type Grid, textColumn } from "../../src/wire/tables";
+
+const figures: Field = { kind: "number", name: "written", title: "written", hint: "", unit: "B", values: [1_440_000, 8] };
+const PATH = "params['params']['Block_0']['Dense_0']['kernel']";
+const grid = (...fields: Field[]): Grid => ({ length: 2, fields });
+/** [what each column keeps, what it takes where there is room], in pixels where they are such. */
+const columns = (of: Grid, isLined = false) =>
+  (columnsOf(of, isLined)["--jxs-columns"] as string).split(/ (?![^(]*\))/).map((one) => one.match(/[\d.]+(?=px|fr|cqw)/g)?.map(Number) ?? []);
+
+test("a column has room for its longest text, and gives it back where the tab is narrow", () => {
+  const [name, path] = columns(grid(textColumn("value", [PATH, "x"]), textColumn("why", [PATH, "x"])));
+  for (const [kept, most] of [name, path] as [number, number][]) {
+    expect(most).toBeGreaterThan(PATH.length * 7.2);
+    expect(kept).toBeLessThan(most);
+  }
+});
+
+test("a figure and the name of a row are whole, however narrow the tab", () => {
+  const [name, written] = columns(grid(textColumn("buffer", ["multiply_add_fusion.74", "x"]), figures), true);
+  expect(name).toHaveLength(1);
+  expect(name?.[0]).toBeGreaterThan("multiply_add_fusion.74".length * 7.8);
+  expect(written).toHaveLength(1);
+  expect(written?.[0]).toBeGreaterThan("1.44 MB".length * 7);
+  expect(written?.[0], "no wider than it needs").toBeLessThan(84);
+});
+
+test("what is given for a column is what it keeps; a short one takes no more than its texts", () => {
+  const [kind, long] = columns(grid({ ...textColumn("kind", ["a", "b"]), least: 200 }, { ...textColumn("why", [PATH, ""]), least: 200 }));
+  expect(kind?.[0]).toBeLessThan(60);
+  expect(long?.[0]).toBe(200);
+});

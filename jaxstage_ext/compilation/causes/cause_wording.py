@@ -10,8 +10,10 @@ from jaxstage_ext.compilation.causes.advice_for_libraries import is_of_library, 
 from jaxstage_ext.compilation.causes.cause import Advice, Cause, Difference, Verdict
 from jaxstage_ext.compilation.causes.cause_advice import ADVICE
 from jaxstage_ext.compilation.causes.function_differences import function_text
+from jaxstage_ext.compilation.causes.precedents import makes_another
 from jaxstage_ext.compilation.records.compile_record import CompileRecord
 from jaxstage_ext.compilation.records.function_source import library_of
+from jaxstage_ext.compilation.records.record_names import function_title
 from jaxstage_ext.compilation.records.record_outcome import is_lookup
 
 _MOST_NAMED: Final = 3
@@ -47,12 +49,9 @@ def advice(record: CompileRecord, verdict: Verdict) -> Advice | None:
 
 def _first(record: CompileRecord, verdict: Verdict) -> str:
     layers = record.function.layers if record.function else ()
-    name = function_text(record.function) if record.function and any(map(_is_transformation, layers)) else record.name
+    is_wrapped = record.function is not None and any(map(makes_another, layers))
+    name = function_text(record.function) if record.function and is_wrapped else function_title(record)
     return f"first call of {name} in this log"
-
-
-def _is_transformation(layer: str) -> bool:
-    return layer.startswith("jax.") and layer != "jax.jit"
 
 
 def _ahead(record: CompileRecord, verdict: Verdict) -> str:
@@ -178,6 +177,8 @@ def _partial(difference: Difference) -> str:
 
 
 def _method(difference: Difference) -> str:
+    if difference.is_callable_object:
+        return f"the jitted function is another {difference.what} object"
     return f"{difference.what} is a new bound method, as each read of it makes"
 
 

@@ -161,6 +161,7 @@ class FunctionIdentity:
       bound: of a partial its arguments, of a method its object.
       captured: closure cells, by name.   defaults: of parameters, by name.
       parameters: the names of the innermost function's parameters, in order.
+      options: of each layer the plain options of a transformation, `in_axes` of "jax.vmap"; of other layers none.
     """
 
     module: str
@@ -173,6 +174,12 @@ class FunctionIdentity:
     captured: tuple[KeptValue, ...] = ()
     defaults: tuple[KeptValue, ...] = ()
     parameters: tuple[str, ...] = ()
+    options: tuple[tuple[KeptValue, ...], ...] = ()
+
+    @property
+    def layers_with_options(self) -> list[tuple[str, tuple[KeptValue, ...]]]:
+        """Each layer with the options that it was given."""
+        return list(zip(self.layers, (*self.options, *((),) * (len(self.layers) - len(self.options))), strict=True))
 
 
 @dataclass(slots=True, frozen=True)

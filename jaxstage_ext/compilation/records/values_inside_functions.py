@@ -8,6 +8,8 @@ from itertools import islice
 from types import FunctionType
 from typing import Any, Final
 
+from jaxstage_ext.core.jax_private.transformations import captured_variables
+
 _MOST_VISITED: Final = 64
 _SIMPLE: Final = (int, float, complex, bool, str)
 _LONGEST: Final = 80
@@ -39,7 +41,7 @@ def _is_simple(value: Any) -> bool:
 def _held(name: str, value: Any) -> Iterator[tuple[str, Any]]:
     kind = type(value)
     if kind is FunctionType:
-        yield from _cells(value)
+        yield from captured_variables(value)
     elif kind is functools.partial:
         yield name, value.func
         yield from ((name, argument) for argument in value.args)
@@ -48,11 +50,3 @@ def _held(name: str, value: Any) -> Iterator[tuple[str, Any]]:
         yield from ((name, item) for item in value[:_MOST_VISITED])
     elif issubclass(kind, tuple):
         yield from ((name, item) for item in islice(tuple.__iter__(value), _MOST_VISITED))
-
-
-def _cells(function: FunctionType) -> Iterator[tuple[str, Any]]:
-    for name, cell in zip(function.__code__.co_freevars, function.__closure__ or (), strict=False):
-        try:
-            yield name, cell.cell_contents
-        except ValueError:  # not assigned yet
-            continue

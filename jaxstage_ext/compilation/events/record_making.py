@@ -52,7 +52,7 @@ def _entry(frames: EventFrames) -> Entry:
     if frames.is_ahead_of_time:
         return Entry.AOT
     if frames.is_inner:
-        return Entry.INNER
+        return Entry.EAGER if quietly(False, compile_frames.is_inner_operation, frames) else Entry.INNER
     return Entry.CALL if frames.call is not None else Entry.EAGER
 
 

@@ -112,6 +112,7 @@ class KeptValue:
       code: of a Python function.
       inside: of a Python function, the numbers and texts that it captures, through other functions too, by name.
       parts: of a container, a dataclass or a plain object, the first few values that it holds, by name or index.
+      kind: a weak reference to its class; None of a value that is kept.
     """
 
     name: str
@@ -126,6 +127,7 @@ class KeptValue:
     code: CodeType | None = None
     parts: tuple[KeptValue, ...] = ()
     inside: tuple[tuple[str, Any], ...] = ()
+    kind: Callable[[], Any] | None = None
 
 
 @dataclass(slots=True, frozen=True)

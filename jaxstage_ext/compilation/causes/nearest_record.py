@@ -84,7 +84,7 @@ def _distance(before: CompileRecord, now: CompileRecord) -> float:
     total += _ORDINARY * (before.jit_options is not now.jit_options or before.compiler_options != now.compiler_options)
     first, second = before.signature, now.signature
     if first is not None and second is not None:
-        total += 0.0 if same_tree(first, second) else _WEIGHTS[Cause.PYTREE]
+        total += 0.0 if equal(first.tree, second.tree) is True else _WEIGHTS[Cause.PYTREE]
         total += 0.0 if equal(first.avals, second.avals) is True else _ORDINARY
         total += 0.0 if equal(first.placements, second.placements) is True else _ORDINARY
         total += sum(map(_is_other_value, first.statics, second.statics))

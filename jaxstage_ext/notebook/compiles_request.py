@@ -44,7 +44,8 @@ class CompilesRequest:
         whole = _history()
         shown = self._unfolded(self._selected(whole))
         among = whole if self.options.function is None else shown
-        shown = with_stale_names(shown, among, LOG.clears)
+        is_all = compiles_line.ALL in self.asked.code.split()
+        shown = with_stale_names(shown, among, LOG.clears, are_known_short=among is whole and not is_all)
         if self.options.json:
             print(_written(shown, self.options.json))
         elif place(frame)[2].lstrip().startswith("get_ipython()."):

@@ -19,6 +19,7 @@ _ENDS = {
     "jaxstage_ext.compilation.events.event_place": "forget",
     "jaxstage_ext.compilation.records.function_identity": "forget",
     "jaxstage_ext.compilation.history.history": "forget",
+    "jaxstage_ext.panel.shown_history": "forget",
     "jaxstage_ext.store.cache": "clear",
     "jaxstage_ext.worker.pool": "close_all",
     "jaxstage_ext.panel.display": "freeze_all",

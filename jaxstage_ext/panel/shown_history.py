@@ -59,8 +59,26 @@ def shown_history(kind: type[Shown], log: CompileLog = LOG) -> Shown:
     return kind(whole.records, whole.earlier, whole.dropped, whole._verdicts)
 
 
-def with_stale_names(shown: Shown, among: History, clears: int) -> Shown:
-    """The history with a note for each stale variable of the functions in another one."""
+_known_notes: set[str] = set()
+"""Notes of stale variables that a cell has shown."""
+
+
+def with_stale_names(shown: Shown, among: History, clears: int, are_known_short: bool = False) -> Shown:
+    """The history with a note for each stale variable of the functions in another one.
+
+    Args:
+      shown: the history that is shown.
+      among: the one whose functions are looked at.
+      clears: how often JAX's caches have been seen cleared.
+      are_known_short: whether those that have been shown before share one short line.
+    """
     from jaxstage_ext.compilation.records.stale_names import stale_names  # it imports JAX
 
-    return replace(shown, notes=(*shown.notes, *stale_notes(stale_names(among, clears))))
+    notes = stale_notes(stale_names(among, clears), _known_notes if are_known_short else ())
+    _known_notes.update(notes)
+    return replace(shown, notes=(*shown.notes, *notes))
+
+
+def forget() -> None:
+    """Forget which notes have been shown."""
+    _known_notes.clear()

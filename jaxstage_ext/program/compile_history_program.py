@@ -53,6 +53,10 @@ class CompileHistoryProgram(KernelProgram):
             self._opened[number] = logged_program(next(one for one in self.records if one.number == number))
         return self._opened[number]
 
+    def has_opened(self, number: int) -> bool:
+        """Whether that record has been opened, so that what JAX made of it is kept here."""
+        return number in self._opened
+
     def refresh(self) -> int:
         """Take the history anew; how many records are new. None are where it came from elsewhere."""
         if self._newest is None:

@@ -26,15 +26,22 @@ from jaxstage_ext.report.unavailable import Unavailable
 
 def logged_program(record: CompileRecord) -> LoggedProgram:
     """A record as a Program. Raises Unavailable where nothing of what JAX made is kept any more."""
-    kept = record.artefacts
-    if kept.jaxpr is None and kept.module is None and kept.executable is None:
-        if record.failed is not None:
-            raise Unavailable(f"#{record.number} failed before JAX had made anything of it: {record.failed}")
-        raise Unavailable(
-            f"the log keeps what JAX made of its newest {MOST_KEPT} compiles, and #{record.number} is not among them; "
-            f"inspect the call itself with %%compile {record.name}(...)"
-        )
+    if missing := why_not_opened(record):
+        raise Unavailable(missing)
     return LoggedProgram(record)
+
+
+def why_not_opened(record: CompileRecord) -> str:
+    """Why a record cannot be opened; "" where it can."""
+    kept = record.artefacts
+    if not (kept.jaxpr is None and kept.module is None and kept.executable is None):
+        return ""
+    if record.failed is not None:
+        return f"#{record.number} failed before JAX had made anything of it: {record.failed}"
+    return (
+        f"the log keeps what JAX made of its newest {MOST_KEPT} compiles, and #{record.number} is not among them; "
+        f"inspect the call itself with %%compile{f' {record.name}(...)' if record.name.isidentifier() else ''}"
+    )
 
 
 class LoggedProgram(Program):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 from jaxstage_ext.compilation.records.compile_record import KeptValue
 from jaxstage_ext.compilation.records.record_names import function_title, place_text
@@ -19,14 +19,22 @@ REMEDY = (
 _MOST, _LONGEST = 5, 60
 
 
-def stale_notes(stale: Sequence[StaleName]) -> tuple[str, ...]:
-    """`stale: scale was 2 when f was traced (In [3]:4), and is 3 now`: a sentence each, and what to do."""
-    if not stale:
-        return ()
-    notes = [f"stale: {clean(public_folders(_note(one)))}." for one in stale[:_MOST]]
-    if len(stale) > _MOST:
-        notes.append(f"and {plural(len(stale) - _MOST, 'more stale variable')}")
-    return (*notes, REMEDY)
+def stale_notes(stale: Sequence[StaleName], known: Collection[str] = ()) -> tuple[str, ...]:
+    """`stale: scale was 2 when f was traced (In [3]:4), and is 3 now`: a sentence each, and what to do.
+
+    Of those whose sentence is known already, one line with their names.
+    """
+    notes = [f"stale: {clean(public_folders(_note(one)))}." for one in stale]
+    new = [note for note in notes if note not in known]
+    names = dict.fromkeys(f"`{clean(one.name)}`" for one, note in zip(stale, notes, strict=True) if note in known)
+    if len(new) > _MOST:
+        new[_MOST:] = [f"and {plural(len(new) - _MOST, 'more stale variable')}"]
+    return (*new, *([REMEDY] if new else []), *([_still(list(names))] if names else []))
+
+
+def _still(names: Sequence[str]) -> str:
+    more = f" and {len(names) - _MOST} more" if len(names) > _MOST else ""
+    return f"still stale: {', '.join(names[:_MOST])}{more}; %compiles all says since when."
 
 
 def _note(stale: StaleName) -> str:

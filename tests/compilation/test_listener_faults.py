@@ -70,6 +70,7 @@ OF_READERS = (
 )
 RARE = (
     "_transform",
+    "_transform_options",
     "forget_running",
     "forget",
     "_has",

@@ -8,6 +8,7 @@ import pytest
 from magic_shell import Shell, fresh_shell
 
 from jaxstage_ext.compilation.records.compile_log import LOG
+from jaxstage_ext.panel import shown_history
 
 DEFINITIONS = """
 import numpy as np
@@ -27,6 +28,7 @@ def f(x):
 @pytest.fixture
 def shell() -> Iterator[Shell]:
     LOG.clear()
+    shown_history.forget()
     with fresh_shell() as made:
         made.run(DEFINITIONS)
         made.run("f(W);")
@@ -38,6 +40,18 @@ def stale(shell: Shell, cell: str, line: str = "%compiles") -> list[str]:
     assert shell.run(cell).ok
     text = " ".join(shell.run(line).text.split())
     return [part.split(". ")[0] for part in text.split("stale: ")[1:]]
+
+
+def test_what_has_been_told_is_told_in_one_line(shell: Shell) -> None:
+    full = "`scale` was 2 when `f` was traced (In [3]:1) and is 3 now"
+    assert stale(shell, "scale = 3") == [full]
+    assert stale(shell, "") == ["`scale`; %compiles all says since when."]
+    assert "pass it as an argument" not in shell.run("%compiles").text
+    assert stale(shell, "", "%compiles all") == [full]
+    assert stale(shell, "", "%compiles --function f") == [full]
+    new = stale(shell, "cfg['rate'] = 0.7")
+    assert len(new) == 2
+    assert new[0].startswith("`cfg['rate']` was")
 
 
 def test_nothing_is_stale_at_first(shell: Shell) -> None:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from jaxstage_ext.compilation.causes.cause import Advice, Cause, Difference, Verdict
-from jaxstage_ext.compilation.causes.function_differences import function_text
+from jaxstage_ext.compilation.causes.function_differences import function_text, named_bound
 from jaxstage_ext.compilation.causes.precedents import LAMBDA
 from jaxstage_ext.compilation.records.compile_record import CompileRecord, KeptValue
 from jaxstage_ext.compilation.records.equinox_call import LAYER
@@ -117,11 +117,10 @@ def partial_advice(record: CompileRecord, verdict: Verdict) -> Advice:
     names = [d.what for d in _captured(verdict)]
     inner, what = _named_and_written(record)
     if any(name.isidentifier() for name in names):
-        words = ", ".join(f"{name}={name}" for name in names if name.isidentifier())
+        jitted_once = "" if is_jitted_by_name(record.function) else f"{inner} = jax.jit({what})  # once\n"
         return Advice(
             f"Jit {inner} once, and pass what differs as an argument; name it in static_argnames if it sets a shape.",
-            f"{'' if is_jitted_by_name(record.function) else f'{inner} = jax.jit({what})  # once{chr(10)}'}"
-            f"{inner}(..., {words})",
+            f"{jitted_once}{inner}({_as_arguments(record, names)})",
         )
     bound = record.function.bound if record.function else ()
     words = "".join(f", {v.name}={_written(v)}" if v.name.isidentifier() else f", {_written(v)}" for v in bound)
@@ -129,6 +128,16 @@ def partial_advice(record: CompileRecord, verdict: Verdict) -> Advice:
         "Make the partial once, outside the loop, and keep it.",
         f"{inner}_partial = jax.jit(functools.partial({what}{words}))  # once, outside the loop",
     )
+
+
+def _as_arguments(record: CompileRecord, names: Sequence[str]) -> str:
+    """The arguments of a call in place of a partial's: those that it was given by position come first."""
+    known = record.function
+    bound = list(zip(known.bound, named_bound(known), strict=True)) if known else []
+    first = [name.name for given, name in bound if given.name.isdigit() and name.name.isidentifier()]
+    first = first if set(first) & set(names) else []
+    keywords = [f"{name}={name}" for name in names if name.isidentifier() and name not in first]
+    return ", ".join([*first, "...", *keywords])
 
 
 def _named_and_written(record: CompileRecord) -> tuple[str, str]:
@@ -145,15 +154,21 @@ def method_advice(record: CompileRecord, verdict: Verdict) -> Advice:
     name = short_name(function) if function else record.name
     bound = next((value.type for value in function.bound if value.name == "self"), "") if function else ""
     owner = bound.rpartition(".")[2] or "object"
+    call = name.strip("_") or name
     if any(d.before != d.now for d in _captured(verdict)):
         return Advice(
             f"Pass the object as an argument: register {owner} as a pytree, and jit the function of the class once.",
             f"@jax.tree_util.register_dataclass\n@dataclasses.dataclass\nclass {owner}: ...\n\n"
-            f"{name} = jax.jit({owner}.{name})\n{name}({owner.lower()}, ...)",
+            f"{call} = jax.jit({owner}.{name})\n{call}({owner.lower()}, ...)",
+        )
+    if any(d.is_callable_object for d in verdict.differences):
+        return Advice(
+            "Make the object and jit it once, and keep the result.",
+            f"{call} = jax.jit({owner.lower()})  # once, outside the loop",
         )
     return Advice(
         "Make the object and jit its method once, and keep the result.",
-        f"{name} = jax.jit({owner.lower()}.{name})  # once, outside the loop",
+        f"{call} = jax.jit({owner.lower()}.{name})  # once, outside the loop",
     )
 
 

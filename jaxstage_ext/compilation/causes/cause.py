@@ -55,6 +55,8 @@ class Difference:
       is_of_other_rank: of a shape, whether the numbers of dimensions differ.
       is_inside_function: of a captured value, whether a captured function holds it.
       has_bucket_sizes: of a shape, whether the sizes that differ are powers of two in both calls.
+      is_of_new_class: of a static value, whether its class was defined again under the same name.
+      is_callable_object: of a method made anew, whether an object is called itself; `what` is its class.
     """
 
     cause: Cause
@@ -65,6 +67,8 @@ class Difference:
     is_of_other_rank: bool = False
     is_inside_function: bool = False
     has_bucket_sizes: bool = False
+    is_callable_object: bool = False
+    is_of_new_class: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from typing import Final
 
 from jaxstage_ext.compilation.causes.advice_for_functions import (
@@ -65,6 +66,11 @@ def _code(differences: Sequence[Difference], write: Callable[[Difference], str])
 
 def _shape(record: CompileRecord, verdict: Verdict) -> Advice:
     main, every = _main(verdict), _each(verdict)
+    dtypes = [d for d in verdict.differences if d.cause is Cause.DTYPE]
+    if any(map(_is_of_keys, dtypes)):
+        return _dtype(record, verdict)
+    if dtypes:
+        return _shape_and_dtype(_shape(record, _without(verdict, dtypes)), every, dtypes)
     if any(each.is_of_other_rank for each in every):
         return Advice(f"Pass {_named(every)} with the same number of dimensions in every call.")
     if "." in main.what:  # an attribute: a model or a state, not a batch
@@ -83,13 +89,42 @@ def _shape(record: CompileRecord, verdict: Verdict) -> Advice:
     )
 
 
+def _without(verdict: Verdict, differences: Sequence[Difference]) -> Verdict:
+    return replace(verdict, differences=tuple(d for d in verdict.differences if d not in differences))
+
+
+def _shape_and_dtype(padded: Advice, shapes: Sequence[Difference], dtypes: Sequence[Difference]) -> Advice:
+    """The advice for shapes, and what to do about the dtypes, of the same argument or of others."""
+    sentence = f"{padded.sentence} {_dtype_sentence(dtypes)}"
+    if not padded.code or not all(each.target for each in dtypes):
+        return Advice(sentence, padded.code)
+    if len(shapes) == len(dtypes) == 1 and shapes[0].what == dtypes[0].what:
+        return Advice(sentence, f"jnp.asarray({padded.code}, {dtypes[0].target})")
+    if all(each.what.isidentifier() for each in (*shapes, *dtypes)):
+        code = padded.code if len(shapes) > 1 else f"{shapes[0].what} = {padded.code}"
+        return Advice(sentence, "\n".join([code, *(f"{each.what} = {_as_array(each)}" for each in dtypes)]))
+    return Advice(sentence, padded.code)
+
+
+def _is_of_keys(difference: Difference) -> bool:
+    return difference.cause is Cause.DTYPE and "key<" in difference.before + difference.now
+
+
 def _dtype(record: CompileRecord, verdict: Verdict) -> Advice:
-    every = _each(verdict)
+    every = list({d.what: d for d in verdict.differences if d.cause is Cause.DTYPE}.values())
+    sentence = _dtype_sentence(every)
+    return Advice(sentence, _code(every, _as_array) if all(each.target for each in every) else "")
+
+
+def _dtype_sentence(every: Sequence[Difference]) -> str:
+    keys = [each for each in every if _is_of_keys(each)]
+    if keys:
+        return f"Make {_named(keys)} the same way in every call, with jax.random.key and one implementation."
     if not all(each.target for each in every):
-        return Advice(f"Pass {_named(every)} with one dtype in every call.")
+        return f"Pass {_named(every)} with one dtype in every call."
     dtypes = {each.target.removeprefix("jnp.") for each in every}
     which = f"as {dtypes.pop().rstrip('_')}" if len(dtypes) == 1 else "with one dtype each"
-    return Advice(f"Pass {_named(every)} {which} in every call.", _code(every, _as_array))
+    return f"Pass {_named(every)} {which} in every call."
 
 
 def _as_array(difference: Difference) -> str:
@@ -111,9 +146,15 @@ def _pytree(record: CompileRecord, verdict: Verdict) -> Advice:
         return Advice(f"Pass {main.what} as an array in every call.", f"{AS_ARRAY}({main.what})")
     if main.target:
         return Advice(f"Pass {main.what} as a {main.target} in every call.", f"{main.target}({main.what})")
+    if main.before == main.now:
+        return _class_advice(main.now)
     if "None" in (main.before, main.now):
         return Advice(f"Pass an array for {main.what} in every call, or None in every call.")
     return Advice(f"Give {_root(main.what)} the same structure in every call: the same keys, lengths and types.")
+
+
+def _class_advice(name: str) -> Advice:
+    return Advice(f"Define the class {name} in a cell of its own, and run again only the cells that use it.")
 
 
 def _argument_form(record: CompileRecord, verdict: Verdict) -> Advice:
@@ -142,6 +183,8 @@ def _placement(record: CompileRecord, verdict: Verdict) -> Advice:
 
 def _static_value(record: CompileRecord, verdict: Verdict) -> Advice | None:
     main = _main(verdict)
+    if main.is_of_new_class:
+        return _class_advice(main.now)
     if not verdict.can_be_mended:
         return Advice(f"Each value of the static {main.what} needs its own program; keep the number of values small.")
     if record.function is not None and LAYER in record.function.layers:

@@ -6,17 +6,22 @@ from collections.abc import Callable
 from typing import Final
 
 from jaxstage_ext.compilation.causes.advice_for_failures import failure_advice
-from jaxstage_ext.compilation.causes.advice_for_libraries import is_of_library, library_advice
+from jaxstage_ext.compilation.causes.advice_for_libraries import is_of_library, library_advice, maker_advice
 from jaxstage_ext.compilation.causes.cause import Advice, Cause, Difference, Verdict
 from jaxstage_ext.compilation.causes.cause_advice import ADVICE
 from jaxstage_ext.compilation.causes.function_differences import function_text
+from jaxstage_ext.compilation.causes.precedents import makes_another
 from jaxstage_ext.compilation.records.compile_record import CompileRecord
-from jaxstage_ext.compilation.records.function_source import library_of
+from jaxstage_ext.compilation.records.function_source import library_of, maker_of
+from jaxstage_ext.compilation.records.record_names import function_title
 from jaxstage_ext.compilation.records.record_outcome import is_lookup
 
 _MOST_NAMED: Final = 3
-_SAY_ALL: Final = (Cause.CACHE_CLEARED, Cause.AHEAD_OF_TIME, Cause.TRANSFORMED, Cause.EAGER)
+_SAY_ALL: Final = (Cause.CACHE_CLEARED, Cause.AHEAD_OF_TIME, Cause.EAGER)
 """Causes to which differences from an earlier call add nothing."""
+_OF_TYPES: Final = (Cause.SHAPE, Cause.DTYPE)
+"""What is said of a function that ran under a transformation: the rest depends on which one it was."""
+_MADE: Final = (Cause.MADE_ANEW, Cause.PARTIAL_MADE_ANEW, Cause.CAPTURED)
 _MESHES: Final = {"mesh_context_manager": "the mesh", "abstract_mesh_context_manager": "the mesh"}
 
 
@@ -25,6 +30,8 @@ def why(record: CompileRecord, verdict: Verdict) -> str:
     whole = _WHOLE.get(verdict.cause)
     phrases = [_phrase(difference) for difference in verdict.differences if difference.cause is not Cause.UNKNOWN]
     phrases = [] if verdict.cause in _SAY_ALL else phrases
+    if verdict.cause is Cause.TRANSFORMED:
+        phrases = [_phrase(difference) for difference in verdict.differences if difference.cause in _OF_TYPES]
     shown = [*([whole(record, verdict)] if whole else []), *dict.fromkeys(phrases)]
     more = len(shown) - _MOST_NAMED + verdict.more
     if more > 0:
@@ -40,19 +47,18 @@ def advice(record: CompileRecord, verdict: Verdict) -> Advice | None:
         return None
     library = library_of(record) if is_of_library(verdict.cause) else ""
     if library:
-        return library_advice(library, verdict)
+        return library_advice(library, record, verdict)
+    if verdict.cause in _MADE and (maker := maker_of(record)):
+        return maker_advice(maker, record)
     make = ADVICE.get(verdict.cause)
     return make(record, verdict) if make is not None else None
 
 
 def _first(record: CompileRecord, verdict: Verdict) -> str:
     layers = record.function.layers if record.function else ()
-    name = function_text(record.function) if record.function and any(map(_is_transformation, layers)) else record.name
+    is_wrapped = record.function is not None and any(map(makes_another, layers))
+    name = function_text(record.function) if record.function and is_wrapped else function_title(record)
     return f"first call of {name} in this log"
-
-
-def _is_transformation(layer: str) -> bool:
-    return layer.startswith("jax.") and layer != "jax.jit"
 
 
 def _ahead(record: CompileRecord, verdict: Verdict) -> str:
@@ -114,6 +120,8 @@ def _pytree(difference: Difference) -> str:
         return f"{difference.what} is new: {difference.now}"
     if not difference.now:
         return f"{difference.what} is gone, was {difference.before}"
+    if difference.before == difference.now:
+        return f"{difference.what} is of a new class {difference.now}: the class was defined again"
     now, before = (_CONTAINERS.get(text, text) for text in (difference.now, difference.before))
     return f"{difference.what} is {now}, was {before}"
 
@@ -147,7 +155,7 @@ _PLACES: Final = {"uncommitted": "uncommitted", "none": "not sharded"}
 
 
 def _static(difference: Difference) -> str:
-    if difference.before == difference.now:
+    if difference.before == difference.now and not difference.is_of_new_class:
         return f"static {difference.what} is another {difference.now}"
     return f"static {_pytree(difference)}"
 
@@ -178,6 +186,8 @@ def _partial(difference: Difference) -> str:
 
 
 def _method(difference: Difference) -> str:
+    if difference.is_callable_object:
+        return f"the jitted function is another {difference.what} object"
     return f"{difference.what} is a new bound method, as each read of it makes"
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 from jaxstage_ext.compilation.causes.cause import Cause, Difference
 from jaxstage_ext.compilation.causes.option_differences import value_differences, value_text
@@ -23,11 +24,38 @@ def function_differences(before: CompileRecord, now: CompileRecord) -> Iterator[
     first, second = before.function, now.function
     if first is None or second is None or is_same_function(first, second):
         return
-    text = function_text(second)
-    yield Difference(_how(before, now, first, second), text, function_text(first), text)
-    for old, new in ((first.bound, second.bound), (first.captured, second.captured), (first.defaults, second.defaults)):
+    yield _other_function(first, second)
+    bound = _captured(named_bound(first), named_bound(second))
+    yield from (d for d in bound if not (d.what == "self" and d.before == d.now and _called_class(second)))
+    for old, new in ((first.captured, second.captured), (first.defaults, second.defaults)):
         yield from _captured(old, new)
     yield from _captured(_globals(before), _globals(now))
+
+
+def _other_function(first: FunctionIdentity, second: FunctionIdentity) -> Difference:
+    cause = _how(first, second)
+    if cause is Cause.METHOD_MADE_ANEW and (owner := _called_class(second)):
+        return Difference(cause, owner, owner, owner, is_callable_object=True)
+    text = function_text(second)
+    return Difference(cause, text, function_text(first), text)
+
+
+def _called_class(function: FunctionIdentity) -> str:
+    """The class of an object that is called itself; "" of a method that was read."""
+    if "method" in function.layers or "object" not in function.layers:
+        return ""
+    return next((value.type.rpartition(".")[2] for value in function.bound if value.name == "self"), "object")
+
+
+def named_bound(function: FunctionIdentity) -> tuple[KeptValue, ...]:
+    """The bound values, those that a partial was given by position by the names of the parameters that they fill."""
+    if function.layers.count("partial") != 1 or "method" in function.layers or "object" in function.layers:
+        return function.bound
+    names = dict(enumerate(function.parameters))
+    return tuple(
+        replace(value, name=names.get(int(value.name), value.name)) if value.name.isdigit() else value
+        for value in function.bound
+    )
 
 
 def _globals(record: CompileRecord) -> tuple[KeptValue, ...]:
@@ -39,7 +67,7 @@ def _globals(record: CompileRecord) -> tuple[KeptValue, ...]:
     return tuple(g.value for g in record.named if g.reader is code and g.name in names and g.value.code is None)
 
 
-def _how(before: CompileRecord, now: CompileRecord, first: FunctionIdentity, second: FunctionIdentity) -> Cause:
+def _how(first: FunctionIdentity, second: FunctionIdentity) -> Cause:
     if not is_same_code(first, second) or first.layers != second.layers:
         return Cause.REDEFINED
     if first.code is not second.code:
@@ -81,15 +109,16 @@ def local_name(function: FunctionIdentity) -> str:
 
 
 def function_text(function: FunctionIdentity, inner: str = "") -> str:
-    """A function as its author writes it: "functools.partial(step)", "jax.grad(loss)", "Model.forward".
+    """A function as its author writes it: "functools.partial(step)", "jax.grad(loss, argnums=1)", "Model.forward".
 
     Args:
       function: the function.
       inner: what to write for the innermost one instead of its name.
     """
     name = inner or local_name(function)
-    for layer in reversed(function.layers):
+    for layer, options in reversed(function.layers_with_options):
         if layer == "partial" or layer.startswith("jax."):
             more = ", ..." if layer == "jax.shard_map" else ""  # it needs a mesh and specs
+            more += "".join(f", {option.name}={value_text(option)}" for option in options)
             name = f"{'functools.partial' if layer == 'partial' else layer}({name}{more})"
     return name

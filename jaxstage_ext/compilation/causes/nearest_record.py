@@ -28,6 +28,8 @@ _WEIGHTS: Final = {
     Cause.UNKNOWN: 0.25,
 }
 _ORDINARY: Final = 3.0
+_OF_CLASS: Final = 1.0
+"""A class of the same name that was defined again."""
 _EACH_MORE: Final = 0.1
 """Further differences of one cause weigh little: a batch changes the shape of many arguments at once."""
 
@@ -45,9 +47,14 @@ class RecordComparison:
         seen: set[Cause] = set()
         total = 0.0
         for difference in self.differences:
-            total += _EACH_MORE if difference.cause in seen else _WEIGHTS.get(difference.cause, _ORDINARY)
+            total += _EACH_MORE if difference.cause in seen else _weight(difference)
             seen.add(difference.cause)
         return total
+
+
+def _weight(difference: Difference) -> float:
+    is_of_class = difference.cause is Cause.PYTREE and difference.before == difference.now
+    return _OF_CLASS if is_of_class else _WEIGHTS.get(difference.cause, _ORDINARY)
 
 
 def nearest(record: CompileRecord, earlier: Sequence[CompileRecord]) -> RecordComparison | None:
@@ -77,7 +84,7 @@ def _distance(before: CompileRecord, now: CompileRecord) -> float:
     total += _ORDINARY * (before.jit_options is not now.jit_options or before.compiler_options != now.compiler_options)
     first, second = before.signature, now.signature
     if first is not None and second is not None:
-        total += 0.0 if same_tree(first, second) else _WEIGHTS[Cause.PYTREE]
+        total += 0.0 if equal(first.tree, second.tree) is True else _WEIGHTS[Cause.PYTREE]
         total += 0.0 if equal(first.avals, second.avals) is True else _ORDINARY
         total += 0.0 if equal(first.placements, second.placements) is True else _ORDINARY
         total += sum(map(_is_other_value, first.statics, second.statics))

@@ -8,11 +8,12 @@ from typing import Any
 
 from jaxstage_ext.compilation.causes.cause import Cause, Difference
 from jaxstage_ext.compilation.causes.leaf_differences import device_code, device_text, placement_text
-from jaxstage_ext.compilation.causes.sameness import equal, same_value
+from jaxstage_ext.compilation.causes.sameness import equal, is_of_new_class, same_value
 from jaxstage_ext.compilation.records.call_parameters import call_parameters
 from jaxstage_ext.compilation.records.compile_record import CompileRecord, KeptValue
+from jaxstage_ext.compilation.records.values_inside_functions import ArrayType
 from jaxstage_ext.core.jax_private import compile_context, jit_options
-from jaxstage_ext.report.bounded_repr import plain_repr
+from jaxstage_ext.report.bounded_repr import bounded_str, plain_repr
 
 _LONGEST = 80
 
@@ -57,6 +58,13 @@ def _static_cause(one: KeptValue, other: KeptValue, same: bool | None) -> Cause:
 
 def value_differences(cause: Cause, name: str, one: KeptValue, other: KeptValue) -> Iterator[Difference]:
     """Two values that differ: by the parts that do, where they were kept."""
+    if cause is Cause.STATIC_VALUE and is_of_new_class(one, other):
+        yield Difference(cause, name, value_text(one), value_text(other), is_of_new_class=True)
+        return
+    if cause is Cause.STATIC_IDENTITY and one.code is other.code:
+        yield Difference(cause, name, value_text(one), value_text(other))
+        yield from _inside(name, one, other)
+        return
     if cause is Cause.STATIC_IDENTITY or one.type != other.type or len(one.parts) != len(other.parts):
         yield Difference(cause, name, value_text(one), value_text(other))
         return
@@ -78,11 +86,15 @@ def _inside(path: str, old: KeptValue, new: KeptValue) -> Iterator[Difference]:
     if [name for name, _ in old.inside] != [name for name, _ in new.inside]:
         return
     for (name, before), (_, now) in zip(old.inside, new.inside, strict=True):
-        texts = plain_repr(before, _LONGEST), plain_repr(now, _LONGEST)
+        texts = _inside_text(before), _inside_text(now)
         if texts[0] != texts[1]:  # NaN is another NaN to Python
             yield Difference(
                 cause=Cause.CAPTURED, what=f"{name} in {path}", before=texts[0], now=texts[1], is_inside_function=True
             )
+
+
+def _inside_text(value: Any) -> str:
+    return bounded_str(value, _LONGEST) if isinstance(value, ArrayType) else plain_repr(value, _LONGEST)
 
 
 def value_text(value: KeptValue | None) -> str:
@@ -140,12 +152,20 @@ def context_differences(before: CompileRecord, now: CompileRecord) -> Iterator[D
 
 
 def _context_code(value: Any) -> str:
+    value = _plain_member(value)
     if hasattr(value, "platform"):
         return device_code(value)
     return repr(value) if isinstance(value, (str, int, type(None))) and not isinstance(value, Enum) else ""
 
 
+def _plain_member(value: Any) -> Any:
+    """What JAX's own enumerations stand for: 'strict'."""
+    is_jax = isinstance(value, Enum) and type(value).__module__.partition(".")[0] == "jax"
+    return value.value if is_jax else value
+
+
 def _context_text(name: str, value: Any) -> str:
+    value = _plain_member(value)
     if hasattr(value, "platform"):
         return device_text(value)
     axes = getattr(value, "shape", None)

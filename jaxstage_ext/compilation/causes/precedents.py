@@ -7,11 +7,12 @@ from collections.abc import Iterable
 from typing import Final
 
 from jaxstage_ext.compilation.records.code_content import content
-from jaxstage_ext.compilation.records.compile_record import CompileRecord, Entry, StageName
+from jaxstage_ext.compilation.records.compile_record import CompileRecord, Entry, KeptValue, StageName
 
 MOST_COMPARED: Final = 32
 """Earlier records of a function that one is compared with."""
 LAMBDA = "<lambda>"
+_BOUND: Final = ("partial", "method", "object")
 
 
 class Precedents:
@@ -58,8 +59,17 @@ def _name(record: CompileRecord) -> tuple[object, ...]:
     function = record.function
     if function is None or record.entry in (Entry.EAGER, Entry.INNER):
         return record.asker, record.entry, record.name, function is None
-    transformations = (layer for layer in function.layers if layer.startswith("jax.") and layer != "jax.jit")
-    return *function_key(record), *transformations
+    layers = ((layer, _options(given)) for layer, given in function.layers_with_options if makes_another(layer))
+    return *function_key(record), *layers
+
+
+def makes_another(layer: str) -> bool:
+    """Whether a layer makes another function of the one inside it: a partial, a bound object, a transformation."""
+    return layer in _BOUND or (layer.startswith("jax.") and layer != "jax.jit")
+
+
+def _options(given: Iterable[KeptValue]) -> tuple[object, ...]:
+    return tuple((value.name, type(value.value), value.value) for value in given)
 
 
 def function_key(record: CompileRecord) -> tuple[object, ...]:

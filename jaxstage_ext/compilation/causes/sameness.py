@@ -15,6 +15,21 @@ def equal(first: Any, second: Any) -> bool | None:
         return None
 
 
+def is_same_tree(first: Any, second: Any) -> bool:
+    """Whether JAX takes two tree definitions for one.
+
+    Those of two dataclasses of one form are equal, and only their hashes tell that the classes are two.
+    """
+    return first is second or (equal(first, second) is True and _hash(first) == _hash(second))
+
+
+def _hash(tree: Any) -> int:
+    try:
+        return hash(tree)
+    except Exception:  # what a class of the user's says of itself may have no hash
+        return 0
+
+
 def is_number(value: Any) -> bool:
     """Whether a static value could be an ordinary argument."""
     return isinstance(value, int | float | complex) and not isinstance(value, bool)
@@ -36,6 +51,8 @@ def same_value(first: KeptValue, second: KeptValue) -> bool | None:
         return False
     if first.is_kept:
         return equal(first.value, second.value)
+    if is_of_new_class(first, second):
+        return False
     same = same_object(first, second)
     if same is False and first.hash_is_identity:
         return False
@@ -43,6 +60,11 @@ def same_value(first: KeptValue, second: KeptValue) -> bool | None:
     if same or parts is False:
         return parts is not False
     return _by_value(first, second, parts)
+
+
+def is_of_new_class(first: KeptValue, second: KeptValue) -> bool:
+    """Whether the classes of two values have one name, and are two classes: it was defined again."""
+    return first.type == second.type and None not in (first.kind, second.kind) and first.kind is not second.kind
 
 
 def same_parts(first: KeptValue, second: KeptValue) -> bool | None:

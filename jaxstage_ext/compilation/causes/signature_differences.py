@@ -14,7 +14,7 @@ from jaxstage_ext.compilation.causes.leaf_differences import (
     placement_differences,
 )
 from jaxstage_ext.compilation.causes.option_differences import value_text
-from jaxstage_ext.compilation.causes.sameness import equal
+from jaxstage_ext.compilation.causes.sameness import equal, is_same_tree
 from jaxstage_ext.compilation.records.call_parameters import call_parameters
 from jaxstage_ext.compilation.records.compile_record import CallSignature, CompileRecord
 from jaxstage_ext.compilation.records.static_parts import static_part_differences
@@ -33,7 +33,7 @@ def signature_differences(before: CompileRecord, now: CompileRecord) -> Iterator
 
 def same_tree(first: CallSignature, second: CallSignature) -> bool:
     """Whether the pytrees of two calls are equal; a class whose `__eq__` fails is not."""
-    return equal(first.tree, second.tree) is True
+    return is_same_tree(first.tree, second.tree)
 
 
 def _leaves_of_equal_trees(now: CompileRecord, first: CallSignature, second: CallSignature) -> Iterator[Difference]:
@@ -88,7 +88,7 @@ def _of_argument(
     if old.by_keyword != new.by_keyword:
         yield Difference(Cause.ARGUMENT_FORM, new.name, _form(old), _form(new))
     was, is_now = parts(old.tree, old.name), parts(new.tree, new.name)
-    if equal(old.tree, new.tree) is not True:
+    if not is_same_tree(old.tree, new.tree):
         yield from _of_parts(was, is_now, old, new, first, second)
     places = {path: old.first + at for at, path in enumerate(was.leaves)}
     for at, path in enumerate(is_now.leaves, new.first):
@@ -140,7 +140,7 @@ def _of_parts(
         kinds = tuple(found.nodes.get(path, (None, None))[0] for found in (was, is_now))
         if kinds[0] is not kinds[1]:
             replaced.append(path)
-            target = texts[0] if kinds[0] in (tuple, list, dict) and kinds[1] in (tuple, list, dict) else ""
+            target = texts[0] if kinds[0] in (tuple, list) and kinds[1] in (tuple, list) else ""
             yield Difference(Cause.PYTREE, path, texts[0], texts[1], target)
         elif kinds[0] not in (dict, tuple, list) and equal(was.nodes[path][1], is_now.nodes[path][1]) is not True:
             yield from static_part_differences(path, was.nodes[path][1], is_now.nodes[path][1])

@@ -52,7 +52,7 @@ def _entry(frames: EventFrames) -> Entry:
     if frames.is_ahead_of_time:
         return Entry.AOT
     if frames.is_inner:
-        return Entry.INNER
+        return Entry.EAGER if quietly(False, compile_frames.is_inner_operation, frames) else Entry.INNER
     return Entry.CALL if frames.call is not None else Entry.EAGER
 
 
@@ -80,7 +80,8 @@ def _take_equinox_call(record: CompileRecord, call: JittedCall) -> None:
     inner = equinox_call.equinox_call(call.args)
     function = function_identity(inner.fun)
     signature = equinox_call.equinox_signature(inner, function, record.signature)
-    record.function = replace(function, layers=(equinox_call.LAYER, *function.layers))
+    layers, options = (equinox_call.LAYER, *function.layers), ((), *function.options)
+    record.function = replace(function, layers=layers, options=options)
     record.signature = signature
     record.named = named_globals(inner.fun)
 

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 
 from jaxstage_ext.compilation.causes.cause import Verdict
 from jaxstage_ext.compilation.records.compile_record import CacheOutcome, CompileRecord
-from jaxstage_ext.compilation.records.record_outcome import ServingCache, served_by
 
 
 @dataclass(frozen=True)
@@ -41,7 +40,7 @@ def totals(records: Sequence[CompileRecord], judged: Sequence[tuple[CompileRecor
         seconds(record for record, verdict in judged if verdict.is_wasted),
         seconds(record for record, verdict in judged if verdict.can_be_mended),
         sum(saved) if saved else None,
-        sum(ServingCache.PERSISTENT in served_by(record) for record in records),
+        sum(one.outcome is CacheOutcome.HIT for one in facts),
         bool(facts) and all(one.outcome is CacheOutcome.OFF for one in facts),
         len(judged) == len(records),
     )

@@ -18,6 +18,8 @@ from jaxstage_ext.report.units import duration, plural, scaled, share
 
 _RESET = "jax.experimental.compilation_cache.compilation_cache.reset_cache()"
 _NAMED = 3
+_LEAST_FREE = 1_000_000
+"""Bytes that an entry of a usual program needs."""
 _CAUSES = {
     MissCause.NO_EARLIER_ENTRY: "first time (no earlier entry of that name)",
     MissCause.NOT_WRITTEN_BEFORE: "compiled before and not written then",
@@ -88,6 +90,11 @@ def _wrong_folder(state: FolderState) -> Iterator[str]:
         yield "The folder is gone, so nothing can be written; JAX does not make it a second time: create it"
     if state.is_writable is False:
         yield "The folder is read-only for this kernel: entries are read, and none is written"
+    elif state.free_bytes is not None and state.free_bytes < _LEAST_FREE:
+        yield (
+            f"The folder's file system is full ({scaled(state.free_bytes, 'B')} free): JAX leaves incomplete entries "
+            "there, and every kernel compiles their programs again; make room, then %compile_cache --set-aside"
+        )
 
 
 def _contents(report: CacheReport) -> Iterator[str]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import enum
 import importlib.util
 import os
+import shutil
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -51,6 +52,7 @@ class FolderState:
       folder: in use, or to be opened by the next compile; "" where none is.   set_folder: `jax_compilation_cache_dir`.
       is_there: whether the folder exists.   is_writable: whether entries can be written; None where that is not known.
       max_size: the limit in bytes; None without one.   is_remote: in a store such as gs://.
+      free_bytes: of its file system; None where that is not known.
     """
 
     use: FolderUse
@@ -60,6 +62,7 @@ class FolderState:
     is_writable: bool | None
     max_size: int | None
     is_remote: bool
+    free_bytes: int | None = None
 
 
 def folder_state() -> FolderState:
@@ -70,7 +73,15 @@ def folder_state() -> FolderState:
     there = bool(folder) and not is_remote and os.path.isdir(folder)
     writable = os.access(folder, os.W_OK | os.X_OK) if there else None
     size = state.max_size if state.max_size >= 0 else None
-    return FolderState(_use(state), folder, state.set_folder, there, writable, size, is_remote)
+    free = _free_bytes(folder) if there else None
+    return FolderState(_use(state), folder, state.set_folder, there, writable, size, is_remote, free)
+
+
+def _free_bytes(folder: str) -> int | None:
+    try:
+        return shutil.disk_usage(folder).free
+    except OSError:
+        return None
 
 
 def _use(state: CacheState) -> FolderUse:

@@ -112,6 +112,7 @@ class KeptValue:
       code: of a Python function.
       inside: of a Python function, the numbers and texts that it captures, through other functions too, by name.
       parts: of a container, a dataclass or a plain object, the first few values that it holds, by name or index.
+      kind: a weak reference to its class; None of a value that is kept.
     """
 
     name: str
@@ -126,6 +127,7 @@ class KeptValue:
     code: CodeType | None = None
     parts: tuple[KeptValue, ...] = ()
     inside: tuple[tuple[str, Any], ...] = ()
+    kind: Callable[[], Any] | None = None
 
 
 @dataclass(slots=True, frozen=True)
@@ -161,6 +163,7 @@ class FunctionIdentity:
       bound: of a partial its arguments, of a method its object.
       captured: closure cells, by name.   defaults: of parameters, by name.
       parameters: the names of the innermost function's parameters, in order.
+      options: of each layer the plain options of a transformation, `in_axes` of "jax.vmap"; of other layers none.
     """
 
     module: str
@@ -173,6 +176,12 @@ class FunctionIdentity:
     captured: tuple[KeptValue, ...] = ()
     defaults: tuple[KeptValue, ...] = ()
     parameters: tuple[str, ...] = ()
+    options: tuple[tuple[KeptValue, ...], ...] = ()
+
+    @property
+    def layers_with_options(self) -> list[tuple[str, tuple[KeptValue, ...]]]:
+        """Each layer with the options that it was given."""
+        return list(zip(self.layers, (*self.options, *((),) * (len(self.layers) - len(self.options))), strict=True))
 
 
 @dataclass(slots=True, frozen=True)

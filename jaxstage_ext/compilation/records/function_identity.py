@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import weakref
 from collections.abc import Iterator
+from itertools import islice
 from types import FunctionType, MethodType
 from typing import Any
 
@@ -18,7 +19,7 @@ from jaxstage_ext.compilation.records.value_keeping import (
     type_path,
 )
 from jaxstage_ext.core.jax_private.compile_frames import is_jax
-from jaxstage_ext.core.jax_private.transformations import transformation
+from jaxstage_ext.core.jax_private.transformations import captured_variables, given_options, transformation
 
 _OF_PARTIAL = functools.partial.__dict__
 _MOST_LAYERS, _MOST_VALUES, _MOST_BOUND, _MOST_PLAIN = 12, 16, 8, 1024
@@ -29,12 +30,14 @@ class _Unwrapping:
 
     def __init__(self) -> None:
         self.layers: list[str] = []
+        self.options: list[tuple[KeptValue, ...]] = []
         self.bound: list[KeptValue] = []
         self.captured: list[KeptValue] = []
 
     def innermost(self, fn: Any) -> Any:
         while len(self.layers) < _MOST_LAYERS:
             inner = self._inner(fn)
+            self.options += [()] * (len(self.layers) - len(self.options))
             if inner is None:
                 break
             fn = inner
@@ -69,7 +72,9 @@ class _Unwrapping:
             return None
         is_transform = is_jax(fn.__code__.co_filename)
         self.layers.append(_transform(fn) if is_transform else "wraps")
-        if not is_transform:
+        if is_transform:
+            self.options.append(_transform_options(fn, wrapped))
+        else:
             self.captured += [value for value in _captured(fn) if value.identity != id(wrapped)]
         return wrapped
 
@@ -91,7 +96,13 @@ class _Unwrapping:
 def _transform(fn: FunctionType) -> str:
     """The transformation that made a function of JAX's."""
     inside = [value.__code__ for _, value in _cells(fn) if type(value) is FunctionType]
-    return transformation(name for code in (fn.__code__, *inside) for name in (code.co_name, code.co_qualname))
+    return transformation(name for code in (fn.__code__, *inside) for name in (code.co_qualname, code.co_name))
+
+
+def _transform_options(fn: FunctionType, wrapped: Any) -> tuple[KeptValue, ...]:
+    """The options of a transformation that are plain values."""
+    kept = (kept_value(name, value) for name, value in given_options(fn, wrapped).items())
+    return tuple(value for value in kept if value.is_kept)
 
 
 def innermost_function(fn: Any) -> Any:
@@ -133,6 +144,7 @@ def _unwrapped(fn: Any) -> FunctionIdentity:
         (*_captured(inner), *unwrapping.captured)[:_MOST_VALUES] if is_python else (),
         tuple(_defaults(inner)) if is_python else (),
         _parameters(inner) if is_python else (),
+        tuple(unwrapping.options),
     )
 
 
@@ -155,12 +167,7 @@ def _captured(fn: FunctionType) -> tuple[KeptValue, ...]:
 
 
 def _cells(fn: FunctionType) -> Iterator[tuple[str, Any]]:
-    pairs = zip(fn.__code__.co_freevars, fn.__closure__ or (), strict=False)
-    for name, cell in list(pairs)[:_MOST_VALUES]:
-        try:
-            yield name, cell.cell_contents
-        except ValueError:  # not assigned yet
-            continue
+    return islice(captured_variables(fn), _MOST_VALUES)
 
 
 def _defaults(fn: FunctionType) -> Iterator[KeptValue]:

@@ -83,6 +83,15 @@ def library_of(record: CompileRecord) -> str:
     return function.module.partition(".")[0] if is_internal else ""
 
 
+def maker_of(record: CompileRecord) -> str:
+    """The package that made a function which the user jits; "" of the user's own and of JAX's."""
+    function = record.function
+    if function is None or function.code is None or is_user(function.code.co_filename):
+        return ""
+    package = function.module.partition(".")[0]
+    return "" if package in ("", "jax", "__main__") else package
+
+
 def short_name(function: FunctionIdentity) -> str:
     """The last part of a function's qualified name."""
     return function.qualname.rpartition(".")[2]

@@ -21,9 +21,10 @@ def recorded_signature(
     leaves = compile_frames.leaves(frames)
     if leaves is None:
         return None
+    transformed = compile_frames.inner_types(frames)
     return CallSignature(
         leaves.tree,
-        leaves.avals,
+        transformed if len(transformed) == len(leaves.avals) else leaves.avals,
         tuple([placement(value) for value in leaves.values]),
         tuple([type(value).__name__ for value in leaves.values]),
         tuple(_statics(call, function)),

@@ -20,6 +20,7 @@ _TEXT = (str, bytes, np.str_, np.bytes_)
 _LONGEST, _WIDEST = 200, 256
 """Characters of a text, and bits of an integer, that are kept."""
 _MOST_PARTS, _DEEPEST = 8, 2
+_JITTED = "jaxlib._jax.PjitFunction"
 _NUMERIC_PACKAGES = ("numpy", "jax", "jaxlib", "ml_dtypes")
 _type_module, _type_qualname = type.__dict__["__module__"].__get__, type.__dict__["__qualname__"].__get__
 
@@ -41,8 +42,16 @@ def kept_value(name: str, value: Any, depth: int = 0) -> KeptValue:
         shape=_shape(value, kind),
         code=value.__code__ if kind is FunctionType else None,
         parts=parts,
-        inside=values_inside(value) if kind is FunctionType and value.__closure__ else (),
+        inside=_inside(value, kind),
+        kind=weakref.ref(kind),
     )
+
+
+def _inside(value: Any, kind: type) -> tuple[tuple[str, Any], ...]:
+    """What a Python function captures, also one that is jitted."""
+    if kind is not FunctionType:
+        value = getattr(value, "__wrapped__", None) if type_path(kind) == _JITTED else None
+    return values_inside(value) if type(value) is FunctionType and value.__closure__ else ()
 
 
 def type_path(kind: type) -> str:

@@ -1,12 +1,19 @@
-"""The numbers and texts that a function captures, itself or through functions that it captures."""
+"""The numbers, texts and types of arrays that a function captures, itself or through functions that it captures."""
 
 from __future__ import annotations
 
 import functools
 from collections.abc import Iterator
+from dataclasses import dataclass
 from itertools import islice
 from types import FunctionType
 from typing import Any, Final
+
+import jax
+import numpy as np
+
+from jaxstage_ext.core.jax_private.compile_frames import is_array
+from jaxstage_ext.core.jax_private.transformations import captured_variables
 
 _MOST_VISITED: Final = 64
 _SIMPLE: Final = (int, float, complex, bool, str)
@@ -23,10 +30,31 @@ def values_inside(function: Any) -> tuple[tuple[str, Any], ...]:
         name, value = waiting.pop()
         if _is_simple(value):
             values.append((name, value))
+        elif (array := _array_type(value)) is not None:
+            values.append((name, array))
         elif id(value) not in seen:
             seen.add(id(value))
             waiting += _held(name, value)
     return tuple(values)
+
+
+@dataclass(frozen=True, slots=True)
+class ArrayType:
+    """The type of an array, which is not kept itself; it is written when somebody looks."""
+
+    dtype: Any
+    shape: tuple[int, ...]
+
+    def __str__(self) -> str:
+        aval: Any = jax.core.ShapedArray(self.shape, self.dtype)
+        return str(aval.str_short(short_dtypes=True))
+
+
+def _array_type(value: Any) -> ArrayType | None:
+    kind = type(value)
+    if kind is np.ndarray or is_array(kind):
+        return ArrayType(value.dtype, value.shape)
+    return None
 
 
 def _is_simple(value: Any) -> bool:
@@ -39,7 +67,7 @@ def _is_simple(value: Any) -> bool:
 def _held(name: str, value: Any) -> Iterator[tuple[str, Any]]:
     kind = type(value)
     if kind is FunctionType:
-        yield from _cells(value)
+        yield from captured_variables(value)
     elif kind is functools.partial:
         yield name, value.func
         yield from ((name, argument) for argument in value.args)
@@ -48,11 +76,3 @@ def _held(name: str, value: Any) -> Iterator[tuple[str, Any]]:
         yield from ((name, item) for item in value[:_MOST_VISITED])
     elif issubclass(kind, tuple):
         yield from ((name, item) for item in islice(tuple.__iter__(value), _MOST_VISITED))
-
-
-def _cells(function: FunctionType) -> Iterator[tuple[str, Any]]:
-    for name, cell in zip(function.__code__.co_freevars, function.__closure__ or (), strict=False):
-        try:
-            yield name, cell.cell_contents
-        except ValueError:  # not assigned yet
-            continue

@@ -215,6 +215,18 @@ def lowered_types(frames: EventFrames) -> tuple[Any, ...]:
     return tuple(local(frames.stage, "in_avals") or ())
 
 
+def is_inner_operation(frames: EventFrames) -> bool:
+    """Whether what JAX runs inside a transformation is a function of its own, such as that of `jnp.sum`."""
+    jaxpr = local(frames.driver, "jaxpr")
+    return jaxpr is not None and is_jax(jaxpr.jaxpr.debug_info.func_filename or "")
+
+
+def inner_types(frames: EventFrames) -> tuple[Any, ...]:
+    """The types that a jitted function has inside a transformation, such as those of a whole batch; empty elsewhere."""
+    jaxpr = local(frames.driver, "jaxpr") if frames.is_inner else None
+    return () if jaxpr is None else tuple(jaxpr.in_avals)
+
+
 def traced(frames: EventFrames) -> Any:
     """The jaxpr that the call's stages work on, as the trace made it; None where no frame has it."""
     params = local(frames.call, "p")

@@ -43,7 +43,8 @@ def described(program: CompileHistoryProgram, record: CompileRecord) -> dict[str
         "reason": _cut(verdict.reason) if verdict.cause is Cause.UNKNOWN else "",
         "differences": [_difference(each) for each in differences[:MOST_DIFFERENCES]],
         "more_differences": max(0, len(differences) - MOST_DIFFERENCES),
-        "nearest": None if nearest is None else {"number": nearest.number, "line": place_text(nearest)},
+        "not_opened": _not_opened(program, record),
+        "nearest": None if nearest is None else _precedent(program, nearest),
         "advice": _cut(advice.sentence) if advice else "",
         "code": _cut(advice.code, LONGEST_CODE) if advice else "",
         "stages": [_stage(run) for run in record.stages],
@@ -60,6 +61,17 @@ def described(program: CompileHistoryProgram, record: CompileRecord) -> dict[str
         "more_inside": max(0, len(inside) - MOST_INSIDE),
         "options": [[str(name)[:100], plain_repr(value)] for name, value in record.compiler_options[:MOST_OPTIONS]],
     }
+
+
+def _precedent(program: CompileHistoryProgram, nearest: CompileRecord) -> dict[str, Any]:
+    return {"number": nearest.number, "line": place_text(nearest), "not_opened": _not_opened(program, nearest)}
+
+
+def _not_opened(program: CompileHistoryProgram, record: CompileRecord) -> str:
+    """Why the record cannot be opened now; "" where it can."""
+    from jaxstage_ext.program.logged_program import why_not_opened  # it imports JAX
+
+    return "" if program.has_opened(record.number) else _cut(why_not_opened(record))
 
 
 def _nearest(program: CompileHistoryProgram, verdict: Verdict) -> CompileRecord | None:

@@ -141,6 +141,11 @@ export function Header({ session }: { session: Session }) {
         <code class="jxs-signature" title={summary.signature}>
           {summary.signature || summary.name}
         </code>
+        {session.call > 0 && calls[0]?.open === "compiles" && (
+          <button type="button" class="jxs-button jxs-boxed" onClick={() => session.pickCall(0)}>
+            ‹ Compiles
+          </button>
+        )}
         {calls.length > 1 && <Picker session={session} calls={calls} />}
         <span class="jxs-target">{summary.target}</span>
       </div>

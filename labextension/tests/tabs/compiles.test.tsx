@@ -75,6 +75,26 @@ describe("the compiles of a kernel", () => {
     await soon(() => expect(functions().slice(0, 2)).toEqual(["add", "iota"]));
   });
 
+  it("are not opened or compared where nothing is kept, and say so", async () => {
+    await open({ compile_record: (({ number }: { number: number }) => recordReply(number, { not_opened: "#3 is not kept" })) as never });
+    await caused();
+    const buttons = () => $$(".jxs-co-open button").map((button) => [button.textContent, (button as HTMLButtonElement).disabled]);
+    await soon(() => expect(buttons()).toEqual([["Open", false], ["Compare with #3", true]]));
+    expect($(".jxs-co-open")?.textContent).toContain("#3 is not kept");
+  });
+
+  it("are opened by Enter, and the way back is a button", async () => {
+    await open({ compile_open: () => ({ result: { call: 1 }, buffers: [] }) });
+    await caused();
+    await soon(() => expect($(".jxs-co-open")).not.toBeNull());
+    key($(".jxs-co-list .jxs-grid"), "Enter");
+    await soon(() => expect(kernel.asked).toContain("compile_open"));
+    kernel.push({ calls: [SUMMARY, { name: "step", signature: "step(x)", views: ["code"], documents: [] }] });
+    await soon(() => expect(session.call).toBe(1));
+    click($$("button").find((button) => button.textContent === "‹ Compiles"));
+    await soon(() => expect(session.call).toBe(0));
+  });
+
   it("are unfolded from the start where the magic asks for it", async () => {
     await open({ compiles: () => listReply({ unfolded: true }) });
     await soon(() => expect(functions().slice(0, 2)).toEqual(["add", "iota"]));

@@ -72,7 +72,7 @@ export const causesReply = (more: Record<string, unknown> = {}): Reply =>
     },
   );
 
-export const recordReply = (number: number): Reply => ({
+export const recordReply = (number: number, nearest: Record<string, unknown> = {}): Reply => ({
   result: {
     number,
     function: "step",
@@ -80,7 +80,7 @@ export const recordReply = (number: number): Reply => ({
     why: "x is f32[3], was f32[8]",
     differences: [{ kind: "shape", what: "x", before: "f32[8]", now: `f32[3]${HOSTILE}` }],
     more_differences: 2,
-    nearest: { number: 3, line: "In [2]:4" },
+    nearest: { number: 3, line: "In [2]:4", not_opened: "", ...nearest },
     advice: "Pad x.",
     code: "x = jnp.pad(x, (0, 5))",
     stages: [

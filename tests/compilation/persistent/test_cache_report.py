@@ -7,6 +7,7 @@ import shutil
 import warnings
 from html.parser import HTMLParser
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import jax
@@ -127,6 +128,13 @@ def test_a_folder_that_is_gone(folder: CacheFolder) -> None:
     report = cache_report()
     assert not report.entries
     assert "The folder is gone" in said(report)
+
+
+def test_a_folder_whose_file_system_is_full(folder: CacheFolder, monkeypatch: pytest.MonkeyPatch) -> None:
+    folder.compile(square, X)
+    assert "file system is full" not in said(cache_report())
+    monkeypatch.setattr(folder_state.shutil, "disk_usage", lambda path: SimpleNamespace(free=12_000))
+    assert "The folder's file system is full (12 kB free)" in said(cache_report())
 
 
 def test_a_folder_that_is_read_only(folder: CacheFolder, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -163,7 +163,9 @@ def test_an_empty_log_has_an_answer() -> None:
 def test_a_record_tells_its_stages_its_place_and_what_it_was_compared_with(program: CompileHistoryProgram) -> None:
     about = ask(program, "compile_record", number=21)[0]
     assert about["differences"] == [{"kind": "shape", "what": "batch", "before": "f32[48,128]", "now": "f32[5,128]"}]
-    assert about["nearest"] == {"number": 20, "line": "In [6]:3"}
+    assert (about["nearest"]["number"], about["nearest"]["line"]) == (20, "In [6]:3")
+    assert "#20 is not among them" in about["nearest"]["not_opened"], "the log keeps nothing that JAX made of it"
+    assert "#21 is not among them" in about["not_opened"]
     assert [(stage["name"], stage["own"]) for stage in about["stages"]] == [
         ("trace", 0.5),
         ("lower", 0.4),

@@ -12,6 +12,9 @@ import { Head } from "./head";
 import { type Cache, readCache, readMisses } from "./read";
 import { RefreshCache } from "./refresh";
 
+/** A list of so many entries needs no panel of full height. */
+const SHORT = 8;
+
 interface Props extends Pick<TabProps, "session" | "onFull"> {
   cache: Cache;
   onRefreshed: () => void;
@@ -36,8 +39,9 @@ function Body(props: Props) {
   const [chosen, setChosen] = useState("");
   const rows = useMemo(() => matching(cache.grid, query), [cache, query]);
   const isEmpty = !cache.grid.length;
+  const layout = isEmpty ? "jxs-cc-empty" : cache.grid.length <= SHORT ? "jxs-cc-short" : "jxs-grow jxs-cc-full";
   return (
-    <div class={isEmpty ? "jxs-column jxs-cc-empty" : "jxs-column jxs-grow jxs-cc-full"}>
+    <div class={`jxs-column ${layout}`} style={{ "--jxs-cc-rows": cache.grid.length }}>
       <Head session={session} cache={cache} />
       <Bar {...props} query={query} onQuery={setQuery} />
       {!isEmpty && (

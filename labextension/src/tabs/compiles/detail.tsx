@@ -171,7 +171,7 @@ function About({ session, about, onPick, onCompare }: { about: CompileAbout } & 
       <Head about={about} onPick={onPick} />
       <Differences about={about} />
       <ToDo session={session} about={about} />
-      {!session.source.isSaved && <OpenButtons session={session} number={about.number} other={about.nearest?.number ?? null} onCompare={onCompare} />}
+      {!session.source.isSaved && <OpenButtons session={session} about={about} onCompare={onCompare} />}
       <Facts about={about} onPick={onPick} />
     </>
   );

@@ -47,7 +47,9 @@ export interface CompileAbout {
   reason: string;
   differences: Difference[];
   moreDifferences: number;
-  nearest: { number: number; line: string } | null;
+  /** Why it cannot be opened; "" where it can. */
+  notOpened: string;
+  nearest: { number: number; line: string; notOpened: string } | null;
   advice: string;
   code: string;
   stages: StageRun[];
@@ -99,7 +101,7 @@ function readDifference(raw: unknown): Difference {
 }
 
 export function readRecord({ result }: Reply): CompileAbout {
-  const nearest = isObject(result.nearest) ? { number: count(result.nearest.number), line: text(result.nearest.line) } : null;
+  const nearest = isObject(result.nearest) ? { number: count(result.nearest.number), line: text(result.nearest.line), notOpened: textOrNull(result.nearest.not_opened) ?? "" } : null;
   return {
     number: count(result.number),
     function: text(result.function),
@@ -108,6 +110,7 @@ export function readRecord({ result }: Reply): CompileAbout {
     reason: text(result.reason),
     differences: list(result.differences).map(readDifference),
     moreDifferences: count(result.more_differences),
+    notOpened: textOrNull(result.not_opened) ?? "",
     nearest,
     advice: text(result.advice),
     code: textOrNull(result.code) ?? "",

@@ -5,11 +5,13 @@ import { GridView } from "../../parts/grid/gridView";
 import { matching } from "../../parts/grid/sort";
 import { type QuestionState, useQuestion } from "../../parts/useQuestion";
 import { Waiting } from "../../parts/waiting";
+import { messageOf } from "../../wire/errors";
 import type { TabProps } from "../tab";
 import { Detail } from "./detail";
 import { Difference } from "./difference";
 import { Totals, Verdict } from "./head";
 import { type Causes, type Compiles, causeRows, readCauses, readCompiles } from "./read";
+import { openRecord } from "./openButtons";
 import { type Choice, gridOf, isListed, rowsOf } from "./rows";
 import { StripView } from "./stripView";
 import { stripOf } from "./strip";
@@ -73,6 +75,10 @@ function List({ session, compiles, causes: asked, width, onRefreshed, onFull }: 
     setChosen(to);
   };
   const pickRow = (row: number) => pick(compiles.number[row] ?? -1);
+  const openRow = (at: number) => {
+    const opened = compiles.number[rows[at]?.first ?? -1];
+    if (opened !== undefined && !session.source.isSaved) openRecord(session, opened).catch((error: unknown) => session.say(messageOf(error)));
+  };
   return (
     <div class="jxs-compiles jxs-column" data-narrow={width <= NARROW_PX}>
       <div class="jxs-co-head">
@@ -87,7 +93,7 @@ function List({ session, compiles, causes: asked, width, onRefreshed, onFull }: 
           <Difference session={session} number={number} other={other} onClose={() => setOther(-1)} key={`${number} ${other}`} />
         ) : (
           <div class="jxs-co-list jxs-column">
-            <GridView grid={grid} rows={shown} label="compiles" current={current} onPick={(at) => pickRow(rows[at]?.first ?? -1)} />
+            <GridView grid={grid} rows={shown} label="compiles" current={current} onPick={(at) => pickRow(rows[at]?.first ?? -1)} onOpen={openRow} />
             {!shown.length && <p class="jxs-note">{NO_MATCHES}</p>}
           </div>
         )}

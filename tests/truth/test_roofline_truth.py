@@ -30,6 +30,12 @@ def softmax() -> UserProgram:
     return UserProgram(jax.nn.softmax, (F32,))
 
 
+def sine_in_a_scan() -> UserProgram:
+    """The TPU compiler puts the sine into a fusion within the product's fusion."""
+    square = jax.ShapeDtypeStruct((128, 128), jnp.float32)
+    return UserProgram(lambda x: lax.scan(lambda c, _: (jnp.sin(c) @ c, None), x, None, 5)[0], (square,))
+
+
 def increment() -> UserProgram:
     return UserProgram(lambda x: x + 1, (BF16,))
 
@@ -97,6 +103,7 @@ CANNOT = "Can't tell what bounds it: "
     Expectation(sines, "v5e:2x2", "doubts", doubts, ["FUNCTION"], "the cost of a sine is not published"),
     Expectation(sines, "v5e:2x2", "total", total, BYTES / 819e9, TRAFFIC),
     Expectation(sines, "v5e:2x2", "answer", answer("bound"), "takes for sine", "the only thing unknown", ("Bound by",)),
+    Expectation(sine_in_a_scan, "v5e:2x2", "nested", answer("bound"), "takes for sine", "the body has one function"),
     Expectation(sines, "v5e:2x2", "known", verdict, "100% of it memory traffic", TRAFFIC),
     Expectation(sines, "h100", "bound", bound, "unknown", "no figure of sinf is published"),
     Expectation(sines, "h100", "total", total, BYTES / 3352.32e9, TRAFFIC),

@@ -14,6 +14,7 @@ from jaxstage_ext.analysis.cost.compute_times import ComputeTimes
 from jaxstage_ext.analysis.cost.flops import TRANSCENDENTAL
 from jaxstage_ext.analysis.cost.instruction_times import InstructionTimes
 from jaxstage_ext.analysis.cost.module_cost import Cost
+from jaxstage_ext.ir.hlo.module import Module
 
 Floats = npt.NDArray[np.float64]
 
@@ -75,11 +76,19 @@ def _what(
 def _functions(cost: Cost, rows: npt.NDArray[np.int64]) -> tuple[str, ...]:
     """The opcodes of the transcendental functions of some instructions, the most operations first."""
     ops = cost.ops
-    inside = np.isin(ops.computation, [called for row in rows.tolist() for called in ops.called[row] if called >= 0])
-    inside[rows] = True
-    inside &= np.isin(ops.opcode, TRANSCENDENTAL) & (cost.transcendentals > 0)
+    inside = _within(ops, rows) & np.isin(ops.opcode, TRANSCENDENTAL) & (cost.transcendentals > 0)
     amount: dict[str, float] = {}
     for row in np.flatnonzero(inside).tolist():
         name = ops.opcode[row].decode()
         amount[name] = amount.get(name, 0.0) + float(cost.transcendentals[row])
     return tuple(sorted(amount, key=lambda name: -amount[name]))
+
+
+def _within(ops: Module, rows: npt.NDArray[np.int64]) -> npt.NDArray[np.bool_]:
+    """These instructions and all of what they call: a TPU's fusions hold fusions."""
+    inside = np.zeros(len(ops), np.bool_)
+    while len(rows):
+        inside[rows] = True
+        called = [computation for row in rows.tolist() for computation in ops.called[row] if computation >= 0]
+        rows = np.flatnonzero(np.isin(ops.computation, called) & ~inside)
+    return inside

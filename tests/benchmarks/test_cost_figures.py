@@ -14,7 +14,7 @@ import pytest
 
 from jaxstage_ext import inspect
 from jaxstage_ext.analysis.cost import module_cost
-from jaxstage_ext.analysis.memory import buffers, live_memory
+from jaxstage_ext.analysis.memory import buffers, module_memory
 from jaxstage_ext.analysis.memory.fit import DeviceMemory
 from jaxstage_ext.core import jax_private
 from jaxstage_ext.ir.hlo import buffer_assignment, hlo_document
@@ -88,7 +88,7 @@ def remembered(assigned: bytes, known: hlo.Module, places: module_cost.Places) -
     schedule = hlo_schedule.read(ops)
     assert schedule is not None
     laid = buffers.read(ops, assignment, schedule, list(places.scope))
-    found = live_memory.read(
+    found = module_memory.read(
         laid, places, "cpu", DeviceMemory("this machine", None, "not known"), {}, None, None, (), None
     )
     assert str(found)

@@ -388,15 +388,3 @@ class Memory:
     def _remarks(self) -> list[str]:
         advice = [f"{row['what']}: {scaled(row['bytes'], 'B')}. {row['how']}" for row in self.advice.rows()]
         return [*advice, *filter(None, map(wording.check, self._checks)), *self.notes]
-
-
-def read(
-    scheduled: ScheduledBuffers, places: Places, platform: str, device: DeviceMemory, stats: Mapping[str, int],
-    entry: EntryComputation | None, error: str | None = None, notes: tuple[str, ...] = (),
-    kept: Callable[[Any], Sequence[Kept]] | None = None, allocated: int | None = None,
-) -> Memory:  # fmt: skip
-    """The memory of a module; `platform` is "cpu", "tpu" or "cuda"."""
-    return Memory(
-        scheduled, places, platform, device, spaces.read(scheduled, platform), stats, entry, error, notes, kept,
-        allocated,
-    )  # fmt: skip

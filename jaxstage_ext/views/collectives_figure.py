@@ -26,9 +26,11 @@ def figure(collectives: Collectives) -> Any:
     """
     try:
         import plotly.graph_objects as go
+
+        from jaxstage_ext.analysis.described_figure import DescribedFigure
     except ImportError:
         raise ImportError("collectives_figure needs plotly: pip install plotly") from None
-    made, shown = go.Figure(), collectives.rows[:MOST_BARS]
+    made, shown = DescribedFigure(), collectives.rows[:MOST_BARS]
     timed = all(row.total_seconds is not None for row in collectives.rows)
     for overlap, colour in COLOURS.items():
         rows = [(place, row) for place, row in enumerate(shown) if row.overlap == overlap]

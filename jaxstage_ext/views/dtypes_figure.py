@@ -21,9 +21,11 @@ def figure(dtypes: Dtypes) -> Any:
     """
     try:
         import plotly.graph_objects as go
+
+        from jaxstage_ext.analysis.described_figure import DescribedFigure
     except ImportError:
         raise ImportError("dtypes_figure needs plotly: pip install plotly") from None
-    made, every = go.Figure(), _totals(dtypes)
+    made, every = DescribedFigure(), _totals(dtypes)
     shown = sorted(every.items(), key=lambda item: -abs(item[1]))[:MOST_BARS]
     for stage, colour in (("jaxpr", "#2f74d0"), ("HLO", "#d9822b")):
         bars = [(name, grows) for (at, name), grows in shown if at == stage]

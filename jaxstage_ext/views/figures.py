@@ -30,7 +30,9 @@ def roofline(drawn: Roofline) -> Figure:
     """
     from plotly import graph_objects
 
-    figure: Figure = graph_objects.Figure()
+    from jaxstage_ext.analysis.described_figure import DescribedFigure
+
+    figure: Figure = DescribedFigure()
     shown = np.flatnonzero(np.isfinite(drawn.attainable))
     low, high = span(drawn, shown)
     for trace in _roofs(drawn, low, high):

@@ -18,13 +18,15 @@ def figure(memory: Memory, space: str | int = 0) -> Any:
     """A `plotly.graph_objects.Figure` of one memory. Raises ImportError, with the pip line, where plotly is missing."""
     try:
         import plotly.graph_objects as go
+
+        from jaxstage_ext.analysis.described_figure import DescribedFigure
     except ImportError:
         raise ImportError("memory_figure needs plotly: pip install plotly") from None
     shown, table = memory.space(space), memory.timeline(space)
     kept = _thinned(table["live"].tolist())
     names, lines = table["instruction"], table["line"]
     text = [f"{html.escape(names[i])}<br>{html.escape(lines[i])}" for i in kept]
-    made = go.Figure(
+    made = DescribedFigure(
         go.Scatter(
             x=[int(table["position"][i]) for i in kept],
             y=[int(table["live"][i]) for i in kept],

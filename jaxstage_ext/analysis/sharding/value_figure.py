@@ -27,13 +27,15 @@ def figure(value: ShardedValue, places: Sequence[DevicePlace] = ()) -> Any:
     """
     try:
         import plotly.graph_objects as go
+
+        from jaxstage_ext.analysis.described_figure import DescribedFigure
     except ImportError:
         raise ImportError("a figure needs plotly: pip install plotly") from None
     mesh = mesh_of(value)
     part, text = parts_of(value), texts_of(value)
     every = list(_sheets(mesh))
     sheets = every[:MOST_SHEETS]
-    made = go.Figure(layout={"title": {"text": _title(value, len(every))}, "template": "plotly_white"})
+    made = DescribedFigure(layout={"title": {"text": _title(value, len(every))}, "template": "plotly_white"})
     for place, (_, grid) in enumerate(sheets):
         hover = np.vectorize(lambda number: html.escape(f"{_named(number, places)}: {text[number]}"))(grid)
         made.add_trace(

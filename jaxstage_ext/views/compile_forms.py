@@ -158,7 +158,7 @@ def _why(line: CompileLine) -> str:
         parts.append(f"<br>{escape(cut(line.advice, 400))}")
     if line.code:
         code = escape("\n".join(cut(part, 200) for part in line.code))
-        parts.append(f'<pre style="margin:2px 0; background:transparent">{code}</pre>')
+        parts.append(f'<pre style="margin:2px 0; background:transparent; font-family:monospace">{code}</pre>')
     return "".join(parts)
 
 

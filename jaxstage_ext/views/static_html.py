@@ -56,7 +56,7 @@ _BAD = "#cf4545"
 _BOX = "margin:0 0 12px 0; padding:6px 10px; border:1px solid #71767d; border-radius:4px; overflow-wrap:anywhere"
 _PRE = "margin:4px 0; padding:0; white-space:pre; overflow-x:auto; line-height:1.4; background:transparent"
 _CODE = "padding:0;background:transparent"
-_WRAPPED = _PRE.replace("white-space:pre;", "white-space:pre-wrap;")
+_WRAPPED = _PRE.replace("white-space:pre;", "white-space:pre-wrap; word-break:normal; overflow-wrap:anywhere;")
 _CELL = "padding:0 16px 0 0; text-align:left; white-space:pre; vertical-align:top; background:transparent; border:none"
 
 

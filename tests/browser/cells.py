@@ -62,3 +62,22 @@ def f(x):
 f.__name__ = f.__qualname__ = '<img src=x onerror="window.pwned=1">'
 jaxstage_ext.inspect(f, x)
 """
+
+KERNEL = """
+%load_ext jaxstage_ext
+import functools, tempfile
+import jax, jax.numpy as jnp
+jax.config.update("jax_compilation_cache_dir", tempfile.mkdtemp())
+jax.config.update("jax_persistent_cache_min_compile_time_secs", 0)
+x = jnp.ones((4, 4))
+"""
+WITH_EFFECTS = """
+%%compile
+@functools.partial(jax.jit, compiler_options={"xla_cpu_enable_fast_math": True})
+def prints(x):
+    jax.debug.print("x {}", x[0, 0])
+    return jnp.tanh(x @ x.T).sum()
+
+prints(x)
+"""
+AGAIN = "for n in (4, 5, 6): jax.jit(lambda x: x @ x)(jnp.ones((n, n)))"

@@ -24,6 +24,7 @@
   window.tabWalk = {
     /** The controls that Tab must lead to, each numbered, in the order of the page. */
     number: (panel) => {
+      panel.querySelectorAll('[data-stop]').forEach((node) => delete node.dataset.stop);
       const stops = [...panel.querySelectorAll(CONTROLS)].filter((node) => node.tabIndex >= 0 && !node.disabled && isSeen(node) && !isOption(node));
       stops.forEach((node, i) => (node.dataset.stop = String(i)));
       return stops.map((node) => (node.getAttribute('aria-label') || node.innerText || node.className).slice(0, 60));

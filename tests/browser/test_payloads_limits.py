@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from tests.browser.payloads import Path
-from tests.browser.saved_payloads import drawn, payload, show, walk, whole_report
+from tests.browser.saved_payloads import KEYS, drawn, payload, show, walk, whole_report, with_keys
 from tests.browser.test_payloads_saved import harmless
 
 if TYPE_CHECKING:
@@ -22,14 +22,6 @@ if TYPE_CHECKING:
     from tests.browser.notebook_page import NotebookPage
     from tests.browser.servers import Server
 
-KEYS = (
-    "__proto__",
-    "constructor",
-    "toString",
-    "hasOwnProperty",
-    "length",
-    "<img id=pwn src=x onerror='window.pwned=1'>",
-)
 STRANGE = (None, -1, 1e308, 2**53, "", "<b id=pwn>", [], {}, [[]], True, {"__proto__": {"polluted": 1}})
 MUTATIONS = 5
 LONGEST_TASK = 4000
@@ -61,13 +53,6 @@ def check(notebook: NotebookPage, data: dict[str, Any], what: str, *, walks: boo
 def test_keys_of_an_objects_own_machinery_change_nothing(untrusted: NotebookPage) -> None:
     for bad in ({"polluted": 1, "prototype": {"polluted": 1}}, "<img id=pwn src=x>"):
         assert check(untrusted, payload(with_keys(whole_report()[:1], dict.fromkeys(KEYS, bad))), str(bad))
-
-
-def with_keys(value: Any, keys: dict[str, Any]) -> Any:
-    """A copy with these keys in every object."""
-    if isinstance(value, dict):
-        return {name: with_keys(part, keys) for name, part in value.items()} | keys
-    return [with_keys(part, keys) for part in value] if isinstance(value, list) else value
 
 
 def test_anything_in_any_place_is_shown_or_refused_in_a_line(untrusted: NotebookPage) -> None:

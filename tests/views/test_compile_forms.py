@@ -105,6 +105,12 @@ def test_the_html_has_no_script_class_or_background_and_colours_for_both_themes(
     assert set(re.findall(r"color:(#\w+)", page)) <= {"#71767d", "#a36837", "#cf4545"}
 
 
+def test_code_is_in_a_typeface_of_code_whatever_a_host_gives_pre() -> None:
+    """The style sheet of nbconvert's pages gives a `pre` in an output the typeface of text."""
+    page = compile_forms.html(several())
+    assert page.count("<pre") == len(re.findall("<pre [^>]*font-family:monospace", page)) > 0
+
+
 def test_a_stage_that_has_not_ended_makes_the_total_a_lower_bound() -> None:
     running = compile_record(stages=[*stage_runs(lower=0, compiled=0), StageRun(StageName.LOWER, 0.0)])
     text = compile_forms.text(history_of(compile_record(), running))

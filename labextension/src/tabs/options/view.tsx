@@ -78,7 +78,7 @@ function Row({ flag, id, current, onCopy, onPick }: RowProps) {
 function ReceivedTable({ table: { received, unknown, rest } }: { table: FlagTable }) {
   if (unknown) return <p class="jxs-note">{unknown}.</p>;
   return (
-    <section class="jxs-received" aria-label="what XLA was given">
+    <section class="jxs-received" tabIndex={0} aria-label="what XLA was given">
       <h4>What XLA was given</h4>
       {received.length > 0 && (
         <table>

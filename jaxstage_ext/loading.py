@@ -6,6 +6,7 @@ import os
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING
@@ -25,6 +26,8 @@ if TYPE_CHECKING:
     from jaxstage_ext.panel.shown_timeline import ShownTimeline
 
 _HEAD = 4096
+_MOST_ENTRIES = 1000
+"""Entries of a folder among which dumps are looked for."""
 Targets = Sequence[str]
 _INSPECTION = re.compile(rb'(?:\xef\xbb\xbf)?[ \t\r\n]*\{[ \t\r\n]*"jaxstage"')
 
@@ -83,6 +86,12 @@ def load(
         return opened(source, title, How((target,) if isinstance(target, str) else tuple(target), dims))
     except (NotAProfile, NoProfile) as error:
         raise type(error)(_what_opens(source, error)) from None
+    except UnreadableProfile as error:
+        if dumps := _dumps_below(source):
+            raise NoProfile(dumps) from None
+        if not _is_text(source):
+            raise
+        raise NotAProfile(_what_opens(source, error)) from None
 
 
 def opened(source: opening.Source, title: str, how: How) -> Inspection | ShownTimeline:
@@ -104,6 +113,8 @@ def opened(source: opening.Source, title: str, how: How) -> Inspection | ShownTi
 def _what_opens(source: opening.Source, error: Exception) -> str:
     """That a file or a folder is nothing that opens, and what does; of a file in a folder what the error says."""
     name = _name(source) or "it"
+    if dumps := _dumps_below(source):
+        return dumps
     if isinstance(error, NoProfile):
         return (
             f"{name} holds nothing that opens: no modules that XLA dumped (module_0001.*), no .xplane.pb and no JSON "
@@ -117,6 +128,33 @@ def _what_opens(source: opening.Source, error: Exception) -> str:
     )
 
 
+def _dumps_below(source: opening.Source) -> str:
+    """Which folders in a folder hold what XLA dumped; "" where none does, and for a file."""
+    if isinstance(source, bytes) or not (folder := Path(source).expanduser()).is_dir():
+        return ""
+    below = sorted(path for path in islice(folder.iterdir(), _MOST_ENTRIES) if path.is_dir() and _is_open_dump(path))
+    if not below:
+        return ""
+    names = ", ".join(str(Path(folder.name) / path.name) for path in below[:3])
+    return f"{folder.name or 'it'} holds no modules that XLA dumped, but a folder in it does; open {names}"
+
+
+def _is_open_dump(folder: Path) -> bool:
+    try:
+        return dump_index.is_dump(folder)
+    except OSError:
+        return False
+
+
+def _is_text(source: opening.Source) -> bool:
+    """Whether a file is text that is not JSON, such as Python code, whose first letter begins a profile by chance."""
+    try:
+        head = _head(source).decode(errors="strict")
+    except (UnicodeDecodeError, OSError, UnreadableProfile):
+        return False
+    return all(letter.isprintable() or letter in "\n\r\t" for letter in head) and head.lstrip()[:1] not in ("{", "[")
+
+
 def _dumped_by_jax(source: opening.Source, head: bytes) -> str:
     """What to open instead of a folder that JAX_DUMP_IR_TO names, or of a jaxpr in it; "" for anything else."""
     if not isinstance(source, bytes) and (folder := Path(source).expanduser()).is_dir():
@@ -124,8 +162,8 @@ def _dumped_by_jax(source: opening.Source, head: bytes) -> str:
         if not modules:
             return ""
         return (
-            f"{folder.name} holds {plural(len(modules), 'module')} of StableHLO, as JAX_DUMP_IR_TO writes them; "
-            f"open one, for example {folder.name}/{modules[-1]}"
+            f"{folder.name or 'it'} holds {plural(len(modules), 'module')} of StableHLO, as JAX_DUMP_IR_TO writes them"
+            f"; open one, for example {Path(folder.name) / modules[-1]}"
         )
     if head.startswith(b"{ lambda "):
         return (

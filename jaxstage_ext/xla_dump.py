@@ -39,7 +39,7 @@ class XlaDump:
         return (module.name for module in self.modules)
 
     def __getitem__(self, which: str | int) -> Inspection:
-        """The module of this name, of XLA's number, or whose files begin so.
+        """The module of this name, with or without JAX's "jit_", of XLA's number, or whose files begin so.
 
         Raises KeyError where there is none, or are several.
         """
@@ -57,7 +57,7 @@ class XlaDump:
         return Inspection.of(module_program.of_dump(self._module(which), parse_all(target) if target else ()))
 
     def _module(self, which: str | int) -> DumpedModule:
-        found = [module for module in self.modules if which in (module.name, module.key, module.number)]
+        found = self._named(which) or self._named(f"jit_{which}")
         if len(found) == 1:
             return found[0]
         if found:
@@ -65,12 +65,20 @@ class XlaDump:
         known = ", ".join(dict.fromkeys(module.name for module in self.modules[:20]))
         raise KeyError(f"the dump has no module {which!r}; it has {known}{', …' if len(self.modules) > 20 else ''}")
 
+    def _named(self, which: str | int) -> list[DumpedModule]:
+        return [module for module in self.modules if which in (module.name, module.key, module.number)]
+
     def _ipython_key_completions_(self) -> list[Any]:
         return list(dict.fromkeys(self))
 
     def __repr__(self) -> str:
         size = scaled(sum(module.size for module in self.modules), "B")
-        return f"{plural(len(self.modules), 'module')} in {self.folder.name}, {size}\n\n{self.table}"
+        listed = f"{plural(len(self.modules), 'module')} in {self.folder.name}, {size}\n\n{self.table}"
+        return f"{listed}\n{_how_to_open(max(self.modules, key=lambda m: m.size))}" if self.modules else listed
+
+
+def _how_to_open(module: DumpedModule) -> str:
+    return f"To open one, give its name or number: %inspect FOLDER {module.number}, in Python dump[{module.name!r}]."
 
 
 def _apart(modules: Sequence[DumpedModule]) -> str:

@@ -56,6 +56,11 @@ def check_no_inner_magic(kind: str, cell: str, from_toolbar: bool = False) -> No
 class Request:
     """A magic's line and the calls that it stages. Raises UsageError for a line that cannot be parsed."""
 
+    ways, otherwise = _WAYS, _OTHERWISE
+    """What to write where arguments, or the call, are missing."""
+    magic = ""
+    """The magic's name, where it is not that of its stage."""
+
     def __init__(self, ip: Any, running_cell: RunningCell, kind: str, asked: command_line.Command) -> None:
         self.ip, self.running_cell, self.kind = ip, running_cell, kind
         self.options, self.jit = asked.options, asked.jit
@@ -152,7 +157,8 @@ class Request:
     ) -> tuple[tuple[Any, ...], Any, str]:
         """(an Inspection of each call of a line magic, the value of `--run`, the line of code that holds the magic)."""
         if not self.on_line:
-            raise UsageError(f"name a call to {self.kind}, for example %{self.kind} loss(w, x)")
+            magic = self.magic or self.kind
+            raise UsageError(f"name a call to {self.kind}, for example %{magic} loss(w, x)")
         own = local_ns is None or local_ns is self.ip.user_ns
         space = self._space = self.ip.user_ns if own else {**self.ip.user_ns, **(local_ns or {})}
         self._check_plan()
@@ -169,7 +175,7 @@ class Request:
             try:
                 return self._known(fn, name, space)
             except calling.NoArguments as reason:
-                raise UsageError(f"{reason}; {_WAYS.format(kind=self.kind, name=name)}") from None
+                raise UsageError(f"{reason}; {self.ways.format(kind=self.kind, name=name)}") from None
         name = calling.title(node.func)
         if self.options.args is not None:
             raise UsageError(f"--args and {name}(...) both give arguments; drop one of them")
@@ -194,7 +200,7 @@ class Request:
         space = self.ip.user_ns
         functions = {name: used for name, used in ran.functions.items() if calling.is_function(space.get(name))}
         if not functions:
-            raise UsageError(f"nothing to {self.kind} in this cell; {_OTHERWISE.format(kind=self.kind)}")
+            raise UsageError(f"nothing to {self.kind} in this cell; {self.otherwise.format(kind=self.kind)}")
         calls: list[Call] = []
         unknown: list[str] = []
         called: list[str] = []
@@ -206,7 +212,7 @@ class Request:
                     hint = other_calls.hint(ran, name)
                     (called if hint else unknown).append(hint or str(reason))
         if unknown or called:
-            ways = [_WAYS.format(kind=self.kind, name=unknown[0].split(":")[0])] if unknown else []
+            ways = [self.ways.format(kind=self.kind, name=unknown[0].split(":")[0])] if unknown else []
             message = "; ".join([*called, *unknown, *ways])
             if not calls:
                 raise UsageError(message)
@@ -225,7 +231,7 @@ class Request:
 
     def _check(self, fn: Any, name: str) -> None:
         if why := calling.why_not(fn):
-            raise UsageError(f"{name} {why}, so it cannot be staged; {_OTHERWISE.format(kind=self.kind)}")
+            raise UsageError(f"{name} {why}, so it cannot be staged; {self.otherwise.format(kind=self.kind)}")
 
     def _call(self, fn: Any, args: tuple[Any, ...], kwargs: dict[str, Any], name: str) -> Call:
         assert self._plan is not None

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from IPython.core.error import UsageError
 
+from jaxstage_ext.notebook.cell_request import Request
 from jaxstage_ext.report.unavailable import Unavailable
 
 if TYPE_CHECKING:
@@ -20,6 +21,14 @@ HELP = """Show what a call does before the program runs; the call is compiled, n
     %dispatch --static-argnums 1 f(x, 3)
 
 It takes the options of %compile for this kernel's own device. In Python: `ins.dispatch`."""
+
+
+class DispatchRequest(Request):
+    """The calls of `%dispatch`, which has no cell."""
+
+    magic = NAME
+    ways = f"write the call with its arguments, such as %{NAME} {{name}}(...)"
+    otherwise = f"write a call, such as %{NAME} loss(w, x)"
 
 
 def tables(inspections: Sequence[Inspection]) -> Any:

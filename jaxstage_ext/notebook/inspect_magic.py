@@ -104,6 +104,16 @@ def _sizes(text: str) -> dict[str, int]:
 
 
 def _source(path: str, space: Mapping[str, Any]) -> Any:
-    """The value of a variable of that name, where there is no such file; else the path."""
+    """The value of a variable of that name, where there is no such file; else the path. Raises UsageError."""
     value = space.get(path) if path.isidentifier() and not os.path.exists(path) else None
-    return value if isinstance(value, str | os.PathLike | bytes) else path
+    if value is None or isinstance(value, str | os.PathLike | bytes):
+        return path if value is None else value
+    raise UsageError(
+        f"%inspect {path}: {path} is a variable that holds {_kind(value)}, not a path; %compile takes functions and "
+        f"what JAX made of them, and an Inspection is shown by a line of {path} alone"
+    )
+
+
+def _kind(value: Any) -> str:
+    name = type(value).__name__
+    return f"{'an' if name[:1] in 'AEIOaeio' else 'a'} {name}"

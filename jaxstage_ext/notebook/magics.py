@@ -127,7 +127,8 @@ class StageMagics(Magics):
     @needs_local_scope
     def dispatch(self, line: str, local_ns: dict[str, Any] | None = None) -> Any:
         asked = command_line.parse(f"--quiet {line}", self.parsers[COMPILE])
-        work = Request(self.shell, self.running_cell, COMPILE, asked).stage_line(line, local_ns, _caller())
+        request = dispatch_magic.DispatchRequest(self.shell, self.running_cell, COMPILE, asked)
+        work = request.stage_line(line, local_ns, _caller())
         inspections, *_ = drive(self.shell, work, awaits(self.shell, asked.code, ""))
         return dispatch_magic.tables(inspections)
 

@@ -14,6 +14,12 @@ if TYPE_CHECKING:
     from jaxstage_ext.core.targets.target import Target
 
 _NAMES = ("--mesh", "--in-spec", "--out-spec")
+_WRITE = {
+    "--mesh": "sizes of axes such as data=4,model=2, or the name of a mesh",
+    "--in-spec": "PartitionSpecs in order or by name, such as \"P('data'), w=P(None, 'model')\"; None is unspecified",
+    "--out-spec": "PartitionSpecs in order, such as \"P('data'), P()\"; None is unspecified",
+}
+"""What to write, where Python cannot evaluate what was written."""
 
 
 def check(options: argparse.Namespace, targets: Sequence[Target], compiled: bool) -> None:
@@ -90,4 +96,5 @@ def _evaluated(option: str, text: str, names: Mapping[str, Any]) -> tuple[tuple[
         return eval(code, {**names, "__given__": lambda *args, **kwargs: (args, kwargs)})  # type: ignore[no-any-return]
     except Exception as error:
         message = error.msg if isinstance(error, SyntaxError) else str(error)
-        raise UsageError(f"{option} {text!r} cannot be evaluated: {type(error).__name__}: {message}") from None
+        why = f"{option} {text!r} cannot be evaluated: {type(error).__name__}: {message}"
+        raise UsageError(f"{why}; write {_WRITE[option]}") from None

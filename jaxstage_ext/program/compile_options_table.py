@@ -11,7 +11,10 @@ from jaxstage_ext.program.target_title import platform
 from jaxstage_ext.report.table import Column, Table
 from jaxstage_ext.report.unavailable import Unavailable
 
-_REST = "All other options have XLA's defaults; those that describe the program's devices and shardings are not listed."
+_REST = (
+    "All other options have XLA's defaults; those that describe the program's devices and shardings are not listed, "
+    "nor is what JAX sets by itself for other backends."
+)
 _NO_DEFAULT = "this jaxlib does not say it"
 _OF_VARIABLE = "XLA_FLAGS changed it in this process"
 _EMPTY = "(empty)"

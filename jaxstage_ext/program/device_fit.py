@@ -10,11 +10,14 @@ from jaxstage_ext.analysis.memory.fit import DeviceMemory, Fit
 from jaxstage_ext.core import stage_list
 from jaxstage_ext.ir.hlo.module import Module
 from jaxstage_ext.program.device_figures import device_memory
+from jaxstage_ext.program.file_program import FileProgram
 from jaxstage_ext.program.memory import memory
 from jaxstage_ext.program.memory_needed import memory_needed
 from jaxstage_ext.program.program import Program
 from jaxstage_ext.program.target_title import target_platform
 
+NOT_READ = "not computed yet: open Memory, or read `.memory`"
+"""Of a file that holds XLA's buffer assignment."""
 NOT_COMPUTED = "not computed yet: this version of XLA gives no total; open Memory, or read `.memory`"
 
 
@@ -52,5 +55,7 @@ def why_unknown(program: Program) -> str:
             return f"{program.error.stage} failed"
         stops = not stage_list.makes_executable(program.stage)
         return f"not compiled: %{program.stage} stops earlier" if stops else "not compiled yet"
+    if isinstance(program, FileProgram) and program.has_assignment:
+        return NOT_READ
     statistics = program.memory_statistics
     return NOT_COMPUTED if statistics.sizes else statistics.reason

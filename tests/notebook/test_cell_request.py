@@ -36,6 +36,12 @@ def one_line(text: str) -> str:
         ("%%trace --run\nloss(w, x)", "--run needs an executable, and %trace does not make one; use %compile --run"),
         ("%%compile y = loss(w, x)\n1", "'y = loss(w, x)' is not a call; name a call such as loss(w, x)"),
         ("%compile", "name a call to compile, for example %compile loss(w, x)"),
+        ("%dispatch", "name a call to compile, for example %dispatch loss(w, x)"),
+        ("%dispatch 3", "3 is an int, not a function, so it cannot be staged; write a call, such as %dispatch loss"),
+        (
+            "f = lambda x: x\n%dispatch f",
+            "f: parameter x has no annotation; write the call with its arguments, such as %dispatch f(...)",
+        ),
         ("%%compile\nprint(3)", "print is a Python builtin, not a JAX function, so it cannot be staged; end the cell"),
         ("%%compile\ndict(a=3)", "dict is a class; stage a function or a method, so it cannot be staged"),
         ("%%compile\nw(3)", "w is an ArrayImpl, not a function, so it cannot be staged"),

@@ -19,6 +19,7 @@ def shell(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Shell]:
             "(folder / 'loss.mlir').write_text(jax.jit(loss).lower(w, x).as_text(debug_info=True))\n"
             "(folder / 'my loss.txt').write_text(compiled.as_text())\n"
             "(folder / 'dump').mkdir()\n"
+            '(folder / \'notes.txt\').write_text(\'"""What to do."""\\nimport jax\\n\')\n'
             "(folder / 'dump/module_0001.jit_loss.cpu_after_optimizations.txt').write_text(compiled.as_text())"
         ).ok
         yield made
@@ -28,9 +29,9 @@ def shell(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Shell]:
     ("line", "panel"),
     [
         ("%inspect loss.mlir", "jit_loss(w: f32[4,3], x: f32[2,4]) -> list of 1 leaf, 4 B"),
-        ("%inspect 'my loss.txt'", "jit_loss()"),
-        ("%inspect dump jit_loss", "jit_loss()"),
-        ("%inspect dump 1", "jit_loss()"),
+        ("%inspect 'my loss.txt'", "jit_loss(f32[4,3], f32[2,4]) -> f32[]"),
+        ("%inspect dump jit_loss", "jit_loss(f32[4,3], f32[2,4]) -> f32[]"),
+        ("%inspect dump 1", "jit_loss(f32[4,3], f32[2,4]) -> f32[]"),
     ],
 )
 def test_a_file_or_a_module_of_a_folder_is_shown(shell: Shell, line: str, panel: str) -> None:
@@ -64,6 +65,12 @@ def test_its_value_is_an_inspection(shell: Shell) -> None:
         ("%inspect --fast loss.mlir", "no option --fast"),
         ("%inspect 'loss.mlir", "quotation mark is not closed"),
         ("%inspect a b c", "not 3 names"),
+        ("%inspect compiled", "compiled is a variable that holds a Compiled, not a path; %compile takes functions"),
+        (
+            "%inspect .",
+            "it holds 1 module of StableHLO, as JAX_DUMP_IR_TO writes them; open one, for example loss.mlir",
+        ),
+        ("%inspect 'notes.txt'", "notes.txt is nothing that opens: it begins with"),
     ],
 )
 def test_a_mistake_is_one_line(shell: Shell, line: str, says: str) -> None:

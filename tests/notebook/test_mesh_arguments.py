@@ -97,6 +97,21 @@ def test_mistakes_are_one_line_and_lose_nothing(shell: Shell, line: str, told: s
     assert "┌" not in seen.text
 
 
+@pytest.mark.parametrize(
+    ("line", "write"),
+    [
+        ("--mesh data", "write sizes of axes such as data=4,model=2"),
+        ("--mesh data=4 --in-spec w=data,-", "write PartitionSpecs in order or by name, such as \"P('data'), w=P(None"),
+        ("--mesh data=4 --out-spec data,-", "write PartitionSpecs in order, such as \"P('data'), P()\""),
+    ],
+)
+def test_what_python_cannot_evaluate_is_told_with_what_to_write(shell: Shell, line: str, write: str) -> None:
+    seen = shell.run(START.format(line=line))
+    assert isinstance(seen.error, UsageError)
+    assert write in str(seen.error)
+    assert "\n" not in str(seen.error)
+
+
 def test_help_and_completion_know_them(shell: Shell) -> None:
     for magic in ("trace", "lower", "compile"):
         doc = shell.ip.find_line_magic(magic).__doc__

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Final
 
 from jaxstage_ext.compilation.causes.advice_for_failures import failure_advice
@@ -22,6 +23,8 @@ _SAY_ALL: Final = (Cause.CACHE_CLEARED, Cause.AHEAD_OF_TIME, Cause.EAGER)
 _OF_TYPES: Final = (Cause.SHAPE, Cause.DTYPE)
 """What is said of a function that ran under a transformation: the rest depends on which one it was."""
 _MADE: Final = (Cause.MADE_ANEW, Cause.PARTIAL_MADE_ANEW, Cause.CAPTURED)
+_NEW_FUNCTIONS: Final = (Cause.MADE_ANEW, Cause.PARTIAL_MADE_ANEW, Cause.METHOD_MADE_ANEW)
+_OF_ARGUMENTS: Final = (Cause.SHAPE, Cause.DTYPE, Cause.WEAK_TYPE, Cause.PYTREE)
 _MESHES: Final = {"mesh_context_manager": "the mesh", "abstract_mesh_context_manager": "the mesh"}
 
 
@@ -51,7 +54,19 @@ def advice(record: CompileRecord, verdict: Verdict) -> Advice | None:
     if verdict.cause in _MADE and (maker := maker_of(record)):
         return maker_advice(maker, record)
     make = ADVICE.get(verdict.cause)
-    return make(record, verdict) if make is not None else None
+    made = make(record, verdict) if make is not None else None
+    return _with_that_of_the_function(record, verdict, made) if made is not None else None
+
+
+def _with_that_of_the_function(record: CompileRecord, verdict: Verdict, made: Advice) -> Advice:
+    """Advice about arguments, after that about a function which is new to JAX: it compiles again whatever they are."""
+    anew = next((each.cause for each in verdict.differences if each.cause in _NEW_FUNCTIONS), None)
+    if anew is None or verdict.cause not in _OF_ARGUMENTS:
+        return made
+    function = advice(record, replace(verdict, cause=anew))
+    if function is None:
+        return made
+    return Advice(f"{function.sentence} {made.sentence}", "\n".join(filter(None, [function.code, made.code])))
 
 
 def _first(record: CompileRecord, verdict: Verdict) -> str:

@@ -119,13 +119,24 @@ def _backend_note(name: str, platform: str) -> str | None:
     if name.startswith("xla_tpu_") and name not in xla_flags.installed().by_name:
         where = "" if platform == "tpu" else f". This program is compiled for {platform}"
         return f"{name} is passed on unchecked, because only libtpu knows the TPU flags{where}."
-    kind, title = next((of for prefix, of in _BACKENDS.items() if name.startswith(prefix)), ("", ""))
-    platform = "gpu" if platform in _GPU_NAMES else platform
-    if not kind or kind == platform:
+    if not is_of_another_backend(name, platform):
         return None
+    platform = "gpu" if platform in _GPU_NAMES else platform
+    title = _backend(name)[1]
     return (
         f"{name} is a flag of XLA's {title} backend, and may have no effect: this program is compiled for {platform}."
     )
+
+
+def is_of_another_backend(name: str, platform: str) -> bool:
+    """Whether a flag's name says that it is for other devices than those of a platform ("cpu", "gpu", "tpu")."""
+    kind = _backend(name)[0]
+    return bool(kind) and kind != ("gpu" if platform in _GPU_NAMES else platform)
+
+
+def _backend(name: str) -> tuple[str, str]:
+    """The platform and the title of the backend that a flag is for; empty where it is for all."""
+    return next((of for prefix, of in _BACKENDS.items() if name.startswith(prefix)), ("", ""))
 
 
 def _assignment(text: str) -> tuple[str, str]:

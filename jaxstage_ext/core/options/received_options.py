@@ -45,7 +45,7 @@ class ReceivedOption:
     Attributes:
       name: XLA's, or that of a field of CompileOptions.   value: as text.
       default: XLA's as text; None where unknown, since XLA_FLAGS set another in this process, or jaxlib has none.
-      setter: what set it: an entry of `jax.config`, a variable, a parameter.
+      setter: what set it: an entry of `jax.config`, a variable, a parameter; JAX, which gives it to every program.
       note: what is to be known of it: that it does nothing here, or hides another.
     """
 
@@ -111,16 +111,19 @@ def _of_config(
     for name, value in made.items():
         if name in _NOT_SHOWN or value == plain.get(name):
             continue
+        origin, setter = _setter(name, configured)
+        if origin is OptionOrigin.JAX and flag_values.is_of_another_backend(name, platform):
+            continue  # JAX gives every program the place of a CUDA toolkit that is installed
         notes = [note for note in flag_values.notes({name: value}, platform) if note]
         notes += [f"the call sets {hidden[name]}, which hides this"] if name in hidden else []
-        yield ReceivedOption(name, value, plain.get(name), *_setter(name, configured), "; ".join(notes))
+        yield ReceivedOption(name, value, plain.get(name), origin, setter, "; ".join(notes))
 
 
 def _setter(name: str, configured: jax_private.ConfiguredOptions) -> tuple[OptionOrigin, str]:
     """Where an option that `jax.config` implies comes from, and what set it."""
     setter = jax_private.config_of_flag(name, configured)
     if not setter:
-        return OptionOrigin.JAX, "JAX sets it itself"
+        return OptionOrigin.JAX, OptionOrigin.JAX.value
     return (OptionOrigin.ENVIRONMENT if setter.isupper() else OptionOrigin.CONFIG), setter
 
 

@@ -35,6 +35,27 @@ def test_shape_of_one_argument_and_dtype_of_another(heard: Any) -> None:
     assert heard.count() == 2
 
 
+def test_a_new_function_and_the_shape_of_its_argument(heard: Any) -> None:
+    for size in (3, 4):
+        jax.jit(lambda x: x * 2)(np.ones(size, np.float32))
+    advice = heard.last().advice
+    assert advice.sentence.startswith("Make the function and jit it once, outside the loop or the function that makes")
+    assert "Pad x to a fixed shape" in advice.sentence
+    once, pad = advice.code.splitlines()
+    assert once == "fn = jax.jit(lambda x: ...)  # once, outside the loop"
+    fn = eval(once.partition("=")[2].replace("...", "x * 2"), {"jax": jax})
+    before = heard.count()
+    for size in (3, 4):
+        fn(eval(pad, {"np": np, "x": np.ones(size, np.float32)}))
+    assert heard.count() == before + 1, "the code mends both: one function, one shape"
+
+
+def test_a_new_function_of_another_value_and_shape(heard: Any) -> None:
+    for size, scale in ((3, 1.0), (4, 2.0)):
+        jax.jit(lambda x: x * scale)(np.ones(size, np.float32))  # noqa: B023
+    assert heard.last().advice.sentence.startswith("Pass scale as an argument instead of capturing it. Pad x to")
+
+
 def test_keys_of_random_numbers(heard: Any) -> None:
     draw = jax.jit(jax.random.normal)
     draw(jax.random.PRNGKey(0))

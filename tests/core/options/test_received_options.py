@@ -49,6 +49,13 @@ def test_where_nothing_is_set_nobody_set_it() -> None:
     assert origins <= {"JAX", "XLA_FLAGS"}
 
 
+def test_what_jax_tells_other_backends_is_not_listed() -> None:
+    """JAX gives every program the place of the CUDA toolkit that is installed."""
+    found = rows(jaxstage_ext.inspect(loss, jnp.ones(8)))
+    assert not [name for name, origin in found if name.startswith(("xla_gpu_", "xla_tpu_")) and origin == "JAX"]
+    assert {setter for (_, origin), (_, setter, _) in found.items() if origin == "JAX"} == {"JAX"}
+
+
 def test_the_call_stands_above_jit_and_hides_it() -> None:
     jitted = jax.jit(loss, compiler_options={FAST: True, LEVEL: 1})
     found = rows(jaxstage_ext.inspect(jitted, jnp.ones(8), compiler_options={LEVEL: 2}))
@@ -138,7 +145,7 @@ def test_every_field_that_the_compiler_was_given_and_differs_is_listed(monkeypat
         name
         for name in dir(build.debug_options)
         if name.startswith("xla_") and getattr(build.debug_options, name) != getattr(other.debug_options, name)
-    } - {"xla_detailed_logging"}
+    } - {"xla_detailed_logging", "xla_gpu_cuda_data_dir"}  # the place of a CUDA toolkit, of which a CPU reads nothing
     assert set(table["option"]) - {"profile_version"} == differing | flags | {"xla_test_all_input_layouts"}
     values = dict(zip(table["option"], table["value"], strict=True))
     assert values["profile_version"] == str(made.profile_version) == "7"

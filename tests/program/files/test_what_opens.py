@@ -43,6 +43,7 @@ def test_a_function_of_mlir_opens_without_a_module_around_it(tmp_path: Path) -> 
         ("m.txt", HLO.replace("(p, p)", "(p, q)"), "m.txt cannot be read as HLO text: line 5, column 29: instruct"),
         ("m.mlir", "module @m { func.func @main( }", "m.mlir cannot be read as StableHLO text: line 1, column 29: "),
         ("m.mlir", "module @m {" * 5000, "m.mlir cannot be read as StableHLO text: the compile worker for cpu was"),
+        ("train.py", '"""Train."""\nimport jax\n', "train.py is nothing that opens: it begins with"),
         ("a.png", "\x89PNG", "a.png is nothing that opens: it begins with"),
         ("a\nb.txt", "HloModule m\n", r"'a\nb.txt' cannot be read as HLO text: line 2, column 1"),
         ("saved.json", '{"jaxstage": 999}', "saved.json: the inspection has format 999"),
@@ -67,6 +68,16 @@ def test_a_folder_without_any_says_what_opens(tmp_path: Path) -> None:
     (tmp_path / "notes.txt").write_text("x")
     with pytest.raises(ValueError, match="holds nothing that opens: no modules that XLA dumped"):
         jaxstage_ext.load(tmp_path)
+
+
+def test_a_folder_around_a_dump_says_which_to_open(tmp_path: Path) -> None:
+    (tmp_path / "job" / "xla").mkdir(parents=True)
+    (tmp_path / "job" / "xla" / "module_0001.jit_f.cpu_after_optimizations.txt").write_text(HLO)
+    for text in ("", "{}"):  # nothing beside it, or JSON that is no trace
+        (tmp_path / "job" / "settings.json").write_text(text)
+        says = "job holds no modules that XLA dumped, but a folder in it does; open job/xla"
+        with pytest.raises(ValueError, match=says):
+            jaxstage_ext.load(tmp_path / "job")
 
 
 def test_other_messages_keep_their_first_line() -> None:

@@ -96,6 +96,31 @@ def test_a_module_is_chosen_by_its_number_where_its_name_is_not_enough(dump: Xla
         dump["jit_missing"]
 
 
+def test_a_module_is_found_by_the_name_of_its_function(dump: XlaDump) -> None:
+    assert repr(dump["step"]) == repr(dump["jit_step"])
+    with pytest.raises(KeyError, match="2 modules are named 'other'"):
+        dump["other"]
+    with pytest.raises(KeyError, match="the dump has no module 'absent'"):
+        dump["absent"]
+
+
+def test_the_list_says_how_a_module_is_opened(dump: XlaDump) -> None:
+    [number] = [module.number for module in dump.modules if module.name == "jit_step"]
+    assert repr(dump[number]) == repr(dump["jit_step"])
+    told = repr(dump).splitlines()[-1]
+    assert told.startswith("To open one, give its name or number: %inspect FOLDER ")
+    largest = max(dump.modules, key=lambda module: module.size)
+    assert f"FOLDER {largest.number}, in Python dump['{largest.name}']" in told
+
+
+def test_memory_that_the_dump_holds_is_not_said_to_be_missing(dump: XlaDump) -> None:
+    inspection = dump["jit_step"]
+    assert "a file of HLO holds no analysis" not in repr(inspection)
+    assert "not computed yet: open Memory, or read `.memory`" in " ".join(repr(inspection).replace("│", " ").split())
+    assert inspection.memory.fit.needed is not None
+    assert "memory needed unknown" not in repr(inspection)
+
+
 def test_a_module_is_compiled_for_a_target_from_before_its_passes(dump: XlaDump) -> None:
     compiled = dump.module("jit_step", target="cpu:1")
     assert str(compiled.target) == "cpu:1"

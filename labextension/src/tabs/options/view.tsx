@@ -98,7 +98,7 @@ function ReceivedTable({ table: { received, unknown, rest } }: { table: FlagTabl
                 <td class="jxs-anywhere"><b>{said(value)}</b></td>
                 <td class="jxs-anywhere jxs-dim">{said(fallback)}</td>
                 <td>{by === from || !by ? from : `${from}: ${by}`}</td>
-                <td class="jxs-anywhere">{note}</td>
+                <td class="jxs-anywhere jxs-remarks">{note}</td>
               </tr>
             ))}
           </tbody>
@@ -145,10 +145,6 @@ function Browser({ session, table }: { session: Session; table: FlagTable }) {
   const list = useRef<HTMLDivElement>(null);
   const { flags, similar } = useMemo(() => matching(table.flags, query, kind), [table, query, kind]);
   const current = Math.min(at, flags.length - 1);
-  useEffect(() => {
-    const panel = box.current?.closest(".jaxstage");
-    if (panel?.contains(document.activeElement)) box.current?.focus({ preventScroll: true });
-  }, []);
   useEffect(() => {
     const row = list.current?.children[current] as HTMLElement | undefined;
     if (row && list.current) reveal(list.current, row);

@@ -43,7 +43,7 @@ function Row({ pass, most, step, selected, id, onPick }: RowProps) {
       <span class="jxs-pass-n jxs-tabular">{difference(pass.instructions)}</span>
       <span class="jxs-pass-n jxs-tabular">{difference(pass.fusions)}</span>
       <span class="jxs-pass-n jxs-tabular jxs-pass-bytes">{deltaBytes(pass.bytes)}</span>
-      <span class={pass.seconds === null ? "jxs-pass-n jxs-tabular jxs-dim" : "jxs-pass-n jxs-tabular"}>{duration(pass.seconds)}</span>
+      <span class={pass.seconds === null ? "jxs-pass-n jxs-tabular jxs-pass-time jxs-dim" : "jxs-pass-n jxs-tabular jxs-pass-time"}>{duration(pass.seconds)}</span>
     </div>
   );
 }
@@ -74,6 +74,7 @@ export function Passes({ list, current, history, onPick, onUnfollow }: PassListP
   );
   const most = useMemo(() => Math.max(1, ...list.passes.map((pass) => Math.abs(pass.instructions))), [list]);
   const idle = list.passes.filter((pass) => !pass.changed).length;
+  const isTimed = list.passes.some((pass) => pass.seconds !== null);
   useEffect(() => {
     const row = scroll.current?.querySelector<HTMLElement>(".jxs-current");
     if (row && scroll.current) reveal(scroll.current, row);
@@ -92,7 +93,7 @@ export function Passes({ list, current, history, onPick, onUnfollow }: PassListP
     event.stopPropagation();
   };
   return (
-    <div class={history ? "jxs-pass-side jxs-column jxs-few" : "jxs-pass-side jxs-column"} onKeyDown={key}>
+    <div class={["jxs-pass-side jxs-column", history && "jxs-few", !isTimed && "jxs-untimed"].filter(Boolean).join(" ")} onKeyDown={key}>
       {history ? (
         <div class="jxs-pass-bar-top jxs-following">
           <span class="jxs-dim">following</span>
@@ -124,7 +125,7 @@ export function Passes({ list, current, history, onPick, onUnfollow }: PassListP
         <span class="jxs-pass-n jxs-tabular">instr.</span>
         <span class="jxs-pass-n jxs-tabular">fus.</span>
         <span class="jxs-pass-n jxs-tabular jxs-pass-bytes">bytes</span>
-        <span class="jxs-pass-n jxs-tabular">time</span>
+        <span class="jxs-pass-n jxs-tabular jxs-pass-time">time</span>
       </div>
       <div
         class="jxs-pass-list"
@@ -155,7 +156,7 @@ export function Passes({ list, current, history, onPick, onUnfollow }: PassListP
         {!shown.length && !history && <p class="jxs-note">No passes match.</p>}
       </div>
       <div class="jxs-pass-foot jxs-dim" role="status">
-        {list.title}
+        {isTimed || !list.passes.length ? list.title : `${list.title}; the time of every pass is unknown`}
       </div>
     </div>
   );

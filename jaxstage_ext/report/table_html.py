@@ -22,18 +22,18 @@ def text_of(parts: Iterable[Part]) -> str:
     return "\n".join(map(str, parts))
 
 
-def html_of(parts: Iterable[Part]) -> str:
-    """The parts one below the other, as HTML; everything in them is escaped."""
-    return "".join(_sentences(part) if isinstance(part, str) else _table(part) for part in parts)
+def html_of(parts: Iterable[Part], most: int = MOST_ROWS) -> str:
+    """The parts one below the other, as HTML, at most so many rows of each table; everything in them is escaped."""
+    return "".join(_sentences(part) if isinstance(part, str) else _table(part, most) for part in parts)
 
 
 def _sentences(text: str) -> str:
     return "".join(f'<div style="margin:2px 0">{html.escape(line)}</div>' for line in text.splitlines() if line)
 
 
-def _table(table: Any) -> str:
-    shown = table.take(range(min(len(table), MOST_ROWS)))
-    heads = [(name, any(map(is_number, column.values))) for name, column in shown.columns.items()]
+def _table(table: Any, most: int) -> str:
+    shown = table.take(range(min(len(table), most)))
+    heads = [(name, any(map(_is_figure, column.values))) for name, column in shown.columns.items()]
     head = "".join(_head(name, shown.columns[name].doc, right) for name, right in heads)
     rows = "".join(f"<tr>{''.join(_cells(shown, row, heads))}</tr>" for row in range(len(shown)))
     more = len(table) - len(shown)
@@ -41,6 +41,11 @@ def _table(table: Any) -> str:
     body = f'<table style="{_FRAME}"><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>'
     said = _sentences("\n".join([*notes, *table.notes]) or ("" if rows else f"no {table.name}"))
     return (f'<div style="overflow-x:auto">{body}</div>' if rows else "") + said
+
+
+def _is_figure(value: Any) -> bool:
+    """Whether it is a number, or a change of one as text: `+1,200`, `−3 B`."""
+    return is_number(value) or (isinstance(value, str) and value[:1] in ("+", "−") and value[1:2].isdigit())
 
 
 def _head(name: str, doc: str, right: bool) -> str:

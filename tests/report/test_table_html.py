@@ -77,3 +77,25 @@ def test_what_an_inspection_gives_is_shown_with_the_cells_of_its_text() -> None:
         read, text = Read(result._repr_html_()), str(result)
         assert len(read.rows) > 1
         assert all(cell in text for row in read.rows for cell in row if "unknown" not in cell)
+
+
+def test_passes_and_kernels_are_tables_too() -> None:
+    inspection = inspect(lambda w, x: jnp.tanh(x @ w).sum(), jnp.ones((64, 64)), jnp.ones((8, 64)), stage="compile")
+    passes, kernels = inspection.passes, inspection.kernels
+    assert "passes" in passes._repr_html_().partition("<table")[0]
+    read = Read(passes._repr_html_())
+    assert [row[1] for row in read.rows[1:]] == [this.name for this in passes.changed]
+    assert read.right[: len(read.rows[0])] == [
+        True,
+        False,
+        False,
+        True,
+        any("+" in r[4] for r in read.rows),
+        True,
+        True,
+    ]
+    shown = Read(kernels._repr_html_())
+    assert [row[0] for row in shown.rows] == ["kernel", *(row.name or "-" for row in kernels.rows)]
+    sizes = {row.name: row.figures.code_bytes for row in kernels.rows}
+    assert all(f"{sizes[row[0]]} B" == row[3] for row in shown.rows[1:] if row[0] != "-")
+    assert "?" not in kernels._repr_html_()

@@ -99,3 +99,24 @@ def test_passes_and_kernels_are_tables_too() -> None:
     sizes = {row.name: row.figures.code_bytes for row in kernels.rows}
     assert all(f"{sizes[row[0]]} B" == row[3] for row in shown.rows[1:] if row[0] != "-")
     assert "?" not in kernels._repr_html_()
+
+
+def test_a_long_reason_stands_below_and_leaves_the_columns_in_sight() -> None:
+    why = "not a kernel of this program, but a step that a library or the runtime does"
+    table = Table("steps", {"bytes": Column([1.0, None, None], "B")}, {(1, "bytes"): why, (2, "bytes"): why})
+    text = table._repr_html_()
+    assert [row[0] for row in Read(text).rows] == ["bytes", "1 B", "unknown", "unknown"]
+    assert text.count(f"unknown bytes: {why}") == 1
+    many = Table("steps", {"n": Column([None] * 20)}, {(row, "n"): f"{why} {row}" for row in range(20)})
+    assert many._repr_html_().count("unknown n: ") == 5
+    assert "and 15 more reasons" in many._repr_html_()
+
+
+def test_a_table_of_anything_is_bounded_and_inert() -> None:
+    nasty = "<script>alert(1)</script>\r\nsecond\u2028line" + "x" * 100_000
+    text = Table(nasty, {nasty: Column([nasty] * 10_000, doc=nasty)}, notes=(nasty,))._repr_html_()
+    assert "<script" not in text
+    assert len(text) < 200_000
+    assert "and 9,970 more rows" in text
+    assert len(Read(text).rows) == 31
+    assert all("\n" not in cell for row in Read(text).rows for cell in row)

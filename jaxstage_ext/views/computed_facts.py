@@ -96,6 +96,12 @@ def heaviest_rows(program: Program, most: int) -> list[int]:
     return _or(none, lambda: _facts().heaviest_rows(program, most))
 
 
+def authors_arguments(program: Program) -> dict[str, str]:
+    """JAX's names of the arguments that a library passes on in trees of its own, with the author's."""
+    none: dict[str, str] = {}
+    return _or(none, lambda: _facts().authors_arguments(program))
+
+
 def memory_curve(program: Program) -> MemoryCurve | None:
     """Live memory over the schedule; None where it was not computed."""
     known: Any = _or(None, lambda: _facts().memory_curve(program))

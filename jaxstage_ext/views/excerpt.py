@@ -162,13 +162,16 @@ def _first_work(doc: Document, rows: Rows, linked: list[int]) -> int:
     return next((row for row in linked if not _NO_WORK.search(rows.view(row, row + 1))), linked[0])
 
 
-def arguments(doc: Document, lines: Sequence[ExcerptLine]) -> list[str]:
-    """`%params__w__.1 is params['w']`: the path of each argument that lines of HLO name, at most twelve."""
+def arguments(doc: Document, lines: Sequence[ExcerptLine], authors: Mapping[str, str]) -> list[str]:
+    """`%params__w__.1 is params['w']`: the path of each argument that lines of HLO name, at most twelve.
+
+    `authors` has the paths that the author would write, where JAX's are others.
+    """
     if doc.kind != "hlo":
         return []
     named = [*parameter_paths.paths_in(doc, [line.text for line in lines]).items()]
     more = [f"and {len(named) - _MOST_ARGUMENTS} more arguments"] if len(named) > _MOST_ARGUMENTS else []
-    return [clean(f"%{name} is {path}") for name, path in named[:_MOST_ARGUMENTS]] + more
+    return [clean(f"%{name} is {authors.get(path, path)}") for name, path in named[:_MOST_ARGUMENTS]] + more
 
 
 def label_of(doc: Document, row: int) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import equinox as eqx
@@ -12,7 +13,10 @@ import pytest
 from flax import nnx
 
 from jaxstage_ext import Inspection, inspect
+from jaxstage_ext.panel.requests import document_requests
 from jaxstage_ext.program.library_arguments import authors_names
+from jaxstage_ext.views.static_html import panel_html
+from jaxstage_ext.views.text import panel_text
 
 
 def arguments(inspection: Inspection) -> dict[str, str]:
@@ -28,7 +32,7 @@ def types_of(scope: dict[str, Any], names: dict[str, str]) -> dict[str, str]:
     found = {}
     for name in names:
         value = eval(name, dict(scope))  # as the reader would
-        value = getattr(value, "value", value)
+        value = value.get_value() if isinstance(value, nnx.Variable) else value
         value = jax.random.key_data(value) if jnp.issubdtype(value.dtype, jax.dtypes.prng_key) else value
         dtype = {"float32": "f32", "uint32": "u32", "int32": "s32"}[str(value.dtype)]
         found[name] = f"{dtype}[{','.join(map(str, value.shape))}]"
@@ -48,6 +52,19 @@ def test_a_module_of_equinox(donate: Any) -> None:
     assert "mlp.layers[0].weight" in shown
     assert {"x", "extra['bias']"} <= set(shown)
     assert types_of({"mlp": mlp, "x": x, "extra": extra}, shown) == shown
+
+
+def test_the_legend_of_an_hlo_excerpt_and_the_hover_in_the_panel() -> None:
+    @eqx.filter_jit
+    def loss(mlp, x):
+        return (mlp(x) ** 2).sum()
+
+    program = inspect(loss, eqx.nn.MLP(4, 2, 8, 2, key=jax.random.key(0)), jnp.ones(4), stage="compile").program
+    for form in (panel_text([program]), panel_html([program])):
+        assert re.search(r"%dynamic_nodonate__first___2_.1 is\s+mlp.layers\[1\].weight", form)
+        assert "dynamic_nodonate[" not in form
+    reply, _ = document_requests.METHODS["operations"]([program], {"call": 0, "doc": "hlo"})
+    assert reply["sentences"]["%dynamic_nodonate__rest___0_.1"] == "argument x"
 
 
 def test_a_module_of_equinox_that_is_called() -> None:

@@ -120,3 +120,8 @@ def test_a_table_of_anything_is_bounded_and_inert() -> None:
     assert "and 9,970 more rows" in text
     assert len(Read(text).rows) == 31
     assert all("\n" not in cell for row in Read(text).rows for cell in row)
+
+
+def test_whole_floats_are_written_as_counts() -> None:
+    table = Table("figures", {"n": Column([142_848.0, 0.5, 2e12, 139_700])})
+    assert [row[0] for row in Read(table._repr_html_()).rows] == ["n", "142,848", "0.5", "2e+12", "139,700"]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from jaxstage_ext.core import jax_private
 from jaxstage_ext.program.answers import QUESTIONS, Answer
 from jaxstage_ext.program.collectives import collectives, count, exchanges
 from jaxstage_ext.program.cost import cost
@@ -13,6 +14,7 @@ from jaxstage_ext.program.known_tables import known_tables
 from jaxstage_ext.program.memory import memory
 from jaxstage_ext.program.module_work import work
 from jaxstage_ext.program.program import Program
+from jaxstage_ext.program.refused_shardings import argument_names
 from jaxstage_ext.report.table import Table
 
 MOST_LINES = 8_000
@@ -94,3 +96,13 @@ def memory_curve(program: Program) -> tuple[Any, int, int] | None:
         return None
     space = known.space()
     return known.curve(), space.position, space.peak
+
+
+def authors_arguments(program: Program) -> dict[str, str]:
+    """The arguments that a library passes on in trees of its own: JAX's name of each with the author's."""
+    lowered = program.jax_lowered
+    if lowered is None:
+        return {}
+    names = jax_private.signature(program.jax_traced, lowered).arguments
+    authors = argument_names(program.call, names)
+    return {name: said for name, said in zip(names, authors, strict=True) if said != name}

@@ -6,10 +6,13 @@ from collections.abc import Sequence
 from typing import Any
 
 from jaxstage_ext.program.kernel_kinds import MOSAIC_GPU
+from jaxstage_ext.report.table import Column, Table
+from jaxstage_ext.report.table_html import html_of
 from jaxstage_ext.report.units import plural
 
 MOST_ROWS = 60
 _UNKNOWN = "?"
+_NONE = "no kernels: the program computes nothing"
 _COLUMNS = {
     "cpu": (("code", "code_bytes", " B"), ("instructions", "instructions", "")),
     "cuda": (
@@ -27,22 +30,42 @@ _COLUMNS = {
 def text(kernels: Any) -> str:
     """One line a kernel, as a table; `kernels` is a `jaxstage_ext.program.kernels.Kernels`."""
     if not kernels.rows:
-        return "no kernels: the program computes nothing"
+        return _NONE
+    shown = kernels.rows[:MOST_ROWS]
+    columns = _COLUMNS[kernels.platform]
+    rows = [["kernel", "HLO instruction", "kind", *(title for title, _, _ in columns)]]
+    rows += [[row.name or "-", _instructions(row.instructions), row.kind, *_cells(row, columns)] for row in shown]
+    lines = [_head(kernels), *_aligned(rows, len(columns))]
+    if len(shown) < len(kernels.rows):
+        lines.append(f"… {len(kernels.rows) - len(shown):,} more")
+    reasons = {row.figures.reason: None for row in shown if row.figures.reason}
+    return "\n".join([*lines, *(f"{_UNKNOWN}: {reason}" for reason in reasons), *kernels.notes])
+
+
+def html(kernels: Any) -> str:
+    """The same rows as a table of HTML; an unknown figure with its reason."""
+    rows, columns = kernels.rows, _COLUMNS[kernels.platform]
+    if not rows:
+        return html_of([_NONE])
+    cells = {
+        "kernel": Column([row.name or "-" for row in rows]),
+        "HLO instruction": Column([_instructions(row.instructions) for row in rows]),
+        "kind": Column([row.kind for row in rows]),
+    }
+    figures = {title: Column([value(row.figures, name) for row in rows], unit.strip()) for title, name, unit in columns}
+    why = {(at, title): row.figures.reason for at, row in enumerate(rows) for title in figures if row.figures.reason}
+    return html_of([_head(kernels), Table("kernels", cells | figures, why, kernels.notes)], MOST_ROWS)
+
+
+def _head(kernels: Any) -> str:
+    """How many kernels, and how many steps have none."""
     own = sum(bool(row.name) for row in kernels.rows)
     head = f"{plural(own, 'kernel')}"
     if at_load := sum(row.kind == MOSAIC_GPU for row in kernels.rows if not row.name):
         head += f", {at_load} of Mosaic GPU compiled at load"
     if others := len(kernels.rows) - own - at_load:
         head += f", {plural(others, 'step')} without one"
-    shown = kernels.rows[:MOST_ROWS]
-    columns = _COLUMNS[kernels.platform]
-    rows = [["kernel", "HLO instruction", "kind", *(title for title, _, _ in columns)]]
-    rows += [[row.name or "-", _instructions(row.instructions), row.kind, *_cells(row, columns)] for row in shown]
-    lines = [head, *_aligned(rows, len(columns))]
-    if len(shown) < len(kernels.rows):
-        lines.append(f"… {len(kernels.rows) - len(shown):,} more")
-    reasons = {row.figures.reason: None for row in shown if row.figures.reason}
-    return "\n".join([*lines, *(f"{_UNKNOWN}: {reason}" for reason in reasons), *kernels.notes])
+    return head
 
 
 def _instructions(names: Sequence[str]) -> str:

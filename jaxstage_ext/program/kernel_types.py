@@ -200,3 +200,8 @@ class Kernels(Mapping[str, Kernel]):
         from jaxstage_ext.program import kernel_listing
 
         return str(kernel_listing.text(self))
+
+    def _repr_html_(self) -> str:
+        from jaxstage_ext.program import kernel_listing
+
+        return str(kernel_listing.html(self))

@@ -17,6 +17,7 @@ from jaxstage_ext.core import jax_private
 from jaxstage_ext.core.layout import specs, value_shardings
 from jaxstage_ext.core.pytree_paths import leaves_with_paths, path_text
 from jaxstage_ext.core.signatures import signature_of
+from jaxstage_ext.program.library_arguments import authors_names
 from jaxstage_ext.program.program import Program
 from jaxstage_ext.program.short_types import short_dtype
 
@@ -57,8 +58,10 @@ def read(program: Program) -> Shardings | None:
 
 
 def argument_names(call: Call, names: Sequence[str]) -> list[str]:
-    """The names of arrays that JAX was given, with those of the function's arguments where JAX numbers them."""
-    return [name_in_pmap(call, name) for name in names] if jax_private.is_pmap(call.fn) else list(names)
+    """The names of arrays that JAX was given, by the function's own where JAX or a library numbers them."""
+    if jax_private.is_pmap(call.fn):
+        return [name_in_pmap(call, name) for name in names]
+    return authors_names(call, names)
 
 
 def name_in_pmap(call: Call, name: str) -> str:

@@ -9,6 +9,8 @@ import numpy as np
 
 from jaxstage_ext.report.units import scaled
 
+_LARGEST_WHOLE = 1e7
+"""Whole floats below it are written as counts are, and larger ones with four digits."""
 MOST_ROWS = 30
 """Rows that the text of a table shows."""
 
@@ -36,7 +38,8 @@ def cell(value: Any, unit: str = "") -> str:
     if not is_number(value):
         return str(value)
     if not unit:
-        return f"{value:,}" if isinstance(value, int) else f"{value:,.4g}"
+        is_whole = isinstance(value, int) or (value.is_integer() and abs(value) < _LARGEST_WHOLE)
+        return f"{int(value):,}" if is_whole else f"{value:,.4g}"
     return scaled(float(value), unit)
 
 

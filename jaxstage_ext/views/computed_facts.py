@@ -16,7 +16,7 @@ from jaxstage_ext.report.public_paths import public_folders
 from jaxstage_ext.report.table import Table, cell, is_number, plain
 from jaxstage_ext.report.units import plural, scaled
 from jaxstage_ext.report.view_parts import Parts, Value
-from jaxstage_ext.views.words import clean, cut
+from jaxstage_ext.views.words import clean, cut, cut_start
 
 if TYPE_CHECKING:
     from jaxstage_ext.program.program import Program
@@ -42,6 +42,8 @@ OPEN = ("cost by source line", "largest buffers at the peak of memory", "collect
 _TITLES: Mapping[str, str] = {"time": "lower bound", "name": "pass", "index": ""}
 _LINE_IN_HLO = "line in HLO metadata"
 """Of a collective whose cause is unknown; the cause may name another line."""
+_PATHS = ("value", "argument", "buffer")
+"""The columns that name leaves of pytrees, which their ends tell apart."""
 _BAR = ("bytes read", "bytes written")
 """The columns whose sum a row's bar draws."""
 
@@ -94,6 +96,12 @@ def heaviest_rows(program: Program, most: int) -> list[int]:
     return _or(none, lambda: _facts().heaviest_rows(program, most))
 
 
+def authors_arguments(program: Program) -> dict[str, str]:
+    """JAX's names of the arguments that a library passes on in trees of its own, with the author's."""
+    none: dict[str, str] = {}
+    return _or(none, lambda: _facts().authors_arguments(program))
+
+
 def memory_curve(program: Program) -> MemoryCurve | None:
     """Live memory over the schedule; None where it was not computed."""
     known: Any = _or(None, lambda: _facts().memory_curve(program))
@@ -131,7 +139,8 @@ def _first_rows(title: str, table: Table, names: tuple[str, ...]) -> ShownRows:
 def _text(table: Table, name: str, value: object) -> str:
     if name == "line" and not value:
         return "no line"
-    return cut(clean(public_folders(cell(value, table.columns[name].unit))), _WIDEST)
+    text = clean(public_folders(cell(value, table.columns[name].unit)))
+    return cut_start(text, _WIDEST) if name in _PATHS else cut(text, _WIDEST)
 
 
 def _shares(table: Table, count: int) -> tuple[float, ...]:

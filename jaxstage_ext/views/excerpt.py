@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from bisect import bisect_right
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -26,6 +27,9 @@ MadeByLine = Mapping[Place, Mapping[str, int]]
 """How many equations, ops and instructions each source line made, by document."""
 
 _ENTRY = {"hlo": "\nENTRY ", "stablehlo": "func.func public @main("}
+_NO_WORK = re.compile(r" = \S+ (?:(?:constant|parameter|broadcast|bitcast)\(|fusion\(.*calls=%wrapped_broadcast)")
+"""Instructions of HLO that compute nothing; what a broadcast or a bitcast reads stands before it."""
+_MAIN_JAXPR = "{ lambda"
 _BEFORE = 2
 _ALL = 12
 _MOST_ARGUMENTS = 12
@@ -134,21 +138,40 @@ def chosen(doc: Document, wanted: Sequence[int]) -> list[ExcerptLine]:
 
 
 def _first_row(doc: Document, rows: Rows, most: int) -> int:
-    mark = _ENTRY.get(doc.kind)
-    at = doc.text.find(mark) + 1 if mark else 0
-    entry = int(np.searchsorted(rows.starts, at, side="right")) - 1
-    linked = np.flatnonzero(((doc.flags[entry:] & OP) > 0) & (doc.frame[entry:] >= 0))
-    first = entry + int(linked[0]) if len(linked) else entry
-    return entry if first < entry + most // 2 else first - _BEFORE
+    entry = _entry(doc, rows)
+    linked = entry + np.flatnonzero(((doc.flags[entry:] & OP) > 0) & (doc.frame[entry:] >= 0))
+    first = _first_work(doc, rows, linked.tolist()) if len(linked) else entry
+    if first < entry + most // 2:
+        return entry
+    return first - _BEFORE if doc.kind == "stablehlo" else first
 
 
-def arguments(doc: Document, lines: Sequence[ExcerptLine]) -> list[str]:
-    """`%params__w__.1 is params['w']`: the path of each argument that lines of HLO name, at most twelve."""
+def _entry(doc: Document, rows: Rows) -> int:
+    """The row in which the main part begins: after a jaxpr's helpers, after computations that others call."""
+    if doc.kind == "jaxpr":
+        at = 0 if doc.text.startswith(_MAIN_JAXPR) else doc.text.find(f"\n{_MAIN_JAXPR}") + 1
+    else:
+        at = doc.text.find(mark) + 1 if (mark := _ENTRY.get(doc.kind)) else 0
+    return int(np.searchsorted(rows.starts, at, side="right")) - 1
+
+
+def _first_work(doc: Document, rows: Rows, linked: list[int]) -> int:
+    """The first linked row; of HLO the first that computes something, if there is one."""
+    if doc.kind != "hlo":
+        return linked[0]
+    return next((row for row in linked if not _NO_WORK.search(rows.view(row, row + 1))), linked[0])
+
+
+def arguments(doc: Document, lines: Sequence[ExcerptLine], authors: Mapping[str, str]) -> list[str]:
+    """`%params__w__.1 is params['w']`: the path of each argument that lines of HLO name, at most twelve.
+
+    `authors` has the paths that the author would write, where JAX's are others.
+    """
     if doc.kind != "hlo":
         return []
     named = [*parameter_paths.paths_in(doc, [line.text for line in lines]).items()]
     more = [f"and {len(named) - _MOST_ARGUMENTS} more arguments"] if len(named) > _MOST_ARGUMENTS else []
-    return [clean(f"%{name} is {path}") for name, path in named[:_MOST_ARGUMENTS]] + more
+    return [clean(f"%{name} is {authors.get(path, path)}") for name, path in named[:_MOST_ARGUMENTS]] + more
 
 
 def label_of(doc: Document, row: int) -> str:

@@ -140,13 +140,15 @@ def _body(
     program: Program, documents: Mapping[str, Document], made: excerpt.MadeByLine, source_lines: int, ir_lines: int
 ) -> str:
     titles, parts = {document["kind"]: document["title"] for document in summary_of(program)["documents"]}, Parts()
-    html = ""
+    html, authors = "", computed_facts.authors_arguments(program)
     for kind, doc in documents.items():
         if kind == "python" and source_lines:
             html += parts.get("The source", functools.partial(_source, program, doc, made, source_lines), "")
         elif kind != "python":
             rows = computed_facts.heaviest_rows(program, ir_lines) if kind == "hlo" and len(doc) > ir_lines else []
-            html += parts.get(titles[kind], functools.partial(_document, doc, titles[kind], ir_lines, rows), "")
+            html += parts.get(
+                titles[kind], functools.partial(_document, doc, titles[kind], ir_lines, rows, authors), ""
+            )
     return html + "".join(f"<p>{_text(failure, 500)}</p>" for failure in parts.failures)
 
 
@@ -156,13 +158,13 @@ def _source(program: Program, doc: Document, made: excerpt.MadeByLine, most: int
     return _details("source, and what each line became", table, True)
 
 
-def _document(doc: Document, name: str, most: int, rows: Sequence[int]) -> str:
+def _document(doc: Document, name: str, most: int, rows: Sequence[int], authors: Mapping[str, str]) -> str:
     chosen = f"; the {len(rows)} that move the most bytes" if rows else ""
     title = f"{name}, {plural(len(doc), 'line')}{chosen}"
     lines = excerpt.chosen(doc, rows) if rows else excerpt.ir(doc, most) if most else []
     if not lines:
         return f"<p>{title}</p>"
-    named = "".join(f"<br>{_dim(argument)}" for argument in excerpt.arguments(doc, lines)).removeprefix("<br>")
+    named = "".join(f"<br>{_dim(argument)}" for argument in excerpt.arguments(doc, lines, authors)).removeprefix("<br>")
     return _details(title, _ir(doc.kind, lines) + (f'<code style="{_CODE}">{named}</code>' if named else ""), False)
 
 

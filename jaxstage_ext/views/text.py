@@ -136,7 +136,7 @@ def _sections(program: Program, summary: Summary, inner: int, source: bool | Non
         yield "source", _or_why("The source", lambda: _source_excerpt(program, python, inner))
     for kind, doc in documents.items():
         if kind != "python":
-            lines = _or_why(titles[kind], functools.partial(_excerpt_lines, doc, inner))
+            lines = _or_why(titles[kind], functools.partial(_excerpt_lines, program, doc, inner))
             yield f"{titles[kind]}, {plural(len(doc), 'line')}", lines
 
 
@@ -157,9 +157,10 @@ def _source_excerpt(program: Program, doc: Document, inner: int) -> list[str]:
     return _source_lines(excerpt.source(program, doc, _SOURCE_LINES), inner)
 
 
-def _excerpt_lines(doc: Document, inner: int) -> list[str]:
+def _excerpt_lines(program: Program, doc: Document, inner: int) -> list[str]:
     lines = excerpt.ir(doc, _IR_LINES)
-    named = [textwrap.wrap(line, inner, subsequent_indent="  ") for line in excerpt.arguments(doc, lines)]
+    arguments = excerpt.arguments(doc, lines, computed_facts.authors_arguments(program))
+    named = [textwrap.wrap(line, inner, subsequent_indent="  ") for line in arguments]
     return [*_ir_lines(lines, inner), *(part for parts in named for part in parts)]
 
 

@@ -49,6 +49,11 @@ def cut(text: str, columns: int) -> str:
     return "".join(kept) + "…" if columns > 0 else ""
 
 
+def cut_start(text: str, columns: int) -> str:
+    """The end of a text in at most so many columns, "…" where its beginning was cut: what a path is told by."""
+    return cut(text[::-1], columns)[::-1]
+
+
 def stage(run: StageSummary) -> str:
     """`compile 81 ms (from JAX's persistent cache)`, `lower failed`."""
     seconds, state = run.get("seconds"), run["state"]

@@ -77,3 +77,51 @@ def test_what_an_inspection_gives_is_shown_with_the_cells_of_its_text() -> None:
         read, text = Read(result._repr_html_()), str(result)
         assert len(read.rows) > 1
         assert all(cell in text for row in read.rows for cell in row if "unknown" not in cell)
+
+
+def test_passes_and_kernels_are_tables_too() -> None:
+    inspection = inspect(lambda w, x: jnp.tanh(x @ w).sum(), jnp.ones((64, 64)), jnp.ones((8, 64)), stage="compile")
+    passes, kernels = inspection.passes, inspection.kernels
+    assert "passes" in passes._repr_html_().partition("<table")[0]
+    read = Read(passes._repr_html_())
+    assert [row[1] for row in read.rows[1:]] == [this.name for this in passes.changed]
+    assert read.right[: len(read.rows[0])] == [
+        True,
+        False,
+        False,
+        True,
+        any("+" in r[4] for r in read.rows),
+        True,
+        True,
+    ]
+    shown = Read(kernels._repr_html_())
+    assert [row[0] for row in shown.rows] == ["kernel", *(row.name or "-" for row in kernels.rows)]
+    sizes = {row.name: row.figures.code_bytes for row in kernels.rows}
+    assert all(f"{sizes[row[0]]} B" == row[3] for row in shown.rows[1:] if row[0] != "-")
+    assert "?" not in kernels._repr_html_()
+
+
+def test_a_long_reason_stands_below_and_leaves_the_columns_in_sight() -> None:
+    why = "not a kernel of this program, but a step that a library or the runtime does"
+    table = Table("steps", {"bytes": Column([1.0, None, None], "B")}, {(1, "bytes"): why, (2, "bytes"): why})
+    text = table._repr_html_()
+    assert [row[0] for row in Read(text).rows] == ["bytes", "1 B", "unknown", "unknown"]
+    assert text.count(f"unknown bytes: {why}") == 1
+    many = Table("steps", {"n": Column([None] * 20)}, {(row, "n"): f"{why} {row}" for row in range(20)})
+    assert many._repr_html_().count("unknown n: ") == 5
+    assert "and 15 more reasons" in many._repr_html_()
+
+
+def test_a_table_of_anything_is_bounded_and_inert() -> None:
+    nasty = "<script>alert(1)</script>\r\nsecond\u2028line" + "x" * 100_000
+    text = Table(nasty, {nasty: Column([nasty] * 10_000, doc=nasty)}, notes=(nasty,))._repr_html_()
+    assert "<script" not in text
+    assert len(text) < 200_000
+    assert "and 9,970 more rows" in text
+    assert len(Read(text).rows) == 31
+    assert all("\n" not in cell for row in Read(text).rows for cell in row)
+
+
+def test_whole_floats_are_written_as_counts() -> None:
+    table = Table("figures", {"n": Column([142_848.0, 0.5, 2e12, 139_700])})
+    assert [row[0] for row in Read(table._repr_html_()).rows] == ["n", "142,848", "0.5", "2e+12", "139,700"]

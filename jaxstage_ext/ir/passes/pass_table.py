@@ -6,9 +6,11 @@ from collections.abc import Sequence
 
 from jaxstage_ext.ir.passes.compiler_passes import Pass, Passes
 from jaxstage_ext.report.table import Column, Table
+from jaxstage_ext.report.table_html import html_of
 from jaxstage_ext.report.units import scaled, signed
 
 _UNTIMED = "XLA's log does not time this pass"
+_MOST_ROWS = 200
 _HEAD = ("", "pass", "instructions", "fusions", "result bytes", "time")
 
 
@@ -53,6 +55,24 @@ def text(pipeline: Passes) -> str:
         )
     widths = [max(len(row[i]) for row in rows if len(row) > i) for i in range(len(_HEAD))]
     return "\n".join([title(pipeline), *(_line(row, widths) for row in rows), *pipeline.notes])
+
+
+def html(pipeline: Passes) -> str:
+    """The same rows as a table of HTML."""
+    changed = pipeline.changed
+    pairs = [(this.before, this.after) for this in changed]
+    columns = {
+        "index": Column([this.index for this in changed], doc="place in the order in which the passes ran"),
+        "pass": Column([this.name for this in changed]),
+        "pipeline": Column([this.pipeline or "(no pipeline)" for this in changed]),
+        "instructions": Column([change(new.instructions - old.instructions) for old, new in pairs], doc="added"),
+        "fusions": Column([change(new.fusions - old.fusions) for old, new in pairs], doc="added"),
+        "result bytes": Column([change(new.bytes - old.bytes, "B") for old, new in pairs], doc="added"),
+        "time": Column([this.seconds for this in changed], "s"),
+    }
+    untimed = {(row, "time"): _UNTIMED for row, this in enumerate(changed) if this.seconds is None}
+    rows = [Table("passes", columns, untimed, tuple(pipeline.notes))] if changed else pipeline.notes
+    return html_of([title(pipeline), *rows], _MOST_ROWS)
 
 
 def title(pipeline: Passes) -> str:

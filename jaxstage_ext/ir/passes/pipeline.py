@@ -44,6 +44,9 @@ class Pipeline(Passes):
     def __repr__(self) -> str:
         return pass_table.text(self)
 
+    def _repr_html_(self) -> str:
+        return pass_table.html(self)
+
 
 def pipeline(head: Mapping[str, Any], parts: Sequence[bytes]) -> Pipeline:
     """The Pipeline that the worker packed. Raises ValueError, KeyError or TypeError for anything else."""

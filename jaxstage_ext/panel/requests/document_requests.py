@@ -25,6 +25,7 @@ from jaxstage_ext.program.extra_documents import extra_document
 from jaxstage_ext.report.document import Document
 from jaxstage_ext.report.frames import SourceFile
 from jaxstage_ext.report.line_table import rows_of
+from jaxstage_ext.views.computed_facts import authors_arguments
 
 LARGEST_WHOLE = 20_000_000
 """Bytes of text up to which a document is sent whole."""
@@ -137,7 +138,8 @@ def _get_operations(programs: Programs, params: Params) -> Answer:
     named = {name.replace("-", "_") for name in _WORD.findall(doc.text[:MOST_SCANNED])}
     sentences = operation_help.HELP.get(doc.kind, {})
     paths = parameter_paths.parameter_paths(doc) if doc.kind == "hlo" else {}
-    arguments = {f"%{name}": f"argument {path}" for name, path in paths.items()}
+    authors = authors_arguments(given.program(programs, params)) if paths else {}
+    arguments = {f"%{name}": f"argument {authors.get(path, path)}" for name, path in paths.items()}
     return {"sentences": {name: said for name, said in sentences.items() if name in named} | arguments}, []
 
 

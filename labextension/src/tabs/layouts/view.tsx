@@ -8,7 +8,8 @@ import { texts } from "../../wire/check";
 import type { Reply } from "../../wire/source";
 import { readTable } from "../../wire/tables";
 
-const VALUES = { value: 96, kind: 66, type: 104, layout: 148, "in words": 300, memory: 94, "chosen by": 140 };
+/** What each keeps at 900 px: values are told apart by the ends of their paths. */
+const VALUES = { value: 340, kind: 66, type: 90, layout: 80, "in words": 100, memory: 56, "chosen by": 56 };
 const COPIES = { instruction: 112, type: 112, changes: 124, "from layout": 150, "to layout": 180, bytes: 76, line: 90 };
 export const readValues = (reply: Reply) => readTable(reply, VALUES);
 export const readCopies = (reply: Reply) => readTable(reply, COPIES);

@@ -103,8 +103,8 @@ function useFadingMessage(session: Session): void {
 }
 
 /**
- * The keyboard stays in the panel when what it was in goes away with its view: in the code, in the box that the options
- * are for, else on the tab, where the next number opens another. Another view of the panel takes none.
+ * The keyboard stays in the panel when what it was in goes away with its view: in the code, else on the tab, where the
+ * next number opens another. Another view of the panel takes none.
  */
 function useFocusIn(root: HTMLElement, session: Session, view: string): void {
   const before = useRef(view);
@@ -121,7 +121,7 @@ function useFocusIn(root: HTMLElement, session: Session, view: string): void {
     const isOnTab = root.contains(at) && at?.getAttribute("role") === "tab";
     if (!mine.current || (root.contains(at) && !isOnTab)) return;
     const { active } = session.store.get();
-    const own = isOnTab ? "" : view === "code" ? `[data-doc="${active}"] .jxs-code` : view === "options" ? SEARCH : "";
+    const own = isOnTab ? "" : view === "code" ? `[data-doc="${active}"] .jxs-code` : "";
     const tab = '[role="tab"][aria-selected="true"]';
     const place = (own && root.querySelector<HTMLElement>(own)) || root.querySelector<HTMLElement>(tab);
     place?.focus({ preventScroll: true });

@@ -17,6 +17,7 @@ from jaxstage_ext.compilation.records.compile_record import Asker, CompileRecord
 from jaxstage_ext.compilation.records.record_names import function_title
 from jaxstage_ext.compilation.records.signature_text import signature_text
 from jaxstage_ext.panel.shown_history import ShownHistory, shown_history, with_stale_names
+from jaxstage_ext.report.deliberate_error import DeliberateError
 from jaxstage_ext.report.units import plural
 from jaxstage_ext.views.compile_comparison import ComparedCompiles
 from jaxstage_ext.views.compile_lines import CompileLine, compile_line
@@ -117,7 +118,7 @@ def compile_cache(*, verify: bool = False, set_aside: bool = False) -> ShownCach
     return shown_cache_report(verify, set_aside)
 
 
-class UnexpectedCompile(AssertionError):
+class UnexpectedCompile(DeliberateError, AssertionError):
     """JAX compiled more than was expected; the message says what, where, why, and what to do.
 
     Attributes:

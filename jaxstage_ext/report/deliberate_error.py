@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import sys
 import traceback
 from pathlib import Path
@@ -9,6 +10,8 @@ from types import TracebackType
 from typing import Any
 
 _PACKAGE = str(Path(__file__).resolve().parents[1]) + "/"
+_BLOCKS = contextlib.__file__
+"""Stands between the user and a `with` block of ours."""
 
 
 class DeliberateError(Exception):
@@ -28,6 +31,10 @@ def frames_above_ours(outermost: TracebackType | None) -> TracebackType | None:
     while outermost is not None and not outermost.tb_frame.f_code.co_filename.startswith(_PACKAGE):
         frames.append(outermost)
         outermost = outermost.tb_next
+    while (
+        frames and frames[-1].tb_frame.f_code.co_filename == contextlib.__file__
+    ):  # it entered or left a block of ours
+        frames.pop()
     kept = None
     for frame in reversed(frames):
         kept = TracebackType(kept, frame.tb_frame, frame.tb_lasti, frame.tb_lineno)

@@ -43,6 +43,13 @@ def test_a_function_of_the_users_own_stays_in_the_traceback(shell: Shell) -> Non
     assert "jaxstage_ext/" not in seen.text
 
 
+def test_a_block_that_compiled_more_than_it_may_shows_the_block(shell: Shell) -> None:
+    seen = shell.run("with jaxstage_ext.expect_compiles():\n    jax.jit(lambda x: x * 3)(x)")
+    assert "UnexpectedCompile: 1 compile, expected at most 0" in seen.text
+    assert "jaxstage_ext/" not in seen.text
+    assert "contextlib" not in seen.text
+
+
 def test_an_error_of_another_kind_keeps_every_frame(shell: Shell) -> None:
     seen = shell.run("jaxstage_ext.load(object())")
     assert not seen.ok

@@ -13,7 +13,7 @@ from jaxstage_ext.worker.inside.clients import parsed
 from jaxstage_ext.worker.inside.executable_artefacts import text
 
 _DTYPES = {"i1": "bool", "bf16": "bfloat16", "complex<f32>": "complex64", "complex<f64>": "complex128"}
-_MESH = re.compile(r"\bsharding=\{+mesh\[([^\]\n]*)\]")
+_MESH = re.compile(r"\bsharding=\{+mesh\[([^\[\]\n]*)\]")
 _NUMBER = re.compile(r"=(\d+)")
 _TILES = re.compile(r"\bsharding=\{+devices=\[([\d,]+)\]")
 _SCHEDULED = re.compile(r"\bis_scheduled=true\b")

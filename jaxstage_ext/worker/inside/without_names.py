@@ -11,7 +11,7 @@ _SYMBOL = r'"(?:[^"\\\n]|\\.)*"|[A-Za-z_$.][\w$.-]*'
 _MODULE = re.compile(rf"\A((?:#[^\n]*\n)*module )@(?:{_SYMBOL})")
 _FUNCTION = re.compile(rf"^ *func\.func (?:public |private )?@({_SYMBOL})\(", re.MULTILINE)
 _USE = re.compile(rf"@({_SYMBOL})")
-_MESH = re.compile(r"sdy\.mesh @[^\n]*<\[([^\n]*)\]")
+_MESH = re.compile(r"^ *sdy\.mesh @[^\n]*", re.MULTILINE)
 _AXIS = re.compile(r'"([^"\n]+)"=\d')
 _PATH = re.compile(rb"(?<=\x00)/[^\x00]+(?=\x00)")
 _WRITTEN_PATH = re.compile(r"(?<=\\00)/(?:[^\\\"]|\\(?!00))+(?=\\00)")

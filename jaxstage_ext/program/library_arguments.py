@@ -18,7 +18,7 @@ from jaxstage_ext.core.pytree_paths import leaves_with_paths, path_text
 from jaxstage_ext.core.signatures import signature_of, unwrapped
 
 _EQUINOX = re.compile(r"(dynamic_(?:no)?donate\['(?:first|fun|rest)'\])\[(\d+)\]()")
-_NNX = re.compile(r"(.+)\.states\[0\]\[(\d+)\](.*)")
+_NNX = re.compile(r"^(.+)\.states\[0\]\[(\d+)\](.*)")
 
 Known = Mapping[str, Mapping[int, str]]
 """The author's names of a group's arrays, by their numbers in it."""

@@ -187,6 +187,9 @@ def test_a_magic_in_its_cell(open_notebook: Opener, host: Server) -> None:
     notebook.page.locator(".jp-Tooltip", has_text="scale_factor").wait_for()
 
 
+VARIABLE = "(element, name) => getComputedStyle(element).getPropertyValue(name).trim()"
+
+
 @pytest.fixture(scope="module")
 def lab_with_settings(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
     """A JupyterLab of one test: a server keeps its settings, and every later page opens with them."""
@@ -200,9 +203,13 @@ def test_settings_take_effect_at_once(open_notebook: Opener, lab_with_settings: 
     form = notebook.page.locator(".jp-SettingsForm")
     form.locator("select").first.select_option(label="trace")
     form.locator("select[multiple]").select_option(label="jaxpr")
+    form.locator("select").last.select_option(label="bars")
     notebook.page.locator(".lm-TabBar-tab", has_text=notebook.name).click()
     pick(notebook, 0).locator('[data-command="jaxstage:inspect"][title^="Trace"]').click()
     panel_of(notebook, 0, "trace")
     panes = notebook.panel().root.locator("[data-doc]")
     notebook.panel().root.locator('[data-doc="jaxpr"]').wait_for()
     assert panes.count() <= 2
+    row = notebook.panel().root.locator('[data-doc="jaxpr"] .jxs-coloured').first
+    tint, edge = (row.evaluate(VARIABLE, name) for name in ("--jxs-tint", "--jxs-edge"))
+    assert tint == "transparent" != edge

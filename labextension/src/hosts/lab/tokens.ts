@@ -47,6 +47,7 @@ export interface IInspectionTabs {
 export const IInspectionTabs = new Token<IInspectionTabs>("jaxstage:IInspectionTabs", "Tabs that show inspections beside their notebook.");
 
 /** What the gutter of a cell shows beside its lines. */
+export const COLOURS = ["lines", "bars", "none"] as const;
 export const GUTTERS = ["off", "flops", "bytes", "memory", "time"] as const;
 
 export interface Preferences {
@@ -62,6 +63,8 @@ export interface Preferences {
   /** Whether the caret in a cell selects its line in panels. */
   caret: boolean;
   gutter: (typeof GUTTERS)[number];
+  /** What of a panel's lines has the colour of their source line. */
+  colours: (typeof COLOURS)[number];
 }
 
 export interface IPreferences {

@@ -19,6 +19,8 @@ class SettingsOfUser implements IPreferences {
 
   set(now: Preferences): void {
     this.now = now;
+    if (now.colours === "lines") delete document.body.dataset.jaxstageColours;
+    else document.body.dataset.jaxstageColours = now.colours;
     newPanels.panes = now.panes.length ? now.panes : null;
     for (const listener of [...this.listeners]) listener();
   }

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from jaxstage_ext.core.own_work import own_work
+from jaxstage_ext.report.uninterrupted import uninterrupted
 
 _CACHE_HIT = "/jax/compilation_cache/cache_hits"
 
@@ -33,15 +34,19 @@ _open = 0
 @contextmanager
 def hear() -> Iterator[Heard]:
     """Collect the events that this thread's JAX work, which is JAXStage's own, records inside the block."""
-    _count(1)
-    outer = getattr(_local, "heard", None)
-    _local.heard = heard = Heard()
+    outer, heard, is_counted = getattr(_local, "heard", None), Heard(), False
     try:
+        with uninterrupted():
+            _count(1)
+            is_counted = True
+        _local.heard = heard
         with own_work():
             yield heard
     finally:
-        _local.heard = outer
-        _count(-1)
+        with uninterrupted():
+            _local.heard = outer
+            if is_counted:
+                _count(-1)
 
 
 def _count(change: int) -> None:

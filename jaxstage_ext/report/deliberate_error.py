@@ -31,9 +31,7 @@ def frames_above_ours(outermost: TracebackType | None) -> TracebackType | None:
     while outermost is not None and not outermost.tb_frame.f_code.co_filename.startswith(_PACKAGE):
         frames.append(outermost)
         outermost = outermost.tb_next
-    while (
-        frames and frames[-1].tb_frame.f_code.co_filename == contextlib.__file__
-    ):  # it entered or left a block of ours
+    while frames and frames[-1].tb_frame.f_code.co_filename == _BLOCKS:
         frames.pop()
     kept = None
     for frame in reversed(frames):

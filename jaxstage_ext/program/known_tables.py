@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from typing import Any
 
 from jaxstage_ext.program.call_dispatch import dispatch
 from jaxstage_ext.program.compile_options_table import options
 from jaxstage_ext.program.dtypes import dtypes
 from jaxstage_ext.program.effects import effects
+from jaxstage_ext.program.fact import Fact
 from jaxstage_ext.program.kernels import kernels
 from jaxstage_ext.program.layouts import layouts
 from jaxstage_ext.program.passes import passes
@@ -22,24 +24,14 @@ def known_tables(program: Program) -> dict[str, Table]:
     return {title: table for title, table in found.items() if table is not None and len(table)}
 
 
-def _shardings(program: Program) -> Table | None:
-    known = shardings.known(program)
-    return known.table if known is not None else None
+def _part(fact: Fact[Any], name: str) -> Callable[[Program], Table | None]:
+    """The table of that name of an answer that was computed already."""
 
+    def known(program: Program) -> Table | None:
+        answer = fact.known(program)
+        return None if answer is None else getattr(answer, name)
 
-def _dtypes(program: Program) -> Table | None:
-    known = dtypes.known(program)
-    return known.table if known is not None else None
-
-
-def _layouts(program: Program) -> Table | None:
-    known = layouts.known(program)
-    return known.values if known is not None else None
-
-
-def _copies(program: Program) -> Table | None:
-    known = layouts.known(program)
-    return known.copies if known is not None else None
+    return known
 
 
 def _passes(program: Program) -> Table | None:
@@ -63,10 +55,10 @@ def _kernels(program: Program) -> Table | None:
 
 
 _KNOWN: Mapping[str, Callable[[Program], Table | None]] = {
-    "shardings": _shardings,
-    "dtype conversions": _dtypes,
-    "layouts of arguments and results": _layouts,
-    "copies that change a layout": _copies,
+    "shardings": _part(shardings, "table"),
+    "dtype conversions": _part(dtypes, "table"),
+    "layouts of arguments and results": _part(layouts, "values"),
+    "copies that change a layout": _part(layouts, "copies"),
     "effects": effects.known,
     "passes that changed the module": _passes,
     "kernels": _kernels,

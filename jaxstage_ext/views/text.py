@@ -30,6 +30,9 @@ if TYPE_CHECKING:
 NARROWEST, WIDEST = 48, 160
 _SOURCE_LINES, _IR_LINES, _ERROR_LINES, _TABLE_ROWS = 30, 8, 12, 6
 _MOST_CALLS = 4
+_FACT, _NOTE, _PARAGRAPH = 300, 500, 1000
+"""The most columns of one fact or option, of one note, and of one answer or line of an error."""
+_MOST_NOTES, _MOST_OPTIONS = 10, 20
 
 
 def panel_text(programs: Sequence[Program], width: int = 100, source: bool | None = None) -> str:
@@ -93,18 +96,19 @@ def _head(summary: Summary, columns: int) -> Iterator[str]:
 def _facts(summary: Summary, inner: int) -> Iterator[str]:
     yield from _packed([words.stage(s) for s in summary["stages"]], " ▸ ", inner)
     if options := words.options(summary):
-        yield from _packed([f"options {options[0]}", *options[1:]], " · ", inner)
+        more = ["…"] if len(options) > _MOST_OPTIONS else []
+        yield from _packed([f"options {options[0]}", *options[1:_MOST_OPTIONS], *more], " · ", inner)
     yield from _packed([*words.counts(summary)], " ▸ ", inner)
     yield from _packed([words.fact(f) for f in summary["facts"]], " · ", inner)
     yield from _packed([words.linked(summary)], "", inner)
-    for note in summary["notes"]:
-        yield from textwrap.wrap(clean(note), inner)
+    for note in summary["notes"][:_MOST_NOTES]:
+        yield from textwrap.wrap(cut(clean(note), _NOTE), inner)
 
 
 def _packed(parts: list[str], between: str, inner: int) -> Iterator[str]:
     """The parts on as few lines as they fit on."""
     line = ""
-    for part in parts:
+    for part in (cut(part, _FACT) for part in parts):
         longer = f"{line}{between}{part}" if line else part
         if line and width(longer) > inner:
             yield line
@@ -118,9 +122,9 @@ def _sections(program: Program, summary: Summary, inner: int, source: bool | Non
     headline, message = words.error(summary)
     if headline:
         shown = message[:_ERROR_LINES] + (["…"] if len(message) > _ERROR_LINES else [])
-        yield headline, [part for line in shown for part in textwrap.wrap(line, inner) or [""]]
+        yield headline, [part for line in shown for part in textwrap.wrap(cut(line, _PARAGRAPH), inner) or [""]]
     if answered := computed_facts.answers(program):
-        said = [f"{asked} {clean(text)}" for asked, text in answered]
+        said = [cut(f"{asked} {clean(text)}", _PARAGRAPH) for asked, text in answered]
         yield "answers", [line for text in said for line in textwrap.wrap(text, inner, subsequent_indent="  ")]
     for table in computed_facts.tables(program):
         yield table.title, _aligned(table)

@@ -131,6 +131,13 @@ def test_text_is_a_box_whatever_it_holds(columns, name):
     assert all(c.isprintable() or c in "\u200d" for line in lines for c in line)
 
 
+def test_a_text_is_short_whatever_it_holds():
+    head = {"notes": ["n" * 100_000] * 50, "options": {f"xla_{at}": "o" * 100_000 for at in range(50)}}
+    lines = panel_text([nasty("a" * 1_000_000), fakes.program(head=head)], 100).split("\n")
+    assert len(lines) < 220
+    assert sum("n" * 90 in line for line in lines) == 50, "ten notes, each five whole lines and the rest"
+
+
 def test_inferred_and_gradient_links_say_so():
     hlo = fakes.ir("hlo", fakes.HLO, {9: 0}, OP | INFERRED)
     hlo.frame[10], hlo.flags[10] = 1, OP | GRADIENT

@@ -1,6 +1,7 @@
 # make demo        a fresh environment, the first notebook executed, its panel on the terminal and as demo.html
 # make lab         the first notebook in JupyterLab
-# make test        everything: linter, type checker, Python tests on the oldest and newest JAX, front end, browser
+# make test        linter, type checker, Python tests on the oldest and newest JAX, front end, browser
+# make test-all    the same and what `make test` leaves out: both versions whole, all attacks, mutants, benchmarks
 # make help        the other targets
 
 SHELL := /bin/bash
@@ -12,10 +13,11 @@ DEMO := .venv
 OLDEST := .venv-oldest
 NEWEST := .venv-newest
 PIP := -m pip --disable-pip-version-check -qq
-PYTEST := -m pytest
+PYTEST := -m pytest -q
 WORKERS ?= 2
-# A file's tests stay in one process: they share what they compile, notebooks, servers. In the order of their names.
+# A file's tests stay in one process: they share what they compile, notebooks, servers. The longest file comes first.
 BESIDE := -n $(WORKERS) --dist loadfile --no-loadscope-reorder
+SUITES = $$(.ci/find-python newest) .ci/suites.py --first environments
 export JAXSTAGE_COMPILERS ?= required
 # Our modules become bytecode once, not in each of the hundred processes that the tests start.
 unexport PYTHONDONTWRITEBYTECODE
@@ -28,13 +30,15 @@ NODE_MODULES := labextension/node_modules/.package-lock.json
 # What the build writes last.
 STATIC := jaxstage_ext/static/labextensions/jaxstage/package.json
 
-.PHONY: help demo lab test lint types test-oldest test-newest test-frontend test-browser benchmarks hostile clean
+.PHONY: help demo lab test test-all environments lint types test-oldest test-oldest-whole test-newest test-frontend \
+  test-browser benchmarks hostile mutants clean
 
 help:
 	@sed -n 's/^# make /make /p' Makefile
 	@echo
 	@echo 'make lint types test-oldest test-newest test-frontend test-browser    the parts of make test'
 	@echo 'make hostile     all attempts of tests/hostile, of which make test makes a part'
+	@echo 'make mutants     forty deliberate faults, each of which must turn a test red'
 	@echo 'make benchmarks  the figures that we promise, measured'
 	@echo 'make clean       removes environments, caches and what was built'
 
@@ -99,13 +103,16 @@ lab: $(DEMO)/.ready
 
 # ---- tests ------------------------------------------------------------------------------------------------
 
-# What one core does, side by side; then the suites, each on all of WORKERS.
+# A browser waits more than it computes, so more suites run at once than there are cores.
 test:
+	@$(SUITES) --at-once 3 test-newest test-browser test-oldest lint types test-frontend
+
+test-all:
+	@$(SUITES) --at-once 3 test-newest test-oldest-whole hostile test-browser lint types test-frontend
+	@$(SUITES) --at-once 1 mutants benchmarks
+
+environments:
 	@$(MAKE) -j2 $(STATIC) $(NEWEST)/.ready $(OLDEST)/.ready
-	@$(MAKE) -j2 --output-sync=target lint types test-frontend
-	@$(MAKE) test-oldest
-	@$(MAKE) test-newest
-	@$(MAKE) test-browser
 
 lint: $(NEWEST)/.ready
 	$(NEWEST)/bin/ruff check .
@@ -117,14 +124,23 @@ types: $(NEWEST)/.ready
 test-frontend: $(NODE_MODULES)
 	cd labextension && npm run typecheck && npm test
 
+PYTHON_TESTS := tests --ignore=tests/browser --ignore=tests/benchmarks
+
+# What depends on the version of JAX, as tests/helpers/both_versions.py has it.
 test-oldest: $(OLDEST)/.ready
-	$(OLDEST)/bin/python $(PYTEST) tests --ignore=tests/browser -m 'not benchmark' $(BESIDE)
+	JAXSTAGE_SUITE=oldest $(OLDEST)/bin/python $(PYTEST) $(PYTHON_TESTS) $(BESIDE)
+
+test-oldest-whole: $(OLDEST)/.ready
+	$(OLDEST)/bin/python $(PYTEST) $(PYTHON_TESTS) $(BESIDE)
 
 test-newest: $(NEWEST)/.ready
-	$(NEWEST)/bin/python $(PYTEST) tests --ignore=tests/browser -m 'not benchmark' $(BESIDE)
+	$(NEWEST)/bin/python $(PYTEST) $(PYTHON_TESTS) $(BESIDE)
 
 hostile: $(NEWEST)/.ready
 	JAXSTAGE_HOSTILE=full $(NEWEST)/bin/python $(PYTEST) tests/hostile --timeout 1800 $(BESIDE)
+
+mutants: $(NEWEST)/.ready $(STATIC)
+	$(NEWEST)/bin/python -m tests.mutants
 
 test-browser: $(NEWEST)/.ready $(STATIC)
 	.ci/find-chromium
@@ -136,5 +152,5 @@ benchmarks: $(NEWEST)/.ready $(STATIC)
 
 clean:
 	rm -rf $(DEMO) $(OLDEST) $(NEWEST) jaxstage_ext/static labextension/node_modules labextension/lib dist demo.html
-	rm -rf .mypy_cache .pytest_cache .ruff_cache .hypothesis tests/browser/screenshots
+	rm -rf build .mypy_cache .pytest_cache .ruff_cache .hypothesis tests/browser/screenshots
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -10,7 +10,9 @@ import jax.numpy as jnp
 import pytest
 from jax import lax
 
+from jaxstage_ext import inspect
 from jaxstage_ext.analysis.cost.trip_counts import Counter, trips
+from jaxstage_ext.ir.hlo.module import Module
 from tests.truth.expectation import Expectation, UserProgram, holds, rows
 
 TARGETS = ("local", "v5e:2x2", "h100")
@@ -107,3 +109,13 @@ def test_a_known_length_leaves_nothing_open(expectation: Expectation) -> None:
 ])  # fmt: skip
 def test_a_counter_that_wraps_around_has_no_length(counter: Counter, count: int | None) -> None:
     assert trips(counter) == count
+
+
+def test_an_endless_loop_is_read_once_not_in_each_iteration(monkeypatch: pytest.MonkeyPatch) -> None:
+    function, arguments, _ = never_equal()
+    inspection = inspect(function, *arguments)
+    reads: list[int] = []
+    fields = Module.fields
+    monkeypatch.setattr(Module, "fields", lambda ops, rows, *given: reads.append(1) or fields(ops, rows, *given))
+    assert not inspection.cost.work.flops_range.is_exact
+    assert 0 < len(reads) < 500, "of 5,000 iterations that are tried"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from functools import cache, partial
 from typing import Any
 
 import numpy as np
@@ -40,11 +41,18 @@ Enclosing = tuple[int, Any] | None
 
 
 class Carried:
-    """The elements of the tuple that a loop carries, before each iteration."""
+    """The elements of the tuple that a loop carries, before each iteration.
+
+    What an instruction is, is read from the module once, not in each iteration.
+    """
 
     def __init__(self, ops: Module, start: list[int], step: list[int]) -> None:
         self._ops, self._start, self._step = ops, start, step
         self._known: dict[tuple[int, int], Any] = {}
+        self._constant = cache(partial(_constant, ops))
+        self._operation = cache(partial(_operation, ops))
+        self._index = cache(partial(loop_values.element, ops))
+        self._parameter = cache(partial(loop_values.parameter_number, ops))
 
     def element(self, index: int, time: int) -> Any:
         """An element before iteration `time`, the first being 0."""
@@ -53,11 +61,6 @@ class Carried:
             self._known[index, time] = value
         return self._known[index, time]
 
-    def _constant(self, row: int) -> Any:
-        if (value := loop_values.constant(self._ops, row)) is None:
-            raise UnknownScalarError(row)
-        return value
-
     def value(self, row: int, time: int, inside: Enclosing = None) -> Any:
         """What a scalar instruction of the body or the condition gives in iteration `time`."""
         ops, row = self._ops, loop_values.same(self._ops, row)
@@ -65,25 +68,34 @@ class Carried:
         if opcode == b"constant":
             return self._constant(row)
         if opcode == b"parameter" and inside is not None:
-            return self.value(ops.operands[inside[0]][loop_values.parameter_number(ops, row)], time, inside[1])
+            return self.value(ops.operands[inside[0]][self._parameter(row)], time, inside[1])
         if opcode == b"fusion":
             return self.value(int(ops.roots[ops.called[row][0]]), time, (row, inside))
-        index = loop_values.element(ops, row) if inside is None else None
+        index = self._index(row) if inside is None else None
         if index is not None:
             return self.element(index, time)
-        if ops.shapes.elements[row] != 1 or (apply := self._operation(row, opcode)) is None:
+        if ops.shapes.elements[row] != 1 or (apply := self._operation(row)) is None:
             raise UnknownScalarError(row)
         return apply(*(self.value(operand, time, inside) for operand in ops.operands[row]))
 
-    def _operation(self, row: int, opcode: bytes) -> Callable[..., Any] | None:
-        """The function of an instruction's operands, in its own dtype."""
-        if opcode == b"compare":
-            field = self._ops.fields(np.array([row]), _DIRECTION)[_DIRECTION]
-            return _COMPARED.get(self._ops.strings(field, 1)[0].decode("utf-8", "replace"))
-        dtype = loop_values.DTYPES.get(int(self._ops.shapes.element_type[row]))
-        if dtype is None or (apply := _OPERATIONS.get(opcode)) is None:
-            return None
-        return lambda *values: np.asarray(apply(*values)).astype(dtype)[()]
+
+def _constant(ops: Module, row: int) -> Any:
+    """The value of a constant. Raises UnknownScalarError."""
+    if (value := loop_values.constant(ops, row)) is None:
+        raise UnknownScalarError(row)
+    return value
+
+
+def _operation(ops: Module, row: int) -> Callable[..., Any] | None:
+    """The function of an instruction's operands, in its own dtype; None for what is not computed here."""
+    opcode = bytes(ops.opcode[row])
+    if opcode == b"compare":
+        field = ops.fields(np.array([row]), _DIRECTION)[_DIRECTION]
+        return _COMPARED.get(ops.strings(field, 1)[0].decode("utf-8", "replace"))
+    dtype = loop_values.DTYPES.get(int(ops.shapes.element_type[row]))
+    if dtype is None or (apply := _OPERATIONS.get(opcode)) is None:
+        return None
+    return lambda *values: np.asarray(apply(*values)).astype(dtype)[()]
 
 
 def _divide(left: Any, right: Any) -> Any:

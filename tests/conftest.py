@@ -10,6 +10,8 @@ import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
+import both_versions
+import file_seconds
 import pytest
 
 os.environ.setdefault("JAX_PLATFORMS", "cpu")
@@ -65,8 +67,24 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
         needs(*mark.args)
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """A name with an address in it differs from process to process, and pytest-xdist then runs nothing at all."""
+def pytest_configure(config: pytest.Config) -> None:
+    file_seconds.register(config)
+
+
+def pytest_ignore_collect(collection_path: Path) -> bool | None:
+    return both_versions.is_left_out(collection_path) or None
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """The tests of this suite, the longest files first.
+
+    A name with an address in it differs from process to process, and pytest-xdist then runs nothing at all.
+    """
+    left_out = [item for item in items if both_versions.elsewhere(item)]
+    if left_out:
+        config.hook.pytest_deselected(items=left_out)
+        items[:] = [item for item in items if not both_versions.elsewhere(item)]
+    file_seconds.longest_first(items)
     addressed = [item.nodeid for item in items if " at 0x" in item.nodeid]
     if addressed:
         raise pytest.UsageError(f"an address in the name of a test: {addressed[0]}; give the parameter ids")

@@ -12,10 +12,12 @@ from jaxstage_ext.panel.saved_output import no_replies, saved_output
 from jaxstage_ext.report.encodable import encodable
 from jaxstage_ext.report.view_parts import Parts
 from jaxstage_ext.views.static_html import panel_html
+from jaxstage_ext.views.summaries import summarised_once
 from jaxstage_ext.views.text import panel_text
 from jaxstage_ext.views.words import clean
 
 
+@summarised_once()
 def static_bundle(
     programs: Programs, model: str | None = None, in_notebook: bool = False, replies_of: RepliesOf = no_replies
 ) -> dict[str, Any]:

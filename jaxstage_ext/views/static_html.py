@@ -31,7 +31,7 @@ from jaxstage_ext.views import (
     words,
 )
 from jaxstage_ext.views.computed_html import fitting_html
-from jaxstage_ext.views.summaries import summary_of
+from jaxstage_ext.views.summaries import summarised_once, summary_of
 from jaxstage_ext.views.words import clean, cut
 
 if TYPE_CHECKING:
@@ -60,6 +60,7 @@ _WRAPPED = _PRE.replace("white-space:pre;", "white-space:pre-wrap; word-break:no
 _CELL = "padding:0 16px 0 0; text-align:left; white-space:pre; vertical-align:top; background:transparent; border:none"
 
 
+@summarised_once()
 def panel_html(programs: Sequence[Program], source: bool | None = None) -> str:
     """All calls as one HTML fragment, under 100 kB whatever they hold; with or without source, None for the default."""
     shown = programs[:_MOST_CALLS]

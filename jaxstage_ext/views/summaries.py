@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
+from collections.abc import Iterator
+from contextvars import ContextVar
 from typing import TYPE_CHECKING
 
 from jaxstage_ext.report.public_paths import public_text
@@ -11,11 +14,35 @@ if TYPE_CHECKING:
     from jaxstage_ext.program.summary_form import Summary
 
 
+_made: ContextVar[dict[int, Summary] | None] = ContextVar("summaries of the form that is being made", default=None)
+
+
+@contextlib.contextmanager
+def summarised_once() -> Iterator[None]:
+    """Within the block `summary_of` makes the summary of each program once: all parts of a form say the same.
+
+    The programs are held by the caller, and the block ends with the form: nothing is remembered after it.
+    """
+    if _made.get() is not None:
+        yield
+        return
+    token = _made.set({})
+    try:
+        yield
+    finally:
+        _made.reset(token)
+
+
 def summary_of(program: Program) -> Summary:
     """The summary of a program. Where there is a program, JAX is imported already."""
     from jaxstage_ext.program import summary
 
-    return summary.summary(program)
+    made = _made.get()
+    if made is None:
+        return summary.summary(program)
+    if id(program) not in made:
+        made[id(program)] = summary.summary(program)
+    return made[id(program)]
 
 
 def call_title(program: Program) -> str:

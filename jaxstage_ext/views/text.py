@@ -19,7 +19,7 @@ from jaxstage_ext.views import (
     timeline_forms,
     words,
 )
-from jaxstage_ext.views.summaries import summary_of
+from jaxstage_ext.views.summaries import summarised_once, summary_of
 from jaxstage_ext.views.words import clean, cut, width
 
 if TYPE_CHECKING:
@@ -35,6 +35,7 @@ _FACT, _NOTE, _PARAGRAPH = 300, 500, 1000
 _MOST_NOTES, _MOST_OPTIONS = 10, 20
 
 
+@summarised_once()
 def panel_text(programs: Sequence[Program], width: int = 100, source: bool | None = None) -> str:
     """All calls as boxes of text, `width` columns wide; with or without source, None for the default."""
     width = min(max(width, NARROWEST), WIDEST)

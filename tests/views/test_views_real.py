@@ -19,6 +19,7 @@ from jaxstage_ext.inspecting import run
 from jaxstage_ext.inspection import Inspection
 from jaxstage_ext.panel import assets, display, page
 from jaxstage_ext.panel.requests import dispatch
+from jaxstage_ext.program import summary
 from jaxstage_ext.views.static_html import panel_html
 from jaxstage_ext.views.text import panel_text
 
@@ -159,3 +160,16 @@ def test_the_page_is_of_every_call(made, failed, tmp_path, monkeypatch):
     html = page.page_html([made.program, failed.program])
     assert "TracerBoolConversionError" in html
     assert "<title>loss, branches · JAXStage</title>" in html
+
+
+def test_a_form_makes_the_summary_of_each_program_once(made, monkeypatch):
+    asked = []
+    whole = summary.summary
+    monkeypatch.setattr(summary, "summary", lambda program: asked.append(program) or whole(program))
+    for form in (lambda: panel_text([made.program], 100), lambda: panel_html([made.program])):
+        form()
+        assert len(asked) == 1
+        asked.clear()
+    summary.summary(made.program)
+    panel_text([made.program], 100)
+    assert len(asked) == 2, "the next form makes it anew"

@@ -1,0 +1,62 @@
+"""What runs on the newest versions alone, and why; all else runs on the oldest JAX and Python too.
+
+`make test-oldest` leaves these out (JAXSTAGE_SUITE=oldest). `make test-all`, and pytest without that, leave nothing out.
+"""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+TESTS = Path(__file__).parents[1]
+IS_OLDEST_SUITE = os.environ.get("JAXSTAGE_SUITE") == "oldest"
+FREE_OF_JAX = ("analysis", "ir", "report", "store", "views")
+"""Rooms without JAX, as `test_layers.WITHOUT_JAX` proves: what they read of both versions' artefacts is in golden/."""
+ONCE = {
+    **dict.fromkeys(FREE_OF_JAX, "the room is free of JAX; its readers read golden files of both versions"),
+    "panel/requests": "the room is free of JAX; the panel in a kernel runs on both",
+    "profiling/analysis": "reads recorded profiles",
+    "profiling/chrome": "reads recorded profiles",
+    "profiling/lanes": "reads recorded profiles",
+    "profiling/xplane": "reads recorded profiles",
+    "hostile": "attacks readers, folders and requests, which are free of JAX",
+    "notebooks": "the notebooks show the newest JAX; magics, kernels and the panel run on both",
+    "helpers": "tests of the tests",
+    "replies": "what the front end reads, recorded once",
+    "test_layers.py": "reads source",
+    "test_packaging.py": "reads archives",
+    "test_mutants.py": "reads source",
+    "test_suites.py": "runs make",
+}
+"""Folders and files of tests/, with the reason."""
+ON_BOTH = {
+    "hostile/test_interrupts.py": "what an interrupt leaves in JAX",
+    "hostile/test_stale_traces.py": "JAX's own caches of traces",
+    "hostile/test_survival.py": "golden programs as this version compiles them",
+    "notebooks/test_01_first_look.py": "that a notebook runs at all",
+    "ir/test_golden.py": "reads what this version makes",
+}
+"""Exceptions to `ONCE`."""
+
+
+def is_left_out(path: Path) -> bool:
+    """Whether the suite of the oldest versions has no test of a file or folder."""
+    if not IS_OLDEST_SUITE or not path.is_relative_to(TESTS) or path == TESTS:
+        return False
+    name = path.relative_to(TESTS)
+    if path.is_dir():
+        return str(name) in ONCE and not any(Path(one).is_relative_to(name) for one in ON_BOTH)
+    places = {str(name), *map(str, name.parents)}
+    return not places.isdisjoint(ONCE) and str(name) not in ON_BOTH and name.name != "conftest.py"
+
+
+def elsewhere(item: pytest.Item) -> bool:
+    """Whether a test of truth/ is about a device that is not here: libtpu and CUDA's compiler answer on the newest."""
+    if not IS_OLDEST_SUITE or TESTS / "truth" not in item.path.parents:
+        return False
+    given: dict[str, Any] = getattr(getattr(item, "callspec", None), "params", {})
+    target = getattr(given.get("expectation"), "target", given.get("target", "local"))
+    return isinstance(target, str) and target != "local"

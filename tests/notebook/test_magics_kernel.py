@@ -183,7 +183,9 @@ def test_five_interrupts_at_once_keep_the_panel(kernel: Kernel) -> None:
             kernel.process.interrupt_kernel()
             time.sleep(0.005)
 
-    reply = kernel.run_until_it_waits("%%compile\nslow(x)", interrupt)  # the last may come after the magic's end, where IPython shows it
+    reply = kernel.run_until_it_waits(
+        "%%compile\nslow(x)", interrupt
+    )  # the last may come after the magic's end, where IPython shows it
     assert (reply.content["status"], reply.content["ename"]) == ("error", "KeyboardInterrupt")
     assert "trace interrupted" in reply.panel
     assert kernel.run("1 + 1").values == ["2"]

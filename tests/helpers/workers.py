@@ -48,10 +48,6 @@ def once_asked(do: Any) -> Iterator[None]:
         thread.join()
 
 
-def interrupt() -> None:
-    os.kill(os.getpid(), signal.SIGINT)
-
-
 def gone(pid: int) -> bool:
     try:
         os.kill(pid, 0)

@@ -24,7 +24,7 @@ from jaxstage_ext.report.frames import Frames
 ROOT = Path(jaxstage_ext.__file__).parent
 LENGTH = 40_000
 SLOW = 0.4
-"""Processor seconds, of which half is slow: linear ones take up to 0.05 for that length, quadratic ones 0.7 and more."""
+"""Processor seconds, of which half is slow: linear ones take up to 0.05 for that length, quadratic ones 0.6 or more."""
 TRIES = 3
 SHORT = {("worker.inside.pass_dump", "_DUMP"): 255}
 """Patterns whose text is never longer: names of files."""

@@ -10,7 +10,8 @@ from typing import Any
 
 import pytest
 from attack import Attack
-from workers import interrupt, once_asked, ping, stopped, wait_for
+from interrupts import interrupt
+from workers import once_asked, ping, stopped, wait_for
 
 from jaxstage_ext.worker import folder, pool, process
 from jaxstage_ext.worker.pool import WorkerDied

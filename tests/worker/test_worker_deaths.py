@@ -10,7 +10,8 @@ from pathlib import Path
 import jax.numpy as jnp
 import numpy as np
 import pytest
-from workers import endless, gone, interrupt, once_asked, ping, request_for, stopped
+from interrupts import interrupt
+from workers import endless, gone, once_asked, ping, request_for, stopped
 
 import jaxstage_ext
 from jaxstage_ext.core.targets import gpu_descriptions, packages

@@ -13,6 +13,7 @@ from pathlib import Path
 import both_versions
 import file_seconds
 import pytest
+from interrupts import pytest_runtest_logfinish, pytest_runtest_logstart  # noqa: F401
 
 os.environ.setdefault("JAX_PLATFORMS", "cpu")
 os.environ.setdefault("JAX_NUM_CPU_DEVICES", "4")

@@ -239,7 +239,7 @@ def answered_at_once(method: Method, programs: Programs, params: Params) -> Answ
 def stop_all(programs: Programs) -> None:
     """Stop the jobs of these Programs, whose panel is closed."""
     with _lock:
-        jobs = [job for program in programs for job in _jobs.pop(program, {}).values()]
+        jobs = [job for program in programs for job in _taken(_jobs.pop(program, {}))]
     for job in jobs:
         job.progress.stop()
 
@@ -247,7 +247,7 @@ def stop_all(programs: Programs) -> None:
 def end_all() -> None:
     """Stop every job, and wait a moment for their threads."""
     with _lock:
-        jobs = [job for running in _jobs.values() for job in running.values()]
+        jobs = [job for asked in _jobs.values() for job in _taken(asked)]
         _jobs.clear()
     for job in jobs:
         job.progress.stop()
@@ -255,3 +255,10 @@ def end_all() -> None:
     for job in jobs:
         if job.thread is not None:
             job.thread.join(max(0.0, until - time.monotonic()))
+
+
+def _taken(asked: dict[Key, Job]) -> list[Job]:
+    """All jobs, taken out of the queue: the first that ends would start the next before that is stopped too."""
+    jobs = list(asked.values())
+    asked.clear()
+    return jobs

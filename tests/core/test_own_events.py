@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import os
-import signal
 from collections.abc import Callable
 from typing import Any
 
 import pytest
+from interrupts import interrupt
 from jax import monitoring
 from jax._src import monitoring as listeners
 
@@ -22,7 +21,7 @@ def test_an_interrupt_as_listening_begins_or_ends_leaves_no_listener(
     change: Callable[[Any], None] = getattr(monitoring, name)
 
     def interrupted(listener: Any) -> None:
-        os.kill(os.getpid(), signal.SIGINT)
+        interrupt()
         change(listener)
 
     monkeypatch.setattr(monitoring, name, interrupted)

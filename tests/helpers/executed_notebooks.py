@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import functools
 import importlib.util
 import re
 from pathlib import Path
 from types import ModuleType
 
 import nbformat
+from kernels import OwnFolderManager
+from nbclient import NotebookClient
 
 NOTEBOOKS = Path(__file__).parents[2] / "notebooks"
 
@@ -18,6 +21,7 @@ def _demo() -> ModuleType:
     assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
+    module.NotebookClient = functools.partial(NotebookClient, kernel_manager_class=OwnFolderManager)  # type: ignore[attr-defined]
     return module
 
 

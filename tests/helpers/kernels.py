@@ -16,11 +16,15 @@ pytest.importorskip("ipykernel", reason="the kernel is not installed here")
 
 
 class OwnFolderManager(manager.KernelManager):  # type: ignore[misc, name-defined]
-    """A manager whose kernel's sockets are in a folder that no other process uses; it goes when the kernel does."""
+    """A manager whose kernel, of this Python, has its sockets in a folder that no other process uses.
 
-    def __init__(self) -> None:
+    The folder goes when the kernel does.
+    """
+
+    def __init__(self, **how: Any) -> None:
         self.folder = Path(tempfile.mkdtemp(prefix="kernel-"))
-        super().__init__(transport="ipc", ip=str(self.folder / "socket"))
+        super().__init__(transport="ipc", ip=str(self.folder / "socket"), **how)
+        self.kernel_spec.argv[0] = sys.executable
 
     def shutdown_kernel(self, now: bool = False, restart: bool = False) -> None:
         super().shutdown_kernel(now=now, restart=restart)
@@ -30,7 +34,6 @@ class OwnFolderManager(manager.KernelManager):  # type: ignore[misc, name-define
 def start_kernel(environment: Mapping[str, str]) -> tuple[Any, Any]:
     """The manager of a kernel of this Python that answers, and a client of it."""
     made = OwnFolderManager()
-    made.kernel_spec.argv[0] = sys.executable
     made.start_kernel(env=dict(environment))
     client = made.blocking_client()
     client.start_channels()

@@ -23,9 +23,9 @@ class PageKernel:
         self.client = client
         self.comm = ""
 
-    def run(self, code: str, cell: str | None = None) -> list[Message]:
-        """The messages that a cell gives."""
-        content = {"code": code, "silent": False, "store_history": True, "user_expressions": {}, "allow_stdin": True}
+    def run(self, code: str, cell: str | None = None, counts: bool = True) -> list[Message]:
+        """The messages that a cell gives; one that does not count has no number."""
+        content = {"code": code, "silent": False, "store_history": counts, "user_expressions": {}, "allow_stdin": True}
         message = self.client.session.msg("execute_request", content, metadata={"cellId": cell} if cell else {})
         self.client.shell_channel.send(message)
         return list(self._until_idle(message))
@@ -69,6 +69,17 @@ class PageKernel:
             content = self.client.get_iopub_msg(timeout=60)["content"]
             if content.get("comm_id") == self.comm and content["data"].get("id") == data["id"]:
                 return dict(content["data"])
+
+    @contextlib.contextmanager
+    def subshell(self) -> Iterator[str]:
+        """The id of a subshell, whose requests are answered while a cell runs."""
+        made = str(self._control("create_subshell_request", {})["subshell_id"])
+        yield made
+        self._control("delete_subshell_request", {"subshell_id": made})
+
+    def _control(self, kind: str, content: Message) -> Message:
+        self.client.control_channel.send(self.client.session.msg(kind, content))
+        return dict(self.client.get_control_msg(timeout=60)["content"])
 
     def result(self, method: str, **params: Any) -> Any:
         return self.ask(method, **params)["result"]

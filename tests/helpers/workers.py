@@ -20,7 +20,7 @@ from jaxstage_ext.worker.process import Worker
 
 
 def ping() -> int:
-    return int(pool.ask("cpu", {"method": "ping"}, timeout=30, environment=environments.taken("cpu"))["pid"])
+    return int(pool.ask("cpu", {"method": "ping"}, timeout=120, environment=environments.taken("cpu"))["pid"])
 
 
 def stopped() -> int:
@@ -31,24 +31,14 @@ def stopped() -> int:
 
 
 @contextlib.contextmanager
-def after(seconds: float, do: Any) -> Iterator[None]:
-    timer = threading.Timer(seconds, do)
-    timer.start()
-    try:
-        yield
-    finally:
-        timer.cancel()
-        timer.join()
-
-
-@contextlib.contextmanager
 def once_asked(do: Any) -> Iterator[None]:
     """Do it as soon as a worker is asked something."""
     exchange, threads = Worker._exchange, []
 
     def exchange_and_do(worker: Worker, *args: Any) -> Any:
-        threads.append(threading.Thread(target=do))
-        threads[-1].start()
+        if not threads:
+            threads.append(threading.Thread(target=do))
+            threads[0].start()
         return exchange(worker, *args)
 
     with pytest.MonkeyPatch.context() as patch:
@@ -66,7 +56,7 @@ def gone(pid: int) -> bool:
     return False
 
 
-def wait_for(what: Any, seconds: float = 10) -> None:
+def wait_for(what: Any, seconds: float = 60) -> None:
     deadline = time.monotonic() + seconds
     while not what():
         assert time.monotonic() < deadline

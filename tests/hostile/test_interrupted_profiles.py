@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import random
 import signal
 import sys
@@ -14,6 +13,7 @@ import jax
 import jax.numpy as jnp
 import pytest
 from attack import Attack
+from interrupts import interrupt
 from jax._src import compiler, monitoring
 
 from jaxstage_ext import profile
@@ -53,7 +53,7 @@ def interrupted(staged: bool, after: float, times: int) -> str:
     def send() -> None:
         time.sleep(after)
         for _ in range(times):
-            os.kill(os.getpid(), signal.SIGINT)
+            interrupt()
             time.sleep(0.003)
 
     thread = threading.Thread(target=send)

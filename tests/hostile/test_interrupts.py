@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-import os
 import random
 import signal
 import sys
@@ -18,6 +17,7 @@ import jax
 import numpy as np
 import pytest
 from attack import Attack
+from interrupts import interrupt
 from jax._src import compiler, stages
 
 from jaxstage_ext.core.call import Call
@@ -109,7 +109,7 @@ def interrupted(look: Callable[[], object], after: float, times: int) -> str:
     def send() -> None:
         time.sleep(after)
         for _ in range(times):
-            os.kill(os.getpid(), signal.SIGINT)
+            interrupt()
             time.sleep(0.005)
 
     thread = threading.Thread(target=send)

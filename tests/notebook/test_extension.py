@@ -82,10 +82,9 @@ def test_unloading_leaves_nothing_and_twenty_times_leave_what_one_leaves(tmp_pat
             assert shell.run("%unload_ext jaxstage_ext").ok
             assert state(shell) == before
             assert children() <= of_others
-            left = (_kept(), atexit._ncallbacks())
             if cycle == 0:
-                one = left
-        assert left == one
+                one = _kept(), atexit._ncallbacks()
+        assert (_kept(), atexit._ncallbacks()) == one
         assert "JAXStage" not in shell.run("%config").text
 
 
@@ -140,9 +139,9 @@ def test_unloading_ends_a_request_under_way() -> None:
         pid = ping()
         thread = threading.Thread(target=compile_for_minutes, daemon=True)
         thread.start()
-        assert started.wait(30)
+        assert started.wait(60)
         shell.run("%unload_ext jaxstage_ext")
-        thread.join(10)
+        thread.join(60)
         assert not thread.is_alive()
         assert [getattr(error, "cause", "") for error in failures] == ["stopped"]
         assert gone(pid)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 import time
 from types import SimpleNamespace
 
@@ -34,8 +35,49 @@ class Notebook:
         ]
 
 
+class Timer:
+    """In place of `threading.Timer`: rings when the clock says so."""
+
+    def __init__(self, seconds, function, args=(), kwargs=None):
+        self.seconds, self.waits = seconds, False
+        self._ring = lambda: function(*args, **(kwargs or {}))
+
+    def start(self):
+        self.waits = True
+
+    def cancel(self):
+        self.waits = False
+
+    def ring(self):
+        self.waits = False
+        self._ring()
+
+
+class Clock:
+    """The timers of a test, whose time passes only when it says so."""
+
+    def __init__(self):
+        self.timers = []
+
+    def timer(self, *args, **kwargs):
+        self.timers.append(Timer(*args, **kwargs))
+        return self.timers[-1]
+
+    def passes(self, seconds):
+        """So much time: whoever waits no longer than that is rung."""
+        for timer in [timer for timer in self.timers if timer.waits and timer.seconds <= seconds]:
+            timer.ring()
+
+
 @pytest.fixture
-def notebook(tmp_path, monkeypatch):
+def clock(monkeypatch):
+    made = Clock()
+    monkeypatch.setattr(threading, "Timer", made.timer)
+    return made
+
+
+@pytest.fixture
+def notebook(tmp_path, monkeypatch, clock):
     (tmp_path / "stub.js").write_text("export default {}")
     (tmp_path / "panel.css").write_text(".x {}")
     made = Notebook()

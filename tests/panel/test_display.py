@@ -8,7 +8,6 @@ import gzip
 import subprocess
 import sys
 import threading
-import time
 import weakref
 from types import SimpleNamespace
 
@@ -25,25 +24,19 @@ def live():
     return len(ipywidgets.widgets.widget._instances)
 
 
-def wait_for(condition):
-    until = time.monotonic() + 5
-    while not condition() and time.monotonic() < until:
-        time.sleep(0.005)
-    assert condition()
-
-
-def test_what_is_done_at_once_is_one_message_and_final(notebook):
+def test_what_is_done_at_once_is_one_message_and_final(notebook, clock):
     shown = display.show([fakes.program()])
     shown.refresh([fakes.program()])
     shown.finish([fakes.program()])
-    time.sleep(display.PATIENCE * 1.5)
+    clock.passes(display.PATIENCE)
     assert notebook.kinds == [("new", True, True)]
 
 
-def test_what_takes_longer_shows_at_once_and_is_replaced_by_the_final_form(notebook):
+def test_what_takes_longer_shows_at_once_and_is_replaced_by_the_final_form(notebook, clock):
     made = [fakes.program()]
-    shown = display.Shown(made, patience=0.001)
-    wait_for(lambda: notebook.messages)
+    shown = display.show(made)
+    assert not notebook.messages
+    clock.passes(display.PATIENCE)
     assert shown._panel.state["busy"] is True
     shown.finish(made)
     assert notebook.kinds == [("new", True, False), ("update", True, True)]
@@ -175,16 +168,16 @@ def looked_at(panel, text="once"):
         panel.on_kept()
 
 
-def test_a_tab_that_is_opened_after_the_cell_is_saved_too(notebook, monkeypatch):
-    monkeypatch.setattr(later_saving, "QUIET", 0.05)
+def test_a_tab_that_is_opened_after_the_cell_is_saved_too(notebook, clock):
     made = fakes.program()
     display.leave_out_widgets(True)
     display.show([made]).finish([made])
     (shown,) = display._open.values()
     for text in ("bound", "fit", "bound"):
         looked_at(shown.panel, text)
-    wait_for(lambda: len(notebook.messages) == 2)
-    time.sleep(0.15)
+    assert len(notebook.messages) == 1
+    clock.passes(later_saving.QUIET)
+    clock.passes(later_saving.QUIET)
     (_, first, _), (data, second, update) = notebook.messages
     assert (first, update) == (second, True)
     assert b"answer" in gzip.decompress(base64.b64decode(data[MIME_TYPE]["reports"]))
@@ -192,9 +185,8 @@ def test_a_tab_that_is_opened_after_the_cell_is_saved_too(notebook, monkeypatch)
 
 
 @pytest.mark.parametrize("why", ["closed", "widget", "run again"])
-def test_a_tab_that_is_opened_is_not_published(notebook, monkeypatch, why):
+def test_a_tab_that_is_opened_is_not_published(notebook, clock, why):
     """Of a panel that is gone, of one that runs again, and where that would draw the widget anew."""
-    monkeypatch.setattr(later_saving, "QUIET", 0.02)
     made = fakes.program()
     display.leave_out_widgets(why != "widget")
     display.show([made]).finish([made])
@@ -205,7 +197,7 @@ def test_a_tab_that_is_opened_is_not_published(notebook, monkeypatch, why):
     elif why == "run again":
         notebook.run("cell-1")
         display.Shown([fakes.program()], patience=100)
-    time.sleep(0.1)
+    clock.passes(later_saving.QUIET)
     assert len(notebook.messages) == 1
     display.leave_out_widgets(False)
 

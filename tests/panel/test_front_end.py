@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import threading
 from types import SimpleNamespace
 
 import fakes
@@ -18,7 +17,6 @@ class Comm:
 
     def __init__(self):
         self.sent, self.is_open = [], True
-        self.noticed = threading.Event()
 
     def on_msg(self, answer):
         self._answer = answer
@@ -28,8 +26,6 @@ class Comm:
 
     def send(self, data, buffers):
         self.sent.append(data)
-        if data["kind"] == "notice":
-            self.noticed.set()
 
     def close(self):
         self.is_open = False
@@ -51,10 +47,9 @@ def variables():
 
 
 @pytest.fixture
-def kernel(monkeypatch, variables):
+def kernel(monkeypatch, clock, variables):
     monkeypatch.setattr(display, "_open", type(display._open)())
     monkeypatch.setattr(display, "_publish", lambda data, display_id, update: None)
-    monkeypatch.setattr(front_end, "QUIET", 0.001)
     shell = SimpleNamespace(kernel=SimpleNamespace(get_parent=lambda channel: {"metadata": {"cellId": "cell-1"}}))
     monkeypatch.setattr(display, "_shell", lambda: shell)
     made = FrontEnd(NotebookState(lambda: variables, lambda: {"compile": {"line": "-t v5e:2x2 f(x)", "options": ""}}))
@@ -142,17 +137,21 @@ def test_the_last_line_of_each_stage(page):
     assert page.result("last") == {"lines": {"compile": {"line": "-t v5e:2x2 f(x)", "options": ""}}}
 
 
-def test_a_page_is_told_once_of_changes_that_come_together(page, monkeypatch):
-    monkeypatch.setattr(front_end, "QUIET", 0.05)
+NOTICE = {"kind": "notice", "what": "inspections"}
+
+
+def test_a_page_is_told_once_of_changes_that_come_together(page, clock):
     for _ in range(100):
         change_notices.changed()
-    assert page.noticed.wait(5)
-    assert page.sent == [{"kind": "notice", "what": "inspections"}]
+    assert page.sent == []
+    clock.passes(front_end.QUIET)
+    assert page.sent == [NOTICE]
 
 
-def test_a_panel_that_opens_is_a_change(page):
+def test_a_panel_that_opens_is_a_change(page, clock):
     display.show([fakes.program()])
-    assert page.noticed.wait(5)
+    clock.passes(front_end.QUIET)
+    assert page.sent == [NOTICE]
 
 
 def test_connections_of_pages_that_went_are_closed(kernel):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
+from typing import NamedTuple
 
 import pytest
 from page_kernel import Message, PageKernel, displays, errors, page_kernel
@@ -11,15 +12,36 @@ from page_kernel import Message, PageKernel, displays, errors, page_kernel
 from jaxstage_ext.panel.display import WIDGET_VIEW
 from jaxstage_ext.panel.saved_output import MIME_TYPE
 
-SETUP = "%load_ext jaxstage_ext\nimport jax, jax.numpy as jnp, pathlib, time\nx = jnp.ones((4, 4))"
+LOADING = "%load_ext jaxstage_ext"
+SETUP = "import jax, jax.numpy as jnp, pathlib, threading, time\nx = jnp.ones((4, 4))"
+ANEW = ("%unload_ext jaxstage_ext", "%reset -f", "get_ipython().execution_count = 1")
+IMPORTED = "[name for name in __import__('sys').modules if name.startswith('jaxstage_ext.panel')]"
+ALL_IS_TOLD = "for thread in threading.enumerate():\n    isinstance(thread, threading.Timer) and thread.join()"
+"""Waits for what is told a moment after a change."""
 CELL = "%%compile{}\ndef f(x):\n    return jnp.sin(x).sum()\nf(x)"
 
 
-@pytest.fixture
-def kernel() -> Iterator[PageKernel]:
+class Started(NamedTuple):
+    """A kernel of all tests, and the modules of the panel's that were there when it had just loaded the extension."""
+
+    kernel: PageKernel
+    imported: list[str]
+
+
+@pytest.fixture(scope="module")
+def started() -> Iterator[Started]:
     with page_kernel() as made:
-        assert not errors(made.run(SETUP))
-        yield made
+        assert not errors(made.run(LOADING))
+        yield Started(made, made.value(IMPORTED))
+
+
+@pytest.fixture
+def kernel(started: Started) -> PageKernel:
+    """The kernel with nothing of an earlier test's: no name, no panel, no comm; its first cell has set it up."""
+    for code in ANEW:
+        assert not errors(started.kernel.run(code, counts=False))
+    assert not errors(started.kernel.run(f"{LOADING}\n{SETUP}"))
+    return started.kernel
 
 
 def model_of(messages: list[Message]) -> str:
@@ -67,8 +89,7 @@ def test_a_variable_that_is_bound_or_deleted_is_told_of(kernel: PageKernel) -> N
     kernel.open()
     for code in ("ins = %compile -q jnp.sin(x)", "del ins"):
         kernel.result("last")  # the comm is open
-        told = [m["content"] for m in kernel.run(code + "\ntime.sleep(0)")]
-        told += [m["content"] for m in kernel.run("time.sleep(0.5)")]
+        told = [message["content"] for cell in (code, ALL_IS_TOLD) for message in kernel.run(cell)]
         assert [content["data"] for content in told if content.get("comm_id") == kernel.comm] == [
             {"kind": "notice", "what": "inspections"}
         ]
@@ -77,14 +98,15 @@ def test_a_variable_that_is_bound_or_deleted_is_told_of(kernel: PageKernel) -> N
 def test_it_answers_while_a_cell_runs(kernel: PageKernel, tmp_path: Path) -> None:
     kernel.open()
     kernel.run(CELL.format(""), "cell-1")
-    kernel.client.control_channel.send(kernel.client.session.msg("create_subshell_request", {}))
-    subshell = kernel.client.get_control_msg(timeout=10)["content"]["subshell_id"]
     answered = tmp_path / "answered"
-    kernel.client.execute(f"while not pathlib.Path({str(answered)!r}).exists(): time.sleep(0.02)")
-    (entry,) = kernel.ask("inspections", subshell)["result"]["inspections"]
-    assert entry["status"] == "done"
-    answered.touch()
-    assert kernel.value("1 + 1") == 2
+    with kernel.subshell() as subshell:
+        kernel.client.execute(f"while not pathlib.Path({str(answered)!r}).exists(): time.sleep(0.02)")
+        try:
+            (entry,) = kernel.ask("inspections", subshell)["result"]["inspections"]
+        finally:
+            answered.touch()
+        assert entry["status"] == "done"
+        assert kernel.value("1 + 1") == 2
 
 
 def test_unloading_closes_the_comm_and_leaves_no_target(kernel: PageKernel) -> None:
@@ -100,9 +122,8 @@ def test_unloading_closes_the_comm_and_leaves_no_target(kernel: PageKernel) -> N
     assert kernel.result("inspections") == {"inspections": [], "left_out": 0}
 
 
-def test_loading_imports_nothing_of_it(kernel: PageKernel) -> None:
-    imported = "[name for name in __import__('sys').modules if name.startswith('jaxstage_ext.panel')]"
-    assert kernel.value(imported) == []
+def test_loading_imports_nothing_of_it(started: Started) -> None:
+    assert started.imported == []
 
 
 @pytest.mark.parametrize("data", [None, "hello", [], {}, {"kind": "reply"}, {"kind": "request", "method": {"a": [1]}}])

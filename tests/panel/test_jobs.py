@@ -15,7 +15,13 @@ from jaxstage_ext.panel.params import BadRequest
 from jaxstage_ext.panel.requests import dispatch
 from jaxstage_ext.worker.pool import WorkerDied
 
-PATIENCE = 10.0
+PATIENCE = 60.0
+
+
+@pytest.fixture(autouse=True)
+def nobody_waits(monkeypatch):
+    """A request that is not answered at once is pending at once."""
+    monkeypatch.setattr(jobs, "GRACE", 0.0)
 
 
 @pytest.fixture
@@ -48,10 +54,16 @@ class Held:
     """A look that goes on until it is let go."""
 
     def __init__(self, result="done"):
-        self.go, self.begun, self.result = threading.Event(), 0, result
+        self.go, self.result = threading.Event(), result
+        self._begun = []
+
+    @property
+    def begun(self):
+        """How often it began."""
+        return len(self._begun)
 
     def __call__(self, inspections, params, progress):
-        self.begun += 1
+        self._begun.append(params)
         progress("pass 3 of 90")
         while not self.go.wait(0.005):
             progress.check()
@@ -197,7 +209,7 @@ def test_the_fifth_look_waits_in_a_queue_and_says_so(method):
     fifth, sixth = (ask(made, number=number)[0]["pending"]["progress"] for number in (98, 99))
     assert fifth == "waits until one of 4 running analyses is done"
     assert sixth == "waits until one of 4 running analyses is done, 1 more before this one"
-    assert look.begun == jobs.MOST
+    assert until(lambda: look.begun == jobs.MOST)
     assert ask(made, "cancel", of="look", number=2) == ({"stopped": True}, [])
     assert until(lambda: look.begun == jobs.MOST + 1)
     assert ask(made, number=99)[0]["pending"]["progress"] == fifth
@@ -222,14 +234,12 @@ def test_one_that_is_stopped_in_the_queue_never_runs(method):
 def test_a_queue_without_end_is_refused_for_now(method):
     made, look = fakes.program(), Held()
     method(look)
-    jobs.GRACE, grace = 0.0, jobs.GRACE
     try:
         for number in range(jobs.MOST + jobs.MOST_QUEUED):
             ask(made, number=number)
         with pytest.raises(BadRequest, match="204 analyses of this call") as refused:
             ask(made, number=-1)
     finally:
-        jobs.GRACE = grace
         jobs.stop_all([made])
     assert refused.value.kind == "busy"
 
@@ -289,8 +299,9 @@ def test_many_threads_asking_get_one_job(method):
         thread.join()
     assert len(replies) == 20
     assert all("pending" in result for result, _ in replies)
-    assert look.begun == 1
     look.go.set()
+    assert until(nothing_runs)
+    assert look.begun == 1
 
 
 def test_a_look_whose_thread_cannot_start_is_refused_and_begins_anew(method, monkeypatch):
@@ -313,6 +324,7 @@ def test_a_closed_panel_stops_its_looks_and_nothing_is_kept(method):
     assert "pending" in ask(made)[0]
     for number in range(jobs.MOST + 2):
         ask(made, number=number)
+    assert until(lambda: look.begun == jobs.MOST)
     jobs.stop_all([made])
     assert until(nothing_runs)
     assert look.begun == jobs.MOST
@@ -320,6 +332,23 @@ def test_a_closed_panel_stops_its_looks_and_nothing_is_kept(method):
     del made
     gc.collect()
     assert gone() is None
+
+
+def test_one_that_ends_as_a_panel_closes_does_not_start_the_next_of_the_queue(method):
+    made, look = fakes.program(), Held()
+
+    def ends_before_the_next_is_stopped(inspections, params, progress):
+        thread = threading.current_thread()
+        progress.on_stop(lambda: thread.join(PATIENCE))
+        return look(inspections, params, progress)
+
+    method(ends_before_the_next_is_stopped)
+    for number in range(jobs.MOST + 1):
+        ask(made, number=number)
+    assert until(lambda: look.begun == jobs.MOST)
+    jobs.stop_all([made])
+    assert until(nothing_runs)
+    assert look.begun == jobs.MOST
 
 
 def test_an_answer_nobody_fetches_does_not_keep_its_inspection(method):

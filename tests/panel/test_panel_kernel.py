@@ -16,7 +16,7 @@ from pathlib import Path
 from jaxstage_ext.panel import assets, display
 assets.STATIC = Path({static!r})
 made = [fakes.program()]
-shown = display.show(made)
+shown = display.Shown(made, patience=600)
 shown.finish(made)
 """
 
@@ -64,7 +64,7 @@ def reply_to(kernel, number, within):
     raise AssertionError(f"no reply in {within} s")
 
 
-def wait_for_print(kernel, text, within=30):
+def wait_for_print(kernel, text, within=60):
     until = time.monotonic() + within
     while (left := until - time.monotonic()) > 0:
         if text in kernel.get_iopub_msg(timeout=left)["content"].get("text", ""):
@@ -74,7 +74,7 @@ def wait_for_print(kernel, text, within=30):
 
 def subshell(kernel):
     kernel.control_channel.send(kernel.session.msg("create_subshell_request", {}))
-    return kernel.get_control_msg(timeout=10)["content"]["subshell_id"]
+    return kernel.get_control_msg(timeout=60)["content"]["subshell_id"]
 
 
 def test_the_one_message_of_a_quick_cell_has_all_forms(kernel):
@@ -95,13 +95,15 @@ def test_requests_are_answered_while_a_cell_runs(kernel, tmp_path):
     busy = f"import pathlib\nwhile not pathlib.Path({str(answered)!r}).exists(): time.sleep(0.05)"
     cell = kernel.execute(f"shown.refresh(made); print('busy', flush=True)\n{busy}")
     wait_for_print(kernel, "busy")
-    for number in (1, 2):
-        request(kernel, comm, thread, number)
-        message, buffers = reply_to(kernel, number, within=30)
-        assert message["result"]["mode"] == "full"
-        assert len(buffers) == 1
-    answered.touch()
-    assert kernel.get_shell_msg(timeout=30)["parent_header"]["msg_id"] == cell
+    try:
+        for number in (1, 2):
+            request(kernel, comm, thread, number)
+            message, buffers = reply_to(kernel, number, within=60)
+            assert message["result"]["mode"] == "full"
+            assert len(buffers) == 1
+    finally:
+        answered.touch()
+    assert kernel.get_shell_msg(timeout=60)["parent_header"]["msg_id"] == cell
 
 
 REFRESHING = """
@@ -133,19 +135,35 @@ def test_a_request_at_the_moment_of_a_refresh_is_answered_while_the_cell_runs(ke
     try:
         for number in range(100, 110):
             request(kernel, comm, thread, number)
-            reply_to(kernel, number, within=20)
+            reply_to(kernel, number, within=60)
     finally:
         answered.touch()
-    assert kernel.get_shell_msg(timeout=30)["parent_header"]["msg_id"] == cell
+    assert kernel.get_shell_msg(timeout=60)["parent_header"]["msg_id"] == cell
 
 
-def test_a_slow_cell_keeps_its_panel_when_another_is_used_meanwhile(kernel):
+SLOW = """
+import pathlib
+print('busy', flush=True)
+while not pathlib.Path({answered!r}).exists(): time.sleep(0.02)
+late = display.Shown(made, patience=0.05)
+late._timer.join()
+late.finish(made)
+"""
+"""A cell that shows its panel late, once another was used."""
+
+
+def test_a_slow_cell_keeps_its_panel_when_another_is_used_meanwhile(kernel, tmp_path):
+    answered = tmp_path / "answered"
     comm = printed(kernel, kernel.start + "\nprint(shown._panel.model_id)").split()[-1]
     thread = subshell(kernel)
-    code = "time.sleep(1); late = display.Shown(made, patience=0.05); time.sleep(0.5); late.finish(made)"
-    cell = kernel.execute(code)
-    request(kernel, comm, thread, 3)
-    sent, until = [], time.monotonic() + 30
+    cell = kernel.execute(SLOW.format(answered=str(answered)))
+    wait_for_print(kernel, "busy")
+    try:
+        request(kernel, comm, thread, 3)
+        reply_to(kernel, 3, within=60)
+    finally:
+        answered.touch()
+    sent, until = [], time.monotonic() + 60
     while not sent or sent[-1]["content"].get("execution_state") != "idle":
         message = kernel.get_iopub_msg(timeout=until - time.monotonic())
         if message["msg_type"].endswith("display_data") or message["parent_header"].get("msg_id") == cell:
@@ -153,4 +171,4 @@ def test_a_slow_cell_keeps_its_panel_when_another_is_used_meanwhile(kernel):
     shown = [m for m in sent if m["msg_type"].endswith("display_data")]
     assert [m["msg_type"] for m in shown] == ["display_data", "update_display_data"]
     assert {m["parent_header"]["msg_id"] for m in shown} == {cell}
-    kernel.get_shell_msg(timeout=30)
+    kernel.get_shell_msg(timeout=60)

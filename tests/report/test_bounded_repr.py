@@ -91,7 +91,7 @@ def threads() -> int:
 
 def few_threads(most: int) -> bool:
     """Whether the threads that were told to end do so: their next line of Python is their last."""
-    until = time.monotonic() + 20
+    until = time.monotonic() + 60
     while threads() > most and time.monotonic() < until:
         time.sleep(0.01)
     return threads() <= most

@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 from absent import needs
-from workers import after, endless, gone, ping, wait_for
+from workers import endless, gone, once_asked, ping, wait_for
 
 import jaxstage_ext
 from jaxstage_ext.core.targets import gpu_descriptions
@@ -85,7 +85,7 @@ def test_what_it_prints_is_in_its_log_and_in_the_error(capfd: pytest.CaptureFixt
     assert place is not None
     (place.folder / "log").write_text("one\n" * 100 + "F0000 the last words\n")
     os.kill(place.pid, signal.SIGSTOP)
-    with after(0.2, place._process.kill), pytest.raises(WorkerDied, match="the last words") as died:
+    with once_asked(place._process.kill), pytest.raises(WorkerDied, match="the last words") as died:
         ping()
     assert len(died.value.log.splitlines()) <= 8
     assert capfd.readouterr() == ("", "")

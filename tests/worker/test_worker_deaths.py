@@ -5,25 +5,20 @@ from __future__ import annotations
 import os
 import resource
 import signal
-import tempfile
-from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import jax.numpy as jnp
 import numpy as np
 import pytest
-from workers import after, endless, gone, once_asked, ping, request_for, stopped, wait_for
+from interrupts import interrupt
+from workers import endless, gone, once_asked, ping, request_for, stopped
 
 import jaxstage_ext
 from jaxstage_ext.core.targets import gpu_descriptions, packages
-from jaxstage_ext.worker import compile_environment, folder, memory_limit, pool, process
+from jaxstage_ext.worker import compile_environment, memory_limit, pool
 from jaxstage_ext.worker.pool import WorkerDied
 
 pytestmark = pytest.mark.usefixtures("workers_of_our_own")
-
-
-TIMES = 100
 
 
 @pytest.mark.parametrize("number", [signal.SIGSEGV, signal.SIGABRT, signal.SIGKILL, signal.SIGBUS])
@@ -101,7 +96,7 @@ def test_junk_in_an_answer_ends_the_worker(junk: bytes, monkeypatch: pytest.Monk
 
 def test_an_interrupt_ends_what_is_running() -> None:
     pid = stopped()
-    with after(0.3, lambda: os.kill(os.getpid(), signal.SIGINT)), pytest.raises(KeyboardInterrupt):
+    with once_asked(interrupt), pytest.raises(KeyboardInterrupt):
         ping()
     assert gone(pid)
     ping()
@@ -113,7 +108,7 @@ def test_an_interrupted_compile_is_told_as_one() -> None:
     from jaxstage_ext.inspecting import run
 
     os.kill(ping(), signal.SIGSTOP)
-    with after(0.5, lambda: os.kill(os.getpid(), signal.SIGINT)):
+    with once_asked(interrupt):
         inspection = run(Call(lambda x: x + 1, (1.0,)), targets=parse_all(["cpu:1", "cpu:2"]))
     assert inspection.error is not None and inspection.error.interrupted
     assert inspection.targets["cpu:2"].error is None
@@ -126,7 +121,7 @@ def test_a_crash_in_a_compile_is_the_stage_s_error() -> None:
     from jaxstage_ext.inspecting import run
 
     pid = stopped()
-    with after(0.5, lambda: (os.kill(pid, signal.SIGSEGV), os.kill(pid, signal.SIGCONT))):
+    with once_asked(lambda: (os.kill(pid, signal.SIGSEGV), os.kill(pid, signal.SIGCONT))):
         inspection = run(Call(lambda x: x + 1, (1.0,)), targets=parse_all("cpu:1"))
     assert inspection.error is not None
     assert (inspection.error.stage, inspection.error.type) == ("compile", "WorkerDied")
@@ -145,88 +140,10 @@ def test_a_wrong_flag_in_the_environment_is_told_with_xla_s_words(monkeypatch: p
 
 def test_an_interrupt_ends_a_compile_that_hangs() -> None:
     pid = ping()
-    with after(1, lambda: os.kill(os.getpid(), signal.SIGINT)), pytest.raises(KeyboardInterrupt):
-        pool.ask("cpu", endless(), timeout=200)
+    with pytest.raises(KeyboardInterrupt):
+        pool.ask("cpu", endless(), timeout=200, progress=lambda seconds, text: interrupt())
     assert gone(pid)
     ping()
-
-
-def by_signal(number: signal.Signals) -> Callable[[], str]:
-    def end() -> str:
-        pid = stopped()
-        with once_asked(lambda: (os.kill(pid, number), os.kill(pid, signal.SIGCONT))):
-            return fails_with("signal")
-
-    return end
-
-
-def fails_with(cause: str, **limits: Any) -> str:
-    with pytest.raises(WorkerDied) as died:
-        pool.ask("cpu", {"method": "ping"}, **{"timeout": 30, **limits})
-    assert died.value.cause == cause
-    return str(died.value)
-
-
-def hang() -> str:
-    stopped()
-    return fails_with("time limit", timeout=0.05)
-
-
-def too_large() -> str:
-    stopped()
-    return fails_with("memory limit", memory=1_000_000)
-
-
-def killed_between() -> str:
-    os.kill(ping(), signal.SIGKILL)
-    wait_for(lambda: not pool.running())
-    return ""
-
-
-def nowhere() -> str:
-    pool.close_all()
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(tempfile, "tempdir", "/proc/1/nothing")
-        return fails_with("start")
-
-
-def full() -> str:
-    stopped()
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(folder, "LARGEST", -1)
-        patch.setattr(process, "_CHECK_FOLDER", 0.0)
-        return fails_with("disk limit")
-
-
-def interrupted() -> str:
-    stopped()
-    with once_asked(lambda: os.kill(os.getpid(), signal.SIGINT)), pytest.raises(KeyboardInterrupt):
-        ping()
-    return ""
-
-
-ENDS: dict[str, tuple[Callable[[], str], str]] = {
-    "crash": (by_signal(signal.SIGSEGV), "SIGSEGV (a crash"),
-    "abort": (by_signal(signal.SIGABRT), "SIGABRT (XLA gave up)"),
-    "killed": (by_signal(signal.SIGKILL), "SIGKILL (from outside"),
-    "killed between requests": (killed_between, ""),
-    "hang": (hang, "--timeout SECONDS gives it longer"),
-    "memory": (too_large, "--memory SIZE gives it more"),
-    "disk": (full, "GB of dumps, over the limit"),
-    "nowhere to write": (nowhere, "set TMPDIR to a folder with room"),
-    "interrupt": (interrupted, ""),
-}
-
-
-@pytest.mark.timeout(900)
-def test_whatever_ends_it_a_hundred_times_in_a_row() -> None:
-    descriptors = len(os.listdir("/proc/self/fd")) if os.path.isdir("/proc/self/fd") else None
-    for number in range(TIMES):
-        end, words = list(ENDS.values())[number % len(ENDS)]
-        assert words in end()
-        assert pool.ask("cpu", {"method": "ping"}, timeout=60)["pid"] == pool.running()["cpu"]
-    if descriptors is not None:
-        assert len(os.listdir("/proc/self/fd")) <= descriptors + 2
 
 
 @pytest.mark.needs("cuda")

@@ -25,7 +25,9 @@ INSPECTIONS = textwrap.dedent("""
     from jaxstage_ext import inspect
     from jaxstage_ext.store import cache
     cache.enable(False)
-    for n in range(4):
+    print("ready", flush=True)
+    sys.stdin.readline()
+    for n in range(2):
         ins = inspect(lambda x: jnp.tanh(x @ x) * n, jnp.ones((8, 8)), target=sys.argv[1])
         assert "tanh" in ins.documents["hlo"].text, ins.error
     print("fine")
@@ -48,7 +50,11 @@ def kernel(code: str, *arguments: str, **environment: str) -> subprocess.Popen[s
 def test_two_kernels_compile_at_once(target: str) -> None:
     needs(target)
     kernels = [kernel(INSPECTIONS, target) for _ in range(2)]
-    results = [each.communicate(timeout=200) for each in kernels]
+    assert [each.stdout.readline() for each in kernels if each.stdout] == ["ready\n"] * 2
+    for each in kernels:
+        each.stdin.write("go\n")
+        each.stdin.flush()
+    results = [each.communicate(timeout=280) for each in kernels]
     assert [out for out, _ in results] == ["fine\n"] * 2, results
 
 

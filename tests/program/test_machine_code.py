@@ -15,6 +15,7 @@ import jax
 import jax.numpy as jnp
 import pytest
 from absent import needs, unavailable
+from counted_calls import calls_of
 
 import jaxstage_ext
 from jaxstage_ext.core.targets import packages
@@ -359,12 +360,13 @@ def test_a_missing_tool_is_named_with_its_pip_command(monkeypatch: pytest.Monkey
 def test_a_second_look_at_the_same_program_compiles_nothing(target: str, monkeypatch: pytest.MonkeyPatch) -> None:
     cache.clear()
     first = again_inspected(target).kernels
-    monkeypatch.setattr(Prepared, "ask", lambda *_, **__: pytest.fail("it asked the compiler again"))
+    asked = calls_of(monkeypatch, Prepared, "ask")
     second = again_inspected(target).kernels
     assert second == first
     assert [row.grid for row in second.rows] == [row.grid for row in first.rows]
     name = next(row.name for row in first.rows if row.name)
     assert second[name].text("llvm") == first[name].text("llvm")
+    assert asked == []
 
 
 def again_inspected(target: str) -> Inspection:

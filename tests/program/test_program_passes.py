@@ -12,6 +12,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 from absent import needs
+from counted_calls import calls_of
 
 from jaxstage_ext import inspect
 from jaxstage_ext.inspection import Inspection
@@ -220,11 +221,10 @@ def test_a_second_inspection_of_the_same_program_asks_no_compiler(monkeypatch: p
         return jnp.sin(x) + 1
 
     cache.clear()
-    looks = []
-    for _ in range(2):
-        looks.append(inspect(f, jnp.ones(4)).passes)
-        monkeypatch.setattr(pool, "ask", lambda *a, **k: pytest.fail("asked"))
-    first, second = looks
+    first = inspect(f, jnp.ones(4)).passes
+    asked = calls_of(monkeypatch, pool, "ask")
+    second = inspect(f, jnp.ones(4)).passes
+    assert asked == []
     assert second.passes == first.passes
     assert second[-1].text == first[-1].text
 

@@ -129,6 +129,8 @@ def test_a_static_self_whose_attribute_changed() -> None:
 
 VALUES: dict[str, tuple[Any, Any, str]] = {
     "an integer": (2, 3, "JAX still runs the version with k = 2."),
+    "minus one that became minus two": (-1, -2, "JAX still runs the version with k = -1."),
+    "a large integer with the hash of zero": (0, 2**61 - 1, "JAX still runs the version with k = 0."),
     "a flag": (True, False, "JAX still runs the version with k = True."),
     "an integer that became a float": (2, 2.0, "JAX still runs the version with k = 2."),
     "an array of NumPy": (
@@ -190,6 +192,15 @@ def test_functions_that_were_redefined() -> None:
     exec("def helper(x): return x * 3", cell)
     [note] = notes(cell["fn"], X)
     assert note.startswith("helper has changed since fn was traced: JAX still runs the earlier fn.")
+
+
+def test_a_function_in_which_minus_one_became_minus_two() -> None:
+    """Whose hashes are the same in Python."""
+    cell = defined("def helper(x): return x * -1\n@jax.jit\ndef fn(x): return helper(x)")
+    assert notes(cell["fn"], X) == []
+    exec("def helper(x): return x * -2", cell)
+    [note] = notes(cell["fn"], X)
+    assert note.startswith("helper has changed since fn was traced")
 
 
 def test_code_that_autoreload_replaced_in_a_jitted_function() -> None:

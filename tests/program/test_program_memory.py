@@ -81,6 +81,7 @@ def test_a_peak_that_differs_from_xlas_is_explained(program: str, target: str) -
 @everywhere
 def test_live_bytes_lie_between_what_is_held_and_what_is_reserved(program: str, target: str) -> None:
     found = memory(program, target)
+    assert found.spaces
     for space in found.spaces:
         curve = found.curve(space.color)
         assert space.held <= curve.min() <= curve.max() == space.peak <= space.reserved

@@ -98,6 +98,7 @@ def test_passes_that_changed_nothing_and_times_are_known(target: str) -> None:
 @every_target
 def test_each_pass_starts_where_the_one_before_it_ended(target: str) -> None:
     passes = looked_at(target).passes
+    assert len(passes.changed) > 1
     for number, (this, following) in enumerate(itertools.pairwise(passes)):
         assert this.index == number
         assert this.after == following.before
@@ -110,6 +111,7 @@ def test_each_pass_starts_where_the_one_before_it_ended(target: str) -> None:
 @every_target
 def test_matches_point_both_ways(target: str) -> None:
     passes = looked_at(target).passes
+    assert passes.changed
     for this in passes.changed:
         found = passes.diff(this.index)
         kept = np.flatnonzero((found.match_before >= 0) & (found.state_before != diff.GONE))
@@ -118,9 +120,10 @@ def test_matches_point_both_ways(target: str) -> None:
 
 def test_dead_code_elimination_only_removes() -> None:
     passes = looked_at("local").passes
-    for this in passes.changed:
-        if this.name == "dce":
-            assert {name for name, count in passes.diff(this.index).counts.items() if count} == {"removed"}
+    removing = [this for this in passes.changed if this.name == "dce"]
+    assert removing
+    for this in removing:
+        assert {name for name, count in passes.diff(this.index).counts.items() if count} == {"removed"}
 
 
 @every_target
@@ -182,6 +185,7 @@ def test_an_instruction_is_followed_from_the_first_module_to_the_last(target: st
 def test_a_fusion_appears_in_a_pass_that_fuses() -> None:
     passes = looked_at("local").passes
     fusions = [hlo_line.read(line) for line in passes[-1].text.split("\n") if " fusion(" in line]
+    assert fusions
     for line in fusions[:5]:
         steps = passes.follow(line.name).steps
         [born] = [passes[step.index] for step in steps if step.what == "appeared"]

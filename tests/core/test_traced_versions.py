@@ -319,14 +319,18 @@ def test_every_form_says_it() -> None:
 
 
 def test_no_code_of_the_users_runs() -> None:
+    asked: list[str] = []
+
     class Refusing:
         def __refuse(self, *args: Any) -> Any:
+            asked.append("a method")
             raise AssertionError("asked")
 
         __eq__ = __hash__ = __repr__ = __str__ = __len__ = __iter__ = __bool__ = __getattr__ = __refuse
 
         @property
         def value(self) -> Any:
+            asked.append("a property")
             raise AssertionError("asked")
 
     cell = defined(
@@ -335,6 +339,7 @@ def test_no_code_of_the_users_runs() -> None:
     assert notes(cell["fn"], X) == []
     cell["held"] = Refusing()
     assert "JAX still runs the earlier fn" in notes(cell["fn"], X)[0]
+    assert asked == []
 
 
 def test_large_values_are_not_read_whole() -> None:

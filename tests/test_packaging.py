@@ -175,7 +175,7 @@ def test_installing_the_wheel_enables_the_extension(dist: Path, tmp_path: Path) 
 def test_the_licences_of_bundled_packages_are_listed() -> None:
     path = ROOT / "jaxstage_ext/static/labextensions/jaxstage/static/third-party-licenses.json"
     packages = json.loads(path.read_text())["packages"]
-    assert all("permission" in package["extractedText"].lower() for package in packages)
+    assert packages and all("permission" in package["extractedText"].lower() for package in packages)
 
 
 def test_the_lockfile_names_no_download_address() -> None:

@@ -78,8 +78,12 @@ def fingerprint(value: Any) -> Fingerprint | None:
 
 def _of_scalar(value: Any) -> Fingerprint:
     text = "" if isinstance(value, str | bytes) else plain_repr(value, _LONGEST_TEXT)
-    exact = hash(value) if isinstance(value, int | str | bytes) else text
-    return Fingerprint((type_name(value), exact), text=text)
+    return Fingerprint((type_name(value), _exact(value) if isinstance(value, int | str | bytes) else text), text=text)
+
+
+def _exact(value: int | str | bytes) -> int:
+    """A hash of a value; Python's own of an integer is the same for -1 and -2, and for 0 and 2**61 - 1."""
+    return hash(hex(value) if isinstance(value, int) else value)
 
 
 def _of_array(value: np.ndarray[Any, Any]) -> Fingerprint:
@@ -100,6 +104,8 @@ def code_key(code: CodeType) -> int:
 def _constant(value: Any) -> Hashable:
     if isinstance(value, tuple | frozenset):
         return type(value)(map(_constant, value))
+    if isinstance(value, int):
+        return type(value), hex(value)
     return type(value), value if not isinstance(value, float | complex) else repr(value)
 
 

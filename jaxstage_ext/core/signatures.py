@@ -39,7 +39,7 @@ def signature_of(fn: Any, eval_str: bool = False) -> inspect.Signature:
         if type(fn) in _PLAIN and not eval_str:
             return inspect.signature(fn)
         return in_bounded_time(functools.partial(inspect.signature, fn, eval_str=eval_str), LONGEST)
-    except (KeyboardInterrupt, NameError):
+    except NameError:
         raise
-    except BaseException as error:
+    except (Exception, SystemExit) as error:
         raise ValueError("Python gives no signature") from error

@@ -38,9 +38,9 @@ class Documents(Mapping[str, Document]):
             raise Unavailable(self._unreadable[kind])
         try:
             return read()
-        except (KeyboardInterrupt, MemoryError, OSError, Unavailable):  # the next one who asks may have it
+        except (MemoryError, OSError, Unavailable):  # the next one who asks may have it
             raise
-        except BaseException as error:
+        except (Exception, SystemExit) as error:  # JAX's printer runs the code of the user's own values
             self._unreadable[kind] = f"the {kind} document cannot be read: {in_one_line(error)}"
             raise Unavailable(self._unreadable[kind]) from error
 

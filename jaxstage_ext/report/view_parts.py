@@ -29,14 +29,12 @@ class Parts:
         self.failures: list[str] = []
 
     def get(self, title: str, compute: Callable[[], Value], otherwise: Value) -> Value:
-        """What `compute` gives, or `otherwise` where it raises anything but KeyboardInterrupt."""
+        """What `compute` gives, or `otherwise` where it raises an error, or a value's own code exits."""
         try:
             return compute()
-        except KeyboardInterrupt:
-            raise
         except Unavailable as error:
             self.failures.append(f"{title} unavailable: {error.reason}")
             return otherwise
-        except BaseException as error:
+        except (Exception, SystemExit) as error:
             self.failures.append(f"{title} cannot be shown: {in_one_line(error)}")
             return otherwise

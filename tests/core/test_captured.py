@@ -28,9 +28,12 @@ class Model:
 
     @property
     def touched(self) -> Any:
-        raise AssertionError("a property was called")
+        TOUCHED.append("a property")
+        raise AssertionError
 
 
+TOUCHED: list[str] = []
+"""What was called of the user's, whoever catches what that raises."""
 MODEL = Model()
 
 
@@ -61,6 +64,7 @@ def test_closures_defaults_and_functions_that_it_calls() -> None:
 def test_objects_their_methods_and_wrappers() -> None:
     assert names(lambda x: MODEL(x), MODEL.kernel, MODEL.parts[0]) == [("MODEL.kernel",), ("MODEL.parts[0]",)]
     assert names(MODEL.method, MODEL.kernel) == [("self.kernel",)]
+    assert TOUCHED == []
     assert names(jax.jit(helper), TABLE) == [("TABLE",)]
     bound = jnp.ones(9)
     assert names(functools.partial(lambda w, x: w + x, bound), bound) == [("<lambda>(…)[0]",)]

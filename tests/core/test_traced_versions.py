@@ -129,6 +129,8 @@ def test_a_static_self_whose_attribute_changed() -> None:
 
 VALUES: dict[str, tuple[Any, Any, str]] = {
     "an integer": (2, 3, "JAX still runs the version with k = 2."),
+    "minus one that became minus two": (-1, -2, "JAX still runs the version with k = -1."),
+    "a large integer with the hash of zero": (0, 2**61 - 1, "JAX still runs the version with k = 0."),
     "a flag": (True, False, "JAX still runs the version with k = True."),
     "an integer that became a float": (2, 2.0, "JAX still runs the version with k = 2."),
     "an array of NumPy": (
@@ -190,6 +192,15 @@ def test_functions_that_were_redefined() -> None:
     exec("def helper(x): return x * 3", cell)
     [note] = notes(cell["fn"], X)
     assert note.startswith("helper has changed since fn was traced: JAX still runs the earlier fn.")
+
+
+def test_a_function_in_which_minus_one_became_minus_two() -> None:
+    """Whose hashes are the same in Python."""
+    cell = defined("def helper(x): return x * -1\n@jax.jit\ndef fn(x): return helper(x)")
+    assert notes(cell["fn"], X) == []
+    exec("def helper(x): return x * -2", cell)
+    [note] = notes(cell["fn"], X)
+    assert note.startswith("helper has changed since fn was traced")
 
 
 def test_code_that_autoreload_replaced_in_a_jitted_function() -> None:
@@ -308,14 +319,18 @@ def test_every_form_says_it() -> None:
 
 
 def test_no_code_of_the_users_runs() -> None:
+    asked: list[str] = []
+
     class Refusing:
         def __refuse(self, *args: Any) -> Any:
+            asked.append("a method")
             raise AssertionError("asked")
 
         __eq__ = __hash__ = __repr__ = __str__ = __len__ = __iter__ = __bool__ = __getattr__ = __refuse
 
         @property
         def value(self) -> Any:
+            asked.append("a property")
             raise AssertionError("asked")
 
     cell = defined(
@@ -324,6 +339,7 @@ def test_no_code_of_the_users_runs() -> None:
     assert notes(cell["fn"], X) == []
     cell["held"] = Refusing()
     assert "JAX still runs the earlier fn" in notes(cell["fn"], X)[0]
+    assert asked == []
 
 
 def test_large_values_are_not_read_whole() -> None:

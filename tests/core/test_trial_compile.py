@@ -13,6 +13,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
+from counted_calls import calls_of
 from jax.sharding import AxisType, Mesh, NamedSharding, PartitionSpec
 
 import jaxstage_ext
@@ -79,9 +80,10 @@ def test_what_is_tried_in_a_worker_first(fn: Any, x: Any, options: dict[str, Any
 
 
 def test_an_ordinary_call_asks_no_worker(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(cross_compile, "compile", lambda *arguments: pytest.fail("a worker was asked"))
+    asked = calls_of(monkeypatch, cross_compile, "compile")
     jaxstage_ext.inspect(step, X)
     jaxstage_ext.inspect(of_axis("data"), jnp.ones((8, 8)), compiler_options={"xla_backend_optimization_level": 1})
+    assert asked == []
 
 
 def test_what_xla_itself_refuses_is_its_own_error() -> None:

@@ -19,6 +19,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 from attack import Attack
+from counted_calls import calls_of
 
 from jaxstage_ext import inspect
 from jaxstage_ext.core.recompile import machine_code, pass_pipeline, preparation, recompiled_buffers
@@ -222,6 +223,7 @@ def test_a_whole_entry_is_read(kept: Kept, monkeypatch: pytest.MonkeyPatch) -> N
     for kind, key in kept.keys.items():
         cache.put(key, kept.entries[kind])
     cache.clear()
-    monkeypatch.setattr(pool, "ask", lambda *args, **how: pytest.fail("asked"))
+    asked = calls_of(monkeypatch, pool, "ask")
     for kind, answer in ANSWERS.items():
         assert answer(kept.staged) == kept.right[kind]
+    assert asked == []

@@ -110,9 +110,14 @@ def test_a_reply_about_the_former_program_is_not_saved_as_the_new_one_s(
 
 
 @pytest.mark.parametrize("call", [99, -1, "x", None, [], 0.5])
-def test_a_call_that_there_is_not_ends_in_a_reply(panel: Panel, call: Any) -> None:
+def test_a_call_that_there_is_not_ends_in_a_reply(panel: Panel, call: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    sent: list[dict[str, Any]] = []
+    monkeypatch.setattr(panel, "send", lambda message, buffers: sent.append(message))
     for method in ("elapsed", "ledger"):
         _answer(panel, {"kind": "request", "id": 1, "method": method, "params": {"call": call}}, [])
+    of_all, of_one = sent
+    assert of_all["result"] == {"elapsed": None}
+    assert of_one["error"]["message"].startswith("call must be an integer from 0 to 0, not")
 
 
 def test_replies_are_bounded(program: Program, monkeypatch: pytest.MonkeyPatch) -> None:

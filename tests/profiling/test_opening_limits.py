@@ -38,9 +38,11 @@ def test_a_file_that_is_too_large_is_not_read(tmp_path: Path, monkeypatch: pytes
     large = tmp_path / "large.json"
     large.write_bytes(b'{"traceEvents": [')
     os.truncate(large, 2**31)
-    monkeypatch.setattr("jaxstage_ext.profiling.opening._read", lambda data, title: pytest.fail("it was read"))
+    reads: list[str] = []
+    monkeypatch.setattr("jaxstage_ext.profiling.opening._read", lambda data, title: reads.append(title))
     with pytest.raises(UnreadableProfile, match=r"large\.json has 2\.15 GB; 1\.07 GB is the most"):
         load(large)
+    assert reads == []
 
 
 @pytest.mark.timeout(20)

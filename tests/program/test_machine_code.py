@@ -15,6 +15,7 @@ import jax
 import jax.numpy as jnp
 import pytest
 from absent import needs, unavailable
+from counted_calls import calls_of
 
 import jaxstage_ext
 from jaxstage_ext.core.targets import packages
@@ -109,6 +110,7 @@ def test_cpu_kernels_are_the_symbols_of_the_object_files(target: str, tmp_path: 
 
 def test_cpu_instructions_are_as_many_as_objdump_lists(tmp_path: Path) -> None:
     objdump, table = tool("objdump"), kernels("cpu:1", "softmax")
+    assert parts(table)
     for name, part in parts(table).items():
         (tmp_path / "a.o").write_bytes(zlib.decompress(part["object"]))
         listed = run(objdump, "-d", "--no-show-raw-insn", str(tmp_path / "a.o"))
@@ -129,6 +131,7 @@ def test_both_disassemblers_agree_on_counts_and_calls(tool: str) -> None:
 def test_each_cpu_kernel_is_tied_to_the_instruction_that_runs_it_and_to_the_source() -> None:
     inspection = inspected("local", "spread_out")
     hlo = inspection.documents["hlo"]
+    assert any(row.name for row in inspection.kernels.rows)
     for row in inspection.kernels.rows:
         first = row.rows[0][0]
         assert any(f"%{row.instructions[0]} = " in line for line in hlo.lines)
@@ -187,7 +190,9 @@ def test_a_program_that_computes_nothing_has_no_kernels(target: str) -> None:
 def test_what_gpu_kernels_take_is_what_ptxas_says_of_their_ptx(tmp_path: Path) -> None:
     table = kernels("h100", "softmax")
     ptxas, nvdisasm = tool("ptxas"), tool("nvdisasm")
-    for row in (row for row in table.rows if row.name):
+    named = [row for row in table.rows if row.name]
+    assert named
+    for row in named:
         (tmp_path / "a.ptx").write_text(row.text("ptx"))
         done = subprocess.run(
             [ptxas, "-v", "-arch=sm_90a", "a.ptx", "-o", "a.cubin"], cwd=tmp_path, capture_output=True, text=True
@@ -359,12 +364,13 @@ def test_a_missing_tool_is_named_with_its_pip_command(monkeypatch: pytest.Monkey
 def test_a_second_look_at_the_same_program_compiles_nothing(target: str, monkeypatch: pytest.MonkeyPatch) -> None:
     cache.clear()
     first = again_inspected(target).kernels
-    monkeypatch.setattr(Prepared, "ask", lambda *_, **__: pytest.fail("it asked the compiler again"))
+    asked = calls_of(monkeypatch, Prepared, "ask")
     second = again_inspected(target).kernels
     assert second == first
     assert [row.grid for row in second.rows] == [row.grid for row in first.rows]
     name = next(row.name for row in first.rows if row.name)
     assert second[name].text("llvm") == first[name].text("llvm")
+    assert asked == []
 
 
 def again_inspected(target: str) -> Inspection:

@@ -38,6 +38,7 @@ def test_the_dot_is_at_its_line_and_scope(inspection) -> None:
 
 def test_rows_are_those_of_the_document(inspection) -> None:
     table = inspection.cost.table
+    assert len(table)
     lines = inspection.documents["hlo"].lines
     for name, row in zip(table["instruction"], table["row"], strict=True):
         assert f"%{name} = " in lines[row]

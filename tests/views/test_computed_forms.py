@@ -12,6 +12,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
+from counted_calls import calls_of
 from jax.sharding import PartitionSpec
 
 from jaxstage_ext import Inspection, inspect
@@ -62,8 +63,9 @@ def test_the_answers_and_the_cost_by_line_stand_in_every_form(matmul: Inspection
 def test_nothing_is_compiled_for_a_static_form(matmul: Inspection, monkeypatch: pytest.MonkeyPatch) -> None:
     from jaxstage_ext.worker import pool
 
-    monkeypatch.setattr(pool, "ask", lambda *given, **more: pytest.fail("the worker was asked"))
+    asked = calls_of(monkeypatch, pool, "ask")
     panel_html([matmul.program])
+    assert asked == []
 
 
 def test_memory_that_was_computed_has_a_chart_whose_figures_stand_in_words(matmul: Inspection) -> None:

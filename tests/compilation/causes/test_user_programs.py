@@ -89,6 +89,7 @@ def test_a_call_that_jax_only_looks_up_is_no_recompile(heard: Any) -> None:
     jax.jit(double)(placed)
     jax.jit(double, out_shardings=place)(placed)
     seen = history()
+    assert len(seen.records) == 2
     for record in seen.records:
         did = [run for run in record.stages if not run.was_cached]
         assert seen.is_recompile(record) == bool(did and record is not seen.records[0])

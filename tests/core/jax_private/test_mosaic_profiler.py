@@ -75,9 +75,11 @@ def test_a_run_that_cannot_be_recorded_is_not_made(
     bound: Callable[[Any], Any], text: str, problem: CuptiProblem
 ) -> None:
     bindings = bound(Bindings(start=text))
+    runs: list[str] = []
     with pytest.raises(CuptiError) as caught:
-        kernel_times(lambda: pytest.fail("it ran"))
+        kernel_times(lambda: runs.append("it ran"))
     assert caught.value.problem is problem and str(caught.value) == text and bindings.asked == ["init"]
+    assert runs == []
 
 
 def test_a_run_that_raises_leaves_cupti(bound: Callable[[Any], Any]) -> None:
@@ -127,6 +129,8 @@ def test_no_bindings(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_jax_has_these_bindings() -> None:
     """What JAX's plugin of this version raises without a GPU; skipped where the plugin is not installed."""
     pytest.importorskip("jax_cuda13_plugin")
+    runs: list[str] = []
     with pytest.raises(CuptiError, match="CUPTI") as caught:
-        kernel_times(lambda: pytest.fail("it ran"))
+        kernel_times(lambda: runs.append("it ran"))
     assert caught.value.problem is CuptiProblem.FAILED
+    assert runs == []

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from counted_calls import calls_of
 
 REFUSED = {
     "--xla_nothing_such=1": "Unknown flag in XLA_FLAGS: --xla_nothing_such=1",
@@ -76,7 +77,8 @@ def test_without_flags_and_in_a_process_that_uses_jax_no_worker_is_asked(monkeyp
     from jaxstage_ext.worker import pool
 
     jax.devices()
-    monkeypatch.setattr(pool, "ask", lambda *args, **how: pytest.fail("a worker was asked"))
+    asked = calls_of(monkeypatch, pool, "ask")
     environment_check.check()
     monkeypatch.setenv("XLA_FLAGS", "--xla_nothing_such=1")  # XLA has read the variable, and will not again
     environment_check.check()
+    assert asked == []

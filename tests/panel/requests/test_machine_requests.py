@@ -45,14 +45,18 @@ def test_a_text_is_a_document_once_it_was_asked_for(made: Any) -> None:
 
 def test_rows_of_a_kernel_are_lines_of_the_hlo_that_hold_its_instruction(made: Any) -> None:
     lines = made.documents["hlo"].lines
-    for kernel in ask(made, "kernels")[0]["kernels"]:
+    kernels = ask(made, "kernels")[0]["kernels"]
+    assert kernels
+    for kernel in kernels:
         stretches = [line for first, last in kernel["rows"] for line in lines[first : last + 1]]
         assert any(f"%{kernel['instructions'][0]} = " in line for line in stretches)
 
 
 def test_figures_are_numbers_or_none_with_a_reason(made: Any) -> None:
     figures = ask(made, "figures")[0]["figures"]
-    for kernel in ask(made, "kernels")[0]["kernels"]:
+    kernels = ask(made, "kernels")[0]["kernels"]
+    assert {kernel["own"] for kernel in kernels} == {True, False}
+    for kernel in kernels:
         found = figures[kernel["key"]]
         assert found["registers"] is None
         assert (found["code_bytes"] is None) == (not kernel["own"]) == bool(found["reason"])

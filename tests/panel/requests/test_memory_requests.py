@@ -11,6 +11,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 from absent import needs
+from counted_calls import calls_of
 from panel_requests import ask
 
 from jaxstage_ext import inspect
@@ -71,9 +72,10 @@ def test_a_page_that_is_opened_again_is_told_the_same_at_once(
     inspection: Inspection, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     first, buffers = ask(inspection.program, "memory")
-    monkeypatch.setattr(memory_requests, "_picture", lambda found: pytest.fail("it was made anew"))
+    pictures = calls_of(monkeypatch, memory_requests, "_picture")
     again, others = ask(inspection.program, "memory")
     assert again == first and others == buffers
+    assert pictures == []
 
 
 def test_what_lives_at_a_moment(inspection: Inspection) -> None:

@@ -126,6 +126,7 @@ def test_events_of_one_thread_nest(tmp_path: Path) -> None:
     for event in json.loads((tmp_path / "t.json").read_text())["traceEvents"]:
         if event["ph"] == "X":
             by_thread.setdefault(event["tid"], []).append((event["ts"], event["ts"] + event["dur"]))
+    assert any(len(spans) > 1 for spans in by_thread.values())
     for spans in by_thread.values():
         for start, end in spans:
             assert not any(start < other < end < far for other, far in spans)

@@ -79,6 +79,7 @@ def test_a_whole_dump_is_read(of_passes: Path, tmp_path: Path) -> None:
 def test_a_module_that_is_cut_anywhere_is_not_whole(of_passes: Path, tmp_path: Path) -> None:
     rng = random.Random(0)
     copy = tmp_path / "copy.txt"
+    assert len(modules(of_passes)) > 5
     for path in modules(of_passes):
         data = path.read_bytes()
         assert whole_files.is_whole_module(path), path.name
@@ -101,6 +102,7 @@ def test_passes_with_a_cut_module_are_an_error(place: int, size: int, of_passes:
 
 
 def test_passes_of_which_a_dump_is_missing_are_an_error(of_passes: Path, tmp_path: Path) -> None:
+    assert len(numbered(of_passes)) > 5
     for number, path in enumerate(numbered(of_passes)[:-1]):
         with pytest.raises(DumpCut, match=r"dump \d+ of \d+ that XLA wrote of module_\d+\..* is missing"):
             collected(of_passes, folder_in(tmp_path, number), without(path))
@@ -183,7 +185,9 @@ def cuts(data: bytes, rng: random.Random) -> Iterator[int]:
 @pytest.mark.parametrize("suffix", CODE)
 def test_machine_code_that_is_cut_anywhere_is_an_error(suffix: str, of_kernels: Path, tmp_path: Path) -> None:
     rng = random.Random(0)
-    for path in of_kernels.glob(f"*{suffix}"):
+    paths = list(of_kernels.glob(f"*{suffix}"))
+    assert paths
+    for path in paths:
         data = path.read_bytes()
         for size in {cut for cut in cuts(data, rng) if cut < len(data)}:
             (tmp_path / path.name).write_bytes(data[:size])

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import re
 import uuid
 from collections.abc import Sequence
 from pathlib import Path
@@ -13,6 +15,7 @@ from playwright.sync_api import Error as PageError
 from tests.browser.servers import Server
 
 SCREENSHOTS = Path(__file__).parent / "screenshots"
+ASKED = bool(os.environ.get("JAXSTAGE_SCREENSHOTS"))
 PATIENCE = 30_000
 NOT_OURS = (
     "Cannot read properties of undefined (reading 'schema')",  # Notebook 7's own
@@ -26,6 +29,11 @@ KERNEL_IDLE = """() => {
     return kernel?.status === 'idle' && kernel?.connectionStatus === 'connected';
 }"""
 
+OPEN = """async path => {
+    const { commands, shell } = window.jupyterapp;
+    await commands.execute('docmanager:open', { path, factory: 'Notebook' });
+}"""
+
 
 def written(folder: Path, cells: Sequence[str]) -> str:
     """The name of a new notebook of these code cells."""
@@ -34,6 +42,13 @@ def written(folder: Path, cells: Sequence[str]) -> str:
     notebook.metadata["kernelspec"] = {"name": "python3", "display_name": "Python 3", "language": "python"}
     nbformat.write(notebook, folder / name)
     return name
+
+
+def pictured(page: Page, name: str, *, asked: bool = ASKED, full_page: bool = False) -> None:
+    """A picture for a person who looks, where one is asked for."""
+    if asked:
+        SCREENSHOTS.mkdir(exist_ok=True)
+        page.screenshot(path=SCREENSHOTS / f"{re.sub(r'[^-. \w]', '_', name)[:120]}.png", full_page=full_page)
 
 
 IN_VIEW = """list => {
@@ -48,13 +63,17 @@ IN_VIEW = """list => {
 class NotebookPage:
     """A notebook as a person sees it. `errors` holds what went wrong in the page and is ours."""
 
-    def __init__(self, page: Page, server: Server, name: str) -> None:
-        self.page, self.server, self.name = page, server, name
+    def __init__(self, page: Page, server: Server, name: str, *, is_own: bool = True) -> None:
+        self.page, self.server, self.name, self.is_own = page, server, name, is_own
         self.errors: list[str] = []
         page.set_default_timeout(PATIENCE)
-        page.on("console", self._heard)
-        page.on("pageerror", self._failed)
-        page.on("request", self._asked)
+        self._listeners = {"console": self._heard, "pageerror": self._failed, "request": self._asked}
+        for event, listener in self._listeners.items():
+            page.on(event, listener)  # type: ignore[call-overload]
+
+    def stop_listening(self) -> None:
+        for event, listener in self._listeners.items():
+            self.page.remove_listener(event, listener)
 
     def _heard(self, message: ConsoleMessage) -> None:
         if message.type == "error":
@@ -85,6 +104,13 @@ class NotebookPage:
         self.page.goto(self.server.page(self.name, uuid.uuid4().hex[:8]))
         self.page.wait_for_function("() => !!window.jupyterapp")
         self.page.evaluate("() => window.jupyterapp.restored.then(() => true)")
+        self.page.wait_for_selector(".jp-Notebook .jp-Cell")
+        self.wait_idle()
+
+    def open_here(self) -> None:
+        """Open in a JupyterLab that has no document open, and wait for a kernel that listens."""
+        self.page.mouse.move(2, 2)
+        self.page.evaluate(OPEN, self.name)
         self.page.wait_for_selector(".jp-Notebook .jp-Cell")
         self.wait_idle()
 
@@ -119,11 +145,9 @@ class NotebookPage:
         panel.wait_for()
         return PanelOnPage(panel)
 
-    def screenshot(self, name: str) -> Path:
-        SCREENSHOTS.mkdir(exist_ok=True)
-        path = SCREENSHOTS / f"{name}.png"
-        self.page.screenshot(path=path)
-        return path
+    def screenshot(self, name: str) -> None:
+        """For a person who looks, with JAXSTAGE_SCREENSHOTS=1."""
+        pictured(self.page, name)
 
 
 class PanelOnPage:

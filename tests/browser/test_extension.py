@@ -58,7 +58,7 @@ def run_and_save(notebook: NotebookPage) -> Path:
 
 
 def test_one_build_draws_all_panels_of_a_page(open_notebook: Opener, lab: Server) -> None:
-    notebook = open_notebook(lab, [SETUP, LOSS, TWICE])
+    notebook = open_notebook(lab, [SETUP, LOSS, TWICE], own_page=True)
     notebook.page.evaluate(COUNT_BLOBS)
     notebook.run_all()
     expect(live(notebook)).to_have_count(2)
@@ -69,7 +69,7 @@ def test_one_build_draws_all_panels_of_a_page(open_notebook: Opener, lab: Server
 
 
 def test_without_the_extension_the_kernel_sends_the_code_once(open_notebook: Opener, plain_lab: Server) -> None:
-    notebook = open_notebook(plain_lab, [SETUP, LOSS, TWICE])
+    notebook = open_notebook(plain_lab, [SETUP, LOSS, TWICE], own_page=True)
     notebook.page.evaluate(COUNT_BLOBS)
     notebook.run_all()
     expect(notebook.panels()).to_have_count(2)
@@ -84,7 +84,7 @@ def test_without_the_extension_the_kernel_sends_the_code_once(open_notebook: Ope
 def test_without_subshells_the_state_shows_progress_until_the_code_comes(
     open_notebook: Opener, plain_lab: Server
 ) -> None:
-    notebook = open_notebook(plain_lab, [SETUP, SLOW_TO_TRACE])
+    notebook = open_notebook(plain_lab, [SETUP, SLOW_TO_TRACE], own_page=True)
     notebook.page.evaluate(NO_SUBSHELLS)
     notebook.command("notebook:run-all-cells", wait=False)
     waiting = notebook.page.locator(".jp-OutputArea-output", has_text="Loading the panel…")

@@ -43,7 +43,7 @@ TYPED = "%%compile -t cpu:4\nloss(w, x)\nlo"
 
 
 def opened(open_notebook: Opener, server: Server, *cells: str) -> NotebookPage:
-    notebook = open_notebook(server, list(cells))
+    notebook = open_notebook(server, list(cells), own_page=True)
     notebook.page.wait_for_function("() => window.jupyterapp.commands.hasCommand('jaxstage:compile')")
     return notebook
 

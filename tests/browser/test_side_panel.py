@@ -47,7 +47,7 @@ def labels(panel: Locator) -> list[str]:
 
 
 def test_it_lists_opens_and_frees_by_keyboard(open_notebook: Opener, lab: Server) -> None:
-    notebook = open_notebook(lab, [SETUP, LOSS.replace("-o ins", ""), HOSTILE, BROKEN])
+    notebook = open_notebook(lab, [SETUP, LOSS.replace("-o ins", ""), HOSTILE, BROKEN], own_page=True)
     panel = side(notebook)
     panel.get_by_role("button", name="Load JAXStage").click()
     panel.get_by_text("No inspections yet").wait_for()
@@ -80,7 +80,7 @@ def test_it_lists_opens_and_frees_by_keyboard(open_notebook: Opener, lab: Server
 
 
 def test_two_are_compared_in_a_tab_that_survives_a_reload(open_notebook: Opener, lab: Server) -> None:
-    notebook = open_notebook(lab, [SETUP, LOSS, OTHER])
+    notebook = open_notebook(lab, [SETUP, LOSS, OTHER], own_page=True)
     panel = side(notebook)
     notebook.run_all()
     rows(panel).nth(1).wait_for()
@@ -115,7 +115,7 @@ def test_two_are_compared_in_a_tab_that_survives_a_reload(open_notebook: Opener,
 
 
 def test_it_follows_a_run(open_notebook: Opener, lab: Server) -> None:
-    notebook = open_notebook(lab, [SETUP, SLOW_TO_TRACE])
+    notebook = open_notebook(lab, [SETUP, SLOW_TO_TRACE], own_page=True)
     panel = side(notebook)
     panel.get_by_role("button", name="Load JAXStage").click()
     panel.get_by_text("No inspections yet").wait_for()

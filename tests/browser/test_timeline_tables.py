@@ -9,7 +9,7 @@ import pytest
 from playwright.sync_api import expect
 
 from tests.browser.cells import SETUP
-from tests.browser.notebook_page import SCREENSHOTS
+from tests.browser.notebook_page import pictured
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser
@@ -209,7 +209,7 @@ def test_the_offline_page_has_the_headline_and_the_tables(notebook: NotebookPage
     assert "of the busy time" in page.locator(".jxs-headline").inner_text()
     page.locator('[data-table="gaps"]').click()
     page.locator('[aria-label="timeline gaps"] tbody tr').first.wait_for()
-    page.screenshot(path=str(SCREENSHOTS / "timeline_offline.png"))
+    pictured(page, "timeline_offline")
     page.close()
     assert not trouble
 

@@ -197,7 +197,7 @@ def test_a_click_on_an_event_selects_its_line_and_two_zoom_to_it(lab: Server, op
 
 
 def test_two_fingers_zoom_and_one_moves(lab: Server, open_notebook: Opener) -> None:
-    notebook = open_notebook(lab, [MADE, HOSTILE])
+    notebook = open_notebook(lab, [MADE, HOSTILE], own_page=True)
     panel, page = opened(notebook), notebook.page
     box = ground(panel).bounding_box()
     assert box

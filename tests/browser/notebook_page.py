@@ -16,7 +16,8 @@ from tests.browser.servers import Server
 
 SCREENSHOTS = Path(__file__).parent / "screenshots"
 ASKED = bool(os.environ.get("JAXSTAGE_SCREENSHOTS"))
-PATIENCE = 30_000
+PATIENCE = 120_000
+"""Milliseconds that anything may take on a machine that does much else; what is there sooner takes none of it."""
 NOT_OURS = (
     "Cannot read properties of undefined (reading 'schema')",  # Notebook 7's own
     "Could not restore the debugger state",  # JupyterLab's own, when a kernel restarts
@@ -48,7 +49,8 @@ def pictured(page: Page, name: str, *, asked: bool = ASKED, full_page: bool = Fa
     """A picture for a person who looks, where one is asked for."""
     if asked:
         SCREENSHOTS.mkdir(exist_ok=True)
-        page.screenshot(path=SCREENSHOTS / f"{re.sub(r'[^-. \w]', '_', name)[:120]}.png", full_page=full_page)
+        file = re.sub(r"[^-. \w]", "_", name)[:120] + ".png"
+        page.screenshot(path=SCREENSHOTS / file, full_page=full_page)
 
 
 IN_VIEW = """list => {
@@ -58,6 +60,43 @@ IN_VIEW = """list => {
         return at.top >= box.top - 1 && at.bottom <= box.bottom + 1;
     }).map(row => row.querySelector('.jxs-line').innerText.trim());
 }"""
+
+
+REVEAL = """async (list, [text, patience]) => {
+    const frame = () => new Promise(requestAnimationFrame);
+    const rows = () => [...list.querySelectorAll('[data-row]')];
+    const isSeen = row => {
+        const [box, at] = [list, row].map(element => element.getBoundingClientRect());
+        return at.top >= box.top - 1 && at.bottom <= box.bottom + 1;
+    };
+    const until = performance.now() + patience;
+    list.scrollTop = 0;
+    do {
+        await frame();
+        await frame(); // the rows of this place are drawn
+        if (rows().some(row => isSeen(row) && row.querySelector('.jxs-line').innerText.includes(text))) return true;
+        if (list.querySelector('[data-row] .jxs-waiting')) continue;
+        const isAtEnd = list.scrollTop + list.clientHeight >= list.scrollHeight - 1;
+        list.scrollTop = isAtEnd ? 0 : list.scrollTop + list.clientHeight / 2;
+    } while (performance.now() < until);
+    return false;
+}"""
+"""Scrolls a list from its top until a row with the text is in view; begins again at the end, while rows may come."""
+SETTLE = """async (root, [busy, patience]) => {
+    const frame = () => new Promise(requestAnimationFrame);
+    const until = performance.now() + patience;
+    for (let calm = 0; calm < 4; ) {
+        await frame();
+        calm = root.querySelector(busy) ? 0 : calm + 1;
+        if (performance.now() > until) throw new Error(`still busy: ${root.querySelector(busy)?.outerHTML}`);
+    }
+}"""
+BUSY = ".jxs-waiting, [aria-busy='true'], [data-ready='false']"
+
+
+def settle(panel: Locator, patience: int = PATIENCE) -> None:
+    """Wait until nothing in the panel is being computed any more, and what was is drawn."""
+    panel.evaluate(SETTLE, [BUSY, patience])
 
 
 class NotebookPage:
@@ -165,13 +204,9 @@ class PanelOnPage:
 
     def reveal(self, doc: str, text: str) -> Locator:
         """Scroll a pane from its top until a row that holds the text is in view."""
-        self.scroll(doc, 0)
-        for _ in range(200):
-            if any(text in row for row in self.in_view(doc)):
-                return self.row(doc, text)
-            self.pane(doc).locator(".jxs-code").evaluate("list => { list.scrollTop += list.clientHeight / 2; }")
-            self.root.page.wait_for_timeout(20)
-        raise AssertionError(f"no row of {doc} holds {text!r}")
+        found = self.pane(doc).locator(".jxs-code").evaluate(REVEAL, [text, PATIENCE])
+        assert found, f"no row of {doc} holds {text!r}"
+        return self.row(doc, text)
 
     def show_panes(self, *docs: str) -> None:
         """Open these panes and no others, and wait until they hold their text."""
@@ -192,6 +227,13 @@ class PanelOnPage:
         """Texts of the drawn rows that are lit: strong, weak, selected, inferred or error."""
         texts = self.pane(doc).locator(f"[data-row].jxs-{how} .jxs-line").all_inner_texts()
         return [text.strip() for text in texts]
+
+    def wait_in_view(self, doc: str, text: str) -> None:
+        """Wait until a row that holds the text is among those that a person sees in the pane."""
+        self.root.page.wait_for_function(
+            f"([list, text]) => ({IN_VIEW})(list).some(row => row.includes(text))",
+            arg=[self.pane(doc).locator(".jxs-code").element_handle(), text],
+        )
 
     def wait_lit(self, doc: str, how: str = "strong") -> list[str]:
         self.pane(doc).locator(f"[data-row].jxs-{how}").first.wait_for()

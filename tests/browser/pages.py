@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from tests.browser.notebook_page import NotebookPage, pictured
 
 if TYPE_CHECKING:
-    from playwright.sync_api import Browser, Page
+    from playwright.sync_api import Browser
 
     from tests.browser.servers import Server
 

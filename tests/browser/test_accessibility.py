@@ -10,8 +10,7 @@ from playwright.sync_api import expect
 
 from tests.browser.axe import COLOURS, SCRIPT, violations
 from tests.browser.conftest import unavailable
-from tests.browser.legible import BUSY
-from tests.browser.notebook_page import PanelOnPage
+from tests.browser.notebook_page import PanelOnPage, settle
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Locator
@@ -89,13 +88,6 @@ def notebook(module_notebook: Opener, lab: Server) -> NotebookPage:
     opened.panel(FAILURE).stage("trace", "failed").wait_for(timeout=LOOK_MS)
     opened.page.evaluate(WALK)
     return opened
-
-
-def settle(panel: Locator) -> None:
-    """Wait until what was asked for is drawn."""
-    panel.page.wait_for_timeout(100)
-    panel.locator(BUSY).first.wait_for(state="detached", timeout=LOOK_MS)
-    panel.page.wait_for_timeout(50)
 
 
 def tabs_of(panel: Locator) -> list[str]:

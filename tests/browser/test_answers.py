@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from absent import needs
 
-from tests.browser.legible import defects, settle
+from tests.browser.legible import defects
+from tests.browser.notebook_page import settle
 
 if TYPE_CHECKING:
     from tests.browser.conftest import Opener

@@ -84,7 +84,6 @@ def test_every_section_of_a_transformer_step(step: NotebookPage, section: str, t
     verdict = panel.root.locator(".jxs-verdict").inner_text()
     assert "lower bound on TPU v5e" in verdict
     panel.root.scroll_into_view_if_needed()
-    step.page.wait_for_timeout(300)
     step.screenshot(f"cost-{section}-{theme}")
     assert_legible(panel.root)
     step.theme("Light")

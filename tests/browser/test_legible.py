@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.browser.legible import defects, settle
+from tests.browser.legible import defects
+from tests.browser.notebook_page import settle
 from tests.browser.test_shardings_view import ON_CPUS, SETUP
 
 if TYPE_CHECKING:

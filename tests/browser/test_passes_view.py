@@ -137,11 +137,11 @@ def test_both_sides_scroll_as_one_and_keys_step_through_changes(panel: PanelOnPa
     right.press("n")
     right.press("n")
     panel.root.locator(".jxs-diff-head .jxs-hits", has_text=re.compile(r"^\d+ / \d+$")).wait_for()
-    tops = [list_.evaluate("list => list.scrollTop") for list_ in (left, right)]
-    assert tops[0] == tops[1]
-    left.evaluate("list => { list.scrollTop = 200; }")
-    panel.root.page.wait_for_timeout(100)
-    assert right.evaluate("list => list.scrollTop") == left.evaluate("list => list.scrollTop")
+    both = [left.element_handle(), right.element_handle()]
+    panel.root.page.wait_for_function("([left, right]) => left.scrollTop === right.scrollTop", arg=both)
+    to = left.evaluate("list => { list.scrollTop = 200; return list.scrollTop; }")
+    panel.root.page.wait_for_function("([list, to]) => list.scrollTop === to", arg=[both[1], to])
+    assert left.evaluate("list => list.scrollTop") == to
 
 
 def test_the_selection_is_shared_by_both_sides_and_the_code(panel: PanelOnPage) -> None:

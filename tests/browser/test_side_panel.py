@@ -5,10 +5,14 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from tests.browser.cells import HOSTILE, LOSS, SETUP, SLOW_TO_TRACE
+from playwright.sync_api import expect
+
+from tests.browser.cells import HOSTILE, LOSS, SETUP, slow_to_trace
 
 if TYPE_CHECKING:
-    from playwright.sync_api import Locator
+    from pathlib import Path
+
+    from playwright.sync_api import Locator, Response
 
     from tests.browser.conftest import Opener
     from tests.browser.notebook_page import NotebookPage
@@ -44,6 +48,12 @@ def rows(panel: Locator) -> Locator:
 
 def labels(panel: Locator) -> list[str]:
     return [str(row.get_attribute("data-status")) for row in rows(panel).all()]
+
+
+def saves_both_tabs(response: Response) -> bool:
+    """JupyterLab saves its layout a second after the last change."""
+    saved = response.request.post_data or ""
+    return "/api/workspaces/" in response.url and saved.count('"jaxstage-tabs:') == 2
 
 
 def test_it_lists_opens_and_frees_by_keyboard(open_notebook: Opener, lab: Server) -> None:
@@ -100,10 +110,10 @@ def test_two_are_compared_in_a_tab_that_survives_a_reload(open_notebook: Opener,
     assert "sin" in lines.locator('[data-what="added"]').first.inner_text()
 
     rows(panel).nth(1).focus()
-    rows(panel).nth(1).press("Enter")
+    with notebook.page.expect_response(saves_both_tabs):
+        rows(panel).nth(1).press("Enter")
     live = notebook.page.locator(".jaxstage-tab .jaxstage-live .jaxstage")
     live.wait_for()
-    notebook.page.wait_for_timeout(1500)  # JupyterLab saves its layout a second after the last change
     notebook.page.reload()
     live.wait_for()
     shown.locator('[data-figure="equations"]').wait_for(state="attached")
@@ -114,15 +124,17 @@ def test_two_are_compared_in_a_tab_that_survives_a_reload(open_notebook: Opener,
     panel.get_by_text("The kernel was restarted: its inspections are gone.").wait_for()
 
 
-def test_it_follows_a_run(open_notebook: Opener, lab: Server) -> None:
-    notebook = open_notebook(lab, [SETUP, SLOW_TO_TRACE], own_page=True)
+def test_it_follows_a_run(open_notebook: Opener, lab: Server, tmp_path: Path) -> None:
+    notebook = open_notebook(lab, [SETUP, slow_to_trace(tmp_path / "enough")], own_page=True)
     panel = side(notebook)
     panel.get_by_role("button", name="Load JAXStage").click()
     panel.get_by_text("No inspections yet").wait_for()
     notebook.command("notebook:run-all-cells", wait=False)
-    running = panel.locator('[data-status="running"]')
-    running.locator(".jxs-side-status", has_text=re.compile("running [1-4]")).wait_for()
-    panel.locator('[data-status="done"]').wait_for()
+    status = panel.locator('[data-status="running"] .jxs-side-status')
+    expect(status).to_contain_text(re.compile(r"running \d"))
+    expect(status).not_to_have_text(status.inner_text())
+    (tmp_path / "enough").touch()
+    expect(panel.locator('[data-status="done"]')).to_be_visible()
 
 
 def test_it_is_in_notebook_7_too(open_notebook: Opener, notebook7: Server) -> None:

@@ -9,10 +9,10 @@ import pytest
 from playwright.sync_api import expect
 
 from tests.browser.cells import SETUP
-from tests.browser.notebook_page import pictured
+from tests.browser.notebook_page import pictured, settle
 
 if TYPE_CHECKING:
-    from playwright.sync_api import Browser
+    from playwright.sync_api import Browser, Locator
 
     from tests.browser.conftest import Opener
     from tests.browser.notebook_page import NotebookPage, PanelOnPage
@@ -157,7 +157,7 @@ def test_of_a_range_the_tables_are_of_it_alone(panel: PanelOnPage, notebook: Not
     said = panel.root.locator(".jxs-tl-range")
     said.wait_for()
     assert "selected, events clipped to it" in said.inner_text()
-    panel.root.page.wait_for_timeout(500)
+    expect(cells_of_first_line(panel).nth(5)).not_to_have_text(f"{count:,}")
     assert 0 < count_of_first_line(panel) < count
     notebook.screenshot("timeline_range")
     said.get_by_role("button", name="Clear selection").click()
@@ -165,17 +165,20 @@ def test_of_a_range_the_tables_are_of_it_alone(panel: PanelOnPage, notebook: Not
 
 
 def count_of_first_line(panel: PanelOnPage) -> int:
-    cells = panel.root.locator('[aria-label="timeline lines"] tbody tr').first.locator("td").all_inner_texts()
-    return int(cells[5].replace(",", ""))
+    return int(cells_of_first_line(panel).nth(5).inner_text().replace(",", ""))
+
+
+def cells_of_first_line(panel: PanelOnPage) -> Locator:
+    return panel.root.locator('[aria-label="timeline lines"] tbody tr').first.locator("td")
 
 
 def test_a_click_on_a_gap_zooms_to_it(panel: PanelOnPage) -> None:
     panel.root.get_by_role("button", name="Fit").click()
-    before = panel.root.get_by_text("on screen").inner_text()
+    on_screen = panel.root.get_by_text("on screen")
+    before = on_screen.inner_text()
     table(panel, "gaps")
     panel.root.locator('[aria-label="timeline gaps"] tbody tr').first.click()
-    panel.root.page.wait_for_timeout(300)
-    assert panel.root.get_by_text("on screen").inner_text() != before
+    expect(on_screen).not_to_have_text(before)
     panel.root.get_by_role("button", name="Fit").click()
 
 
@@ -220,7 +223,7 @@ def test_both_themes_and_a_narrow_window(notebook: NotebookPage, panel: PanelOnP
         notebook.theme(theme)
         for width in (1400, 900):
             notebook.page.set_viewport_size({"width": width, "height": 1200})
-            notebook.page.wait_for_timeout(400)
+            settle(panel.root)
             notebook.screenshot(f"timeline_tables_{theme.lower()}_{width}")
             assert panel.root.evaluate("e => e.scrollWidth <= e.clientWidth + 1")
     notebook.page.set_viewport_size({"width": 1400, "height": 1200})

@@ -225,15 +225,9 @@ class PanelOnPage:
 
     def lit(self, doc: str, how: str = "strong") -> list[str]:
         """Texts of the drawn rows that are lit: strong, weak, selected, inferred or error."""
+        settle(self.root)
         texts = self.pane(doc).locator(f"[data-row].jxs-{how} .jxs-line").all_inner_texts()
         return [text.strip() for text in texts]
-
-    def wait_in_view(self, doc: str, text: str) -> None:
-        """Wait until a row that holds the text is among those that a person sees in the pane."""
-        self.root.page.wait_for_function(
-            f"([list, text]) => ({IN_VIEW})(list).some(row => row.includes(text))",
-            arg=[self.pane(doc).locator(".jxs-code").element_handle(), text],
-        )
 
     def wait_lit(self, doc: str, how: str = "strong") -> list[str]:
         self.pane(doc).locator(f"[data-row].jxs-{how}").first.wait_for()
@@ -241,12 +235,14 @@ class PanelOnPage:
 
     def in_view(self, doc: str) -> list[str]:
         """Texts of the rows that a person sees in the pane, not those drawn beyond its edge."""
+        settle(self.root)
         return self.pane(doc).locator(".jxs-code").evaluate(IN_VIEW)
 
     def scroll(self, doc: str, to: int) -> None:
         self.pane(doc).locator(".jxs-code").evaluate("(list, to) => { list.scrollTop = to; }", to)
 
     def detail(self) -> str:
+        settle(self.root)
         return self.root.locator(".jxs-words").inner_text()
 
     def clear(self) -> None:

@@ -88,7 +88,10 @@ def own_settings(home: Path, extension: bool, mother: Path | None) -> dict[str, 
     labconfig.mkdir(parents=True)
     (labconfig / "default_setting_overrides.json").write_text(json.dumps(NO_NEWS))
     (labconfig / "page_config.json").write_text(json.dumps({"disabledExtensions": {"jaxstage": not extension}}))
+    (parts := home / "config" / "jupyter_server_config.d").mkdir()
+    (parts / "parts.json").write_text(json.dumps({"ServerApp": {"jpserver_extensions": {"jupyter_lsp": False}}}))
     places = {f"JUPYTER_{kind.upper()}_DIR": str(home / kind) for kind in ("config", "data", "runtime")}
+    places["JUPYTER_CONFIG_PATH"] = places["JUPYTER_CONFIG_DIR"]  # before those of the environment
     path = os.pathsep.join(filter(None, [str(ROOT), os.environ.get("PYTHONPATH")]))
     own = {"IPYTHONDIR": str(home / "ipython"), "JUPYTER_PREFER_ENV_PATH": "1", "PYTHONPATH": path}
     # as this checkout has built it, not as it may be installed

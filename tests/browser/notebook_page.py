@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import nbformat
-from playwright.sync_api import ConsoleMessage, Locator, Page
+from playwright.sync_api import ConsoleMessage, Locator, Page, expect
 from playwright.sync_api import Error as PageError
 
 from tests.browser.servers import Server
@@ -18,6 +18,7 @@ SCREENSHOTS = Path(__file__).parent / "screenshots"
 ASKED = bool(os.environ.get("JAXSTAGE_SCREENSHOTS"))
 PATIENCE = 120_000
 """Milliseconds that anything may take on a machine that does much else; what is there sooner takes none of it."""
+expect.set_options(timeout=PATIENCE)
 NOT_OURS = (
     "Cannot read properties of undefined (reading 'schema')",  # Notebook 7's own
     "Could not restore the debugger state",  # JupyterLab's own, when a kernel restarts

@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from tests.browser.notebook_page import NotebookPage
     from tests.browser.servers import Server
 
-LOOK_MS = 120_000
 SETUP = """
 %load_ext jaxstage_ext
 import jax, jax.numpy as jnp, numpy as np
@@ -85,7 +84,7 @@ def notebook(module_notebook: Opener, lab: Server) -> NotebookPage:
         unavailable("axe-core is not installed: run npm ci in labextension")
     opened = module_notebook(lab, [SETUP, STEP, OFFLINE, PROFILED, COMPARED, FAILED], width=1400, height=1100)
     opened.run_all()
-    opened.panel(FAILURE).stage("trace", "failed").wait_for(timeout=LOOK_MS)
+    opened.panel(FAILURE).stage("trace", "failed").wait_for()
     opened.page.evaluate(WALK)
     return opened
 

@@ -94,7 +94,7 @@ def opened(open_notebook: Opener, lab: Server, target: str) -> NotebookPage:
 def answered(panel: PanelOnPage) -> dict[str, str]:
     """The answers on the tab, once all five are there."""
     panel.tab("answers").click()
-    panel.root.locator(".jxs-answer").nth(4).wait_for(timeout=MINUTES)
+    panel.root.locator(".jxs-answer").nth(4).wait_for()
     return {
         str(section.get_attribute("data-question")): section.inner_text()
         for section in panel.root.locator(".jxs-question").all()

@@ -11,7 +11,6 @@ import pytest
 from playwright.sync_api import expect
 
 from tests.browser.cells import SETUP
-from tests.browser.notebook_page import PATIENCE
 
 if TYPE_CHECKING:
     from playwright.sync_api import Locator
@@ -67,7 +66,7 @@ def marked(notebook: NotebookPage, kind: str = "line") -> list[str]:
 
 
 def expect_marked(notebook: NotebookPage, *texts: str, kind: str = "line") -> None:
-    expect(notebook.page.locator(f".cm-line.jaxstage-{kind}")).to_have_text(texts, timeout=PATIENCE)
+    expect(notebook.page.locator(f".cm-line.jaxstage-{kind}")).to_have_text(texts)
 
 
 def scrolled(notebook: NotebookPage) -> float:
@@ -129,7 +128,7 @@ def test_a_click_on_its_place_scrolls_to_the_line_and_neither_a_hover_nor_a_sele
     panel.reveal("jaxpr", " = mul").locator(".jxs-num").click()
     assert scrolled(notebook) == before
     panel.root.locator(".jxs-words .jxs-link").first.click()
-    expect(line(notebook, HEAD_CELL, "return p * p")).to_be_in_viewport(timeout=PATIENCE)
+    expect(line(notebook, HEAD_CELL, "return p * p")).to_be_in_viewport()
     notebook.page.mouse.move(2, 2)
     expect_marked(notebook, "return p * p", kind="selected")
     notebook.screenshot("cell_lines_selected")
@@ -171,7 +170,7 @@ def test_the_gutter_shows_what_stands_beside_the_panel_s_lines(notebook: Noteboo
     panel, figures = notebook.panel(), cell(notebook, LOSS_CELL).locator(".jaxstage-gutter .jaxstage-figure")
     expect(figures).to_have_count(0)
     panel.root.get_by_label("annotate lines").select_option("FLOPs")
-    expect(figures.first).to_be_visible(timeout=PATIENCE)
+    expect(figures.first).to_be_visible()
     bar = panel.row("python", TANH).locator(".jxs-heat")
     assert figures.nth(0).get_attribute("title") == bar.get_attribute("title")
     assert f"{figures.nth(0).inner_text()} of what is known" in (bar.get_attribute("title") or "")
@@ -179,12 +178,12 @@ def test_the_gutter_shows_what_stands_beside_the_panel_s_lines(notebook: Noteboo
         notebook.theme(theme)
         notebook.screenshot(f"cell_lines_gutter_{theme.lower()}")
     panel.root.get_by_label("annotate lines").select_option("memory")
-    expect(figures.first).to_have_attribute("title", re.compile("of the bytes live at the peak"), timeout=PATIENCE)
+    expect(figures.first).to_have_attribute("title", re.compile("of the bytes live at the peak"))
     line(notebook, LOSS_CELL, "%%compile").click()
     notebook.page.keyboard.type(" ")
     expect(figures).to_have_count(0)
     notebook.page.keyboard.press("Control+z")
-    expect(figures.first).to_be_visible(timeout=PATIENCE)
+    expect(figures.first).to_be_visible()
     notebook.page.evaluate("() => window.jupyterapp.commands.execute('jaxstage:gutter', {measure: ''})")
     expect(figures).to_have_count(0)
 

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 import pytest
+from playwright.sync_api import expect
 
 from tests.browser.cells import ATTENTION, HELPERS, SETUP
 
@@ -146,4 +147,4 @@ def test_full_screen_and_back(panel: PanelOnPage) -> None:
 
 def test_copy_says_what_was_copied(panel: PanelOnPage) -> None:
     panel.pane("jaxpr").get_by_label("Copy this pane").click()
-    panel.root.locator(".jxs-message", has_text="Copied").wait_for()
+    expect(panel.root.locator(".jxs-message", has_text="Copied")).to_be_visible()

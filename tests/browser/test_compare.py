@@ -74,7 +74,7 @@ def test_a_tpu_that_is_not_here_beside_cpus(open_notebook: Opener, lab: Server) 
     notebook = open_notebook(lab, [SETUP, ON_A_MESH], width=1500)
     notebook.run_all()
     panel = notebook.panel()
-    panel.root.locator('[data-target="v5e:2x2"] .jxs-cell', has_text="yes").wait_for(timeout=60_000)
+    panel.root.locator('[data-target="v5e:2x2"] .jxs-cell', has_text="yes").wait_for()
     assert panel.root.locator('[data-target="cpu:4"]').get_by_text("1", exact=True).count()
     notebook.screenshot("compare_mesh")
 

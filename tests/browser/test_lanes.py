@@ -13,7 +13,6 @@ if TYPE_CHECKING:
     from tests.browser.notebook_page import NotebookPage, PanelOnPage
     from tests.browser.servers import Server
 
-LOOK_MS = 120_000
 SETUP = """
 %load_ext jaxstage_ext
 import jax, jax.numpy as jnp, numpy as np
@@ -44,7 +43,7 @@ model(x, w)
 def notebook(module_notebook: Opener, lab: Server) -> NotebookPage:
     opened = module_notebook(lab, [SETUP, MODEL], width=1600)
     opened.run_all()
-    opened.panel().root.locator(".jxs-heat-picker select").wait_for(timeout=LOOK_MS)
+    opened.panel().root.locator(".jxs-heat-picker select").wait_for()
     return opened
 
 
@@ -58,7 +57,7 @@ def panel(notebook: NotebookPage) -> PanelOnPage:
 
 def choose(panel: PanelOnPage, what: str) -> None:
     panel.root.locator(".jxs-heat-picker select").select_option(what)
-    panel.root.locator(".jxs-lane[data-kind]").first.wait_for(timeout=LOOK_MS)
+    panel.root.locator(".jxs-lane[data-kind]").first.wait_for()
 
 
 def beside(panel: PanelOnPage, doc: str, text: str) -> str:
@@ -71,7 +70,7 @@ def test_warnings_stand_at_their_lines_and_are_gone_to(panel: PanelOnPage) -> No
     assert check.inner_text() == "check for resharding"
     check.click()
     found = panel.root.locator(".jxs-warned")
-    found.wait_for(timeout=LOOK_MS)
+    found.wait_for()
     assert found.inner_text() == "⚠ 3 reshardings"
     assert panel.row("python", "h = jnp.tanh(x @ w)").locator(".jxs-warning").inner_text() == "⚠"
     found.click()

@@ -15,14 +15,12 @@ if TYPE_CHECKING:
     from tests.browser.notebook_page import NotebookPage
     from tests.browser.servers import Server
 
-LOOK_MS = 120_000
-
 
 @pytest.fixture(scope="module")
 def notebook(module_notebook: Opener, lab: Server) -> NotebookPage:
     opened = module_notebook(lab, [SETUP, ON_CPUS], width=1400, height=1100)
     opened.run_all()
-    opened.panel().stage("compile", "done").wait_for(timeout=LOOK_MS)
+    opened.panel().stage("compile", "done").wait_for()
     return opened
 
 

@@ -190,7 +190,7 @@ def test_the_tables(panel: PanelOnPage, notebook: NotebookPage, name: str, text:
 
 def test_what_the_backward_pass_keeps(panel: PanelOnPage, notebook: NotebookPage) -> None:
     part(panel, "backward")
-    panel.root.locator(".jxs-mem-backward tbody tr", has_text="nothing_saveable").wait_for()
+    expect(panel.root.locator(".jxs-mem-backward tbody tr", has_text="nothing_saveable")).to_be_visible()
     notebook.screenshot("memory-backward")
     panel.root.locator(".jxs-mem-backward tbody tr", has_text="dots_saveable").last.click()
     panel.root.locator("h4", has_text="with dots_saveable").wait_for()
@@ -213,11 +213,11 @@ def test_absent_devices(open_notebook: Opener, lab: Server, target: str, platfor
     opened = open_notebook(lab, [SETUP, LAYERS, ABSENT.format(target)], width=1500, height=1300)
     opened.run_all()
     panel = opened.panel()
-    panel.tab("memory").click(timeout=120_000)
-    rows(panel).first.wait_for(timeout=120_000)
+    panel.tab("memory").click()
+    expect(rows(panel).first).to_be_visible()
     for space in spaces:
         panel.root.locator("[data-space]", has_text=space).click()
-        panel.root.locator(".jxs-mem-moment", has_text=f"of {space} live").wait_for()
+        expect(panel.root.locator(".jxs-mem-moment", has_text=f"of {space} live")).to_be_visible()
         wait_painted(panel, STILL, "share > 0.1")
         panel.root.locator(".jxs-mem-canvas").hover(position=point(panel, 0.5, 0.05))
         opened.screenshot(f"memory-{platform}-{space.split()[0]}")
@@ -231,7 +231,7 @@ def test_a_compile_that_runs_out_of_memory_opens_on_what_takes_it(open_notebook:
     opened = open_notebook(lab, [SETUP, LARGE], width=1500, height=1100)
     opened.run_all()
     panel = opened.panel()
-    panel.root.locator(".jxs-mem-fit[data-answer=no]").wait_for(timeout=120_000)
+    panel.root.locator(".jxs-mem-fit[data-answer=no]").wait_for()
     assert "Does not fit: it needs 26.8 GB" in panel.root.locator(".jxs-mem-fit").inner_text()
     assert "VMEM" in panel.root.locator(".jxs-mem-spaces").inner_text()
     rows(panel).filter(has_text="temporary").first.hover()
@@ -245,7 +245,7 @@ def test_a_run_that_dies_of_memory_opens_on_what_takes_it(open_notebook: Opener,
     opened = open_notebook(lab, [SETUP, HUGE], width=1500, height=1100)
     opened.run_all()
     panel = opened.panel()
-    rows(panel).first.wait_for(timeout=60_000)
+    rows(panel).first.wait_for()
     assert panel.root.locator('[aria-selected="true"]').get_attribute("data-view") == "memory"
     assert "Live JAX arrays in this kernel at that time: " in panel.root.locator(".jxs-failure").inner_text()
     assert "Does not fit: it needs 1.13 PB" in panel.root.locator(".jxs-mem-fit").inner_text()

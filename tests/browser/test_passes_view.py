@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 import pytest
+from playwright.sync_api import expect
 
 from tests.browser.cells import SETUP
 from tests.browser.legible import assert_legible
@@ -122,7 +123,7 @@ def test_dead_code_elimination_shows_removed_lines_alone(panel: PanelOnPage) -> 
 def test_a_fold_opens(panel: PanelOnPage) -> None:
     open_pass(panel, "dce")
     folds = half(panel, "before").locator(".jxs-diff-fold")
-    folds.first.wait_for()
+    expect(folds.first).to_be_visible()
     text = folds.first.inner_text()
     folds.first.click()
     panel.root.page.wait_for_function(

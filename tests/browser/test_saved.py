@@ -63,7 +63,7 @@ def test_nbconvert_shows_the_static_form(saved: Path, browser: Browser) -> None:
     page.route("http*://**", lambda route: route.abort())
     page.goto(saved.with_suffix(".html").as_uri())
     output = page.locator(".jp-OutputArea-output", has_text="loss(w: f32[128,512]").first
-    output.wait_for()
+    expect(output).to_be_visible()
     page.close()
 
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from playwright.sync_api import expect
 
-from tests.browser.notebook_page import PATIENCE, PanelOnPage, written
+from tests.browser.notebook_page import PanelOnPage, written
 
 if TYPE_CHECKING:
     from playwright.sync_api import Locator
@@ -47,7 +47,7 @@ def open_beside(notebook: NotebookPage, name: str, *, same_kernel: bool = False)
 
 
 def expect_hover(view: Locator, *texts: str) -> None:
-    expect(view.locator(".cm-line.jaxstage-hover")).to_have_text(texts, timeout=PATIENCE)
+    expect(view.locator(".cm-line.jaxstage-hover")).to_have_text(texts)
 
 
 def point(panel: PanelOnPage) -> None:

@@ -14,7 +14,6 @@ if TYPE_CHECKING:
     from tests.browser.notebook_page import NotebookPage, PanelOnPage
     from tests.browser.servers import Server
 
-LOOK_MS = 120_000
 SETUP = """
 %load_ext jaxstage_ext
 import jax, jax.numpy as jnp
@@ -81,8 +80,8 @@ def on_v5e(module_notebook: Opener, lab: Server) -> NotebookPage:
 
 
 def open_tab(panel: PanelOnPage, name: str, wait: str) -> None:
-    panel.tab(name).click(timeout=LOOK_MS)
-    panel.root.locator(wait).first.wait_for(timeout=LOOK_MS)
+    panel.tab(name).click()
+    panel.root.locator(wait).first.wait_for()
 
 
 def cells(panel: PanelOnPage) -> list[str | None]:
@@ -110,7 +109,7 @@ def test_intermediates_lead_to_their_lines_and_back(on_cpus: NotebookPage) -> No
     open_tab(panel, "shardings", ".jxs-map-cell")
     panel.root.get_by_role("button", name="Show intermediates").click()
     row = panel.root.locator(".jxs-grid-row[data-row]", has_text="integer_pow").first
-    row.click(timeout=LOOK_MS)
+    row.click()
     row.dblclick()
     assert any("** 2" in line for line in panel.wait_lit("python", "selected"))
 
@@ -206,7 +205,7 @@ double(jax.ShapeDtypeStruct((1024, 4096), jnp.float32))
 
 def test_what_jax_refuses_is_drawn_and_named(open_notebook: Opener, lab: Server) -> None:
     notebook, panel = opened(open_notebook, lab, REFUSED)
-    panel.root.locator(".jxs-map-cell").first.wait_for(timeout=LOOK_MS)
+    panel.root.locator(".jxs-map-cell").first.wait_for()
     said = panel.root.locator(".jxs-failure-told").inner_text()
     assert said == "x: dimension 0 of size 7 does not divide into 4 parts (P('data')); the next size that does is 8."
     assert panel.root.locator(".jxs-map-uneven").count() == 1
@@ -239,7 +238,7 @@ product(on(jax.devices()[:2]), on(jax.devices()[4:]))
     )
     notebook.run_all()
     panel = notebook.panel()
-    panel.root.locator(".jxs-map-cell").first.wait_for(timeout=LOOK_MS)
+    panel.root.locator(".jxs-map-cell").first.wait_for()
     said = panel.root.locator(".jxs-failure-told").inner_text()
     assert said == "w is on devices 0, 1. x is on devices 4, 5, 6, 7."
     assert cells(panel) == ["0", "1", *["-1"] * 6]

@@ -19,7 +19,7 @@ import threading
 from typing import Any
 
 STREAMS = 3
-IMPORTED = ("ipykernel.kernelapp", "ipywidgets", "anywidget", "jax.numpy", "jax.experimental.pallas", "jax.profiler")
+IMPORTED = ("ipykernel.kernelapp", "ipywidgets", "anywidget", "jax.numpy", "jax.profiler")
 
 
 def serve(path: str) -> None:

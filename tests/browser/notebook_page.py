@@ -16,7 +16,7 @@ from tests.browser.servers import Server
 
 SCREENSHOTS = Path(__file__).parent / "screenshots"
 ASKED = bool(os.environ.get("JAXSTAGE_SCREENSHOTS"))
-PATIENCE = 120_000
+PATIENCE = 40_000
 """Milliseconds that anything may take on a machine that does much else; what is there sooner takes none of it."""
 expect.set_options(timeout=PATIENCE)
 NOT_OURS = (

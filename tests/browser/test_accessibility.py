@@ -242,7 +242,7 @@ def test_charts_are_read_with_the_keyboard(notebook: NotebookPage) -> None:
     icicle.focus()
     keyboard.press("ArrowDown")
     keyboard.press("ArrowDown")
-    assert "% of all bytes" in panel.root.locator(".jxs-icicle [role=status]").inner_text()
+    expect(panel.root.locator(".jxs-icicle [role=status]")).to_contain_text("% of all bytes", use_inner_text=True)
     panel = opened(notebook, 0, "memory")
     chart = panel.root.get_by_role("slider")
     chart.focus()

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 from absent import needs
+from playwright.sync_api import expect
 
 from tests.browser.cells import LOSS, SETUP
 from tests.browser.legible import assert_legible
@@ -49,7 +50,7 @@ def test_heat_stands_beside_the_lines(loss: PanelOnPage) -> None:
     panel = loss
     panel.tab("code").click()
     panel.clear()
-    assert panel.root.locator(".jxs-heat").count() == 0
+    expect(panel.root.locator(".jxs-heat")).to_have_count(0)
     panel.root.locator(".jxs-heat-picker select").select_option("FLOPs")
     bar = panel.row("python", "softmax(h)").locator(".jxs-heat")
     bar.wait_for()
@@ -135,6 +136,6 @@ def test_what_was_only_traced_has_the_cost_of_its_jaxpr(open_notebook: Opener, l
     panel = opened.panel()
     panel.tab("cost").click()
     panel.root.locator(".jxs-grid-row[data-row]").first.wait_for()
-    assert "there is no optimised HLO" in panel.root.locator(".jxs-verdict").inner_text()
+    expect(panel.root.locator(".jxs-verdict")).to_contain_text("there is no optimised HLO", use_inner_text=True)
     assert not panel.root.locator("[data-section]").count()
     opened.screenshot("cost-traced")

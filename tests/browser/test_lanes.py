@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import pytest
+from playwright.sync_api import expect
 
 from tests.browser.legible import assert_legible
 
@@ -65,14 +66,14 @@ def beside(panel: PanelOnPage, doc: str, text: str) -> str:
 
 
 def test_warnings_stand_at_their_lines_and_are_gone_to(panel: PanelOnPage) -> None:
-    assert panel.root.locator(".jxs-lane, .jxs-warning").count() == 0
+    expect(panel.root.locator(".jxs-lane, .jxs-warning")).to_have_count(0)
     check = panel.root.locator(".jxs-fact .jxs-link")
-    assert check.inner_text() == "check for resharding"
+    expect(check).to_have_text("check for resharding", use_inner_text=True)
     check.click()
     found = panel.root.locator(".jxs-warned")
     found.wait_for()
-    assert found.inner_text() == "⚠ 3 reshardings"
-    assert panel.row("python", "h = jnp.tanh(x @ w)").locator(".jxs-warning").inner_text() == "⚠"
+    expect(found).to_have_text("⚠ 3 reshardings", use_inner_text=True)
+    expect(panel.row("python", "h = jnp.tanh(x @ w)").locator(".jxs-warning")).to_have_text("⚠", use_inner_text=True)
     found.click()
     said = panel.root.locator(".jxs-beside-warning")
     assert "all-gather" in said.inner_text() and "To avoid it" in said.inner_text()
@@ -82,7 +83,7 @@ def test_warnings_stand_at_their_lines_and_are_gone_to(panel: PanelOnPage) -> No
 
 
 def test_what_stands_beside_the_lines_is_chosen(panel: PanelOnPage) -> None:
-    assert panel.root.locator(".jxs-lane").count() == 0
+    expect(panel.root.locator(".jxs-lane")).to_have_count(0)
     choose(panel, "sharding")
     assert beside(panel, "python", "low = h.astype") == "□ ·,data"
     assert beside(panel, "python", "with_sharding_constraint") == "■ ·,data"

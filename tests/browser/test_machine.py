@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 import pytest
 from absent import needs, unavailable
+from playwright.sync_api import expect
 
 from jaxstage_ext.core.targets import packages
 from tests.browser.cells import LOSS, SETUP
+from tests.browser.notebook_page import settle
 
 if TYPE_CHECKING:
     from tests.browser.conftest import Opener
@@ -44,7 +47,7 @@ def test_kernels_their_code_and_their_lines(panel: PanelOnPage) -> None:
     panel.root.locator(".jxs-to-machine").click()
     panel.root.locator(".jxs-kernel-rows").wait_for()
     current = panel.root.locator(".jxs-kernel.jxs-current")
-    assert current.get_attribute("data-kernel") == "broadcast_divide_fusion"
+    expect(current).to_have_attribute("data-kernel", "broadcast_divide_fusion")
     for doc, text in (("llvm", "define"), ("asm", "div")):
         panel.root.locator(f'[data-doc="{doc}:broadcast_divide_fusion"][data-ready="true"]').wait_for()
         panel.reveal(f"{doc}:broadcast_divide_fusion", text)
@@ -61,6 +64,8 @@ def test_a_source_line_offers_the_kernels_that_came_from_it(panel: PanelOnPage) 
     every = panel.root.locator(".jxs-kernel[data-kernel]").count()
     offered = panel.root.locator(".jxs-from")
     offered.click()
+    expect(offered).to_contain_text(re.compile(r"^\d+ kernel"), use_inner_text=True)
+    settle(panel.root)
     shown = panel.root.locator(".jxs-kernel[data-kernel]").count()
     assert offered.inner_text().startswith(f"{shown} kernel")
     assert 0 < shown <= every

@@ -232,8 +232,8 @@ def test_a_compile_that_runs_out_of_memory_opens_on_what_takes_it(open_notebook:
     opened.run_all()
     panel = opened.panel()
     panel.root.locator(".jxs-mem-fit[data-answer=no]").wait_for()
-    assert "Does not fit: it needs 26.8 GB" in panel.root.locator(".jxs-mem-fit").inner_text()
-    assert "VMEM" in panel.root.locator(".jxs-mem-spaces").inner_text()
+    expect(panel.root.locator(".jxs-mem-fit")).to_contain_text("Does not fit: it needs 26.8 GB", use_inner_text=True)
+    expect(panel.root.locator(".jxs-mem-spaces")).to_contain_text("VMEM", use_inner_text=True)
     rows(panel).filter(has_text="temporary").first.hover()
     opened.screenshot("memory-too-large")
     panel.root.locator(".jxs-mem-canvas").click(position=point(panel, 0.28, 0.8))
@@ -246,10 +246,14 @@ def test_a_run_that_dies_of_memory_opens_on_what_takes_it(open_notebook: Opener,
     opened.run_all()
     panel = opened.panel()
     rows(panel).first.wait_for()
-    assert panel.root.locator('[aria-selected="true"]').get_attribute("data-view") == "memory"
-    assert "Live JAX arrays in this kernel at that time: " in panel.root.locator(".jxs-failure").inner_text()
-    assert "Does not fit: it needs 1.13 PB" in panel.root.locator(".jxs-mem-fit").inner_text()
-    assert "(see the panel above for what uses the memory)" in opened.page.locator(".jp-OutputArea").last.inner_text()
+    expect(panel.root.locator('[aria-selected="true"]')).to_have_attribute("data-view", "memory")
+    expect(panel.root.locator(".jxs-failure")).to_contain_text(
+        "Live JAX arrays in this kernel at that time: ", use_inner_text=True
+    )
+    expect(panel.root.locator(".jxs-mem-fit")).to_contain_text("Does not fit: it needs 1.13 PB", use_inner_text=True)
+    expect(opened.page.locator(".jp-OutputArea").last).to_contain_text(
+        "(see the panel above for what uses the memory)", use_inner_text=True
+    )
     opened.screenshot("memory-run")
     rows(panel).first.click()
     panel.tab("code").click()

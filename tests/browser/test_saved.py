@@ -53,7 +53,7 @@ def test_without_trust_the_static_form_is_shown(saved: Path, open_notebook: Open
     opened = open_notebook(plain_lab, "untrusted.ipynb")
     output = opened.page.locator(".jp-RenderedHTMLCommon", has_text="loss(w: f32[128,512]").first
     output.wait_for()
-    assert "compile" in output.inner_text()
+    expect(output).to_contain_text("compile", use_inner_text=True)
     assert not opened.panels().count()
 
 

@@ -67,9 +67,9 @@ def test_it_lists_opens_and_frees_by_keyboard(open_notebook: Opener, lab: Server
     assert labels(panel) == ["failed", "done", "done"]
     newest, hostile, loss = rows(panel).all()
     assert "TypeError" in newest.inner_text() and "In [4]" in newest.inner_text()
-    assert "<img src=x onerror=" in hostile.inner_text()
+    expect(hostile).to_contain_text("<img src=x onerror=", use_inner_text=True)
     assert not notebook.page.evaluate("() => window.pwned")
-    assert "loss(w: f32[128,512], x: f32[8,128]) -> f32[]" in loss.inner_text()
+    expect(loss).to_contain_text("loss(w: f32[128,512], x: f32[8,128]) -> f32[]", use_inner_text=True)
 
     newest.focus()
     newest.press("End")
@@ -107,7 +107,7 @@ def test_two_are_compared_in_a_tab_that_survives_a_reload(open_notebook: Opener,
     shown.get_by_role("button", name="jaxpr").click()
     lines = shown.locator('[data-difference="jaxpr"]')
     lines.locator('[data-what="removed"]', has_text="tanh").wait_for()
-    assert "sin" in lines.locator('[data-what="added"]').first.inner_text()
+    expect(lines.locator('[data-what="added"]').first).to_contain_text("sin", use_inner_text=True)
 
     rows(panel).nth(1).focus()
     with notebook.page.expect_response(saves_both_tabs):

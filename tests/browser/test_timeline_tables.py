@@ -88,8 +88,8 @@ def test_the_head_says_which_line_takes_the_time_and_how_much_is_known(panel: Pa
     head = panel.root.locator(".jxs-tl-head")
     assert re.match(r"In \[2\]:\d+ takes \d+% of the busy time; the device (idles|never)", head.inner_text())
     assert re.search(r"kept [\d,]+ of [\d,]+ events, attributed \d+% of device time", head.inner_text())
-    assert "3 steps" in head.inner_text()
-    assert head.locator(".jxs-tl-share").count() == 1
+    expect(head).to_contain_text("3 steps", use_inner_text=True)
+    expect(head.locator(".jxs-tl-share")).to_have_count(1)
 
 
 def test_a_line_shows_its_text_and_is_selected_everywhere(panel: PanelOnPage) -> None:
@@ -156,7 +156,7 @@ def test_of_a_range_the_tables_are_of_it_alone(panel: PanelOnPage, notebook: Not
     keyboard.up("Shift")
     said = panel.root.locator(".jxs-tl-range")
     said.wait_for()
-    assert "selected, events clipped to it" in said.inner_text()
+    expect(said).to_contain_text("selected, events clipped to it", use_inner_text=True)
     expect(cells_of_first_line(panel).nth(5)).not_to_have_text(f"{count:,}")
     assert 0 < count_of_first_line(panel) < count
     notebook.screenshot("timeline_range")
@@ -209,7 +209,7 @@ def test_the_offline_page_has_the_headline_and_the_tables(notebook: NotebookPage
     page.goto(notebook.path.with_name("timeline.html").as_uri())
     page.locator('[role="tab"][data-view="timeline"]').click()
     page.locator('[aria-label="timeline lines"] tbody tr').first.wait_for()
-    assert "of the busy time" in page.locator(".jxs-headline").inner_text()
+    expect(page.locator(".jxs-headline")).to_contain_text("of the busy time", use_inner_text=True)
     page.locator('[data-table="gaps"]').click()
     page.locator('[aria-label="timeline gaps"] tbody tr').first.wait_for()
     pictured(page, "timeline_offline")

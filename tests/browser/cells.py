@@ -1,8 +1,10 @@
 """Cells that the browser tests run."""
 
+from pathlib import Path
+
 SETUP = """
 %load_ext jaxstage_ext
-import time
+import os, time
 import jax
 import jax.numpy as jnp
 import jaxstage_ext
@@ -48,11 +50,18 @@ broken(w, x)
 SLOW_TO_TRACE = """
 %%compile
 def slow(x):
-    time.sleep(4)
+    while not os.path.exists({until!r}):
+        time.sleep(0.05)
     return jnp.tanh(x)
 
 slow(x)
 """
+
+
+def slow_to_trace(until: Path) -> str:
+    """A cell that traces until there is a file."""
+    return SLOW_TO_TRACE.format(until=str(until))
+
 
 HOSTILE = """
 def f(x):

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import os
 import shutil
-from collections.abc import Callable, Iterator, Sequence
+import tempfile
+from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
     from playwright.sync_api import Browser
 
     from tests.browser.notebook_page import NotebookPage
+    from tests.browser.pages import Pages
     from tests.browser.servers import Server
 
 REQUIRED = os.environ.get("JAXSTAGE_BROWSER") == "required"
@@ -51,64 +53,92 @@ def browser() -> Iterator[Browser]:
         chromium.close()
 
 
-def serve(host: str, factory: pytest.TempPathFactory, extension: bool = True) -> Iterator[Server]:
+def serve(
+    host: str, factory: pytest.TempPathFactory, mother: Path | None, *, extension: bool = True
+) -> Iterator[Server]:
     from tests.browser.servers import running
 
-    with running(host, factory.mktemp(host), extension=extension) as server:
+    with running(host, factory.mktemp(host), extension=extension, mother=mother) as server:
         yield server
 
 
 @pytest.fixture(scope="session")
-def lab(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
-    yield from serve("lab", tmp_path_factory)
+def mother() -> Iterator[Path]:
+    """What the kernels of both Labs are forked from; those of Notebook 7 begin as a user's do."""
+    from tests.browser.servers import mother_of_kernels
+
+    with tempfile.TemporaryDirectory(prefix="jaxstage-") as folder, mother_of_kernels(Path(folder)) as socket:
+        yield socket
 
 
 @pytest.fixture(scope="session")
-def plain_lab(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+def lab(tmp_path_factory: pytest.TempPathFactory, mother: Path) -> Iterator[Server]:
+    yield from serve("lab", tmp_path_factory, mother)
+
+
+@pytest.fixture(scope="session")
+def plain_lab(tmp_path_factory: pytest.TempPathFactory, mother: Path) -> Iterator[Server]:
     """A JupyterLab without our extension."""
-    yield from serve("lab", tmp_path_factory, extension=False)
+    yield from serve("lab", tmp_path_factory, mother, extension=False)
 
 
 @pytest.fixture(scope="session")
 def notebook7(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
-    yield from serve("notebook", tmp_path_factory)
+    yield from serve("notebook", tmp_path_factory, None)
 
 
 Opener = Callable[..., "NotebookPage"]
 
 
+@pytest.fixture(scope="session")
+def pages(browser: Browser) -> Iterator[Pages]:
+    from tests.browser.pages import pages_of
+
+    with pages_of(browser) as pages:
+        yield pages
+
+
 @contextmanager
-def opener(browser: Browser, name: str) -> Iterator[Opener]:
+def opener(pages: Pages) -> Iterator[Opener]:
     """A function that opens notebooks; at the end fails if a page reported an error of ours."""
-    from tests.browser.notebook_page import NotebookPage, written
+    from tests.browser.notebook_page import written
 
     opened: list[NotebookPage] = []
 
-    def open_(server: Server, cells: Sequence[str] | str, width: int = 1400, height: int = 1000) -> NotebookPage:
+    def open_(
+        server: Server, cells: Sequence[str] | str, width: int = 1400, height: int = 1000, own_page: bool = False
+    ) -> NotebookPage:
         notebook = cells if isinstance(cells, str) else written(server.folder, cells)
         server.start_kernel(notebook)
-        page = browser.new_page(viewport={"width": width, "height": height})
-        opened.append(NotebookPage(page, server, notebook))
-        opened[-1].open()
+        opened.append(pages.take(server, notebook, width, height, own=own_page))
         return opened[-1]
 
     yield open_
     errors = [error for notebook in opened for error in notebook.errors]
     for notebook in opened:
-        notebook.screenshot(name)
-        notebook.page.close()
+        pages.leave(notebook)
         notebook.server.stop_kernel(notebook.name)
     assert not errors, "\n".join(errors)
 
 
 @pytest.fixture
-def open_notebook(browser: Browser, request: pytest.FixtureRequest) -> Iterator[Opener]:
-    with opener(browser, request.node.name) as open_:
+def open_notebook(pages: Pages) -> Iterator[Opener]:
+    with opener(pages) as open_:
         yield open_
 
 
 @pytest.fixture(scope="module")
-def module_notebook(browser: Browser, request: pytest.FixtureRequest) -> Iterator[Opener]:
+def module_notebook(pages: Pages) -> Iterator[Opener]:
     """As `open_notebook`, but the pages stay open for all tests of a file."""
-    with opener(browser, request.module.__name__) as open_:
+    with opener(pages) as open_:
         yield open_
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(item: pytest.Item) -> Generator[None, pytest.TestReport, pytest.TestReport]:
+    """What the pages showed when a test failed."""
+    report = yield
+    pages = getattr(item, "funcargs", {}).get("pages")
+    if report.failed and pages is not None:
+        pages.failed(item.name)
+    return report

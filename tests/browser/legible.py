@@ -5,6 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from tests.browser.notebook_page import settle
+
 if TYPE_CHECKING:
     from playwright.sync_api import Locator
 
@@ -12,17 +14,6 @@ CONTRAST = 4.5
 """The least ratio of text to its ground, as WCAG's level AA has it; 3 for large text."""
 DEFECTS = Path(__file__).with_suffix(".js").read_text()
 SETTLED = "() => new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))"
-
-
-BUSY = ".jxs-waiting, [aria-busy='true']"
-LOOK_MS = 600_000
-
-
-def settle(panel: Locator) -> None:
-    """Wait until nothing in the panel is being computed any more, and what was is drawn."""
-    panel.page.wait_for_timeout(400)
-    panel.locator(BUSY).first.wait_for(state="detached", timeout=LOOK_MS)
-    panel.page.wait_for_timeout(200)
 
 
 def assert_legible(panel: Locator) -> None:

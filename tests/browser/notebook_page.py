@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
+import os
+import re
 import uuid
 from collections.abc import Sequence
 from pathlib import Path
 
 import nbformat
-from playwright.sync_api import ConsoleMessage, Locator, Page
+from playwright.sync_api import ConsoleMessage, Locator, Page, expect
 from playwright.sync_api import Error as PageError
 
 from tests.browser.servers import Server
 
 SCREENSHOTS = Path(__file__).parent / "screenshots"
-PATIENCE = 30_000
+ASKED = bool(os.environ.get("JAXSTAGE_SCREENSHOTS"))
+PATIENCE = 40_000
+"""Milliseconds that anything may take on a machine that does much else; what is there sooner takes none of it."""
+expect.set_options(timeout=PATIENCE)
 NOT_OURS = (
     "Cannot read properties of undefined (reading 'schema')",  # Notebook 7's own
     "Could not restore the debugger state",  # JupyterLab's own, when a kernel restarts
@@ -26,6 +31,11 @@ KERNEL_IDLE = """() => {
     return kernel?.status === 'idle' && kernel?.connectionStatus === 'connected';
 }"""
 
+OPEN = """async path => {
+    const { commands, shell } = window.jupyterapp;
+    await commands.execute('docmanager:open', { path, factory: 'Notebook' });
+}"""
+
 
 def written(folder: Path, cells: Sequence[str]) -> str:
     """The name of a new notebook of these code cells."""
@@ -34,6 +44,14 @@ def written(folder: Path, cells: Sequence[str]) -> str:
     notebook.metadata["kernelspec"] = {"name": "python3", "display_name": "Python 3", "language": "python"}
     nbformat.write(notebook, folder / name)
     return name
+
+
+def pictured(page: Page, name: str, *, asked: bool = ASKED, full_page: bool = False) -> None:
+    """A picture for a person who looks, where one is asked for."""
+    if asked:
+        SCREENSHOTS.mkdir(exist_ok=True)
+        file = re.sub(r"[^-. \w]", "_", name)[:120] + ".png"
+        page.screenshot(path=SCREENSHOTS / file, full_page=full_page)
 
 
 IN_VIEW = """list => {
@@ -45,16 +63,57 @@ IN_VIEW = """list => {
 }"""
 
 
+REVEAL = """async (list, [text, patience]) => {
+    const frame = () => new Promise(requestAnimationFrame);
+    const rows = () => [...list.querySelectorAll('[data-row]')];
+    const isSeen = row => {
+        const [box, at] = [list, row].map(element => element.getBoundingClientRect());
+        return at.top >= box.top - 1 && at.bottom <= box.bottom + 1;
+    };
+    const until = performance.now() + patience;
+    list.scrollTop = 0;
+    do {
+        await frame();
+        await frame(); // the rows of this place are drawn
+        if (rows().some(row => isSeen(row) && row.querySelector('.jxs-line').innerText.includes(text))) return true;
+        if (list.querySelector('[data-row] .jxs-waiting')) continue;
+        const isAtEnd = list.scrollTop + list.clientHeight >= list.scrollHeight - 1;
+        list.scrollTop = isAtEnd ? 0 : list.scrollTop + list.clientHeight / 2;
+    } while (performance.now() < until);
+    return false;
+}"""
+"""Scrolls a list from its top until a row with the text is in view; begins again at the end, while rows may come."""
+SETTLE = """async (root, [busy, patience]) => {
+    const frame = () => new Promise(requestAnimationFrame);
+    const until = performance.now() + patience;
+    for (let calm = 0; calm < 4; ) {
+        await frame();
+        calm = root.querySelector(busy) ? 0 : calm + 1;
+        if (performance.now() > until) throw new Error(`still busy: ${root.querySelector(busy)?.outerHTML}`);
+    }
+}"""
+BUSY = ".jxs-waiting, [aria-busy='true'], [data-ready='false']"
+
+
+def settle(panel: Locator, patience: int = PATIENCE) -> None:
+    """Wait until nothing in the panel is being computed any more, and what was is drawn."""
+    panel.evaluate(SETTLE, [BUSY, patience])
+
+
 class NotebookPage:
     """A notebook as a person sees it. `errors` holds what went wrong in the page and is ours."""
 
-    def __init__(self, page: Page, server: Server, name: str) -> None:
-        self.page, self.server, self.name = page, server, name
+    def __init__(self, page: Page, server: Server, name: str, *, is_own: bool = True) -> None:
+        self.page, self.server, self.name, self.is_own = page, server, name, is_own
         self.errors: list[str] = []
         page.set_default_timeout(PATIENCE)
-        page.on("console", self._heard)
-        page.on("pageerror", self._failed)
-        page.on("request", self._asked)
+        self._listeners = {"console": self._heard, "pageerror": self._failed, "request": self._asked}
+        for event, listener in self._listeners.items():
+            page.on(event, listener)  # type: ignore[call-overload]
+
+    def stop_listening(self) -> None:
+        for event, listener in self._listeners.items():
+            self.page.remove_listener(event, listener)
 
     def _heard(self, message: ConsoleMessage) -> None:
         if message.type == "error":
@@ -85,6 +144,13 @@ class NotebookPage:
         self.page.goto(self.server.page(self.name, uuid.uuid4().hex[:8]))
         self.page.wait_for_function("() => !!window.jupyterapp")
         self.page.evaluate("() => window.jupyterapp.restored.then(() => true)")
+        self.page.wait_for_selector(".jp-Notebook .jp-Cell")
+        self.wait_idle()
+
+    def open_here(self) -> None:
+        """Open in a JupyterLab that has no document open, and wait for a kernel that listens."""
+        self.page.mouse.move(2, 2)
+        self.page.evaluate(OPEN, self.name)
         self.page.wait_for_selector(".jp-Notebook .jp-Cell")
         self.wait_idle()
 
@@ -119,11 +185,9 @@ class NotebookPage:
         panel.wait_for()
         return PanelOnPage(panel)
 
-    def screenshot(self, name: str) -> Path:
-        SCREENSHOTS.mkdir(exist_ok=True)
-        path = SCREENSHOTS / f"{name}.png"
-        self.page.screenshot(path=path)
-        return path
+    def screenshot(self, name: str) -> None:
+        """For a person who looks, with JAXSTAGE_SCREENSHOTS=1."""
+        pictured(self.page, name)
 
 
 class PanelOnPage:
@@ -141,13 +205,9 @@ class PanelOnPage:
 
     def reveal(self, doc: str, text: str) -> Locator:
         """Scroll a pane from its top until a row that holds the text is in view."""
-        self.scroll(doc, 0)
-        for _ in range(200):
-            if any(text in row for row in self.in_view(doc)):
-                return self.row(doc, text)
-            self.pane(doc).locator(".jxs-code").evaluate("list => { list.scrollTop += list.clientHeight / 2; }")
-            self.root.page.wait_for_timeout(20)
-        raise AssertionError(f"no row of {doc} holds {text!r}")
+        found = self.pane(doc).locator(".jxs-code").evaluate(REVEAL, [text, PATIENCE])
+        assert found, f"no row of {doc} holds {text!r}"
+        return self.row(doc, text)
 
     def show_panes(self, *docs: str) -> None:
         """Open these panes and no others, and wait until they hold their text."""
@@ -166,6 +226,7 @@ class PanelOnPage:
 
     def lit(self, doc: str, how: str = "strong") -> list[str]:
         """Texts of the drawn rows that are lit: strong, weak, selected, inferred or error."""
+        settle(self.root)
         texts = self.pane(doc).locator(f"[data-row].jxs-{how} .jxs-line").all_inner_texts()
         return [text.strip() for text in texts]
 
@@ -175,12 +236,14 @@ class PanelOnPage:
 
     def in_view(self, doc: str) -> list[str]:
         """Texts of the rows that a person sees in the pane, not those drawn beyond its edge."""
+        settle(self.root)
         return self.pane(doc).locator(".jxs-code").evaluate(IN_VIEW)
 
     def scroll(self, doc: str, to: int) -> None:
         self.pane(doc).locator(".jxs-code").evaluate("(list, to) => { list.scrollTop = to; }", to)
 
     def detail(self) -> str:
+        settle(self.root)
         return self.root.locator(".jxs-words").inner_text()
 
     def clear(self) -> None:

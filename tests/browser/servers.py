@@ -22,6 +22,7 @@ from nbformat.sign import NotebookNotary
 
 ROOT = Path(__file__).parents[2]
 TOKEN = "test"
+MOTHER, CHILD = (Path(__file__).with_name(f"kernel_{name}.py") for name in ("mother", "child"))
 NO_NEWS = {
     "@jupyterlab/apputils-extension:notification": {"fetchNews": "false", "checkForUpdates": False},
     "@jupyterlab/docmanager-extension:plugin": {"autosave": False},
@@ -81,18 +82,45 @@ def free_port() -> int:
             return port
 
 
-def own_settings(home: Path, extension: bool) -> dict[str, str]:
+def own_settings(home: Path, extension: bool, mother: Path | None) -> dict[str, str]:
     """Environment under which Jupyter and IPython read and write below `home` alone, with or without our extension."""
     labconfig = home / "config" / "labconfig"
     labconfig.mkdir(parents=True)
     (labconfig / "default_setting_overrides.json").write_text(json.dumps(NO_NEWS))
     (labconfig / "page_config.json").write_text(json.dumps({"disabledExtensions": {"jaxstage": not extension}}))
+    (parts := home / "config" / "jupyter_server_config.d").mkdir()
+    (parts / "parts.json").write_text(json.dumps({"ServerApp": {"jpserver_extensions": {"jupyter_lsp": False}}}))
     places = {f"JUPYTER_{kind.upper()}_DIR": str(home / kind) for kind in ("config", "data", "runtime")}
+    places["JUPYTER_CONFIG_PATH"] = places["JUPYTER_CONFIG_DIR"]  # before those of the environment
     path = os.pathsep.join(filter(None, [str(ROOT), os.environ.get("PYTHONPATH")]))
     own = {"IPYTHONDIR": str(home / "ipython"), "JUPYTER_PREFER_ENV_PATH": "1", "PYTHONPATH": path}
     # as this checkout has built it, not as it may be installed
-    own["JUPYTER_PATH"] = str(ROOT / "jaxstage_ext" / "static") if extension else ""
+    built = [ROOT / "jaxstage_ext" / "static"] if extension else []
+    own["JUPYTER_PATH"] = os.pathsep.join(map(str, [*built, *forked_kernels(home, mother)]))
     return {**os.environ, **places, **own}
+
+
+def forked_kernels(home: Path, mother: Path | None) -> list[Path]:
+    """A folder for JUPYTER_PATH with a kernel "python3" that `kernel_mother` forks."""
+    if mother is None:
+        return []
+    argv = [sys.executable, "-I", "-S", str(CHILD), str(mother), "-f", "{connection_file}"]
+    spec = home / "forked" / "kernels" / "python3" / "kernel.json"
+    spec.parent.mkdir(parents=True)
+    spec.write_text(json.dumps({"argv": argv, "display_name": "Python 3 (ipykernel)", "language": "python"}))
+    return [home / "forked"]
+
+
+@contextlib.contextmanager
+def mother_of_kernels(folder: Path) -> Iterator[Path]:
+    """The socket of a process that forks into kernels, for the time of the block."""
+    path = folder / "kernels.socket"
+    process = subprocess.Popen([sys.executable, str(MOTHER), str(path)], cwd=ROOT, stdin=subprocess.DEVNULL)
+    try:
+        yield path
+    finally:
+        process.kill()
+        process.wait()
 
 
 def command(host: str, port: int, folder: Path, options: Sequence[str]) -> list[str]:
@@ -119,7 +147,9 @@ def wait_until_up(server: Server, process: subprocess.Popen[bytes], log: Path, s
 
 
 @contextlib.contextmanager
-def running(host: str, home: Path, *options: str, extension: bool = True) -> Iterator[Server]:
+def running(
+    host: str, home: Path, *options: str, extension: bool = True, mother: Path | None = None
+) -> Iterator[Server]:
     """A server for the time of the block; `home` takes its notebooks, settings and log."""
     folder, log, port = home / "notebooks", home / "server.log", free_port()
     folder.mkdir(parents=True)
@@ -128,7 +158,7 @@ def running(host: str, home: Path, *options: str, extension: bool = True) -> Ite
     with log.open("wb") as out:
         process = subprocess.Popen(
             command(host, port, folder, options),
-            env=own_settings(home, extension),
+            env=own_settings(home, extension, mother),
             stdout=out,
             stderr=out,
             stdin=subprocess.DEVNULL,

@@ -10,8 +10,7 @@ from playwright.sync_api import expect
 
 from tests.browser.axe import COLOURS, SCRIPT, violations
 from tests.browser.conftest import unavailable
-from tests.browser.legible import BUSY
-from tests.browser.notebook_page import PanelOnPage
+from tests.browser.notebook_page import PanelOnPage, settle
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Locator
@@ -20,7 +19,6 @@ if TYPE_CHECKING:
     from tests.browser.notebook_page import NotebookPage
     from tests.browser.servers import Server
 
-LOOK_MS = 120_000
 SETUP = """
 %load_ext jaxstage_ext
 import jax, jax.numpy as jnp, numpy as np
@@ -86,16 +84,9 @@ def notebook(module_notebook: Opener, lab: Server) -> NotebookPage:
         unavailable("axe-core is not installed: run npm ci in labextension")
     opened = module_notebook(lab, [SETUP, STEP, OFFLINE, PROFILED, COMPARED, FAILED], width=1400, height=1100)
     opened.run_all()
-    opened.panel(FAILURE).stage("trace", "failed").wait_for(timeout=LOOK_MS)
+    opened.panel(FAILURE).stage("trace", "failed").wait_for()
     opened.page.evaluate(WALK)
     return opened
-
-
-def settle(panel: Locator) -> None:
-    """Wait until what was asked for is drawn."""
-    panel.page.wait_for_timeout(100)
-    panel.locator(BUSY).first.wait_for(state="detached", timeout=LOOK_MS)
-    panel.page.wait_for_timeout(50)
 
 
 def tabs_of(panel: Locator) -> list[str]:
@@ -251,7 +242,7 @@ def test_charts_are_read_with_the_keyboard(notebook: NotebookPage) -> None:
     icicle.focus()
     keyboard.press("ArrowDown")
     keyboard.press("ArrowDown")
-    assert "% of all bytes" in panel.root.locator(".jxs-icicle [role=status]").inner_text()
+    expect(panel.root.locator(".jxs-icicle [role=status]")).to_contain_text("% of all bytes", use_inner_text=True)
     panel = opened(notebook, 0, "memory")
     chart = panel.root.get_by_role("slider")
     chart.focus()

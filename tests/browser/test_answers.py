@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from absent import needs
 
-from tests.browser.legible import defects, settle
+from tests.browser.legible import defects
+from tests.browser.notebook_page import settle
 
 if TYPE_CHECKING:
     from tests.browser.conftest import Opener
@@ -93,7 +94,7 @@ def opened(open_notebook: Opener, lab: Server, target: str) -> NotebookPage:
 def answered(panel: PanelOnPage) -> dict[str, str]:
     """The answers on the tab, once all five are there."""
     panel.tab("answers").click()
-    panel.root.locator(".jxs-answer").nth(4).wait_for(timeout=MINUTES)
+    panel.root.locator(".jxs-answer").nth(4).wait_for()
     return {
         str(section.get_attribute("data-question")): section.inner_text()
         for section in panel.root.locator(".jxs-question").all()

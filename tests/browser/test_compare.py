@@ -6,6 +6,7 @@ import re
 from typing import TYPE_CHECKING
 
 from absent import needs
+from playwright.sync_api import expect
 
 from tests.browser.cells import SETUP
 from tests.browser.legible import assert_legible
@@ -41,7 +42,7 @@ def test_targets_side_by_side(open_notebook: Opener, lab: Server) -> None:
     notebook.run_all()
     panel = notebook.panel()
     panel.root.locator(".jxs-compared").nth(2).wait_for()
-    assert panel.tab("compare").get_attribute("aria-selected") == "true"
+    expect(panel.tab("compare")).to_have_attribute("aria-selected", "true")
     assert targets(panel) == ["local", "cpu:2", "cpu:4"]
 
     cell = panel.root.locator('[data-target="cpu:2"] td.jxs-unknown').last
@@ -74,7 +75,7 @@ def test_a_tpu_that_is_not_here_beside_cpus(open_notebook: Opener, lab: Server) 
     notebook = open_notebook(lab, [SETUP, ON_A_MESH], width=1500)
     notebook.run_all()
     panel = notebook.panel()
-    panel.root.locator('[data-target="v5e:2x2"] .jxs-cell', has_text="yes").wait_for(timeout=60_000)
+    panel.root.locator('[data-target="v5e:2x2"] .jxs-cell', has_text="yes").wait_for()
     assert panel.root.locator('[data-target="cpu:4"]').get_by_text("1", exact=True).count()
     notebook.screenshot("compare_mesh")
 
@@ -105,7 +106,7 @@ def test_a_version_beside_the_one_before(open_notebook: Opener, lab: Server) -> 
     panel.root.locator('.jxs-differing-line[data-what="added"]', has_text="exp").first.wait_for()
     panel.root.locator(".jxs-toggle", has_text="StableHLO").click()
     panel.root.locator('.jxs-differing-line[data-what="added"]', has_text="stablehlo.exponential").wait_for()
-    assert panel.root.locator('.jxs-differing-line[data-what="removed"]', has_text="exponential").count() == 0
+    expect(panel.root.locator('.jxs-differing-line[data-what="removed"]', has_text="exponential")).to_have_count(0)
     notebook.screenshot("compare_versions_light")
     assert_legible(panel.root)
     notebook.theme("Dark")
@@ -116,4 +117,4 @@ def test_a_version_beside_the_one_before(open_notebook: Opener, lab: Server) -> 
     panel.root.locator('[data-target="before: before"] .jxs-link').press("Enter")
     panel.root.locator('[data-doc="hlo"][data-ready="true"]').wait_for()
     assert panel.root.locator(".jxs-target").inner_text().startswith("cpu")
-    assert panel.pane("hlo").get_by_text("exponential").count() == 0
+    expect(panel.pane("hlo").get_by_text("exponential")).to_have_count(0)

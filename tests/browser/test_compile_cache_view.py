@@ -5,6 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from playwright.sync_api import expect
+
 from tests.browser.cells import SETUP
 
 if TYPE_CHECKING:
@@ -26,8 +28,8 @@ def test_the_folder_in_use_and_its_entries(open_notebook: Opener, lab: Server, t
     notebook.run_all()
     panel = notebook.panel().root
     panel.locator(".jxs-cc-head").wait_for()
-    assert "…/cache" in panel.locator(".jxs-cc-head .jxs-headline").inner_text()
-    assert "later was set later" in panel.locator(".jxs-cc-wrong").first.inner_text()
+    expect(panel.locator(".jxs-cc-head .jxs-headline")).to_contain_text("…/cache", use_inner_text=True)
+    expect(panel.locator(".jxs-cc-wrong").first).to_contain_text("later was set later", use_inner_text=True)
     rows = panel.locator("[data-row]")
     assert rows.count() == len(list((tmp_path / "cache").glob("*-cache")))
 
@@ -43,14 +45,16 @@ def test_an_empty_panel_is_short_and_a_row_opens_its_entry(open_notebook: Opener
     notebook = open_notebook(lab, [SETUP, "%compile_cache", use, FLAGS, "%compile_cache"])
     notebook.run_all()
     empty, full = notebook.panel(0).root, notebook.panel(1).root
-    assert "os.path.expanduser" in empty.locator(".jxs-cc-code pre").inner_text()
+    expect(empty.locator(".jxs-cc-code pre")).to_contain_text("os.path.expanduser", use_inner_text=True)
     assert empty.bounding_box()["height"] < 280  # type: ignore[index]
     full.locator(".jxs-cc-misses").wait_for()
-    assert "1 because xla_cpu_enable_fast_math changed" in full.locator(".jxs-cc-misses").inner_text()
-    assert "…/second/cache" in full.locator(".jxs-cc-wrong").first.inner_text()
+    expect(full.locator(".jxs-cc-misses")).to_contain_text(
+        "1 because xla_cpu_enable_fast_math changed", use_inner_text=True
+    )
+    expect(full.locator(".jxs-cc-wrong").first).to_contain_text("…/second/cache", use_inner_text=True)
     full.locator("[data-row]").first.click()
     full.locator(".jxs-cc-entry dl").wait_for()
-    assert "xla_cpu_enable_fast_math: was" in full.locator(".jxs-cc-entry").inner_text()
+    expect(full.locator(".jxs-cc-entry")).to_contain_text("xla_cpu_enable_fast_math: was", use_inner_text=True)
     full.get_by_role("button", name="Refresh").click()
     notebook.theme("Dark")
     notebook.page.set_viewport_size({"width": 900, "height": 900})

@@ -13,7 +13,7 @@ from playwright.sync_api import expect
 
 from tests.browser.cells import LOSS, SETUP
 from tests.browser.code_host import sanitised
-from tests.browser.notebook_page import SCREENSHOTS, written
+from tests.browser.notebook_page import pictured, written
 from tests.browser.test_payloads import watched
 
 if TYPE_CHECKING:
@@ -49,8 +49,7 @@ def offline(browser: Browser, path: Path, name: str) -> Page:
     page.route("http*://**", lambda route: route.abort())
     page.goto(path.as_uri())
     expect(page.get_by_text(SIGNATURE).first).to_be_visible()
-    SCREENSHOTS.mkdir(exist_ok=True)
-    page.screenshot(path=str(SCREENSHOTS / f"{name}.png"), full_page=True)
+    pictured(page, name, full_page=True)
     return page
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import nbformat
 from playwright.sync_api import expect
 
-from tests.browser.cells import LOSS, SETUP, SLOW_TO_TRACE
+from tests.browser.cells import LOSS, SETUP, slow_to_trace
 from tests.browser.notebook_page import PanelOnPage
 
 if TYPE_CHECKING:
@@ -58,7 +58,7 @@ def run_and_save(notebook: NotebookPage) -> Path:
 
 
 def test_one_build_draws_all_panels_of_a_page(open_notebook: Opener, lab: Server) -> None:
-    notebook = open_notebook(lab, [SETUP, LOSS, TWICE])
+    notebook = open_notebook(lab, [SETUP, LOSS, TWICE], own_page=True)
     notebook.page.evaluate(COUNT_BLOBS)
     notebook.run_all()
     expect(live(notebook)).to_have_count(2)
@@ -69,7 +69,7 @@ def test_one_build_draws_all_panels_of_a_page(open_notebook: Opener, lab: Server
 
 
 def test_without_the_extension_the_kernel_sends_the_code_once(open_notebook: Opener, plain_lab: Server) -> None:
-    notebook = open_notebook(plain_lab, [SETUP, LOSS, TWICE])
+    notebook = open_notebook(plain_lab, [SETUP, LOSS, TWICE], own_page=True)
     notebook.page.evaluate(COUNT_BLOBS)
     notebook.run_all()
     expect(notebook.panels()).to_have_count(2)
@@ -82,16 +82,20 @@ def test_without_the_extension_the_kernel_sends_the_code_once(open_notebook: Ope
 
 
 def test_without_subshells_the_state_shows_progress_until_the_code_comes(
-    open_notebook: Opener, plain_lab: Server
+    open_notebook: Opener, plain_lab: Server, tmp_path: Path
 ) -> None:
-    notebook = open_notebook(plain_lab, [SETUP, SLOW_TO_TRACE])
+    notebook = open_notebook(plain_lab, [SETUP, slow_to_trace(tmp_path / "enough")], own_page=True)
     notebook.page.evaluate(NO_SUBSHELLS)
     notebook.command("notebook:run-all-cells", wait=False)
     waiting = notebook.page.locator(".jp-OutputArea-output", has_text="Loading the panel…")
-    for seconds in (1, 2):
-        waiting.get_by_text(re.compile(rf"trace running… {seconds}\.\d s · lower waiting")).wait_for()
+    running = re.compile(r"trace running… \d+\.\d s · lower waiting")
+    expect(waiting).to_contain_text(running)
+    first = waiting.inner_text()
+    expect(waiting).not_to_have_text(first)
+    expect(waiting).to_contain_text(running)
     expect(notebook.panels()).to_have_count(0)
     notebook.screenshot("busy_without_subshells")
+    (tmp_path / "enough").touch()
     notebook.panel().stage("compile", "done").wait_for()
     expect(waiting).to_have_count(0)
 

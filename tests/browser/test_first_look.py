@@ -6,6 +6,8 @@ import shutil
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from playwright.sync_api import expect
+
 if TYPE_CHECKING:
     from tests.browser.conftest import Opener
     from tests.browser.servers import Server
@@ -17,7 +19,7 @@ def test_the_softmax_line_leads_to_its_fusions(open_notebook: Opener, lab: Serve
     shutil.copy(NOTEBOOK, lab.folder)
     notebook = open_notebook(lab, NOTEBOOK.name)
     notebook.run_all()
-    assert notebook.panels().count() == 2
+    expect(notebook.panels()).to_have_count(2)
     panel = notebook.panel(0)
     panel.show_panes("python", "hlo")
     panel.row("python", "jax.nn.softmax(h)").locator(".jxs-num").click()

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import pytest
+from playwright.sync_api import expect
 
 from tests.browser.servers import running
 
@@ -37,13 +38,15 @@ class Missing:
         if name.startswith("jaxstage_ext"):
             raise ModuleNotFoundError(f"No module named {name!r}")
 sys.meta_path.insert(0, Missing())
+for name in [name for name in sys.modules if name.startswith("jaxstage_ext")]:
+    del sys.modules[name]
 """
 OTHER = "loss(w, 2 * x)"
 TYPED = "%%compile -t cpu:4\nloss(w, x)\nlo"
 
 
-def opened(open_notebook: Opener, server: Server, *cells: str) -> NotebookPage:
-    notebook = open_notebook(server, list(cells))
+def opened(open_notebook: Opener, server: Server, *cells: str, own_page: bool = False) -> NotebookPage:
+    notebook = open_notebook(server, list(cells), own_page=own_page)
     notebook.page.wait_for_function("() => window.jupyterapp.commands.hasCommand('jaxstage:compile')")
     return notebook
 
@@ -87,7 +90,7 @@ def test_the_button_compiles_the_cell_as_it_stands(open_notebook: Opener, host: 
     button(notebook, 0)
     panel_of(notebook, 0)
     wait_prompt(notebook, 0, "[1]:")
-    assert cell(notebook, 0).locator(".cm-line").first.inner_text() == "import jax, os"
+    expect(cell(notebook, 0).locator(".cm-line").first).to_have_text("import jax, os", use_inner_text=True)
 
     button(notebook, 0, "choose")  # another target, and options
     dialog = notebook.page.locator(".jaxstage-choice")
@@ -112,7 +115,7 @@ def test_the_button_compiles_the_cell_as_it_stands(open_notebook: Opener, host: 
 
 
 def test_what_cannot_be_inspected_is_said_in_a_line(open_notebook: Opener, host: Server) -> None:
-    notebook = opened(open_notebook, host, "%%bash\nls", "", NOT_INSTALLED, OTHER)
+    notebook = opened(open_notebook, host, "%%bash\nls", "", NOT_INSTALLED, OTHER, own_page=True)
     pick(notebook, 0)
     notebook.command("jaxstage:compile")
     wait_said(notebook, "%%bash")
@@ -131,7 +134,7 @@ def test_what_cannot_be_inspected_is_said_in_a_line(open_notebook: Opener, host:
 
 
 def test_keys_and_a_cell_with_its_own_magic(open_notebook: Opener, lab: Server) -> None:
-    notebook = opened(open_notebook, lab, "%%trace\nimport jax.numpy as jnp\njnp.tanh(jnp.ones(3))")
+    notebook = opened(open_notebook, lab, "%%trace\nimport jax.numpy as jnp\njnp.tanh(jnp.ones(3))", own_page=True)
     cell(notebook, 0).locator(".cm-line").last.click()
     notebook.page.keyboard.press("Control+Shift+Enter")
     panel_of(notebook, 0, "trace")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import pytest
+from playwright.sync_api import expect
 
 from tests.browser.legible import assert_legible
 
@@ -13,7 +14,6 @@ if TYPE_CHECKING:
     from tests.browser.notebook_page import NotebookPage, PanelOnPage
     from tests.browser.servers import Server
 
-LOOK_MS = 120_000
 SETUP = """
 %load_ext jaxstage_ext
 import jax, jax.numpy as jnp, numpy as np
@@ -44,7 +44,7 @@ model(x, w)
 def notebook(module_notebook: Opener, lab: Server) -> NotebookPage:
     opened = module_notebook(lab, [SETUP, MODEL], width=1600)
     opened.run_all()
-    opened.panel().root.locator(".jxs-heat-picker select").wait_for(timeout=LOOK_MS)
+    opened.panel().root.locator(".jxs-heat-picker select").wait_for()
     return opened
 
 
@@ -58,7 +58,7 @@ def panel(notebook: NotebookPage) -> PanelOnPage:
 
 def choose(panel: PanelOnPage, what: str) -> None:
     panel.root.locator(".jxs-heat-picker select").select_option(what)
-    panel.root.locator(".jxs-lane[data-kind]").first.wait_for(timeout=LOOK_MS)
+    panel.root.locator(".jxs-lane[data-kind]").first.wait_for()
 
 
 def beside(panel: PanelOnPage, doc: str, text: str) -> str:
@@ -66,14 +66,14 @@ def beside(panel: PanelOnPage, doc: str, text: str) -> str:
 
 
 def test_warnings_stand_at_their_lines_and_are_gone_to(panel: PanelOnPage) -> None:
-    assert panel.root.locator(".jxs-lane, .jxs-warning").count() == 0
+    expect(panel.root.locator(".jxs-lane, .jxs-warning")).to_have_count(0)
     check = panel.root.locator(".jxs-fact .jxs-link")
-    assert check.inner_text() == "check for resharding"
+    expect(check).to_have_text("check for resharding", use_inner_text=True)
     check.click()
     found = panel.root.locator(".jxs-warned")
-    found.wait_for(timeout=LOOK_MS)
-    assert found.inner_text() == "⚠ 3 reshardings"
-    assert panel.row("python", "h = jnp.tanh(x @ w)").locator(".jxs-warning").inner_text() == "⚠"
+    found.wait_for()
+    expect(found).to_have_text("⚠ 3 reshardings", use_inner_text=True)
+    expect(panel.row("python", "h = jnp.tanh(x @ w)").locator(".jxs-warning")).to_have_text("⚠", use_inner_text=True)
     found.click()
     said = panel.root.locator(".jxs-beside-warning")
     assert "all-gather" in said.inner_text() and "To avoid it" in said.inner_text()
@@ -83,7 +83,7 @@ def test_warnings_stand_at_their_lines_and_are_gone_to(panel: PanelOnPage) -> No
 
 
 def test_what_stands_beside_the_lines_is_chosen(panel: PanelOnPage) -> None:
-    assert panel.root.locator(".jxs-lane").count() == 0
+    expect(panel.root.locator(".jxs-lane")).to_have_count(0)
     choose(panel, "sharding")
     assert beside(panel, "python", "low = h.astype") == "□ ·,data"
     assert beside(panel, "python", "with_sharding_constraint") == "■ ·,data"

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 import pytest
+from playwright.sync_api import expect
 
 from tests.browser.cells import LOSS, SETUP
 
@@ -88,7 +89,7 @@ def test_an_operation_is_explained_where_the_pointer_or_the_keyboard_is(open_not
     panel.root.locator(".jxs-operation", has_text="tanh The hyperbolic tangent of each element.").wait_for()
     panel.pane("jaxpr").locator(".jxs-t-op", has_text="dot_general").hover()
     tanh.hover()
-    assert tanh.get_attribute("title") == "The hyperbolic tangent of each element."
+    expect(tanh).to_have_attribute("title", "The hyperbolic tangent of each element.")
     product = panel.pane("stablehlo").locator(".jxs-t-op", has_text="dot_general")
     product.click()
     panel.root.locator(".jxs-operation", has_text="stablehlo.dot_general A matrix product").wait_for()

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 import pytest
 from absent import needs, unavailable
+from playwright.sync_api import expect
 
 from jaxstage_ext.core.targets import packages
 from tests.browser.cells import LOSS, SETUP
+from tests.browser.notebook_page import settle
 
 if TYPE_CHECKING:
     from tests.browser.conftest import Opener
@@ -16,12 +19,11 @@ if TYPE_CHECKING:
     from tests.browser.servers import Server
 
 FOR_H100 = LOSS.replace("%%compile -o ins", "%%compile -t h100")
-LOOK_MS = 120_000
 
 
 def open_machine(panel: PanelOnPage) -> None:
     panel.tab("machine").click()
-    panel.root.locator(".jxs-kernel-rows").wait_for(timeout=LOOK_MS)
+    panel.root.locator(".jxs-kernel-rows").wait_for()
 
 
 @pytest.fixture(scope="module")
@@ -43,11 +45,11 @@ def test_kernels_their_code_and_their_lines(panel: PanelOnPage) -> None:
     row = panel.reveal("hlo", "%broadcast_divide_fusion = ")
     row.locator(".jxs-num").click()
     panel.root.locator(".jxs-to-machine").click()
-    panel.root.locator(".jxs-kernel-rows").wait_for(timeout=LOOK_MS)
+    panel.root.locator(".jxs-kernel-rows").wait_for()
     current = panel.root.locator(".jxs-kernel.jxs-current")
-    assert current.get_attribute("data-kernel") == "broadcast_divide_fusion"
+    expect(current).to_have_attribute("data-kernel", "broadcast_divide_fusion")
     for doc, text in (("llvm", "define"), ("asm", "div")):
-        panel.root.locator(f'[data-doc="{doc}:broadcast_divide_fusion"][data-ready="true"]').wait_for(timeout=LOOK_MS)
+        panel.root.locator(f'[data-doc="{doc}:broadcast_divide_fusion"][data-ready="true"]').wait_for()
         panel.reveal(f"{doc}:broadcast_divide_fusion", text)
     current.locator(".jxs-number", has_text="25").first.wait_for()
     panel.root.locator(".jxs-kernel", has_text="no kernel of its own").first.click()
@@ -62,6 +64,8 @@ def test_a_source_line_offers_the_kernels_that_came_from_it(panel: PanelOnPage) 
     every = panel.root.locator(".jxs-kernel[data-kernel]").count()
     offered = panel.root.locator(".jxs-from")
     offered.click()
+    expect(offered).to_contain_text(re.compile(r"^\d+ kernel"), use_inner_text=True)
+    settle(panel.root)
     shown = panel.root.locator(".jxs-kernel[data-kernel]").count()
     assert offered.inner_text().startswith(f"{shown} kernel")
     assert 0 < shown <= every
@@ -84,7 +88,7 @@ def test_ptx_beside_sass(for_h100: NotebookPage, theme: str) -> None:
     open_machine(panel)
     kernel = panel.root.locator(".jxs-kernel.jxs-current").get_attribute("data-kernel")
     for stage in ("ptx", "sass"):
-        panel.root.locator(f'[data-doc="{stage}:{kernel}"][data-ready="true"]').wait_for(timeout=LOOK_MS)
+        panel.root.locator(f'[data-doc="{stage}:{kernel}"][data-ready="true"]').wait_for()
     load = panel.reveal(f"sass:{kernel}", "LDG")
     load.locator(".jxs-num").click()
     paired = panel.pane(f"ptx:{kernel}").locator(".jxs-row.jxs-paired").first

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 from absent import needs
+from playwright.sync_api import expect
 
 from tests.browser.cells import SETUP
 from tests.browser.legible import assert_legible
@@ -89,6 +90,14 @@ def painted(panel: PanelOnPage, layer: int, begin: float = 0, end: float = 1) ->
     return share
 
 
+def wait_painted(panel: PanelOnPage, layer: int, holds: str, begin: float = 0, end: float = 1) -> None:
+    """Wait until the share of a layer that is painted is as a condition in JavaScript says."""
+    panel.root.page.wait_for_function(
+        f"([canvas, part]) => {{ const share = ({PAINTED})(canvas, part); return {holds}; }}",
+        arg=[panel.root.locator(".jxs-mem-canvas canvas").nth(layer).element_handle(), [begin, end]],
+    )
+
+
 def point(panel: PanelOnPage, across: float, up: float) -> dict[str, float]:
     """A place on the picture, by shares of its width and height."""
     box = panel.root.locator(".jxs-mem-canvas").bounding_box()
@@ -103,17 +112,17 @@ def test_the_headline_says_whether_it_fits(panel: PanelOnPage) -> None:
 
 def test_the_picture_is_there_each_time_that_the_tab_is_opened(panel: PanelOnPage) -> None:
     for _ in range(2):
-        assert painted(panel, STILL) > 0.5
+        wait_painted(panel, STILL, "share > 0.5")
         panel.tab("code").click()
         panel.tab("memory").click()
-        panel.root.page.wait_for_timeout(300)
-    assert painted(panel, STILL) > 0.5
+    wait_painted(panel, STILL, "share > 0.5")
 
 
 def test_a_row_that_is_pointed_at_shows_its_life(panel: PanelOnPage, notebook: NotebookPage) -> None:
     residual = rows(panel).filter(has_text="residual").first
     residual.hover()
-    assert painted(panel, MOVING, 0.45, 0.5) > 0.95 > painted(panel, MOVING, 0.9, 1)
+    wait_painted(panel, MOVING, "share > 0.95", 0.45, 0.5)
+    assert painted(panel, MOVING, 0.9, 1) < 0.95
     notebook.screenshot("memory-row")
     residual.click()
     panel.tab("code").click()
@@ -124,15 +133,16 @@ def test_the_picture_tells_what_the_pointer_is_on(panel: PanelOnPage, notebook: 
     canvas = panel.root.locator(".jxs-mem-canvas")
     canvas.hover(position=point(panel, 0.5, 0.05))
     told = panel.root.locator(".jxs-mem-about")
-    assert re.search(r"ps\D|argument|output", told.inner_text()) and "live at" in told.inner_text()
-    assert painted(panel, MOVING, 0.9, 1) > 0.95
+    expect(told).to_have_text(re.compile(r"ps\D|argument|output"))
+    expect(told).to_contain_text("live at")
+    wait_painted(panel, MOVING, "share > 0.95", 0.9, 1)
     notebook.screenshot("memory-hover")
 
 
 def test_a_click_on_a_buffer_selects_its_line_everywhere(panel: PanelOnPage, notebook: NotebookPage) -> None:
     canvas = panel.root.locator(".jxs-mem-canvas")
     canvas.hover(position=point(panel, 0.5, 0.5))
-    assert "residual, allocated at In [2]:2, live from" in panel.root.locator(".jxs-mem-about").inner_text()
+    expect(panel.root.locator(".jxs-mem-about")).to_contain_text("residual, allocated at In [2]:2, live from")
     canvas.click(position=point(panel, 0.5, 0.5))
     rows(panel).and_(panel.root.locator(".jxs-lit")).first.wait_for()
     panel.tab("code").click()
@@ -149,17 +159,17 @@ def test_keys_move_along_the_schedule_and_zoom(panel: PanelOnPage, notebook: Not
     whole = painted(panel, STILL)
     for _ in range(3):
         canvas.press("+")
-    assert painted(panel, STILL) != whole
+    wait_painted(panel, STILL, f"share !== {whole}")
     notebook.screenshot("memory-zoomed")
     canvas.press("0")
-    assert painted(panel, STILL) == whole
+    wait_painted(panel, STILL, f"share === {whole}")
     panel.root.get_by_role("button", name="Go to the peak").click()
     panel.root.locator(".jxs-mem-peak").wait_for()
     first, second = (rows(panel).locator("button").nth(i) for i in range(2))
     first.focus()
     first.press("ArrowDown")
-    assert second.evaluate("button => button === document.activeElement")
-    assert painted(panel, MOVING, 0.45, 0.5) > 0.95
+    expect(second).to_be_focused()
+    wait_painted(panel, MOVING, "share > 0.95", 0.45, 0.5)
 
 
 @pytest.mark.parametrize(
@@ -174,13 +184,13 @@ def test_keys_move_along_the_schedule_and_zoom(panel: PanelOnPage, notebook: Not
 )
 def test_the_tables(panel: PanelOnPage, notebook: NotebookPage, name: str, text: str) -> None:
     part(panel, name)
-    assert text in panel.root.locator(".jxs-mem-part").inner_text()
+    expect(panel.root.locator(".jxs-mem-part")).to_contain_text(text)
     notebook.screenshot(f"memory-{name}")
 
 
 def test_what_the_backward_pass_keeps(panel: PanelOnPage, notebook: NotebookPage) -> None:
     part(panel, "backward")
-    panel.root.locator(".jxs-mem-backward tbody tr", has_text="nothing_saveable").wait_for()
+    expect(panel.root.locator(".jxs-mem-backward tbody tr", has_text="nothing_saveable")).to_be_visible()
     notebook.screenshot("memory-backward")
     panel.root.locator(".jxs-mem-backward tbody tr", has_text="dots_saveable").last.click()
     panel.root.locator("h4", has_text="with dots_saveable").wait_for()
@@ -189,8 +199,7 @@ def test_what_the_backward_pass_keeps(panel: PanelOnPage, notebook: NotebookPage
 def test_both_themes(panel: PanelOnPage, notebook: NotebookPage) -> None:
     for theme in ("Dark", "Light"):
         notebook.theme(theme)
-        notebook.page.wait_for_timeout(300)
-        assert painted(panel, STILL) > 0.5
+        wait_painted(panel, STILL, "share > 0.5")
         notebook.screenshot(f"memory-{theme.lower()}")
         assert_legible(panel.root)
 
@@ -204,16 +213,15 @@ def test_absent_devices(open_notebook: Opener, lab: Server, target: str, platfor
     opened = open_notebook(lab, [SETUP, LAYERS, ABSENT.format(target)], width=1500, height=1300)
     opened.run_all()
     panel = opened.panel()
-    panel.tab("memory").click(timeout=120_000)
-    rows(panel).first.wait_for(timeout=120_000)
+    panel.tab("memory").click()
+    expect(rows(panel).first).to_be_visible()
     for space in spaces:
         panel.root.locator("[data-space]", has_text=space).click()
-        panel.root.locator(".jxs-mem-moment", has_text=f"of {space} live").wait_for()
-        assert painted(panel, STILL) > 0.1
+        expect(panel.root.locator(".jxs-mem-moment", has_text=f"of {space} live")).to_be_visible()
+        wait_painted(panel, STILL, "share > 0.1")
         panel.root.locator(".jxs-mem-canvas").hover(position=point(panel, 0.5, 0.05))
         opened.screenshot(f"memory-{platform}-{space.split()[0]}")
     opened.theme("Dark")
-    opened.page.wait_for_timeout(300)
     opened.screenshot(f"memory-{platform}-dark")
     opened.theme("Light")
 
@@ -223,9 +231,9 @@ def test_a_compile_that_runs_out_of_memory_opens_on_what_takes_it(open_notebook:
     opened = open_notebook(lab, [SETUP, LARGE], width=1500, height=1100)
     opened.run_all()
     panel = opened.panel()
-    panel.root.locator(".jxs-mem-fit[data-answer=no]").wait_for(timeout=120_000)
-    assert "Does not fit: it needs 26.8 GB" in panel.root.locator(".jxs-mem-fit").inner_text()
-    assert "VMEM" in panel.root.locator(".jxs-mem-spaces").inner_text()
+    panel.root.locator(".jxs-mem-fit[data-answer=no]").wait_for()
+    expect(panel.root.locator(".jxs-mem-fit")).to_contain_text("Does not fit: it needs 26.8 GB", use_inner_text=True)
+    expect(panel.root.locator(".jxs-mem-spaces")).to_contain_text("VMEM", use_inner_text=True)
     rows(panel).filter(has_text="temporary").first.hover()
     opened.screenshot("memory-too-large")
     panel.root.locator(".jxs-mem-canvas").click(position=point(panel, 0.28, 0.8))
@@ -237,11 +245,15 @@ def test_a_run_that_dies_of_memory_opens_on_what_takes_it(open_notebook: Opener,
     opened = open_notebook(lab, [SETUP, HUGE], width=1500, height=1100)
     opened.run_all()
     panel = opened.panel()
-    rows(panel).first.wait_for(timeout=60_000)
-    assert panel.root.locator('[aria-selected="true"]').get_attribute("data-view") == "memory"
-    assert "Live JAX arrays in this kernel at that time: " in panel.root.locator(".jxs-failure").inner_text()
-    assert "Does not fit: it needs 1.13 PB" in panel.root.locator(".jxs-mem-fit").inner_text()
-    assert "(see the panel above for what uses the memory)" in opened.page.locator(".jp-OutputArea").last.inner_text()
+    rows(panel).first.wait_for()
+    expect(panel.root.locator('[aria-selected="true"]')).to_have_attribute("data-view", "memory")
+    expect(panel.root.locator(".jxs-failure")).to_contain_text(
+        "Live JAX arrays in this kernel at that time: ", use_inner_text=True
+    )
+    expect(panel.root.locator(".jxs-mem-fit")).to_contain_text("Does not fit: it needs 1.13 PB", use_inner_text=True)
+    expect(opened.page.locator(".jp-OutputArea").last).to_contain_text(
+        "(see the panel above for what uses the memory)", use_inner_text=True
+    )
     opened.screenshot("memory-run")
     rows(panel).first.click()
     panel.tab("code").click()

@@ -10,7 +10,7 @@ import pytest
 from playwright.sync_api import expect
 
 from jaxstage_ext import Inspection, inspect
-from tests.browser.notebook_page import SCREENSHOTS
+from tests.browser.notebook_page import pictured
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -62,7 +62,7 @@ def test_every_tab_of_the_page_works(inspection: Inspection, tmp_path: Path, bro
     for name in names:
         page.get_by_role("tab", name=name, exact=True).click()
         expect(page.locator("[aria-busy='true']")).to_have_count(0)
-        page.screenshot(path=str(SCREENSHOTS / f"offline-{name.split()[0].lower()}.png"))
+        pictured(page, f"offline-{name.split()[0].lower()}")
         assert "not saved" not in page.inner_text("main"), name
         expect(page.locator(".jxs-problem")).to_have_count(0)
     assert problems == []

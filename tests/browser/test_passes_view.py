@@ -7,9 +7,11 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 import pytest
+from playwright.sync_api import expect
 
 from tests.browser.cells import SETUP
 from tests.browser.legible import assert_legible
+from tests.browser.notebook_page import settle
 
 if TYPE_CHECKING:
     from playwright.sync_api import Locator
@@ -81,6 +83,7 @@ def test_a_selection_leaves_the_rows_the_colours_of_what_the_pass_did(panel: Pan
     assert before
     half(panel, "before").locator(".jxs-d-gone .jxs-num").first.click()
     half(panel, "before").locator(".jxs-d-gone.jxs-strong").first.wait_for()
+    settle(panel.root)
     assert set(grounds(panel)) == set(before)
     half(panel, "before").locator(".jxs-code").press("Escape")
 
@@ -91,16 +94,16 @@ def test_the_list_hides_what_changed_nothing(panel: PanelOnPage) -> None:
     toggle = panel.root.get_by_role("button", name=re.compile("unchanged"))
     idle = int(re.sub(r"\D", "", toggle.inner_text()))
     toggle.click()
-    assert passes(panel).count() == changed + idle
+    expect(passes(panel)).to_have_count(changed + idle)
     toggle.click()
-    assert passes(panel).count() == changed
+    expect(passes(panel)).to_have_count(changed)
     assert re.search(rf"{changed} of them changed", panel.root.locator(".jxs-pass-foot").inner_text())
 
 
 def test_the_filter_takes_letters_in_their_order(panel: PanelOnPage) -> None:
     panel.root.get_by_label(re.compile("Filter passes")).fill("fswrp")
     panel.root.locator("[data-pass]", has_text="fusion-wrapper").wait_for()
-    assert passes(panel).count() == 1
+    expect(passes(panel)).to_have_count(1)
 
 
 def test_arrows_move_among_the_passes(panel: PanelOnPage) -> None:
@@ -108,21 +111,23 @@ def test_arrows_move_among_the_passes(panel: PanelOnPage) -> None:
     panel.root.locator(".jxs-pass-list").press("ArrowDown")
     second = passes(panel).nth(1)
     panel.root.locator(f'[data-shown="{second.get_attribute("data-pass")}"]').wait_for()
-    assert second.get_attribute("aria-selected") == "true"
+    expect(second).to_have_attribute("aria-selected", "true")
 
 
 def test_dead_code_elimination_shows_removed_lines_alone(panel: PanelOnPage) -> None:
     open_pass(panel, "dce")
     half(panel, "before").locator(".jxs-d-gone").first.wait_for()
     assert not half(panel, "after").locator(".jxs-d-gone, .jxs-d-changed").count()
-    assert "removed" in panel.root.locator(".jxs-diff-counts").inner_text()
-    assert "unchanged lines" in half(panel, "before").locator(".jxs-diff-fold").first.inner_text()
+    expect(panel.root.locator(".jxs-diff-counts")).to_contain_text("removed", use_inner_text=True)
+    expect(half(panel, "before").locator(".jxs-diff-fold").first).to_contain_text(
+        "unchanged lines", use_inner_text=True
+    )
 
 
 def test_a_fold_opens(panel: PanelOnPage) -> None:
     open_pass(panel, "dce")
     folds = half(panel, "before").locator(".jxs-diff-fold")
-    folds.first.wait_for()
+    expect(folds.first).to_be_visible()
     text = folds.first.inner_text()
     folds.first.click()
     panel.root.page.wait_for_function(
@@ -137,11 +142,11 @@ def test_both_sides_scroll_as_one_and_keys_step_through_changes(panel: PanelOnPa
     right.press("n")
     right.press("n")
     panel.root.locator(".jxs-diff-head .jxs-hits", has_text=re.compile(r"^\d+ / \d+$")).wait_for()
-    tops = [list_.evaluate("list => list.scrollTop") for list_ in (left, right)]
-    assert tops[0] == tops[1]
-    left.evaluate("list => { list.scrollTop = 200; }")
-    panel.root.page.wait_for_timeout(100)
-    assert right.evaluate("list => list.scrollTop") == left.evaluate("list => list.scrollTop")
+    both = [left.element_handle(), right.element_handle()]
+    panel.root.page.wait_for_function("([left, right]) => left.scrollTop === right.scrollTop", arg=both)
+    to = left.evaluate("list => { list.scrollTop = 200; return list.scrollTop; }")
+    panel.root.page.wait_for_function("([list, to]) => list.scrollTop === to", arg=[both[1], to])
+    assert left.evaluate("list => list.scrollTop") == to
 
 
 def test_the_selection_is_shared_by_both_sides_and_the_code(panel: PanelOnPage) -> None:
@@ -164,14 +169,14 @@ def test_an_instruction_is_followed_from_the_code(panel: PanelOnPage, notebook: 
     panel.root.get_by_role("button", name="follow through the passes").click()
     following = panel.root.locator(".jxs-following code")
     following.wait_for()
-    assert "tanh(" in following.inner_text()
+    expect(following).to_contain_text("tanh(", use_inner_text=True)
     panel.root.locator("[data-pass] .jxs-badge").first.wait_for()
     what = panel.root.locator("[data-pass] .jxs-badge").all_inner_texts()
     assert set(what) <= {"appeared", "changed", "moved", "copied", "merged", "removed"}
     half(panel, "after").locator(".jxs-selected").first.wait_for()
     notebook.screenshot("passes_followed_light")
     panel.root.get_by_label("Stop following (Esc)").click()
-    assert not panel.root.locator("[data-pass] .jxs-badge").count()
+    expect(panel.root.locator("[data-pass] .jxs-badge")).to_have_count(0)
 
 
 @pytest.mark.parametrize("theme", ["Light", "Dark"])

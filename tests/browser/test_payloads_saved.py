@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import time
 from typing import TYPE_CHECKING, Any
 
 import nbformat
 import pytest
 
 from tests.browser.cells import AGAIN, KERNEL, WITH_EFFECTS
+from tests.browser.notebook_page import PATIENCE
 from tests.browser.payloads import FAULTS, PAYLOADS, Path, replaced, strings
 from tests.browser.saved_payloads import KEYS, drawn, payload, reports_of, show, walk, whole_report, with_keys
 
@@ -76,8 +78,9 @@ def saved_by_a_kernel(notebook: NotebookPage) -> list[Any]:
     for tab in ("layouts", "effects", "options"):
         panel.tab(tab).click()
         panel.root.locator(f'[data-view="{tab}"]:not([role="tab"]) [role="row"]').first.wait_for()
-    for _ in range(20):
-        notebook.page.wait_for_timeout(500)
+    until = time.monotonic() + PATIENCE / 1000
+    while time.monotonic() < until:
+        notebook.page.wait_for_timeout(200)
         notebook.save()
         reports = reports_of(nbformat.read(notebook.path, as_version=4))
         if {view for report in reports for view in report["summary"]["views"]} >= OF_THE_KERNEL:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from playwright.sync_api import expect
+
 from tests.browser.cells import SETUP
 
 if TYPE_CHECKING:
@@ -34,4 +36,4 @@ def test_a_cell_that_runs_again_with_other_code_shows_that(open_notebook: Opener
     panel.reveal("jaxpr", "= cos ").hover()
     assert any("jnp.cos" in row for row in panel.wait_lit("python"))
     assert not panel.root.get_by_text("jnp.sin").count()
-    assert notebook.panels().count() == 1
+    expect(notebook.panels()).to_have_count(1)

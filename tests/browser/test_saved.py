@@ -12,7 +12,7 @@ import pytest
 from playwright.sync_api import expect
 
 from tests.browser.cells import LOSS, SETUP
-from tests.browser.notebook_page import PanelOnPage
+from tests.browser.notebook_page import PanelOnPage, pictured
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser
@@ -53,7 +53,7 @@ def test_without_trust_the_static_form_is_shown(saved: Path, open_notebook: Open
     opened = open_notebook(plain_lab, "untrusted.ipynb")
     output = opened.page.locator(".jp-RenderedHTMLCommon", has_text="loss(w: f32[128,512]").first
     output.wait_for()
-    assert "compile" in output.inner_text()
+    expect(output).to_contain_text("compile", use_inner_text=True)
     assert not opened.panels().count()
 
 
@@ -63,7 +63,7 @@ def test_nbconvert_shows_the_static_form(saved: Path, browser: Browser) -> None:
     page.route("http*://**", lambda route: route.abort())
     page.goto(saved.with_suffix(".html").as_uri())
     output = page.locator(".jp-OutputArea-output", has_text="loss(w: f32[128,512]").first
-    output.wait_for()
+    expect(output).to_be_visible()
     page.close()
 
 
@@ -78,7 +78,7 @@ def test_the_offline_page_is_the_interactive_panel(saved: Path, browser: Browser
     panel.reveal("hlo", " exponential(").hover()
     assert any("softmax" in row for row in panel.wait_lit("python"))
     assert any("exponential" in row for row in panel.wait_lit("stablehlo"))
-    page.screenshot(path=str(screenshot("offline_page")))
+    pictured(page, "offline_page")
     page.close()
     assert not trouble
 
@@ -117,12 +117,5 @@ def test_lines_that_took_no_part_stay_in_the_kernel(open_notebook: Opener, lab: 
     expect(page.locator(".jxs-message")).to_contain_text("Only the functions that took part are saved")
     saved.reveal("jaxpr", " = tanh").hover()
     assert any("jnp.tanh(x) * 2" in row for row in saved.wait_lit("python"))
-    page.screenshot(path=str(screenshot("left_out")))
+    pictured(page, "left_out")
     page.close()
-
-
-def screenshot(name: str) -> Path:
-    from tests.browser.notebook_page import SCREENSHOTS
-
-    SCREENSHOTS.mkdir(exist_ok=True)
-    return SCREENSHOTS / f"{name}.png"

@@ -27,7 +27,6 @@ OPEN = """async ([path, kernel, how]) => {
     await opened.context.sessionContext.ready;
 }"""
 DRAWN = """async () => (await window[Symbol.for('jaxstage.panel')]()).MOUNTED.list.length"""
-SECONDS = 20_000
 
 
 def views(notebook: NotebookPage) -> Locator:
@@ -48,7 +47,7 @@ def open_beside(notebook: NotebookPage, name: str, *, same_kernel: bool = False)
 
 
 def expect_hover(view: Locator, *texts: str) -> None:
-    expect(view.locator(".cm-line.jaxstage-hover")).to_have_text(texts, timeout=SECONDS)
+    expect(view.locator(".cm-line.jaxstage-hover")).to_have_text(texts)
 
 
 def point(panel: PanelOnPage) -> None:
@@ -78,8 +77,6 @@ def test_notebooks_of_one_kernel_each_mark_their_cells(open_notebook: Opener, la
     other = open_beside(notebook, written(lab.folder, [CELL.replace("tanh", "tan")]), same_kernel=True)
     notebook.run_all()
     first = views(notebook).first
-    notebook.page.wait_for_timeout(3000)
-    notebook.screenshot("several_one_kernel_0")
     point(panel_of(first))
     expect_hover(first, f"    {TANH}")
     panel = panel_of(other)
@@ -104,7 +101,6 @@ def test_cells_move_are_copied_and_go_and_nothing_stays(open_notebook: Opener, l
     notebook.command("notebook:paste-cell-below")
     expect(notebook.panels()).to_have_count(2)
     point(panel_of(first))
-    page.wait_for_timeout(500)
     notebook.screenshot("several_copied")
     notebook.command("notebook:delete-cell")
     expect(notebook.panels()).to_have_count(1)

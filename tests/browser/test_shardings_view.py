@@ -6,15 +6,16 @@ from typing import TYPE_CHECKING
 
 import pytest
 from absent import needs
+from playwright.sync_api import expect
 
 from tests.browser.legible import assert_legible
+from tests.browser.notebook_page import settle
 
 if TYPE_CHECKING:
     from tests.browser.conftest import Opener
     from tests.browser.notebook_page import NotebookPage, PanelOnPage
     from tests.browser.servers import Server
 
-LOOK_MS = 120_000
 SETUP = """
 %load_ext jaxstage_ext
 import jax, jax.numpy as jnp
@@ -81,18 +82,22 @@ def on_v5e(module_notebook: Opener, lab: Server) -> NotebookPage:
 
 
 def open_tab(panel: PanelOnPage, name: str, wait: str) -> None:
-    panel.tab(name).click(timeout=LOOK_MS)
-    panel.root.locator(wait).first.wait_for(timeout=LOOK_MS)
+    panel.tab(name).click()
+    panel.root.locator(wait).first.wait_for()
 
 
 def cells(panel: PanelOnPage) -> list[str | None]:
-    return [cell.get_attribute("data-part") for cell in panel.root.locator(".jxs-map-cell").all()]
+    settle(panel.root)
+    parts: list[str | None] = panel.root.locator(".jxs-map-cell").evaluate_all(
+        "cells => cells.map(cell => cell.dataset.part)"
+    )
+    return parts
 
 
 def test_the_mesh_map_shows_who_holds_what(on_cpus: NotebookPage) -> None:
     notebook, panel = on_cpus, on_cpus.panel()
     open_tab(panel, "shardings", ".jxs-map-cell")
-    assert panel.root.locator(".jxs-map-head b").inner_text() == "params['in']"
+    expect(panel.root.locator(".jxs-map-head b")).to_have_text("params['in']", use_inner_text=True)
     assert cells(panel) == [str(i) for i in range(8)]
     panel.root.locator(".jxs-grid-row[data-row]", has_text="result[0]").click()
     panel.root.locator(".jxs-map-head b", has_text="result[0]").wait_for()
@@ -100,8 +105,10 @@ def test_the_mesh_map_shows_who_holds_what(on_cpus: NotebookPage) -> None:
     panel.root.locator(".jxs-grid-row[data-row]", has_text="P('data', None)").first.click()
     panel.root.locator(".jxs-map-head b", has_text="x").wait_for()
     panel.root.locator('.jxs-map-cell[data-device="5"]').hover()
-    assert panel.root.locator(".jxs-map-tip").inner_text() == "device 5 of host 0: x[256:384, 0:1024]"
-    assert panel.root.locator(".jxs-map-same").count() == 2
+    expect(panel.root.locator(".jxs-map-tip")).to_have_text(
+        "device 5 of host 0: x[256:384, 0:1024]", use_inner_text=True
+    )
+    expect(panel.root.locator(".jxs-map-same")).to_have_count(2)
     notebook.screenshot("shardings")
 
 
@@ -110,7 +117,7 @@ def test_intermediates_lead_to_their_lines_and_back(on_cpus: NotebookPage) -> No
     open_tab(panel, "shardings", ".jxs-map-cell")
     panel.root.get_by_role("button", name="Show intermediates").click()
     row = panel.root.locator(".jxs-grid-row[data-row]", has_text="integer_pow").first
-    row.click(timeout=LOOK_MS)
+    row.click()
     row.dblclick()
     assert any("** 2" in line for line in panel.wait_lit("python", "selected"))
 
@@ -119,8 +126,8 @@ def test_the_costliest_collective_its_cause_and_its_line(on_cpus: NotebookPage) 
     notebook, panel = on_cpus, on_cpus.panel()
     open_tab(panel, "collectives", '[data-sort="cause"]')
     first = panel.root.locator(".jxs-grid-row[data-row]").first
-    assert "all-reduce" in first.inner_text()
-    assert "partial sums of dot_general" in first.inner_text()
+    expect(first).to_contain_text("all-reduce", use_inner_text=True)
+    expect(first).to_contain_text("partial sums of dot_general", use_inner_text=True)
     headline = panel.root.locator(".jxs-headline").inner_text()
     assert headline.startswith("The costliest of 6 collectives: all-reduce of 8.39 MB over data for In [2]:3")
     first.click()
@@ -158,7 +165,7 @@ def test_a_torus_and_a_mesh_of_three_axes(on_v5p: NotebookPage, theme: str) -> N
     panel.root.locator('[data-chart="torus"]').click()
     panel.root.locator('[data-axis="z"]').wait_for()
     panel.root.locator(".jxs-map-cell").first.hover()
-    assert "at (0, 0, 0)" in panel.root.locator(".jxs-map-tip").inner_text()
+    expect(panel.root.locator(".jxs-map-tip")).to_contain_text("at (0, 0, 0)", use_inner_text=True)
     notebook.screenshot(f"shardings-torus-{theme}")
     assert_legible(panel.root)
     open_tab(panel, "collectives", '[data-sort="cause"]')
@@ -179,7 +186,7 @@ def test_a_slice_of_a_pod_tells_what_costs_most(on_v5e: NotebookPage, theme: str
     open_tab(panel, "shardings", ".jxs-map-cell")
     panel.root.locator('[data-chart="torus"]').click()
     panel.root.locator('.jxs-map-cell[data-device="6"]').hover()
-    assert "at (2, 1, 0)" in panel.root.locator(".jxs-map-tip").inner_text()
+    expect(panel.root.locator(".jxs-map-tip")).to_contain_text("at (2, 1, 0)", use_inner_text=True)
     panel.root.locator(".jxs-map-tip").scroll_into_view_if_needed()
     notebook.screenshot(f"shardings-v5e-{theme}")
     open_tab(panel, "dtypes", ".jxs-grid-row[data-row]")
@@ -200,17 +207,17 @@ double(jax.ShapeDtypeStruct((1024, 4096), jnp.float32))
     assert len(cells(panel)) == 1024
     panel.root.locator('.jxs-map-cell[data-device="1000"]').hover()
     said = panel.root.locator(".jxs-map-tip").inner_text()
-    assert said.startswith("device 1000 of host 0: x[992:1024, 1024:1152]")
+    assert said.startswith("device 1000 of host 0: x[992:1024, 1024:1152]"), said
     notebook.screenshot("shardings-1024")
 
 
 def test_what_jax_refuses_is_drawn_and_named(open_notebook: Opener, lab: Server) -> None:
     notebook, panel = opened(open_notebook, lab, REFUSED)
-    panel.root.locator(".jxs-map-cell").first.wait_for(timeout=LOOK_MS)
+    panel.root.locator(".jxs-map-cell").first.wait_for()
     said = panel.root.locator(".jxs-failure-told").inner_text()
     assert said == "x: dimension 0 of size 7 does not divide into 4 parts (P('data')); the next size that does is 8."
-    assert panel.root.locator(".jxs-map-uneven").count() == 1
-    assert panel.root.locator(".jxs-shardings-head").inner_text() == "4 devices mesh data=4"
+    expect(panel.root.locator(".jxs-map-uneven")).to_have_count(1)
+    expect(panel.root.locator(".jxs-shardings-head")).to_have_text("4 devices mesh data=4", use_inner_text=True)
     notebook.screenshot("shardings-refused")
 
 
@@ -239,12 +246,12 @@ product(on(jax.devices()[:2]), on(jax.devices()[4:]))
     )
     notebook.run_all()
     panel = notebook.panel()
-    panel.root.locator(".jxs-map-cell").first.wait_for(timeout=LOOK_MS)
+    panel.root.locator(".jxs-map-cell").first.wait_for()
     said = panel.root.locator(".jxs-failure-told").inner_text()
     assert said == "w is on devices 0, 1. x is on devices 4, 5, 6, 7."
     assert cells(panel) == ["0", "1", *["-1"] * 6]
     panel.root.locator('.jxs-map-cell[data-device="5"]').hover()
-    assert panel.root.locator(".jxs-map-tip").inner_text() == "device 5 of host 0: nothing of w"
+    expect(panel.root.locator(".jxs-map-tip")).to_have_text("device 5 of host 0: nothing of w", use_inner_text=True)
     panel.root.locator(".jxs-grid-row[data-row]").nth(1).click()
     panel.root.locator(".jxs-map-head b", has_text="x").wait_for()
     assert cells(panel) == ["-1"] * 4 + ["0", "1", "2", "3"]

@@ -5,10 +5,14 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from tests.browser.cells import HOSTILE, LOSS, SETUP, SLOW_TO_TRACE
+from playwright.sync_api import expect
+
+from tests.browser.cells import HOSTILE, LOSS, SETUP, slow_to_trace
 
 if TYPE_CHECKING:
-    from playwright.sync_api import Locator
+    from pathlib import Path
+
+    from playwright.sync_api import Locator, Response
 
     from tests.browser.conftest import Opener
     from tests.browser.notebook_page import NotebookPage
@@ -46,8 +50,14 @@ def labels(panel: Locator) -> list[str]:
     return [str(row.get_attribute("data-status")) for row in rows(panel).all()]
 
 
+def saves_both_tabs(response: Response) -> bool:
+    """JupyterLab saves its layout a second after the last change."""
+    saved = response.request.post_data or ""
+    return "/api/workspaces/" in response.url and saved.count('"jaxstage-tabs:') == 2
+
+
 def test_it_lists_opens_and_frees_by_keyboard(open_notebook: Opener, lab: Server) -> None:
-    notebook = open_notebook(lab, [SETUP, LOSS.replace("-o ins", ""), HOSTILE, BROKEN])
+    notebook = open_notebook(lab, [SETUP, LOSS.replace("-o ins", ""), HOSTILE, BROKEN], own_page=True)
     panel = side(notebook)
     panel.get_by_role("button", name="Load JAXStage").click()
     panel.get_by_text("No inspections yet").wait_for()
@@ -57,9 +67,9 @@ def test_it_lists_opens_and_frees_by_keyboard(open_notebook: Opener, lab: Server
     assert labels(panel) == ["failed", "done", "done"]
     newest, hostile, loss = rows(panel).all()
     assert "TypeError" in newest.inner_text() and "In [4]" in newest.inner_text()
-    assert "<img src=x onerror=" in hostile.inner_text()
+    expect(hostile).to_contain_text("<img src=x onerror=", use_inner_text=True)
     assert not notebook.page.evaluate("() => window.pwned")
-    assert "loss(w: f32[128,512], x: f32[8,128]) -> f32[]" in loss.inner_text()
+    expect(loss).to_contain_text("loss(w: f32[128,512], x: f32[8,128]) -> f32[]", use_inner_text=True)
 
     newest.focus()
     newest.press("End")
@@ -80,7 +90,7 @@ def test_it_lists_opens_and_frees_by_keyboard(open_notebook: Opener, lab: Server
 
 
 def test_two_are_compared_in_a_tab_that_survives_a_reload(open_notebook: Opener, lab: Server) -> None:
-    notebook = open_notebook(lab, [SETUP, LOSS, OTHER])
+    notebook = open_notebook(lab, [SETUP, LOSS, OTHER], own_page=True)
     panel = side(notebook)
     notebook.run_all()
     rows(panel).nth(1).wait_for()
@@ -97,13 +107,13 @@ def test_two_are_compared_in_a_tab_that_survives_a_reload(open_notebook: Opener,
     shown.get_by_role("button", name="jaxpr").click()
     lines = shown.locator('[data-difference="jaxpr"]')
     lines.locator('[data-what="removed"]', has_text="tanh").wait_for()
-    assert "sin" in lines.locator('[data-what="added"]').first.inner_text()
+    expect(lines.locator('[data-what="added"]').first).to_contain_text("sin", use_inner_text=True)
 
     rows(panel).nth(1).focus()
-    rows(panel).nth(1).press("Enter")
+    with notebook.page.expect_response(saves_both_tabs):
+        rows(panel).nth(1).press("Enter")
     live = notebook.page.locator(".jaxstage-tab .jaxstage-live .jaxstage")
     live.wait_for()
-    notebook.page.wait_for_timeout(1500)  # JupyterLab saves its layout a second after the last change
     notebook.page.reload()
     live.wait_for()
     shown.locator('[data-figure="equations"]').wait_for(state="attached")
@@ -114,27 +124,29 @@ def test_two_are_compared_in_a_tab_that_survives_a_reload(open_notebook: Opener,
     panel.get_by_text("The kernel was restarted: its inspections are gone.").wait_for()
 
 
-def test_it_follows_a_run(open_notebook: Opener, lab: Server) -> None:
-    notebook = open_notebook(lab, [SETUP, SLOW_TO_TRACE])
+def test_it_follows_a_run(open_notebook: Opener, lab: Server, tmp_path: Path) -> None:
+    notebook = open_notebook(lab, [SETUP, slow_to_trace(tmp_path / "enough")], own_page=True)
     panel = side(notebook)
     panel.get_by_role("button", name="Load JAXStage").click()
     panel.get_by_text("No inspections yet").wait_for()
     notebook.command("notebook:run-all-cells", wait=False)
-    running = panel.locator('[data-status="running"]')
-    running.locator(".jxs-side-status", has_text=re.compile("running [1-4]")).wait_for()
-    panel.locator('[data-status="done"]').wait_for()
+    status = panel.locator('[data-status="running"] .jxs-side-status')
+    expect(status).to_contain_text(re.compile(r"running \d"))
+    expect(status).not_to_have_text(status.inner_text())
+    (tmp_path / "enough").touch()
+    expect(panel.locator('[data-status="done"]')).to_be_visible()
 
 
 def test_it_is_in_notebook_7_too(open_notebook: Opener, notebook7: Server) -> None:
     notebook = open_notebook(notebook7, [SETUP, LOSS, OTHER])
     panel = side(notebook)
     notebook.run_all()
-    rows(panel).nth(1).wait_for()
+    expect(rows(panel).nth(1)).to_be_visible()
     rows(panel).nth(1).focus()
     rows(panel).nth(1).press("Enter")
-    notebook.page.locator(".jaxstage-tab .jaxstage-live .jaxstage").wait_for()
+    expect(notebook.page.locator(".jaxstage-tab .jaxstage-live .jaxstage")).to_be_visible()
     for row in rows(panel).all():
         row.focus()
         row.press(" ")
     row.press("c")
-    notebook.page.locator('.jxs-inspections-compared [data-figure="equations"]').wait_for()
+    expect(notebook.page.locator('.jxs-inspections-compared [data-figure="equations"]')).to_be_visible()

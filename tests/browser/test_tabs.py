@@ -6,8 +6,10 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 import pytest
+from playwright.sync_api import expect
 
 from tests.browser.cells import SETUP
+from tests.browser.notebook_page import settle
 
 if TYPE_CHECKING:
     from tests.browser.conftest import Opener
@@ -39,6 +41,7 @@ def panel(notebook: NotebookPage) -> Iterator[PanelOnPage]:
 
 
 def names(panel: PanelOnPage) -> list[str]:
+    settle(panel.root)
     return panel.root.locator("[data-flag]").evaluate_all("rows => rows.map(row => row.dataset.flag)")
 
 
@@ -47,7 +50,7 @@ def test_a_tab_shows_its_view_and_the_code_is_found_as_it_was(panel: PanelOnPage
     lit = panel.wait_lit("hlo")
     panel.tab("options").click()
     panel.root.locator("[data-flag]").first.wait_for()
-    assert panel.root.locator(".jxs-code").count() == 0
+    expect(panel.root.locator(".jxs-code")).to_have_count(0)
     panel.tab("code").click()
     assert panel.wait_lit("hlo") == lit
     assert "jnp.tanh" in panel.lit("python", "selected")[0]
@@ -68,7 +71,7 @@ def test_numbers_and_arrows_switch_and_the_notebook_hears_none_of_it(panel: Pane
     panel.root.locator(".jxs-code").first.wait_for()
     for key in "dd":
         panel.root.page.keyboard.press(key)
-    assert panel.root.page.locator(".jp-Notebook .jp-Cell").count() == 3
+    expect(panel.root.page.locator(".jp-Notebook .jp-Cell")).to_have_count(3)
 
 
 def test_options_are_searched_and_copied(panel: PanelOnPage) -> None:
@@ -76,7 +79,7 @@ def test_options_are_searched_and_copied(panel: PanelOnPage) -> None:
     row = panel.root.locator("[data-flag]")
     row.first.wait_for()
     assert names(panel)[:2] == ["xla_backend_optimization_level", "xla_cpu_enable_fast_math"]
-    assert "default False" in row.nth(1).inner_text()
+    expect(row.nth(1)).to_contain_text("default False", use_inner_text=True)
     total = len(names(panel))
     assert total > 300
     box = panel.root.locator("input[type=search]")

@@ -9,10 +9,10 @@ import pytest
 from playwright.sync_api import expect
 
 from tests.browser.cells import SETUP
-from tests.browser.notebook_page import SCREENSHOTS
+from tests.browser.notebook_page import pictured, settle
 
 if TYPE_CHECKING:
-    from playwright.sync_api import Browser
+    from playwright.sync_api import Browser, Locator
 
     from tests.browser.conftest import Opener
     from tests.browser.notebook_page import NotebookPage, PanelOnPage
@@ -88,8 +88,8 @@ def test_the_head_says_which_line_takes_the_time_and_how_much_is_known(panel: Pa
     head = panel.root.locator(".jxs-tl-head")
     assert re.match(r"In \[2\]:\d+ takes \d+% of the busy time; the device (idles|never)", head.inner_text())
     assert re.search(r"kept [\d,]+ of [\d,]+ events, attributed \d+% of device time", head.inner_text())
-    assert "3 steps" in head.inner_text()
-    assert head.locator(".jxs-tl-share").count() == 1
+    expect(head).to_contain_text("3 steps", use_inner_text=True)
+    expect(head.locator(".jxs-tl-share")).to_have_count(1)
 
 
 def test_a_line_shows_its_text_and_is_selected_everywhere(panel: PanelOnPage) -> None:
@@ -156,8 +156,8 @@ def test_of_a_range_the_tables_are_of_it_alone(panel: PanelOnPage, notebook: Not
     keyboard.up("Shift")
     said = panel.root.locator(".jxs-tl-range")
     said.wait_for()
-    assert "selected, events clipped to it" in said.inner_text()
-    panel.root.page.wait_for_timeout(500)
+    expect(said).to_contain_text("selected, events clipped to it", use_inner_text=True)
+    expect(cells_of_first_line(panel).nth(5)).not_to_have_text(f"{count:,}")
     assert 0 < count_of_first_line(panel) < count
     notebook.screenshot("timeline_range")
     said.get_by_role("button", name="Clear selection").click()
@@ -165,17 +165,20 @@ def test_of_a_range_the_tables_are_of_it_alone(panel: PanelOnPage, notebook: Not
 
 
 def count_of_first_line(panel: PanelOnPage) -> int:
-    cells = panel.root.locator('[aria-label="timeline lines"] tbody tr').first.locator("td").all_inner_texts()
-    return int(cells[5].replace(",", ""))
+    return int(cells_of_first_line(panel).nth(5).inner_text().replace(",", ""))
+
+
+def cells_of_first_line(panel: PanelOnPage) -> Locator:
+    return panel.root.locator('[aria-label="timeline lines"] tbody tr').first.locator("td")
 
 
 def test_a_click_on_a_gap_zooms_to_it(panel: PanelOnPage) -> None:
     panel.root.get_by_role("button", name="Fit").click()
-    before = panel.root.get_by_text("on screen").inner_text()
+    on_screen = panel.root.get_by_text("on screen")
+    before = on_screen.inner_text()
     table(panel, "gaps")
     panel.root.locator('[aria-label="timeline gaps"] tbody tr').first.click()
-    panel.root.page.wait_for_timeout(300)
-    assert panel.root.get_by_text("on screen").inner_text() != before
+    expect(on_screen).not_to_have_text(before)
     panel.root.get_by_role("button", name="Fit").click()
 
 
@@ -206,10 +209,10 @@ def test_the_offline_page_has_the_headline_and_the_tables(notebook: NotebookPage
     page.goto(notebook.path.with_name("timeline.html").as_uri())
     page.locator('[role="tab"][data-view="timeline"]').click()
     page.locator('[aria-label="timeline lines"] tbody tr').first.wait_for()
-    assert "of the busy time" in page.locator(".jxs-headline").inner_text()
+    expect(page.locator(".jxs-headline")).to_contain_text("of the busy time", use_inner_text=True)
     page.locator('[data-table="gaps"]').click()
     page.locator('[aria-label="timeline gaps"] tbody tr').first.wait_for()
-    page.screenshot(path=str(SCREENSHOTS / "timeline_offline.png"))
+    pictured(page, "timeline_offline")
     page.close()
     assert not trouble
 
@@ -220,7 +223,7 @@ def test_both_themes_and_a_narrow_window(notebook: NotebookPage, panel: PanelOnP
         notebook.theme(theme)
         for width in (1400, 900):
             notebook.page.set_viewport_size({"width": width, "height": 1200})
-            notebook.page.wait_for_timeout(400)
+            settle(panel.root)
             notebook.screenshot(f"timeline_tables_{theme.lower()}_{width}")
             assert panel.root.evaluate("e => e.scrollWidth <= e.clientWidth + 1")
     notebook.page.set_viewport_size({"width": 1400, "height": 1200})

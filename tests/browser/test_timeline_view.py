@@ -6,9 +6,11 @@ import re
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from playwright.sync_api import expect
 
 from tests.browser.cells import SETUP
 from tests.browser.legible import assert_legible
+from tests.browser.notebook_page import settle
 
 if TYPE_CHECKING:
     from playwright.sync_api import Locator, Page
@@ -48,19 +50,34 @@ ps, x = [jnp.ones((512, 512))] * 3, jnp.ones((512, 512))
 step(ps, x)[0].block_until_ready()
 """
 PROFILED = """
-with jax.profiler.trace("recorded"):
+import dataclasses, glob, tempfile
+import numpy as np
+from jaxstage_ext.panel.shown_timeline import recorded
+from jaxstage_ext.profiling import op_links
+from jaxstage_ext.profiling.timeline import Timeline
+from jaxstage_ext.profiling.xplane import xplane
+
+folder = tempfile.mkdtemp()
+with jax.profiler.trace(folder):
     step(ps, x)[0].block_until_ready()
-jaxstage_ext.load("recorded")
+(file,) = glob.glob(folder + "/**/*.xplane.pb", recursive=True)
+real = xplane.read(open(file, "rb").read(), "step(ps, x)")
+
+ops = np.flatnonzero(real.events.op >= 0)
+kept = {column.name: getattr(real.events, column.name)[ops] for column in dataclasses.fields(real.events)}
+start, duration = np.arange(len(ops)) * 10_000_000, np.full(len(ops), 8_000_000)
+kept |= {"start": start, "duration": duration, "lane": np.zeros_like(kept["lane"])}
+lane = real.lanes[real.events.lane[ops[0]]]
+even = dataclasses.replace(real, events=dataclasses.replace(real.events, **kept), lanes=(lane,), total=len(ops))
+recorded(Timeline(even, op_links.places(even)))
 """
+"""What ran, one after the other and each as long as the others: how long it really took is up to the machine."""
 INKED = """canvas => {
     const {data} = canvas.getContext('2d').getImageData(0, 0, canvas.width, canvas.height);
     let painted = 0;
     for (let i = 3; i < data.length; i += 4) painted += data[i] > 0;
     return painted / (data.length / 4);
 }"""
-
-
-CHANGED = "([element, was]) => element.innerText !== was"
 
 
 def opened(notebook: NotebookPage) -> PanelOnPage:
@@ -92,32 +109,31 @@ def test_zoom_move_hover_and_the_time_between(lab: Server, open_notebook: Opener
     notebook = open_notebook(lab, [MADE, HOSTILE])
     panel, page = opened(notebook), notebook.page
     canvas = ground(panel).locator("canvas").first
-    assert canvas.evaluate(INKED) > 0.02
+    page.wait_for_function(f"canvas => ({INKED})(canvas) > 0.02", arg=canvas.element_handle())
     whole = seen(panel)
     at(page, panel, 0.515, 31)
-    panel.root.locator(".jxs-tip").wait_for()
-    tip = panel.root.locator(".jxs-tip").inner_text()
-    assert "<img src=x onerror" in tip and "8 µs" in tip, tip
+    tip = panel.root.locator(".jxs-tip")
+    expect(tip).to_contain_text("<img src=x onerror")
+    expect(tip).to_contain_text("8 µs")
     page.keyboard.down("Control")
     page.mouse.wheel(0, -400)
     page.keyboard.up("Control")
-    page.wait_for_function(
-        "([e, was]) => e.innerText !== was", arg=[panel.root.locator(".jxs-tl-seen").element_handle(), whole]
-    )
-    zoomed = panel.root.locator(".jxs-tl-words").inner_text()
+    expect(panel.root.locator(".jxs-tl-seen")).not_to_have_text(whole)
+    words = panel.root.locator(".jxs-tl-words")
+    zoomed = words.inner_text()
     page.mouse.down()
     at(page, panel, 0.3, 31)
     page.mouse.up()
-    assert panel.root.locator(".jxs-tl-words").inner_text() != zoomed
+    expect(words).not_to_have_text(zoomed)
     ground(panel).press("f")
-    assert seen(panel) == whole
+    expect(panel.root.locator(".jxs-tl-seen")).to_have_text(whole)
     page.keyboard.down("Shift")
     at(page, panel, 0.2, 80)
     page.mouse.down()
     at(page, panel, 0.7, 80)
     page.mouse.up()
     page.keyboard.up("Shift")
-    assert "Chosen:" in panel.root.locator(".jxs-tl-words").inner_text()
+    expect(words).to_contain_text("Chosen:")
     ground(panel).press("b")
     panel.root.locator(".jxs-tl-bookmark").wait_for()
     at(page, panel, 0.515, 31)
@@ -132,72 +148,84 @@ def _middle(panel: PanelOnPage) -> tuple[float, float]:
     return box["x"] + box["width"] * 0.515, box["y"] + 31
 
 
+@pytest.fixture(scope="module")
+def profiled(lab: Server, module_notebook: Opener) -> NotebookPage:
+    notebook = module_notebook(lab, [SETUP, DEFINED, PROFILED])
+    opened(notebook)
+    return notebook
+
+
+@pytest.fixture
+def profile(profiled: NotebookPage) -> PanelOnPage:
+    """The timeline of what was profiled: all of it on screen, nothing selected."""
+    panel = profiled.panel()
+    panel.tab("code").click()
+    panel.clear()
+    show_lanes(panel)
+    ground(panel).press("f")
+    return panel
+
+
+def show_lanes(panel: PanelOnPage) -> None:
+    panel.tab("timeline").click()
+    panel.root.locator('.jxs-tl-scroll[data-ready="true"]').wait_for()
+    panel.root.scroll_into_view_if_needed()
+    settle(panel.root)
+
+
 @pytest.mark.parametrize(("theme", "width"), [("Light", 1400), ("Dark", 1400), ("Light", 900), ("Dark", 900)])
 def test_an_event_selects_its_line_and_a_line_its_events(
-    lab: Server, open_notebook: Opener, theme: str, width: int
+    profiled: NotebookPage, profile: PanelOnPage, theme: str, width: int
 ) -> None:
-    notebook = open_notebook(lab, [SETUP, DEFINED, PROFILED], width=width)
-    notebook.theme(theme)
-    panel, page = opened(notebook), notebook.page
+    panel, page = profile, profiled.page
+    page.set_viewport_size({"width": width, "height": 1000})
+    profiled.theme(theme)
+    settle(panel.root)
     canvas = ground(panel).locator("canvas").first
-    page.wait_for_timeout(500)
     before = canvas.evaluate("canvas => canvas.toDataURL()")
-    ground(panel).focus()
     panel.tab("code").click()
     panel.show_panes("python", "hlo")
     panel.reveal("python", "jnp.tanh").click()
-    panel.tab("timeline").click()
-    panel.root.locator('.jxs-tl-scroll[data-ready="true"]').wait_for()
+    show_lanes(panel)
     page.wait_for_function("([canvas, was]) => canvas.toDataURL() !== was", arg=[canvas.element_handle(), before])
     ground(panel).press("n")
     panel.root.locator(".jxs-tl-words", has_text="Selected:").wait_for(state="attached")
-    page.wait_for_timeout(600)
-    notebook.screenshot(f"timeline_line_{theme}_{width}")
+    profiled.screenshot(f"timeline_line_{theme}_{width}")
     ground(panel).press("Enter")
-    page.wait_for_timeout(600)
-    box = ground(panel).bounding_box()
-    assert box
     assert_legible(panel.root)
-    notebook.theme("Light")
-
-
-def line_in_tip(page: Page, panel: PanelOnPage, wait: float) -> int:
-    """The line of the cell that the tip names after so many ms; 0 where it names none."""
-    page.wait_for_timeout(wait)
-    found = re.search(r"In \[2\]:(\d+)", " ".join(panel.root.locator(".jxs-tip").all_inner_texts()))
-    return int(found[1]) if found else 0
+    profiled.theme("Light")
+    page.set_viewport_size({"width": 1400, "height": 1000})
 
 
 def event_of_a_line(page: Page, panel: PanelOnPage) -> tuple[int, float, float]:
     """The line of the cell that made an event, and the place of the event, to which the pointer has gone."""
-    for y in range(30, 100, 10):
-        for percent in range(2, 99):
-            box = at(page, panel, percent / 100, y)
-            if line_in_tip(page, panel, 20) and (line := line_in_tip(page, panel, 500)):  # a tip may come late
-                return line, box["x"] + box["width"] * percent / 100, box["y"] + y
+    for percent in range(2, 99):
+        box = at(page, panel, percent / 100, 31)
+        settle(panel.root)
+        found = re.search(r"In \[2\]:(\d+)", " ".join(panel.root.locator(".jxs-tip").all_inner_texts()))
+        if found:
+            return int(found[1]), box["x"] + box["width"] * percent / 100, box["y"] + 31
     raise AssertionError("no event has a line of the cell")
 
 
-def test_a_click_on_an_event_selects_its_line_and_two_zoom_to_it(lab: Server, open_notebook: Opener) -> None:
-    notebook = open_notebook(lab, [SETUP, DEFINED, PROFILED])
-    panel, page = opened(notebook), notebook.page
+def test_a_click_on_an_event_selects_its_line_and_two_zoom_to_it(profiled: NotebookPage, profile: PanelOnPage) -> None:
+    panel, page = profile, profiled.page
     line, x, y = event_of_a_line(page, panel)
     page.mouse.click(x, y)
     strip = panel.root.locator(".jxs-tl-event")
-    strip.get_by_text(f"In [2]:{line}", exact=True).wait_for()
+    expect(strip.get_by_text(f"In [2]:{line}", exact=True)).to_be_visible()
     panel.tab("code").click()
     panel.show_panes("python", "hlo")
     code = DEFINED.strip().splitlines()[line - 1].strip()
     assert any(code in text for text in panel.wait_lit("python")), panel.lit("python")
-    panel.tab("timeline").click()
-    panel.root.locator('.jxs-tl-scroll[data-ready="true"]').wait_for()
+    show_lanes(panel)
     whole, (_, x, y) = seen(panel), event_of_a_line(page, panel)
     page.mouse.dblclick(x, y)
-    page.wait_for_function(CHANGED, arg=[panel.root.locator(".jxs-tl-seen").element_handle(), whole])
+    expect(panel.root.locator(".jxs-tl-seen")).not_to_have_text(whole)
 
 
 def test_two_fingers_zoom_and_one_moves(lab: Server, open_notebook: Opener) -> None:
-    notebook = open_notebook(lab, [MADE, HOSTILE])
+    notebook = open_notebook(lab, [MADE, HOSTILE], own_page=True)
     panel, page = opened(notebook), notebook.page
     box = ground(panel).bounding_box()
     assert box
@@ -214,12 +242,12 @@ def test_two_fingers_zoom_and_one_moves(lab: Server, open_notebook: Opener) -> N
     for apart in (60, 90, 120):
         fingers("touchMove", -apart, apart)
     fingers("touchEnd")
-    page.wait_for_function(CHANGED, arg=[panel.root.locator(".jxs-tl-seen").element_handle(), whole])
+    expect(panel.root.locator(".jxs-tl-seen")).not_to_have_text(whole)
     zoomed, words = seen(panel), panel.root.locator(".jxs-tl-words")
     before = words.inner_text()
     fingers("touchStart", 0)
     for place in (-20, -50, -80):
         fingers("touchMove", place)
     fingers("touchEnd")
-    page.wait_for_function(CHANGED, arg=[words.element_handle(), before])
+    expect(words).not_to_have_text(before)
     assert seen(panel) == zoomed

@@ -10,6 +10,7 @@ import pytest
 from jaxstage_ext.panel import change_notices, display, front_end
 from jaxstage_ext.panel.connection import NotebookState
 from jaxstage_ext.panel.front_end import FrontEnd
+from jaxstage_ext.panel.front_end_requests import inspection_requests
 
 
 class Comm:
@@ -125,6 +126,24 @@ def test_free_says_which_variables_still_hold_it(page, variables):
     assert page.result("free", id=entry["id"]) == {"freed": False, "variables": ["ins"]}
     (entry,) = page.result("inspections")["inspections"]
     assert entry["live"] is False
+
+
+def test_free_waits_for_a_thread_that_it_has_stopped_to_let_go(page, monkeypatch):
+    still = [fakes.program()]
+    display.show([still[0]])
+    (entry,) = page.result("inspections")["inspections"]
+    clock = SimpleNamespace(monotonic=lambda: 0.0, sleep=lambda seconds: still.clear())
+    monkeypatch.setattr(inspection_requests, "time", clock)
+    assert page.result("free", id=entry["id"]) == {"freed": True, "variables": []}
+
+
+def test_free_says_so_where_something_else_goes_on_holding_it(page, monkeypatch):
+    still, now = [fakes.program()], iter(range(100))
+    display.show([still[0]])
+    (entry,) = page.result("inspections")["inspections"]
+    clock = SimpleNamespace(monotonic=lambda: next(now), sleep=lambda seconds: None)
+    monkeypatch.setattr(inspection_requests, "time", clock)
+    assert page.result("free", id=entry["id"]) == {"freed": False, "variables": []}
 
 
 @pytest.mark.parametrize("wanted", [None, "", "99", 1, [], {"a": 1}, "x" * 100_000])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import time
 import weakref
 from typing import TYPE_CHECKING, Any
 
@@ -18,6 +19,8 @@ if TYPE_CHECKING:
 
 MOST_LISTED, LONGEST_TITLE, LONGEST_SIGNATURE = 200, 300, 4000
 _STAGE = ("name", "state", "seconds", "note")
+LETTING_GO, POLL = 5.0, 0.02
+"""Seconds within which a stopped job, timer or request of a panel has ended, and between two looks."""
 WAITING, RUNNING, DONE, FAILED, INTERRUPTED = "waiting", "running", "done", "failed", "interrupted"
 
 
@@ -99,8 +102,19 @@ def _free(connection: Connection, params: Params) -> Answer:
     variables, holders = call.variables, [weakref.ref(program) for program in call.programs]
     display.freeze(call.programs)
     del call
-    gc.collect()
-    return {"freed": all(holder() is None for holder in holders), "variables": variables}, []
+    return {"freed": _are_gone(holders, 0 if variables else LETTING_GO), "variables": variables}, []
+
+
+def _are_gone(holders: list[weakref.ref[Program]], seconds: float) -> bool:
+    """Whether nothing holds them, once the threads that are stopped have ended, for which it waits so long at most."""
+    until = time.monotonic() + seconds
+    while True:
+        gc.collect()
+        if all(holder() is None for holder in holders):
+            return True
+        if time.monotonic() >= until:
+            return False
+        time.sleep(POLL)
 
 
 METHODS: dict[str, FrontEndMethod] = {"inspections": _inspections, "free": _free}

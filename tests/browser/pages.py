@@ -1,0 +1,72 @@
+"""The pages of one Chromium: a JupyterLab that a test has left is used by the next, which opens its notebook there.
+
+A page costs four seconds of a processor to load; a notebook in it, a tenth of that.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+from tests.browser.notebook_page import NotebookPage, pictured
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser
+
+    from tests.browser.servers import Server
+
+TIDY = """async () => {
+    const { shell, restored } = window.jupyterapp;
+    await restored;
+    for (const dialog of document.querySelectorAll('.jp-Dialog')) dialog.remove();
+    for (const widget of [...shell.widgets('main')]) widget.dispose();
+}"""
+
+
+class Pages:
+    """Those that are open, and of them those that no test uses."""
+
+    def __init__(self, browser: Browser, *, reused: bool = True) -> None:
+        self._context = browser.new_context()
+        self._reused = reused
+        self._left: list[NotebookPage] = []
+        self.used: list[NotebookPage] = []
+
+    def take(self, server: Server, name: str, width: int, height: int, *, own: bool) -> NotebookPage:
+        """A page with this notebook. One of its `own` is loaded for it, and closed after it."""
+        at = next((at for at, page in enumerate(self._left) if page.server == server and not own), None)
+        page = self._context.new_page() if at is None else self._left.pop(at).page
+        notebook = NotebookPage(page, server, name, is_own=own)
+        self.used.append(notebook)
+        page.set_viewport_size({"width": width, "height": height})
+        if at is None:
+            notebook.open()
+        else:
+            notebook.open_here()
+        return notebook
+
+    def failed(self, test: str) -> None:
+        """Keep what was seen, and let no other test go on with these pages."""
+        for number, notebook in enumerate(self.used):
+            notebook.is_own = True
+            pictured(notebook.page, f"failed-{test}-{number}", asked=True)
+
+    def leave(self, notebook: NotebookPage) -> None:
+        self.used.remove(notebook)
+        notebook.stop_listening()
+        if notebook.errors or notebook.is_own or notebook.server.host != "lab" or not self._reused:
+            notebook.page.close()
+        else:
+            notebook.page.evaluate(TIDY)
+            self._left.append(notebook)
+
+    def close(self) -> None:
+        self._context.close()
+
+
+@contextmanager
+def pages_of(browser: Browser, *, reused: bool = True) -> Iterator[Pages]:
+    pages = Pages(browser, reused=reused)
+    yield pages
+    pages.close()

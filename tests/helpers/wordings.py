@@ -8,6 +8,7 @@ import inspect
 import re
 import sys
 from collections.abc import Callable, Iterator
+from enum import EnumType
 from pathlib import Path
 from types import CodeType, FunctionType, ModuleType
 from typing import Any
@@ -20,6 +21,8 @@ _SENTENCE = re.compile(r"[^\W\d_]{2,}[,;:]? [^\W\d_]|^ ?[^\W\d_]{2,}[,;:]? $|^[,
 """Two words, or a word of an f-string with a space beside it."""
 _DECIDES = {"memory_advice"}
 """What has such a name and writes no sentence."""
+_WRITES_CODE = {"jaxstage_ext.compilation.causes.advice_for_functions"}
+"""Whose texts are names and code."""
 _WORD = re.compile(r"(?<![\w{.%-])[^\W\d_]{2,}(?![\w}.(=])")
 
 
@@ -71,7 +74,19 @@ def reword(name: str, put: Callable[[Any, str, Any], None]) -> int:
     for constant, value in vars(module).copy().items():
         if isinstance(value, str | dict) and not constant.startswith("__"):
             changed += _reword_constant(value, put)
+        if isinstance(value, EnumType) and value.__module__ == name:
+            changed += sum(_reword_member(member, put) for member in value)  # type: ignore[misc]
     return changed
+
+
+def silence(put: Callable[[Any, str, Any], None]) -> None:
+    """Give every wording module other words, and let each public function that returns a text return `OTHER`."""
+    for name in wording_modules().values():
+        reword(name, put)
+        for function in _functions(importlib.import_module(name)):
+            is_public = not function.__name__.startswith("_") and function.__annotations__.get("return") == "str"
+            if is_public and function.__module__ not in _WRITES_CODE:
+                put(function, "__code__", _other.__code__)
 
 
 def _functions(module: ModuleType) -> Iterator[FunctionType]:
@@ -84,11 +99,11 @@ def _functions(module: ModuleType) -> Iterator[FunctionType]:
 
 
 def _reworded(code: CodeType) -> CodeType:
-    constants = tuple(map(_other, code.co_consts))
+    constants = tuple(map(_changed, code.co_consts))
     return code if constants == code.co_consts else code.replace(co_consts=constants)
 
 
-def _other(constant: Any) -> Any:
+def _changed(constant: Any) -> Any:
     if isinstance(constant, CodeType):
         return _reworded(constant)
     return other_words(constant) if isinstance(constant, str) else constant
@@ -103,6 +118,20 @@ def _reword_constant(value: Any, put: Callable[[Any, str, Any], None]) -> int:
         for name in [name for name, held in vars(module).items() if held is value]:
             put(module, name, other)
     return 1
+
+
+def _other(*_: Any, **__: Any) -> str:
+    return "⟦other words⟧"  # it has the globals of the function whose code it becomes
+
+
+def _reword_member(member: Any, put: Callable[[Any, str, Any], None]) -> int:
+    if not isinstance(member.value, str) or other_words(member.value) == member.value:
+        return 0
+    put(member, "_value_", other_words(member.value))
+    return 1
+
+
+OTHER = _other()
 
 
 def _other_value(value: Any) -> Any:

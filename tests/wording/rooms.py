@@ -78,6 +78,7 @@ def compiles(folder: Path) -> dict[str, Any]:
         for cell in CELLS.split("---\n"):
             shell.run(cell)
         found = history()
+        assert len({found.verdict(record).cause for record in heard.users()}) >= 9
         table = list(found.table().rows())
         return {
             "causes": [_judged(found, record) for record in heard.users()],

@@ -20,8 +20,3 @@ def test_nothing_is_decided_by_words(room: str, tmp_path: Path, monkeypatch: pyt
 @pytest.mark.parametrize("module", wording_modules().values())
 def test_every_module_takes_other_words(module: str, monkeypatch: pytest.MonkeyPatch) -> None:
     assert reword(module, monkeypatch.setattr) > 0
-
-
-def test_the_notebook_has_many_causes(tmp_path: Path) -> None:
-    found = ROOMS["compiles"](tmp_path)
-    assert len({cause for _, cause, *_ in found["causes"]}) >= 9 and found["stale"] == [("scale", 2, 3)]

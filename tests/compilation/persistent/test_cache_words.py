@@ -1,4 +1,4 @@
-"""With every sentence replaced, the persistent cache is judged the same: folder, entries, outcomes, causes of misses."""
+"""With every sentence replaced, the persistent cache is judged the same: folder, entries, outcomes, causes."""
 
 from __future__ import annotations
 

@@ -105,7 +105,7 @@ def test_a_loop_of_unknown_length_is_unknown() -> None:
 
     found = inspect(until, shape(4), stage="trace").dtypes
     assert {one.runs for one in found.conversions} == {None}
-    assert set(found.table.reasons.values()) >= {"in a loop of unknown length"}
+    assert set(found.table.reasons.values()) >= {dtype_wording.IN_LOOP}
 
 
 def test_a_sentence_says_whose_they_are_and_which_adds_most() -> None:

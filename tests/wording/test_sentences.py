@@ -17,6 +17,7 @@ from wordings import pieces, wording_modules
 
 HERE = Path(__file__).parent
 MODULES = wording_modules()
+ERRORS = sorted(file.stem for file in (HERE / "errors").glob("*.py"))
 
 
 class TextFile(SingleFileSnapshotExtension):
@@ -46,7 +47,7 @@ def test_every_wording_module_is_here() -> None:
     written = {file.stem for file in (HERE / "said").glob("*.py")}
     assert written == set(MODULES)
     snapshots = {file.stem for file in (HERE / "__snapshots__" / "test_sentences").iterdir()}
-    assert snapshots <= {f"test_sentences[{name}]" for name in MODULES}
+    assert snapshots <= {*(f"test_sentences[{name}]" for name in MODULES), *(f"test_errors[{name}]" for name in ERRORS)}
 
 
 @pytest.mark.parametrize("module", MODULES)
@@ -64,3 +65,9 @@ def test_no_sentence_is_missing(module: str) -> None:
 def _words(text: str) -> str:
     """The words, however they are wrapped or capitalised."""
     return re.sub(r"\s+", " ", text).lower().strip()
+
+
+@pytest.mark.parametrize("place", ERRORS)
+def test_errors(place: str, sentences: SnapshotAssertion) -> None:
+    """What the tests of these places ask, of which they assert the facts in the answers."""
+    assert rendered(importlib.import_module(f"errors.{place}").SAID) == sentences

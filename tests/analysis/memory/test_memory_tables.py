@@ -49,7 +49,7 @@ def test_arguments_by_name_with_what_became_of_their_donation() -> None:
     with pytest.warns(UserWarning, match="donated buffers were not usable"):
         found = of(jitted, *arguments)
     table = by(found.arguments, "argument")
-    assert table["p['w']"]["state"] == "donated and used"
+    assert table["p['w']"]["state"] == DONATIONS[Donation.USED]
     assert table["p['w']"]["memory reused by"] == "result[0]['w']"
     assert table["p['w']"]["size"] == 256 * 256 * 4 and table["p['w']"]["shape"] == "f32[256,256]"
     assert table["x"]["state"] == DONATIONS[Donation.UNUSED]
@@ -125,7 +125,7 @@ def test_a_captured_constant_that_xla_transposes_is_in_the_program_all_the_same(
 
     found = of(Model(), jnp.ones((8, 1024)))
     assert by(found.constants, "constant")["Model.w['k']"]["in the program"] is True
-    assert by(found.advice, "what")["Captured constants"]["bytes"] == LARGE.nbytes
+    assert by(found.advice, "what")[memory_wording.SUGGESTIONS[Suggestion.CONSTANTS]]["bytes"] == LARGE.nbytes
 
 
 def test_a_constant_that_xla_folded_takes_no_memory() -> None:

@@ -61,7 +61,7 @@ def test_a_class_of_a_pytree(define: Any, heard: Any) -> None:
     use(define()(X))
     told = heard.last("use")
     assert (told.cause, told.changes) == (Cause.PYTREE, [("state", "State", "State")])
-    assert "class State" in told.advice.sentence
+    assert " State " in told.advice.sentence
 
 
 def test_one_class_is_one_program(heard: Any) -> None:

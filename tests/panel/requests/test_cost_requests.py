@@ -16,6 +16,7 @@ from panel_requests import ask
 
 from jaxstage_ext import inspect
 from jaxstage_ext.analysis.cost import cost_wording, roofline
+from jaxstage_ext.analysis.cost.ceilings import Doubt
 from jaxstage_ext.panel import assets
 from jaxstage_ext.panel.params import BadRequest
 from jaxstage_ext.panel.requests import dispatch
@@ -66,7 +67,9 @@ def names(buffers: list[bytes]) -> list[str]:
 def test_the_headline_and_the_ledger(inspection: Any) -> None:
     result, buffers = ask(inspection, "ledger")
     assert not buffers
-    assert result["verdict"].startswith("Can't tell what bounds it: the FLOPs of 2 instructions are not counted")
+    roof = cost_of(inspection).roofline
+    assert result["verdict"] == roof.verdict
+    assert [(reason.doubt, reason.instructions) for reason in roof.reasons] == [(Doubt.FLOPS, 2)]
     assert (result["bound"], result["flops"], result["bytes"]) == ("unknown", 10005, 590)
     assert (result["instructions"], result["unknown"]) == (5, 2)
     assert (result["flops_text"], result["bytes_text"]) == ("at least 10 kFLOP", "at least 590 B")

@@ -16,7 +16,8 @@ from helpers.recordings import Event, recording
 from jaxstage_ext.panel.params import BadRequest
 from jaxstage_ext.panel.requests import dispatch
 from jaxstage_ext.panel.requests.timeline_table_requests import LONGEST_TEXT, TABLES
-from jaxstage_ext.profiling.analysis import timeline_wording
+from jaxstage_ext.profiling.analysis import comparison_notes, timeline_wording
+from jaxstage_ext.profiling.analysis.timeline_comparison import TimesOf
 from jaxstage_ext.profiling.op_places import OpPlaces
 from jaxstage_ext.profiling.timeline import Timeline
 from jaxstage_ext.program.recorded_program import RecordedProgram
@@ -172,7 +173,8 @@ def test_a_step_without_work_is_compared_as_one() -> None:
 def test_different_quantities_are_not_compared_and_others_can_be_chosen() -> None:
     one, other = program(*EVENTS), program(Event("a", "k", 0, 1, EventKind.KERNEL), title="gpu")
     result, _ = dispatch.answer([one, other], "timeline compare", {"call": 0, "by": "lines", "before": "", "after": ""})
-    assert "different quantities" in result["nothing"] and len(result["parts"]) == 2
+    assert comparison_notes.other_mode(TimesOf.OPS.value, TimesOf.KERNELS.value) in result["nothing"]
+    assert len(result["parts"]) == 2
 
 
 def test_one_step_is_nothing_to_compare() -> None:

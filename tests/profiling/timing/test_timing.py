@@ -52,7 +52,7 @@ def test_what_cannot_be_relied_upon_is_said(samples: list[float], noise: Noise) 
 
 
 def test_two_modes_are_never_compared() -> None:
-    with pytest.raises(DifferentModes, match="span and wall are different quantities"):
+    with pytest.raises(DifferentModes, match=r"span\b.*\bwall\b"):
         replace(STEP, mode=TimingMode.SPAN).compared_with(STEP)
     with pytest.raises(TypeError):
         assert STEP < STEP  # type: ignore[operator]

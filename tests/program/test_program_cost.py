@@ -13,8 +13,10 @@ from absent import needs
 from jax.sharding import PartitionSpec as P
 
 from jaxstage_ext import inspect
+from jaxstage_ext.analysis.collectives.interconnect import NO_SPEED_BETWEEN_HOSTS
 from jaxstage_ext.analysis.cost.ceilings import Ceiling, Outcome
 from jaxstage_ext.inspection import Inspection
+from jaxstage_ext.program.cluster import NO_SPEED_OF_TARGET
 from jaxstage_ext.program.collectives import collectives
 
 
@@ -125,7 +127,7 @@ def test_collectives_are_part_of_what_bounds_the_program(target: str) -> None:
         assert roof.seconds[roof.bound.index("interconnect")] == pytest.approx(times[0])
     else:
         assert roof.bounded_by == "unknown"
-        why = {"h100:2x4": "no link speed on file between hosts", "cpu:4": "no link speed on file for this target"}
+        why = {"h100:2x4": NO_SPEED_BETWEEN_HOSTS, "cpu:4": NO_SPEED_OF_TARGET}
         assert why[target] in roof.verdict
 
 

@@ -12,6 +12,7 @@ _OURS = (
     (re.compile(r"(lists all|none of XLA's) \d+"), r"\1 N"),
     (re.compile(r"(one of \w+, \w+, \w+, ).*?(?=; |, not |$)"), r"\1…"),
     (re.compile(r"(<module 'jax'|is not found in mesh|implies that|is only valid for).*"), r"\1 …"),
+    (re.compile(r"(unknown method [^;]*; there are \w+, ).*"), r"\1…"),
     (re.compile(rf"\bJAX {re.escape(jax.__version__)}"), "JAX N"),
 )
 

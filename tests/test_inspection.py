@@ -14,7 +14,9 @@ import pytest
 import jaxstage_ext
 from jaxstage_ext import Inspection, inspect
 from jaxstage_ext.core.call import Call
+from jaxstage_ext.core.staged import Cache, CacheHit, Stage
 from jaxstage_ext.inspecting import run
+from jaxstage_ext.program import stage_wording
 
 X = jnp.ones((8, 128))
 
@@ -192,7 +194,8 @@ def test_an_executable_from_the_persistent_cache_says_so(tmp_path) -> None:
             jax.config.update(name, value)
         compilation_cache.reset_cache()
     assert first.summary()["stages"][-1]["note"] is None
-    assert second.summary()["stages"][-1]["note"] == "from JAX's persistent cache"
+    note = second.summary()["stages"][-1]["note"]
+    assert note == stage_wording.note(Stage("compile", hit=CacheHit(Cache.PERSISTENT)))
 
 
 def test_figures_are_those_of_cost_and_memory() -> None:

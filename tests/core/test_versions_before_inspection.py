@@ -9,9 +9,10 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
-from traced_functions import X, defined, notes
+from traced_functions import X, defined, versions
 
 from jaxstage_ext import inspect
+from jaxstage_ext.core.traced_versions import ChangedName
 
 
 def test_values_from_before_the_first_inspection_are_not_claimed() -> None:
@@ -21,28 +22,27 @@ def test_values_from_before_the_first_inspection_are_not_claimed() -> None:
     cell["k"] = 2.0
     inspect(cell["fn"], X, stage="trace")
     cell["k"] = 3.0
-    [note] = notes(cell["fn"], X)
-    said = "k has changed since inner was first inspected: JAX still runs what it traced when k was 2.0, or before."
-    assert said in note
+    [old] = versions(cell["fn"], X)
+    assert (old.function, old.changed, old.is_of_trace) == ("inner", (ChangedName("k", "2.0"),), False)
 
 
-BEFORE: dict[str, tuple[str, Any, Any, str]] = {
-    "a number": ("x * k", 2.0, 3.0, "k has changed since fn was traced: JAX still runs the version with k = 2.0."),
-    "an integer": ("x * k", 2, 7, "k has changed since fn was traced: JAX still runs the version with k = 2."),
-    "a rounded number": ("x * k", 0.123456789, 0.987654321, "JAX still runs the version with k = 0.12345679."),
+BEFORE: dict[str, tuple[str, Any, Any, tuple[ChangedName, ...]]] = {
+    "a number": ("x * k", 2.0, 3.0, (ChangedName("k", "2.0"),)),
+    "an integer": ("x * k", 2, 7, (ChangedName("k", "2"),)),
+    "a rounded number": ("x * k", 0.123456789, 0.987654321, (ChangedName("k", "0.12345679"),)),
     "what the number makes": (
         "x * (k**2 + 1)",
         2.0,
         3.0,
-        "Traced anew, fn gives another jaxpr: something that it reads",
+        (),
     ),
-    "a branch": ("jnp.sin(x) if k else jnp.cos(x)", True, False, "and JAX still runs the earlier fn."),
-    "an array of NumPy": ("x * k", np.ones(4, np.float32), np.zeros(4, np.float32), "JAX still runs the earlier fn."),
+    "a branch": ("jnp.sin(x) if k else jnp.cos(x)", True, False, ()),
+    "an array of NumPy": ("x * k", np.ones(4, np.float32), np.zeros(4, np.float32), ()),
     "an array of JAX": (
         "x * k",
         jnp.ones(4),
         jnp.zeros(4),
-        "k has changed since fn was traced: JAX still runs the ear",
+        (ChangedName("k", ""),),
     ),
 }
 
@@ -50,24 +50,24 @@ BEFORE: dict[str, tuple[str, Any, Any, str]] = {
 @pytest.mark.parametrize("kind", BEFORE)
 def test_a_change_between_a_call_and_the_first_inspection(kind: str) -> None:
     """JAX traced when the user called; a fresh trace tells that it is not what the code says now."""
-    text, before, after, said = BEFORE[kind]
+    text, before, after, changed = BEFORE[kind]
     cell = defined(f"@jax.jit\ndef fn(x): return {text}", k=before)
     kept = np.asarray(cell["fn"](X))
     cell["k"] = after
     for _ in range(2):
-        [note] = notes(cell["fn"], X)
-        assert said in note
+        [old] = versions(cell["fn"], X)
+        assert (old.function, old.changed, old.is_of_trace) == ("fn", changed, True)
     np.testing.assert_array_equal(np.asarray(inspect(cell["fn"], X).execute()), kept)
     cell["k"] = before
-    assert notes(cell["fn"], X) == []
+    assert versions(cell["fn"], X) == []
 
 
 def test_a_function_that_was_called_and_not_changed_is_known_from_then_on() -> None:
     cell = defined("k = 2.0\n@jax.jit\ndef fn(x): return jax.nn.relu(x) * k")
     cell["fn"](X)
-    assert notes(cell["fn"], X) == []
+    assert versions(cell["fn"], X) == []
     cell["k"] = 3.0
-    assert "JAX still runs the version with k = 2.0." in notes(cell["fn"], X)[0]
+    assert versions(cell["fn"], X)[0].changed == (ChangedName("k", "2.0"),)
 
 
 @pytest.mark.parametrize(
@@ -99,4 +99,4 @@ def test_a_library_that_counts_traces_is_not_asked_for_one_more() -> None:
     exec(compile(wrap, "/env/lib/python3.13/site-packages/counting.py", "exec"), library)
     jitted = jax.jit(library["wrap"](defined("k = 2.0\ndef fn(x): return x * k")["fn"]))
     jitted(X)
-    assert notes(jitted, X) == [] and len(made) == 1
+    assert versions(jitted, X) == [] and len(made) == 1

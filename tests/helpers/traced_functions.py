@@ -1,4 +1,4 @@
-"""Functions as a cell leaves them, and what an inspection says of the version that JAX runs."""
+"""Functions as a cell leaves them, and which version of them JAX runs, as an inspection says it."""
 
 from __future__ import annotations
 
@@ -11,6 +11,8 @@ import jax.numpy as jnp
 import numpy as np
 
 from jaxstage_ext import inspect
+from jaxstage_ext.core.traced_versions import OldVersion
+from jaxstage_ext.program import version_wording
 
 X = np.arange(1, 5, dtype=np.float32)
 
@@ -22,5 +24,9 @@ def defined(text: str, **names: Any) -> dict[str, Any]:
     return namespace
 
 
-def notes(fn: Callable[..., Any], *args: Any) -> list[str]:
-    return [note for note in inspect(fn, *args, stage="trace").summary()["notes"] if "JAX" in note]
+def versions(fn: Callable[..., Any], *args: Any) -> list[OldVersion]:
+    """The functions of which JAX runs an earlier version. Each has its note, and there is no other."""
+    inspection = inspect(fn, *args, stage="trace")
+    found = list(inspection.program.old_versions)
+    assert inspection.summary()["notes"] == list(map(version_wording.note, found))
+    return found

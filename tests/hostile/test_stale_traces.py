@@ -24,6 +24,8 @@ from attack import Attack
 
 from jaxstage_ext import inspect
 from jaxstage_ext.inspection import Inspection
+from jaxstage_ext.ir import source_wording
+from jaxstage_ext.ir.source_texts import SourceState
 
 X = np.arange(1, 5, dtype=np.float32)
 NUMBERS = [0.5, 1.0, 2.0, 3.0, 4.0, -1.0]
@@ -148,7 +150,8 @@ def _edited_files(rng: random.Random, path: Path) -> str:
 def _is_of(inspection: Inspection, text: str) -> str:
     """Raises AssertionError where a line is shown as the source of what another line made."""
     pane, jaxpr = inspection.documents["python"], inspection.documents["jaxpr"]
-    if "lines may have moved" in pane.lines[0] or "not available" in pane.lines[0]:
+    unsure = (SourceState.OTHER_CODE, SourceState.UNAVAILABLE)
+    if any(source_wording.title("", state).removeprefix("# ") in pane.lines[0] for state in unsure):
         return "source unknown, said so"
     [expression] = [
         line.strip() for line in text.split("\n") if line.startswith("    return") and line != "    return x"

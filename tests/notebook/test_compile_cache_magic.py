@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import jax
@@ -12,7 +13,8 @@ from jax._src import compilation_cache
 from magic_shell import Shell, fresh_shell
 
 from jaxstage_ext.compilation.events import listening
-from jaxstage_ext.compilation.persistent import damaged_policy, record_store
+from jaxstage_ext.compilation.persistent import cache_wording, damaged_policy, record_store
+from jaxstage_ext.compilation.persistent.cache_report import CacheReport
 from jaxstage_ext.compilation.persistent.damaged_policy import DamagedPolicy
 
 
@@ -39,7 +41,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
 def test_the_magic_shows_the_folder_and_returns_the_report(shell: Shell, folder: Path) -> None:
     shell.run("_ = jax.jit(lambda x: x * 41)(x)")
     seen = shell.run("c = %compile_cache\nprint(c)")
-    assert "JAX's persistent compilation cache uses" in seen.text
+    assert cache_wording.headline(shell["c"]) in seen.text and shell["c"].state.folder == str(folder)
     assert len(shell["c"].table()) == len(list(folder.iterdir()))
 
 
@@ -94,7 +96,15 @@ def test_the_log_stays_off_where_the_user_turned_it_off(shell: Shell) -> None:
     try:
         shell.run("c = %compile_cache")
         assert not listening.is_on()
-        assert "The compile log is off" in repr(shell["c"])
+        assert not shell["c"].is_watched and _about_the_log(shell["c"]) in repr(shell["c"])
     finally:
         shell.run("%config JAXStage.compile_log = True")
-    assert "The compile log is off" not in repr(shell.run("%compile_cache").value)
+    watched = shell.run("%compile_cache").value
+    assert watched.is_watched and _about_the_log(watched) not in repr(watched)
+
+
+def _about_the_log(report: CacheReport) -> str:
+    """What is said where the compile log is off."""
+    off, on = (set(cache_wording.sentences(replace(report, is_watched=is_on))) for is_on in (False, True))
+    [sentence] = off - on
+    return " ".join(sentence.split()[:5])

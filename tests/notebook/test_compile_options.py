@@ -48,25 +48,25 @@ def test_options_hold_for_every_call_and_for_run(shell: Shell) -> None:
     assert [i.summary()["options"] for i in shell["both"]] == [{"xla_backend_optimization_level": 1}] * 2
 
 
-@pytest.mark.parametrize(
-    ("line", "told"),
-    [
-        ("%compile --xla zork=1 loss(w, x)", "XLA has no option 'zork'"),
-        ("%%compile --xla cpu_enable_fast_math=maybe\nran = 1", "must be True or False, not 'maybe'"),
-        ("%compile -O 4 loss(w, x)", "'4' is not a level from 0 to 3"),
-        ("%compile --fdo-profile /no/such/file loss(w, x)", "the FDO profile '/no/such/file' cannot be read"),
-        ("%compile --autotune-results /no/such loss(w, x)", "autotune results '/no/such' cannot be read: no such file"),
-        ("%compile --save-autotune-results /no/such/a.pb loss(w, x)", "there is no directory '/no/such'"),
-        ("%compile --xla", "--xla needs a value: --xla name=value"),
-        ("%trace --xla dump_to=a loss(w, x)", "unknown option --xla"),
-        ("%lower -O1 loss(w, x)", "unknown option -O1"),
-        ("%xla_flags zork", "has 'zork' in its name"),
-    ],
-)
-def test_mistakes_are_one_line_and_nothing_runs(shell: Shell, line: str, told: str) -> None:
+MISTAKES = [
+    ("%compile --xla zork=1 loss(w, x)", ("XLA", "'zork'")),
+    ("%%compile --xla cpu_enable_fast_math=maybe\nran = 1", ("True", "False", "'maybe'")),
+    ("%compile -O 4 loss(w, x)", ("'4'", "0", "3")),
+    ("%compile --fdo-profile /no/such/file loss(w, x)", ("FDO", "'/no/such/file'")),
+    ("%compile --autotune-results /no/such loss(w, x)", ("'/no/such'",)),
+    ("%compile --save-autotune-results /no/such/a.pb loss(w, x)", ("'/no/such'",)),
+    ("%compile --xla", ("--xla", "name=value")),
+    ("%trace --xla dump_to=a loss(w, x)", ("--xla",)),
+    ("%lower -O1 loss(w, x)", ("-O1",)),
+    ("%xla_flags zork", ("'zork'",)),
+]
+
+
+@pytest.mark.parametrize(("line", "facts"), MISTAKES)
+def test_mistakes_are_one_line_and_nothing_runs(shell: Shell, line: str, facts: tuple[str, ...]) -> None:
     seen = shell.run(line)
     assert type(seen.error).__name__ == "UsageError"
-    assert told in seen.text
+    assert all(fact in seen.text for fact in facts)
     assert len(seen.text.strip().splitlines()) == 1
     assert "ran" not in shell
 

@@ -63,52 +63,45 @@ def test_line_magics_and_names_of_the_cell(shell: Shell) -> None:
     assert '<["rows"=2]>' in shell["ins"].documents["stablehlo"].text
 
 
-@pytest.mark.parametrize(
-    ("line", "told"),
-    [
-        ("--mesh data=16", "the mesh data=16 has 16 devices, but cpu:8 has 8"),
-        ("--mesh data=four", "mesh 'data=four': 'data=four' is not an axis size such as data=4"),
-        ("--mesh nowhere", "--mesh 'nowhere' cannot be evaluated: NameError: name 'nowhere' is not defined"),
-        (
-            "--mesh jax",
-            "a mesh must be text such as 'data=4,model=2', a dict of sizes or a jax Mesh, not <module 'jax'",
-        ),
-        ("--in-spec \"P('data')\"", "--in-spec needs --mesh with the mesh axes, such as data=4"),
-        ("--mesh data=4 --in-spec \"P('date')\"", "--in-spec of w: Resource axis: date of P('date',) is not found"),
-        (
-            "--mesh data=4 --in-spec \"y=P('data')\"",
-            "--in-spec is for 'y', but the call has no such argument;",
-        ),
-        (
-            "--mesh data=3 --in-spec \"x=P('data')\"",
-            "--in-spec of x: P('data') implies that array axis 0 is",
-        ),
-        ("--mesh data=4 --in-spec \"P('data'\"", "--in-spec \"P('data'\" cannot be evaluated: SyntaxError"),
-        ("--mesh data=4 --in-spec Q()", "--in-spec 'Q()' cannot be evaluated: NameError: name 'Q' is not defined"),
-        ("--mesh data=4 --out-spec \"y=P('data')\"", "--out-spec: a result has no part named 'y'"),
-        ("--mesh data=4 --out-spec \"'data'\"", "--out-spec: 'data' is not a PartitionSpec"),
-    ],
-)
-def test_mistakes_are_one_line_and_lose_nothing(shell: Shell, line: str, told: str) -> None:
+MISTAKES = [
+    ("--mesh data=16", ("data=16", "8")),
+    ("--mesh data=four", ("'data=four'", "data=4")),
+    ("--mesh nowhere", ("--mesh", "'nowhere'", "NameError")),
+    ("--mesh jax", ("'data=4,model=2'", "'jax'")),
+    ("--in-spec \"P('data')\"", ("--in-spec", "--mesh", "data=4")),
+    ("--mesh data=4 --in-spec \"P('date')\"", ("--in-spec", "P('date',)")),
+    ("--mesh data=4 --in-spec \"y=P('data')\"", ("--in-spec", "'y'")),
+    ("--mesh data=3 --in-spec \"x=P('data')\"", ("--in-spec", "P('data')", "0")),
+    ("--mesh data=4 --in-spec \"P('data'\"", ("--in-spec", "\"P('data'\"", "SyntaxError")),
+    ("--mesh data=4 --in-spec Q()", ("--in-spec", "'Q()'", "NameError", "'Q'")),
+    ("--mesh data=4 --out-spec \"y=P('data')\"", ("--out-spec", "'y'")),
+    ("--mesh data=4 --out-spec \"'data'\"", ("--out-spec", "'data'", "PartitionSpec")),
+]
+
+
+@pytest.mark.parametrize(("line", "facts"), MISTAKES)
+def test_mistakes_are_one_line_and_lose_nothing(shell: Shell, line: str, facts: tuple[str, ...]) -> None:
     seen = shell.run(START.format(line=line).replace("product", "kept"))
     assert isinstance(seen.error, UsageError)
-    assert str(seen.error).startswith(told)
+    assert all(fact in str(seen.error) for fact in facts)
     assert "\n" not in str(seen.error)
     assert "┌" not in seen.text
 
 
-@pytest.mark.parametrize(
-    ("line", "write"),
-    [
-        ("--mesh data", "write sizes of axes such as data=4,model=2"),
-        ("--mesh data=4 --in-spec w=data,-", "write PartitionSpecs in order or by name, such as \"P('data'), w=P(None"),
-        ("--mesh data=4 --out-spec data,-", "write PartitionSpecs in order, such as \"P('data'), P()\""),
-    ],
-)
-def test_what_python_cannot_evaluate_is_told_with_what_to_write(shell: Shell, line: str, write: str) -> None:
+NO_PYTHON = [
+    ("--mesh data", ("data=4,model=2",)),
+    ("--mesh data=4 --in-spec w=data,-", ("PartitionSpecs", "P('data')", "w=P(None")),
+    ("--mesh data=4 --out-spec data,-", ("PartitionSpecs", "\"P('data'), P()\"")),
+]
+
+
+@pytest.mark.parametrize(("line", "facts"), NO_PYTHON)
+def test_what_python_cannot_evaluate_is_told_with_what_to_write(
+    shell: Shell, line: str, facts: tuple[str, ...]
+) -> None:
     seen = shell.run(START.format(line=line))
     assert isinstance(seen.error, UsageError)
-    assert write in str(seen.error)
+    assert all(fact in str(seen.error) for fact in facts)
     assert "\n" not in str(seen.error)
 
 

@@ -10,6 +10,9 @@ from pathlib import Path
 import pytest
 from magic_shell import Shell, fresh_shell
 
+from jaxstage_ext.ir import source_wording
+from jaxstage_ext.ir.source_texts import SourceState
+
 FIRST = "def f(x):\n    return x + 1\n"
 SECOND = "# moved\n\n\n\ndef f(x):\n    y = x * 2\n    return y * 3\n"
 
@@ -24,7 +27,8 @@ def source_of_operations(shell: Shell) -> set[str]:
     """The text of each line that an equation is linked to, read from the source pane."""
     documents = shell["ins"].documents
     pane, jaxpr = documents["python"], documents["jaxpr"]
-    assert "lines may have moved" not in pane.text and "not available" not in pane.text
+    unsure = (SourceState.OTHER_CODE, SourceState.UNAVAILABLE)
+    assert not any(source_wording.title("", state).removeprefix("# ") in pane.text for state in unsure)
     rows = [
         row
         for number in range(1, len(jaxpr) + 1)

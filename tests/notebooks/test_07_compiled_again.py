@@ -6,22 +6,26 @@ import re
 
 import nbformat
 import pytest
+from compile_records import compile_record
 from executed_notebooks import printed, run, shown
 
+from jaxstage_ext.compilation.causes import cause_wording
+from jaxstage_ext.compilation.causes.cause import Cause, Difference, Verdict
+
 CAUSES = {
-    "def loss": "x is f32[16,16], was f32[32,16]",
-    "# 1.": "rate is strongly typed float32, was weakly typed float32, a Python float",
-    "# 2.": "static length is 9, was 8",
-    "# 3.": "<lambda> is a new function object with the same code; factor is 2.0, was 1.0",
-    "# 4.": "the code that defines <lambda> ran again: the same code, but a new function to JAX",
-    "# 5.": "jax_enable_x64 is True, was False",
-    "# 6.": "static config is another Config object, and Config compares by identity",
-    "# 7.": "pair is a list, was a tuple",
-    "# 8.": "Model.apply is a new bound method, as each read of it makes; self is another Model object",
-    "# 9.": "x is on cpu:0, was uncommitted",
-    "# 10.": "JAX's caches were cleared",
-    "# 11.": "donate_argnums is (0,), was ()",
-    "# 12.": "scale is passed by keyword, was passed by position",
+    "def loss": [Difference(Cause.SHAPE, "x", "f32[32,16]", "f32[16,16]")],
+    "# 1.": [Difference(Cause.WEAK_TYPE, "rate", "weakly typed float32, a Python float", "strongly typed float32")],
+    "# 2.": [Difference(Cause.STATIC_VALUE, "length", "8", "9")],
+    "# 3.": [Difference(Cause.MADE_ANEW, "<lambda>"), Difference(Cause.CAPTURED, "factor", "1.0", "2.0")],
+    "# 4.": [Difference(Cause.CELL_RUN_AGAIN, "<lambda>")],
+    "# 5.": [Difference(Cause.CONFIG, "jax_enable_x64", "False", "True")],
+    "# 6.": [Difference(Cause.STATIC_IDENTITY, "config", "Config", "Config")],
+    "# 7.": [Difference(Cause.PYTREE, "pair", "tuple", "list")],
+    "# 8.": [Difference(Cause.METHOD_MADE_ANEW, "Model.apply"), Difference(Cause.CAPTURED, "self", "Model", "Model")],
+    "# 9.": [Difference(Cause.PLACEMENT, "x", "uncommitted", "cpu:0")],
+    "# 10.": [Difference(Cause.CACHE_CLEARED, "jax.clear_caches")],
+    "# 11.": [Difference(Cause.JIT_OPTIONS, "donate_argnums", "()", "(0,)")],
+    "# 12.": [Difference(Cause.ARGUMENT_FORM, "scale", "positional", "keyword")],
 }
 
 
@@ -36,8 +40,10 @@ def _words(text: str) -> str:
 
 
 @pytest.mark.timeout(600)
-@pytest.mark.parametrize(("cell", "cause"), CAUSES.items(), ids=lambda text: text[:12])
-def test_each_mistake_has_its_cause(compiled_again: nbformat.NotebookNode, cell: str, cause: str) -> None:
+@pytest.mark.parametrize(("cell", "differences"), CAUSES.items(), ids=CAUSES)
+def test_each_mistake_has_its_cause(
+    compiled_again: nbformat.NotebookNode, cell: str, differences: list[Difference]
+) -> None:
     """Below the row's head, which has the cell, the words stand in one column."""
     number = [
         one.execution_count for one in compiled_again.cells if one.cell_type == "code" and one.source.startswith(cell)
@@ -45,6 +51,7 @@ def test_each_mistake_has_its_cause(compiled_again: nbformat.NotebookNode, cell:
     text = shown(compiled_again, "history.recompiles()")
     rows = re.split(r"\n(?= ?#\d)", text)
     mine = [row for row in rows if re.match(rf" ?#\d+ +In \[{number}\]:", row)]
+    cause = cause_wording.why(compile_record(), Verdict(differences[0].cause, tuple(differences)))
     assert any(cause in _words(_column(row)) for row in mine), mine
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 import gzip
 import json
+import re
 import sys
 import time
 import weakref
@@ -184,29 +185,29 @@ def test_symbol_in_a_jaxpr():
     assert result == {"definition": 1, "uses": [2]}
 
 
-@pytest.mark.parametrize(
-    ("request_", "said"),
-    [
-        ({"method": "eval", "params": HLO}, "unknown method 'eval'"),
-        ({"method": ["page"], "params": HLO}, "unknown method"),
-        ({"method": "page", "params": HLO | {"start": -1, "end": 5}}, "start must be an integer from 0"),
-        ({"method": "page", "params": HLO | {"start": "0", "end": 5}}, "start must be an integer"),
-        ({"method": "page", "params": HLO | {"start": 5, "end": True}}, "end must be an integer from 5"),
-        ({"method": "document", "params": {"call": 1, "doc": "hlo"}}, "call must be an integer from 0 to 0, not 1"),
-        ({"method": "document", "params": {"call": 0, "doc": "asm"}}, "there is no 'asm' document; there is python"),
-        ({"method": "document", "params": {"call": 0, "doc": {}}}, "doc must be text"),
-        ({"method": "document", "params": [1]}, "params of 'document' must be an object"),
-        ({"method": "search", "params": HLO | {"query": 3}}, "query must be text, not 3"),
-        ({"method": "symbol", "params": HLO | {"name": "", "row": 0}}, "name must be a value's name"),
-        ({}, "unknown method ''"),
-        ("hello", "a request must be an object"),
-        (None, "a request must be an object"),
-    ],
-)
+BAD_REQUESTS = [
+    ({"method": "eval", "params": HLO}, "unknown method 'eval'"),
+    ({"method": ["page"], "params": HLO}, "unknown method"),
+    ({"method": "page", "params": HLO | {"start": -1, "end": 5}}, r"^start .*\b0\b"),
+    ({"method": "page", "params": HLO | {"start": "0", "end": 5}}, r"^start .*0"),
+    ({"method": "page", "params": HLO | {"start": 5, "end": True}}, r"^end .*\b5\b"),
+    ({"method": "document", "params": {"call": 1, "doc": "hlo"}}, r"^call .*\b0\b.*\b0\b.*\b1$"),
+    ({"method": "document", "params": {"call": 0, "doc": "asm"}}, "there is no 'asm' document; there is python"),
+    ({"method": "document", "params": {"call": 0, "doc": {}}}, "^doc "),
+    ({"method": "document", "params": [1]}, "params of 'document' must be an object"),
+    ({"method": "search", "params": HLO | {"query": 3}}, "^query .*3$"),
+    ({"method": "symbol", "params": HLO | {"name": "", "row": 0}}, "name must be a value's name"),
+    ({}, "unknown method ''"),
+    ("hello", "a request must be an object"),
+    (None, "a request must be an object"),
+]
+
+
+@pytest.mark.parametrize(("request_", "said"), BAD_REQUESTS)
 def test_a_bad_request_gets_one_line(request_, said):
     message, buffers = dispatch.reply([fakes.program()], request_)
     error = message["error"]
-    assert said in error["message"]
+    assert re.search(said, error["message"])
     assert "\n" not in error["message"]
     assert len(error["message"]) <= 500
     assert (error["kind"], error["log"]) == ("failed", False)

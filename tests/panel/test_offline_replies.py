@@ -10,6 +10,7 @@ from helpers.recordings import Event, recording
 from jaxstage_ext import inspect
 from jaxstage_ext.panel.offline_replies import timeline_replies
 from jaxstage_ext.panel.page import page_html
+from jaxstage_ext.profiling.analysis import timeline_wording
 from jaxstage_ext.profiling.op_places import without_places
 from jaxstage_ext.profiling.timeline import Timeline
 from jaxstage_ext.program.recorded_program import RecordedProgram
@@ -21,9 +22,11 @@ def program(name: str = "k") -> RecordedProgram:
 
 
 def test_it_holds_the_lanes_the_headline_and_every_table() -> None:
-    replies = timeline_replies(program())
+    made = program()
+    replies = timeline_replies(made)
     assert {"timeline {}", "timeline head {}", 'timeline table {"table":"lines"}'} <= set(replies)
-    assert "takes 100% of the busy time" in replies["timeline head {}"]["result"]["headline"]
+    assert made.timeline.headline.op_share == 1
+    assert replies["timeline head {}"]["result"]["headline"] == timeline_wording.sentence(made.timeline.headline)
     json.dumps(replies, allow_nan=False)
 
 

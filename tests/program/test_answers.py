@@ -11,10 +11,14 @@ from absent import needs
 from jax.sharding import PartitionSpec as P
 
 from jaxstage_ext import inspect
+from jaxstage_ext.analysis.cost.ceilings import Ceiling
+from jaxstage_ext.analysis.memory.buffers import Kind
 from jaxstage_ext.panel.params import BadRequest
 from jaxstage_ext.panel.requests import dispatch
-from jaxstage_ext.program import answers
+from jaxstage_ext.program import answer_wording, answers
+from jaxstage_ext.program.answer_wording import Holding, Measure
 from jaxstage_ext.program.memory import memory
+from jaxstage_ext.report.unavailable import Unavailable
 
 pytestmark = pytest.mark.usefixtures("no_workers_left")
 
@@ -29,23 +33,25 @@ def wide(x, v, w):
 
 
 FIRST = wide.__code__.co_firstlineno
+NO_HLO = "wide has no optimised HLO to count; inspect it with stage='compile'"
 ARGUMENTS = (shape(1024, 8), shape(8, 4096), shape(4096, 8))
 
 
 def told(inspection: Any) -> dict[str, str]:
-    return dict(zip(inspection.answers["question"], inspection.answers["answer"], strict=True))
+    """The answers by the names of their questions."""
+    return dict(zip(answers.QUESTIONS, inspection.answers["answer"], strict=True))
 
 
 def test_one_device() -> None:
     """`a` is f32[1024,4096], 16.8 MB, and a result; the arguments are 32.8, 131 and 131 kB."""
     inspection = inspect(wide, *ARGUMENTS)
     said = told(inspection)
-    assert "peaks of this kernel's" in said["What bounds it?"] or "Bound by" in said["What bounds it?"]
-    assert said["Does it fit?"] == inspection.memory.fit.text
-    holds = said["Which line holds the most memory?"]
-    assert f":{FIRST + 1} holds " in holds or f":{FIRST + 2} holds " in holds
-    assert "16.8 MB" in holds and holds.endswith("arguments hold 295 kB.")
-    assert said["Which collective costs the most?"] == inspect(jnp.tanh, 1.0).collectives.headline
+    assert inspection.cost.roofline.verdict in said["bound"]
+    assert said["fit"] == inspection.memory.fit.text
+    most = answers.memory(inspection.program)
+    assert most.text == said["memory"] and int(most.line.rpartition(":")[2]) in (FIRST + 1, FIRST + 2)
+    assert all(figure in said["memory"] for figure in (most.line, "16.8 MB", "295 kB"))
+    assert said["collective"] == inspect(jnp.tanh, 1.0).collectives.headline
 
 
 def test_a_share_counts_every_branch_where_the_least_time_has_one() -> None:
@@ -56,8 +62,8 @@ def test_a_share_counts_every_branch_where_the_least_time_has_one() -> None:
         return jax.lax.cond(flag, lambda a: a @ w, jnp.sin, jnp.tanh(x))
 
     arguments = jax.ShapeDtypeStruct((), bool), shape(1024, 1024), shape(1024, 1024)
-    said = told(inspect(choose, *arguments, target="v5e:2x2"))["What bounds it?"]
-    assert " of the time with every branch counted." in said
+    said = told(inspect(choose, *arguments, target="v5e:2x2"))["bound"]
+    assert Measure.ALL_BRANCHES.value in said
 
 
 @pytest.mark.parametrize("target", ["cpu:8", "v5e:2x4", "h100:8"])
@@ -72,26 +78,33 @@ def test_eight_devices(target: str) -> None:
     inspection = inspect(sharded, *ARGUMENTS, target=target, mesh=mesh, in_specs=specs, out_specs=P("data"))
     found = answers.collective(inspection.program)
     assert found.text == inspection.collectives.headline
-    assert found.text.startswith("One collective: all-reduce of 16.4 kB over model")
+    [row] = inspection.collectives.rows
+    assert (row.op.kind, row.payload, [axis.name for axis in row.groups.axes]) == (
+        "all-reduce",
+        1024 // 2 * 8 * 4,
+        ["model"],
+    )
+    assert "16.4 kB" in found.text
     assert int(found.line.rpartition(":")[2]) == sharded.__code__.co_firstlineno + 1
     assert answers.fit(inspection.program).state == "yes"
 
 
 def test_what_has_no_answer_says_why() -> None:
     said = told(inspect(wide, *ARGUMENTS, stage="lower"))
-    for question in ("What bounds it?", "Which collective costs the most?"):
-        assert said[question] == "unknown: wide has no optimised HLO to count; inspect it with stage='compile'"
+    for question in ("bound", "collective"):
+        assert said[question] == answer_wording.unknown(Unavailable(NO_HLO))
 
 
 def test_where_arguments_take_most_it_says_so() -> None:
-    said = told(inspect(lambda x: x.sum(), shape(1024, 1024)))["Which line holds the most memory?"]
-    assert said.startswith("Arguments hold 4.19 MB of the ") and said.endswith(" (all output).")
+    inspection = inspect(lambda x: x.sum(), shape(1024, 1024))
+    line, peak = answers.memory(inspection.program).line, inspection.memory.space().peak
+    assert told(inspection)["memory"] == answer_wording.holds(Holding(line, {Kind.OUTPUT: 4}, peak, 1024 * 1024 * 4))
 
 
 def test_an_empty_program() -> None:
-    said = told(inspect(lambda: None))
-    assert said["What bounds it?"].startswith(("Nothing is computed", "Can't tell what bounds it"))
-    assert said["Which line holds the most memory?"].startswith("None: 0 B live at the peak; there are no arguments")
+    inspection = inspect(lambda: None)
+    assert inspection.cost.roofline.bounded_by is Ceiling.UNKNOWN
+    assert told(inspection)["memory"] == answer_wording.nothing_held(0, 0)
 
 
 def test_the_panel_asks_one_by_one() -> None:

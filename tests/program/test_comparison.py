@@ -17,6 +17,7 @@ from jax.sharding import PartitionSpec as P
 
 import jaxstage_ext
 from jaxstage_ext.analysis.cost import module_cost
+from jaxstage_ext.analysis.memory import memory_wording
 from jaxstage_ext.core.targets.devices import CATALOGUE
 from jaxstage_ext.core.targets.target import parse
 from jaxstage_ext.program.comparison_columns import COLUMNS
@@ -99,8 +100,9 @@ def test_memory_is_held_against_one_device() -> None:
         assert cells["capacity"].value == CATALOGUE[parse(target).kind].memory
         assert cells["fits"].value == "yes"
         assert cells["fits"].note is not None
-        told = "% of the device's memory" if cells["memory"].value else "Fits: "
-        assert told in cells["fits"].note, "XLA gives no total before JAX 0.12"
+        fit = inspected(target).memory.fit
+        told = memory_wording.share_of_room(fit) if cells["memory"].value else fit.text
+        assert told == cells["fits"].note, "XLA gives no total before JAX 0.12"
 
 
 def test_kernels_of_a_gpu_are_its_instructions_that_launch_one() -> None:

@@ -17,13 +17,13 @@ from jaxstage_ext.profiling.analysis import timeline_wording
 from jaxstage_ext.profiling.op_places import without_places
 from jaxstage_ext.profiling.timeline import Timeline
 from jaxstage_ext.program import answers, margin, measured_wording
+from jaxstage_ext.program.answers import QUESTIONS
 from jaxstage_ext.program.measured import measured
 from jaxstage_ext.report.recording import EventKind, EventLane, LaneKind
 from jaxstage_ext.report.unavailable import Unavailable
 from tests.helpers.recordings import Event, recording
 
 RUNS, STRETCH = 3, 1000
-QUESTION = "Which line takes the time, and is the device idle?"
 
 
 def step(x, w):
@@ -94,8 +94,8 @@ def test_one_line_has_one_share() -> None:
     line, share = lines["line"][0], lines["share"][0]
     headline = timeline.headline
     assert (headline.line, headline.line_share) == (line, share)
-    said = dict(zip(inspection.answers["question"], inspection.answers["answer"], strict=True))[QUESTION]
-    assert said == timeline_wording.sentence(headline) and f"{line} takes {share:.0%} of the busy time" in said
+    said = dict(zip(QUESTIONS, inspection.answers["answer"], strict=True))["time"]
+    assert said == timeline_wording.sentence(headline) and line in said and f"{share:.0%}" in said
     marks = margin.time_lane(inspection.program).marks
     python = inspection.program.documents["python"]
     [row] = [row for row, mark in marks["python"].items() if mark.label.startswith(f"{share:.1%}")]

@@ -20,6 +20,7 @@ from jaxstage_ext.analysis.collectives.collective_causes import Use
 from jaxstage_ext.analysis.collectives.collective_rows import CollectiveRow
 from jaxstage_ext.analysis.collectives.collective_table import Collectives
 from jaxstage_ext.inspection import Inspection
+from jaxstage_ext.program.cluster import NO_SPEED_OF_TARGET
 from jaxstage_ext.program.propagated_module import propagation_dump
 from jaxstage_ext.report.public_paths import public_path
 from jaxstage_ext.report.units import scaled
@@ -279,9 +280,9 @@ def test_a_time_on_gpus_is_by_nvlink() -> None:
 def test_a_time_that_cannot_be_known_says_why() -> None:
     found, _ = only("cpu:8", "partial sums")
     assert json.loads(found.to_json())["columns"]["time"]["values"] == [None]
-    assert found.table.reasons[0, "time"] == "no link speed on file for this target"
+    assert found.table.reasons[0, "time"] == NO_SPEED_OF_TARGET
     (hover,) = collectives_figure.figure(found).data[0].hovertext
-    assert "time unknown: no link speed on file for this target;" in hover
+    assert f"{NO_SPEED_OF_TARGET};" in hover
     assert "at least unknown" not in hover
 
 

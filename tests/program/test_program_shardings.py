@@ -13,6 +13,7 @@ from eight_devices import on_eight
 from jax.sharding import PartitionSpec as P
 
 from jaxstage_ext import inspect
+from jaxstage_ext.analysis.sharding import sharding_wording
 from jaxstage_ext.analysis.sharding.sharding_wording import describe
 from jaxstage_ext.analysis.sharding.value_tables import Shardings
 from jaxstage_ext.program.propagated_module import propagation_dump
@@ -72,7 +73,7 @@ def test_an_argument_that_is_not_used_lies_nowhere_and_says_so() -> None:
     assert found["unused"].map.shard_bytes is None
     assert found["unused"].map.sharding.problem == "the program does not use it, so it is not sent to any device"
     [row] = [row for row in found.table.rows() if row["value"] == "unused"]
-    assert (row["sharding"], row["chosen by"], row["per device"]) == ("not sent: unused", "", 0)
+    assert (row["sharding"], row["chosen by"], row["per device"]) == (sharding_wording.NOT_SENT, "", 0)
 
 
 @pytest.mark.parametrize("target", ["cpu:8", "v5e:2x4", "h100:8"])

@@ -2,61 +2,25 @@
 
 from __future__ import annotations
 
-import inspect as introspection
-from types import ModuleType
 from typing import Any
 
 import jax
 import jax.numpy as jnp
 import pytest
 from jax.sharding import PartitionSpec as P
+from wordings import OTHER, silence
 
 from jaxstage_ext import Inspection, inspect
-from jaxstage_ext.analysis.collectives import collective_wording
-from jaxstage_ext.analysis.cost import cost_wording
-from jaxstage_ext.analysis.dtypes import dtype_wording
-from jaxstage_ext.analysis.margin import resharding_wording
-from jaxstage_ext.analysis.memory import memory_wording, residual_tables
-from jaxstage_ext.analysis.sharding import sharding_wording
+from jaxstage_ext.analysis.memory import residual_tables
 from jaxstage_ext.panel import jobs
-from jaxstage_ext.profiling.analysis import comparison_notes, table_wording, timeline_wording
-from jaxstage_ext.program import answer_wording, answers, margin, measured_wording
+from jaxstage_ext.program import answers, margin
 
 pytestmark = pytest.mark.usefixtures("no_workers_left")
-
-WORDINGS = (
-    answer_wording,
-    collective_wording,
-    comparison_notes,
-    cost_wording,
-    dtype_wording,
-    measured_wording,
-    memory_wording,
-    resharding_wording,
-    sharding_wording,
-    table_wording,
-    timeline_wording,
-)
-OTHER = "⟦other words⟧"
-
-
-def replaced(value: Any, module: ModuleType) -> Any:
-    """A constant or function of a wording module with other words; None for what says nothing."""
-    if isinstance(value, str):
-        return OTHER
-    if isinstance(value, dict) and all(isinstance(text, str) for text in value.values()):
-        return dict.fromkeys(value, OTHER)
-    says = introspection.isfunction(value) and value.__module__ == module.__name__
-    return (lambda *_, **__: OTHER) if says and value.__annotations__.get("return") == "str" else None
 
 
 @pytest.fixture
 def other_words(monkeypatch: pytest.MonkeyPatch) -> None:
-    for module in WORDINGS:
-        texts = {name: replaced(value, module) for name, value in vars(module).items() if not name.startswith("_")}
-        for name, text in texts.items():
-            if text is not None:
-                monkeypatch.setattr(module, name, text)
+    silence(monkeypatch.setattr)
     monkeypatch.setattr(jobs, "STOPPED", OTHER)
 
 

@@ -9,6 +9,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from jaxstage_ext.analysis.dtypes.conversions import Change
 from tests.truth.expectation import Expectation, UserProgram, holds, rows
 
 ROWS, COLUMNS = 256, 512
@@ -77,6 +78,10 @@ def to_itself(inspection: Any) -> list[str]:
     return [row["from"] for row in inspection.dtypes.table.rows() if row["from"].removesuffix(" weak") == row["to"]]
 
 
+def of_the_program(inspection: Any) -> list[Change]:
+    return [one.kind for one in inspection.dtypes.conversions if one.stage == "jaxpr"]
+
+
 def headline(inspection: Any) -> str:
     return str(inspection.dtypes.headline)
 
@@ -109,7 +114,7 @@ NUMPY = "numpy's and JAX's promotion rules: float and int are kinds of their own
         for target in TARGETS
     ),
     *(
-        Expectation(to_integers, target, "headline", headline, "changes the kind of 1 value", NUMPY, ("promot",))
+        Expectation(to_integers, target, "kinds", of_the_program, [Change.CHANGE], NUMPY)
         for target in TARGETS
     ),
     Expectation(dequantized, "local", "kind i8 to f32", kinds("i8", "f32"), {"change"}, NUMPY),

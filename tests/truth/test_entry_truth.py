@@ -10,6 +10,8 @@ import jax.numpy as jnp
 import numpy as np
 from jax.experimental import io_callback
 
+from jaxstage_ext.analysis.memory.memory_advice import Suggestion
+from jaxstage_ext.program import answer_wording
 from tests.truth.expectation import Expectation, UserProgram, holds, inspected, rows
 
 SIDE = 64
@@ -101,8 +103,10 @@ def of_value(value: str, name: str) -> Callable[[Any], Any]:
     return lambda i: next(row[name] for row in i.shardings.table.rows() if row["value"] == value)
 
 
-def donations(inspection: Any) -> str:
-    return " ".join(row["how"] for row in inspection.memory.advice.rows() if "onat" in row["what"])
+def donations(inspection: Any) -> list[tuple[Suggestion, tuple[str, ...], tuple[str, ...]]]:
+    """Kind, arguments, and those whose memory the results reuse instead."""
+    suggestions = inspection.memory.suggestions
+    return [(item.kind, item.names, item.others) for item in suggestions if "DONAT" in item.kind.name]
 
 
 def why_of_tokens(inspection: Any) -> set[str]:
@@ -125,13 +129,13 @@ DONATED = "hand: one result of that shape takes one buffer"
     Expectation(printing, "local", "results", column("results", "result"), ["token", "result"], EFFECT),
     Expectation(printing, "local", "size of results", column("results", "size"), [0, SIZE], "hand: 64 x 64 f32"),
     Expectation(printing, "local", "why of tokens", why_of_tokens, {"token"}, EFFECT),
-    Expectation(printing, "cpu:1", "answers memory", memory_answer, "arguments hold 16.4 kB", "hand: x alone is sent"),
+    Expectation(printing, "cpu:1", "answers memory", memory_answer, "16.4 kB", "hand: x alone is sent"),
     Expectation(printing_in_a_loop, "local", "answers memory", memory_answer, "holds", EFFECT, ("unknown",)),
     Expectation(printing_in_a_loop, "local", "why of tokens", why_of_tokens, {"token"}, EFFECT),
     Expectation(calling_back, "local", "donation", column("arguments", "memory reused by"), ["result"], DONATED),
     Expectation(calling_back, "local", "results", column("results", "result"), ["token", "result"], EFFECT),
     Expectation(
-        printing_alone, "local", "answers memory", memory_answer, "0 B live at the peak; there are no arguments", EFFECT
+        printing_alone, "local", "answers memory", memory_answer, answer_wording.nothing_held(0, 0), EFFECT
     ),
     *(
         Expectation(with_token, target, f"{name} of a token", of_value("result[1]", name), expected, "it holds no data")
@@ -159,23 +163,23 @@ DONATED = "hand: one result of that shape takes one buffer"
     *(
         Expectation(
             both_donated, target, "donation advice", donations,
-            "Every result with the shape of y reuses the memory of x.", DONATED, ("No result has", "Donate")
+            [(Suggestion.DONATION_TAKEN, ("y",), ("x",))], DONATED
         )
         for target in ("local", "v5e:2x2", "h100")
     ),
     *(
-        Expectation(one_donated, target, "donation advice", donations, "", DONATED, ("Donate y", "No result"))
+        Expectation(one_donated, target, "donation advice", donations, [], DONATED)
         for target in ("local", "h100")
     ),
     *(
         Expectation(
-            donated_for_nothing, target, "donation advice", donations, "No result has the shape of x.",
+            donated_for_nothing, target, "donation advice", donations, [(Suggestion.DONATION_UNUSED, ("x",), ())],
             "hand: the result is bf16"
         )
         for target in ("local", "h100")
     ),
     *(
-        Expectation(momentum, target, "donation advice", donations, "Donate m:", DONATED, ("Donate p", "g"))
+        Expectation(momentum, target, "donation advice", donations, [(Suggestion.NOT_DONATED, ("m",), ())], DONATED)
         for target in ("local", "h100")
     ),
     *(

@@ -175,5 +175,5 @@ def test_a_deleted_argument_cannot_be_run() -> None:
     from jaxstage_ext import inspect
 
     function, arguments, _ = deleted_argument()
-    with pytest.raises(ValueError, match="deleted, as donation does: x; inspect the call with arrays that are there"):
+    with pytest.raises(ValueError, match=r"deleted.*: x;"):
         inspect(function, *arguments).execute()

@@ -6,6 +6,7 @@ import re
 
 from helpers.recordings import Event, recording
 
+from jaxstage_ext.profiling.analysis import timeline_wording
 from jaxstage_ext.profiling.op_places import without_places
 from jaxstage_ext.profiling.timeline import Timeline
 from jaxstage_ext.program.recorded_program import RecordedProgram
@@ -25,7 +26,7 @@ def test_both_say_what_takes_the_time_and_what_is_missing() -> None:
     made = program(Event("a", "gemm", 0, 60), Event("a", "copy", 80, 20), lost=[Lost(Loss.DROPPED, 7)])
     html = panel_html([made])
     for form in (panel_text([made]), re.sub("<[^>]+>", "", html)):
-        assert "gemm takes 75% of the busy time" in form
+        assert "gemm" in form and "75%" in form
         assert "7 events: the profiler dropped them" in form
         assert "kernel" in form and "60 µs" in form
         assert "idle for" in form and "20 µs" in form
@@ -34,7 +35,7 @@ def test_both_say_what_takes_the_time_and_what_is_missing() -> None:
 
 def test_of_a_profile_without_events_they_say_so() -> None:
     made = program()
-    assert "Nothing ran on a device" in panel_text([made]) and "Nothing ran on a device" in panel_html([made])
+    assert all(timeline_wording.NO_DEVICE_WORK in form for form in (panel_text([made]), panel_html([made])))
 
 
 def test_payloads_in_names_stay_text() -> None:

@@ -29,6 +29,9 @@ _SENT = {
 WHOLE = ("collective-permute", "collective-broadcast", "send", "recv")
 """Kinds that send all of the payload."""
 
+NO_SPEED = "no link speed on file"
+NO_SPEED_BETWEEN_HOSTS = "no link speed on file between hosts"
+
 
 @dataclass(frozen=True)
 class DeviceLinks:
@@ -58,7 +61,7 @@ class DeviceLinks:
         Where another collective is in flight `beside` it, all links of the chip count for each of them.
         """
         if self.bandwidth is None:
-            return None, self.source or "no link speed on file"
+            return None, self.source or NO_SPEED
         if self.coords:
             axes = sets.spans(groups, self.coords)
             if not axes:
@@ -68,7 +71,7 @@ class DeviceLinks:
             torus = torus_time.Torus(self.bandwidth, self.coords, self.wraps, self.chip)
             return torus_time.seconds(kind, payload, groups, torus), ""
         if not sets.within_one_host(groups, self.hosts):
-            return None, "no link speed on file between hosts"
+            return None, NO_SPEED_BETWEEN_HOSTS
         moved = sent(kind, payload, groups.size or 1, self.reduces) or 0.0
         received = (1 - 1 / (groups.size or 1)) * payload if kind == "all-gather" else 0.0
         return max(moved, received) / self.bandwidth, ""

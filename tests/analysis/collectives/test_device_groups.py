@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from jaxstage_ext.analysis.collectives import device_groups as sets
 from jaxstage_ext.analysis.collectives.device_groups import Groups
-from jaxstage_ext.analysis.collectives.interconnect import DeviceLinks, sent
+from jaxstage_ext.analysis.collectives.interconnect import NO_SPEED_BETWEEN_HOSTS, DeviceLinks, sent
 from jaxstage_ext.analysis.sharding.mesh import Axis, Mesh
 from jaxstage_ext.analysis.sharding.slices import on_mesh
 from jaxstage_ext.ir.hlo import sharding_field as proto
@@ -177,7 +177,7 @@ def test_a_torus_gives_a_group_the_links_of_the_axes_that_it_spans() -> None:
 def test_behind_a_switch_all_links_serve_but_not_between_hosts() -> None:
     links = DeviceLinks(450e9, (), [0] * 8 + [1] * 8, "")
     assert links.seconds("all-gather", 8e9, Groups((tuple(range(8)),)))[0] == pytest.approx(7 / 450)
-    assert links.seconds("all-gather", 1, Groups(((0, 8), (1, 9)))) == (None, "no link speed on file between hosts")
+    assert links.seconds("all-gather", 1, Groups(((0, 8), (1, 9)))) == (None, NO_SPEED_BETWEEN_HOSTS)
     assert DeviceLinks(source="no figure").seconds("all-gather", 1, Groups(((0, 1),))) == (None, "no figure")
 
 

@@ -10,7 +10,8 @@ import pytest
 from made_costs import Device, Instruction, cost
 
 from jaxstage_ext.analysis.collectives.exposed_time import Exchange
-from jaxstage_ext.analysis.cost import roofline
+from jaxstage_ext.analysis.cost import cost_wording, roofline
+from jaxstage_ext.analysis.cost.ceilings import Ceiling, Doubt, DoubtReason, Outcome
 from jaxstage_ext.analysis.cost.roofline import Roofline
 
 NAN = math.nan
@@ -41,9 +42,8 @@ def test_the_longer_of_computing_and_moving_is_the_bound() -> None:
     assert found.attainable.tolist() == [100, 2.5, 250]
     assert found.ridges == {"f32 matrix": 10, "bf16 matrix": 100, "f32 vector": 10, "bf16 vector": 100}
     assert found.shares == pytest.approx({"compute": 10 / 18, "memory": 8 / 18, "interconnect": 0, "unknown": 0})
-    assert found.verdict.startswith(
-        "Bound by compute: compute-bound instructions take 56% of the 18 s lower bound on a device."
-    )
+    assert (found.outcome, found.bounded_by, found.total) == (Outcome.BOUND, Ceiling.COMPUTE, 18)
+    assert all(figure in found.verdict for figure in ("56%", "18 s", "a device"))
 
 
 def test_every_point_is_on_or_under_its_roof() -> None:
@@ -63,7 +63,7 @@ def test_what_only_moves_has_no_place_on_the_chart_but_takes_its_time() -> None:
     assert found.seconds.tolist() == [4, 1]
     assert found.bound == ["memory", "memory"]
     assert np.isnan(found.attainable[0])
-    assert found.left_out == "Not on the chart: 1 instruction that only moves data."
+    assert found.left_out == cost_wording.left_out(1, 0)
 
 
 def test_unknown_flops_are_not_taken_for_none() -> None:
@@ -71,17 +71,16 @@ def test_unknown_flops_are_not_taken_for_none() -> None:
     assert found.bound == ["unknown", "memory"]
     assert np.isnan(found.attainable[0])
     assert found.bounded_by == "unknown"
-    assert found.verdict == (
-        "Can't tell what bounds it: the FLOPs of 1 instruction at In [5]:2 are not counted (call is a custom call). "
-        "Known: at least 5 s on a device, 100% of it memory traffic."
-    )
-    assert found.left_out == "Not on the chart: 1 whose FLOPs, bytes or peak are unknown."
+    assert found.outcome is Outcome.UNKNOWN_WORK
+    assert found.reasons == (DoubtReason(Doubt.FLOPS, ("call is a custom call",), "In [5]:2", 1),)
+    assert (found.total, found.decision.known[Ceiling.MEMORY]) == (5, 1)
+    assert found.left_out == cost_wording.left_out(0, 1)
     assert "call" in found.notes[0]
 
 
 def test_a_device_that_is_not_in_the_catalogue_bounds_nothing() -> None:
     found = held(Instruction("add", "add", flops=10, bytes=40), device=Device("a toaster", {}, None, {}))
-    assert found.verdict == "Can't tell what bounds it: the peaks of a toaster are unknown."
+    assert found.outcome is Outcome.NO_PEAKS and "a toaster" in found.verdict
     assert found.bounded_by == "unknown"
     assert found.bound == ["unknown"]
     assert found.ridges == {}
@@ -92,10 +91,9 @@ def test_without_a_peak_for_its_dtype_the_bound_is_unknown_and_that_is_said() ->
     found = held(Instruction("add", "add", flops=10, bytes=40, dtype="s32"))
     assert found.bound == ["unknown"]
     assert found.seconds.tolist() == [4]
-    assert found.verdict == (
-        "Can't tell what bounds it: the peak of a device for s32 vector (1 instruction at In [5]:2) is not published. "
-        "Known: at least 4 s on a device, 100% of it memory traffic."
-    )
+    assert found.reasons == (DoubtReason(Doubt.PEAK, ("s32 vector",), "In [5]:2", 1),)
+    assert (found.outcome, found.total, found.decision.known[Ceiling.MEMORY]) == (Outcome.UNKNOWN_WORK, 4, 1)
+    assert cost_wording.doubt(found.reasons[0], "a device") in found.verdict
 
 
 def test_what_is_unknown_but_small_overturns_nothing() -> None:
@@ -128,15 +126,16 @@ def test_a_dot_is_held_against_the_unit_that_computes_it(platform: str, dtype: s
 
 
 def test_nothing_is_bound_by_nothing() -> None:
-    assert held().verdict == "Nothing is computed or moved."
-    assert held(Instruction("copy", "copy", 0, 0)).verdict == "Nothing is computed or moved."
+    assert held().outcome is Outcome.NO_WORK
+    assert held(Instruction("copy", "copy", 0, 0)).outcome is Outcome.NO_WORK
     assert len(held().table) == 0
 
 
 def test_the_table_has_the_longest_first_and_the_verdict() -> None:
-    text = str(held(Instruction("add", "add", flops=10, bytes=40), Instruction("mul", "multiply", 1000, 40)))
+    found = held(Instruction("add", "add", flops=10, bytes=40), Instruction("mul", "multiply", 1000, 40))
+    text = str(found)
     assert text.index("mul") < text.index("add ")
-    assert "Bound by compute" in text
+    assert found.bounded_by is Ceiling.COMPUTE and found.verdict in text
 
 
 MUL = Instruction("mul", "multiply", flops=1000, bytes=40)
@@ -148,7 +147,7 @@ def test_a_collective_that_takes_longest_bounds_the_program() -> None:
     assert found.seconds.tolist() == [30, 10]
     assert found.bound == ["interconnect", "compute"]
     assert found.bounded_by == "interconnect"
-    assert found.verdict == "Bound by interconnect: exposed collectives take 75% of the 40 s lower bound on a device."
+    assert (found.total, found.shares[Ceiling.INTERCONNECT]) == (40, 0.75)
 
 
 def test_what_other_work_hides_of_a_collective_takes_no_time() -> None:
@@ -165,10 +164,12 @@ def test_links_of_unknown_speed_leave_the_bound_unknown_and_say_why() -> None:
     found = held(MUL, SUM, exchanges=(Exchange((1,), NAN, "the speed between hosts is not known"),))
     assert found.bounded_by == "unknown"
     assert found.bound[found.names.index("sum")] == "unknown"
-    assert found.verdict == (
-        "Can't tell what bounds it: the speed between hosts is not known, so the collective's time is unknown. "
-        "Known: at least 14 s on a device, 71% of it computation."
-    )
+    assert found.outcome is Outcome.NO_LINK_SPEED
+    assert [(reason.doubt, reason.what) for reason in found.reasons] == [
+        (Doubt.LINK, ("the speed between hosts is not known",))
+    ]
+    assert found.total == 14 and found.decision.known[Ceiling.COMPUTE] == pytest.approx(10 / 14)
+    assert "the speed between hosts is not known" in found.verdict
 
 
 def test_bytes_on_the_chip_take_no_bandwidth_of_the_memory() -> None:
@@ -180,7 +181,7 @@ def test_bytes_on_the_chip_take_no_bandwidth_of_the_memory() -> None:
     quick = held(inside, near=(40,), platform="tpu", device=Device(bandwidth=100.0))
     assert quick.bound == ["compute"], "reading them takes 0.04 s at most, computing 0.1 s at least"
     assert dict(zip(found.names, found.intensity.tolist(), strict=True)) == {"far": 0.25, "mixed": 1, "inside": 0.25}
-    assert "58% of the bytes stay in memory on the chip" in found.notes[-1]
+    assert found.notes[-1] == cost_wording.on_chip(70 / 120)
     assert held(far, near=(40,), platform="cuda").seconds.tolist() == [4], "memory space 1 of a GPU is its own memory"
 
 

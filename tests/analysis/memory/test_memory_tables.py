@@ -13,8 +13,11 @@ from absent import needs
 from jax.sharding import NamedSharding, PartitionSpec
 
 from jaxstage_ext import inspect
-from jaxstage_ext.analysis.memory import fit
+from jaxstage_ext.analysis.memory import fit, memory_wording
+from jaxstage_ext.analysis.memory.entry_values import Donation
+from jaxstage_ext.analysis.memory.fit import FitVerdict
 from jaxstage_ext.analysis.memory.live_memory import Memory
+from jaxstage_ext.analysis.memory.memory_advice import Suggestion
 from jaxstage_ext.analysis.memory.spaces import Space
 from jaxstage_ext.core.recompile.recompiled_buffers import Assigned
 from jaxstage_ext.ir.hlo import buffer_assignment
@@ -22,7 +25,7 @@ from jaxstage_ext.program import memory
 from jaxstage_ext.report.unavailable import Unavailable
 
 X = jnp.ones((256, 256))
-PRUNED = "donation unused: the argument was pruned by JAX"
+DONATIONS = memory_wording.DONATIONS
 LARGE = jnp.arange(1024 * 512.0).reshape(1024, 512)
 
 
@@ -46,18 +49,19 @@ def test_arguments_by_name_with_what_became_of_their_donation() -> None:
     with pytest.warns(UserWarning, match="donated buffers were not usable"):
         found = of(jitted, *arguments)
     table = by(found.arguments, "argument")
-    assert table["p['w']"]["state"] == "donated and used"
+    assert table["p['w']"]["state"] == DONATIONS[Donation.USED]
     assert table["p['w']"]["memory reused by"] == "result[0]['w']"
     assert table["p['w']"]["size"] == 256 * 256 * 4 and table["p['w']"]["shape"] == "f32[256,256]"
-    assert table["x"]["state"] == "donation unused"
-    assert table["unused"]["state"] == table["p['b'][0]"]["state"] == PRUNED
-    assert table["unused"]["size"] is None and "pruned" in found.arguments.reasons[len(table) - 1, "size"]
-    assert table["rest[0]"]["state"] == "not donated"
+    assert table["x"]["state"] == DONATIONS[Donation.UNUSED]
+    assert table["unused"]["state"] == table["p['b'][0]"]["state"] == DONATIONS[Donation.DONATED_PRUNED]
+    assert table["unused"]["size"] is None
+    assert found.arguments.reasons[len(table) - 1, "size"] == memory_wording.PRUNED
+    assert table["rest[0]"]["state"] == DONATIONS[Donation.NOT_DONATED]
     results = by(found.results, "result")
     assert results["result[0]['w']"]["reuses memory of"] == "p['w']"
     assert results["result[1]"]["reuses memory of"] == ""
     assert results["result[0]['loss']"]["size"] == 4
-    assert by(found.peak_set, "buffer")["p['w']"]["why"] == "given by the caller, donated"
+    assert by(found.peak_set, "buffer")["p['w']"]["why"] == f"{memory_wording.GIVEN}, donated"
 
 
 def test_an_argument_that_the_function_keeps_but_does_not_read() -> None:
@@ -94,17 +98,21 @@ def test_sizes_are_those_of_one_device() -> None:
 def test_what_to_change() -> None:
     found = of(lambda x, y: (x + LARGE.T @ LARGE @ y, x.sum()), jnp.ones((512, 512)), jnp.ones((512, 512)))
     advice = by(found.advice, "what")
-    assert advice["Not donated"]["how"] == "Donate x: results of the same shape could reuse the memory."
-    assert advice["Not donated"]["bytes"] == 512 * 512 * 4
+    [suggested] = [item for item in found.suggestions if item.kind is Suggestion.NOT_DONATED]
+    assert (suggested.names, suggested.bytes) == (("x",), 512 * 512 * 4)
+    row = advice[memory_wording.SUGGESTIONS[Suggestion.NOT_DONATED]]
+    assert " x" in row["how"] and row["bytes"] == 512 * 512 * 4
     text = str(found)
-    assert "Not donated: 1.05 MB. Donate x" in text and text.startswith("Fits: it needs ")
+    assert f"1.05 MB. {row['how']}" in text and text.startswith(found.fit.text)
 
 
 def test_captured_constants_by_their_python_name() -> None:
     found = of(lambda x: LARGE * x, jnp.ones((1024, 512)))
     row = by(found.constants, "constant")["LARGE"]
     assert (row["size"], row["shape"], row["in the program"]) == (LARGE.nbytes, "f32[1024,512]", True)
-    assert by(found.advice, "what")["Captured constants"]["how"] == "Pass LARGE as arguments."
+    [captured] = [item for item in found.suggestions if item.kind is Suggestion.CONSTANTS]
+    assert captured.names == ("LARGE",)
+    assert " LARGE " in by(found.advice, "what")[memory_wording.SUGGESTIONS[Suggestion.CONSTANTS]]["how"]
 
 
 def test_a_captured_constant_that_xla_transposes_is_in_the_program_all_the_same() -> None:
@@ -117,7 +125,7 @@ def test_a_captured_constant_that_xla_transposes_is_in_the_program_all_the_same(
 
     found = of(Model(), jnp.ones((8, 1024)))
     assert by(found.constants, "constant")["Model.w['k']"]["in the program"] is True
-    assert by(found.advice, "what")["Captured constants"]["bytes"] == LARGE.nbytes
+    assert by(found.advice, "what")[memory_wording.SUGGESTIONS[Suggestion.CONSTANTS]]["bytes"] == LARGE.nbytes
 
 
 def test_a_constant_that_xla_folded_takes_no_memory() -> None:
@@ -144,7 +152,8 @@ def test_a_compile_that_ran_out_of_memory_shows_what_took_it() -> None:
         inspect(large, shape, jax.ShapeDtypeStruct((1 << 14, 1 << 14), jnp.float32), target="v5e:2x2")
     found = caught.value.inspection.memory  # type: ignore[attr-defined]
     assert found.fit.fits is False and found.error and "RESOURCE_EXHAUSTED" in found.error
-    assert found.fit.text.startswith("Does not fit: it needs 26.8 GB, 159% of the 16.9 GB that libtpu gives a program")
+    assert found.fit.verdict is FitVerdict.REFUSED
+    assert all(figure in found.fit.text for figure in ("26.8 GB", "159%", "16.9 GB"))
     needed, there = fit.exceeded(found.error) or (0, 0)
     assert abs(found.fit.needed - needed) < 0.01 * needed and there == found.fit.room
     assert by(found.arguments, "argument")["x"]["size"] == 4 << 31
@@ -174,9 +183,13 @@ def fits(platform: str, reserved: int, room: int | None, **more: Any) -> fit.Fit
 
 def test_does_it_fit() -> None:
     gb = 10**9
-    assert fits("cuda", gb, 80 * gb).text == "Fits: it needs 1 GB of the 80 GB of one X (1.2%)."
+    found = fits("cuda", gb, 80 * gb)
+    assert (found.verdict, found.needed, found.room) == (FitVerdict.FITS, gb, 80 * gb)
+    assert all(figure in found.text for figure in ("1 GB", "80 GB", "one X", "1.2%"))
     assert "XLA_PYTHON_CLIENT_MEM_FRACTION" in fits("cuda", 70 * gb, 80 * gb).text
-    assert fits("cuda", 90 * gb, 80 * gb).text == "Does not fit: it needs 90 GB of the 80 GB of one X (112%)."
+    found = fits("cuda", 90 * gb, 80 * gb)
+    assert found.verdict is FitVerdict.DOES_NOT_FIT
+    assert all(figure in found.text for figure in ("90 GB", "80 GB", "one X", "112%"))
     assert fits("cuda", gb, None).fits is None and "nobody says" in fits("cuda", gb, None).text
     assert fits("tpu", gb, None).fits is True
     assert fits("tpu", gb, 16 * gb, stats={"generated_code_size_in_bytes": gb}).needed == 2 * gb

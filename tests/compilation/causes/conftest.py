@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
@@ -33,6 +34,11 @@ class Judged:
         return {difference.cause for difference in self.verdict.differences}
 
     @property
+    def changes(self) -> list[tuple[str, str, str]]:
+        """Of each difference what it is of, what was before, and what is now."""
+        return [(each.what, each.before, each.now) for each in self.verdict.differences]
+
+    @property
     def why(self) -> str:
         return cause_wording.why(self.record, self.verdict)
 
@@ -41,6 +47,11 @@ class Judged:
         found = cause_wording.advice(self.record, self.verdict)
         assert found is not None
         return found
+
+    @property
+    def code(self) -> str:
+        """The code of the advice without its comments."""
+        return re.sub(r"(?m)^# .*\n|  # .*$", "", self.advice.code)
 
     def mended(self, **names: Any) -> Any:
         """The value of the advice's code where the user's names have these values."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+import re
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -43,7 +44,7 @@ def test_a_name_that_is_jitted_is_not_jitted_again(heard: Any, name: str) -> Non
     function = globals()[name]
     function(X, 2.0), function(X, 3.0)
     advice = heard.last(name).advice
-    assert "take it out of static_argnames" in advice.sentence
+    assert "static_argnames" in advice.sentence
     assert not advice.code  # jax.jit of the name would still find n static, and raise
 
 
@@ -63,15 +64,14 @@ def test_a_static_argument_stays_static_where_the_function_is_hoisted(heard: Any
 
     for _ in range(2):
         jax.jit(lambda n: shaped(n), static_argnames="n")(n=3)
-    advice = heard.last("<lambda>").advice
-    assert advice.code == "fn = jax.jit(lambda n: ..., static_argnames=('n',))  # once, outside the loop"
+    assert heard.last("<lambda>").code == "fn = jax.jit(lambda n: ..., static_argnames=('n',))"
 
 
 def test_the_dtype_that_loses_nothing(heard: Any) -> None:
     shift = jax.jit(lambda x, c: x + c)
     shift(X, 1), shift(X, 0.5)
     told = heard.last()
-    assert told.advice.sentence == "Pass c as float32 in every call."
+    assert [(each.what, each.target) for each in told.verdict.differences] == [("c", "jnp.float32")]
     shift(X, np.int32(2)), shift(X, np.float32(2))
     assert told.mended(c=1.5) == 1.5
     assert told.mended(c=np.int32(1)).dtype == jnp.float32
@@ -95,7 +95,8 @@ def test_what_is_padded_already(heard: Any) -> None:
     total = jax.jit(lambda x: x.sum())
     total(np.ones(8)), total(np.ones(16))
     told = heard.last()
-    assert "one fixed shape" in told.advice.sentence and "powers of two already" in told.advice.sentence
+    [difference] = told.verdict.differences
+    assert difference.has_bucket_sizes
     count = heard.count()
     total(told.mended(x=np.ones(8)))
     assert heard.count() == count
@@ -106,7 +107,7 @@ def test_every_argument_whose_shape_changed(heard: Any) -> None:
     for size in (5, 6):
         loss(np.ones(size), np.ones(size))
     advice = heard.last().advice
-    assert advice.sentence.startswith("Pad x and y to a fixed shape")
+    assert re.search(r"\bx\b.*\by\b", advice.sentence)
     for size in (5, 7):
         names = pasted(advice.code, x=np.ones(size), y=np.ones(size))
         loss(names["x"], names["y"])
@@ -117,7 +118,9 @@ def test_every_argument_whose_dtype_changed(heard: Any) -> None:
     add = jax.jit(lambda x, y: x + y)
     add(X, X), add(X.astype(np.int32), X.astype(np.float16))
     advice = heard.last().advice
-    assert advice.sentence == "Pass x and y as float32 in every call."
+    targets = [(each.what, each.target) for each in heard.last().verdict.differences]
+    assert targets == [("x", "jnp.float32"), ("y", "jnp.float32")]
+    assert re.search(r"\bx\b.*\by\b", advice.sentence)
     names = pasted(advice.code, x=X.astype(np.int32), y=X.astype(np.float16))
     add(names["x"], names["y"])
     assert heard.count() == 2
@@ -171,8 +174,8 @@ def test_a_value_inside_a_captured_function_is_named(heard: Any) -> None:
     for rate in (0.003, 0.01):
         jax.jit(_stepping(_optimizer(rate)[0]))(X)
     told = heard.last("step")
-    assert "rate in update is 0.01, was 0.003" in told.why
-    assert not told.advice.code and "pass that value as an argument" in told.advice.sentence
+    assert ("rate in update", "0.003", "0.01") in told.changes
+    assert not told.advice.code and "rate" in told.advice.sentence
 
 
 def _stepping(update: Any) -> Any:
@@ -186,8 +189,8 @@ def test_a_captured_function_made_anew_with_equal_values(heard: Any) -> None:
     for _ in range(2):
         jax.jit(_stepping(_optimizer(0.1)[0]))(X)
     told = heard.last("step")
-    assert "update is another function object" in told.why and "rate" not in told.why
-    assert told.advice.sentence.startswith("If update need not differ") and not told.advice.code
+    assert ("update", "function", "function") in told.changes and "rate" not in told.why
+    assert "update" in told.advice.sentence and not told.advice.code
 
 
 def test_a_learning_rate_of_optax(heard: Any) -> None:
@@ -197,7 +200,7 @@ def test_a_learning_rate_of_optax(heard: Any) -> None:
         state = opt.init(X)
         jax.jit(lambda x, state: opt.update(x, state))(X, state)  # noqa: B023
     told = heard.last("<lambda>")
-    assert "step_size in opt.update is -0.01, was -0.003" in told.why
+    assert ("step_size in opt.update", "-0.003", "-0.01") in told.changes
     assert "optax.inject_hyperparams" in told.advice.sentence and not told.advice.code
     opt = optax.inject_hyperparams(optax.adam)(learning_rate=0.003)
     state = opt.init(X)

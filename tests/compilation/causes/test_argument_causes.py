@@ -23,7 +23,7 @@ def test_shape_is_named_with_both_types(heard: Any) -> None:
     step(params, np.ones((6, 3), np.float32))
     told = heard.last("step")
     assert heard.causes("step") == [Cause.FIRST, Cause.SHAPE]
-    assert told.why == "batch is f32[6,3], was f32[8,3]"
+    assert told.changes == [("batch", "f32[8,3]", "f32[6,3]")]
     assert told.verdict.can_be_mended and not told.verdict.is_wasted
     padded = told.mended(batch=np.ones((7, 3), np.float32))
     assert padded.shape == (8, 3)
@@ -47,7 +47,7 @@ def test_the_nearest_earlier_call_is_the_one_compared_with(heard: Any) -> None:
     step(np.ones(5), np.ones((2, 2), np.float32))
     step(np.ones(5), np.ones(3, np.int32))
     told = heard.last("step")
-    assert told.why == "x is f32[5], was f32[3]"
+    assert (told.cause, told.changes) == (Cause.SHAPE, [("x", "f32[3]", "f32[5]")])
     assert told.verdict.nearest == heard.all("step")[0].record.number
 
 
@@ -59,7 +59,7 @@ def test_dtype(heard: Any) -> None:
     step(X)
     step(X.astype(np.int32))
     told = heard.last("step")
-    assert (told.cause, told.why) == (Cause.DTYPE, "x is int32, was float32")
+    assert (told.cause, told.changes) == (Cause.DTYPE, [("x", "float32", "int32")])
     step(told.mended(x=X.astype(np.int32)))
     assert heard.count() == 2
 
@@ -70,7 +70,7 @@ def test_several_differences_are_all_told(heard: Any) -> None:
     step(np.ones((2, 2), np.float32), X.astype(np.int32))
     told = heard.last()
     assert told.causes == {Cause.SHAPE, Cause.DTYPE}
-    assert told.why == "x is f32[2,2], was f32[4]; y is int32, was float32"
+    assert told.changes == [("x", "f32[4]", "f32[2,2]"), ("y", "float32", "int32")]
 
 
 def test_many_differences_are_counted(heard: Any) -> None:
@@ -78,7 +78,9 @@ def test_many_differences_are_counted(heard: Any) -> None:
     step([np.ones(3, np.float32)] * 40)
     step([np.ones(5, np.float32)] * 40)
     told = heard.last()
-    assert told.why.endswith("leaves[2] is f32[5], was f32[3]; 37 more differences")
+    assert told.changes == [(f"leaves[{n}]", "f32[3]", "f32[5]") for n in range(len(told.changes))]
+    assert len(told.changes) + told.verdict.more == 40
+    assert "leaves[2]" in told.why and "leaves[3]" not in told.why and "37 " in told.why
 
 
 def test_weak_type_of_a_python_scalar(heard: Any) -> None:
@@ -90,7 +92,7 @@ def test_weak_type_of_a_python_scalar(heard: Any) -> None:
     step(X, 0.1)
     told = heard.last("step")
     assert told.cause is Cause.WEAK_TYPE
-    assert told.why == "lr is weakly typed float32, a Python float, was strongly typed float32"
+    assert told.changes == [("lr", "strongly typed float32", "weakly typed float32, a Python float")]
     step(X, told.mended(lr=0.1))
     assert heard.count() == 2
 
@@ -107,14 +109,17 @@ def test_a_python_int_for_a_float_is_a_change_of_dtype(heard: Any) -> None:
     step(X, 0.1)
     step(X, 1)
     assert heard.last().cause is Cause.DTYPE
-    assert heard.last().why == "lr is int32, was float32"
+    assert heard.last().changes == [("lr", "float32", "int32")]
 
 
 def test_a_weak_array_is_not_taken_for_a_python_scalar(heard: Any) -> None:
     step = jax.jit(lambda lr: lr * 2)
     step(jnp.float32(1))
     step(jnp.asarray(1.0))
-    assert heard.last().why == "lr is weakly typed float32, was strongly typed float32"
+    assert (heard.last().cause, heard.last().changes) == (
+        Cause.WEAK_TYPE,
+        [("lr", "strongly typed float32", "weakly typed float32")],
+    )
     step(heard.last().mended(lr=jnp.asarray(1.0)))
     assert heard.count() == 2
 
@@ -127,7 +132,7 @@ def test_a_list_for_a_tuple(heard: Any) -> None:
     step((X, X))
     step([X, X])
     told = heard.last("step")
-    assert (told.cause, told.why) == (Cause.PYTREE, "xs is a list, was a tuple")
+    assert (told.cause, told.changes) == (Cause.PYTREE, [("xs", "tuple", "list")])
     step(told.mended(xs=[X, X]))
     assert heard.count() == 2
 
@@ -137,7 +142,7 @@ def test_keys_that_came_and_went(heard: Any) -> None:
     step({"w": [X], "b": X})
     step({"w": [X], "c": X})
     assert heard.last().cause is Cause.PYTREE
-    assert heard.last().why == "params['c'] is new: f32[4]; params['b'] is gone, was f32[4]"
+    assert heard.last().changes == [("params['c']", "", "f32[4]"), ("params['b']", "f32[4]", "")]
 
 
 def test_the_order_of_a_dict_does_not_compile(heard: Any) -> None:
@@ -154,14 +159,14 @@ def test_none_for_an_array(heard: Any) -> None:
 
     step(X, X)
     step(X, None)
-    assert (heard.last().cause, heard.last().why) == (Cause.PYTREE, "mask is None, was f32[4]")
+    assert (heard.last().cause, heard.last().changes) == (Cause.PYTREE, [("mask", "f32[4]", "None")])
 
 
 def test_a_longer_list_is_a_change_of_pytree_and_not_of_shape(heard: Any) -> None:
     step = jax.jit(lambda xs: sum(xs))
     step([X, X])
     step([X, X, X])
-    assert (heard.last().cause, heard.last().why) == (Cause.PYTREE, "xs[2] is new: f32[4]")
+    assert (heard.last().cause, heard.last().changes) == (Cause.PYTREE, [("xs[2]", "", "f32[4]")])
 
 
 def test_keyword_instead_of_positional(heard: Any) -> None:
@@ -172,7 +177,7 @@ def test_keyword_instead_of_positional(heard: Any) -> None:
     step(X, 2.0)
     step(X, n=2.0)
     told = heard.last("step")
-    assert (told.cause, told.why) == (Cause.ARGUMENT_FORM, "n is passed by keyword, was passed by position")
+    assert (told.cause, told.changes) == (Cause.ARGUMENT_FORM, [("n", "positional", "keyword")])
     assert told.advice.code == "step(x, n)"
     told.mended(step=step, x=X, n=2.0)
     assert heard.count() == 2
@@ -193,7 +198,8 @@ def test_a_default_given_explicitly(heard: Any) -> None:
     step(X)
     step(X, 1.0)
     told = heard.last("step")
-    assert (told.cause, told.why) == (Cause.ARGUMENT_FORM, "scale is given, was left at its default 1.0")
+    assert (told.cause, told.changes) == (Cause.ARGUMENT_FORM, [("scale", "", "f32[]")])
+    assert told.verdict.differences[0].target == "1.0"
     assert told.advice.code == "step(x, scale)"
     told.mended(step=step, x=X, scale=1.0)
     assert heard.count() == 2
@@ -207,7 +213,8 @@ def test_a_default_left_out(heard: Any) -> None:
     step(X, scale=1.0)
     step(X)
     told = heard.last("step")
-    assert told.why == "scale is left at its default 1.0, was given"
+    assert (told.cause, told.changes) == (Cause.ARGUMENT_FORM, [("scale", "f32[]", "")])
+    assert told.verdict.differences[0].target == "1.0"
     told.mended(step=step, x=X, scale=1.0)
     assert heard.count() == 2
 
@@ -223,7 +230,7 @@ def test_arguments_beyond_the_named_ones_have_the_rest_parameter_for_a_name(hear
     step = jax.jit(lambda x, *rest: x + sum(r.sum() for r in rest))
     step(X, X, X)
     step(X, X, np.ones(5, np.float32))
-    assert heard.last().why == "rest[1] is f32[5], was f32[4]"
+    assert (heard.last().cause, heard.last().changes) == (Cause.SHAPE, [("rest[1]", "f32[4]", "f32[5]")])
 
 
 def test_fields_of_a_registered_class_are_named(heard: Any) -> None:
@@ -238,4 +245,4 @@ def test_fields_of_a_registered_class_are_named(heard: Any) -> None:
     update = jax.jit(lambda state: jax.tree.map(lambda x: x + 1, state))
     update(State({"w": X}, 1))
     update(State({"w": X[:2]}, 1))
-    assert heard.last().why == "state.weights['w'] is f32[2], was f32[4]"
+    assert (heard.last().cause, heard.last().changes) == (Cause.SHAPE, [("state.weights['w']", "f32[4]", "f32[2]")])

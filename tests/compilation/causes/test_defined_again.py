@@ -60,8 +60,8 @@ def test_a_class_of_a_pytree(define: Any, heard: Any) -> None:
     use([X])
     use(define()(X))
     told = heard.last("use")
-    assert (told.cause, told.why) == (Cause.PYTREE, "state is of a new class State: the class was defined again")
-    assert told.advice.sentence.startswith("Define the class State in a cell of its own")
+    assert (told.cause, told.changes) == (Cause.PYTREE, [("state", "State", "State")])
+    assert " State " in told.advice.sentence
 
 
 def test_one_class_is_one_program(heard: Any) -> None:
@@ -80,10 +80,11 @@ def test_a_class_of_a_static_argument(heard: Any) -> None:
 
         scaled(X, Config(2))
     told = heard.last("scaled")
-    assert (told.cause, told.why) == (
+    assert (told.cause, told.changes) == (
         Cause.STATIC_VALUE,
-        "static config is of a new class Config: the class was defined again",
+        [("config", "Config", "Config")],
     )
+    assert told.verdict.differences[0].is_of_new_class
     count = heard.count()
     scaled(X, Config(2))
     assert heard.count() == count
@@ -94,4 +95,4 @@ def test_a_dict_for_a_list_has_no_code(heard: Any) -> None:
     first([X])
     first({"a": X})
     told = heard.last()
-    assert (told.why, told.advice.code) == ("state is a dict, was a list", "")
+    assert (told.changes, told.advice.code) == ([("state", "list", "dict")], "")

@@ -44,15 +44,15 @@ def test_filter_jit_names_the_users_arguments(equinox: Any, net: Any, heard: Any
 
     model = net(jnp.ones((3, 2)), jnp.tanh)
     run(model, X)
-    for call, cause, why in (
-        (lambda: run(model, X[:2]), Cause.SHAPE, "x is f32[2,3], was f32[4,3]"),
-        (lambda: run(net(jnp.ones((3, 5)), jnp.tanh), X), Cause.SHAPE, "model.w is f32[3,5], was f32[3,2]"),
-        (lambda: run(net(jnp.ones((3, 2)), jnp.tanh, 3), X), Cause.STATIC_VALUE, "static model.n is 3, was 2"),
-        (lambda: run(model, X, 2.0), Cause.STATIC_VALUE, "static scale is 2.0, was 1.0"),
+    for call, cause, changes in (
+        (lambda: run(model, X[:2]), Cause.SHAPE, [("x", "f32[4,3]", "f32[2,3]")]),
+        (lambda: run(net(jnp.ones((3, 5)), jnp.tanh), X), Cause.SHAPE, [("model.w", "f32[3,2]", "f32[3,5]")]),
+        (lambda: run(net(jnp.ones((3, 2)), jnp.tanh, 3), X), Cause.STATIC_VALUE, [("model.n", "2", "3")]),
+        (lambda: run(model, X, 2.0), Cause.STATIC_VALUE, [("scale", "1.0", "2.0")]),
     ):
         call()
         told = heard.last("run")
-        assert (told.cause, told.why) == (cause, why)
+        assert (told.cause, told.changes) == (cause, changes)
     assert told.advice.code == "jnp.asarray(scale)"
     run(model, X, jnp.asarray(2.0))
     count = heard.count()
@@ -72,7 +72,7 @@ def test_filter_jit_of_a_lambda_in_a_loop(equinox: Any, heard: Any) -> None:
         equinox.filter_jit(lambda v: v * 2)(X)
     told = heard.last("<lambda>")
     assert (told.cause, told.verdict.is_wasted) == (Cause.MADE_ANEW, True)
-    assert told.advice.code == "fn = equinox.filter_jit(lambda v: ...)  # once, outside the loop"
+    assert told.code == "fn = equinox.filter_jit(lambda v: ...)"
 
 
 def test_nnx_jit_names_the_users_arguments(nnx: Any, heard: Any) -> None:
@@ -83,10 +83,16 @@ def test_nnx_jit_names_the_users_arguments(nnx: Any, heard: Any) -> None:
     model = nnx.Dropout(0.5, rngs=nnx.Rngs(0))
     forward(model, X)
     forward(model, X[:2])
-    assert heard.last("forward").why == "x is f32[2,3], was f32[4,3]"
+    assert (heard.last("forward").cause, heard.last("forward").changes) == (
+        Cause.SHAPE,
+        [("x", "f32[4,3]", "f32[2,3]")],
+    )
     model.eval()
     forward(model, X)
-    assert heard.last("forward").why == "static model.deterministic is True, was False"
+    assert (heard.last("forward").cause, heard.last("forward").changes) == (
+        Cause.STATIC_VALUE,
+        [("model.deterministic", "False", "True")],
+    )
 
 
 def test_nnx_jit_of_the_same_model_does_not_compile(nnx: Any, heard: Any) -> None:
@@ -110,4 +116,4 @@ def test_optax_state_of_numpy_and_of_jax_is_one_program(heard: Any) -> None:
     update(params, state, {"w": jnp.ones(3)})
     assert heard.causes("update") == [Cause.FIRST]
     update({"w": params["w"].astype(jnp.bfloat16)}, state, {"w": jnp.ones(3)})
-    assert heard.last("update").why == "params['w'] is bfloat16, was float32"
+    assert heard.last("update").changes == [("params['w']", "float32", "bfloat16")]

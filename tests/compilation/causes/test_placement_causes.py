@@ -23,7 +23,7 @@ def test_committed_to_a_device(heard: Any) -> None:
     step(X)
     step(jax.device_put(X, jax.devices()[0]))
     told = heard.last()
-    assert (told.cause, told.why) == (Cause.PLACEMENT, "x is on cpu:0, was uncommitted")
+    assert (told.cause, told.changes) == (Cause.PLACEMENT, [("x", "uncommitted", "cpu:0")])
     assert told.advice.code == "jax.device_put(x, jax.devices('cpu')[0])"
     step(told.mended(x=X))
     assert heard.count() == 2
@@ -41,7 +41,7 @@ def test_another_device(heard: Any) -> None:
     step(jax.device_put(X, jax.devices()[0]))
     step(jax.device_put(X, jax.devices()[1]))
     told = heard.last()
-    assert (told.cause, told.why) == (Cause.OTHER_DEVICE, "x is on cpu:1, was on cpu:0")
+    assert (told.cause, told.changes) == (Cause.OTHER_DEVICE, [("x", "cpu:0", "cpu:1")])
     assert told.record.stages[0].stage.value == "compile"
 
 
@@ -51,7 +51,7 @@ def test_sharded_over_an_automatic_axis(heard: Any) -> None:
     step(jax.device_put(X, NamedSharding(mesh(), P("data"))))
     told = heard.last()
     assert told.cause is Cause.SHARDING_TYPE
-    assert told.why == "x is sharded P('data') on mesh (data=4), was uncommitted"
+    assert told.changes == [("x", "uncommitted", "P('data') on mesh (data=4)")]
     assert told.advice.code == "jax.device_put(x, NamedSharding(mesh, P('data')))"
     step(told.mended(x=X, mesh=mesh()))
     assert heard.count() == 2
@@ -64,7 +64,7 @@ def test_the_sharding_of_an_explicit_mesh_is_part_of_the_type(heard: Any) -> Non
     step(jax.device_put(X, NamedSharding(explicit, P())))
     told = heard.last()
     assert told.cause is Cause.SHARDING_TYPE
-    assert told.why.startswith("x is sharded P(")
+    assert told.changes == [("x", "P('data') on mesh (data=4)", "P() on mesh (data=4)")]
     assert told.advice.code == "jax.device_put(x, NamedSharding(mesh, P('data')))"
     step(told.mended(x=X, mesh=explicit))
     assert heard.count() == 2
@@ -76,7 +76,7 @@ def test_another_partition_of_the_same_automatic_mesh(heard: Any) -> None:
     step(jax.device_put(np.ones((4, 4)), NamedSharding(mesh(), P(None, "data"))))
     told = heard.last()
     assert told.cause is Cause.PLACEMENT
-    assert told.why == "x is sharded P(None, 'data') on mesh (data=4), was sharded P('data', None) on mesh (data=4)"
+    assert told.changes == [("x", "P('data', None) on mesh (data=4)", "P(None, 'data') on mesh (data=4)")]
 
 
 def test_the_same_sharding_does_not_compile(heard: Any) -> None:
@@ -93,4 +93,4 @@ def test_a_mesh_that_was_set(heard: Any) -> None:
         step(X)
     told = heard.last()
     assert told.cause is Cause.CONFIG
-    assert told.why == "the mesh is Mesh(data=4), was none"
+    assert told.changes == [("abstract_mesh_context_manager", "none", "Mesh(data=4)")]

@@ -24,8 +24,8 @@ def test_the_batch_that_vmap_gives_a_jitted_function(heard: Any) -> None:
     first, second = heard.all("<lambda>")
     assert [signature_text(told.record) for told in (first, second)] == ["f32[4,3]", "f32[2,3]"]
     assert first.cause is second.cause is Cause.TRANSFORMED
-    assert "was" not in first.why
-    assert second.why.endswith("; x is f32[2,3], was f32[4,3]")
+    assert not first.changes
+    assert second.changes == [("x", "f32[4,3]", "f32[2,3]")]
 
 
 def test_operations_of_jax_inside_a_transformation_are_eager(heard: Any) -> None:
@@ -46,7 +46,7 @@ def test_the_shape_of_what_a_static_jitted_function_captures(heard: Any) -> None
     loop(bodied(X), 1.0)
     loop(bodied(X[:2]), 1.0)
     told = heard.last("loop")
-    assert (told.cause, "data in body is f32[2,3], was f32[4,3]" in told.why) == (Cause.STATIC_IDENTITY, True)
+    assert (told.cause, told.changes[1:]) == (Cause.STATIC_IDENTITY, [("data in body", "f32[4,3]", "f32[2,3]")])
 
 
 def test_a_number_and_a_function_given_to_diffrax(heard: Any) -> None:
@@ -61,17 +61,16 @@ def test_a_number_and_a_function_given_to_diffrax(heard: Any) -> None:
     solve(decay, 1.0)
     solve(decay, 2.0)
     number = heard.last("diffeqsolve")
-    assert (number.why, number.advice.code) == ("static args is 2.0, was 1.0", "jnp.asarray(args)")
-    assert "equinox.filter_jit, which diffrax uses," in number.advice.sentence
+    assert (number.changes, number.advice.code) == ([("args", "1.0", "2.0")], "jnp.asarray(args)")
+    assert all(name in number.advice.sentence for name in ("equinox.filter_jit", "diffrax", "args"))
     solve(decay, jnp.asarray(3.0))
     count = len(heard.all("diffeqsolve"))
     solve(decay, number.mended(args=4.0))
     assert len(heard.all("diffeqsolve")) == count
     for k in (1.0, 2.0):
         solve(lambda t, y, args, k=k: -k * y, 1.0)
-    assert heard.last("diffeqsolve").advice.sentence.startswith(
-        "Define the function that is given as terms.vector_field"
-    )
+    function = heard.last("diffeqsolve")
+    assert function.cause is Cause.STATIC_IDENTITY and "terms.vector_field" in function.advice.sentence
 
 
 def test_a_function_that_a_library_made(heard: Any) -> None:
@@ -82,4 +81,4 @@ def test_a_function_that_a_library_made(heard: Any) -> None:
         jax.jit(adam.update)(params, adam.init(params))
     told = heard.last("update_fn")
     assert told.advice.code == ""
-    assert told.advice.sentence.startswith("optax makes update_fn anew for each object that you get from it.")
+    assert "optax" in told.advice.sentence and "update_fn" in told.advice.sentence

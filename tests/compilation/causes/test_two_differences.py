@@ -19,7 +19,7 @@ def test_shape_and_dtype_of_one_argument(heard: Any) -> None:
     step(np.ones((3, 3), np.int32))
     told = heard.last()
     assert told.causes == {Cause.SHAPE, Cause.DTYPE}
-    assert told.advice.sentence.endswith("Pass x as float32 in every call.")
+    assert "float32" in told.advice.sentence
     step(told.mended(x=np.ones((3, 3), np.int32)))
     assert heard.count() == 2, "the code mends both"
 
@@ -38,11 +38,9 @@ def test_shape_of_one_argument_and_dtype_of_another(heard: Any) -> None:
 def test_a_new_function_and_the_shape_of_its_argument(heard: Any) -> None:
     for size in (3, 4):
         jax.jit(lambda x: x * 2)(np.ones(size, np.float32))
-    advice = heard.last().advice
-    assert advice.sentence.startswith("Make the function and jit it once, outside the loop or the function that makes")
-    assert "Pad x to a fixed shape" in advice.sentence
-    once, pad = advice.code.splitlines()
-    assert once == "fn = jax.jit(lambda x: ...)  # once, outside the loop"
+    assert heard.last().causes == {Cause.MADE_ANEW, Cause.SHAPE}
+    once, pad = heard.last().code.splitlines()
+    assert once == "fn = jax.jit(lambda x: ...)"
     fn = eval(once.partition("=")[2].replace("...", "x * 2"), {"jax": jax})
     before = heard.count()
     for size in (3, 4):
@@ -53,7 +51,8 @@ def test_a_new_function_and_the_shape_of_its_argument(heard: Any) -> None:
 def test_a_new_function_of_another_value_and_shape(heard: Any) -> None:
     for size, scale in ((3, 1.0), (4, 2.0)):
         jax.jit(lambda x: x * scale)(np.ones(size, np.float32))  # noqa: B023
-    assert heard.last().advice.sentence.startswith("Pass scale as an argument instead of capturing it. Pad x to")
+    function, shape = heard.last().advice.sentence.split(". ")[:2]
+    assert "scale" in function and "x" in shape and "scale" not in shape
 
 
 def test_keys_of_random_numbers(heard: Any) -> None:
@@ -61,8 +60,8 @@ def test_keys_of_random_numbers(heard: Any) -> None:
     draw(jax.random.PRNGKey(0))
     draw(jax.random.key(0))
     draw(jax.random.key(0, impl="rbg"))
-    sentence = "Make key the same way in every call, with jax.random.key and one implementation."
-    assert [told.advice.sentence for told in heard.all("normal")[1:]] == [sentence] * 2
+    sentences = [told.advice.sentence for told in heard.all("normal")[1:]]
+    assert len(sentences) == 2 and all("jax.random.key" in sentence for sentence in sentences)
 
 
 def test_a_setting_by_its_name(heard: Any) -> None:
@@ -71,5 +70,5 @@ def test_a_setting_by_its_name(heard: Any) -> None:
     with jax.numpy_dtype_promotion("strict"):
         step(X)
     told = heard.last()
-    assert told.why == "jax_numpy_dtype_promotion is 'strict', was 'standard'"
+    assert (told.cause, told.changes) == (Cause.CONFIG, [("jax_numpy_dtype_promotion", "'standard'", "'strict'")])
     assert told.advice.code == "jax.config.update('jax_numpy_dtype_promotion', 'strict')"

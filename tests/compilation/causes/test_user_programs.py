@@ -27,9 +27,9 @@ def test_a_static_argument_by_position_and_by_keyword(heard: Any) -> None:
     run(X, train=False)
     run(X, False)
     told = heard.last("run")
-    assert (told.cause, told.why) == (
+    assert (told.cause, told.changes) == (
         Cause.ARGUMENT_FORM,
-        "train is passed by position, was passed by keyword",
+        [("train", "keyword", "positional")],
     )
     told.mended(run=run, x=X, train=False)
     assert heard.count() == 2
@@ -40,7 +40,7 @@ def test_a_static_size_is_told_both_ways_out(heard: Any) -> None:
     padded(X, n=8, fill=0.0)
     padded(X, n=9, fill=0.0)
     sentence, code = heard.last().advice.sentence, heard.last().advice.code
-    assert "sets no shape" in sentence and "If it sets a shape, round it up" in sentence
+    assert "static_argnames" in sentence and "powers of two" in sentence
     assert code == "fn = jax.jit(lambda x, n, fill: ..., static_argnames=('fill',))"
 
 
@@ -50,7 +50,7 @@ def test_the_gradient_of_a_function_is_another_function(heard: Any) -> None:
 
     jax.jit(loss)(X)
     jax.jit(jax.grad(loss))(X)
-    assert heard.last().why == "first call of jax.grad(loss) in this log"
+    assert heard.last().cause is Cause.FIRST and " jax.grad(loss) " in heard.last().why
     jax.jit(jax.grad(loss))(X)
     assert heard.last().cause is Cause.MADE_ANEW
 
@@ -58,7 +58,7 @@ def test_the_gradient_of_a_function_is_another_function(heard: Any) -> None:
 def test_a_partial_of_a_lambda_has_code_to_write(heard: Any) -> None:
     for rate in (0.1, 0.2):
         jax.jit(partial(lambda x, rate: x * rate, rate=rate))(X)
-    assert heard.last().advice.code == "fn = jax.jit(lambda x, rate: ...)  # once\nfn(..., rate=rate)"
+    assert heard.last().code == "fn = jax.jit(lambda x, rate: ...)\nfn(..., rate=rate)"
 
 
 def test_a_shard_map_that_is_made_anew(heard: Any) -> None:
@@ -136,7 +136,7 @@ def test_a_field_that_is_not_compared_is_not_blamed(heard: Any) -> None:
     run = jax.jit(lambda model, x: x * model.width, static_argnums=0)
     run(Model(1), X)
     run(Model(2), X)
-    assert heard.last().why == "static model.width is 2, was 1"
+    assert (heard.last().cause, heard.last().changes) == (Cause.STATIC_VALUE, [("model.width", "1", "2")])
 
 
 def test_a_train_state_with_a_new_optimizer() -> None:
@@ -162,7 +162,7 @@ def test_an_array_for_what_was_a_number(heard: Any) -> None:
     run(X, 0.1)
     run(X, jnp.asarray(0.1))
     told = heard.last("run")
-    assert told.why == "rate is f32[], was 0.1"
+    assert (told.cause, told.changes) == (Cause.PYTREE, [("rate", "0.1", "f32[]")])
     told.mended(rate=0.1)
     assert told.advice.code == "jnp.asarray(rate)"
 

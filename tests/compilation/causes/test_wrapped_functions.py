@@ -47,27 +47,27 @@ def test_a_transformation_with_other_options_is_another_function(
     jax.jit(usual())(*given)
     jax.jit(made())(*given)
     first = heard.last()
-    assert (first.cause, first.why) == (Cause.FIRST, f"first call of {written} in this log")
+    assert first.cause is Cause.FIRST and f" {written} " in first.why
     assert not first.verdict.is_wasted
     jax.jit(made())(*given)
     again = heard.last()
     assert (again.cause, again.verdict.is_wasted) == (Cause.MADE_ANEW, True)
-    assert again.advice.code.endswith(f"= jax.jit({written})  # once, outside the loop")
+    assert again.code.endswith(f"= jax.jit({written})")
 
 
 def test_a_partial_is_another_function_than_the_one_inside(heard: Any) -> None:
     jax.jit(loss)(1.0, X)
     jax.jit(partial(loss, x=X))(1.0)
     assert heard.causes() == [Cause.FIRST, Cause.FIRST]
-    assert heard.last().why == "first call of functools.partial(loss) in this log"
+    assert " functools.partial(loss) " in heard.last().why
 
 
 def test_what_a_partial_is_given_by_position_has_its_parameters_name(heard: Any) -> None:
     for w in (1.0, 2.0):
         jax.jit(partial(loss, w))(X)
     told = heard.last()
-    assert (told.cause, "w is 2.0, was 1.0" in told.why) == (Cause.PARTIAL_MADE_ANEW, True)
-    assert told.advice.code == "loss = jax.jit(loss)  # once\nloss(w, ...)"
+    assert (told.cause, told.changes[1:]) == (Cause.PARTIAL_MADE_ANEW, [("w", "1.0", "2.0")])
+    assert told.code == "loss = jax.jit(loss)\nloss(w, ...)"
 
 
 def test_an_object_that_is_called(heard: Any) -> None:
@@ -75,16 +75,16 @@ def test_an_object_that_is_called(heard: Any) -> None:
     jax.jit(model)(X)
     jax.jit(model)(X)
     assert heard.causes() == [Cause.FIRST]
-    assert heard.last().why == "first call of Model.__call__ in this log"
+    assert " Model.__call__ " in heard.last().why
     jax.jit(Model(2.0))(X)
     other = heard.last()
-    assert (other.cause, other.why) == (
+    assert (other.cause, other.changes) == (
         Cause.METHOD_MADE_ANEW,
-        "the jitted function is another Model object; self.w is 2.0, was 3.0",
+        [("Model", "Model", "Model"), ("self.w", "3.0", "2.0")],
     )
     jax.jit(Model(2.0))(X)
     equal = heard.last()
-    assert equal.why == "the jitted function is another Model object"
-    assert equal.advice.code == "call = jax.jit(model)  # once, outside the loop"
+    assert equal.changes == [("Model", "Model", "Model")]
+    assert equal.code == "call = jax.jit(model)"
     jax.jit(model.__call__)(X)
     assert heard.last().cause is Cause.FIRST, "its method is not the object"

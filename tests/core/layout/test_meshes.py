@@ -115,34 +115,31 @@ def test_a_function_that_carries_its_mesh_keeps_it() -> None:
     assert "f32[2,16]" in jaxstage_ext.inspect(function, X, target="cpu:8").documents["hlo"].text
 
 
-@pytest.mark.parametrize(
-    ("given", "told"),
-    [
-        ({"in_specs": {"xs": P("data")}}, "in_specs is for 'xs', but the call has no such argument; did you mean x?"),
-        ({"in_specs": (P(), P(), P())}, "in_specs has 3 entries, but the call has 2 arguments"),
-        ({"in_specs": {"x": P("dat")}}, "in_specs of x: Resource axis: dat of P('dat',) is not found in mesh"),
-        ({"in_specs": {"x": P("data", "data")}}, "in_specs of x: A single NamedSharding spec"),
-        (
-            {"in_specs": {"x": P(None, None, "data")}},
-            "in_specs of x: P(None, None, 'data') is only valid for",
-        ),
-        ({"in_specs": {"w": P("data", "model")}}, "in_specs of w['bias']: P('data', 'model') is only valid for values"),
-        ({"in_specs": {"x": P("three")}, "mesh": "three=3"}, "in_specs of x: P('three') implies that array axis 0 is "),
-        ({"in_specs": {"w": {"k": P()}}}, "in_specs of w must be a prefix of the argument's pytree: Dict key"),
-        ({"in_specs": ("data",)}, "in_specs of w['bias']: 'data' is not a PartitionSpec; write P('data', None)"),
-        ({"in_specs": 3}, "in_specs must be a tuple, a dict by name or a PartitionSpec, not 3"),
-        ({"out_specs": P("dat")}, "out_specs: Resource axis: dat"),
-        ({"mesh": None, "in_specs": P()}, "in_specs needs mesh with the mesh axes, such as data=4"),
-        ({"mesh": "data=16"}, "the mesh data=16 has 16 devices, but cpu:8 has 8"),
-        ({"mesh": "data=4096", "target": "local"}, "the mesh data=4096 has 4,096 devices, but this kernel has"),
-        ({"mesh": {"data": "four"}}, "a mesh axis must have a positive size, such as data=4, not 'data': 'four'"),
-        ({"mesh": 8}, "a mesh must be text such as 'data=4,model=2', a dict of sizes or a jax Mesh, not 8"),
-    ],
-)
-def test_what_is_wrong_is_told_in_one_line(given: dict[str, Any], told: str) -> None:
+WRONG = [
+    ({"in_specs": {"xs": P("data")}}, ("in_specs", "'xs'")),
+    ({"in_specs": (P(), P(), P())}, ("in_specs", "3", "2")),
+    ({"in_specs": {"x": P("dat")}}, ("in_specs", "P('dat',)")),
+    ({"in_specs": {"x": P("data", "data")}}, ("in_specs", "NamedSharding")),
+    ({"in_specs": {"x": P(None, None, "data")}}, ("in_specs", "P(None", "'data'")),
+    ({"in_specs": {"w": P("data", "model")}}, ("in_specs", "w['bias']", "P('data'", "'model'")),
+    ({"in_specs": {"x": P("three")}, "mesh": "three=3"}, ("in_specs", "P('three')", "0")),
+    ({"in_specs": {"w": {"k": P()}}}, ("in_specs",)),
+    ({"in_specs": ("data",)}, ("in_specs", "w['bias']", "'data'", "PartitionSpec", "P('data'")),
+    ({"in_specs": 3}, ("in_specs", "PartitionSpec", "3")),
+    ({"out_specs": P("dat")}, ("out_specs",)),
+    ({"mesh": None, "in_specs": P()}, ("in_specs", "data=4")),
+    ({"mesh": "data=16"}, ("data=16", "8")),
+    ({"mesh": "data=4096", "target": "local"}, ("data=4096", "4,096")),
+    ({"mesh": {"data": "four"}}, ("data=4", "'data'", "'four'")),
+    ({"mesh": 8}, ("'data=4,model=2'", "8")),
+]
+
+
+@pytest.mark.parametrize(("given", "facts"), WRONG)
+def test_what_is_wrong_is_told_in_one_line(given: dict[str, Any], facts: tuple[str, ...]) -> None:
     with pytest.raises(MeshError) as caught:
         inspected(**given)
-    assert str(caught.value).startswith(told)
+    assert all(fact in str(caught.value) for fact in facts)
     assert "\n" not in str(caught.value)
 
 

@@ -13,14 +13,16 @@ import pytest
 from absent import needs
 
 from jaxstage_ext import inspect
+from jaxstage_ext.core.staged import Cache, CacheHit, Stage
 from jaxstage_ext.core.targets import packages
 from jaxstage_ext.inspection import Inspection
+from jaxstage_ext.program import stage_wording
 from jaxstage_ext.report.unavailable import Unavailable
 from jaxstage_ext.store import cache
 from jaxstage_ext.worker import pool
 
 X = np.arange(12, dtype=np.float32).reshape(3, 4)
-NOTE = "from the inspection cache; the first compile took "
+NOTE = stage_wording.note(Stage("compile", hit=CacheHit(Cache.INSPECTION, 1.0))).partition("1 s")[0]
 
 
 @pytest.fixture(autouse=True)

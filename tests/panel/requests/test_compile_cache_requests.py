@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from panel_requests import ask
 
+from jaxstage_ext.compilation.persistent import cache_wording
 from jaxstage_ext.compilation.persistent.cache_entries import CacheEntry, FolderFiles
 from jaxstage_ext.compilation.persistent.cache_report import CacheReport
 from jaxstage_ext.compilation.persistent.entry_check import EntryCheck
@@ -41,7 +42,7 @@ def entry(number: int, **given: Any) -> CacheEntry:
 
 
 @pytest.fixture
-def program() -> Program:
+def program() -> CompileCacheProgram:
     state = FolderState(FolderUse.IN_USE, "/cache", "/cache", True, True, None, False)
     files = FolderFiles((entry(1), entry(2, is_torn=True), entry(3, was_hit_here=True)))
     tally = CacheTally(Counter({CacheOutcome.HIT: 3, CacheOutcome.WRITTEN: 1}), read=0.5, saved=40.0)
@@ -53,12 +54,14 @@ def test_it_opens_by_itself(program: Program) -> None:
     assert (head["views"], head["open"], head["documents"]) == (["compile_cache"], "compile_cache", [])
 
 
-def test_the_answer(program: Program) -> None:
+def test_the_answer(program: CompileCacheProgram) -> None:
     answer, _ = ask(program, "compile_cache")
     assert answer["length"] == 3
-    assert answer["headline"] == "JAX's persistent compilation cache uses /cache"
-    assert answer["warnings"][0].startswith("1 damaged entry: jit_step-")
-    assert any("3 hits in 4 compiles (75%), 500 ms of reading saved 40 s" in said for said in answer["sentences"])
+    report = program.report
+    assert answer["headline"] == cache_wording.headline(report) and "/cache" in answer["headline"]
+    assert answer["warnings"] == cache_wording.warnings(report) and "jit_step-" in answer["warnings"][0]
+    assert answer["sentences"] == cache_wording.sentences(report)
+    assert any(all(f in said for f in ("75%", "500 ms", "40 s")) for said in answer["sentences"])
     assert answer["strings"]["state"] == ["verified", "torn"]
 
 

@@ -179,7 +179,7 @@ def test_a_record_tells_its_stages_its_place_and_what_it_was_compared_with(progr
 
 @pytest.mark.parametrize("number", [0, -1, 2**40, "21", None, True])
 def test_a_number_that_is_none_is_refused(program: CompileHistoryProgram, number: Any) -> None:
-    with pytest.raises(BadRequest, match="number must be an integer"):
+    with pytest.raises(BadRequest, match=r"^number "):
         ask(program, "compile_record", number=number)
 
 

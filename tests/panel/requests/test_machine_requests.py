@@ -15,6 +15,7 @@ from panel_requests import ask
 import jaxstage_ext
 from jaxstage_ext.panel.params import BadRequest
 from jaxstage_ext.panel.requests import dispatch
+from jaxstage_ext.program.kernel_rows import NO_KERNEL
 
 
 @pytest.fixture(scope="module")
@@ -66,7 +67,7 @@ def test_a_stage_that_is_not_there_says_why_in_one_line(made: Any) -> None:
     listed = ask(made, "kernels")[0]["kernels"]
     without = next(row for row in listed if not row["own"])
     for doc, why in (
-        (f"asm:{without['key']}", "not a kernel of this program"),
+        (f"asm:{without['key']}", NO_KERNEL),
         (f"ptx:{listed[0]['key']}", "'ptx' is not a stage of"),
         ("asm:nobody", "there is no kernel 'nobody'"),
         ("asm", "there is no kernel ''"),

@@ -120,10 +120,10 @@ def test_a_history(inspection: Any) -> None:
 @pytest.mark.parametrize(
     ("method", "params", "why"),
     [
-        ("pass_diff", {"pass": 3}, "pass must be an integer from 0 to 2"),
-        ("pass_diff", {}, "pass must be an integer"),
+        ("pass_diff", {"pass": 3}, r"^pass .*\b0\b.*\b2\b"),
+        ("pass_diff", {}, "^pass "),
         ("pass_history", {"doc": "jaxpr", "row": 0}, "passes work on HLO; 'jaxpr' is not HLO"),
-        ("pass_history", {"doc": "hlo", "row": 99}, "row must be an integer from 0 to"),
+        ("pass_history", {"doc": "hlo", "row": 99}, r"^row .*\b0\b"),
         ("pass_history", {"doc": "hlo", "row": 0}, "has no instruction"),
         ("pass_history", {"doc": "pass:7", "row": 0}, "there is no 'pass:7' document"),
     ],

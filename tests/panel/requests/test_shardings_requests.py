@@ -16,6 +16,7 @@ from panel_requests import ask
 from jaxstage_ext import Inspection, inspect
 from jaxstage_ext.panel.params import BadRequest
 from jaxstage_ext.panel.requests import table_form
+from jaxstage_ext.program.cluster import NO_SPEED_OF_TARGET
 from jaxstage_ext.program.propagated_module import propagation_dump
 from jaxstage_ext.report.table import Column, Table
 
@@ -120,7 +121,7 @@ def test_collectives_go_with_their_headline_their_rows_and_their_reasons(laid: I
     assert result["headline"].startswith("The costliest of") or result["headline"].startswith("One collective")
     assert column(reply, "collective") == [row.op.kind for row in found.rows]
     assert np.isnan(column(reply, "time")).all()
-    assert [0, "time", "no link speed on file for this target"] in result["reasons"]
+    assert [0, "time", NO_SPEED_OF_TARGET] in result["reasons"]
     lines = laid.documents["hlo"].text.splitlines()
     for row, name in zip(unpacked(buffers[-1], "<i4"), result["more"]["instruction"], strict=True):
         assert f"%{name} " in lines[row]

@@ -16,6 +16,8 @@ from helpers.recordings import Event, recording
 from jaxstage_ext.panel.params import BadRequest
 from jaxstage_ext.panel.requests import dispatch
 from jaxstage_ext.panel.requests.timeline_table_requests import LONGEST_TEXT, TABLES
+from jaxstage_ext.profiling.analysis import comparison_notes, timeline_wording
+from jaxstage_ext.profiling.analysis.timeline_comparison import TimesOf
 from jaxstage_ext.profiling.op_places import OpPlaces
 from jaxstage_ext.profiling.timeline import Timeline
 from jaxstage_ext.program.recorded_program import RecordedProgram
@@ -68,9 +70,12 @@ def columns_of(result: dict[str, Any], buffers: list[bytes]) -> dict[str, list[A
 
 
 def test_the_head_says_what_takes_the_time_and_what_is_missing() -> None:
-    head, _ = ask(program(*EVENTS, total=10, lost=[Lost(Loss.DROPPED, 7), Lost(Loss.CUT, None, "h1")]), "timeline head")
-    assert head["headline"].startswith("In [2]:7 takes 80% of the busy time; the device idles 17%")
-    assert head["kept"] == "kept 3 of 10 events, attributed 100% of device time to source lines"
+    shown = program(*EVENTS, total=10, lost=[Lost(Loss.DROPPED, 7), Lost(Loss.CUT, None, "h1")])
+    head, _ = ask(shown, "timeline head")
+    headline = shown.timeline.headline
+    assert (headline.line, headline.line_share, round(headline.idle, 2)) == ("In [2]:7", 0.8, 0.17)
+    assert head["headline"] == timeline_wording.sentence(headline)
+    assert head["kept"] == timeline_wording.coverage(3, 10, 1.0, True)
     assert head["losses"] == [
         {"text": "the profiler dropped them", "count": 7},
         {"text": "beyond the limit of events (h1)", "count": None},
@@ -168,7 +173,8 @@ def test_a_step_without_work_is_compared_as_one() -> None:
 def test_different_quantities_are_not_compared_and_others_can_be_chosen() -> None:
     one, other = program(*EVENTS), program(Event("a", "k", 0, 1, EventKind.KERNEL), title="gpu")
     result, _ = dispatch.answer([one, other], "timeline compare", {"call": 0, "by": "lines", "before": "", "after": ""})
-    assert "different quantities" in result["nothing"] and len(result["parts"]) == 2
+    assert comparison_notes.other_mode(TimesOf.OPS.value, TimesOf.KERNELS.value) in result["nothing"]
+    assert len(result["parts"]) == 2
 
 
 def test_one_step_is_nothing_to_compare() -> None:

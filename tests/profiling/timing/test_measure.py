@@ -124,7 +124,7 @@ def test_unused_donation_needs_no_setup() -> None:
 def test_arrays_that_are_deleted_already() -> None:
     state = {"w": jnp.ones(3)}
     state["w"].delete()
-    with pytest.raises(ValueError, match=r"deleted, as donation does: args\[0\]\['w'\]"):
+    with pytest.raises(ValueError, match=r"deleted.*args\[0\]\['w'\]"):
         measure(_donating(), state, X)
 
 

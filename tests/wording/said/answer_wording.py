@@ -1,0 +1,17 @@
+"""The answers to the questions about a program."""
+
+from jaxstage_ext.analysis.memory.buffers import Kind
+from jaxstage_ext.program import answer_wording as wording
+from jaxstage_ext.program.answer_wording import Holding, Measure
+
+LINE = "In [2]:4"
+TWO = {Kind.TEMPORARY: 6_000_000, Kind.OUTPUT: 2_000_000}
+SAID = {
+    **{f"63 % of {measure.name}": wording.share(LINE, 0.63, measure) for measure in Measure},
+    "a line of one kind": wording.holds(Holding(LINE, {Kind.TEMPORARY: 8_390_000}, 11_800_000, 2_000_000)),
+    "a line of two kinds": wording.holds(Holding(LINE, TWO, 11_800_000, 2_000_000)),
+    "arguments hold more": wording.holds(Holding(LINE, TWO, 283_000_000, 266_000_000)),
+    "no line": wording.nothing_held(1_000, 1_000),
+    "no line, no arguments": wording.nothing_held(1_000, 0),
+    "unknown": wording.unknown(ValueError("the device has\nno memory figures")),
+}

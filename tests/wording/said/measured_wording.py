@@ -1,0 +1,14 @@
+"""Measured times."""
+
+from wordings import constants
+
+from jaxstage_ext.program import measured_wording as wording
+
+SAID = {
+    **constants(wording),
+    "of a function that was not profiled": wording.not_measured("step"),
+    "of one whose name cannot be typed": wording.not_measured("<lambda>"),
+    "it has no timeline": wording.not_profiled("step"),
+    "1 run": wording.runs(1),
+    "2,000 runs": wording.runs(2000),
+}

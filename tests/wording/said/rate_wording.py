@@ -1,0 +1,7 @@
+"""Why rates of a timeline are unknown."""
+
+from wordings import constants
+
+from jaxstage_ext.program import rate_wording
+
+SAID = constants(rate_wording)

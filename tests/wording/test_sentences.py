@@ -1,0 +1,73 @@
+"""Every sentence of the product, one snapshot a wording module: better English changes these files and no test.
+
+`--snapshot-update` writes them; the diff is what a reviewer reads. That a sentence is true is asserted elsewhere, on
+enums, figures and lines.
+"""
+
+from __future__ import annotations
+
+import importlib
+import re
+from pathlib import Path
+
+import pytest
+from syrupy.assertion import SnapshotAssertion
+from syrupy.extensions.single_file import SingleFileSnapshotExtension, WriteMode
+from wordings import pieces, wording_modules
+
+HERE = Path(__file__).parent
+MODULES = wording_modules()
+ERRORS = sorted(file.stem for file in (HERE / "errors").glob("*.py"))
+
+
+class TextFile(SingleFileSnapshotExtension):
+    """A file of text for each case: `__snapshots__/test_sentences/test_sentences[cause_wording].txt`."""
+
+    _write_mode = WriteMode.TEXT
+    file_extension = "txt"
+
+
+@pytest.fixture
+def sentences(snapshot: SnapshotAssertion) -> SnapshotAssertion:
+    return snapshot.use_extension(TextFile)
+
+
+def rendered(said: dict[str, object]) -> str:
+    """Each fact, and below it what is said of it."""
+    return "\n".join(f"{fact}\n{_indented(text)}" for fact, text in said.items()) + "\n"
+
+
+def _indented(said: object) -> str:
+    texts = [said] if isinstance(said, str) or said is None else list(said)  # type: ignore[call-overload]
+    lines = [line for text in texts for line in str(text or "(nothing)").split("\n")] or ["(nothing)"]
+    return "\n".join(f"    {line}".rstrip() for line in lines)
+
+
+def test_every_wording_module_is_here() -> None:
+    written = {file.stem for file in (HERE / "said").glob("*.py")}
+    assert written == set(MODULES)
+    snapshots = {file.stem for file in (HERE / "__snapshots__" / "test_sentences").iterdir()}
+    assert snapshots <= {*(f"test_sentences[{name}]" for name in MODULES), *(f"test_errors[{name}]" for name in ERRORS)}
+
+
+@pytest.mark.parametrize("module", MODULES)
+def test_sentences(module: str, sentences: SnapshotAssertion) -> None:
+    assert rendered(importlib.import_module(f"said.{module}").SAID) == sentences
+
+
+@pytest.mark.parametrize("module", MODULES)
+def test_no_sentence_is_missing(module: str) -> None:
+    text = _words(rendered(importlib.import_module(f"said.{module}").SAID))
+    written = (part for piece in pieces(MODULES[module]) for part in piece.split("{}"))
+    assert not [part for part in written if _words(part) not in text]
+
+
+def _words(text: str) -> str:
+    """The words, however they are wrapped or capitalised."""
+    return re.sub(r"\s+", " ", text).lower().strip()
+
+
+@pytest.mark.parametrize("place", ERRORS)
+def test_errors(place: str, sentences: SnapshotAssertion) -> None:
+    """What the tests of these places ask, of which they assert the facts in the answers."""
+    assert rendered(importlib.import_module(f"errors.{place}").SAID) == sentences

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import atexit
+import gc
 import os
 import shutil
 import signal
@@ -89,6 +90,12 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     addressed = [item.nodeid for item in items if " at 0x" in item.nodeid]
     if addressed:
         raise pytest.UsageError(f"an address in the name of a test: {addressed[0]}; give the parameter ids")
+
+
+def pytest_collection_finish() -> None:
+    """What was imported and collected stays: each search for garbage would walk through all of it."""
+    gc.collect()
+    gc.freeze()
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:

@@ -38,7 +38,7 @@ def test_the_head_follows_the_memory_tab(panel: Panel) -> None:
     panel.observe(pushed.append, "state")
     _answer(panel, {"kind": "request", "id": 1, "method": "source", "params": {}}, [])
     assert not pushed, "nothing has become known"
-    for _ in range(600):
+    for _ in range(2400):
         _answer(panel, {"kind": "request", "id": 2, "method": "memory", "params": {"call": 0}}, [])
         if pushed:
             break

@@ -88,7 +88,7 @@ def agrees(timeline: Timeline, capture: Capture, took: float) -> None:
 
 def heavy(x):
     y = jnp.tanh(x)
-    return (y @ y @ y @ y).sum()
+    return (y @ y @ y @ y @ y @ y @ y @ y @ y @ y).sum()
 
 
 def test_the_line_of_the_products_takes_the_time() -> None:

@@ -139,6 +139,11 @@ VALUES: dict[str, tuple[Any, Any, str]] = {
         "k = array([1., 1., 1., 1.], dtype=float32).",
     ),
     "a large array of NumPy": (np.ones((50, 4)).sum(0), np.zeros((90, 4)).max(0), "k = array([50., 50., 50., 50.])."),
+    "an array of NumPy that was reshaped": (
+        np.ones(4, np.float32),
+        np.ones((1, 4), np.float32),
+        "k = array([1., 1., 1., 1.], dtype=float32).",
+    ),
     "an array of JAX": (jnp.ones(4), jnp.zeros(4), "JAX still runs the earlier fn."),
     "text, which may be a secret": ("hunter2" * 3, "4", "JAX still runs the earlier fn."),
     "a scalar of NumPy": (np.float32(2), np.float32(3), "k = "),

@@ -192,6 +192,7 @@ def test_symbol_in_a_jaxpr():
         ({"method": "page", "params": HLO | {"start": -1, "end": 5}}, "start must be an integer from 0"),
         ({"method": "page", "params": HLO | {"start": "0", "end": 5}}, "start must be an integer"),
         ({"method": "page", "params": HLO | {"start": 5, "end": True}}, "end must be an integer from 5"),
+        ({"method": "page", "params": HLO | {"start": False, "end": 5}}, "start must be an integer from 0"),
         ({"method": "document", "params": {"call": 1, "doc": "hlo"}}, "call must be an integer from 0 to 0, not 1"),
         ({"method": "document", "params": {"call": 0, "doc": "asm"}}, "there is no 'asm' document; there is python"),
         ({"method": "document", "params": {"call": 0, "doc": {}}}, "doc must be text"),

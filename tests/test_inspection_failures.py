@@ -12,6 +12,8 @@ import pytest
 
 from jaxstage_ext import Inspection, inspect
 from jaxstage_ext.core.call import Call
+from jaxstage_ext.core.staged import INTERRUPTED, WAITING
+from jaxstage_ext.core.targets.target import parse_all
 from jaxstage_ext.inspecting import run
 
 X = jnp.ones((8, 128))
@@ -70,6 +72,18 @@ def test_an_interrupt_leaves_what_was_there(monkeypatch: pytest.MonkeyPatch) -> 
     assert inspection.error.interrupted
     assert stages_of(inspection)["compile"] == "interrupted"
     assert len(inspection.documents["stablehlo"]) > 3
+
+
+def test_an_interrupt_ends_the_targets_that_wait_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    def stop(*args, **kwargs):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(jax.stages.Lowered, "compile", stop)
+    several = run(Call(loss, (W, X)), targets=parse_all(["local", "cpu:2"])).targets
+    assert {name: each.program.staged.stages[-1].state for name, each in several.items()} == {
+        "local": INTERRUPTED,
+        "cpu:2": WAITING,
+    }
 
 
 def test_the_executable_explains_what_it_cannot_do() -> None:

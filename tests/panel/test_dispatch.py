@@ -191,6 +191,7 @@ BAD_REQUESTS = [
     ({"method": "page", "params": HLO | {"start": -1, "end": 5}}, r"^start .*\b0\b"),
     ({"method": "page", "params": HLO | {"start": "0", "end": 5}}, r"^start .*0"),
     ({"method": "page", "params": HLO | {"start": 5, "end": True}}, r"^end .*\b5\b"),
+    ({"method": "page", "params": HLO | {"start": False, "end": 5}}, r"^start .*\b0\b"),
     ({"method": "document", "params": {"call": 1, "doc": "hlo"}}, r"^call .*\b0\b.*\b0\b.*\b1$"),
     ({"method": "document", "params": {"call": 0, "doc": "asm"}}, "there is no 'asm' document; there is python"),
     ({"method": "document", "params": {"call": 0, "doc": {}}}, "^doc "),

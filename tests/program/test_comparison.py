@@ -210,6 +210,12 @@ def test_the_summary_holds_it_once_and_every_form_shows_it() -> None:
     assert inspected("local").summary()["compare"] is None
 
 
+def test_all_targets_of_an_earlier_version_stand_below_all_of_this_one() -> None:
+    now, before = inspected("local", "cpu:2"), inspected("local", "cpu:2")
+    assert list(now.compare(before)["target"]) == ["local", "cpu:2", "local · before", "cpu:2 · before"]
+    assert list(now.targets) == ["local", "cpu:2"]
+
+
 def test_it_is_counted_once(monkeypatch: pytest.MonkeyPatch) -> None:
     inspection = inspected("cpu:1", "cpu:2")
     inspection.summary()

@@ -59,6 +59,13 @@ def test_a_line_end_breaks_no_row_of_the_text() -> None:
     assert str(TABLE).splitlines() == ["name         bytes", "a<script>  2.05 kB", "two lines  unknown"]
 
 
+def test_columns_that_are_unknown_for_one_long_reason_are_named_together() -> None:
+    why = "the compiler gives no analysis of a program that it did not compile"
+    unknown = {"FLOPs": Column([math.nan]), "bytes": Column([math.nan], "B")}
+    text = Table("parts", unknown, {(0, "FLOPs"): why, (0, "bytes"): why})._repr_html_()
+    assert f">unknown FLOPs and bytes: {why}</div>" in text
+
+
 def test_a_long_table_says_how_much_is_left_out() -> None:
     long = Table("rows", {"n": Column(list(range(MOST_ROWS + 1234)))}, notes=("a note",))
     text = long._repr_html_()

@@ -1,5 +1,7 @@
 // @vitest-environment happy-dom
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
+import type { Doc } from "../../src/model/document";
+import { Heat } from "../../src/model/heat";
 import { newLayout } from "../../src/model/layout";
 import { mount } from "../../src/hosts/mount";
 import { Session } from "../../src/model/session";
@@ -91,4 +93,15 @@ it("says why there is none", async () => {
   };
   choose("FLOPs");
   await soon(() => expect($(".jxs-heat-picker [role=alert]")?.textContent).toBe("there is nothing to count"));
+});
+
+it("is beside the source lines once the rows of HLO have come, whatever was asked before", async () => {
+  const heat = await Heat.read("FLOPs", packed({ row: ["i4", [0]], value: ["f8", [300]] }, {}));
+  let rows: { frame: Int32Array } | undefined;
+  const frames = { anchor: Int32Array.of(0), at: { file: Int32Array.of(0), line: Int32Array.of(7) } };
+  const opening = { doc: () => ({ rows }), frames: () => frames } as unknown as Session;
+  const source = { kind: "python", rows: { file: Int32Array.of(0), number: Int32Array.of(7) } } as unknown as Doc;
+  expect(heat.of(opening, source, 0)).toBeNull();
+  rows = { frame: Int32Array.of(0) };
+  expect(heat.of(opening, source, 0)?.title).toBe("300 FLOP, 100 % of what is known");
 });

@@ -19,6 +19,11 @@ describe("a whole document", () => {
     expect((await full("foo Foo\nbar\nxfoo").search("fOO", false)).total).toBe(3);
   });
 
+  it("finds hits that do not overlap, as the kernel does", async () => {
+    const hits = await full("aaaa\naa a").search("aa", true);
+    expect([[...hits.rows], [...hits.columns], hits.total]).toEqual([[0, 0, 1], [0, 2, 0], 3]);
+  });
+
   it("counts right where lower case has another length", async () => {
     const hits = await full("İİ foo\nFOO").search("foo", false);
     expect([...hits.rows]).toEqual([0, 1]);

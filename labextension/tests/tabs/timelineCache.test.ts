@@ -56,6 +56,18 @@ it("the coarse picture stands in for tiles that have not come; each is asked for
   expect(asked.length).toBe(1);
 });
 
+it("what is too much is forgotten, but never the coarse picture", async () => {
+  const kernel = new FakeKernel();
+  kernel.answers["timeline tile"] = () => reply([1, 1]);
+  const cache = new TileCache(session(kernel), about());
+  const coarse = cache.part(0, 0, 0);
+  Object.assign(cache, { size: 3_000_000 });
+  cache.want(3, [2, 2], [0, 1]);
+  await soon(() => expect(cache.isWaiting).toBe(false));
+  expect(coarse).not.toBeNull();
+  expect(cache.part(3, 2, 0)).toBe(coarse);
+});
+
 it("where nothing finer was saved, it is asked for once and the coarse picture stays", async () => {
   const kernel = new FakeKernel();
   let asked = 0;

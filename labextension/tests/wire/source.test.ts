@@ -10,7 +10,9 @@ class FakeModel implements Model {
   private listeners: Record<string, ((...args: never[]) => void)[]> = {};
   get = () => this.state;
   on = (event: string, listener: (...args: never[]) => void) => void (this.listeners[event] ??= []).push(listener);
-  off = () => undefined;
+  off = (event: string, listener?: ((...args: never[]) => void) | null) => {
+    this.listeners[event] = (this.listeners[event] ?? []).filter((one) => listener && one !== listener);
+  };
   send = (content: unknown) => void this.sent.push(content as never);
   emit(event: string, ...args: unknown[]): void {
     for (const listener of this.listeners[event] ?? []) listener(...(args as never[]));
@@ -44,6 +46,17 @@ describe("the kernel", () => {
     const failed = expect(asked).rejects.toThrow("did not answer");
     vi.advanceTimersByTime(1001);
     await failed;
+  });
+
+  it("tells the others of its state when one stops listening", () => {
+    const model = new FakeModel();
+    const source = new KernelSource(model);
+    const [gone, there] = [vi.fn(), vi.fn()];
+    const stop = source.onState(gone);
+    source.onState(there);
+    stop();
+    model.emit("change:state");
+    expect([gone.mock.calls.length, there.mock.calls.length]).toEqual([0, 1]);
   });
 
   it("sends buffers at any offset", async () => {

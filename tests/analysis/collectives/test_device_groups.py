@@ -174,6 +174,13 @@ def test_a_torus_gives_a_group_the_links_of_the_axes_that_it_spans() -> None:
     assert ring.seconds("all-gather", 1e9, Groups(((0,), (1,)))) == (None, "the group does not leave the chip")
 
 
+@pytest.mark.parametrize(("wraps", "links"), [(True, 2), (False, 1)])
+def test_an_all_to_all_crosses_the_middle_of_a_ring_by_two_links_and_of_a_line_by_one(wraps: bool, links: int) -> None:
+    """Two chips of four send a quarter of 1 GB to each of the two others: 1 GB, by links of 50 GB/s."""
+    torus = DeviceLinks(200e9, LINE_AND_RING, [0] * 16, "", (True, wraps))
+    assert torus.seconds("all-to-all", 1e9, Groups((tuple(range(4)),)))[0] == pytest.approx(1 / links / 50)
+
+
 def test_behind_a_switch_all_links_serve_but_not_between_hosts() -> None:
     links = DeviceLinks(450e9, (), [0] * 8 + [1] * 8, "")
     assert links.seconds("all-gather", 8e9, Groups((tuple(range(8)),)))[0] == pytest.approx(7 / 450)

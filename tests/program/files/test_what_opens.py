@@ -31,6 +31,12 @@ def test_text_with_a_byte_order_mark_opens(tmp_path: Path) -> None:
     assert "add" in jaxstage_ext.load(tmp_path / "m.txt").documents["hlo"].text  # type: ignore[union-attr]
 
 
+def test_a_saved_inspection_with_a_byte_order_mark_opens() -> None:
+    inspection = jaxstage_ext.inspect(jnp.sin, 1.0, stage="lower")
+    opened = jaxstage_ext.load(b"\xef\xbb\xbf" + inspection.to_json().encode())
+    assert opened.summary()["name"] == inspection.summary()["name"]  # type: ignore[union-attr]
+
+
 def test_a_function_of_mlir_opens_without_a_module_around_it(tmp_path: Path) -> None:
     text = "func.func @main(%a: tensor<4xf32>) -> tensor<4xf32> { return %a : tensor<4xf32> }\n"
     (tmp_path / "f.mlir").write_text(text)

@@ -2,15 +2,34 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator
-from typing import Any
+from collections.abc import Generator, Iterator
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from tests.benchmarks import table
 from tests.browser.conftest import browser, lab, open_notebook
 
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser
+
+    from tests.browser.pages import Pages
+
 __all__ = ["browser", "lab", "open_notebook"]
+
+
+@pytest.fixture(scope="session")
+def mother() -> None:
+    """What is measured begins as a user's does: a kernel of its own,"""
+
+
+@pytest.fixture(scope="session")
+def pages(browser: Browser) -> Iterator[Pages]:
+    """and a page of its own."""
+    from tests.browser.pages import pages_of
+
+    with pages_of(browser, reused=False) as pages:
+        yield pages
 
 
 @pytest.hookimpl(wrapper=True)

@@ -22,21 +22,18 @@ STREAMS = 3
 IMPORTED = ("ipykernel.kernelapp", "ipywidgets", "anywidget", "jax.numpy", "jax.profiler")
 
 
-def serve(path: str) -> None:
-    """Fork for each connection until this process is ended."""
+def serve(listener: socket.socket) -> None:
+    """Fork for each connection until this process is ended; those that come during the imports wait."""
     for module in (*IMPORTED, *ours()):
         importlib.import_module(module)
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)
     gc.freeze()
-    with socket.socket(socket.AF_UNIX) as listener:
-        listener.bind(path)
-        listener.listen()
-        while True:
-            connection, _ = listener.accept()
-            if os.fork() == 0:
-                listener.close()
-                return become_kernel(connection)
-            connection.close()
+    while True:
+        connection, _ = listener.accept()
+        if os.fork() == 0:
+            listener.close()
+            return become_kernel(connection)
+        connection.close()
 
 
 def ours() -> list[str]:
@@ -82,7 +79,7 @@ def end_with(connection: socket.socket) -> None:
 
 if __name__ == "__main__":
     del sys.path[0]
-    serve(sys.argv[1])
+    serve(socket.socket(fileno=int(sys.argv[1])))
     from ipykernel.kernelapp import launch_new_instance
 
     launch_new_instance()

@@ -16,7 +16,7 @@ from tests.browser.servers import Server
 
 SCREENSHOTS = Path(__file__).parent / "screenshots"
 ASKED = bool(os.environ.get("JAXSTAGE_SCREENSHOTS"))
-PATIENCE = 40_000
+PATIENCE = 25_000
 """Milliseconds that anything may take on a machine that does much else; what is there sooner takes none of it."""
 expect.set_options(timeout=PATIENCE)
 NOT_OURS = (
@@ -33,7 +33,13 @@ KERNEL_IDLE = """() => {
 
 OPEN = """async path => {
     const { commands, shell } = window.jupyterapp;
-    await commands.execute('docmanager:open', { path, factory: 'Notebook' });
+    const widget = await commands.execute('docmanager:open', { path, factory: 'Notebook' });
+    await widget.context.ready;
+    for (const other of [...shell.widgets('main')]) if (other !== widget) other.dispose();
+    for (let frames = 0; shell.currentWidget !== widget && frames < 1000; frames++) {
+        shell.activateById(widget.id);
+        await new Promise(requestAnimationFrame);
+    }
 }"""
 
 

@@ -21,7 +21,11 @@ TIDY = """async () => {
     await restored;
     for (const dialog of document.querySelectorAll('.jp-Dialog')) dialog.remove();
     for (const widget of [...shell.widgets('main')]) widget.dispose();
+    for (let frames = 0; ![...shell.widgets('main')].length && frames < 1000; frames++) {
+        await new Promise(requestAnimationFrame);
+    }
 }"""
+"""Closes all that is open, and waits for the Launcher, which JupyterLab opens then."""
 
 
 class Pages:

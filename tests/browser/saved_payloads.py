@@ -30,7 +30,12 @@ SHOW = """([data]) => {
 
 WALK = """async () => {
     const panel = document.querySelector(".jp-OutputArea-output .jaxstage");
-    const settled = () => new Promise(done => requestAnimationFrame(() => setTimeout(done, 60)));
+    const settled = async () => {
+        for (let calm = 0, frames = 0; calm < 4 && frames < 600; frames++) {
+            await new Promise(requestAnimationFrame);
+            calm = panel.querySelector("[aria-busy='true'], [data-ready='false']") ? 0 : calm + 1;
+        }
+    };
     const point = element => ["mouseover", "mousemove", "pointermove"].forEach(kind =>
         element.dispatchEvent(new PointerEvent(kind, { bubbles: true, clientX: 300, clientY: 500 })));
     let opened = 0;

@@ -22,6 +22,8 @@ from nbformat.sign import NotebookNotary
 
 ROOT = Path(__file__).parents[2]
 TOKEN = "test"
+SECONDS = 120
+"""That anything may take on a machine that does much else."""
 MOTHER, CHILD = (Path(__file__).with_name(f"kernel_{name}.py") for name in ("mother", "child"))
 NO_NEWS = {
     "@jupyterlab/apputils-extension:notification": {"fetchNews": "false", "checkForUpdates": False},
@@ -52,7 +54,7 @@ class Server:
         """JSON from the server's own interface; None where it answers nothing."""
         data = None if body is None else json.dumps(body).encode()
         request = urllib.request.Request(f"{self.url}/api/{path}?token={TOKEN}", data, method=method)
-        with urllib.request.urlopen(request, timeout=30) as reply:
+        with urllib.request.urlopen(request, timeout=SECONDS) as reply:
             return json.loads(reply.read() or b"null")
 
     def trust(self, name: str) -> None:
@@ -92,12 +94,16 @@ def own_settings(home: Path, extension: bool, mother: Path | None) -> dict[str, 
     (parts / "parts.json").write_text(json.dumps({"ServerApp": {"jpserver_extensions": {"jupyter_lsp": False}}}))
     places = {f"JUPYTER_{kind.upper()}_DIR": str(home / kind) for kind in ("config", "data", "runtime")}
     places["JUPYTER_CONFIG_PATH"] = places["JUPYTER_CONFIG_DIR"]  # before those of the environment
-    path = os.pathsep.join(filter(None, [str(ROOT), os.environ.get("PYTHONPATH")]))
-    own = {"IPYTHONDIR": str(home / "ipython"), "JUPYTER_PREFER_ENV_PATH": "1", "PYTHONPATH": path}
+    own = {"IPYTHONDIR": str(home / "ipython"), "JUPYTER_PREFER_ENV_PATH": "1", **python_path()}
     # as this checkout has built it, not as it may be installed
     built = [ROOT / "jaxstage_ext" / "static"] if extension else []
     own["JUPYTER_PATH"] = os.pathsep.join(map(str, [*built, *forked_kernels(home, mother)]))
     return {**os.environ, **places, **own}
+
+
+def python_path() -> dict[str, str]:
+    """The package of this checkout before an installed one."""
+    return {"PYTHONPATH": os.pathsep.join(filter(None, [str(ROOT), os.environ.get("PYTHONPATH")]))}
 
 
 def forked_kernels(home: Path, mother: Path | None) -> list[Path]:
@@ -115,7 +121,11 @@ def forked_kernels(home: Path, mother: Path | None) -> list[Path]:
 def mother_of_kernels(folder: Path) -> Iterator[Path]:
     """The socket of a process that forks into kernels, for the time of the block."""
     path = folder / "kernels.socket"
-    process = subprocess.Popen([sys.executable, str(MOTHER), str(path)], cwd=ROOT, stdin=subprocess.DEVNULL)
+    with socket.socket(socket.AF_UNIX) as listener:
+        listener.bind(str(path))
+        listener.listen(64)
+        argv, environment = [sys.executable, str(MOTHER), str(listener.fileno())], {**os.environ, **python_path()}
+        process = subprocess.Popen(argv, pass_fds=[listener.fileno()], stdin=subprocess.DEVNULL, env=environment)
     try:
         yield path
     finally:
@@ -134,7 +144,7 @@ def command(host: str, port: int, folder: Path, options: Sequence[str]) -> list[
     ]
 
 
-def wait_until_up(server: Server, process: subprocess.Popen[bytes], log: Path, seconds: float = 60) -> None:
+def wait_until_up(server: Server, process: subprocess.Popen[bytes], log: Path, seconds: float = SECONDS) -> None:
     deadline = time.monotonic() + seconds
     while time.monotonic() < deadline and process.poll() is None:
         try:

@@ -30,7 +30,7 @@ import flax.linen as nn
 import jax, jax.numpy as jnp, optax
 from jax.sharding import PartitionSpec as P
 
-WORDS, WIDTH, HEADS, LAYERS = 512, 128, 4, 2
+WORDS, WIDTH, HEADS, LAYERS = 512, 128, 4, 1
 
 class Block(nn.Module):
     @nn.compact

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from typing import TYPE_CHECKING
 
@@ -52,8 +53,10 @@ def labels(panel: Locator) -> list[str]:
 
 def saves_both_tabs(response: Response) -> bool:
     """JupyterLab saves its layout a second after the last change."""
-    saved = response.request.post_data or ""
-    return "/api/workspaces/" in response.url and saved.count('"jaxstage-tabs:') == 2
+    if response.request.method != "PUT" or "/api/workspaces/" not in response.url:
+        return False
+    layout = json.loads(response.request.post_data or "{}").get("data", {}).get("layout-restorer:data", {})
+    return json.dumps(layout.get("main", {}).get("dock")).count('"jaxstage-tabs:') == 2
 
 
 def test_it_lists_opens_and_frees_by_keyboard(open_notebook: Opener, lab: Server) -> None:

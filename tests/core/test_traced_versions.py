@@ -204,10 +204,10 @@ def test_functions_that_were_redefined() -> None:
 def test_a_function_in_which_minus_one_became_minus_two() -> None:
     """Whose hashes are the same in Python."""
     cell = defined("def helper(x): return x * -1\n@jax.jit\ndef fn(x): return helper(x)")
-    assert notes(cell["fn"], X) == []
+    assert versions(cell["fn"], X) == []
     exec("def helper(x): return x * -2", cell)
-    [note] = notes(cell["fn"], X)
-    assert note.startswith("helper has changed since fn was traced")
+    [old] = versions(cell["fn"], X)
+    assert (old.function, old.changed) == ("fn", (ChangedName("helper", ""),))
 
 
 def test_code_that_autoreload_replaced_in_a_jitted_function() -> None:

@@ -1,6 +1,6 @@
 """What runs on the newest versions alone, and why; all else runs on the oldest JAX and Python too.
 
-`make test-oldest` leaves these out (JAXSTAGE_SUITE=oldest). `make test-all`, and pytest without that, leave nothing out.
+`make test-oldest` leaves these out (JAXSTAGE_SUITE=oldest). `make test-all` and pytest by itself leave nothing out.
 """
 
 from __future__ import annotations
@@ -30,6 +30,7 @@ ONCE = {
     "test_packaging.py": "reads archives",
     "test_mutants.py": "reads source",
     "test_suites.py": "runs make",
+    "truth/test_unknowns_decide.py": "made programs and golden files of both versions, in a room that is free of JAX",
 }
 """Folders and files of tests/, with the reason."""
 ON_BOTH = {

@@ -16,7 +16,7 @@ from tests.browser.servers import Server
 
 SCREENSHOTS = Path(__file__).parent / "screenshots"
 ASKED = bool(os.environ.get("JAXSTAGE_SCREENSHOTS"))
-PATIENCE = 25_000
+PATIENCE = 120_000
 """Milliseconds that anything may take on a machine that does much else; what is there sooner takes none of it."""
 expect.set_options(timeout=PATIENCE)
 NOT_OURS = (
@@ -148,7 +148,7 @@ class NotebookPage:
     def open(self) -> None:
         """Open, or open again, and wait for a kernel that listens."""
         self.page.goto(self.server.page(self.name, uuid.uuid4().hex[:8]))
-        self.page.wait_for_function("() => !!window.jupyterapp")
+        self.page.wait_for_function("() => !!window.jupyterapp", polling=100)
         self.page.evaluate("() => window.jupyterapp.restored.then(() => true)")
         self.page.wait_for_selector(".jp-Notebook .jp-Cell")
         self.wait_idle()
@@ -161,7 +161,7 @@ class NotebookPage:
         self.wait_idle()
 
     def wait_idle(self) -> None:
-        self.page.wait_for_function(KERNEL_IDLE)
+        self.page.wait_for_function(KERNEL_IDLE, polling=100)
 
     def command(self, name: str, *, wait: bool = True) -> None:
         """One of Jupyter's own commands, such as notebook:run-all-cells."""

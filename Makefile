@@ -13,6 +13,8 @@ DEMO := .venv
 OLDEST := .venv-oldest
 NEWEST := .venv-newest
 PIP := -m pip --disable-pip-version-check -qq
+# What tests import becomes bytecode when they do; compiling all of what is installed takes a minute of a processor.
+LAZILY := --no-compile
 PYTEST := -m pytest -q
 WORKERS ?= 2
 # A file's tests stay in one process: they share what they compile, notebooks, servers. The longest file comes first.
@@ -52,7 +54,7 @@ endef
 # What compiles for TPUs and GPUs that are not here (2.6 GB), a disassembler: not for every machine.
 define compilers
 	@for extra in tpu cuda asm; do \
-	  $(1)/bin/python $(PIP) install -c $(1)/bounds.txt -e ".[$$extra]" && continue; \
+	  $(1)/bin/python $(PIP) install $(LAZILY) -c $(1)/bounds.txt -e ".[$$extra]" && continue; \
 	  echo "$(1): '.[$$extra]' could not be installed (pip says why above)."; \
 	  if [ "$$JAXSTAGE_COMPILERS" = required ]; then \
 	    echo "Where there is none for this machine: 'make test JAXSTAGE_COMPILERS=optional' skips the tests that need it."; \
@@ -72,7 +74,7 @@ $(DEMO)/.ready: $(PACKAGE) $(STATIC)
 
 $(NEWEST)/.ready: pyproject.toml hatch_build.py | $(STATIC)
 	$(call environment,$(NEWEST),$$(.ci/find-python newest),the newest JAX)
-	@$(NEWEST)/bin/python $(PIP) install --upgrade --upgrade-strategy eager -e '.[dev]'
+	@$(NEWEST)/bin/python $(PIP) install $(LAZILY) --upgrade --upgrade-strategy eager -e '.[dev]'
 	@$(NEWEST)/bin/python -c 'from importlib.metadata import version; print("jax==" + version("jax"))' > $(NEWEST)/bounds.txt
 	$(call compilers,$(NEWEST))
 	@touch $@
@@ -80,7 +82,7 @@ $(NEWEST)/.ready: pyproject.toml hatch_build.py | $(STATIC)
 $(OLDEST)/.ready: pyproject.toml hatch_build.py | $(STATIC)
 	$(call environment,$(OLDEST),$$(.ci/find-python oldest),the oldest release of everything we depend on)
 	@$(OLDEST)/bin/python -c $(LOWER_BOUNDS) > $(OLDEST)/bounds.txt
-	@$(OLDEST)/bin/python $(PIP) install -c $(OLDEST)/bounds.txt -e '.[test]'
+	@$(OLDEST)/bin/python $(PIP) install $(LAZILY) -c $(OLDEST)/bounds.txt -e '.[test]'
 	$(call compilers,$(OLDEST))
 	@touch $@
 
@@ -108,7 +110,7 @@ test:
 	@$(SUITES) --at-once 3 test-newest test-browser test-oldest lint types test-frontend
 
 test-all:
-	@$(SUITES) --at-once 3 test-newest test-oldest-whole hostile test-browser lint types test-frontend
+	@$(SUITES) --at-once 3 test-newest-whole test-oldest-whole hostile test-browser lint types test-frontend
 	@$(SUITES) --at-once 1 mutants benchmarks
 
 environments:
@@ -126,7 +128,7 @@ test-frontend: $(NODE_MODULES)
 
 PYTHON_TESTS := tests --ignore=tests/browser --ignore=tests/benchmarks
 
-# What depends on the version of JAX, as tests/helpers/both_versions.py has it.
+# What depends on the version of JAX, as tests/helpers/what_runs.py has it.
 test-oldest: $(OLDEST)/.ready
 	JAXSTAGE_SUITE=oldest $(OLDEST)/bin/python $(PYTEST) $(PYTHON_TESTS) $(BESIDE)
 
@@ -134,12 +136,15 @@ test-oldest-whole: $(OLDEST)/.ready
 	$(OLDEST)/bin/python $(PYTEST) $(PYTHON_TESTS) $(BESIDE)
 
 test-newest: $(NEWEST)/.ready
+	JAXSTAGE_SUITE=newest $(NEWEST)/bin/python $(PYTEST) $(PYTHON_TESTS) $(BESIDE)
+
+test-newest-whole: $(NEWEST)/.ready
 	$(NEWEST)/bin/python $(PYTEST) $(PYTHON_TESTS) $(BESIDE)
 
 hostile: $(NEWEST)/.ready
 	JAXSTAGE_HOSTILE=full $(NEWEST)/bin/python $(PYTEST) tests/hostile --timeout 1800 $(BESIDE)
 
-mutants: $(NEWEST)/.ready $(STATIC)
+mutants: $(NEWEST)/.ready $(NODE_MODULES) $(STATIC)
 	$(NEWEST)/bin/python -m tests.mutants
 
 test-browser: $(NEWEST)/.ready $(STATIC)

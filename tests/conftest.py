@@ -11,9 +11,9 @@ import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
-import both_versions
 import file_seconds
 import pytest
+import what_runs
 from interrupts import pytest_runtest_logfinish, pytest_runtest_logstart  # noqa: F401
 
 os.environ.setdefault("JAX_PLATFORMS", "cpu")
@@ -74,7 +74,7 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def pytest_ignore_collect(collection_path: Path) -> bool | None:
-    return both_versions.is_left_out(collection_path) or None
+    return what_runs.is_left_out(collection_path) or None
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
@@ -82,10 +82,10 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
     A name with an address in it differs from process to process, and pytest-xdist then runs nothing at all.
     """
-    left_out = [item for item in items if both_versions.elsewhere(item)]
+    left_out = [item for item in items if what_runs.is_deselected(item)]
     if left_out:
         config.hook.pytest_deselected(items=left_out)
-        items[:] = [item for item in items if not both_versions.elsewhere(item)]
+        items[:] = [item for item in items if not what_runs.is_deselected(item)]
     file_seconds.longest_first(items)
     addressed = [item.nodeid for item in items if " at 0x" in item.nodeid]
     if addressed:

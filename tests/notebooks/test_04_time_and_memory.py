@@ -15,7 +15,10 @@ from jaxstage_ext.analysis.cost import cost_wording
 WHERE = "04_where_the_time_and_memory_go.ipynb"
 
 
-@pytest.fixture(scope="module", params=["h100", "local"])
+ON_H100 = pytest.param("h100", marks=pytest.mark.seldom("four GPU compiles of 20 s each, of cells that run here too"))
+
+
+@pytest.fixture(scope="module", params=[ON_H100, "local"])
 def where(request: pytest.FixtureRequest) -> nbformat.NotebookNode:
     if request.param == "local":
         return run(WHERE, NO_COMPILERS)

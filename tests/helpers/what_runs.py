@@ -1,6 +1,6 @@
-"""What runs on the newest versions alone, and why; all else runs on the oldest JAX and Python too.
+"""What `make test` leaves out, and why: on the oldest versions, and on both.
 
-`make test-oldest` leaves these out (JAXSTAGE_SUITE=oldest). `make test-all` and pytest by itself leave nothing out.
+JAXSTAGE_SUITE is "oldest" or "newest" there. `make test-all`, and pytest by itself, leave nothing out.
 """
 
 from __future__ import annotations
@@ -12,7 +12,8 @@ from typing import Any
 import pytest
 
 TESTS = Path(__file__).parents[1]
-IS_OLDEST_SUITE = os.environ.get("JAXSTAGE_SUITE") == "oldest"
+SUITE = os.environ.get("JAXSTAGE_SUITE", "")
+IS_OLDEST_SUITE = SUITE == "oldest"
 FREE_OF_JAX = ("analysis", "ir", "report", "store", "views")
 """Rooms without JAX, as `test_layers.WITHOUT_JAX` proves: what they read of both versions' artefacts is in golden/."""
 ONCE = {
@@ -54,7 +55,12 @@ def is_left_out(path: Path) -> bool:
     return not places.isdisjoint(ONCE) and str(name) not in ON_BOTH and name.name != "conftest.py"
 
 
-def elsewhere(item: pytest.Item) -> bool:
+def is_deselected(item: pytest.Item) -> bool:
+    """Whether a test waits for `make test-all`: `@pytest.mark.seldom`, and on the oldest versions truth elsewhere."""
+    return bool(SUITE) and (item.get_closest_marker("seldom") is not None or is_elsewhere(item))
+
+
+def is_elsewhere(item: pytest.Item) -> bool:
     """Whether a test of truth/ is about a device that is not here: libtpu and CUDA's compiler answer on the newest."""
     if not IS_OLDEST_SUITE or TESTS / "truth" not in item.path.parents:
         return False

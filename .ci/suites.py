@@ -1,6 +1,7 @@
 """Runs suites of checks and says in one line each how they ended.
 
     python .ci/suites.py --at-once 2 --first environments test-newest lint types
+    python .ci/suites.py --durations
 
 A suite is a target of the Makefile; as many as said run side by side, in this order. What a suite prints goes to
 build/logs/NAME.log. At the end: the slowest test files, seconds of wall and of processor time; if something failed,
@@ -25,6 +26,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 LOGS = Path("build/logs")
+DURATIONS = Path("tests/durations.json")
 SLOWEST, TAIL = 10, 100
 SUBREAPER = 36
 """Of linux/prctl.h: what a suite leaves running becomes our child, and its processor time is counted with ours."""
@@ -115,6 +117,15 @@ def slowest() -> list[str]:
     return [f"{seconds:6.1f} s  {name}" for seconds, name in sorted(files, reverse=True)[:SLOWEST]]
 
 
+def remember() -> None:
+    """Write what each test file took in the last run, the most of all suites, for the order of later runs."""
+    most: dict[str, float] = {}
+    for path in LOGS.glob("*.json"):
+        for name, seconds in json.loads(path.read_text()).items():
+            most[name] = max(seconds, most.get(name, 0.0))
+    DURATIONS.write_text(json.dumps(dict(sorted(most.items())), indent=1) + "\n")
+
+
 def processor_seconds() -> float:
     """Of every process that we waited for, and theirs."""
     used = resource.getrusage(resource.RUSAGE_CHILDREN)
@@ -126,13 +137,19 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--at-once", type=int, default=2, metavar="N")
     parser.add_argument("--first", action="append", default=[], metavar="SUITE", help="runs before the others, alone")
-    parser.add_argument("suites", nargs="+", metavar="SUITE")
+    parser.add_argument(
+        "--durations", action="store_true", help=f"write {DURATIONS} from the last run, and run nothing"
+    )
+    parser.add_argument("suites", nargs="*", metavar="SUITE")
     given = parser.parse_args()
+    if given.durations:
+        remember()
+        return 0
     with contextlib.suppress(OSError, AttributeError):
         ctypes.CDLL(None).prctl(SUBREAPER, 1)
     for old in [*LOGS.glob("*.json"), *LOGS.glob("*.log")]:
         old.unlink()
-    print(f"What the suites print is in {LOGS}/; to watch one: tail -f {LOGS}/{given.suites[0]}.log", flush=True)
+    print(f"What the suites print is in {LOGS}/", flush=True)
     began, ended = time.monotonic(), list[Suite]()
     for names, at_once in (*(([first], 1) for first in given.first), (given.suites, given.at_once)):
         if not any(suite.status for suite in ended):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 import sys
@@ -77,6 +78,15 @@ def test_the_names_of_what_failed_come_last(run):
     ]
     assert "E   assert 1 == 2" in lines, "the end of its log"
     assert not any("FAILED is a word" in line for line in lines), "what passed shows no log"
+
+
+def test_what_files_took_is_written_for_later_runs(run, tmp_path):
+    (tmp_path / "tests").mkdir()
+    run("passes", "colours")
+    (tmp_path / "build/logs/other.json").write_text('{"test_layers.py": 4.0}')
+    assert run("--durations")[0] == 0
+    written = json.loads((tmp_path / "tests/durations.json").read_text())
+    assert written == {"store/test_cache.py": 2.5, "test_layers.py": 4.0}
 
 
 def test_nothing_runs_after_a_first_suite_that_failed(run):

@@ -132,15 +132,17 @@ def against_the_arrows() -> list[str]:
 
 def circles() -> list[str]:
     """Files that import one another in a circle, as "a, b, c"."""
+    imports: dict[str, list[str]] = {name: [] for name in NAMES}
+    for name, to in EDGES:
+        if (name, to) != HOOK:
+            imports[name].append(to)
     reached: dict[str, set[str]] = {}
     for name in NAMES:
         seen, waiting = set(), [name]
         while waiting:
-            for to in (to for at, to in EDGES if at == waiting[0] and (at, to) != HOOK):
-                if to not in seen:
-                    seen.add(to)
-                    waiting.append(to)
-            waiting.pop(0)
+            new = [to for to in imports[waiting.pop()] if to not in seen]
+            seen.update(new)
+            waiting += new
         reached[name] = seen
     groups = {
         tuple(sorted(to for to in reached[name] if name in reached[to])) for name in NAMES if name in reached[name]

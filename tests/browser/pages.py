@@ -32,7 +32,7 @@ class Pages:
     """Those that are open, and of them those that no test uses."""
 
     def __init__(self, browser: Browser, *, reused: bool = True) -> None:
-        self._context = browser.new_context()
+        self._browser = browser
         self._reused = reused
         self._left: list[NotebookPage] = []
         self.used: list[NotebookPage] = []
@@ -40,7 +40,8 @@ class Pages:
     def take(self, server: Server, name: str, width: int, height: int, *, own: bool) -> NotebookPage:
         """A page with this notebook. One of its `own` is loaded for it, and closed after it."""
         at = next((at for at, page in enumerate(self._left) if page.server == server and not own), None)
-        page = self._context.new_page() if at is None else self._left.pop(at).page
+        # each in a window of its own: of two tabs of one window, the hidden one draws a frame a second
+        page = self._browser.new_page() if at is None else self._left.pop(at).page
         notebook = NotebookPage(page, server, name, is_own=own)
         self.used.append(notebook)
         page.set_viewport_size({"width": width, "height": height})
@@ -66,7 +67,8 @@ class Pages:
             self._left.append(notebook)
 
     def close(self) -> None:
-        self._context.close()
+        for notebook in self._left:
+            notebook.page.close()
 
 
 @contextmanager

@@ -31,7 +31,7 @@ SHOW = """([data]) => {
 WALK = """async () => {
     const panel = document.querySelector(".jp-OutputArea-output .jaxstage");
     const settled = async () => {
-        for (let calm = 0, frames = 0; calm < 4 && frames < 600; frames++) {
+        for (let calm = 0, frames = 0; calm < 3 && frames < 30; frames++) {
             await new Promise(requestAnimationFrame);
             calm = panel.querySelector("[aria-busy='true'], [data-ready='false']") ? 0 : calm + 1;
         }

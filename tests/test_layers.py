@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import ast
+import functools
 import sys
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
-
-import pytest
 
 PACKAGE = Path(__file__).parent.parent / "jaxstage_ext"
 MODULES = sorted(PACKAGE.rglob("*.py"))
@@ -116,15 +115,17 @@ def libraries(path: Path) -> set[str]:
     return {name.split(".")[0] for name in imported(path)} - sys.stdlib_module_names - {"jaxstage_ext"}
 
 
-EDGES = sorted({(name, to) for name, path in NAMES.items() for to in ours(path) if name != to})
-every_module = pytest.mark.parametrize("name", NAMES)
+@functools.cache
+def edges() -> list[tuple[str, str]]:
+    """Each import of one file of this package by another."""
+    return sorted({(name, to) for name, path in NAMES.items() for to in ours(path) if name != to})
 
 
 def against_the_arrows() -> list[str]:
     """Imports that no room allows, as "from -> to"."""
     wrong = [
         (name, to)
-        for name, to in EDGES
+        for name, to in edges()
         if (here := room_of(name)) != (there := room_of(to)) and there not in ROOMS[here] and (name, to) != HOOK
     ]
     return [f"{name} -> {to}" for name, to in wrong]
@@ -133,7 +134,7 @@ def against_the_arrows() -> list[str]:
 def circles() -> list[str]:
     """Files that import one another in a circle, as "a, b, c"."""
     imports: dict[str, list[str]] = {name: [] for name in NAMES}
-    for name, to in EDGES:
+    for name, to in edges():
         if (name, to) != HOOK:
             imports[name].append(to)
     reached: dict[str, set[str]] = {}

@@ -100,7 +100,7 @@ def test_the_kernel_s_devices_are_where_it_is_tried(monkeypatch: pytest.MonkeyPa
 
 DEADLY = """
 import json, sys
-sys.path.insert(0, "tests/core")
+sys.path[:0] = ["tests/core", "tests/helpers"]
 import jax, jax.numpy as jnp
 import jaxstage_ext
 from test_trial_compile import X, calling, of_axis, step

@@ -7,15 +7,20 @@ import importlib.util
 import re
 from pathlib import Path
 from types import ModuleType
+from typing import TYPE_CHECKING
 
-import nbformat
-from kernels import OwnFolderManager
-from nbclient import NotebookClient
+if TYPE_CHECKING:
+    import nbformat
 
 NOTEBOOKS = Path(__file__).parents[2] / "notebooks"
 
 
-def _demo() -> ModuleType:
+@functools.cache
+def demo() -> ModuleType:
+    """notebooks/demo.py, with kernels whose sockets are their own."""
+    from kernels import OwnFolderManager
+    from nbclient import NotebookClient
+
     spec = importlib.util.spec_from_file_location("demo", NOTEBOOKS / "demo.py")
     assert spec is not None
     assert spec.loader is not None
@@ -23,9 +28,6 @@ def _demo() -> ModuleType:
     spec.loader.exec_module(module)
     module.NotebookClient = functools.partial(NotebookClient, kernel_manager_class=OwnFolderManager)  # type: ignore[attr-defined]
     return module
-
-
-demo = _demo()
 
 
 def printed(cell: nbformat.NotebookNode) -> str:
@@ -40,9 +42,11 @@ def shown(notebook: nbformat.NotebookNode, holding: str) -> str:
 
 def run(name: str, *first: str) -> nbformat.NotebookNode:
     """A notebook executed, after cells of this source; nothing is written to standard error, and all can be shown."""
+    import nbformat
+
     notebook = nbformat.read(NOTEBOOKS / name, as_version=4)
     notebook.cells[:0] = [nbformat.v4.new_code_cell(source) for source in first]
-    demo.run(notebook, NOTEBOOKS)
+    demo().run(notebook, NOTEBOOKS)
     streams = [output for cell in notebook.cells for output in cell.get("outputs", ()) if "name" in output]
     assert not [output.text for output in streams if output.name == "stderr"]
     assert not [output.text for output in streams if "cannot be shown" in output.text]

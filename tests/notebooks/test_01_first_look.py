@@ -4,21 +4,24 @@ from __future__ import annotations
 
 import platform
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-import nbformat
 import pytest
 from executed_notebooks import NOTEBOOKS, demo, printed
+
+if TYPE_CHECKING:
+    import nbformat
 
 
 @pytest.fixture(scope="module")
 def first_look(tmp_path_factory: pytest.TempPathFactory) -> tuple[nbformat.NotebookNode, Path]:
-    page = tmp_path_factory.mktemp("demo") / "demo.html"
-    return demo.executed(NOTEBOOKS / "01_first_look.ipynb", page), page
+    page = tmp_path_factory.mktemp("demo") / "demo().html"
+    return demo().executed(NOTEBOOKS / "01_first_look.ipynb", page), page
 
 
 def test_first_look_shows_a_panel_for_each_call(first_look: tuple[nbformat.NotebookNode, Path]) -> None:
     notebook, _ = first_look
-    shown = list(demo.panels(notebook))
+    shown = list(demo().panels(notebook))
     assert len(shown) == 2
     assert "loss(w: f32[128,512], x: f32[8,128]) -> f32[]" in shown[0]
     assert all("compile" in text for text in shown)

@@ -2,13 +2,22 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import jax
-import nbformat
 import pytest
 from absent import needs
 from executed_notebooks import NO_COMPILERS, printed, row, run, shown
 
 from jaxstage_ext.core.targets import packages
+
+if TYPE_CHECKING:
+    import nbformat
+
+
+seldom = pytest.mark.seldom(
+    "seven compiles of 14 s each; its cells run without these compilers too, and truth/ has the figures"
+)
 
 
 @pytest.fixture(scope="module")
@@ -18,6 +27,7 @@ def hardware() -> nbformat.NotebookNode:
     return run("02_hardware_you_do_not_have.ipynb")
 
 
+@seldom
 @pytest.mark.timeout(1800)
 def test_the_four_machines_are_compared_as_far_as_they_can_be(hardware: nbformat.NotebookNode) -> None:
     table = shown(hardware, "first.compare()")
@@ -29,6 +39,7 @@ def test_the_four_machines_are_compared_as_far_as_they_can_be(hardware: nbformat
             assert row(table, target)
 
 
+@seldom
 @pytest.mark.timeout(1800)
 @pytest.mark.parametrize(("target", "refused"), [("v5e:2x4", "RESOURCE_EXHAUSTED"), ("h100:8", "no")])
 def test_what_is_too_large_fits_with_checkpoint(hardware: nbformat.NotebookNode, target: str, refused: str) -> None:
@@ -38,6 +49,7 @@ def test_what_is_too_large_fits_with_checkpoint(hardware: nbformat.NotebookNode,
     assert "yes" in row(second, target)
 
 
+@seldom
 @pytest.mark.timeout(1800)
 def test_every_machine_exchanges_gradients(hardware: nbformat.NotebookNode) -> None:
     told = shown(hardware, "EXCHANGE")

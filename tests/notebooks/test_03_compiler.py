@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
-import nbformat
+from typing import TYPE_CHECKING
+
 import pytest
 from executed_notebooks import NO_COMPILERS, printed, run, shown
 
 from jaxstage_ext.core.targets import packages
+
+if TYPE_CHECKING:
+    import nbformat
 
 
 @pytest.fixture(scope="module")

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import re
+from typing import TYPE_CHECKING
 
 import jax
-import nbformat
 import pytest
 from absent import needs
 from executed_notebooks import NO_COMPILERS, figures, run, shown
 
 from jaxstage_ext.analysis.cost import cost_wording
+
+if TYPE_CHECKING:
+    import nbformat
 
 WHERE = "04_where_the_time_and_memory_go.ipynb"
 

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
-import nbformat
+from typing import TYPE_CHECKING
+
 import pytest
 from absent import needs
 from executed_notebooks import NO_COMPILERS, figures, row, run, shown
+
+if TYPE_CHECKING:
+    import nbformat
 
 SHARDING = "05_sharding_and_collectives.ipynb"
 

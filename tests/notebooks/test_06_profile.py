@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import re
+from typing import TYPE_CHECKING
 
-import nbformat
 import pytest
 from executed_notebooks import run, shown
+
+if TYPE_CHECKING:
+    import nbformat
 
 
 @pytest.fixture(scope="module")

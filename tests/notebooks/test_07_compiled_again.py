@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import re
+from typing import TYPE_CHECKING
 
-import nbformat
 import pytest
 from compile_records import compile_record
 from executed_notebooks import printed, run, shown
 
 from jaxstage_ext.compilation.causes import cause_wording
 from jaxstage_ext.compilation.causes.cause import Cause, Difference, Verdict
+
+if TYPE_CHECKING:
+    import nbformat
 
 CAUSES = {
     "def loss": [Difference(Cause.SHAPE, "x", "f32[32,16]", "f32[16,16]")],

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
-import nbformat
+from typing import TYPE_CHECKING
+
 import pytest
 from executed_notebooks import printed, row, run, shown
+
+if TYPE_CHECKING:
+    import nbformat
 
 
 @pytest.fixture(scope="module")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import nbformat
 import pytest
 from executed_notebooks import NOTEBOOKS
 
@@ -14,6 +13,8 @@ every_notebook = pytest.mark.parametrize("path", sorted(NOTEBOOKS.glob("*.ipynb"
 @every_notebook
 def test_is_committed_without_outputs(path: Path) -> None:
     """Outputs hold times and paths of one machine; the tests make fresh ones."""
+    import nbformat
+
     for cell in nbformat.read(path, as_version=4).cells:
         assert not cell.get("outputs")
         assert cell.get("execution_count") is None

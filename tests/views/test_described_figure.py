@@ -5,14 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-import nbformat
 import plotly.io as pio
 import pytest
 from IPython.display import display
 from IPython.utils.capture import capture_output
 from made_costs import Device, Instruction, cost
 from magic_shell import fresh_shell
-from nbconvert import HTMLExporter
 
 from jaxstage_ext.analysis.cost import roofline
 from jaxstage_ext.views import figures
@@ -39,6 +37,9 @@ def displayed() -> dict[str, Any]:
 
 
 def test_a_converted_notebook_says_which_figure_stood_there() -> None:
+    import nbformat
+    from nbconvert import HTMLExporter
+
     output = nbformat.v4.new_output("display_data", displayed())
     notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell("figure", outputs=[output])])
     page, _ = HTMLExporter().from_notebook_node(notebook)

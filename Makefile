@@ -18,7 +18,10 @@ LAZILY := --no-compile
 PYTEST := -m pytest -q
 WORKERS ?= 2
 # A file's tests stay in one process: they share what they compile, notebooks, servers. The longest file comes first.
-BESIDE := -n $(WORKERS) --dist loadfile --no-loadscope-reorder
+FILES := --dist loadfile --no-loadscope-reorder
+BESIDE := -n $(WORKERS) $(FILES)
+# Each process imports and collects everything, which is 20 s of a processor: beside another suite one is enough.
+ALONE := -n 1 $(FILES)
 SUITES = $$(.ci/find-python newest) .ci/suites.py --first environments
 export JAXSTAGE_COMPILERS ?= required
 # Our modules become bytecode once, not in each of the hundred processes that the tests start.
@@ -130,7 +133,7 @@ PYTHON_TESTS := tests --ignore=tests/browser --ignore=tests/benchmarks
 
 # What depends on the version of JAX, as tests/helpers/what_runs.py has it.
 test-oldest: $(OLDEST)/.ready
-	JAXSTAGE_SUITE=oldest $(OLDEST)/bin/python $(PYTEST) $(PYTHON_TESTS) $(BESIDE)
+	JAXSTAGE_SUITE=oldest $(OLDEST)/bin/python $(PYTEST) $(PYTHON_TESTS) $(ALONE)
 
 test-oldest-whole: $(OLDEST)/.ready
 	$(OLDEST)/bin/python $(PYTEST) $(PYTHON_TESTS) $(BESIDE)
@@ -149,7 +152,7 @@ mutants: $(NEWEST)/.ready $(NODE_MODULES) $(STATIC)
 
 test-browser: $(NEWEST)/.ready $(STATIC)
 	.ci/find-chromium
-	JAXSTAGE_BROWSER=required $(NEWEST)/bin/python $(PYTEST) tests/browser $(BESIDE)
+	JAXSTAGE_BROWSER=required $(NEWEST)/bin/python $(PYTEST) tests/browser $(ALONE)
 
 benchmarks: $(NEWEST)/.ready $(STATIC)
 	.ci/find-chromium

@@ -36,10 +36,19 @@ OPEN = """async path => {
     const widget = await commands.execute('docmanager:open', { path, factory: 'Notebook' });
     await widget.context.ready;
     for (const other of [...shell.widgets('main')]) if (other !== widget) other.dispose();
-    for (let frames = 0; shell.currentWidget !== widget && frames < 1000; frames++) {
+}"""
+CURRENT_AND_IDLE = """path => {
+    const { shell } = window.jupyterapp;
+    const widget = [...shell.widgets('main')].find(one => one.context?.path === path);
+    if (!widget) return false;
+    if (shell.currentWidget !== widget) {
+        // what has the focus already gets no event of it, which is what JupyterLab waits for
+        document.activeElement?.blur();
         shell.activateById(widget.id);
-        await new Promise(requestAnimationFrame);
+        return false;
     }
+    const kernel = widget.sessionContext?.session?.kernel;
+    return kernel?.status === 'idle' && kernel?.connectionStatus === 'connected';
 }"""
 
 
@@ -158,7 +167,7 @@ class NotebookPage:
         self.page.mouse.move(2, 2)
         self.page.evaluate(OPEN, self.name)
         self.page.wait_for_selector(".jp-Notebook .jp-Cell")
-        self.wait_idle()
+        self.page.wait_for_function(CURRENT_AND_IDLE, arg=self.name, polling=100)
 
     def wait_idle(self) -> None:
         self.page.wait_for_function(KERNEL_IDLE, polling=100)
@@ -236,8 +245,10 @@ class PanelOnPage:
         texts = self.pane(doc).locator(f"[data-row].jxs-{how} .jxs-line").all_inner_texts()
         return [text.strip() for text in texts]
 
-    def wait_lit(self, doc: str, how: str = "strong") -> list[str]:
-        self.pane(doc).locator(f"[data-row].jxs-{how}").first.wait_for()
+    def wait_lit(self, doc: str, how: str = "strong", holding: str = "") -> list[str]:
+        """The texts of the rows that are lit, once there is one that holds this."""
+        rows = self.pane(doc).locator(f"[data-row].jxs-{how}", has_text=holding or None)
+        expect(rows.first, f"a {how} row of {doc} that holds {holding!r}").to_be_attached()
         return self.lit(doc, how)
 
     def in_view(self, doc: str) -> list[str]:

@@ -43,7 +43,7 @@ def test_a_line_of_the_table_leads_to_the_code(loss: PanelOnPage) -> None:
     panel.root.locator('[data-group="instruction"]').click()
     panel.root.locator(".jxs-grid-row", has_text="fusion").first.click()
     panel.root.get_by_role("button", name="Show in the code").click()
-    assert any("fusion" in line for line in panel.wait_lit("hlo", "selected"))
+    panel.wait_lit("hlo", "selected", holding="fusion")
 
 
 def test_heat_stands_beside_the_lines(loss: PanelOnPage) -> None:
@@ -113,7 +113,7 @@ def test_the_jaxpr_is_counted_too_and_leads_to_its_line(step: NotebookPage) -> N
     first.click()
     step.screenshot("cost-jaxpr")
     panel.root.get_by_role("button", name="Show in the code").click()
-    assert any("dot_general" in line for line in panel.wait_lit("jaxpr", "selected"))
+    panel.wait_lit("jaxpr", "selected", holding="dot_general")
 
 
 def test_a_point_of_the_roofline_selects_its_instruction(step: NotebookPage) -> None:
@@ -127,7 +127,7 @@ def test_a_point_of_the_roofline_selects_its_instruction(step: NotebookPage) -> 
     name = tip.inner_text().split("\n")[0]
     step.screenshot("cost-roofline-tip")
     panel.root.get_by_role("button", name="Show in the code").click()
-    assert any(f"%{name} = " in line for line in panel.wait_lit("hlo", "selected"))
+    panel.wait_lit("hlo", "selected", holding=f"%{name} = ")
 
 
 def test_what_was_only_traced_has_the_cost_of_its_jaxpr(open_notebook: Opener, lab: Server) -> None:

@@ -41,7 +41,7 @@ def test_a_lowered_object_starts_at_its_stage(open_notebook: Opener, lab: Server
     expect(stages.nth(0)).to_contain_text("not given")
     panel.show_panes("python", "stablehlo", "hlo")
     panel.reveal("stablehlo", "stablehlo.tanh").hover()
-    assert any("tanh" in row for row in panel.wait_lit("python"))
+    panel.wait_lit("python", holding="tanh")
     notebook.screenshot("lowered-light")
     notebook.theme("Dark")
     notebook.screenshot("lowered-dark")

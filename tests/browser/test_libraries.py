@@ -36,7 +36,7 @@ def test_the_lines_of_a_library(open_notebook: Opener, lab: Server) -> None:
     panel = notebook.panel()
     panel.show_panes("python", "jaxpr", "hlo")
     panel.reveal("jaxpr", " = rsqrt").hover()
-    assert any("nn.LayerNorm()(h)" in row for row in panel.wait_lit("python"))
+    panel.wait_lit("python", holding="nn.LayerNorm()(h)")
     calls = panel.root.locator(".jxs-calls")
     expect(calls).to_contain_text("__call__")
     expect(calls).to_contain_text("normalization.py")
@@ -57,7 +57,7 @@ def test_the_lines_of_a_library(open_notebook: Opener, lab: Server) -> None:
     panel.root.get_by_label("lines of").select_option("")
     expect(panel.pane("python:flax")).to_have_count(0)
     panel.reveal("jaxpr", " = rsqrt").hover()
-    assert any("nn.LayerNorm()(h)" in row for row in panel.wait_lit("python"))
+    panel.wait_lit("python", holding="nn.LayerNorm()(h)")
 
 
 def test_a_frame_of_the_stack_opens_its_library(open_notebook: Opener, lab: Server) -> None:

@@ -119,7 +119,7 @@ def test_intermediates_lead_to_their_lines_and_back(on_cpus: NotebookPage) -> No
     row = panel.root.locator(".jxs-grid-row[data-row]", has_text="integer_pow").first
     row.click()
     row.dblclick()
-    assert any("** 2" in line for line in panel.wait_lit("python", "selected"))
+    panel.wait_lit("python", "selected", holding="** 2")
 
 
 def test_the_costliest_collective_its_cause_and_its_line(on_cpus: NotebookPage) -> None:
@@ -146,7 +146,7 @@ def test_conversions_and_their_lines(on_cpus: NotebookPage) -> None:
     assert "bf16" in first.inner_text() and "f32" in first.inner_text()
     notebook.screenshot("dtypes")
     first.dblclick()
-    assert any("astype" in line for line in panel.wait_lit("python", "selected"))
+    panel.wait_lit("python", "selected", holding="astype")
 
 
 @pytest.mark.parametrize("theme", ["Light", "Dark"])

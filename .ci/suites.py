@@ -110,18 +110,18 @@ def run(names: Sequence[str], at_once: int) -> Iterator[Suite]:
 def slowest() -> list[str]:
     """The test files that took longest."""
     files = [
-        (seconds, f"{name} ({path.stem})")
+        (seconds, processor, f"{name} ({path.stem})")
         for path in LOGS.glob("*.json")
-        for name, seconds in json.loads(path.read_text()).items()
+        for name, (seconds, processor) in json.loads(path.read_text()).items()
     ]
-    return [f"{seconds:6.1f} s  {name}" for seconds, name in sorted(files, reverse=True)[:SLOWEST]]
+    return [f"{s:6.1f} s {p:6.1f} cpu  {name}" for s, p, name in sorted(files, reverse=True)[:SLOWEST]]
 
 
 def remember() -> None:
     """Write what each test file took in the last run, the most of all suites, for the order of later runs."""
     most: dict[str, float] = {}
     for path in LOGS.glob("*.json"):
-        for name, seconds in json.loads(path.read_text()).items():
+        for name, (seconds, _) in json.loads(path.read_text()).items():
             most[name] = max(seconds, most.get(name, 0.0))
     DURATIONS.write_text(json.dumps(dict(sorted(most.items())), indent=1) + "\n")
 

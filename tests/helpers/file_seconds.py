@@ -1,14 +1,17 @@
 """What each test file takes, and the order that follows: the files that take longest come first.
 
 A worker of pytest-xdist gets whole files, so that the last of them decides when a run ends. `durations.json` has the
-seconds of an earlier run; `make test-all` writes it anew. A file that it does not name is taken for a long one.
+seconds of an earlier run. A file that it does not name is taken for a long one. Seconds of the processor, which hold on
+a busy machine too, are those of the test process and of the processes that it started and has waited for.
 """
 
 from __future__ import annotations
 
 import json
 import os
+import resource
 from collections import defaultdict
+from collections.abc import Generator
 from pathlib import Path
 
 import pytest
@@ -16,7 +19,9 @@ import pytest
 TESTS = Path(__file__).parents[1]
 KNOWN = TESTS / "durations.json"
 REPORT = "JAXSTAGE_FILE_SECONDS"
-"""The environment variable with the path of the file that a run writes, {test file: seconds}."""
+"""The environment variable with the path of the file that a run writes, {test file: [seconds, of the processor]}."""
+PROCESSOR = "processor seconds"
+_BEGAN = pytest.StashKey[float]()
 
 
 def known() -> dict[str, float]:
@@ -31,23 +36,48 @@ def longest_first(items: list[pytest.Item]) -> None:
     items.sort(key=lambda item: (-seconds.get(name := order.get(item.path, ""), float("inf")), name))
 
 
+def processor_seconds() -> float:
+    """Of this process, and of those that it started and has waited for."""
+    used = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
+    return sum(one.ru_utime + one.ru_stime for one in used)
+
+
+class ProcessorSeconds:
+    """The plugin, in each test process, that notes what a test took of the processor, from set-up to teardown."""
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_runtest_setup(self, item: pytest.Item) -> None:
+        item.stash[_BEGAN] = processor_seconds()
+
+    @pytest.hookimpl(wrapper=True)
+    def pytest_runtest_teardown(self, item: pytest.Item) -> Generator[None, None, None]:
+        try:
+            yield
+        finally:
+            item.user_properties.append((PROCESSOR, processor_seconds() - item.stash[_BEGAN]))
+
+
 class FileSeconds:
     """The plugin that adds up what the tests of each file took: set-up, call and teardown."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
-        self.seconds: defaultdict[str, float] = defaultdict(float)
+        self.taken: defaultdict[str, list[float]] = defaultdict(lambda: [0.0, 0.0])
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
-        name = report.nodeid.partition("::")[0].removeprefix("tests/")
-        self.seconds[name] += report.duration
+        taken = self.taken[report.nodeid.partition("::")[0].removeprefix("tests/")]
+        taken[0] += report.duration
+        if report.when == "teardown":
+            taken[1] += sum(seconds for name, seconds in report.user_properties if name == PROCESSOR)
 
     def pytest_sessionfinish(self) -> None:
-        rounded = {name: round(seconds, 1) for name, seconds in sorted(self.seconds.items())}
-        self.path.write_text(json.dumps(rounded, indent=1) + "\n")
+        rounded = {name: [round(seconds, 1) for seconds in taken] for name, taken in sorted(self.taken.items())}
+        self.path.write_text(json.dumps(rounded) + "\n")
 
 
 def register(config: pytest.Config) -> None:
-    """Report seconds where the environment asks for it; once, in the process that hears of all tests."""
-    if (path := os.environ.get(REPORT)) and not hasattr(config, "workerinput"):
-        config.pluginmanager.register(FileSeconds(Path(path)))
+    """Report seconds where the environment asks for it; the file is written by the process that hears of all tests."""
+    if path := os.environ.get(REPORT):
+        config.pluginmanager.register(ProcessorSeconds())
+        if not hasattr(config, "workerinput"):
+            config.pluginmanager.register(FileSeconds(Path(path)))

@@ -7,6 +7,7 @@ import re
 from pathlib import Path
 from typing import Any
 
+import compiled_once
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -38,7 +39,8 @@ pytestmark = pytest.mark.usefixtures("no_workers_left")
 def memory(program: str, target: str) -> Memory:
     needs(target)
     function, arguments = PROGRAMS[program]
-    return inspect(function, *arguments, stage="lower", target=target).memory
+    with compiled_once.kept():
+        return inspect(function, *arguments, stage="lower", target=target).memory
 
 
 everywhere = pytest.mark.parametrize(

@@ -71,7 +71,7 @@ class Flags:
 @cache
 def installed() -> Flags:
     """The flags of this process's jaxlib, read once."""
-    return read(jax_private.xla_library(), jax_private.compile_options())
+    return read(jax_private.xla_library(), jax_private.plain_options())
 
 
 def read(library: Path, options: bytes) -> Flags:

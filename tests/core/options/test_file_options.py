@@ -212,3 +212,17 @@ def test_the_flags_that_a_kernel_started_with(then: str, file: str, folder: Path
     path = str(folder / file)
     wanted = f"None { ({OVERRIDE: path}) } {({path: 0}).keys()}"
     assert done.stdout.strip() == (wanted if file == "over.txtpb" else f"{OVERRIDE}: there is no file {path!r}")
+
+
+def test_a_compilation_cache_that_is_on_when_they_are_first_asked_for_is_not_of_xla_flags(tmp_path: Path) -> None:
+    for read in (file_options.of_process, xla_flags.installed):
+        read.cache_clear()
+    before = jax.config.jax_compilation_cache_dir
+    jax.config.update("jax_compilation_cache_dir", str(tmp_path))
+    try:
+        assert file_options.of_process() == {}
+        assert str(tmp_path) not in str(xla_flags.installed().by_name)
+    finally:
+        jax.config.update("jax_compilation_cache_dir", before)
+        for read in (file_options.of_process, xla_flags.installed):
+            read.cache_clear()

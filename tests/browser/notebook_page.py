@@ -162,12 +162,16 @@ class NotebookPage:
         self.page.wait_for_selector(".jp-Notebook .jp-Cell")
         self.wait_idle()
 
-    def open_here(self) -> None:
-        """Open in a JupyterLab that has no document open, and wait for a kernel that listens."""
+    def open_here(self, patience: int = PATIENCE) -> None:
+        """Open in a JupyterLab that has no document open, and wait for a kernel that listens.
+
+        Raises TimeoutError of playwright where the document does not become JupyterLab's current one.
+        """
+        self.page.bring_to_front()  # a window behind others gets no events of the focus
         self.page.mouse.move(2, 2)
         self.page.evaluate(OPEN, self.name)
         self.page.wait_for_selector(".jp-Notebook .jp-Cell")
-        self.page.wait_for_function(CURRENT_AND_IDLE, arg=self.name, polling=100)
+        self.page.wait_for_function(CURRENT_AND_IDLE, arg=self.name, polling=100, timeout=patience)
 
     def wait_idle(self) -> None:
         self.page.wait_for_function(KERNEL_IDLE, polling=100)

@@ -9,6 +9,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
+from playwright.sync_api import TimeoutError as PageTimeout
+
 from tests.browser.notebook_page import NotebookPage, pictured
 
 if TYPE_CHECKING:
@@ -16,6 +18,8 @@ if TYPE_CHECKING:
 
     from tests.browser.servers import Server
 
+REUSE = 30_000
+"""Milliseconds after which a page that was left is given up: loading one takes four seconds."""
 TIDY = """async () => {
     const { shell, restored } = window.jupyterapp;
     await restored;
@@ -40,15 +44,26 @@ class Pages:
     def take(self, server: Server, name: str, width: int, height: int, *, own: bool) -> NotebookPage:
         """A page with this notebook. One of its `own` is loaded for it, and closed after it."""
         at = next((at for at, page in enumerate(self._left) if page.server == server and not own), None)
+        if at is not None and (notebook := self._opened_in(self._left.pop(at), name, width, height)):
+            return notebook
         # each in a window of its own: of two tabs of one window, the hidden one draws a frame a second
-        page = self._browser.new_page() if at is None else self._left.pop(at).page
-        notebook = NotebookPage(page, server, name, is_own=own)
+        notebook = NotebookPage(self._browser.new_page(), server, name, is_own=own)
         self.used.append(notebook)
-        page.set_viewport_size({"width": width, "height": height})
-        if at is None:
-            notebook.open()
-        else:
-            notebook.open_here()
+        notebook.page.set_viewport_size({"width": width, "height": height})
+        notebook.open()
+        return notebook
+
+    def _opened_in(self, left: NotebookPage, name: str, width: int, height: int) -> NotebookPage | None:
+        """The notebook in a page that a test has left; None where JupyterLab does not make it current there."""
+        notebook = NotebookPage(left.page, left.server, name, is_own=False)
+        notebook.page.set_viewport_size({"width": width, "height": height})
+        try:
+            notebook.open_here(REUSE)
+        except PageTimeout:
+            notebook.stop_listening()
+            notebook.page.close()
+            return None
+        self.used.append(notebook)
         return notebook
 
     def failed(self, test: str) -> None:

@@ -31,8 +31,11 @@ def refused(function: Any, *arguments: Any) -> Shardings:
 
 
 def numbers(sentence: str) -> list[int]:
-    """Of a dimension that does not divide: its number, its size, the parts, and the next size that divides."""
-    return [int(number) for number in re.findall(r"\b\d+\b", sentence)]
+    """Of a dimension that does not divide: its number, its size, the parts, and the next size that divides.
+
+    They are the last in the sentence, which begins with the type of the value where JAX gives it.
+    """
+    return [int(number) for number in re.findall(r"\b\d+\b", sentence)][-4:]
 
 
 def test_an_argument_that_does_not_divide() -> None:

@@ -67,7 +67,13 @@ export async function isLive(place: Around, model: string): Promise<boolean> {
 
 /** Calls back when the kernel has gone or another one has come, or it answers again; what is returned ends that. */
 export function onKernelChange({ sessionContext }: Around, callback: () => void): () => void {
-  const onStatus = (_: unknown, status: Kernel.Status) => GONE.includes(status) && callback();
+  const onStatus = (_: unknown, status: Kernel.Status) => {
+    if (!GONE.includes(status)) return;
+    // a kernel that restarts keeps its connection, and none of its models
+    const kernel = sessionContext.session?.kernel;
+    if (kernel) answers.delete(kernel);
+    callback();
+  };
   const onConnection = (_: unknown, status: Kernel.ConnectionStatus) => status === "connected" && callback();
   sessionContext.kernelChanged.connect(callback);
   sessionContext.statusChanged.connect(onStatus);

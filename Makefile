@@ -43,7 +43,7 @@ help:
 	@echo
 	@echo 'make lint types test-oldest test-newest test-frontend test-browser    the parts of make test'
 	@echo 'make hostile     all attempts of tests/hostile, of which make test makes a part'
-	@echo 'make mutants     forty deliberate faults, each of which must turn a test red'
+	@echo 'make mutants     deliberate faults, each of which must turn a test red'
 	@echo 'make benchmarks  the figures that we promise, measured'
 	@echo 'make clean       removes environments, caches and what was built'
 

@@ -82,10 +82,10 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
     A name with an address in it differs from process to process, and pytest-xdist then runs nothing at all.
     """
-    left_out = [item for item in items if what_runs.is_deselected(item)]
+    left_out = {item for item in items if what_runs.is_deselected(item)}
     if left_out:
-        config.hook.pytest_deselected(items=left_out)
-        items[:] = [item for item in items if not what_runs.is_deselected(item)]
+        config.hook.pytest_deselected(items=[*left_out])
+        items[:] = [item for item in items if item not in left_out]
     file_seconds.longest_first(items)
     addressed = [item.nodeid for item in items if " at 0x" in item.nodeid]
     if addressed:

@@ -9,6 +9,8 @@ from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
+from what_runs import FREE_OF_JAX
+
 PACKAGE = Path(__file__).parent.parent / "jaxstage_ext"
 MODULES = sorted(PACKAGE.rglob("*.py"))
 ROOMS = {
@@ -195,6 +197,10 @@ def test_every_file_stands_in_a_room() -> None:
 def test_the_arrows_hold_and_nothing_goes_in_a_circle() -> None:
     wrong = {*against_the_arrows(), *circles(), *private_names(), *libraries_out_of_place()}
     assert sorted(wrong) == []
+
+
+def test_rooms_whose_tests_run_on_the_newest_jax_alone_are_free_of_it() -> None:
+    assert set(FREE_OF_JAX) <= set(WITHOUT_JAX)
 
 
 def test_no_two_classes_and_no_two_modules_of_a_room_share_a_name() -> None:

@@ -1,6 +1,6 @@
 """What several test files compile is compiled once: a folder of compilers' answers that all test processes share.
 
-Tests that are about figures, not about compiling, take answers from there (`kept()` or the fixture `compiled_once`).
+Tests that are about figures, not about compiling, take answers from there (`kept()`).
 The folder's name holds all that decides the answers: the compilers' versions, the source of the rooms that ask them
 and read their replies, and the week, so that each of them is compiled anew at least once a week.
 """
@@ -38,13 +38,11 @@ def folder() -> Path:
             digest.update(str(path.relative_to(ROOT)).encode() + path.read_bytes())
     source = digest.hexdigest()[:12]
     year, week, _ = datetime.date.today().isocalendar()
-    name = "-".join(
-        [f"{year}w{week}", source, hashlib.sha256(" ".join(map(version, COMPILERS)).encode()).hexdigest()[:8]]
-    )
+    prefix = f"{year}w{week}-{source}-"
     for old in FOLDERS.glob("*"):
-        if not old.name.startswith(f"{year}w{week}-{source}-"):
+        if not old.name.startswith(prefix):
             shutil.rmtree(old, ignore_errors=True)
-    made = FOLDERS / name
+    made = FOLDERS / (prefix + hashlib.sha256(" ".join(map(version, COMPILERS)).encode()).hexdigest()[:8])
     made.mkdir(parents=True, exist_ok=True)
     made.chmod(0o700)
     return made

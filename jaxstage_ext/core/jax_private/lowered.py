@@ -15,7 +15,9 @@ from jax._src.interpreters import pxla as _pxla
 from jaxlib.mlir import ir as _ir
 
 from jaxstage_ext.core.jax_private.given_objects import call_info
+from jaxstage_ext.core.jax_private.given_options import is_profiled
 from jaxstage_ext.core.jax_private.module_lowering import PROPAGATES
+from jaxstage_ext.core.jax_private.options import PROFILED
 from jaxstage_ext.core.jax_private.tracing import is_pmap
 
 _pxla_any: Any = _pxla  # untyped
@@ -50,6 +52,12 @@ def holds_python(lowered: Any) -> bool:
 def module_bytecode(lowered: Any) -> bytes:
     """A lowering's StableHLO as bytecode, locations included."""
     return _mlir.module_to_bytecode(lowered._lowering.stablehlo())
+
+
+def module_of_lowered(lowered: Any) -> Any:
+    """A lowering's module as JAX's caches have it; None of a library's own Lowered."""
+    lowering = getattr(lowered, "_lowering", None)
+    return None if lowering is None else lowering.stablehlo()
 
 
 def meshes_of_module(lowered: Any) -> list[str]:
@@ -122,6 +130,9 @@ def compile_request(
     inputs, outputs = args.get(PROPAGATES) or _pxla_any.get_prop_to_input_output(
         args["in_shardings"], args["out_shardings"], len(args["ordered_effects"])
     )
+    by_name = own_options(lowered) | dict(given)
+    if is_profiled() and not by_name.get("fdo_profile"):
+        by_name = dict([PROFILED]) | by_name
     options = _pxla_any.create_compile_options(
         lowering.stablehlo(),
         _dispatch.should_tuple_args(len(args["global_in_avals"]), platform),
@@ -129,7 +140,7 @@ def compile_request(
         outputs,
         None,
         np.array(device_ids),
-        own_options(lowered) | dict(given),
+        by_name,
     )
     module = _mlir.module_to_bytecode(_refined(lowering)) if _is_polymorphic(lowering) else module_bytecode(lowered)
     return module, options.SerializeAsString()

@@ -34,6 +34,7 @@ from jaxstage_ext.core.jax_private.lowered import (
     stablehlo_texts,
     texts_of_module,
 )
+from jaxstage_ext.core.jax_private.named_meshes import NamedMesh, named_meshes
 from jaxstage_ext.core.jax_private.options import (
     BuildFields,
     ConfiguredOptions,
@@ -70,6 +71,7 @@ from jaxstage_ext.core.jax_private.tracebacks import (
     stack_identity,
 )
 from jaxstage_ext.core.jax_private.tracing import (
+    given_shardings,
     is_pmap,
     own_shardings,
     static_arguments,
@@ -90,6 +92,7 @@ from jaxstage_ext.core.jax_private.xla_executables import (
 __all__ = [
     "BuildFields",
     "ConfiguredOptions",
+    "NamedMesh",
     "Placed",
     "Signature",
     "SplitForward",
@@ -111,6 +114,7 @@ __all__ = [
     "first_nonfinite",
     "frame_limit",
     "frame_position",
+    "given_shardings",
     "guided_by_profile",
     "hlo_modules",
     "hlo_proto",
@@ -132,6 +136,7 @@ __all__ = [
     "module_of_loaded",
     "module_of_lowered",
     "name_stack",
+    "named_meshes",
     "nested_equations",
     "own_options",
     "own_shardings",

@@ -3,7 +3,7 @@
 Checked with jax 0.10.2, 0.11.2 and 0.12.0.1.
 """
 
-from jaxstage_ext.core.jax_private.dispatch_rules import is_jitted, is_ref, slow_causes
+from jaxstage_ext.core.jax_private.dispatch_rules import is_jitted, slow_causes
 from jaxstage_ext.core.jax_private.first_nonfinite import first_nonfinite, is_nonfinite
 from jaxstage_ext.core.jax_private.jaxprs import (
     called,
@@ -53,6 +53,7 @@ from jaxstage_ext.core.jax_private.options import (
     version,
     xla_library,
 )
+from jaxstage_ext.core.jax_private.refs import is_ref
 from jaxstage_ext.core.jax_private.rematerialized import (
     SplitForward,
     is_well_formed,

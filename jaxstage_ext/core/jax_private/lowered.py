@@ -14,6 +14,7 @@ from jax._src.interpreters import mlir as _mlir
 from jax._src.interpreters import pxla as _pxla
 from jaxlib.mlir import ir as _ir
 
+from jaxstage_ext.core.jax_private import refs
 from jaxstage_ext.core.jax_private.given_objects import call_info
 from jaxstage_ext.core.jax_private.given_options import is_profiled
 from jaxstage_ext.core.jax_private.module_lowering import PROPAGATES
@@ -171,6 +172,7 @@ class Signature:
       arguments: their paths, "p['w']".      results: "result[0]['loss']".     kept: which arguments XLA is given.
       tokens: how many parameters and results come before them, to keep effects in order.
       constants: the arrays that the program closes over, as the user's code held them.
+      captured: the Refs that it closes over, which are its last arguments.
     """
 
     arguments: tuple[str, ...]
@@ -178,17 +180,25 @@ class Signature:
     kept: frozenset[int]
     tokens: int
     constants: tuple[Any, ...]
+    captured: tuple[Any, ...] = ()
 
 
-def signature(traced: Any, lowered: Any) -> Signature:
-    """The arrays that a lowered program takes and gives; without its trace, no constants are known."""
+def signature(traced: Any, lowered: Any, namer: refs.Namer = refs.unnamed) -> Signature:
+    """The arrays that a lowered program takes and gives; without its trace, no constants are known.
+
+    Refs that it closes over are arguments behind the others, called as `namer` says.
+    """
     args = lowered._lowering.compile_args
     info = call_info(lowered if traced is None else traced)
     constants = () if traced is None else traced.jaxpr.consts
+    captured = refs.captured(lowered)
+    own = len(info.arguments)
+    arguments = (*info.arguments, *namer(captured))
     return Signature(
-        info.arguments,
-        info.results,
-        frozenset(args["kept_var_idx"]),
+        arguments,
+        refs.result_names(lowered, arguments, info.results),
+        frozenset(args["kept_var_idx"]) | frozenset(range(own, own + len(captured))),
         len(args["ordered_effects"]),
-        tuple(getattr(const, "val", const) for const in constants),
+        tuple(getattr(const, "val", const) for const in constants if not refs.is_ref(const)),
+        captured,
     )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -15,6 +16,10 @@ from jaxstage_ext.analysis.sharding.slices import REPLICATED, Sharding, on_mesh,
 
 def read(plain: Mapping[str, Any], shape: Sequence[int]) -> Sharding:
     """The Sharding of a plain one; unknown, with its text, where it cannot be read."""
+    return replace(_read(plain, shape), memory=str(plain.get("memory", "")))
+
+
+def _read(plain: Mapping[str, Any], shape: Sequence[int]) -> Sharding:
     text, rank = str(plain.get("text", "")), len(shape)
     try:
         if plain["kind"] == "named":

@@ -69,7 +69,7 @@ def sheet(value: ShardedValue, places: Sequence[DevicePlace] = ()) -> Sheet:
     ]
     drawn, axes = sum(map(len, cells)), ", ".join(f"{name}=0" for name in mesh.names[2:])
     left = f"{drawn} of {mesh.size:,} devices are drawn" + (f", those at {axes}" if axes else "")
-    title = f"{value.name} {array(value.map.dtype, value.map.shape)} {value.map.sharding.spec}"
+    title = f"{value.name} {array(value.map.dtype, value.map.shape)} {value.map.sharding.shown}"
     return Sheet(
         title=(f"{title} on mesh {mesh}" if value.map.sharding.mesh is not None else title).strip(),
         rows=names[0],

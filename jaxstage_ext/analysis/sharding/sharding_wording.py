@@ -24,7 +24,7 @@ def describe(name: str, value: ShardingMap, places: Sequence[DevicePlace] = ()) 
 def _lines(name: str, value: ShardingMap, places: Sequence[DevicePlace]) -> Iterator[str]:
     sharding = value.sharding
     mesh = f" on mesh {sharding.mesh}" if sharding.mesh is not None else ""
-    yield f"{name + ': ' if name else ''}{array(value.dtype, value.shape)} {sharding.spec}{mesh}"
+    yield f"{name + ': ' if name else ''}{array(value.dtype, value.shape)} {sharding.shown}{mesh}"
     if not value.fits:
         yield f"Which device holds what is unknown: {sharding.problem or OTHER_RANK}."
         return

@@ -131,7 +131,7 @@ def table(values: Sequence[ShardedValue], notes: tuple[str, ...] = ()) -> Table:
 def _spec(value: ShardedValue) -> str | None:
     if not value.is_sent:
         return wording.NOT_SENT
-    return value.map.sharding.spec if value.map.sharding.is_known else None
+    return value.map.sharding.shown if value.map.sharding.is_known else None
 
 
 def _chooser(value: ShardedValue) -> str | None:

@@ -53,7 +53,7 @@ from jaxstage_ext.core.jax_private.options import (
     version,
     xla_library,
 )
-from jaxstage_ext.core.jax_private.refs import is_ref
+from jaxstage_ext.core.jax_private.refs import is_ref, is_token
 from jaxstage_ext.core.jax_private.rematerialized import (
     SplitForward,
     is_well_formed,
@@ -130,6 +130,7 @@ __all__ = [
     "is_nonfinite",
     "is_pmap",
     "is_ref",
+    "is_token",
     "is_well_formed",
     "jaxlib_version",
     "memory_of_loaded",

@@ -9,9 +9,11 @@ from jaxstage_ext.program.mistakes import (
     absent_callbacks,
     cache_folder,
     compiled_in_transformation,
+    mapped_twice,
     no_array,
     ordered_effects,
     pmap_axis,
+    replicated_result,
     sharding_prefix,
     symbolic_axis,
     unregistered_target,
@@ -28,6 +30,8 @@ EXPLANATIONS: tuple[Callable[[Program, StageError], str | None], ...] = (
     no_array.explanation,
     sharding_prefix.explanation,
     pmap_axis.explanation,
+    mapped_twice.explanation,
+    replicated_result.explanation,
     unregistered_target.explanation,
 )
 

@@ -13,6 +13,6 @@ def explanation(program: Program, error: StageError) -> str | None:
     if _AXIS not in error.message or _MISMATCH not in error.message:
         return None
     return (
-        "A pmap inside a pmap is gone from JAX: use jax.vmap for the inner one, or one jax.shard_map over a mesh of two "
-        "axes for both."
+        "A pmap inside a pmap is gone from JAX: use jax.vmap for the inner one, or one jax.shard_map over a mesh of "
+        "two axes for both."
     )

@@ -25,9 +25,10 @@ def told(fn: Any, *args: Any) -> str:
 
 def test_a_pmap_inside_a_pmap() -> None:
     said = told(jax.pmap(lambda a: jax.pmap(lambda b: b * 2)(a)), X)
-    assert said.startswith("A pmap inside a pmap is gone from JAX: use jax.vmap inside")
+    assert said.startswith("A pmap inside a pmap is gone from JAX: use jax.vmap for the inner one")
     inspect(jax.pmap(lambda a: jax.vmap(lambda b: b * 2)(a)), X)
-    mesh = jax.make_mesh((2, 2), ("outer", "inner"), devices=jax.devices()[:4])
+    auto = (jax.sharding.AxisType.Auto,) * 2
+    mesh = jax.make_mesh((2, 2), ("outer", "inner"), devices=jax.devices()[:4], axis_types=auto)
     spec = jax.P("outer", "inner")
     inspect(jax.jit(jax.shard_map(lambda b: b * 2, mesh=mesh, in_specs=spec, out_specs=spec)), X)
 

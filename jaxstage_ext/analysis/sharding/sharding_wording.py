@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from jaxstage_ext.analysis.sharding.device_places import DevicePlace
+from jaxstage_ext.analysis.sharding.device_places import DevicePlace, processes
 from jaxstage_ext.analysis.sharding.sharding_map import ShardingMap
 from jaxstage_ext.analysis.sharding.slices import MANUAL, UNREDUCED
 from jaxstage_ext.report.units import scaled, share
@@ -72,9 +72,10 @@ def _slices(value: ShardingMap, places: Sequence[DevicePlace]) -> Iterator[str]:
         holders.setdefault(spelled(bounds), []).append(number)
     shown = dict(list(holders.items())[:MOST_SLICES])
     width = max(map(len, shown))
+    several = processes(places)
     yield f"{'slice':<{width}}  devices"
     for text, numbers in shown.items():
-        names = [str(places[n].id) if n < len(places) else str(n) for n in numbers[:MOST_DEVICES]]
+        names = [places[n].within(several) if n < len(places) else str(n) for n in numbers[:MOST_DEVICES]]
         more = f" and {len(numbers) - MOST_DEVICES} more" if len(numbers) > MOST_DEVICES else ""
         yield f"{text:<{width}}  {' '.join(names)}{more}"
     if len(holders) > len(shown):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from jaxstage_ext.analysis.memory.fit import Fits
-from jaxstage_ext.core import jax_private
+from jaxstage_ext.core import dumped_ir, jax_private
 from jaxstage_ext.core.layout import specs
 from jaxstage_ext.core.options import autotune, flag_values, unread_flags
 from jaxstage_ext.core.targets import gpu_descriptions
@@ -19,7 +19,9 @@ from jaxstage_ext.program.kernel_program import KernelProgram
 from jaxstage_ext.program.program import Program
 from jaxstage_ext.program.recorded_program import RecordedProgram
 from jaxstage_ext.program.target_title import platform
+from jaxstage_ext.report.public_paths import public_folders
 
+_DUMPS = 4
 _MEASURED = "what XLA tunes was chosen by autotune results, the rest may still differ from a real one"
 _NOT_OPTIMISED = (
     "This is HLO before or between XLA's passes: its fusions, memory and collectives are not those of what runs. "
@@ -46,7 +48,7 @@ def notes(program: Program) -> list[str]:
         + _recorded(program)
         + flag_values.notes(options_of(program), platform(program))
     )
-    written += [version_wording.note(version) for version in program.old_versions]
+    written += [version_wording.note(version) for version in program.old_versions] + _dumped(program)
     written += logged_wording.notes(program) + cached_lines.notes(program) + _unread_flags(program) + _sources(program)
     if isinstance(program, RecordedProgram) and not program.is_foreign:
         written += cached_modules.notes(program.recording)
@@ -58,6 +60,15 @@ def notes(program: Program) -> list[str]:
             "inputs)."
         )
     return written
+
+
+def _dumped(program: Program) -> list[str]:
+    """Where JAX wrote the IR that it was asked to dump."""
+    names = program.staged.dumped
+    if not names:
+        return []
+    more = f" and {len(names) - _DUMPS} more" if len(names) > _DUMPS else ""
+    return [f"JAX wrote {', '.join(names[:_DUMPS])}{more} to {public_folders(dumped_ir.folder())} (jax_dump_ir_to)."]
 
 
 def _isolation(program: Program) -> list[str]:

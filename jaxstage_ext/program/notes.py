@@ -4,14 +4,24 @@ from __future__ import annotations
 
 from typing import Any
 
+import jax
+
 from jaxstage_ext.analysis.memory.fit import Fits
+from jaxstage_ext.analysis.sharding.device_places import processes
 from jaxstage_ext.core import dumped_ir, jax_private
 from jaxstage_ext.core.layout import specs
 from jaxstage_ext.core.options import autotune, flag_values, unread_flags
 from jaxstage_ext.core.targets import gpu_descriptions
 from jaxstage_ext.core.targets.cross_compile import Executable
 from jaxstage_ext.ir import source_wording
-from jaxstage_ext.program import cached_lines, cached_modules, capture_wording, logged_wording, version_wording
+from jaxstage_ext.program import (
+    cached_lines,
+    cached_modules,
+    capture_wording,
+    cluster,
+    logged_wording,
+    version_wording,
+)
 from jaxstage_ext.program.argument_wording import deletion, narrowing
 from jaxstage_ext.program.call_arguments import deleted, narrowed
 from jaxstage_ext.program.device_fit import device_fit
@@ -49,6 +59,7 @@ def notes(program: Program) -> list[str]:
         + flag_values.notes(options_of(program), platform(program))
     )
     written += [version_wording.note(version) for version in program.old_versions] + _dumped(program)
+    written += _processes(program)
     written += logged_wording.notes(program) + cached_lines.notes(program) + _unread_flags(program) + _sources(program)
     if isinstance(program, RecordedProgram) and not program.is_foreign:
         written += cached_modules.notes(program.recording)
@@ -69,6 +80,16 @@ def _dumped(program: Program) -> list[str]:
         return []
     more = f" and {len(names) - _DUMPS} more" if len(names) > _DUMPS else ""
     return [f"JAX wrote {', '.join(names[:_DUMPS])}{more} to {public_folders(dumped_ir.folder())} (jax_dump_ir_to)."]
+
+
+def _processes(program: Program) -> list[str]:
+    """Whom a run over several processes waits for, which JAX does without a word."""
+    if jax.process_count() == 1 or not program.target.is_local or program.jax_lowered is None:
+        return []
+    many = processes(cluster.device_places(program))
+    if many < 2:
+        return []
+    return [f"Its devices are of {many} processes: a run waits until each of them makes the same call."]
 
 
 def _isolation(program: Program) -> list[str]:

@@ -55,6 +55,11 @@ def traces_by_function() -> Counter[int]:
     return Counter(id(function) for key in keys if (function := key[0]()) is not None)
 
 
+def pmap_out_axes(fn: Any) -> tuple[Any, ...]:
+    """The mapped axis of each result, as `out_axes` has them."""
+    return tuple(_given_to_pmap(fn).get("out_axes_flat", ()))
+
+
 def static_arguments(fn: Any) -> tuple[tuple[int, ...], tuple[str, ...]]:
     """(argnums, argnames) that a `jax.jit` or `jax.pmap` object treats as static."""
     if is_pmap(fn):

@@ -5,6 +5,7 @@ JAX tells the one as an index that is out of range, the other as a shape that it
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from typing import Any
 
@@ -19,6 +20,7 @@ from jaxstage_ext.report.units import plural
 
 _SQUEEZED = "cannot select an axis to squeeze out which has size not equal to one"
 _NO_AXIS = "index out of range"
+_OUT_OF_BOUNDS = re.compile(r"axis (-?\d{1,9}) is out of bounds for array of dimension (\d{1,9})")
 _NAMED = 4
 
 
@@ -35,6 +37,14 @@ def explanation(program: Program, error: StageError) -> str | None:
             if not -len(shape) <= axis < len(shape)
         ]
         return f"pmap: {'; '.join(lacking[:_NAMED])}." if lacking else None
+    if result := _OUT_OF_BOUNDS.search(error.message):
+        axis, rank = int(result[1]), int(result[2])
+        if axis not in jax_private.pmap_out_axes(program.call.fn):
+            return None
+        return (
+            f"pmap: out_axes={axis} puts the mapped axis where a result of {plural(rank, 'axis', 'axes')}, the mapped "
+            "one among them, has none."
+        )
     if _SQUEEZED not in error.message:
         return None
     devices = jax.device_count() if given is None else given

@@ -20,7 +20,7 @@ def explanation(program: Program, error: StageError) -> str | None:
     if not program.target.is_local:
         return (
             f"{what} is not known to the worker that compiles for {program.target}, which has JAX's own targets alone: "
-            "leave the call out, or inspect it without a target."
+            "leave the call out, or register it in this kernel and inspect it without a target."
         )
     where = platform(program)
     return (

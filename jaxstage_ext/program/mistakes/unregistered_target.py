@@ -2,16 +2,24 @@
 
 from __future__ import annotations
 
+import re
+
 from jaxstage_ext.program.foreign_targets import unknown_target
 from jaxstage_ext.program.program import Program
 from jaxstage_ext.program.target_title import platform
 from jaxstage_ext.report.errors import StageError
 
+_UNREGISTERED = re.compile(
+    r"No FFI handler registered|No registered implementation|not found|is registered with jax\.ffi in this kernel only",
+    re.IGNORECASE,
+)
+"""How XLA and the worker say that they do not know a target; another error of a known one is its own."""
+
 
 def explanation(program: Program, error: StageError) -> str | None:
     """The target, its line and what registers it; None for another error."""
     traced = program.jax_traced
-    if traced is None or program.jax_lowered is None:
+    if traced is None or program.jax_lowered is None or not _UNREGISTERED.search(error.message):
         return None
     if (found := unknown_target(traced, program.frame_table, error.message)) is None:
         return None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import jax
@@ -10,7 +11,7 @@ import numpy as np
 import pytest
 
 from jaxstage_ext import inspect
-from jaxstage_ext.program.mistakes import explained_error
+from jaxstage_ext.program.mistakes import explained_error, unregistered_target
 
 
 def failed(fn: Any, *args: Any, **options: Any) -> tuple[str, Any]:
@@ -49,12 +50,12 @@ def test_a_worker_has_no_targets_of_the_user_s() -> None:
     assert told.endswith("leave the call out, or register it in this kernel and inspect it without a target.")
 
 
-def test_another_error_of_the_compile_is_not_the_target_s() -> None:
-    def both(x: Any) -> Any:
-        return foreign(x)
-
-    told, _ = failed(jax.jit(both, compiler_options={"xla_cpu_max_isa": "NONE"}), jnp.ones(3))
-    assert "FFI" not in told or "no_such_target" in told
+def test_another_error_that_names_the_target_is_not_that_it_is_unregistered() -> None:
+    _, inspection = failed(foreign, jnp.ones(3))
+    wrong = "INVALID_ARGUMENT: no_such_target: wrong number of arguments, expected 2 but got 1"
+    error = replace(inspection.error, message=wrong)
+    assert unregistered_target.explanation(inspection.program, error) is None
+    assert unregistered_target.explanation(inspection.program, inspection.error) is not None
 
 
 def test_pmap_over_more_elements_than_the_devices_that_it_was_given(capfd: pytest.CaptureFixture[str]) -> None:

@@ -82,6 +82,27 @@ def test_shardings_that_agree_in_all_but_the_mesh_are_told_apart() -> None:
     assert "want P('d') on devices 0, 1 (mesh d=2): move it" in told
 
 
+def test_arrays_that_are_put_inside() -> None:
+    told, _ = failed(lambda: inspect(jax.jit(lambda x: x + jax.device_put(np.ones(8), on(2, 4, "d"))), array(0, 4)))
+    assert "device_put at " in told and "is on devices 2, 3 (mesh d=2)." in told
+
+
+def test_in_shardings_beside_an_inner_sharding() -> None:
+    told, _ = failed(lambda: inspect(jax.jit(constrained, in_shardings=on(0, 4, "d")), np.ones(8, np.float32)))
+    assert told.startswith("An argument is on devices 0, 1, 2, 3 (mesh d=4). with_sharding_constraint at ")
+
+
+def test_meshes_whose_axes_are_of_other_types() -> None:
+    kinds = [(jax.sharding.AxisType.Explicit,), (jax.sharding.AxisType.Auto,)]
+    meshes = [jax.make_mesh((4,), ("d",), devices=jax.devices()[:4], axis_types=each) for each in kinds]
+    x, y = (jax.device_put(np.ones(8), NamedSharding(mesh, P("d"))) for mesh in meshes)
+    with pytest.raises(ValueError, match="Mesh for all inputs should be equal") as raised:
+        inspect(jax.jit(lambda x, y: x + y), x, y)
+    told = raised.value.__notes__[-1]
+    assert told.startswith("x is on mesh d=4 (Explicit), and y is on mesh d=4 (Auto): move x to the mesh of the others")
+    inspect(jax.jit(lambda x, y: x + y), jax.device_put(x, y.sharding), y)
+
+
 def test_the_advice_works() -> None:
     sharding = on(0, 2, "d")
     for jitted in (jax.jit(constrained), jax.jit(lambda x: x * 2, in_shardings=sharding)):

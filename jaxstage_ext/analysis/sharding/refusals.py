@@ -44,6 +44,7 @@ _SIDE = re.compile(
 _WHAT = {
     "explicit output sharding": "out_shardings",
     "explicit input sharding": "in_shardings",
+    "ARG_SHARDING": "an argument",
     "closed over constant sharding": "a captured array",
     "sharding_constraint inside jit": "with_sharding_constraint",
     "jit inside jit": "an inner jit",

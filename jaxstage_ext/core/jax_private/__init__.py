@@ -34,7 +34,7 @@ from jaxstage_ext.core.jax_private.lowered import (
     stablehlo_texts,
     texts_of_module,
 )
-from jaxstage_ext.core.jax_private.named_meshes import NamedMesh, named_meshes
+from jaxstage_ext.core.jax_private.named_meshes import NamedMesh, mesh_words, named_meshes
 from jaxstage_ext.core.jax_private.options import (
     BuildFields,
     ConfiguredOptions,
@@ -137,6 +137,7 @@ __all__ = [
     "is_well_formed",
     "jaxlib_version",
     "memory_of_loaded",
+    "mesh_words",
     "meshes_of_module",
     "module_bytecode",
     "module_of_loaded",

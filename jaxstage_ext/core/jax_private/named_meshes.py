@@ -32,13 +32,22 @@ def named_meshes(fn: Any, traced: Any, shardings: Sequence[Any]) -> list[NamedMe
         given += [
             one
             for eqn, _ in nested_equations(traced.jaxpr.jaxpr)
-            for name in ("mesh", "sharding", "in_shardings", "out_shardings")
+            for name in ("mesh", "sharding", "in_shardings", "out_shardings", "devices")
             for one in jax.tree.leaves(eqn.params.get(name))
         ]
         given.append(getattr(traced, "_params", {}).get("ctx_mesh"))
     meshes = [mesh for one in given if (mesh := _mesh(one)) is not None and not mesh.empty]
     found = dict.fromkeys(NamedMesh(_ids(mesh), mesh.size, _sizes(mesh)) for mesh in meshes)
     return sorted(found, key=lambda mesh: mesh.ids is None)
+
+
+def mesh_words(sharding: Any) -> str:
+    """`d=4 (Explicit)`: the mesh of a sharding with the types of its axes; "" for one without a mesh."""
+    mesh = _mesh(sharding)
+    if mesh is None or mesh.empty:
+        return ""
+    types = dict.fromkeys(getattr(kind, "name", str(kind)) for kind in mesh.axis_types)
+    return f"{_sizes(mesh)} ({', '.join(types)})"
 
 
 def _mesh(value: Any) -> Any:

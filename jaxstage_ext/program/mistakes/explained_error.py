@@ -10,6 +10,7 @@ from jaxstage_ext.program.mistakes import (
     cache_folder,
     compiled_in_transformation,
     mapped_twice,
+    meshes_apart,
     no_array,
     ordered_effects,
     pmap_axis,
@@ -31,6 +32,7 @@ EXPLANATIONS: tuple[Callable[[Program, StageError], str | None], ...] = (
     sharding_prefix.explanation,
     pmap_axis.explanation,
     mapped_twice.explanation,
+    meshes_apart.explanation,
     replicated_result.explanation,
     unregistered_target.explanation,
 )

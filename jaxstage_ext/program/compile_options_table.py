@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from jaxstage_ext.compilation.records.compile_record import Entry
 from jaxstage_ext.core import jax_private
 from jaxstage_ext.core.options import received_options as received
 from jaxstage_ext.core.options import xla_flags
-from jaxstage_ext.core.options.received_options import Basis, ReceivedOption
+from jaxstage_ext.core.options.received_options import Basis, OptionOrigin, ReceivedOption
 from jaxstage_ext.program.fact import fact
+from jaxstage_ext.program.logged_program import LoggedProgram
 from jaxstage_ext.program.program import Program
 from jaxstage_ext.program.target_title import platform
 from jaxstage_ext.report.table import Column, Table
@@ -38,9 +40,14 @@ def options(program: Program) -> Table:
 
     Raises Unavailable where nothing was lowered.
     """
-    if program.jax_lowered is None:
+    by = OptionOrigin.CALL
+    if isinstance(program, LoggedProgram):
+        if program.staged.received is None:
+            raise Unavailable(f"the log keeps no compile options of {program.name} any more")
+        by = OptionOrigin.CALL if program.record.entry is Entry.AOT else OptionOrigin.JIT
+    elif program.jax_lowered is None:
         raise Unavailable(f"{program.name} was not lowered by JAX, so its compile options are unknown")
-    rows = received.received(program.staged, platform(program))
+    rows = received.received(program.staged, platform(program), by)
     columns = {
         "option": Column([row.name for row in rows]),
         "value": Column([row.value for row in rows]),

@@ -74,11 +74,11 @@ class ReceivedOption:
     note: str = ""
 
 
-def received(staged: Staged, platform: str) -> list[ReceivedOption]:
+def received(staged: Staged, platform: str, by: OptionOrigin = OptionOrigin.CALL) -> list[ReceivedOption]:
     """The options of a program that was lowered, those of the call first. `platform` is "cpu", "gpu" or "tpu".
 
     They are those of the compile that made the executable, whatever `jax.config` and the environment have become
-    since; those of `jax.config` are left out where the `basis` is unknown.
+    since; those of `jax.config` are left out where the `basis` is unknown. `by` is what gave the call's options.
     """
     lowered = unwrap(staged.value(LOWER))
     own = jax_private.own_options(lowered) if lowered is not None else {}
@@ -88,7 +88,7 @@ def received(staged: Staged, platform: str) -> list[ReceivedOption]:
     variable, of_libtpu = (environment.variable(name) if environment else "" for name in ("XLA_FLAGS", _LIBTPU))
     hidden = {**_texts(own), **_texts(call)}
     return [
-        *_given(call, OptionOrigin.CALL, platform, own, variable),
+        *_given(call, by, platform, own, variable),
         *_given({n: v for n, v in own.items() if n not in call}, OptionOrigin.JIT, platform, {}, variable),
         *(_of_config(configured, hidden, platform) if configured else ()),
         *_of_variable(variable, hidden, platform),
@@ -101,7 +101,7 @@ def received(staged: Staged, platform: str) -> list[ReceivedOption]:
 
 def basis(staged: Staged) -> Basis:
     """How the options of a program are known."""
-    if staged.value(COMPILE) is None:
+    if staged.value(COMPILE) is None and staged.received is None:
         return Basis.EXPECTED
     return Basis.UNKNOWN if staged.received is None else Basis.RECORDED
 

@@ -153,3 +153,17 @@ def test_what_the_partitioner_may_choose_is_listed_for_several_devices() -> None
     assert not [
         name for name in values(jaxstage_ext.inspect(jitted, jax.device_put(jnp.ones(8), given))) if "propag" in name
     ]
+
+
+def test_the_compile_log_has_the_options_of_each_compile(handed_over: list[Any]) -> None:
+    listening.start()
+    jax.config.update("jax_disable_most_optimizations", True)
+    jitted = jax.jit(lambda x: x - 9, compiler_options={"xla_cpu_enable_fast_min_max": True})
+    jitted(np.ones(37))
+    jax.config.update("jax_disable_most_optimizations", False)
+    history = jaxstage_ext.compiles()
+    table = history.inspect(history.records[-1].number).options
+    found = dict(zip(table["option"], zip(table["value"], table["from"], strict=True), strict=True))
+    assert dict(handed_over[-1].env_option_overrides) == {"xla_cpu_enable_fast_min_max": True}
+    assert found["xla_cpu_enable_fast_min_max"] == ("True", "jax.jit")
+    assert found[LEVEL] == ("0", "jax.config")

@@ -18,7 +18,8 @@ if TYPE_CHECKING:
 
 HELP = """Show the timeline of a saved profile.
 
-    %timeline FILE              an .xplane.pb, or a Chrome or Perfetto trace (.json, .json.gz) of JAX or PyTorch
+    %timeline FILE              an .xplane.pb, or a Chrome or Perfetto trace (.json, .json.gz) of JAX or PyTorch, or the
+                                .npz that Timeline.to_npz writes of what a Mosaic GPU kernel recorded
     %timeline FOLDER            what a profiler wrote: the newest run in it
     %timeline FILE --with ins   against an Inspection: events are linked to its source lines and documents
     %timeline BEFORE AFTER      two profiles, and what grew and what shrank

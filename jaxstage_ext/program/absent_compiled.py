@@ -175,9 +175,10 @@ class _Meshes:
         return NamedSharding(self._mesh(mesh), spec, memory_kind="pinned_host" if is_on_host else None)
 
     def _mesh(self, mesh: Mesh) -> AbstractMesh:
-        same = (one for one in self.given if (one.axis_sizes, one.axis_names) == (mesh.sizes, mesh.names))
-        auto = (AxisType.Auto,) * len(mesh.names)
-        return next(same, None) or AbstractMesh(mesh.sizes, mesh.names, axis_types=auto)
+        """One without devices: those of the caller's mesh are of this machine."""
+        given = (one.axis_types for one in self.given if (one.axis_sizes, one.axis_names) == (mesh.sizes, mesh.names))
+        types = next(given, (AxisType.Auto,) * len(mesh.names))
+        return AbstractMesh(mesh.sizes, mesh.names, axis_types=types)
 
 
 def _names(axes: Sequence[Axis]) -> tuple[str, ...] | None:

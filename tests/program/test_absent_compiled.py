@@ -49,6 +49,16 @@ def same(ours: Any, theirs: Any) -> None:
     assert len(pairs) >= 2 and all(one == other for one, other in pairs)
 
 
+@pytest.mark.parametrize("kind", [jax.sharding.AxisType.Auto, jax.sharding.AxisType.Explicit])
+def test_the_mesh_is_the_program_s_without_this_machine_s_devices(kind: Any) -> None:
+    needs("v5e:2x2")
+    given = arguments((kind, kind))[0]
+    made = jaxstage_ext.inspect(jax.jit(lambda p: p["w"] * 2), given, target="v5e:2x2").compiled
+    mesh = made.output_shardings.mesh
+    assert mesh.axis_types == (kind, kind) and dict(mesh.shape) == {"a": 2, "b": 2}
+    assert "cpu" not in str(mesh)
+
+
 ATTRIBUTES = ("input_shardings", "output_shardings", "input_formats", "output_formats")
 
 

@@ -12,6 +12,7 @@ import jax
 import numpy as np
 
 from jaxstage_ext.core import jax_private, stages
+from jaxstage_ext.core.jax_private import sharding_internals
 from jaxstage_ext.core.pytree_paths import leaves_with_paths, path_text
 from jaxstage_ext.core.signatures import signature_of
 from jaxstage_ext.core.valueless import is_valueless
@@ -105,7 +106,7 @@ class _OtherArguments(Exception):
 
 def _rows(program: Program, compiled: Any) -> Iterator[_Passed]:
     args, kwargs = stages.dynamic_arguments(program.staged)
-    wanted_args, wanted_kwargs = compiled.input_formats
+    wanted_args, wanted_kwargs = sharding_internals.input_formats(compiled)
     if len(args) != len(wanted_args) or kwargs.keys() != wanted_kwargs.keys():
         raise _OtherArguments
     static = _static_names(program, len(args))

@@ -34,9 +34,17 @@ def signature(program: Program) -> str:
     made = program.jax_traced
     if program.call.given is not None:
         made = made or program.jax_lowered or program.executable
-    out = getattr(made, "out_info", None)
+    out = _out_info(made)
     given = ", ".join(_parameter(program, argument) for argument in call_arguments(program))
     return f"{program.name}({given}){f' -> {_result(program, out)}' if out is not None else ''}"
+
+
+def _out_info(made: Any) -> Any:
+    """Shapes and dtypes of the results; None where there are none, or JAX fails to give them, as it does for Refs."""
+    try:
+        return getattr(made, "out_info", None)
+    except ValueError:
+        return None
 
 
 def _parameter(program: Program, argument: CallArgument) -> str:

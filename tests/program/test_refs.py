@@ -97,6 +97,23 @@ def test_a_ref_that_is_only_read(by: str) -> None:
     assert [effect for effect, *_ in found] == ["Read"]
 
 
+def test_a_compiled_and_a_dispatch_with_a_captured_ref() -> None:
+    """JAX's own `input_formats` and `out_info` raise where a Compiled closes over a Ref."""
+    ref = new_ref(jnp.zeros(3))
+
+    def stored(x: Any) -> Any:
+        ref[...] += x
+        return x * 2
+
+    compiled = jax.jit(stored).lower(X).compile()
+    with pytest.raises(ValueError, match="Too many leaves"):
+        _ = compiled.input_formats
+    assert list(inspect(jax.jit(stored), X).dispatch["at the call"]) == ["as it is"]
+    given = inspect(compiled)
+    assert [value.name for value in given.shardings.values] == ["x", "result", "a captured Ref (new contents)"]
+    assert "stored(" in str(given)
+
+
 def test_a_ref_of_the_program_s_own_is_no_effect_outside() -> None:
     def own(x: Any) -> Any:
         r = new_ref(x)

@@ -35,6 +35,11 @@ def unnamed(refs: Sequence[Any]) -> list[str]:
     return [CAPTURED] * len(refs)
 
 
+def result_names_of_compiled(compiled: Any, arguments: Sequence[str], results: Sequence[str]) -> tuple[str, ...]:
+    """The same as `result_names`, of a `jax.stages.Compiled`."""
+    return _with_refs(getattr(compiled._executable, "_mut", None), arguments, results)
+
+
 def captured(lowered: Any) -> tuple[Any, ...]:
     """The Refs that a lowered function closes over; they are the last of the module's parameters."""
     mutable = lowered._lowering.compile_args.get("mut")
@@ -43,7 +48,10 @@ def captured(lowered: Any) -> tuple[Any, ...]:
 
 def result_names(lowered: Any, arguments: Sequence[str], results: Sequence[str]) -> tuple[str, ...]:
     """The names of the module's results: `results`, and between them the Refs whose new contents it gives."""
-    mutable = lowered._lowering.compile_args.get("mut")
+    return _with_refs(lowered._lowering.compile_args.get("mut"), arguments, results)
+
+
+def _with_refs(mutable: Any, arguments: Sequence[str], results: Sequence[str]) -> tuple[str, ...]:
     if mutable is None:
         return tuple(results)
     own = iter(results)

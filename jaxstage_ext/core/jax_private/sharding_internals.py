@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import jax
+from jax.experimental.layout import Format
 
 from jaxstage_ext.core.jax_private import refs
 
@@ -84,3 +85,31 @@ def device_assignment(sharding: Any) -> tuple[Any, ...]:
 def lowered_devices(lowered: Any) -> tuple[Any, ...]:
     """The kernel's devices that a lowering names, in its order; empty where it names none."""
     return tuple(lowered._lowering._device_list or ())
+
+
+def input_formats(compiled: Any) -> Any:
+    """The formats of a `jax.stages.Compiled`'s arguments as a tree, (args, kwargs), without Refs that it closes over.
+
+    JAX's own property raises where there are such Refs, whose formats come last.
+    """
+    try:
+        return compiled.input_formats
+    except ValueError:
+        pairs = zip(compiled._input_layouts_flat(), compiled._input_shardings_flat(), strict=True)
+        flat = [Format(layout, sharding) for layout, sharding in pairs]
+        return jax.tree.unflatten(compiled.in_tree, flat[: compiled.in_tree.num_leaves])
+
+
+def boundary_shardings(compiled: Any) -> tuple[list[Any], list[Any]]:
+    """The shardings of a `jax.stages.Compiled`'s arguments and results, those of Refs among them; None where unused."""
+    try:
+        inputs, outputs = compiled.input_shardings, compiled.output_shardings
+        kept = {"is_leaf": lambda leaf: leaf is None}
+        return jax.tree.leaves(inputs, **kept), jax.tree.leaves(outputs, **kept)
+    except ValueError:
+        return list(compiled._input_shardings_flat()), list(compiled._executable._out_shardings)
+
+
+def result_types(compiled: Any) -> list[Any]:
+    """The types of a `jax.stages.Compiled`'s results, those of Refs among them."""
+    return list(compiled._executable.out_avals)

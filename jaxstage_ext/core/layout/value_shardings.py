@@ -87,8 +87,10 @@ def of_compiled(compiled: Any) -> list[BoundaryValue]:
     """The arguments and the results of a `jax.stages.Compiled`."""
     order = {assigned.id: place for place, assigned in enumerate(compiled_devices(compiled))}
     info = given_objects.call_info(compiled)
-    arguments = _by_name(info.arguments, info.avals, compiled.input_shardings)
-    results = _by_name(info.results, jax.tree.leaves(compiled.out_info), compiled.output_shardings)
+    inputs, outputs = sharding_internals.boundary_shardings(compiled)
+    arguments = _by_name(info.arguments, info.avals, inputs[: len(info.avals)])
+    names = refs.result_names_of_compiled(compiled, info.arguments, info.results)
+    results = _by_name(names, sharding_internals.result_types(compiled), outputs)
     return [
         BoundaryValue(
             name,
@@ -106,16 +108,16 @@ def of_compiled(compiled: Any) -> list[BoundaryValue]:
     ]
 
 
-def _by_name(names: Sequence[str], avals: Sequence[Any], shardings: Any) -> list[tuple[str, Any, Any]]:
+def _by_name(names: Sequence[str], avals: Sequence[Any], shardings: Sequence[Any]) -> list[tuple[str, Any, Any]]:
     """(name, type, sharding) of each array; nothing where JAX does not give all of them."""
-    leaves = jax.tree.leaves(shardings, is_leaf=lambda leaf: leaf is None)
-    return list(zip(names, avals, leaves, strict=True)) if len(names) == len(avals) == len(leaves) else []
+    return list(zip(names, avals, shardings, strict=True)) if len(names) == len(avals) == len(shardings) else []
 
 
 def compiled_devices(compiled: Any) -> list[Any]:
     """JAX's devices of a `jax.stages.Compiled`, in the order of its device assignment."""
-    shardings = jax.tree.leaves((compiled.input_shardings, compiled.output_shardings))
-    assigned = [list(sharding_internals.device_assignment(sharding)) for sharding in shardings]
+    inputs, outputs = sharding_internals.boundary_shardings(compiled)
+    known = [one for one in (*inputs, *outputs) if one is not None]
+    assigned = [list(sharding_internals.device_assignment(sharding)) for sharding in known]
     return max(assigned, key=len, default=[])
 
 

@@ -26,6 +26,8 @@ ONCE = {
     "hostile": "attacks readers, folders and requests, which are free of JAX",
     "notebooks": "the notebooks show the newest JAX; magics, kernels and the panel run on both",
     "helpers": "tests of the tests",
+    "compilation/test_listener_faults.py": "faults put into our own functions; what JAX tells them is tested on both",
+    "wording": "sentences made from facts by hand",
     "replies": "what the front end reads, recorded once",
     "test_layers.py": "reads source",
     "test_packaging.py": "reads archives",

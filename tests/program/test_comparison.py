@@ -25,6 +25,8 @@ from jaxstage_ext.program.comparison_table import ComparedFigure, Comparison, Ta
 from jaxstage_ext.report.table import Column
 from jaxstage_ext.views.shown_comparison import ShownComparison
 
+pytestmark = pytest.mark.usefixtures("kept_answers")
+
 W, X = jax.ShapeDtypeStruct((256, 128), jnp.float32), jax.ShapeDtypeStruct((64, 256), jnp.float32)
 
 NOT_COMPILED = "not compiled: %lower stops earlier"

@@ -19,6 +19,8 @@ from jaxstage_ext.inspection import Inspection
 from jaxstage_ext.program.cluster import NO_SPEED_OF_TARGET
 from jaxstage_ext.program.collectives import collectives
 
+pytestmark = pytest.mark.usefixtures("kept_answers")
+
 
 def loss(w, x):
     with jax.named_scope("layer"):

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 __version__ = "0.1.0"
 __all__ = [
     "Inspection",
+    "MosaicSpec",
     "Timeline",
     "Timing",
     "UnexpectedCompile",
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
     from jaxstage_ext.inspection import Inspection
     from jaxstage_ext.loading import load
     from jaxstage_ext.profiles import profile
+    from jaxstage_ext.profiling.mosaic.mosaic_spec import MosaicSpec
     from jaxstage_ext.profiling.timeline import Timeline
     from jaxstage_ext.profiling.timing.measure import measure
     from jaxstage_ext.profiling.timing.measure_ceilings import measure_ceilings
@@ -34,7 +36,8 @@ if TYPE_CHECKING:
 
 _HOMES = {
     "Inspection": "inspection",
-    "Timeline": "profiling.timeline",
+    "MosaicSpec": "profiling.mosaic.mosaic_spec",
+    "Timeline": "panel.shown_timeline",
     "Timing": "profiling.timing.timing",
     "UnexpectedCompile": "compile_history",
     "compile_cache": "compile_history",

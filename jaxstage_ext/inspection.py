@@ -14,7 +14,7 @@ from jaxstage_ext.analysis.sharding.value_tables import Shardings
 from jaxstage_ext.core.call import Call
 from jaxstage_ext.core.targets.target import Target
 from jaxstage_ext.ir.passes.pipeline import Pipeline
-from jaxstage_ext.program import comparison, execution, reproducer, saved, summary
+from jaxstage_ext.program import absent_compiled, comparison, execution, reproducer, saved, summary
 from jaxstage_ext.program.answers import answers
 from jaxstage_ext.program.call_dispatch import dispatch
 from jaxstage_ext.program.collectives import collectives
@@ -120,8 +120,12 @@ class Inspection:
 
     @property
     def compiled(self) -> Any:
-        """The `jax.stages.Compiled` (or the library's own form of it); None if not reached."""
-        return self.program.compiled
+        """The `jax.stages.Compiled` (or the library's own form of it); None if not reached.
+
+        For a target that is not here, an object with its attributes, shardings and formats among them, that cannot be
+        called.
+        """
+        return absent_compiled.of(self.program)
 
     @property
     def error(self) -> StageError | None:

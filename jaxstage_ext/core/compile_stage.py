@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from jaxstage_ext.core.events import Heard
@@ -11,6 +12,8 @@ from jaxstage_ext.core.stage_definition import StageDefinition, StagedProgram
 from jaxstage_ext.core.staged import COMPILE, LOWER, TRACE, Cache, CacheHit, Stage, Staged
 
 if TYPE_CHECKING:
+    from jaxstage_ext.core.executables import Made
+    from jaxstage_ext.core.jax_private import ConfiguredOptions
     from jaxstage_ext.core.large_program import LargeProgram
     from jaxstage_ext.report.document import Document
     from jaxstage_ext.worker.compile_environment import CompileEnvironment
@@ -39,16 +42,39 @@ def _environment(staged: Staged) -> CompileEnvironment:
 
 def _compile_here(staged: Staged, stage: Stage) -> Any:
     from jaxstage_ext.core import executables, trial_compile
+    from jaxstage_ext.core.jax_private import given_options
     from jaxstage_ext.core.options import flag_values
     from jaxstage_ext.core.stageable import unwrap
 
     trial_compile.survive(staged)
     lowered, options = staged.value(LOWER), staged.call.compiler_options
-    value, made = executables.compile(unwrap(lowered), lambda: flag_values.compile_lowered(lowered, options))
+    with given_options.hear_options() as heard:
+        value, made = executables.compile(unwrap(lowered), lambda: flag_values.compile_lowered(lowered, options))
+    staged.received = _received(staged, heard, made)
     if made is not None:
         stage.key = made.key
         stage.hit = CacheHit(Cache.PROCESS, made.seconds) if made.reused else None
     return value
+
+
+def _received(staged: Staged, heard: Sequence[ConfiguredOptions], made: Made | None) -> ConfiguredOptions | None:
+    """What XLA was given: now, or at the compile whose executable JAX or this kernel had kept."""
+    from jaxstage_ext.core import jax_private
+    from jaxstage_ext.core.jax_private import given_options
+    from jaxstage_ext.core.options.build_options import for_xla
+    from jaxstage_ext.core.stageable import unwrap
+
+    lowered = unwrap(staged.value(LOWER))
+    if lowered is None:
+        return heard[-1] if heard else None
+    by_name = jax_private.own_options(lowered) | for_xla(staged.call.compiler_options)
+    module = jax_private.module_of_lowered(lowered)
+    given = heard[-1] if heard else made.given if made is not None else None
+    if module is None:
+        return given
+    if given is not None:
+        given_options.remember(module, by_name, given)
+    return given_options.remembered(module, by_name)
 
 
 def _compile_large(staged: Staged, stage: Stage, large: LargeProgram) -> Any:
@@ -79,6 +105,8 @@ def _cross_compile(staged: Staged, stage: Stage) -> Any:
         lowered, call.fn, staged.target, staged.limits, spell_out, call.compiler_options, staged.environment
     )
     stage.key, stage.seconds = made.key, made.seconds
+    if staged.configured is not None:
+        staged.received = replace(staged.configured, options=made.options)
     if made.kept:
         stage.seconds, stage.hit = time.perf_counter() - started, CacheHit(Cache.INSPECTION, made.seconds)
     return made

@@ -10,10 +10,11 @@ from __future__ import annotations
 import contextlib
 import time
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from jaxstage_ext.core import jax_private
+from jaxstage_ext.core.jax_private import ConfiguredOptions, given_options
 from jaxstage_ext.core.jax_private.compile_watch import BackendCompile, watch_backend_compile
 from jaxstage_ext.core.options.file_options import environment_names_files, names_files, of_process
 from jaxstage_ext.store import cache
@@ -31,6 +32,7 @@ class Made:
     Attributes:
       key: of what was compiled; the same for every executable that must be equal.
       seconds: that XLA took for it.   reused: whether it was compiled for an earlier inspection.
+      given: the options that XLA was given; None where JAX does not say them.
     """
 
     key: str
@@ -38,6 +40,7 @@ class Made:
     executable: Any = field(repr=False)
     client: Any = field(repr=False)
     reused: bool = False
+    given: ConfiguredOptions | None = field(default=None, repr=False)
 
 
 def compile(lowered: Any, make: Callable[[], Any]) -> tuple[Any, Made | None]:  # noqa: A001
@@ -74,10 +77,12 @@ def _compiled(what: BackendCompile, compile_: Callable[[], Any]) -> Made:
     key = cache.key("executable", str(id(what.client)), *what.parts)
     known: Made | None = _made.get(key)
     if known is not None:
-        return Made(key, known.seconds, known.executable, known.client, reused=True)
+        return replace(known, reused=True)
     started = time.perf_counter()
-    made = Made(key, 0.0, compile_(), what.client)
-    made = Made(key, time.perf_counter() - started, made.executable, what.client)
+    with given_options.hear_options() as given:
+        executable = compile_()
+    seconds = time.perf_counter() - started
+    made = Made(key, seconds, executable, what.client, given=given[-1] if given else None)
     module = len(what.parts[0])
     _made.put(key, made, module + _SIZE_FACTOR * min(module, _LARGEST_MODULE))
     return made

@@ -18,6 +18,8 @@ _AT_ADDRESS = re.compile(r"<(?=[a-zA-Z_])((?:[^<>\n]|<lambda>|<locals>){1,200}?)
 """How Python writes an object that has no text of its own; its name says as much."""
 _AT_SOURCE = re.compile(r" ?This error occurs at source: {1,4}([^\n]{1,300}?):\d{1,9}:\d{1,9} \([^()\n]{1,200}\)")
 """Where JAX says an error occurs, which may be this package's call of JAX."""
+_AT_LINE = re.compile(r" at ([^\n]{1,300}?):(\d{1,9}):(\d{1,9}) \(([^()\n]{1,200})\)")
+"""How JAX writes where an operation stands (`source_info_util.summarize`); columns count from 0."""
 _FRAME = '  File "'
 """How Python writes a frame."""
 
@@ -26,7 +28,17 @@ def explain(stage: str, error: BaseException) -> StageError:
     """The StageError of an exception caught in a stage."""
     interrupted = is_interrupt(error)
     message = f"interrupted while JAX was in {stage}" if isinstance(error, KeyboardInterrupt) else _bounded(error)
-    return StageError(stage, type_name(error), message, _user_line(_traceback_of(error)), interrupted, error)
+    span = _user_line(_traceback_of(error)) or _said_line(error)
+    return StageError(stage, type_name(error), message, span, interrupted, error)
+
+
+def _said_line(error: BaseException) -> SourceSpan | None:
+    """The user's line that JAX names in its message, where the frames of the error have none."""
+    for found in _AT_LINE.finditer(bounded_str(error, _LONGEST)):
+        file, line, column, function = found[1], int(found[2]), int(found[3]), found[4]
+        if is_user(file) and not is_outside(file):
+            return SourceSpan(file, cell_of(file), function, line, column + 1, line, 0)
+    return None
 
 
 def is_interrupt(error: BaseException) -> bool:

@@ -93,6 +93,7 @@ class Staged:
       function: `stageable` of the call, made when the first stage asks for it.
       environment: that of the compile stage, which recompiles are made in; None before it.
       configured: the compile options of `jax.config` at the compile stage; None before it.
+      received: those that XLA was given at the compile that made the executable; None where nobody recorded it.
       sources: the source files as they were at the trace, which all targets of a call share.
       large: why a worker compiles for the kernel's own devices; None where it does not, or was asked to.
     """
@@ -105,6 +106,7 @@ class Staged:
     function: Any = None
     environment: CompileEnvironment | None = None
     configured: ConfiguredOptions | None = None
+    received: ConfiguredOptions | None = None
     sources: SourceTexts = field(default_factory=SourceTexts)
     large: LargeProgram | None = None
 

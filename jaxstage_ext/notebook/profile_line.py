@@ -62,7 +62,8 @@ def parser() -> MagicArgumentParser:
         action="store_true",
         help="Measure how long the call takes, without a timeline. It runs many times, with its side effects.",
     )
-    add("--mode", choices=MODES, help="What to measure; kernel times, their span or wall time.")
+    what = "What to measure; kernel times, their span or wall time."
+    add("--mode", type=_mode, metavar="{" + ",".join(MODES) + "}", help=what)
     add("--per-kernel", action="store_true", help="List the time of each kernel, with --measure.")
     add("--runs", type=_count, metavar="100", help="Number of runs to measure; as many as needed by default.")
     add(
@@ -94,6 +95,16 @@ def _count(text: str) -> int:
     if not text.isdecimal() or not 0 < int(text) <= 100_000_000:
         raise argparse.ArgumentTypeError(f"{text!r} is not a number from 1 to 100,000,000")
     return int(text)
+
+
+def _mode(text: str) -> str:
+    from jaxstage_ext.profiling.timing.jax_words import MODES as JAX_MODES
+
+    if text in JAX_MODES:
+        raise argparse.ArgumentTypeError(JAX_MODES[text])
+    if text not in MODES:
+        raise argparse.ArgumentTypeError(f"{text!r} is unknown; give {', '.join(MODES)}")
+    return text
 
 
 def _hertz(text: str) -> float:

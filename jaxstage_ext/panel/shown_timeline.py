@@ -74,3 +74,6 @@ def recorded(known: Timeline) -> ShownTimeline:
 def opened(recording: Recording) -> ShownTimeline:
     """A recording from a file, which nothing is linked to yet, as a timeline."""
     return recorded(Timeline(recording, without_places(recording)))
+
+
+Timeline.shown = staticmethod(recorded)

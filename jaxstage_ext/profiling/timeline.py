@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any
+from pathlib import Path
+from typing import Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
@@ -31,8 +33,8 @@ from jaxstage_ext.profiling.analysis.host_activity import HostActivity
 from jaxstage_ext.profiling.analysis.host_labels import HostLabels
 from jaxstage_ext.profiling.analysis.nesting import Nesting, nest
 from jaxstage_ext.profiling.chrome import chrome_writer, speedscope_writer
-from jaxstage_ext.profiling.mosaic import mosaic_wording
-from jaxstage_ext.profiling.mosaic.mosaic_recording import decode
+from jaxstage_ext.profiling.mosaic import mosaic_saved, mosaic_wording
+from jaxstage_ext.profiling.mosaic.mosaic_recording import OnDeviceDetails, decode
 from jaxstage_ext.profiling.mosaic.mosaic_spec import MosaicSpec
 from jaxstage_ext.profiling.op_places import OpPlaces, without_places
 from jaxstage_ext.report.recording import Events, Recording, TimeUnit
@@ -56,20 +58,40 @@ class Timeline:
     places: OpPlaces
     window: tuple[int, int] | None = field(default=None, kw_only=True)
 
+    shown: ClassVar[Callable[[Timeline], Timeline]] = staticmethod(lambda made: made)
+    """A timeline as one that shows itself in a notebook; `panel/` sets it, which this room does not know."""
+
     @classmethod
-    def from_mosaic(cls, buffer: npt.ArrayLike, spec: MosaicSpec, sm_clock: float | None = None) -> Timeline:
-        """The ranges that a Mosaic GPU kernel recorded on the device, by SM and warpgroup.
+    def from_mosaic(
+        cls,
+        buffer: npt.ArrayLike,
+        spec: Any,
+        sm_clock: float | None = None,
+        *,
+        grid: Sequence[int] | None = None,
+        block: Sequence[int] | None = None,
+        kernel: str = "",
+    ) -> Timeline:
+        """The ranges that a Mosaic GPU kernel recorded on the device, by SM and warpgroup; in a notebook, a panel.
 
         Args:
           buffer: the words that the kernel wrote, a uint32 array.
-          spec: what they were recorded with; `MosaicSpec.of_jax` makes it of JAX's `ProfilerSpec`.
+          spec: what they were recorded with, a `ProfilerSpec` of jax.experimental.mosaic.gpu.profiler or a
+            `MosaicSpec`.
           sm_clock: frequency of the SMs in hertz, such as 1.98e9; without it, times are in cycles.
+          grid: sizes of the launch in blocks, which a `ProfilerSpec` does not have. Without grid and block, warpgroups
+            are numbered through all blocks.
+          block: sizes of the launch in threads.
+          kernel: its name.
 
         Raises:
           UnreadableProfile: the buffer does not fit the specification, or its layout is ambiguous.
+          TypeError: `spec` is neither, or one of `grid` and `block` is missing.
         """
+        if not isinstance(spec, MosaicSpec):
+            spec = MosaicSpec.of_buffer(spec, np.asarray(buffer).size, grid, block, kernel)
         recording = decode(buffer, spec, sm_clock)
-        return cls(recording, without_places(recording))
+        return cls.shown(Timeline(recording, without_places(recording)))
 
     @property
     def columns(self) -> Events:
@@ -211,6 +233,17 @@ class Timeline:
         self.check_times()
         speedscope_writer.write(self.recording, self.places, path)
 
+    def to_npz(self, path: str | os.PathLike[str]) -> None:
+        """Write the words that a Mosaic GPU kernel recorded, and what they were recorded with, as an .npz file.
+
+        `jaxstage_ext.load` and `%timeline` open it, without a clock too. Raises OSError where it cannot be written, and
+        Unavailable where the timeline is not the whole profile of such a kernel.
+        """
+        details = self.recording.details
+        if not isinstance(details, OnDeviceDetails):
+            raise Unavailable(mosaic_wording.NO_WORDS)
+        Path(path).expanduser().write_bytes(mosaic_saved.saved(details.words, details.spec, details.sm_clock))
+
     def check_times(self) -> None:
         """Raise Unavailable where the events are in cycles of a clock that nobody gave."""
         if self.recording.unit is TimeUnit.CYCLE:
@@ -243,7 +276,7 @@ class Timeline:
     def __str__(self) -> str:
         lines = self.by_range() if self.headline.bound is Bound.RANGES else self.by_line()
         lines = lines.take(range(min(len(lines), _LINES_SHOWN)))
-        notes = mosaic_wording.notes(self.recording)
+        notes = [*timeline_wording.losses(self.recording.lost), *mosaic_wording.notes(self.recording)]
         return "\n".join([timeline_wording.sentence(self.headline), self.coverage, *notes, "", str(lines)])
 
     __repr__ = __str__

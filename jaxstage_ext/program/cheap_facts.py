@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from jaxstage_ext.core import jax_private
+from jaxstage_ext.core import jax_private, ref_names
 from jaxstage_ext.program.answers import QUESTIONS, Answer
 from jaxstage_ext.program.collectives import collectives, count, exchanges
 from jaxstage_ext.program.cost import cost
@@ -103,6 +103,6 @@ def authors_arguments(program: Program) -> dict[str, str]:
     lowered = program.jax_lowered
     if lowered is None:
         return {}
-    names = jax_private.signature(program.jax_traced, lowered).arguments
+    names = jax_private.signature(program.jax_traced, lowered, ref_names.namer(program.call.fn)).arguments
     authors = argument_names(program.call, names)
     return {name: said for name, said in zip(names, authors, strict=True) if said != name}

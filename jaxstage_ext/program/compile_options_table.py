@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from jaxstage_ext.core.options import received_options as received
 from jaxstage_ext.core.options import xla_flags
-from jaxstage_ext.core.options.received_options import ReceivedOption
+from jaxstage_ext.core.options.received_options import Basis, ReceivedOption
 from jaxstage_ext.program.fact import fact
 from jaxstage_ext.program.program import Program
 from jaxstage_ext.program.target_title import platform
@@ -12,9 +12,18 @@ from jaxstage_ext.report.table import Column, Table
 from jaxstage_ext.report.unavailable import Unavailable
 
 _REST = (
-    "All other options have XLA's defaults; those that describe the program's devices and shardings are not listed, "
-    "nor is what JAX sets by itself for other backends."
+    "All other options have XLA's defaults; those that describe the program's devices are not listed, nor is what JAX "
+    "sets by itself for other backends."
 )
+_UNRECORDED = (
+    "What jax.config set is unknown: JAX had compiled the program before JAXStage listened, and an executable does not "
+    "say its options. jax.clear_caches() makes JAX compile it anew."
+)
+_NOTES = {
+    Basis.RECORDED: (_REST,),
+    Basis.EXPECTED: ("The program is not compiled: this is what JAX would give XLA now.", _REST),
+    Basis.UNKNOWN: (_UNRECORDED,),
+}
 _NO_DEFAULT = "this jaxlib does not say it"
 _OF_VARIABLE = "XLA_FLAGS changed it in this process"
 _EMPTY = "(empty)"
@@ -22,7 +31,10 @@ _EMPTY = "(empty)"
 
 @fact
 def options(program: Program) -> Table:
-    """The options that differ from XLA's defaults, and what set each. Raises Unavailable where nothing was lowered."""
+    """The options that XLA was given and that differ from its defaults, and what set each.
+
+    Raises Unavailable where nothing was lowered.
+    """
     if program.jax_lowered is None:
         raise Unavailable(f"{program.name} was not lowered by JAX, so its compile options are unknown")
     rows = received.received(program.staged, platform(program))
@@ -37,7 +49,7 @@ def options(program: Program) -> Table:
         "note": Column([row.note for row in rows]),
     }
     unknown = {(at, "default"): _why(row) for at, row in enumerate(rows) if row.default is None}
-    return Table("options", columns, unknown, (_REST,))
+    return Table("options", columns, unknown, _NOTES[received.basis(program.staged)])
 
 
 def _why(row: ReceivedOption) -> str:

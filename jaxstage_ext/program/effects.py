@@ -8,12 +8,14 @@ from typing import Any
 
 import jax
 
-from jaxstage_ext.core import equation_runs, jaxpr_lines
+from jaxstage_ext.core import equation_runs, jaxpr_lines, ref_names
 from jaxstage_ext.core.equation_runs import Runs
-from jaxstage_ext.core.jax_private import effect_rules, persistent_cache
+from jaxstage_ext.core.jax_private import effect_rules, persistent_cache, refs
+from jaxstage_ext.core.jax_private.given_objects import call_info
 from jaxstage_ext.program.fact import fact
 from jaxstage_ext.program.instruction_places import line_label
 from jaxstage_ext.program.program import Program
+from jaxstage_ext.program.refused_shardings import argument_names
 from jaxstage_ext.report.table import Column, Table
 from jaxstage_ext.report.unavailable import Unavailable
 from jaxstage_ext.report.units import plural
@@ -23,6 +25,7 @@ _KERNELS = frozenset({"pallas_call", "core_map"})
 _OWN_DERIVATIVES = frozenset({"custom_jvp_call", "custom_vjp_call"})
 """What is in them is not differentiated: their own rules are."""
 _ABSENT, _SEVERAL = "absent TPUs and GPUs", "several devices"
+_DOES = {"Read": "reads", "Write": "writes", "Accum": "adds to"}
 _OF_MEMORY = frozenset({"Read", "Write", "Accum", "InternalMutableArray"})
 NOT_DIFFERENTIABLE = frozenset({"pure_callback", "io_callback"})
 _NONE = "No callbacks, no effects, and nothing on the host."
@@ -50,7 +53,7 @@ def effects(program: Program) -> Table:
     if (traced := program.jax_traced) is None:
         raise Unavailable(f"{program.name} was not traced by JAX, so its effects are unknown")
     rows = jaxpr_lines.rows(traced.jaxpr) if has_effects(program) else {}
-    found = sorted(_found(traced.jaxpr.jaxpr), key=lambda one: rows.get(id(one.eqn), -1))
+    found = sorted(_found(program), key=lambda one: rows.get(id(one.eqn), -1))
     frame_of = jaxpr_lines.frame_reader(program.frame_table)
     at = [frame_of(one.eqn) for one in found]
     frames = program.frame_table.freeze()
@@ -116,7 +119,8 @@ def _notes(found: list[_Found]) -> Iterator[str]:
     if called:
         yield f"{plural(len(called), 'callback')}: {_how_often(called)}."
     if len(found) > len(called):
-        yield f"{plural(len(found) - len(called), 'other operation')} with effects or on the host."
+        other = "other operation" if called else "operation"
+        yield f"{plural(len(found) - len(called), other)} with effects or on the host."
     if any(one.operation == "pure_callback" for one in found):
         yield _PURE
 
@@ -138,7 +142,7 @@ def has_effects(program: Program) -> bool:
 @fact
 def _of_jaxpr(program: Program) -> bool:
     traced = program.jax_traced
-    return traced is not None and next(_found(traced.jaxpr.jaxpr), None) is not None
+    return traced is not None and next(_found(program), None) is not None
 
 
 def callback_lines(program: Program) -> list[str]:
@@ -150,9 +154,14 @@ def callback_lines(program: Program) -> list[str]:
     return list(dict.fromkeys(filter(None, calls)))
 
 
-def _found(jaxpr: Any) -> Iterator[_Found]:
+def _found(program: Program) -> Iterator[_Found]:
+    jaxpr, touched = program.jax_traced.jaxpr.jaxpr, _touched(program)
     differentiated: set[int] | None = None
     for eqn, runs in equation_runs.equation_runs(jaxpr, _KERNELS):
+        for name, effects_of in touched.get(id(eqn), {}).items():
+            what = " and ".join(_DOES[effect] for effect in sorted(effects_of))
+            named = ", ".join(sorted(effects_of))
+            yield _Found(eqn, eqn.primitive.name, named, f"{what} {name}, a Ref of the caller's", [], runs)
         kind = effect_rules.callback_kind(eqn)
         if kind in NOT_DIFFERENTIABLE and differentiated is None:
             differentiated = {id(one) for one, _ in equation_runs.equation_runs(jaxpr, _KERNELS | _OWN_DERIVATIVES)}
@@ -166,6 +175,13 @@ def _found(jaxpr: Any) -> Iterator[_Found]:
             )
         elif not _holds_jaxprs(eqn):
             yield from _other(eqn, runs)
+
+
+def _touched(program: Program) -> refs.Accesses:
+    """The equations that read or write Refs which outlive the call."""
+    traced = program.jax_traced
+    names = argument_names(program.call, call_info(traced).arguments)
+    return refs.accesses(traced.jaxpr, names, ref_names.namer(program.call.fn), _KERNELS)
 
 
 def _callback(eqn: Any, kind: str, runs: Runs, is_differentiated: bool) -> _Found:

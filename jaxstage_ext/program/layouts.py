@@ -9,7 +9,7 @@ import numpy as np
 
 from jaxstage_ext.analysis.layouts import layout_text
 from jaxstage_ext.analysis.layouts.layout_text import ArrayLayout
-from jaxstage_ext.core import jax_private
+from jaxstage_ext.core import jax_private, ref_names
 from jaxstage_ext.core.jax_private.given_layouts import given_layouts
 from jaxstage_ext.ir.hlo.module import Module
 from jaxstage_ext.ir.hlo.shapes import HOST
@@ -102,7 +102,7 @@ def _names(program: Program, parameters: int, results: int) -> list[str]:
     arguments: list[str] = []
     outputs: list[str] = []
     if lowered is not None:
-        signature = jax_private.signature(traced, lowered)
+        signature = jax_private.signature(traced, lowered, ref_names.namer(program.call.fn))
         named = argument_names(program.call, signature.arguments)
         arguments = [name for at, name in enumerate(named) if at in signature.kept]
         outputs = list(signature.results)

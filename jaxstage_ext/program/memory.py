@@ -15,7 +15,7 @@ from jaxstage_ext.analysis.memory import buffers, module_memory
 from jaxstage_ext.analysis.memory.entry_values import Argument, Constant, EntryComputation
 from jaxstage_ext.analysis.memory.live_memory import Memory
 from jaxstage_ext.analysis.memory.policy_trials import PolicyTrial
-from jaxstage_ext.core import captured, jax_private, rematerialization, residuals
+from jaxstage_ext.core import captured, jax_private, ref_names, rematerialization, residuals
 from jaxstage_ext.core.given import lacking_stage
 from jaxstage_ext.core.recompile import recompiled_buffers as recompiled
 from jaxstage_ext.core.recompile.recompiled_buffers import Assigned
@@ -120,15 +120,20 @@ def _entry(program: Program) -> EntryComputation | None:
     traced, lowered = program.jax_traced, program.jax_lowered
     if lowered is None or (traced is None and program.call.given is None):
         return None
-    signature = jax_private.signature(traced, lowered)
+    signature = jax_private.signature(traced, lowered, ref_names.namer(program.call.fn))
     infos = jax.tree.leaves(lowered.args_info, is_leaf=lambda leaf: hasattr(leaf, "donated"))
-    if len(infos) != len(signature.arguments):
+    own = len(signature.arguments) - len(signature.captured)
+    if len(infos) != own:
         return None
     given = program.call.given
-    names = given.info.arguments if given and len(given.info.arguments) == len(infos) else signature.arguments
+    names = given.info.arguments if given and len(given.info.arguments) == own else signature.arguments[:own]
     arguments = tuple(
         Argument(name, _shape(info), _bytes(info), bool(info.donated), i in signature.kept)
         for i, (name, info) in enumerate(zip(argument_names(program.call, names), infos, strict=True))
+    )
+    arguments += tuple(
+        Argument(name, _shape(ref), _bytes(ref), donated=True, kept=True)
+        for name, ref in zip(signature.arguments[own:], signature.captured, strict=True)
     )
     return EntryComputation(arguments, signature.results, _constants(program, signature.constants), signature.tokens)
 

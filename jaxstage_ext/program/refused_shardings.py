@@ -35,8 +35,8 @@ def read(program: Program) -> Shardings | None:
     message = error.message
     named = dict(leaves(program.call))
     given = [value for name, leaf in named.items() if (value := _value(name, leaf)) is not None]
-    wrong, apart = refusals.indivisible(message), refusals.devices_apart(message)
-    notes = [f"{name} is on devices {', '.join(map(str, ids))}." for name, ids in apart.items()]
+    wrong, apart = refusals.indivisible(message), refusals.sides_apart(message)
+    notes = list(_apart(program, apart))
     if wrong is not None and jax_private.is_pmap(program.call.fn):
         same = " or ".join(name for name, leaf in named.items() if _shape(leaf) == wrong.shape)
         wrong = wrong._replace(name=name_in_pmap(program.call, wrong.name) or same)
@@ -55,6 +55,23 @@ def read(program: Program) -> Shardings | None:
         return None
     meshes = dict.fromkeys(mesh for value in given if (mesh := value.map.sharding.mesh) is not None)
     return Shardings(tuple(given), _places(given), tuple(meshes), tuple(notes))
+
+
+def _apart(program: Program, sides: Sequence[refusals.PlacedSide]) -> Iterator[str]:
+    """Where each side is, then what holds for both."""
+    meshes = meshes_of(program) if sides else []
+    for side in sides:
+        yield side.sentence(next((mesh.sizes for mesh in meshes if mesh.fits(side.ids, side.count)), ""))
+    if len(sides) == 2:
+        names = [side.name for side in sides if side.name]
+        move = f"move {names[0]} with jax.device_put, or " if names else ""
+        yield f"A program runs on one set of devices: {move}use one mesh for both."
+
+
+def meshes_of(program: Program) -> list[jax_private.NamedMesh]:
+    """The meshes of a call's arguments, of what `jax.jit` was given, and of what the function names itself."""
+    given = [getattr(leaf, "sharding", None) for _, leaf in leaves(program.call)]
+    return jax_private.named_meshes(program.call.fn, program.jax_traced, given)
 
 
 def argument_names(call: Call, names: Sequence[str]) -> list[str]:

@@ -14,7 +14,7 @@ from jaxstage_ext.profiling.timeline import Timeline
 from jaxstage_ext.report import saved_source
 from jaxstage_ext.report.public_paths import public_folders
 from jaxstage_ext.report.table import Table, cell, is_number, plain
-from jaxstage_ext.report.units import plural, share
+from jaxstage_ext.report.units import share
 from jaxstage_ext.report.view_parts import Parts
 from jaxstage_ext.views.lanes_html import lanes_html
 from jaxstage_ext.views.words import clean, cut, width
@@ -44,6 +44,9 @@ _TABLES = (
     StillTable("time by source line", Timeline.by_line, {"line": "line", **_TIMES, "code": "code"}),
     StillTable("time by HLO instruction", Timeline.by_op, {"op": "HLO op", **_TIMES, "line": "line"}),
     StillTable("time by kernel", Timeline.by_kernel, {"kernel": "kernel", **_TIMES}),
+    StillTable(
+        "time by range", Timeline.by_range, {"range": "range", "share": "share", "self": "self", "count": "count"}
+    ),
     StillTable(
         "longest idle times", Timeline.gaps, {"duration": "idle for", "start": "from", "host": "the host meanwhile"}
     ),
@@ -102,9 +105,7 @@ def _shown(timeline: Timeline) -> list[StillTable]:
 def _head(timeline: Timeline) -> Iterator[str]:
     yield public_folders(timeline_wording.sentence(timeline.headline))
     yield "; ".join(filter(None, [timeline.coverage, timeline_facts.window_text(timeline)]))
-    for lost in timeline.recording.lost[:8]:
-        count = "an unknown number of events" if lost.count is None else plural(lost.count, "event")
-        yield f"{count}: {lost.loss.value}{f' ({lost.where})' if lost.where else ''}"
+    yield from timeline_wording.losses(timeline.recording.lost)
     yield from mosaic_wording.notes(timeline.recording)
 
 
@@ -118,7 +119,12 @@ def _rows(texts: Mapping[str, str], timeline: Timeline, still: StillTable, most:
     """The head and the first rows, each cell with whether it is a figure."""
     table = still.read(timeline)
     shown = table.take(range(min(len(table), most)))
-    rows = [[(title, name not in ("line", "op", "kernel", "host", "code")) for name, title in still.columns.items()]]
+    rows = [
+        [
+            (title, name not in ("line", "op", "kernel", "range", "host", "code"))
+            for name, title in still.columns.items()
+        ]
+    ]
     for row in shown.rows():
         rows.append([_cell(shown, name, row, texts) for name in still.columns])
     return rows

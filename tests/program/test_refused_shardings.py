@@ -68,7 +68,10 @@ def test_arguments_on_different_devices() -> None:
     w = jax.device_put(jnp.ones((8, 8)), NamedSharding(first, P("x")))
     x = jax.device_put(jnp.ones((8, 8)), NamedSharding(second, P("x")))
     found = refused(jax.jit(matmul), {"w": w}, x)
-    assert found.notes == ("params['w'] is on devices 0, 1.", "x is on devices 2, 3.")
+    assert found.notes[:2] == (
+        "params['w'] is on devices 0, 1 (mesh x=2).",
+        "x is on devices 2, 3 (mesh x=2).",
+    )
     assert found["x"].map.numbers.tolist() == [2, 3]
     assert [place.id for place in found.places] == [0, 1, 2, 3]
 
@@ -111,4 +114,4 @@ def test_every_form_of_the_message(kind: str, start: str, name: str, spec: str, 
 )
 def test_messages_that_cannot_be_read_are_left_alone(message: str) -> None:
     assert refusals.indivisible(message) is None
-    assert refusals.devices_apart(message) == {}
+    assert refusals.sides_apart(message) == ()

@@ -36,9 +36,20 @@ _SHARD_MAP = re.compile(
     r"\(of (?:total )?size (?P<parts>\d+)\)",
     re.DOTALL,
 )
-_PLACED = re.compile(
-    r"argument (?P<name>\S+) of \S+ with shape \w+\[[\d,]*\] and with device ids \[(?P<ids>[\d, ]*)\] on platform"
+_SIDE = re.compile(
+    r"(?:Got|and) (?:argument (?P<name>\S+) of \S+ with shape \w+\[[^\[\]]*\] and|(?P<what>[\w' ]{1,80}?)) "
+    r"(?:with device ids \[(?P<ids>[\d, ]*)\] on platform (?P<platform>\w+)|as AbstractMesh of size (?P<count>\d{1,9}))"
+    r"(?: at (?P<at>[^\n]{1,300}?:\d{1,9}):\d{1,9} \()?"
 )
+_WHAT = {
+    "explicit output sharding": "out_shardings",
+    "explicit input sharding": "in_shardings",
+    "closed over constant sharding": "a captured array",
+    "sharding_constraint inside jit": "with_sharding_constraint",
+    "jit inside jit": "an inner jit",
+}
+_INSIDE, _CONTEXT = " inside jit", "'s context mesh"
+_MOST_IDS = 8
 _AXIS = re.compile(r"'(?P<name>[^']*)': (?P<size>\d+)")
 
 
@@ -63,7 +74,7 @@ class Indivisible(NamedTuple):
 
 def is_refusal(message: str) -> bool:
     """Whether a message is about shardings that JAX refuses."""
-    return indivisible(message) is not None or bool(devices_apart(message))
+    return indivisible(message) is not None or bool(sides_apart(message))
 
 
 def indivisible(message: str) -> Indivisible | None:
@@ -96,8 +107,51 @@ def _axes(entry: Any) -> tuple[Axis, ...]:
     return tuple(Axis(str(name)) for name in (entry if isinstance(entry, tuple) else (entry,)))
 
 
-def devices_apart(message: str) -> dict[str, tuple[int, ...]]:
-    """The device ids of each argument, where a message says that they differ between arguments; else empty."""
+class PlacedSide(NamedTuple):
+    """One of the two that are on different devices.
+
+    Attributes:
+      name: that of an argument, "" for something else.   what: in words, such as "with_sharding_constraint".
+      ids: of its devices; None of a mesh without devices, which has `count`.
+      platform: in capitals, "" where it has no devices.   at: its line as JAX says it, "" where it does not.
+    """
+
+    name: str
+    what: str
+    ids: tuple[int, ...] | None
+    count: int
+    platform: str
+    at: str
+
+    def sentence(self, mesh: str = "") -> str:
+        """`x is on devices 0, 1 (mesh d=2).`"""
+        verb = "is" if self.name or not self.what.endswith("shardings") else "are"
+        where = f" at {self.at}" if self.at else ""
+        on = f"an abstract mesh of size {self.count}" if self.ids is None else devices(self.ids)
+        what = self.what if self.name or " " not in self.what else self.what[0].upper() + self.what[1:]
+        return f"{what}{where} {verb} on {on}{f' (mesh {mesh})' if mesh else ''}."
+
+
+def devices(ids: Sequence[int]) -> str:
+    """`device 3`, `devices 0, 1`, `devices 0 to 511`."""
+    if len(ids) == 1:
+        return f"device {ids[0]}"
+    if len(ids) > _MOST_IDS and list(ids) == list(range(ids[0], ids[0] + len(ids))):
+        return f"devices {ids[0]} to {ids[-1]}"
+    more = f" and {len(ids) - _MOST_IDS} more" if len(ids) > _MOST_IDS else ""
+    return f"devices {', '.join(map(str, ids[:_MOST_IDS]))}{more}"
+
+
+def sides_apart(message: str) -> tuple[PlacedSide, ...]:
+    """Both sides, where a message says that they are on different devices; else empty."""
     if "incompatible devices" not in message:
-        return {}
-    return {match["name"]: tuple(numbers(match["ids"])) for match in _PLACED.finditer(message)}
+        return ()
+    return tuple(_side(match) for match in _SIDE.finditer(message[:_LONGEST]))
+
+
+def _side(match: re.Match[str]) -> PlacedSide:
+    name, what = match["name"] or "", (match["what"] or "").strip()
+    words = "the mesh of jax.set_mesh" if what.endswith(_CONTEXT) else _WHAT.get(what, what.removesuffix(_INSIDE))
+    ids = None if match["ids"] is None else tuple(numbers(match["ids"]))
+    count = int(match["count"]) if ids is None else len(ids)
+    return PlacedSide(name, name or words, ids, count, match["platform"] or "", match["at"] or "")

@@ -17,7 +17,7 @@ from jaxstage_ext.compilation.events.stage_origins import StageOrigins
 from jaxstage_ext.compilation.persistent import watching
 from jaxstage_ext.compilation.records.compile_record import CompileRecord, Entry, StageName
 from jaxstage_ext.compilation.records.effectful_operations import effectful_operations
-from jaxstage_ext.core.jax_private import compile_frames
+from jaxstage_ext.core.jax_private import compile_frames, given_options
 from jaxstage_ext.core.jax_private.compile_frames import EventFrames, local
 
 _kept, _operations = KeptArtefacts(), KeptArtefacts(MOST_OPERATIONS)
@@ -92,6 +92,8 @@ def _take_executable(ended: RunningStage, frames: EventFrames) -> None:
     kept.executable = local(frames.stage, "xla_executable")
     kept.options = local(frames.stage, "compile_options")
     kept.devices = _devices(local(frames.stage, "da"))
+    by_name = dict(local(frames.stage, "compiler_options_kvs") or ())
+    given_options.remember_heard(local(frames.stage, "computation"), by_name, kept.options)
     _keep(ended.record)
 
 

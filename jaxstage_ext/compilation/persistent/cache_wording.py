@@ -8,6 +8,7 @@ from jaxstage_ext.compilation.persistent.cache_entries import CacheEntry
 from jaxstage_ext.compilation.persistent.cache_report import CacheReport
 from jaxstage_ext.compilation.persistent.folder_names import folder_names
 from jaxstage_ext.compilation.persistent.folder_state import FolderState, FolderUse
+from jaxstage_ext.compilation.persistent.kernel_tally import CacheTally
 from jaxstage_ext.compilation.persistent.key_differences import KeyDifference
 from jaxstage_ext.compilation.persistent.miss_causes import MissCause, MissCauses, MissGroup
 from jaxstage_ext.compilation.persistent.missed_entry import MissedEntry
@@ -47,19 +48,28 @@ def _names(state: FolderState) -> tuple[str, str]:
 
 def sentences(report: CacheReport) -> list[str]:
     """All that is known, the most important first."""
-    return [*_folder(report.state), *_set_aside(report), *_contents(report), *_kernel(report), *_limits(report)]
+    return [*_folder(report), *_set_aside(report), *_contents(report), *_kernel(report), *_limits(report)]
 
 
 def warnings(report: CacheReport) -> list[str]:
     """What is wrong, and what to do about it."""
-    return [*_wrong_folder(report.state), *_wrong_entries(report)]
+    return [*_wrong_folder(report.state), *_wrong_keys(report.tally), *_wrong_entries(report)]
 
 
-def _folder(state: FolderState) -> Iterator[str]:
+def _folder(report: CacheReport) -> Iterator[str]:
+    state = report.state
     if state.use is FolderUse.NOT_SET:
         yield ("jax_compilation_cache_dir is not set, so every new kernel compiles its programs again")
-    elif state.use is FolderUse.NOT_OPENED_YET:
+    elif state.use is FolderUse.NOT_OPENED_YET and not report.tally.without_key:
         yield "No compile has asked for it yet; the next one opens it"
+
+
+def _wrong_keys(tally: CacheTally) -> Iterator[str]:
+    if tally.without_key:
+        yield (
+            f"JAX could not make the key of {plural(tally.without_key, 'compile')}, and skipped the cache; its error "
+            'says why, logged as "unable to generate cache key"'
+        )
 
 
 def _wrong_folder(state: FolderState) -> Iterator[str]:
@@ -85,6 +95,11 @@ def _wrong_folder(state: FolderState) -> Iterator[str]:
         yield (
             f"{was_set} is set, but JAX could not open it at its first compile, and does not try once more; make it a "
             f"folder that you can write to, then call {_RESET}"
+        )
+    if state.use in (FolderUse.IN_USE, FolderUse.EARLIER_FOLDER) and not state.is_enabled:
+        yield (
+            "jax_enable_compilation_cache is False, and JAX, which reads it at the first compile, uses the cache all "
+            f"the same; {_RESET} makes it read it once more"
         )
     if state.folder and not state.is_remote and not state.is_there and state.use is not FolderUse.NOT_OPENED_YET:
         yield "The folder is gone, so nothing can be written; JAX does not make it a second time: create it"

@@ -52,6 +52,7 @@ class FolderState:
       folder: in use, or to be opened by the next compile; "" where none is.   set_folder: `jax_compilation_cache_dir`.
       is_there: whether the folder exists.   is_writable: whether entries can be written; None where that is not known.
       max_size: the limit in bytes; None without one.   is_remote: in a store such as gs://.
+      is_enabled: `jax_enable_compilation_cache` now, which JAX reads once.
       free_bytes: of its file system; None where that is not known.
     """
 
@@ -63,6 +64,7 @@ class FolderState:
     max_size: int | None
     is_remote: bool
     free_bytes: int | None = None
+    is_enabled: bool = True
 
 
 def folder_state() -> FolderState:
@@ -74,7 +76,7 @@ def folder_state() -> FolderState:
     writable = os.access(folder, os.W_OK | os.X_OK) if there else None
     size = state.max_size if state.max_size >= 0 else None
     free = _free_bytes(folder) if there else None
-    return FolderState(_use(state), folder, state.set_folder, there, writable, size, is_remote, free)
+    return FolderState(_use(state), folder, state.set_folder, there, writable, size, is_remote, free, state.is_enabled)
 
 
 def _free_bytes(folder: str) -> int | None:

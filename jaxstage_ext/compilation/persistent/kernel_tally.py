@@ -19,6 +19,7 @@ class CacheTally:
       compiles: how many ended so.   seconds: how long those took that were compiled, by outcome.
       read, saved: seconds of the hits; of `hits_without_time` it is not known what they saved.
       hit_keys: the entries that were read, by folder.   set_aside: damaged entries that were renamed.
+      without_key: compiles that did not ask, since JAX could not make their key.
       written_keys: the entries that were written, by folder.
       limits: which limits kept programs from being written, in s or bytes, and how many each, by outcome.
     """
@@ -30,6 +31,7 @@ class CacheTally:
     hits_without_time: int = 0
     hit_keys: set[tuple[str, str]] = field(default_factory=set)
     set_aside: int = 0
+    without_key: int = 0
     written_keys: set[tuple[str, str]] = field(default_factory=set)
     limits: dict[CacheOutcome, Counter[float]] = field(default_factory=dict)
 
@@ -80,6 +82,12 @@ def _add_miss(counted: CacheTally, made: PersistentFacts) -> None:
         counted.limits.setdefault(made.outcome, Counter())[made.limit] += 1
     if made.outcome is CacheOutcome.WRITTEN and len(counted.written_keys) < _MOST_KEYS:
         counted.written_keys.add((made.folder, made.key))
+
+
+def count_without_key() -> None:
+    """Count a compile whose key JAX could not make."""
+    with _kernel.lock:
+        _kernel.tally.without_key += 1
 
 
 def count_set_aside() -> None:

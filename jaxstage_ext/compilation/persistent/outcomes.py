@@ -14,12 +14,13 @@ from jaxstage_ext.compilation.persistent import (
     flag_watch,
     folder_state,
     kernel_tally,
+    opening_note,
 )
 from jaxstage_ext.compilation.persistent.entry_check import EntryCheck, Version
 from jaxstage_ext.compilation.persistent.folder_state import FolderUse
 from jaxstage_ext.compilation.persistent.key_record import KeyRecord
 from jaxstage_ext.compilation.records.compile_record import CacheOutcome, PersistentFacts
-from jaxstage_ext.core.jax_private import persistent_cache
+from jaxstage_ext.core.jax_private import compile_watch, persistent_cache
 
 REMOTE = "the folder is not on this machine, and its files are not read"
 
@@ -64,6 +65,12 @@ def observe() -> Observed | None:
     return observed
 
 
+def without_request() -> None:
+    """A compile ends that did not ask the cache: where JAX uses one, it could not make the key."""
+    if persistent_cache.wants_keys() and not compile_watch.is_replaced():
+        kernel_tally.count_without_key()
+
+
 def _look_at_entry(observed: Observed, path: str) -> None:
     observed.before = entry_check.version(path)
     if observed.before is None:
@@ -93,6 +100,7 @@ def facts(observed: Observed) -> PersistentFacts:
     seconds = time.monotonic() - observed.began
     folder = persistent_cache.folder_in_use()
     if not folder and not observed.was_hit:
+        _explain_opening(observed)
         made = _made(observed, CacheOutcome.OFF, _why_off())
     else:
         made = _made(observed, *_outcome(observed, folder), folder)
@@ -177,6 +185,12 @@ def _failed(error: BaseException, observed: Observed) -> tuple[CacheOutcome, str
     if where == "written":
         return CacheOutcome.WRITE_FAILED, f"{type(error).__name__}"
     return CacheOutcome.UNKNOWN, "the compile failed"
+
+
+def _explain_opening(observed: Observed) -> None:
+    error = persistent_cache.failure_now()
+    if error is not None and persistent_cache.failed_to_open(error):
+        error.add_note(opening_note.not_opened(observed.folder))
 
 
 def _explain(error: BaseException, where: str, observed: Observed) -> None:

@@ -74,6 +74,8 @@ def take() -> PersistentFacts | None:
     """What the cache did for this thread's compile that ends now; None where it was not asked. The next has its own."""
     observed, _state.observed = _state.observed, None
     if observed is None:
+        with contextlib.suppress(Exception):
+            _loaded().without_request()
         return None
     try:
         made: PersistentFacts = _loaded().facts(observed)

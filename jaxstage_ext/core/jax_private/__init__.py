@@ -3,7 +3,7 @@
 Checked with jax 0.10.2, 0.11.2 and 0.12.0.1.
 """
 
-from jaxstage_ext.core.jax_private.dispatch_rules import is_jitted, is_ref, slow_causes
+from jaxstage_ext.core.jax_private.dispatch_rules import is_jitted, slow_causes
 from jaxstage_ext.core.jax_private.first_nonfinite import first_nonfinite, is_nonfinite
 from jaxstage_ext.core.jax_private.jaxprs import (
     called,
@@ -27,12 +27,14 @@ from jaxstage_ext.core.jax_private.lowered import (
     holds_python,
     meshes_of_module,
     module_bytecode,
+    module_of_lowered,
     own_options,
     placed,
     signature,
     stablehlo_texts,
     texts_of_module,
 )
+from jaxstage_ext.core.jax_private.named_meshes import NamedMesh, named_meshes
 from jaxstage_ext.core.jax_private.options import (
     BuildFields,
     ConfiguredOptions,
@@ -42,12 +44,16 @@ from jaxstage_ext.core.jax_private.options import (
     compile_options,
     config_of_flag,
     configured_options,
+    expected_options,
+    guided_by_profile,
     jaxlib_version,
     plain_options,
+    propagation,
     sets_itself,
     version,
     xla_library,
 )
+from jaxstage_ext.core.jax_private.refs import is_ref
 from jaxstage_ext.core.jax_private.rematerialized import (
     SplitForward,
     is_well_formed,
@@ -66,6 +72,7 @@ from jaxstage_ext.core.jax_private.tracebacks import (
     stack_identity,
 )
 from jaxstage_ext.core.jax_private.tracing import (
+    given_shardings,
     is_pmap,
     own_shardings,
     static_arguments,
@@ -86,6 +93,7 @@ from jaxstage_ext.core.jax_private.xla_executables import (
 __all__ = [
     "BuildFields",
     "ConfiguredOptions",
+    "NamedMesh",
     "Placed",
     "Signature",
     "SplitForward",
@@ -103,9 +111,12 @@ __all__ = [
     "count_equations",
     "count_operations",
     "differing_literals",
+    "expected_options",
     "first_nonfinite",
     "frame_limit",
     "frame_position",
+    "given_shardings",
+    "guided_by_profile",
     "hlo_modules",
     "hlo_proto",
     "hlo_text",
@@ -124,13 +135,16 @@ __all__ = [
     "meshes_of_module",
     "module_bytecode",
     "module_of_loaded",
+    "module_of_lowered",
     "name_stack",
+    "named_meshes",
     "nested_equations",
     "own_options",
     "own_shardings",
     "placed",
     "plain_options",
     "print_jaxpr",
+    "propagation",
     "raw_frames",
     "renamed",
     "sets_itself",

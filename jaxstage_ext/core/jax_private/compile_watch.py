@@ -49,7 +49,7 @@ def watch_backend_compile(watcher: Watcher) -> Iterator[None]:
         yield
     finally:
         _watch(-1)
-        _watched.watcher = outer
+        _watched.watcher, _watched.is_replaced = outer, False
 
 
 _watches = 0
@@ -73,9 +73,24 @@ def _watched_through(compile_: Callable[..., Any]) -> Any:
         watcher: Watcher | None = getattr(_watched, "watcher", None)
         if watcher is None or (what := _backend_compile(compile_, args, kwargs)) is None:
             return compile_(*args, **kwargs)
-        return watcher(what, lambda: compile_(*args, **kwargs))
+        return _asked(watcher, what, lambda: compile_(*args, **kwargs))
 
     return watched
+
+
+def _asked(watcher: Watcher, what: BackendCompile, compile_: Callable[[], Any]) -> Any:
+    _watched.is_replaced = True
+
+    def compiled() -> Any:
+        _watched.is_replaced = False
+        return compile_()
+
+    return watcher(what, compiled)
+
+
+def is_replaced() -> bool:
+    """Whether the compile that ends in this thread now was not made, since a watcher had its executable."""
+    return bool(getattr(_watched, "is_replaced", False))
 
 
 def _backend_compile(

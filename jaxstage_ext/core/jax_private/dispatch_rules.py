@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 import jax
-from jax._src import core as _core
 from jax._src.interpreters import pxla as _pxla
 from jax._src.state.types import RefEffect as _RefEffect
 
@@ -28,11 +27,6 @@ def slow_causes(compiled: Any, effects: Any) -> list[str]:
     if jax.config.jax_no_execution:
         causes.append("jax_no_execution is on")
     return causes
-
-
-def is_ref(value: Any) -> bool:
-    """Whether it is a mutable array, which a program reads and writes in place."""
-    return isinstance(value, _core.Ref)
 
 
 def is_jitted(fn: Any) -> bool:

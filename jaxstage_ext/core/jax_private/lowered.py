@@ -14,8 +14,11 @@ from jax._src.interpreters import mlir as _mlir
 from jax._src.interpreters import pxla as _pxla
 from jaxlib.mlir import ir as _ir
 
+from jaxstage_ext.core.jax_private import refs
 from jaxstage_ext.core.jax_private.given_objects import call_info
+from jaxstage_ext.core.jax_private.given_options import is_profiled
 from jaxstage_ext.core.jax_private.module_lowering import PROPAGATES
+from jaxstage_ext.core.jax_private.options import PROFILED
 from jaxstage_ext.core.jax_private.tracing import is_pmap
 
 _pxla_any: Any = _pxla  # untyped
@@ -50,6 +53,12 @@ def holds_python(lowered: Any) -> bool:
 def module_bytecode(lowered: Any) -> bytes:
     """A lowering's StableHLO as bytecode, locations included."""
     return _mlir.module_to_bytecode(lowered._lowering.stablehlo())
+
+
+def module_of_lowered(lowered: Any) -> Any:
+    """A lowering's module as JAX's caches have it; None of a library's own Lowered."""
+    lowering = getattr(lowered, "_lowering", None)
+    return None if lowering is None else lowering.stablehlo()
 
 
 def meshes_of_module(lowered: Any) -> list[str]:
@@ -122,6 +131,9 @@ def compile_request(
     inputs, outputs = args.get(PROPAGATES) or _pxla_any.get_prop_to_input_output(
         args["in_shardings"], args["out_shardings"], len(args["ordered_effects"])
     )
+    by_name = own_options(lowered) | dict(given)
+    if is_profiled() and not by_name.get("fdo_profile"):
+        by_name = dict([PROFILED]) | by_name
     options = _pxla_any.create_compile_options(
         lowering.stablehlo(),
         _dispatch.should_tuple_args(len(args["global_in_avals"]), platform),
@@ -129,7 +141,7 @@ def compile_request(
         outputs,
         None,
         np.array(device_ids),
-        own_options(lowered) | dict(given),
+        by_name,
     )
     module = _mlir.module_to_bytecode(_refined(lowering)) if _is_polymorphic(lowering) else module_bytecode(lowered)
     return module, options.SerializeAsString()
@@ -160,6 +172,7 @@ class Signature:
       arguments: their paths, "p['w']".      results: "result[0]['loss']".     kept: which arguments XLA is given.
       tokens: how many parameters and results come before them, to keep effects in order.
       constants: the arrays that the program closes over, as the user's code held them.
+      captured: the Refs that it closes over, which are its last arguments.
     """
 
     arguments: tuple[str, ...]
@@ -167,17 +180,25 @@ class Signature:
     kept: frozenset[int]
     tokens: int
     constants: tuple[Any, ...]
+    captured: tuple[Any, ...] = ()
 
 
-def signature(traced: Any, lowered: Any) -> Signature:
-    """The arrays that a lowered program takes and gives; without its trace, no constants are known."""
+def signature(traced: Any, lowered: Any, namer: refs.Namer = refs.unnamed) -> Signature:
+    """The arrays that a lowered program takes and gives; without its trace, no constants are known.
+
+    Refs that it closes over are arguments behind the others, called as `namer` says.
+    """
     args = lowered._lowering.compile_args
     info = call_info(lowered if traced is None else traced)
     constants = () if traced is None else traced.jaxpr.consts
+    captured = refs.captured(lowered)
+    own = len(info.arguments)
+    arguments = (*info.arguments, *namer(captured))
     return Signature(
-        info.arguments,
-        info.results,
-        frozenset(args["kept_var_idx"]),
+        arguments,
+        refs.result_names(lowered, arguments, info.results),
+        frozenset(args["kept_var_idx"]) | frozenset(range(own, own + len(captured))),
         len(args["ordered_effects"]),
-        tuple(getattr(const, "val", const) for const in constants),
+        tuple(getattr(const, "val", const) for const in constants if not refs.is_ref(const)),
+        captured,
     )

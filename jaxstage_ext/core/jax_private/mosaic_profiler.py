@@ -14,6 +14,8 @@ from typing import Any, TypeVar
 
 import jax
 
+from jaxstage_ext.report.deliberate_error import DeliberateError
+
 Outputs = TypeVar("Outputs")
 KernelTime = tuple[str, float]
 """A kernel's name, and how long it ran in milliseconds, without the gaps around it."""
@@ -32,7 +34,7 @@ class CuptiProblem(enum.Enum):
     """CUPTI failed otherwise; its own text says how."""
 
 
-class CuptiError(RuntimeError):
+class CuptiError(DeliberateError, RuntimeError):
     """CUPTI cannot time kernels here: `problem`, and JAX's or CUPTI's own text."""
 
     def __init__(self, problem: CuptiProblem, text: str) -> None:

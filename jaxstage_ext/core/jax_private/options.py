@@ -30,6 +30,9 @@ def compile_options() -> bytes:
     return bytes(options.SerializeAsString())
 
 
+PROFILED = ("xla_gpu_enable_command_buffer", "")
+"""What JAX sets for runs whose profile guides a later compile, `jax_enable_pgle` (`_resolve_compilation_strategy`)."""
+
 _CONFIG = (
     "jax_disable_most_optimizations",
     "jax_optimization_level",
@@ -41,6 +44,8 @@ _CONFIG = (
     "jax_xla_profile_version",
     "jax_compilation_cache_dir",
     "jax_persistent_cache_enable_xla_caches",
+    "jax_enable_pgle",
+    "jax_compilation_cache_expect_pgle",
 )
 """The entries of `jax.config` that compile options follow (`get_compile_options`, jax 0.10.2 to 0.12.0.1)."""
 
@@ -63,6 +68,8 @@ _IMPLIED = {
     "xla_gpu_per_fusion_autotune_cache_dir": "jax_persistent_cache_enable_xla_caches",
     "xla_gpu_experimental_autotune_cache_mode": "jax_persistent_cache_enable_xla_caches",
     "profile_version": "jax_xla_profile_version",
+    "fdo_profile": "jax_enable_pgle",
+    PROFILED[0]: "jax_enable_pgle",
     **{name: f"jax_{name}" for name in _FIELDS},
 }
 """The entry of `jax.config` that sets a compile option (`get_compile_options`, jax 0.10.2 to 0.12.0.1)."""
@@ -111,10 +118,10 @@ def config_of_flag(name: str, configured: ConfiguredOptions) -> str:
 
 @dataclass(frozen=True)
 class ConfiguredOptions:
-    """What `jax.config` makes of the compile options.
+    """What `jax.config` makes of the compile options, or of those of one compile.
 
     Attributes:
-      options: serialised, where nothing else is set.   config: the entries of `jax.config` that they follow.
+      options: serialised.   config: the entries of `jax.config` that they follow.
       by_variable: of these, the entries that have the value of their environment variable.
     """
 
@@ -130,10 +137,42 @@ class ConfiguredOptions:
 
 def configured_options() -> ConfiguredOptions:
     """What `jax.config` makes of the compile options now."""
+    return _configured(compile_options())
+
+
+def expected_options(module: Any, backend: Any) -> ConfiguredOptions:
+    """What JAX would give XLA for a module now. `backend` is None for one that is not here."""
+    given = {"detailed_logging": _compiler.use_detailed_logging(module), "backend": backend}
+    return _configured(bytes(_compiler.get_compile_options(1, 1, **given).SerializeAsString()))
+
+
+def guided_by_profile(options: bytes) -> dict[str, str]:
+    """What a CompileOptionsProto has where JAX profiles runs for a later compile, or compiles with their profile."""
+    read: Any = _xla_client.CompileOptions.ParseFromString(options)
+    profile = read.executable_build_options.fdo_profile
+    found = {"fdo_profile": f"{len(profile):,} bytes"} if profile else {}
+    return found | {name: value for name, value in read.env_option_overrides if (name, value) == PROFILED}
+
+
+def propagation(options: bytes) -> dict[str, tuple[bool, ...]]:
+    """Which arguments and results of a program of several devices XLA may choose the sharding of."""
+    read: Any = _xla_client.CompileOptions.ParseFromString(options)
+    if read.num_partitions < 2:
+        return {}
+    names = [name for name in dir(read.executable_build_options) if name.startswith("allow_spmd_sharding_propagation")]
+    return {name: tuple(getattr(read.executable_build_options, name)) for name in sorted(names, reverse=True)}
+
+
+def recorded_options(options: Any) -> ConfiguredOptions:
+    """JAX's CompileOptions of a compile that is under way, with the configuration of this moment."""
+    return _configured(bytes(options.SerializeAsString()))
+
+
+def _configured(options: bytes) -> ConfiguredOptions:
     flags = jax.config.values
     config = tuple((name, repr(getattr(jax.config, name, flags[name]))) for name in _CONFIG if name in flags)
     by_variable = frozenset(name for name, value in config if _is_of_variable(name, value))
-    return ConfiguredOptions(compile_options(), config, by_variable)
+    return ConfiguredOptions(options, config, by_variable)
 
 
 def _is_of_variable(name: str, value: str) -> bool:

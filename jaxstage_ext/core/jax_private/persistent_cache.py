@@ -71,6 +71,22 @@ def state() -> CacheState:
     )
 
 
+def wants_keys() -> bool:
+    """Whether JAX makes a key for each compile that runs now, and has or opens a folder for the entry."""
+    return bool(_cache_any._cache_used) and bool(next_folder())
+
+
+def failed_to_open(error: BaseException) -> bool:
+    """Whether an exception came from JAX's opening of the folder, which `jax_raise_persistent_cache_errors` raises."""
+    trace = error.__traceback__
+    while trace is not None:
+        code = trace.tb_frame.f_code
+        if code.co_name == "_initialize_cache" and code.co_filename == _cache_any.__file__:
+            return True
+        trace = trace.tb_next
+    return False
+
+
 def folder_in_use() -> str:
     """The folder that JAX has opened; "" where it has opened none."""
     cache = _cache_any._cache

@@ -10,6 +10,8 @@ from typing import Any
 
 import jax
 
+from jaxstage_ext.core.jax_private import refs
+
 
 @dataclass(frozen=True)
 class ProgramValue:
@@ -29,8 +31,8 @@ class ProgramValue:
     sharding: Any
 
 
-def program_values(lowered: Any) -> list[ProgramValue]:
-    """The arguments and results of a `jax.stages.Lowered`, in their order."""
+def program_values(lowered: Any, namer: refs.Namer = refs.unnamed) -> list[ProgramValue]:
+    """The arguments and results of a `jax.stages.Lowered`, in their order, Refs that it closes over among them."""
     args = lowered._lowering.compile_args
     every, debug = args["all_args_info"], args["all_args_info"].debug_info
     kept = sorted(args["kept_var_idx"])
@@ -41,7 +43,14 @@ def program_values(lowered: Any) -> list[ProgramValue]:
         sharding = None if place is None else _specified(args["in_shardings"][place])
         name = _nth(debug.arg_names, index)
         values.append(ProgramValue(name, False, place, aval, sharding))
+    named = [value.name for value in values]
+    captured = refs.captured(lowered)
+    for place, (name, ref) in enumerate(zip(namer(captured), captured, strict=True), len(kept)):
+        aval = args["global_in_avals"][place] if place < len(args["global_in_avals"]) else ref
+        values.append(ProgramValue(name, False, place, aval, _specified(args["in_shardings"][place])))
+        named.append(name)
     paths = debug.result_paths() if callable(debug.result_paths) else debug.result_paths
+    paths = refs.result_names(lowered, named, [str(path or "") for path in paths or ()])
     for place, (aval, sharding) in enumerate(zip(args["global_out_avals"], args["out_shardings"], strict=True)):
         values.append(ProgramValue(_nth(paths, place), True, place, aval, _specified(sharding)))
     return values

@@ -81,6 +81,12 @@ def _jit_info(fn: Any) -> Any:
         return None
 
 
+def given_shardings(fn: Any) -> tuple[Any, ...]:
+    """The shardings that a `jax.jit` object was made with, those of its arguments first."""
+    info = _jit_info(fn)
+    return () if info is None else (*info.in_shardings_leaves, *info.out_shardings_leaves)
+
+
 def own_shardings(fn: Any) -> tuple[str, ...]:
     """Which of "in_shardings", "out_shardings" a `jax.jit` object was made with."""
     info = _jit_info(fn)

@@ -19,7 +19,7 @@ import jax
 from jax.sharding import Mesh, NamedSharding, PartitionSpec, SingleDeviceSharding
 
 from jaxstage_ext.core import jax_private
-from jaxstage_ext.core.jax_private import given_objects, sharding_internals
+from jaxstage_ext.core.jax_private import given_objects, refs, sharding_internals
 from jaxstage_ext.core.stageable import unwrap
 from jaxstage_ext.core.staged import COMPILE, LOWER, Staged
 from jaxstage_ext.core.targets import environments, placement
@@ -66,8 +66,8 @@ class BoundaryValue:
     is_compiled: bool = False
 
 
-def of_program(lowered: Any) -> list[BoundaryValue]:
-    """The arguments and the results of a `jax.stages.Lowered`."""
+def of_program(lowered: Any, namer: refs.Namer = refs.unnamed) -> list[BoundaryValue]:
+    """The arguments and the results of a `jax.stages.Lowered`; `namer` names the Refs that it closes over."""
     order = {device.id: place for place, device in enumerate(sharding_internals.lowered_devices(lowered))}
     return [
         BoundaryValue(
@@ -79,7 +79,7 @@ def of_program(lowered: Any) -> list[BoundaryValue]:
             value.is_result,
             value.number,
         )
-        for value in sharding_internals.program_values(lowered)
+        for value in sharding_internals.program_values(lowered, namer)
     ]
 
 

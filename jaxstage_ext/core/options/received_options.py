@@ -7,21 +7,38 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+import jax
+
 from jaxstage_ext.core import jax_private
 from jaxstage_ext.core.options import flag_values, unread_flags, xla_flags
 from jaxstage_ext.core.options.build_options import for_xla
 from jaxstage_ext.core.stageable import unwrap
-from jaxstage_ext.core.staged import LOWER, Staged
+from jaxstage_ext.core.staged import COMPILE, LOWER, Staged
 from jaxstage_ext.worker import flag_text
 
-_NOT_SHOWN = {"xla_detailed_logging"}
-"""What JAX sets for every program, which changes nothing in it."""
-
-
+_LOGGING = "xla_detailed_logging"
+_OF_LOGGING = "it changes what XLA logs of the compile, and nothing in the program"
+_OF_PROFILING = (
+    "jax_enable_pgle: JAX compiles without command buffers, profiles the first runs, and compiles again with "
+    "fdo_profile"
+)
+_OF_PROFILE = "jax_enable_pgle: the profile of the runs before this compile"
+_OF_PROPAGATION = "True where no sharding was given, so that XLA's partitioner chooses it"
 _LIBTPU = "LIBTPU_INIT_ARGS"
 PROFILE_VERSION = "profile_version"
 """Of the profile for feedback-directed optimisation."""
 _NO_PROFILE = "no profile for feedback-directed optimisation is looked up"
+
+
+class Basis(enum.Enum):
+    """How the options are known that follow from `jax.config`."""
+
+    RECORDED = "recorded"
+    """At the compile that made the executable."""
+    EXPECTED = "expected"
+    """There is no executable: what JAX would give XLA now."""
+    UNKNOWN = "unknown"
+    """JAX had compiled it before anything recorded its options."""
 
 
 class OptionOrigin(enum.StrEnum):
@@ -60,23 +77,42 @@ class ReceivedOption:
 def received(staged: Staged, platform: str) -> list[ReceivedOption]:
     """The options of a program that was lowered, those of the call first. `platform` is "cpu", "gpu" or "tpu".
 
-    They are those of the compile where it was compiled, whatever `jax.config` and the environment have become since.
+    They are those of the compile that made the executable, whatever `jax.config` and the environment have become
+    since; those of `jax.config` are left out where the `basis` is unknown.
     """
     lowered = unwrap(staged.value(LOWER))
     own = jax_private.own_options(lowered) if lowered is not None else {}
     call = for_xla(staged.call.compiler_options)
-    configured = staged.configured or jax_private.configured_options()
+    configured = _configured(staged)
     environment = staged.environment
     variable, of_libtpu = (environment.variable(name) if environment else "" for name in ("XLA_FLAGS", _LIBTPU))
     hidden = {**_texts(own), **_texts(call)}
     return [
         *_given(call, OptionOrigin.CALL, platform, own, variable),
         *_given({n: v for n, v in own.items() if n not in call}, OptionOrigin.JIT, platform, {}, variable),
-        *_of_config(configured, hidden, platform),
+        *(_of_config(configured, hidden, platform) if configured else ()),
         *_of_variable(variable, hidden, platform),
         *(_of_libtpu(of_libtpu) if platform == "tpu" else ()),
-        *_of_fields(configured, hidden),
+        *(_of_fields(configured, hidden) if configured else ()),
+        *(_of_profile(configured, hidden, platform) if configured else ()),
+        *(_of_propagation(configured) if configured else ()),
     ]
+
+
+def basis(staged: Staged) -> Basis:
+    """How the options of a program are known."""
+    if staged.value(COMPILE) is None:
+        return Basis.EXPECTED
+    return Basis.UNKNOWN if staged.received is None else Basis.RECORDED
+
+
+def _configured(staged: Staged) -> jax_private.ConfiguredOptions | None:
+    if basis(staged) is not Basis.EXPECTED:
+        return staged.received
+    module = jax_private.module_of_lowered(unwrap(staged.value(LOWER)))
+    if module is None:
+        return jax_private.configured_options()
+    return jax_private.expected_options(module, jax.devices()[0].client if staged.target.is_local else None)
 
 
 def _texts(options: Mapping[str, Any]) -> dict[str, str]:
@@ -109,12 +145,13 @@ def _of_config(
     """Flags that JAX sets for entries of `jax.config`."""
     plain, made = xla_flags.values(jax_private.plain_options()), xla_flags.values(configured.options)
     for name, value in made.items():
-        if name in _NOT_SHOWN or value == plain.get(name):
+        if value == plain.get(name):
             continue
         origin, setter = _setter(name, configured)
         if origin is OptionOrigin.JAX and flag_values.is_of_another_backend(name, platform):
             continue  # JAX gives every program the place of a CUDA toolkit that is installed
         notes = [note for note in flag_values.notes({name: value}, platform) if note]
+        notes += [_OF_LOGGING] if name == _LOGGING else []
         notes += [f"the call sets {hidden[name]}, which hides this"] if name in hidden else []
         yield ReceivedOption(name, value, plain.get(name), origin, setter, "; ".join(notes))
 
@@ -163,3 +200,22 @@ def _of_fields(configured: jax_private.ConfiguredOptions, hidden: Mapping[str, s
         if value != plain.get(name) and name not in hidden:
             note = _NO_PROFILE if (name, value) == (PROFILE_VERSION, "-1") else ""
             yield ReceivedOption(name, value, plain.get(name), *_setter(name, configured), note)
+
+
+def _of_profile(
+    configured: jax_private.ConfiguredOptions, hidden: Mapping[str, str], platform: str
+) -> Iterator[ReceivedOption]:
+    """What `jax_enable_pgle` sets, where the call does not."""
+    for name, value in jax_private.guided_by_profile(configured.options).items():
+        if name not in hidden:
+            notes = [*flag_values.notes({name: value}, platform), _OF_PROFILE if value else _OF_PROFILING]
+            default = _default(name, "")
+            yield ReceivedOption(name, value or "(empty)", default, *_setter(name, configured), "; ".join(notes))
+
+
+def _of_propagation(configured: jax_private.ConfiguredOptions) -> Iterator[ReceivedOption]:
+    """The arguments and results whose sharding XLA chooses, one value for all where they agree."""
+    for name, values in jax_private.propagation(configured.options).items():
+        if any(values):
+            text = "True" if all(values) else ", ".join(map(str, values))
+            yield ReceivedOption(name, text, "False", OptionOrigin.JAX, OptionOrigin.JAX.value, _OF_PROPAGATION)

@@ -50,6 +50,7 @@ class Executable:
       kept: whether it came from the inspection cache.
       tuned: which of its choices autotune results decided.
       version: that of libtpu or of the CUDA plugin.
+      options: the serialised CompileOptionsProto that XLA was given.
     """
 
     target: Target
@@ -64,6 +65,7 @@ class Executable:
     kept: bool = False
     tuned: autotune.Tuned | None = None
     version: str = ""
+    options: bytes = field(default=b"", repr=False)
 
     def as_text(self) -> str | None:
         return self.text
@@ -176,6 +178,7 @@ def compile(  # noqa: A001
         kept=kept,
         tuned=tuned,
         version=packages.find(target.platform).version,
+        options=prepared.request["options"],
         **result,
     )
 

@@ -9,7 +9,7 @@ from jaxstage_ext.panel import jobs
 from jaxstage_ext.panel import params as given
 from jaxstage_ext.panel.params import Answer, Method, Params, Programs
 from jaxstage_ext.panel.requests.timeline_params import timeline_of
-from jaxstage_ext.panel.requests.timeline_table_requests import TABLES
+from jaxstage_ext.panel.requests.timeline_table_requests import OF_DEVICE_WORK, TABLES
 from jaxstage_ext.profiling.analysis import timeline_facts, timeline_wording
 from jaxstage_ext.profiling.mosaic import mosaic_wording
 from jaxstage_ext.profiling.timeline import Timeline
@@ -27,8 +27,7 @@ def _get_head(programs: Programs, params: Params, progress: jobs.JobProgress) ->
         "headline": timeline_wording.sentence(timeline.headline),
         "kept": timeline.coverage,
         "losses": [
-            {"text": f"{lost.loss.value}{f' ({lost.where})' if lost.where else ''}"[:300], "count": lost.count}
-            for lost in recording.lost[:MOST_LOSSES]
+            {"text": timeline_wording.loss(lost)[:300], "count": lost.count} for lost in recording.lost[:MOST_LOSSES]
         ],
         "modes": [*timeline_facts.modes(timeline), *_of_the_capture(given.program(programs, params))],
         "window": timeline_facts.window_text(timeline),
@@ -56,7 +55,10 @@ def _device(row: Mapping[str, Any]) -> dict[str, Any]:
 
 def _tables(timeline: Timeline) -> list[str]:
     """The tables that have rows; of a profile without any, those that say why."""
-    empty = {"compiles": not len(timeline.compiles()), "steps": not len(timeline.steps())}
+    has_ranges, has_work = bool(len(timeline.by_range())), bool(len(timeline.work))
+    empty = {"compiles": not len(timeline.compiles()), "steps": not len(timeline.steps()), "ranges": not has_ranges}
+    if has_ranges and not has_work:
+        empty |= dict.fromkeys(OF_DEVICE_WORK, True)
     return [name for name in TABLES if not empty.get(name)]
 
 

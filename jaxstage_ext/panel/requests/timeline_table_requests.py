@@ -59,7 +59,13 @@ TABLES: dict[str, TableForm] = {
     "steps": TableForm(
         Timeline.steps, {"step": "step", "start": "start", "duration": "duration", "busy": "busy"}, has_spans=True
     ),
+    "ranges": TableForm(
+        Timeline.by_range,
+        {"range": "range", "share": "share", "self": "self", "total": "total", "count": "count", "lanes": "lanes"},
+    ),
 }  # fmt: skip
+OF_DEVICE_WORK = ("lines", "ops", "kernels", "scopes", "kinds", "gaps")
+"""Tables that are empty where no device's work was recorded."""
 
 
 def read(program: Program, timeline: Timeline, name: str, part: tuple[int, int] | None) -> Table:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from jaxstage_ext.profiling.analysis import table_wording as wording
+from jaxstage_ext.profiling.analysis import timeline_wording
 from jaxstage_ext.profiling.analysis.nesting import nest
 from jaxstage_ext.report.recording import SECOND, EventKind, LaneKind, Recording, TimeUnit
 from jaxstage_ext.report.table import Column, Table
@@ -34,7 +35,8 @@ def by_range(recording: Recording) -> Table:
         "lanes": Column(np.bincount(lanes, minlength=len(names))[order], "", "warps, warpgroups or threads"),
     }
     reasons = {(row, "share"): wording.NO_TIME for row in range(len(names) if not whole else 0)}
-    return Table("ranges", columns, reasons, () if len(names) else (wording.NO_RANGES,))
+    notes = () if len(names) else (wording.NO_RANGES,)
+    return Table("ranges", columns, reasons, (*notes, *timeline_wording.losses(recording.lost)))
 
 
 def recorders(recording: Recording) -> int:

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
+
 from jaxstage_ext.profiling.analysis.headline import Bound, Headline
 from jaxstage_ext.profiling.analysis.host_doing import HostCause, HostDoing
+from jaxstage_ext.report.recording import Lost
 from jaxstage_ext.report.units import duration, plural
 
 NO_DEVICE_WORK = "Nothing ran on a device, as far as the profiler recorded."
@@ -99,6 +102,20 @@ NO_GAPS = "The devices are never idle."
 OWN_STEPS = ""
 NO_STEPS = "The profile has no steps: a row is one run of an XLA module."
 NO_COMPILES = "Nothing was traced or compiled while the profiler recorded."
+
+
+def loss(lost: Lost) -> str:
+    """Why events are missing or uncertain, and where."""
+    return f"{lost.loss.value}{f' ({lost.where})' if lost.where else ''}"
+
+
+def losses(lost: Sequence[Lost], most: int = 8) -> Iterator[str]:
+    """What is missing or uncertain, a sentence each; how many more there are, where that is more than `most`."""
+    for each in lost[:most]:
+        count = "an unknown number of events" if each.count is None else plural(each.count, "event")
+        yield f"{count}: {loss(each)}"
+    if len(lost) > most:
+        yield f"{plural(len(lost) - most, 'more loss', 'more losses')} like these"
 
 
 def coverage(kept: int, total: int, attributed: float, has_work: bool) -> str:

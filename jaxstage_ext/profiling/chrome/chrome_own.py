@@ -56,7 +56,9 @@ class OwnTrace:
     def device_facts(self) -> dict[str, Json]:
         """What the profile says of its devices."""
         facts = self.head.get("device_facts")
-        return {group: fact for group, fact in facts.items() if type(fact) is dict} if type(facts) is dict else {}
+        if type(facts) is not dict:
+            return {}
+        return {group: _with_numbers(fact) for group, fact in facts.items() if type(fact) is dict}
 
     @property
     def total(self) -> int:
@@ -123,6 +125,15 @@ def _lane(args: Json) -> EventLane | None:
         return None
     kind, hidden = LaneKind(args["kind"]), args.get("hidden") is True
     return EventLane(args["group"], args["name"], kind, args["device"], args["host"], hidden)
+
+
+def _with_numbers(value: Any) -> Any:
+    """JSON values whose floats are numbers again; `TraceText` gives their digits."""
+    if type(value) is dict:
+        return {name: _with_numbers(one) for name, one in value.items()}
+    if type(value) is list:
+        return [_with_numbers(one) for one in value]
+    return number(value) if type(value) is bytes else value
 
 
 def _lost(entry: Any) -> Lost | None:

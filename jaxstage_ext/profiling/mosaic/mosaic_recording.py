@@ -70,7 +70,7 @@ def decode(
         ops=Ops(np.zeros(0, np.int32), ()),
         lost=lost,
         total=len(order) + sum(item.count or 0 for item in lost if item.loss in (Loss.OVERFULL, Loss.UNREADABLE)),
-        details=_Details(records, ranges, order, spec),
+        details=OnDeviceDetails(records, ranges, order, spec, np.asarray(buffer), sm_clock),
         device_facts={FACTS: _facts(records, times, spec, sm_clock)},
         hosts=("",) if sm_clock is not None else tuple(place.groups),
         unit=TimeUnit.PICOSECOND if sm_clock is not None else TimeUnit.CYCLE,
@@ -106,7 +106,12 @@ class _LanePlaces:
 
 
 def trace_name(trace: int, spec: MosaicSpec) -> str:
-    """Such as "block 3, warpgroup 1", or, in a grid of several dimensions, "block (0, 3), warpgroup 1"."""
+    """Such as "block 3, warpgroup 1", or, in a grid of several dimensions, "block (0, 3), warpgroup 1".
+
+    Of an unknown launch it is "warpgroup 7", the eighth of all.
+    """
+    if not spec.launch_known:
+        return f"{spec.scope} {trace}"
     block, within = divmod(trace, spec.traces_per_block)
     at = tuple(int(index) for index in np.unravel_index(block, spec.grid)) if spec.grid else (0,)
     wide = [index for index, size in zip(at, spec.grid, strict=False) if size > 1]
@@ -169,13 +174,15 @@ def _where(trace: int, records: MosaicRecords, spec: MosaicSpec) -> str:
 
 
 @dataclass(frozen=True, eq=False)
-class _Details:
-    """The fields of one event, by its index."""
+class OnDeviceDetails:
+    """The fields of one event, by its index; `words` are those that were decoded, `sm_clock` the clock, if given."""
 
     records: MosaicRecords
     ranges: MosaicRanges
     order: Whole
     spec: MosaicSpec
+    words: npt.NDArray[Any]
+    sm_clock: float | None
 
     def __call__(self, event: int) -> Mapping[str, Any]:
         row = int(self.order[event])
@@ -183,7 +190,7 @@ class _Details:
         trace = int(self.records.trace[begin])
         return {
             "SM": int(self.records.sm[trace]),
-            "block": trace // self.spec.traces_per_block,
+            **({"block": trace // self.spec.traces_per_block} if self.spec.launch_known else {}),
             str(self.spec.scope): trace % self.spec.traces_per_block,
             "depth": int(self.ranges.depth[row]),
             "clock at begin": int(self.records.clock[begin]),
@@ -203,6 +210,7 @@ def _facts(records: MosaicRecords, times: MosaicTimes, spec: MosaicSpec, sm_cloc
         "grid": spec.grid,
         "block": spec.block,
         "bounds_check": spec.bounds_check,
+        "launch_known": spec.launch_known,
         "traces": len(filled),
         "traces_recorded": int(filled.sum()),
         "overhead_cycles": times.overhead,

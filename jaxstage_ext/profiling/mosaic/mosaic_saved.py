@@ -38,6 +38,7 @@ def saved(buffer: npt.ArrayLike, spec: MosaicSpec, sm_clock: float | None = None
         "kernel": spec.kernel,
         "layout": spec.layout,
         "bounds_check": spec.bounds_check,
+        "launch_known": spec.launch_known,
         "sm_clock": sm_clock,
     }
     file = io.BytesIO()
@@ -105,6 +106,7 @@ def _spec(head: Any) -> tuple[MosaicSpec, float | None]:
         kernel=str(head["kernel"]),
         layout=None if head["layout"] is None else BufferLayout(head["layout"]),
         bounds_check=bool(head["bounds_check"]),
+        launch_known=bool(head.get("launch_known", True)),
     )
     return spec, None if clock is None else float(clock)
 

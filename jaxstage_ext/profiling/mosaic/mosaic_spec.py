@@ -8,14 +8,20 @@ from __future__ import annotations
 
 import enum
 import math
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 from jaxstage_ext.profiling.unreadable import UnreadableProfile
+from jaxstage_ext.report.deliberate_error import DeliberateError
+from jaxstage_ext.report.units import with_article
 
 HEADER = 3
 """Words before the records of a trace: globaltimer_lo in nanoseconds, the SM, the words used."""
+
+
+class MosaicSpecError(DeliberateError, TypeError):
+    """What was given does not say how a buffer was recorded; the message is one line."""
 
 
 class TraceScope(enum.StrEnum):
@@ -51,6 +57,7 @@ class MosaicSpec:
       kernel: its name, "" where unknown.
       layout: None to recognise it.
       bounds_check: whether the kernel drops what its buffer has no room for, rather than overwriting other memory.
+      launch_known: whether `grid` and `block` are those of the launch; else all traces count as those of one block.
     """
 
     entries: int
@@ -61,6 +68,7 @@ class MosaicSpec:
     kernel: str = ""
     layout: BufferLayout | None = None
     bounds_check: bool = False
+    launch_known: bool = True
 
     def __post_init__(self) -> None:
         sizes = (*self.grid, *self.block)
@@ -89,19 +97,48 @@ class MosaicSpec:
         return (self.entries - HEADER) // 2 * 2
 
     @classmethod
+    def of_buffer(
+        cls, spec: Any, words: int, grid: Sequence[int] | None, block: Sequence[int] | None, kernel: str = ""
+    ) -> MosaicSpec:
+        """That of JAX's `ProfilerSpec` for a buffer of so many words, whose launch may be unknown.
+
+        Raises UnreadableProfile where the words are not whole traces, and TypeError for what is not a `ProfilerSpec`.
+        """
+        if not hasattr(spec, "entries_per_warpgroup") or not hasattr(spec, "interned_names"):
+            raise MosaicSpecError(
+                f"spec is {with_article(type(spec).__name__)}; give the ProfilerSpec of jax.experimental.mosaic.gpu."
+                "profiler that the kernel was made with, or a jaxstage_ext.MosaicSpec"
+            )
+        if grid is not None and block is not None:
+            return cls.of_jax(spec, tuple(grid), tuple(block), kernel)
+        if grid is not None or block is not None:
+            raise MosaicSpecError("grid and block say the launch together; give both, or neither")
+        entries = int(spec.entries_per_warpgroup)
+        if not words or words % max(entries, 1):
+            raise UnreadableProfile(
+                f"this buffer has {words:,} words, which are not whole traces of {entries:,} words "
+                "(ProfilerSpec.entries_per_warpgroup)"
+            )
+        made = cls.of_jax(spec, (1,), (_scope(spec).threads * (words // entries),), kernel)
+        return replace(made, launch_known=False)
+
+    @classmethod
     def of_jax(cls, spec: Any, grid: tuple[int, ...], block: tuple[int, ...], kernel: str = "") -> MosaicSpec:
         """That of JAX's `ProfilerSpec`, of any version; older ones have no scope but the warpgroup."""
-        scope = getattr(getattr(spec, "trace_scope", None), "name", TraceScope.WARPGROUP.name)
         return cls(
             entries=int(spec.entries_per_warpgroup),
             names=_in_order(spec.interned_names),
             grid=tuple(int(size) for size in grid),
             block=tuple(int(size) for size in block),
-            scope=TraceScope[scope],
+            scope=_scope(spec),
             kernel=kernel,
             layout=BufferLayout.RECORDS if hasattr(spec, "_num_traces") else None,
             bounds_check=bool(getattr(spec, "bounds_check", False)),
         )
+
+
+def _scope(spec: Any) -> TraceScope:
+    return TraceScope[getattr(getattr(spec, "trace_scope", None), "name", TraceScope.WARPGROUP.name)]
 
 
 def _in_order(interned: Mapping[str, int]) -> tuple[str, ...]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -10,8 +11,9 @@ import jax
 
 from jaxstage_ext.core.events import hear
 from jaxstage_ext.core.jax_private import mosaic_profiler
+from jaxstage_ext.core.jax_private.mosaic_profiler import CuptiError
 from jaxstage_ext.profiling.capture.session_lock import profiler_session
-from jaxstage_ext.profiling.timing import sample_sources, sampling
+from jaxstage_ext.profiling.timing import jax_words, sample_sources, sampling, timing_wording
 from jaxstage_ext.profiling.timing.kernel_lists import per_run
 from jaxstage_ext.profiling.timing.measured_call import MeasuredCall, RefusedMeasurement, arrays_of, measured_call
 from jaxstage_ext.profiling.timing.sampling import MOST_RUNS, Plan, SampleSource
@@ -60,9 +62,11 @@ def measure(
       seconds: the budget of time.
       progress: called about twice a second with the seconds taken and the number of runs.
       **kwargs: keyword arguments of `f`. Bind an argument that has the name of a parameter of `measure` with
-        `functools.partial`.
+        `functools.partial`. Of JAX's `measure`, `iterations` is understood as `runs`, and `finalize=False` keeps CUPTI
+        in the process between runs, where `f` has no such arguments.
 
     Raises:
+      Unavailable: no kernel was recorded, so that its time is unknown.
       ValueError: an unknown mode, or one that is unavailable here; kernels asked of another mode; in modes "kernels"
         and "span", no array among arguments or outputs; a function that donates its arguments, without `setup`.
       RuntimeError: another profiler session is recording (ProfilerBusy), or CUPTI failed (CuptiError).
@@ -87,6 +91,7 @@ def measured(
     title: str = "",
 ) -> tuple[Any, Timing]:
     """`measure` of a call whose arguments are given apart from the options."""
+    kwargs, runs, detach = jax_words.understood(f, kwargs, runs)
     _check_options(mode, aggregate, runs, seconds)
     call = measured_call(f, args, kwargs, setup, title)
     plan = Plan(seconds, runs, progress)
@@ -95,10 +100,13 @@ def measured(
     chosen = _chosen(mode, aggregate, device.platform)
     if chosen is not TimingMode.WALL:
         _check_arrays(call, chosen)
-    source, origin = _source(chosen, device)
+    source, origin = _source(chosen, device, detach)
     with _session(origin, call.title):
         warm_up = (first, *sampling.warm_up(call, plan))
-        sampled = sampling.sample(call, source, plan)
+        try:
+            sampled = sampling.sample(call, source, plan)
+        except CuptiError as error:
+            raise CuptiError(error.problem, timing_wording.cupti(error.problem, str(error))) from error
     kernels, same = per_run([sample.kernels for sample in sampled.samples]) if not aggregate else (None, True)
     samples = tuple(sample.seconds for sample in sampled.samples)
     title = _device_title(device)
@@ -108,6 +116,8 @@ def measured(
 
 def _check_options(mode: str, aggregate: bool, runs: int | None, seconds: float) -> None:
     known = [AUTO, *TimingMode]
+    if mode in jax_words.MODES:
+        raise RefusedMeasurement(jax_words.MODES[mode])
     if mode not in known:
         raise RefusedMeasurement(f"mode={mode!r} is unknown; give {', '.join(map(repr, map(str, known)))}")
     if not aggregate and mode in (TimingMode.SPAN, TimingMode.WALL):
@@ -161,11 +171,12 @@ def _check_arrays(call: MeasuredCall, mode: TimingMode) -> None:
         )
 
 
-def _source(mode: TimingMode, device: Any) -> tuple[SampleSource, TimeSource]:
+def _source(mode: TimingMode, device: Any, detach: bool) -> tuple[SampleSource, TimeSource]:
     if mode is TimingMode.WALL:
         return sample_sources.HostClock(), TimeSource.HOST_CLOCK
     if mode is TimingMode.KERNELS and device.platform in ("gpu", "cuda") and mosaic_profiler.cupti_problem() is None:
-        return sample_sources.Cupti(sample_sources.recorded_by_cupti), TimeSource.CUPTI
+        record = functools.partial(sample_sources.recorded_by_cupti, detach=detach)
+        return sample_sources.Cupti(record), TimeSource.CUPTI
     traced = sample_sources.ProfilerTrace(mode, sample_sources.recorded_by_profiler)
     return traced, TimeSource.CPU_TRACE if device.platform == "cpu" else TimeSource.DEVICE_TRACE
 

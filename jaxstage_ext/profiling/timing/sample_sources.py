@@ -12,6 +12,7 @@ from jaxstage_ext.profiling.timing.sampling import Sample, TimedCall
 from jaxstage_ext.profiling.timing.timed_runs import RUN_NAME, samples_of
 from jaxstage_ext.profiling.timing.timing_modes import TimingMode
 from jaxstage_ext.report.recording import Recording
+from jaxstage_ext.report.unavailable import Unavailable
 
 
 @dataclass(frozen=True)
@@ -51,7 +52,10 @@ class ProfilerTrace:
 
 @dataclass(frozen=True)
 class Cupti:
-    """Kernel times by CUPTI: `record` runs a function and gives (name, milliseconds) of each kernel."""
+    """Kernel times by CUPTI: `record` runs a function and gives (name, milliseconds) of each kernel.
+
+    Raises Unavailable where it gives none, whose time is unknown.
+    """
 
     record: Callable[[Callable[[], None]], Sequence[tuple[str, float]]]
     makes_batches: bool = False
@@ -62,6 +66,11 @@ class Cupti:
     def _sample(self, call: TimedCall) -> Sample:
         call.prepare()
         kernels = tuple((name, milliseconds / 1e3) for name, milliseconds in self.record(call.run))
+        if not kernels:
+            raise Unavailable(
+                "CUPTI recorded no kernel of a run: the program computes nothing on the GPU, or copies alone; use "
+                "mode='wall'"
+            )
         return Sample(sum(seconds for _, seconds in kernels), kernels)
 
 
@@ -73,8 +82,8 @@ def recorded_by_profiler(runs: Callable[[], None]) -> Recording:
     return xplane.read(xplane_of(runs), "measure")
 
 
-def recorded_by_cupti(run: Callable[[], None]) -> Sequence[tuple[str, float]]:
-    """The kernels of a run, by CUPTI."""
+def recorded_by_cupti(run: Callable[[], None], detach: bool = True) -> Sequence[tuple[str, float]]:
+    """The kernels of a run, by CUPTI, which leaves the process afterwards unless `detach` is False."""
     from jaxstage_ext.core.jax_private.mosaic_profiler import kernel_times
 
-    return kernel_times(run)[1]
+    return kernel_times(run, detach)[1]

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from jaxstage_ext.program import tabs
 from jaxstage_ext.program.mistakes import (
     absent_callbacks,
+    cache_folder,
     compiled_in_transformation,
     no_array,
     ordered_effects,
@@ -18,6 +19,7 @@ from jaxstage_ext.program.program import Program
 from jaxstage_ext.report.errors import StageError
 
 EXPLANATIONS: tuple[Callable[[Program, StageError], str | None], ...] = (
+    cache_folder.explanation,
     compiled_in_transformation.explanation,
     ordered_effects.explanation,
     absent_callbacks.explanation,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import Any
 
+from jaxstage_ext.analysis.sharding import refusals
 from jaxstage_ext.core import jax_private
 from jaxstage_ext.core.signatures import signature_of
 from jaxstage_ext.program.program import Program
@@ -59,14 +60,31 @@ def _tree(program: Program, message: str, found: re.Match[str]) -> str:
 
 
 def _other(program: Program, jit: str, own: str, kind: str) -> str | None:
-    names = [name for name, leaf in leaves(program.call) if str(getattr(leaf, "sharding", "")) == own.strip()]
-    if not names:
+    lying = [(name, leaf.sharding) for name, leaf in leaves(program.call) if _is(getattr(leaf, "sharding", None), own)]
+    if not lying:
         return None
+    names = [name for name, _ in lying]
     which = names[0] if len(names) == 1 else f"One of {', '.join(names[:4])}"
+    wanted = next((one for one in jax_private.given_shardings(program.call.fn) if _is(one, jit)), None)
+    here, there = _place(lying[0][1]), _place(wanted)
+    if here == there:
+        here = there = ""
     return (
-        f"{which} ({kind}) lies as {_short(own)}, and in_shardings of jit want {_short(jit)}: move it with "
-        "jax.device_put, or leave in_shardings out."
+        f"{which} ({kind}) lies as {_short(own)}{here}, and in_shardings of jit want {_short(jit)}{there}: move it "
+        "with jax.device_put, or leave in_shardings out."
     )
+
+
+def _is(sharding: Any, text: str) -> bool:
+    return sharding is not None and str(sharding) == text.strip()
+
+
+def _place(sharding: Any) -> str:
+    """` on devices 0, 1 (mesh d=2)`; "" where unknown."""
+    for mesh in jax_private.named_meshes(None, None, [sharding]):
+        on = f"an abstract mesh of size {mesh.count}" if mesh.ids is None else refusals.devices(mesh.ids)
+        return f" on {on} (mesh {mesh.sizes})"
+    return ""
 
 
 def _short(sharding: str) -> str:

@@ -9,7 +9,7 @@ import { EventStrip } from "../../src/tabs/timeline/eventStrip";
 import { Head } from "../../src/tabs/timeline/head";
 import { Search, focusSearch } from "../../src/tabs/timeline/search";
 import { PAGE, firstFrom, nextHit, placeOf, readHits } from "../../src/tabs/timeline/searchRead";
-import { deviceWords, lossWords, readHead, readTimelineTable } from "../../src/tabs/timeline/tableRead";
+import { TABLES, deviceWords, lossWords, readHead, readTimelineTable } from "../../src/tabs/timeline/tableRead";
 import { Tables } from "../../src/tabs/timeline/tables";
 import type { Params, Reply } from "../../src/wire/source";
 import { gz } from "../helpers";
@@ -92,6 +92,11 @@ describe("what the kernel says of a timeline", () => {
     expect((await readTimelineTable({ result: { length: "x", spans: [[2, 1], "a", [0, 1]] }, buffers: [] })).spans).toEqual([null, null, { from: 0, to: 1 }]);
     expect((await readHits({ result: { columns: null }, buffers: [] })).total).toBe(0);
     expect(readEvent(only({ partner: "x", parent: 3, fields: "y" }))).toMatchObject({ partner: null, parent: null, own: [] });
+  });
+
+  it("offers a table of ranges, whose names are told by their beginning", () => {
+    expect(TABLES.map(([name]) => name)).toContain("ranges");
+    expect(readHead(only({ tables: ["ranges"] })).tables).toEqual(["ranges"]);
   });
 
   it("says what is unknown of a device and of a loss", () => {

@@ -145,7 +145,7 @@ def test_every_field_that_the_compiler_was_given_and_differs_is_listed(monkeypat
         name
         for name in dir(build.debug_options)
         if name.startswith("xla_") and getattr(build.debug_options, name) != getattr(other.debug_options, name)
-    } - {"xla_detailed_logging", "xla_gpu_cuda_data_dir"}  # the place of a CUDA toolkit, of which a CPU reads nothing
+    } - {"xla_gpu_cuda_data_dir"}  # the place of a CUDA toolkit, of which a CPU reads nothing
     assert set(table["option"]) - {"profile_version"} == differing | flags | {"xla_test_all_input_layouts"}
     values = dict(zip(table["option"], table["value"], strict=True))
     assert values["profile_version"] == str(made.profile_version) == "7"

@@ -6,6 +6,7 @@ from cache_facts import entry, report, state, tally
 
 from jaxstage_ext.compilation.persistent import cache_wording as wording
 from jaxstage_ext.compilation.persistent.folder_state import FolderUse
+from jaxstage_ext.compilation.persistent.kernel_tally import CacheTally
 from jaxstage_ext.compilation.persistent.key_differences import KeyDifference
 from jaxstage_ext.compilation.persistent.miss_causes import MissCause, MissCauses, MissGroup
 from jaxstage_ext.compilation.persistent.missed_entry import MissedEntry
@@ -34,6 +35,9 @@ SAID = {
     "warnings: EARLIER_FOLDER, none is set": wording.warnings(report(state(FolderUse.EARLIER_FOLDER, set_folder=""))),
     "warnings: the folder is gone": wording.warnings(report(state(is_there=False))),
     "warnings: read-only": wording.warnings(report(state(is_writable=False))),
+    "warnings: disabled too late": wording.warnings(report(state(is_enabled=False))),
+    "warnings: no keys": wording.warnings(report(state(FolderUse.NOT_OPENED_YET), tally=CacheTally(without_key=2))),
+    "sentences: no keys": wording.sentences(report(state(FolderUse.NOT_OPENED_YET), tally=CacheTally(without_key=2))),
     "warnings: full": wording.warnings(report(state(free_bytes=1000))),
     "warnings: one damaged entry": wording.warnings(report(state(), entry(is_torn=True))),
     "warnings: five damaged entries": wording.warnings(report(state(), *[entry(is_torn=True)] * 5)),

@@ -24,6 +24,7 @@ SAID = {
     **constants(mosaic_wording),
     "in time": mosaic_wording.notes(MADE),
     "in cycles": mosaic_wording.notes(decode(WORDS, SPEC)),
+    "a launch that is unknown": placed(launch_known=False),
     "a kernel without a name": placed(kernel=""),
     **{f"clock: {clock.name}": placed(clock=clock)[-1] for clock in KernelClock},
 }

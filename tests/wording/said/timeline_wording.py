@@ -5,7 +5,7 @@ from wordings import constants
 from jaxstage_ext.profiling.analysis import timeline_wording as wording
 from jaxstage_ext.profiling.analysis.headline import Bound, Headline
 from jaxstage_ext.profiling.analysis.host_doing import HostCause, HostDoing
-from jaxstage_ext.report.recording import HostLine
+from jaxstage_ext.report.recording import HostLine, Loss, Lost
 
 LINE, HOST = "In [2]:3", "In [2]:9"
 PYTHON, NO_CODE = HostLine("train.py", 9, "main", "next(batches)"), HostLine("train.py", 9, "main")
@@ -42,6 +42,7 @@ SAID = {
     "idle, the host fetches input": idle(HostCause.LINE, PYTHON, is_input=True, share=0.3),
     "idle, the host compiles by name": idle(HostCause.COMPILE, None, "backend_compile"),
     **{f"does: {cause.name}": wording.doing(HostDoing(cause, "$event")) for cause in HostCause},
+    "lost": [*wording.losses([Lost(Loss.OVERFULL, 1, "SM 3"), Lost(Loss.CUT, None)] + 8 * [Lost(Loss.DROPPED, 9)])],
     "kept all": wording.coverage(100, 100, 0.9, True),
     "kept some, no work": wording.coverage(1_000_000, 2_000_000, 0.0, False),
 }

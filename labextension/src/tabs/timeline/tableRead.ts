@@ -14,6 +14,7 @@ export const TABLES: readonly (readonly [name: string, title: string, hint: stri
   ["gaps", "Gaps", "the longest times in which a device idles, and what the host does meanwhile"],
   ["compiles", "Compiles", "tracing, lowering and compiling during the profile"],
   ["steps", "Steps", "each step or execution, with its busy time"],
+  ["ranges", "Ranges", "time by range that a kernel recorded on the device, or that you named"],
 ];
 
 /** Of the timeline, in seconds since the recording's origin. */
@@ -36,12 +37,12 @@ export interface TimelineTable {
   nothing: string;
 }
 
-const WIDTHS = { host: 330, event: 260, line: 110, code: 220, op: 130, kernel: 220, scope: 240, kind: 110, during: 200, step: 90, name: 200, function: 120, stage: 80, cause: 200 };
+const WIDTHS = { host: 330, event: 260, line: 110, code: 220, op: 130, kernel: 220, range: 220, scope: 240, kind: 110, during: 200, step: 90, name: 200, function: 120, stage: 80, cause: 200 };
 const MOST_SPANS = 100_000;
 const SHARES = new Set(["share", "of_roof", "of roof", "part"]);
 
 /** Names and sentences, which are told by their beginning. */
-const FROM_THE_START = new Set(["host", "kernel", "event", "thread", "op"]);
+const FROM_THE_START = new Set(["host", "kernel", "event", "thread", "op", "range"]);
 
 /** Shares as per cent, everything else as it comes. */
 function shown(field: Field): Field {

@@ -11,7 +11,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
-from jaxstage_ext.ir import exported_form
+from jaxstage_ext.ir import exported_form, text_beginning
 from jaxstage_ext.ir.dumps import dump_index
 from jaxstage_ext.ir.hlo import hlo_files
 from jaxstage_ext.profiling import opening
@@ -26,6 +26,8 @@ if TYPE_CHECKING:
     from jaxstage_ext.panel.shown_timeline import ShownTimeline
 
 _HEAD = 4096
+_MOST_HEAD = 2**27
+"""Bytes of comments and aliases that are read before the first thing that says what a file is."""
 _MOST_ENTRIES = 1000
 """Entries of a folder among which dumps are looked for."""
 Targets = Sequence[str]
@@ -186,13 +188,32 @@ def _unpacked(source: opening.Source, title: str) -> bytes:
 
 
 def _head(source: opening.Source) -> bytes:
+    """The beginning of a file, unpacked: as much of it as says what it is, which comments and aliases do not."""
     if isinstance(source, bytes):
-        return beginning(source, _HEAD)
+        return _telling(source.__getitem__)
     path = Path(source).expanduser()
     if path.is_dir() or not opening.regular_size(path):
         return b""
     with path.open("rb") as file:
-        return beginning(file.read(_HEAD), _HEAD)
+        data = b""
+
+        def first(piece: slice) -> bytes:
+            nonlocal data
+            data += file.read(piece.stop - len(data))
+            return data
+
+        return _telling(first)
+
+
+def _telling(first: Callable[[slice], bytes]) -> bytes:
+    size, head = _HEAD, b""
+    while size <= _MOST_HEAD:
+        data = first(slice(size))
+        head = beginning(data, size)
+        if text_beginning.of(head) is not None or (len(data) < size and len(head) < size):
+            break
+        size *= 8
+    return head
 
 
 def _is_inspection(head: bytes, name: str) -> bool:

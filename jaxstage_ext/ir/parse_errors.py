@@ -9,7 +9,7 @@ _STATUS = re.compile(r"^[A-Z_]+: ")
 _IN_BYTES = "0"
 
 
-def one_line(message: str) -> str:
+def one_line(message: str, data: bytes = b"") -> str:
     """The line and column where parsing failed and why; the first line of any other message, "" where it is empty."""
     lines = [line.strip() for line in message.splitlines() if line.strip()]
     for placed in filter(None, map(_PLACED.fullmatch, lines)):

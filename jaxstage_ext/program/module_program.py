@@ -20,15 +20,13 @@ from jaxstage_ext.program.earlier import by_label
 from jaxstage_ext.program.file_program import FileProgram
 from jaxstage_ext.program.program import Program
 
-_HEAD = 4096
-
 
 def opened(data: bytes, title: str, path: Path | None = None, targets: Sequence[Target] = ()) -> Program:
     """The program of a module, for the first of the targets; without one it is not compiled.
 
     Raises UnreadableModule where it is none, is damaged, or is compiled HLO and a target is named.
     """
-    form = hlo_files.form_of(data[:_HEAD], path.name if path else "")
+    form = hlo_files.form_of(data, path.name if path else "")
     if form is None:
         raise UnreadableModule(f"{title} is no module of HLO or StableHLO: it begins with {data[:16]!r}")
     if form in (ModuleForm.HLO_PROTO, ModuleForm.HLO_TEXT) and not targets:
@@ -56,7 +54,7 @@ def of_dump(module: DumpedModule, targets: Sequence[Target] = ()) -> Program:
             "XLA_FLAGS='--xla_dump_hlo_as_proto'"
         )
     data = module_bytes.read(path, path.name)
-    form = hlo_files.form_of(data[:_HEAD], path.name)
+    form = hlo_files.form_of(data, path.name)
     if form is None:
         raise UnreadableModule(f"{path.name} is damaged: it begins with {data[:16]!r}")
     if targets:

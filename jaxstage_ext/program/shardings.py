@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 
@@ -38,7 +38,8 @@ def shardings(program: Program) -> Shardings:
     settled = _settled(program, given, len(places))
     committed = any(value.sharding is not None and not value.is_result for value in given)
     alone = Chooser.COMMITTED if committed else Chooser.DEFAULT
-    values = _named_by_caller(program, [_value(value, settled, meshes, places, alone) for value in given])
+    defined = cluster.defined_meshes(program)
+    values = _named_by_caller(program, [_value(value, settled, meshes, places, alone, defined) for value in given])
     return Shardings(tuple(values), tuple(places), tuple(meshes), (), partial(_intermediates, program))
 
 
@@ -78,12 +79,13 @@ def _value(
     meshes: Sequence[Mesh],
     places: Sequence[DevicePlace],
     alone: Chooser,
+    defined: Mapping[str, Mesh],
 ) -> ShardedValue:
     """A value with its sharding; `alone` is who chose the device where there is only one."""
     chosen: Chooser | None
     settled = compiled[value.is_result].get(-1 if value.number is None else value.number)
     if value.sharding is not None:
-        sharding = from_plain.read(value.sharding, value.shape)
+        sharding = from_plain.read(value.sharding, value.shape, defined)
         chosen = None if value.is_compiled else Chooser.YOU
     elif value.number is None:
         sharding, chosen = unknown("", "the program does not use it, so it is not sent to any device"), None

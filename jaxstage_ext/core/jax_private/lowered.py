@@ -14,8 +14,8 @@ from jax._src.interpreters import mlir as _mlir
 from jax._src.interpreters import pxla as _pxla
 from jaxlib.mlir import ir as _ir
 
+from jaxstage_ext.core.jax_private import module_lowering
 from jaxstage_ext.core.jax_private.given_objects import call_info
-from jaxstage_ext.core.jax_private.module_lowering import PROPAGATES
 from jaxstage_ext.core.jax_private.tracing import is_pmap
 
 _pxla_any: Any = _pxla  # untyped
@@ -119,8 +119,13 @@ def compile_request(
     """
     lowering = lowered._lowering
     args = lowering.compile_args
-    inputs, outputs = args.get(PROPAGATES) or _pxla_any.get_prop_to_input_output(
-        args["in_shardings"], args["out_shardings"], len(args["ordered_effects"])
+    written = module_lowering.written_module(lowered)
+    inputs, outputs = (
+        written.propagates
+        if written is not None
+        else _pxla_any.get_prop_to_input_output(
+            args["in_shardings"], args["out_shardings"], len(args["ordered_effects"])
+        )
     )
     options = _pxla_any.create_compile_options(
         lowering.stablehlo(),
@@ -131,6 +136,9 @@ def compile_request(
         np.array(device_ids),
         own_options(lowered) | dict(given),
     )
+    if written is not None:
+        module_lowering.set_for(written, options, device_ids)
+        return written.compiled or module_bytecode(lowered), options.SerializeAsString()
     module = _mlir.module_to_bytecode(_refined(lowering)) if _is_polymorphic(lowering) else module_bytecode(lowered)
     return module, options.SerializeAsString()
 

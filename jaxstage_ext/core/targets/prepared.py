@@ -14,7 +14,6 @@ from jaxstage_ext.core.targets import environments, gpu_descriptions, packages, 
 from jaxstage_ext.core.targets.target import Target
 from jaxstage_ext.core.targets.worker_requests import USUAL, Limits
 from jaxstage_ext.report.progress import Progress
-from jaxstage_ext.report.unavailable import Unavailable
 from jaxstage_ext.worker.compile_environment import CompileEnvironment
 
 _KERNEL = re.compile(rb"ipykernel_\d+")
@@ -106,11 +105,7 @@ def prepare(
     """
     environment = environment or environment_of(lowered, target, given)
     placed, room = jax_private.placed(lowered, fn), target.devices or 0
-    if placed.count > room:
-        raise Unavailable(
-            f"the program's mesh has {placed.count:,} devices, but {target} has {room:,}; use a smaller mesh or a "
-            "larger target"
-        )
+    placement.check(placed, target)
     chosen = build_options.order(given, placed.count, room)
     order, note = (list(chosen), None) if chosen else placement.order(placed, target, limits, environment)
     given, results = _without_files(_options(lowered, given), target)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from jaxstage_ext.analysis.memory.entry_values import Argument, EntryComputation
 from jaxstage_ext.core.jax_private.module_lowering import ModuleValue, written_module
 from jaxstage_ext.program.program import Program
 from jaxstage_ext.program.short_types import short_dtype
@@ -22,6 +23,20 @@ def signature(program: Program) -> str | None:
         return f"{program.name}({taken}) -> {made[0]}"
     shown = f"{len(made)} results" if len(made) > _MOST_RESULTS else ", ".join(made)
     return f"{program.name}({taken}) -> ({shown})"
+
+
+def entry(program: Program) -> EntryComputation | None:
+    """The arguments and results by the names that such a module gives them; None of a program of another kind."""
+    written, given = written_module(program.jax_lowered), program.call.given
+    if written is None or given is None:
+        return None
+    if (len(written.arguments), len(written.results)) != tuple(map(len, written.propagates)):
+        return EntryComputation((), ())  # XLA numbers tuples whole
+    arguments = [
+        Argument(name, _type(value), value.size, value.is_donated, True)
+        for name, value in zip(given.info.arguments, written.arguments, strict=True)
+    ]
+    return EntryComputation(tuple(arguments), given.info.results)
 
 
 def _type(value: ModuleValue) -> str:

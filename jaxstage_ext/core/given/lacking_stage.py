@@ -25,7 +25,9 @@ def without_jaxpr(call: Call, so: str, otherwise: str) -> str:
 def how_to_compile(call: Call) -> str:
     """What compiles a call that was not: "inspect it with stage='compile'", or of a module in a file a target."""
     given = call.given
-    return "inspect it with stage='compile'" if given is None or not given.is_file else "name a target, such as local"
+    if given is None or not given.is_file:
+        return "inspect it with stage='compile'"
+    return f"name a target, such as {'local' if given.devices == 1 else f'cpu:{given.devices}'}"
 
 
 def _named(given: GivenObject) -> str:

@@ -21,6 +21,7 @@ from jaxstage_ext.report.deliberate_error import DeliberateError
 
 TIMEOUT = 300.0
 """Seconds for reading a module."""
+_MOST_NAMES = 8
 NO_ANALYSIS = "a file of HLO holds no analysis of XLA's"
 
 
@@ -32,7 +33,8 @@ class SeveralModules(DeliberateError, ValueError):
     """A file has several functions that could be compiled; `names` are theirs."""
 
     def __init__(self, title: str, names: Sequence[str]) -> None:
-        super().__init__(f"{title} has {len(names)} functions, and none of them is main; open one: {', '.join(names[:8])}")
+        some = ", ".join(names[:_MOST_NAMES])
+        super().__init__(f"{title} has {len(names)} functions, none of which is main; open one of them: {some}")
         self.names = tuple(names)
 
 
@@ -104,7 +106,7 @@ def _stablehlo(answer: Mapping[str, Any], form: ModuleForm, title: str) -> Given
     def lowered(target: Target) -> Any:
         return lowered_of_module(written, cross_compile.platform_of(target))
 
-    return GivenObject(form.value, LOWER, None, lowered, shapes, {}, info, is_file=True)
+    return GivenObject(form.value, LOWER, None, lowered, shapes, {}, info, is_file=True, devices=written.devices)
 
 
 def _shape(value: ModuleValue) -> Any:
@@ -118,4 +120,5 @@ def _hlo(answer: Mapping[str, Any], form: ModuleForm) -> GivenObject:
         nothing = (None, NO_ANALYSIS)
         return Executable(target, answer["text"], answer["proto"], 0.0, devices, (), nothing, nothing)
 
-    return GivenObject(form.value, COMPILE, None, executable, (), {}, CallInfo(answer["name"]), is_file=True)
+    info = CallInfo(answer["name"])
+    return GivenObject(form.value, COMPILE, None, executable, (), {}, info, is_file=True, devices=devices)

@@ -137,6 +137,7 @@ def compile_request(
         own_options(lowered) | dict(given),
     )
     if written is not None:
+        module_lowering.check_sizes(written)
         module_lowering.set_for(written, options, device_ids)
         return written.compiled or module_bytecode(lowered), options.SerializeAsString()
     module = _mlir.module_to_bytecode(_refined(lowering)) if _is_polymorphic(lowering) else module_bytecode(lowered)
@@ -179,6 +180,11 @@ class Signature:
 
 def signature(traced: Any, lowered: Any) -> Signature:
     """The arrays that a lowered program takes and gives; without its trace, no constants are known."""
+    if (written := module_lowering.written_module(lowered)) is not None:
+        names = [[value.name for value in values] for values in (written.arguments, written.results)]
+        given = tuple(name or f"arg{place}" for place, name in enumerate(names[0]))
+        made = tuple(name or f"result[{place}]" for place, name in enumerate(names[1]))
+        return Signature(given, made, frozenset(range(len(given))), 0, ())
     args = lowered._lowering.compile_args
     info = call_info(lowered if traced is None else traced)
     constants = () if traced is None else traced.jaxpr.consts

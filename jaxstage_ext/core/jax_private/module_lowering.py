@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
@@ -13,6 +14,8 @@ import numpy as np
 from jax._src.interpreters import mlir as _mlir
 from jaxlib import xla_client as _xla_client
 from jaxlib.mlir import ir as _ir
+
+from jaxstage_ext.report.unavailable import Unavailable
 
 _WRITTEN = "jaxstage module"
 """Under which the arguments of a compile hold the WrittenModule."""
@@ -26,6 +29,7 @@ class ModuleValue(NamedTuple):
       dtype: the name of its dtype in JAX; "" where it is not an array of numbers.
       sharding: as the module writes it; "" where it leaves it to the compiler.
       type: as MLIR writes it, cut short.
+      is_donated: whether a result may take its memory.
     """
 
     name: str
@@ -33,10 +37,27 @@ class ModuleValue(NamedTuple):
     dtype: str
     sharding: str = ""
     type: str = ""
+    is_donated: bool = False
 
     @property
     def is_array(self) -> bool:
         return bool(self.dtype) and None not in self.shape
+
+    @property
+    def bits(self) -> int | None:
+        """The width of an element; None where it is not a number."""
+        if not self.dtype:
+            return None
+        dtype = jnp.dtype(self.dtype)
+        if jnp.issubdtype(dtype, jnp.floating) or jnp.issubdtype(dtype, jnp.integer):
+            return int((jnp.finfo if jnp.issubdtype(dtype, jnp.floating) else jnp.iinfo)(dtype).bits)
+        return dtype.itemsize * 8
+
+    @property
+    def size(self) -> int | None:
+        """Bytes of the whole array; None where they are not known."""
+        known = [size for size in self.shape if size is not None]
+        return None if self.bits is None or len(known) < len(self.shape) else math.prod(known) * self.bits // 8
 
 
 @dataclass(frozen=True)
@@ -71,6 +92,12 @@ def written_module(lowered: Any) -> WrittenModule | None:
     return found
 
 
+def is_gspmd(lowered: Any) -> bool:
+    """Whether a Lowered is of a module whose shardings are those of before Shardy."""
+    written = written_module(lowered)
+    return written is not None and written.is_gspmd
+
+
 def lowered_of_module(written: WrittenModule, platform: str) -> Any:
     """The Lowered of a module, in bytecode that another process has checked.
 
@@ -97,6 +124,16 @@ def _shape(value: ModuleValue) -> Any:
     if not value.is_array:
         return jax.ShapeDtypeStruct((0,), jnp.bool_)  # type: ignore[no-untyped-call]
     return jax.ShapeDtypeStruct(value.shape, jnp.dtype(value.dtype))  # type: ignore[no-untyped-call]
+
+
+def check_sizes(written: WrittenModule) -> None:
+    """Raise Unavailable where a size is not known, which XLA does not compile."""
+    for place, value in enumerate(written.arguments):
+        if None in value.shape:
+            raise Unavailable(
+                f"{value.name or f'argument {place}'} is {value.type}: XLA compiles known sizes alone; export the "
+                "function with them, or open what jax.export serialised with dims={'b': 8}"
+            )
 
 
 def set_for(written: WrittenModule, options: Any, device_ids: Sequence[int]) -> None:

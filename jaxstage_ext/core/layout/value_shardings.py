@@ -17,7 +17,6 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import jax
-import jax.numpy as jnp
 from jax.sharding import Mesh, NamedSharding, PartitionSpec, SingleDeviceSharding
 
 from jaxstage_ext.core import jax_private
@@ -92,9 +91,7 @@ def of_program(lowered: Any) -> list[BoundaryValue]:
     ]
 
 
-def _written(
-    written: WrittenModule, values: Sequence[ModuleValue], unnamed: str
-) -> Iterator[BoundaryValue]:
+def _written(written: WrittenModule, values: Sequence[ModuleValue], unnamed: str) -> Iterator[BoundaryValue]:
     """The arguments or the results of a module that another process wrote; of several replicas each has its own."""
     for number, value in enumerate(values):
         name = value.name or unnamed.format(number)
@@ -105,7 +102,7 @@ def _written(
             name,
             tuple(size for size in value.shape if size is not None),
             value.dtype or value.type,
-            jnp.dtype(value.dtype).itemsize * 8 if value.dtype else None,
+            value.bits,
             {"kind": "written", "text": text, "devices": written.devices} if text else None,
             values is written.results,
             number,

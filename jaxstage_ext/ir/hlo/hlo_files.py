@@ -25,7 +25,7 @@ _OF_GPU = re.compile(
     r'"gpu_backend_config"|fusion_backend_config|__cu(?:blas|dnn|fft|solver)|__triton|"operation_queue_id"'
 )
 _OF_CPU = re.compile(r'"outer_dimension_partitions"|__onednn|__ynn|"cpu_backend_config"|xla_ffi_python_cpu|%ynn_fusion')
-_NAMED = re.compile(r"\.(?:(?P<platform>cpu|tpu|gpu)|sm_\d+(?:\.\d+)?a?_gpu)_(?:after|before)_")
+_NAMED = re.compile(r"\.(?:(?P<platform>cpu|tpu|gpu)|(?:sm_\d+(?:\.\d+)?[a-z]?|gfx\w+)_gpu)_(?:after|before)_")
 
 
 class ModuleForm(enum.Enum):

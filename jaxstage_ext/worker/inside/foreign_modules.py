@@ -13,6 +13,8 @@ from jaxstage_ext.worker.inside.executable_artefacts import text
 from jaxstage_ext.worker.inside.module_functions import MAIN, bytecode
 
 _SCHEDULED = re.compile(r"\bis_scheduled=true\b")
+_FUNC = "custom op 'func' is unknown"
+_OLD_FUNC = re.compile(rb"^([ \t]*)func((?: private| public)? @)", re.MULTILINE)
 _NUMBERS = (("mhlo.num_partitions", "partitions"), ("mhlo.num_replicas", "replicas"))
 
 
@@ -29,7 +31,7 @@ def opened(form: str, data: bytes, partitions: int = 0, entry: str = "") -> dict
 
 
 def stablehlo(data: bytes, entry: str = "") -> dict[str, Any]:
-    """A module of StableHLO, text or bytecode: its "name", "module", its bytecode, and what its function takes and gives.
+    """A module of StableHLO, text or bytecode: its "name", "module", its bytecode, and what its function takes.
 
     "compiled" is the module as XLA takes it, "" where that is the same; "arguments" and "results" are `WrittenValue`s;
     "propagates" of which parameters and results XLA chooses the sharding; "partitions" and "replicas" what it is for;
@@ -70,13 +72,23 @@ def _module_described(module: Any) -> dict[str, Any]:
 def module_of(data: bytes) -> Any:
     """StableHLO, text or bytecode, as a module. Raises ValueError where it is none."""
     try:
-        module = parsed(data)
+        module = _parsed(data)
         if any(operation.operation.name.startswith("vhlo.") for operation in module.body.operations):
             with module.context:
                 return _jax.mlir.deserialize_portable_artifact(data)
         return module
     except Exception as error:
         raise ValueError(str(error)) from None
+
+
+def _parsed(data: bytes) -> Any:
+    """As `parsed`, also where functions are written as before MLIR 15, whose `func` had no dialect."""
+    try:
+        return parsed(data)
+    except Exception as error:
+        if _FUNC not in str(error):
+            raise
+        return parsed(_OLD_FUNC.sub(rb"\1func.func\2", data))
 
 
 def _hlo_module(data: bytes, is_text: bool) -> Any:

@@ -11,7 +11,8 @@ _SIZE = re.compile(r"""['"]\s*=\s*(\d+)""")
 _TILES = re.compile(r"\bdevices=\[([\d,]+)\]")
 _MAXIMAL = re.compile(r"\bmaximal device=(\d+)")
 _GROUPS = re.compile(
-    r"\breplica_groups ?= ?(?:\{(\{[\d, {}]*\})\}|\[[\d,]+\]<=\[([\d,]+)\]|dense<\[?(\[[\d,\s\[\]]*\])\]?>|dense<(\d+)>)"
+    r"\breplica_groups ?= ?(?:\{(\{[\d, {}]*\})\}|\[[\d,]+\]<=\[([\d,]+)\]"
+    r"|dense<\[?(\[[\d,\s\[\]]*\])\]?>|dense<(\d+)>)"
     r"(?P<rest>[^\n]*)"
 )
 _PAIRS = re.compile(r"\bsource_target_pairs ?= ?(?:\{(\{[\d, {}]*\})\}|dense<(\[[\d,\s\[\]]*\])>)(?P<rest>[^\n]*)")

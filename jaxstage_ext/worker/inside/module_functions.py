@@ -56,7 +56,7 @@ def of_entry(module: Any, entry: str) -> Any:
     others = [each for each in functions(module).values() if each.operation.parent == home]
     with module.context:
         for other in others:
-            ir.SymbolTable.set_visibility(other.operation, "public" if other == function else "private")
+            _set_visibility(other, "public" if other == function else "private")
         alone = ir.Module.parse(bytecode(home), module.context)
         PassManager.parse("builtin.module(symbol-dce)").run(alone.operation)
     return alone
@@ -69,10 +69,16 @@ def with_main(module: Any, name: str) -> Any:
     with module.context:
         made = ir.Module.parse(bytecode(module.operation), module.context)
         function = functions(made)[name]
-        ir.SymbolTable.set_visibility(function.operation, "public")
+        _set_visibility(function, "public")
         ir.SymbolTable.replace_all_symbol_uses(name, MAIN, made.operation)
         ir.SymbolTable.set_symbol_name(function.operation, MAIN)
     return made
+
+
+def _set_visibility(function: Any, visibility: str) -> None:
+    from jaxlib.mlir import ir
+
+    function.operation.attributes["sym_visibility"] = ir.StringAttr.get(visibility)
 
 
 def without_parsed_places(module: Any) -> None:

@@ -18,6 +18,7 @@ class WrittenValue(NamedTuple):
       dtype: its name in JAX; "" where it is not an array of numbers.
       sharding: as it is written, `#sdy.sharding<...>` or `{devices=[2,1]<=[2]}`; "" where none is.
       type: as MLIR writes it, cut short.
+      is_donated: whether a result may take its memory.
     """
 
     name: str
@@ -25,6 +26,10 @@ class WrittenValue(NamedTuple):
     dtype: str
     sharding: str
     type: str
+    is_donated: bool = False
+
+
+_DONATED = ("tf.aliasing_output", "jax.buffer_donor")
 
 
 def arguments(function: Any) -> list[WrittenValue]:
@@ -59,7 +64,8 @@ def _signature(function: Any) -> Any:
 
 def _values(function: Any, kind: str, names: Sequence[str], types: Any) -> Iterator[WrittenValue]:
     for name, each, attributes in zip(names, types, _attributes(function, kind, len(types)), strict=True):
-        yield from _flat(name, each, _sharding(attributes))
+        donated = any(mark in attributes for mark in _DONATED)
+        yield from (value._replace(is_donated=donated) for value in _flat(name, each, _sharding(attributes)))
 
 
 def _flat(name: str, kind: Any, sharding: str) -> Iterator[WrittenValue]:

@@ -248,13 +248,18 @@ def _module(source: opening.Source, title: str, how: How) -> Inspection:
 def _exported(source: opening.Source, title: str, how: How) -> Inspection:
     from jaxstage_ext.core.given import exported, exported_files, symbolic
     from jaxstage_ext.inspecting import inspect
+    from jaxstage_ext.inspection import Inspection
+    from jaxstage_ext.program import module_program
 
     name = title or _name(source) or "the exported function"
     function = exported_files.opened(_unpacked(source, name), name)
     if unknown := how.dims.keys() - symbolic.names(function.in_avals):
         raise ValueError(f"no axis of {name} is named {', '.join(sorted(unknown))}")
-    given = exported.given(function, (), {}, how.dims)
+    is_shown = not how.targets and not exported.fits_here(function)
+    given = exported.given(function, (), {}, how.dims, for_target=not is_shown)
     assert given is not None
+    if is_shown:
+        return Inspection.of(module_program.of_given(given))
     return inspect(function, *given.args, target=how.targets or "local", isolate=True, **given.kwargs)
 
 

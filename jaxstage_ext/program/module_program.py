@@ -8,6 +8,7 @@ from pathlib import Path
 from jaxstage_ext.core import stages
 from jaxstage_ext.core.given import module_files
 from jaxstage_ext.core.given.given_call import given_call
+from jaxstage_ext.core.given.given_object import GivenObject
 from jaxstage_ext.core.given.module_files import UnreadableModule
 from jaxstage_ext.core.staged import COMPILE, LOWER
 from jaxstage_ext.core.targets import cross_compile
@@ -31,7 +32,12 @@ def opened(data: bytes, title: str, path: Path | None = None, targets: Sequence[
         raise UnreadableModule(f"{title} is no module of HLO or StableHLO: it begins with {data[:16]!r}")
     if form in (ModuleForm.HLO_PROTO, ModuleForm.HLO_TEXT) and not targets:
         return FileProgram(data, form, title or form.value, path)
-    call = given_call(module_files.opened_for_compile(data, form, title or form.value))
+    return of_given(module_files.opened_for_compile(data, form, title or form.value), targets)
+
+
+def of_given(given: GivenObject, targets: Sequence[Target] = ()) -> Program:
+    """The program of what a file holds, for the first of the targets; without one it is not compiled."""
+    call = given_call(given)
     compiled_for = [cross_compile.isolated(target) for target in targets]
     for target in compiled_for:
         cross_compile.check(target)

@@ -27,7 +27,7 @@ def how_to_compile(call: Call) -> str:
     given = call.given
     if given is None or not given.is_file:
         return "inspect it with stage='compile'"
-    return f"name a target, such as {'local' if given.devices == 1 else f'cpu:{given.devices}'}"
+    return f"name a target, such as {given.example}"
 
 
 def _named(given: GivenObject) -> str:

@@ -106,7 +106,8 @@ def _stablehlo(answer: Mapping[str, Any], form: ModuleForm, title: str) -> Given
     def lowered(target: Target) -> Any:
         return lowered_of_module(written, cross_compile.platform_of(target))
 
-    return GivenObject(form.value, LOWER, None, lowered, shapes, {}, info, is_file=True, devices=written.devices)
+    example = "local" if written.devices == 1 else f"cpu:{written.devices}"
+    return GivenObject(form.value, LOWER, None, lowered, shapes, {}, info, is_file=True, example=example)
 
 
 def _shape(value: ModuleValue) -> Any:
@@ -121,4 +122,4 @@ def _hlo(answer: Mapping[str, Any], form: ModuleForm) -> GivenObject:
         return Executable(target, answer["text"], answer["proto"], 0.0, devices, (), nothing, nothing)
 
     info = CallInfo(answer["name"])
-    return GivenObject(form.value, COMPILE, None, executable, (), {}, info, is_file=True, devices=devices)
+    return GivenObject(form.value, COMPILE, None, executable, (), {}, info, is_file=True)

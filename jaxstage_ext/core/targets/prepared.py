@@ -11,6 +11,7 @@ from typing import Any
 import jax
 
 from jaxstage_ext.core import jax_private
+from jaxstage_ext.core.jax_private import given_objects
 from jaxstage_ext.core.options import autotune, build_options, file_options
 from jaxstage_ext.core.targets import environments, gpu_descriptions, packages, placement, worker_requests
 from jaxstage_ext.core.targets.target import Target
@@ -120,6 +121,7 @@ def prepare(
     """
     environment = environment or environment_of(lowered, target, given)
     placed, room = jax_private.placed(lowered, fn), target.devices or 0
+    _check_platform(lowered, target)
     placement.check(placed, target)
     chosen = build_options.order(given, placed.count, room)
     order, note = (list(chosen), None) if chosen else placement.order(placed, target, limits, environment)
@@ -129,6 +131,15 @@ def prepare(
     overrides = {name: value for name, value in given.items() if name not in autotune.FILES}
     notes, is_of_file = (note,) if note else (), jax_private.written_module(lowered) is not None
     return Prepared(target, request, placed.count, environment, notes, overrides, results, is_of_file)
+
+
+def _check_platform(lowered: Any, target: Target) -> None:
+    """Raise Unavailable where it was lowered for other platforms, as what a file holds may be that is only shown."""
+    platforms = given_objects.platforms(lowered)
+    if platforms and target.platform not in platforms:
+        raise Unavailable(
+            f"it is lowered for {' and '.join(platforms)}, not for {target.platform}; name a target that it is for"
+        )
 
 
 def environment_of(lowered: Any, target: Target, given: Mapping[str, Any]) -> CompileEnvironment:

@@ -20,7 +20,7 @@ _CHANNEL = re.compile(r"channel_id ?= ?[1-9]|channel_handle ?= ?#stablehlo.chann
 _HEAD = {"partitions": re.compile(r"\bnum_partitions=(\d+)"), "replicas": re.compile(r"\breplica_count=(\d+)")}
 
 
-class Counts(NamedTuple):
+class DeviceCounts(NamedTuple):
     """How many replicas of a program run, and on how many devices each."""
 
     partitions: int
@@ -31,14 +31,14 @@ class Counts(NamedTuple):
         return self.partitions * self.replicas
 
 
-def of_hlo(text: str, partitions: int = 0) -> Counts:
+def of_hlo(text: str, partitions: int = 0) -> DeviceCounts:
     """Of HLO, by its text and what its proto says."""
     head = text.partition("\n")[0]
     said = {name: int(found[1]) if (found := each.search(head)) else 0 for name, each in _HEAD.items()}
     return _counts(partitions or said["partitions"], said["replicas"], text)
 
 
-def of_stablehlo(module: Any) -> Counts:
+def of_stablehlo(module: Any) -> DeviceCounts:
     """Of StableHLO."""
     text = module.operation.get_asm(large_elements_limit=64)
     return _counts(_number(module, "mhlo.num_partitions"), _number(module, "mhlo.num_replicas"), text)
@@ -51,9 +51,9 @@ def _number(module: Any, name: str) -> int:
     return int(ir.IntegerAttr(attributes[name]).value) if name in attributes else 0
 
 
-def _counts(partitions: int, replicas: int, text: str) -> Counts:
+def _counts(partitions: int, replicas: int, text: str) -> DeviceCounts:
     if partitions > 1 or replicas > 1:
-        return Counts(max(partitions, 1), max(replicas, 1))
+        return DeviceCounts(max(partitions, 1), max(replicas, 1))
     meshes = (prod(map(int, _SIZE.findall(axes or other))) for axes, other in set(_MESH.findall(text)))
     tiles = (prod(map(int, tile.split(","))) for tile in set(_TILES.findall(text)))
     maximal = (int(device) + 1 for device in set(_MAXIMAL.findall(text)))
@@ -63,7 +63,7 @@ def _counts(partitions: int, replicas: int, text: str) -> Counts:
     across = [count for count, channel in groups if channel]
     between = [count for count, channel in groups if not channel]
     devices = max(sharded, *across, 1)
-    return Counts(devices, max(*between, 1, 1) if devices == 1 else 1)
+    return DeviceCounts(devices, max(*between, 1, 1) if devices == 1 else 1)
 
 
 def _members(match: re.Match[str]) -> int:

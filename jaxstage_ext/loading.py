@@ -11,9 +11,11 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
-from jaxstage_ext.ir import exported_form, text_beginning
+from jaxstage_ext.ir import exported_form, module_pieces, text_beginning
 from jaxstage_ext.ir.dumps import dump_index
 from jaxstage_ext.ir.hlo import hlo_files
+from jaxstage_ext.ir.module_pieces import ModulePiece
+from jaxstage_ext.modules_in_file import ModulesInFile
 from jaxstage_ext.profiling import opening
 from jaxstage_ext.profiling.chrome.unpacking import beginning
 from jaxstage_ext.profiling.unreadable import NoProfile, NotAProfile, UnreadableProfile
@@ -24,6 +26,8 @@ from jaxstage_ext.xla_dump import XlaDump
 if TYPE_CHECKING:
     from jaxstage_ext.inspection import Inspection
     from jaxstage_ext.panel.shown_timeline import ShownTimeline
+
+    Opened = Inspection | ShownTimeline | ModulesInFile
 
 _HEAD = 4096
 _MOST_HEAD = 2**27
@@ -48,7 +52,7 @@ class SavedKind:
 
     name: str
     recognised: Callable[[bytes, str], bool]
-    open: Callable[[opening.Source, str, How], Inspection | ShownTimeline]
+    open: Callable[[opening.Source, str, How], Opened]
 
 
 def load(
@@ -56,11 +60,12 @@ def load(
     title: str = "",
     target: str | Targets = (),
     dims: Mapping[str, int] = MappingProxyType({}),
-) -> Inspection | ShownTimeline | XlaDump:
+) -> Opened | XlaDump:
     """Open what was saved: a profile as a Timeline; a module of XLA, or the JSON of an Inspection, as an Inspection.
 
-    A folder that XLA dumped into is an XlaDump, each of whose modules opens. Modules are HLO (`*.hlo.pb`, or text) and
-    StableHLO (text or bytecode). What `jax.export` serialised is compiled in a worker.
+    A folder that XLA dumped into is an XlaDump, each of whose modules opens; a file of several modules, or of several
+    functions none of which is `main`, is a ModulesInFile. Modules are HLO (`*.hlo.pb`, or text) and StableHLO (text or
+    bytecode). What `jax.export` serialised is compiled in a worker.
 
     Profiles are `.xplane.pb` files, Chrome or Perfetto JSON traces of JAX, PyTorch or Mosaic GPU, and the folders that
     profilers write, of which the newest run is opened. Files may be gzip. The kind is told by the content.
@@ -96,7 +101,7 @@ def load(
         raise NotAProfile(_what_opens(source, error)) from None
 
 
-def opened(source: opening.Source, title: str, how: How) -> Inspection | ShownTimeline:
+def opened(source: opening.Source, title: str, how: How) -> Opened:
     """As `load`, of a file or the folder of a profiler; what is none of these is said not to be a profile."""
     head = _head(source)
     kind = next(kind for kind in KINDS if kind.recognised(head, _name(source)))
@@ -234,15 +239,23 @@ def _is_module(head: bytes, name: str) -> bool:
     return hlo_files.form_of(head, name) is not None
 
 
-def _module(source: opening.Source, title: str, how: How) -> Inspection:
+def _module(source: opening.Source, title: str, how: How) -> Inspection | ModulesInFile:
+    from jaxstage_ext.core.given.module_files import SeveralModules
     from jaxstage_ext.core.targets.target import parse_all
     from jaxstage_ext.inspection import Inspection
     from jaxstage_ext.program import module_program
 
     path = None if isinstance(source, bytes) else Path(source).expanduser()
     name = title or _name(source)
+    data = _unpacked(source, name or "the module")
+    form = hlo_files.form_of(data, _name(source))
+    if form is not None and (pieces := module_pieces.of(data, form)):
+        return ModulesInFile(name or "the file", pieces, path)
     targets = parse_all(how.targets) if how.targets else ()
-    return Inspection.of(module_program.opened(_unpacked(source, name or "the module"), name, path, targets))
+    try:
+        return Inspection.of(module_program.opened(data, name, path, targets))
+    except SeveralModules as several:
+        return ModulesInFile(name or "the file", [ModulePiece(each, data, each) for each in several.names], path)
 
 
 def _exported(source: opening.Source, title: str, how: How) -> Inspection:

@@ -22,17 +22,21 @@ from jaxstage_ext.program.file_program import FileProgram
 from jaxstage_ext.program.program import Program
 
 
-def opened(data: bytes, title: str, path: Path | None = None, targets: Sequence[Target] = ()) -> Program:
+def opened(
+    data: bytes, title: str, path: Path | None = None, targets: Sequence[Target] = (), entry: str = ""
+) -> Program:
     """The program of a module, for the first of the targets; without one it is not compiled.
 
-    Raises UnreadableModule where it is none, is damaged, or is compiled HLO and a target is named.
+    `entry` is the function of StableHLO that is meant, where there are several and none is `main`.
+    Raises UnreadableModule where it is none, is damaged, or is compiled HLO and a target is named; SeveralModules where
+    it is not known which function is meant.
     """
     form = hlo_files.form_of(data, path.name if path else "")
     if form is None:
         raise UnreadableModule(f"{title} is no module of HLO or StableHLO: it begins with {data[:16]!r}")
     if form in (ModuleForm.HLO_PROTO, ModuleForm.HLO_TEXT) and not targets:
         return FileProgram(data, form, title or form.value, path)
-    return of_given(module_files.opened_for_compile(data, form, title or form.value), targets)
+    return of_given(module_files.opened_for_compile(data, form, title or form.value, entry), targets)
 
 
 def of_given(given: GivenObject, targets: Sequence[Target] = ()) -> Program:

@@ -12,7 +12,8 @@ def without_stablehlo(call: Call, so: str, otherwise: str) -> str:
     """`a Compiled has no StableHLO, so its memory is unknown; give its Lowered`; `otherwise` of any other call."""
     if call.given is None or call.given.stage != COMPILE:
         return otherwise
-    return f"{_named(call.given)} has no StableHLO, so {so}; give the Lowered it was compiled from"
+    how = "open its StableHLO instead" if call.given.is_file else "give the Lowered it was compiled from"
+    return f"{_named(call.given)} has no StableHLO, so {so}; {how}"
 
 
 def without_jaxpr(call: Call, so: str, otherwise: str) -> str:

@@ -53,6 +53,7 @@ class FolderState:
       is_there: whether the folder exists.   is_writable: whether entries can be written; None where that is not known.
       max_size: the limit in bytes; None without one.   is_remote: in a store such as gs://.
       free_bytes: of its file system; None where that is not known.
+      is_readable: whether entries can be read; None where that is not known.
     """
 
     use: FolderUse
@@ -63,6 +64,7 @@ class FolderState:
     max_size: int | None
     is_remote: bool
     free_bytes: int | None = None
+    is_readable: bool | None = None
 
 
 def folder_state() -> FolderState:
@@ -74,7 +76,8 @@ def folder_state() -> FolderState:
     writable = os.access(folder, os.W_OK | os.X_OK) if there else None
     size = state.max_size if state.max_size >= 0 else None
     free = _free_bytes(folder) if there else None
-    return FolderState(_use(state), folder, state.set_folder, there, writable, size, is_remote, free)
+    readable = os.access(folder, os.X_OK) if there else None
+    return FolderState(_use(state), folder, state.set_folder, there, writable, size, is_remote, free, readable)
 
 
 def _free_bytes(folder: str) -> int | None:

@@ -11,9 +11,11 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
-from jaxstage_ext.ir import exported_form
+from jaxstage_ext.ir import exported_form, module_pieces, text_beginning
 from jaxstage_ext.ir.dumps import dump_index
 from jaxstage_ext.ir.hlo import hlo_files
+from jaxstage_ext.ir.module_pieces import ModulePiece
+from jaxstage_ext.modules_in_file import ModulesInFile
 from jaxstage_ext.profiling import opening
 from jaxstage_ext.profiling.chrome.unpacking import beginning
 from jaxstage_ext.profiling.unreadable import NoProfile, NotAProfile, UnreadableProfile
@@ -25,7 +27,11 @@ if TYPE_CHECKING:
     from jaxstage_ext.inspection import Inspection
     from jaxstage_ext.panel.shown_timeline import ShownTimeline
 
+    Opened = Inspection | ShownTimeline | ModulesInFile
+
 _HEAD = 4096
+_MOST_HEAD = 2**27
+"""Bytes of comments and aliases that are read before the first thing that says what a file is."""
 _MOST_ENTRIES = 1000
 """Entries of a folder among which dumps are looked for."""
 Targets = Sequence[str]
@@ -46,7 +52,7 @@ class SavedKind:
 
     name: str
     recognised: Callable[[bytes, str], bool]
-    open: Callable[[opening.Source, str, How], Inspection | ShownTimeline]
+    open: Callable[[opening.Source, str, How], Opened]
 
 
 def load(
@@ -54,11 +60,12 @@ def load(
     title: str = "",
     target: str | Targets = (),
     dims: Mapping[str, int] = MappingProxyType({}),
-) -> Inspection | ShownTimeline | XlaDump:
+) -> Opened | XlaDump:
     """Open what was saved: a profile as a Timeline; a module of XLA, or the JSON of an Inspection, as an Inspection.
 
-    A folder that XLA dumped into is an XlaDump, each of whose modules opens. Modules are HLO (`*.hlo.pb`, or text) and
-    StableHLO (text or bytecode). What `jax.export` serialised is compiled in a worker.
+    A folder that XLA dumped into is an XlaDump, each of whose modules opens; a file of several modules, or of several
+    functions none of which is `main`, is a ModulesInFile. Modules are HLO (`*.hlo.pb`, or text) and StableHLO (text or
+    bytecode). What `jax.export` serialised is compiled in a worker.
 
     Profiles are `.xplane.pb` files, Chrome or Perfetto JSON traces of JAX, PyTorch or Mosaic GPU, and the folders that
     profilers write, of which the newest run is opened. Files may be gzip. The kind is told by the content.
@@ -94,7 +101,7 @@ def load(
         raise NotAProfile(_what_opens(source, error)) from None
 
 
-def opened(source: opening.Source, title: str, how: How) -> Inspection | ShownTimeline:
+def opened(source: opening.Source, title: str, how: How) -> Opened:
     """As `load`, of a file or the folder of a profiler; what is none of these is said not to be a profile."""
     head = _head(source)
     kind = next(kind for kind in KINDS if kind.recognised(head, _name(source)))
@@ -186,13 +193,32 @@ def _unpacked(source: opening.Source, title: str) -> bytes:
 
 
 def _head(source: opening.Source) -> bytes:
+    """The beginning of a file, unpacked: as much of it as says what it is, which comments and aliases do not."""
     if isinstance(source, bytes):
-        return beginning(source, _HEAD)
+        return _telling(source.__getitem__)
     path = Path(source).expanduser()
     if path.is_dir() or not opening.regular_size(path):
         return b""
     with path.open("rb") as file:
-        return beginning(file.read(_HEAD), _HEAD)
+        data = b""
+
+        def first(piece: slice) -> bytes:
+            nonlocal data
+            data += file.read(piece.stop - len(data))
+            return data
+
+        return _telling(first)
+
+
+def _telling(first: Callable[[slice], bytes]) -> bytes:
+    size, head = _HEAD, b""
+    while size <= _MOST_HEAD:
+        data = first(slice(size))
+        head = beginning(data, size)
+        if text_beginning.of(head) is not None or (len(data) < size and len(head) < size):
+            break
+        size *= 8
+    return head
 
 
 def _is_inspection(head: bytes, name: str) -> bool:
@@ -213,27 +239,40 @@ def _is_module(head: bytes, name: str) -> bool:
     return hlo_files.form_of(head, name) is not None
 
 
-def _module(source: opening.Source, title: str, how: How) -> Inspection:
+def _module(source: opening.Source, title: str, how: How) -> Inspection | ModulesInFile:
+    from jaxstage_ext.core.given.module_files import SeveralModules
     from jaxstage_ext.core.targets.target import parse_all
     from jaxstage_ext.inspection import Inspection
     from jaxstage_ext.program import module_program
 
     path = None if isinstance(source, bytes) else Path(source).expanduser()
     name = title or _name(source)
+    data = _unpacked(source, name or "the module")
+    form = hlo_files.form_of(data, _name(source))
+    if form is not None and (pieces := module_pieces.of(data, form)):
+        return ModulesInFile(name or "the file", pieces, path)
     targets = parse_all(how.targets) if how.targets else ()
-    return Inspection.of(module_program.opened(_unpacked(source, name or "the module"), name, path, targets))
+    try:
+        return Inspection.of(module_program.opened(data, name, path, targets))
+    except SeveralModules as several:
+        return ModulesInFile(name or "the file", [ModulePiece(each, data, each) for each in several.names], path)
 
 
 def _exported(source: opening.Source, title: str, how: How) -> Inspection:
     from jaxstage_ext.core.given import exported, exported_files, symbolic
     from jaxstage_ext.inspecting import inspect
+    from jaxstage_ext.inspection import Inspection
+    from jaxstage_ext.program import module_program
 
     name = title or _name(source) or "the exported function"
     function = exported_files.opened(_unpacked(source, name), name)
     if unknown := how.dims.keys() - symbolic.names(function.in_avals):
         raise ValueError(f"no axis of {name} is named {', '.join(sorted(unknown))}")
-    given = exported.given(function, (), {}, how.dims)
+    is_shown = not how.targets and not exported.fits_here(function)
+    given = exported.given(function, (), {}, how.dims, for_target=not is_shown)
     assert given is not None
+    if is_shown:
+        return Inspection.of(module_program.of_given(given))
     return inspect(function, *given.args, target=how.targets or "local", isolate=True, **given.kwargs)
 
 

@@ -91,11 +91,13 @@ def _timeline(file: str, space: Mapping[str, Any]) -> ShownTimeline:
     if isinstance(known, Timeline):
         return known if isinstance(known, shown_timeline.ShownTimeline) else shown_timeline.recorded(known)
     from jaxstage_ext import loading
+    from jaxstage_ext.modules_in_file import ModulesInFile
 
     how = loading.How((), {})
     found = _read(file, known, lambda source: loading.opened(source, "", how))
     if not isinstance(found, shown_timeline.ShownTimeline):
-        raise UsageError(f"{file} is a saved Inspection, not a profile: jaxstage_ext.load({file!r}) opens it")
+        kind = "holds modules" if isinstance(found, ModulesInFile) else "is an Inspection or a module"
+        raise UsageError(f"{file} {kind}, not a profile: %inspect {file} opens it")
     return found
 
 

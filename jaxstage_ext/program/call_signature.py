@@ -9,6 +9,7 @@ import jax
 import numpy as np
 
 from jaxstage_ext.core import pytree_paths
+from jaxstage_ext.program import written_signature
 from jaxstage_ext.program.call_arguments import CallArgument, SeenType, call_arguments
 from jaxstage_ext.program.file_program import FileProgram
 from jaxstage_ext.program.kernel_program import KernelProgram
@@ -31,6 +32,8 @@ def signature(program: Program) -> str:
         return program.name
     if isinstance(program, LoggedProgram | FileProgram):
         return program.signature
+    if (written := written_signature.signature(program)) is not None:
+        return written
     made = program.jax_traced
     if program.call.given is not None:
         made = made or program.jax_lowered or program.executable

@@ -135,8 +135,11 @@ def _differences(
     """Why the columns differ, as far as it is known."""
     differences = list(work.unknown) if work else ["there is no jaxpr to count"]
     differences = [f"jaxpr: {why}." for why in differences]
-    if devices > 1:
-        differences.append(f"The jaxpr counts the whole program; HLO counts the part of one of {devices:,} devices.")
+    if devices > 1 and not program.is_optimised:
+        differences.append(f"HLO counts the whole program: it is not partitioned for its {devices:,} devices yet.")
+    elif devices > 1:
+        whole = "The jaxpr counts the whole program; " if work else ""
+        differences.append(f"{whole}HLO counts the part of one of {devices:,} devices.")
     loops = [loop.trips for loop in cost.loops.trips.values() if loop.trips not in (None, 1)]
     if loops:
         differences.append(

@@ -19,8 +19,10 @@ def not_measured(name: str) -> str:
     return f"Not measured; `{_profiling(name)}` measures it."
 
 
-def not_profiled(name: str) -> str:
-    """Why a program has no timeline, and what makes one."""
+def not_profiled(name: str, is_file: bool = False) -> str:
+    """Why a program has no timeline, and what makes one; a module out of a file has nothing that could run."""
+    if is_file:
+        return f"{name} is a module out of a file, which is not run here, so it has no profile"
     return f"{name} was not profiled; run {_profiling(name)}"
 
 

@@ -22,6 +22,7 @@ from jaxstage_ext.core.recompile.recompiled_buffers import Assigned
 from jaxstage_ext.ir.hlo import buffer_assignment, hlo_document
 from jaxstage_ext.ir.hlo import module as hlo
 from jaxstage_ext.ir.hlo import schedule as hlo_schedule
+from jaxstage_ext.program import written_signature
 from jaxstage_ext.program.cost import cost
 from jaxstage_ext.program.device_figures import device_memory
 from jaxstage_ext.program.fact import slow_fact
@@ -120,6 +121,8 @@ def _entry(program: Program) -> EntryComputation | None:
     traced, lowered = program.jax_traced, program.jax_lowered
     if lowered is None or (traced is None and program.call.given is None):
         return None
+    if (written := written_signature.entry(program)) is not None:
+        return written
     signature = jax_private.signature(traced, lowered, ref_names.namer(program.call.fn))
     infos = jax.tree.leaves(lowered.args_info, is_leaf=lambda leaf: hasattr(leaf, "donated"))
     own = len(signature.arguments) - len(signature.captured)

@@ -116,6 +116,11 @@ class Program:
         return stages.call_name(self.call)
 
     @property
+    def is_of_file(self) -> bool:
+        """Whether it is a module out of a file: nothing of it is run here."""
+        return self.is_foreign or (self.call.given is not None and self.call.given.is_file)
+
+    @property
     def stage(self) -> str:
         """The last stage that was asked for; "" where none was, as of a profile alone."""
         return self.staged.stages[-1].name if self.staged.stages else ""

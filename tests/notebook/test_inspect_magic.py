@@ -58,7 +58,7 @@ def test_its_value_is_an_inspection(shell: Shell) -> None:
         ("%inspect nothing.mlir", "nothing.mlir: No such file"),
         ("%inspect dump jit_other", "no module 'jit_other'; it has jit_loss"),
         ("%inspect dump 7", "no module 7"),
-        ("%inspect loss.mlir jit_loss", "is no folder of XLA's dumps"),
+        ("%inspect loss.mlir jit_loss", "it holds one module, so leave out jit_loss"),
         ("%inspect 'my loss.txt' -t v5e:2x2", "compiled already"),
         ("%inspect loss.mlir -t", "-t needs a target"),
         ("%inspect loss.mlir -t v99", "v99"),

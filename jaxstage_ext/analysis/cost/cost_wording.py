@@ -28,13 +28,16 @@ _NOTED_SHARE = 0.01
 """From this share on, transcendental functions are named beside the FLOPs, and bytes on the chip beside the bytes."""
 
 
-def headline(flops: WorkRange, moved: WorkRange, functions: float, near: float, host: float = 0.0) -> str:
+def headline(
+    flops: WorkRange, moved: WorkRange, functions: float, near: float, host: float = 0.0, where: str = "on one device"
+) -> str:
     """FLOPs, transcendental functions and bytes of a program, and what leaves them open.
 
-    `near` is the share of the bytes that stay in memory on the chip, `host` that of the bytes in the host's memory.
+    `near` is the share of the bytes that stay in memory on the chip, `host` that of the bytes in the host's memory;
+    `where` says of which devices they are.
     """
     beside = f" and {transcendentals(functions)} transcendentals" if are_noted(functions, flops) else ""
-    figures = f"{work(flops, 'FLOP')}{beside}, {work(moved, 'B')} moved{stays(near, host)}, in one run on one device"
+    figures = f"{work(flops, 'FLOP')}{beside}, {work(moved, 'B')} moved{stays(near, host)}, in one run {where}"
     why = work_reasons(flops, "FLOP") or work_reasons(moved, "B")
     return f"{figures} ({why})" if why else figures
 

@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
 
-from jaxstage_ext.analysis.sharding import from_proto
+from jaxstage_ext.analysis.sharding import from_proto, from_text
 from jaxstage_ext.analysis.sharding.mesh import Axis, BadSharding, Mesh
 from jaxstage_ext.analysis.sharding.slices import REPLICATED, Sharding, on_mesh, on_one_device, unknown
 
 
-def read(plain: Mapping[str, Any], shape: Sequence[int]) -> Sharding:
-    """The Sharding of a plain one; unknown, with its text, where it cannot be read."""
+def read(plain: Mapping[str, Any], shape: Sequence[int], meshes: Mapping[str, Mesh] = MappingProxyType({})) -> Sharding:
+    """The Sharding of a plain one; unknown, with its text, where it cannot be read. `meshes` are the module's."""
     text, rank = str(plain.get("text", "")), len(shape)
     try:
         if plain["kind"] == "named":
@@ -23,6 +24,9 @@ def read(plain: Mapping[str, Any], shape: Sequence[int]) -> Sharding:
             return on_one_device(int(plain["device"]), rank, text)
         if plain["kind"] == "hlo":
             return from_proto.read(plain["proto"], rank, int(plain["devices"]))[0]
+        if plain["kind"] == "written":
+            is_shardy = text.startswith("#sdy")
+            return from_text.shardy(text, meshes, rank) if is_shardy else from_text.hlo(text, rank, plain["devices"])
         if plain["kind"] == "slices":
             return _from_slices(plain["slices"], shape, text)
     except (BadSharding, ValueError, KeyError, IndexError) as problem:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import enum
 import functools
+import os
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
@@ -11,6 +12,7 @@ from jaxstage_ext.compilation.persistent import entry_recording, missed_entry
 from jaxstage_ext.compilation.persistent.key_differences import KeyDifference
 from jaxstage_ext.compilation.records.compile_log import LOG
 from jaxstage_ext.compilation.records.compile_record import CacheOutcome, CompileRecord, PersistentFacts
+from jaxstage_ext.core.jax_private import persistent_cache
 from jaxstage_ext.core.jax_private.cache_key_parts import KeyPart
 
 MOST_EXPLAINED = 40
@@ -84,8 +86,22 @@ def _known_in_log(record: CompileRecord, records: Iterable[CompileRecord]) -> tu
     earlier = [other.outcome for number, other in _same_key(facts, records) if number < record.number]
     if not earlier:
         return None
-    was_there = any(outcome in _IN_FOLDER for outcome in earlier)
-    return (MissCause.REMOVED if was_there else MissCause.NOT_WRITTEN_BEFORE), ()
+    if not any(outcome in _IN_FOLDER for outcome in earlier):
+        return MissCause.NOT_WRITTEN_BEFORE, ()
+    return _removed_or_unreadable(facts), ()
+
+
+def _removed_or_unreadable(facts: PersistentFacts) -> MissCause:
+    """Why an entry was not read that had been there: it is gone, or it cannot be read."""
+    if facts.outcome is CacheOutcome.WRITTEN:
+        return MissCause.REMOVED  # JAX writes no entry where there is one
+    try:
+        os.stat(os.path.join(facts.folder, facts.key + persistent_cache.SUFFIX))
+    except FileNotFoundError:
+        return MissCause.REMOVED
+    except OSError:
+        return MissCause.UNREADABLE
+    return MissCause.UNREADABLE
 
 
 def _same_key(facts: PersistentFacts, records: Iterable[CompileRecord]) -> Iterator[tuple[int, PersistentFacts]]:
@@ -109,7 +125,7 @@ def _by_key(number: int) -> tuple[MissCause, tuple[str, ...]]:
         return MissCause.UNKNOWN, ()
     own = entry_recording.record_of(record.persistent.folder, record.persistent.key)
     if own is not None and own.written < record.began:
-        return MissCause.REMOVED, ()
+        return _removed_or_unreadable(record.persistent), ()
     missed = missed_entry.explain(record)
     if missed.differences:
         return MissCause.DIFFERS, tuple(dict.fromkeys(_values(missed.differences)))

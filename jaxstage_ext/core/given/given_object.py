@@ -22,7 +22,7 @@ class GivenObject:
       args, kwargs: of its call: `jax.ShapeDtypeStruct`s where it was given no others.
       info: what JAX says of that call.
       is_made: whether the stage is computed, as it is for an Exported and a ClosedJaxpr; else it is there.
-      is_file: whether it is a module out of a file.
+      is_file: whether it is a module out of a file.   example: a target that such a module is for.
     """
 
     kind: str
@@ -34,6 +34,7 @@ class GivenObject:
     info: CallInfo = field(default_factory=CallInfo, repr=False)
     is_made: bool = False
     is_file: bool = False
+    example: str = "local"
 
 
 class NoFunction:

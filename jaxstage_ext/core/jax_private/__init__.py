@@ -34,6 +34,7 @@ from jaxstage_ext.core.jax_private.lowered import (
     stablehlo_texts,
     texts_of_module,
 )
+from jaxstage_ext.core.jax_private.module_lowering import is_gspmd, written_module
 from jaxstage_ext.core.jax_private.named_meshes import NamedMesh, named_meshes
 from jaxstage_ext.core.jax_private.options import (
     BuildFields,
@@ -125,6 +126,7 @@ __all__ = [
     "inner_equations",
     "inner_jaxprs",
     "inner_kept_jaxprs",
+    "is_gspmd",
     "is_jitted",
     "is_nonfinite",
     "is_pmap",
@@ -165,5 +167,6 @@ __all__ = [
     "with_equations",
     "with_inner",
     "with_jaxpr",
+    "written_module",
     "xla_library",
 ]

@@ -14,10 +14,9 @@ from jax._src.interpreters import mlir as _mlir
 from jax._src.interpreters import pxla as _pxla
 from jaxlib.mlir import ir as _ir
 
-from jaxstage_ext.core.jax_private import refs
+from jaxstage_ext.core.jax_private import module_lowering, refs
 from jaxstage_ext.core.jax_private.given_objects import call_info
 from jaxstage_ext.core.jax_private.given_options import is_profiled
-from jaxstage_ext.core.jax_private.module_lowering import PROPAGATES
 from jaxstage_ext.core.jax_private.options import PROFILED
 from jaxstage_ext.core.jax_private.tracing import is_pmap
 
@@ -128,8 +127,13 @@ def compile_request(
     """
     lowering = lowered._lowering
     args = lowering.compile_args
-    inputs, outputs = args.get(PROPAGATES) or _pxla_any.get_prop_to_input_output(
-        args["in_shardings"], args["out_shardings"], len(args["ordered_effects"])
+    written = module_lowering.written_module(lowered)
+    inputs, outputs = (
+        written.propagates
+        if written is not None
+        else _pxla_any.get_prop_to_input_output(
+            args["in_shardings"], args["out_shardings"], len(args["ordered_effects"])
+        )
     )
     by_name = own_options(lowered) | dict(given)
     if is_profiled() and not by_name.get("fdo_profile"):
@@ -143,6 +147,10 @@ def compile_request(
         np.array(device_ids),
         by_name,
     )
+    if written is not None:
+        module_lowering.check_sizes(written)
+        module_lowering.set_for(written, options, device_ids)
+        return written.compiled or module_bytecode(lowered), options.SerializeAsString()
     module = _mlir.module_to_bytecode(_refined(lowering)) if _is_polymorphic(lowering) else module_bytecode(lowered)
     return module, options.SerializeAsString()
 
@@ -188,6 +196,11 @@ def signature(traced: Any, lowered: Any, namer: refs.Namer = refs.unnamed) -> Si
 
     Refs that it closes over are arguments behind the others, called as `namer` says.
     """
+    if (written := module_lowering.written_module(lowered)) is not None:
+        names = [[value.name for value in values] for values in (written.arguments, written.results)]
+        given = tuple(name or f"arg{place}" for place, name in enumerate(names[0]))
+        made = tuple(name or f"result[{place}]" for place, name in enumerate(names[1]))
+        return Signature(given, made, frozenset(range(len(given))), 0, ())
     args = lowered._lowering.compile_args
     info = call_info(lowered if traced is None else traced)
     constants = () if traced is None else traced.jaxpr.consts

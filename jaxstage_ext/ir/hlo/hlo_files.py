@@ -11,12 +11,9 @@ from dataclasses import dataclass, field
 
 from google.protobuf.message import DecodeError
 
+from jaxstage_ext.ir import text_beginning
 from jaxstage_ext.ir.hlo import whole_module
 
-_HLO_TEXT = re.compile(rb"(?:\xef\xbb\xbf)?\s*(?://[^\n]*\n\s*)*HloModule [^\n]")
-_STABLEHLO_TEXT = re.compile(
-    rb"(?:\xef\xbb\xbf)?(?:\s|//[^\n]*\n|#\w[^\n]*\n)*(?:(?:builtin\.)?module(?:\s+@|\s*\{|\s+attributes\b)|func\.func\s)"
-)
 _BYTECODE = b"ML\xefR"
 _MODULE_FIELD, _NAME_FIELD = b"\x0a", 0x0A
 _NAME = rb"\x0a[\x01-\x7f][\w.\-]+"
@@ -28,7 +25,7 @@ _OF_GPU = re.compile(
     r'"gpu_backend_config"|fusion_backend_config|__cu(?:blas|dnn|fft|solver)|__triton|"operation_queue_id"'
 )
 _OF_CPU = re.compile(r'"outer_dimension_partitions"|__onednn|__ynn|"cpu_backend_config"|xla_ffi_python_cpu|%ynn_fusion')
-_NAMED = re.compile(r"\.(?:(?P<platform>cpu|tpu|gpu)|sm_\d+(?:\.\d+)?a?_gpu)_(?:after|before)_")
+_NAMED = re.compile(r"\.(?:(?P<platform>cpu|tpu|gpu)|(?:sm_\d+(?:\.\d+)?[a-z]?|gfx\w+)_gpu)_(?:after|before)_")
 
 
 class ModuleForm(enum.Enum):
@@ -48,9 +45,9 @@ def form_of(head: bytes, name: str = "") -> ModuleForm | None:
     """
     if head.startswith(_BYTECODE):
         return ModuleForm.STABLEHLO_BYTECODE
-    if _HLO_TEXT.match(head):
+    if text_beginning.is_hlo(head):
         return ModuleForm.HLO_TEXT
-    if _STABLEHLO_TEXT.match(head):
+    if text_beginning.is_mlir(head):
         return ModuleForm.STABLEHLO_TEXT
     if _HLO_PROTO.match(head):
         return ModuleForm.HLO_PROTO

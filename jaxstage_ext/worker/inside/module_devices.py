@@ -1,0 +1,74 @@
+"""On how many devices a module runs, as it says itself, or else as its shardings and collectives say."""
+
+from __future__ import annotations
+
+import re
+from math import prod
+from typing import Any, NamedTuple
+
+_MESH = re.compile(r"\bmesh\[((?:'[^']*'=\d+(?:, ?)?)*)\]|\bmesh(?: @[^=\n]*= )?<\[([^\[\]\n]*)\]")
+_SIZE = re.compile(r"""['"]\s*=\s*(\d+)""")
+_TILES = re.compile(r"\bdevices=\[([\d,]+)\]")
+_MAXIMAL = re.compile(r"\bmaximal device=(\d+)")
+_GROUPS = re.compile(
+    r"\breplica_groups ?= ?(?:\{(\{[\d, {}]*\})\}|\[[\d,]+\]<=\[([\d,]+)\]"
+    r"|dense<\[?(\[[\d,\s\[\]]*\])\]?>|dense<(\d+)>)"
+    r"(?P<rest>[^\n]*)"
+)
+_PAIRS = re.compile(r"\bsource_target_pairs ?= ?(?:\{(\{[\d, {}]*\})\}|dense<(\[[\d,\s\[\]]*\])>)(?P<rest>[^\n]*)")
+_CHANNEL = re.compile(r"channel_id ?= ?[1-9]|channel_handle ?= ?#stablehlo.channel_handle<handle ?= ?[1-9]")
+_HEAD = {"partitions": re.compile(r"\bnum_partitions=(\d+)"), "replicas": re.compile(r"\breplica_count=(\d+)")}
+
+
+class DeviceCounts(NamedTuple):
+    """How many replicas of a program run, and on how many devices each."""
+
+    partitions: int
+    replicas: int
+
+    @property
+    def devices(self) -> int:
+        return self.partitions * self.replicas
+
+
+def of_hlo(text: str, partitions: int = 0) -> DeviceCounts:
+    """Of HLO, by its text and what its proto says."""
+    head = text.partition("\n")[0]
+    said = {name: int(found[1]) if (found := each.search(head)) else 0 for name, each in _HEAD.items()}
+    return _counts(partitions or said["partitions"], said["replicas"], text)
+
+
+def of_stablehlo(module: Any) -> DeviceCounts:
+    """Of StableHLO."""
+    text = module.operation.get_asm(large_elements_limit=64)
+    return _counts(_number(module, "mhlo.num_partitions"), _number(module, "mhlo.num_replicas"), text)
+
+
+def _number(module: Any, name: str) -> int:
+    from jaxlib.mlir import ir
+
+    attributes = module.operation.attributes
+    return int(ir.IntegerAttr(attributes[name]).value) if name in attributes else 0
+
+
+def _counts(partitions: int, replicas: int, text: str) -> DeviceCounts:
+    if partitions > 1 or replicas > 1:
+        return DeviceCounts(max(partitions, 1), max(replicas, 1))
+    meshes = (prod(map(int, _SIZE.findall(axes or other))) for axes, other in set(_MESH.findall(text)))
+    tiles = (prod(map(int, tile.split(","))) for tile in set(_TILES.findall(text)))
+    maximal = (int(device) + 1 for device in set(_MAXIMAL.findall(text)))
+    sharded = max((*meshes, *tiles, *maximal), default=1)
+    groups = [(_members(match), _CHANNEL.search(match["rest"])) for match in _GROUPS.finditer(text)]
+    groups += [(_members(match), _CHANNEL.search(match["rest"])) for match in _PAIRS.finditer(text)]
+    across = [count for count, channel in groups if channel]
+    between = [count for count, channel in groups if not channel]
+    devices = max(sharded, *across, 1)
+    return DeviceCounts(devices, max(*between, 1, 1) if devices == 1 else 1)
+
+
+def _members(match: re.Match[str]) -> int:
+    """As many devices as a collective's groups name."""
+    whole = next(filter(None, match.groups()[:-1]), "")
+    if match.re is _GROUPS and match[2]:
+        return prod(map(int, match[2].split(",")))
+    return max(map(int, re.findall(r"\d+", whole)), default=0) + 1

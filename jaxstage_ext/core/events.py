@@ -34,13 +34,15 @@ _open = 0
 @contextmanager
 def hear() -> Iterator[Heard]:
     """Collect the events that this thread's JAX work, which is JAXStage's own, records inside the block."""
+    from jaxstage_ext.core.jax_private.nan_checks import kept_nan_checks
+
     outer, heard, is_counted = getattr(_local, "heard", None), Heard(), False
     try:
         with uninterrupted():
             _count(1)
             is_counted = True
         _local.heard = heard
-        with own_work():
+        with own_work(), kept_nan_checks():
             yield heard
     finally:
         with uninterrupted():

@@ -164,6 +164,16 @@ def private_names() -> list[str]:
     ]
 
 
+def imports_that_make_jax_compile_again() -> list[str]:
+    """Files that import what adds to JAX's trace context: `jax.extend`, which imports Pallas, and Pallas itself."""
+    return [
+        f"compiles all again: {name} -> {what}"
+        for name, path in NAMES.items()
+        for what in imported(path)
+        if what.startswith(("jax.extend", "jax.experimental.pallas", "jax._src.pallas"))
+    ]
+
+
 def libraries_out_of_place() -> list[str]:
     """Imports of JAX, of notebooks or of other libraries in a room that does without them."""
     wrong = []
@@ -197,6 +207,7 @@ def test_every_file_stands_in_a_room() -> None:
 def test_the_arrows_hold_and_nothing_goes_in_a_circle() -> None:
     wrong = {*against_the_arrows(), *circles(), *private_names(), *libraries_out_of_place()}
     assert sorted(wrong) == []
+    assert imports_that_make_jax_compile_again() == []
 
 
 def test_rooms_whose_tests_run_on_the_newest_jax_alone_are_free_of_it() -> None:

@@ -38,6 +38,8 @@ def hear() -> Iterator[Heard]:
     """
     from jax import monitoring
 
+    from jaxstage_ext.core.jax_private.nan_checks import kept_nan_checks
+
     outer, heard = getattr(_local, "heard", None), Heard()
 
     def on_duration(event: str, duration_secs: float, **details: str | int) -> None:
@@ -53,7 +55,7 @@ def hear() -> Iterator[Heard]:
             monitoring.register_event_duration_secs_listener(on_duration)
             monitoring.register_event_listener(on_event)
         _local.heard = heard
-        with own_work():
+        with own_work(), kept_nan_checks():
             yield heard
     finally:
         with uninterrupted():

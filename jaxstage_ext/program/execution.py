@@ -7,6 +7,7 @@ from typing import Any
 import jax
 
 from jaxstage_ext.core import stages
+from jaxstage_ext.core.jax_private.nan_checks import kept_nan_checks
 from jaxstage_ext.core.targets.cross_compile import Executable
 from jaxstage_ext.program import nonfinite, out_of_memory
 from jaxstage_ext.program.call_arguments import deleted
@@ -40,7 +41,8 @@ def execute(program: Program) -> Any:
     args, kwargs = stages.dynamic_arguments(program.staged)
     program.ran_out = None
     try:
-        return jax.block_until_ready(program.compiled(*args, **kwargs))  # type: ignore[no-untyped-call]
+        with kept_nan_checks():
+            return jax.block_until_ready(program.compiled(*args, **kwargs))  # type: ignore[no-untyped-call]
     except jax.errors.JaxRuntimeError as error:
         program.ran_out = out_of_memory.failed_run(error, program.name)
         raise

@@ -37,6 +37,7 @@ ONCE = {
 }
 """Folders and files of tests/, with the reason."""
 ON_BOTH = {
+    "hostile/test_looks_disturb_nothing.py": "the caches and settings of JAX",
     "hostile/test_interrupts.py": "what an interrupt leaves in JAX",
     "hostile/test_stale_traces.py": "JAX's own caches of traces",
     "hostile/test_survival.py": "golden programs as this version compiles them",

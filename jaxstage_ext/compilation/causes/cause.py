@@ -24,6 +24,8 @@ class Cause(enum.Enum):
     STATIC_IDENTITY = "static compared by identity"
     JIT_OPTIONS = "jit options"
     CONFIG = "config"
+    SETTINGS_ADDED = "settings added by an import"
+    """A module that was imported, such as Pallas, added to the settings that JAX's caches are keyed by."""
     CELL_RUN_AGAIN = "cell run again"
     REDEFINED = "redefined"
     MADE_ANEW = "made anew"

@@ -240,6 +240,15 @@ def _config(record: CompileRecord, verdict: Verdict) -> Advice:
     return Advice(f"Make every call under the same setting of {main.what}.")
 
 
+def _settings_added(record: CompileRecord, verdict: Verdict) -> Advice:
+    names = _main(verdict).what.split(", ")
+    is_pallas = all(name.startswith("pallas_") for name in names)
+    return Advice(
+        "Import all modules before the first call of a jitted function.",
+        "from jax.experimental import pallas" if is_pallas else "",
+    )
+
+
 def _cleared(record: CompileRecord, verdict: Verdict) -> Advice:
     return Advice("Call jax.clear_caches() and .clear_cache() only where memory needs it, and never between calls.")
 
@@ -286,6 +295,7 @@ ADVICE: Final[dict[Cause, Callable[[CompileRecord, Verdict], Advice | None]]] = 
     Cause.STATIC_IDENTITY: _static_identity,
     Cause.JIT_OPTIONS: _jit_options,
     Cause.CONFIG: _config,
+    Cause.SETTINGS_ADDED: _settings_added,
     Cause.CELL_RUN_AGAIN: cell_advice,
     Cause.MADE_ANEW: made_anew_advice,
     Cause.PARTIAL_MADE_ANEW: partial_advice,

@@ -22,6 +22,8 @@ _COLLECTIVE = re.compile(
 )
 _COPY = re.compile(r"^Mem(cpy|set|Copy|Set)|[Mm]emcpy|[Mm]emset|rocclr_(copy|fill)Buffer|^(TransferTo|TransferFrom)")
 _INTERNAL = re.compile(r"^(end: |ThreadpoolListener::|MutexLock|PythonRefManager::|RecordUsage$|Record$)")
+RUNS_ON = "ThunkExecutor::Execute (wait for completion)"
+"""What XLA:CPU records while a program runs whose threads may do parts of an operation without an event."""
 COMPILE_THREADS = re.compile(r"codegen|[Cc]ompil")
 """Names of threads that only compile."""
 

@@ -25,6 +25,8 @@ _COPY = re.compile(
 )
 _SYNCHRONIZES = re.compile(r"^event_(wait|record)|^(stream_)?(wait|sync)|[Ss]ynchroniz")
 _INTERNAL = re.compile(r"^(end: |ThreadpoolListener::|MutexLock|PythonRefManager::|RecordUsage$|Record$)")
+RUNS_ON = "ThunkExecutor::Execute (wait for completion)"
+"""What XLA:CPU records while a program runs whose threads may do parts of an operation without an event."""
 COMPILE_THREADS = re.compile(r"codegen|[Cc]ompil")
 """Names of threads that only compile."""
 

@@ -11,7 +11,7 @@ import numpy as np
 
 from jaxstage_ext.analysis.cost import module_cost
 from jaxstage_ext.analysis.cost.module_cost import Cost, Places
-from jaxstage_ext.analysis.memory import buffers, module_memory
+from jaxstage_ext.analysis.memory import buffers, embedded_constants, module_memory
 from jaxstage_ext.analysis.memory.entry_values import Argument, Constant, EntryComputation
 from jaxstage_ext.analysis.memory.live_memory import Memory
 from jaxstage_ext.analysis.memory.policy_trials import PolicyTrial
@@ -82,6 +82,7 @@ def read(program: Program, assigned: Assigned) -> Memory:
     if schedule is None:
         raise Unavailable(f"XLA did not schedule {program.name}, so its memory over time is unknown")
     where, notes = _places(program, ops)
+    assignment = embedded_constants.added(assignment, ops, assigned.platform)
     scheduled = buffers.read(ops, assignment, schedule, list(where.scope))
     traced = program.jax_traced
     kept = functools.partial(residuals.read, traced) if traced is not None else None

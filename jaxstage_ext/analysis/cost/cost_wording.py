@@ -53,6 +53,13 @@ def transcendentals(functions: float) -> str:
 
 
 def work(work: WorkRange, unit: str) -> str:
+    """`1.2 GFLOP`, `1 to 1.2 GFLOP`, `at least 1 GFLOP (3 GFLOP with one iteration)`, `unknown FLOP`."""
+    least, once = bounds(work, unit), scaled(work.counted, unit)
+    loops = work.most is None and any(reason.cause is RangeCause.LOOP for reason in work.reasons)
+    return f"{least} ({once} with one iteration)" if loops and not least.endswith(once) else least
+
+
+def bounds(work: WorkRange, unit: str) -> str:
     """`1.2 GFLOP`, `1 to 1.2 GFLOP`, `at least 1.2 GFLOP`, `unknown FLOP`."""
     if work.is_unknown:
         return f"unknown {'FLOPs' if unit == 'FLOP' else 'bytes'}"
@@ -85,7 +92,7 @@ def _reasons(reasons: Sequence[RangeReason], unit: str) -> list[str]:
 
 def _loops(reasons: Sequence[RangeReason], unit: str) -> str:
     loops = "the while loop" if len(reasons) == 1 else f"{len(reasons):,} while loops"
-    return f"{loops}{_at(reasons)} of unknown length {'counts' if len(reasons) == 1 else 'count'} once"
+    return f"{loops}{_at(reasons)} of unknown length may run any number of times, or none"
 
 
 def _branches(reasons: Sequence[RangeReason], unit: str) -> str:

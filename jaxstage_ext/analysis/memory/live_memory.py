@@ -18,6 +18,7 @@ from jaxstage_ext.analysis.cost.module_cost import Places
 from jaxstage_ext.analysis.memory import (
     contents,
     document_rows,
+    embedded_constants,
     entry_tables,
     entry_values,
     live_ranges,
@@ -288,7 +289,10 @@ class Memory:
 
     @cached_property
     def _checks(self) -> list[Check]:
-        return memory_checks.read(self.spaces, self.stats, self.platform, self.simulated)
+        return memory_checks.read(
+            self.spaces, self.stats, self.platform, self.simulated,
+            embedded_constants.size(self.scheduled.ops, self.platform),
+        )  # fmt: skip
 
     @cached_property
     def checks(self) -> Table:

@@ -140,6 +140,7 @@ def check(check: Check) -> str:
         CheckDifference.NO_TEMPORARIES: "on CPU, XLA's leaves out all temporaries",
         CheckDifference.OTHER_MEMORY: f"XLA adds the temporaries of {check.other} to what {check.own} holds throughout",
         CheckDifference.HELD_ELSEWHERE: f"XLA adds what is held in {check.other}",
+        CheckDifference.EMBEDDED: "XLA's leaves out the constants inside fusions",
         CheckDifference.UNTRACED: "XLA's leaves out temporaries whose live ranges it does not record",
     }[check.difference]
     return f"{FIGURES[check.figure].capitalize()}: XLA says {xla}, JAXStage {ours}; {why}."

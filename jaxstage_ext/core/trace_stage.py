@@ -40,10 +40,12 @@ def run(staged: Staged, stage: Stage) -> Any:
 def _trace(call: Call, function: Any) -> Any:
     from jaxstage_ext.core import jax_private
     from jaxstage_ext.core.call import has_method
+    from jaxstage_ext.core.jax_private import stray_prints
     from jaxstage_ext.core.layout import meshes, specs
+    from jaxstage_ext.ir.source import is_outside
 
     args, kwargs = specs.arguments(call)
-    with meshes.around(call.layout):
+    with meshes.around(call.layout), stray_prints.held_back(is_outside):
         if has_method(function, "trace"):
             return meshes.traced(function.trace(*args, **kwargs), call.layout)
         return meshes.traced(jax_private.trace_through_lower(function.lower, args, kwargs), call.layout)

@@ -89,12 +89,20 @@ def _outputs(text: str | None, names: Mapping[str, Any]) -> Any:
     return args[0] if len(args) == 1 and not text.rstrip().endswith(",") else args
 
 
+_AUTO = {
+    "--in-spec": "AUTO is gone from JAX; leave a spec out, or write None for it, and the compiler chooses",
+    "--out-spec": "AUTO is gone from JAX; leave --out-spec out, and the compiler chooses",
+}
+
+
 def _evaluated(option: str, text: str, names: Mapping[str, Any]) -> tuple[tuple[Any, ...], dict[str, Any]]:
     """The positional and keyword arguments that the text spells."""
     try:
         code = compile(f"__given__({text}\n)", f"<{option}>", "eval")
         return eval(code, {**names, "__given__": lambda *args, **kwargs: (args, kwargs)})  # type: ignore[no-any-return]
     except Exception as error:
+        if isinstance(error, NameError) and error.name == "AUTO":
+            raise UsageError(f"{option} {text!r}: {_AUTO[option]}") from None
         message = error.msg if isinstance(error, SyntaxError) else str(error)
         why = f"{option} {text!r} cannot be evaluated: {type(error).__name__}: {message}"
         raise UsageError(f"{why}; write {_WRITE[option]}") from None

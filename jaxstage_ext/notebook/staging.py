@@ -104,8 +104,10 @@ def check_values(calls: Sequence[Call], runner: str = "--run", otherwise: str = 
     """Raise UsageError where an argument is a shape, which `runner` cannot run on; `otherwise` is what to do."""
     import jax
 
+    from jaxstage_ext.core.valueless import is_valueless
+
     for call in calls:
-        if any(isinstance(leaf, jax.ShapeDtypeStruct) for leaf in jax.tree.leaves((call.args, dict(call.kwargs)))):
+        if any(is_valueless(leaf) for leaf in jax.tree.leaves((call.args, dict(call.kwargs)))):
             raise UsageError(
                 f"{runner} needs values, but the arguments of {call.name} are shapes; call it with arrays, or "
                 f"{otherwise}"
@@ -221,8 +223,19 @@ def _failure(
     if failed is None or failed.error is None or failed.error.exception is None:
         return None
     if quiet:
-        return without_our_frames(ip, failed.error.exception)
+        return _untold(ip, failed, failed.error.exception)
     return in_one_line(failed.error.exception, "see the panel above", _said(failed))
+
+
+def _untold(ip: Any, failed: Inspection, error: BaseException) -> BaseException:
+    """Without a panel: what the error means in one line, where that is known, else the error as it is."""
+    from jaxstage_ext.program.mistakes import explained_error
+
+    told = explained_error.told(failed.program)
+    if not told or failed.error is None:
+        return without_our_frames(ip, error)
+    first = next(iter(failed.error.message.splitlines()), "")
+    return in_one_line(error, f"JAX says: {first[:300]}", told)
 
 
 def _said(failed: Inspection) -> str:

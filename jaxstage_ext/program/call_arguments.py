@@ -154,7 +154,7 @@ def _seen(program: Program, keys: list[_Key]) -> dict[_Key, tuple[SeenType, ...]
         leaves = {key: leaves_of(value) for key, value in dynamic.items()}
         if avals and sum(map(len, leaves.values())) == len(avals):
             rest = iter(avals)
-            return {key: tuple(_type(next(rest)) for _ in leaves[key]) for key in sorted(leaves, key=_flattened)}
+            return {key: tuple(seen_type(next(rest)) for _ in leaves[key]) for key in sorted(leaves, key=_flattened)}
     return {key: tuple(map(_guessed, _arrays(value))) for key, value in dynamic.items()}
 
 
@@ -183,7 +183,8 @@ def _is_array(leaf: Any) -> bool:
         return False
 
 
-def _type(aval: Any) -> SeenType:
+def seen_type(aval: Any) -> SeenType:
+    """The type of an array, or of a token, which has neither shape nor dtype."""
     shape, dtype = tuple(getattr(aval, "shape", ())), getattr(aval, "dtype", type(aval).__name__)
     return SeenType(shape, dtype, bool(getattr(aval, "weak_type", False)))
 

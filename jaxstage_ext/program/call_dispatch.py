@@ -14,6 +14,7 @@ import numpy as np
 from jaxstage_ext.core import jax_private, stages
 from jaxstage_ext.core.pytree_paths import leaves_with_paths, path_text
 from jaxstage_ext.core.signatures import signature_of
+from jaxstage_ext.core.valueless import is_valueless
 from jaxstage_ext.program.fact import fact
 from jaxstage_ext.program.program import Program
 from jaxstage_ext.program.short_types import short_dtype
@@ -142,9 +143,11 @@ def _passed(name: str, leaf: Any, wanted: Any) -> _Passed:
         return _Passed(name, _given(leaf), UNUSED, 0, "")
     if jax_private.is_ref(leaf):
         return _Passed(name, _given(leaf), AS_IT_IS, 0, "")
+    if jax_private.is_token(leaf):
+        return _Passed(name, _given(leaf), AS_IT_IS, 0, "")
     several = wanted.sharding.num_devices > 1
     if not isinstance(leaf, jax.Array):
-        if isinstance(leaf, jax.ShapeDtypeStruct):
+        if is_valueless(leaf):
             return _Passed(name, _given(leaf), UNKNOWN, None, "")
         seen = np.asarray(leaf)
         dtype = jax.dtypes.canonicalize_dtype(seen.dtype)
@@ -176,7 +179,9 @@ def _placed(wanted: Any, shape: tuple[int, ...], itemsize: int, own: Any = None)
 def _given(leaf: Any) -> str:
     if jax_private.is_ref(leaf):
         return f"jax.Ref {short_dtype(leaf.dtype)}[{','.join(map(str, leaf.shape))}]"
-    if isinstance(leaf, jax.ShapeDtypeStruct):
+    if jax_private.is_token(leaf):
+        return "token"
+    if is_valueless(leaf):
         return f"shape {short_dtype(leaf.dtype)}[{','.join(map(str, leaf.shape))}]"
     if isinstance(leaf, jax.Array):
         devices = leaf.sharding.num_devices

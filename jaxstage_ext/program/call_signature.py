@@ -10,7 +10,7 @@ import numpy as np
 
 from jaxstage_ext.core import pytree_paths
 from jaxstage_ext.program import written_signature
-from jaxstage_ext.program.call_arguments import CallArgument, SeenType, call_arguments
+from jaxstage_ext.program.call_arguments import CallArgument, SeenType, call_arguments, seen_type
 from jaxstage_ext.program.file_program import FileProgram
 from jaxstage_ext.program.kernel_program import KernelProgram
 from jaxstage_ext.program.logged_program import LoggedProgram
@@ -53,7 +53,7 @@ def _parameter(program: Program, argument: CallArgument) -> str:
 
 def _result(program: Program, out: Any) -> str:
     leaves = jax.tree.leaves(out)
-    types = [SeenType(tuple(leaf.shape), leaf.dtype) for leaf in leaves]
+    types = [seen_type(leaf) for leaf in leaves]
     if len(leaves) == 1 and leaves[0] is out:
         return _typed(types[0])
     return _tree(out, types) if leaves else _constant(program, out)

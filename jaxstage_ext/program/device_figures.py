@@ -29,13 +29,21 @@ def device_memory(program: Program) -> DeviceMemory:
     if isinstance(program, FileProgram):
         return DeviceMemory("the device of the file", None, "a file does not say what device it was compiled for")
     if platform(program) == "cpu":
-        return _part_of_this_machine(cluster.device_count(program))
+        return _part_of_this_machine(_here_of(program))
     device, target = device_of(program), program.target
     if target.is_local:
         title = f"one {device.title}" if device else f"one {jax.local_devices()[0].device_kind}"
     else:
         title = f"one {device_title(target)}"
     return DeviceMemory(title, device.memory if device else None, f"no memory size on file for {title}")
+
+
+def _here_of(program: Program) -> int:
+    """How many of a CPU program's devices are this process's: other processes have machines of their own."""
+    if jax.process_count() == 1 or not program.target.is_local or program.jax_lowered is None:
+        return cluster.device_count(program)
+    own = [place for place in cluster.device_places(program) if place.process in (None, jax.process_index())]
+    return max(len(own), 1)
 
 
 def _part_of_this_machine(sharing: int) -> DeviceMemory:

@@ -6,9 +6,10 @@ from typing import Any
 
 import jax
 
-from jaxstage_ext.core import stages
+from jaxstage_ext.core import jax_private, stages
 from jaxstage_ext.core.jax_private.nan_checks import kept_nan_checks
 from jaxstage_ext.core.targets.cross_compile import Executable
+from jaxstage_ext.core.valueless import is_valueless
 from jaxstage_ext.program import nonfinite, out_of_memory
 from jaxstage_ext.program.call_arguments import deleted
 from jaxstage_ext.program.logged_program import LoggedProgram
@@ -39,6 +40,10 @@ def execute(program: Program) -> Any:
     if names := deleted(program):
         raise ValueError(f"deleted, as donation does: {', '.join(names)}; inspect the call with arrays that are there")
     args, kwargs = stages.dynamic_arguments(program.staged)
+    if any(map(is_valueless, jax.tree.leaves((args, kwargs)))):
+        raise ValueError(f"the arguments of {program.name} are shapes, which have no values to run on; give it arrays")
+    if any(map(jax_private.is_token, jax.tree.leaves((args, kwargs)))):
+        raise ValueError(f"JAX runs no compiled function on a token, which {program.name} takes; call it itself")
     program.ran_out = None
     try:
         with kept_nan_checks():

@@ -14,7 +14,8 @@ from jaxstage_ext.report.document import Document
 
 NO_KERNEL = "not a kernel of this program, but a step that a library or XLA's runtime does"
 MOSAIC_CALL = "custom-call to tpu_custom_call"
-AT_LOAD = "Mosaic GPU compiles it where the program is loaded on its GPU; the HLO's backend_config holds its MLIR"
+AT_LOAD = "Mosaic GPU compiles it where the program is loaded on its GPU, from the module that its Mosaic text is of"
+_NOT_MOSAIC_GPU = "not a kernel of Mosaic GPU"
 _NOT_TRITON = "not a Triton kernel; XLA emits LLVM IR for it"
 _NOT_MOSAIC = "not a Pallas kernel; libtpu compiles it from HLO"
 _NOT_DUMPED = "XLA dumped none for it"
@@ -151,6 +152,8 @@ def _row(
 def _lacks(stage: str, texts: Mapping[str, bytes], kind: str) -> str | None:
     if stage in texts:
         return None
+    if stage == "mosaic":
+        return _NOT_MOSAIC_GPU
     if stage == "ttir":
         return _IN_HLO if kind in PALLAS else _NOT_TRITON
     needs = {"asm": "object", "sass": "ptx"}.get(stage)
@@ -159,7 +162,9 @@ def _lacks(stage: str, texts: Mapping[str, bytes], kind: str) -> str | None:
 
 def _without(name: str, kind: str, platform: str, executed: Mapping[str, Instruction]) -> Kernel:
     kind = PALLAS.get(kind, kind)
-    stages = dict.fromkeys(STAGES[platform], why_none(kind))
+    stages: dict[str, str | None] = dict.fromkeys(STAGES[platform], why_none(kind))
+    if kind == MOSAIC_GPU and "mosaic" in stages:
+        stages["mosaic"] = None
     return Kernel("", (name,), kind, stages, rows=_rows([name], executed))
 
 

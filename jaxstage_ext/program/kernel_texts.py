@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import base64
 import json
+import re
 import threading
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
@@ -30,6 +32,7 @@ _DIFFERENT_MODULE = (
     "Recompiling produced a different module, as can happen on GPUs; these are its kernels, matched by the "
     "names of its instructions"
 )
+_ESCAPED = re.compile(rb"\\([0-9A-Fa-f]{2}|.)", re.DOTALL)
 _NO_BUNDLES = "libtpu dumps no bundles for it; it is part of another instruction or no code at all"
 _NOT_ASKED = "bundles are counted once they were asked for: libtpu takes seconds to dump them"
 
@@ -130,12 +133,21 @@ class KernelTexts:
 
     def _mosaic(self, kernel: Kernel, kind: str) -> Document:
         line = self._hlo.lines[self._row(kernel.instructions[0])]
+        if self._platform == "cuda":
+            return self._mosaic_gpu(kernel, kind, line)
         config = _backend_config(line).get("custom_call_config", {})
         if "body" not in config:
             raise Unavailable(f"{kernel.key} has no Mosaic module in its backend_config")
         asked = {"body": config["body"], "debug_locations": config.get("debug_locations")}
         text, located = machine_code.use(self._target, "mosaic", self._limits, **asked)
         return stablehlo.read(text, located, self._table, kind)
+
+    def _mosaic_gpu(self, kernel: Kernel, kind: str, line: str) -> Document:
+        """Its module has no lines of the source, so that all of it has that of the instruction."""
+        if (module := _mlir_string(line, "module")) is None:
+            raise Unavailable(f"{kernel.key} has no Mosaic module in its backend_config")
+        text, _ = machine_code.use(self._target, "mosaic_gpu", self._limits, module=base64.b64encode(module).decode())
+        return llvm.read_mlir(kind, text, self._place(kernel))
 
     def _bundle_text(self, kernel: Kernel, progress: Progress | None) -> str:
         if self._prepared is None:
@@ -224,6 +236,14 @@ _TOOLS = {
     "cpu": _Tool("object", None, machine_code.disassembled),
     "cuda": _Tool("ptx", "ptxas", machine_code.assembled),
 }
+
+
+def _mlir_string(line: str, name: str) -> bytes | None:
+    """A string of an MLIR dictionary in an instruction's backend_config, whose bytes are escaped as two hex digits."""
+    found = re.search(rf'\b{name} = "((?:[^"\\]|\\.)*+)"', line)
+    if found is None:
+        return None
+    return _ESCAPED.sub(lambda one: bytes.fromhex(one[1].decode()) if len(one[1]) == 2 else one[1], found[1].encode())
 
 
 def _backend_config(line: str) -> dict[str, Any]:

@@ -15,7 +15,11 @@ from jaxstage_ext.report.table import Column, Table
 from jaxstage_ext.report.unavailable import Unavailable
 
 STAGES: Mapping[str, Sequence[str]] = MappingProxyType(
-    {"cpu": ("llvm0", "llvm", "asm"), "cuda": ("ttir", "llvm0", "llvm", "ptx", "sass"), "tpu": ("mosaic", "bundles")}
+    {
+        "cpu": ("llvm0", "llvm", "asm"),
+        "cuda": ("ttir", "mosaic", "llvm0", "llvm", "ptx", "sass"),
+        "tpu": ("mosaic", "bundles"),
+    }
 )
 """What there can be of a kernel, by platform, in the order of compilation."""
 _ALSO = {"ll": "llvm", "llvm-ir": "llvm", "assembly": "asm", "triton": "ttir"}

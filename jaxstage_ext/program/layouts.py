@@ -88,7 +88,7 @@ def _values(program: Program) -> Table:
 
 
 def _is_array(layout: ArrayLayout) -> bool:
-    """Whether it holds data: a token orders effects, and is of no argument."""
+    """Whether it holds data: a token orders effects."""
     return layout.dtype != "token"
 
 
@@ -104,8 +104,9 @@ def _names(program: Program, parameters: int, results: int) -> list[str]:
     if lowered is not None:
         signature = jax_private.signature(traced, lowered, ref_names.namer(program.call.fn))
         named = argument_names(program.call, signature.arguments)
-        arguments = [name for at, name in enumerate(named) if at in signature.kept]
-        outputs = list(signature.results)
+        token_arguments, token_results = signature.own_tokens
+        arguments = [name for at, name in enumerate(named) if at in signature.kept and at not in token_arguments]
+        outputs = [name for at, name in enumerate(signature.results) if at not in token_results]
     arguments = arguments if len(arguments) == parameters else [f"parameter {at}" for at in range(parameters)]
     outputs = outputs if len(outputs) == results else [f"result {at}" for at in range(results)]
     return [*arguments, *outputs]

@@ -6,6 +6,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
+import jax
+
 from jaxstage_ext.analysis.sharding import from_plain, mesh_drawing
 from jaxstage_ext.analysis.sharding.device_places import DevicePlace
 from jaxstage_ext.analysis.sharding.mesh_drawing import Sheet
@@ -22,6 +24,8 @@ def described(array: Any, name: str) -> tuple[str, Sheet | None]:
     """(which device holds which slice of an array, in words; the same drawn, None where there is nothing to draw)."""
     value, places = _value(array, name)
     text = describe(value.name, value.map, places)
+    if _is_deleted(array):
+        return f"{text.partition(chr(10))[0]}\nDeleted, as donation does: its devices hold nothing of it.", None
     try:
         array.sharding.shard_shape(array.shape)
     except ValueError as error:
@@ -34,7 +38,13 @@ def described_all(arrays: Sequence[tuple[str, Any]]) -> str:
     """The same of several arrays, one row each."""
     whole = table([_value(array, name)[0] for name, array in arrays])
     shown = ("value", "type", "sharding", "shard", "per device", "copies")
-    return str(replace(whole, columns={name: whole.columns[name] for name in shown}))
+    gone = [name for name, array in arrays if _is_deleted(array)]
+    notes = (f"Deleted, as donation does: {', '.join(gone)}; their devices hold nothing of them.",) if gone else ()
+    return str(replace(whole, columns={name: whole.columns[name] for name in shown}, notes=(*whole.notes, *notes)))
+
+
+def _is_deleted(array: Any) -> bool:
+    return isinstance(array, jax.Array) and not isinstance(array, jax.core.Tracer) and array.is_deleted()
 
 
 def _value(array: Any, name: str) -> tuple[ShardedValue, list[DevicePlace]]:

@@ -152,7 +152,10 @@ def _constants(program: Program, arrays: tuple[Any, ...]) -> tuple[Constant, ...
 
 
 def _shape(array: Any) -> str:
-    return f"{short_dtype(array.dtype)}[{','.join(map(str, array.shape))}]" if hasattr(array, "dtype") else ""
+    try:
+        return f"{short_dtype(array.dtype)}[{','.join(map(str, array.shape))}]" if hasattr(array, "dtype") else ""
+    except TypeError:  # of a token, which orders effects
+        return "token"
 
 
 def _bytes(array: Any) -> int | None:

@@ -28,7 +28,7 @@ from jaxstage_ext.ir.lazy_documents import Documents
 from jaxstage_ext.ir.source import FrameTable
 from jaxstage_ext.profiling.capture.capture_facts import CaptureFacts
 from jaxstage_ext.profiling.timeline import Timeline
-from jaxstage_ext.program import origin, source_places, version_wording, xla_statistics
+from jaxstage_ext.program import foreign_targets, origin, source_places, version_wording, xla_statistics
 from jaxstage_ext.program.results import FactResults
 from jaxstage_ext.program.xla_statistics import MemoryStatistics
 from jaxstage_ext.report.document import Coverage, Document
@@ -191,7 +191,13 @@ class Program:
         failed = self.staged.failed
         if failed is None or (error := failed.error) is None:
             return self.ran_out
-        return self.results.once(("error", failed.name), lambda: explain(failed.name, error))
+        return self.results.once(("error", failed.name), lambda: self._explained(failed.name, error))
+
+    def _explained(self, stage: str, error: BaseException) -> StageError:
+        explained = explain(stage, error)
+        if not stage_list.makes_executable(stage):
+            return explained
+        return foreign_targets.located(self.jax_traced, self.frame_table, explained)
 
     def advance(self, on_change: Callable[[], None] = _nothing) -> None:
         """Run the stages that wait. A failure is kept in `error`, not raised."""

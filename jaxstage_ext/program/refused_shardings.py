@@ -112,6 +112,15 @@ def leaves(call: Call, without: Collection[int] = ()) -> Iterator[tuple[str, Any
             yield name + path_text(path), leaf
 
 
+def parameter_names(call: Call) -> list[str]:
+    """The names of the positional arguments that a call has, in their order."""
+    try:
+        names = list(signature_of(call.fn).bind(*call.args, **call.kwargs).arguments)
+    except (TypeError, ValueError):
+        names = []
+    return [*names, *(f"args[{at}]" for at in range(len(names), len(call.args)))]
+
+
 def _shape(leaf: Any) -> tuple[int, ...] | None:
     shape = getattr(leaf, "shape", None)
     return None if shape is None else tuple(shape)

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 
+from jaxstage_ext.analysis.layouts import layout_text
 from jaxstage_ext.analysis.sharding import from_plain, propagation
 from jaxstage_ext.analysis.sharding.device_places import DevicePlace
 from jaxstage_ext.analysis.sharding.mesh import Mesh
@@ -15,6 +16,7 @@ from jaxstage_ext.analysis.sharding.sharding_map import TOKEN, ShardingMap
 from jaxstage_ext.analysis.sharding.slices import Sharding, on_one_device, unknown
 from jaxstage_ext.analysis.sharding.value_tables import Shardings
 from jaxstage_ext.core.layout import value_shardings
+from jaxstage_ext.ir.hlo.shapes import HOST
 from jaxstage_ext.program import cluster, file_shardings, refused_shardings
 from jaxstage_ext.program.fact import fact
 from jaxstage_ext.program.file_program import FileProgram
@@ -22,6 +24,9 @@ from jaxstage_ext.program.program import Program
 from jaxstage_ext.program.propagated_module import propagated_module
 from jaxstage_ext.program.short_types import short_dtype
 from jaxstage_ext.report.unavailable import Unavailable
+
+HOST_MEMORY = "pinned_host"
+"""JAX's name of XLA's memory space 5."""
 
 
 @fact
@@ -42,7 +47,8 @@ def shardings(program: Program) -> Shardings:
     committed = any(value.sharding is not None and not value.is_result for value in given)
     alone = Chooser.COMMITTED if committed else Chooser.DEFAULT
     defined = cluster.defined_meshes(program)
-    values = _named_by_caller(program, [_value(value, settled, meshes, places, alone, defined) for value in given])
+    made = [_value(value, settled, meshes, places, alone, defined) for value in given]
+    values = _named_by_caller(program, _with_memories(program, given, made))
     return Shardings(tuple(values), tuple(places), tuple(meshes), (), partial(_intermediates, program))
 
 
@@ -81,6 +87,21 @@ def _settled(
         for ranks_of_kind, settled in zip(ranks, boundaries, strict=True)
     )
     return parameters, results
+
+
+def _with_memories(
+    program: Program, given: Sequence[value_shardings.BoundaryValue], values: list[ShardedValue]
+) -> list[ShardedValue]:
+    """The values with the host's memory where the module has them there, as where JAX was not told a sharding."""
+    head = program.documents["hlo"].lines[0] if program.has_hlo else ""
+    sides = [[layout for layout in side if layout.dtype != TOKEN] for side in layout_text.of_entry(head)]
+    on_host = [{at for at, layout in enumerate(side) if layout.space == HOST} for side in sides]
+    return [
+        replace(value, map=replace(value.map, sharding=replace(value.map.sharding, memory=HOST_MEMORY)))
+        if one.number in on_host[one.is_result] and value.map.dtype != TOKEN and not value.map.sharding.memory
+        else value
+        for one, value in zip(given, values, strict=True)
+    ]
 
 
 def _value(

@@ -83,7 +83,12 @@ def first(program: Program) -> str:
         return "shardings"
     if program.timeline is not None:
         return "timeline"
-    return "compare" if len(program.targets) > 1 else ""
+    return "compare" if is_compared(program) else ""
+
+
+def is_compared(program: Program) -> bool:
+    """Whether the targets of a call have figures to compare, which only a compile gives."""
+    return len(program.targets) > 1 and stage_list.makes_executable(program.stage)
 
 
 def out_of_memory(program: Program) -> bool:
@@ -129,7 +134,7 @@ def _changes_dtypes(program: Program) -> bool:
 
 TABS: tuple[Tab, ...] = (
     Tab("code", lambda program: not isinstance(program, KernelProgram)),
-    Tab("compare", lambda program: len(program.targets) > 1),
+    Tab("compare", is_compared),
     Tab("answers", _is_compiled),
     Tab("timeline", lambda program: program.timeline is not None),
     Tab("cost", lambda program: _is_compiled(program) or program.jax_traced is not None),

@@ -18,6 +18,14 @@ _DIM, _BAD = "#71767d", "#cf4545"
 Plain = Mapping[str, Any]
 
 
+def has_figures(table: Plain) -> bool:
+    """Whether any figure of a target is known beside its device's, as none is before a compile, or one failed."""
+    return any(
+        row["error"] or any(cell.get("value") is not None for name, cell in row["cells"].items() if name != "capacity")
+        for row in table["rows"]
+    )
+
+
 def text(table: Plain, columns: int = 160) -> str:
     """The table in monospaced columns, as many side by side as fit; the reasons for unknown figures follow below."""
     rows = table["rows"][:_MOST_ROWS]

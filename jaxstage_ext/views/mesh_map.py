@@ -53,7 +53,8 @@ def _head(sheet: Plain) -> list[str]:
 
 def _said(cell: Plain) -> str:
     filled = "" if cell["filled"] >= 1 or cell["slice"] == "nothing" else f", {cell['filled']:.0%} filled"
-    return cut(clean(f"device {cell['device']}: {cell['slice']}{filled}"), _WIDEST)
+    process = "" if cell.get("process") is None else f" (process {cell['process']})"
+    return cut(clean(f"device {cell['device']}{process}: {cell['slice']}{filled}"), _WIDEST)
 
 
 def _drawn(cell: Plain) -> str:

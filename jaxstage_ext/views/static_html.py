@@ -77,7 +77,11 @@ def panel_html(programs: Sequence[Program], source: bool | None = None) -> str:
 def _table(program: Program) -> str:
     """Where a call has several targets, they stand side by side above the first."""
     compare = summary_of(program).get("compare")
-    made = comparison_forms.html(compare) if compare and "rows" in compare else ""
+    made = (
+        comparison_forms.html(compare)
+        if compare and "rows" in compare and comparison_forms.has_figures(compare)
+        else ""
+    )
     return made if len(made.encode("utf-8", "replace")) <= LARGEST // 3 else ""
 
 

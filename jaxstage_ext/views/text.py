@@ -59,7 +59,7 @@ def _parts(program: Program, columns: int, source: bool | None) -> Iterator[str]
 def _table(program: Program, columns: int) -> Iterator[str]:
     """Where a call has several targets, they stand side by side above the first."""
     compare = summary_of(program).get("compare")
-    if compare and "rows" in compare:
+    if compare and "rows" in compare and comparison_forms.has_figures(compare):
         yield comparison_forms.text(compare, columns)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 
@@ -14,6 +15,15 @@ class DevicePlace:
     coords: tuple[int, ...] | None = None
     core: int | None = None
 
+    def within(self, processes: int) -> str:
+        """Its id, and its process where there are several: `2048 (process 1)`."""
+        return f"{self.id} (process {self.process})" if processes > 1 and self.process is not None else str(self.id)
+
     def __str__(self) -> str:
         at = f" at ({', '.join(map(str, self.coords))})" if self.coords is not None else ""
         return f"device {self.id}{at}" + (f" of host {self.process}" if self.process is not None else "")
+
+
+def processes(places: Sequence[DevicePlace]) -> int:
+    """How many processes the devices belong to, as far as it is known."""
+    return len({place.process for place in places if place.process is not None})

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from types import MappingProxyType
 from typing import Any
 
@@ -16,6 +17,10 @@ from jaxstage_ext.analysis.sharding.slices import REPLICATED, Sharding, on_mesh,
 
 def read(plain: Mapping[str, Any], shape: Sequence[int], meshes: Mapping[str, Mesh] = MappingProxyType({})) -> Sharding:
     """The Sharding of a plain one; unknown, with its text, where it cannot be read. `meshes` are the module's."""
+    return replace(_read(plain, shape, meshes), memory=str(plain.get("memory", "")))
+
+
+def _read(plain: Mapping[str, Any], shape: Sequence[int], meshes: Mapping[str, Mesh]) -> Sharding:
     text, rank = str(plain.get("text", "")), len(shape)
     try:
         if plain["kind"] == "named":

@@ -8,7 +8,7 @@ from typing import Any, TypedDict
 
 import numpy as np
 
-from jaxstage_ext.analysis.sharding.device_places import DevicePlace
+from jaxstage_ext.analysis.sharding.device_places import DevicePlace, processes
 from jaxstage_ext.analysis.sharding.mesh import Mesh
 from jaxstage_ext.analysis.sharding.sharded_values import ShardedValue
 from jaxstage_ext.analysis.sharding.sharding_wording import array, spelled
@@ -18,9 +18,13 @@ MOST_ROWS, MOST_COLUMNS = 16, 8
 
 
 class MeshCell(TypedDict):
-    """A device: its id, its slice, the number of that slice, and the share of data in its shard, 0 to 1."""
+    """A device: its id, its slice, the number of that slice, and the share of data in its shard, 0 to 1.
+
+    `process` is its process where the devices are of several, else None.
+    """
 
     device: int
+    process: int | None
     slice: str
     part: int
     filled: float
@@ -69,7 +73,7 @@ def sheet(value: ShardedValue, places: Sequence[DevicePlace] = ()) -> Sheet:
     ]
     drawn, axes = sum(map(len, cells)), ", ".join(f"{name}=0" for name in mesh.names[2:])
     left = f"{drawn} of {mesh.size:,} devices are drawn" + (f", those at {axes}" if axes else "")
-    title = f"{value.name} {array(value.map.dtype, value.map.shape)} {value.map.sharding.spec}"
+    title = f"{value.name} {array(value.map.dtype, value.map.shape)} {value.map.sharding.shown}"
     return Sheet(
         title=(f"{title} on mesh {mesh}" if value.map.sharding.mesh is not None else title).strip(),
         rows=names[0],
@@ -82,8 +86,9 @@ def sheet(value: ShardedValue, places: Sequence[DevicePlace] = ()) -> Sheet:
 def _cell(
     number: int, places: Sequence[DevicePlace], parts: dict[int, int], texts: dict[int, str], filled: dict[int, float]
 ) -> MeshCell:
-    device = places[number].id if number < len(places) else number
-    return MeshCell(device=device, slice=texts[number], part=parts[number], filled=filled[number])
+    place = places[number] if number < len(places) else DevicePlace(number)
+    process = place.process if processes(places) > 1 else None
+    return MeshCell(device=place.id, process=process, slice=texts[number], part=parts[number], filled=filled[number])
 
 
 def _filled(value: ShardedValue) -> dict[int, float]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from jaxstage_ext.analysis.sharding.device_places import DevicePlace
+from jaxstage_ext.analysis.sharding.device_places import DevicePlace, processes
 from jaxstage_ext.analysis.sharding.sharding_map import ShardingMap
 from jaxstage_ext.analysis.sharding.slices import MANUAL, UNREDUCED
 from jaxstage_ext.report.units import scaled, share
@@ -24,7 +24,7 @@ def describe(name: str, value: ShardingMap, places: Sequence[DevicePlace] = ()) 
 def _lines(name: str, value: ShardingMap, places: Sequence[DevicePlace]) -> Iterator[str]:
     sharding = value.sharding
     mesh = f" on mesh {sharding.mesh}" if sharding.mesh is not None else ""
-    yield f"{name + ': ' if name else ''}{array(value.dtype, value.shape)} {sharding.spec}{mesh}"
+    yield f"{name + ': ' if name else ''}{array(value.dtype, value.shape)} {sharding.shown}{mesh}"
     if not value.fits:
         yield f"Which device holds what is unknown: {sharding.problem or OTHER_RANK}."
         return
@@ -72,9 +72,10 @@ def _slices(value: ShardingMap, places: Sequence[DevicePlace]) -> Iterator[str]:
         holders.setdefault(spelled(bounds), []).append(number)
     shown = dict(list(holders.items())[:MOST_SLICES])
     width = max(map(len, shown))
+    several = processes(places)
     yield f"{'slice':<{width}}  devices"
     for text, numbers in shown.items():
-        names = [str(places[n].id) if n < len(places) else str(n) for n in numbers[:MOST_DEVICES]]
+        names = [places[n].within(several) if n < len(places) else str(n) for n in numbers[:MOST_DEVICES]]
         more = f" and {len(numbers) - MOST_DEVICES} more" if len(numbers) > MOST_DEVICES else ""
         yield f"{text:<{width}}  {' '.join(names)}{more}"
     if len(holders) > len(shown):

@@ -39,6 +39,7 @@ class Sharding:
       mesh: None without one.
       text: its original spelling.       problem: why the sharding is unknown; "" where it is known.
       only: JAX's id of the only device; None for several devices, or where its position is its id.
+      memory: JAX's name of the memory that holds it, `pinned_host`; "" for the device's own.
     """
 
     tiles: tuple[int, ...]
@@ -49,6 +50,7 @@ class Sharding:
     text: str = ""
     problem: str = ""
     only: int | None = None
+    memory: str = ""
 
     @property
     def is_known(self) -> bool:
@@ -87,6 +89,11 @@ class Sharding:
         if self.axes is None:
             return self
         return replace(self, axes=tuple(tuple(axis for axis in dim if axis.name not in axes) for dim in self.axes))
+
+    @property
+    def shown(self) -> str:
+        """`P('data', None), pinned_host`: the spec, and the memory where it is not the device's own."""
+        return f"{self.spec}, {self.memory}" if self.memory else self.spec
 
     @property
     def _counted(self) -> str:

@@ -65,7 +65,7 @@ def _title(value: ShardedValue, sheets: int) -> str:
     parts = [whole, wording.per_device(value.map), wording.copies(value.map), wording.uneven(value.map)]
     parts += [f"the first {MOST_SHEETS} of {sheets:,} positions of the slider"] if sheets > MOST_SHEETS else []
     facts = html.escape(", ".join(filter(None, parts)))
-    return f"{html.escape(f'{value.name} {value.map.sharding.spec}')}<br><sup>{facts}</sup>"
+    return f"{html.escape(f'{value.name} {value.map.sharding.shown}')}<br><sup>{facts}</sup>"
 
 
 def _step(size: int) -> int:

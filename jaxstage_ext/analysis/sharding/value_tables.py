@@ -10,7 +10,7 @@ from typing import Any
 
 from jaxstage_ext.analysis.sharding import sharding_wording as wording
 from jaxstage_ext.analysis.sharding import value_figure
-from jaxstage_ext.analysis.sharding.device_places import DevicePlace
+from jaxstage_ext.analysis.sharding.device_places import DevicePlace, processes
 from jaxstage_ext.analysis.sharding.mesh import Mesh
 from jaxstage_ext.analysis.sharding.sharded_values import ShardedValue
 from jaxstage_ext.analysis.sharding.sharding_map import TOKEN, ShardingMap
@@ -79,7 +79,10 @@ class Shardings:
 
     def _parts(self) -> list[Part]:
         count = len(self.places) or 1
-        head = f"{count:,} device{'s' if count > 1 else ''}, " + (f"mesh {self.mesh}" if self.mesh else "no mesh")
+        several = processes(self.places)
+        of = f" of {several:,} processes" if several > 1 else ""
+        mesh = f"mesh {self.mesh}" if self.mesh else "no mesh"
+        head = f"{count:,} device{'s' if count > 1 else ''}{of}, {mesh}"
         return [head, self.table]
 
     def __str__(self) -> str:
@@ -131,7 +134,7 @@ def table(values: Sequence[ShardedValue], notes: tuple[str, ...] = ()) -> Table:
 def _spec(value: ShardedValue) -> str | None:
     if not value.is_sent:
         return wording.NOT_SENT
-    return value.map.sharding.spec if value.map.sharding.is_known else None
+    return value.map.sharding.shown if value.map.sharding.is_known else None
 
 
 def _chooser(value: ShardedValue) -> str | None:

@@ -54,7 +54,7 @@ from jaxstage_ext.core.jax_private.options import (
     version,
     xla_library,
 )
-from jaxstage_ext.core.jax_private.refs import is_ref
+from jaxstage_ext.core.jax_private.refs import is_ref, is_token
 from jaxstage_ext.core.jax_private.rematerialized import (
     SplitForward,
     is_well_formed,
@@ -76,6 +76,7 @@ from jaxstage_ext.core.jax_private.tracing import (
     given_shardings,
     is_pmap,
     own_shardings,
+    pmap_axes,
     static_arguments,
     trace_through_lower,
     traces_by_function,
@@ -131,6 +132,7 @@ __all__ = [
     "is_nonfinite",
     "is_pmap",
     "is_ref",
+    "is_token",
     "is_well_formed",
     "jaxlib_version",
     "memory_of_loaded",
@@ -145,6 +147,7 @@ __all__ = [
     "own_shardings",
     "placed",
     "plain_options",
+    "pmap_axes",
     "print_jaxpr",
     "propagation",
     "raw_frames",

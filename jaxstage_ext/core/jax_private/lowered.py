@@ -9,6 +9,7 @@ from typing import Any
 
 import jax
 import numpy as np
+from jax._src import core as _core
 from jax._src import dispatch as _dispatch
 from jax._src.interpreters import mlir as _mlir
 from jax._src.interpreters import pxla as _pxla
@@ -181,6 +182,7 @@ class Signature:
       tokens: how many parameters and results come before them, to keep effects in order.
       constants: the arrays that the program closes over, as the user's code held them.
       captured: the Refs that it closes over, which are its last arguments.
+      own_tokens: which arguments, and which results, are tokens that the user's function takes and gives.
     """
 
     arguments: tuple[str, ...]
@@ -189,6 +191,7 @@ class Signature:
     tokens: int
     constants: tuple[Any, ...]
     captured: tuple[Any, ...] = ()
+    own_tokens: tuple[frozenset[int], frozenset[int]] = (frozenset(), frozenset())
 
 
 def signature(traced: Any, lowered: Any, namer: refs.Namer = refs.unnamed) -> Signature:
@@ -214,4 +217,9 @@ def signature(traced: Any, lowered: Any, namer: refs.Namer = refs.unnamed) -> Si
         len(args["ordered_effects"]),
         tuple(getattr(const, "val", const) for const in constants if not refs.is_ref(const)),
         captured,
+        (_tokens(info.avals), _tokens(args["global_out_avals"])),
     )
+
+
+def _tokens(avals: Sequence[Any]) -> frozenset[int]:
+    return frozenset(at for at, aval in enumerate(avals) if aval is _core.abstract_token)

@@ -25,6 +25,11 @@ def is_ref(value: Any) -> bool:
     return isinstance(value, _core.Ref)
 
 
+def is_token(value: Any) -> bool:
+    """Whether it is a token, which orders effects and holds nothing."""
+    return isinstance(value, _core.Token)
+
+
 def unnamed(refs: Sequence[Any]) -> list[str]:
     """Where nobody knows the function that closes over them."""
     return [CAPTURED] * len(refs)

@@ -65,11 +65,23 @@ def static_arguments(fn: Any) -> tuple[tuple[int, ...], tuple[str, ...]]:
 
 def _static_of_pmap(fn: Any) -> tuple[int, ...]:
     """`static_broadcasted_argnums`, which pmap keeps in what its `lower` calls."""
+    return tuple(_given_to_pmap(fn).get("static_broadcasted_tuple", ()))
+
+
+def _given_to_pmap(fn: Any) -> Mapping[str, Any]:
     try:
         infer = inspect.getclosurevars(fn.lower).nonlocals["infer_params"]
-        return tuple(inspect.getclosurevars(infer).nonlocals["static_broadcasted_tuple"])
+        return inspect.getclosurevars(infer).nonlocals
     except Exception:
-        return ()
+        return {}
+
+
+def pmap_axes(fn: Any, arguments: int) -> tuple[list[Any], int | None]:
+    """The mapped axis of each positional argument, as `in_axes` has it, and the devices given to pmap, if any."""
+    given = _given_to_pmap(fn)
+    axes, devices = given.get("in_axes", 0), given.get("devices")
+    of_each = list(axes) if isinstance(axes, tuple | list) else [axes] * arguments
+    return of_each, None if devices is None else len(devices)
 
 
 def _jit_info(fn: Any) -> Any:

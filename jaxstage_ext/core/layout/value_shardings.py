@@ -156,6 +156,20 @@ def of_array(array: Any, name: str = "") -> tuple[BoundaryValue, list[PlacedDevi
 
 def plain(sharding: Any, shape: Sequence[int], order: dict[int, int] | None = None) -> Plain:
     """A JAX sharding as plain data. `order` maps device ids to numbers; without it, devices count in its own order."""
+    made = _plain(sharding, shape, order)
+    return made | {"memory": sharding.memory_kind} if _is_on_host(sharding) else made
+
+
+def _is_on_host(sharding: Any) -> bool:
+    """Whether it names the host's memory, and its devices have another of their own."""
+    kind = getattr(sharding, "memory_kind", None)
+    if not isinstance(kind, str) or "host" not in kind:
+        return False
+    own = next(iter(sharding_internals.device_assignment(sharding)), None)
+    return own is None or own.default_memory().kind != kind
+
+
+def _plain(sharding: Any, shape: Sequence[int], order: dict[int, int] | None = None) -> Plain:
     text = " ".join(str(sharding).split())
     devices = sharding_internals.device_assignment(sharding)
     places = order or {assigned.id: place for place, assigned in enumerate(devices)}

@@ -25,7 +25,7 @@ class TargetRow:
 
 def rows() -> Iterator[TargetRow]:
     """The rows of the list, CPUs first."""
-    yield TargetRow("local", f"this kernel's {jax.default_backend()}, {plural(jax.device_count(), 'device')}")
+    yield TargetRow("local", f"this kernel's {jax.default_backend()}, {_own_devices()}")
     yield TargetRow("cpu:8", "virtual CPU devices, up to 4,096")
     tpu = packages.find("tpu")
     unknown = _unknown_to_libtpu(tpu) if not tpu.lacks else {}
@@ -39,6 +39,15 @@ def rows() -> Iterator[TargetRow]:
         yield TargetRow(f"{kind}:8", f"{_title(kind)}, heuristic, not autotuned; several hosts: {kind}:2x8", cuda.lacks)
     if tpu.note:
         yield TargetRow("", tpu.note)
+
+
+def _own_devices() -> str:
+    """`8 devices`; with several processes, how many of them are this one's."""
+    devices = plural(jax.device_count(), "device")
+    if jax.process_count() == 1:
+        return devices
+    own = f"{jax.local_device_count():,} of them this one's"
+    return f"{devices} of {jax.process_count():,} processes, {own}"
 
 
 def text() -> str:

@@ -64,7 +64,7 @@ def _get_map(programs: Programs, params: Params, progress: jobs.JobProgress) -> 
         "name": value.name,
         "dtype": shard_map.dtype,
         "shape": list(shard_map.shape),
-        "spec": sharding.spec,
+        "spec": sharding.shown,
         "chosen": value.chosen_by,
         "bytes": shard_map.shard_bytes,
         "copies": shard_map.copies,

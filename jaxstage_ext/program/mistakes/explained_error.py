@@ -9,11 +9,14 @@ from jaxstage_ext.program.mistakes import (
     absent_callbacks,
     cache_folder,
     compiled_in_transformation,
+    mapped_twice,
     no_array,
     ordered_effects,
     pmap_axis,
+    replicated_result,
     sharding_prefix,
     symbolic_axis,
+    unregistered_target,
 )
 from jaxstage_ext.program.program import Program
 from jaxstage_ext.report.errors import StageError
@@ -27,6 +30,9 @@ EXPLANATIONS: tuple[Callable[[Program, StageError], str | None], ...] = (
     no_array.explanation,
     sharding_prefix.explanation,
     pmap_axis.explanation,
+    mapped_twice.explanation,
+    replicated_result.explanation,
+    unregistered_target.explanation,
 )
 
 

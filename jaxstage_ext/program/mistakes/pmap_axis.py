@@ -1,24 +1,57 @@
-"""A pmap over more elements than there are devices, which JAX tells as a shape that it cannot squeeze."""
+"""A pmap whose mapped axes an argument does not have, or that are longer than its devices are many.
+
+JAX tells the one as an index that is out of range, the other as a shape that it cannot squeeze.
+"""
 
 from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
 
 import jax
 
 from jaxstage_ext.core import jax_private
+from jaxstage_ext.core.pytree_paths import leaves_with_paths, path_text
 from jaxstage_ext.program.program import Program
-from jaxstage_ext.program.refused_shardings import leaves
+from jaxstage_ext.program.refused_shardings import parameter_names
 from jaxstage_ext.report.errors import StageError
+from jaxstage_ext.report.units import plural
 
 _SQUEEZED = "cannot select an axis to squeeze out which has size not equal to one"
+_NO_AXIS = "index out of range"
+_NAMED = 4
 
 
 def explanation(program: Program, error: StageError) -> str | None:
-    """Which mapped axes are longer than the devices are many; None for another error."""
-    if _SQUEEZED not in error.message or not jax_private.is_pmap(program.call.fn):
+    """Which arguments lack the mapped axis, or are longer than the devices are many; None for another error."""
+    if not jax_private.is_pmap(program.call.fn):
         return None
-    devices = jax.device_count()
-    long = [(name, leaf.shape) for name, leaf in leaves(program.call) if getattr(leaf, "shape", ())[:1] > (devices,)]
-    told = ", ".join(f"{name} has shape {tuple(shape)}" for name, shape in long[:4])
-    if not told:
+    axes, given = jax_private.pmap_axes(program.call.fn, len(program.call.args))
+    mapped = list(_mapped(program, axes))
+    if _NO_AXIS in error.message:
+        lacking = [
+            f"{name} has shape {shape}, and in_axes={axis} maps an axis that it does not have"
+            for name, shape, axis in mapped
+            if not -len(shape) <= axis < len(shape)
+        ]
+        return f"pmap: {'; '.join(lacking[:_NAMED])}." if lacking else None
+    if _SQUEEZED not in error.message:
         return None
-    return f"pmap runs one element of the mapped axis on a device, and there are {devices}: {told}."
+    devices = jax.device_count() if given is None else given
+    there = f"there are {devices}" if given is None else f"it was given {plural(given, 'device')}"
+    long = [
+        f"{name} has shape {shape}" + (f", mapped on axis {axis}" if axis else "")
+        for name, shape, axis in mapped
+        if -len(shape) <= axis < len(shape) and shape[axis] > devices
+    ]
+    if not long:
+        return None
+    return f"pmap runs one element of the mapped axis on a device, and {there}: {', '.join(long[:_NAMED])}."
+
+
+def _mapped(program: Program, axes: list[Any]) -> Iterator[tuple[str, tuple[int, ...], int]]:
+    """Name, shape and mapped axis of each array of an argument whose axis is a number."""
+    for name, argument, axis in zip(parameter_names(program.call), program.call.args, axes, strict=False):
+        for path, leaf in leaves_with_paths(argument) if isinstance(axis, int) else ():
+            if (shape := getattr(leaf, "shape", None)) is not None:
+                yield name + path_text(path), tuple(shape), axis

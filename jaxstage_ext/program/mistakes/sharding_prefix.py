@@ -7,9 +7,8 @@ from typing import Any
 
 from jaxstage_ext.analysis.sharding import refusals
 from jaxstage_ext.core import jax_private
-from jaxstage_ext.core.signatures import signature_of
 from jaxstage_ext.program.program import Program
-from jaxstage_ext.program.refused_shardings import leaves, name_in_pmap
+from jaxstage_ext.program.refused_shardings import leaves, name_in_pmap, parameter_names
 from jaxstage_ext.report.errors import StageError
 from jaxstage_ext.report.units import plural
 
@@ -30,7 +29,7 @@ def explanation(program: Program, error: StageError) -> str | None:
         return _tree(program, message, found)
     if found := _LENGTH.search(message):
         given, wanted = map(int, found.groups())
-        names = ", ".join(_parameters(program)[:wanted])
+        names = ", ".join(parameter_names(program.call)[:wanted])
         return f"in_shardings has {plural(given, 'entry', 'entries')}, and the call {wanted} arguments ({names})."
     _, _, rest = message.partition("Got jit sharding: ")
     jit, _, rest = rest.partition(",\narg sharding: ")
@@ -50,7 +49,7 @@ def _too_long(program: Program, name: str, spec: str, wanted: int, rank: int) ->
 def _tree(program: Program, message: str, found: re.Match[str]) -> str:
     side, index, below = found.groups()
     where = f"{side}_shardings[{index}]{below}"
-    parameters = _parameters(program)
+    parameters = parameter_names(program.call)
     of = f" of {parameters[int(index)]}" if side == "in" and int(index) < len(parameters) else ""
     keys = _KEYS.findall(message)
     if "different pytree metadata" in message and len(keys) >= 2:
@@ -90,13 +89,3 @@ def _place(sharding: Any) -> str:
 def _short(sharding: str) -> str:
     found = _SPEC.search(sharding)
     return found[1].replace(",)", ")") if found else sharding
-
-
-def _parameters(program: Program) -> list[str]:
-    """The names of the positional arguments that the call has, in their order."""
-    call: Any = program.call
-    try:
-        names = list(signature_of(call.fn).bind(*call.args, **call.kwargs).arguments)
-    except (TypeError, ValueError):
-        names = []
-    return [*names, *(f"args[{at}]" for at in range(len(names), len(call.args)))]

@@ -164,6 +164,7 @@ class Compiler:
             "assemble": nvidia_tools.assemble,
             "sass": nvidia_tools.sass,
             "mosaic": mosaic.text,
+            "mosaic_gpu": mosaic.gpu_text,
         }
         return tools[tool](**arguments)  # type: ignore[operator]
 

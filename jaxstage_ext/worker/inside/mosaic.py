@@ -1,8 +1,12 @@
-"""Pallas kernels for TPUs: the MLIR bytecode of a tpu_custom_call as text. Runs in the worker: jaxlib alone."""
+"""Pallas kernels for TPUs, and those of Mosaic GPU: the MLIR bytecode of a custom call as text.
+
+Runs in the worker: jaxlib alone.
+"""
 
 from __future__ import annotations
 
 import base64
+import contextlib
 import functools
 import re
 from collections.abc import Callable, Iterator
@@ -25,6 +29,21 @@ def text(body: str, debug_locations: str | None) -> tuple[str, str]:
             _locate(module.operation, _locations(base64.b64decode(debug_locations), context))
         passmanager.PassManager.parse("builtin.module(mosaic-serde{serialize=false})").run(module.operation)
         return module.operation.get_asm(), module.operation.get_asm(enable_debug_info=True)
+
+
+def gpu_text(module: str) -> tuple[str, str]:
+    """(text without locations, text with them) of a Mosaic GPU kernel.
+
+    Args:
+      module: MLIR bytecode in base64, of the backend_config of the custom call.
+    """
+    from jaxlib.mlir import ir, passmanager
+
+    context = _context()
+    read: Any = ir.Module.parse(base64.b64decode(module), context=context)
+    with context, contextlib.suppress(Exception):  # of a version that this jaxlib lacks: its stable form is shown
+        passmanager.PassManager.parse("builtin.module(mosaic_gpu-serde{serialize=false})").run(read.operation)
+    return read.operation.get_asm(), read.operation.get_asm(enable_debug_info=True)
 
 
 def _context() -> Any:

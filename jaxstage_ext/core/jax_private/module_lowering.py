@@ -68,6 +68,7 @@ class WrittenModule:
       bytecode: of the module.   compiled: as XLA takes it; empty where that is the same.
       propagates: for each of XLA's parameters and results whether XLA is to choose its sharding.
       partitions, replicas: what it is for.
+      platform: whose libraries it calls, "cpu", "cuda", "rocm" or "tpu"; "" where it calls none.
       is_gspmd: whether its shardings are those of before Shardy, whose partitioner then takes it.
     """
 
@@ -79,6 +80,7 @@ class WrittenModule:
     partitions: int
     replicas: int
     is_gspmd: bool
+    platform: str = ""
 
     @property
     def devices(self) -> int:

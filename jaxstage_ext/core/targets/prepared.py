@@ -135,6 +135,11 @@ def prepare(
 
 def _check_platform(lowered: Any, target: Target) -> None:
     """Raise Unavailable where it was lowered for other platforms, as what a file holds may be that is only shown."""
+    written = jax_private.written_module(lowered)
+    if written is not None and written.platform and written.platform != target.platform:
+        raise Unavailable(
+            f"it calls libraries that {written.platform} has, and {target.platform} does not; name a target that it is for"
+        )
     platforms = given_objects.platforms(lowered)
     if platforms and target.platform not in platforms:
         raise Unavailable(

@@ -10,7 +10,7 @@ from jaxlib import _hlo, _jax  # type: ignore[attr-defined, unused-ignore]
 from jaxstage_ext.worker.inside import module_devices, module_functions, module_values
 from jaxstage_ext.worker.inside.clients import parsed
 from jaxstage_ext.worker.inside.executable_artefacts import text
-from jaxstage_ext.worker.inside.module_functions import MAIN, bytecode
+from jaxstage_ext.worker.inside.module_functions import bytecode
 
 _SCHEDULED = re.compile(r"\bis_scheduled=true\b")
 _FUNC = "custom op 'func' is unknown"
@@ -33,7 +33,7 @@ def opened(form: str, data: bytes, partitions: int = 0, entry: str = "") -> dict
 def stablehlo(data: bytes, entry: str = "") -> dict[str, Any]:
     """A module of StableHLO, text or bytecode: its "name", "module", its bytecode, and what its function takes.
 
-    "compiled" is the module as XLA takes it, "" where that is the same; "arguments" and "results" are `WrittenValue`s;
+    "compiled" is the module as XLA takes it, b"" where that is the same; "platform" that of its custom calls; "arguments" and "results" are `WrittenValue`s;
     "propagates" of which parameters and results XLA chooses the sharding; "partitions" and "replicas" what it is for;
     "is_gspmd" whether its shardings are those of before Shardy. Of several functions, none of them `main`, "entries"
     alone are their names. Raises ValueError where it is no such module.
@@ -59,12 +59,13 @@ def _module_described(module: Any) -> dict[str, Any]:
     return {
         "name": module_functions.symbol(module) or name,
         "module": bytecode(module),
-        "compiled": b"" if name == MAIN else bytecode(module_functions.with_main(module, name)),
+        "compiled": module_functions.for_xla(module, name),
         "arguments": list(map(tuple, module_values.arguments(function))),
         "results": list(map(tuple, module_values.results(function))),
         "propagates": tuple(propagates),
         "partitions": counts.partitions,
         "replicas": counts.replicas,
+        "platform": module_devices.platform_of(shown),
         "is_gspmd": "mhlo.sharding" in shown and "sdy." not in shown,
     }
 

@@ -20,6 +20,23 @@ _CHANNEL = re.compile(r"channel_id ?= ?[1-9]|channel_handle ?= ?#stablehlo.chann
 _HEAD = {"partitions": re.compile(r"\bnum_partitions=(\d+)"), "replicas": re.compile(r"\breplica_count=(\d+)")}
 
 
+_CALL = re.compile(r'custom_call(?: @|.{0,200}?call_target_name = ")([\w.$-]+)')
+_OF_PLATFORM = {
+    "tpu": re.compile(r"tpu_|Lu(Decomposition)?$|Qr(Decomposition)?$|Eigh$|ApproxTopK$"),
+    "cuda": re.compile(r"cu(solver|blas|dnn|fft|sparse|da|_|[A-Z])|triton|mosaic_gpu|__gpu\$|__cu|xla\.gpu"),
+    "rocm": re.compile(r"hip|roc"),
+    "cpu": re.compile(r"lapack_|blas_|ducc|__onednn|__ynn|cpu_"),
+}
+"""How the names of the custom calls begin that JAX's and XLA's libraries for a platform have."""
+
+
+def platform_of(shown: str) -> str:
+    """The platform whose libraries alone a module of StableHLO calls; "" where it calls none, or of several."""
+    names = set(_CALL.findall(shown))
+    found = [platform for platform, names_of in _OF_PLATFORM.items() if any(map(names_of.match, names))]
+    return found[0] if len(found) == 1 else ""
+
+
 class DeviceCounts(NamedTuple):
     """How many replicas of a program run, and on how many devices each."""
 

@@ -49,11 +49,12 @@ def results(function: Any) -> list[WrittenValue]:
 
 
 def are_sharded(function: Any) -> tuple[list[bool], list[bool]]:
-    """Of each parameter and each result of XLA's whether the module says its sharding."""
+    """Of each parameter and each result of XLA's whether the module says its sharding; of a single tuple each element."""
     signature = _signature(function)
     inputs = _attributes(function, "arg_attrs", len(signature.inputs))
     outputs = _attributes(function, "res_attrs", len(signature.results))
-    return [bool(_sharding(each)) for each in inputs], [bool(_sharding(each)) for each in outputs]
+    made = [bool(_sharding(each)) for each in outputs]
+    return [bool(_sharding(each)) for each in inputs], made if len(made) != 1 else made * len(results(function))
 
 
 def _signature(function: Any) -> Any:

@@ -116,7 +116,7 @@ def _example(written: WrittenModule) -> str:
     if written.platform == "tpu":
         return "v5e:2x2"
     if written.platform in ("cuda", "rocm"):
-        return f"h100:{written.devices}"
+        return "h100" if written.devices == 1 else f"h100:{written.devices}"
     return "local" if written.devices == 1 else f"cpu:{written.devices}"
 
 

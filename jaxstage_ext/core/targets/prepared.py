@@ -138,12 +138,12 @@ def _check_platform(lowered: Any, target: Target) -> None:
     written = jax_private.written_module(lowered)
     if written is not None and written.platform and written.platform != target.platform:
         raise Unavailable(
-            f"it calls libraries that {written.platform} has, and {target.platform} does not; name a target that it is for"
+            f"it calls libraries that {written.platform} has, and {target.platform} has not; name a target of its own"
         )
     platforms = given_objects.platforms(lowered)
     if platforms and target.platform not in platforms:
         raise Unavailable(
-            f"it is lowered for {' and '.join(platforms)}, not for {target.platform}; name a target that it is for"
+            f"it is lowered for {' and '.join(platforms)}, not for {target.platform}; name a target of its own"
         )
 
 

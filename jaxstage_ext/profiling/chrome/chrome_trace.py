@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from jaxstage_ext.profiling import event_limit
+from jaxstage_ext.profiling import most_events
 from jaxstage_ext.profiling.chrome.chrome_columns import Longs, RawEvents, raw_events
 from jaxstage_ext.profiling.chrome.chrome_counters import counters_of
 from jaxstage_ext.profiling.chrome.chrome_lanes import SpanLanes, lanes_of
@@ -48,7 +48,7 @@ def read(data: bytes, title: str) -> Recording:
     if not data:
         raise UnreadableProfile(f"{title} is empty")
     whole = unpacked(data, title)
-    event_limit.check(whole.count(_PHASE), title)
+    most_events.check(whole.count(_PHASE), title)
     text = TraceText(whole.decode("utf-8-sig", "replace"), title)
     del whole
     raw = raw_events(text)

@@ -33,10 +33,10 @@ def opened(form: str, data: bytes, partitions: int = 0, entry: str = "") -> dict
 def stablehlo(data: bytes, entry: str = "") -> dict[str, Any]:
     """A module of StableHLO, text or bytecode: its "name", "module", its bytecode, and what its function takes.
 
-    "compiled" is the module as XLA takes it, b"" where that is the same; "platform" that of its custom calls; "arguments" and "results" are `WrittenValue`s;
+    "compiled" is the module as XLA takes it, b"" where that is the same; "arguments" and "results" are `WrittenValue`s;
     "propagates" of which parameters and results XLA chooses the sharding; "partitions" and "replicas" what it is for;
-    "is_gspmd" whether its shardings are those of before Shardy. Of several functions, none of them `main`, "entries"
-    alone are their names. Raises ValueError where it is no such module.
+    "platform" whose libraries it calls; "is_gspmd" whether its shardings are those of before Shardy. Of several
+    functions, none of them `main`, "entries" alone are their names. Raises ValueError where it is no such module.
     """
     module = module_of(data)
     module_functions.without_parsed_places(module)

@@ -49,7 +49,7 @@ def results(function: Any) -> list[WrittenValue]:
 
 
 def are_sharded(function: Any) -> tuple[list[bool], list[bool]]:
-    """Of each parameter and each result of XLA's whether the module says its sharding; of a single tuple each element."""
+    """Of each parameter and each result of XLA's whether the module says its sharding."""
     signature = _signature(function)
     inputs = _attributes(function, "arg_attrs", len(signature.inputs))
     outputs = _attributes(function, "res_attrs", len(signature.results))

@@ -121,6 +121,11 @@ class Program:
         return self.is_foreign or (self.call.given is not None and self.call.given.is_file)
 
     @property
+    def is_to_be_partitioned(self) -> bool:
+        """Whether it is HLO of before XLA's partitioner, which makes of it what each of several devices runs."""
+        return not self.is_optimised and self.call.given is not None and self.call.given.partitions > 1
+
+    @property
     def stage(self) -> str:
         """The last stage that was asked for; "" where none was, as of a profile alone."""
         return self.staged.stages[-1].name if self.staged.stages else ""

@@ -108,7 +108,9 @@ def _stablehlo(answer: Mapping[str, Any], form: ModuleForm, title: str) -> Given
         return lowered_of_module(written, cross_compile.platform_of(target))
 
     example = _example(written)
-    return GivenObject(form.value, LOWER, None, lowered, shapes, {}, info, is_file=True, example=example)
+    return GivenObject(
+        form.value, LOWER, None, lowered, shapes, {}, info, is_file=True, example=example, partitions=written.partitions
+    )
 
 
 def _example(written: WrittenModule) -> str:
@@ -132,4 +134,6 @@ def _hlo(answer: Mapping[str, Any], form: ModuleForm) -> GivenObject:
         return Executable(target, answer["text"], answer["proto"], 0.0, devices, (), nothing, nothing)
 
     info = CallInfo(answer["name"])
-    return GivenObject(form.value, COMPILE, None, executable, (), {}, info, is_file=True)
+    return GivenObject(
+        form.value, COMPILE, None, executable, (), {}, info, is_file=True, partitions=answer["partitions"]
+    )

@@ -17,6 +17,8 @@ from jaxlib.mlir import ir as _ir
 
 from jaxstage_ext.report.unavailable import Unavailable
 
+_BOUNDS = "#stablehlo.bounds<"
+"""In a type whose sizes have a bound, with which XLA compiles it."""
 _WRITTEN = "jaxstage module"
 """Under which the arguments of a compile hold the WrittenModule."""
 
@@ -131,7 +133,7 @@ def _shape(value: ModuleValue) -> Any:
 def check_sizes(written: WrittenModule) -> None:
     """Raise Unavailable where a size is not known, which XLA does not compile."""
     for place, value in enumerate(written.arguments):
-        if None in value.shape:
+        if None in value.shape and _BOUNDS not in value.type:
             raise Unavailable(
                 f"{value.name or f'argument {place}'} is {value.type}: XLA compiles known sizes alone; export the "
                 "function with them, or open what jax.export serialised with dims={'b': 8}"

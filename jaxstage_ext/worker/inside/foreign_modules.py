@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import re
 from typing import Any
 
@@ -13,8 +14,10 @@ from jaxstage_ext.worker.inside.executable_artefacts import text
 from jaxstage_ext.worker.inside.module_functions import bytecode
 
 _SCHEDULED = re.compile(r"\bis_scheduled=true\b")
+_HLO_HEAD = re.compile(r"^\s*HloModule\b", re.MULTILINE)
 _FUNC = "custom op 'func' is unknown"
-_OLD_FUNC = re.compile(rb"^([ \t]*)func((?: private| public)? @)", re.MULTILINE)
+_OLD_HLO_HEAD = re.compile(r"^\s*HloModule\b", re.MULTILINE)
+_FUNC = re.compile(rb"^([ \t]*)func((?: private| public)? @)", re.MULTILINE)
 _NUMBERS = (("mhlo.num_partitions", "partitions"), ("mhlo.num_replicas", "replicas"))
 
 
@@ -83,7 +86,8 @@ def module_of(data: bytes) -> Any:
 
 
 def _parsed(data: bytes) -> Any:
-    """As `parsed`, also where functions are written as before MLIR 15, whose `func` had no dialect."""
+    """As `parsed`, also after a byte order mark, and of functions as before MLIR 15, whose `func` had no dialect."""
+    data = data.removeprefix(codecs.BOM_UTF8)
     try:
         return parsed(data)
     except Exception as error:
@@ -95,7 +99,13 @@ def _parsed(data: bytes) -> Any:
 def _hlo_module(data: bytes, is_text: bool) -> Any:
     """Raises ValueError where XLA cannot read it."""
     if is_text:
-        return _hlo.hlo_module_from_text(data.decode("utf-8-sig"))
+        written = data.decode("utf-8-sig")
+        try:
+            return _hlo.hlo_module_from_text(written)
+        except Exception:
+            if _HLO_HEAD.search(written):
+                raise
+            return _hlo.hlo_module_from_text(f"HloModule module {written}")  # which XLA leaves out in some texts only
     return _hlo.HloModule.from_serialized_hlo_module_proto(data)
 
 

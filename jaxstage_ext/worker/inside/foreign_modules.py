@@ -16,8 +16,7 @@ from jaxstage_ext.worker.inside.module_functions import bytecode
 _SCHEDULED = re.compile(r"\bis_scheduled=true\b")
 _HLO_HEAD = re.compile(r"^\s*HloModule\b", re.MULTILINE)
 _FUNC = "custom op 'func' is unknown"
-_OLD_HLO_HEAD = re.compile(r"^\s*HloModule\b", re.MULTILINE)
-_FUNC = re.compile(rb"^([ \t]*)func((?: private| public)? @)", re.MULTILINE)
+_OLD_FUNC = re.compile(rb"^([ \t]*)func((?: private| public)? @)", re.MULTILINE)
 _NUMBERS = (("mhlo.num_partitions", "partitions"), ("mhlo.num_replicas", "replicas"))
 
 

@@ -35,7 +35,6 @@ _KINDS: tuple[tuple[re.Pattern[bytes], str], ...] = (
     ),
     (re.compile(rb"\A; ModuleID"), "LLVM IR, which opens with the folder that XLA dumped it into"),
     (re.compile(rb"\A\x7fELF"), "machine code (ELF); open the folder that XLA dumped it into, or the HLO"),
-    (re.compile(rb"\APK\x03\x04"), "a ZIP archive; unpack it, and open what is in it"),
     (re.compile(rb"\A\x28\xb5\x2f\xfd"), _COMPRESSED.format("zstandard")),
     (re.compile(rb"\A\x78[\x01\x5e\x9c\xda]"), _COMPRESSED.format("zlib")),
 )

@@ -110,7 +110,8 @@ def lowered_of_module(written: WrittenModule, platform: str) -> Any:
     with jax.enable_x64(True):
         shapes = [_shape(value) for value in written.arguments]
         outs = [_shape(value) for value in written.results]
-        made = jax.jit(lambda *_: [jax.lax.empty(out.shape, out.dtype) for out in outs], keep_unused=True)
+        empty: Any = jax.lax.empty  # untyped
+        made = jax.jit(lambda *_: [empty(out.shape, out.dtype) for out in outs], keep_unused=True)
         lowered = made.trace(*shapes).lower(lowering_platforms=(platform,))
     lowering = copy.copy(lowered._lowering)
     context = _mlir.make_ir_context()

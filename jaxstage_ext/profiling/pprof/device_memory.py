@@ -13,7 +13,7 @@ from typing import Any
 from google.protobuf.message import DecodeError
 
 from jaxstage_ext.ir import source
-from jaxstage_ext.ir.proto_messages import BYTES, INT64, build
+from jaxstage_ext.ir.proto_messages import BYTES, INT64, Fields, build
 from jaxstage_ext.profiling.unreadable import UnreadableProfile
 from jaxstage_ext.report.table import Column, Table
 from jaxstage_ext.report.units import plural, scaled
@@ -21,7 +21,7 @@ from jaxstage_ext.report.units import plural, scaled
 _BEGINS = re.compile(
     rb"(?:\x0a\x04\x08[\x00-\x7f]\x10[\x00-\x7f]|\x0a\x02\x08[\x00-\x7f]){1,8}[\x0a\x12\x1a\x22\x2a\x32]"
 )
-_MESSAGES = {
+_MESSAGES: dict[str, Fields] = {
     "ValueType": {"type": (1, INT64, False), "unit": (2, INT64, False)},
     "Label": {"key": (1, INT64, False), "str": (2, INT64, False), "num": (3, INT64, False)},
     "Sample": {"location_id": (1, INT64, True), "value": (2, INT64, True), "label": (3, "Label", True)},

@@ -82,7 +82,7 @@ def for_xla(module: Any, name: str) -> bytes:
 def _returned_tuple(function: Any) -> Any:
     """The operation that makes the one tuple that a function returns; None where it returns none."""
     blocks = function.regions[0].blocks
-    operands = list(blocks[len(blocks) - 1].operations)[-1].operation.operands if len(blocks) == 1 else ()
+    operands: Any = list(blocks[len(blocks) - 1].operations)[-1].operation.operands if len(blocks) == 1 else ()
     made = operands[0].owner if len(operands) == 1 else None
     return made if getattr(made, "name", "") in ("stablehlo.tuple", "mhlo.tuple") else None
 
@@ -94,7 +94,7 @@ def _return_arrays(function: Any) -> None:
 
     while (made := _returned_tuple(function)) is not None:
         block = function.regions[0].blocks[0]
-        operands = list(made.operands)
+        operands: Any = list(made.operands)
         last = list(block.operations)[-1]
         with ir.InsertionPoint(last.operation):
             func.ReturnOp(operands)

@@ -29,6 +29,7 @@ ROOMS = {
     "inspection": ("report", "store", "ir", "worker", "core", "analysis", "profiling", "program", "views", "panel"),
     "inspecting": ("core", "program", "inspection"),
     "xla_dump": ("report", "ir", "core", "program", "inspection"),
+    "modules_in_file": ("report", "ir", "core", "program", "inspection"),
     "loading": (
         "report",
         "store",
@@ -41,6 +42,7 @@ ROOMS = {
         "inspection",
         "inspecting",
         "xla_dump",
+        "modules_in_file",
     ),
     "notebook": (
         "report",
@@ -58,6 +60,7 @@ ROOMS = {
         "inspecting",
         "loading",
         "xla_dump",
+        "modules_in_file",
         "compile_history",
     ),
     "profiles": ("report", "core", "profiling", "program", "inspection", "inspecting"),
@@ -197,6 +200,7 @@ def test_every_file_stands_in_a_room() -> None:
         "inspecting.py",
         "inspection.py",
         "loading.py",
+        "modules_in_file.py",
         "profiles.py",
         "xla_dump.py",
     ]

@@ -33,6 +33,8 @@ def of(data: bytes, form: ModuleForm) -> list[ModulePiece]:
     """The modules in the text of a file; none where it holds a single one."""
     if form is ModuleForm.HLO_TEXT:
         starts = [match.start() for match in _HLO.finditer(data)]
+        if len(starts) < 2:
+            return []
         ends = [*starts[1:], len(data)]
         return _several(
             [ModulePiece(_name(_HLO_NAME, data[a:b]), data[a:b]) for a, b in zip(starts, ends, strict=True)]

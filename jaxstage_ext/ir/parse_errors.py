@@ -9,6 +9,7 @@ _PLACED = re.compile(
 )
 _STATUS = re.compile(r"^[A-Z_]+: ")
 _UNPLACED = re.compile(r"^-:\d+:\d+: error: ")
+_NOT_TEXT = "nanobind::str(): conversion error"
 _IN_BYTES, _IN_TEXT = "0", "-"
 _MOST = 400
 """Characters of a reason; a type in it may have any length."""
@@ -26,6 +27,8 @@ def one_line(message: str, data: bytes = b"") -> str:
 
     `data` is what was parsed, whose operation is named where the message does not name it.
     """
+    if _NOT_TEXT in message:
+        return "a name in it is not text (UTF-8), so it is damaged; copy it once more"
     if unknown := _UNKNOWN_VERSION.search(message):
         return _newer(unknown["op"], _NEWER.search(message))
     lines = [line.strip() for line in message.splitlines() if line.strip()]

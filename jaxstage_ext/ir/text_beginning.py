@@ -20,7 +20,7 @@ _TYPE = rb"(?:pred|token|opaque|[su]\d+|b?f\d+(?:e\d+m\d+\w*)?|c64|c128)\["
 _INSTRUCTION = rb"(?:ROOT\s+)?%?[A-Za-z_][\w.-]*+\s*=\s*(?:\(\)|\(?\(?\(?" + _TYPE + rb")"
 _BEGINS_HLO = re.compile(
     rb"HloModule\s+[^\s,]|ENTRY\b[^\n{]*\{"
-    rb"|%?[A-Za-z_][\w.-]*+\s*(?:\([^{\n]*+\)\s*->[^\n]*?)?\{\s*(?:(?://[^\n]*+\n|/\*(?:[^*]|\*(?!/))*+\*/)\s*)*+"
+    rb"|%?[A-Za-z_][\w.-]*+\s*(?:\([^\n]*?\)\s*->[^\n]*?)?\{\s*(?:(?://[^\n]*+\n|/\*(?:[^*]|\*(?!/))*+\*/)\s*)*+"
     + _INSTRUCTION
     + rb"|"
     + _INSTRUCTION

@@ -91,13 +91,11 @@ def _timeline(file: str, space: Mapping[str, Any]) -> ShownTimeline:
     if isinstance(known, Timeline):
         return known if isinstance(known, shown_timeline.ShownTimeline) else shown_timeline.recorded(known)
     from jaxstage_ext import loading
-    from jaxstage_ext.modules_in_file import ModulesInFile
 
     how = loading.How((), {})
     found = _read(file, known, lambda source: loading.opened(source, "", how))
     if not isinstance(found, shown_timeline.ShownTimeline):
-        kind = "holds modules" if isinstance(found, ModulesInFile) else "is an Inspection or a module"
-        raise UsageError(f"{file} {kind}, not a profile: %inspect {file} opens it")
+        raise UsageError(f"{file} holds no timeline: %inspect {file} opens what it is")
     return found
 
 

@@ -9,7 +9,7 @@ from jaxstage_ext.analysis.cost import cost_wording
 from jaxstage_ext.analysis.cost.equations import Equations
 from jaxstage_ext.analysis.cost.module_cost import Cost
 from jaxstage_ext.analysis.cost.roofline import Roofline
-from jaxstage_ext.program import cluster, device_roofline, ledger, measured_columns, module_work
+from jaxstage_ext.program import device_roofline, ledger, measured_columns, module_work
 from jaxstage_ext.program.fact import fact
 from jaxstage_ext.program.measured import Measured, measured
 from jaxstage_ext.program.program import Program
@@ -87,7 +87,7 @@ class Costs:
         near = module_work.share_on_chip(self._program)
         host = module_work.share_on_host(self._program)
         figures = (work.flops_range, work.bytes_range, work.total_transcendentals, near, host)
-        if not self._program.is_optimised and cluster.device_count(self._program) > 1:
+        if self._program.is_to_be_partitioned:
             return cost_wording.headline(*figures, "before it is partitioned, on all devices together")
         return cost_wording.headline(*figures)
 

@@ -34,7 +34,7 @@ def values(program: FileProgram, devices: int) -> tuple[list[ShardedValue], tupl
         raise Unavailable(f"{program.title} does not say what its entry computation takes and gives")
     module = program.module
     settled = propagation.boundaries(module, devices)
-    is_partitioned = program.is_optimised or any(settled)
+    is_partitioned = not program.is_to_be_partitioned or any(settled)
     if is_partitioned:
         spelled = tuple(map(dict, settled))
     else:

@@ -160,7 +160,7 @@ def _differences(
     """Why the columns differ, as far as it is known."""
     differences = list(work.unknown) if work else ["there is no jaxpr to count"]
     differences = [f"jaxpr: {why}." for why in differences]
-    if devices > 1 and not program.is_optimised:
+    if program.is_to_be_partitioned:
         differences.append(f"HLO counts the whole program: it is not partitioned for its {devices:,} devices yet.")
     elif devices > 1:
         whole = "The jaxpr counts the whole program; " if work else ""

@@ -53,7 +53,15 @@ def memory(program: Program, progress: Progress | None) -> Memory:
     if program.jax_lowered is None:
         why = f"{program.name} was not lowered here, so its memory is unknown; inspect it with stage='compile'"
         raise Unavailable(lacking_stage.without_stablehlo(program.call, "its memory over time is unknown", why))
-    memory = read(program, recompiled.recompile(program.staged, progress))
+    assigned = recompiled.recompile(program.staged, progress)
+    try:
+        memory = read(program, assigned)
+    except Unavailable:
+        raise
+    except ValueError as error:  # a name in a damaged file need not be text, which XLA takes
+        if not program.is_of_file:
+            raise
+        raise Unavailable(f"the buffer assignment of {program.name} cannot be read: {error}") from None
     return replace(memory, trial=functools.partial(_tried, program))
 
 

@@ -20,6 +20,7 @@ from jaxstage_ext.program import module_bytes
 from jaxstage_ext.program.earlier import by_label
 from jaxstage_ext.program.file_program import FileProgram
 from jaxstage_ext.program.program import Program
+from jaxstage_ext.report.file_names import shown
 
 
 def opened(
@@ -60,13 +61,14 @@ def of_dump(module: DumpedModule, targets: Sequence[Target] = ()) -> Program:
     path = module.module_file(before_passes=bool(targets))
     if path is None:
         raise UnreadableModule(
-            f"the dump has no HLO of {module.name}{' before the passes' if targets else ''}; compile it with "
+            f"the dump has no HLO of {shown(module.name)}{' before the passes' if targets else ''}; compile it with "
             "XLA_FLAGS='--xla_dump_hlo_as_proto'"
         )
-    data = module_bytes.read(path, path.name)
+    title = shown(path.name)
+    data = module_bytes.read(path, title)
     form = hlo_files.form_of(data, path.name)
     if form is None:
-        raise UnreadableModule(f"{path.name} is damaged: it begins with {data[:16]!r}")
+        raise UnreadableModule(f"{title} is damaged: it begins with {data[:16]!r}")
     if targets:
-        return opened(data, path.name, path, targets)
-    return FileProgram(data, form, path.name, path, module)
+        return opened(data, title, path, targets)
+    return FileProgram(data, form, title, path, module)

@@ -73,7 +73,8 @@ def _example(value: Any) -> str:
     """A target that it was exported for."""
     if "cpu" in value.platforms:
         return "local" if value.nr_devices == 1 else f"cpu:{value.nr_devices}"
-    return {"tpu": "v5e:2x2", "cuda": f"h100:{value.nr_devices}"}.get(value.platforms[0], value.platforms[0])
+    platform = str(value.platforms[0])
+    return {"tpu": "v5e:2x2", "cuda": f"h100:{value.nr_devices}"}.get(platform, platform)
 
 
 def _platform(value: Any, target: Target) -> str:

@@ -23,6 +23,7 @@ class GivenObject:
       info: what JAX says of that call.
       is_made: whether the stage is computed, as it is for an Exported and a ClosedJaxpr; else it is there.
       is_file: whether it is a module out of a file.   example: a target that such a module is for.
+      partitions: for how many devices it is partitioned, or is to be.
     """
 
     kind: str
@@ -35,6 +36,7 @@ class GivenObject:
     is_made: bool = False
     is_file: bool = False
     example: str = "local"
+    partitions: int = 1
 
 
 class NoFunction:

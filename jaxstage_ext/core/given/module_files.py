@@ -94,6 +94,7 @@ def _stablehlo(answer: Mapping[str, Any], form: ModuleForm, title: str) -> Given
         answer["partitions"],
         answer["replicas"],
         answer["is_gspmd"],
+        answer["platform"],
     )
     shapes = tuple(map(_shape, arguments))
     info = CallInfo(
@@ -106,8 +107,19 @@ def _stablehlo(answer: Mapping[str, Any], form: ModuleForm, title: str) -> Given
     def lowered(target: Target) -> Any:
         return lowered_of_module(written, cross_compile.platform_of(target))
 
-    example = "local" if written.devices == 1 else f"cpu:{written.devices}"
-    return GivenObject(form.value, LOWER, None, lowered, shapes, {}, info, is_file=True, example=example)
+    example = _example(written)
+    return GivenObject(
+        form.value, LOWER, None, lowered, shapes, {}, info, is_file=True, example=example, partitions=written.partitions
+    )
+
+
+def _example(written: WrittenModule) -> str:
+    """A target that a module is for."""
+    if written.platform == "tpu":
+        return "v5e:2x2"
+    if written.platform in ("cuda", "rocm"):
+        return "h100" if written.devices == 1 else f"h100:{written.devices}"
+    return "local" if written.devices == 1 else f"cpu:{written.devices}"
 
 
 def _shape(value: ModuleValue) -> Any:
@@ -122,4 +134,6 @@ def _hlo(answer: Mapping[str, Any], form: ModuleForm) -> GivenObject:
         return Executable(target, answer["text"], answer["proto"], 0.0, devices, (), nothing, nothing)
 
     info = CallInfo(answer["name"])
-    return GivenObject(form.value, COMPILE, None, executable, (), {}, info, is_file=True)
+    return GivenObject(
+        form.value, COMPILE, None, executable, (), {}, info, is_file=True, partitions=answer["partitions"]
+    )

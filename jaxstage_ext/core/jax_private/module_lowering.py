@@ -17,6 +17,8 @@ from jaxlib.mlir import ir as _ir
 
 from jaxstage_ext.report.unavailable import Unavailable
 
+_BOUNDS = "#stablehlo.bounds<"
+"""In a type whose sizes have a bound, with which XLA compiles it."""
 _WRITTEN = "jaxstage module"
 """Under which the arguments of a compile hold the WrittenModule."""
 
@@ -68,6 +70,7 @@ class WrittenModule:
       bytecode: of the module.   compiled: as XLA takes it; empty where that is the same.
       propagates: for each of XLA's parameters and results whether XLA is to choose its sharding.
       partitions, replicas: what it is for.
+      platform: whose libraries it calls, "cpu", "cuda", "rocm" or "tpu"; "" where it calls none.
       is_gspmd: whether its shardings are those of before Shardy, whose partitioner then takes it.
     """
 
@@ -79,6 +82,7 @@ class WrittenModule:
     partitions: int
     replicas: int
     is_gspmd: bool
+    platform: str = ""
 
     @property
     def devices(self) -> int:
@@ -106,7 +110,8 @@ def lowered_of_module(written: WrittenModule, platform: str) -> Any:
     with jax.enable_x64(True):
         shapes = [_shape(value) for value in written.arguments]
         outs = [_shape(value) for value in written.results]
-        made = jax.jit(lambda *_: [jax.lax.empty(out.shape, out.dtype) for out in outs], keep_unused=True)
+        empty: Any = jax.lax.empty  # untyped
+        made = jax.jit(lambda *_: [empty(out.shape, out.dtype) for out in outs], keep_unused=True)
         lowered = made.trace(*shapes).lower(lowering_platforms=(platform,))
     lowering = copy.copy(lowered._lowering)
     context = _mlir.make_ir_context()
@@ -129,7 +134,7 @@ def _shape(value: ModuleValue) -> Any:
 def check_sizes(written: WrittenModule) -> None:
     """Raise Unavailable where a size is not known, which XLA does not compile."""
     for place, value in enumerate(written.arguments):
-        if None in value.shape:
+        if None in value.shape and _BOUNDS not in value.type:
             raise Unavailable(
                 f"{value.name or f'argument {place}'} is {value.type}: XLA compiles known sizes alone; export the "
                 "function with them, or open what jax.export serialised with dims={'b': 8}"

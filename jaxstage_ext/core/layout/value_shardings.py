@@ -28,6 +28,7 @@ from jaxstage_ext.core.targets import environments, placement
 from jaxstage_ext.report.unavailable import Unavailable
 
 Plain = dict[str, Any]
+_TOKEN = "AbstractToken"
 _FIELDS = ("id", "process_index", "coords", "core_on_chip")
 
 
@@ -101,7 +102,7 @@ def _written(written: WrittenModule, values: Sequence[ModuleValue], unnamed: str
         yield BoundaryValue(
             name,
             tuple(size for size in value.shape if size is not None),
-            value.dtype or value.type,
+            value.dtype or (_TOKEN if value.type == "!stablehlo.token" else value.type),
             value.bits,
             {"kind": "written", "text": text, "devices": written.devices} if text else None,
             values is written.results,
@@ -245,7 +246,7 @@ def of_devices(staged: Staged) -> list[PlacedDevice]:
         if not named and placed.count > jax.device_count():  # a mesh that is larger than this machine has numbers alone
             return [PlacedDevice(number) for number in range(placed.count)]
         return [device(assigned) for assigned in named or jax.devices()[: placed.count]]
-    placement.check(placed, staged.target)
+    placement.check(placed, staged.target, module_lowering.written_module(lowered) is not None)
     environment = staged.environment or environments.taken(staged.target.platform)
     order, _ = placement.order(placed, staged.target, staged.limits, environment)
     if staged.target.platform == "cpu":

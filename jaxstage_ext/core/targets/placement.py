@@ -21,9 +21,14 @@ _SPLITS_AXES = ("TPU v5 lite", "TPU v5e")
 """Device kinds for which `jax.make_mesh` may split a physical axis."""
 
 
-def check(program: jax_private.Placed, target: Target) -> None:
+def check(program: jax_private.Placed, target: Target, is_of_file: bool = False) -> None:
     """Raise Unavailable where a program has more devices than the target."""
     room = target.devices or 0
+    if program.count > room and is_of_file:
+        raise Unavailable(
+            f"the module is for {program.count:,} devices, but {target} has {room:,}; name a larger target, such as "
+            f"cpu:{program.count}"
+        )
     if program.count > room:
         raise Unavailable(
             f"the program's mesh has {program.count:,} devices, but {target} has {room:,}; use a smaller mesh or a "

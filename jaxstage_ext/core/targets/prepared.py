@@ -122,23 +122,29 @@ def prepare(
     environment = environment or environment_of(lowered, target, given)
     placed, room = jax_private.placed(lowered, fn), target.devices or 0
     _check_platform(lowered, target)
-    placement.check(placed, target)
+    is_of_file = jax_private.written_module(lowered) is not None
+    placement.check(placed, target, is_of_file)
     chosen = build_options.order(given, placed.count, room)
     order, note = (list(chosen), None) if chosen else placement.order(placed, target, limits, environment)
     given, results = _without_files(_options(lowered, given), target)
     module, options = jax_private.compile_request(lowered, target.platform, order, given)
     request = {"room": room, "order": order, "module": module, "options": options, **_autotuned(results, target)}
     overrides = {name: value for name, value in given.items() if name not in autotune.FILES}
-    notes, is_of_file = (note,) if note else (), jax_private.written_module(lowered) is not None
+    notes = (note,) if note else ()
     return Prepared(target, request, placed.count, environment, notes, overrides, results, is_of_file)
 
 
 def _check_platform(lowered: Any, target: Target) -> None:
     """Raise Unavailable where it was lowered for other platforms, as what a file holds may be that is only shown."""
+    written = jax_private.written_module(lowered)
+    if written is not None and written.platform and written.platform != target.platform:
+        raise Unavailable(
+            f"it calls libraries that {written.platform} has, and {target.platform} has not; name a target of its own"
+        )
     platforms = given_objects.platforms(lowered)
     if platforms and target.platform not in platforms:
         raise Unavailable(
-            f"it is lowered for {' and '.join(platforms)}, not for {target.platform}; name a target that it is for"
+            f"it is lowered for {' and '.join(platforms)}, not for {target.platform}; name a target of its own"
         )
 
 

@@ -17,8 +17,11 @@ from jaxstage_ext.ir.hlo import whole_module
 _BYTECODE = b"ML\xefR"
 _MODULE_FIELD, _NAME_FIELD = b"\x0a", 0x0A
 _NAME = rb"\x0a[\x01-\x7f][\w.\-]+"
-_HLO_PROTO = re.compile(rb"(?:\x0a[\x80-\xff]*[\x00-\x7f])?" + _NAME + rb"\x12[\x01-\x7f][\w.\-]+[\x1a\x12]")
-"""A module's name and that of its entry computation, which no other message of XLA's or JAX's begins with."""
+_HLO_PROTO = re.compile(rb"(?:\x0a[\x80-\xff]*[\x00-\x7f]){0,2}" + _NAME + rb"\x12[\x01-\x7f][\w.\-]+[\x1a\x12]")
+"""A module's name and that of its entry computation, which no other message of XLA's or JAX's begins with.
+
+It stands alone, in an HloProto, or in the HloProto of an HloSnapshot.
+"""
 _SCHEDULED = re.compile(r"\bis_scheduled=true\b")
 _OF_TPU = re.compile(r"[}\]\d]:T\(\d+(?:,\d+)?\)")
 _OF_GPU = re.compile(
@@ -64,8 +67,9 @@ class WholeModule:
 
 
 def module_in(data: bytes) -> WholeModule:
-    """The module in a serialised HloProto, or HloModuleProto. Raises ValueError where there is none."""
-    for candidate in (data, _first_field(data)):
+    """The module in a serialised HloModuleProto, HloProto or HloSnapshot. Raises ValueError where there is none."""
+    inner = _first_field(data)
+    for candidate in (data, inner, _first_field(inner)):
         try:
             module = whole_module.read(candidate)
         except (ValueError, IndexError, DecodeError):

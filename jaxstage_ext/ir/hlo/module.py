@@ -184,7 +184,8 @@ def _split(proto: bytes) -> tuple[Any, tuple[bytes, Longs], list[int]]:
     try:
         whole = schema.Module.FromString(proto)
     except DecodeError as e:
-        raise ValueError(f"not a serialised HloModuleProto: {e}") from e
+        why = "a name in it is not text (UTF-8)" if "UTF-8" in str(e) else f"not a serialised HloModuleProto: {e}"
+        raise ValueError(why) from e
     blobs = [blob for computation in whole.computations for blob in computation.instructions]
     counts = [len(computation.instructions) for computation in whole.computations]
     for computation in whole.computations:

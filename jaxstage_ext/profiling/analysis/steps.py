@@ -22,7 +22,7 @@ def rows_of(recording: Recording) -> npt.NDArray[np.int64]:
     rows = np.flatnonzero(events.kind == EventKind.STEP)
     device = np.array([lane.device for lane in recording.lanes], np.int64)[events.lane[rows]]
     if len(rows):
-        rows = rows[device == (NONE if (device == NONE).any() else device.min())]
+        rows = rows[device == (NONE if (device == NONE).any() else np.min(device))]
     return rows[np.argsort(events.start[rows], kind="stable")]
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import re
 from typing import Any
 
@@ -10,9 +11,10 @@ from jaxlib import _hlo, _jax  # type: ignore[attr-defined, unused-ignore]
 from jaxstage_ext.worker.inside import module_devices, module_functions, module_values
 from jaxstage_ext.worker.inside.clients import parsed
 from jaxstage_ext.worker.inside.executable_artefacts import text
-from jaxstage_ext.worker.inside.module_functions import MAIN, bytecode
+from jaxstage_ext.worker.inside.module_functions import bytecode
 
 _SCHEDULED = re.compile(r"\bis_scheduled=true\b")
+_HLO_HEAD = re.compile(r"^\s*HloModule\b", re.MULTILINE)
 _FUNC = "custom op 'func' is unknown"
 _OLD_FUNC = re.compile(rb"^([ \t]*)func((?: private| public)? @)", re.MULTILINE)
 _NUMBERS = (("mhlo.num_partitions", "partitions"), ("mhlo.num_replicas", "replicas"))
@@ -33,10 +35,10 @@ def opened(form: str, data: bytes, partitions: int = 0, entry: str = "") -> dict
 def stablehlo(data: bytes, entry: str = "") -> dict[str, Any]:
     """A module of StableHLO, text or bytecode: its "name", "module", its bytecode, and what its function takes.
 
-    "compiled" is the module as XLA takes it, "" where that is the same; "arguments" and "results" are `WrittenValue`s;
+    "compiled" is the module as XLA takes it, b"" where that is the same; "arguments" and "results" are `WrittenValue`s;
     "propagates" of which parameters and results XLA chooses the sharding; "partitions" and "replicas" what it is for;
-    "is_gspmd" whether its shardings are those of before Shardy. Of several functions, none of them `main`, "entries"
-    alone are their names. Raises ValueError where it is no such module.
+    "platform" whose libraries it calls; "is_gspmd" whether its shardings are those of before Shardy. Of several
+    functions, none of them `main`, "entries" alone are their names. Raises ValueError where it is no such module.
     """
     module = module_of(data)
     module_functions.without_parsed_places(module)
@@ -59,12 +61,13 @@ def _module_described(module: Any) -> dict[str, Any]:
     return {
         "name": module_functions.symbol(module) or name,
         "module": bytecode(module),
-        "compiled": b"" if name == MAIN else bytecode(module_functions.with_main(module, name)),
+        "compiled": module_functions.for_xla(module, name),
         "arguments": list(map(tuple, module_values.arguments(function))),
         "results": list(map(tuple, module_values.results(function))),
         "propagates": tuple(propagates),
         "partitions": counts.partitions,
         "replicas": counts.replicas,
+        "platform": module_devices.platform_of(shown),
         "is_gspmd": "mhlo.sharding" in shown and "sdy." not in shown,
     }
 
@@ -82,7 +85,8 @@ def module_of(data: bytes) -> Any:
 
 
 def _parsed(data: bytes) -> Any:
-    """As `parsed`, also where functions are written as before MLIR 15, whose `func` had no dialect."""
+    """As `parsed`, also after a byte order mark, and of functions as before MLIR 15, whose `func` had no dialect."""
+    data = data.removeprefix(codecs.BOM_UTF8)
     try:
         return parsed(data)
     except Exception as error:
@@ -94,7 +98,13 @@ def _parsed(data: bytes) -> Any:
 def _hlo_module(data: bytes, is_text: bool) -> Any:
     """Raises ValueError where XLA cannot read it."""
     if is_text:
-        return _hlo.hlo_module_from_text(data.decode("utf-8-sig"))
+        written = data.decode("utf-8-sig")
+        try:
+            return _hlo.hlo_module_from_text(written)
+        except Exception:
+            if _HLO_HEAD.search(written):
+                raise
+            return _hlo.hlo_module_from_text(f"HloModule module {written}")  # which XLA leaves out in some texts only
     return _hlo.HloModule.from_serialized_hlo_module_proto(data)
 
 

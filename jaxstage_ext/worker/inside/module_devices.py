@@ -6,9 +6,12 @@ import re
 from math import prod
 from typing import Any, NamedTuple
 
+from jaxstage_ext.worker.inside import module_values
+
 _MESH = re.compile(r"\bmesh\[((?:'[^']*'=\d+(?:, ?)?)*)\]|\bmesh(?: @[^=\n]*= )?<\[([^\[\]\n]*)\]")
 _SIZE = re.compile(r"""['"]\s*=\s*(\d+)""")
 _TILES = re.compile(r"\bdevices=\[([\d,]+)\]")
+_SERIALISED = re.compile(r'mhlo\.sharding = "[^{]')
 _MAXIMAL = re.compile(r"\bmaximal device=(\d+)")
 _GROUPS = re.compile(
     r"\breplica_groups ?= ?(?:\{(\{[\d, {}]*\})\}|\[[\d,]+\]<=\[([\d,]+)\]"
@@ -18,6 +21,23 @@ _GROUPS = re.compile(
 _PAIRS = re.compile(r"\bsource_target_pairs ?= ?(?:\{(\{[\d, {}]*\})\}|dense<(\[[\d,\s\[\]]*\])>)(?P<rest>[^\n]*)")
 _CHANNEL = re.compile(r"channel_id ?= ?[1-9]|channel_handle ?= ?#stablehlo.channel_handle<handle ?= ?[1-9]")
 _HEAD = {"partitions": re.compile(r"\bnum_partitions=(\d+)"), "replicas": re.compile(r"\breplica_count=(\d+)")}
+
+
+_CALL = re.compile(r'custom_call(?: @|.{0,200}?call_target_name = ")([\w.$-]+)')
+_OF_PLATFORM = {
+    "tpu": re.compile(r"tpu_|Lu(Decomposition)?$|Qr(Decomposition)?$|Eigh$|ApproxTopK$"),
+    "cuda": re.compile(r"cu(solver|blas|dnn|fft|sparse|da|_|[A-Z])|triton|mosaic_gpu|__gpu\$|__cu|xla\.gpu"),
+    "rocm": re.compile(r"hip|roc"),
+    "cpu": re.compile(r"lapack_|blas_|ducc|__onednn|__ynn|cpu_"),
+}
+"""How the names of the custom calls begin that JAX's and XLA's libraries for a platform have."""
+
+
+def platform_of(shown: str) -> str:
+    """The platform whose libraries alone a module of StableHLO calls; "" where it calls none, or of several."""
+    names = set(_CALL.findall(shown))
+    found = [platform for platform, names_of in _OF_PLATFORM.items() if any(map(names_of.match, names))]
+    return found[0] if len(found) == 1 else ""
 
 
 class DeviceCounts(NamedTuple):
@@ -41,7 +61,27 @@ def of_hlo(text: str, partitions: int = 0) -> DeviceCounts:
 def of_stablehlo(module: Any) -> DeviceCounts:
     """Of StableHLO."""
     text = module.operation.get_asm(large_elements_limit=64)
+    if _SERIALISED.search(text):
+        text += "\n".join(_serialised(module))
     return _counts(_number(module, "mhlo.num_partitions"), _number(module, "mhlo.num_replicas"), text)
+
+
+def _serialised(module: Any) -> set[str]:
+    """The shardings of the arguments, results and operations of a module that has them serialised, as text."""
+    from jaxlib.mlir import ir
+
+    found: set[str] = set()
+
+    def visit(operation: Any) -> Any:
+        attributes = operation.attributes
+        lists = [attributes[name] for name in ("arg_attrs", "res_attrs") if name in attributes]
+        for each in (attributes, *(one for some in lists for one in some)):
+            if "mhlo.sharding" in each:
+                found.add(module_values.spelled(each["mhlo.sharding"]))
+        return ir.WalkResult.ADVANCE
+
+    module.operation.walk(visit, ir.WalkOrder.PRE_ORDER)
+    return found
 
 
 def _number(module: Any, name: str) -> int:

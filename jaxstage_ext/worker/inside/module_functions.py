@@ -62,17 +62,48 @@ def of_entry(module: Any, entry: str) -> Any:
     return alone
 
 
-def with_main(module: Any, name: str) -> Any:
-    """A copy of the module in which this function of it is called `main`, as XLA takes it."""
+def for_xla(module: Any, name: str) -> bytes:
+    """The module as XLA takes it: with this function as `main`, whose results are arrays; b"" where it is so."""
     from jaxlib.mlir import ir
 
-    with module.context:
+    function = functions(module)[name]
+    if name == MAIN and _returned_tuple(function) is None:
+        return b""
+    with module.context, ir.Location.unknown(module.context):
         made = ir.Module.parse(bytecode(module.operation), module.context)
         function = functions(made)[name]
         _set_visibility(function, "public")
         ir.SymbolTable.replace_all_symbol_uses(name, MAIN, made.operation)
         ir.SymbolTable.set_symbol_name(function.operation, MAIN)
-    return made
+        _return_arrays(function)
+    return bytecode(made.operation)
+
+
+def _returned_tuple(function: Any) -> Any:
+    """The operation that makes the one tuple that a function returns; None where it returns none."""
+    blocks = function.regions[0].blocks
+    operands: Any = list(blocks[len(blocks) - 1].operations)[-1].operation.operands if len(blocks) == 1 else ()
+    made = operands[0].owner if len(operands) == 1 else None
+    return made if getattr(made, "name", "") in ("stablehlo.tuple", "mhlo.tuple") else None
+
+
+def _return_arrays(function: Any) -> None:
+    """Have it return the elements of its tuple, which XLA puts into a tuple again."""
+    from jaxlib.mlir import ir
+    from jaxlib.mlir.dialects import func
+
+    while (made := _returned_tuple(function)) is not None:
+        block = function.regions[0].blocks[0]
+        operands: Any = list(made.operands)
+        last = list(block.operations)[-1]
+        with ir.InsertionPoint(last.operation):
+            func.ReturnOp(operands)
+        last.operation.erase()
+        taken = ir.FunctionType(ir.TypeAttr(function.operation.attributes["function_type"]).value).inputs
+        kind = ir.FunctionType.get(taken, [operand.type for operand in operands])
+        function.operation.attributes["function_type"] = ir.TypeAttr.get(kind)
+        if "res_attrs" in function.operation.attributes:
+            del function.operation.attributes["res_attrs"]
 
 
 def _set_visibility(function: Any, visibility: str) -> None:

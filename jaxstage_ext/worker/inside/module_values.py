@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
+from jaxlib import _hlo  # type: ignore[attr-defined, unused-ignore]
+
 _DTYPES = {"i1": "bool", "bf16": "bfloat16", "complex<f32>": "complex64", "complex<f64>": "complex128"}
 _KINDS = {"f": "float", "i": "int", "si": "int", "ui": "uint"}
 _LONGEST_TYPE = 80
@@ -53,7 +55,8 @@ def are_sharded(function: Any) -> tuple[list[bool], list[bool]]:
     signature = _signature(function)
     inputs = _attributes(function, "arg_attrs", len(signature.inputs))
     outputs = _attributes(function, "res_attrs", len(signature.results))
-    return [bool(_sharding(each)) for each in inputs], [bool(_sharding(each)) for each in outputs]
+    made = [bool(_sharding(each)) for each in outputs]
+    return [bool(_sharding(each)) for each in inputs], made if len(made) != 1 else made * len(results(function))
 
 
 def _signature(function: Any) -> Any:
@@ -111,7 +114,19 @@ def _attributes(function: Any, name: str, count: int) -> list[Any]:
 def _sharding(attributes: Any) -> str:
     if "sdy.sharding" in attributes:
         return str(attributes["sdy.sharding"])
-    return _text(attributes["mhlo.sharding"]) if "mhlo.sharding" in attributes else ""
+    return spelled(attributes["mhlo.sharding"]) if "mhlo.sharding" in attributes else ""
+
+
+def spelled(sharding: Any) -> str:
+    """A sharding of before Shardy as text; JAX of before 2023 wrote it as a serialised OpSharding."""
+    from jaxlib.mlir import ir
+
+    data = bytes(ir.StringAttr(sharding).value_bytes)
+    if data.startswith(b"{") or not data:
+        return data.decode("utf-8", "replace")
+    message = _hlo.OpSharding()
+    message.ParseFromString(data)
+    return str(_hlo.HloSharding.from_proto(message))
 
 
 def _result_name(attributes: Any) -> str:

@@ -145,8 +145,8 @@ _JAXPRS = (_core.Jaxpr, ClosedJaxpr)
 def _closed_jaxprs(eqn: Any) -> Iterator[Any]:
     """The jaxprs that an equation holds, with their constants, which `jaxprs_in_params` of jax 0.10 drops."""
     for value in eqn.params.values():
-        for each in value if type(value) in (tuple, list) else (value,):
-            if isinstance(each, _JAXPRS):
+        for each in value if type(value) is tuple or type(value) is list else (value,):
+            if issubclass(type(each), _JAXPRS):  # runs no code of the user's, as a `__class__` may
                 yield each
 
 

@@ -8,6 +8,8 @@ from jax._src import callback as _callback
 from jax._src import core as _core
 from jax._src import debugging as _debugging
 from jax._src import effects as _effects
+from jax._src.state.types import AbstractRef as _AbstractRef
+from jax._src.state.types import RefEffect as _RefEffect
 
 
 def is_ordered(effect: Any) -> bool:
@@ -30,6 +32,17 @@ def refusing_places(effect: Any) -> list[str]:
 def on_host(space: Any) -> bool:
     """Whether a memory space, or the memory of a sharding, is the host's."""
     return space is _core.MemorySpace.Host or "host" in str(getattr(space, "memory_kind", ""))
+
+
+def is_of_ref(var: Any) -> bool:
+    """Whether a variable of a jaxpr is a mutable array."""
+    return isinstance(var.aval, _AbstractRef)
+
+
+def effects_on(var: Any, effects: Any) -> list[str]:
+    """The names of the effects that a jaxpr has on a variable of its own: Read, Write, Accum."""
+    own = {name(effect) for effect in effects if isinstance(effect, _RefEffect) and effect.input is var}
+    return sorted(own)
 
 
 def compute_type(eqn: Any) -> str:

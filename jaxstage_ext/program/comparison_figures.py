@@ -13,6 +13,7 @@ from jaxstage_ext.analysis.memory.fit import Fit, Fits
 from jaxstage_ext.core.staged import COMPILE
 from jaxstage_ext.core.targets.devices import CATALOGUE
 from jaxstage_ext.ir.hlo import totals
+from jaxstage_ext.program import stage_wording
 from jaxstage_ext.program.causeless_collectives import causeless_collectives
 from jaxstage_ext.program.comparison_columns import COLUMNS
 from jaxstage_ext.program.comparison_table import ComparedFigure, TargetFigures
@@ -34,12 +35,17 @@ def target_figures(program: Program) -> TargetFigures:
     error = program.error if program.executable is None else None
     figures = dict.fromkeys(COLUMNS, ComparedFigure(None, why_unknown(program))) | _memory(program)
     if program.executable is not None:
-        seconds = program.seconds.get(COMPILE)
-        figures["compile"] = ComparedFigure(seconds, None if seconds is not None else "JAX gives no time")
+        figures["compile"] = _compile(program)
         figures |= _counted(program)
     elif (under_way := program.under_way) is not None:
         figures |= {name: replace(one, text=under_way) for name, one in figures.items() if one.value is None}
     return TargetFigures(program.label, _device(program), figures, _in_one_line(error) if error else None)
+
+
+def _compile(program: Program) -> ComparedFigure:
+    stage, seconds = program.staged.stage(COMPILE), program.seconds.get(COMPILE)
+    known = stage_wording.first_time(stage) if stage is not None else None
+    return known or ComparedFigure(seconds, None if seconds is not None else "JAX gives no time")
 
 
 def _in_one_line(error: StageError) -> str:

@@ -85,6 +85,7 @@ class Verdict:
       is_wasted: whether the same program had been compiled before, so that the time bought nothing.
       same_program: the number of the first record of that program; None where there is none, or it is not known.
       reason: why the cause is unknown; "" where it is known.
+      is_after_ahead: whether the nearest record is that of a program that was traced or compiled ahead of time.
     """
 
     cause: Cause
@@ -95,6 +96,7 @@ class Verdict:
     reason: str = ""
     more: int = 0
     same_program: int | None = None
+    is_after_ahead: bool = False
 
     @property
     def cause_and_part(self) -> tuple[Cause, str]:

@@ -18,6 +18,7 @@ from jaxstage_ext.compilation.causes.advice_for_functions import (
     variable,
 )
 from jaxstage_ext.compilation.causes.cause import Advice, Cause, Difference, Verdict
+from jaxstage_ext.compilation.causes.leaf_differences import UNCOMMITTED
 from jaxstage_ext.compilation.causes.overlapping_differences import AS_ARRAY
 from jaxstage_ext.compilation.records.call_text import call_text
 from jaxstage_ext.compilation.records.compile_record import CompileRecord
@@ -173,8 +174,17 @@ def _earlier_forms(verdict: Verdict) -> Iterator[tuple[str, bool]]:
             yield difference.what, not difference.now or difference.before == "keyword"
 
 
+def _with_sharding(what: str) -> str:
+    return f"jax.ShapeDtypeStruct({what}.shape, {what}.dtype, sharding={what}.sharding)"
+
+
 def _placement(record: CompileRecord, verdict: Verdict) -> Advice:
     every = _each(verdict)
+    if verdict.is_after_ahead and all(each.before == UNCOMMITTED for each in every):
+        return Advice(
+            f"Compile ahead of time with the sharding that {_named(every)} has in the call: a shape alone has none.",
+            _code(every, lambda each: _with_sharding(each.what)),
+        )
     return Advice(
         f"Put {_named(every)} on the same devices before every call.",
         _code(every, lambda each: f"jax.device_put({each.what}, {each.target})"),

@@ -115,6 +115,7 @@ def _made(record: CompileRecord, cause: Cause, comparison: RecordComparison, rea
         is_wasted(record, cause, comparison),
         reason,
         max(0, len(shown) - MOST_DIFFERENCES),
+        is_after_ahead=comparison.before.entry is Entry.AOT,
     )
 
 

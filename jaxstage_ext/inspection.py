@@ -309,9 +309,10 @@ class Inspection:
 
     @property
     def options(self) -> Table:
-        """The compile options that XLA is given where they differ from its defaults, and what set each.
+        """The compile options that XLA was given where they differ from its defaults, and what set each.
 
-        Raises Unavailable where nothing was lowered.
+        They are those of the compile that made the executable, whatever `jax.config` has become since; where nobody
+        recorded it, those of `jax.config` are unknown. Raises Unavailable where nothing was lowered.
         """
         return options(self.program)
 

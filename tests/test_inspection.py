@@ -250,7 +250,17 @@ def test_two_threads_print_jaxprs_at_once() -> None:
 
 
 def test_public_names() -> None:
-    names = {"Inspection", "Timeline", "Timing", "inspect", "load", "measure", "measure_ceilings", "profile"}
+    names = {
+        "Inspection",
+        "MosaicSpec",
+        "Timeline",
+        "Timing",
+        "inspect",
+        "load",
+        "measure",
+        "measure_ceilings",
+        "profile",
+    }
     names |= {"UnexpectedCompile", "compile_cache", "compiles", "expect_compiles"}
     assert set(jaxstage_ext.__all__) == names <= set(dir(jaxstage_ext))
     assert all(getattr(jaxstage_ext, name).__doc__ for name in names)

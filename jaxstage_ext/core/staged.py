@@ -96,6 +96,7 @@ class Staged:
       received: those that XLA was given at the compile that made the executable; None where nobody recorded it.
       sources: the source files as they were at the trace, which all targets of a call share.
       large: why a worker compiles for the kernel's own devices; None where it does not, or was asked to.
+      dumped: names of the files that JAX wrote meanwhile, `jax_dump_ir_to`.
     """
 
     call: Call
@@ -109,6 +110,7 @@ class Staged:
     received: ConfiguredOptions | None = None
     sources: SourceTexts = field(default_factory=SourceTexts)
     large: LargeProgram | None = None
+    dumped: tuple[str, ...] = ()
 
     def stage(self, name: str) -> Stage | None:
         return next((stage for stage in self.stages if stage.name == name), None)

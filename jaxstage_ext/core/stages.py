@@ -91,11 +91,17 @@ def run(staged: Staged, on_change: Callable[[], None]) -> None:
 
     Never raises for what happens in a stage: the stage keeps its error.
     """
-    for stage in staged.stages:
-        if stage.error is None and stage.state not in (DONE, NOT_GIVEN):
-            _run_stage(staged, stage, on_change)
-        if stage.error is not None:
-            return
+    from jaxstage_ext.core import dumped_ir
+
+    before = dumped_ir.files()
+    try:
+        for stage in staged.stages:
+            if stage.error is None and stage.state not in (DONE, NOT_GIVEN):
+                _run_stage(staged, stage, on_change)
+            if stage.error is not None:
+                return
+    finally:
+        staged.dumped += tuple(sorted(dumped_ir.files() - before))
 
 
 def _run_stage(staged: Staged, stage: Stage, on_change: Callable[[], None]) -> None:

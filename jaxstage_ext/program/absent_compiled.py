@@ -18,6 +18,7 @@ from jaxstage_ext.analysis.sharding.slices import Sharding
 from jaxstage_ext.core import jax_private
 from jaxstage_ext.core.targets.cross_compile import Executable
 from jaxstage_ext.ir.hlo.shapes import HOST
+from jaxstage_ext.program import execution
 from jaxstage_ext.program.program import Program
 from jaxstage_ext.program.refused_shardings import leaves
 from jaxstage_ext.program.shardings import shardings
@@ -39,10 +40,8 @@ class AbsentCompiled(Executable):
     program: Program | None = field(default=None, repr=False, compare=False)
 
     def __call__(self, *args: Any, **kwargs: Any) -> NoReturn:
-        raise NotCallable(
-            f"this was compiled for {self.target} in a worker process, not for this kernel's devices, so it cannot be "
-            "called; inspect the call without a target to run it here"
-        )
+        why = "" if self.program is None else execution.why_not_here(self.program)
+        raise NotCallable(f"{why or 'it was not compiled in this process'}")
 
     call = __call__
 

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
+from jaxstage_ext.core import jax_private
 from jaxstage_ext.core.options import received_options as received
 from jaxstage_ext.core.options import xla_flags
 from jaxstage_ext.core.options.received_options import Basis, ReceivedOption
@@ -49,7 +52,13 @@ def options(program: Program) -> Table:
         "note": Column([row.note for row in rows]),
     }
     unknown = {(at, "default"): _why(row) for at, row in enumerate(rows) if row.default is None}
-    return Table("options", columns, unknown, _NOTES[received.basis(program.staged)])
+    return Table("options", columns, unknown, (*_NOTES[received.basis(program.staged)], *_fingerprint(program)))
+
+
+def _fingerprint(program: Program) -> Iterator[str]:
+    """XLA's own identity of the executable, which equal executables share."""
+    if known := jax_private.fingerprint(program.executable):
+        yield f"XLA's fingerprint of the executable: {known}."
 
 
 def _why(row: ReceivedOption) -> str:

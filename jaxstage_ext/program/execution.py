@@ -16,6 +16,19 @@ from jaxstage_ext.program.logged_program import LoggedProgram
 from jaxstage_ext.program.program import Program
 
 
+def why_not_here(program: Program) -> str:
+    """Why an executable cannot be run in this process, whatever the arguments; "" where it can."""
+    if isinstance(program, LoggedProgram):
+        return f"the compile log keeps no arguments of {program.name}, so it cannot be run here; call it"
+    if program.call.given is not None and program.call.given.value is None:
+        return f"{program.name} was read from a file, which holds no values to run it on"
+    if (large := program.staged.large) is not None:
+        return f"{program.name} cannot be run here: {large.why_elsewhere}"
+    if isinstance(program.compiled, Executable):
+        return f"{program.name} was compiled for {program.target} in a worker process, so it cannot be run here"
+    return ""
+
+
 def execute(program: Program) -> Any:
     """Run the executable, wait, and give its value.
 
@@ -27,16 +40,8 @@ def execute(program: Program) -> Any:
         raise ValueError(f"{program.name}: {program.error.stage} failed (see .error); nothing to run")
     if program.compiled is None:
         raise ValueError(f"{program.name} was not compiled, so it cannot be run; inspect it with stage='compile'")
-    if isinstance(program, LoggedProgram):
-        raise ValueError(f"the compile log keeps no arguments of {program.name}, so it cannot be run here; call it")
-    if program.call.given is not None and program.call.given.value is None:
-        raise ValueError(f"{program.name} was read from a file, which holds no values to run it on")
-    if (large := program.staged.large) is not None:
-        raise ValueError(f"{program.name} cannot be run here: {large.why_elsewhere}")
-    if isinstance(program.compiled, Executable):
-        raise ValueError(
-            f"{program.name} was compiled for {program.target} in a worker process, so it cannot be run here"
-        )
+    if why := why_not_here(program):
+        raise ValueError(why)
     if names := deleted(program):
         raise ValueError(f"deleted, as donation does: {', '.join(names)}; inspect the call with arrays that are there")
     args, kwargs = stages.dynamic_arguments(program.staged)

@@ -24,7 +24,7 @@ from jaxstage_ext.core.recompile.recompiled_buffers import Assigned
 from jaxstage_ext.ir.hlo import buffer_assignment, hlo_document
 from jaxstage_ext.ir.hlo import module as hlo
 from jaxstage_ext.ir.hlo import schedule as hlo_schedule
-from jaxstage_ext.program import written_signature
+from jaxstage_ext.program import profile_buffers, written_signature
 from jaxstage_ext.program.cost import cost
 from jaxstage_ext.program.device_figures import device_memory
 from jaxstage_ext.program.fact import slow_fact
@@ -123,7 +123,7 @@ def read(program: Program, assigned: Assigned) -> Memory:
         assigned.stats,
         _entry(program),
         assigned.error,
-        notes,
+        (*notes, *profile_buffers.notes(program)),
         kept,
         memory_needed(program),
     )

@@ -4,14 +4,24 @@ from __future__ import annotations
 
 from typing import Any
 
+import jax
+
 from jaxstage_ext.analysis.memory.fit import Fits
-from jaxstage_ext.core import jax_private
+from jaxstage_ext.analysis.sharding.device_places import processes
+from jaxstage_ext.core import dumped_ir, jax_private
 from jaxstage_ext.core.layout import specs
 from jaxstage_ext.core.options import autotune, flag_values, unread_flags
 from jaxstage_ext.core.targets import gpu_descriptions
 from jaxstage_ext.core.targets.cross_compile import Executable
 from jaxstage_ext.ir import source_wording
-from jaxstage_ext.program import cached_lines, cached_modules, capture_wording, logged_wording, version_wording
+from jaxstage_ext.program import (
+    cached_lines,
+    cached_modules,
+    capture_wording,
+    cluster,
+    logged_wording,
+    version_wording,
+)
 from jaxstage_ext.program.argument_wording import deletion, narrowing
 from jaxstage_ext.program.call_arguments import deleted, narrowed
 from jaxstage_ext.program.device_fit import device_fit
@@ -19,7 +29,9 @@ from jaxstage_ext.program.kernel_program import KernelProgram
 from jaxstage_ext.program.program import Program
 from jaxstage_ext.program.recorded_program import RecordedProgram
 from jaxstage_ext.program.target_title import platform
+from jaxstage_ext.report.public_paths import public_folders
 
+_DUMPS = 4
 _MEASURED = "what XLA tunes was chosen by autotune results, the rest may still differ from a real one"
 _NO_LINES = (
     "Nothing links to source: JAX recorded no line of your code (a library function, or one that returns its inputs)."
@@ -50,7 +62,8 @@ def notes(program: Program) -> list[str]:
         + _recorded(program)
         + flag_values.notes(options_of(program), platform(program))
     )
-    written += [version_wording.note(version) for version in program.old_versions]
+    written += [version_wording.note(version) for version in program.old_versions] + _dumped(program)
+    written += _processes(program)
     written += logged_wording.notes(program) + cached_lines.notes(program) + _unread_flags(program) + _sources(program)
     if isinstance(program, RecordedProgram) and not program.is_foreign:
         written += cached_modules.notes(program.recording)
@@ -59,6 +72,25 @@ def notes(program: Program) -> list[str]:
     if coverage and coverage.total and not coverage.linked:
         written.append(_NO_LOCATIONS if program.is_of_file else _NO_LINES)
     return written
+
+
+def _dumped(program: Program) -> list[str]:
+    """Where JAX wrote the IR that it was asked to dump."""
+    names = program.staged.dumped
+    if not names:
+        return []
+    more = f" and {len(names) - _DUMPS} more" if len(names) > _DUMPS else ""
+    return [f"JAX wrote {', '.join(names[:_DUMPS])}{more} to {public_folders(dumped_ir.folder())} (jax_dump_ir_to)."]
+
+
+def _processes(program: Program) -> list[str]:
+    """Whom a run over several processes waits for, which JAX does without a word."""
+    if jax.process_count() == 1 or not program.target.is_local or program.jax_lowered is None:
+        return []
+    many = processes(cluster.device_places(program))
+    if many < 2:
+        return []
+    return [f"Its devices are of {many} processes: a run waits until each of them makes the same call."]
 
 
 def _isolation(program: Program) -> list[str]:

@@ -61,7 +61,7 @@ def _apart(program: Program, sides: Sequence[refusals.PlacedSide]) -> Iterator[s
     """Where each side is, then what holds for both."""
     meshes = meshes_of(program) if sides else []
     for side in sides:
-        yield side.sentence(next((mesh.sizes for mesh in meshes if mesh.fits(side.ids, side.count)), ""))
+        yield side.sentence(next((mesh.sizes for mesh in meshes if mesh.fits(side.ids, side.size)), ""))
     if len(sides) == 2:
         names = [side.name for side in sides if side.name]
         move = f"move {names[0]} with jax.device_put, or " if names else ""

@@ -15,6 +15,7 @@ from absent import needs
 from jax.sharding import Mesh, NamedSharding, PartitionSpec
 
 import jaxstage_ext
+from jaxstage_ext.report.unavailable import Unavailable
 
 P = PartitionSpec
 
@@ -85,11 +86,22 @@ def test_an_argument_that_is_not_used_has_none() -> None:
 def test_a_call_says_what_it_is() -> None:
     made = jaxstage_ext.inspect(lambda x: x * 2, jnp.ones(4), target="cpu:2").compiled
     with pytest.raises(
-        TypeError, match="compiled for cpu:2 in a worker process, not for this kernel's devices"
+        TypeError, match="was compiled for cpu:2 in a worker process, so it cannot be run here"
     ) as raised:
         made(jnp.ones(4))
     assert "\n" not in str(raised.value)
     assert made.runtime_executable() is None
+
+
+def test_one_of_the_compile_log_says_another_reason() -> None:
+    history = jaxstage_ext.compiles()
+    jax.jit(lambda x: x * 17)(np.ones(3, np.float32))
+    history = jaxstage_ext.compiles()
+    made = history.inspect(history.records[-1].number).compiled
+    with pytest.raises(TypeError, match="the compile log keeps no arguments"):
+        made(np.ones(3, np.float32))
+    with pytest.raises(Unavailable, match="its trees are unknown"):
+        _ = made.input_shardings
 
 
 def test_of_this_machine_it_is_jax_s_own() -> None:

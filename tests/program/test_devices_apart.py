@@ -102,5 +102,5 @@ def test_an_abstract_mesh_has_a_size_alone() -> None:
         "device ids [0, 1] on platform CPU and shard_map inside jit as AbstractMesh of size 4 at /a/b.py:3:7 (f)"
     )
     x, other = refusals.sides_apart(message)
-    assert (x.ids, other.ids, other.count, other.at) == ((0, 1), None, 4, "/a/b.py:3")
+    assert (x.ids, other.ids, other.size, other.at) == ((0, 1), None, 4, "/a/b.py:3")
     assert other.sentence() == "shard_map at /a/b.py:3 is on an abstract mesh of size 4."

@@ -112,14 +112,14 @@ class PlacedSide(NamedTuple):
 
     Attributes:
       name: that of an argument, "" for something else.   what: in words, such as "with_sharding_constraint".
-      ids: of its devices; None of a mesh without devices, which has `count`.
+      ids: of its devices; None of a mesh without devices, which has a `size`.
       platform: in capitals, "" where it has no devices.   at: its line as JAX says it, "" where it does not.
     """
 
     name: str
     what: str
     ids: tuple[int, ...] | None
-    count: int
+    size: int
     platform: str
     at: str
 
@@ -127,7 +127,7 @@ class PlacedSide(NamedTuple):
         """`x is on devices 0, 1 (mesh d=2).`"""
         verb = "is" if self.name or not self.what.endswith("shardings") else "are"
         where = f" at {self.at}" if self.at else ""
-        on = f"an abstract mesh of size {self.count}" if self.ids is None else devices(self.ids)
+        on = f"an abstract mesh of size {self.size}" if self.ids is None else devices(self.ids)
         what = self.what if self.name or " " not in self.what else self.what[0].upper() + self.what[1:]
         return f"{what}{where} {verb} on {on}{f' (mesh {mesh})' if mesh else ''}."
 

@@ -85,6 +85,7 @@ from jaxstage_ext.core.jax_private.tracing import (
 )
 from jaxstage_ext.core.jax_private.xla_executables import (
     costs_of_loaded,
+    fingerprint,
     hlo_modules,
     hlo_proto,
     hlo_text,
@@ -115,6 +116,7 @@ __all__ = [
     "count_operations",
     "differing_literals",
     "expected_options",
+    "fingerprint",
     "first_nonfinite",
     "frame_limit",
     "frame_position",

@@ -21,6 +21,8 @@ import jax
 import numpy as np
 import numpy.typing as npt
 
+from jaxstage_ext.core.jax_private.jaxprs import nested_equations
+
 _PROFILER = "jax.experimental.mosaic.gpu.profiler"
 _DUMPERS = ("jax._src.pallas.mosaic_gpu.pallas_call_registration", "jax.experimental.mosaic.gpu.core")
 """The modules whose global `jax` makes the callback: for Pallas kernels, and for kernels of Mosaic GPU itself."""
@@ -147,3 +149,15 @@ def _replaced(owner: Any, name: str, make: Callable[[Any], Any]) -> Iterator[Non
     finally:
         with _replacing:
             setattr(owner, name, real)
+
+
+def profiled_kernels(traced: Any) -> list[str]:
+    """The names of a trace's kernels that record a profile on the device, in their order."""
+    if traced is None:
+        return []
+    given = [(eqn, eqn.params.get("compiler_params")) for eqn, _ in nested_equations(traced.jaxpr.jaxpr)]
+    return [
+        str(eqn.params.get("name") or "the kernel")
+        for eqn, params in given
+        if getattr(params, "profile_space", 0) and getattr(params, "profile_dir", "")
+    ]

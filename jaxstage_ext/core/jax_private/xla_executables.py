@@ -14,6 +14,15 @@ def hlo_modules(compiled: Any) -> list[Any]:
     return list(executable.hlo_modules()) if executable is not None else []
 
 
+def fingerprint(compiled: Any) -> str:
+    """XLA's fingerprint of a `jax.stages.Compiled`; "" where its backend gives none."""
+    try:
+        given = compiled.runtime_executable().fingerprint
+        return given.decode("utf-8", "replace") if isinstance(given, bytes) else str(given or "")
+    except Exception:  # of another platform, or a worker's executable
+        return ""
+
+
 def hlo_text(module: Any, large_constants: bool) -> str:
     """A module's text without metadata, large constants spelled out or as `{...}`."""
     options = _hlo.HloPrintOptions()

@@ -15,7 +15,7 @@ _MOST = 400
 """Characters of a reason; a type in it may have any length."""
 _DIALECT = re.compile(r"Dialect `(?P<dialect>\w+)' not found for custom op '(?P<op>[\w.]+)'")
 _UNREGISTERED = re.compile(r"operation being parsed with an unregistered dialect")
-_OPERATION = re.compile(rb'"?((?P<dialect>[A-Za-z_]\w*)\.[\w.]+)"?')
+_OPERATION = re.compile(rb"(?<![\w.])(([A-Za-z_]\w*+)\.[\w.]++)")
 _QUANTIZED = re.compile(r'`!"quant"<')
 _TYPE = re.compile(r'`!"(?P<dialect>\w+)"<.*type created with unregistered dialect')
 _NEWER = re.compile(r"produced by: StableHLO_v(?P<version>[\d.]+)")

@@ -16,11 +16,11 @@ _MLIR = (
 )
 _BEGINS_MLIR = re.compile(_MLIR)
 _MLIR_LINE = re.compile(rb"^[ \t]*(?:(?:builtin\.)?module(?:\s*\{|\s+@|\s+attributes\b)|func\.func\s)", re.MULTILINE)
-_TYPE = rb"(?:pred|token|opaque|[su]\d+|b?f\d+(?:e\d+m\d+\w*)?|c64|c128)\["
+_TYPE = rb"(?:pred|token|opaque|[su]\d{1,2}|b?f\d{1,2}(?:e\d{1,2}m\d{1,2}[a-z0-9]{0,8})?|c64|c128)\["
 _INSTRUCTION = rb"(?:ROOT\s+)?%?[A-Za-z_][\w.-]*+\s*=\s*(?:\(\)|\(?\(?\(?" + _TYPE + rb")"
 _BEGINS_HLO = re.compile(
     rb"HloModule\s+[^\s,]|ENTRY\b[^\n{]*\{"
-    rb"|%?[A-Za-z_][\w.-]*+\s*(?:\([^\n]*?\)\s*->[^\n]*?)?\{\s*(?:(?://[^\n]*+\n|/\*(?:[^*]|\*(?!/))*+\*/)\s*)*+"
+    rb"|%?[A-Za-z_][\w.-]*+\s*+(?:\([^\r\n]*+(?<=\{)|\{)\s*+(?:(?://[^\n]*+\n|/\*(?:[^*]|\*(?!/))*+\*/)\s*+)*+"
     + _INSTRUCTION
     + rb"|"
     + _INSTRUCTION

@@ -24,19 +24,24 @@ _TEXT_PROTO = (
     "--xla_dump_hlo_as_text, or encode it with protoc"
 )
 _COMPRESSED = "compressed by {}, and no entry of JAX's persistent compilation cache by its name; unpack it first"
-_COMMENTS = rb"\A(?:\s|#[^\n]*\n)*"
-_KINDS: tuple[tuple[re.Pattern[bytes], str], ...] = (
-    (re.compile(_COMMENTS + rb"(?:version: ?\d+\s+)?results \{|\A\x08[\x01-\x09]\x12"), _AUTOTUNE),
-    (re.compile(_COMMENTS + rb"(?:hlo(?:_module)? \{|name: ?\"[^\"\n]*\"\s+entry_computation_name:)"), _TEXT_PROTO),
-    (re.compile(rb"\ASQLite format 3"), "an SQLite database, as Nsight Systems exports; profile with jax.profiler"),
-    (
-        re.compile(rb"\A(?:\s|//[^\n]*\n)*\.version \d"),
-        "PTX, which opens with the folder that XLA dumped it into",
-    ),
-    (re.compile(rb"\A; ModuleID"), "LLVM IR, which opens with the folder that XLA dumped it into"),
-    (re.compile(rb"\A\x7fELF"), "machine code (ELF); open the folder that XLA dumped it into, or the HLO"),
-    (re.compile(rb"\A\x28\xb5\x2f\xfd"), _COMPRESSED.format("zstandard")),
-    (re.compile(rb"\A\x78[\x01\x5e\x9c\xda]"), _COMPRESSED.format("zlib")),
+_COMMENTS = rb"\A(?:\s|#[^\n]*+\n)*+"
+_RESULTS = re.compile(_COMMENTS + rb"(?:version: ?\d+\s+)?results \{")
+_SERIALISED_RESULTS = re.compile(rb"\A\x08[\x01-\x09]\x12")
+_MODULE_TEXT = re.compile(_COMMENTS + rb"(?:hlo(?:_module)? \{|name: ?\"[^\"\n]*\"\s+entry_computation_name:)")
+_PTX = re.compile(rb"\A(?:\s|//[^\n]*+\n)*+\.version \d")
+_ZLIB = re.compile(rb"\A\x78[\x01\x5e\x9c\xda]")
+_BY_PATTERN = (
+    (_RESULTS, _AUTOTUNE),
+    (_SERIALISED_RESULTS, _AUTOTUNE),
+    (_MODULE_TEXT, _TEXT_PROTO),
+    (_PTX, "PTX, which opens with the folder that XLA dumped it into"),
+    (_ZLIB, _COMPRESSED.format("zlib")),
+)
+_BY_START = (
+    (b"SQLite format 3", "an SQLite database, as Nsight Systems exports; profile with jax.profiler"),
+    (b"; ModuleID", "LLVM IR, which opens with the folder that XLA dumped it into"),
+    (b"\x7fELF", "machine code (ELF); open the folder that XLA dumped it into, or the HLO"),
+    (b"\x28\xb5\x2f\xfd", _COMPRESSED.format("zstandard")),
 )
 
 
@@ -48,7 +53,8 @@ def _what_it_is(head: bytes, name: str) -> str:
     """What a file is that is known and does not open; "" where it is not known."""
     if name.endswith("-cache") and head[:1] in (b"\x78", b"\x28"):
         return _CACHE_ENTRY
-    return next((what for pattern, what in _KINDS if pattern.search(head)), "")
+    by_start = (what for start, what in _BY_START if head.startswith(start))
+    return next(by_start, next((what for pattern, what in _BY_PATTERN if pattern.match(head)), ""))
 
 
 def what_opens(source: opening.Source, error: Exception, head_of: Callable[[opening.Source], bytes]) -> str:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import os
-import re
 import sys
 import zlib
 from collections.abc import Iterator
@@ -171,7 +170,13 @@ def digest(entry: bytes, name: str = "") -> ExecutableDigest:
 
 def _holds(data: bytes, name: bytes) -> bool:
     """Whether a name stands in the data that does not go on."""
-    return re.search(re.escape(name) + rb"(?![\w.])", data) is not None
+    at = data.find(name)
+    while at >= 0:
+        after = data[at + len(name) : at + len(name) + 1]
+        if not (after.isalnum() or after in (b"_", b".")):
+            return True
+        at = data.find(name, at + 1)
+    return False
 
 
 def _unpacked(entry: bytes) -> Iterator[bytes]:

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 from jaxstage_ext.worker.inside import module_values
 
-_MESH = re.compile(r"\bmesh\[((?:'[^']*'=\d+(?:, ?)?)*)\]|\bmesh(?: @[^=\n]*= )?<\[([^\[\]\n]*)\]")
+_MESH = re.compile(r"\bmesh\[((?:'[^']*'=\d+(?:, ?)?)*)\]|\bmesh(?: @[^=\n]{1,200}= )?<\[([^\[\]\n]*+)\]")
 _SIZE = re.compile(r"""['"]\s*=\s*(\d+)""")
 _TILES = re.compile(r"\bdevices=\[([\d,]+)\]")
 _SERIALISED = re.compile(r'mhlo\.sharding = "[^{]')

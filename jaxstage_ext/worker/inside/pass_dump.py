@@ -30,6 +30,7 @@ _DUMP = re.compile(
     r"(?P<pipeline>.+?)\.after_(?P<after>.+)\.before_(?P<before>.+)\.txt"
 )
 """The name of a module may hold dots and numbers too, `IrToHlo.3979`."""
+_NUMBERED = re.compile(r"(?P<module>module_\d+\.(?P<name>.+))\.(?P<number>\d{4,})\.")
 _FIRST, _LAST, _CODE = f".{FIRST}.txt", f"{LAST}.txt", ".after_codegen.txt"
 _AFTERWARDS = LAST, "after_codegen"
 
@@ -155,9 +156,9 @@ class _Reader:
         path.unlink(missing_ok=True)
 
     def _count(self, names: Iterable[str]) -> None:
-        numbered = re.compile(rf"(?P<module>module_\d+\.{re.escape(self.name)})\.(?P<number>\d{{4,}})\.(?!txt$)")
-        for match in filter(None, map(numbered.match, names)):
-            self.numbers.setdefault(match["module"], set()).add(int(match["number"]))
+        for match in filter(None, map(_NUMBERED.match, names)):
+            if match["name"] == self.name:
+                self.numbers.setdefault(match["module"], set()).add(int(match["number"]))
 
     def _read_named(self, ending: str) -> None:
         for path in sorted(self._folder.glob(f"module_*.{glob.escape(self.name)}.*{ending.lstrip('.')}")):

@@ -9,14 +9,17 @@ from typing import NamedTuple
 from jaxstage_ext.analysis.memory.buffers import Kind
 from jaxstage_ext.report.units import scaled
 
+_LEAST_SHARE = 0.005
+
 
 class Measure(Enum):
     """What a line takes a share of."""
 
     LOWER_BOUND = "that time"
     KNOWN_TIME = "the known time"
-    ALL_BRANCHES = "the time with every branch counted"
+    ALL_BRANCHES = "the time with every branch, and each loop of unknown length once"
     BYTES = "the bytes moved"
+    BYTES_OF_ALL_BRANCHES = "the bytes moved with every branch, and each loop of unknown length once"
 
 
 class Holding(NamedTuple):
@@ -28,9 +31,10 @@ class Holding(NamedTuple):
     arguments: int
 
 
-def share(line: str, share: float, measure: Measure) -> str:
-    """How much one line takes."""
-    return f"{line} takes {share:.0%} of {measure.value}."
+def share(line: str, share: float, measure: Measure, is_inferred: bool = False) -> str:
+    """How much one line takes; "" for next to nothing."""
+    mark = " (inferred)" if is_inferred else ""
+    return f"{line}{mark} takes {share:.0%} of {measure.value}." if share >= _LEAST_SHARE else ""
 
 
 def holds(holding: Holding) -> str:

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from enum import Enum
 from typing import NamedTuple
 
+from jaxstage_ext.analysis.collectives.collective_table import Collectives
 from jaxstage_ext.analysis.memory.buffers import Kind
 from jaxstage_ext.report.units import scaled
 
@@ -35,6 +36,14 @@ def share(line: str, share: float, measure: Measure, is_inferred: bool = False) 
     """How much one line takes; "" for next to nothing."""
     mark = " (inferred)" if is_inferred else ""
     return f"{line}{mark} takes {share:.0%} of {measure.value}." if share >= _LEAST_SHARE else ""
+
+
+def costliest(exchanged: Collectives) -> str:
+    """The costliest collective, whose cause and line were not looked for."""
+    first = exchanged.rows[0]
+    head = "One collective" if len(exchanged) == 1 else f"The costliest of {len(exchanged):,} collectives"
+    what = f"{head}: {first.op.kind} of {scaled(first.payload, 'B')}"
+    return f"{what}. Which line causes it takes one more compile: .collectives, or the Collectives tab."
 
 
 def holds(holding: Holding) -> str:

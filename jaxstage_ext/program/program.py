@@ -243,7 +243,9 @@ class Program:
         if proto is None and self.xla_module is not None:
             proto = jax_private.hlo_proto(self.xla_module)
         if proto is None:
-            raise Unavailable(f"{self.name} has no optimised HLO to count; {lacking_stage.how_to_compile(self.call)}")
+            failed = self.error is not None and self.error.stage == COMPILE
+            how = "its compile failed" if failed else lacking_stage.how_to_compile(self.call)
+            raise Unavailable(f"{self.name} has no optimised HLO to count; {how}")
         return proto
 
     @property

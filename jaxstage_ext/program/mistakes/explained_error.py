@@ -10,6 +10,7 @@ from jaxstage_ext.program.mistakes import (
     compiled_in_transformation,
     no_array,
     ordered_effects,
+    out_of_device_memory,
     pmap_axis,
     sharding_prefix,
     symbolic_axis,
@@ -25,6 +26,7 @@ EXPLANATIONS: tuple[Callable[[Program, StageError], str | None], ...] = (
     no_array.explanation,
     sharding_prefix.explanation,
     pmap_axis.explanation,
+    out_of_device_memory.explanation,
 )
 
 

@@ -14,6 +14,7 @@ from jaxstage_ext.program.mistakes import (
     pmap_axis,
     sharding_prefix,
     symbolic_axis,
+    unhashable_static,
 )
 from jaxstage_ext.program.program import Program
 from jaxstage_ext.report.errors import StageError
@@ -27,6 +28,7 @@ EXPLANATIONS: tuple[Callable[[Program, StageError], str | None], ...] = (
     sharding_prefix.explanation,
     pmap_axis.explanation,
     out_of_device_memory.explanation,
+    unhashable_static.explanation,
 )
 
 

@@ -288,7 +288,9 @@ class Timeline:
             return headline.of_what_is_kept(of_ranges, self.recording.lost)
         top = headline.leading(self.by_line(), self.by_op(), self.by_kernel(), self.unrecorded)
         read = headline.read(self.device_times, self.work, top, self.attributed, self._hosts)
-        return replace(read, host_line=HostLabels(self.places.frames).label(read.doing.line) or "")
+        inferred = event_tables.is_mostly_inferred(self.recording, self.places, self.work, read.line)
+        host_line = HostLabels(self.places.frames).label(read.doing.line) or ""
+        return replace(read, is_inferred=inferred, host_line=host_line)
 
     def __str__(self) -> str:
         lines = self.by_range() if self.headline.bound is Bound.RANGES else self.by_line()

@@ -66,9 +66,11 @@ def bound(program: Program, progress: Progress | None = None) -> Answer:
     measure = Measure.BYTES if not roof.total else Measure.KNOWN_TIME if is_unknown else Measure.LOWER_BOUND
     if roof.total and np.nansum(taken) > _ROUNDED * roof.total:
         measure = Measure.ALL_BRANCHES
+    if measure is Measure.BYTES and work.bytes_range.reasons:
+        measure = Measure.BYTES_OF_ALL_BRANCHES
     parts = [
         roof.verdict,
-        wording.share(line, share, measure) if line else "",
+        wording.share(line, share, measure, work.is_inferred(line)) if line else "",
         cost_wording.open_work(work.flops_range),
     ]
     text = " ".join(part for part in parts if part)

@@ -9,6 +9,7 @@ import jax
 import numpy as np
 
 from jaxstage_ext.core import pytree_paths
+from jaxstage_ext.core.stage_error import without_addresses
 from jaxstage_ext.program import written_signature
 from jaxstage_ext.program.call_arguments import CallArgument, SeenType, call_arguments, seen_type
 from jaxstage_ext.program.file_program import FileProgram
@@ -79,5 +80,5 @@ def _size(seen: SeenType) -> int | None:
 
 def _constant(program: Program, value: Any) -> str:
     """A value as Python writes it, cut short; a function by its name."""
-    text = program.call.texts.repr_of(value)
+    text = without_addresses(program.call.texts.repr_of(value))
     return text if len(text) <= _MOST_OF_VALUE else text[: _MOST_OF_VALUE - 1] + "…"

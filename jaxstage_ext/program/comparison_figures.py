@@ -93,7 +93,7 @@ def _counted(program: Program) -> Figures:
 
 def _range(work: WorkRange, unit: str) -> ComparedFigure:
     why = cost_wording.work_reasons(work, unit)
-    if work.is_unknown:
+    if work.is_unknown or (work.most is None and not work.least):
         return ComparedFigure(None, why)
     text = "" if work.is_exact else cost_wording.bounds(work, unit)
     value = work.least if work.most is None else work.counted

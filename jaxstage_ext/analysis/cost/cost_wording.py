@@ -56,7 +56,9 @@ def work(work: WorkRange, unit: str) -> str:
     """`1.2 GFLOP`, `1 to 1.2 GFLOP`, `at least 1 GFLOP (3 GFLOP with one iteration)`, `unknown FLOP`."""
     least, once = bounds(work, unit), scaled(work.counted, unit)
     loops = work.most is None and any(reason.cause is RangeCause.LOOP for reason in work.reasons)
-    return f"{least} ({once} with one iteration)" if loops and not least.endswith(once) else least
+    if not loops or least.endswith(once):
+        return least
+    return f"{least} ({once} with one iteration)" if work.least else f"{once} with one iteration"
 
 
 def bounds(work: WorkRange, unit: str) -> str:
@@ -68,6 +70,10 @@ def bounds(work: WorkRange, unit: str) -> str:
         return f"at least {least}"
     most = scaled(work.most, unit)
     return least if least == most else f"{least} to {most}"
+
+
+INFERRED = "inferred: XLA dropped the source of most of it"
+INFERRED_LINE = "inferred: XLA dropped its source"
 
 
 def open_work(flops: WorkRange) -> str:

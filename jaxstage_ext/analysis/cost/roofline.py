@@ -220,7 +220,7 @@ def read(cost: Cost, device: Ceilings, platform: str, exchanges: Sequence[Exchan
         seconds=seconds[order],
         bound=[bounds[row] for row in shown],
         unit=[str(computed.unit[row] or "") for row in shown],
-        line=[cost.places.line[row] for row in shown],
+        line=[cost.lines[row] for row in shown],
         row=cost.places.row[shown],
         near=(near[rows] * runs)[order],
         host=(host[rows] * runs)[order],

@@ -5,10 +5,10 @@ from __future__ import annotations
 import enum
 import functools
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-from jaxstage_ext.compilation.persistent import entry_recording, missed_entry
+from jaxstage_ext.compilation.persistent import entry_recording, missed_entry, stablehlo_change
 from jaxstage_ext.compilation.persistent.key_differences import KeyDifference
 from jaxstage_ext.compilation.records.compile_log import LOG
 from jaxstage_ext.compilation.records.compile_record import CacheOutcome, CompileRecord, PersistentFacts
@@ -132,11 +132,22 @@ def _by_key(number: int) -> tuple[MissCause, tuple[str, ...]]:
     return (MissCause.NO_EARLIER_ENTRY if missed.has_no_earlier else MissCause.UNKNOWN), ()
 
 
+def _in_stablehlo(diff: Sequence[str]) -> str:
+    """What differs in the text of StableHLO, where that is one constant or an address."""
+    if stablehlo_change.is_address(diff):
+        return "StableHLO (an address in a custom call, which is another in every process)"
+    changed = stablehlo_change.constants(diff)
+    if not changed:
+        return "StableHLO"
+    more = f" and {len(changed) - 1} more" if len(changed) > 1 else ""
+    return f"StableHLO (a constant: {changed[0][1]}, was {changed[0][0]}{more})"
+
+
 def _values(differences: tuple[KeyDifference, ...]) -> Iterator[str]:
     is_signature = any(each.what == "signature" for each in differences)
     for each in differences:
         if each.part is KeyPart.COMPUTATION:
-            yield "StableHLO signature" if is_signature else "StableHLO"
+            yield "StableHLO signature" if is_signature else _in_stablehlo(each.diff)
         else:
             named = each.part in (KeyPart.FLAGS, KeyPart.OPTIONS)
             yield each.what.removeprefix("compiler_options.") if named else each.part.value

@@ -50,6 +50,7 @@ class Headline:
       window: seconds of all devices together.    busy, idle: shares of it, 0 to 1.
       line: the source line of the most busy time, "" where none is known; `line_share` is its share of the busy time.
       is_library: whether that is a line of a library.
+      is_inferred: whether most of that time is of instructions whose line was inferred.
       op: the HLO instruction or kernel of the most busy time; `op_share` is its share.
       attributed: share of the device time whose source line is known.
       row: of the HLO document, -1 for none.
@@ -68,6 +69,7 @@ class Headline:
     line: str = ""
     line_share: float = 0.0
     is_library: bool = False
+    is_inferred: bool = False
     op: str = ""
     op_share: float = 0.0
     attributed: float = 0.0

@@ -6,28 +6,34 @@ import os
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import islice
 from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
-from jaxstage_ext.ir import exported_form
+from jaxstage_ext.ir import exported_form, module_pieces, text_beginning
 from jaxstage_ext.ir.dumps import dump_index
 from jaxstage_ext.ir.hlo import hlo_files
+from jaxstage_ext.ir.module_pieces import ModulePiece
+from jaxstage_ext.modules_in_file import ModulesInFile
 from jaxstage_ext.profiling import opening
 from jaxstage_ext.profiling.chrome.unpacking import beginning
+from jaxstage_ext.profiling.pprof import device_memory
 from jaxstage_ext.profiling.unreadable import NoProfile, NotAProfile, UnreadableProfile
+from jaxstage_ext.program import refused_files
+from jaxstage_ext.report.file_names import shown
 from jaxstage_ext.report.json_form import BadForm
-from jaxstage_ext.report.units import plural
 from jaxstage_ext.xla_dump import XlaDump
 
 if TYPE_CHECKING:
     from jaxstage_ext.inspection import Inspection
     from jaxstage_ext.panel.shown_timeline import ShownTimeline
+    from jaxstage_ext.report.table import Table
+
+    Opened = Inspection | ShownTimeline | ModulesInFile | Table
 
 _HEAD = 4096
-_MOST_ENTRIES = 1000
-"""Entries of a folder among which dumps are looked for."""
+_MOST_HEAD = 2**27
+"""Bytes of comments and aliases that are read before the first thing that says what a file is."""
 Targets = Sequence[str]
 _INSPECTION = re.compile(rb'(?:\xef\xbb\xbf)?[ \t\r\n]*\{[ \t\r\n]*"jaxstage"')
 
@@ -46,7 +52,7 @@ class SavedKind:
 
     name: str
     recognised: Callable[[bytes, str], bool]
-    open: Callable[[opening.Source, str, How], Inspection | ShownTimeline]
+    open: Callable[[opening.Source, str, How], Opened]
 
 
 def load(
@@ -54,11 +60,14 @@ def load(
     title: str = "",
     target: str | Targets = (),
     dims: Mapping[str, int] = MappingProxyType({}),
-) -> Inspection | ShownTimeline | XlaDump:
+) -> Opened | XlaDump:
     """Open what was saved: a profile as a Timeline; a module of XLA, or the JSON of an Inspection, as an Inspection.
 
-    A folder that XLA dumped into is an XlaDump, each of whose modules opens. Modules are HLO (`*.hlo.pb`, or text) and
-    StableHLO (text or bytecode). What `jax.export` serialised is compiled in a worker.
+    A folder that XLA dumped into is an XlaDump, each of whose modules opens; a file of several modules, or of several
+    functions none of which is `main`, is a ModulesInFile. Modules are HLO (`*.hlo.pb`, or text) and StableHLO (text or
+    bytecode). What `jax.export` serialised is compiled in a worker.
+
+    What `jax.profiler.save_device_memory_profile` wrote is a Table of what holds device memory.
 
     Profiles are `.xplane.pb` files, Chrome or Perfetto JSON traces of JAX, PyTorch or Mosaic GPU, and the folders that
     profilers write, of which the newest run is opened. Files may be gzip. The kind is told by the content.
@@ -85,98 +94,38 @@ def load(
     try:
         return opened(source, title, How((target,) if isinstance(target, str) else tuple(target), dims))
     except (NotAProfile, NoProfile) as error:
-        raise type(error)(_what_opens(source, error)) from None
+        raise type(error)(refused_files.what_opens(source, error, _head)) from None
     except UnreadableProfile as error:
-        if dumps := _dumps_below(source):
+        if dumps := refused_files.dumps_below(source):
             raise NoProfile(dumps) from None
-        if not _is_text(source):
+        if not refused_files.is_text(source, _head):
             raise
-        raise NotAProfile(_what_opens(source, error)) from None
+        raise NotAProfile(refused_files.what_opens(source, error, _head)) from None
 
 
-def opened(source: opening.Source, title: str, how: How) -> Inspection | ShownTimeline:
+def opened(source: opening.Source, title: str, how: How) -> Opened:
     """As `load`, of a file or the folder of a profiler; what is none of these is said not to be a profile."""
     head = _head(source)
-    kind = next(kind for kind in KINDS if kind.recognised(head, _name(source)))
+    kind = next(kind for kind in KINDS if kind.recognised(head, _file_name(source)))
     if how.dims and kind.open is not _exported:
         raise ValueError(f"{_name(source) or 'it'} has no symbolic axes, so dims={dict(how.dims)} means nothing")
     try:
         return kind.open(source, title, how)
     except (NotAProfile, NoProfile):
-        if why := _dumped_by_jax(source, head):
+        if why := refused_files.dumped_by_jax(source, head):
             from jaxstage_ext.core.given.module_files import UnreadableModule
 
             raise UnreadableModule(why) from None
         raise
 
 
-def _what_opens(source: opening.Source, error: Exception) -> str:
-    """That a file or a folder is nothing that opens, and what does; of a file in a folder what the error says."""
-    name = _name(source) or "it"
-    if dumps := _dumps_below(source):
-        return dumps
-    if isinstance(error, NoProfile):
-        return (
-            f"{name} holds nothing that opens: no modules that XLA dumped (module_0001.*), no .xplane.pb and no JSON "
-            "trace in it or below it"
-        )
-    if not isinstance(source, bytes) and Path(source).expanduser().is_dir():
-        return str(error)
-    return (
-        f"{name} is nothing that opens: it begins with {_head(source)[:16]!r}; HLO and StableHLO do (text or "
-        "serialised), what jax.export serialised, saved inspections (.json), and profiles (.xplane.pb, .json, .json.gz)"
-    )
-
-
-def _dumps_below(source: opening.Source) -> str:
-    """Which folders in a folder hold what XLA dumped; "" where none does, and for a file."""
-    if isinstance(source, bytes) or not (folder := Path(source).expanduser()).is_dir():
-        return ""
-    below = sorted(path for path in islice(folder.iterdir(), _MOST_ENTRIES) if path.is_dir() and _is_open_dump(path))
-    if not below:
-        return ""
-    names = ", ".join(str(Path(folder.name) / path.name) for path in below[:3])
-    return f"{folder.name or 'it'} holds no modules that XLA dumped, but a folder in it does; open {names}"
-
-
-def _is_open_dump(folder: Path) -> bool:
-    try:
-        return dump_index.is_dump(folder)
-    except OSError:
-        return False
-
-
-def _is_text(source: opening.Source) -> bool:
-    """Whether a file is text that is not JSON, such as Python code, whose first letter begins a profile by chance."""
-    try:
-        head = _head(source).decode(errors="strict")
-    except (UnicodeDecodeError, OSError, UnreadableProfile):
-        return False
-    return all(letter.isprintable() or letter in "\n\r\t" for letter in head) and head.lstrip()[:1] not in ("{", "[")
-
-
-def _dumped_by_jax(source: opening.Source, head: bytes) -> str:
-    """What to open instead of a folder that JAX_DUMP_IR_TO names, or of a jaxpr in it; "" for anything else."""
-    if not isinstance(source, bytes) and (folder := Path(source).expanduser()).is_dir():
-        modules = sorted(path.name for path in folder.glob("*.mlir"))
-        if not modules:
-            return ""
-        return (
-            f"{folder.name or 'it'} holds {plural(len(modules), 'module')} of StableHLO, as JAX_DUMP_IR_TO writes them"
-            f"; open one, for example {Path(folder.name) / modules[-1]}"
-        )
-    if head.startswith(b"{ lambda "):
-        return (
-            f"{_name(source) or 'it'} is the text of a jaxpr, which JAX does not read back; open the StableHLO beside "
-            "it (.mlir), or give the function to inspect"
-        )
-    return ""
+def _file_name(source: opening.Source) -> str:
+    return "" if isinstance(source, bytes) else Path(source).name
 
 
 def _name(source: opening.Source) -> str:
-    """The name of the file; quoted where it holds a line break or the like."""
-    name = "" if isinstance(source, bytes) else Path(source).name
-    return name if name.isprintable() else repr(name)
+    """The name of the file as messages have it."""
+    return shown(_file_name(source))
 
 
 def _unpacked(source: opening.Source, title: str) -> bytes:
@@ -186,13 +135,32 @@ def _unpacked(source: opening.Source, title: str) -> bytes:
 
 
 def _head(source: opening.Source) -> bytes:
+    """The beginning of a file, unpacked: as much of it as says what it is, which comments and aliases do not."""
     if isinstance(source, bytes):
-        return beginning(source, _HEAD)
+        return _telling(source.__getitem__)
     path = Path(source).expanduser()
     if path.is_dir() or not opening.regular_size(path):
         return b""
     with path.open("rb") as file:
-        return beginning(file.read(_HEAD), _HEAD)
+        data = b""
+
+        def first(piece: slice) -> bytes:
+            nonlocal data
+            data += file.read(piece.stop - len(data))
+            return data
+
+        return _telling(first)
+
+
+def _telling(first: Callable[[slice], bytes]) -> bytes:
+    size, head = _HEAD, b""
+    while size <= _MOST_HEAD:
+        data = first(slice(size))
+        head = beginning(data, size)
+        if text_beginning.of(head) is not None or (len(data) < size and len(head) < size):
+            break
+        size *= 8
+    return head
 
 
 def _is_inspection(head: bytes, name: str) -> bool:
@@ -213,28 +181,46 @@ def _is_module(head: bytes, name: str) -> bool:
     return hlo_files.form_of(head, name) is not None
 
 
-def _module(source: opening.Source, title: str, how: How) -> Inspection:
+def _module(source: opening.Source, title: str, how: How) -> Inspection | ModulesInFile:
+    from jaxstage_ext.core.given.module_files import SeveralModules
     from jaxstage_ext.core.targets.target import parse_all
     from jaxstage_ext.inspection import Inspection
     from jaxstage_ext.program import module_program
 
     path = None if isinstance(source, bytes) else Path(source).expanduser()
     name = title or _name(source)
+    data = _unpacked(source, name or "the module")
+    form = hlo_files.form_of(data, _file_name(source))
+    if form is not None and (pieces := module_pieces.of(data, form)):
+        return ModulesInFile(name or "the file", pieces, path)
     targets = parse_all(how.targets) if how.targets else ()
-    return Inspection.of(module_program.opened(_unpacked(source, name or "the module"), name, path, targets))
+    try:
+        return Inspection.of(module_program.opened(data, name, path, targets))
+    except SeveralModules as several:
+        return ModulesInFile(name or "the file", [ModulePiece(each, data, each) for each in several.names], path)
 
 
 def _exported(source: opening.Source, title: str, how: How) -> Inspection:
     from jaxstage_ext.core.given import exported, exported_files, symbolic
     from jaxstage_ext.inspecting import inspect
+    from jaxstage_ext.inspection import Inspection
+    from jaxstage_ext.program import module_program
 
     name = title or _name(source) or "the exported function"
     function = exported_files.opened(_unpacked(source, name), name)
     if unknown := how.dims.keys() - symbolic.names(function.in_avals):
         raise ValueError(f"no axis of {name} is named {', '.join(sorted(unknown))}")
-    given = exported.given(function, (), {}, how.dims)
+    is_shown = not how.targets and not exported.fits_here(function)
+    given = exported.given(function, (), {}, how.dims, for_target=not is_shown)
     assert given is not None
+    if is_shown:
+        return Inspection.of(module_program.of_given(given))
     return inspect(function, *given.args, target=how.targets or "local", isolate=True, **given.kwargs)
+
+
+def _device_memory(source: opening.Source, title: str, how: How) -> Table:
+    name = title or _name(source) or "the profile"
+    return device_memory.table(_unpacked(source, name), name)
 
 
 def _timeline(source: opening.Source, title: str, how: How) -> ShownTimeline:
@@ -247,6 +233,7 @@ KINDS = (
     SavedKind("inspection", _is_inspection, _inspection),
     SavedKind("module", _is_module, _module),
     SavedKind("exported function", lambda head, name: exported_form.is_exported(head), _exported),
+    SavedKind("device memory profile", lambda head, name: device_memory.is_pprof(head), _device_memory),
     SavedKind("profile", lambda head, name: True, _timeline),
 )
 """In the order in which they are tried; the last one says what is wrong with what nothing recognises."""

@@ -11,6 +11,7 @@ import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
+import compiled_once
 import file_seconds
 import pytest
 import what_runs
@@ -37,7 +38,7 @@ def nothing_is_remembered() -> Iterator[None]:
     cache.clear()
     yield
     cache.enable(True)
-    cache.use_folder(None)
+    cache.use_folder(compiled_once.in_use)
 
 
 @pytest.fixture(scope="module")
@@ -47,6 +48,13 @@ def no_workers_left() -> Iterator[None]:
 
     yield
     pool.close_all()
+
+
+@pytest.fixture(scope="module")
+def kept_answers() -> Iterator[None]:
+    """For files about figures: what absent devices' compilers gave is shared with other runs."""
+    with compiled_once.kept():
+        yield
 
 
 @pytest.fixture

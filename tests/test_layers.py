@@ -29,6 +29,7 @@ ROOMS = {
     "inspection": ("report", "store", "ir", "worker", "core", "analysis", "profiling", "program", "views", "panel"),
     "inspecting": ("core", "program", "inspection"),
     "xla_dump": ("report", "ir", "core", "program", "inspection"),
+    "modules_in_file": ("report", "ir", "core", "program", "inspection"),
     "loading": (
         "report",
         "store",
@@ -41,6 +42,7 @@ ROOMS = {
         "inspection",
         "inspecting",
         "xla_dump",
+        "modules_in_file",
     ),
     "notebook": (
         "report",
@@ -58,6 +60,7 @@ ROOMS = {
         "inspecting",
         "loading",
         "xla_dump",
+        "modules_in_file",
         "compile_history",
     ),
     "profiles": ("report", "core", "profiling", "program", "inspection", "inspecting"),
@@ -164,6 +167,16 @@ def private_names() -> list[str]:
     ]
 
 
+def imports_that_make_jax_compile_again() -> list[str]:
+    """Files that import what adds to JAX's trace context: `jax.extend`, which imports Pallas, and Pallas itself."""
+    return [
+        f"compiles all again: {name} -> {what}"
+        for name, path in NAMES.items()
+        for what in imported(path)
+        if what.startswith(("jax.extend", "jax.experimental.pallas", "jax._src.pallas"))
+    ]
+
+
 def libraries_out_of_place() -> list[str]:
     """Imports of JAX, of notebooks or of other libraries in a room that does without them."""
     wrong = []
@@ -187,6 +200,7 @@ def test_every_file_stands_in_a_room() -> None:
         "inspecting.py",
         "inspection.py",
         "loading.py",
+        "modules_in_file.py",
         "profiles.py",
         "xla_dump.py",
     ]
@@ -197,6 +211,7 @@ def test_every_file_stands_in_a_room() -> None:
 def test_the_arrows_hold_and_nothing_goes_in_a_circle() -> None:
     wrong = {*against_the_arrows(), *circles(), *private_names(), *libraries_out_of_place()}
     assert sorted(wrong) == []
+    assert imports_that_make_jax_compile_again() == []
 
 
 def test_rooms_whose_tests_run_on_the_newest_jax_alone_are_free_of_it() -> None:

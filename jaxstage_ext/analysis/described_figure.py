@@ -6,15 +6,21 @@ It imports plotly, so import it where a figure is made.
 from __future__ import annotations
 
 import re
+import warnings
 from html import escape, unescape
 from typing import Any
 
-from plotly import graph_objects
+with warnings.catch_warnings():  # plotly adds to the user's filters when it is imported, and with its first figure
+    from plotly import graph_objects
+    from plotly.graph_objects import Figure
 
+    Figure()
+
+__all__ = ["DescribedFigure", "graph_objects"]
 _PLOTLY = "application/vnd.plotly.v1+json"
 
 
-class DescribedFigure(graph_objects.Figure):  # type: ignore[misc]
+class DescribedFigure(Figure):  # type: ignore[misc]
     """A `plotly.graph_objects.Figure` that a notebook shows with its title in words beside it."""
 
     def _repr_mimebundle_(self, *include: Any, **more: Any) -> dict[str, Any]:

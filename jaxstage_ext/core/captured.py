@@ -11,6 +11,7 @@ from types import CodeType, FunctionType, MethodType
 from typing import Any
 
 import jax
+import numpy as np
 
 from jaxstage_ext.core.signatures import unwrapped
 from jaxstage_ext.report.bounded_repr import function_name, plain_repr, type_name
@@ -18,20 +19,34 @@ from jaxstage_ext.report.bounded_repr import function_name, plain_repr, type_nam
 _MOST = 20_000
 """The most values to visit."""
 _DEEP = 6
+_LARGEST = 1 << 28
+"""Bytes of an array of NumPy's that is compared with what JAX made of it."""
 
 
 def names(fn: Any, arrays: Iterable[Any]) -> list[tuple[str, ...]]:
     """The Python names by which the function reaches each array: "params['w']", "model.kernel".
 
     Follows closures, globals, defaults, bound objects and their contents, without calling properties. An array that
-    JAX converted from another value has no names.
+    JAX converted from another value has no names, but for a NumPy array of the same values.
     """
     arrays = list(arrays)
     names_of: dict[int, list[str]] = {id(array): [] for array in arrays}
+    converted = [array for array in arrays if not isinstance(array, jax.Array)]
     for name, value in _reached(fn):
-        if id(value) in names_of and name not in names_of[id(value)]:
-            names_of[id(value)].append(name)
+        same = [value] if id(value) in names_of else [array for array in converted if _is_same(array, value)]
+        for array in same:
+            if name not in names_of[id(array)]:
+                names_of[id(array)].append(name)
     return [tuple(names_of[id(array)]) for array in arrays]
+
+
+def _is_same(array: Any, value: Any) -> bool:
+    """Whether JAX made an array of a NumPy array of the user's, which it may have copied."""
+    if type(value) is not np.ndarray or value.size * value.itemsize > _LARGEST:
+        return False
+    made = np.asarray(array)
+    alike = made.shape == value.shape and made.dtype == value.dtype and made.dtype.hasobject is False
+    return alike and bool(np.shares_memory(made, value) or np.array_equal(made, value))
 
 
 def _reached(fn: Any) -> Iterator[tuple[str, Any]]:

@@ -41,15 +41,16 @@ def _environment(staged: Staged) -> CompileEnvironment:
 
 
 def _compile_here(staged: Staged, stage: Stage) -> Any:
-    from jaxstage_ext.core import executables, trial_compile
+    from jaxstage_ext.core import constants, executables, trial_compile
     from jaxstage_ext.core.jax_private import given_options
     from jaxstage_ext.core.options import flag_values
     from jaxstage_ext.core.stageable import unwrap
 
     trial_compile.survive(staged)
     lowered, options = staged.value(LOWER), staged.call.compiler_options
+    held = constants.constant_bytes(unwrap(staged.value(TRACE)))
     with given_options.hear_options() as heard:
-        value, made = executables.compile(unwrap(lowered), lambda: flag_values.compile_lowered(lowered, options))
+        value, made = executables.compile(unwrap(lowered), lambda: flag_values.compile_lowered(lowered, options), held)
     staged.received = _received(staged, heard, made)
     if made is not None:
         stage.key = made.key

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-LARGE_CONSTANTS = 16_000_000
+LARGE_CONSTANTS = 65_536
 """The most bytes of constants that the text of a module prints in full."""
 
 

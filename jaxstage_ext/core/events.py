@@ -27,55 +27,43 @@ class Heard:
 
 
 _local = threading.local()
-_counting = threading.Lock()
-_open = 0
 
 
 @contextmanager
 def hear() -> Iterator[Heard]:
-    """Collect the events that this thread's JAX work, which is JAXStage's own, records inside the block."""
-    outer, heard, is_counted = getattr(_local, "heard", None), Heard(), False
+    """Collect the events that this thread's JAX work, which is JAXStage's own, records inside the block.
+
+    Each block has its own listeners: the user's `jax.monitoring.clear_event_listeners()` deafens those that are open
+    and none that comes later.
+    """
+    from jax import monitoring
+
+    from jaxstage_ext.core.jax_private.nan_checks import kept_nan_checks
+
+    outer, heard = getattr(_local, "heard", None), Heard()
+
+    def on_duration(event: str, duration_secs: float, **details: str | int) -> None:
+        if getattr(_local, "heard", None) is heard:
+            heard.durations[event] = duration_secs
+
+    def on_event(event: str, **details: str | int) -> None:
+        if event == _CACHE_HIT and getattr(_local, "heard", None) is heard:
+            heard.cache_hits += 1
+
     try:
         with uninterrupted():
-            _count(1)
-            is_counted = True
+            monitoring.register_event_duration_secs_listener(on_duration)
+            monitoring.register_event_listener(on_event)
         _local.heard = heard
-        with own_work():
+        with own_work(), kept_nan_checks():
             yield heard
     finally:
         with uninterrupted():
             _local.heard = outer
-            if is_counted:
-                _count(-1)
-
-
-def _count(change: int) -> None:
-    """JAX has the listeners as long as a thread is in such a block."""
-    global _open
-    from jax import monitoring
-
-    with _counting:
-        if not _open:
-            monitoring.register_event_duration_secs_listener(_on_duration)
-            monitoring.register_event_listener(_on_event)
-        _open += change
-        if not _open:
-            _remove(monitoring.unregister_event_duration_listener, _on_duration)
-            _remove(monitoring.unregister_event_listener, _on_event)
+            _remove(monitoring.unregister_event_duration_listener, on_duration)
+            _remove(monitoring.unregister_event_listener, on_event)
 
 
 def _remove(unregister: Callable[[Any], None], listener: Any) -> None:
     with suppress(AssertionError, ValueError):  # the user's own clear_event_listeners removed it
         unregister(listener)
-
-
-def _on_duration(event: str, duration_secs: float, **details: str | int) -> None:
-    heard = getattr(_local, "heard", None)
-    if heard is not None:
-        heard.durations[event] = duration_secs
-
-
-def _on_event(event: str, **details: str | int) -> None:
-    heard = getattr(_local, "heard", None)
-    if heard is not None and event == _CACHE_HIT:
-        heard.cache_hits += 1

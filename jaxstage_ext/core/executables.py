@@ -21,6 +21,8 @@ from jaxstage_ext.store import cache
 from jaxstage_ext.worker.compile_environment import current
 
 _made = cache.table(1_000_000_000, most=32)
+MOST_CONSTANTS = 4 << 20
+"""Bytes of the arrays in a program whose executable is kept for an equal module."""
 _SIZE_FACTOR, _LARGEST_MODULE = 256, 1 << 20
 """An executable counts as this many times its module's bytecode, as far as that is no larger."""
 
@@ -43,9 +45,13 @@ class Made:
     given: ConfiguredOptions | None = field(default=None, repr=False)
 
 
-def compile(lowered: Any, make: Callable[[], Any]) -> tuple[Any, Made | None]:  # noqa: A001
-    """What `make` compiles, and the compile that its executable came from; None where that is not known."""
-    if not cache.enabled() or jax_private.holds_python(lowered) or of_process() or environment_names_files(current()):
+def compile(lowered: Any, make: Callable[[], Any], constants: int = 0) -> tuple[Any, Made | None]:  # noqa: A001
+    """What `make` compiles, and the compile that its executable came from; None where that is not known.
+
+    `constants` are the bytes of the arrays in the program: to compare many takes as long as to compile them.
+    """
+    is_compared = cache.enabled() and constants <= MOST_CONSTANTS and not jax_private.holds_python(lowered)
+    if not is_compared or of_process() or environment_names_files(current()):
         return make(), None
     seen: list[Made | None] = []
 

@@ -56,7 +56,12 @@ def staged_with(staged: Staged, policy: str | Callable[..., Any]) -> Staged:
     chosen, traced = checkpoint_policies.policy(policy), unwrap(staged.value(TRACE))
     if not isinstance(traced, jax.stages.Traced):
         raise Unavailable("the program was not traced by JAX, so it cannot be compiled with a policy")
-    made, layout = with_policy(traced, chosen), staged.call.layout
+    return lowered_anew(staged, with_policy(traced, chosen))
+
+
+def lowered_anew(staged: Staged, made: Any) -> Staged:
+    """The call with another `jax.stages.Traced`, lowered for its target."""
+    layout = staged.call.layout
     if not staged.target.is_local:
         lowered = cross_compile.lower(made, staged.target)
     elif layout is not None and layout.is_abstract:

@@ -54,8 +54,13 @@ def _bounded(error: BaseException) -> str:
     """The message with cells and paths as others may see them, cut where it is long before anything is searched."""
     message = _without_our_lines(bounded_str(error, _ASKED))
     left_out = len(message) - _LONGEST
-    shown = _AT_ADDRESS.sub(_named, public_text(with_cell_labels(message[:_LONGEST])))
+    shown = without_addresses(public_text(with_cell_labels(message[:_LONGEST])))
     return f"{shown}… [{left_out:,} characters left out]" if left_out > 0 else shown
+
+
+def without_addresses(text: str) -> str:
+    """A text with the names of objects that have no text of their own, in place of their addresses."""
+    return _AT_ADDRESS.sub(_named, text)
 
 
 def _named(written: re.Match[str]) -> str:

@@ -21,6 +21,7 @@ _CALL = re.compile(r"\bcall @([\w.$-]+)\(")
 _VALUE = re.compile(r"%[\w.$-]+")
 _ATTACHED = re.compile(r" loc\((#loc\d*|unknown|\"(?:[^\"\\]|\\.)*\"(?:\(.*\))?|callsite\(.*\)|fused.*)\)$")
 _MOST_TRIED = 16
+_LITERAL, _LONGEST = 'dense<"0x', 10_000
 _REGION = ("cond", "do", "}", "({")
 
 
@@ -32,7 +33,7 @@ def read(
     Where the two texts do not correspond line by line, the document has no sources. `jaxpr` is what it was lowered
     from, whose frames are in `table` too.
     """
-    lines, debug = text.split("\n"), debug_text.split("\n")
+    lines, debug = (list(map(_without_literals, each.split("\n"))) for each in (text, debug_text))
     body = [line for line in debug if not line.startswith("#loc")]
     ends = folds.by_brackets(lines, "{}()")
     n = len(lines)
@@ -53,6 +54,15 @@ def read(
         aside = borrowed_frames.borrowed(frame, scope, names, bodies, table.freeze(), jaxpr)
     linked = links.complete(call_sites.joined(frame, held, table, aside), scope, flags, names, graph)
     return Document(kind, text, table.freeze(), linked.frame, linked.flags, ends, linked.scope, names, linked.origin)
+
+
+def _without_literals(line: str) -> str:
+    """A line without the contents of the constants that MLIR writes as one word, in which nothing is looked for."""
+    while len(line) > _LONGEST and (at := line.find(_LITERAL)) >= 0:
+        start = at + len(_LITERAL)
+        end = line.find('"', start)
+        line = f'{line[:at]}dense<"{line[end if end >= 0 else len(line) :]}'
+    return line
 
 
 def _location_of(body: list[str], row: int, ends: Ints) -> str:

@@ -11,6 +11,7 @@ from typing import Any
 from jaxstage_ext.compilation.events import listening
 from jaxstage_ext.ir import run_cells
 from jaxstage_ext.notebook.magics import StageMagics
+from jaxstage_ext.notebook.platform_note import platform_note
 from jaxstage_ext.notebook.settings import JAXStage
 
 _ENDS = {
@@ -35,6 +36,17 @@ def load(ip: Any) -> None:
     with contextlib.ExitStack() as undo:
         magics = _register(ip, undo.callback)
         magics.undo = undo.pop_all()
+    _say_once(platform_note())
+
+
+_said: set[str] = set()
+
+
+def _say_once(note: str) -> None:
+    """Print a line, once in the process."""
+    if note and note not in _said:
+        _said.add(note)
+        print(note)
 
 
 def unload(ip: Any) -> None:

@@ -22,6 +22,7 @@ HELP = """Open a file or a folder of JAX's, XLA's or a profiler's. No function i
     %inspect FILE                 HLO (.hlo.pb or text), StableHLO (text or bytecode), a saved inspection
                                   (.json), a profile (.xplane.pb, .json), a serialised jax.export, which a
                                   worker compiles
+    %inspect FILE MODULE          one of several modules, or functions, in a file, by its number or name
     %inspect FILE -t v5e:2x2      StableHLO, or HLO before the passes, compiled for a target in a worker; -t may be
                                   repeated
     %inspect FILE --dim b=8       the size of a symbolic axis of a jax.export
@@ -46,6 +47,7 @@ def opened(line: str, space: Mapping[str, Any]) -> Any:
     """What `%inspect` shows, given the user's namespace. Raises UsageError."""
     asked = _parsed(line)
     from jaxstage_ext import loading
+    from jaxstage_ext.modules_in_file import ModulesInFile
     from jaxstage_ext.xla_dump import XlaDump
 
     source = _source(asked.path, space)
@@ -53,10 +55,8 @@ def opened(line: str, space: Mapping[str, Any]) -> Any:
         found = loading.load(source, target=asked.targets, dims=asked.dims)
         if asked.module is None:
             return found
-        if not isinstance(found, XlaDump):
-            raise UsageError(
-                f"%inspect {asked.path}: it is no folder of XLA's dumps, so it has no module {asked.module}"
-            )
+        if not isinstance(found, XlaDump | ModulesInFile):
+            raise UsageError(f"%inspect {asked.path}: it holds one module, so leave out {asked.module}")
         return found.module(int(asked.module) if asked.module.isdecimal() else asked.module, asked.targets)
     except OSError as error:
         raise UsageError(f"%inspect {asked.path}: {error.strerror or error}") from None

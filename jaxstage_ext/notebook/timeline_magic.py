@@ -96,7 +96,7 @@ def _timeline(file: str, space: Mapping[str, Any]) -> ShownTimeline:
     how = loading.How((), {})
     found = _read(file, known, lambda source: loading.opened(source, "", how))
     if not isinstance(found, shown_timeline.ShownTimeline):
-        raise UsageError(f"{file} is a saved Inspection, not a profile: jaxstage_ext.load({file!r}) opens it")
+        raise UsageError(f"{file} holds no timeline: %inspect {file} opens what it is")
     return found
 
 

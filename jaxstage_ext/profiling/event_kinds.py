@@ -14,14 +14,19 @@ _WAIT = re.compile(
     r"|(cu|cuda|hip)\w{0,40}(Synchronize|WaitEvent)|AcquireNextValue"
 )
 _COMPILE = re.compile(
-    r"[Cc]ompile|^trace_to_jaxpr|^lower_|^lower_jaxpr|jaxpr_to_mlir|^trace_|HloPassPipeline|codegen|^XlaLower|LowerToMLIR"
+    r"[Cc]ompile|^trace_to_jaxpr|^lower_|^lower_jaxpr|jaxpr_to_mlir|^trace_|HloPassPipeline|\bcodegen\b|^XlaLower|LowerToMLIR"
 )
 _COLLECTIVE = re.compile(
     r"nccl(Dev)?Kernel|rccl|^(all-reduce|all-gather|reduce-scatter|all-to-all|collective-|ragged-all-to-all|send|recv)"
     r"|AllReduce|AllGather|ReduceScatter|AllToAll|all_reduce_kernel|nvshmem"
 )
-_COPY = re.compile(r"^Mem(cpy|set|Copy|Set)|[Mm]emcpy|[Mm]emset|rocclr_(copy|fill)Buffer|^(TransferTo|TransferFrom)")
+_COPY = re.compile(
+    r"^Mem(cpy|set|Copy|Set)|[Mm]emcpy|[Mm]emset|rocclr_(copy|fill)Buffer|^(TransferTo|TransferFrom|dma_)"
+)
+_SYNCHRONIZES = re.compile(r"^event_(wait|record)|^(stream_)?(wait|sync)|[Ss]ynchroniz")
 _INTERNAL = re.compile(r"^(end: |ThreadpoolListener::|MutexLock|PythonRefManager::|RecordUsage$|Record$)")
+RUNS_ON = "ThunkExecutor::Execute (wait for completion)"
+"""What XLA:CPU records while a program runs whose threads may do parts of an operation without an event."""
 COMPILE_THREADS = re.compile(r"codegen|[Cc]ompil")
 """Names of threads that only compile."""
 
@@ -41,6 +46,11 @@ def on_device(name: str) -> EventKind:
     if _COLLECTIVE.search(name):
         return EventKind.COLLECTIVE
     return EventKind.COPY if _COPY.search(name) else EventKind.KERNEL
+
+
+def synchronizes(name: str) -> bool:
+    """Whether an event of a device only waits for, or marks, what other streams do."""
+    return _SYNCHRONIZES.search(name) is not None
 
 
 def op_kind(name: str) -> EventKind:

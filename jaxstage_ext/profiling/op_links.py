@@ -101,7 +101,7 @@ class _Linked:
         _, frame, category, scope = self._columns
         heaviest = heaviest_members(module, rows)
         frame[ops] = links.frame[heaviest]
-        self._inferred[ops] = links.flags[heaviest] & INFERRED != 0
+        self._inferred[ops] = (links.flags[heaviest] & INFERRED != 0) | _is_of_call(module, rows, heaviest)
         self._result[ops] = links.frame[rows]
         category[ops] = [self._categories.setdefault(name, len(self._categories)) for name in named]
         scope[ops] = [self._scope(links.scopes, i) for i in links.scope[rows].tolist()]
@@ -112,12 +112,14 @@ class _Linked:
         row_of = text_rows.read(shown.document.text, shown.module.names).row
         row, source = row_of[instructions], row_of[heaviest_members(shown.module, instructions)]
         source = np.where(source >= 0, source, row)
-        ops, row, source = ops[row >= 0], row[row >= 0], source[row >= 0]
+        row_known = row >= 0
+        ops, row, source = ops[row_known], row[row_known], source[row_known]
         self._columns[0, ops] = row
         known = shown.document.frame[source] >= 0
         self._columns[1, ops[known]] = shown.document.frame[source[known]]
         self._result[ops[known]] = shown.document.frame[row[known]]
-        self._inferred[ops[known]] = shown.document.flags[source[known]] & INFERRED != 0
+        of_call = _is_of_call(shown.module, instructions, heaviest_members(shown.module, instructions))[row_known]
+        self._inferred[ops[known]] = (shown.document.flags[source[known]] & INFERRED != 0) | of_call[known]
 
     def _rows(self, number: int, names: list[bytes]) -> tuple[Longs, Longs]:
         """(the ops of a module that are among these instructions, which instruction each is)."""
@@ -146,6 +148,11 @@ class _Linked:
             match,
             fused,
         )
+
+
+def _is_of_call(module: hlo.Module, rows: Longs, heaviest: Longs) -> npt.NDArray[np.bool_]:
+    """Whether these are calls that run as one, of which only the heaviest instruction inside is known."""
+    return np.asarray((module.opcode[rows] == b"call") & (heaviest != rows))
 
 
 def _lines(frames: Frames, frame: Index) -> npt.NDArray[np.int64]:

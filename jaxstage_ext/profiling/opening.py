@@ -19,6 +19,7 @@ from jaxstage_ext.profiling.timeline import Timeline
 from jaxstage_ext.profiling.unreadable import NotAProfile, TooLarge, UnreadableProfile
 from jaxstage_ext.profiling.xplane import profiler_folder, xplane
 from jaxstage_ext.profiling.xplane.several_hosts import together
+from jaxstage_ext.report.file_names import shown
 from jaxstage_ext.report.recording import Recording
 from jaxstage_ext.report.units import scaled
 
@@ -82,10 +83,10 @@ def open_recording(source: Source, title: str = "") -> Recording:
         return _read(source, title or "the profile")
     path = Path(source).expanduser()
     if not path.is_dir():
-        return _read(contents(path), title or path.name)
+        return _read(contents(path), title or shown(path.name))
     files = profiler_folder.newest_run(path)
-    hosts = [(file.host, _read(contents(file.path), title or file.path.name)) for file in files]
-    return together(hosts, title or path.resolve().name)
+    hosts = [(file.host, _read(contents(file.path), title or shown(file.path.name))) for file in files]
+    return together(hosts, title or shown(path.resolve().name))
 
 
 def contents(path: Path) -> bytes:
@@ -96,8 +97,8 @@ def contents(path: Path) -> bytes:
         most = MOST_BYTES if is_gzip(head) else MOST_UNPACKED
         if size > most:
             raise TooLarge(
-                f"{path.name} has {scaled(size, 'B')}; {scaled(most, 'B')} is the most that is read: profile fewer "
-                "steps"
+                f"{shown(path.name)} has {scaled(size, 'B')}; {scaled(most, 'B')} is the most that is read: profile "
+                "fewer steps"
             )
         return head + file.read(max(size - len(head), 0))
 
@@ -106,7 +107,9 @@ def regular_size(path: Path) -> int:
     """Bytes of a file. Raises UnreadableProfile for a pipe or a device, whose reading may never end."""
     status = path.stat()
     if not stat.S_ISREG(status.st_mode):
-        raise UnreadableProfile(f"{path.name} is not a file but a pipe, a socket or a device; copy it to a file first")
+        raise UnreadableProfile(
+            f"{shown(path.name)} is not a file but a pipe, a socket or a device; copy it to a file first"
+        )
     return status.st_size
 
 

@@ -37,7 +37,7 @@ from jaxstage_ext.profiling.mosaic import mosaic_saved, mosaic_wording
 from jaxstage_ext.profiling.mosaic.mosaic_recording import OnDeviceDetails, decode
 from jaxstage_ext.profiling.mosaic.mosaic_spec import MosaicSpec
 from jaxstage_ext.profiling.op_places import OpPlaces, without_places
-from jaxstage_ext.report.recording import Events, Recording, TimeUnit
+from jaxstage_ext.report.recording import SECOND, Events, Recording, TimeUnit
 from jaxstage_ext.report.table import Table
 from jaxstage_ext.report.unavailable import Unavailable
 
@@ -130,8 +130,18 @@ class Timeline:
     def _table(self, name: str) -> Table:
         if name not in self._tables:
             read = getattr(event_tables, name)
-            self._tables[name] = read(self.recording, self.places, self.work)
+            table = read(self.recording, self.places, self.work)
+            self._tables[name] = self._without_shares(table) if self.unrecorded else table
         return self._tables[name]
+
+    def _without_shares(self, table: Table) -> Table:
+        """A table whose times leave out work without an event."""
+        why = timeline_wording.without_event(self.unrecorded)
+        if len(table) < 2 or "share" not in table.columns:
+            return replace(table, notes=(*table.notes, why))
+        share = replace(table.columns["share"], values=np.full(len(table), np.nan))
+        reasons = {**table.reasons, **{(row, "share"): why for row in range(len(table))}}
+        return replace(table, columns={**table.columns, "share": share}, reasons=reasons, notes=(*table.notes, why))
 
     def by_op(self) -> Table:
         """Time by HLO instruction, the most first."""
@@ -250,6 +260,13 @@ class Timeline:
             raise Unavailable(mosaic_wording.NO_TIMES)
 
     @cached_property
+    def unrecorded(self) -> float:
+        """Seconds in which programs ran on a CPU and no event says what, where they are worth a word; else 0."""
+        times = self.device_times if len(self.work) else []
+        unrecorded, busy = (sum(getattr(time, name).total for time in times) for name in ("unrecorded", "work"))
+        return unrecorded / SECOND if unrecorded > headline.LEAST_UNRECORDED * (unrecorded + busy) else 0.0
+
+    @cached_property
     def attributed(self) -> float:
         """The share of the device time whose source line is known, 0 to 1; NaN where nothing ran."""
         lines = self.by_line()
@@ -261,7 +278,7 @@ class Timeline:
     def coverage(self) -> str:
         """How much of the profile is shown, and how much of its device time has a source line."""
         kept, total = len(self.events), max(self.recording.total, len(self.events))
-        return timeline_wording.coverage(kept, total, self.attributed, bool(len(self.work)))
+        return timeline_wording.coverage(kept, total, self.attributed, bool(len(self.work)), self.unrecorded)
 
     @cached_property
     def headline(self) -> Headline:
@@ -269,9 +286,11 @@ class Timeline:
         if not len(self.work):
             of_ranges = headline.of_ranges(self.by_range(), range_tables.recorders(self.recording))
             return headline.of_what_is_kept(of_ranges, self.recording.lost)
-        top = headline.leading(self.by_line(), self.by_op(), self.by_kernel())
+        top = headline.leading(self.by_line(), self.by_op(), self.by_kernel(), self.unrecorded)
         read = headline.read(self.device_times, self.work, top, self.attributed, self._hosts)
-        return replace(read, host_line=HostLabels(self.places.frames).label(read.doing.line) or "")
+        inferred = event_tables.is_mostly_inferred(self.recording, self.places, self.work, read.line)
+        host_line = HostLabels(self.places.frames).label(read.doing.line) or ""
+        return replace(read, is_inferred=inferred, host_line=host_line)
 
     def __str__(self) -> str:
         lines = self.by_range() if self.headline.bound is Bound.RANGES else self.by_line()

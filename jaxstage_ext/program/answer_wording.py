@@ -6,8 +6,11 @@ from collections.abc import Mapping
 from enum import Enum
 from typing import NamedTuple
 
+from jaxstage_ext.analysis.collectives.collective_table import Collectives
 from jaxstage_ext.analysis.memory.buffers import Kind
 from jaxstage_ext.report.units import scaled
+
+_LEAST_SHARE = 0.005
 
 
 class Measure(Enum):
@@ -15,8 +18,9 @@ class Measure(Enum):
 
     LOWER_BOUND = "that time"
     KNOWN_TIME = "the known time"
-    ALL_BRANCHES = "the time with every branch counted"
+    ALL_BRANCHES = "the time with every branch, and each loop of unknown length once"
     BYTES = "the bytes moved"
+    BYTES_OF_ALL_BRANCHES = "the bytes moved with every branch, and each loop of unknown length once"
 
 
 class Holding(NamedTuple):
@@ -28,9 +32,18 @@ class Holding(NamedTuple):
     arguments: int
 
 
-def share(line: str, share: float, measure: Measure) -> str:
-    """How much one line takes."""
-    return f"{line} takes {share:.0%} of {measure.value}."
+def share(line: str, share: float, measure: Measure, is_inferred: bool = False) -> str:
+    """How much one line takes; "" for next to nothing."""
+    mark = " (inferred)" if is_inferred else ""
+    return f"{line}{mark} takes {share:.0%} of {measure.value}." if share >= _LEAST_SHARE else ""
+
+
+def costliest(exchanged: Collectives) -> str:
+    """The costliest collective, whose cause and line were not looked for."""
+    first = exchanged.rows[0]
+    head = "One collective" if len(exchanged) == 1 else f"The costliest of {len(exchanged):,} collectives"
+    what = f"{head}: {first.op.kind} of {scaled(first.payload, 'B')}"
+    return f"{what}. Which line causes it takes one more compile: .collectives, or the Collectives tab."
 
 
 def holds(holding: Holding) -> str:

@@ -66,9 +66,11 @@ def bound(program: Program, progress: Progress | None = None) -> Answer:
     measure = Measure.BYTES if not roof.total else Measure.KNOWN_TIME if is_unknown else Measure.LOWER_BOUND
     if roof.total and np.nansum(taken) > _ROUNDED * roof.total:
         measure = Measure.ALL_BRANCHES
+    if measure is Measure.BYTES and work.bytes_range.reasons:
+        measure = Measure.BYTES_OF_ALL_BRANCHES
     parts = [
         roof.verdict,
-        wording.share(line, share, measure) if line else "",
+        wording.share(line, share, measure, work.is_inferred(line)) if line else "",
         cost_wording.open_work(work.flops_range),
     ]
     text = " ".join(part for part in parts if part)
@@ -135,7 +137,7 @@ def time(program: Program, progress: Progress | None = None) -> Answer:
     """The line that takes the time, and whether the device is idle, by the newest profile. Runs nothing."""
     timeline = program.timeline
     if timeline is None:
-        told = measured_wording.NO_TIMES if program.is_foreign else measured_wording.not_measured(program.name)
+        told = measured_wording.NO_TIMES if program.is_of_file else measured_wording.not_measured(program.name)
         return Answer(told, state=State.UNKNOWN)
     headline = timeline.headline
     return Answer(timeline_wording.sentence(headline), headline.line, headline.row, view="timeline")

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from inspect import Parameter
+from types import FunctionType
 from typing import Any
 
 import jax
 import numpy as np
 
 from jaxstage_ext.core import jax_private, stages
-from jaxstage_ext.core.jax_private import sharding_internals
+from jaxstage_ext.core.jax_private import python_nodes, sharding_internals
 from jaxstage_ext.core.pytree_paths import leaves_with_paths, path_text
 from jaxstage_ext.core.signatures import signature_of
 from jaxstage_ext.core.valueless import is_valueless
@@ -28,6 +29,7 @@ _POSITIONAL = (Parameter.POSITIONAL_ONLY, Parameter.POSITIONAL_OR_KEYWORD)
 AS_IT_IS, FROM_HOST, UNUSED = "as it is", "copied from the host", "not passed: unused"
 MOVED, RESHARDED, RELAID = "copied to another device", "resharded", "copied to another layout"
 UNKNOWN = "unknown: a shape alone"
+_MOST_TYPES = 3
 _COPIED = (FROM_HOST, MOVED, RESHARDED, RELAID)
 
 
@@ -48,7 +50,7 @@ def dispatch(program: Program) -> Table:
     if not isinstance(compiled, jax.stages.Compiled):
         raise Unavailable(f"{program.name} is not compiled in this kernel, so nothing is known of its calls here")
     try:
-        rows = list(_rows(program, compiled))
+        rows = sorted(_rows(program, compiled), key=lambda row: row.done == UNUSED)
     except _OtherArguments:
         raise Unavailable(
             f"{program.name} is {with_article(type_name(program.call.fn))}, which gives JAX its arguments in a form of "
@@ -63,6 +65,7 @@ def dispatch(program: Program) -> Table:
     remarks = {(at, "at the call"): row.remark for at, row in enumerate(rows) if row.remark}
     notes = (_copied(rows), *(f"{row.name} {row.remark}." for row in rows if row.remark))
     notes = (*notes, _path(program, compiled, [row.name for row in rows if row.by_python]))
+    notes = (*notes, *_in_python(program, compiled))
     reasons = {(at, "bytes"): "a shape lies nowhere" for at, row in enumerate(rows) if row.placed is None}
     return Table(f"dispatch of {program.name}", columns, reasons, notes, remarks=remarks)
 
@@ -97,7 +100,43 @@ def _path(program: Program, compiled: Any, moved: Sequence[str]) -> str:
         return (
             f"Fast path, but JAX places {', '.join(moved[:4])}{', …' if len(moved) > 4 else ''} in Python at each call."
         )
-    return "Fast path: after the first call with such arguments, calls stay in C++."
+    return "Fast path: after the first call with such arguments, JAX's own part of a call stays in C++."
+
+
+def _in_python(program: Program, compiled: Any) -> Iterator[str]:
+    """What runs in Python at each call, whichever path it takes: pytree nodes and static arguments of the user's."""
+    if not jax_private.is_jitted(program.call.fn):
+        return
+    nodes = python_nodes.of_call(stages.dynamic_arguments(program.staged), compiled.out_tree)
+    if nodes.flattened:
+        yield (
+            f"Each call flattens {_counted(nodes.flattened)} by Python functions that were registered for them: "
+            f"{scaled(nodes.seconds, 's')} here."
+        )
+    if nodes.built:
+        yield f"Each call builds {_counted(nodes.built)} of its results by Python functions."
+    hashed = list(dict.fromkeys(type_name(value) for value in _static_values(program) if _hashes_in_python(value)))
+    if hashed:
+        yield f"Each call hashes and compares static arguments in Python: {', '.join(hashed[:_MOST_TYPES])}."
+
+
+def _counted(types: Mapping[str, int]) -> str:
+    """`2,000 pytree nodes (Cell)`."""
+    most = sorted(types, key=lambda name: -types[name])
+    listed = ", ".join(most[:_MOST_TYPES]) + (", …" if len(most) > _MOST_TYPES else "")
+    return f"{plural(sum(types.values()), 'pytree node')} ({listed})"
+
+
+def _static_values(program: Program) -> list[Any]:
+    function, call = program.staged.function, program.call
+    numbers, names = jax_private.static_arguments(call.fn if function is None else function)
+    given = len(call.args)
+    by_place = [call.args[number % given] for number in numbers if -given <= number < given]
+    return [*by_place, *(call.kwargs[name] for name in names if name in call.kwargs)]
+
+
+def _hashes_in_python(value: Any) -> bool:
+    return isinstance(type(value).__hash__, FunctionType)
 
 
 class _OtherArguments(Exception):
@@ -152,7 +191,11 @@ def _passed(name: str, leaf: Any, wanted: Any) -> _Passed:
             return _Passed(name, _given(leaf), UNKNOWN, None, "")
         seen = np.asarray(leaf)
         dtype = jax.dtypes.canonicalize_dtype(seen.dtype)
-        remark = "" if dtype == seen.dtype or np.isscalar(leaf) else f"is converted from {seen.dtype} to {dtype} first"
+        remark = (
+            ""
+            if dtype == seen.dtype or not isinstance(leaf, np.ndarray | np.generic)
+            else f"is converted from {seen.dtype} to {dtype} first"
+        )
         return _Passed(name, _given(leaf), FROM_HOST, _placed(wanted, seen.shape, dtype.itemsize), remark, several)
     if not leaf.sharding.is_equivalent_to(wanted.sharding, leaf.ndim):
         done = RESHARDED if several or leaf.sharding.num_devices > 1 else MOVED

@@ -9,6 +9,8 @@ import jax
 import numpy as np
 
 from jaxstage_ext.core import pytree_paths
+from jaxstage_ext.core.stage_error import without_addresses
+from jaxstage_ext.program import written_signature
 from jaxstage_ext.program.call_arguments import CallArgument, SeenType, call_arguments, seen_type
 from jaxstage_ext.program.file_program import FileProgram
 from jaxstage_ext.program.kernel_program import KernelProgram
@@ -31,6 +33,8 @@ def signature(program: Program) -> str:
         return program.name
     if isinstance(program, LoggedProgram | FileProgram):
         return program.signature
+    if (written := written_signature.signature(program)) is not None:
+        return written
     made = program.jax_traced
     if program.call.given is not None:
         made = made or program.jax_lowered or program.executable
@@ -84,5 +88,5 @@ def _size(seen: SeenType) -> int | None:
 
 def _constant(program: Program, value: Any) -> str:
     """A value as Python writes it, cut short; a function by its name."""
-    text = program.call.texts.repr_of(value)
+    text = without_addresses(program.call.texts.repr_of(value))
     return text if len(text) <= _MOST_OF_VALUE else text[: _MOST_OF_VALUE - 1] + "…"

@@ -6,6 +6,8 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from jaxstage_ext.core import jax_private, ref_names
+from jaxstage_ext.program import answer_wording as wording
+from jaxstage_ext.program import out_of_memory
 from jaxstage_ext.program.answers import QUESTIONS, Answer
 from jaxstage_ext.program.collectives import collectives, count, exchanges
 from jaxstage_ext.program.cost import cost
@@ -62,14 +64,21 @@ def is_counted(program: Program) -> bool:
 
 def cheap_answers(program: Program) -> list[tuple[str, Answer]]:
     """The questions that are answered cheaply, with their answers."""
-    if program.saved_summary is not None or program.is_running or not program.has_hlo:
+    if program.saved_summary is not None or program.is_running:
         return []
-    is_cheap = answered_cheaply(program)
-    return [
-        (question, ask(program, None))
-        for name, (question, ask) in QUESTIONS.items()
-        if name != "time" and is_cheap("answer", {"question": name})
-    ]
+    if not program.has_hlo:
+        return [(QUESTIONS["fit"][0], Answer(device_fit(program).text))] if _did_not_fit(program) else []
+    is_cheap, found = answered_cheaply(program), []
+    for name, (question, ask) in QUESTIONS.items():
+        if name != "time" and is_cheap("answer", {"question": name}):
+            found.append((question, ask(program, None)))
+        elif name == "collective" and is_small(program) and count(program):
+            found.append((question, Answer(wording.costliest(exchanges(program)))))
+    return found
+
+
+def _did_not_fit(program: Program) -> bool:
+    return program.error is not None and out_of_memory.is_out_of_memory(program.error.exception)
 
 
 def heaviest_rows(program: Program, most: int) -> list[int]:

@@ -47,9 +47,14 @@ def boundary_values(program: Program) -> list[value_shardings.BoundaryValue]:
 def meshes(program: Program, values: Sequence[value_shardings.BoundaryValue]) -> list[Mesh]:
     """The meshes of a program, those that its values name first."""
     named = [mesh for value in values if (mesh := from_plain.mesh_of(value.sharding)) is not None]
-    lowered = program.documents.get("stablehlo")
-    written = from_text.meshes(lowered.text).values() if lowered is not None else ()
+    written = defined_meshes(program).values()
     return list(dict.fromkeys([*named, *(mesh for mesh in written if mesh.names)]))
+
+
+def defined_meshes(program: Program) -> dict[str, Mesh]:
+    """The meshes that the program's StableHLO defines, by name."""
+    lowered = program.documents.get("stablehlo")
+    return from_text.meshes(lowered.text) if lowered is not None else {}
 
 
 def links(program: Program, places: Sequence[DevicePlace]) -> DeviceLinks:

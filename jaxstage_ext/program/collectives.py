@@ -37,7 +37,7 @@ def collectives(program: Program, progress: Progress | None) -> Collectives:
 
 def _check_partitioned(program: Program) -> None:
     """Raise Unavailable for a module of several devices before the partitioner, which inserts its collectives."""
-    if not program.is_optimised and cluster.device_count(program) > 1 and not any_in(program.module):
+    if program.is_to_be_partitioned and not any_in(program.module):
         raise Unavailable("XLA's partitioner, which inserts collectives, has not run on this module")
 
 

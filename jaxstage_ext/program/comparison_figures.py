@@ -13,6 +13,7 @@ from jaxstage_ext.analysis.memory.fit import Fit, Fits
 from jaxstage_ext.core.staged import COMPILE
 from jaxstage_ext.core.targets.devices import CATALOGUE
 from jaxstage_ext.ir.hlo import totals
+from jaxstage_ext.program import stage_wording
 from jaxstage_ext.program.causeless_collectives import causeless_collectives
 from jaxstage_ext.program.comparison_columns import COLUMNS
 from jaxstage_ext.program.comparison_table import ComparedFigure, TargetFigures
@@ -34,12 +35,17 @@ def target_figures(program: Program) -> TargetFigures:
     error = program.error if program.executable is None else None
     figures = dict.fromkeys(COLUMNS, ComparedFigure(None, why_unknown(program))) | _memory(program)
     if program.executable is not None:
-        seconds = program.seconds.get(COMPILE)
-        figures["compile"] = ComparedFigure(seconds, None if seconds is not None else "JAX gives no time")
+        figures["compile"] = _compile(program)
         figures |= _counted(program)
     elif (under_way := program.under_way) is not None:
         figures |= {name: replace(one, text=under_way) for name, one in figures.items() if one.value is None}
     return TargetFigures(program.label, _device(program), figures, _in_one_line(error) if error else None)
+
+
+def _compile(program: Program) -> ComparedFigure:
+    stage, seconds = program.staged.stage(COMPILE), program.seconds.get(COMPILE)
+    known = stage_wording.first_time(stage) if stage is not None else None
+    return known or ComparedFigure(seconds, None if seconds is not None else "JAX gives no time")
 
 
 def _in_one_line(error: StageError) -> str:
@@ -87,9 +93,9 @@ def _counted(program: Program) -> Figures:
 
 def _range(work: WorkRange, unit: str) -> ComparedFigure:
     why = cost_wording.work_reasons(work, unit)
-    if work.is_unknown:
+    if work.is_unknown or (work.most is None and not work.least):
         return ComparedFigure(None, why)
-    text = "" if work.is_exact else cost_wording.work(work, unit)
+    text = "" if work.is_exact else cost_wording.bounds(work, unit)
     value = work.least if work.most is None else work.counted
     return ComparedFigure(value, remark=why or None, text=text)
 
@@ -99,7 +105,9 @@ def _time(program: Program) -> ComparedFigure:
     roof = device_roofline(program)
     if roof.outcome is Outcome.NO_PEAKS or (roof.bandwidth is None and not roof.peaks):
         return ComparedFigure(None, cost_wording.no_peaks(roof.title))
-    if roof.outcome not in UNDECIDED:
+    counted = work(program)
+    is_known = counted.flops_range.most is not None and counted.bytes_range.most is not None
+    if roof.outcome not in UNDECIDED and is_known:
         return ComparedFigure(roof.total, remark=roof.verdict)
     if not roof.total:
         return ComparedFigure(None, roof.verdict)
@@ -110,7 +118,7 @@ def _collectives(program: Program) -> Figures:
     exchanged = causeless_collectives(program)
     kinds = Counter(row.op.kind for row in exchanged.rows)
     listed = ", ".join(f"{count} {kind}" for kind, count in sorted(kinds.items(), key=lambda item: (-item[1], item[0])))
-    sent, is_least = exchanged.sent
+    sent, is_least, _ = exchanged.sent
     figure = ComparedFigure(sent, text=f"at least {scaled(sent, 'B')}" if is_least else "")
     if is_least and not sent:
         figure = ComparedFigure(None, "it is unknown how much its collectives send")
@@ -124,7 +132,7 @@ def _kernels(program: Program) -> ComparedFigure:
         return ComparedFigure(None, runs)
     counted = work(program)
     launched = totals.launches(program.module)
-    number = int(counted.runs[launched].sum())
-    is_least = bool((launched & counted.loops.unknown[program.module.computation]).any())
+    may_not_run = launched & counted.loops.unknown[program.module.computation]
+    number, is_least = int(counted.runs[launched & ~may_not_run].sum()), bool(may_not_run.any())
     remark = "a library call counts as one launch, but may launch several"
     return ComparedFigure(number, remark=remark, text=f"at least {number:,}" if is_least else "")

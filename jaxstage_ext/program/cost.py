@@ -86,7 +86,10 @@ class Costs:
         work = self.work
         near = module_work.share_on_chip(self._program)
         host = module_work.share_on_host(self._program)
-        return cost_wording.headline(work.flops_range, work.bytes_range, work.total_transcendentals, near, host)
+        figures = (work.flops_range, work.bytes_range, work.total_transcendentals, near, host)
+        if self._program.is_to_be_partitioned:
+            return cost_wording.headline(*figures, "before it is partitioned, on all devices together")
+        return cost_wording.headline(*figures)
 
     def _parts(self) -> list[Part]:
         if not self.is_compiled:

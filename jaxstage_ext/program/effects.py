@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,6 +12,7 @@ from jaxstage_ext.core import equation_runs, jaxpr_lines, ref_names
 from jaxstage_ext.core.equation_runs import Runs
 from jaxstage_ext.core.jax_private import effect_rules, persistent_cache, refs
 from jaxstage_ext.core.jax_private.given_objects import call_info
+from jaxstage_ext.program.effects_of_values import ValueEffect, effects_of_values
 from jaxstage_ext.program.fact import fact
 from jaxstage_ext.program.instruction_places import line_label
 from jaxstage_ext.program.program import Program
@@ -44,7 +45,8 @@ class _Found:
 
 @fact
 def effects(program: Program) -> Table:
-    """A row for each equation with an effect, each callback, and each move to or from the host's memory.
+    """A row for each equation with an effect, each callback, and each move to or from the host's memory; then one for
+    each argument or result in the host's memory.
 
     Columns: `operation`; `effect`, JAX's name of it; `what`: the function that is called, or where values go; `runs` in
     one call, unknown in a while loop or a branch; `not with`: what JAX refuses to combine it with; `line`; `row` of the
@@ -59,18 +61,28 @@ def effects(program: Program) -> Table:
     frames = program.frame_table.freeze()
     own = [line_label(frames, int(frames.user[frame])) if frame >= 0 else "" for frame in at]
     lines = _inferred(program, [rows.get(id(one.eqn), -1) for one in found], own)
+    values = effects_of_values(program)
+    none = len(values)
     columns = {
-        "operation": Column([one.operation for one in found]),
-        "effect": Column([one.effect for one in found], doc="JAX's name of the effect; those of one order run in turn"),
-        "what": Column([one.calls for one in found], doc="the Python function that is called, or where values go"),
-        "runs": Column([None if one.runs[1] else one.runs[0] for one in found], doc="how often in one call"),
-        "not with": Column([", ".join(one.refused) for one in found], doc="what JAX does not combine it with"),
-        "line": Column(lines),
-        "row": Column([rows.get(id(one.eqn), -1) for one in found]),
+        "operation": Column([*(one.operation for one in found), *(one.operation for one in values)]),
+        "effect": Column(
+            [*(one.effect for one in found), *(one.effect for one in values)],
+            doc="JAX's name of the effect; those of one order run in turn",
+        ),
+        "what": Column(
+            [*(one.calls for one in found), *(one.what for one in values)],
+            doc="the Python function that is called, or where values go or lie",
+        ),
+        "runs": Column([*(None if one.runs[1] else one.runs[0] for one in found), *[1] * none], doc="in one call"),
+        "not with": Column(
+            [*(", ".join(one.refused) for one in found), *[""] * none], doc="what JAX does not combine it with"
+        ),
+        "line": Column([*lines, *[""] * none]),
+        "row": Column([*(rows.get(id(one.eqn), -1) for one in found), *[-1] * none]),
     }
     remarks = {(row, "line"): "inferred" for row, line in enumerate(lines) if line and line != own[row]}
     reasons = {(row, "runs"): one.runs[1] for row, one in enumerate(found) if one.runs[1]}
-    notes = (*_refusals(program, found, lines), *_notes(found))
+    notes = (*_refusals(program, found, lines), *_notes(found, values))
     return Table("effects", columns, reasons, notes, remarks=remarks)
 
 
@@ -112,10 +124,12 @@ def _refused(found: list[_Found], lines: list[str], place: str, why: str) -> Ite
         yield f"JAX will not lower this call: {why}{where}."
 
 
-def _notes(found: list[_Found]) -> Iterator[str]:
+def _notes(found: list[_Found], values: Sequence[ValueEffect]) -> Iterator[str]:
     called = [one for one in found if _ABSENT in one.refused]
-    if not found:
+    if not found and not values:
         yield _NONE
+    for one in values:
+        yield f"{one.operation}: {one.what}."
     if called:
         yield f"{plural(len(called), 'callback')}: {_how_often(called)}."
     if len(found) > len(called):
@@ -142,7 +156,9 @@ def has_effects(program: Program) -> bool:
 @fact
 def _of_jaxpr(program: Program) -> bool:
     traced = program.jax_traced
-    return traced is not None and next(_found(program), None) is not None
+    if traced is None:
+        return False
+    return next(_found(program), None) is not None or bool(effects_of_values(program))
 
 
 def callback_lines(program: Program) -> list[str]:

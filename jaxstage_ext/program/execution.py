@@ -7,6 +7,7 @@ from typing import Any
 import jax
 
 from jaxstage_ext.core import jax_private, stages
+from jaxstage_ext.core.jax_private.nan_checks import kept_nan_checks
 from jaxstage_ext.core.targets.cross_compile import Executable
 from jaxstage_ext.core.valueless import is_valueless
 from jaxstage_ext.program import nonfinite, out_of_memory
@@ -50,7 +51,8 @@ def execute(program: Program) -> Any:
         raise ValueError(f"JAX runs no compiled function on a token, which {program.name} takes; call it itself")
     program.ran_out = None
     try:
-        return jax.block_until_ready(program.compiled(*args, **kwargs))  # type: ignore[no-untyped-call]
+        with kept_nan_checks():
+            return jax.block_until_ready(program.compiled(*args, **kwargs))  # type: ignore[no-untyped-call]
     except jax.errors.JaxRuntimeError as error:
         program.ran_out = out_of_memory.failed_run(error, program.name)
         raise

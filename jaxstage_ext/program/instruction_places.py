@@ -10,7 +10,7 @@ from jaxstage_ext.ir.hlo import text_rows
 from jaxstage_ext.ir.hlo.module import Module
 from jaxstage_ext.program.fact import fact
 from jaxstage_ext.program.program import Program
-from jaxstage_ext.report.document import Document
+from jaxstage_ext.report.document import INFERRED, Document
 from jaxstage_ext.report.frames import Frames
 
 
@@ -28,7 +28,8 @@ def places_in(document: Document, module: Module) -> Places:
     scope = np.where(known, document.scope[np.maximum(row, 0)], -1)
     labels = {int(f): line_label(document.frames, int(f)) for f in np.unique(frame)}
     groups = [*map(_group, document.scopes), ""]
-    return Places(row, [labels[f] for f in frame.tolist()], [groups[s] for s in scope.tolist()])
+    inferred = known & (document.flags[np.maximum(row, 0)] & INFERRED != 0)
+    return Places(row, [labels[f] for f in frame.tolist()], [groups[s] for s in scope.tolist()], inferred)
 
 
 def _with_started(module: Module, row: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:

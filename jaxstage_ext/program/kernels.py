@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from jaxstage_ext.core.given import lacking_stage
 from jaxstage_ext.program.fact import slow_fact
 from jaxstage_ext.program.kernel_texts import KernelTexts
 from jaxstage_ext.program.kernel_types import Kernels
@@ -19,5 +20,6 @@ def kernels(program: Program, progress: Progress | None) -> Kernels:
       TargetError, WorkerDied, JaxRuntimeError: as a compile in the worker does.
     """
     if not program.has_hlo or program.executable is None:
-        raise Unavailable(f"{program.name} was not compiled here, so there is no machine code; compile it again")
+        how = lacking_stage.how_to_compile(program.call) if program.is_of_file else "compile it again"
+        raise Unavailable(f"{program.name} was not compiled here, so there is no machine code; {how}")
     return KernelTexts(program).kernels(progress)

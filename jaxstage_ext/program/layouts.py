@@ -13,6 +13,7 @@ from jaxstage_ext.core import jax_private, ref_names
 from jaxstage_ext.core.jax_private.given_layouts import given_layouts
 from jaxstage_ext.ir.hlo.module import Module
 from jaxstage_ext.ir.hlo.shapes import HOST
+from jaxstage_ext.program import loop_copies
 from jaxstage_ext.program.fact import fact
 from jaxstage_ext.program.instruction_places import instruction_places
 from jaxstage_ext.program.program import Program
@@ -144,7 +145,16 @@ def _copies(program: Program) -> Table:
     }
     with_transposes = any(module.opcode[number] == _TRANSPOSE for number, *_ in rows)
     notes = (() if rows else (_NO_COPIES,)) + ((_BY_TRANSPOSES,) if with_transposes else ())
+    listed = {number for number, *_ in rows}
+    arguments = dict(enumerate(_names(program, _parameters(module), 0)))
+    again = [copy for copy in loop_copies.read(module, places, arguments) if copy.row not in listed]
+    notes += (loop_copies.note(module, again),) if again else ()
     return Table("copies", columns, {}, notes)
+
+
+def _parameters(module: Module) -> int:
+    """How many parameters the entry has."""
+    return int((module.computation[module.rows(b"parameter")] == module.entry).sum())
 
 
 def _in_terms_of(source: ArrayLayout, made: ArrayLayout, line: str) -> ArrayLayout:

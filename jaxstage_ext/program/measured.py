@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from jaxstage_ext.profiling.analysis import timeline_wording
 from jaxstage_ext.profiling.analysis.group_times import GroupTimes, group_times
 from jaxstage_ext.profiling.analysis.intervals import union_by
 from jaxstage_ext.profiling.timeline import Timeline
@@ -47,6 +48,9 @@ def measured(program: Program) -> Measured | None:
 
 def _read(program: Program, timeline: Timeline) -> Measured:
     recording, work = timeline.recording, timeline.work
+    if timeline.unrecorded:
+        nothing = np.full(len(program.module.names), np.nan)
+        return Measured(nothing, nothing, float("nan"), 0, timeline_wording.without_event(timeline.unrecorded))
     size = len(program.module.names)
     op = recording.events.op[work.event]
     own = np.append(_is_own(program, timeline), False)[op]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -11,18 +12,19 @@ import numpy as np
 
 from jaxstage_ext.analysis.cost import module_cost
 from jaxstage_ext.analysis.cost.module_cost import Cost, Places
-from jaxstage_ext.analysis.memory import buffers, module_memory
-from jaxstage_ext.analysis.memory.entry_values import Argument, Constant, EntryComputation
+from jaxstage_ext.analysis.memory import buffers, embedded_constants, memory_advice, memory_wording, module_memory
+from jaxstage_ext.analysis.memory.donation_trials import DonationTrial
+from jaxstage_ext.analysis.memory.entry_values import Argument, Constant, Donation, EntryComputation
 from jaxstage_ext.analysis.memory.live_memory import Memory
 from jaxstage_ext.analysis.memory.policy_trials import PolicyTrial
-from jaxstage_ext.core import captured, jax_private, ref_names, rematerialization, residuals
+from jaxstage_ext.core import captured, donation, jax_private, ref_names, rematerialization, residuals
 from jaxstage_ext.core.given import lacking_stage
 from jaxstage_ext.core.recompile import recompiled_buffers as recompiled
 from jaxstage_ext.core.recompile.recompiled_buffers import Assigned
 from jaxstage_ext.ir.hlo import buffer_assignment, hlo_document
 from jaxstage_ext.ir.hlo import module as hlo
 from jaxstage_ext.ir.hlo import schedule as hlo_schedule
-from jaxstage_ext.program import profile_buffers
+from jaxstage_ext.program import profile_buffers, written_signature
 from jaxstage_ext.program.cost import cost
 from jaxstage_ext.program.device_figures import device_memory
 from jaxstage_ext.program.fact import slow_fact
@@ -53,8 +55,16 @@ def memory(program: Program, progress: Progress | None) -> Memory:
     if program.jax_lowered is None:
         why = f"{program.name} was not lowered here, so its memory is unknown; inspect it with stage='compile'"
         raise Unavailable(lacking_stage.without_stablehlo(program.call, "its memory over time is unknown", why))
-    memory = read(program, recompiled.recompile(program.staged, progress))
-    return replace(memory, trial=functools.partial(_tried, program))
+    assigned = recompiled.recompile(program.staged, progress)
+    try:
+        memory = read(program, assigned)
+    except Unavailable:
+        raise
+    except ValueError as error:  # a name in a damaged file need not be text, which XLA takes
+        if not program.is_of_file:
+            raise
+        raise Unavailable(f"the buffer assignment of {program.name} cannot be read: {error}") from None
+    return replace(memory, trial=functools.partial(_tried, program), donate=functools.partial(_donated, program))
 
 
 def _tried(program: Program, policy: Any, written: Memory, progress: Progress | None) -> PolicyTrial:
@@ -66,6 +76,25 @@ def _tried(program: Program, policy: Any, written: Memory, progress: Progress | 
     memory = replace(read(Program(staged), recompiled.recompile(staged, progress)), kept=None)
     name, work = policy if isinstance(policy, str) else getattr(policy, "__name__", str(policy)), _work(memory)
     return PolicyTrial(name, memory.space().peak, work.flops_range, memory)
+
+
+def _donated(program: Program, names: tuple[str, ...], written: Memory, progress: Progress | None) -> DonationTrial:
+    """The program compiled with arguments donated, or as written without names."""
+    if not names:
+        return DonationTrial((), written.space().reserved, _work(written).bytes_range, (), written)
+    every = [argument.name for argument in written.entry.arguments] if written.entry else []
+    if missing := [name for name in names if not any(memory_advice.concerns(path, name) for path in every)]:
+        raise ValueError(f"{program.name} has no argument {missing[0]!r}; it has {', '.join(every[:8])}")
+    numbers = [at for at, path in enumerate(every) if any(memory_advice.concerns(path, name) for name in names)]
+    staged = donation.staged_with(program.staged, numbers)
+    memory = replace(read(Program(staged), recompiled.recompile(staged, progress)), kept=None)
+    rows = list(memory.arguments.rows())
+    unused = tuple(rows[at]["argument"] for at in numbers if at < len(rows) and _is_unused(rows[at]))
+    return DonationTrial(names, memory.space().reserved, _work(memory).bytes_range, unused, memory)
+
+
+def _is_unused(row: Mapping[str, Any]) -> bool:
+    return str(row["state"]) == memory_wording.DONATIONS[Donation.UNUSED]
 
 
 def _work(memory: Memory) -> Cost:
@@ -82,6 +111,7 @@ def read(program: Program, assigned: Assigned) -> Memory:
     if schedule is None:
         raise Unavailable(f"XLA did not schedule {program.name}, so its memory over time is unknown")
     where, notes = _places(program, ops)
+    assignment = embedded_constants.added(assignment, ops, assigned.platform)
     scheduled = buffers.read(ops, assignment, schedule, list(where.scope))
     traced = program.jax_traced
     kept = functools.partial(residuals.read, traced) if traced is not None else None
@@ -121,6 +151,8 @@ def _entry(program: Program) -> EntryComputation | None:
     traced, lowered = program.jax_traced, program.jax_lowered
     if lowered is None or (traced is None and program.call.given is None):
         return None
+    if (written := written_signature.entry(program)) is not None:
+        return written
     signature = jax_private.signature(traced, lowered, ref_names.namer(program.call.fn))
     infos = jax.tree.leaves(lowered.args_info, is_leaf=lambda leaf: hasattr(leaf, "donated"))
     own = len(signature.arguments) - len(signature.captured)

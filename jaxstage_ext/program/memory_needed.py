@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
-from jaxstage_ext.analysis.memory import fit
+from jaxstage_ext.analysis.memory import embedded_constants, fit
 from jaxstage_ext.program.program import Program
 from jaxstage_ext.program.target_title import platform
 
 
 def memory_needed(program: Program) -> int | None:
-    """Bytes that the executable's buffers take on one device, on a TPU its code too; None where XLA does not say."""
+    """Bytes that the executable's buffers take on one device, on a TPU its code too; None where XLA does not say.
+
+    With the constants inside a CPU's fusions, which XLA's statistics leave out.
+    """
     if program.executable is None:
         return None
-    return fit.allocated(program.memory_statistics.sizes, platform(program))
+    where = platform(program)
+    allocated = fit.allocated(program.memory_statistics.sizes, where)
+    if allocated is None or not program.has_hlo:
+        return allocated
+    return allocated + embedded_constants.size(program.module, where)

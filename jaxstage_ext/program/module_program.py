@@ -8,6 +8,7 @@ from pathlib import Path
 from jaxstage_ext.core import stages
 from jaxstage_ext.core.given import module_files
 from jaxstage_ext.core.given.given_call import given_call
+from jaxstage_ext.core.given.given_object import GivenObject
 from jaxstage_ext.core.given.module_files import UnreadableModule
 from jaxstage_ext.core.staged import COMPILE, LOWER
 from jaxstage_ext.core.targets import cross_compile
@@ -19,21 +20,29 @@ from jaxstage_ext.program import module_bytes
 from jaxstage_ext.program.earlier import by_label
 from jaxstage_ext.program.file_program import FileProgram
 from jaxstage_ext.program.program import Program
+from jaxstage_ext.report.file_names import shown
 
-_HEAD = 4096
 
-
-def opened(data: bytes, title: str, path: Path | None = None, targets: Sequence[Target] = ()) -> Program:
+def opened(
+    data: bytes, title: str, path: Path | None = None, targets: Sequence[Target] = (), entry: str = ""
+) -> Program:
     """The program of a module, for the first of the targets; without one it is not compiled.
 
-    Raises UnreadableModule where it is none, is damaged, or is compiled HLO and a target is named.
+    `entry` is the function of StableHLO that is meant, where there are several and none is `main`.
+    Raises UnreadableModule where it is none, is damaged, or is compiled HLO and a target is named; SeveralModules where
+    it is not known which function is meant.
     """
-    form = hlo_files.form_of(data[:_HEAD], path.name if path else "")
+    form = hlo_files.form_of(data, path.name if path else "")
     if form is None:
         raise UnreadableModule(f"{title} is no module of HLO or StableHLO: it begins with {data[:16]!r}")
     if form in (ModuleForm.HLO_PROTO, ModuleForm.HLO_TEXT) and not targets:
         return FileProgram(data, form, title or form.value, path)
-    call = given_call(module_files.opened_for_compile(data, form, title or form.value))
+    return of_given(module_files.opened_for_compile(data, form, title or form.value, entry), targets)
+
+
+def of_given(given: GivenObject, targets: Sequence[Target] = ()) -> Program:
+    """The program of what a file holds, for the first of the targets; without one it is not compiled."""
+    call = given_call(given)
     compiled_for = [cross_compile.isolated(target) for target in targets]
     for target in compiled_for:
         cross_compile.check(target)
@@ -52,13 +61,14 @@ def of_dump(module: DumpedModule, targets: Sequence[Target] = ()) -> Program:
     path = module.module_file(before_passes=bool(targets))
     if path is None:
         raise UnreadableModule(
-            f"the dump has no HLO of {module.name}{' before the passes' if targets else ''}; compile it with "
+            f"the dump has no HLO of {shown(module.name)}{' before the passes' if targets else ''}; compile it with "
             "XLA_FLAGS='--xla_dump_hlo_as_proto'"
         )
-    data = module_bytes.read(path, path.name)
-    form = hlo_files.form_of(data[:_HEAD], path.name)
+    title = shown(path.name)
+    data = module_bytes.read(path, title)
+    form = hlo_files.form_of(data, path.name)
     if form is None:
-        raise UnreadableModule(f"{path.name} is damaged: it begins with {data[:16]!r}")
+        raise UnreadableModule(f"{title} is damaged: it begins with {data[:16]!r}")
     if targets:
-        return opened(data, path.name, path, targets)
-    return FileProgram(data, form, path.name, path, module)
+        return opened(data, title, path, targets)
+    return FileProgram(data, form, title, path, module)

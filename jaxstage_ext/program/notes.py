@@ -33,6 +33,10 @@ from jaxstage_ext.report.public_paths import public_folders
 
 _DUMPS = 4
 _MEASURED = "what XLA tunes was chosen by autotune results, the rest may still differ from a real one"
+_NO_LINES = (
+    "Nothing links to source: JAX recorded no line of your code (a library function, or one that returns its inputs)."
+)
+_NO_LOCATIONS = "Nothing links to source: the file names no line of it."
 _NOT_OPTIMISED = (
     "This is HLO before or between XLA's passes: its fusions, memory and collectives are not those of what runs. "
     "Compile it for a target to see that: -t local."
@@ -66,10 +70,7 @@ def notes(program: Program) -> list[str]:
     written += [] if program.is_optimised else [_NOT_OPTIMISED]
     coverage = program.coverage
     if coverage and coverage.total and not coverage.linked:
-        written.append(
-            "Nothing links to source: JAX recorded no line of your code (a library function, or one that returns its "
-            "inputs)."
-        )
+        written.append(_NO_LOCATIONS if program.is_of_file else _NO_LINES)
     return written
 
 

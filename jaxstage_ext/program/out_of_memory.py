@@ -15,6 +15,7 @@ from jaxstage_ext.report.units import scaled
 MARK = "RESOURCE_EXHAUSTED"
 RUN = "run"
 """The stage of the StageError of a run."""
+LISTED = "`.memory` of the inspection (`error.inspection`) lists the buffers by line, from one more compile."
 _HINT = "`.memory` of this inspection shows what uses the memory."
 _ELSEWHERE = "A statement of the cell raised this error. The memory shown is that of {}, which may not be its cause."
 

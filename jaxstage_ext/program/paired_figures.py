@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from jaxstage_ext.core import stage_list, stages
 from jaxstage_ext.core.options import flag_values
 from jaxstage_ext.core.staged import COMPILE
+from jaxstage_ext.program import stage_wording
 from jaxstage_ext.program.call_signature import signature
 from jaxstage_ext.program.comparison_columns import COLUMNS
 from jaxstage_ext.program.comparison_figures import target_figures
@@ -97,8 +98,10 @@ def _times(*programs: Program) -> Iterator[PairedFigure]:
 
 def _seconds(program: Program, name: str) -> ComparedFigure:
     seconds, stage = program.seconds.get(name), program.staged.stage(name)
+    if stage is not None and (known := stage_wording.first_time(stage)) is not None:
+        return known
     if seconds is not None:
-        return ComparedFigure(seconds, remark="cached" if stage is not None and stage.hit else None)
+        return ComparedFigure(seconds)
     if stage is None:
         return ComparedFigure(None, f"inspected with stage={program.stage!r}, which ends before {name}")
     return ComparedFigure(None, {stages.DONE: "JAX gives no time"}.get(stage.state, f"the stage is {stage.state}"))

@@ -21,7 +21,7 @@ from jaxstage_ext.core.targets.cross_compile import Executable
 from jaxstage_ext.core.targets.target import Target
 from jaxstage_ext.core.targets.worker_requests import Limits
 from jaxstage_ext.core.traced_versions import OldVersion
-from jaxstage_ext.ir import cached_documents, python
+from jaxstage_ext.ir import cached_documents, parse_errors, python
 from jaxstage_ext.ir.hlo import module as hlo
 from jaxstage_ext.ir.hlo.cached_places import CachedPlaces
 from jaxstage_ext.ir.lazy_documents import Documents
@@ -114,6 +114,16 @@ class Program:
     def name(self) -> str:
         """What the call is titled."""
         return stages.call_name(self.call)
+
+    @property
+    def is_of_file(self) -> bool:
+        """Whether it is a module out of a file: nothing of it is run here."""
+        return self.is_foreign or (self.call.given is not None and self.call.given.is_file)
+
+    @property
+    def is_to_be_partitioned(self) -> bool:
+        """Whether it is HLO of before XLA's partitioner, which makes of it what each of several devices runs."""
+        return not self.is_optimised and self.call.given is not None and self.call.given.partitions > 1
 
     @property
     def stage(self) -> str:
@@ -249,7 +259,10 @@ class Program:
         if proto is None and self.xla_module is not None:
             proto = jax_private.hlo_proto(self.xla_module)
         if proto is None:
-            raise Unavailable(f"{self.name} has no optimised HLO to count; {lacking_stage.how_to_compile(self.call)}")
+            how = lacking_stage.how_to_compile(self.call)
+            if (error := self.error) is not None:
+                how = f"its {error.stage} failed: {parse_errors.one_line(error.message) or error.type}"
+            raise Unavailable(f"{self.name} has no optimised HLO to count; {how}")
         return proto
 
     @property
@@ -258,7 +271,14 @@ class Program:
         return self.results.once("module", self._parsed)
 
     def _parsed(self) -> hlo.Module:
-        return cached_documents.value(self.key("columns"), lambda: hlo.parse(self.proto()), hlo.size)
+        try:
+            return cached_documents.value(self.key("columns"), lambda: hlo.parse(self.proto()), hlo.size)
+        except Unavailable:
+            raise
+        except ValueError as error:
+            if not self.is_of_file:
+                raise
+            raise Unavailable(f"the HLO of {self.name} cannot be read: {error}") from None
 
     @property
     def memory_statistics(self) -> MemoryStatistics:

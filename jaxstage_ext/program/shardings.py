@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 
@@ -17,8 +17,9 @@ from jaxstage_ext.analysis.sharding.slices import Sharding, on_one_device, unkno
 from jaxstage_ext.analysis.sharding.value_tables import Shardings
 from jaxstage_ext.core.layout import value_shardings
 from jaxstage_ext.ir.hlo.shapes import HOST
-from jaxstage_ext.program import cluster, refused_shardings
+from jaxstage_ext.program import cluster, file_shardings, refused_shardings
 from jaxstage_ext.program.fact import fact
+from jaxstage_ext.program.file_program import FileProgram
 from jaxstage_ext.program.program import Program
 from jaxstage_ext.program.propagated_module import propagated_module
 from jaxstage_ext.program.short_types import short_dtype
@@ -38,14 +39,24 @@ def shardings(program: Program) -> Shardings:
         if (refused := refused_shardings.read(program)) is not None:
             return refused
         raise Unavailable(f"{program.name} was not lowered by JAX, so its shardings are unknown")
+    if isinstance(program, FileProgram):
+        return _of_file(program)
     given = cluster.boundary_values(program)
     meshes, places = cluster.meshes(program, given), cluster.device_places(program)
     settled = _settled(program, given, len(places))
     committed = any(value.sharding is not None and not value.is_result for value in given)
     alone = Chooser.COMMITTED if committed else Chooser.DEFAULT
-    made = [_value(value, settled, meshes, places, alone) for value in given]
+    defined = cluster.defined_meshes(program)
+    made = [_value(value, settled, meshes, places, alone, defined) for value in given]
     values = _named_by_caller(program, _with_memories(program, given, made))
     return Shardings(tuple(values), tuple(places), tuple(meshes), (), partial(_intermediates, program))
+
+
+def _of_file(program: FileProgram) -> Shardings:
+    places = tuple(cluster.device_places(program))
+    values, notes = file_shardings.values(program, len(places) or 1)
+    meshes = dict.fromkeys(mesh for value in values if (mesh := value.map.sharding.mesh) is not None)
+    return Shardings(tuple(values), places, tuple(meshes), notes, partial(_intermediates, program))
 
 
 def _intermediates(program: Program) -> tuple[ShardedValue, ...]:
@@ -99,12 +110,13 @@ def _value(
     meshes: Sequence[Mesh],
     places: Sequence[DevicePlace],
     alone: Chooser,
+    defined: Mapping[str, Mesh],
 ) -> ShardedValue:
     """A value with its sharding; `alone` is who chose the device where there is only one."""
     chosen: Chooser | None
     settled = compiled[value.is_result].get(-1 if value.number is None else value.number)
     if value.sharding is not None:
-        sharding = from_plain.read(value.sharding, value.shape)
+        sharding = from_plain.read(value.sharding, value.shape, defined)
         chosen = None if value.is_compiled else Chooser.YOU
     elif value.number is None:
         sharding, chosen = unknown("", "the program does not use it, so it is not sent to any device"), None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from jaxstage_ext.core.staged import Cache, CacheHit, Stage
+from jaxstage_ext.program.comparison_table import ComparedFigure
 from jaxstage_ext.report.units import scaled
 
 _WORDS = {
@@ -15,6 +16,15 @@ _WORDS = {
 def note(stage: Stage) -> str | None:
     """`cached; the first compile took 53 ms`; None for a stage that was computed for this call."""
     return None if stage.hit is None else _words(stage.name, stage.hit)
+
+
+def first_time(stage: Stage) -> ComparedFigure | None:
+    """What a stage took when it was computed, to compare it by; None where it was computed for this call."""
+    if stage.hit is None:
+        return None
+    if stage.hit.first_seconds is None:
+        return ComparedFigure(None, f"{_WORDS[stage.hit.cache]}, so what the {stage.name} itself took is unknown")
+    return ComparedFigure(stage.hit.first_seconds, remark=_WORDS[stage.hit.cache])
 
 
 def _words(stage: str, hit: CacheHit) -> str:

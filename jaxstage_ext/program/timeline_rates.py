@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from jaxstage_ext.analysis.cost.module_cost import Cost
+from jaxstage_ext.profiling.analysis import timeline_wording as timing
 from jaxstage_ext.profiling.analysis.device_work import Activity
 from jaxstage_ext.profiling.timeline import Timeline
 from jaxstage_ext.program import rate_wording as wording
@@ -110,7 +111,8 @@ def _least(program: Program, work: Cost) -> tuple[dict[int, float], str]:
 
 def with_rates(program: Program, timeline: Timeline, table: Table, group: str) -> Table:
     """The table of a timeline by "op" or "line", with FLOP/s, bytes/s and the part of the roof of each row."""
-    works, runs = work_of_ops(program), _runs_of_several_kernels(timeline)
+    works = WorkOfOps({}, timing.without_event(timeline.unrecorded)) if timeline.unrecorded else work_of_ops(program)
+    runs = _runs_of_several_kernels(timeline)
     ops = list(timeline.by_op().rows())
     of_ops = [works.of(row, runs.get((row["module"], row["op"]))) for row in ops]
     if group == "op":

@@ -87,6 +87,9 @@ class Table:
             raise KeyError(f"{name!r}: the {self.name} table has {', '.join(self.columns)}")
         return self.columns[name].values
 
+    def __iter__(self) -> Iterator[dict[str, Any]]:
+        return self.rows()
+
     def rows(self) -> Iterator[dict[str, Any]]:
         """The rows as plain Python values, None where unknown."""
         for row in range(len(self)):

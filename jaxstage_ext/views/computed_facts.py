@@ -40,8 +40,6 @@ _COLUMNS: Mapping[str, tuple[str, ...]] = {
 OPEN = ("cost by source line", "largest buffers at the peak of memory", "collectives")
 """The tables that a page shows at once; the others open by a click."""
 _TITLES: Mapping[str, str] = {"time": "lower bound", "name": "pass", "index": ""}
-_LINE_IN_HLO = "line in HLO metadata"
-"""Of a collective whose cause is unknown; the cause may name another line."""
 _PATHS = ("value", "argument", "buffer")
 """The columns that name leaves of pytrees, which their ends tell apart."""
 _BAR = ("bytes read", "bytes written")
@@ -121,6 +119,8 @@ def _or(otherwise: Value, compute: Callable[[], Value]) -> Value:
 def _shown_tables(found: Mapping[str, Table]) -> Iterator[ShownRows]:
     for title, table in found.items():
         names = tuple(name for name in _COLUMNS[title] if name in table.columns)
+        if "cause" in table.columns and not any(row["cause"] for row in table.rows()):
+            names = tuple(name for name in names if name != "line")  # that of the metadata, which may cause nothing
         if len(table):
             yield _first_rows(title, table, names)
 
@@ -131,8 +131,6 @@ def _first_rows(title: str, table: Table, names: tuple[str, ...]) -> ShownRows:
     texts = tuple(tuple(_text(table, name, row[name]) for name in names) for row in rows)
     figures = tuple(all(is_number(plain(row[name])) for row in rows) for name in names)
     titles = tuple(_TITLES.get(name, name) for name in names)
-    if "cause" in table.columns and not any(row["cause"] for row in rows):
-        titles = tuple(_LINE_IN_HLO if name == "line" else name for name in titles)
     return ShownRows(title, titles, texts, figures, _shares(table, len(rows)), len(table) - len(rows))
 
 

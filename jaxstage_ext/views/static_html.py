@@ -57,7 +57,7 @@ _BOX = "margin:0 0 12px 0; padding:6px 10px; border:1px solid #71767d; border-ra
 _PRE = "margin:4px 0; padding:0; white-space:pre; overflow-x:auto; line-height:1.4; background:transparent"
 _CODE = "padding:0;background:transparent"
 _WRAPPED = _PRE.replace("white-space:pre;", "white-space:pre-wrap; word-break:normal; overflow-wrap:anywhere;")
-_CELL = "padding:0 16px 0 0; text-align:left; white-space:pre; vertical-align:top; background:transparent; border:none"
+_CELL = "padding:0 16px 0 0;text-align:left;white-space:pre;background:transparent;border:none"
 
 
 @summarised_once()
@@ -193,7 +193,9 @@ def _source_row(line: excerpt.ExcerptLine) -> str:
 
 
 def _cells(number: str, code: str, made: str) -> str:
-    return f'<tr><td style="{_CELL}">{number}</td><td style="{_CELL}">{code}</td><td style="{_CELL}">{made}</td></tr>'
+    shown = (number, code, made) if made else (number, code)
+    cells = "".join(f'<td style="{_CELL}">{cell}</td>' for cell in shown)
+    return f"<tr>{cells}</tr>"
 
 
 def _ir(kind: str, lines: Sequence[excerpt.ExcerptLine]) -> str:

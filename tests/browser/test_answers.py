@@ -10,6 +10,7 @@ import json
 import re
 from typing import TYPE_CHECKING, Any
 
+import compiled_once
 import pytest
 from absent import needs
 
@@ -86,7 +87,10 @@ TARGETS = {"v5e:4x4": "data=4,model=4", "h100:8": "data=2,model=4"}
 
 def opened(open_notebook: Opener, lab: Server, target: str) -> NotebookPage:
     needs(target)
-    page = open_notebook(lab, [MODEL, LOOK.format(target=target, mesh=TARGETS[target]), TOLD], width=1400, height=1000)
+    from_the_folder = f"%config JAXStage.cache_dir = {str(compiled_once.folder())!r}"
+    page = open_notebook(
+        lab, [MODEL, from_the_folder, LOOK.format(target=target, mesh=TARGETS[target]), TOLD], width=1400, height=1000
+    )
     page.page.set_default_timeout(MINUTES)
     return page
 

@@ -188,3 +188,28 @@ COLOUR = """(node, what) => {
     canvas.fillStyle = colour; canvas.fillRect(0, 0, 1, 1);
     return [...canvas.getImageData(0, 0, 1, 1).data.slice(0, 3)];
 }"""
+
+
+def test_the_notebooks_own_shortcuts_work_after_a_click_in_the_panel(open_notebook: Opener, lab: Server) -> None:
+    notebook = open_notebook(lab, [SETUP, LOSS])
+    notebook.run_all()
+    panel = notebook.panel()
+    panel.stage("compile", "done").wait_for()
+    cells = notebook.page.locator(".jp-Notebook .jp-Cell:visible").count()
+    panel.row("python", "return").click()
+    for plain in ("d", "d", "x", "a", "b"):
+        notebook.page.keyboard.press(plain)
+    expect(notebook.page.locator(".jp-Notebook .jp-Cell:visible")).to_have_count(cells)
+    before = notebook.path.stat().st_mtime_ns
+    with notebook.page.expect_response(lambda answer: answer.request.method == "PUT" and "/api/contents" in answer.url):
+        notebook.page.keyboard.press("Control+s")
+    assert notebook.path.stat().st_mtime_ns > before
+    notebook.page.keyboard.press("Control+Shift+c")
+    expect(notebook.page.locator(".lm-CommandPalette-input")).to_be_focused()
+    notebook.page.keyboard.press("Escape")
+    panel.row("python", "return").click()
+    run = notebook.page.locator(".jp-Notebook .jp-InputPrompt").last
+    number = run.inner_text()
+    notebook.page.keyboard.press("Control+Enter")
+    expect(run).not_to_have_text(number)
+    notebook.wait_idle()

@@ -9,7 +9,7 @@ import sys
 import threading
 from collections.abc import Iterator
 from types import FunctionType
-from typing import Any
+from typing import Any, ClassVar
 
 import jax
 import jax.numpy as jnp
@@ -97,6 +97,46 @@ def test_a_hostile_static_argument(heard: Heard) -> None:
     [record] = heard.users()
     assert record.signature is not None
     assert record.signature.statics[0].type.endswith("Hostile")
+    assert heard.faults == 0
+
+
+class Comparing(type):
+    """A metaclass that counts how often its classes are compared and hashed."""
+
+    asked: ClassVar[list[str]] = []
+
+    def __eq__(cls, other: object) -> bool:
+        Comparing.asked.append("eq")
+        return cls is other
+
+    def __hash__(cls) -> int:
+        Comparing.asked.append("hash")
+        return id(cls)
+
+
+def test_classes_are_compared_by_identity(heard: Heard) -> None:
+    """The values of such a class as a static argument, captured, in a container, in a callback and as a policy."""
+
+    class Of(metaclass=Comparing):
+        def __call__(self, *args: Any, **kwargs: Any) -> Any:
+            return None
+
+    value = Of()
+
+    def step(x: Any, static: Any, options: Any = (value, {"a": value})) -> Any:
+        jax.debug.callback(value, x)
+        return jax.checkpoint(jnp.sin, policy=value)(x) if options else x
+
+    jitted = jax.jit(step, static_argnums=(1,))
+    arguments = (np.ones(3), value)
+    listening.stop()
+    jitted(*arguments)
+    jax.clear_caches()
+    of_jax = Comparing.asked.copy()
+    Comparing.asked.clear()
+    listening.start()
+    jitted(*arguments)
+    assert Comparing.asked == of_jax
     assert heard.faults == 0
 
 

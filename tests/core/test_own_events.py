@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable
 from typing import Any
 
@@ -27,4 +28,33 @@ def test_an_interrupt_as_listening_begins_or_ends_leaves_no_listener(
     monkeypatch.setattr(monitoring, name, interrupted)
     with pytest.raises(KeyboardInterrupt), hear():
         pass
+    assert ([*listeners._event_duration_secs_listeners], [*listeners._event_listeners]) == before
+
+
+def test_cleared_listeners_deafen_no_later_block_though_another_thread_is_still_in_one() -> None:
+    """A stage that hears no event of JAX would take its compile for one that JAX had already."""
+    before = [*listeners._event_duration_secs_listeners], [*listeners._event_listeners]
+    is_in, may_end = threading.Event(), threading.Event()
+
+    def stay() -> None:
+        with hear():
+            is_in.set()
+            may_end.wait(60)
+
+    other = threading.Thread(target=stay)
+    other.start()
+    try:
+        assert is_in.wait(60)
+        monitoring.clear_event_listeners()
+        with hear() as heard:
+            monitoring.record_event("/jax/compilation_cache/cache_hits")
+            monitoring.record_event_duration_secs("/jax/core/compile/backend_compile_duration", 2.0)
+    finally:
+        may_end.set()
+        other.join()
+        for each in before[0]:
+            monitoring.register_event_duration_secs_listener(each)
+        for other_event in before[1]:
+            monitoring.register_event_listener(other_event)
+    assert (heard.cache_hits, heard.durations) == (1, {"/jax/core/compile/backend_compile_duration": 2.0})
     assert ([*listeners._event_duration_secs_listeners], [*listeners._event_listeners]) == before

@@ -1,8 +1,9 @@
 """What several test files compile is compiled once: a folder of compilers' answers that all test processes share.
 
 Tests that are about figures, not about compiling, take answers from there (`kept()`).
-The folder's name holds all that decides the answers: the compilers' versions, the source of the rooms that ask them
-and read their replies, and the week, so that each of them is compiled anew at least once a week.
+The folder lies beside the packages' caches, so that a fresh clone finds what another has compiled. Its name holds all
+that decides the answers: the compilers' versions, the source of the rooms that ask them and keep their replies, and
+the week, so that each of them is compiled anew at least once a week.
 """
 
 from __future__ import annotations
@@ -11,15 +12,20 @@ import contextlib
 import datetime
 import functools
 import hashlib
+import os
 import shutil
 from collections.abc import Iterator
 from importlib import metadata
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
-FOLDERS = ROOT / "build" / "compiled"
+FOLDERS = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "jaxstage-tests" / "compiled"
 COMPILERS = ("jax", "jaxlib", "libtpu", "jax-cuda13-plugin", "jax-cuda13-pjrt", "nvidia-cuda-nvcc", "nvidia-nvvm")
-ROOMS = ("store", "ir", "worker", "core", "report")
+ROOMS = ("store", "worker", "core")
+MOST = 8
+"""Folders that are left, the newest first."""
+in_use: Path | None = None
+"""The folder, within a block of `kept`."""
 
 
 def version(distribution: str) -> str:
@@ -31,21 +37,30 @@ def version(distribution: str) -> str:
 
 @functools.cache
 def folder() -> Path:
-    """The folder of this week's answers of these compilers to this source; those of other weeks and sources go."""
+    """This week's answers of these compilers to this source; folders of other weeks, or unused for long, go."""
     digest = hashlib.sha256()
     for room in ROOMS:
         for path in sorted((ROOT / "jaxstage_ext" / room).rglob("*.py")):
             digest.update(str(path.relative_to(ROOT)).encode() + path.read_bytes())
     source = digest.hexdigest()[:12]
     year, week, _ = datetime.date.today().isocalendar()
-    prefix = f"{year}w{week}-{source}-"
-    for old in FOLDERS.glob("*"):
-        if not old.name.startswith(prefix):
-            shutil.rmtree(old, ignore_errors=True)
-    made = FOLDERS / (prefix + hashlib.sha256(" ".join(map(version, COMPILERS)).encode()).hexdigest()[:8])
+    made = (
+        FOLDERS / f"{year}w{week}-{source}-{hashlib.sha256(' '.join(map(version, COMPILERS)).encode()).hexdigest()[:8]}"
+    )
     made.mkdir(parents=True, exist_ok=True)
     made.chmod(0o700)
+    made.touch()
+    this_week = [each for each in FOLDERS.glob("*") if each.name.startswith(f"{year}w{week}-")]
+    for old in {*FOLDERS.glob("*")} - set(sorted(this_week, key=last_used)[-MOST:]):
+        shutil.rmtree(old, ignore_errors=True)
     return made
+
+
+def last_used(folder: Path) -> float:
+    try:
+        return folder.stat().st_mtime
+    except FileNotFoundError:  # another test process has removed it
+        return 0
 
 
 @contextlib.contextmanager
@@ -53,8 +68,11 @@ def kept() -> Iterator[None]:
     """Within the block, compilers' answers come from the folder, where they are there, and go to it."""
     from jaxstage_ext.store import cache
 
-    cache.use_folder(folder())
+    global in_use
+    before, in_use = in_use, folder()
+    cache.use_folder(in_use)
     try:
         yield
     finally:
-        cache.use_folder(None)
+        in_use = before
+        cache.use_folder(in_use)

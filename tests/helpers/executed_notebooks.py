@@ -9,6 +9,9 @@ from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING
 
+import compiled_once
+import pytest
+
 if TYPE_CHECKING:
     import nbformat
 
@@ -41,12 +44,18 @@ def shown(notebook: nbformat.NotebookNode, holding: str) -> str:
 
 
 def run(name: str, *first: str) -> nbformat.NotebookNode:
-    """A notebook executed, after cells of this source; nothing is written to standard error, and all can be shown."""
+    """A notebook executed, after cells of this source; nothing is written to standard error, and all can be shown.
+
+    As it is, it takes from the folder what compilers gave earlier, as a user's second kernel does.
+    """
     import nbformat
 
     notebook = nbformat.read(NOTEBOOKS / name, as_version=4)
     notebook.cells[:0] = [nbformat.v4.new_code_cell(source) for source in first]
-    demo().run(notebook, NOTEBOOKS)
+    with pytest.MonkeyPatch.context() as patch:
+        if not first:
+            patch.setenv("JAXSTAGE_CACHE_DIR", str(compiled_once.folder()))
+        demo().run(notebook, NOTEBOOKS)
     streams = [output for cell in notebook.cells for output in cell.get("outputs", ()) if "name" in output]
     assert not [output.text for output in streams if output.name == "stderr"]
     assert not [output.text for output in streams if "cannot be shown" in output.text]

@@ -26,6 +26,8 @@ ONCE = {
     "hostile": "attacks readers, folders and requests, which are free of JAX",
     "notebooks": "the notebooks show the newest JAX; magics, kernels and the panel run on both",
     "helpers": "tests of the tests",
+    "compilation/test_listener_faults.py": "faults put into our own functions; what JAX tells them is tested on both",
+    "wording": "sentences made from facts by hand",
     "replies": "what the front end reads, recorded once",
     "test_layers.py": "reads source",
     "test_packaging.py": "reads archives",
@@ -35,6 +37,7 @@ ONCE = {
 }
 """Folders and files of tests/, with the reason."""
 ON_BOTH = {
+    "hostile/test_looks_disturb_nothing.py": "the caches and settings of JAX",
     "hostile/test_interrupts.py": "what an interrupt leaves in JAX",
     "hostile/test_stale_traces.py": "JAX's own caches of traces",
     "hostile/test_survival.py": "golden programs as this version compiles them",

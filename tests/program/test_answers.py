@@ -20,7 +20,7 @@ from jaxstage_ext.program.answer_wording import Holding, Measure
 from jaxstage_ext.program.memory import memory
 from jaxstage_ext.report.unavailable import Unavailable
 
-pytestmark = pytest.mark.usefixtures("no_workers_left")
+pytestmark = pytest.mark.usefixtures("no_workers_left", "kept_answers")
 
 
 def shape(*sizes: int) -> jax.ShapeDtypeStruct:

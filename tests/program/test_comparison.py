@@ -25,6 +25,8 @@ from jaxstage_ext.program.comparison_table import ComparedFigure, Comparison, Ta
 from jaxstage_ext.report.table import Column
 from jaxstage_ext.views.shown_comparison import ShownComparison
 
+pytestmark = pytest.mark.usefixtures("kept_answers")
+
 W, X = jax.ShapeDtypeStruct((256, 128), jnp.float32), jax.ShapeDtypeStruct((64, 256), jnp.float32)
 
 NOT_COMPILED = "not compiled: %lower stops earlier"
@@ -239,3 +241,20 @@ def test_what_is_partly_known_says_so_in_every_form() -> None:
     assert cell.text in table._repr_html_()
     assert Comparison.from_dict(json.loads(json.dumps(table.to_dict()))).to_dict() == table.to_dict()
     assert row(table.take([1]), "cpu:2").cells["flops"].text == cell.text
+
+
+def test_the_time_of_a_compile_that_was_cached_is_compared_with_none() -> None:
+    """Its wall time is that of a look-up: the order of two programs would be that of what else the kernel did."""
+
+    @jax.jit
+    def called_before(x: jax.Array) -> jax.Array:
+        return jnp.sin(x @ x)
+
+    x = jnp.ones((16, 16))
+    called_before(x)
+    before = jaxstage_ext.inspect(called_before, x)
+    now = jaxstage_ext.inspect(jax.jit(lambda x: x * 2), x)
+    table = now.compare(before)
+    time = row(table, "before").cells["compile"]
+    assert (time.value, "cached" in time.reason) == (None, True)
+    assert not row(table, "local").cells["compile"].mark

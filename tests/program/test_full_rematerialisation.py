@@ -10,7 +10,7 @@ from jax.sharding import PartitionSpec as P
 
 from jaxstage_ext import inspect
 
-pytestmark = pytest.mark.usefixtures("no_workers_left")
+pytestmark = pytest.mark.usefixtures("no_workers_left", "kept_answers")
 
 
 SQUARE = jax.ShapeDtypeStruct((8, 8), jnp.float32)

@@ -14,6 +14,8 @@ from jax.experimental.layout import Format, Layout
 from jaxstage_ext import inspect
 from jaxstage_ext.analysis.layouts import layout_text
 
+pytestmark = pytest.mark.usefixtures("kept_answers")
+
 A, B = jnp.ones((64, 32)), jnp.ones((64, 16))
 
 

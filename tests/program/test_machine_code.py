@@ -31,6 +31,8 @@ from jaxstage_ext.worker import pool
 from jaxstage_ext.worker.inside import disassemble, nvidia_tools
 from tests.golden.record import load_programs
 
+pytestmark = pytest.mark.usefixtures("kept_answers")
+
 PROGRAMS = load_programs().PROGRAMS
 NEEDED = {"v5e:2x2": "tpu", "h100": "cuda"}
 

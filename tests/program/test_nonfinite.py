@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import jax
@@ -86,3 +87,46 @@ def test_infinities_and_runs_without_the_setting() -> None:
     with jax.debug_infs(True):
         assert told(lambda x: 1 / x, jnp.zeros(2)).startswith("<lambda> made infinity, first in div at line")
     assert jnp.isinf(jaxstage_ext.inspect(lambda x: 1 / x, jnp.zeros(2)).execute()).all()
+
+
+def _spread(x: Any) -> Any:
+    return jnp.var(x) + jax.nn.logsumexp(x)
+
+
+def _refuses_inspected(x: Any) -> None:
+    told(lambda x: jnp.log(x).sum(), -x)
+
+
+LOOKS: dict[str, Callable[[Any], Any]] = {
+    "a run with NaN": _refuses_inspected,
+    "a run": lambda x: jaxstage_ext.inspect(_spread, x).execute(),
+    "a trace": lambda x: jaxstage_ext.inspect(_spread, x, stage="trace"),
+    "a jaxpr": lambda x: jaxstage_ext.inspect(jax.make_jaxpr(jnp.tanh)(x), x),
+    "a gradient": lambda x: jaxstage_ext.inspect(jax.grad(_spread), x),
+    "a measurement": lambda x: jaxstage_ext.measure(jax.jit(_spread), x),
+}
+
+
+@pytest.mark.parametrize("flag", ["jax_debug_nans", "jax_debug_infs"])
+@pytest.mark.parametrize("look", LOOKS)
+def test_jax_goes_on_checking_calls_that_stay_in_cpp(look: str, flag: str) -> None:
+    """In a thread of its own: a `with jax.debug_nans(...)` of JAX's ends the checks of the thread that it was in."""
+    wrong = -jnp.ones(3) if flag == "jax_debug_nans" else jnp.zeros(3)
+    jnp.log(wrong)
+
+    def looked_and_called() -> None:
+        jaxstage_ext.inspect(jnp.tanh, wrong)
+        if look == "a run with NaN" and flag == "jax_debug_infs":
+            with pytest.raises(FloatingPointError, match="infinity, first in log"):
+                jaxstage_ext.inspect(jnp.log, wrong).execute()
+        else:
+            LOOKS[look](jnp.ones(3))
+        with pytest.raises(FloatingPointError):
+            jnp.log(wrong)
+
+    jax.config.update(flag, True)
+    try:
+        with ThreadPoolExecutor(1) as threads:
+            threads.submit(looked_and_called).result()
+    finally:
+        jax.config.update(flag, False)

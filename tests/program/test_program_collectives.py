@@ -30,7 +30,7 @@ from jaxstage_ext.worker import pool
 MESHES = {"cpu:8": {"data": 2, "model": 4}, "v5e:4x4": {"data": 4, "model": 4}, "h100:8": {"data": 2, "model": 4}}
 
 
-pytestmark = pytest.mark.usefixtures("no_workers_left")
+pytestmark = pytest.mark.usefixtures("no_workers_left", "kept_answers")
 
 
 def shape(*sizes: int, dtype: Any = jnp.float32) -> jax.ShapeDtypeStruct:

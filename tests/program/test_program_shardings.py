@@ -21,7 +21,7 @@ from jaxstage_ext.program.propagated_module import propagation_dump
 MESH = {"data": 4, "model": 2}
 
 
-pytestmark = pytest.mark.usefixtures("no_workers_left")
+pytestmark = pytest.mark.usefixtures("no_workers_left", "kept_answers")
 
 
 def shape(*sizes: int, dtype: Any = jnp.float32) -> jax.ShapeDtypeStruct:

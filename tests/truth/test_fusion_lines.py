@@ -137,7 +137,7 @@ def test_work_of_a_line(expectation: Expectation) -> None:
 
 
 @rows(
-    Expectation(attention_scores, "v5e:2x2", "answers bound", answer("bound"), f"{line_of('x @ w')} takes",
+    Expectation(attention_scores, "v5e:2x2", "answers bound", answer("bound"), f"{line_of('x @ w')} (inferred) takes",
                 "x @ w reads x and w, 786 kB of the 1.1 MB in HBM"),
     Expectation(dense_layer, "h100", "answers bound", answer("bound"), f"{line_of('h = x @ w  # dense')} takes",
                 "x @ w reads x and w, 786 kB of the 918 kB that are moved"),

@@ -60,13 +60,13 @@ def test_work_is_the_same_everywhere(name: str, target: str) -> None:
         ("bytes moved", "bytes", work.total_bytes, "B"),
     ):
         shown = head[label]["text"]
-        assert row[column]["text"] == shown
+        assert shown.startswith(row[column]["text"]) or row[column]["value"] is None
         assert f"{label} {shown}" in html
         assert f"{label} {shown}" in text.replace("│ │ ", "")
         if head[label]["known"]:
             is_open = "at least" in shown or " to " in shown
             assert row[column]["value"] == total or is_open
-            assert scaled(row[column]["value"], unit) in shown
+            assert row[column]["value"] is None or scaled(row[column]["value"], unit) in shown
             assert shown in inspection.cost.headline
 
 

@@ -68,6 +68,18 @@ def iterate_products() -> UserProgram:
     return UserProgram(lambda x: lax.while_loop(lambda x: jnp.sum(x) < 1e9, lambda x: x @ x, x), (F32,))
 
 
+def n_products() -> UserProgram:
+    """As many products as an argument says: none where it is 0."""
+    n = jax.ShapeDtypeStruct((), jnp.int32)
+    return UserProgram(lambda n, x: lax.fori_loop(0, n, lambda i, x: x @ x, x), (n, F32))
+
+
+def at_least(inspection: Any) -> str:
+    """The lower bound and the mark that a comparison gives it."""
+    cell = inspection.row().figures["time"]
+    return f"{cell.text} {cell.remark}"
+
+
 def scale_until_then_multiply() -> UserProgram:
     """Memory traffic in a loop of unknown length, then a product: what takes longer depends on the length."""
     return UserProgram(lambda x: (y := lax.while_loop(lambda x: jnp.sum(x) < 1e9, lambda x: x * 2, x)) @ y, (F32,))
@@ -133,14 +145,15 @@ TRAFFIC = "4 bytes in and out of each element by the HBM bandwidth"
     Expectation(s32_product, "v5e:2x2", "bound", bound, "compute", "ten bf16 passes"),
     Expectation(s32_product, "h100", "bound", bound, "compute", "33.5 TOP/s: 8 us, 3 MB: 0.9 us"),
     Expectation(f16_product, "v5e:2x2", "bound", bound, "compute", "one bf16 pass: 87 us, 25 MB: 31 us"),
-    Expectation(iterate_products, "h100", "bound", bound, "compute", "both sides grow with the loop's length"),
+    Expectation(iterate_products, "h100", "bound", bound, "unknown", "no iteration leaves the test, which only reads"),
+    Expectation(n_products, "h100", "bound", bound, "unknown", "bound by memory for n = 0, by compute for n = 9"),
+    Expectation(n_products, "h100", "total", total, BYTES / 3352.32e9, "n = 0 copies x: 33.6 MB"),
+    Expectation(n_products, "h100", "compared", at_least, "at least", "a lower bound has no rank"),
     Expectation(iterate_products, "h100", "answer", open_because, [RangeCause.LOOP], "the loop's length is unknown"),
     Expectation(iterate_products, "h100", "FLOPs", answer("bound"), " 17.", "one product of 17.2 GFLOP"),
     Expectation(scale_until_then_multiply, "h100", "bound", bound, "unknown", "depends on the loop's length"),
     Expectation(scale_until_then_multiply, "h100", "doubts", doubts, ["LOOP"], "nothing else is unknown"),
-    Expectation(
-        scale_until_then_multiply, "v5e:2x2", "bound", bound, "memory", "more traffic than the product already"
-    ),
+    Expectation(scale_until_then_multiply, "v5e:2x2", "bound", bound, "unknown", "no iteration leaves the product"),
     Expectation(product_or_copy, "h100", "bound", bound, "unknown", "compute or memory, as the branch"),
     Expectation(product_or_copy, "h100", "doubts", doubts, ["BRANCH"], "nothing else is unknown"),
     Expectation(product_or_copy, "v5e:2x2", "bound", bound, "unknown", "compute or memory, as the branch"),

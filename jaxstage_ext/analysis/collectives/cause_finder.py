@@ -1,4 +1,7 @@
-"""Finds why there is a collective, from the name that XLA gave it and the module before it was partitioned."""
+"""Finds why there is a collective, from the name that XLA gave it and the module before it was partitioned.
+
+Of several that the compiler combined, the cause of the most bytes comes first.
+"""
 
 from __future__ import annotations
 
@@ -18,6 +21,7 @@ _WRITTEN = re.compile(
     r"(psum|pmax|pmin|pbroadcast|all_gather|reduce_scatter|psum_scatter|ppermute|all_to_all|ragged_all_to_all|pshuffle)"
     r"(?:_invariant|_reduced|2)?"
 )
+_HANDS_ON = (b"get-tuple-element", b"bitcast", b"copy", b"transpose", b"reshape", b"convert")
 _FARTHEST = 6
 """Most instructions between a collective that has no name and one that has."""
 
@@ -80,12 +84,27 @@ class Causes:
         joined = _parts(self._scope(says))
         places = Counter((scope, line if len(joined) == 1 else "") for scope in joined)
         if len(operands) > 1:
-            own = Counter((self._scope(operand), self._lines[operand]) for operand in operands)
+            makers = [self._maker(operand) for operand in self._largest_first(operands)]
+            own = Counter((self._scope(maker), self._lines[maker]) for maker in makers)
             places = Counter({place: count for place, count in own.items() if place[0]}) or places
         none: frozenset[Any] = frozenset()
         alone = exchanged if places.total() == 1 else replace(exchanged, sizes=none, shapes=none, given=none)
         causes = [self._of_scope(op, *place, alone, count) for place, count in places.items()]
         return tuple(dict.fromkeys(cause for several in causes for cause in several))
+
+    def _largest_first(self, operands: Sequence[int]) -> list[int]:
+        size = self._module.shapes.bytes
+        return sorted(operands, key=lambda operand: -int(size[operand]))
+
+    def _maker(self, row: int) -> int:
+        """The instruction with a name that makes a value; that of the value itself where none is near."""
+        maker = row
+        for _ in range(_FARTHEST):
+            if self._scope(maker):
+                return maker
+            if self._module.opcode[maker] not in _HANDS_ON or (maker := self._module.operands[maker][0]) < 0:
+                break
+        return row
 
     def _scope(self, row: int) -> str:
         number = int(self._module.scope[row])
@@ -94,7 +113,8 @@ class Causes:
     def _of_scope(self, op: CollectiveOp, scope: str, line: str, what: Exchanged, times: int) -> list[CollectiveCause]:
         """The causes of so many collectives that have a name scope."""
         if written := _WRITTEN.fullmatch(scope.rsplit("/", 1)[-1]):
-            return [CollectiveCause(CauseKind.WRITTEN, (written[1],), lines=(line,) if line else ())]
+            kind = CauseKind.BACKWARD if "transpose(" in scope else CauseKind.WRITTEN
+            return [CollectiveCause(kind, (written[1],), lines=(line,) if line else ())]
         before = self._before
         if before is None or self._of is None:
             return [CollectiveCause(why_unknown=self._why or "the shardings after propagation are unknown")]

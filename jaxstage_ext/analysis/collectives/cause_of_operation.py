@@ -14,6 +14,7 @@ from jaxstage_ext.analysis.sharding.slices import Sharding
 
 SUMMING = (b"dot", b"reduce", b"convolution", b"scatter", b"reduce-window", b"custom-call", b"gather")
 _REARRANGING = (b"transpose", b"reshape", b"copy", b"convert", b"bitcast", b"broadcast")
+_CONTRACTING = (b"dot", b"convolution")
 _MOST = 3
 _FARTHEST = 8
 
@@ -44,22 +45,22 @@ class CausesOfOperations:
             return []
         operands = dict.fromkeys(operand for operand in before.ops.operands[row] if operand >= 0)
         fitting = [op for op in operands if self.dims(op) in given and axes <= _axes(before.sharding(op))]
-        return [self._resharded(operand, row) for operand in fitting]
+        return [self._resharded(operand, row, axes) for operand in fitting]
 
     def forced(self, row: int, axes: frozenset[str]) -> list[CollectiveCause]:
         """What an operation needs from other devices along some mesh axes."""
         before = self._before
         if row in before.reshards:
             return [self.moved(before.ops.operands[row][0], axes)]
-        return [self._resharded(operand, row) for operand in self.forcing.needs(row, axes)]
+        return [self._resharded(operand, row, axes) for operand in self.forcing.needs(row, axes)]
 
-    def _resharded(self, operand: int, row: int) -> CollectiveCause:
+    def _resharded(self, operand: int, row: int, axes: frozenset[str]) -> CollectiveCause:
         return CollectiveCause(
             CauseKind.RESHARDING,
             (self._name(operand),),
             (self._name(row),),
             before=(self._before.sharding(operand).spec,),
-            after=(self._use(operand, row),),
+            after=(self._use(operand, row, axes),),
             lines=self._lines([row]),
         )
 
@@ -80,14 +81,21 @@ class CausesOfOperations:
                 return lines[:1]
         return []
 
-    def _use(self, operand: int, row: int) -> Use:
-        """How an operation uses an operand."""
+    def _use(self, operand: int, row: int, axes: frozenset[str] = frozenset()) -> Use:
+        """How an operation uses an operand that is exchanged along some mesh axes.
+
+        An operation on each element takes it in its own sharding; a product has the operand whole along the axes.
+        """
         before = self._before
+        own, taken = before.sharding(operand), before.sharding(row)
+        is_alike = before.ops.shapes.sizes(row) == before.ops.shapes.sizes(operand)
+        if axes and (taken.spec == own.spec or (not is_alike and before.ops.opcode[row] in _CONTRACTING)):
+            taken = own.without(axes)
         others = [
             other for other in before.ops.operands[row] if other not in (-1, operand) and before.ops.shapes.rank[other]
         ]
         specs = dict.fromkeys(before.sharding(other).spec for other in others)
-        return Use(before.sharding(row).spec, next(iter(specs), ""))
+        return Use(taken.spec, next(iter(specs), ""))
 
     def mixes(self, row: int, axes: frozenset[str]) -> bool:
         """Whether an operation sums over dimensions that are sharded along some mesh axes."""
@@ -153,7 +161,7 @@ class CausesOfOperations:
             return self.partitioned(row, CauseKind.PARTITIONING)
         users = [user for copy in copies for user in before.users.get(copy, [])] or self.wanting(row, axes)
         out = self.handed_out(row)
-        wanted = [Use(before.sharding(copy).spec) for copy in copies] or [self._use(row, user) for user in users]
+        wanted = [Use(before.sharding(copy).spec) for copy in copies] or [self._use(row, user, axes) for user in users]
         uses = dict.fromkeys([*wanted, *map(Use, out)])
         constraints = [asked for user in users if (asked := self._asked(user, row)) >= 0]
         names = list(dict.fromkeys(map(self._name, [*users, *constraints])))[:_MOST]

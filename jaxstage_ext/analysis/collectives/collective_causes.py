@@ -12,6 +12,7 @@ class CauseKind(Enum):
 
     UNKNOWN = "unknown"
     WRITTEN = "the program calls it"
+    BACKWARD = "the backward pass calls it: differentiation made it, or a derivative rule"
     RESHARDING = "a value is used with another sharding than it has"
     PARTIAL_SUMS = "an operation leaves partial sums"
     PARTITIONING = "the parts of an operation need each other's data"

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
+from typing import NamedTuple
 
 from jaxstage_ext.analysis.collectives import device_groups as sets
 from jaxstage_ext.analysis.collectives.cause_finder import Causes, Exchanged
@@ -101,10 +102,30 @@ class SourceProgram:
     warnings: Sequence[str] = ()
 
 
-def total_sent(rows: Sequence[CollectiveRow]) -> tuple[float, bool]:
-    """(bytes that a device sends in all of them, whether it may send more: unknown ones, loops of unknown length)."""
-    known = sum(row.total_sent for row in rows if row.total_sent is not None)
-    return known, any(row.total_sent is None or row.in_unknown_loop for row in rows)
+class Sent(NamedTuple):
+    """What devices send in one run.
+
+    Attributes:
+      most: bytes of the device that sends most.   by_each: whether each device sends as much.
+      is_least: whether it may be more: collectives of unknown devices, or in loops of unknown length.
+    """
+
+    most: float
+    is_least: bool
+    by_each: bool
+
+
+def total_sent(rows: Sequence[CollectiveRow], devices: int) -> Sent:
+    """What one of so many devices sends in all of these."""
+    by_device: dict[int, float] = {}
+    for row in rows:
+        if row.total_sent is not None and not row.in_unknown_loop:
+            for device in row.groups.senders:
+                by_device[device] = by_device.get(device, 0.0) + row.total_sent
+    most = max(by_device.values(), default=0.0)
+    by_each = len(by_device) == devices and min(by_device.values()) == most
+    is_least = any(row.total_sent is None or row.in_unknown_loop for row in rows)
+    return Sent(most, is_least, by_each or not most)
 
 
 def read(module: Module, places: Places, program: SourceProgram) -> list[CollectiveRow]:

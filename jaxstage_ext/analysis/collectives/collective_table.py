@@ -10,7 +10,7 @@ from typing import Any
 
 from jaxstage_ext.analysis.collectives import collective_rows
 from jaxstage_ext.analysis.collectives import collective_wording as wording
-from jaxstage_ext.analysis.collectives.collective_rows import CollectiveRow, Overlap, SourceProgram
+from jaxstage_ext.analysis.collectives.collective_rows import CollectiveRow, Overlap, Sent, SourceProgram
 from jaxstage_ext.analysis.cost.module_cost import Places
 from jaxstage_ext.analysis.sharding import partitioner_warnings
 from jaxstage_ext.analysis.sharding.partitioner_warnings import Rematerialised
@@ -47,9 +47,9 @@ class Collectives:
         return wording.headline(self.rows, self.line(self.rows[0]) if self.rows else "", self.devices)
 
     @property
-    def sent(self) -> tuple[float, bool]:
-        """(bytes that one device sends in one run, whether it may send more than is known)."""
-        return collective_rows.total_sent(self.rows)
+    def sent(self) -> Sent:
+        """What one device sends in one run."""
+        return collective_rows.total_sent(self.rows, self.devices)
 
     def name(self, instruction: int) -> str:
         return self.ops.names[instruction].decode("utf-8", "replace")
@@ -88,7 +88,7 @@ class Collectives:
             "groups": Column([str(row.groups) for row in rows], "", "positions in the device assignment"),
             "devices": Column([row.groups.size for row in rows], "", "in each group"),
             "payload": Column([row.payload for row in rows], "B", "per device and run"),
-            "sent": Column(_floats(row.total_sent for row in rows), "B", "per device in all runs, lower bound"),
+            "sent": Column(_floats(row.total_sent for row in rows), "B", "by each sender in all runs, lower bound"),
             "time": Column(_floats(row.total_seconds for row in rows), "s", "of all runs, lower bound"),
             "exposed": Column(_floats(row.exposed for row in rows), "s", "of this, what no other work hides"),
             "runs": Column([row.runs for row in rows], "", "times in one run of the module"),

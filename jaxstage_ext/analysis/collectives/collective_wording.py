@@ -28,7 +28,7 @@ def headline(rows: Sequence[CollectiveRow], line: str, devices: int) -> str:
         f" for {line}" if line else " with no known source line",
         f" ({texts[0]})" if texts else "",
     ]
-    return f"{''.join(parts)}, {_time(first)}.{_total(rows) if len(rows) > 1 else ''}"
+    return f"{''.join(parts)}, {_time(first)}.{_total(rows, devices) if len(rows) > 1 else ''}"
 
 
 def cause(cause: CollectiveCause) -> str:
@@ -39,6 +39,7 @@ def cause(cause: CollectiveCause) -> str:
     text = {
         CauseKind.UNKNOWN: "",
         CauseKind.WRITTEN: f"written as {values}",
+        CauseKind.BACKWARD: f"{values} of the backward pass",
         CauseKind.RESHARDING: f"resharding of {values}" + (f" for {users}" if users else ""),
         CauseKind.PARTIAL_SUMS: f"partial sums of {values}",
         CauseKind.PARTITIONING: f"partitioning of {values}",
@@ -93,14 +94,15 @@ def _time(row: CollectiveRow) -> str:
     return f"{overlap}at least {scaled(row.total_seconds, 's')}{runs}{exposed}"
 
 
-def _total(rows: Sequence[CollectiveRow]) -> str:
-    known, is_least = total_sent(rows)
-    least = "at least " if is_least else ""
+def _total(rows: Sequence[CollectiveRow], devices: int) -> str:
+    sent = total_sent(rows, devices)
+    least = "at least " if sent.is_least else ""
+    who = "each device sends" if sent.by_each else "the device that sends most sends"
     times = [row.total_seconds for row in rows if row.total_seconds is not None]
     exposed = [row.exposed for row in rows if row.total_seconds is not None]
     part = "" if None in exposed else f", {_part(sum(part or 0 for part in exposed), sum(times))} exposed"
     time = f" in at least {scaled(sum(times), 's')}{part}" if times else ""
-    return f" In total, each device sends {least}{scaled(known, 'B')}{time}."
+    return f" In total, {who} {least}{scaled(sent.most, 'B')}{time}."
 
 
 def _part(exposed: float, whole: float) -> str:

@@ -45,6 +45,13 @@ class Groups:
             return len({device for pair in self.members for device in pair})
         return max(map(len, self.members), default=0)
 
+    @property
+    def senders(self) -> frozenset[int]:
+        """The devices that send: the sources of a permutation, else all of a group; none where that is unknown."""
+        if self.is_pairs:
+            return frozenset(source for source, target in self.members if source != target)
+        return frozenset(device for group in self.members if len(group) > 1 for device in group)
+
     def __str__(self) -> str:
         if self.problem:
             return f"unknown: {self.problem}"

@@ -86,8 +86,8 @@ def _itself(fusions: Longs) -> list[npt.NDArray[Any]]:
 def _fused_parts(ops: Module, fusions: Longs, work: InstructionWork) -> list[list[npt.NDArray[Any]]]:
     """What the members of these fusions compute, read and write."""
     fused, which = np.unique(ops.called.at(0)[fusions], return_inverse=True)
-    outermost = _outermost(ops, fused)
-    members = np.flatnonzero((outermost[ops.computation] >= 0) & ~_is_fusion(ops))
+    outermost = fused_traffic.outermost(ops, fused)
+    members = np.flatnonzero((outermost[ops.computation] >= 0) & ~fused_traffic.is_fusion(ops))
     members = members[~((work.flops[members] == 0) & (work.transcendentals[members] == 0))]
     nothing = np.zeros(len(members))
     computed = (outermost[ops.computation[members]], members, work.flops[members], work.transcendentals[members])
@@ -98,24 +98,6 @@ def _fused_parts(ops: Module, fusions: Longs, work: InstructionWork) -> list[lis
         _of_owners(fusions, which, [reads.fused, reads.member, none, none, reads.bytes, none]),
         _of_owners(fusions, which, [writes.fused, writes.member, no_writes, no_writes, no_writes, writes.bytes]),
     ]
-
-
-def _is_fusion(ops: Module) -> npt.NDArray[np.bool_]:
-    return np.asarray((ops.opcode == b"fusion") & (ops.called.at(0) >= 0))
-
-
-def _outermost(ops: Module, fused: Longs) -> Longs:
-    """For each computation, the place in `fused` of the one that holds it, through fusions in fusions; -1 for none."""
-    place = np.full(len(ops.computations), -1, np.int64)
-    place[fused] = np.arange(len(fused))
-    rows = np.flatnonzero(_is_fusion(ops))
-    called = ops.called.at(0)[rows]
-    for _ in range(len(rows)):
-        held = np.where(place[called] < 0, place[ops.computation[rows]], -1)
-        if not (held >= 0).any():
-            break
-        place[called[held >= 0]] = held[held >= 0]
-    return place
 
 
 def _of_owners(fusions: Longs, which: Longs, columns: Sequence[npt.NDArray[Any]]) -> list[npt.NDArray[Any]]:

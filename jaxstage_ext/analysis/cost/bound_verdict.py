@@ -41,7 +41,7 @@ class _Program:
         pairs = [(ceiling, other) for ceiling in KNOWN for other in Ceiling if other is not ceiling]
         ahead = [least[ceiling] - most[other] for ceiling, other in pairs]
         of_branches: Callable[..., Any] = _of_last if Doubt.BRANCH in doubts else _least
-        rule = Rule(of_branches, unknown_losses=1 if Doubt.LOOP in doubts else np.inf)
+        rule = Rule(of_branches) if Doubt.LOOP in doubts else Rule(of_branches, unknown_trips=0, unknown_losses=np.inf)
         totals = self.totals([*ahead, np.nan_to_num(times.least - times.hidden)], rule)
         sure = dict.fromkeys(KNOWN, True)
         for (ceiling, _), lead in zip(pairs, totals, strict=False):
@@ -64,14 +64,17 @@ def _of_least_time(inner: Floats, axis: int) -> Any:
     return inner[:, int(np.argmin(inner[-1]))]
 
 
+_LEAST = Rule(_of_least_time, unknown_trips=0)
+
+
 def read(cost: Cost, times: InstructionTimes) -> BoundDecision:
     """The verdict on a program."""
     if not len(cost.ops.computations):
         return BoundDecision(Ceiling.UNKNOWN, 0.0, dict.fromkeys(Ceiling, 0.0), dict.fromkeys(Ceiling, 0.0))
     program = _Program(cost, times)
     whole = np.nan_to_num(times.least - times.hidden)
-    *by_ceiling, seconds = program.totals([*_split(whole, times.bounds()), whole], Rule(_of_least_time))
-    *by_known, seconds = program.totals([*_split(whole, times.known_bounds()), whole], Rule(_of_least_time))
+    *by_ceiling, seconds = program.totals([*_split(whole, times.bounds()), whole], _LEAST)
+    *by_known, seconds = program.totals([*_split(whole, times.known_bounds()), whole], _LEAST)
     shares, known = (
         {ceiling: part / (seconds or 1.0) for ceiling, part in zip(Ceiling, parts, strict=True)}
         for parts in (by_ceiling, by_known)

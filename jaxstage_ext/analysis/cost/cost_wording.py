@@ -28,13 +28,16 @@ _NOTED_SHARE = 0.01
 """From this share on, transcendental functions are named beside the FLOPs, and bytes on the chip beside the bytes."""
 
 
-def headline(flops: WorkRange, moved: WorkRange, functions: float, near: float, host: float = 0.0) -> str:
+def headline(
+    flops: WorkRange, moved: WorkRange, functions: float, near: float, host: float = 0.0, where: str = "on one device"
+) -> str:
     """FLOPs, transcendental functions and bytes of a program, and what leaves them open.
 
-    `near` is the share of the bytes that stay in memory on the chip, `host` that of the bytes in the host's memory.
+    `near` is the share of the bytes that stay in memory on the chip, `host` that of the bytes in the host's memory;
+    `where` says of which devices they are.
     """
     beside = f" and {transcendentals(functions)} transcendentals" if are_noted(functions, flops) else ""
-    figures = f"{work(flops, 'FLOP')}{beside}, {work(moved, 'B')} moved{stays(near, host)}, in one run on one device"
+    figures = f"{work(flops, 'FLOP')}{beside}, {work(moved, 'B')} moved{stays(near, host)}, in one run {where}"
     why = work_reasons(flops, "FLOP") or work_reasons(moved, "B")
     return f"{figures} ({why})" if why else figures
 
@@ -50,6 +53,15 @@ def transcendentals(functions: float) -> str:
 
 
 def work(work: WorkRange, unit: str) -> str:
+    """`1.2 GFLOP`, `1 to 1.2 GFLOP`, `at least 1 GFLOP (3 GFLOP with one iteration)`, `unknown FLOP`."""
+    least, once = bounds(work, unit), scaled(work.counted, unit)
+    loops = work.most is None and any(reason.cause is RangeCause.LOOP for reason in work.reasons)
+    if not loops or least.endswith(once):
+        return least
+    return f"{least} ({once} with one iteration)" if work.least else f"{once} with one iteration"
+
+
+def bounds(work: WorkRange, unit: str) -> str:
     """`1.2 GFLOP`, `1 to 1.2 GFLOP`, `at least 1.2 GFLOP`, `unknown FLOP`."""
     if work.is_unknown:
         return f"unknown {'FLOPs' if unit == 'FLOP' else 'bytes'}"
@@ -58,6 +70,10 @@ def work(work: WorkRange, unit: str) -> str:
         return f"at least {least}"
     most = scaled(work.most, unit)
     return least if least == most else f"{least} to {most}"
+
+
+INFERRED = "inferred: XLA dropped the source of most of it"
+INFERRED_LINE = "inferred: XLA dropped its source"
 
 
 def open_work(flops: WorkRange) -> str:
@@ -82,7 +98,7 @@ def _reasons(reasons: Sequence[RangeReason], unit: str) -> list[str]:
 
 def _loops(reasons: Sequence[RangeReason], unit: str) -> str:
     loops = "the while loop" if len(reasons) == 1 else f"{len(reasons):,} while loops"
-    return f"{loops}{_at(reasons)} of unknown length {'counts' if len(reasons) == 1 else 'count'} once"
+    return f"{loops}{_at(reasons)} of unknown length may run any number of times, or none"
 
 
 def _branches(reasons: Sequence[RangeReason], unit: str) -> str:

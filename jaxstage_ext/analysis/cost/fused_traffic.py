@@ -1,8 +1,8 @@
 """Which instructions inside a fusion read the bytes that the fusion reads, and write those that it writes.
 
-What a fusion reads of a parameter goes to the members that use the parameter. Where several do, each takes a share in
-proportion to what it uses, a slice or the whole. What the fusion writes goes to the members that make its results.
-Bitcasts and fusions inside the fusion are looked through.
+What a fusion reads of a parameter, or of a constant inside it, goes to the members that use it. Where several do, each
+takes a share in proportion to what it uses, a slice or the whole. What the fusion writes goes to the members that make
+its results. Bitcasts and fusions inside the fusion are looked through.
 """
 
 from __future__ import annotations
@@ -20,7 +20,6 @@ from jaxstage_ext.ir.protowire import Longs
 
 Floats = npt.NDArray[np.float64]
 Bools = npt.NDArray[np.bool_]
-_PARAMETER_NUMBER = 9
 _VIEWS = (b"bitcast", b"get-tuple-element")
 
 
@@ -33,15 +32,37 @@ class MemberBytes(NamedTuple):
 
 
 def read(ops: Module, fused: Longs) -> MemberBytes:
-    """The bytes that the members of each of these fused computations read of its parameters."""
+    """The bytes that the members of each of these fused computations read of its parameters and constants."""
     place = np.full(len(ops.computations), -1, np.int64)
     place[fused] = np.arange(len(fused))
-    parameters = ops.rows(b"parameter")
+    parameters, constants = ops.rows(b"parameter"), traffic.embedded(ops)
     parameters = parameters[place[ops.computation[parameters]] >= 0]
-    parts = list(_readers(ops, parameters))
+    outer = outermost(ops, fused)
+    constants = constants[outer[ops.computation[constants]] >= 0]
+    given = np.concatenate([parameters, constants])
+    parts = list(_readers(ops, given))
     start, member, weight = (np.concatenate([part[column] for part in parts]) for column in range(3))
-    amount = divided(traffic.read_of_each(ops)[parameters], start, weight)
-    return MemberBytes(place[ops.computation[parameters[start]]], member, amount)
+    amount = divided(traffic.read_of_each(ops)[given], start, weight)
+    return MemberBytes(outer[ops.computation[given[start]]], member, amount)
+
+
+def is_fusion(ops: Module) -> npt.NDArray[np.bool_]:
+    """Which instructions are fusions whose computation is known."""
+    return np.asarray((ops.opcode == b"fusion") & (ops.called.at(0) >= 0))
+
+
+def outermost(ops: Module, fused: Longs) -> Longs:
+    """For each computation, the place in `fused` of the one that holds it, through fusions in fusions; -1 for none."""
+    place = np.full(len(ops.computations), -1, np.int64)
+    place[fused] = np.arange(len(fused))
+    rows = np.flatnonzero(is_fusion(ops))
+    called = ops.called.at(0)[rows]
+    for _ in range(len(rows)):
+        held = np.where(place[called] < 0, place[ops.computation[rows]], -1)
+        if not (held >= 0).any():
+            break
+        place[called[held >= 0]] = held[held >= 0]
+    return place
 
 
 def written(ops: Module, fused: Longs) -> MemberBytes:
@@ -66,7 +87,7 @@ def divided(whole: Floats, group: Longs, weight: Floats) -> Floats:
 
 def _readers(ops: Module, parameters: Longs) -> Iterator[tuple[Longs, Longs, Floats]]:
     """(place in `parameters`, member that uses it, bytes that it uses); first each parameter with no member."""
-    size, users, inner = ops.shapes.padded.astype(np.float64), _users(ops), _inner_parameters(ops)
+    size, users, inner = ops.shapes.padded.astype(np.float64), _users(ops), traffic.inner_parameters(ops)
     holder = _holders(ops)
     start, at = np.arange(len(parameters)), parameters
     yield start, np.full(len(start), -1, np.int64), np.zeros(len(start))
@@ -98,23 +119,6 @@ def _edges(users: Lists, rows: Longs) -> Longs:
     count = users.count[rows]
     first = np.repeat(users.start[rows] - (np.cumsum(count) - count), count)
     return np.asarray(users.values[first + np.arange(int(count.sum()))], np.int64)
-
-
-def _inner_parameters(ops: Module) -> Longs:
-    """For each edge into a fusion, the parameter inside that stands for it; -1 for other edges."""
-    rows = ops.rows(b"parameter")
-    field = ops.fields(rows, _PARAMETER_NUMBER)[_PARAMETER_NUMBER]
-    number = np.zeros(len(rows), np.int64)
-    number[field.row] = field.value
-    width = int(np.max(number, initial=0)) + 1
-    known = dict(zip((ops.computation[rows] * width + number).tolist(), rows.tolist(), strict=True))
-    owner = ops.operands.owner
-    result = np.full(len(owner), -1, np.int64)
-    into = np.flatnonzero(ops.opcode[owner] == b"fusion")
-    place, called = into - ops.operands.start[owner[into]], ops.called.at(0)[owner[into]]
-    keys = np.where((called >= 0) & (place < width), called * width + place, -1)
-    result[into] = [known.get(key, -1) for key in keys.tolist()]
-    return result
 
 
 def _holders(ops: Module) -> Longs:

@@ -26,7 +26,7 @@ class InstructionTimes:
       links: of its collectives, at least; any time where `links_open`.
       on_chip: what its bytes in memory on the chip can take at most.
       host_open: whether it moves bytes to or from the host's memory, which may take any time.
-      hidden: of its collectives' time, what other work hides.
+      hidden: of the time of its collectives or of its asynchronous copy, what other work hides.
     """
 
     compute: Floats
@@ -107,10 +107,11 @@ class InstructionTimes:
 
     def at_most(self) -> dict[Ceiling, Floats]:
         """Per ceiling, the time for which it may bound each instruction."""
+        is_exchange = self.links_open | (self.links > 0)
         most = {
             COMPUTE: self.most_compute,
-            MEMORY: np.nan_to_num(self.memory, nan=np.inf),
-            INTERCONNECT: np.where(self.links_open, np.inf, self.links - self.hidden),
+            MEMORY: np.nan_to_num(self.memory, nan=np.inf) - np.where(is_exchange, 0.0, self.hidden),
+            INTERCONNECT: np.where(self.links_open, np.inf, self.links - np.where(is_exchange, self.hidden, 0.0)),
             UNKNOWN: self.most_elsewhere,
         }
         return {key: np.where(may, most[key], 0.0) for key, may in self.may_bound().items()}

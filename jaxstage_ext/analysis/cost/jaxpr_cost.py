@@ -318,8 +318,8 @@ def _reduce(eqn: Any) -> Work:
 
 
 def _fft(eqn: Any) -> Work:
-    lengths = eqn.params["fft_lengths"]
-    return Work(8.0 * max(_in(eqn), _out(eqn)) * sum(math.log2(n) for n in lengths if n > 1))
+    is_real = any(var.aval.dtype.kind != "c" for var in (*eqn.invars, *eqn.outvars))
+    return Work(linear_algebra.fft(int(max(_in(eqn), _out(eqn))), eqn.params["fft_lengths"], is_real))
 
 
 _SPECIAL: dict[str, Callable[[Any], Work]] = {

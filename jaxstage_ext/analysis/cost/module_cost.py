@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from jaxstage_ext.analysis.cost import attribution, executions, flops, traffic, work_ranges
+from jaxstage_ext.analysis.cost import attribution, executions, flops, inferred_lines, traffic, work_ranges
 from jaxstage_ext.analysis.cost import cost_wording as wording
 from jaxstage_ext.analysis.cost.attribution import Attribution, InstructionWork
 from jaxstage_ext.analysis.cost.ceilings import Ceiling
@@ -36,11 +36,15 @@ _NO_WORK = (b"parameter", b"constant", b"tuple", b"get-tuple-element", b"bitcast
 
 @dataclass(frozen=True, eq=False)
 class Places:
-    """Where each instruction is: its document row (-1 none), source line and name scope ("" unknown)."""
+    """Where each instruction is: its document row (-1 none), source line and name scope ("" unknown).
+
+    `inferred` says of which the line was inferred; empty where of none.
+    """
 
     row: npt.NDArray[np.int64]
     line: Sequence[str]
     scope: Sequence[str]
+    inferred: npt.NDArray[np.bool_] = field(default_factory=lambda: np.zeros(0, bool))
 
 
 @dataclass(frozen=True, eq=False)
@@ -208,12 +212,22 @@ class Cost:
             "bytes written": Column(self.bytes_written[rows] * runs, "B"),
             "intensity": Column(intensity, "FLOP/B", "FLOPs per byte moved"),
             "runs": Column(runs, "", "times in one run of the module"),
-            "line": Column([self.places.line[row] for row in rows]),
+            "line": Column([self.lines[row] for row in rows], "", "of a fusion, that of its heaviest member"),
             "row": Column(self.places.row[rows], "", "row of the HLO document"),
         }
         why = self.unknown | self.why
         reasons = {(at, "FLOPs"): why[row] for at, row in enumerate(rows.tolist()) if row in why}
-        return Table(name, columns, reasons, self.notes if name == "cost" else ())
+        remarks = inferred_lines.remarks(self.places.inferred, self._line_givers[rows])
+        return Table(name, columns, reasons, self.notes if name == "cost" else (), remarks=remarks)
+
+    @cached_property
+    def lines(self) -> list[str]:
+        """The source line of each instruction; of a fusion in the schedule that of the member that does most."""
+        return [self.places.line[row] for row in self._line_givers.tolist()]
+
+    @cached_property
+    def _line_givers(self) -> npt.NDArray[np.int64]:
+        return inferred_lines.givers(self.ops, self.shown, self.places.line)
 
     def by(self, group: str) -> Table:
         """Totals by "line", "scope", "computation", "opcode" or "dtype", the most bytes first.
@@ -252,7 +266,21 @@ class Cost:
         reasons |= wording.not_counted(unseen, "FLOPs", "transcendentals")
         reasons |= wording.not_counted(unseen_bytes, "bytes read", "bytes written")
         reasons |= {(row, group): wording.NOT_RECORDED for row, name in enumerate(names) if not name}
-        return Table(f"cost by {group}", columns, reasons, self.notes).take(order.tolist())
+        marks = dict.fromkeys([(row, group) for row in self._mostly_inferred(place, n)], wording.INFERRED)
+        remarks = marks if group == "line" else {}
+        return Table(f"cost by {group}", columns, reasons, self.notes, remarks=remarks).take(order.tolist())
+
+    def is_inferred(self, line: str) -> bool:
+        """Whether most of the bytes that a line moves are of instructions whose line was inferred."""
+        names, place = self.part_keys("line")
+        return line in names and names.index(line) in self._mostly_inferred(place, len(names))
+
+    def _mostly_inferred(self, place: npt.NDArray[np.int64], n: int) -> list[int]:
+        """The groups most of whose bytes are of instructions whose line was inferred."""
+        if not len(self.places.inferred):
+            return []
+        moved = self.parts.moved * self.runs[self.parts.owner]
+        return inferred_lines.mostly(self.places.inferred[self.named_by_parts], place, moved, n)
 
     def keys(self, group: str, rows: Any) -> tuple[list[str], npt.NDArray[np.int64]]:
         """The names of a group's members, "" unknown, and for each of `rows` which one it belongs to."""

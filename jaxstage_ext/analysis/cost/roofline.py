@@ -18,7 +18,7 @@ import numpy.typing as npt
 
 from jaxstage_ext.analysis.collectives import exposed_time
 from jaxstage_ext.analysis.collectives.exposed_time import Exchange
-from jaxstage_ext.analysis.cost import bound_verdict, compute_times, doubt_reasons
+from jaxstage_ext.analysis.cost import async_copies, bound_verdict, compute_times, doubt_reasons
 from jaxstage_ext.analysis.cost import cost_wording as wording
 from jaxstage_ext.analysis.cost.arithmetic import Unit, UnitKind
 from jaxstage_ext.analysis.cost.ceilings import BoundDecision, Ceiling, Doubt, DoubtReason, Outcome
@@ -43,7 +43,8 @@ class Roofline:
       rows: instructions, the largest lower bound first.
       intensity: FLOP/B of the device's memory; of memory on the chip where only that is used.
       moved: all bytes.      near: of these, bytes on the chip.      host: of these, bytes in the host's memory.
-      seconds: lower bound of all runs, NaN unknown. hidden: of these, the time of a collective that other work hides.
+      seconds: lower bound of all runs, NaN unknown. hidden: of these, the time of a collective or an
+        asynchronous copy that other work hides, or that lies before the program.
       bound: the ceiling that limits it, UNKNOWN where something unknown may.
       unit: the matrix or vector unit that takes longest, with its dtype and its passes, "" unknown.
       row: of the HLO document, -1 none.             line: its source line, "" unknown.
@@ -148,7 +149,7 @@ class Roofline:
                 "instruction": Column(self.names),
                 "bound": Column([ceiling.value for ceiling in self.bound]),
                 "lower bound": Column(self.seconds, "s", "of the time of all runs"),
-                "hidden": Column(self.hidden, "s", "of these, the time of a collective that other work hides"),
+                "hidden": Column(self.hidden, "s", "of these, the time of a collective or copy that other work hides"),
                 "intensity": Column(self.intensity, "FLOP/B"),
                 "FLOPs": Column(self.flops, "FLOP"),
                 "bytes": Column(self.moved, "B"),
@@ -219,7 +220,7 @@ def read(cost: Cost, device: Ceilings, platform: str, exchanges: Sequence[Exchan
         seconds=seconds[order],
         bound=[bounds[row] for row in shown],
         unit=[str(computed.unit[row] or "") for row in shown],
-        line=[cost.places.line[row] for row in shown],
+        line=[cost.lines[row] for row in shown],
         row=cost.places.row[shown],
         near=(near[rows] * runs)[order],
         host=(host[rows] * runs)[order],
@@ -254,6 +255,7 @@ def _times(
         host_open=host > 0,
     )
     hidden[rows] = _hidden(rows, (times.least * runs)[rows], exchanges) / runs[rows]
+    hidden += async_copies.hidden(async_copies.read(cost.ops), times.least * runs, memory * runs) / runs
     return times
 
 

@@ -51,10 +51,11 @@ class WorkRange:
     """FLOPs or bytes of one run of a program.
 
     Attributes:
-      least: what is known to be done: the branch of least work of each conditional, what is unknown left out.
+      least: what is known to be done: the branch of least work of each conditional, no iteration of a loop of unknown
+        length, what is unknown left out.
       counted: the one figure to compare by: as `least`, but the branch of most work of each conditional, as XLA counts.
       most: the most that can be done; None where that is not known. `least`, `counted` and `most` are equal where the
-        work is known. A loop of unknown length counts once in `least` and `counted`.
+        work is known. A loop of unknown length counts once in `counted`.
       reasons: why it is a range; empty where it is one figure.
     """
 

@@ -1,6 +1,6 @@
 """The least and the most work that a module can do.
 
-Of a conditional one branch runs, and of a loop of unknown length any number of iterations.
+Of a conditional one branch runs, and of a loop of unknown length any number of iterations, or none.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ class Rule(NamedTuple):
     unknown_losses: float = 1
 
 
-LEAST = Rule(np.min)
+LEAST = Rule(np.min, unknown_trips=0)
 COUNTED = Rule(np.max)
 MOST = Rule(np.max, math.inf)
 BY_XLA = Rule(np.max, counts_trips=False)
@@ -91,10 +91,9 @@ class Control:
         known = self.loops.trips[row].trips if rule.counts_trips else 1
         with np.errstate(invalid="ignore"):
             if known is None:
-                once = inner.sum(1)
-                return np.nan_to_num(
-                    once * np.where(once < 0, rule.unknown_losses, rule.unknown_trips), posinf=np.inf, neginf=-np.inf
-                )
+                once, tested = inner.sum(1), inner[:, 1] if rule.unknown_trips == 0 and inner.shape[1] > 1 else 0.0
+                trips = np.where(once < 0, rule.unknown_losses, rule.unknown_trips)
+                return tested + np.nan_to_num(once * trips, posinf=np.inf, neginf=-np.inf)
             return np.nansum(inner * np.array([known, known + rule.counts_trips])[: inner.shape[1]], axis=1)
 
 

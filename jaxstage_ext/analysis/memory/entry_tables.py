@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 
 from jaxstage_ext.analysis.memory import memory_wording as wording
 from jaxstage_ext.analysis.memory.entry_values import ArgumentMemory, KeptConstant, ResultMemory
+from jaxstage_ext.analysis.memory.memory_advice import MemoryAdvice
+from jaxstage_ext.analysis.memory.memory_checks import Check
 from jaxstage_ext.analysis.memory.spaces import DEFAULT
 from jaxstage_ext.report.table import Column, Table
 
@@ -65,3 +67,26 @@ def constants(rows: Sequence[KeptConstant]) -> Table:
     return Table(
         "constants", columns, {(i, "constant"): wording.UNNAMED for i, row in enumerate(rows) if not row.names}
     )
+
+
+def advice(suggestions: Sequence[MemoryAdvice], how: Callable[[MemoryAdvice], str]) -> Table:
+    """What could be changed, with the bytes that it concerns, the most first."""
+    columns = {
+        "what": Column([wording.SUGGESTIONS[item.kind] for item in suggestions]),
+        "bytes": Column(np.array([item.bytes for item in suggestions], np.int64), "B", "that it concerns"),
+        "how": Column([how(item) for item in suggestions], "", "what is known, and what a change does once compiled"),
+        "line": Column([item.line for item in suggestions]),
+    }
+    return Table("advice", columns)
+
+
+def checks(checks: Sequence[Check]) -> Table:
+    """Figures beside XLA's own, and why they differ where they do."""
+    columns = {
+        "figure": Column([wording.FIGURES[check.figure] for check in checks]),
+        "here": Column(np.array([check.ours for check in checks], np.int64), "B"),
+        "XLA": Column([check.xla for check in checks], "B"),
+        "note": Column([wording.check(check) for check in checks]),
+    }
+    reasons = {(i, "XLA"): wording.NO_STAT for i, check in enumerate(checks) if check.xla is None}
+    return Table("checks", columns, reasons, () if checks else (wording.NO_STATS,))

@@ -9,6 +9,8 @@ from dataclasses import dataclass, replace
 from enum import Enum, StrEnum
 from typing import NamedTuple
 
+from jaxstage_ext.analysis.memory.spaces import Space
+
 GPU_SHARE = 0.75
 """Share of a GPU's memory that JAX takes by default: docs.jax.dev, "GPU memory allocation"."""
 _UNITS = {"K": 1 << 10, "M": 1 << 20, "G": 1 << 30, "T": 1 << 40}
@@ -111,6 +113,12 @@ def allocated(stats: Mapping[str, int], platform: str) -> int | None:
     if total is None or (not total and any(stats.values())):
         return None
     return total + (stats.get("generated_code_size_in_bytes", 0) if platform == "tpu" else 0)
+
+
+def replayed(space: Space, stats: Mapping[str, int], platform: str) -> int:
+    """All bytes of the device's own memory by the buffer assignment, on a TPU with its code."""
+    code = stats.get("generated_code_size_in_bytes", 0) + space.local if platform == "tpu" else 0
+    return space.reserved + code
 
 
 def without_constants(stats: Mapping[str, int]) -> int:

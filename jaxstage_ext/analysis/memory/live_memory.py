@@ -18,6 +18,7 @@ from jaxstage_ext.analysis.cost.module_cost import Places
 from jaxstage_ext.analysis.memory import (
     contents,
     document_rows,
+    embedded_constants,
     entry_tables,
     entry_values,
     live_ranges,
@@ -30,9 +31,10 @@ from jaxstage_ext.analysis.memory import (
 from jaxstage_ext.analysis.memory import fit as memory_fit
 from jaxstage_ext.analysis.memory import memory_wording as wording
 from jaxstage_ext.analysis.memory.buffers import Kind, ScheduledBuffers
+from jaxstage_ext.analysis.memory.donation_trials import DonationTrial
 from jaxstage_ext.analysis.memory.entry_values import ArgumentMemory, EntryComputation, KeptConstant, ResultMemory
 from jaxstage_ext.analysis.memory.fit import DeviceMemory, Fit
-from jaxstage_ext.analysis.memory.memory_advice import MemoryAdvice
+from jaxstage_ext.analysis.memory.memory_advice import MemoryAdvice, Suggestion
 from jaxstage_ext.analysis.memory.memory_checks import Check, CheckDifference
 from jaxstage_ext.analysis.memory.origins import Origins
 from jaxstage_ext.analysis.memory.policy_trials import PolicyTrial
@@ -54,6 +56,7 @@ class Memory:
       spaces: the device's own memory first.      stats: XLA's figures of its executable; empty where it gives none.
       error: what XLA raised, where the compile failed.     entry: names of arguments and results, where known.
       kept: gives the residuals under a policy.             trial: compiles the program under a policy.
+      donate: compiles the program with arguments donated.
       allocated: what the executable takes of the device's own memory, where XLA says so.
     """
 
@@ -69,7 +72,9 @@ class Memory:
     kept: Callable[[Any], Sequence[Kept]] | None = field(default=None, repr=False)
     allocated: int | None = None
     trial: Callable[[Any, Memory, Progress | None], PolicyTrial] | None = field(default=None, repr=False)
+    donate: Callable[[tuple[str, ...], Memory, Progress | None], DonationTrial] | None = field(default=None, repr=False)
     _trials: dict[Any, PolicyTrial] = field(default_factory=dict, repr=False)
+    _donations: dict[tuple[str, ...], DonationTrial] = field(default_factory=dict, repr=False)
 
     def space(self, name: str | int = DEFAULT) -> Space:
         """A memory by name or XLA's color. Raises ValueError, listing the memories of this program."""
@@ -249,15 +254,10 @@ class Memory:
     @cached_property
     def fit(self) -> Fit:
         """Whether the program fits on its device."""
-        needed = self._replayed if self.allocated is None else self.allocated
+        replayed = memory_fit.replayed(self.space(), self.stats, self.platform)
+        needed = replayed if self.allocated is None else self.allocated
         fit = memory_fit.read(needed, self.device, self.platform, self.error)
         return replace(fit, text=wording.fit(fit, self.device))
-
-    @property
-    def _replayed(self) -> int:
-        """All bytes of the device's own memory by the buffer assignment, on a TPU with its code."""
-        space, on_tpu = self.space(), self.platform == "tpu"
-        return space.reserved + (self.stats.get("generated_code_size_in_bytes", 0) + space.local if on_tpu else 0)
 
     @cached_property
     def suggestions(self) -> list[MemoryAdvice]:
@@ -272,36 +272,49 @@ class Memory:
         ]
         return memory_advice.worth_giving(every, space)
 
-    @cached_property
+    @property
     def advice(self) -> Table:
-        """What could be changed, with the bytes that each change concerns, the most first."""
-        suggestions = self.suggestions
-        columns = {
-            "what": Column([wording.SUGGESTIONS[item.kind] for item in suggestions]),
-            "bytes": Column(
-                np.array([item.bytes for item in suggestions], np.int64), "B", "upper bound of what it saves"
-            ),
-            "how": Column([wording.advice(item, self.scheduled, self._named) for item in suggestions]),
-            "line": Column([item.line for item in suggestions]),
-        }
-        return Table("advice", columns)
+        """What could be changed, with the bytes that it concerns; what a change does where it was compiled."""
+        return entry_tables.advice(self.suggestions, self._how)
+
+    def _how(self, item: MemoryAdvice) -> str:
+        """What is known of one suggestion: what its trials gave, where it was tried."""
+        if item.kind is Suggestion.NOT_DONATED and (tried := self._donations.get(item.names)) is not None:
+            return str(tried)
+        tries = [trial for trial in self._trials.values() if trial.written is not None]
+        if item.kind is Suggestion.RESIDUALS and tries:
+            return policy_trials.best(tries)
+        return wording.advice(item, self.scheduled, self._named)
+
+    def with_donation(self, *names: str, progress: Progress | None = None) -> DonationTrial:
+        """The program compiled with arguments donated: what it needs and moves, beside the program as written.
+
+        Args:
+          names: parameters of the function, or paths such as "params['w']"; none for the program as written.
+          progress: is told how far the compile is; what it raises ends it.
+
+        Raises:
+          ValueError: for a name that no argument has.
+          Unavailable: where the program was not staged here.
+        """
+        if self.donate is None:
+            raise Unavailable(wording.NO_TRIALS)
+        if names not in self._donations:
+            written = self.with_donation() if names else None
+            self._donations[names] = replace(self.donate(names, self, progress), written=written)
+        return self._donations[names]
 
     @cached_property
     def _checks(self) -> list[Check]:
-        return memory_checks.read(self.spaces, self.stats, self.platform, self.simulated)
+        return memory_checks.read(
+            self.spaces, self.stats, self.platform, self.simulated,
+            embedded_constants.size(self.scheduled.ops, self.platform),
+        )  # fmt: skip
 
     @cached_property
     def checks(self) -> Table:
         """These figures beside XLA's own, and why they differ where they do."""
-        checks = self._checks
-        columns = {
-            "figure": Column([wording.FIGURES[check.figure] for check in checks]),
-            "here": Column(np.array([check.ours for check in checks], np.int64), "B"),
-            "XLA": Column([check.xla for check in checks], "B"),
-            "note": Column([wording.check(check) for check in checks]),
-        }
-        reasons = {(i, "XLA"): wording.NO_STAT for i, check in enumerate(checks) if check.xla is None}
-        return Table("checks", columns, reasons, () if checks else (wording.NO_STATS,))
+        return entry_tables.checks(self._checks)
 
     @property
     def differing(self) -> int:

@@ -44,7 +44,7 @@ class MemoryAdvice(NamedTuple):
     """One suggestion.
 
     Attributes:
-      bytes: what it concerns: an upper bound of what the change saves.
+      bytes: what it concerns, which may be more or less than what a change saves.
       names: arguments or constants to change.    line: source line of the largest contributor, "" unknown.
       others: arguments whose memory the results reuse instead.
     """
@@ -97,12 +97,22 @@ def donation(arguments: Sequence[ArgumentMemory], results: Sequence[ResultMemory
         elif argument.size and _of(argument) in free:
             free.remove(_of(argument))
             missed.append(argument)
-    roots = dict.fromkeys(_parameter(argument.name) for argument in missed)
-    advice = [MemoryAdvice(Suggestion.NOT_DONATED, _total(missed), tuple(roots))] if missed else []
+    names = _donatable(missed, arguments)
+    advice = [MemoryAdvice(Suggestion.NOT_DONATED, _total(missed), names)] if missed else []
     for why, some in unused.items():
         others = tuple(givers) if why is Suggestion.DONATION_TAKEN else ()
         advice.append(MemoryAdvice(why, _total(some), tuple(argument.name for argument in some), others=others))
     return [item for item in advice if item.bytes]
+
+
+def _donatable(missed: Sequence[ArgumentMemory], arguments: Sequence[ArgumentMemory]) -> tuple[str, ...]:
+    """The function's parameters of which all is missed; of the others, the paths: JAX donates whole ones."""
+    own = {argument.name for argument in missed}
+    partly = {_parameter(argument.name) for argument in arguments if argument.size and argument.name not in own}
+    roots = [_parameter(argument.name) for argument in missed]
+    return tuple(
+        dict.fromkeys(argument.name if root in partly else root for root, argument in zip(roots, missed, strict=True))
+    )
 
 
 def _of(value: ArgumentMemory | ResultMemory) -> tuple[str, int, int]:
@@ -115,6 +125,11 @@ def _why_unused(givers: Sequence[str | None]) -> Suggestion:
     if not givers:
         return Suggestion.DONATION_UNUSED
     return Suggestion.DONATION_TAKEN if all(giver is not None for giver in givers) else Suggestion.DONATION_LEFT
+
+
+def concerns(path: str, name: str) -> bool:
+    """Whether a path of JAX's is that of a parameter or of a part of it, such as `params['w'].kernel` of `params`."""
+    return path == name or (path.startswith(name) and path[len(name)] in "[.")
 
 
 def _parameter(path: str) -> str:

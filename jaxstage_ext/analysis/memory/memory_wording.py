@@ -25,7 +25,7 @@ DONATIONS = {
     Donation.DONATED_PRUNED: "donation unused: the argument was pruned by JAX",
 }
 SUGGESTIONS = {
-    Suggestion.RESIDUALS: "Residuals of the backward pass",
+    Suggestion.RESIDUALS: "Residuals live at the peak",
     Suggestion.NOT_DONATED: "Not donated",
     Suggestion.DONATION_UNUSED: "Donation unused",
     Suggestion.DONATION_TAKEN: "Donation unused",
@@ -49,6 +49,8 @@ RECOMPUTED = (
 )
 NO_TRIALS = "this program was not staged here, so it cannot be compiled with a policy"
 AS_WRITTEN = "as written"
+_MOST_ASKED = 3
+_WORTH_SAYING = 0.005
 
 
 def fit(fit: Fit, device: DeviceMemory) -> str:
@@ -106,23 +108,25 @@ def advice(advice: MemoryAdvice, scheduled: ScheduledBuffers, title: Callable[[i
     """How to save the memory that a suggestion concerns; `title` names a value."""
     names, largest = _some(advice.names), advice.largest
     if advice.kind is Suggestion.RESIDUALS and largest:
-        most = f"; {advice.line} keeps the most ({scaled(largest.bytes, 'B')})" if advice.line else ""
-        return f"Use jax.checkpoint to recompute values in the backward pass{most}."
+        most = f"{advice.line} keeps the most ({scaled(largest.bytes, 'B')}). " if advice.line else ""
+        return f"{most}What jax.checkpoint saves is not computed yet: .memory.with_policy('dots_saveable') compiles it."
     if advice.kind is Suggestion.NOT_DONATED:
-        return f"Donate {names}: results of the same shape could reuse the memory."
+        asked = ", ".join(map(repr, advice.names[:_MOST_ASKED])) + (", ..." if len(advice.names) > _MOST_ASKED else "")
+        what = f"Results have the shape and dtype of {names}"
+        return f"{what}; what donating saves is not computed yet: .memory.with_donation({asked}) compiles it."
     if advice.kind is Suggestion.DONATION_UNUSED:
-        return f"No result has the shape of {names}."
+        return f"No result has the shape and dtype of {names}."
     if advice.kind is Suggestion.DONATION_TAKEN:
-        return f"Every result with the shape of {names} reuses the memory of {_some(advice.others)}."
+        return f"Every result with the shape and dtype of {names} reuses the memory of {_some(advice.others)}."
     if advice.kind is Suggestion.DONATION_LEFT:
-        return f"A result has the shape of {names}, but XLA did not reuse the memory."
+        return f"A result has the shape and dtype of {names}, but XLA did not reuse the memory."
     if advice.kind is Suggestion.PADDING and largest:
         name = title(largest.value) or "an unnamed buffer"
         value = f"{name} {contents.shape(scheduled, largest.value)}"
         size = f"{scaled(largest.bytes, 'B')} of {scaled(largest.whole, 'B')}"
         return f"Tiles are padded to their full size; {value.strip()} wastes the most, {size}."
     if advice.kind is Suggestion.CONSTANTS:
-        return f"Pass {names or 'them'} as arguments."
+        return f"{names or 'Arrays'} of the kernel stand in the program once more; arguments would not."
     return "Reserved, but not live at the peak."
 
 
@@ -140,6 +144,7 @@ def check(check: Check) -> str:
         CheckDifference.NO_TEMPORARIES: "on CPU, XLA's leaves out all temporaries",
         CheckDifference.OTHER_MEMORY: f"XLA adds the temporaries of {check.other} to what {check.own} holds throughout",
         CheckDifference.HELD_ELSEWHERE: f"XLA adds what is held in {check.other}",
+        CheckDifference.EMBEDDED: "XLA's leaves out the constants inside fusions",
         CheckDifference.UNTRACED: "XLA's leaves out temporaries whose live ranges it does not record",
     }[check.difference]
     return f"{FIGURES[check.figure].capitalize()}: XLA says {xla}, JAXStage {ours}; {why}."
@@ -164,6 +169,34 @@ def moment(space: Space, instruction: str) -> str:
     """How much of a memory is reserved and how much is live at its peak; `instruction` runs then, "" unknown."""
     reserved, peak = scaled(space.reserved, "B"), scaled(space.peak, "B")
     return f"{space.name}: {reserved} reserved; peak of {peak} live" + (f" at {instruction}" if instruction else "")
+
+
+class NeededAndMoved(NamedTuple):
+    """What a compiled program needs of the device's own memory, and the bytes that it moves."""
+
+    needed: int
+    moved: WorkRange
+
+
+def donation_trial(names: Sequence[str], now: NeededAndMoved, before: NeededAndMoved, unused: Sequence[str]) -> str:
+    """What donating arguments does, by the compiled program beside the one as written."""
+    needs = f"it needs {scaled(now.needed, 'B')} ({AS_WRITTEN}: {scaled(before.needed, 'B')})"
+    if not names:
+        return f"{AS_WRITTEN}: {scaled(before.needed, 'B')} needed, {cost_wording.work(before.moved, 'B')} moved."
+    is_known = all(one.moved.is_exact and one.moved.counted for one in (now, before))
+    change = now.moved.counted / before.moved.counted - 1 if is_known else 0.0
+    moves = f" and moves {change:+.0%} bytes" if abs(change) >= _WORTH_SAYING else ""
+    rest = f" No result takes the memory of {_some(unused)}." if unused else ""
+    if now.needed < before.needed:
+        return f"Donate {_some(names)}: {needs}{moves}.{rest}"
+    return f"Donating {_some(names)} saves nothing: {needs}{moves}.{rest}"
+
+
+def checkpoint_trial(policy: str, taken: Taken, written: Taken) -> str:
+    """What `jax.checkpoint` with the best policy that was compiled does."""
+    if taken.peak < written.peak:
+        return f"Use jax.checkpoint: {trial(policy, taken, written)}"
+    return f"jax.checkpoint saves nothing. {trial(policy, taken, written)}"
 
 
 class Taken(NamedTuple):

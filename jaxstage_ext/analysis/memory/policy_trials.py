@@ -77,3 +77,10 @@ _COMPILED = ("peak", "FLOPs", "recomputed")
 
 def _known(names: Sequence[str], trials: Mapping[str, PolicyTrial], figure: str) -> list[float]:
     return [float(getattr(trials[name], figure)) if name in trials else math.nan for name in names]
+
+
+def best(trials: Sequence[PolicyTrial]) -> str:
+    """What `jax.checkpoint` does with the policy of the lowest peak among those that were compiled."""
+    one = min(trials, key=lambda trial: trial.peak)
+    taken, written = (wording.Taken(trial.peak, trial.work) for trial in (one, one.written or one))
+    return wording.checkpoint_trial(one.policy, taken, written)

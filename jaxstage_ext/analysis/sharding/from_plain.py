@@ -5,21 +5,22 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
 
-from jaxstage_ext.analysis.sharding import from_proto
+from jaxstage_ext.analysis.sharding import from_proto, from_text
 from jaxstage_ext.analysis.sharding.mesh import Axis, BadSharding, Mesh
 from jaxstage_ext.analysis.sharding.slices import REPLICATED, Sharding, on_mesh, on_one_device, unknown
 
 
-def read(plain: Mapping[str, Any], shape: Sequence[int]) -> Sharding:
-    """The Sharding of a plain one; unknown, with its text, where it cannot be read."""
-    return replace(_read(plain, shape), memory=str(plain.get("memory", "")))
+def read(plain: Mapping[str, Any], shape: Sequence[int], meshes: Mapping[str, Mesh] = MappingProxyType({})) -> Sharding:
+    """The Sharding of a plain one; unknown, with its text, where it cannot be read. `meshes` are the module's."""
+    return replace(_read(plain, shape, meshes), memory=str(plain.get("memory", "")))
 
 
-def _read(plain: Mapping[str, Any], shape: Sequence[int]) -> Sharding:
+def _read(plain: Mapping[str, Any], shape: Sequence[int], meshes: Mapping[str, Mesh]) -> Sharding:
     text, rank = str(plain.get("text", "")), len(shape)
     try:
         if plain["kind"] == "named":
@@ -28,6 +29,9 @@ def _read(plain: Mapping[str, Any], shape: Sequence[int]) -> Sharding:
             return on_one_device(int(plain["device"]), rank, text)
         if plain["kind"] == "hlo":
             return from_proto.read(plain["proto"], rank, int(plain["devices"]))[0]
+        if plain["kind"] == "written":
+            is_shardy = text.startswith("#sdy")
+            return from_text.shardy(text, meshes, rank) if is_shardy else from_text.hlo(text, rank, plain["devices"])
         if plain["kind"] == "slices":
             return _from_slices(plain["slices"], shape, text)
     except (BadSharding, ValueError, KeyError, IndexError) as problem:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -83,6 +83,12 @@ class Sharding:
             if self.named(kind)
         ]
         return f"P({', '.join(parts)})"
+
+    def without(self, axes: frozenset[str]) -> Sharding:
+        """The same, but not sharded along some mesh axes; only its spec is true. Itself where axes have no names."""
+        if self.axes is None:
+            return self
+        return replace(self, axes=tuple(tuple(axis for axis in dim if axis.name not in axes) for dim in self.axes))
 
     @property
     def shown(self) -> str:

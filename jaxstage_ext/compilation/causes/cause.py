@@ -24,6 +24,8 @@ class Cause(enum.Enum):
     STATIC_IDENTITY = "static compared by identity"
     JIT_OPTIONS = "jit options"
     CONFIG = "config"
+    SETTINGS_ADDED = "settings added by an import"
+    """A module that was imported, such as Pallas, added to the settings that JAX's caches are keyed by."""
     CELL_RUN_AGAIN = "cell run again"
     REDEFINED = "redefined"
     MADE_ANEW = "made anew"
@@ -83,6 +85,7 @@ class Verdict:
       is_wasted: whether the same program had been compiled before, so that the time bought nothing.
       same_program: the number of the first record of that program; None where there is none, or it is not known.
       reason: why the cause is unknown; "" where it is known.
+      is_after_ahead: whether the nearest record is that of a program that was traced or compiled ahead of time.
     """
 
     cause: Cause
@@ -93,6 +96,7 @@ class Verdict:
     reason: str = ""
     more: int = 0
     same_program: int | None = None
+    is_after_ahead: bool = False
 
     @property
     def cause_and_part(self) -> tuple[Cause, str]:

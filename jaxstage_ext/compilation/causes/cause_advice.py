@@ -18,6 +18,7 @@ from jaxstage_ext.compilation.causes.advice_for_functions import (
     variable,
 )
 from jaxstage_ext.compilation.causes.cause import Advice, Cause, Difference, Verdict
+from jaxstage_ext.compilation.causes.leaf_differences import UNCOMMITTED
 from jaxstage_ext.compilation.causes.overlapping_differences import AS_ARRAY
 from jaxstage_ext.compilation.records.call_text import call_text
 from jaxstage_ext.compilation.records.compile_record import CompileRecord
@@ -173,8 +174,17 @@ def _earlier_forms(verdict: Verdict) -> Iterator[tuple[str, bool]]:
             yield difference.what, not difference.now or difference.before == "keyword"
 
 
+def _with_sharding(what: str) -> str:
+    return f"jax.ShapeDtypeStruct({what}.shape, {what}.dtype, sharding={what}.sharding)"
+
+
 def _placement(record: CompileRecord, verdict: Verdict) -> Advice:
     every = _each(verdict)
+    if verdict.is_after_ahead and all(each.before == UNCOMMITTED for each in every):
+        return Advice(
+            f"Compile ahead of time with the sharding that {_named(every)} has in the call: a shape alone has none.",
+            _code(every, lambda each: _with_sharding(each.what)),
+        )
     return Advice(
         f"Put {_named(every)} on the same devices before every call.",
         _code(every, lambda each: f"jax.device_put({each.what}, {each.target})"),
@@ -240,6 +250,15 @@ def _config(record: CompileRecord, verdict: Verdict) -> Advice:
     return Advice(f"Make every call under the same setting of {main.what}.")
 
 
+def _settings_added(record: CompileRecord, verdict: Verdict) -> Advice:
+    names = _main(verdict).what.split(", ")
+    is_pallas = all(name.startswith("pallas_") for name in names)
+    return Advice(
+        "Import all modules before the first call of a jitted function.",
+        "from jax.experimental import pallas" if is_pallas else "",
+    )
+
+
 def _cleared(record: CompileRecord, verdict: Verdict) -> Advice:
     return Advice("Call jax.clear_caches() and .clear_cache() only where memory needs it, and never between calls.")
 
@@ -286,6 +305,7 @@ ADVICE: Final[dict[Cause, Callable[[CompileRecord, Verdict], Advice | None]]] = 
     Cause.STATIC_IDENTITY: _static_identity,
     Cause.JIT_OPTIONS: _jit_options,
     Cause.CONFIG: _config,
+    Cause.SETTINGS_ADDED: _settings_added,
     Cause.CELL_RUN_AGAIN: cell_advice,
     Cause.MADE_ANEW: made_anew_advice,
     Cause.PARTIAL_MADE_ANEW: partial_advice,

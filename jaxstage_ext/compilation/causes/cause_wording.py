@@ -206,6 +206,11 @@ def _method(difference: Difference) -> str:
     return f"{difference.what} is a new bound method, as each read of it makes"
 
 
+def _settings_added(difference: Difference) -> str:
+    names = f" ({difference.what})" if difference.what else ""
+    return f"importing a module added settings to JAX{names}, and every function compiles once more"
+
+
 def _captured(difference: Difference) -> str:
     if difference.now == difference.before:
         return f"{difference.what} is another {difference.now} object"
@@ -232,6 +237,7 @@ _PHRASES: Final[dict[Cause, Callable[[Difference], str]]] = {
     Cause.STATIC_VALUE: _static,
     Cause.STATIC_IDENTITY: _static_identity,
     Cause.CONFIG: _config,
+    Cause.SETTINGS_ADDED: _settings_added,
     Cause.CELL_RUN_AGAIN: _cell,
     Cause.REDEFINED: _redefined,
     Cause.MADE_ANEW: _made_anew,

@@ -31,6 +31,7 @@ _FIRST_TO_NAME: Final = (
     Cause.CELL_RUN_AGAIN,
     Cause.PLACEMENT,
     Cause.OTHER_DEVICE,
+    Cause.SETTINGS_ADDED,
     Cause.CAPTURED,
 )
 """Which difference is the cause where there are several: the one that alone would have needed a new program."""
@@ -114,6 +115,7 @@ def _made(record: CompileRecord, cause: Cause, comparison: RecordComparison, rea
         is_wasted(record, cause, comparison),
         reason,
         max(0, len(shown) - MOST_DIFFERENCES),
+        is_after_ahead=comparison.before.entry is Entry.AOT,
     )
 
 

@@ -17,6 +17,8 @@ from jaxstage_ext.report.bounded_repr import bounded_str
 
 _PYTHON_SCALARS = ("bool", "int", "float", "complex")
 
+UNCOMMITTED = "uncommitted"
+
 
 def leaf_differences(
     path: str, first: CallSignature, then: int, second: CallSignature, at: int
@@ -90,7 +92,7 @@ def as_placed(change: Difference, old: Any, new: Any) -> Difference:
 def placement_text(placement: Any) -> str:
     """Where a leaf lies: "uncommitted", "cpu:1", "P('x') on 8 devices"."""
     if placement is None:
-        return "uncommitted"
+        return UNCOMMITTED
     device = _only_device(placement)
     return device_text(device) if device is not None else sharding_text(placement)
 

@@ -25,6 +25,7 @@ _WEIGHTS: Final = {
     Cause.CONFIG: 6.0,
     Cause.PYTREE: 4.0,
     Cause.CAPTURED: 0.5,
+    Cause.SETTINGS_ADDED: 0.5,
     Cause.UNKNOWN: 0.25,
 }
 _ORDINARY: Final = 3.0

@@ -144,7 +144,9 @@ def context_differences(before: CompileRecord, now: CompileRecord) -> Iterator[D
     """JAX's configuration and context managers that differ, each by its name."""
     if before.context is now.context or equal(before.context, now.context):
         return
-    names = compile_context.names()
+    names, known = compile_context.names(), len(before.context)
+    if len(now.context) > known:
+        yield Difference(Cause.SETTINGS_ADDED, ", ".join(names[known : len(now.context)]))
     for at, (old, new) in enumerate(zip(before.context, now.context, strict=False)):
         if equal(old, new) is not True:
             name = names[at] if at < len(names) else ""

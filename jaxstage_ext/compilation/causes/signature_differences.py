@@ -25,7 +25,7 @@ def signature_differences(before: CompileRecord, now: CompileRecord) -> Iterator
     first, second = before.signature, now.signature
     if first is None or second is None:
         return
-    if same_tree(first, second):
+    if first.tree is None or second.tree is None or same_tree(first, second):
         yield from _leaves_of_equal_trees(now, first, second)
     else:
         yield from _of_trees(before, now, first, second)

@@ -21,6 +21,7 @@ _BY_THE_USER: Final = frozenset(
         Cause.SHARDING_TYPE,
         Cause.STATIC_IDENTITY,
         Cause.CONFIG,
+        Cause.SETTINGS_ADDED,
         Cause.JIT_OPTIONS,
         Cause.CELL_RUN_AGAIN,
         Cause.MADE_ANEW,
@@ -33,7 +34,13 @@ _BY_THE_USER: Final = frozenset(
     }
 )
 _SAME_PROGRAM: Final = frozenset(
-    {Cause.CELL_RUN_AGAIN, Cause.MADE_ANEW, Cause.PARTIAL_MADE_ANEW, Cause.METHOD_MADE_ANEW}
+    {
+        Cause.CELL_RUN_AGAIN,
+        Cause.MADE_ANEW,
+        Cause.PARTIAL_MADE_ANEW,
+        Cause.METHOD_MADE_ANEW,
+        Cause.SETTINGS_ADDED,
+    }
 )
 
 

@@ -17,7 +17,7 @@ from jaxstage_ext.core.jax_private.refused_calls import Refusal, refusal
 from jaxstage_ext.core.pytree_paths import leaves_with_paths, path_text
 from jaxstage_ext.report.bounded_repr import bounded_str, type_name
 
-_CONTAINERS = (tuple, list, dict)
+_CONTAINERS = frozenset(map(id, (tuple, list, dict)))
 
 
 def hear(error: BaseException) -> CompileRecord | None:
@@ -83,7 +83,7 @@ def _deleted(call: FailingCall | None) -> Difference:
 def _deleted_leaves(call: FailingCall) -> Iterator[Difference]:
     for argument in call.arguments:
         value = argument.value
-        pairs = leaves_with_paths(value) if type(value) in _CONTAINERS else [((), value)]
+        pairs = leaves_with_paths(value) if id(type(value)) in _CONTAINERS else [((), value)]
         for path, leaf in pairs:
             if is_array(type(leaf)) and leaf.is_deleted():
                 yield Difference(Cause.DONATED_BEFORE, argument.text + path_text(path), "", leaf.aval.str_short(True))

@@ -130,11 +130,12 @@ class _Given:
         """Whether the record's last stage made it, in the same call or ahead of time."""
         kept = record.artefacts
         if stage is StageName.COMPILE and record.stages[-1].stage is StageName.LOWER:
-            return kept.module is not None and local(self._frames.stage, "computation") is kept.module
-        if kept.jaxpr is None:
+            module = local(self._frames.stage, "computation")
+            return module is not None and kept.made_module is not None and kept.made_module() is module
+        if kept.made_jaxpr is None:
             return same_driver
         jaxpr = compile_frames.traced(self._frames)
-        return same_driver if jaxpr is None else jaxpr is kept.jaxpr
+        return same_driver if jaxpr is None else kept.made_jaxpr() is jaxpr
 
 
 RUNNING = RunningStages()

@@ -12,6 +12,7 @@ from jaxstage_ext.compilation.events.record_making import new_record
 from jaxstage_ext.compilation.events.running_stages import RUNNING, RunningStage
 from jaxstage_ext.compilation.records.compile_log import LOG
 from jaxstage_ext.compilation.records.compile_record import Entry, StageName, StageRun
+from jaxstage_ext.compilation.records.recorded_signature import forget_users_trees
 from jaxstage_ext.core.jax_private import compile_frames, monitoring_listeners
 
 STAGES = {
@@ -75,3 +76,4 @@ def caches_cleared() -> None:
     """JAX has cleared its caches."""
     trace_counts.caches_cleared()
     stage_results.release_executables()
+    quietly(None, forget_users_trees, list(LOG))

@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
+import weakref
 from typing import Any
 
 from jaxstage_ext.compilation.events import trace_counts
 from jaxstage_ext.compilation.events.faults import quietly
-from jaxstage_ext.compilation.events.kept_artefacts import (
-    MOST_CONSTANTS,
-    MOST_OPERATIONS,
-    KeptArtefacts,
-    constant_bytes,
-)
+from jaxstage_ext.compilation.events.kept_artefacts import MOST_OPERATIONS, KeptArtefacts, constant_bytes
 from jaxstage_ext.compilation.events.running_stages import RunningStage
 from jaxstage_ext.compilation.events.stage_origins import StageOrigins
 from jaxstage_ext.compilation.persistent import watching
@@ -19,6 +15,8 @@ from jaxstage_ext.compilation.records.compile_record import CompileRecord, Entry
 from jaxstage_ext.compilation.records.effectful_operations import effectful_operations
 from jaxstage_ext.core.jax_private import compile_frames, given_options
 from jaxstage_ext.core.jax_private.compile_frames import EventFrames, local
+from jaxstage_ext.core.jax_private.outlined_jaxprs import outlined
+from jaxstage_ext.core.jax_private.xla_executables import ReadExecutable
 
 _kept, _operations = KeptArtefacts(), KeptArtefacts(MOST_OPERATIONS)
 _origins = StageOrigins()
@@ -34,7 +32,7 @@ def origin(frames: EventFrames) -> CompileRecord | None:
 
 def begins_compile(record: CompileRecord, frames: EventFrames) -> None:
     """A compile begins: its module, which may have been lowered for an earlier record, and its options."""
-    record.artefacts.module = local(frames.stage, "computation")
+    record.artefacts.module = _kept_module(local(frames.stage, "computation"), local(frames.stage, "host_callbacks"))
     record.compiler_options = tuple(local(frames.stage, "compiler_options_kvs") or ())
 
 
@@ -74,22 +72,29 @@ def _take_trace(ended: RunningStage, frames: EventFrames) -> None:
     _origins.add(jaxpr, ended.record)
     ended.record.effects = quietly(None, effectful_operations, jaxpr)
     ended.record.artefacts.constants = constant_bytes(jaxpr)
-    if ended.record.artefacts.constants <= MOST_CONSTANTS:
-        ended.record.artefacts.jaxpr = jaxpr
-        _keep(ended.record)
+    ended.record.artefacts.jaxpr, ended.record.artefacts.made_jaxpr = outlined(jaxpr), weakref.ref(jaxpr)
+    _keep(ended.record)
 
 
 def _take_lowering(ended: RunningStage, frames: EventFrames) -> None:
-    module = getattr(local(frames.stage, "lowering_result"), "module", None)
+    made = local(frames.stage, "lowering_result")
+    module = getattr(made, "module", None)
     if module is not None:
         _origins.add(module, ended.record)
-        ended.record.artefacts.module = module
+        ended.record.artefacts.module = _kept_module(module, getattr(made, "host_callbacks", None))
+        ended.record.artefacts.made_module = weakref.ref(module)
         _keep(ended.record)
+
+
+def _kept_module(module: Any, callbacks: Any) -> Any:
+    """The module; a copy where it has Python callbacks, since JAX keeps an executable as long as its module lives."""
+    return module.operation.clone() if callbacks and module is not None else module
 
 
 def _take_executable(ended: RunningStage, frames: EventFrames) -> None:
     kept = ended.record.artefacts
-    kept.executable = local(frames.stage, "xla_executable")
+    executable = local(frames.stage, "xla_executable")
+    kept.executable = ReadExecutable(executable) if local(frames.stage, "host_callbacks") else executable
     kept.options = local(frames.stage, "compile_options")
     kept.devices = _devices(local(frames.stage, "da"))
     by_name = dict(local(frames.stage, "compiler_options_kvs") or ())

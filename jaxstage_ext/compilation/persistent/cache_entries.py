@@ -31,7 +31,8 @@ class CacheEntry:
       was_written_here: whether this kernel wrote it, and nothing since.
       is_torn: whether the file cannot be an entry: empty, or not compressed data.
       other_version: the jaxlib or the compression that it was written with, where that is not this kernel's.
-      is_read_only: whether the file cannot be written.   lacks_time: whether the file with its last use is missing.
+      is_read_only: whether the file cannot be written.   is_unreadable: whether it cannot be read.
+      lacks_time: whether the file with its last use is missing.
     """
 
     key: str
@@ -46,6 +47,7 @@ class CacheEntry:
     is_read_only: bool
     lacks_time: bool
     was_written_here: bool = False
+    is_unreadable: bool = False
 
     @property
     def module_name(self) -> str:
@@ -90,8 +92,9 @@ def read(folder: str, seen: KeysSeen, verify: bool = False) -> FolderFiles:
                 elif each.name.endswith(SUFFIX + ASIDE):
                     aside.append(each.stat().st_size)
     records, hits = _records(folder)
+    seals = {key: record.seal.sha256 for key, record in records.items() if record.seal is not None}
     made = [
-        _entry(folder, name.removesuffix(SUFFIX), status, names, records, hits, seen, verify)
+        _entry(folder, name.removesuffix(SUFFIX), status, names, records, hits, seen, verify, seals)
         for name, status in names.items()
         if name.endswith(SUFFIX)
     ]
@@ -123,6 +126,7 @@ def _entry(
     hits: dict[str, float],
     seen: KeysSeen,
     verify: bool,
+    seals: dict[str, str],
 ) -> CacheEntry:
     path, record = os.path.join(folder, key + SUFFIX), records.get(key)
     compression = _compression(path) if status.st_size else ""
@@ -135,12 +139,15 @@ def _entry(
         hits.get(key),
         key in seen.hit,
         record,
-        entry_check.check(path, seal) if verify or differs else entry_check.known_check(path, seal),
+        entry_check.check(path, seal, {sha for other, sha in seals.items() if other != key})
+        if verify or differs
+        else entry_check.known_check(path, seal),
         not compression,
         _other_version(record, compression),
         not os.access(path, os.W_OK),
         key + USED_SUFFIX not in names,
         key in seen.written and seal is not None and seal.version == entry_check.stat_version(status),
+        not os.access(path, os.R_OK),
     )
 
 

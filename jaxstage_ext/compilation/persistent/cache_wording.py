@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from jaxstage_ext.compilation.persistent import stablehlo_change
 from jaxstage_ext.compilation.persistent.cache_entries import CacheEntry
 from jaxstage_ext.compilation.persistent.cache_report import CacheReport
 from jaxstage_ext.compilation.persistent.folder_names import folder_names
@@ -103,7 +104,12 @@ def _wrong_folder(state: FolderState) -> Iterator[str]:
         )
     if state.folder and not state.is_remote and not state.is_there and state.use is not FolderUse.NOT_OPENED_YET:
         yield "The folder is gone, so nothing can be written; JAX does not make it a second time: create it"
-    if state.is_writable is False:
+    if state.is_readable is False:
+        yield (
+            "This kernel has no permission for the folder: no entry is read and none is written; give it permission "
+            "(chmod u+rwx), or set another folder"
+        )
+    elif state.is_writable is False:
         yield "The folder is read-only for this kernel: entries are read, and none is written"
     elif state.free_bytes is not None and state.free_bytes < _LEAST_FREE:
         yield (
@@ -138,7 +144,11 @@ def _versions(report: CacheReport) -> Iterator[str]:
             f"{plural(len(others), 'entry', 'entries')} ({_size(others)}) of another version ({versions}): this kernel "
             "never reads them, and JAX does not remove them"
         )
-    unread = [entry for entry in report.entries if entry.record and entry.last_hit is None and not entry.other_version]
+    unread = [
+        entry
+        for entry in report.entries
+        if entry.record and entry.last_hit is None and not entry.other_version and not entry.was_hit_here
+    ]
     if unread:
         yield f"{plural(len(unread), 'entry', 'entries')} ({_size(unread)}) never read since JAXStage recorded them"
     unknown = sum(entry.record is None for entry in report.entries)
@@ -169,7 +179,12 @@ def _wrong_entries(report: CacheReport) -> Iterator[str]:
             f"{plural(lacking, 'entry has', 'entries have')} no file with the time of the last use, because they were "
             "written without a size limit: JAX before 0.11 cannot evict anything then"
         )
-    if read_only := sum(entry.is_read_only for entry in report.entries):
+    if unreadable := sum(entry.is_unreadable for entry in report.entries):
+        yield (
+            f"{plural(unreadable, 'entry', 'entries')} cannot be read by this kernel, which compiles their programs "
+            "instead; give it permission (chmod u+r)"
+        )
+    if read_only := sum(entry.is_read_only and not entry.is_unreadable for entry in report.entries):
         yield f"{plural(read_only, 'entry is', 'entries are')} read-only for this kernel"
 
 
@@ -285,6 +300,10 @@ def _difference(each: KeyDifference) -> str:
 
 def _of_stablehlo(each: KeyDifference) -> str:
     if each.what == "text":
+        if stablehlo_change.is_address(each.diff):
+            return "StableHLO: only an address in a custom call differs, which is another in every process"
+        if constants := stablehlo_change.constants(each.diff):
+            return "StableHLO: " + ", ".join(f"a constant was {was}, is {now}" for was, now in constants[:_NAMED])
         changed = sum(line[:1] in ("+", "-") for line in each.diff)
         return f"StableHLO: {plural(changed, 'line')} differ" if changed else "StableHLO differs"
     return f"StableHLO {each.what}: was {each.before}, is {each.now}"

@@ -7,6 +7,7 @@ import hashlib
 import os
 import stat
 import threading
+from collections.abc import Collection
 
 from jaxstage_ext.compilation.persistent.key_record import FileSeal
 from jaxstage_ext.core.jax_private import persistent_cache
@@ -28,7 +29,8 @@ class EntryCheck(enum.Enum):
     DAMAGED = "damaged"
     """It does not decompress, or its bytes changed although nothing wrote it."""
     CHANGED = "changed"
-    """It decompresses, has the recorded size and other bytes: damaged, or compiled anew without JAXStage."""
+    """It decompresses, and has the bytes of another entry, or the recorded size and other bytes: exchanged, damaged, or
+    compiled anew without JAXStage."""
 
     @property
     def is_suspect(self) -> bool:
@@ -52,8 +54,7 @@ def stat_version(status: os.stat_result) -> Version:
 
 def sealed(data: bytes, version: Version) -> FileSeal:
     """The seal of an entry that was written now. Raises one of `decompression_errors` where it is not whole."""
-    executable = hashlib.sha256(persistent_cache.executable_bytes(data)).hexdigest()
-    return FileSeal(hashlib.sha256(data).hexdigest(), executable, version)
+    return FileSeal(hashlib.sha256(data).hexdigest(), persistent_cache.digest(data).sha256, version)
 
 
 class _Kept:
@@ -80,21 +81,27 @@ _kept = _Kept()
 def known_check(path: str, seal: FileSeal | None) -> EntryCheck | None:
     """What this kernel found when it last read the file as it is now; None where it has not. Nothing is read."""
     now = version(path)
-    return None if now is None else _kept.get((path, now, seal.sha256 if seal else ""))
+    if now is None:
+        return None
+    sha = seal.sha256 if seal else ""
+    return _kept.get((path, now, f"{sha} True")) or _kept.get((path, now, f"{sha} False"))
 
 
-def check(path: str, seal: FileSeal | None) -> EntryCheck | None:
-    """What is known of an entry, hashed once for each version of its file; None where it cannot be read."""
+def check(path: str, seal: FileSeal | None, others: Collection[str] = ()) -> EntryCheck | None:
+    """What is known of an entry, hashed once for each version of its file; None where it cannot be read.
+
+    `others` are the SHA-256 of the files of other entries, which one of this name never is.
+    """
     now = version(path)
     if now is None:
         return None
-    identity = (path, now, seal.sha256 if seal else "")
+    identity = (path, now, f"{seal.sha256 if seal else ''} {bool(others)}")
     known = _kept.get(identity)
     if known is None:
         data = _data(path)
         if data is None:
             return None
-        known = _checked(data, now, seal)
+        known = _checked(data, now, seal, _module_name(path), others)
         if version(path) == now:  # another process may be writing it
             _kept.put(identity, known)
     return known
@@ -111,19 +118,27 @@ def _data(path: str) -> bytes | None:
         return None
 
 
-def _checked(data: bytes, now: Version, seal: FileSeal | None) -> EntryCheck:
-    if seal is not None and hashlib.sha256(data).hexdigest() == seal.sha256:
+def _module_name(path: str) -> str:
+    """The name of the program of an entry, which its key begins with and the executable holds."""
+    return os.path.basename(path).removesuffix(persistent_cache.SUFFIX).rpartition("-")[0]
+
+
+def _checked(data: bytes, now: Version, seal: FileSeal | None, name: str, others: Collection[str]) -> EntryCheck:
+    file = hashlib.sha256(data).hexdigest()
+    if seal is not None and file == seal.sha256:
         return EntryCheck.VERIFIED
     try:
-        executable = persistent_cache.executable_bytes(data)
+        executable = persistent_cache.digest(data, name)
     except Exception:  # whatever the decompressor raises for damaged bytes
         return EntryCheck.DAMAGED
-    if not executable:
+    if not executable.size:
         return EntryCheck.DAMAGED
     if seal is None:
         return EntryCheck.NOT_VERIFIED
-    if hashlib.sha256(executable).hexdigest() == seal.executable:
+    if executable.sha256 == seal.executable:
         return EntryCheck.VERIFIED
+    if file in others or not executable.is_named:
+        return EntryCheck.CHANGED
     if now == seal.version:
         return EntryCheck.DAMAGED
     was_compiled_anew = _has_checksum(data) or now[1] != seal.version[1]  # a whole file of another size is no flip

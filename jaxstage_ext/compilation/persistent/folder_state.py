@@ -54,6 +54,7 @@ class FolderState:
       max_size: the limit in bytes; None without one.   is_remote: in a store such as gs://.
       is_enabled: `jax_enable_compilation_cache` now, which JAX reads once.
       free_bytes: of its file system; None where that is not known.
+      is_readable: whether entries can be read; None where that is not known.
     """
 
     use: FolderUse
@@ -65,6 +66,7 @@ class FolderState:
     is_remote: bool
     free_bytes: int | None = None
     is_enabled: bool = True
+    is_readable: bool | None = None
 
 
 def folder_state() -> FolderState:
@@ -76,7 +78,19 @@ def folder_state() -> FolderState:
     writable = os.access(folder, os.W_OK | os.X_OK) if there else None
     size = state.max_size if state.max_size >= 0 else None
     free = _free_bytes(folder) if there else None
-    return FolderState(_use(state), folder, state.set_folder, there, writable, size, is_remote, free, state.is_enabled)
+    readable = os.access(folder, os.X_OK) if there else None
+    return FolderState(
+        _use(state),
+        folder,
+        state.set_folder,
+        there,
+        writable,
+        size,
+        is_remote,
+        free,
+        is_enabled=state.is_enabled,
+        is_readable=readable,
+    )
 
 
 def _free_bytes(folder: str) -> int | None:

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import enum
 import functools
-from collections.abc import Iterable, Iterator
+import os
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-from jaxstage_ext.compilation.persistent import entry_recording, missed_entry
+from jaxstage_ext.compilation.persistent import entry_recording, missed_entry, stablehlo_change
 from jaxstage_ext.compilation.persistent.key_differences import KeyDifference
 from jaxstage_ext.compilation.records.compile_log import LOG
 from jaxstage_ext.compilation.records.compile_record import CacheOutcome, CompileRecord, PersistentFacts
+from jaxstage_ext.core.jax_private import persistent_cache
 from jaxstage_ext.core.jax_private.cache_key_parts import KeyPart
 
 MOST_EXPLAINED = 40
@@ -84,8 +86,22 @@ def _known_in_log(record: CompileRecord, records: Iterable[CompileRecord]) -> tu
     earlier = [other.outcome for number, other in _same_key(facts, records) if number < record.number]
     if not earlier:
         return None
-    was_there = any(outcome in _IN_FOLDER for outcome in earlier)
-    return (MissCause.REMOVED if was_there else MissCause.NOT_WRITTEN_BEFORE), ()
+    if not any(outcome in _IN_FOLDER for outcome in earlier):
+        return MissCause.NOT_WRITTEN_BEFORE, ()
+    return _removed_or_unreadable(facts), ()
+
+
+def _removed_or_unreadable(facts: PersistentFacts) -> MissCause:
+    """Why an entry was not read that had been there: it is gone, or it cannot be read."""
+    if facts.outcome is CacheOutcome.WRITTEN:
+        return MissCause.REMOVED  # JAX writes no entry where there is one
+    try:
+        os.stat(os.path.join(facts.folder, facts.key + persistent_cache.SUFFIX))
+    except FileNotFoundError:
+        return MissCause.REMOVED
+    except OSError:
+        return MissCause.UNREADABLE
+    return MissCause.UNREADABLE
 
 
 def _same_key(facts: PersistentFacts, records: Iterable[CompileRecord]) -> Iterator[tuple[int, PersistentFacts]]:
@@ -109,18 +125,29 @@ def _by_key(number: int) -> tuple[MissCause, tuple[str, ...]]:
         return MissCause.UNKNOWN, ()
     own = entry_recording.record_of(record.persistent.folder, record.persistent.key)
     if own is not None and own.written < record.began:
-        return MissCause.REMOVED, ()
+        return _removed_or_unreadable(record.persistent), ()
     missed = missed_entry.explain(record)
     if missed.differences:
         return MissCause.DIFFERS, tuple(dict.fromkeys(_values(missed.differences)))
     return (MissCause.NO_EARLIER_ENTRY if missed.has_no_earlier else MissCause.UNKNOWN), ()
 
 
+def _in_stablehlo(diff: Sequence[str]) -> str:
+    """What differs in the text of StableHLO, where that is one constant or an address."""
+    if stablehlo_change.is_address(diff):
+        return "StableHLO (an address in a custom call, which is another in every process)"
+    changed = stablehlo_change.constants(diff)
+    if not changed:
+        return "StableHLO"
+    more = f" and {len(changed) - 1} more" if len(changed) > 1 else ""
+    return f"StableHLO (a constant: {changed[0][1]}, was {changed[0][0]}{more})"
+
+
 def _values(differences: tuple[KeyDifference, ...]) -> Iterator[str]:
     is_signature = any(each.what == "signature" for each in differences)
     for each in differences:
         if each.part is KeyPart.COMPUTATION:
-            yield "StableHLO signature" if is_signature else "StableHLO"
+            yield "StableHLO signature" if is_signature else _in_stablehlo(each.diff)
         else:
             named = each.part in (KeyPart.FLAGS, KeyPart.OPTIONS)
             yield each.what.removeprefix("compiler_options.") if named else each.part.value

@@ -84,10 +84,13 @@ class CompileLog:
 
     def of_executable(self, executable: Any) -> CompileRecord | None:
         """The newest record that made an executable, as long as the log keeps that."""
+        from jaxstage_ext.core.jax_private.xla_executables import is_made_by
+
         if executable is None:
             return None
         with self._lock:
-            return next((one for one in reversed(self._records) if one.artefacts.executable is executable), None)
+            newest_first = reversed(self._records)
+            return next((one for one in newest_first if is_made_by(one.artefacts.executable, executable)), None)
 
     def clear(self) -> None:
         """Forget all records; numbers go on."""

@@ -189,7 +189,8 @@ class CallSignature:
     """What a jitted function was called with, as far as JAX's caches look at it.
 
     Attributes:
-      tree: the PyTreeDef of (args, kwargs) without the static ones.
+      tree: the PyTreeDef of (args, kwargs) without the static ones; None of a backward pass, and of one whose nodes
+        held the user's objects when JAX's caches were cleared.
       avals: one abstract value a leaf: shape, dtype, weak_type, sharding.
       placements: one a leaf: the Sharding of a committed `jax.Array`, None of anything else.
       kinds: one a leaf: the type's name, "ArrayImpl", "ndarray", "float", ...
@@ -210,8 +211,10 @@ class Artefacts:
     """What the stages made, as long as it is kept; None of it once it is dropped.
 
     Attributes:
-      jaxpr: the ClosedJaxpr.   module: the StableHLO as an MLIR module.   executable: XLA's LoadedExecutable.
+      jaxpr: the ClosedJaxpr, without what it captured.   module: the StableHLO as an MLIR module.
+      executable: XLA's LoadedExecutable; of a program with Python callbacks what was read from it.
       options: the CompileOptions.   devices: those it was compiled for.   constants: bytes of arrays in the program.
+      made_jaxpr, made_module: weak references to those that JAX made and hands on.
     """
 
     jaxpr: Any = None
@@ -220,6 +223,8 @@ class Artefacts:
     options: Any = None
     devices: tuple[Any, ...] = ()
     constants: int = 0
+    made_jaxpr: Any = None
+    made_module: Any = None
 
 
 @dataclass(slots=True)

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from typing import Any
 
-from jaxstage_ext.compilation.records.compile_record import CallSignature, FunctionIdentity, KeptValue
+from jaxstage_ext.compilation.records.compile_record import CallSignature, CompileRecord, FunctionIdentity, KeptValue
 from jaxstage_ext.compilation.records.value_keeping import kept_value
 from jaxstage_ext.core.jax_private import compile_frames
 from jaxstage_ext.core.jax_private.compile_frames import EventFrames, JittedCall, placement
+from jaxstage_ext.core.jax_private.outlined_jaxprs import is_plain_tree
 
 
 def recorded_signature(
@@ -30,6 +32,14 @@ def recorded_signature(
         tuple(_statics(call, function)),
         tuple(call.kwargs),
     )
+
+
+def forget_users_trees(records: Iterable[CompileRecord]) -> None:
+    """Keep no pytrees whose nodes hold the user's objects, which JAX's caches held as long and have let go of."""
+    for record in records:
+        known = record.signature
+        if known is not None and known.tree is not None and not is_plain_tree(known.tree):
+            record.signature = replace(known, tree=None)
 
 
 def _statics(call: JittedCall, function: FunctionIdentity | None) -> Iterator[KeptValue]:

@@ -19,7 +19,7 @@ def signature_text(record: CompileRecord) -> str:
     known = record.signature
     if known is None:
         return ""
-    if known.tree is None:  # of a backward pass
+    if known.tree is None:
         return plural(len(known.avals), "array") if len(known.avals) > 2 * _MOST_LEAVES else _types(known)
     try:
         return ", ".join([*_arguments(known), *map(_static, known.statics)])

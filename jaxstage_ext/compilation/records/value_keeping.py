@@ -15,8 +15,9 @@ from jaxstage_ext.compilation.records.compile_record import KeptValue
 from jaxstage_ext.compilation.records.values_inside_functions import values_inside
 from jaxstage_ext.core.jax_private.compile_frames import is_array
 
-_PLAIN = frozenset({int, float, complex, bool, type(None), type(...)})
-_TEXT = (str, bytes, np.str_, np.bytes_)
+_PLAIN = frozenset(map(id, (int, float, complex, bool, type(None), type(...))))
+_TEXT = frozenset(map(id, (str, bytes, np.str_, np.bytes_)))
+"""Types by identity: the class of a value may have a metaclass of the user's, with an `__eq__` and a `__hash__`."""
 _LONGEST, _WIDEST = 200, 256
 """Characters of a text, and bits of an integer, that are kept."""
 _MOST_PARTS, _DEEPEST = 8, 2
@@ -66,9 +67,9 @@ def plain_text(text: Any) -> str:
 
 
 def _is_plain(value: Any, kind: type) -> bool:
-    if kind in _PLAIN:
+    if id(kind) in _PLAIN:
         return kind is not int or value.bit_length() <= _WIDEST
-    if kind in _TEXT:
+    if id(kind) in _TEXT:
         return len(value) <= _LONGEST
     if issubclass(kind, enum.Enum):
         inner = object.__getattribute__(value, "__dict__").get("_value_") if has_plain_dict(kind) else value
@@ -103,7 +104,7 @@ def _shape(value: Any, kind: type) -> str:
 
 def _held(value: Any, kind: type) -> Iterator[tuple[str, Any]]:
     """The first values that a container or a plain object holds."""
-    if kind in (tuple, list):
+    if kind is tuple or kind is list:
         yield from ((str(i), part) for i, part in enumerate(value[:_MOST_PARTS]))
     elif kind is dict:
         yield from _named(value)
@@ -126,7 +127,7 @@ def _compared(kind: type) -> frozenset[str] | None:
 
 def _named(values: dict[Any, Any], among: frozenset[str] | None = None) -> list[tuple[str, Any]]:
     """The first values of a dictionary that have a short name, or a number for one; with `among` those alone."""
-    plain = ((name, value) for name, value in dict.items(values) if type(name) in (str, int))
+    plain = ((name, value) for name, value in dict.items(values) if type(name) is str or type(name) is int)
     first = islice((pair for pair in plain if among is None or pair[0] in among), _MOST_PARTS)
     return [(str(name), value) for name, value in first if _is_plain(name, type(name))]
 

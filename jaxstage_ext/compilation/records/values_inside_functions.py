@@ -16,7 +16,8 @@ from jaxstage_ext.core.jax_private.compile_frames import is_array
 from jaxstage_ext.core.jax_private.transformations import captured_variables
 
 _MOST_VISITED: Final = 64
-_SIMPLE: Final = (int, float, complex, bool, str)
+_SIMPLE: Final = frozenset(map(id, (int, float, complex, bool, str)))
+"""Types by identity: that of a value may have a metaclass of the user's."""
 _LONGEST: Final = 80
 _WIDEST: Final = 256
 
@@ -61,7 +62,7 @@ def _is_simple(value: Any) -> bool:
     kind = type(value)
     if kind is int:
         return bool(value.bit_length() <= _WIDEST)
-    return kind in _SIMPLE and (kind is not str or len(value) <= _LONGEST)
+    return id(kind) in _SIMPLE and (kind is not str or len(value) <= _LONGEST)
 
 
 def _held(name: str, value: Any) -> Iterator[tuple[str, Any]]:

@@ -6,11 +6,11 @@ from collections.abc import Mapping
 from typing import Any
 
 import jax
-from jax.extend.core import ClosedJaxpr, jaxpr_as_fun  # type: ignore[attr-defined]
 
 from jaxstage_ext.core.given import symbolic
 from jaxstage_ext.core.given.given_object import GivenObject
 from jaxstage_ext.core.jax_private.given_objects import call_info
+from jaxstage_ext.core.jax_private.jaxprs import ClosedJaxpr, jaxpr_as_fun
 from jaxstage_ext.core.staged import TRACE
 
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import contextlib
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import jax
@@ -10,32 +11,86 @@ from jax import export
 
 from jaxstage_ext.core.given import symbolic
 from jaxstage_ext.core.given.given_object import GivenObject
+from jaxstage_ext.core.jax_private import exported_shardings
 from jaxstage_ext.core.jax_private.given_objects import CallInfo
 from jaxstage_ext.core.staged import LOWER
 from jaxstage_ext.core.targets import cross_compile
-from jaxstage_ext.core.targets.target import Target
+from jaxstage_ext.core.targets.target import LOCAL, Target
 from jaxstage_ext.report.unavailable import Unavailable
 
 
-def given(value: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any], sizes: Mapping[str, int]) -> GivenObject | None:
+def given(
+    value: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any], sizes: Mapping[str, int], for_target: bool = True
+) -> GivenObject | None:
     """An Exported, with its own argument types or these arguments; None for another value.
+
+    Without `for_target` it is only shown, lowered for a platform that it was exported for.
 
     Raises SymbolicAxis where a type has a symbolic axis of no known size.
     """
     if not isinstance(value, export.Exported):
         return None
     if not args and not kwargs:
-        shapes = [symbolic.sized(aval, sizes) for aval in value.in_avals]
+        shardings = (
+            exported_shardings.argument_shardings(value) if value.nr_devices > 1 else [None] * len(value.in_avals)
+        )
+        shapes = [
+            symbolic.sized(aval, sizes, sharding) for aval, sharding in zip(value.in_avals, shardings, strict=True)
+        ]
         args, kwargs = jax.tree.unflatten(value.in_tree, shapes)
     leaves = jax.tree_util.tree_leaves_with_path((args, dict(kwargs)))
     info = CallInfo(value.fun_name, tuple(_path(path) for path, _ in leaves), (), ())
 
     def lowered(target: Target) -> Any:
-        _check_platform(value, target)
-        traced = jax.jit(value.call).trace(*args, **kwargs)
-        return traced.lower() if target.is_local else traced.lower(lowering_platforms=(target.platform,))
+        if for_target:
+            _check_platform(value, target)
+        platform = _platform(value, target)
+        with _devices(value):
+            traced = jax.jit(value.call).trace(*args, **kwargs)
+            is_here = target.is_local and platform == cross_compile.platform_of(target) and value.nr_devices == 1
+            return traced.lower() if is_here else traced.lower(lowering_platforms=(platform,))
 
-    return GivenObject("Exported", LOWER, value, lowered, tuple(args), dict(kwargs), info, is_made=True)
+    return GivenObject(
+        "Exported",
+        LOWER,
+        value,
+        lowered,
+        tuple(args),
+        dict(kwargs),
+        info,
+        is_made=True,
+        is_file=not for_target,
+        example=_example(value),
+    )
+
+
+def fits_here(value: Any) -> bool:
+    """Whether it was exported for this machine's platform, and for as many devices as there are or fewer."""
+    return cross_compile.platform_of(LOCAL) in value.platforms and value.nr_devices <= jax.device_count()
+
+
+def _example(value: Any) -> str:
+    """A target that it was exported for."""
+    if "cpu" in value.platforms:
+        return "local" if value.nr_devices == 1 else f"cpu:{value.nr_devices}"
+    platform = str(value.platforms[0])
+    return {"tpu": "v5e:2x2", "cuda": f"h100:{value.nr_devices}"}.get(platform, platform)
+
+
+def _platform(value: Any, target: Target) -> str:
+    """The target's platform; another one that it was exported for where it was not for that."""
+    wanted = cross_compile.platform_of(target)
+    return wanted if wanted in value.platforms else str(value.platforms[0])
+
+
+@contextlib.contextmanager
+def _devices(value: Any) -> Iterator[None]:
+    """Has as many devices as it was exported for, also where none of its arguments says how they are sharded."""
+    if value.nr_devices == 1 or any(exported_shardings.argument_shardings(value)):
+        yield
+        return
+    with jax.sharding.use_abstract_mesh(jax.sharding.AbstractMesh((value.nr_devices,), ("devices",))):
+        yield
 
 
 def is_one(value: Any) -> bool:

@@ -22,7 +22,8 @@ class GivenObject:
       args, kwargs: of its call: `jax.ShapeDtypeStruct`s where it was given no others.
       info: what JAX says of that call.
       is_made: whether the stage is computed, as it is for an Exported and a ClosedJaxpr; else it is there.
-      is_file: whether it is a module out of a file.
+      is_file: whether it is a module out of a file.   example: a target that such a module is for.
+      partitions: for how many devices it is partitioned, or is to be.
     """
 
     kind: str
@@ -34,6 +35,8 @@ class GivenObject:
     info: CallInfo = field(default_factory=CallInfo, repr=False)
     is_made: bool = False
     is_file: bool = False
+    example: str = "local"
+    partitions: int = 1
 
 
 class NoFunction:

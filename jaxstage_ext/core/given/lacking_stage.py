@@ -12,7 +12,8 @@ def without_stablehlo(call: Call, so: str, otherwise: str) -> str:
     """`a Compiled has no StableHLO, so its memory is unknown; give its Lowered`; `otherwise` of any other call."""
     if call.given is None or call.given.stage != COMPILE:
         return otherwise
-    return f"{_named(call.given)} has no StableHLO, so {so}; give the Lowered it was compiled from"
+    how = "open its StableHLO instead" if call.given.is_file else "give the Lowered it was compiled from"
+    return f"{_named(call.given)} has no StableHLO, so {so}; {how}"
 
 
 def without_jaxpr(call: Call, so: str, otherwise: str) -> str:
@@ -25,7 +26,9 @@ def without_jaxpr(call: Call, so: str, otherwise: str) -> str:
 def how_to_compile(call: Call) -> str:
     """What compiles a call that was not: "inspect it with stage='compile'", or of a module in a file a target."""
     given = call.given
-    return "inspect it with stage='compile'" if given is None or not given.is_file else "name a target, such as local"
+    if given is None or not given.is_file:
+        return "inspect it with stage='compile'"
+    return f"name a target, such as {given.example}"
 
 
 def _named(given: GivenObject) -> str:

@@ -15,14 +15,14 @@ class SymbolicAxis(DeliberateError, ValueError):
     """An axis is symbolic, and was given no size."""
 
 
-def sized(aval: Any, sizes: Mapping[str, int]) -> jax.ShapeDtypeStruct:
+def sized(aval: Any, sizes: Mapping[str, int], sharding: Any = None) -> jax.ShapeDtypeStruct:
     """The type with its symbolic axes at these sizes. Raises SymbolicAxis where one has none."""
     axes = names([aval])
     if unknown := axes - sizes.keys():
         raise SymbolicAxis(missing(sorted(unknown)))
     known = {axis: sizes[axis] for axis in axes}
     shape = tuple(given_objects.evaluated(size, known) for size in aval.shape)
-    return jax.ShapeDtypeStruct(shape, aval.dtype)  # type: ignore[no-untyped-call]
+    return jax.ShapeDtypeStruct(shape, aval.dtype, sharding=sharding)  # type: ignore[no-untyped-call]
 
 
 def names(avals: Iterable[Any]) -> set[str]:

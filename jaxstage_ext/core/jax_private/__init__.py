@@ -34,6 +34,7 @@ from jaxstage_ext.core.jax_private.lowered import (
     stablehlo_texts,
     texts_of_module,
 )
+from jaxstage_ext.core.jax_private.module_lowering import is_gspmd, written_module
 from jaxstage_ext.core.jax_private.named_meshes import NamedMesh, mesh_words, named_meshes
 from jaxstage_ext.core.jax_private.options import (
     BuildFields,
@@ -59,6 +60,7 @@ from jaxstage_ext.core.jax_private.rematerialized import (
     is_well_formed,
     renamed,
     split_forward,
+    with_donated,
     with_equations,
     with_inner,
     with_jaxpr,
@@ -129,6 +131,7 @@ __all__ = [
     "inner_equations",
     "inner_jaxprs",
     "inner_kept_jaxprs",
+    "is_gspmd",
     "is_jitted",
     "is_nonfinite",
     "is_pmap",
@@ -170,8 +173,10 @@ __all__ = [
     "variables",
     "version",
     "with_context_mesh",
+    "with_donated",
     "with_equations",
     "with_inner",
     "with_jaxpr",
+    "written_module",
     "xla_library",
 ]

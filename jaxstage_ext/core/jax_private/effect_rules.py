@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from types import FunctionType
 from typing import Any
 
 from jax._src import callback as _callback
@@ -53,16 +54,16 @@ def called_by(eqn: Any) -> str:
     if "fmt" in eqn.params:
         return repr(eqn.params["fmt"])
     function = eqn.params.get("callback")
-    function = getattr(function, "callback_func", None) or _closed_over(function) or function
+    function = getattr(function, "callback_func", None) or closed_over_callback(function) or function
     function = getattr(function, "func", function)
     found = getattr(function, "__qualname__", None) or getattr(function, "__name__", "")
     return str(found)
 
 
-def _closed_over(function: Any) -> Any:
-    names = getattr(getattr(function, "__code__", None), "co_freevars", ())
+def closed_over_callback(function: Any) -> Any:
+    """The function that JAX's own, around a callback, calls; None of another function."""
+    names = function.__code__.co_freevars if type(function) is FunctionType else ()
     if "callback" not in names:
         return None
-    cell = function.__closure__[names.index("callback")]
-    inner = cell.cell_contents
-    return _closed_over(inner) or inner
+    inner = function.__closure__[names.index("callback")].cell_contents
+    return closed_over_callback(inner) or inner

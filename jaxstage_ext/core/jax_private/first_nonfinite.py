@@ -9,6 +9,8 @@ import jax
 import jax.numpy as jnp
 from jax._src import core as _core
 
+from jaxstage_ext.core.jax_private.nan_checks import kept_nan_checks
+
 _CALLS = ("jit", "pjit", "closed_call", "core_call", "checkpoint", "remat2", "custom_jvp_call", "custom_vjp_call")
 """Primitives that run the jaxpr that they hold once, on their own inputs."""
 _JAXPRS = ("jaxpr", "call_jaxpr", "fun_jaxpr")
@@ -28,7 +30,7 @@ def first_nonfinite(jaxpr: Any, flat: Sequence[Any], nans: bool, infs: bool) -> 
 
     `flat` are the leaves of the arguments. Loops run step by step, the first steps of a while loop.
     """
-    with jax.debug_nans(False), jax.debug_infs(False):
+    with kept_nan_checks(), jax.debug_nans(False), jax.debug_infs(False):
         try:
             _run(jaxpr.jaxpr, jaxpr.consts, flat, lambda value: _has(value, nans, infs))
         except _Found as found:
@@ -38,7 +40,7 @@ def first_nonfinite(jaxpr: Any, flat: Sequence[Any], nans: bool, infs: bool) -> 
 
 def is_nonfinite(value: Any, nans: bool, infs: bool) -> bool:
     """Whether an array has a NaN, or an infinity."""
-    with jax.debug_nans(False), jax.debug_infs(False):
+    with kept_nan_checks(), jax.debug_nans(False), jax.debug_infs(False):
         return _has(value, nans, infs)
 
 

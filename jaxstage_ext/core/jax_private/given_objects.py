@@ -6,7 +6,8 @@ from dataclasses import dataclass
 from typing import Any
 
 import jax
-from jax.extend.core import ClosedJaxpr  # type: ignore[attr-defined]
+
+from jaxstage_ext.core.jax_private.jaxprs import ClosedJaxpr
 
 
 @dataclass(frozen=True)

@@ -10,6 +10,9 @@ from jax._src import core as _core
 from jax._src import pretty_printer as _pp
 from jax._src.interpreters import partial_eval as _pe
 
+ClosedJaxpr: Any = getattr(_core, "ClosedJaxpr", _core.Jaxpr)
+"""Not from `jax.extend`: that imports Pallas, which adds to JAX's trace context, so that all compiles again."""
+jaxpr_as_fun: Any = _core.jaxpr_as_fun
 _printing = threading.Lock()
 _TOO_LONG = "\x1f" * 400
 """Text that fits on no line: the printer breaks every group that holds it. It is taken out of what is printed."""
@@ -136,14 +139,14 @@ def constants(jaxpr: Any, deepest: int = 8) -> Iterator[Any]:
                 yield from constants(inner, deepest - 1)
 
 
-_JAXPRS = (_core.Jaxpr, getattr(_core, "ClosedJaxpr", _core.Jaxpr))
+_JAXPRS = (_core.Jaxpr, ClosedJaxpr)
 
 
 def _closed_jaxprs(eqn: Any) -> Iterator[Any]:
     """The jaxprs that an equation holds, with their constants, which `jaxprs_in_params` of jax 0.10 drops."""
     for value in eqn.params.values():
-        for each in value if type(value) in (tuple, list) else (value,):
-            if isinstance(each, _JAXPRS):
+        for each in value if type(value) is tuple or type(value) is list else (value,):
+            if issubclass(type(each), _JAXPRS):  # runs no code of the user's, as a `__class__` may
                 yield each
 
 

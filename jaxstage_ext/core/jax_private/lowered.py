@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import contextlib
+import hashlib
+import math
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any
@@ -15,14 +18,17 @@ from jax._src.interpreters import mlir as _mlir
 from jax._src.interpreters import pxla as _pxla
 from jaxlib.mlir import ir as _ir
 
-from jaxstage_ext.core.jax_private import refs
+from jaxstage_ext.core.jax_private import module_lowering, refs
 from jaxstage_ext.core.jax_private.given_objects import call_info
 from jaxstage_ext.core.jax_private.given_options import is_profiled
-from jaxstage_ext.core.jax_private.module_lowering import PROPAGATES
 from jaxstage_ext.core.jax_private.options import PROFILED
 from jaxstage_ext.core.jax_private.tracing import is_pmap
+from jaxstage_ext.report.units import scaled
 
 _pxla_any: Any = _pxla  # untyped
+LARGEST_WRITTEN = 1024
+"""Elements of the largest constant that the text of StableHLO has in full."""
+_ELIDED = "dense_resource<__elided__>"
 _NOT_COUNTED = {
     "stablehlo.constant",
     "builtin.module",
@@ -40,9 +46,48 @@ def stablehlo_texts(lowered: Any) -> tuple[str, str]:
 
 
 def texts_of_module(module: Any) -> tuple[str, str]:
-    """The text of an MLIR module without and with locations; the lines correspond."""
-    operation = module.operation
-    return operation.get_asm(), operation.get_asm(enable_debug_info=True)
+    """The text of an MLIR module without and with locations; the lines correspond.
+
+    Of a large constant, which MLIR writes as one word of two letters a byte, they have the size and a digest.
+    """
+    operation, limit = module.operation, LARGEST_WRITTEN
+    text, debug_text = (operation.get_asm(enable_debug_info=each, large_elements_limit=limit) for each in (False, True))
+    if _ELIDED not in text:
+        return text, debug_text
+    described = list(_large_constants(operation))
+    return _with_constants(text, described), _with_constants(debug_text, described)
+
+
+def _large_constants(operation: Any) -> Iterator[str]:
+    """The constants that MLIR leaves out, in the order of the text."""
+    found: list[Any] = []
+
+    def visit(each: Any) -> Any:
+        if each.name == "stablehlo.constant" and math.prod(each.results[0].type.shape) > LARGEST_WRITTEN:
+            found.append(each)
+        return _ir.WalkResult.ADVANCE
+
+    operation.walk(visit, _ir.WalkOrder.PRE_ORDER)
+    for data in filter(None, map(_contents, found)):
+        yield f'dense<"{scaled(len(data), "B")}, sha256 {hashlib.sha256(data).hexdigest()[:16]}">'
+
+
+def _contents(constant: Any) -> memoryview | bytes | None:
+    """The bytes of a constant; of a type that Python has no buffers of, such as bfloat16, from its text. None of one
+    value throughout, which MLIR writes.
+    """
+    with contextlib.suppress(TypeError, BufferError):
+        value = constant.attributes["value"]
+        return None if value.is_splat else memoryview(value).cast("B")
+    _, mark, rest = constant.get_asm().partition('dense<"0x')
+    return bytes.fromhex(rest.partition('"')[0]) if mark else None
+
+
+def _with_constants(text: str, constants: Sequence[str]) -> str:
+    parts = text.split(_ELIDED)
+    if len(parts) != len(constants) + 1:  # what another operation holds is left out as well
+        return text
+    return "".join(part for pair in zip(parts, (*constants, ""), strict=True) for part in pair)
 
 
 def holds_python(lowered: Any) -> bool:
@@ -129,8 +174,13 @@ def compile_request(
     """
     lowering = lowered._lowering
     args = lowering.compile_args
-    inputs, outputs = args.get(PROPAGATES) or _pxla_any.get_prop_to_input_output(
-        args["in_shardings"], args["out_shardings"], len(args["ordered_effects"])
+    written = module_lowering.written_module(lowered)
+    inputs, outputs = (
+        written.propagates
+        if written is not None
+        else _pxla_any.get_prop_to_input_output(
+            args["in_shardings"], args["out_shardings"], len(args["ordered_effects"])
+        )
     )
     by_name = own_options(lowered) | dict(given)
     if is_profiled() and not by_name.get("fdo_profile"):
@@ -144,6 +194,10 @@ def compile_request(
         np.array(device_ids),
         by_name,
     )
+    if written is not None:
+        module_lowering.check_sizes(written)
+        module_lowering.set_for(written, options, device_ids)
+        return written.compiled or module_bytecode(lowered), options.SerializeAsString()
     module = _mlir.module_to_bytecode(_refined(lowering)) if _is_polymorphic(lowering) else module_bytecode(lowered)
     return module, options.SerializeAsString()
 
@@ -191,6 +245,11 @@ def signature(traced: Any, lowered: Any, namer: refs.Namer = refs.unnamed) -> Si
 
     Refs that it closes over are arguments behind the others, called as `namer` says.
     """
+    if (written := module_lowering.written_module(lowered)) is not None:
+        names = [[value.name for value in values] for values in (written.arguments, written.results)]
+        given = tuple(name or f"arg{place}" for place, name in enumerate(names[0]))
+        made = tuple(name or f"result[{place}]" for place, name in enumerate(names[1]))
+        return Signature(given, made, frozenset(range(len(given))), 0, ())
     args = lowered._lowering.compile_args
     info = call_info(lowered if traced is None else traced)
     constants = () if traced is None else traced.jaxpr.consts

@@ -3,49 +3,121 @@
 from __future__ import annotations
 
 import copy
+import math
 from collections.abc import Sequence
+from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 from jax._src.interpreters import mlir as _mlir
+from jaxlib import xla_client as _xla_client
 from jaxlib.mlir import ir as _ir
 
-PROPAGATES = "jaxstage propagates"
-"""Under which the arguments of a compile hold, of parameters and results, to which shardings may be propagated."""
+from jaxstage_ext.report.unavailable import Unavailable
+
+_BOUNDS = "#stablehlo.bounds<"
+"""In a type whose sizes have a bound, with which XLA compiles it."""
+_WRITTEN = "jaxstage module"
+"""Under which the arguments of a compile hold the WrittenModule."""
 
 
 class ModuleValue(NamedTuple):
-    """A parameter or a result of a module.
+    """A parameter or a result of a module, of a tuple each element.
 
     Attributes:
-      dtype: the name of its dtype in JAX.   is_sharded: whether the module says its sharding.
+      shape: None in place of a size that is not known.
+      dtype: the name of its dtype in JAX; "" where it is not an array of numbers.
+      sharding: as the module writes it; "" where it leaves it to the compiler.
+      type: as MLIR writes it, cut short.
+      is_donated: whether a result may take its memory.
     """
 
     name: str
-    shape: tuple[int, ...]
+    shape: tuple[int | None, ...]
     dtype: str
-    is_sharded: bool = False
+    sharding: str = ""
+    type: str = ""
+    is_donated: bool = False
+
+    @property
+    def is_array(self) -> bool:
+        return bool(self.dtype) and None not in self.shape
+
+    @property
+    def bits(self) -> int | None:
+        """The width of an element; None where it is not a number."""
+        if not self.dtype:
+            return None
+        dtype = jnp.dtype(self.dtype)
+        if jnp.issubdtype(dtype, jnp.floating) or jnp.issubdtype(dtype, jnp.integer):
+            return int((jnp.finfo if jnp.issubdtype(dtype, jnp.floating) else jnp.iinfo)(dtype).bits)
+        return dtype.itemsize * 8
+
+    @property
+    def size(self) -> int | None:
+        """Bytes of the whole array; None where they are not known."""
+        known = [size for size in self.shape if size is not None]
+        return None if self.bits is None or len(known) < len(self.shape) else math.prod(known) * self.bits // 8
 
 
-def lowered_of_module(
-    bytecode: bytes, arguments: Sequence[ModuleValue], results: Sequence[ModuleValue], devices: int, platform: str
-) -> Any:
-    """The Lowered of a module with these values, in bytecode that another process has checked.
+@dataclass(frozen=True)
+class WrittenModule:
+    """A module that another process wrote.
 
-    It is that of a function of the same signature, with the module in the place of its own.
+    Attributes:
+      bytecode: of the module.   compiled: as XLA takes it; empty where that is the same.
+      propagates: for each of XLA's parameters and results whether XLA is to choose its sharding.
+      partitions, replicas: what it is for.
+      platform: whose libraries it calls, "cpu", "cuda", "rocm" or "tpu"; "" where it calls none.
+      is_gspmd: whether its shardings are those of before Shardy, whose partitioner then takes it.
+    """
+
+    bytecode: bytes = field(repr=False)
+    compiled: bytes = field(repr=False)
+    arguments: tuple[ModuleValue, ...]
+    results: tuple[ModuleValue, ...]
+    propagates: tuple[Sequence[bool], Sequence[bool]]
+    partitions: int
+    replicas: int
+    is_gspmd: bool
+    platform: str = ""
+
+    @property
+    def devices(self) -> int:
+        return self.partitions * self.replicas
+
+
+def written_module(lowered: Any) -> WrittenModule | None:
+    """What another process wrote that a Lowered is of; None of what JAX lowered here."""
+    args = getattr(getattr(lowered, "_lowering", None), "compile_args", None)
+    found: WrittenModule | None = args.get(_WRITTEN) if args else None
+    return found
+
+
+def is_gspmd(lowered: Any) -> bool:
+    """Whether a Lowered is of a module whose shardings are those of before Shardy."""
+    written = written_module(lowered)
+    return written is not None and written.is_gspmd
+
+
+def lowered_of_module(written: WrittenModule, platform: str) -> Any:
+    """The Lowered of a module, in bytecode that another process has checked.
+
+    It is that of a function of as many arguments, with the module in the place of its own.
     """
     with jax.enable_x64(True):
-        shapes = [_shape(value) for value in arguments]
-        outs = [_shape(value) for value in results]
-        made = jax.jit(lambda *_: [jnp.zeros(out.shape, out.dtype) for out in outs], keep_unused=True)
+        shapes = [_shape(value) for value in written.arguments]
+        outs = [_shape(value) for value in written.results]
+        empty: Any = jax.lax.empty  # untyped
+        made = jax.jit(lambda *_: [empty(out.shape, out.dtype) for out in outs], keep_unused=True)
         lowered = made.trace(*shapes).lower(lowering_platforms=(platform,))
     lowering = copy.copy(lowered._lowering)
     context = _mlir.make_ir_context()
     with context, _ir.Location.unknown(context):
-        lowering._hlo = _ir.Module.parse(bytecode, context)
-    propagates = tuple([not value.is_sharded for value in values] for values in (arguments, results))
-    lowering.compile_args = {**lowering.compile_args, "num_devices": devices, PROPAGATES: propagates}
+        lowering._hlo = _ir.Module.parse(written.bytecode, context)
+    lowering.compile_args = {**lowering.compile_args, "num_devices": written.devices, _WRITTEN: written}
     lowering._device_list = None
     lowering._executable = None
     lowered._lowering = lowering
@@ -53,4 +125,27 @@ def lowered_of_module(
 
 
 def _shape(value: ModuleValue) -> Any:
+    """Its type, in the place of a value that is not an array an empty one."""
+    if not value.is_array:
+        return jax.ShapeDtypeStruct((0,), jnp.bool_)  # type: ignore[no-untyped-call]
     return jax.ShapeDtypeStruct(value.shape, jnp.dtype(value.dtype))  # type: ignore[no-untyped-call]
+
+
+def check_sizes(written: WrittenModule) -> None:
+    """Raise Unavailable where a size is not known, which XLA does not compile."""
+    for place, value in enumerate(written.arguments):
+        if None in value.shape and _BOUNDS not in value.type:
+            raise Unavailable(
+                f"{value.name or f'argument {place}'} is {value.type}: XLA compiles known sizes alone; export the "
+                "function with them, or open what jax.export serialised with dims={'b': 8}"
+            )
+
+
+def set_for(written: WrittenModule, options: Any, device_ids: Sequence[int]) -> None:
+    """Set what compile options say of partitioner and replicas to what the module was written for."""
+    if written.is_gspmd:
+        options.executable_build_options.use_shardy_partitioner = False
+    if written.replicas > 1:
+        ids = np.array(device_ids).reshape(written.replicas, written.partitions)
+        options.num_replicas, options.num_partitions = ids.shape
+        options.device_assignment = _xla_client.DeviceAssignment.create(ids)

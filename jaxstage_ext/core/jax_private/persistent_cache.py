@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 import sys
+import zlib
+from collections.abc import Iterator
 from dataclasses import dataclass
 from types import FrameType
 from typing import Any
@@ -131,10 +134,74 @@ def compression() -> str:
     return "zstandard" if _cache_any.zstandard is not None else "zlib"
 
 
-def executable_bytes(entry: bytes) -> bytes:
-    """An entry's executable, which is not loaded. Raises whatever the decompressor raises where it is damaged."""
-    executable, _ = _cache_any.extract_executable_and_time(_cache_any.decompress_executable(entry))
-    return bytes(executable)
+@dataclass(frozen=True, slots=True)
+class ExecutableDigest:
+    """What is known of an entry's executable, which is not loaded, and unpacked a piece at a time.
+
+    Attributes:
+      sha256: of the executable.   size: its bytes.   is_named: whether it holds the name that was looked for.
+    """
+
+    sha256: str
+    size: int
+    is_named: bool
+
+
+_PIECE = 1 << 20
+_TIME_BYTES = 4
+"""With which an entry begins: the seconds of its compile (`combine_executable_and_time`)."""
+MOST_UNPACKED = 2**32
+"""Bytes of an executable; the message that it is has at most two gigabytes."""
+
+
+def digest(entry: bytes, name: str = "") -> ExecutableDigest:
+    """Of an entry's executable. Raises what the decompressor raises where it is damaged, ValueError if too large."""
+    hashed, size, wanted, found, rest = hashlib.sha256(), -_TIME_BYTES, name.encode(), not name, b""
+    for piece in _unpacked(entry):
+        held = piece[max(-size, 0) :]
+        size += len(piece)
+        if size > MOST_UNPACKED:
+            raise ValueError(f"it unpacks to more than {MOST_UNPACKED:,} bytes")
+        hashed.update(held)
+        found = found or _holds(rest + held, wanted)
+        rest = held[-len(wanted) - 1 :]
+    return ExecutableDigest(hashed.hexdigest(), max(size, 0), found)
+
+
+def _holds(data: bytes, name: bytes) -> bool:
+    """Whether a name stands in the data that does not go on."""
+    at = data.find(name)
+    while at >= 0:
+        after = data[at + len(name) : at + len(name) + 1]
+        if not (after.isalnum() or after in (b"_", b".")):
+            return True
+        at = data.find(name, at + 1)
+    return False
+
+
+def _unpacked(entry: bytes) -> Iterator[bytes]:
+    """What an entry holds, in pieces, unpacked as JAX does: by Python's zstd, zstandard, or else zlib."""
+    stream: Any
+    if (python := getattr(_cache_any, "zstd", None)) is not None:
+        stream, left = python.ZstdDecompressor(), entry
+        while not stream.eof:
+            yield stream.decompress(left, _PIECE)
+            if left == b"" and stream.needs_input:
+                raise zlib.error("incomplete or truncated stream")
+            left = b""
+        return
+    if _cache_any.zstandard is not None:
+        with _cache_any.zstandard.ZstdDecompressor().stream_reader(entry) as reader:
+            while piece := reader.read(_PIECE):
+                yield piece
+        return
+    stream, left = zlib.decompressobj(), entry
+    while not stream.eof:
+        piece = stream.decompress(left, _PIECE)
+        left = stream.unconsumed_tail
+        if not piece and not left and not stream.eof:
+            raise zlib.error("incomplete or truncated stream")
+        yield piece
 
 
 def entry_bytes(executable: Any) -> int:

@@ -7,7 +7,7 @@ barrier before what is recomputed, so that XLA does not merge it with the forwar
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -158,6 +158,18 @@ def is_well_formed(jaxpr: Any) -> bool:
             return False
         known.update(eqn.outvars)
     return all(v in known for v in jaxpr.outvars if isinstance(v, _core.Var))
+
+
+def with_donated(traced: Any, numbers: Collection[int]) -> Any:
+    """The trace of a call with more of its arguments donated, by their numbers; captured arrays come before them."""
+    made = copy.copy(traced)
+    given = list(traced._params["donated_invars"])
+    first = len(given) - len(traced.jaxpr.jaxpr.debug_info.arg_names or given)
+    for number in numbers:
+        given[max(first, 0) + number] = True
+    made._params = traced._params | {"donated_invars": tuple(given)}
+    made._lojax = None
+    return made
 
 
 def with_jaxpr(traced: Any, change: Callable[[Any], Any]) -> Any:

@@ -57,6 +57,14 @@ def program_values(lowered: Any, namer: refs.Namer = refs.unnamed) -> list[Progr
     return values
 
 
+def own_memory_kind(sharding: Any) -> str | None:
+    """The memory kind of the own memory of a sharding's devices; None where they do not say."""
+    try:
+        return str(next(iter(sharding.device_set)).default_memory().kind)
+    except Exception:  # a device that is not here has none
+        return None
+
+
 def _specified(sharding: Any) -> Any:
     return sharding if isinstance(sharding, jax.sharding.Sharding) else None
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from jaxlib import _hlo  # type: ignore[attr-defined, unused-ignore]
@@ -54,3 +55,36 @@ def memory_of_loaded(executable: Any) -> dict[str, int]:
     """XLA's memory statistics of a LoadedExecutable, in bytes."""
     stats = executable.get_compiled_memory_stats()
     return {name: int(getattr(stats, name)) for name in dir(stats) if name.endswith("_bytes")}
+
+
+class ReadExecutable:
+    """What an executable says of itself, read at once, without the executable: that keeps its Python callbacks alive.
+
+    It answers as a LoadedExecutable does, and cannot be run.
+    """
+
+    def __init__(self, executable: Any) -> None:
+        self.identity = id(executable)
+        self.hlo_modules = _answered(executable.hlo_modules)
+        self.cost_analysis = _answered(executable.cost_analysis)
+        self.get_compiled_memory_stats = _answered(executable.get_compiled_memory_stats)
+        self.size_of_generated_code_in_bytes = _answered(executable.size_of_generated_code_in_bytes)
+
+
+def _answered(ask: Callable[[], Any]) -> Callable[[], Any]:
+    """What gives the answer, or raises what was raised instead, each time."""
+    try:
+        answer = ask()
+    except Exception as error:  # each backend has its own
+        kind, text = type(error), str(error)
+
+        def refuse() -> Any:
+            raise kind(text)
+
+        return refuse
+    return lambda: answer
+
+
+def is_made_by(kept: Any, executable: Any) -> bool:
+    """Whether what is kept is an executable, or was read from it: one that is alive has an address of its own."""
+    return kept is executable or (type(kept) is ReadExecutable and kept.identity == id(executable))

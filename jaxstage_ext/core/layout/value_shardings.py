@@ -4,6 +4,7 @@ A sharding becomes a dict with a "kind" and its "text":
 - "named": "mesh" (names, sizes, devices or None), "dims" (the axes of each dimension) and "unreduced" axes.
 - "hlo": "proto", a serialized OpSharding.
 - "one device": "device".
+- "written": the text alone, as a module of StableHLO has it, and the number of "devices".
 - "slices": for each device the (start, stop) of each dimension, for a sharding class that tells nothing else.
 - "unknown": "why".
 Devices are numbered by their place in the sharding's own order, which the program's device assignment follows.
@@ -11,7 +12,7 @@ Devices are numbered by their place in the sharding's own order, which the progr
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -19,12 +20,15 @@ import jax
 from jax.sharding import Mesh, NamedSharding, PartitionSpec, SingleDeviceSharding
 
 from jaxstage_ext.core import jax_private
-from jaxstage_ext.core.jax_private import given_objects, refs, sharding_internals
+from jaxstage_ext.core.jax_private import given_objects, module_lowering, refs, sharding_internals
+from jaxstage_ext.core.jax_private.module_lowering import ModuleValue, WrittenModule
 from jaxstage_ext.core.stageable import unwrap
 from jaxstage_ext.core.staged import COMPILE, LOWER, Staged
 from jaxstage_ext.core.targets import environments, placement
+from jaxstage_ext.report.unavailable import Unavailable
 
 Plain = dict[str, Any]
+_TOKEN = "AbstractToken"
 _FIELDS = ("id", "process_index", "coords", "core_on_chip")
 
 
@@ -67,7 +71,12 @@ class BoundaryValue:
 
 
 def of_program(lowered: Any, namer: refs.Namer = refs.unnamed) -> list[BoundaryValue]:
-    """The arguments and the results of a `jax.stages.Lowered`; `namer` names the Refs that it closes over."""
+    """The arguments and the results of a `jax.stages.Lowered`; `namer` names the Refs that it closes over.
+
+    Raises Unavailable where a size is not known, as in a module that another process wrote it may be.
+    """
+    if (written := module_lowering.written_module(lowered)) is not None:
+        return [*_written(written, written.arguments, "arg{}"), *_written(written, written.results, "result[{}]")]
     order = {device.id: place for place, device in enumerate(sharding_internals.lowered_devices(lowered))}
     return [
         BoundaryValue(
@@ -81,6 +90,24 @@ def of_program(lowered: Any, namer: refs.Namer = refs.unnamed) -> list[BoundaryV
         )
         for value in sharding_internals.program_values(lowered, namer)
     ]
+
+
+def _written(written: WrittenModule, values: Sequence[ModuleValue], unnamed: str) -> Iterator[BoundaryValue]:
+    """The arguments or the results of a module that another process wrote; of several replicas each has its own."""
+    for number, value in enumerate(values):
+        name = value.name or unnamed.format(number)
+        if unknown := [size for size in value.shape if size is None]:
+            raise Unavailable(f"{name} is {value.type}, {len(unknown)} of whose sizes is not known")
+        text = "{manual}" if written.replicas > 1 else value.sharding
+        yield BoundaryValue(
+            name,
+            tuple(size for size in value.shape if size is not None),
+            value.dtype or (_TOKEN if value.type == "!stablehlo.token" else value.type),
+            value.bits,
+            {"kind": "written", "text": text, "devices": written.devices} if text else None,
+            values is written.results,
+            number,
+        )
 
 
 def of_compiled(compiled: Any) -> list[BoundaryValue]:
@@ -218,7 +245,10 @@ def of_devices(staged: Staged) -> list[PlacedDevice]:
     placed = jax_private.placed(lowered, staged.call.fn)
     if staged.target.is_local:
         named = sharding_internals.lowered_devices(lowered)
+        if not named and placed.count > jax.device_count():  # a mesh that is larger than this machine has numbers alone
+            return [PlacedDevice(number) for number in range(placed.count)]
         return [device(assigned) for assigned in named or jax.devices()[: placed.count]]
+    placement.check(placed, staged.target, module_lowering.written_module(lowered) is not None)
     environment = staged.environment or environments.taken(staged.target.platform)
     order, _ = placement.order(placed, staged.target, staged.limits, environment)
     if staged.target.platform == "cpu":

@@ -25,6 +25,7 @@ _OF_PROFILING = (
 _OF_PROFILE = "jax_enable_pgle: the profile of the runs before this compile"
 _OF_PROPAGATION = "True where no sharding was given, so that XLA's partitioner chooses it"
 _LIBTPU = "LIBTPU_INIT_ARGS"
+_SHARDY = "use_shardy_partitioner"
 PROFILE_VERSION = "profile_version"
 """Of the profile for feedback-directed optimisation."""
 _NO_PROFILE = "no profile for feedback-directed optimisation is looked up"
@@ -93,7 +94,7 @@ def received(staged: Staged, platform: str, by: OptionOrigin = OptionOrigin.CALL
         *(_of_config(configured, hidden, platform) if configured else ()),
         *_of_variable(variable, hidden, platform),
         *(_of_libtpu(of_libtpu) if platform == "tpu" else ()),
-        *(_of_fields(configured, hidden) if configured else ()),
+        *(_of_fields(configured, hidden, jax_private.is_gspmd(lowered)) if configured else ()),
         *(_of_profile(configured, hidden, platform) if configured else ()),
         *(_of_propagation(configured) if configured else ()),
     ]
@@ -193,10 +194,16 @@ def _of_libtpu(text: str) -> Iterator[ReceivedOption]:
         yield ReceivedOption(name, value or "true", None, OptionOrigin.ENVIRONMENT, _LIBTPU, note)
 
 
-def _of_fields(configured: jax_private.ConfiguredOptions, hidden: Mapping[str, str]) -> Iterator[ReceivedOption]:
-    """Fields of CompileOptions that are no flags: effort levels, the profile's version, the partitioner."""
+def _of_fields(
+    configured: jax_private.ConfiguredOptions, hidden: Mapping[str, str], is_gspmd: bool
+) -> Iterator[ReceivedOption]:
+    """Fields of CompileOptions that are no flags: effort levels, the profile's version, the partitioner.
+
+    A module with shardings of before Shardy is compiled without it, whatever `jax.config` says.
+    """
     plain = jax_private.build_fields(jax_private.plain_options())
-    for name, value in jax_private.build_fields(configured.options).items():
+    made = jax_private.build_fields(configured.options) | ({_SHARDY: str(False)} if is_gspmd else {})
+    for name, value in made.items():
         if value != plain.get(name) and name not in hidden:
             note = _NO_PROFILE if (name, value) == (PROFILE_VERSION, "-1") else ""
             yield ReceivedOption(name, value, plain.get(name), *_setter(name, configured), note)

@@ -12,12 +12,28 @@ from jax.experimental import mesh_utils
 from jaxstage_ext.core import jax_private
 from jaxstage_ext.core.targets import environments, worker_requests
 from jaxstage_ext.core.targets.target import Target
+from jaxstage_ext.report.unavailable import Unavailable
 from jaxstage_ext.store import cache
 from jaxstage_ext.store.lru import Lru
 from jaxstage_ext.worker.compile_environment import CompileEnvironment
 
 _SPLITS_AXES = ("TPU v5 lite", "TPU v5e")
 """Device kinds for which `jax.make_mesh` may split a physical axis."""
+
+
+def check(program: jax_private.Placed, target: Target, is_of_file: bool = False) -> None:
+    """Raise Unavailable where a program has more devices than the target."""
+    room = target.devices or 0
+    if program.count > room and is_of_file:
+        raise Unavailable(
+            f"the module is for {program.count:,} devices, but {target} has {room:,}; name a larger target, such as "
+            f"cpu:{program.count}"
+        )
+    if program.count > room:
+        raise Unavailable(
+            f"the program's mesh has {program.count:,} devices, but {target} has {room:,}; use a smaller mesh or a "
+            "larger target"
+        )
 
 
 def order(

@@ -8,11 +8,15 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
+import jax
+
 from jaxstage_ext.core import jax_private
+from jaxstage_ext.core.jax_private import given_objects
 from jaxstage_ext.core.options import autotune, build_options, file_options
 from jaxstage_ext.core.targets import environments, gpu_descriptions, packages, placement, worker_requests
 from jaxstage_ext.core.targets.target import Target
 from jaxstage_ext.core.targets.worker_requests import USUAL, Limits
+from jaxstage_ext.ir import parse_errors
 from jaxstage_ext.report.progress import Progress
 from jaxstage_ext.report.unavailable import Unavailable
 from jaxstage_ext.worker.compile_environment import CompileEnvironment
@@ -32,6 +36,7 @@ class Prepared:
       environment: what it is compiled in, whatever this process's environment has become since.
       overrides: the compile options that were set by name.
       results: the autotune results that it is compiled with.
+      is_of_file: whether it is a module out of a file.
     """
 
     target: Target
@@ -41,6 +46,7 @@ class Prepared:
     notes: tuple[str, ...] = ()
     overrides: Mapping[str, Any] = field(default_factory=dict, repr=False)
     results: autotune.Results | None = None
+    is_of_file: bool = False
 
     def key(self, *what: str) -> str | None:
         """The name, in the inspection cache, of what the worker makes of the program; `what` says of which part.
@@ -82,8 +88,17 @@ class Prepared:
         return worker_requests.ask(self.target, request, limits, self.environment, **how)
 
     def recompile(self, method: str, limits: Limits, progress: Progress | None = None, **more: Any) -> Any:
-        """As `ask`, in the lane of what views ask for later; what `progress` raises ends the request."""
-        return self.ask(method, limits, how={"lane": "recompile", "progress": progress}, **more)
+        """As `ask`, in the lane of what views ask for later; what `progress` raises ends the request.
+
+        What XLA refuses of a module out of a file, which it may have never compiled, is Unavailable.
+        """
+        try:
+            return self.ask(method, limits, how={"lane": "recompile", "progress": progress}, **more)
+        except jax.errors.JaxRuntimeError as error:
+            if not self.is_of_file:
+                raise
+            why = parse_errors.one_line(str(error))
+            raise Unavailable(f"XLA does not compile it for {self.target}: {why}") from None
 
 
 def _nameless(kernel: bytes) -> bytes:
@@ -106,18 +121,31 @@ def prepare(
     """
     environment = environment or environment_of(lowered, target, given)
     placed, room = jax_private.placed(lowered, fn), target.devices or 0
-    if placed.count > room:
-        raise Unavailable(
-            f"the program's mesh has {placed.count:,} devices, but {target} has {room:,}; use a smaller mesh or a "
-            "larger target"
-        )
+    _check_platform(lowered, target)
+    is_of_file = jax_private.written_module(lowered) is not None
+    placement.check(placed, target, is_of_file)
     chosen = build_options.order(given, placed.count, room)
     order, note = (list(chosen), None) if chosen else placement.order(placed, target, limits, environment)
     given, results = _without_files(_options(lowered, given), target)
     module, options = jax_private.compile_request(lowered, target.platform, order, given)
     request = {"room": room, "order": order, "module": module, "options": options, **_autotuned(results, target)}
     overrides = {name: value for name, value in given.items() if name not in autotune.FILES}
-    return Prepared(target, request, placed.count, environment, (note,) if note else (), overrides, results)
+    notes = (note,) if note else ()
+    return Prepared(target, request, placed.count, environment, notes, overrides, results, is_of_file)
+
+
+def _check_platform(lowered: Any, target: Target) -> None:
+    """Raise Unavailable where it was lowered for other platforms, as what a file holds may be that is only shown."""
+    written = jax_private.written_module(lowered)
+    if written is not None and written.platform and written.platform != target.platform:
+        raise Unavailable(
+            f"it calls libraries that {written.platform} has, and {target.platform} has not; name a target of its own"
+        )
+    platforms = given_objects.platforms(lowered)
+    if platforms and target.platform not in platforms:
+        raise Unavailable(
+            f"it is lowered for {' and '.join(platforms)}, not for {target.platform}; name a target of its own"
+        )
 
 
 def environment_of(lowered: Any, target: Target, given: Mapping[str, Any]) -> CompileEnvironment:

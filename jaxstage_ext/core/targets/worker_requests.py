@@ -14,7 +14,8 @@ from jaxstage_ext.report.unavailable import Unavailable
 from jaxstage_ext.worker.compile_environment import CompileEnvironment
 
 _UNREGISTERED = re.compile(
-    r"No (?:FFI handler|registered implementation)[^\n]{0,400}?(?:for (?:custom call to )?)([\w.$@\"]+)"
+    r"No (?:FFI handler|registered implementation)[^\n]{0,400}?"
+    r"(?:for (?:(?:un)?typed )?(?:custom call to )?)([\w.$@\"]+)"
 )
 _HOST = re.compile(r'not divisible by [^"]{0,400}"([\dx]+)"')
 
@@ -97,8 +98,8 @@ def _explained(failed: Any, target: Target) -> Exception:
     if unregistered := _UNREGISTERED.search(text):
         name = unregistered[1].strip('"')
         return Unavailable(
-            f"the program calls {name}, a custom call that is registered with jax.ffi in this kernel only; "
-            f"it cannot be compiled for {target} in a worker process"
+            f"the program calls {name}, a custom call that the compiler for {target} does not have; what jax.ffi "
+            "registers, it registers in one process, and a worker compiles this"
         )
     if failed.type == "KeyError" and target.platform == "cuda":
         version = packages.find("cuda").version

@@ -9,14 +9,18 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 
+from jaxstage_ext.report.file_names import shown
 from jaxstage_ext.report.table import Column, Table
 
-_NAMED = re.compile(r"(?P<key>(?:\d+\.)?module_(?P<number>\d+)\.(?P<name>[^.]+))(?:\.(?P<rest>.+))?")
+_MODULE = r"(?P<key>(?P<numbered>(?:\d+\.)?module_(?P<number>\d+))\.(?P<name>"
 """A name begins with microseconds under --xla_dump_include_timestamp."""
+_NAMED = re.compile(_MODULE + r"[^.]+))(?:\.(?P<rest>.+))?")
+_PLATFORM = r"(?:(?P<platform>sm_\d+(?:\.\d+)?[a-z]?_gpu|[A-Za-z]\w*?)_)?"
+_MARKED = re.compile(_MODULE + rf".+?))\.(?:before_optimizations|{_PLATFORM}after_optimizations)\b.*")
+"""Of these files it is certain where the name of the module ends, which may hold dots: "IrToHlo.3979"."""
 _NUMBERED = re.compile(r"\d{4,}\.")
-_OPTIMISED = re.compile(
-    r"(?:(?P<platform>cpu|tpu|gpu|sm_\d+(?:\.\d+)?a?_gpu)_)?after_optimizations\.(?P<form>hlo\.pb|txt)(?:\.gz)?"
-)
+_OPTIMISED = re.compile(_PLATFORM + r"after_optimizations\.(?P<form>hlo\.pb|txt)(?:\.gz)?")
+_PLATFORMS = ("cpu", "tpu", "gpu")
 _BEFORE = re.compile(r"before_optimizations\.(?P<form>hlo\.pb|txt)(?:\.gz)?")
 """Protos are gzip files under --xla_dump_compress_protos."""
 _CODE = {
@@ -66,7 +70,7 @@ class DumpedModule:
         """What it was compiled for, "cpu", "gpu" or "tpu"; "" where no file says it."""
         named = (match["platform"] for rest, _ in self._modules if (match := _OPTIMISED.fullmatch(rest)))
         found = next((name for name in named if name), "")
-        return "gpu" if found.endswith("gpu") else found
+        return next((platform for platform in _PLATFORMS if found.rpartition("_")[2] == platform), "")
 
     @property
     def has_pass_texts(self) -> bool:
@@ -118,28 +122,36 @@ def _is_pass(rest: str) -> bool:
 
 def read(folder: Path) -> list[DumpedModule]:
     """The modules in a dump, by number. Raises OSError where the folder cannot be listed."""
-    files: dict[str, list[tuple[str, int]]] = {}
-    about: dict[str, re.Match[str]] = {}
     with os.scandir(folder) as entries:
-        for entry in entries:
-            match = _NAMED.fullmatch(entry.name)
-            size = _file_size(entry) if match else None
-            if match is None or size is None:
-                continue
-            about.setdefault(match["key"], match)
-            files.setdefault(match["key"], []).append((match["rest"] or "", size))
+        sizes = {entry.name: _file_size(entry) for entry in entries if _NAMED.fullmatch(entry.name)}
+    names: dict[str, set[str]] = {}
+    for marked in filter(None, map(_MARKED.fullmatch, sizes)):
+        for numbered in (marked["numbered"], _untimed(marked["numbered"])):
+            names.setdefault(numbered, set()).add(marked["name"])
+    files: dict[str, list[tuple[str, int]]] = {}
+    about: dict[str, tuple[int, str]] = {}
+    for file, size in sizes.items():
+        match = _NAMED.fullmatch(file)
+        if match is None or size is None:
+            continue
+        after = file[len(match["numbered"]) + 1 :]
+        known = [name for name in names.get(match["numbered"], ()) if f"{after}.".startswith(f"{name}.")]
+        name = max(known, key=len, default=match["name"])
+        key = f"{match['numbered']}.{name}"
+        about[key] = int(match["number"]), name
+        files.setdefault(key, []).append((after[len(name) + 1 :], size))
     timed = {_untimed(key): key for key in sorted(about) if _untimed(key) != key}  # of several, the last one wrote
     owned = {key: untimed for untimed, key in timed.items() if untimed in about}
     modules = [
         DumpedModule(
             folder,
             key,
-            int(match["number"]),
-            match["name"],
+            number,
+            name,
             tuple(sorted([*files[key], *files.get(owned.get(key, ""), [])])),
             owned.get(key, ""),
         )
-        for key, match in about.items()
+        for key, (number, name) in about.items()
         if key not in owned.values()
     ]
     return sorted(modules, key=lambda module: (module.number, module.name, module.key))
@@ -167,7 +179,7 @@ def table(modules: Sequence[DumpedModule]) -> Table:
     """The modules as a table, a row each."""
     columns = {
         "number": Column([module.number for module in modules], "", "XLA's, which counts the modules of a process"),
-        "module": Column([module.name for module in modules]),
+        "module": Column([shown(module.name) for module in modules]),
         "platform": Column([module.platform or None for module in modules]),
         "holds": Column([module.holds for module in modules]),
         "files": Column([len(module.files) for module in modules]),

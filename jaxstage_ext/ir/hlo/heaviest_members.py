@@ -1,4 +1,4 @@
-"""Which instruction inside a fusion does most of its work, by a rough count of arithmetic."""
+"""Which instruction inside a fusion or a call does most of its work, by a rough count of arithmetic."""
 
 from __future__ import annotations
 
@@ -13,18 +13,20 @@ from jaxstage_ext.ir.protowire import Longs
 _PRODUCTS = (b"dot", b"convolution")
 _ACCUMULATING = (b"reduce", b"reduce-window", b"scatter", b"sort", b"select-and-scatter")
 """They work on each element that they read."""
+_SEARCHED = (b"fusion", b"call")
 _DEEPEST = 8
 """Of fusions and calls inside each other."""
 Work = npt.NDArray[np.float64]
 
 
 def heaviest_members(module: Module, rows: Longs) -> Longs:
-    """For each of these rows the instruction that does most of the work inside it; the row itself if not a fusion.
+    """For each of these rows the instruction that does most of the work inside it; the row itself for others.
 
     The work is a rough count: for an elementwise instruction the elements of its result, for a reduction those of its
-    operand, for a matrix product twice the number of products that are added. Of equals, the first counts.
+    operand, for a matrix product twice the number of products that are added. Of equals, the first counts. XLA:CPU
+    runs a small loop as one call, whose instructions leave no trace of their own: its loops are searched too.
     """
-    if not np.isin(module.opcode[rows], (b"fusion",)).any():
+    if not np.isin(module.opcode[rows], _SEARCHED).any():
         return rows
     try:
         inside = _Inside(module, _work(module), _members(module))
@@ -43,7 +45,8 @@ class _Inside:
     known: dict[int, int] = field(default_factory=dict)
 
     def heaviest(self, row: int, depth: int) -> int:
-        if self.module.opcode[row] not in (b"fusion", b"call") or not depth:
+        searched = _SEARCHED if depth == _DEEPEST else (*_SEARCHED, b"while", b"conditional")
+        if self.module.opcode[row] not in searched or not depth:
             return row
         if row not in self.known:
             self.known[row] = row

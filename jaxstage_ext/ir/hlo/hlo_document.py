@@ -8,12 +8,12 @@ import numpy as np
 import numpy.typing as npt
 
 from jaxstage_ext.ir import links
-from jaxstage_ext.ir.hlo import text_rows, whole_spans
+from jaxstage_ext.ir.hlo import rewritten_products, text_rows, whole_spans
 from jaxstage_ext.ir.hlo.cached_places import CachedPlaces, location_of
 from jaxstage_ext.ir.hlo.module import Module
 from jaxstage_ext.ir.protowire import Longs
 from jaxstage_ext.ir.source import FrameTable, Location
-from jaxstage_ext.report.document import OP, Document
+from jaxstage_ext.report.document import INFERRED, OP, Document
 from jaxstage_ext.report.frames import Ints
 
 MANY_PARAMETERS = 6
@@ -77,8 +77,22 @@ def sources(
     if lowered is not None:
         frame = whole_spans.widened(frame, scope, scopes, module.computation, lowered, table)
     flags = (module.counts * OP).astype(np.uint8)
+    named = rewritten_products.named_after(module, frame, scope, scopes)
+    products, views = np.array(list(named), np.int64), np.array(list(named.values()), np.int64)
+    frame, scope = _moved(frame, products, views), _moved(scope, products, views)
     linked = links.complete(frame, scope, flags, scopes, module.graph)
+    linked.origin[products] = views
+    linked.flags[products] |= INFERRED
     return linked if cached is None or not cached.lost else links.without(linked, _lost(module, cached))
+
+
+def _moved(values: Ints, products: Longs, views: Longs) -> Ints:
+    """With the values of views at the products."""
+    if not len(products):
+        return values
+    values = values.copy()
+    values[products] = values[views]
+    return values
 
 
 def _lost(module: Module, cached: CachedPlaces) -> npt.NDArray[np.bool_]:

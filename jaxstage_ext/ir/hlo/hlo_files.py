@@ -11,24 +11,24 @@ from dataclasses import dataclass, field
 
 from google.protobuf.message import DecodeError
 
+from jaxstage_ext.ir import text_beginning
 from jaxstage_ext.ir.hlo import whole_module
 
-_HLO_TEXT = re.compile(rb"(?:\xef\xbb\xbf)?\s*(?://[^\n]*\n\s*)*HloModule [^\n]")
-_STABLEHLO_TEXT = re.compile(
-    rb"(?:\xef\xbb\xbf)?(?:\s|//[^\n]*\n|#\w[^\n]*\n)*(?:(?:builtin\.)?module(?:\s+@|\s*\{|\s+attributes\b)|func\.func\s)"
-)
 _BYTECODE = b"ML\xefR"
 _MODULE_FIELD, _NAME_FIELD = b"\x0a", 0x0A
 _NAME = rb"\x0a[\x01-\x7f][\w.\-]+"
-_HLO_PROTO = re.compile(rb"(?:\x0a[\x80-\xff]*[\x00-\x7f])?" + _NAME + rb"\x12[\x01-\x7f][\w.\-]+[\x1a\x12]")
-"""A module's name and that of its entry computation, which no other message of XLA's or JAX's begins with."""
+_HLO_PROTO = re.compile(rb"(?:\x0a[\x80-\xff]*[\x00-\x7f]){0,2}" + _NAME + rb"\x12[\x01-\x7f][\w.\-]+[\x1a\x12]")
+"""A module's name and that of its entry computation, which no other message of XLA's or JAX's begins with.
+
+It stands alone, in an HloProto, or in the HloProto of an HloSnapshot.
+"""
 _SCHEDULED = re.compile(r"\bis_scheduled=true\b")
 _OF_TPU = re.compile(r"[}\]\d]:T\(\d+(?:,\d+)?\)")
 _OF_GPU = re.compile(
     r'"gpu_backend_config"|fusion_backend_config|__cu(?:blas|dnn|fft|solver)|__triton|"operation_queue_id"'
 )
 _OF_CPU = re.compile(r'"outer_dimension_partitions"|__onednn|__ynn|"cpu_backend_config"|xla_ffi_python_cpu|%ynn_fusion')
-_NAMED = re.compile(r"\.(?:(?P<platform>cpu|tpu|gpu)|sm_\d+(?:\.\d+)?a?_gpu)_(?:after|before)_")
+_NAMED = re.compile(r"\.(?:(?P<platform>cpu|tpu|gpu)|(?:sm_\d+(?:\.\d+)?[a-z]?|gfx\w+)_gpu)_(?:after|before)_")
 
 
 class ModuleForm(enum.Enum):
@@ -48,9 +48,9 @@ def form_of(head: bytes, name: str = "") -> ModuleForm | None:
     """
     if head.startswith(_BYTECODE):
         return ModuleForm.STABLEHLO_BYTECODE
-    if _HLO_TEXT.match(head):
+    if text_beginning.is_hlo(head):
         return ModuleForm.HLO_TEXT
-    if _STABLEHLO_TEXT.match(head):
+    if text_beginning.is_mlir(head):
         return ModuleForm.STABLEHLO_TEXT
     if _HLO_PROTO.match(head):
         return ModuleForm.HLO_PROTO
@@ -67,8 +67,9 @@ class WholeModule:
 
 
 def module_in(data: bytes) -> WholeModule:
-    """The module in a serialised HloProto, or HloModuleProto. Raises ValueError where there is none."""
-    for candidate in (data, _first_field(data)):
+    """The module in a serialised HloModuleProto, HloProto or HloSnapshot. Raises ValueError where there is none."""
+    inner = _first_field(data)
+    for candidate in (data, inner, _first_field(inner)):
         try:
             module = whole_module.read(candidate)
         except (ValueError, IndexError, DecodeError):

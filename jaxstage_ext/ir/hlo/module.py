@@ -11,8 +11,9 @@ import numpy.typing as npt
 from google.protobuf.message import DecodeError
 
 from jaxstage_ext.ir import links, protowire
-from jaxstage_ext.ir.hlo import schema
+from jaxstage_ext.ir.hlo import inline_places, schema
 from jaxstage_ext.ir.hlo import shapes as hlo_shapes
+from jaxstage_ext.ir.hlo.inline_places import InlinePlace
 from jaxstage_ext.ir.hlo.shapes import Shapes
 from jaxstage_ext.ir.lists import Lists, lists
 from jaxstage_ext.ir.messages import Messages, joined
@@ -52,7 +53,9 @@ class Module(Messages):
     column here. Shapes and the graph are decoded when they are first asked for.
 
     Attributes:
-      header: the HloModuleProto without its instructions.
+      header: the HloModuleProto without its instructions, and with the places of source in their own metadata among
+        its stack frames.
+      header_as_read: without those.
       names: instruction names without "%"; unique in a module.
       opcode: fixed-width byte strings.
       computation: the index of the computation that each instruction belongs to.
@@ -63,6 +66,7 @@ class Module(Messages):
     """
 
     header: Any = field(repr=False)
+    header_as_read: Any = field(repr=False)
     names: list[bytes]
     opcode: npt.NDArray[np.bytes_]
     computation: Longs
@@ -145,7 +149,7 @@ def parse(proto: bytes, known: Module | None = None) -> Module:
     Raises ValueError on malformed bytes.
     """
     header, (raw, end), counts = _split(proto)
-    if known is not None and known.raw == raw and known.header == header:
+    if known is not None and known.raw == raw and known.header_as_read == header:
         return known
     data, n = np.frombuffer(raw, np.uint8), len(end)
     fields = protowire.read(data, end - np.diff(end, prepend=0), end, _FIELDS)
@@ -154,10 +158,13 @@ def parse(proto: bytes, known: Module | None = None) -> Module:
     user, operand = protowire.packed(data, fields[schema.INSTRUCTION_OPERANDS])
     caller, called = protowire.packed(data, fields[schema.INSTRUCTION_CALLED])
     numbered = _numbered(header)
-    stack_frame, scope, scopes = _metadata(raw, fields[schema.INSTRUCTION_METADATA], n)
+    metadata = fields[schema.INSTRUCTION_METADATA]
+    stack_frame, scope, scopes = _metadata(raw, metadata, n)
+    with_places = _with_inline_places(header, raw, metadata, stack_frame)
     return Module(
         raw,
         end,
+        with_places,
         header,
         names=protowire.strings(raw, fields[schema.INSTRUCTION_NAME], n),
         opcode=protowire.short_strings(data, fields[schema.INSTRUCTION_OPCODE], n, _OPCODE_WIDTH),
@@ -177,7 +184,8 @@ def _split(proto: bytes) -> tuple[Any, tuple[bytes, Longs], list[int]]:
     try:
         whole = schema.Module.FromString(proto)
     except DecodeError as e:
-        raise ValueError(f"not a serialised HloModuleProto: {e}") from e
+        why = "a name in it is not text (UTF-8)" if "UTF-8" in str(e) else f"not a serialised HloModuleProto: {e}"
+        raise ValueError(why) from e
     blobs = [blob for computation in whole.computations for blob in computation.instructions]
     counts = [len(computation.instructions) for computation in whole.computations]
     for computation in whole.computations:
@@ -206,6 +214,36 @@ def _metadata(raw: bytes, field: protowire.Field, rows: int) -> tuple[Longs, Int
     op_names = protowire.strings(raw, parts[schema.METADATA_OP_NAME], len(field.row))
     scope[field.row] = [names.setdefault(name, len(names)) if name else -1 for name in op_names]
     return frame, scope, tuple(name.decode("utf-8", "replace") for name in names)
+
+
+_PLACE = (
+    schema.METADATA_SOURCE_FILE,
+    schema.METADATA_SOURCE_LINE,
+    schema.METADATA_END_LINE,
+    schema.METADATA_COLUMN,
+    schema.METADATA_END_COLUMN,
+)
+
+
+def _with_inline_places(header: Any, raw: bytes, field: protowire.Field, stack_frame: Longs) -> Any:
+    """The header with the places that instructions without a stack frame have themselves, which get its number."""
+    data, count = np.frombuffer(raw, np.uint8), len(field.row)
+    parts = protowire.read(data, field.offset, field.offset + field.size, _PLACE)
+    if not len(parts[schema.METADATA_SOURCE_FILE].row):
+        return header
+    files = protowire.strings(raw, parts[schema.METADATA_SOURCE_FILE], count)
+    numbers = np.zeros((count, len(_PLACE) - 1), np.int64)
+    for at, part in enumerate(_PLACE[1:]):
+        numbers[parts[part].row, at] = parts[part].value
+    places = [
+        InlinePlace(file.decode("utf-8", "replace"), *line) if file and line[0] > 0 and not frame else None
+        for file, line, frame in zip(files, numbers.tolist(), stack_frame[field.row].tolist(), strict=True)
+    ]
+    made = schema.Module()
+    made.CopyFrom(header)
+    added = np.array(inline_places.add(made.stack_frame_index, places), np.int64)
+    stack_frame[field.row] = np.where(added > 0, added, stack_frame[field.row])
+    return made
 
 
 def _sorted(ids: Longs) -> tuple[Longs, Longs]:

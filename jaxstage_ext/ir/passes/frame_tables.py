@@ -13,8 +13,9 @@ StackFrames
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from typing import TypeVar
 
 _STRING = re.compile(r'\d+ "((?:[^"\\]|\\.)*)"$')
 _FIELD = re.compile(r"(?<!\w)(\w++)=(-?\d+)")
@@ -40,14 +41,29 @@ class Frame:
     parent_frame_id: int = 0
 
 
+_Row = TypeVar("_Row")
+
+
+class GrowingList(list[_Row]):
+    """A list that makes its own elements, as a repeated field of a proto does."""
+
+    def __init__(self, kind: Callable[[], _Row]) -> None:
+        super().__init__()
+        self._kind = kind
+
+    def add(self) -> _Row:
+        self.append(self._kind())
+        return self[-1]
+
+
 @dataclass
 class Index:
     """The proto's StackFrameIndex; numbers in it count from 1."""
 
     file_names: list[str] = field(default_factory=list)
     function_names: list[str] = field(default_factory=list)
-    file_locations: list[FilePlace] = field(default_factory=list)
-    stack_frames: list[Frame] = field(default_factory=list)
+    file_locations: GrowingList[FilePlace] = field(default_factory=lambda: GrowingList(FilePlace))
+    stack_frames: GrowingList[Frame] = field(default_factory=lambda: GrowingList(Frame))
 
 
 def read(lines: Sequence[str]) -> Index:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
+from jaxstage_ext.ir.hlo.inline_places import InlinePlace
+
 OTHER, INSTRUCTION, OPENS, CLOSES = range(4)
 """Kinds of line: any other, an instruction, a computation's head, its end."""
 
@@ -72,9 +74,19 @@ def _bytes(letters: str, width: str, dimensions: str) -> int:
 
 _OP_NAME = re.compile(r'op_name="((?:[^"\\]|\\.)*)"')
 _FRAME = re.compile(r"stack_frame_id=(\d+)")
+_FILE = re.compile(r'source_file="((?:[^"\\]|\\.)*)"')
+_PLACE = re.compile(r"source_(line|end_line|column|end_column)=(\d+)")
 
 
 def source(metadata: str) -> tuple[str, int]:
     """(name scope and op, XLA's stack frame number) of printed metadata; "" and 0 for none."""
     scope, frame = _OP_NAME.search(metadata), _FRAME.search(metadata)
     return re.sub(r"\\(.)", r"\1", scope[1]) if scope else "", int(frame[1]) if frame else 0
+
+
+def inline_place(metadata: str) -> InlinePlace | None:
+    """The line of source that printed metadata names itself; None where it does not, or has a stack frame."""
+    file, numbers = _FILE.search(metadata), {name: int(value) for name, value in _PLACE.findall(metadata)}
+    if file is None or not numbers.get("line") or _FRAME.search(metadata):
+        return None
+    return InlinePlace(re.sub(r"\\(.)", r"\1", file[1]), **numbers)

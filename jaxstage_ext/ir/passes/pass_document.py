@@ -7,8 +7,9 @@ from typing import Any
 import numpy as np
 
 from jaxstage_ext.ir import links
-from jaxstage_ext.ir.hlo import hlo_document, whole_spans
+from jaxstage_ext.ir.hlo import hlo_document, inline_places, whole_spans
 from jaxstage_ext.ir.passes import frame_tables, hlo_line
+from jaxstage_ext.ir.passes.frame_tables import Index
 from jaxstage_ext.ir.passes.hlo_graph import Graph
 from jaxstage_ext.ir.passes.hlo_line import CLOSES, INSTRUCTION, OPENS
 from jaxstage_ext.ir.passes.module_size import BOOKKEEPING
@@ -24,8 +25,9 @@ PREFIX = "pass:"
 def read(versions: Versions, version: int, table: FrameTable, lowered: Document | None = None) -> Document:
     """The document of a version; its frames go to `table`. `lowered` is the StableHLO that it was compiled from."""
     graph = versions.graph(version)
-    scopes, scope, number = _metadata(versions, version)
-    frame = _frames(number, frame_tables.read(versions.tables(version)), table)
+    index = frame_tables.read(versions.tables(version))
+    scopes, scope, number = _metadata(versions, version, index)
+    frame = _frames(number, index, table)
     if lowered is not None:
         frame = whole_spans.widened(frame, scope, scopes, np.arange(len(frame)), lowered, table)
     instruction = np.array([shape.kind == INSTRUCTION for shape in graph.shapes])
@@ -46,14 +48,15 @@ def read(versions: Versions, version: int, table: FrameTable, lowered: Document 
     )
 
 
-def _metadata(versions: Versions, version: int) -> tuple[tuple[str, ...], Ints, Ints]:
-    """(names of scopes, per row which, per row XLA's frame number)."""
+def _metadata(versions: Versions, version: int, index: Index) -> tuple[tuple[str, ...], Ints, Ints]:
+    """(names of scopes, per row which, per row XLA's frame number); places without one are added to the index."""
     which = versions.rows(version)[1]
     used, place = np.unique(which, return_inverse=True)
     read = [hlo_line.source(versions.metadata[number]) for number in used.tolist()]
     scopes = {name: number for number, name in enumerate(dict.fromkeys(name for name, _ in read if name))}
     scope = np.array([scopes.get(name, -1) for name, _ in read], np.int32)
-    frame = np.array([frame for _, frame in read], np.int32)
+    inline = inline_places.add(index, (hlo_line.inline_place(versions.metadata[number]) for number in used.tolist()))
+    frame = np.array([frame or own for (_, frame), own in zip(read, inline, strict=True)], np.int32)
     return tuple(scopes), scope[place], frame[place]
 
 

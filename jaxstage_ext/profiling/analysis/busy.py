@@ -11,6 +11,7 @@ import numpy as np
 from jaxstage_ext.profiling.analysis import intervals
 from jaxstage_ext.profiling.analysis.device_work import Activity, DeviceWork, RecordedDevice
 from jaxstage_ext.profiling.analysis.intervals import Intervals
+from jaxstage_ext.profiling.event_kinds import RUNS_ON
 from jaxstage_ext.report.recording import NONE, SECOND, EventKind, Recording
 from jaxstage_ext.report.table import Column, Table
 
@@ -25,6 +26,7 @@ class DeviceTime:
       window: start and end in picoseconds; busy and idle time are those within it.
       work: the time in which something runs on it.
       compute, copy, collective: the time in which work of that sort runs; they may overlap.
+      running: the time in which a program runs on it, as far as XLA says so beside the events of its work.
       summed: the time of each event itself, added up: parallel work counts as often as it runs.
     """
 
@@ -34,6 +36,7 @@ class DeviceTime:
     compute: Intervals
     copy: Intervals
     collective: Intervals
+    running: Intervals
     summed: int
 
     @property
@@ -44,7 +47,15 @@ class DeviceTime:
     @cached_property
     def idle(self) -> Intervals:
         """The time in the window in which nothing runs on it."""
-        return intervals.complement(self.work, *self.window)
+        known = intervals.union(
+            np.concatenate([self.work.start, self.running.start]), np.concatenate([self.work.end, self.running.end])
+        )
+        return intervals.complement(known, *self.window)
+
+    @cached_property
+    def unrecorded(self) -> Intervals:
+        """The time in which a program runs on it and no event says what."""
+        return intervals.difference(self.running, self.work)
 
     @cached_property
     def exposed_copy(self) -> int:
@@ -65,10 +76,10 @@ class DeviceTime:
 def read(recording: Recording, work: DeviceWork, given: Range | None = None) -> list[DeviceTime]:
     """The time of each device, within a range or within its window."""
     windows = {host: given or _window(recording, work, host) for host in {device.host for device in work.devices}}
-    return [_of(work, number, windows[device.host]) for number, device in enumerate(work.devices)]
+    return [_of(recording, work, number, windows[device.host]) for number, device in enumerate(work.devices)]
 
 
-def _of(work: DeviceWork, number: int, window: Range) -> DeviceTime:
+def _of(recording: Recording, work: DeviceWork, number: int, window: Range) -> DeviceTime:
     parts = work.parts
     own = work.device[parts.owner] == number
     start, end = np.maximum(parts.start[own], window[0]), np.minimum(parts.end[own], window[1])
@@ -78,7 +89,17 @@ def _of(work: DeviceWork, number: int, window: Range) -> DeviceTime:
     )
     summed = int(np.maximum(end - start, 0).sum())
     busy = intervals.clipped(work.of(number), *window)
-    return DeviceTime(work.devices[number], window, busy, compute, copy, collective, summed)
+    running = intervals.clipped(_running(recording, work.devices[number]), *window)
+    return DeviceTime(work.devices[number], window, busy, compute, copy, collective, running, summed)
+
+
+def _running(recording: Recording, device: RecordedDevice) -> Intervals:
+    """The time in which XLA waits on a device's own threads for what it runs."""
+    events = recording.events
+    named = np.array([name == RUNS_ON for name in recording.names], bool)
+    own = np.array([lane.host == device.host for lane in recording.lanes], bool)
+    rows = np.flatnonzero(named[events.name] & own[events.lane] & (events.device == device.ordinal))
+    return intervals.union(events.start[rows], events.end[rows])
 
 
 def _window(recording: Recording, work: DeviceWork, host: int) -> Range:
@@ -103,12 +124,18 @@ def _steps(recording: Recording, host: int) -> np.ndarray[tuple[int], np.dtype[n
     return rows[hosts[recording.events.lane[rows]] == host] if len(rows) else rows
 
 
+def _unrecorded(times: Sequence[DeviceTime]) -> dict[str, tuple[list[int], str]]:
+    totals = [time.unrecorded.total for time in times]
+    return {"unrecorded": (totals, "in which a program runs and no event says what")} if any(totals) else {}
+
+
 def table(times: Sequence[DeviceTime]) -> Table:
     """One row a device."""
     seconds = {
         "window": ([time.length for time in times], "from the first step or device event to the last"),
         "busy": ([time.work.total for time in times], "in which something runs on the device"),
         "idle": ([time.idle.total for time in times], "in which nothing does"),
+        **_unrecorded(times),
         "compute": ([time.compute.total for time in times], "in which computation runs"),
         "copy": ([time.copy.total for time in times], "in which copies between memories run"),
         "collective": ([time.collective.total for time in times], "in which collectives run"),

@@ -91,6 +91,15 @@ def by_line(recording: Recording, places: OpPlaces, work: DeviceWork) -> Table:
     return replace(table, notes=(*table.notes, wording.FUSED)) if _is_any_fused(recording, places, work) else table
 
 
+def is_mostly_inferred(recording: Recording, places: OpPlaces, work: DeviceWork, line: str) -> bool:
+    """Whether most of the time of a source line is of instructions whose line was inferred."""
+    lines, labels = line_labels(places)
+    op = recording.events.op[work.event]
+    own = _of_op(lines, op) == (labels.index(line) if line in labels else NONE)
+    inferred = np.append(places.inferred, False)[op]
+    return bool(2 * work.self_time[own & inferred].sum() > work.self_time[own].sum()) if own.any() else False
+
+
 def _is_any_fused(recording: Recording, places: OpPlaces, work: DeviceWork) -> bool:
     op = recording.events.op[work.event]
     return len(places.fused) > 0 and bool(places.fused[op[op >= 0]].any())

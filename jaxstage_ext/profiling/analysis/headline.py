@@ -18,6 +18,8 @@ from jaxstage_ext.report.table import Table
 _SHORT_GAP = 100 * 10**6
 """A gap is short below 100 µs: about what one dispatch from Python takes."""
 _MANY_GAPS = 100
+LEAST_UNRECORDED = 0.02
+"""The share of what ran below which work without an event is left out of account."""
 _MISSING = (Loss.CUT, Loss.DROPPED, Loss.UNREADABLE)
 """Of these it is not known what the events were."""
 
@@ -37,6 +39,7 @@ class Bound(enum.Enum):
     COMPILE = "idle: the host compiles"
     RUNTIME = "idle: the host is in the runtime, or waits"
     IDLE = "idle: unknown why"
+    UNRECORDED = "work that no event describes"
 
 
 @dataclass(frozen=True)
@@ -47,12 +50,14 @@ class Headline:
       window: seconds of all devices together.    busy, idle: shares of it, 0 to 1.
       line: the source line of the most busy time, "" where none is known; `line_share` is its share of the busy time.
       is_library: whether that is a line of a library.
+      is_inferred: whether most of that time is of instructions whose line was inferred.
       op: the HLO instruction or kernel of the most busy time; `op_share` is its share.
       attributed: share of the device time whose source line is known.
       row: of the HLO document, -1 for none.
       exposed_copy, exposed_collective: shares of the window.
       gaps: idle times.    short_gaps: of these, below 100 µs.    typical_gap: the median, in seconds.
       doing: what the host does for most of the idle time.    host_line: the label of its line.
+      unrecorded: the share of the window in which a program ran and no event says what: neither busy nor idle.
       recorders: warps or warpgroups that recorded ranges on the device, where those are all that was recorded.
     """
 
@@ -64,6 +69,7 @@ class Headline:
     line: str = ""
     line_share: float = 0.0
     is_library: bool = False
+    is_inferred: bool = False
     op: str = ""
     op_share: float = 0.0
     attributed: float = 0.0
@@ -75,6 +81,7 @@ class Headline:
     typical_gap: float = 0.0
     doing: HostDoing = field(default_factory=lambda: HostDoing(HostCause.UNKNOWN))
     host_line: str = ""
+    unrecorded: float = 0.0
     recorders: int = 0
 
 
@@ -90,8 +97,13 @@ class Leading:
     op_share: float = 0.0
 
 
-def leading(lines: Table, ops: Table, kernels: Table) -> Leading:
-    """The line and the instruction of the most busy time; the kernel where no instruction is known."""
+def leading(lines: Table, ops: Table, kernels: Table, unrecorded: float = 0.0) -> Leading:
+    """The line and the instruction of the most busy time; the kernel where no instruction is known.
+
+    Nothing where what ran in the `unrecorded` seconds may have been of another line, and change which leads.
+    """
+    if unrecorded and len(lines) > 1:
+        return Leading()
     line = next((row for row in lines.rows() if row["line"] is not None), None)
     op = next(({**row, "name": row["op"]} for row in ops.rows()), None)
     if op is None or op["name"] is None:
@@ -140,13 +152,15 @@ def read(
     gaps = np.concatenate([time.idle.end - time.idle.start for time in times])
     doing = _doing(times, hosts) if idle else HostDoing(HostCause.UNKNOWN)
     others = max(window - idle - sum(exposed.values()), 0)
-    spent = {Bound.DEVICE: others, **exposed, Bound.IDLE: idle}
+    unrecorded = sum(time.unrecorded.total for time in times)
+    others = max(others - unrecorded, 0)
+    spent = {Bound.DEVICE: others, **exposed, Bound.IDLE: idle, Bound.UNRECORDED: unrecorded}
     bound = max(spent, key=lambda kind: spent[kind])
     return Headline(
         bound=_idle_bound(doing, gaps) if bound is Bound.IDLE else bound,
         devices=len(times),
         window=window / SECOND,
-        busy=1 - idle / window,
+        busy=1 - (idle + unrecorded) / window,
         idle=idle / window,
         line=top.line,
         line_share=top.line_share,
@@ -155,6 +169,7 @@ def read(
         op_share=top.op_share,
         attributed=attributed,
         row=top.row,
+        unrecorded=unrecorded / window,
         exposed_copy=exposed[Bound.COPY] / window,
         exposed_collective=exposed[Bound.COLLECTIVE] / window,
         gaps=len(gaps),

@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 import numpy as np
+import numpy.typing as npt
 
 from jaxstage_ext.profiling.analysis import table_wording as wording
 from jaxstage_ext.profiling.analysis import timeline_wording
 from jaxstage_ext.profiling.analysis.nesting import nest
-from jaxstage_ext.report.recording import SECOND, EventKind, LaneKind, Recording, TimeUnit
+from jaxstage_ext.report.recording import NONE, SECOND, EventKind, LaneKind, Recording, TimeUnit
 from jaxstage_ext.report.table import Column, Table
 
 
 def by_range(recording: Recording) -> Table:
     """One row a name, that of the most self time first. Ranges of warps or warpgroups count as often as they run."""
     events = recording.events
-    rows = np.flatnonzero(events.kind == EventKind.RANGE)
+    rows = _once(recording, np.flatnonzero(events.kind == EventKind.RANGE))
     nesting = nest(events.lane[rows], events.start[rows], events.end[rows])
     names, number = np.unique(events.name[rows], return_inverse=True)
     number = number.reshape(-1)
@@ -37,6 +38,15 @@ def by_range(recording: Recording) -> Table:
     reasons = {(row, "share"): wording.NO_TIME for row in range(len(names) if not whole else 0)}
     notes = () if len(names) else (wording.NO_RANGES,)
     return Table("ranges", columns, reasons, (*notes, *timeline_wording.losses(recording.lost)))
+
+
+def _once(recording: Recording, rows: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
+    """The ranges without those by which a device repeats what the host names, for the time of its work on it."""
+    lanes = recording.events.lane[rows]
+    on_host = np.array([lane.device == NONE for lane in recording.lanes], bool)[lanes]
+    repeats = np.array([lane.kind is LaneKind.STEPS and lane.device != NONE for lane in recording.lanes], bool)[lanes]
+    named = np.isin(recording.events.name[rows], recording.events.name[rows[on_host]])
+    return rows[~(repeats & named)]
 
 
 def recorders(recording: Recording) -> int:

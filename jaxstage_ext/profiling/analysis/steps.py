@@ -3,20 +3,33 @@
 from __future__ import annotations
 
 import numpy as np
+import numpy.typing as npt
 
 from jaxstage_ext.profiling.analysis import timeline_wording as wording
 from jaxstage_ext.profiling.analysis.device_work import DeviceWork
 from jaxstage_ext.profiling.analysis.intervals import overlap, union
 from jaxstage_ext.profiling.xplane.recorded_runs import runs
-from jaxstage_ext.report.recording import SECOND, EventKind, Recording
+from jaxstage_ext.report.recording import NONE, SECOND, EventKind, Recording
 from jaxstage_ext.report.table import Column, Table
+
+
+def rows_of(recording: Recording) -> npt.NDArray[np.int64]:
+    """The events that are steps, each step once, in the order of time: those of the host where it has any.
+
+    A device repeats them, for the time of their work on it.
+    """
+    events = recording.events
+    rows = np.flatnonzero(events.kind == EventKind.STEP)
+    device = np.array([lane.device for lane in recording.lanes], np.int64)[events.lane[rows]]
+    if len(rows):
+        rows = rows[device == (NONE if (device == NONE).any() else np.min(device))]
+    return rows[np.argsort(events.start[rows], kind="stable")]
 
 
 def table(recording: Recording, work: DeviceWork) -> Table:
     """One row a step, in the order of time: when it is, and how long any device is busy in it."""
     events = recording.events
-    rows = np.flatnonzero(events.kind == EventKind.STEP)
-    rows = rows[np.argsort(events.start[rows], kind="stable")]
+    rows = rows_of(recording)
     names = [recording.names[name] for name in events.name[rows].tolist()]
     start, end, notes = events.start[rows], events.end[rows], wording.OWN_STEPS
     if not len(rows):

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from jaxstage_ext.profiling.analysis import steps as step_table
 from jaxstage_ext.profiling.timeline import Timeline
 from jaxstage_ext.report.recording import EventKind
 from jaxstage_ext.report.units import duration, plural
@@ -35,7 +36,7 @@ def window_text(timeline: Timeline) -> str:
         return ""
     busy, window = (sum(row[name] for row in timeline.busy().rows()) for name in ("busy", "window"))
     who = "device" if len(times) == 1 else f"{len(times):,} devices"
-    steps = int((timeline.columns.kind == EventKind.STEP).sum())
+    steps = len(step_table.rows_of(timeline.recording))
     runs = len(timeline.steps())
     counted = plural(steps, "step") if steps else f"{plural(runs, 'run')} of XLA modules" if runs else ""
     return "; ".join(filter(None, [f"{who} busy {duration(busy)} of {duration(window)}", counted]))

@@ -36,6 +36,8 @@ def sentence(headline: Headline) -> str:
         who = plural(headline.recorders, "warp or warpgroup", "warps or warpgroups")
         return f"{_shortened(headline.op)} takes {headline.op_share:.0%} of the time in ranges that {who} recorded."
     parts = [f"{_leading(headline)}; {_idle(headline)}."]
+    if headline.unrecorded >= _WORTH_SAYING:
+        parts.append(_unrecorded(headline))
     if headline.exposed_collective >= _WORTH_SAYING:
         parts.append(f"Collectives that no compute hides take {headline.exposed_collective:.0%} of the time.")
     if headline.exposed_copy >= _WORTH_SAYING:
@@ -45,9 +47,16 @@ def sentence(headline: Headline) -> str:
     return " ".join(parts)
 
 
+def _unrecorded(headline: Headline) -> str:
+    return (
+        f"For {headline.unrecorded:.0%} of the time the program runs on the CPU and XLA records no event: "
+        "what it computes then is unknown."
+    )
+
+
 def _leading(headline: Headline) -> str:
     if headline.line:
-        library = " (a library line)" if headline.is_library else ""
+        library = " (a library line)" if headline.is_library else " (inferred)" if headline.is_inferred else ""
         return f"{headline.line}{library} takes {headline.line_share:.0%} of the busy time"
     if headline.op:
         return f"{_shortened(headline.op)} takes {headline.op_share:.0%} of the busy time, its source line is unknown"
@@ -118,7 +127,16 @@ def losses(lost: Sequence[Lost], most: int = 8) -> Iterator[str]:
         yield f"{plural(len(lost) - most, 'more loss', 'more losses')} like these"
 
 
-def coverage(kept: int, total: int, attributed: float, has_work: bool) -> str:
+def coverage(kept: int, total: int, attributed: float, has_work: bool, unrecorded: float = 0.0) -> str:
     """How much of the profile is shown, and how much of the op time has a source line."""
     events = f"kept {kept:,} of {total:,} events"
-    return f"{events}, attributed {attributed:.0%} of device time to source lines" if has_work else events
+    if not has_work:
+        return events
+    of = "the recorded device time" if unrecorded else "device time"
+    without = f"; {duration(unrecorded)} of work has no event" if unrecorded else ""
+    return f"{events}, attributed {attributed:.0%} of {of} to source lines{without}"
+
+
+def without_event(unrecorded: float) -> str:
+    """What the times of a table leave out."""
+    return f"XLA recorded no event for {duration(unrecorded)} in which the program ran on the CPU."

@@ -61,6 +61,8 @@ _CATEGORIES = {
 }
 """The categories of PyTorch's profiler (Kineto), in lower case as newer versions write them."""
 _DRIVER = ("runtime", "driver")
+_ACCELERATORS = ("mtia_", "hpu_", "xpu_", "npu_", "privateuse1_")
+"""How the categories begin of what other accelerators than CUDA's and ROCm's did."""
 _STEP = "ProfilerStep#"
 
 
@@ -79,11 +81,15 @@ class ChromeThread:
         if self.category.endswith(_DRIVER):
             kind = event_kinds.on_host(name)
             return ThreadPart.THREAD, kind if kind in (EventKind.LAUNCH, EventKind.WAIT) else EventKind.HOST
-        if self.process.platform:
+        if self.process.platform or self.category.startswith(_ACCELERATORS):
             return self._on_device(name)
+        if self.category:  # of a tool that says what its events are, whose names are not those of XLA
+            return ThreadPart.THREAD, EventKind.HOST
         return ThreadPart.INTERNAL if event_kinds.is_internal(name) else ThreadPart.THREAD, event_kinds.on_host(name)
 
     def _on_device(self, name: str) -> tuple[ThreadPart, EventKind]:
+        if self.category and event_kinds.synchronizes(name):
+            return ThreadPart.SYNCHRONIZATION, EventKind.WAIT
         is_line = not self.name.startswith("Stream") if self.process.platform == "TPU" else self.name in _REPEATED
         if not is_line:
             return ThreadPart.STREAM, event_kinds.on_device(name)

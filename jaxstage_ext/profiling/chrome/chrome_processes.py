@@ -12,6 +12,8 @@ from jaxstage_ext.profiling.chrome.chrome_text import Json
 from jaxstage_ext.report.recording import NONE
 
 _PLATFORM = re.compile(r"/device:([A-Za-z]{1,20}):(\d{1,9})|(GPU|TPU) (\d{1,9})$")
+_LABEL = re.compile(r"(?!CPU\b)([A-Za-z][\w-]{0,40}) (\d{1,9})")
+"""What PyTorch labels the process of an accelerator with, whatever its kind: "MTIA 17", "XPU 0"."""
 _LONGEST = 200
 
 
@@ -49,7 +51,7 @@ def processes_of(raw: RawEvents) -> dict[Hashable, Process]:
     hosts = [pid for pid, process in processes.items() if not process.platform]
     numbered = [pid for pid in hosts if _is_process(pid)]
     for pid, process in processes.items():
-        if process.platform == "GPU":
+        if process.platform and process.platform != "TPU":
             process.model = models.get(process.device, "")
         elif not process.platform:
             process.name = _host_name(process, pid, len(numbered) > 1)
@@ -66,6 +68,8 @@ def _name(process: Process, tid: Hashable, name: str, args: Json) -> None:
     elif name in ("process_name", "process_labels"):
         if match := _PLATFORM.match(text):
             process.platform, process.device = match[1] or match[3], int(match[2] or match[4])
+        elif name == "process_labels" and (match := _LABEL.fullmatch(text)):
+            process.platform, process.device = match[1], int(match[2])
         elif name == "process_name":
             process.name = text
 

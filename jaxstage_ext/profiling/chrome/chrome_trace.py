@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from jaxstage_ext.profiling import most_events
 from jaxstage_ext.profiling.chrome.chrome_columns import Longs, RawEvents, raw_events
 from jaxstage_ext.profiling.chrome.chrome_counters import counters_of
 from jaxstage_ext.profiling.chrome.chrome_lanes import SpanLanes, lanes_of
@@ -33,6 +34,8 @@ from jaxstage_ext.report.recording import (
 
 _PYTHON_NAME = re.compile(r"\$?(?P<file>[^$(][^(]{0,4000})\((?P<line>\d{1,9})\): (?P<function>.+)")
 _JAX_NAME = re.compile(r"\$(?P<file>[^:]{1,4000}):(?P<line>\d{1,9}) (?P<function>.+)")
+_PHASE = b'"ph"'
+"""What each event has, and hardly anything else."""
 _UNIX_TIME = 10**15
 """Microseconds: a clock beyond September 2001 counts from 1970."""
 
@@ -44,7 +47,10 @@ def read(data: bytes, title: str) -> Recording:
     """
     if not data:
         raise UnreadableProfile(f"{title} is empty")
-    text = TraceText(unpacked(data, title).decode("utf-8-sig", "replace"), title)
+    whole = unpacked(data, title)
+    most_events.check(whole.count(_PHASE), title)
+    text = TraceText(whole.decode("utf-8-sig", "replace"), title)
+    del whole
     raw = raw_events(text)
     spans = spans_of(raw)
     if (own := own_trace(raw)) is not None:

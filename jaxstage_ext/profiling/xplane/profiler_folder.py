@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from jaxstage_ext.profiling.unreadable import NoProfile, UnreadableProfile
+from jaxstage_ext.report.file_names import shown
 
 _DEEPEST = 6
 _MOST_FILES = 10_000
@@ -40,7 +41,8 @@ def newest_run(folder: Path) -> list[HostFile]:
             runs[path.parent].append(path)
     if not runs:
         raise NoProfile(
-            f"{folder.name or folder} holds no profile: there is no .xplane.pb and no JSON trace in it or below it"
+            f"{shown(folder.name or str(folder))} holds no profile: there is no .xplane.pb and no JSON trace in it or "
+            "below it"
         )
     return _hosts(runs[max(runs, key=lambda run: _age(run, runs[run]))])
 
@@ -55,9 +57,8 @@ def _files(folder: Path) -> Iterator[Path]:
         for name in sorted(names):
             seen += 1
             if seen > _MOST_FILES:
-                raise UnreadableProfile(
-                    f"{folder.name or folder} holds more than {_MOST_FILES:,} files; give the folder of one run"
-                )
+                name = shown(folder.name or str(folder))
+                raise UnreadableProfile(f"{name} holds more than {_MOST_FILES:,} files; give the folder of one run")
             yield Path(parent, name)
 
 

@@ -8,6 +8,7 @@ from dataclasses import replace
 import numpy as np
 
 from jaxstage_ext.ir.protowire import Longs
+from jaxstage_ext.profiling import most_events
 from jaxstage_ext.profiling.unreadable import UnreadableProfile
 from jaxstage_ext.profiling.xplane import nested_compiles
 from jaxstage_ext.profiling.xplane.xplane_details import EventDetails
@@ -51,6 +52,7 @@ def read(data: bytes, title: str) -> Recording:
 def _recording(whole: Sequence[Plane], lost: list[Lost], hosts: tuple[str, ...], title: str) -> Recording:
     strings = Strings({})
     events = [completed(plane, events_of(plane, strings), strings) for plane in whole]
+    most_events.check(sum(len(of.line) for of in events), title)
     lanes = [lanes_of(plane, of) for plane, of in zip(whole, events, strict=True)]
     clock = clock_of(whole)
     stats = np.concatenate([of.stats for of in events], axis=1)

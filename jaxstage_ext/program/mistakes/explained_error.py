@@ -13,10 +13,12 @@ from jaxstage_ext.program.mistakes import (
     meshes_apart,
     no_array,
     ordered_effects,
+    out_of_device_memory,
     pmap_axis,
     replicated_result,
     sharding_prefix,
     symbolic_axis,
+    unhashable_static,
     unregistered_target,
 )
 from jaxstage_ext.program.program import Program
@@ -35,6 +37,8 @@ EXPLANATIONS: tuple[Callable[[Program, StageError], str | None], ...] = (
     meshes_apart.explanation,
     replicated_result.explanation,
     unregistered_target.explanation,
+    out_of_device_memory.explanation,
+    unhashable_static.explanation,
 )
 
 

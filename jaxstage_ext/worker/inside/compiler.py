@@ -99,11 +99,11 @@ class Compiler:
 
         return {**without_data.text(module), "options": without_data.options(options)}
 
-    def open_module(self, form: str, data: bytes, partitions: int = 0) -> dict[str, Any]:
+    def open_module(self, form: str, data: bytes, partitions: int = 0, entry: str = "") -> dict[str, Any]:
         """A module out of a file; see `foreign_modules.opened`."""
         from jaxstage_ext.worker.inside import foreign_modules
 
-        return foreign_modules.opened(form, data, partitions)
+        return foreign_modules.opened(form, data, partitions, entry)
 
     def open_exported(self, data: bytes) -> None:
         """Reads what `jax.export` serialised, and its module; see `exported_programs.check`."""

@@ -6,6 +6,7 @@ large module's pipeline is gigabytes. Imports neither jax nor jaxlib.
 
 from __future__ import annotations
 
+import glob
 import os
 import re
 import shutil
@@ -25,10 +26,11 @@ OUTSIDE = "outside a pass"
 """In place of a pass's name, for what changed between the passes before it and the pipeline's first."""
 _POLL = 0.03
 _DUMP = re.compile(
-    r"(?P<module>module_\d+)\.(?P<name>.+?)\.(?P<number>\d{4,})\."
+    r"(?P<module>module_\d+)\.(?P<name>.+)\.(?P<number>\d{4,})\."
     r"(?P<pipeline>.+?)\.after_(?P<after>.+)\.before_(?P<before>.+)\.txt"
 )
-_NUMBERED = re.compile(r"(?P<module>module_\d+\.(?P<name>.+?))\.(?P<number>\d{4,})\.")
+"""The name of a module may hold dots and numbers too, `IrToHlo.3979`."""
+_NUMBERED = re.compile(r"(?P<module>module_\d+\.(?P<name>.+))\.(?P<number>\d{4,})\.")
 _FIRST, _LAST, _CODE = f".{FIRST}.txt", f"{LAST}.txt", ".after_codegen.txt"
 _AFTERWARDS = LAST, "after_codegen"
 
@@ -159,7 +161,7 @@ class _Reader:
                 self.numbers.setdefault(match["module"], set()).add(int(match["number"]))
 
     def _read_named(self, ending: str) -> None:
-        for path in sorted(self._folder.glob(f"module_*.{self.name}.*{ending.lstrip('.')}")):
+        for path in sorted(self._folder.glob(f"module_*.{glob.escape(self.name)}.*{ending.lstrip('.')}")):
             if path.name.endswith(ending):
                 self._add(path, "", ending.removeprefix(".").removesuffix(".txt"), "")
 
@@ -170,7 +172,7 @@ class _Reader:
 
     def is_optimised(self) -> bool:
         """Whether the module after the last pass is written whole."""
-        paths = self._folder.glob(f"module_*.{self.name}.*{_LAST}") if self.name else ()
+        paths = self._folder.glob(f"module_*.{glob.escape(self.name)}.*{_LAST}") if self.name else ()
         return any(map(whole_files.is_whole_module, paths))
 
 

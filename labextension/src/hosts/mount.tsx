@@ -3,13 +3,14 @@ import { MOUNTED } from "../model/mounted";
 import type { Session } from "../model/session";
 import { VIEW_STATES } from "../model/viewStates";
 import { LayoutContext } from "../parts/layout";
+import { keepOwnKeys } from "../parts/ownKeys";
 import { App } from "../shell/app";
 
 /** Draws a session into an element, in a layout of its own; gives what takes it away again. */
 export function mount(session: Session, parent: HTMLElement, layout = VIEW_STATES.open(session)): () => void {
   const root = document.createElement("div");
   root.className = "jaxstage";
-  root.dataset.lmSuppressShortcuts = "true";
+  const releaseKeys = keepOwnKeys(root);
   parent.append(root);
   let drawn: string | null = null;
   /** Views keep what they have read, so that those of a new run are drawn anew. */
@@ -31,6 +32,7 @@ export function mount(session: Session, parent: HTMLElement, layout = VIEW_STATE
     ignore();
     leave();
     remove();
+    releaseKeys();
     render(null, root);
     root.remove();
   };

@@ -1,5 +1,6 @@
 /** What keys and clicks do in a pane of code. */
 
+import { isOwnKey } from "./ownKeys";
 import type { CodePane } from "./codePane";
 import * as actions from "../model/actions";
 import { nameOn } from "./rowContent";
@@ -74,7 +75,7 @@ export function attachKeys(pane: CodePane): void {
   pane.list.addEventListener("keydown", (event) => {
     if (event.ctrlKey || event.metaKey || event.altKey) return;
     const action = KEYS[event.key];
-    if (!action) return;
+    if (!action || !isOwnKey(event)) return;
     action(pane);
     event.preventDefault();
     event.stopPropagation();

@@ -9,6 +9,7 @@ import { Header } from "./header";
 import { Help } from "./help";
 import { MissingExtension } from "./missingExtension";
 import { useKernelState, useShared, useWidth } from "../parts/hooks";
+import { isOwnKey } from "../parts/ownKeys";
 import { openSearch } from "../parts/searchBar";
 import { HeightHandle } from "../parts/splitter";
 import { Tabs } from "./tabBar";
@@ -78,13 +79,13 @@ function command(event: KeyboardEvent, root: HTMLElement, session: Session, layo
 /** Gives the keyboard to what holds the panel: in a notebook its cell. */
 const leave = (root: HTMLElement) => root.parentElement?.closest<HTMLElement>("[tabindex]")?.focus({ preventScroll: true });
 
-/** Keys pressed in the panel are the panel's: the notebook around it must not take them for commands. */
+/** The panel's keys end here: the notebook around it must not take them for commands. */
 function useKeys(root: HTMLElement, session: Session, layout: Store<Layout>): void {
   useEffect(() => {
     const listener = (event: KeyboardEvent) => {
       if (command(event, root, session, layout)) event.preventDefault();
       else if (event.key === "Escape") leave(root);
-      event.stopPropagation();
+      if (isOwnKey(event)) event.stopPropagation();
     };
     root.addEventListener("keydown", listener);
     return () => root.removeEventListener("keydown", listener);

@@ -175,11 +175,32 @@ describe("code view", () => {
     await ready();
     const heard = vi.fn();
     document.body.addEventListener("keydown", heard);
-    key($("[data-doc=hlo] .jxs-code"), "d");
-    key($("[data-doc=hlo] .jxs-code"), "x");
+    const isKept = () => $(".jaxstage")?.dataset.lmSuppressShortcuts !== undefined;
+    for (const [name, modifiers] of [["d"], ["x"], ["Enter"], ["ArrowDown"], ["f", { ctrlKey: true }]] as const) {
+      key($("[data-doc=hlo] .jxs-code"), name, modifiers);
+      expect(isKept(), name).toBe(true);
+    }
     document.body.removeEventListener("keydown", heard);
     expect(heard).not.toHaveBeenCalled();
-    expect($(".jaxstage")?.dataset.lmSuppressShortcuts).toBeDefined();
+  });
+
+  it.each([
+    ["s", { ctrlKey: true }],
+    ["s", { metaKey: true }],
+    ["c", { ctrlKey: true, shiftKey: true }],
+    ["Enter", { ctrlKey: true }],
+    ["Enter", { shiftKey: true }],
+    ["F11", {}],
+  ] as const)("leaves %s with %o to the notebook around it", async (name, modifiers) => {
+    open();
+    await ready();
+    const heard = vi.fn();
+    document.body.addEventListener("keydown", heard);
+    key($("[data-doc=hlo] .jxs-code"), "d");
+    key($("[data-doc=hlo] .jxs-code"), name, modifiers);
+    document.body.removeEventListener("keydown", heard);
+    expect(heard).toHaveBeenCalledOnce();
+    expect($(".jaxstage")?.dataset.lmSuppressShortcuts).toBeUndefined();
   });
 
   it("finds everything as it was when it is drawn again", async () => {

@@ -23,6 +23,6 @@ def test_a_product_s_operand_and_the_result_are_told_apart() -> None:
     ).collectives
     told = {row["cause"].removesuffix(" (inferred)"): (row["from"], row["to"]) for row in found.table.rows()}
     assert told == {
-        "resharding of max for dot_general": ("P('data', 'model')", "P('data', 'model') with P(None, 'model')"),
+        "resharding of max for dot_general": ("P('data', 'model')", "P('data', None) with P(None, 'model')"),
         "resharding of sin for the result": ("P('data', 'model')", "P('data', None)"),
     }

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import dataclasses
+import subprocess
+import sys
 from typing import Any
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
+from jax._src import config
 
 from jaxstage_ext.compilation.causes.cause import Cause
 from jaxstage_ext.compilation.causes.causes import verdict
@@ -189,6 +192,28 @@ def test_debugging_settings_do_not_compile(heard: Any) -> None:
     with jax.debug_nans(True), jax.named_scope("a"), jax.transfer_guard("allow"):
         step(X)
     assert heard.causes() == [Cause.FIRST]
+
+
+def test_settings_that_an_import_adds_are_the_cause_not_a_cleared_cache(heard: Any) -> None:
+    """As `jax._src.pallas.core` does when it is imported: a setting that JAX's caches are keyed by from then on."""
+    step = jax.jit(lambda x: x * 2)
+    step(X)
+    config.config_ext.Config("pallas_for_a_test", None, include_in_jit_key=True, include_in_trace_context=True)
+    step(X)
+    told = heard.last()
+    assert (told.cause, told.changes) == (Cause.SETTINGS_ADDED, [("pallas_for_a_test", "", "")])
+    assert told.verdict.is_wasted and told.verdict.can_be_mended
+    assert told.why == (
+        "importing a module added settings to JAX (pallas_for_a_test), and every function compiles once more"
+    )
+    assert told.advice.code == "from jax.experimental import pallas"
+
+
+def test_importing_pallas_first_avoids_it() -> None:
+    code = "from jax.experimental import pallas\nimport jax\ntraced = []\n"
+    code += "step = jax.jit(lambda x: traced.append(x) or x)\n"
+    code += "step(1.0)\nimport jax.extend\nstep(1.0)\nprint(len(traced))"
+    assert subprocess.check_output([sys.executable, "-c", code], text=True).strip() == "1"
 
 
 def test_cleared_caches(heard: Any) -> None:

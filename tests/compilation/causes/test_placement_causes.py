@@ -57,6 +57,30 @@ def test_sharded_over_an_automatic_axis(heard: Any) -> None:
     assert heard.count() == 2
 
 
+def test_a_compile_ahead_of_time_from_a_shape_without_a_sharding(heard: Any) -> None:
+    """The call puts its batch where it belongs already: what lacks the sharding is the shape."""
+    step = jax.jit(lambda batch: batch * 2)
+    batch = jax.device_put(X, NamedSharding(mesh(), P("data")))
+    step.lower(jax.ShapeDtypeStruct(batch.shape, batch.dtype)).compile()
+    step(batch)
+    told = heard.last()
+    assert told.cause is Cause.SHARDING_TYPE
+    assert "device_put" not in told.advice.code
+    assert told.advice.code == "jax.ShapeDtypeStruct(batch.shape, batch.dtype, sharding=batch.sharding)"
+    step = jax.jit(lambda batch: batch * 3)
+    ahead = heard.count()
+    step.lower(told.mended(batch=batch)).compile()
+    step(batch)
+    assert heard.count() == ahead + 1  # the call finds what was compiled
+
+
+def test_a_compile_ahead_of_time_with_a_sharding_that_the_call_lacks(heard: Any) -> None:
+    step = jax.jit(lambda batch: batch * 2)
+    step.lower(jax.ShapeDtypeStruct(X.shape, X.dtype, sharding=NamedSharding(mesh(), P("data")))).compile()
+    step(X)
+    assert "device_put" in heard.last().advice.code
+
+
 def test_the_sharding_of_an_explicit_mesh_is_part_of_the_type(heard: Any) -> None:
     step = jax.jit(lambda x: x * 2)
     explicit = mesh(AxisType.Explicit)

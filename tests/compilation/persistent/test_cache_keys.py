@@ -194,9 +194,10 @@ def test_the_number_of_devices_is_named(folder: CacheFolder) -> None:
 def test_the_compression_is_named(folder: CacheFolder, tmp_path: Path) -> None:
     """Installing `zstandard` loses every entry."""
     (tmp_path / "zstandard.py").write_text(
-        "import zlib\n"
+        "import io, zlib\n"
         "class ZstdCompressor:\n    compress = staticmethod(zlib.compress)\n"
         "class ZstdDecompressor:\n    decompress = staticmethod(zlib.decompress)\n"
+        "    stream_reader = staticmethod(lambda data: io.BytesIO(zlib.decompress(data)))\n"
     )
     folder.process(CODE)
     said = folder.process(f"{CODE}{MISSED}", PYTHONPATH=os.pathsep.join([str(tmp_path), *__import__("sys").path]))

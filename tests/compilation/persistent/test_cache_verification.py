@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import os
+import tracemalloc
 import warnings
+import zlib
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +15,7 @@ import pytest
 from cache_folder import CacheFolder
 
 from jaxstage_ext.compilation.persistent import (
+    cache_entries,
     damaged_entries,
     damaged_policy,
     entry_check,
@@ -20,17 +23,23 @@ from jaxstage_ext.compilation.persistent import (
     kernel_tally,
     record_store,
 )
+from jaxstage_ext.compilation.persistent.cache_entries import KeysSeen
 from jaxstage_ext.compilation.persistent.cache_warnings import PersistentCacheWarning
 from jaxstage_ext.compilation.persistent.damaged_policy import DamagedPolicy
 from jaxstage_ext.compilation.persistent.entry_check import EntryCheck
 from jaxstage_ext.compilation.records.compile_record import CacheOutcome
 from jaxstage_ext.core.jax_private import persistent_cache
+from jaxstage_ext.core.jax_private.persistent_cache import ExecutableDigest
 
 X = np.ones((4, 4), np.float32)
 
 
 def square(x: Any) -> Any:
     return x @ x
+
+
+def cube(x: Any) -> Any:
+    return x @ x @ x
 
 
 def flip(file: Path, at: float = 0.5) -> None:
@@ -69,7 +78,7 @@ def test_a_damaged_entry_is_set_aside_and_written_anew(folder: CacheFolder) -> N
     assert made.outcome is CacheOutcome.WRITTEN
     assert (folder.path / f"{key}-cache.damaged").read_bytes() == damaged
     assert folder.file(key).read_bytes() != damaged
-    assert persistent_cache.executable_bytes(folder.file(key).read_bytes())
+    assert persistent_cache.digest(folder.file(key).read_bytes()).size
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         assert folder.compile(square, X).outcome is CacheOutcome.HIT
@@ -96,7 +105,9 @@ def test_zstandard_has_no_checksum_so_that_a_changed_entry_is_a_suspect(
     assert record
     size = folder.file(key).stat().st_size
     folder.file(key).write_bytes(b"\x28\xb5\x2f\xfd".ljust(size, b"\0"))
-    monkeypatch.setattr(persistent_cache, "executable_bytes", lambda data: b"another executable")
+    monkeypatch.setattr(
+        persistent_cache, "digest", lambda data, name="": ExecutableDigest("another executable", 18, is_named=True)
+    )
     check = entry_check.check(str(folder.file(key)), record.seal)
     assert check is EntryCheck.CHANGED
     assert check.is_suspect
@@ -109,13 +120,39 @@ def test_an_entry_that_another_process_compiled_anew_is_not_blamed(folder: Cache
     from jax._src import compilation_cache
 
     key = folder.compile(square, X).key
-    executable = persistent_cache.executable_bytes(folder.file(key).read_bytes())
+    whole = compilation_cache.decompress_executable(folder.file(key).read_bytes())
+    executable, _ = compilation_cache.extract_executable_and_time(whole)
     other = compilation_cache.compress_executable(compilation_cache.combine_executable_and_time(executable, 7))
     folder.file(key).write_bytes(other)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         made = folder.compile(square, X)
     assert (made.outcome, made.check) == (CacheOutcome.HIT, "verified")
+
+
+def test_an_entry_with_the_bytes_of_another_is_a_suspect(folder: CacheFolder) -> None:
+    """Whoever exchanged them: its own program is not in it, or the file is that of another entry."""
+    first, second = folder.compile(square, X).key, folder.compile(cube, X).key
+    files = [folder.file(key) for key in (first, second)]
+    contents = [file.read_bytes() for file in files]
+    for file, content in zip(files, reversed(contents), strict=True):
+        file.write_bytes(content)
+    record = record_store.records_of(str(folder.path)).get(first)
+    assert record
+    assert entry_check.check(str(files[0]), record.seal) is EntryCheck.CHANGED
+    entries = {entry.key: entry for entry in cache_entries.read(str(folder.path), KeysSeen(), verify=True).entries}
+    assert all(entries[key].is_damaged for key in (first, second))
+
+
+def test_an_entry_is_checked_in_pieces(folder: CacheFolder) -> None:
+    """300 MB of zeros in a file of 300 kB, of which no more than some megabytes are held at once."""
+    key = folder.compile(square, X).key
+    folder.file(key).write_bytes(zlib.compress(bytes(300_000_000), 9))
+    tracemalloc.start()
+    assert entry_check.check(str(folder.file(key)), None) is EntryCheck.NOT_VERIFIED
+    most = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert most < 20_000_000
 
 
 def test_a_file_is_hashed_once_for_each_version(folder: CacheFolder, monkeypatch: pytest.MonkeyPatch) -> None:

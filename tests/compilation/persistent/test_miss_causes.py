@@ -13,12 +13,12 @@ from cache_folder import CacheFolder
 from jax._src import compilation_cache
 
 from jaxstage_ext.compilation.events import listening
-from jaxstage_ext.compilation.persistent import cache_wording
+from jaxstage_ext.compilation.persistent import cache_wording, miss_causes
 from jaxstage_ext.compilation.persistent.cache_report import cache_report
 from jaxstage_ext.compilation.persistent.folder_names import folder_names
 from jaxstage_ext.compilation.persistent.miss_causes import MissCause
 from jaxstage_ext.compilation.records import compile_log
-from jaxstage_ext.compilation.records.compile_record import CacheOutcome
+from jaxstage_ext.compilation.records.compile_record import CacheOutcome, PersistentFacts
 from jaxstage_ext.panel.requests import compile_cache_requests
 from jaxstage_ext.program.compile_cache_program import CompileCacheProgram
 from jaxstage_ext.views import compile_cache_forms
@@ -178,3 +178,26 @@ def test_whole_paths_are_in_the_live_answer_alone(logged: CacheFolder) -> None:
         for _, given, method in compile_cache_requests.saved_requests(program, 9, 9, 9)
     ]
     assert str(logged.path) not in repr(saved)
+
+
+@pytest.mark.parametrize(
+    ("raised", "cause"),
+    [
+        (None, MissCause.UNREADABLE),
+        (PermissionError(), MissCause.UNREADABLE),
+        (FileNotFoundError(), MissCause.REMOVED),
+    ],
+    ids=["it is there", "the folder is closed", "it is gone"],
+)
+def test_an_entry_that_is_there_was_not_removed(
+    raised: OSError | None, cause: MissCause, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A folder, or an entry, without permission; root, as whom tests may run, has it always."""
+
+    def stat(path: str) -> None:
+        if raised is not None:
+            raise raised
+
+    monkeypatch.setattr(miss_causes.os, "stat", stat)
+    facts = PersistentFacts(CacheOutcome.WRITE_FAILED, "jit_f-00", "/cache")
+    assert miss_causes._removed_or_unreadable(facts) is cause

@@ -95,3 +95,31 @@ def test_a_gzip_file_that_is_cut_is_told_by_name(tmp_path: Path) -> None:
     (tmp_path / name).write_bytes(gzip.compress(os.urandom(1000))[:300])
     with pytest.raises(ValueError, match=f"{re.escape(name)}: the gzip file is cut off"):
         opened(tmp_path)["jit_f"]
+
+
+BEFORE = "HloModule m\n\nENTRY e {\n  p = f32[4] parameter(0)\n  ROOT a = f32[4] add(p, p)\n}\n"
+AFTER = BEFORE.replace("HloModule m", "HloModule m, is_scheduled=true").replace("add", "multiply")
+
+
+@pytest.mark.parametrize("name", ["jit_step", "SyncTensorsGraph.6428", "a.b.c", "cluster_1"])
+@pytest.mark.parametrize("prefix", ["gfx942_gpu", "gfx90a_gpu", "sm_9.0_gpu", "sm_100a_gpu", "gpu", "cpu"])
+def test_a_module_is_found_whatever_it_and_its_device_are_called(name: str, prefix: str, tmp_path: Path) -> None:
+    """AMD GPUs have other names, and those of torch-xla's modules hold dots and numbers."""
+    stem = f"module_0009.{name}"
+    (tmp_path / f"{stem}.before_optimizations.txt").write_text(BEFORE)
+    (tmp_path / f"{stem}.{prefix}_after_optimizations.txt").write_text(AFTER)
+    (tmp_path / f"{stem}.0003.fusion.after_fusion.before_dce.txt").write_text(BEFORE)
+    (tmp_path / f"{stem}.ptx").write_text("//")
+    [module] = dump_index.read(tmp_path)
+    assert (module.name, module.platform, len(module.files)) == (name, prefix.rpartition("_")[2], 4)
+    assert module.holds == "optimised HLO, passes, PTX"
+    assert "multiply" in opened(tmp_path)[name].documents["hlo"].text
+
+
+def test_a_name_that_breaks_lines_does_not_break_the_list(tmp_path: Path) -> None:
+    (tmp_path / "module_0001.jit_g\n.before_optimizations.txt").write_text(BEFORE)
+    listed = opened(tmp_path)
+    assert "jit_g\n" not in str(listed)
+    with pytest.raises(KeyError, match="it has 'jit_g") as raised:
+        listed["f"]
+    assert "\n" not in raised.value.args[0]

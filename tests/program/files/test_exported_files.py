@@ -118,3 +118,30 @@ def test_other_files_are_not_taken_for_one() -> None:
     assert len(files) > 50
     assert not [path for path in files if exported_form.is_exported(path.read_bytes()[:4096])]
     assert exported_form.is_exported(serialised()[:4096])
+
+
+def sharded(*platforms: str, devices: int = 16) -> bytes:
+    """A function of `devices` devices, the sum of an array of which each holds a part."""
+    mesh = jax.sharding.AbstractMesh((devices,), ("x",))
+    x = jax.ShapeDtypeStruct((devices, 4), jnp.float32, sharding=jax.NamedSharding(mesh, jax.P("x")))
+    return bytes(export.export(jax.jit(lambda x: x.sum()), platforms=platforms or None)(x).serialize())
+
+
+def test_a_sharded_function_is_lowered_on_the_mesh_that_it_was_exported_with() -> None:
+    """Each device adds up 4 floats, 16 bytes, and all of them exchange 4 bytes: by hand."""
+    read = load(sharded(devices=4), target="cpu:4")
+    argument = read.shardings.values[0].map
+    assert (argument.shard_bytes, argument.sharding.spec) == (16, "P('x', None)")
+    assert [(row["collective"], row["payload"]) for row in read.collectives.table.rows()] == [("all-reduce", 4)]
+
+
+def test_what_does_not_run_here_is_shown_and_names_a_target() -> None:
+    for data, example in ((sharded(), "cpu:16"), (serialised("tpu"), "v5e:2x2")):
+        read = load(data)
+        assert "stablehlo" in read.documents
+        with pytest.raises(Unavailable, match=f"name a target, such as {example}"):
+            _ = read.cost.work
+        with pytest.raises(Unavailable, match=r"larger target|it is lowered for tpu, not for cpu"):
+            _ = read.memory
+    with pytest.raises(Unavailable, match="devices, but cpu:2 has 2"):
+        load(sharded(), target="cpu:2")

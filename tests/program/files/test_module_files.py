@@ -15,6 +15,7 @@ import jaxstage_ext
 from jaxstage_ext.core.given.module_files import UnreadableModule
 from jaxstage_ext.inspection import Inspection
 from jaxstage_ext.program.module_program import opened
+from jaxstage_ext.report.unavailable import Unavailable
 
 
 def step(w: Any, x: Any) -> Any:
@@ -112,11 +113,15 @@ def test_a_damaged_file_is_told_by_name(files: Path, tmp_path: Path, name: str, 
         load(tmp_path / name)
 
 
-def test_a_shape_of_unknown_size_is_named() -> None:
+def test_a_module_with_a_shape_of_unknown_size_opens_and_is_not_compiled() -> None:
     kind = b"tensor<?xf32>"
     text = b"module @m { func.func @main(%a: " + kind + b' loc("x")) -> ' + kind + b" { return %a : " + kind + b" } }"
-    with pytest.raises(UnreadableModule, match=r"x has the shape tensor<\?xf32>: its size is not known"):
-        opened(text, "dynamic")
+    shown = Inspection.of(opened(text, "dynamic"))
+    assert shown.summary()["signature"] == "m(x: f32[?]) -> f32[?]"
+    with pytest.raises(Unavailable, match=r"x is tensor<\?xf32>: XLA compiles known sizes alone"):
+        _ = shown.memory
+    with pytest.raises(Unavailable, match=r"x is tensor<\?xf32>, 1 of whose sizes is not known"):
+        _ = shown.shardings
 
 
 def test_a_sharded_module_keeps_its_devices() -> None:

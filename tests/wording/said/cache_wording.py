@@ -38,6 +38,10 @@ SAID = {
     "warnings: disabled too late": wording.warnings(report(state(is_enabled=False))),
     "warnings: no keys": wording.warnings(report(state(FolderUse.NOT_OPENED_YET), tally=CacheTally(without_key=2))),
     "sentences: no keys": wording.sentences(report(state(FolderUse.NOT_OPENED_YET), tally=CacheTally(without_key=2))),
+    "warnings: no permission": wording.warnings(report(state(is_readable=False, is_writable=False))),
+    "warnings: two unreadable entries": wording.warnings(
+        report(state(), *[entry(is_unreadable=True, is_read_only=True)] * 2)
+    ),
     "warnings: full": wording.warnings(report(state(free_bytes=1000))),
     "warnings: one damaged entry": wording.warnings(report(state(), entry(is_torn=True))),
     "warnings: five damaged entries": wording.warnings(report(state(), *[entry(is_torn=True)] * 5)),
@@ -50,7 +54,7 @@ SAID = {
     "entries: of other versions": wording.sentences(
         report(state(), entry(other_version="0.9.1"), entry(other_version="zlib"))
     ),
-    "entries: never read": wording.sentences(report(state(), entry(last_hit=None))),
+    "entries: never read": wording.sentences(report(state(), entry(last_hit=None, was_hit_here=False))),
     "entries: not recorded": wording.sentences(report(state(), entry(record=None))),
     "entries: set aside": wording.sentences(report(aside=1, set_aside=("jit_step-0.damaged",))),
     "kernel: not watched": wording.sentences(report(is_watched=False)),

@@ -9,6 +9,7 @@ SAID = {
     "of a function that was not profiled": wording.not_measured("step"),
     "of one whose name cannot be typed": wording.not_measured("<lambda>"),
     "it has no timeline": wording.not_profiled("step"),
+    "a file has no timeline": wording.not_profiled("step", is_file=True),
     "1 run": wording.runs(1),
     "2,000 runs": wording.runs(2000),
 }

@@ -24,13 +24,13 @@ def of(target: str, devices: int, tuned: Tuned | None = None, version: str = "0.
         return wording._about_target(program)
 
 
-def linked(is_optimised: bool, coverage: Any) -> list[str]:
+def linked(is_optimised: bool, coverage: Any, is_of_file: bool = False) -> list[str]:
     """Of a program of which all else is known."""
     parts = ("_isolation", "_about_target", "_recorded", "_unread_flags", "_sources", "narrowing", "deletion")
     program: Any = SimpleNamespace(
         call=SimpleNamespace(layout=None, compiler_options={}), captured=None, old_versions=(), coverage=coverage
     )
-    program.is_optimised = is_optimised
+    program.is_optimised, program.is_of_file = is_optimised, is_of_file
     silent = {name: (lambda *_: []) for name in (*parts, "narrowed", "deleted")}
     silent |= {"options_of": lambda _: {}, "platform": lambda _: "cpu"}
     with patch.multiple(wording, **silent), patch.object(wording.cached_lines, "notes", lambda _: []):
@@ -48,4 +48,5 @@ SAID = {
     "a GPU, autotuned": of("h100:8", 8, TUNED),
     "not optimised": linked(False, None),
     "no links": linked(True, NO_LINKS),
+    "no links in a file": linked(True, NO_LINKS, is_of_file=True),
 }

@@ -2,6 +2,7 @@
 
 import { SIDE_STYLE } from "jaxstage:side-style";
 import { render } from "preact";
+import { keepOwnKeys } from "../../../parts/ownKeys";
 import type { Inspections } from "./inspections";
 import type { ListActions } from "./list";
 import { SideView } from "./sideView";
@@ -10,11 +11,11 @@ const sheet = new CSSStyleSheet();
 sheet.replaceSync(SIDE_STYLE);
 document.adoptedStyleSheets = [...document.adoptedStyleSheets, sheet];
 
-/** An element of ours, in which nothing is taken for a shortcut of Jupyter's. */
+/** An element of ours, in which no plain key is taken for a shortcut of Jupyter's. */
 export function rootIn(host: HTMLElement, name: string): HTMLElement {
   const root = document.createElement("div");
   root.className = `jaxstage ${name}`;
-  root.dataset.lmSuppressShortcuts = "true";
+  keepOwnKeys(root);
   host.append(root);
   return root;
 }

@@ -1,0 +1,89 @@
+"""Which nodes of a call's arguments and results JAX flattens and builds by Python functions, at each call.
+
+Dictionaries, lists, tuples, named tuples and what `register_dataclass` knows are taken apart in C++.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import sys
+import time
+from collections import Counter
+from collections.abc import Iterator
+from types import FrameType
+from typing import Any, NamedTuple
+
+import jax
+from jax._src import tree_util as _tree_util
+
+_IN_CPP = (dict, list, tuple, type(None))
+_TIMED = 3
+
+
+class PythonNodes(NamedTuple):
+    """Nodes by the name of their type, and the seconds in which JAX flattens the arguments."""
+
+    flattened: Counter[str]
+    built: Counter[str]
+    seconds: float
+
+
+def of_call(arguments: Any, result_tree: Any) -> PythonNodes:
+    """The nodes that a call with these arguments flattens, and that its results are built of, by Python functions."""
+    flattened = _called(arguments)
+    built = Counter(type_name for type_name in _custom(result_tree) if type_name)
+    return PythonNodes(flattened, built, _seconds(arguments) if flattened else 0.0)
+
+
+def _called(arguments: Any) -> Counter[str]:
+    """The types of what Python functions are called with while JAX flattens the arguments."""
+    seen: Counter[str] = Counter()
+    depth = 0
+
+    def on_event(frame: FrameType, event: str, given: Any) -> None:
+        nonlocal depth
+        if event == "call":
+            if depth == 0:
+                code = frame.f_code
+                node = frame.f_locals.get(code.co_varnames[0]) if code.co_varnames else None
+                seen[type(node).__name__] += 1
+            depth += 1
+        elif event == "return" and depth:
+            depth -= 1
+
+    before, flatten = sys.getprofile(), _tree_util.default_registry.flatten
+    sys.setprofile(on_event)
+    try:
+        flatten(arguments)
+    finally:
+        sys.setprofile(before)
+    return seen
+
+
+def _seconds(arguments: Any) -> float:
+    times = []
+    for _ in range(_TIMED):
+        started = time.perf_counter()
+        jax.tree_util.tree_leaves(arguments)
+        times.append(time.perf_counter() - started)
+    return min(times)
+
+
+def _is_native(kind: type) -> bool:
+    """Whether `jax.tree_util.register_dataclass` registered a type."""
+    flatten = _tree_util._registry[kind].to_iter
+    return dataclasses.is_dataclass(kind) and getattr(flatten, "__qualname__", "").startswith("register_dataclass")
+
+
+def _custom(tree: Any) -> Iterator[str]:
+    """The types of the nodes of a tree that Python functions build."""
+    todo = [tree]
+    while todo:
+        node = todo.pop()
+        data = node.node_data()
+        if data is not None:
+            kind = data[0]
+            is_named = isinstance(kind, type) and issubclass(kind, tuple) and hasattr(kind, "_fields")
+            if kind in _tree_util._registry and kind not in _IN_CPP and not is_named and not _is_native(kind):
+                yield kind.__name__
+            todo.extend(node.children())

@@ -1,0 +1,110 @@
+"""What advice says that a change does, beside the program with the change made by hand, as JAX compiles it."""
+
+from __future__ import annotations
+
+import re
+import warnings
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import pytest
+from jax import lax
+
+from jaxstage_ext import inspect
+from jaxstage_ext.analysis.memory.memory_advice import Suggestion
+from jaxstage_ext.report.units import scaled
+
+N = 256
+
+
+def f32(*shape: int) -> Any:
+    return jax.ShapeDtypeStruct(shape, jnp.float32)
+
+
+def update(p: Any, x: Any) -> Any:
+    gradient = jax.grad(lambda p: jnp.mean(jnp.tanh(x @ p["w"] + p["b"]) ** 2))(p)
+    return jax.tree.map(lambda w, g: w - 0.1 * g, p, gradient)
+
+
+PROGRAMS = {
+    "product": (lambda x, w: x @ w, (f32(N, N), f32(N, N))),
+    "roll": (lambda x: (jnp.roll(x, 1) + x, x[::-1]), (f32(N, N),)),
+    "swap": (lambda x, y: (y, x), (f32(N, N), f32(N, N))),
+    "set": (lambda c, v: (c.at[3].set(v), c.sum()), (f32(N, N), f32(N))),
+    "scan": (lambda c, xs: lax.scan(lambda c, x: (jnp.sin(c) + x, c.sum()), c, xs), (f32(N, N), f32(4, N, N))),
+    "sort": (lambda x: (jnp.sort(x, 0), jnp.argmax(x, 0)), (f32(N, N),)),
+    "solve": (lambda a, b: jnp.linalg.solve(jnp.linalg.cholesky(a), b), (f32(64, 64), f32(64, 64))),
+    "increment": (lambda x: x + 1, (f32(N, N),)),
+    "train step": (update, ({"w": f32(N, N), "b": f32(N)}, f32(8, N))),
+    "half of a dictionary": (
+        lambda p: ({"a": p["a"] * 2}, p["b"].sum()), ({"a": f32(N, N), "b": f32(N, N, 2)},),
+    ),
+}  # fmt: skip
+
+
+def needed(compiled: Any) -> int:
+    of = compiled.memory_analysis()
+    return int(
+        of.argument_size_in_bytes + of.output_size_in_bytes + of.temp_size_in_bytes - of.alias_size_in_bytes
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_a_donation_saves_what_it_is_said_to(name: str) -> None:
+    function, arguments = PROGRAMS[name]
+    memory = inspect(function, *arguments).memory
+    [item] = [item for item in memory.suggestions if item.kind is Suggestion.NOT_DONATED]
+    [before] = [row["how"] for row in memory.advice.rows() if "onat" in row["what"]]
+    assert not before.startswith("Donat")  # nothing is promised that was not computed
+    trial = memory.with_donation(*item.names)
+    roots = dict.fromkeys(re.split(r"[\[.]", path)[0] for path in item.names)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        donated = jax.jit(function, donate_argnames=tuple(roots)).lower(*arguments).compile()
+    saved = needed(jax.jit(function).lower(*arguments).compile()) - needed(donated)
+    assert trial.saved == saved
+    [after] = [row["how"] for row in memory.advice.rows() if "onat" in row["what"]]
+    assert after == str(trial)
+    assert after.startswith("Donate " if saved > 0 else "Donating ")
+    moved = donated.cost_analysis()["bytes accessed"]
+    if name in ("product", "roll", "swap", "increment"):
+        assert trial.moved.counted == pytest.approx(moved, rel=0.01)
+
+
+def test_a_donation_that_is_not_used_is_named() -> None:
+    function, arguments = PROGRAMS["half of a dictionary"]
+    memory = inspect(function, *arguments).memory
+    [item] = [item for item in memory.suggestions if item.kind is Suggestion.NOT_DONATED]
+    assert item.names == ("p['a']",)
+    assert memory.with_donation("p").unused == ("p['b']",)
+    with pytest.raises(ValueError, match="has no argument 'q'"):
+        memory.with_donation("q")
+
+
+def recurrent(w: Any, x: Any) -> Any:
+    return jax.grad(lambda w: jnp.sum(lax.scan(lambda h, x: (jnp.tanh(h @ w + x), None), x[0], x)[0] ** 2))(w)
+
+
+def deep(w: Any, x: Any) -> Any:
+    def loss(w: Any) -> Any:
+        y = x
+        for _ in range(8):
+            y = jnp.sin(jnp.cos(y @ w))
+        return y.sum()
+
+    return jax.grad(loss)(w)
+
+
+@pytest.mark.parametrize(("function", "policy"), [(recurrent, "nothing_saveable"), (deep, "dots_saveable")])
+def test_checkpointing_is_advised_only_where_its_trial_lowers_the_peak(function: Any, policy: str) -> None:
+    arguments = (f32(N, N), f32(64, N, N) if function is recurrent else f32(4 * N, N))
+    memory = inspect(function, *arguments).memory
+    rows = [row for row in memory.advice.rows() if row["what"] == "Residuals live at the peak"]
+    assert rows
+    assert not rows[0]["how"].startswith("Use")
+    trial = memory.with_policy(policy)
+    [row] = [row for row in memory.advice.rows() if row["what"] == "Residuals live at the peak"]
+    lower = trial.peak < memory.space().peak
+    assert row["how"].startswith("Use jax.checkpoint" if lower else "jax.checkpoint saves nothing")
+    assert scaled(trial.peak, "B") in row["how"]

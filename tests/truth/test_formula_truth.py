@@ -1,0 +1,90 @@
+"""FLOPs by formula, and what is said where XLA counts by another."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import pytest
+from jax import lax
+
+from tests.truth.expectation import Expectation, UserProgram, holds, inspected, rows
+
+N = 1024
+C64 = jax.ShapeDtypeStruct((N, N), jnp.complex64)
+F32 = jax.ShapeDtypeStruct((N, N), jnp.float32)
+PUBLISHED = "5 N log2 N of complex numbers, 2.5 N log2 N of real ones (fftw.org/speed)"
+
+
+def rfft() -> UserProgram:
+    return UserProgram(jnp.fft.rfft, (F32,))
+
+
+def irfft() -> UserProgram:
+    return UserProgram(jnp.fft.irfft, (jax.ShapeDtypeStruct((N, N // 2 + 1), jnp.complex64),))
+
+
+def fft() -> UserProgram:
+    return UserProgram(jnp.fft.fft, (C64,))
+
+
+def fft2() -> UserProgram:
+    return UserProgram(jnp.fft.fft2, (C64,))
+
+
+def rows_sorted() -> UserProgram:
+    return UserProgram(lambda x: jnp.sort(x, axis=1), (F32,))
+
+
+def c64_product() -> UserProgram:
+    return UserProgram(lambda x, y: x @ y, (C64, C64))
+
+
+def normal() -> UserProgram:
+    return UserProgram(lambda key: jax.random.normal(key, (N, N)).sum(), (jax.random.key(0),))
+
+
+def fft_in_a_scan() -> UserProgram:
+    return UserProgram(lambda x: lax.scan(lambda c, _: (jnp.fft.fft(c), None), x, None, 7)[0], (C64,))
+
+
+def cholesky() -> UserProgram:
+    return UserProgram(jnp.linalg.cholesky, (F32,))
+
+
+def by_hlo(inspection: Any) -> float:
+    return float(inspection.cost.ledger["HLO"][0])
+
+
+def by_jaxpr(inspection: Any) -> float:
+    return float(inspection.cost.ledger["jaxpr"][0])
+
+
+@rows(
+    Expectation(rfft, "cpu", "HLO", by_hlo, 2.5 * N * N * 10, PUBLISHED),
+    Expectation(rfft, "cpu", "jaxpr", by_jaxpr, 2.5 * N * N * 10, PUBLISHED),
+    Expectation(irfft, "cpu", "HLO", by_hlo, 2.5 * N * N * 10, PUBLISHED),
+    Expectation(irfft, "cpu", "jaxpr", by_jaxpr, 2.5 * N * N * 10, PUBLISHED),
+    Expectation(fft, "cpu", "HLO", by_hlo, 5.0 * N * N * 10, PUBLISHED),
+    Expectation(fft2, "cpu", "jaxpr", by_jaxpr, 5.0 * N * N * 20, PUBLISHED),
+    Expectation(rfft, "h100", "HLO", by_hlo, 2.5 * N * N * 10, PUBLISHED),
+)
+def test_a_transform_counts_by_its_published_formula(expectation: Expectation) -> None:
+    holds(expectation)
+
+
+@pytest.mark.parametrize(
+    ("program", "why"),
+    [
+        (rfft, "FFT"), (irfft, "FFT"), (rows_sorted, "sort"), (c64_product, "complex"), (cholesky, "library call"),
+        (normal, "loop"), (fft_in_a_scan, "loop"), (fft_in_a_scan, "FFT"),
+    ],
+)  # fmt: skip
+def test_a_difference_to_xla_is_that_of_the_columns_and_has_its_reason(program: Any, why: str) -> None:
+    ledger = inspected(program, "cpu").cost.ledger
+    [said] = [note for note in ledger.notes if "than XLA counts" in note]
+    assert why in said
+    assert "unknown" not in said
+    ours, xla = ledger["HLO"][0], ledger["XLA"][0]
+    assert f"{abs(ours / xla - 1):.1%} {'more' if ours > xla else 'fewer'}" in said

@@ -10,7 +10,8 @@ from jaxstage_ext.program.target_title import platform
 from jaxstage_ext.report.errors import StageError
 
 _UNREGISTERED = re.compile(
-    r"No FFI handler registered|No registered implementation|not found|is registered with jax\.ffi in this kernel only",
+    r"No FFI handler registered|No registered implementation|not found|"
+    r"a custom call that the compiler for|is registered with jax\.ffi in this kernel only",
     re.IGNORECASE,
 )
 """How XLA and the worker say that they do not know a target; another error of a known one is its own."""

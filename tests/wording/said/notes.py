@@ -6,6 +6,7 @@ from unittest.mock import patch
 
 from wordings import constants
 
+from jaxstage_ext.analysis.sharding.device_places import DevicePlace
 from jaxstage_ext.core.options.autotune import Tuned
 from jaxstage_ext.core.targets.cross_compile import Executable
 from jaxstage_ext.core.targets.target import parse
@@ -26,7 +27,17 @@ def of(target: str, devices: int, tuned: Tuned | None = None, version: str = "0.
 
 def linked(is_optimised: bool, coverage: Any, is_of_file: bool = False) -> list[str]:
     """Of a program of which all else is known."""
-    parts = ("_isolation", "_about_target", "_recorded", "_unread_flags", "_sources", "narrowing", "deletion")
+    parts = (
+        "_isolation",
+        "_about_target",
+        "_recorded",
+        "_unread_flags",
+        "_sources",
+        "narrowing",
+        "deletion",
+        "_dumped",
+        "_processes",
+    )
     program: Any = SimpleNamespace(
         call=SimpleNamespace(layout=None, compiler_options={}), captured=None, old_versions=(), coverage=coverage
     )
@@ -35,6 +46,22 @@ def linked(is_optimised: bool, coverage: Any, is_of_file: bool = False) -> list[
     silent |= {"options_of": lambda _: {}, "platform": lambda _: "cpu"}
     with patch.multiple(wording, **silent), patch.object(wording.cached_lines, "notes", lambda _: []):
         return wording.notes(program)
+
+
+def dumped(*names: str) -> list[str]:
+    with patch.object(wording.dumped_ir, "folder", lambda: "/ir"):
+        return wording._dumped(SimpleNamespace(staged=SimpleNamespace(dumped=names)))  # type: ignore[arg-type]
+
+
+def over(count: int) -> list[str]:
+    """Of a program whose devices are of so many processes."""
+    program: Any = SimpleNamespace(target=parse("local"), jax_lowered=True)
+    places = [DevicePlace(number, number) for number in range(count)]
+    with (
+        patch.object(wording.jax, "process_count", lambda: count),
+        patch.object(wording.cluster, "device_places", lambda _: places),
+    ):
+        return wording._processes(program)
 
 
 NO_LINKS = SimpleNamespace(total=20, linked=0)
@@ -46,6 +73,9 @@ SAID = {
     "a GPU": of("h100:8", 8),
     "a GPU that the plugin does not know": of("h100:8", 8, version="0.10.2"),
     "a GPU, autotuned": of("h100:8", 8, TUNED),
+    "one dumped file": dumped("jax_ir0000_jit_step_compile.mlir"),
+    "six dumped files": dumped(*"abcdef"),
+    "two processes": over(2),
     "not optimised": linked(False, None),
     "no links": linked(True, NO_LINKS),
     "no links in a file": linked(True, NO_LINKS, is_of_file=True),

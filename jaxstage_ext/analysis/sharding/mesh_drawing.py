@@ -20,11 +20,11 @@ MOST_ROWS, MOST_COLUMNS = 16, 8
 class MeshCell(TypedDict):
     """A device: its id, its slice, the number of that slice, and the share of data in its shard, 0 to 1.
 
-    `process` is its process where the devices are of several, else None.
+    `process` is its process, where the devices are of several.
     """
 
     device: int
-    process: int | None
+    process: NotRequired[int]
     slice: str
     part: int
     filled: float
@@ -87,8 +87,10 @@ def _cell(
     number: int, places: Sequence[DevicePlace], parts: dict[int, int], texts: dict[int, str], filled: dict[int, float]
 ) -> MeshCell:
     place = places[number] if number < len(places) else DevicePlace(number)
-    process = place.process if processes(places) > 1 else None
-    return MeshCell(device=place.id, process=process, slice=texts[number], part=parts[number], filled=filled[number])
+    cell = MeshCell(device=place.id, slice=texts[number], part=parts[number], filled=filled[number])
+    if processes(places) > 1 and place.process is not None:
+        cell["process"] = place.process
+    return cell
 
 
 def _filled(value: ShardedValue) -> dict[int, float]:

@@ -8,7 +8,8 @@ _PLACED = re.compile(
     r'(?:was parsing |error: "(?P<file>[^"]*)":)(?P<line>\d+):(?P<column>\d+): (?:error: )?(?P<why>.*[^:\s])'
 )
 _STATUS = re.compile(r"^[A-Z_]+: ")
-_UNPLACED = re.compile(r"^-:\d+:\d+: error: ")
+_UNPLACED = re.compile(r"^(?:-|<unknown>):\d+(?::\d+)?: error: ")
+_DETAIL = re.compile(r"Detailed error from MLIR: .{0,200}?(?P<why>failed to legalize operation '[\w.]+')")
 _NOT_TEXT = "nanobind::str(): conversion error"
 _IN_BYTES, _IN_TEXT = "0", "-"
 _MOST = 400
@@ -36,7 +37,9 @@ def one_line(message: str, data: bytes = b"") -> str:
         in_text = placed["line"] != _IN_BYTES and placed["file"] in (None, _IN_TEXT)
         at = f"line {placed['line']}, column {placed['column']}: " if in_text else ""
         return _cut(at + _reason(placed["why"], _before(data, int(placed["line"]), int(placed["column"]))))
-    return _cut(_UNPLACED.sub("", _STATUS.sub("", lines[0]))) if lines else ""
+    detail = next(filter(None, map(_DETAIL.match, lines)), None)
+    first = _UNPLACED.sub("", _STATUS.sub("", lines[0])) if lines else ""
+    return _cut(f"{first} {detail['why']}" if detail and first.endswith(";") else first)
 
 
 def _newer(op: str, producer: re.Match[str] | None) -> str:

@@ -156,6 +156,7 @@ def test_a_function_is_compiled_by_its_own_name_with_what_it_calls(tmp_path: Pat
     found = load(tmp_path / "all.mlir", TWO_FUNCTIONS).module("g", "cpu:1")
     assert (found.name, found.cost.work.total_flops) == ("g", 2)
     assert [name in found.documents["stablehlo"].text for name in ("@f(", "@g(", "@h(")] == [False, True, True]
+    assert load(tmp_path / "all.mlir", TWO_FUNCTIONS, target="cpu:1")["g"].cost.work.total_flops == 2
     with pytest.raises(KeyError, match=r"all\.mlir has no module 'z'; it has 1 to 2: f, g"):
         jaxstage_ext.load(tmp_path / "all.mlir")["z"]  # type: ignore[index]
 

@@ -55,7 +55,7 @@ def _module_text(data: bytes) -> bytes:
 def _message() -> Any:
     """The class of an HloModuleProto with all fields of this jaxlib's. Raises KeyError where it does not hold them."""
     found = embedded_protos.find(jax_private.xla_library(), _FILES)
-    file = descriptor_pb2.FileDescriptorProto(name="jaxstage/hlo_text.proto", package="xla", syntax="proto3")
+    file: Any = descriptor_pb2.FileDescriptorProto(name="jaxstage/hlo_text.proto", package="xla", syntax="proto3")
     file.dependency.append(any_pb2.DESCRIPTOR.name)
     for name in _FILES:
         for number, payload in protowire.leading_fields(found[name]):

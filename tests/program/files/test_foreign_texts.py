@@ -11,6 +11,7 @@ import pytest
 import jaxstage_ext
 from jaxstage_ext.inspection import Inspection
 from jaxstage_ext.modules_in_file import ModulesInFile
+from jaxstage_ext.report.unavailable import Unavailable
 
 ADD = """module @m {
   func.func public @main(%a: tensor<8x4xf32>) -> tensor<8x4xf32> {
@@ -195,3 +196,15 @@ def test_a_module_that_returns_a_tuple_is_compiled(tmp_path: Path) -> None:
 def test_every_type_of_an_element_opens(element: str, tmp_path: Path) -> None:
     text = f"func.func @main(%a: tensor<2x{element}>) -> tensor<2x{element}> {{ return %a : tensor<2x{element}> }}"
     assert len(load(tmp_path / "m.mlir", text).shardings.values) == 2
+
+
+def test_operations_of_another_dialect_are_shown_and_not_compiled(tmp_path: Path) -> None:
+    text = ADD.replace(
+        "%0 = stablehlo.add %a, %a : tensor<8x4xf32>",
+        '%0 = "tf.Abs"(%a) {T = f32} : (tensor<8x4xf32>) -> tensor<8x4xf32>',
+    )
+    shown = load(tmp_path / "m.mlir", text)
+    assert '"tf.Abs"' in shown.documents["stablehlo"].text
+    for target in ("local", "v5e:2x2"):
+        with pytest.raises(Unavailable, match="it has operations of dialect tf, which jaxlib does not read"):
+            _ = load(tmp_path / "m.mlir", text, target=target).memory

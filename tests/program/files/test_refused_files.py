@@ -34,9 +34,9 @@ SNAPSHOT = "hlo_module { name: 7 }"
         ("f.mlir", b"util.func @f() { util.return }", "util.func is of dialect util, which jaxlib does not read"),
         (
             "f.mlir",
-            b"func.func @f(%a: tensor<2x!quant.uniform<i8:f32, 0.1>>) -> tensor<2x!quant.uniform<i8:f32, 0.1>> {\n"
+            (b"func.func @f(%a: tensor<2x!quant.uniform<i8:f32, 0.1>>) -> tensor<2x!quant.uniform<i8:f32, 0.1>> {\n"
             b"  %0 = stablehlo.add %a, %a : tensor<2x!quant.uniform<i8:f32, 0.1>>\n"
-            b"  return %0 : tensor<2x!quant.uniform<i8:f32, 0.1>>\n}\n",
+            b"  return %0 : tensor<2x!quant.uniform<i8:f32, 0.1>>\n}\n"),
             "it has quantized types (!quant), which XLA does not compile; stablehlo-opt",
         ),
         ("f.mlir", b"module { func.func private @f(tensor<4xf32>) }", "the module has no function with a body"),

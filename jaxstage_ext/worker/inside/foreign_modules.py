@@ -106,7 +106,7 @@ def _parsed(data: bytes) -> Any:
 def _hlo_module(data: bytes, is_text: bool) -> Any:
     """Raises ValueError where XLA cannot read it."""
     if is_text:
-        written = data.decode("utf-8-sig")
+        written = data.decode("utf-8-sig", "replace")  # a comment may be in any encoding
         try:
             return _hlo.hlo_module_from_text(written)
         except Exception:

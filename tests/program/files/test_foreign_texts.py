@@ -114,6 +114,7 @@ def test_mlir_opens_and_counts_32_flops(text: str | bytes, tmp_path: Path) -> No
         HLO.replace("\n", "\r\n"),
         HLO.rstrip(),
         gzip.compress(HLO.encode()),
+        b"// caf\xe9\n" + HLO.encode(),
         "b = f32[8,4] add(f32[8,4] x, f32[8,4] y)",
     ],
     ids=[
@@ -125,6 +126,7 @@ def test_mlir_opens_and_counts_32_flops(text: str | bytes, tmp_path: Path) -> No
         "CRLF",
         "no newline at the end",
         "gzip",
+        "comment in Latin-1",
         "one instruction",
     ],
 )

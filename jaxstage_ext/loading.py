@@ -192,12 +192,13 @@ def _module(source: opening.Source, title: str, how: How) -> Inspection | Module
     data = _unpacked(source, name or "the module")
     form = hlo_files.form_of(data, _file_name(source))
     if form is not None and (pieces := module_pieces.of(data, form)):
-        return ModulesInFile(name or "the file", pieces, path)
+        return ModulesInFile(name or "the file", pieces, path, how.targets)
     targets = parse_all(how.targets) if how.targets else ()
     try:
         return Inspection.of(module_program.opened(data, name, path, targets))
     except SeveralModules as several:
-        return ModulesInFile(name or "the file", [ModulePiece(each, data, each) for each in several.names], path)
+        pieces = [ModulePiece(each, data, each) for each in several.names]
+        return ModulesInFile(name or "the file", pieces, path, how.targets)
 
 
 def _exported(source: opening.Source, title: str, how: How) -> Inspection:

@@ -21,8 +21,10 @@ class ModulesInFile:
       title: what the file is called.   modules: what it holds.
     """
 
-    def __init__(self, title: str, modules: Sequence[ModulePiece], path: Path | None = None) -> None:
-        self.title, self.modules, self._path = title, tuple(modules), path
+    def __init__(
+        self, title: str, modules: Sequence[ModulePiece], path: Path | None = None, targets: Sequence[str] = ()
+    ) -> None:
+        self.title, self.modules, self._path, self._targets = title, tuple(modules), path, tuple(targets)
 
     @property
     def table(self) -> Table:
@@ -45,7 +47,7 @@ class ModulesInFile:
         return self.module(which)
 
     def module(self, which: str | int, target: str | Sequence[str] = ()) -> Inspection:
-        """As `[which]`, compiled for a target in a worker.
+        """As `[which]`, compiled in a worker for a target, or else for those that `load` was given.
 
         Raises KeyError where there is none, or are several; UnreadableModule where it is damaged.
         """
@@ -56,7 +58,8 @@ class ModulesInFile:
         number = self._number(which)
         module = self.modules[number]
         title = f"{self.title}, {module.name or f'module {number + 1}'}"
-        targets = parse_all(target) if target else ()
+        wanted = target or self._targets
+        targets = parse_all(wanted) if wanted else ()
         return Inspection.of(module_program.opened(module.data, title, self._path, targets, module.entry))
 
     def _number(self, which: str | int) -> int:

@@ -8,7 +8,9 @@ _PLACED = re.compile(
     r'(?:was parsing |error: "(?P<file>[^"]*)":)(?P<line>\d+):(?P<column>\d+): (?:error: )?(?P<why>.*[^:\s])'
 )
 _STATUS = re.compile(r"^[A-Z_]+: ")
-_UNPLACED = re.compile(r"^-:\d+:\d+: error: ")
+_UNPLACED = re.compile(r"^(?:-|<unknown>):\d+(?::\d+)?: error: ")
+_DETAIL = re.compile(r"Detailed error from MLIR: .{0,200}?(?P<why>failed to legalize operation '[\w.]+')")
+_UNKNOWN_DIALECT = re.compile(r"dialect '(\w{1,100})' is unknown")
 _NOT_TEXT = "nanobind::str(): conversion error"
 _IN_BYTES, _IN_TEXT = "0", "-"
 _MOST = 400
@@ -27,6 +29,8 @@ def one_line(message: str, data: bytes = b"") -> str:
 
     `data` is what was parsed, whose operation is named where the message does not name it.
     """
+    if unknown := _UNKNOWN_DIALECT.search(message):
+        return f"it has operations of dialect {unknown[1]}, which jaxlib does not read; lower them to StableHLO first"
     if _NOT_TEXT in message:
         return "a name in it is not text (UTF-8), so it is damaged; copy it once more"
     if unknown := _UNKNOWN_VERSION.search(message):
@@ -36,7 +40,9 @@ def one_line(message: str, data: bytes = b"") -> str:
         in_text = placed["line"] != _IN_BYTES and placed["file"] in (None, _IN_TEXT)
         at = f"line {placed['line']}, column {placed['column']}: " if in_text else ""
         return _cut(at + _reason(placed["why"], _before(data, int(placed["line"]), int(placed["column"]))))
-    return _cut(_UNPLACED.sub("", _STATUS.sub("", lines[0]))) if lines else ""
+    detail = next(filter(None, map(_DETAIL.match, lines)), None)
+    first = _UNPLACED.sub("", _STATUS.sub("", lines[0])) if lines else ""
+    return _cut(f"{first} {detail['why']}" if detail and first.endswith(";") else _reason(first, b""))
 
 
 def _newer(op: str, producer: re.Match[str] | None) -> str:

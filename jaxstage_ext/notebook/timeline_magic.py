@@ -96,7 +96,7 @@ def _timeline(file: str, space: Mapping[str, Any]) -> ShownTimeline:
     how = loading.How((), {})
     found = _read(file, known, lambda source: loading.opened(source, "", how))
     if not isinstance(found, shown_timeline.ShownTimeline):
-        raise UsageError(f"{file} holds no timeline: %inspect {file} opens what it is")
+        raise UsageError(f"{file} is not a profile: %inspect {file} opens it")
     return found
 
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from jaxstage_ext.core import stages
-from jaxstage_ext.core.given import module_files
+from jaxstage_ext.core.given import module_files, text_protos
 from jaxstage_ext.core.given.given_call import given_call
 from jaxstage_ext.core.given.given_object import GivenObject
 from jaxstage_ext.core.given.module_files import UnreadableModule
@@ -35,6 +35,8 @@ def opened(
     form = hlo_files.form_of(data, path.name if path else "")
     if form is None:
         raise UnreadableModule(f"{title} is no module of HLO or StableHLO: it begins with {data[:16]!r}")
+    if form is ModuleForm.HLO_TEXT_PROTO:
+        data, form = text_protos.module_of(data, title or form.value), ModuleForm.HLO_PROTO
     if form in (ModuleForm.HLO_PROTO, ModuleForm.HLO_TEXT) and not targets:
         return FileProgram(data, form, title or form.value, path)
     return of_given(module_files.opened_for_compile(data, form, title or form.value, entry), targets)

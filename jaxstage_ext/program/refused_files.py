@@ -19,21 +19,15 @@ _CACHE_ENTRY = (
     "an entry of JAX's persistent compilation cache: %compile_cache lists the folder that is in use, and verifies it"
 )
 _AUTOTUNE = "autotune results of XLA for GPUs, which a compile takes: %compile --autotune-results FILE -t h100 f(x)"
-_TEXT_PROTO = (
-    "an HLO module as the text of a protocol buffer, which jaxlib does not read; dump the module with "
-    "--xla_dump_hlo_as_text, or encode it with protoc"
-)
 _COMPRESSED = "compressed by {}, and no entry of JAX's persistent compilation cache by its name; unpack it first"
 _COMMENTS = rb"\A(?:\s|#[^\n]*+\n)*+"
 _RESULTS = re.compile(_COMMENTS + rb"(?:version: ?\d+\s+)?results \{")
 _SERIALISED_RESULTS = re.compile(rb"\A\x08[\x01-\x09]\x12")
-_MODULE_TEXT = re.compile(_COMMENTS + rb"(?:hlo(?:_module)? \{|name: ?\"[^\"\n]*\"\s+entry_computation_name:)")
 _PTX = re.compile(rb"\A(?:\s|//[^\n]*+\n)*+\.version \d")
 _ZLIB = re.compile(rb"\A\x78[\x01\x5e\x9c\xda]")
 _BY_PATTERN = (
     (_RESULTS, _AUTOTUNE),
     (_SERIALISED_RESULTS, _AUTOTUNE),
-    (_MODULE_TEXT, _TEXT_PROTO),
     (_PTX, "PTX, which opens with the folder that XLA dumped it into"),
     (_ZLIB, _COMPRESSED.format("zlib")),
 )

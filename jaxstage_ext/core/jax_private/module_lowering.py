@@ -115,6 +115,7 @@ def lowered_of_module(written: WrittenModule, platform: str) -> Any:
         lowered = made.trace(*shapes).lower(lowering_platforms=(platform,))
     lowering = copy.copy(lowered._lowering)
     context = _mlir.make_ir_context()
+    context.allow_unregistered_dialects = True  # as in a file that is shown and not compiled
     with context, _ir.Location.unknown(context):
         lowering._hlo = _ir.Module.parse(written.bytecode, context)
     lowering.compile_args = {**lowering.compile_args, "num_devices": written.devices, _WRITTEN: written}

@@ -8,8 +8,6 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
-import jax
-
 from jaxstage_ext.core import jax_private
 from jaxstage_ext.core.jax_private import given_objects
 from jaxstage_ext.core.options import autotune, build_options, file_options
@@ -20,6 +18,7 @@ from jaxstage_ext.ir import parse_errors
 from jaxstage_ext.report.progress import Progress
 from jaxstage_ext.report.unavailable import Unavailable
 from jaxstage_ext.worker.compile_environment import CompileEnvironment
+from jaxstage_ext.worker.request_errors import WorkerDied
 
 _KERNEL = re.compile(rb"ipykernel_\d+")
 
@@ -94,8 +93,8 @@ class Prepared:
         """
         try:
             return self.ask(method, limits, how={"lane": "recompile", "progress": progress}, **more)
-        except jax.errors.JaxRuntimeError as error:
-            if not self.is_of_file:
+        except RuntimeError as error:
+            if not self.is_of_file or isinstance(error, WorkerDied):
                 raise
             why = parse_errors.one_line(str(error))
             raise Unavailable(f"XLA does not compile it for {self.target}: {why}") from None

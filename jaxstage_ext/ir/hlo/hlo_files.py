@@ -22,6 +22,9 @@ _HLO_PROTO = re.compile(rb"(?:\x0a[\x80-\xff]*[\x00-\x7f]){0,2}" + _NAME + rb"\x
 
 It stands alone, in an HloProto, or in the HloProto of an HloSnapshot.
 """
+_HLO_TEXT_PROTO = re.compile(
+    rb"(?:\s|#[^\n]*+\n)*+(?:hlo(?:_module)?\s*+:?\s*+\{|name: ?\"[^\"\n]*+\"\s++entry_computation_name:)"
+)
 _SCHEDULED = re.compile(r"\bis_scheduled=true\b")
 _OF_TPU = re.compile(r"[}\]\d]:T\(\d+(?:,\d+)?\)")
 _OF_GPU = re.compile(
@@ -36,6 +39,7 @@ class ModuleForm(enum.Enum):
 
     HLO_TEXT = "HLO text"
     HLO_PROTO = "serialized HLO"
+    HLO_TEXT_PROTO = "HLO in the text of a protocol buffer"
     STABLEHLO_TEXT = "StableHLO text"
     STABLEHLO_BYTECODE = "StableHLO bytecode"
 
@@ -52,6 +56,8 @@ def form_of(head: bytes, name: str = "") -> ModuleForm | None:
         return ModuleForm.HLO_TEXT
     if text_beginning.is_mlir(head):
         return ModuleForm.STABLEHLO_TEXT
+    if _HLO_TEXT_PROTO.match(head):
+        return ModuleForm.HLO_TEXT_PROTO
     if _HLO_PROTO.match(head):
         return ModuleForm.HLO_PROTO
     is_named = re.search(r"\.hlo(?:_module)?\.pb(?:\.gz)?$", name) is not None

@@ -66,7 +66,6 @@ class Module(Messages):
     """
 
     header: Any = field(repr=False)
-    header_as_read: Any = field(repr=False)
     names: list[bytes]
     opcode: npt.NDArray[np.bytes_]
     computation: Longs
@@ -77,6 +76,7 @@ class Module(Messages):
     scope: Ints
     scopes: tuple[str, ...]
     shape_field: protowire.Field = field(repr=False)
+    header_as_read: Any = field(default=None, repr=False)
 
     @cached_property
     def computations(self) -> list[str]:
@@ -165,7 +165,6 @@ def parse(proto: bytes, known: Module | None = None) -> Module:
         raw,
         end,
         with_places,
-        header,
         names=protowire.strings(raw, fields[schema.INSTRUCTION_NAME], n),
         opcode=protowire.short_strings(data, fields[schema.INSTRUCTION_OPCODE], n, _OPCODE_WIDTH),
         computation=np.repeat(np.arange(len(counts)), counts),
@@ -176,6 +175,7 @@ def parse(proto: bytes, known: Module | None = None) -> Module:
         scope=scope,
         scopes=scopes,
         shape_field=fields[schema.INSTRUCTION_SHAPE],
+        header_as_read=header,
     )
 
 

@@ -70,7 +70,7 @@ class Clients:
         return self._gpu_specs[kind]
 
 
-def parsed(module: bytes) -> Any:
+def parsed(module: bytes, allow_unregistered: bool = False) -> Any:
     """StableHLO bytecode as a module; clients without a device take nothing else. The context has JAX's dialects."""
     from jaxlib.mlir import ir
     from jaxlib.mlir._mlir_libs import _jax_mlir_ext
@@ -83,4 +83,5 @@ def parsed(module: bytes) -> Any:
     for dialect in (sdy, chlo, stablehlo):
         dialect.register_dialect(context)
     context.load_all_available_dialects()
+    context.allow_unregistered_dialects = allow_unregistered
     return ir.Module.parse(module, context=context)

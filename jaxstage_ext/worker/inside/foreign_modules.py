@@ -15,6 +15,7 @@ from jaxstage_ext.worker.inside.module_functions import bytecode
 
 _SCHEDULED = re.compile(r"\bis_scheduled=true\b")
 _HLO_HEAD = re.compile(r"^\s*HloModule\b", re.MULTILINE)
+_UNREGISTERED = "unregistered dialect"
 _FUNC = "custom op 'func' is unknown"
 _OLD_FUNC = re.compile(rb"^([ \t]*)func((?: private| public)? @)", re.MULTILINE)
 _NUMBERS = (("mhlo.num_partitions", "partitions"), ("mhlo.num_replicas", "replicas"))
@@ -85,20 +86,27 @@ def module_of(data: bytes) -> Any:
 
 
 def _parsed(data: bytes) -> Any:
-    """As `parsed`, also after a byte order mark, and of functions as before MLIR 15, whose `func` had no dialect."""
+    """As `parsed`, also after a byte order mark, of functions as before MLIR 15, whose `func` had no dialect, and with
+    operations in the general form of dialects that are not known, which are shown and not compiled.
+    """
     data = data.removeprefix(codecs.BOM_UTF8)
     try:
         return parsed(data)
     except Exception as error:
-        if _FUNC not in str(error):
+        if _FUNC in str(error):
+            return parsed(_OLD_FUNC.sub(rb"\1func.func\2", data))
+        if _UNREGISTERED not in str(error):
             raise
-        return parsed(_OLD_FUNC.sub(rb"\1func.func\2", data))
+        try:
+            return parsed(data, allow_unregistered=True)
+        except Exception:
+            raise error from None
 
 
 def _hlo_module(data: bytes, is_text: bool) -> Any:
     """Raises ValueError where XLA cannot read it."""
     if is_text:
-        written = data.decode("utf-8-sig")
+        written = data.decode("utf-8-sig", "replace")  # a comment may be in any encoding
         try:
             return _hlo.hlo_module_from_text(written)
         except Exception:

@@ -11,6 +11,7 @@ import pytest
 import jaxstage_ext
 from jaxstage_ext.inspection import Inspection
 from jaxstage_ext.modules_in_file import ModulesInFile
+from jaxstage_ext.report.unavailable import Unavailable
 
 ADD = """module @m {
   func.func public @main(%a: tensor<8x4xf32>) -> tensor<8x4xf32> {
@@ -113,6 +114,7 @@ def test_mlir_opens_and_counts_32_flops(text: str | bytes, tmp_path: Path) -> No
         HLO.replace("\n", "\r\n"),
         HLO.rstrip(),
         gzip.compress(HLO.encode()),
+        b"// caf\xe9\n" + HLO.encode(),
         "b = f32[8,4] add(f32[8,4] x, f32[8,4] y)",
     ],
     ids=[
@@ -124,6 +126,7 @@ def test_mlir_opens_and_counts_32_flops(text: str | bytes, tmp_path: Path) -> No
         "CRLF",
         "no newline at the end",
         "gzip",
+        "comment in Latin-1",
         "one instruction",
     ],
 )
@@ -156,6 +159,7 @@ def test_a_function_is_compiled_by_its_own_name_with_what_it_calls(tmp_path: Pat
     found = load(tmp_path / "all.mlir", TWO_FUNCTIONS).module("g", "cpu:1")
     assert (found.name, found.cost.work.total_flops) == ("g", 2)
     assert [name in found.documents["stablehlo"].text for name in ("@f(", "@g(", "@h(")] == [False, True, True]
+    assert load(tmp_path / "all.mlir", TWO_FUNCTIONS, target="cpu:1")["g"].cost.work.total_flops == 2
     with pytest.raises(KeyError, match=r"all\.mlir has no module 'z'; it has 1 to 2: f, g"):
         jaxstage_ext.load(tmp_path / "all.mlir")["z"]  # type: ignore[index]
 
@@ -194,3 +198,15 @@ def test_a_module_that_returns_a_tuple_is_compiled(tmp_path: Path) -> None:
 def test_every_type_of_an_element_opens(element: str, tmp_path: Path) -> None:
     text = f"func.func @main(%a: tensor<2x{element}>) -> tensor<2x{element}> {{ return %a : tensor<2x{element}> }}"
     assert len(load(tmp_path / "m.mlir", text).shardings.values) == 2
+
+
+def test_operations_of_another_dialect_are_shown_and_not_compiled(tmp_path: Path) -> None:
+    text = ADD.replace(
+        "%0 = stablehlo.add %a, %a : tensor<8x4xf32>",
+        '%0 = "tf.Abs"(%a) {T = f32} : (tensor<8x4xf32>) -> tensor<8x4xf32>',
+    )
+    shown = load(tmp_path / "m.mlir", text)
+    assert '"tf.Abs"' in shown.documents["stablehlo"].text
+    for target in ("local", "v5e:2x2"):
+        with pytest.raises(Unavailable, match="it has operations of dialect tf, which jaxlib does not read"):
+            _ = load(tmp_path / "m.mlir", text, target=target).memory

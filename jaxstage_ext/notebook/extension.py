@@ -6,6 +6,7 @@ import contextlib
 import copy
 import sys
 from collections.abc import Callable
+from types import FrameType
 from typing import Any
 
 from jaxstage_ext.compilation.events import listening
@@ -55,8 +56,30 @@ def unload(ip: Any) -> None:
     Only the modules stay, with a handler that closes workers when Python exits, and one for forks.
     """
     magics = ip.magics_manager.registry.get(StageMagics.__name__)
-    if magics is not None:
-        magics.undo.close()
+    if magics is None:
+        return
+    if _is_reloading():
+        _tell_if_cut(ip)
+    magics.undo.close()
+
+
+def _is_reloading() -> bool:
+    """Whether IPython's `%reload_ext` unloads, which loads right after it."""
+    frame: FrameType | None = sys._getframe(1)
+    while frame is not None and frame.f_code.co_name != "reload_extension":
+        frame = frame.f_back
+    return frame is not None
+
+
+def _tell_if_cut(ip: Any) -> None:
+    """Say at the end of the cell that the extension is not loaded, where an interrupt kept `%reload_ext` from it."""
+
+    def tell(*_: Any) -> None:
+        ip.events.unregister("post_run_cell", tell)
+        if StageMagics.__name__ not in ip.magics_manager.registry:
+            print("%reload_ext was interrupted, and JAXStage is unloaded; %load_ext jaxstage_ext loads it")
+
+    ip.events.register("post_run_cell", tell)
 
 
 def _register(ip: Any, at_unload: Callable[..., object]) -> StageMagics:

@@ -117,8 +117,8 @@ PUBLIC = {
 }
 BEFORE_LOADING = ("jaxstage_ext.compiles", "jaxstage_ext.expect_compiles")
 """What is tried without the extension as well, and first."""
-FAIL = ("%compile --run, NaN", "%compile of what fails", "ins.execute, NaN", "%targets --log")
-"""What may raise."""
+FAIL = ("%compile --run, NaN", "%compile of what fails", "ins.execute, NaN", "%targets --log", "%%compiles --count")
+"""What may raise; the last needs Python 3.12."""
 LOOKS = (*(f"{name}, first" for name in BEFORE_LOADING), *MAGICS, *PUBLIC)
 _LISTEN = ("%load_ext", "%reload_ext", "%unload_ext", *(f"{name}, first" for name in BEFORE_LOADING))
 """What is asked to listen, or to stop: JAX's listeners, and what Python calls when it exits, may become others."""

@@ -94,7 +94,8 @@ def _of_python() -> Iterator[tuple[str, Any]]:
 
 
 def _builtins() -> dict[str, Any]:
-    return {name: value for name, value in vars(builtins).items() if name not in ("_", "get_ipython", "display")}
+    own = ("_", "get_ipython", "display")  # IPython's; pybind11 keeps its state there too
+    return {name: value for name, value in vars(builtins).items() if name not in own and "pybind11" not in name}
 
 
 def _loggers() -> Iterator[tuple[str, Any]]:

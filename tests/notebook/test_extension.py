@@ -16,6 +16,7 @@ import pytest
 from magic_shell import Shell, fresh_shell
 from workers import endless, gone, ping
 
+from jaxstage_ext.notebook import extension
 from jaxstage_ext.store import cache
 from jaxstage_ext.worker import memory_limit, pool
 
@@ -97,6 +98,30 @@ def test_reloading_is_loading_anew() -> None:
             assert state(shell) == before
             assert "cache=True" in shell.run("%config JAXStage").text.replace("Current: ", "cache=")
         assert shell.run("%compile -q loss(w, x)").ok
+
+
+@pytest.mark.parametrize("at", ["before the import", "while it loads"])
+def test_a_reload_that_is_interrupted_says_so_and_leaves_nothing(at: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """IPython unloads, imports the package again, and loads."""
+    with fresh_shell() as shell:
+        shell.run("%unload_ext jaxstage_ext")
+        unloaded = state(shell)
+        shell.run("%load_ext jaxstage_ext")
+
+        def interrupt(*_: Any) -> Any:
+            raise KeyboardInterrupt
+
+        with monkeypatch.context() as patch:
+            if at == "before the import":
+                patch.setattr("IPython.core.extensions.reload", interrupt)
+            else:
+                patch.setattr(extension, "_add_magics", interrupt)
+            seen = shell.run("%reload_ext jaxstage_ext")
+        assert isinstance(seen.error, KeyboardInterrupt)
+        assert "%load_ext jaxstage_ext loads it" in seen.text
+        assert state(shell) == unloaded
+        assert shell.run("%load_ext jaxstage_ext\n%compile -q loss(w, x)").ok
+        assert "interrupted" not in shell.run("1").text
 
 
 def test_magics_of_the_same_name_come_back_and_those_of_others_stay() -> None:

@@ -72,7 +72,7 @@ def _large_constants(operation: Any) -> Iterator[str]:
         yield f'dense<"{scaled(len(data), "B")}, sha256 {hashlib.sha256(data).hexdigest()[:16]}">'
 
 
-def _contents(constant: Any) -> memoryview | bytes | None:
+def _contents(constant: Any) -> Any:
     """The bytes of a constant; of a type that Python has no buffers of, such as bfloat16, from its text. None of one
     value throughout, which MLIR writes.
     """

@@ -9,6 +9,8 @@ from typing import Any
 
 from jaxstage_ext.core import stages
 from jaxstage_ext.core.recompile import preparation
+from jaxstage_ext.core.staged import COMPILE
+from jaxstage_ext.core.targets import cross_compile
 from jaxstage_ext.core.targets.prepared import Prepared
 from jaxstage_ext.ir.hlo import buffer_assignment, whole_module
 from jaxstage_ext.report.progress import Progress
@@ -32,7 +34,7 @@ class Assigned:
 
 
 def recompile(staged: stages.Staged, progress: Progress | None = None) -> Assigned:
-    """Compile the program once more in the worker, with a dump of its buffer assignment.
+    """The buffer assignment that the program's compile gave; else it is compiled once more in the worker for it.
 
     `progress` is called with the seconds and the pass that is reached; what it raises ends the compile.
 
@@ -40,15 +42,22 @@ def recompile(staged: stages.Staged, progress: Progress | None = None) -> Assign
       Unavailable, TargetError, WorkerDied, jax.errors.JaxRuntimeError: as `Prepared.ask`.
     """
     prepared = preparation.prepared(staged)
+    if (made := _of_compile(staged, prepared)) is not None:
+        return made
     platform, key = prepared.target.platform, prepared.key("memory")
     if key is not None and (kept := cache.load(key, partial(_read, prepared))) is not None:
         return kept
     answer = prepared.recompile("memory", staged.limits, progress)
     assigned = Assigned(platform, answer["proto"], answer["stats"], answer["error"])
-    if key is not None:
-        head = {"stats": dict(assigned.stats), "error": assigned.error}
-        prepared.store(key, head, prepared.anonymous(assigned.proto))
+    cross_compile.keep_assignment(prepared, assigned.proto, assigned.stats, assigned.error)
     return assigned
+
+
+def _of_compile(staged: stages.Staged, prepared: Prepared) -> Assigned | None:
+    executable = next((stage.value for stage in staged.stages if stage.name == COMPILE), None)
+    if not isinstance(executable, cross_compile.Executable) or executable.assigned is None:
+        return None
+    return Assigned(prepared.target.platform, executable.assigned, executable.memory[0] or {})
 
 
 def _read(prepared: Prepared, head: Mapping[str, Any], parts: list[bytes]) -> Assigned:

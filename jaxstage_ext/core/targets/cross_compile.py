@@ -51,6 +51,7 @@ class Executable:
       tuned: which of its choices autotune results decided.
       version: that of libtpu or of the CUDA plugin.
       options: the serialised CompileOptionsProto that XLA was given.
+      assigned: the serialised HloProto with its buffer assignment, where the compile gave it and no cache keeps it.
     """
 
     target: Target
@@ -66,6 +67,7 @@ class Executable:
     tuned: autotune.Tuned | None = None
     version: str = ""
     options: bytes = field(default=b"", repr=False)
+    assigned: bytes | None = field(default=None, repr=False)
 
     def as_text(self) -> str | None:
         return self.text
@@ -166,6 +168,9 @@ def compile(  # noqa: A001
     if result is None:
         result, kept = prepared.ask("compile", limits, large_constants=large_constants), False
         key = key if _keep(key, prepared, result) else None
+    assigned = result.pop("assigned", None)
+    if assigned is not None and keep_assignment(prepared, assigned, result["memory"][0]):
+        assigned = None
     notes = (*prepared.notes, *_dump_notes(lowered), *filter(None, [cache.trouble()]))
     log = result.pop("autotuned", None)
     tuned = autotune.tuned(prepared.results, log) if prepared.results and log else None
@@ -179,8 +184,17 @@ def compile(  # noqa: A001
         tuned=tuned,
         version=packages.find(target.platform).version,
         options=prepared.request["options"],
+        assigned=assigned,
         **result,
     )
+
+
+def keep_assignment(
+    prepared: Prepared, proto: bytes, stats: Mapping[str, int] | None, error: str | None = None
+) -> bool:
+    """Whether the inspection cache keeps a buffer assignment, with XLA's statistics, under the program's key."""
+    head, key = {"stats": dict(stats or {}), "error": error}, prepared.key("memory")
+    return prepared.store(key, head, prepared.anonymous(proto)) and cache.get(key or "") is not None
 
 
 def _dump_notes(lowered: Any) -> list[str]:

@@ -77,17 +77,20 @@ class Compiler:
         return self._clients.gpu_spec(library, kind)
 
     def compile(self, large_constants: bool, **program: Any) -> dict[str, Any]:
-        """Compile StableHLO bytecode: text and proto of the optimised module, analyses, seconds of the compile."""
+        """Compile StableHLO bytecode: text and proto of the optimised module, analyses, seconds of the compile.
+
+        For a TPU and a GPU, whose compiles may take minutes, also its buffer assignment, as `memory` gives it.
+        """
         if program.get("autotune"):
             dump_room.check(Path.cwd())
-        executable, seconds = self._compiled(**program)
+        executable, seconds, assigned = self._compiled_with_assignment(program)
         made = executable_artefacts.artefacts(
             executable, program["platform"], large_constants, lambda: self._clients.cpu(1)
         )
         if program.get("autotune"):
             dump_room.check(Path.cwd())  # otherwise its log may be cut
             made["autotuned"] = executable_artefacts.autotuned(self._log.read_text(errors="replace"))
-        return made | {"seconds": seconds}
+        return made | {"seconds": seconds, "assigned": assigned}
 
     def module_text(self, proto: bytes) -> str:
         """The text of a serialised HloModuleProto, which this process may not survive where it is damaged."""
@@ -200,6 +203,32 @@ class Compiler:
             stats, _ = executable_artefacts.analysis(lambda: executable_artefacts.memory_stats(dumped.executable))
             return {"proto": proto, "stats": stats or {}, "error": dumped.error and str(dumped.error)}
 
+    def _compiled_with_assignment(self, program: Mapping[str, Any]) -> tuple[Any, float, bytes | None]:
+        """(executable, seconds of the compile, its buffer assignment); None where that is not dumped at once.
+
+        It is not where dumps are asked for by the user, or have no room.
+        """
+        from jaxstage_ext.worker.inside import buffer_dump
+
+        if program["platform"] == "cpu" or _dumps_already(program):
+            return *self._compiled(**program), None
+        folder = tail = None
+        try:
+            with contextlib.suppress(OSError):
+                folder, tail = self._new_dump_folder(), LogTail(self._log)
+                dump_room.check(folder)
+            flags = {"xla_dump_to": str(folder), **buffer_dump.FLAGS} if folder is not None else {}
+            executable, seconds = self._compiled(**program, flags=flags)
+            module = executable_artefacts.module_of(executable)
+            with contextlib.suppress(OSError, ValueError):
+                if folder is not None:
+                    dump_room.check(folder, tail)
+                    return executable, seconds, buffer_dump.read(folder, getattr(module, "name", None), True)
+            return executable, seconds, None
+        finally:
+            if folder is not None:
+                shutil.rmtree(folder, ignore_errors=True)
+
     def _compiled(
         self,
         platform: str,
@@ -271,3 +300,10 @@ class Compiler:
         except dump_room.DumpCut:
             self.leaving = True
             raise
+
+
+def _dumps_already(program: Mapping[str, Any]) -> bool:
+    """Whether the options, or XLA_FLAGS, say what to dump, or autotuning reads the log."""
+    return (
+        bool(program.get("autotune")) or b"xla_dump_" in program["options"] or "xla_dump_" in os.getenv("XLA_FLAGS", "")
+    )

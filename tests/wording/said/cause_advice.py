@@ -53,6 +53,7 @@ SAID = {
     "CONFIG, a mesh": said(one(Cause.CONFIG, "mesh_context_manager")),
     "CONFIG, an option": said(one(Cause.CONFIG, "jax_enable_x64", "False", "True", "True")),
     "CONFIG, another": said(one(Cause.CONFIG, "numpy_dtype_promotion")),
+    "SETTINGS_ADDED by Pallas": said(one(Cause.SETTINGS_ADDED, "pallas_grid_context, pallas_dynamic_shapes_export")),
     "UNHASHABLE_STATIC to a tuple": said(one(Cause.UNHASHABLE_STATIC, target="tuple(x)")),
     "UNHASHABLE_STATIC, no name": said(one(Cause.UNHASHABLE_STATIC, "")),
     "DONATED_BEFORE": said(one(Cause.DONATED_BEFORE, "x['w']")),

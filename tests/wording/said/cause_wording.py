@@ -28,6 +28,7 @@ SAID = {
     "PLACEMENT, not sharded": why(RECORD, one(Cause.PLACEMENT, "x", "none", "CpuDevice(id=1)")),
     "STATIC_VALUE, of one text": why(RECORD, one(Cause.STATIC_VALUE, "x", "object", "object")),
     "STATIC_VALUE, of a new class": why(RECORD, one(Cause.STATIC_VALUE, "x", "Net", "Net", is_of_new_class=True)),
+    "SETTINGS_ADDED by Pallas": why(RECORD, one(Cause.SETTINGS_ADDED, "pallas_grid_context")),
     "CONFIG, a mesh": why(RECORD, one(Cause.CONFIG, "mesh_context_manager", "none", "(data: 2)")),
     "METHOD_MADE_ANEW, an object": why(RECORD, one(Cause.METHOD_MADE_ANEW, "Net", is_callable_object=True)),
     "CAPTURED, of one text": why(RECORD, one(Cause.CAPTURED, "f", "function", "function")),

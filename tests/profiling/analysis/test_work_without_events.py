@@ -80,3 +80,8 @@ def test_a_batched_sort_is_no_idleness_by_the_cpu_time_of_the_process() -> None:
         assert timeline.headline.line == ""
         rates = with_rates(inspect(step, a, b).program, timeline, timeline.by_op(), "op")
         assert np.isnan(rates["FLOP/s"]).all()
+
+
+def test_a_profile_that_names_no_device_means_its_only_one() -> None:
+    headline = made(waits_until=99, device=-1).headline
+    assert (headline.idle, headline.unrecorded) == (0, pytest.approx(0.88))

@@ -159,7 +159,9 @@ def _differences(
 ) -> list[str]:
     """Why the columns differ, as far as it is known."""
     differences = list(work.unknown) if work else ["there is no jaxpr to count"]
-    differences = [f"jaxpr: {why}." for why in differences]
+    lengths = sorted({loop.trips for loop in cost.loops.trips.values() if loop.trips is not None})
+    in_hlo = f"; XLA found its length: {', '.join(f'{n:,}' for n in lengths[:3])}" if lengths else ""
+    differences = [f"jaxpr: {why}{in_hlo if 'unknown length' in why else ''}." for why in differences]
     if program.is_to_be_partitioned:
         differences.append(f"HLO counts the whole program: it is not partitioned for its {devices:,} devices yet.")
     elif devices > 1:

@@ -88,3 +88,17 @@ def test_a_difference_to_xla_is_that_of_the_columns_and_has_its_reason(program: 
     assert "unknown" not in said
     ours, xla = ledger["HLO"][0], ledger["XLA"][0]
     assert f"{abs(ours / xla - 1):.1%} {'more' if ours > xla else 'fewer'}" in said
+
+
+def counted_by_xla() -> UserProgram:
+    """The jaxpr has a while loop, whose length XLA finds: fifty products."""
+    small = jax.ShapeDtypeStruct((64, 64), jnp.float32)
+    return UserProgram(
+        lambda x: lax.while_loop(lambda s: s[0] < 50, lambda s: (s[0] + 1, s[1] @ s[1]), (0, x))[1], (small,)
+    )
+
+
+def test_a_loop_whose_length_xla_finds_is_not_left_unknown() -> None:
+    ledger = inspected(counted_by_xla, "cpu").cost.ledger
+    assert ledger["HLO"][0] == pytest.approx(50 * 2 * 64**3, rel=0.01)
+    assert "XLA found its length: 50" in " ".join(ledger.notes)

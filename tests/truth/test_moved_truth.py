@@ -120,19 +120,19 @@ LAYERS = 8 * 2 * 256 * 2048 * 2048 / MATRIX
         convolution, "h100", "moved", calls_move, 4 * (2 * 8 * 16 * 32 * 32 + 16 * 16 * 9), "operands and result",
     ),
     Expectation(
-        prefetched_weights, "v5e:1x1", "total", total, PRODUCT + WEIGHT,
+        prefetched_weights, "v5e:2x2", "total", total, PRODUCT + WEIGHT,
         "the product by its FLOPs, w2 by its bytes; w1 comes before the program and w3 during the product", close=0.01,
     ),
-    Expectation(prefetched_weights, "v5e:1x1", "bound", bound, "compute", "the product takes 87 of 128 us"),
+    Expectation(prefetched_weights, "v5e:2x2", "bound", bound, "compute", "the product takes 87 of 128 us"),
     Expectation(
-        int8_product, "v5e:1x1", "total", total, 2 * W**3 / 393e12, "FLOPs by the datasheet's 393 TOPS", close=0.01
+        int8_product, "v5e:2x2", "total", total, 2 * W**3 / 393e12, "FLOPs by the datasheet's 393 TOPS", close=0.01
     ),
     Expectation(
-        stacked_weights, "v5e:1x1", "total", total, LAYERS, "each of 8 layers is read once: 82 us, FLOPs take 87 us",
+        stacked_weights, "v5e:2x2", "total", total, LAYERS, "each of 8 layers is read once: 82 us, FLOPs take 87 us",
         close=0.05,
     ),
-    Expectation(stacked_weights, "v5e:1x1", "bound", bound, "compute", "512 FLOPs for each byte of the weights"),
-    Expectation(update_step, "v5e:1x1", "views", calls_move, 0.0, "a bitcast moves nothing"),
+    Expectation(stacked_weights, "v5e:2x2", "bound", bound, "compute", "512 FLOPs for each byte of the weights"),
+    Expectation(update_step, "v5e:2x2", "views", calls_move, 0.0, "a bitcast moves nothing"),
     Expectation(
         sum_over_a_captured_table, "local", "bytes", moved, 4 * (4000 * 256 + 2 * 4000), "the table, x and the result"
     ),

@@ -104,7 +104,7 @@ def _is_view(ops: Module) -> npt.NDArray[np.bool_]:
 def _with_workspaces(ops: Module) -> Longs:
     """The custom calls whose result is a tuple: what nobody takes of it is a library's scratch memory."""
     rows = ops.rows(b"custom-call")
-    return rows[(ops.shapes.element_type[rows] == TUPLE) & ~np.isin(rows, ops.roots)]
+    return np.asarray(rows[(ops.shapes.element_type[rows] == TUPLE) & ~np.isin(rows, ops.roots)], np.int64)
 
 
 def _operands(ops: Module, size: Floats) -> Floats:

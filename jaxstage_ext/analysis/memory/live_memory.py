@@ -306,10 +306,8 @@ class Memory:
 
     @cached_property
     def _checks(self) -> list[Check]:
-        return memory_checks.read(
-            self.spaces, self.stats, self.platform, self.simulated,
-            embedded_constants.size(self.scheduled.ops, self.platform),
-        )  # fmt: skip
+        embedded = embedded_constants.size(self.scheduled.ops, self.platform)
+        return memory_checks.read(self.spaces, self.stats, self.platform, self.simulated, embedded)
 
     @cached_property
     def checks(self) -> Table:

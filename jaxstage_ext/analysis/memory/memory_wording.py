@@ -126,7 +126,7 @@ def advice(advice: MemoryAdvice, scheduled: ScheduledBuffers, title: Callable[[i
         size = f"{scaled(largest.bytes, 'B')} of {scaled(largest.whole, 'B')}"
         return f"Tiles are padded to their full size; {value.strip()} wastes the most, {size}."
     if advice.kind is Suggestion.CONSTANTS:
-        return f"{names or 'Arrays'} of the kernel stand in the program once more; arguments would not."
+        return f"Held by the program, beside the kernel's own{f': {names}' if names else ''}."
     return "Reserved, but not live at the peak."
 
 

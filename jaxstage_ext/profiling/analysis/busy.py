@@ -89,16 +89,21 @@ def _of(recording: Recording, work: DeviceWork, number: int, window: Range) -> D
     )
     summed = int(np.maximum(end - start, 0).sum())
     busy = intervals.clipped(work.of(number), *window)
-    running = intervals.clipped(_running(recording, work.devices[number]), *window)
+    running = intervals.clipped(_running(recording, work, number), *window)
     return DeviceTime(work.devices[number], window, busy, compute, copy, collective, running, summed)
 
 
-def _running(recording: Recording, device: RecordedDevice) -> Intervals:
-    """The time in which XLA waits on a device's own threads for what it runs."""
-    events = recording.events
+def _running(recording: Recording, work: DeviceWork, number: int) -> Intervals:
+    """The time in which XLA waits on a device's own threads for what it runs.
+
+    Where a profile does not say on which device, it is the only one of the machine, if there is one alone.
+    """
+    events, device = recording.events, work.devices[number]
+    is_alone = sum(other.host == device.host for other in work.devices) == 1
     named = np.array([name == RUNS_ON for name in recording.names], bool)
     own = np.array([lane.host == device.host for lane in recording.lanes], bool)
-    rows = np.flatnonzero(named[events.name] & own[events.lane] & (events.device == device.ordinal))
+    of_device = (events.device == device.ordinal) | (is_alone & (events.device == NONE))
+    rows = np.flatnonzero(named[events.name] & own[events.lane] & of_device)
     return intervals.union(events.start[rows], events.end[rows])
 
 

@@ -12,7 +12,7 @@ from jaxstage_ext.report.errors import StageError
 from jaxstage_ext.report.units import with_article
 
 _REFUSED = re.compile(r"[Nn]on-hashable static arguments")
-_INSTEAD = {list: "a tuple", set: "a frozenset", dict: "a tuple of its items", bytearray: "bytes"}
+_INSTEAD: dict[type, str] = {list: "a tuple", set: "a frozenset", dict: "a tuple of its items", bytearray: "bytes"}
 
 
 def explanation(program: Program, error: StageError) -> str | None:

@@ -112,7 +112,7 @@ def test_captured_constants_by_their_python_name() -> None:
     assert (row["size"], row["shape"], row["in the program"]) == (LARGE.nbytes, "f32[1024,512]", True)
     [captured] = [item for item in found.suggestions if item.kind is Suggestion.CONSTANTS]
     assert captured.names == ("LARGE",)
-    assert "LARGE " in by(found.advice, "what")[memory_wording.SUGGESTIONS[Suggestion.CONSTANTS]]["how"]
+    assert "LARGE" in by(found.advice, "what")[memory_wording.SUGGESTIONS[Suggestion.CONSTANTS]]["how"]
 
 
 def test_a_captured_constant_that_xla_transposes_is_in_the_program_all_the_same() -> None:

@@ -70,10 +70,18 @@ def test_a_batched_sort_is_no_idleness_by_the_cpu_time_of_the_process() -> None:
     computed = time.process_time() - before
     timeline, _, _ = profiled(lambda: step(a, b), steps=1)
     [row] = timeline.busy().rows()
-    assert row["unrecorded"] > 0
+    unrecorded = row.get("unrecorded", 0.0)  # JAX 0.10 has an event of all of it
     # Two cores work at most twice as long as the device is said to work.
-    assert 2 * (row["busy"] + row["unrecorded"]) > 0.5 * computed
-    assert timeline.headline.line == ""
+    assert 2 * (row["busy"] + unrecorded) > 0.5 * computed
     assert timeline.headline.idle < 0.5
-    rates = with_rates(inspect(step, a, b).program, timeline, timeline.by_op(), "op")
-    assert np.isnan(rates["FLOP/s"]).all()
+    first = step.__wrapped__.__code__.co_firstlineno
+    assert not timeline.headline.line.endswith(f":{first + 2}")  # the product, which takes a hundredth of the sort
+    if unrecorded > 0.1 * row["busy"]:
+        assert timeline.headline.line == ""
+        rates = with_rates(inspect(step, a, b).program, timeline, timeline.by_op(), "op")
+        assert np.isnan(rates["FLOP/s"]).all()
+
+
+def test_a_profile_that_names_no_device_means_its_only_one() -> None:
+    headline = made(waits_until=99, device=-1).headline
+    assert (headline.idle, headline.unrecorded) == (0, pytest.approx(0.88))

@@ -85,6 +85,12 @@ SAID = {
     "missed: a flag that is not set": missed(KeyDifference(KeyPart.FLAGS, "xla_flag", "1", "")),
     "missed: a hook": missed(KeyDifference(KeyPart.HOOK, "")),
     "missed: text": missed(KeyDifference(KeyPart.COMPUTATION, "text", diff=("+a", "-b", " c"))),
+    "missed: a constant": missed(KeyDifference(KeyPart.COMPUTATION, "text", diff=("-a dense<1.0>", "+a dense<2.0>"))),
+    "missed: an address": missed(
+        KeyDifference(
+            KeyPart.COMPUTATION, "text", diff=("-custom_call 140245012345678", "+custom_call 139876543210123")
+        )
+    ),
     "missed: text, no line": missed(KeyDifference(KeyPart.COMPUTATION, "text")),
     "causes: none": wording.causes_words(MissCauses()),
     **{f"causes: {cause.name}": group(cause, "xla_flag") for cause in MissCause},

@@ -25,6 +25,9 @@ def of_x(cause: Cause, *changes: Difference) -> list[str]:
 
 SAID = {
     **{cause.name: said(verdict(cause)) for cause in ADVICE},
+    "SHARDING_TYPE after a compile ahead of time": said(
+        replace(one(Cause.SHARDING_TYPE, "x", "uncommitted", "P('data')", "target"), is_after_ahead=True)
+    ),
     "SHAPE of two arguments": of_x(Cause.SHAPE, NUMBER, Y),
     "SHAPE of six arguments, no code": of_x(Cause.SHAPE, *(replace(NUMBER, what=n, target="") for n in "abcdef")),
     "SHAPE of another rank": of_x(Cause.SHAPE, replace(NUMBER, is_of_other_rank=True)),

@@ -7,6 +7,7 @@ from wordings import constants
 
 from jaxstage_ext.analysis.collectives import collective_wording as wording
 from jaxstage_ext.analysis.collectives.collective_causes import CauseKind, CollectiveCause, Use
+from jaxstage_ext.analysis.collectives.device_groups import Groups
 
 LINE = "In [2]:3"
 SUMS = CollectiveCause(CauseKind.PARTIAL_SUMS, ("dot",))
@@ -29,6 +30,9 @@ SAID = {
     "two, one partly hidden": wording.headline([EXPOSED, PARTLY], LINE, 4),
     "two, nearly all exposed": wording.headline([EXPOSED, row(GATHER, meanwhile=(1,), hidden=1e-9)], LINE, 4),
     "two, one in a loop of unknown length": wording.headline([EXPOSED, row(GATHER, in_unknown_loop=True)], LINE, 4),
+    "two, of which no device sends both": wording.headline(
+        [replace(NO_TIME, groups=Groups(((0, 1),), True)), replace(NO_TIME, groups=Groups(((1, 2),), True))], LINE, 4
+    ),
     "two, no time": wording.headline([NO_TIME, NO_TIME], LINE, 4),
     **{
         f"cause: {kind.name}": wording.cause(CollectiveCause(kind, ("x", "y"), ("dot", "add"), inferred=True))

@@ -22,6 +22,7 @@ WORK, OPEN = (
     WorkRange(1e9, 1e9, 1e9),
     WorkRange(2e9, 2e9, None, (RangeReason(RangeCause.LOOP, "while", 3, "In [2]:4"),)),
 )
+MOVED = wording.NeededAndMoved(7_000_000, WORK)
 
 
 def fit(verdict: FitVerdict, needed: int | None = NEEDED, room: int | None = ROOM, bound: int | None = None) -> str:
@@ -67,6 +68,17 @@ SAID = {
     "live: not traced": live(Kind.TEMPORARY, traced=False),
     "moment": wording.moment(SPACE, "fusion.3"),
     "moment without an instruction": wording.moment(SPACE, ""),
+    "donation: as written": wording.donation_trial((), MOVED, MOVED, ()),
+    "donation: saves": wording.donation_trial(("x", "y"), wording.NeededAndMoved(6_000_000, WORK), MOVED, ("y",)),
+    "donation: saves nothing and moves more": wording.donation_trial(
+        ("x",), wording.NeededAndMoved(7_000_000, WorkRange(2e9, 2e9, 2e9)), MOVED, ()
+    ),
+    "checkpoint: saves": wording.checkpoint_trial(
+        "dots_saveable", wording.Taken(5_000_000, WORK), wording.Taken(11_800_000, WORK)
+    ),
+    "checkpoint: saves nothing": wording.checkpoint_trial(
+        "dots_saveable", wording.Taken(11_800_000, WORK), wording.Taken(11_800_000, WORK)
+    ),
     "trial: as written": wording.trial("", wording.Taken(11_800_000, WORK)),
     "trial: a policy": wording.trial(
         "nothing_saveable", wording.Taken(5_000_000, WORK), wording.Taken(11_800_000, WORK)

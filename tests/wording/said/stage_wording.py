@@ -2,9 +2,16 @@
 
 from jaxstage_ext.core.staged import Cache, CacheHit, Stage
 from jaxstage_ext.program import stage_wording
+from jaxstage_ext.program.comparison_table import ComparedFigure
 
+NONE = ComparedFigure(None, "none")
 SAID = {
     "computed": stage_wording.note(Stage("compile")),
     **{f"{cache.name}": stage_wording.note(Stage("compile", hit=CacheHit(cache))) for cache in Cache},
+    "compared, computed": str(stage_wording.first_time(Stage("compile"))),
+    **{
+        f"compared, {cache.name}": (stage_wording.first_time(Stage("compile", hit=CacheHit(cache))) or NONE).reason
+        for cache in Cache
+    },
     "PROCESS, 53 ms before": stage_wording.note(Stage("compile", hit=CacheHit(Cache.PROCESS, 0.053))),
 }

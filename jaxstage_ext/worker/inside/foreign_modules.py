@@ -56,9 +56,9 @@ def stablehlo(data: bytes, entry: str = "") -> dict[str, Any]:
 
 def _module_described(module: Any) -> dict[str, Any]:
     [name] = module_functions.entries(module)
-    function, counts = module_functions.functions(module)[name], module_devices.of_stablehlo(module)
+    function, shown = module_functions.functions(module)[name], module.operation.get_asm(large_elements_limit=64)
+    counts = module_devices.of_stablehlo(module, shown)
     propagates = ([not each for each in some] for some in module_values.are_sharded(function))
-    shown = module.operation.get_asm(large_elements_limit=64)
     return {
         "name": module_functions.symbol(module) or name,
         "module": bytecode(module),

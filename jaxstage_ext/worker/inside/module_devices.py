@@ -58,9 +58,8 @@ def of_hlo(text: str, partitions: int = 0) -> DeviceCounts:
     return _counts(partitions or said["partitions"], said["replicas"], text)
 
 
-def of_stablehlo(module: Any) -> DeviceCounts:
-    """Of StableHLO."""
-    text = module.operation.get_asm(large_elements_limit=64)
+def of_stablehlo(module: Any, text: str) -> DeviceCounts:
+    """Of StableHLO, and its text without large constants."""
     if _SERIALISED.search(text):
         text += "\n".join(_serialised(module))
     return _counts(_number(module, "mhlo.num_partitions"), _number(module, "mhlo.num_replicas"), text)

@@ -13,7 +13,6 @@ from jaxstage_ext.compilation.records.record_names import function_title
 from jaxstage_ext.compilation.records.signature_text import signature_text
 from jaxstage_ext.core import constants, jax_private
 from jaxstage_ext.core.call import Call
-from jaxstage_ext.core.jax_private import given_options
 from jaxstage_ext.core.staged import COMPILE, DONE, FAILED, Cache, CacheHit, Stage, Staged
 from jaxstage_ext.core.targets.cross_compile import Executable
 from jaxstage_ext.core.targets.target import LOCAL
@@ -60,8 +59,7 @@ class LoggedProgram(Program):
         kept = record.artefacts
         self._jaxpr, self._module, self._executable = kept.jaxpr, kept.module, kept.executable
         self._devices = len(kept.devices) or 1
-        if self._module is not None:
-            self.staged.received = given_options.remembered(self._module, dict(record.compiler_options))
+        self.staged.received = kept.given
         self._traced = SimpleNamespace(jaxpr=self._jaxpr) if self._jaxpr is not None else None
 
     @property

@@ -98,7 +98,7 @@ def _take_executable(ended: RunningStage, frames: EventFrames) -> None:
     kept.options = local(frames.stage, "compile_options")
     kept.devices = _devices(local(frames.stage, "da"))
     by_name = dict(local(frames.stage, "compiler_options_kvs") or ())
-    given_options.remember_heard(local(frames.stage, "computation"), by_name, kept.options)
+    kept.given = given_options.remember_heard(local(frames.stage, "computation"), by_name, kept.options)
     _keep(ended.record)
 
 

@@ -213,7 +213,8 @@ class Artefacts:
     Attributes:
       jaxpr: the ClosedJaxpr, without what it captured.   module: the StableHLO as an MLIR module.
       executable: XLA's LoadedExecutable; of a program with Python callbacks what was read from it.
-      options: the CompileOptions.   devices: those it was compiled for.   constants: bytes of arrays in the program.
+      options: the CompileOptions.   given: what of them XLA was given.
+      devices: those it was compiled for.   constants: bytes of arrays in the program.
       made_jaxpr, made_module: weak references to those that JAX made and hands on.
     """
 
@@ -221,6 +222,7 @@ class Artefacts:
     module: Any = None
     executable: Any = None
     options: Any = None
+    given: Any = None
     devices: tuple[Any, ...] = ()
     constants: int = 0
     made_jaxpr: Any = None

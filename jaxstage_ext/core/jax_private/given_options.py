@@ -67,12 +67,14 @@ def remember(module: Any, by_name: Mapping[str, Any], given: ConfiguredOptions) 
     _of_module[module] = [*others, (dict(by_name), given)]
 
 
-def remember_heard(module: Any, by_name: Mapping[str, Any], options: Any) -> None:
-    """The same of JAX's CompileOptions, as they were before JAX looked at the configuration of profiles."""
+def remember_heard(module: Any, by_name: Mapping[str, Any], options: Any) -> ConfiguredOptions:
+    """The same of JAX's CompileOptions, as they were before JAX looked at the configuration of profiles; gives them."""
     if is_profiled() and not options.executable_build_options.fdo_profile:
         options = copy.deepcopy(options)
         options.env_option_overrides += [PROFILED]
-    remember(module, by_name, recorded_options(options))
+    given = recorded_options(options)
+    remember(module, by_name, given)
+    return given
 
 
 def is_profiled() -> bool:

@@ -248,7 +248,7 @@ product(on(jax.devices()[:2]), on(jax.devices()[4:]))
     panel = notebook.panel()
     panel.root.locator(".jxs-map-cell").first.wait_for()
     said = panel.root.locator(".jxs-failure-told").inner_text()
-    assert said == "w is on devices 0, 1. x is on devices 4, 5, 6, 7."
+    assert said.startswith("w is on devices 0, 1 (mesh x=2). x is on devices 4, 5, 6, 7 (mesh x=4).")
     assert cells(panel) == ["0", "1", *["-1"] * 6]
     panel.root.locator('.jxs-map-cell[data-device="5"]').hover()
     expect(panel.root.locator(".jxs-map-tip")).to_have_text("device 5 of host 0: nothing of w", use_inner_text=True)

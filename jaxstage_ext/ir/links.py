@@ -58,12 +58,14 @@ class LinkGraph:
       by_user, by_operand: edges to users and to operands, ordered by user.
       by_called: edges from a caller to the operation that stands for the called computation.
       home: per operation, one that calls its computation, or -1.
+      by_reader: edges to what reads the operation inside a user, which stands for other work too.
     """
 
     by_user: Edges
     by_operand: Edges
     by_called: Edges
     home: Longs
+    by_reader: Edges | None = None
 
 
 def graph(
@@ -87,12 +89,15 @@ def graph(
 def infer(linked: npt.NDArray[np.bool_], graph: LinkGraph) -> Longs:
     """Per operation: the linked operation whose source it takes, or -1.
 
-    Candidates in order: the computation it calls, its users, its operands, the operation that calls its computation.
+    Candidates in order: the computation it calls, what reads it inside a user, its users, its operands, the operation
+    that calls its computation.
     Linked operations keep their own source.
     """
     origin = np.where(linked, np.arange(len(linked)), -1)
     inside = np.flatnonzero(graph.home >= 0)
     _spread(origin, graph.by_called)
+    if graph.by_reader is not None:
+        _spread(origin, graph.by_reader)
     for _ in range(2):
         _spread(origin, graph.by_user)
         _spread(origin, graph.by_operand)

@@ -28,6 +28,8 @@ _OWN_DERIVATIVES = frozenset({"custom_jvp_call", "custom_vjp_call"})
 _ABSENT, _SEVERAL = "absent TPUs and GPUs", "several devices"
 _DOES = {"Read": "reads", "Write": "writes", "Accum": "adds to"}
 _OF_MEMORY = frozenset({"Read", "Write", "Accum", "InternalMutableArray"})
+_OF_TRACING = frozenset({"NamedAxis"})
+"""They tell JAX which axes are bound; the program that runs does nothing for them."""
 NOT_DIFFERENTIABLE = frozenset({"pure_callback", "io_callback"})
 _NONE = "No callbacks, no effects, and nothing on the host."
 _PURE = "JAX may drop or repeat a pure_callback: it has no effect that JAX knows of."
@@ -229,7 +231,7 @@ def _holds_jaxprs(eqn: Any) -> bool:
 
 
 def _other(eqn: Any, runs: Runs) -> Iterator[_Found]:
-    named = [effect for effect in eqn.effects if effect_rules.name(effect) not in _OF_MEMORY]
+    named = [effect for effect in eqn.effects if effect_rules.name(effect) not in _OF_MEMORY | _OF_TRACING]
     if named:
         refused = [place for effect in named for place in effect_rules.refusing_places(effect)]
         yield _Found(eqn, eqn.primitive.name, ", ".join(map(effect_rules.name, named)), "", refused, runs)

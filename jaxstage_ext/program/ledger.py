@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
@@ -29,6 +30,7 @@ _NO_FIGURE = "XLA's cost analysis has no figure for it"
 _ESTIMATE = "an estimate of the compiler, of which a loop's body counts once and collectives are left out"
 TIME_OF_A_RUN = "seconds"
 """The row of measured time."""
+_RANDOM = ("random_", "threefry", "rng_")
 _PRODUCTS = ("dot_general", "conv_general_dilated", "ragged_dot", "ragged_dot_general")
 
 
@@ -73,6 +75,7 @@ _OF_COMPLEX = "an operation on complex numbers counts as those on real ones that
 _RULES = {
     b"fft": "an FFT counts 5 N log2 N, half of that for real numbers, of which XLA counts 8 N log2 N",
     b"sort": "a sort counts n log2 n along each row that is sorted, of which XLA takes the whole array as one row",
+    b"reduce-scatter": "the sums of a reduce-scatter count, which XLA leaves out",
     b"custom-call": "XLA does not count what a library call computes",
     b"reduce-window": "the padding of a window is left out, which XLA counts",
     b"select-and-scatter": "the padding of a window is left out, which XLA counts",
@@ -154,12 +157,27 @@ def _conventions(cost: Cost) -> list[str]:
     return [why for why, rows in kinds.items() if own[rows].sum() > _ALIKE * own.sum() / 2]
 
 
+def _found_by_xla(program: Program, cost: Cost) -> list[int]:
+    """The lengths of the while loops of a jaxpr, where XLA found each and the HLO has no other loop than those.
+
+    A scan has its length in the jaxpr, and random numbers become loops in HLO that no jaxpr has.
+    """
+    names = (
+        Counter(eqn.primitive.name for eqn in jaxpr_cost.every(program.jax_traced.jaxpr)) if program.jax_traced else {}
+    )
+    trips = [loop.trips for loop in cost.loops.trips.values()]
+    has_others = "scan" in names or any(name.startswith(_RANDOM) for name in names)
+    if has_others or len(trips) != names["while"]:
+        return []
+    return sorted({each for each in trips if each is not None}) if None not in trips else []
+
+
 def _differences(
     program: Program, work: Any, cost: Cost, xla: Mapping[str, float], reason: str, devices: int
 ) -> list[str]:
     """Why the columns differ, as far as it is known."""
     differences = list(work.unknown) if work else ["there is no jaxpr to count"]
-    lengths = sorted({loop.trips for loop in cost.loops.trips.values() if loop.trips is not None})
+    lengths = _found_by_xla(program, cost)
     in_hlo = f"; XLA found its length: {', '.join(f'{n:,}' for n in lengths[:3])}" if lengths else ""
     differences = [f"jaxpr: {why}{in_hlo if 'unknown length' in why else ''}." for why in differences]
     if program.is_to_be_partitioned:

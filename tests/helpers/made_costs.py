@@ -52,7 +52,6 @@ def operations(instructions: Sequence[Instruction]) -> Module:
         protowire.PADDING,
         np.zeros(n, np.int64),
         header,
-        header,
         names=[one.name.encode() for one in instructions],
         opcode=np.array([one.opcode.encode() for one in instructions], "S32"),
         computation=np.zeros(n, np.int64),

@@ -14,6 +14,8 @@ from absent import needs
 from jax.ad_checkpoint import checkpoint_name
 from jax.experimental import io_callback
 from jax.experimental.compute_on import compute_on
+from jax.sharding import AxisType
+from jax.sharding import PartitionSpec as P
 
 from jaxstage_ext import Inspection, inspect
 from jaxstage_ext.report.table import Table
@@ -226,3 +228,15 @@ def test_a_transfer_of_which_jax_dropped_the_line_has_the_inferred_one() -> None
     line = f"test_effects.py:{loss.__code__.co_firstlineno + 2}"
     assert [text.endswith(line) for text in table["line"]] == [True, True]
     assert table.remarks == {(0, "line"): "inferred", (1, "line"): "inferred"}
+
+
+@pytest.mark.parametrize("checked", [True, False])
+def test_the_axis_of_a_collective_is_no_effect(checked: bool) -> None:
+    """It tells JAX that the axis is bound: the program is an all-reduce and nothing else."""
+    mesh = jax.make_mesh((2,), ("i",), axis_types=(AxisType.Auto,))
+    summed = jax.shard_map(
+        lambda x: jax.lax.psum(x, "i"), mesh=mesh, in_specs=P("i"), out_specs=P(), check_vma=checked
+    )  # fmt: skip
+    effects = inspect(summed, X, stage="lower").effects
+    assert not len(effects)
+    assert "No callbacks, no effects" in str(effects)

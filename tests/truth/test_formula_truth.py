@@ -8,6 +8,8 @@ import jax
 import jax.numpy as jnp
 import pytest
 from jax import lax
+from jax.sharding import AxisType
+from jax.sharding import PartitionSpec as P
 
 from tests.truth.expectation import Expectation, UserProgram, holds, inspected, rows
 
@@ -90,12 +92,56 @@ def test_a_difference_to_xla_is_that_of_the_columns_and_has_its_reason(program: 
     assert f"{abs(ours / xla - 1):.1%} {'more' if ours > xla else 'fewer'}" in said
 
 
+def scattered_sums() -> UserProgram:
+    """Each device adds 32 x 8 pairs, of which XLA's cost analysis counts none."""
+    mesh = jax.make_mesh((2,), ("i",), axis_types=(AxisType.Auto,))
+    summed = jax.shard_map(
+        lambda x: lax.psum_scatter(jnp.sin(x), "i", tiled=True) + 1, mesh=mesh, in_specs=P("i"), out_specs=P("i")
+    )
+    return UserProgram(summed, (jnp.ones((128, 8)),))
+
+
+def test_the_sums_of_a_reduce_scatter_are_the_reason_of_a_difference() -> None:
+    ledger = inspected(scattered_sums, "local").cost.ledger
+    assert ledger["HLO"][0] - ledger["XLA"][0] == 32 * 8
+    [said] = [note for note in ledger.notes if "than XLA counts" in note]
+    assert "reduce-scatter" in said
+
+
 def counted_by_xla() -> UserProgram:
     """The jaxpr has a while loop, whose length XLA finds: fifty products."""
     small = jax.ShapeDtypeStruct((64, 64), jnp.float32)
     return UserProgram(
         lambda x: lax.while_loop(lambda s: s[0] < 50, lambda s: (s[0] + 1, s[1] @ s[1]), (0, x))[1], (small,)
     )
+
+
+def with_loops_of_its_own() -> UserProgram:
+    """The length of the fori_loop is an argument; a scan and random numbers have loops of known length."""
+
+    def step(key: Any, x: Any, n: Any) -> Any:
+        x = x + jax.random.normal(key, (64, 64))
+        y = lax.scan(lambda c, _: (jnp.tanh(c @ x), None), x, None, length=11)[0]
+        return y, lax.fori_loop(0, n, lambda i, c: c + jnp.sin(x + i).sum(), 0.0)
+
+    return UserProgram(step, (jax.random.key(0), jnp.ones((64, 64)), 5))
+
+
+def two_whiles() -> UserProgram:
+    """XLA finds the length of one, the other's is an argument."""
+
+    def step(x: Any, n: Any) -> Any:
+        y = lax.while_loop(lambda s: s[0] < 50, lambda s: (s[0] + 1, s[1] @ s[1]), (0, x))[1]
+        return y, lax.fori_loop(0, n, lambda i, c: c @ x, x)
+
+    return UserProgram(step, (jnp.ones((64, 64)), 5))
+
+
+@pytest.mark.parametrize("program", [with_loops_of_its_own, two_whiles])
+def test_a_loop_that_xla_does_not_know_has_not_another_ones_length(program: Any) -> None:
+    notes = " ".join(inspected(program, "cpu").cost.ledger.notes)
+    assert "in a loop of unknown length, counted once." in notes
+    assert "found its length" not in notes
 
 
 def test_a_loop_whose_length_xla_finds_is_not_left_unknown() -> None:

@@ -76,6 +76,19 @@ def scanned() -> UserProgram:
     return UserProgram(run, (jnp.ones((32, 64)), jnp.ones((12, 64, 64))))
 
 
+TABLE = np.random.default_rng(0).random((4096, 256), np.float32)
+
+
+def captured_table() -> UserProgram:
+    """XLA:GPU fuses the look-up into what is done with its rows, too."""
+
+    def embed(i, v, x):
+        y = jnp.take(jnp.asarray(TABLE), i, axis=0)  # looks the rows up
+        return jnp.dot(v, y[0, :64]), y @ x
+
+    return UserProgram(embed, (jnp.arange(8), jnp.ones((1000, 64)), jnp.ones((256, 4))))
+
+
 PROGRAMS = (attention_scores, dense_layer, normalised, two_lines, update_in_place, scanned)
 
 
@@ -188,3 +201,11 @@ def test_equations_of_both_branches_have_one_total() -> None:
     sine = list(equations.by("primitive")["primitive"]).index("sin")
     assert equations.by("primitive").reasons[sine, "transcendentals"] == cost_wording.NOT_COUNTED
     assert ledger["HLO"][1] == np.nansum(costs.by("line")["transcendentals"])
+
+
+@pytest.mark.parametrize("target", ["local", "h100"])
+def test_a_captured_table_is_held_for_the_line_that_reads_it(target: str) -> None:
+    """By hand: the look-up is the one use of the 4.19 MB."""
+    buffers = inspected(captured_table, target).memory.peak_set
+    [line] = [row["line"] for row in buffers.rows() if row["size"] == TABLE.nbytes]
+    assert line.endswith(line_of("looks the rows up"))

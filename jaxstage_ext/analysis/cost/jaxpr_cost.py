@@ -113,6 +113,14 @@ def leaves(jaxpr: Any, outer: Leaf | None = None) -> Iterator[Leaf]:
             yield from leaves(part.jaxpr, Leaf(eqn, outer.runs * part.times, why, is_branch, counts))
 
 
+def every(jaxpr: Any) -> Iterator[Any]:
+    """The equations of a jaxpr and of those inside it."""
+    for eqn in getattr(jaxpr, "jaxpr", jaxpr).eqns:
+        yield eqn
+        for part in parts(eqn):
+            yield from every(part.jaxpr)
+
+
 def _most(branches: list[JaxprPart]) -> int:
     """The branch of most work, which counts."""
     works = [total(part.jaxpr) for part in branches]

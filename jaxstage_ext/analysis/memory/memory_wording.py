@@ -187,16 +187,23 @@ def donation_trial(names: Sequence[str], now: NeededAndMoved, before: NeededAndM
     change = now.moved.counted / before.moved.counted - 1 if is_known else 0.0
     moves = f" and moves {change:+.0%} bytes" if abs(change) >= _WORTH_SAYING else ""
     rest = f" No result takes the memory of {_some(unused)}." if unused else ""
-    if now.needed < before.needed:
+    saved = before.needed - now.needed
+    if saved > _WORTH_SAYING * before.needed:
         return f"Donate {_some(names)}: {needs}{moves}.{rest}"
-    return f"Donating {_some(names)} saves nothing: {needs}{moves}.{rest}"
+    return f"Donating {_some(names)} saves {_little(saved)}: {needs}{moves}.{rest}"
+
+
+def _little(saved: int) -> str:
+    """What is saved where that is no reason to change anything."""
+    return f"only {scaled(saved, 'B')}" if saved > 0 else "nothing"
 
 
 def checkpoint_trial(policy: str, taken: Taken, written: Taken) -> str:
     """What `jax.checkpoint` with the best policy that was compiled does."""
-    if taken.peak < written.peak:
+    saved = written.peak - taken.peak
+    if saved > _WORTH_SAYING * written.peak:
         return f"Use jax.checkpoint: {trial(policy, taken, written)}"
-    return f"jax.checkpoint saves nothing. {trial(policy, taken, written)}"
+    return f"jax.checkpoint saves {_little(saved)}. {trial(policy, taken, written)}"
 
 
 class Taken(NamedTuple):

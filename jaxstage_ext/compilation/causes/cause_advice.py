@@ -19,6 +19,7 @@ from jaxstage_ext.compilation.causes.advice_for_functions import (
 )
 from jaxstage_ext.compilation.causes.cause import Advice, Cause, Difference, Verdict
 from jaxstage_ext.compilation.causes.leaf_differences import UNCOMMITTED
+from jaxstage_ext.compilation.causes.number_arrays import as_one_array
 from jaxstage_ext.compilation.causes.overlapping_differences import AS_ARRAY
 from jaxstage_ext.compilation.records.call_text import call_text
 from jaxstage_ext.compilation.records.compile_record import CompileRecord
@@ -144,7 +145,7 @@ def _weak_type(record: CompileRecord, verdict: Verdict) -> Advice:
 def _pytree(record: CompileRecord, verdict: Verdict) -> Advice:
     main = _main(verdict)
     if main.target == AS_ARRAY:
-        return Advice(f"Pass {main.what} as an array in every call.", f"{AS_ARRAY}({main.what})")
+        return Advice(f"Pass {main.what} as an array in every call.", as_one_array(main))
     if main.target:
         return Advice(f"Pass {main.what} as a {main.target} in every call.", f"{main.target}({main.what})")
     if main.before == main.now:
@@ -200,7 +201,7 @@ def _static_value(record: CompileRecord, verdict: Verdict) -> Advice | None:
     if record.function is not None and LAYER in record.function.layers:
         return Advice(
             f"Pass {main.what} as an array: equinox.filter_jit takes Python numbers as static.",
-            f"jnp.asarray({main.what})",
+            as_one_array(main),
         )
     name = variable(record)
     if _root(main.what) != main.what:

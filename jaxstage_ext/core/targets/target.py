@@ -109,9 +109,9 @@ def parse(text: str) -> Target:
 
 def parse_all(given: str | Target | Iterable[str | Target]) -> tuple[Target, ...]:
     """The Targets of one or several names, without duplicates. Raises TargetError."""
-    several = [given] if isinstance(given, str | Target) else list(given)
+    several = [given] if isinstance(given, str | Target) else list(() if given is None else given)
     if not several:
-        raise TargetError("target=[] is empty; leave it out to compile for this kernel's own devices")
+        raise TargetError(f"target={given!r} names no target; leave it out to compile for this kernel's own devices")
     return tuple(dict.fromkeys(target if isinstance(target, Target) else parse(target) for target in several))
 
 

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from jaxstage_ext.ir import links
-from jaxstage_ext.ir.hlo import rewritten_products, text_rows, whole_spans
+from jaxstage_ext.ir.hlo import fused_readers, rewritten_products, text_rows, whole_spans
 from jaxstage_ext.ir.hlo.cached_places import CachedPlaces, location_of
 from jaxstage_ext.ir.hlo.module import Module
 from jaxstage_ext.ir.protowire import Longs
@@ -80,7 +81,8 @@ def sources(
     named = rewritten_products.named_after(module, frame, scope, scopes)
     products, views = np.array(list(named), np.int64), np.array(list(named.values()), np.int64)
     frame, scope = _moved(frame, products, views), _moved(scope, products, views)
-    linked = links.complete(frame, scope, flags, scopes, module.graph)
+    graph = replace(module.graph, by_reader=fused_readers.of_constants(module))
+    linked = links.complete(frame, scope, flags, scopes, graph)
     linked.origin[products] = views
     linked.flags[products] |= INFERRED
     return linked if cached is None or not cached.lost else links.without(linked, _lost(module, cached))

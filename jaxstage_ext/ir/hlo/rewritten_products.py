@@ -10,15 +10,14 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
+from jaxstage_ext.ir.hlo.fused_readers import parameters_by_number
 from jaxstage_ext.ir.hlo.module import Module
-from jaxstage_ext.ir.protowire import Longs
 from jaxstage_ext.report.frames import Ints
 
 _PRODUCTS = (b"dot", b"convolution")
 _NAMES = ("dot_general", "conv_general_dilated", "ragged_dot", "ragged_dot_general")
 _VIEWS = (b"bitcast", b"reshape", b"copy", b"transpose", b"get-tuple-element")
 _FARTHEST = 4
-_PARAMETER_NUMBER = 9
 
 
 def named_after(module: Module, frame: Ints, scope: Ints, scopes: Sequence[str]) -> dict[int, int]:
@@ -26,7 +25,7 @@ def named_after(module: Module, frame: Ints, scope: Ints, scopes: Sequence[str])
     rows = [row for row in module.rows(*_PRODUCTS).tolist() if not _is_product(scope, scopes, row)]
     if not rows:
         return {}
-    users, inner = _Users(module), _parameters(module)
+    users, inner = _Users(module), parameters_by_number(module)
     found = {row: _view(module, row, users, inner, frame, scope, scopes) for row in rows}
     return {row: view for row, view in found.items() if view >= 0}
 
@@ -70,12 +69,3 @@ class _Users:
         first, last = np.searchsorted(self._value, [row, row + 1])
         users: list[int] = self._owner[self._order[first:last]].tolist()
         return users
-
-
-def _parameters(module: Module) -> dict[tuple[int, int], int]:
-    """The parameters by computation and number."""
-    rows: Longs = module.rows(b"parameter")
-    field = module.fields(rows, _PARAMETER_NUMBER)[_PARAMETER_NUMBER]
-    number = np.zeros(len(rows), np.int64)
-    number[field.row] = field.value
-    return dict(zip(zip(module.computation[rows].tolist(), number.tolist(), strict=True), rows.tolist(), strict=True))

@@ -49,6 +49,7 @@ class Headline:
     Attributes:
       window: seconds of all devices together.    busy, idle: shares of it, 0 to 1.
       line: the source line of the most busy time, "" where none is known; `line_share` is its share of the busy time.
+      is_least: whether it is a share of the time that programs run, at least: part of that has no event.
       is_library: whether that is a line of a library.
       is_inferred: whether most of that time is of instructions whose line was inferred.
       op: the HLO instruction or kernel of the most busy time; `op_share` is its share.
@@ -68,6 +69,7 @@ class Headline:
     idle: float = 0.0
     line: str = ""
     line_share: float = 0.0
+    is_least: bool = False
     is_library: bool = False
     is_inferred: bool = False
     op: str = ""
@@ -91,6 +93,7 @@ class Leading:
 
     line: str = ""
     line_share: float = 0.0
+    is_least: bool = False
     is_library: bool = False
     row: int = -1
     op: str = ""
@@ -103,7 +106,7 @@ def leading(lines: Table, ops: Table, kernels: Table, unrecorded: float = 0.0) -
     Nothing where what ran in the `unrecorded` seconds may have been of another line, and change which leads.
     """
     if unrecorded and len(lines) > 1:
-        return Leading()
+        return _leading_whatever_ran(lines, unrecorded)
     line = next((row for row in lines.rows() if row["line"] is not None), None)
     op = next(({**row, "name": row["op"]} for row in ops.rows()), None)
     if op is None or op["name"] is None:
@@ -111,11 +114,22 @@ def leading(lines: Table, ops: Table, kernels: Table, unrecorded: float = 0.0) -
     return Leading(
         line["line"] if line else "",
         (line["share"] or 0.0) if line else 0.0,
+        False,
         bool(line["library"]) if line else False,
         line["row"] if line else -1,
         (op["name"] or "") if op else "",
         (op["share"] or 0.0) if op else 0.0,
     )
+
+
+def _leading_whatever_ran(lines: Table, unrecorded: float) -> Leading:
+    """The line that leads even if another one ran in all of the `unrecorded` seconds."""
+    rows = sorted(lines.rows(), key=lambda row: -row["busy"])
+    first, second = rows[0], rows[1]
+    if first["line"] is None or first["busy"] <= second["busy"] + unrecorded:
+        return Leading()
+    share = first["busy"] / (sum(row["busy"] for row in rows) + unrecorded)
+    return Leading(first["line"], share, True, bool(first["library"]), first["row"])
 
 
 def of_ranges(ranges: Table, recorders: int) -> Headline:
@@ -164,6 +178,7 @@ def read(
         idle=idle / window,
         line=top.line,
         line_share=top.line_share,
+        is_least=top.is_least,
         is_library=top.is_library,
         op=top.op,
         op_share=top.op_share,

@@ -57,6 +57,10 @@ def _unrecorded(headline: Headline) -> str:
 def _leading(headline: Headline) -> str:
     if headline.line:
         library = " (a library line)" if headline.is_library else " (inferred)" if headline.is_inferred else ""
+        if headline.is_least:
+            return (
+                f"{headline.line}{library} takes at least {headline.line_share:.0%} of the time that the program runs"
+            )
         return f"{headline.line}{library} takes {headline.line_share:.0%} of the busy time"
     if headline.op:
         return f"{_shortened(headline.op)} takes {headline.op_share:.0%} of the busy time, its source line is unknown"

@@ -60,6 +60,28 @@ def test_filter_jit_names_the_users_arguments(equinox: Any, net: Any, heard: Any
     assert heard.count() == count
 
 
+@pytest.mark.parametrize(
+    "values", [(0.1, jnp.float32(0.3), 0.2), (jnp.float32(0.3), 0.1, 0.2), (2, 0.5, 3), (2, jnp.float32(0.5), 0.1)]
+)
+def test_a_number_as_an_array_is_one_program_with_the_arrays_of_other_calls(
+    equinox: Any, heard: Any, values: tuple[Any, ...]
+) -> None:
+    """`jnp.asarray` of a Python float is weakly typed: beside a float32 array it would be another program."""
+
+    def scaled(x: Any, scale: Any) -> Any:
+        return x * scale
+
+    run = equinox.filter_jit(scaled)
+    run(X, values[0]), run(X, values[1])
+    code = heard.last("scaled").advice.code
+    mended = [eval(code, {"jnp": jnp, "scale": value}) for value in values]
+    other = equinox.filter_jit(lambda x, scale: x * scale)
+    other(X, mended[0])
+    count = heard.count()
+    other(X, mended[1]), other(X, mended[2])
+    assert heard.count() == count
+
+
 def test_equal_modules_do_not_compile(equinox: Any, net: Any, heard: Any) -> None:
     run = equinox.filter_jit(lambda model, x: model(x))
     run(net(jnp.ones((3, 2)), jnp.tanh), X)

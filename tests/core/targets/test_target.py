@@ -97,6 +97,12 @@ def test_a_target_that_is_no_text_is_told_so(given: object) -> None:
         parse_all(given)
 
 
+@pytest.mark.parametrize("nothing", [None, []])
+def test_no_target_at_all_is_an_error_that_says_so(nothing: object) -> None:
+    with pytest.raises(TargetError, match="names no target; leave it out"):
+        parse_all(nothing)  # type: ignore[arg-type]
+
+
 def test_the_same_target_twice_counts_once() -> None:
     assert [str(target) for target in parse_all(["cpu:2", "local", "cpu:2"])] == ["cpu:2", "local"]
 

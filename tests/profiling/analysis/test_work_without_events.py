@@ -11,6 +11,7 @@ import pytest
 
 from jaxstage_ext import inspect
 from jaxstage_ext.profiling.analysis.headline import Bound
+from jaxstage_ext.profiling.analysis.timeline_wording import sentence
 from jaxstage_ext.profiling.event_kinds import RUNS_ON
 from jaxstage_ext.profiling.timeline import Timeline
 from jaxstage_ext.program.timeline_rates import with_rates
@@ -50,6 +51,18 @@ def test_a_moment_without_an_event_changes_no_line() -> None:
     assert headline.line_share == pytest.approx(10 / 12)
 
 
+@pytest.mark.parametrize(("waits_until", "share"), [(15, 10 / 16), (18.5, 10 / 19.5), (20, None)])
+def test_a_line_leads_where_no_other_can_have_run_as_long(waits_until: float, share: float | None) -> None:
+    """By hand: 10 µs of line 1, 2 of line 2, and the wait from 11 µs on may be of line 2."""
+    headline = made(waits_until).headline
+    if share is None:
+        assert headline.line == ""
+    else:
+        assert headline.line.endswith(":1")
+        assert (headline.line_share, headline.is_least) == (pytest.approx(share), True)
+        assert "takes at least" in sentence(headline)
+
+
 def test_the_wait_of_another_device_says_nothing_of_this_one() -> None:
     headline = made(waits_until=99, device=1).headline
     assert (headline.idle, headline.unrecorded) == (pytest.approx(0.88), 0)
@@ -77,7 +90,7 @@ def test_a_batched_sort_is_no_idleness_by_the_cpu_time_of_the_process() -> None:
     first = step.__wrapped__.__code__.co_firstlineno
     assert not timeline.headline.line.endswith(f":{first + 2}")  # the product, which takes a hundredth of the sort
     if unrecorded > 0.1 * row["busy"]:
-        assert timeline.headline.line == ""
+        assert timeline.headline.line == "" or timeline.headline.is_least
         rates = with_rates(inspect(step, a, b).program, timeline, timeline.by_op(), "op")
         assert np.isnan(rates["FLOP/s"]).all()
 

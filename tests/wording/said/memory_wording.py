@@ -73,6 +73,12 @@ SAID = {
     "donation: saves nothing and moves more": wording.donation_trial(
         ("x",), wording.NeededAndMoved(7_000_000, WorkRange(2e9, 2e9, 2e9)), MOVED, ()
     ),
+    "donation: saves next to nothing and moves more": wording.donation_trial(
+        ("x",), wording.NeededAndMoved(MOVED.needed - 125, WorkRange(2e9, 2e9, 2e9)), MOVED, ()
+    ),
+    "checkpoint: saves next to nothing": wording.checkpoint_trial(
+        "dots_saveable", wording.Taken(11_799_000, WORK), wording.Taken(11_800_000, WORK)
+    ),
     "checkpoint: saves": wording.checkpoint_trial(
         "dots_saveable", wording.Taken(5_000_000, WORK), wording.Taken(11_800_000, WORK)
     ),

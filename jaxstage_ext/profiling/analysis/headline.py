@@ -50,6 +50,7 @@ class Headline:
       window: seconds of all devices together.    busy, idle: shares of it, 0 to 1.
       line: the source line of the most busy time, "" where none is known; `line_share` is its share of the busy time.
       is_least: whether it is a share of the time that programs run, at least: part of that has no event.
+      may_trail: whether another line may have taken more in that part.
       is_library: whether that is a line of a library.
       is_inferred: whether most of that time is of instructions whose line was inferred.
       op: the HLO instruction or kernel of the most busy time; `op_share` is its share.
@@ -70,6 +71,7 @@ class Headline:
     line: str = ""
     line_share: float = 0.0
     is_least: bool = False
+    may_trail: bool = False
     is_library: bool = False
     is_inferred: bool = False
     op: str = ""
@@ -94,6 +96,7 @@ class Leading:
     line: str = ""
     line_share: float = 0.0
     is_least: bool = False
+    may_trail: bool = False
     is_library: bool = False
     row: int = -1
     op: str = ""
@@ -103,10 +106,10 @@ class Leading:
 def leading(lines: Table, ops: Table, kernels: Table, unrecorded: float = 0.0) -> Leading:
     """The line and the instruction of the most busy time; the kernel where no instruction is known.
 
-    Nothing where what ran in the `unrecorded` seconds may have been of another line, and change which leads.
+    Nothing where what ran in the `unrecorded` seconds may have been one other line that takes more by itself.
     """
     if unrecorded and len(lines) > 1:
-        return _leading_whatever_ran(lines, unrecorded)
+        return _leading_at_least(lines, unrecorded)
     line = next((row for row in lines.rows() if row["line"] is not None), None)
     op = next(({**row, "name": row["op"]} for row in ops.rows()), None)
     if op is None or op["name"] is None:
@@ -115,6 +118,7 @@ def leading(lines: Table, ops: Table, kernels: Table, unrecorded: float = 0.0) -
         line["line"] if line else "",
         (line["share"] or 0.0) if line else 0.0,
         False,
+        False,
         bool(line["library"]) if line else False,
         line["row"] if line else -1,
         (op["name"] or "") if op else "",
@@ -122,14 +126,15 @@ def leading(lines: Table, ops: Table, kernels: Table, unrecorded: float = 0.0) -
     )
 
 
-def _leading_whatever_ran(lines: Table, unrecorded: float) -> Leading:
-    """The line that leads even if another one ran in all of the `unrecorded` seconds."""
+def _leading_at_least(lines: Table, unrecorded: float) -> Leading:
+    """The line that has the most, where that is more than all of the `unrecorded` seconds."""
     rows = sorted(lines.rows(), key=lambda row: -row["busy"])
     first, second = rows[0], rows[1]
-    if first["line"] is None or first["busy"] <= second["busy"] + unrecorded:
+    if first["line"] is None or first["busy"] <= unrecorded:
         return Leading()
     share = first["busy"] / (sum(row["busy"] for row in rows) + unrecorded)
-    return Leading(first["line"], share, True, bool(first["library"]), first["row"])
+    may_trail = first["busy"] <= second["busy"] + unrecorded
+    return Leading(first["line"], share, True, may_trail, bool(first["library"]), first["row"])
 
 
 def of_ranges(ranges: Table, recorders: int) -> Headline:
@@ -179,6 +184,7 @@ def read(
         line=top.line,
         line_share=top.line_share,
         is_least=top.is_least,
+        may_trail=top.may_trail,
         is_library=top.is_library,
         op=top.op,
         op_share=top.op_share,

@@ -58,8 +58,10 @@ def _leading(headline: Headline) -> str:
     if headline.line:
         library = " (a library line)" if headline.is_library else " (inferred)" if headline.is_inferred else ""
         if headline.is_least:
+            most = ", more than any other line that has events" if headline.may_trail else ""
             return (
-                f"{headline.line}{library} takes at least {headline.line_share:.0%} of the time that the program runs"
+                f"{headline.line}{library} takes at least {headline.line_share:.0%} of the time that the program "
+                f"runs{most}"
             )
         return f"{headline.line}{library} takes {headline.line_share:.0%} of the busy time"
     if headline.op:

@@ -51,16 +51,22 @@ def test_a_moment_without_an_event_changes_no_line() -> None:
     assert headline.line_share == pytest.approx(10 / 12)
 
 
-@pytest.mark.parametrize(("waits_until", "share"), [(15, 10 / 16), (18.5, 10 / 19.5), (20, None)])
-def test_a_line_leads_where_no_other_can_have_run_as_long(waits_until: float, share: float | None) -> None:
-    """By hand: 10 µs of line 1, 2 of line 2, and the wait from 11 µs on may be of line 2."""
+@pytest.mark.parametrize(
+    ("waits_until", "share", "may_trail"),
+    [(15, 10 / 16, False), (18.5, 10 / 19.5, False), (20, 10 / 21, True), (22, None, False)],
+)
+def test_a_line_leads_where_no_other_can_have_run_as_long(
+    waits_until: float, share: float | None, may_trail: bool
+) -> None:
+    """By hand: 10 µs of line 1, 2 of line 2, and the wait from 11 µs on may be of line 2, or of a third."""
     headline = made(waits_until).headline
     if share is None:
         assert headline.line == ""
-    else:
-        assert headline.line.endswith(":1")
-        assert (headline.line_share, headline.is_least) == (pytest.approx(share), True)
-        assert "takes at least" in sentence(headline)
+        return
+    assert headline.line.endswith(":1")
+    assert (headline.line_share, headline.is_least, headline.may_trail) == (pytest.approx(share), True, may_trail)
+    assert "takes at least" in sentence(headline)
+    assert ("more than any other line that has events" in sentence(headline)) == may_trail
 
 
 def test_the_wait_of_another_device_says_nothing_of_this_one() -> None:

@@ -33,6 +33,7 @@ SAID = {
     "an inferred line": said(is_inferred=True),
     "work without events": said(unrecorded=0.6),
     "work without events that changes nothing": said(unrecorded=0.2, is_least=True),
+    "work without events of which line is unknown": said(unrecorded=0.2, is_least=True, may_trail=True),
     "kept, with work without events": wording.coverage(100, 100, 0.9, True, 0.3),
     "without an event": wording.without_event(0.3),
     "never idle, two devices": said(devices=2),

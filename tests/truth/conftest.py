@@ -8,7 +8,7 @@ import compiled_once
 import pytest
 
 
-@pytest.fixture(scope="package", autouse=True)
+@pytest.fixture(scope="module", autouse=True)
 def shared_answers() -> Iterator[None]:
     with compiled_once.kept():
         yield

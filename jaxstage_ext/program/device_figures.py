@@ -40,7 +40,7 @@ def device_memory(program: Program) -> DeviceMemory:
 
 def _here_of(program: Program) -> int:
     """How many of a CPU program's devices are this process's: other processes have machines of their own."""
-    if jax.process_count() == 1 or not program.target.is_local or program.jax_lowered is None:
+    if program.jax_lowered is None or not program.target.is_local or jax.process_count() == 1:
         return cluster.device_count(program)
     own = [place for place in cluster.device_places(program) if place.process in (None, jax.process_index())]
     return max(len(own), 1)

@@ -85,7 +85,7 @@ def _dumped(program: Program) -> list[str]:
 
 def _processes(program: Program) -> list[str]:
     """Whom a run over several processes waits for, which JAX does without a word."""
-    if jax.process_count() == 1 or not program.target.is_local or program.jax_lowered is None:
+    if program.jax_lowered is None or not program.target.is_local or jax.process_count() == 1:
         return []
     many = processes(cluster.device_places(program))
     if many < 2:

@@ -36,6 +36,8 @@ MADE = {
     ("core.targets.packages", "re.match"): "requirements in the metadata of installed packages",
     ("notebook.completion", "re.compile"): "names of magics",
     ("notebook.toplevel_await", "re.compile"): "names of magics",
+    ("program.foreign_targets", "re.search"): "one name, escaped",
+    ("program.kernel_texts", "re.search"): "one of two names; where it stands again, the quote behind it ends a match",
     ("panel.search", "re.compile"): "test_names_are_looked_up_in_linear_time",
     ("worker.inside.whole_files", "re.compile"): "names of files",
     ("report.public_paths", "re.compile"): "test_paths_are_shortened_in_linear_time",

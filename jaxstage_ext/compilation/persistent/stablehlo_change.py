@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-_CONSTANT = re.compile(r"dense<([^>]*)>")
+_CONSTANT = re.compile(r"dense<([^<>]*)>")
 _ADDRESS = re.compile(r"\b\d{8,20}\b|0x[0-9a-fA-F]{6,16}")
 _CALL = "custom_call"
 _LONGEST = 40

@@ -162,9 +162,9 @@ def _found_by_xla(program: Program, cost: Cost) -> list[int]:
 
     A scan has its length in the jaxpr, and random numbers become loops in HLO that no jaxpr has.
     """
-    names = (
-        Counter(eqn.primitive.name for eqn in jaxpr_cost.every(program.jax_traced.jaxpr)) if program.jax_traced else {}
-    )
+    if program.jax_traced is None:
+        return []
+    names = Counter(eqn.primitive.name for eqn in jaxpr_cost.every(program.jax_traced.jaxpr))
     trips = [loop.trips for loop in cost.loops.trips.values()]
     has_others = "scan" in names or any(name.startswith(_RANDOM) for name in names)
     if has_others or len(trips) != names["while"]:

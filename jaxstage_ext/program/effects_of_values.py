@@ -36,5 +36,5 @@ def _lying(value: ProgramValue) -> ValueEffect:
 
 def _is_on_host(value: ProgramValue) -> bool:
     """Whether it lies in the host's memory, and that is not its device's own."""
-    kind = getattr(value.sharding, "memory_kind", None)
+    kind = sharding_internals.memory_kind(value.sharding)
     return kind is not None and "host" in kind and kind != sharding_internals.own_memory_kind(value.sharding)

@@ -57,6 +57,15 @@ def program_values(lowered: Any, namer: refs.Namer = refs.unnamed) -> list[Progr
     return values
 
 
+def memory_kind(sharding: Any) -> str | None:
+    """The memory kind that a sharding names; None where it names none, as a class of the user's own may not."""
+    try:
+        kind = sharding.memory_kind
+    except (AttributeError, NotImplementedError):
+        return None
+    return kind if isinstance(kind, str) else None
+
+
 def own_memory_kind(sharding: Any) -> str | None:
     """The memory kind of the own memory of a sharding's devices; None where they do not say."""
     try:

@@ -165,8 +165,8 @@ def plain(sharding: Any, shape: Sequence[int], order: dict[int, int] | None = No
 
 def _is_on_host(sharding: Any) -> bool:
     """Whether it names the host's memory, and its devices have another of their own."""
-    kind = getattr(sharding, "memory_kind", None)
-    if not isinstance(kind, str) or "host" not in kind:
+    kind = sharding_internals.memory_kind(sharding)
+    if kind is None or "host" not in kind:
         return False
     own = next(iter(sharding_internals.device_assignment(sharding)), None)
     return own is None or own.default_memory().kind != kind

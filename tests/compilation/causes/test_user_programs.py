@@ -164,7 +164,7 @@ def test_an_array_for_what_was_a_number(heard: Any) -> None:
     told = heard.last("run")
     assert (told.cause, told.changes) == (Cause.PYTREE, [("rate", "0.1", "f32[]")])
     told.mended(rate=0.1)
-    assert told.advice.code == "jnp.asarray(rate)"
+    assert told.advice.code == "jnp.asarray(rate, jnp.float32)"
 
 
 def test_nnx_jit_is_named_in_the_code(heard: Any) -> None:

@@ -133,13 +133,6 @@ def _holders(ops: Module) -> Longs:
 
 def _makers(ops: Module, rows: Longs) -> Longs:
     """The members that make these values, -1 for a parameter or a part of a tuple."""
-    first, called = ops.operands.at(0), ops.called.at(0)
-    for _ in range(len(ops)):
-        is_view = (ops.opcode[rows] == b"bitcast") & (first[rows] >= 0)
-        is_fusion = (ops.opcode[rows] == b"fusion") & (called[rows] >= 0)
-        if not (is_view | is_fusion).any():
-            break
-        inside = np.where(is_fusion, ops.roots[np.maximum(called[rows], 0)], rows)
-        rows = np.where(is_view, first[rows], inside)
+    rows = traffic.through(ops, rows)
     makes_none = (b"parameter", b"tuple", b"get-tuple-element")
     return np.where(np.isin(ops.opcode[rows], makes_none), -1, rows)

@@ -146,11 +146,11 @@ def _outputs(ops: Module, size: Floats, parts: Longs, fused: Longs) -> tuple[Lon
     of = place[ops.operands.owner]
     output = np.concatenate([root[~several], ops.operands.values[of >= 0]])
     owner = np.concatenate([np.flatnonzero(~several), of[of >= 0]])
-    part = parts[_through(ops, output)]
+    part = parts[through(ops, output)]
     return owner, output, np.where(part >= 0, _sizes(size, part), _sizes(size, output))
 
 
-def _through(ops: Module, rows: Longs) -> Longs:
+def through(ops: Module, rows: Longs) -> Longs:
     """The instructions that make these arrays, looking through bitcasts and into fusions."""
     first, called = ops.operands.at(0), ops.called.at(0)
     for _ in range(len(ops)):

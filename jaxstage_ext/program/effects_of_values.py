@@ -25,16 +25,10 @@ def effects_of_values(program: Program) -> list[ValueEffect]:
         return []
     lowered = program.jax_lowered
     values = sharding_internals.program_values(lowered) if lowered is not None else []
-    return [_lying(value) for value in values if _is_on_host(value)]
+    return [_lying(value) for value in values if sharding_internals.is_on_host(value.sharding)]
 
 
 def _lying(value: ProgramValue) -> ValueEffect:
     size = scaled(math.prod(value.aval.shape) * int(value.aval.dtype.itemsize), "B")
     name = value.name if value.is_result else f"argument {value.name}"
     return ValueEffect(name, "", f"lies in the host's memory ({value.sharding.memory_kind}, {size})")
-
-
-def _is_on_host(value: ProgramValue) -> bool:
-    """Whether it lies in the host's memory, and that is not its device's own."""
-    kind = sharding_internals.memory_kind(value.sharding)
-    return kind is not None and "host" in kind and kind != sharding_internals.own_memory_kind(value.sharding)

@@ -74,6 +74,12 @@ def own_memory_kind(sharding: Any) -> str | None:
         return None
 
 
+def is_on_host(sharding: Any) -> bool:
+    """Whether it names the host's memory, and that is not its devices' own."""
+    kind = memory_kind(sharding)
+    return kind is not None and "host" in kind and kind != own_memory_kind(sharding)
+
+
 def _specified(sharding: Any) -> Any:
     return sharding if isinstance(sharding, jax.sharding.Sharding) else None
 

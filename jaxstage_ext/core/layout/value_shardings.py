@@ -160,16 +160,7 @@ def of_array(array: Any, name: str = "") -> tuple[BoundaryValue, list[PlacedDevi
 def plain(sharding: Any, shape: Sequence[int], order: dict[int, int] | None = None) -> Plain:
     """A JAX sharding as plain data. `order` maps device ids to numbers; without it, devices count in its own order."""
     made = _plain(sharding, shape, order)
-    return made | {"memory": sharding.memory_kind} if _is_on_host(sharding) else made
-
-
-def _is_on_host(sharding: Any) -> bool:
-    """Whether it names the host's memory, and its devices have another of their own."""
-    kind = sharding_internals.memory_kind(sharding)
-    if kind is None or "host" not in kind:
-        return False
-    own = next(iter(sharding_internals.device_assignment(sharding)), None)
-    return own is None or own.default_memory().kind != kind
+    return made | {"memory": sharding.memory_kind} if sharding_internals.is_on_host(sharding) else made
 
 
 def _plain(sharding: Any, shape: Sequence[int], order: dict[int, int] | None = None) -> Plain:

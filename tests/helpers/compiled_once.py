@@ -21,6 +21,8 @@ from pathlib import Path
 ROOT = Path(__file__).parents[2]
 FOLDERS = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "jaxstage-tests" / "compiled"
 COMPILERS = ("jax", "jaxlib", "libtpu", "jax-cuda13-plugin", "jax-cuda13-pjrt", "nvidia-cuda-nvcc", "nvidia-nvvm")
+FORMAT = "2"
+"""Changed where earlier runs kept what they should not have."""
 ROOMS = ("store", "worker", "core")
 MOST = 8
 """Folders that are left, the newest first."""
@@ -38,7 +40,7 @@ def version(distribution: str) -> str:
 @functools.cache
 def folder() -> Path:
     """This week's answers of these compilers to this source; folders of other weeks, or unused for long, go."""
-    digest = hashlib.sha256()
+    digest = hashlib.sha256(FORMAT.encode())
     for room in ROOMS:
         for path in sorted((ROOT / "jaxstage_ext" / room).rglob("*.py")):
             digest.update(str(path.relative_to(ROOT)).encode() + path.read_bytes())

@@ -21,7 +21,7 @@ from jaxstage_ext.store import cache
 from jaxstage_ext.worker.compile_environment import current
 
 _made = cache.table(1_000_000_000, most=32)
-MOST_CONSTANTS = 4 << 20
+MOST_COMPARED_CONSTANTS = 4 << 20
 """Bytes of the arrays in a program whose executable is kept for an equal module."""
 _SIZE_FACTOR, _LARGEST_MODULE = 256, 1 << 20
 """An executable counts as this many times its module's bytecode, as far as that is no larger."""
@@ -50,7 +50,7 @@ def compile(lowered: Any, make: Callable[[], Any], constants: int = 0) -> tuple[
 
     `constants` are the bytes of the arrays in the program: to compare many takes as long as to compile them.
     """
-    is_compared = cache.enabled() and constants <= MOST_CONSTANTS and not jax_private.holds_python(lowered)
+    is_compared = cache.enabled() and constants <= MOST_COMPARED_CONSTANTS and not jax_private.holds_python(lowered)
     if not is_compared or of_process() or environment_names_files(current()):
         return make(), None
     seen: list[Made | None] = []

@@ -16,7 +16,7 @@ from jax.experimental.custom_partitioning import custom_partitioning
 from jaxstage_ext import inspect
 from jaxstage_ext.core import executables
 from jaxstage_ext.core.call import Call
-from jaxstage_ext.core.jax_private import compile_watch
+from jaxstage_ext.core.jax_private import compile_watch, replaced_function
 from jaxstage_ext.inspecting import run
 from jaxstage_ext.inspection import Inspection
 from jaxstage_ext.store import cache
@@ -262,12 +262,12 @@ def test_old_ones_go(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_the_user_s_own_compiles_are_left_alone() -> None:
-    original = compile_watch._compiler_any.compile_or_get_cached
+    original = replaced_function._compiler_any.compile_or_get_cached
     inspect(plain(), X)
-    assert compile_watch._compiler_any.compile_or_get_cached is original
+    assert replaced_function._compiler_any.compile_or_get_cached is original
     with pytest.raises(Exception, match="no_such_option"):
         run_failing()
-    assert compile_watch._compiler_any.compile_or_get_cached is original
+    assert replaced_function._compiler_any.compile_or_get_cached is original
 
 
 def run_failing() -> None:
@@ -312,12 +312,12 @@ def test_two_threads_at_once() -> None:
 
 
 def test_a_signature_of_jax_that_we_do_not_know_compiles_as_ever(monkeypatch: pytest.MonkeyPatch) -> None:
-    original = compile_watch._compiler_any.compile_or_get_cached
+    original = replaced_function._compiler_any.compile_or_get_cached
 
     def other(*args: Any) -> Any:
         return original(*args)
 
-    monkeypatch.setattr(compile_watch._compiler_any, "compile_or_get_cached", other)
+    monkeypatch.setattr(replaced_function._compiler_any, "compile_or_get_cached", other)
     first, second = looks(plain, X)
     assert not again(second)
     assert float(second.compiled(X)["sum"]) == float(first.compiled(X)["sum"])

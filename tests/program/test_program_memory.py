@@ -100,7 +100,7 @@ def test_events_stand_in_the_order_of_the_schedule(program: str, target: str) ->
             inside_async = np.isin(
                 scheduled.ops.opcode[scheduled.row[trace.value[trace.kind != buffer_assignment.FREE]]], [b"async-start"]
             )
-            assert (np.diff(at[~inside_async]) >= 0).all() or target == "h100:4"
+            assert (np.diff(at[~inside_async]) >= 0).all()
 
 
 def test_padding_is_that_of_the_tiles() -> None:

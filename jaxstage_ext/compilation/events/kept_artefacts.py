@@ -14,7 +14,7 @@ MOST_OPERATIONS = 8
 """The same of eager operations, which are many and small."""
 MOST_CODE = 256 * 2**20
 """Bytes of all kept executables and modules, by their machine code and constants."""
-MOST_CONSTANTS = 2**20
+MOST_HELD_CONSTANTS = 2**20
 """Bytes of the arrays that a kept jaxpr may hold."""
 
 
@@ -42,7 +42,7 @@ class KeptArtefacts:
         """Keep jaxprs alone, and modules without large constants."""
         self._code = 0
         for number, (record, _) in list(self._records.items()):
-            if record.artefacts.constants > MOST_CONSTANTS:
+            if record.artefacts.constants > MOST_HELD_CONSTANTS:
                 record.artefacts.module = None
             record.artefacts.executable = None
             size = _size(record.artefacts)

@@ -9,12 +9,11 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from jax._src import compiler as _compiler
 from jax._src import config as _config
 from jax._src.interpreters import mlir as _mlir
 
-_compiler_any: Any = _compiler
-_watching = threading.RLock()
+from jaxstage_ext.core.jax_private.replaced_function import ReplacedFunction
+
 _watched = threading.local()
 
 
@@ -43,29 +42,12 @@ def watch_backend_compile(watcher: Watcher) -> Iterator[None]:
     profile of its own runs, dumped by XLA_FLAGS, or where JAX's signature is another than we know.
     """
     outer = getattr(_watched, "watcher", None)
-    _watched.watcher = watcher
-    _watch(1)
-    try:
-        yield
-    finally:
-        _watch(-1)
-        _watched.watcher, _watched.is_replaced = outer, False
-
-
-_watches = 0
-_unwatched: Any = None
-
-
-def _watch(change: int) -> None:
-    """JAX's own function is replaced as long as a thread watches."""
-    global _watches, _unwatched
-    with _watching:
-        if not _watches:
-            _unwatched = _compiler_any.compile_or_get_cached
-            _compiler_any.compile_or_get_cached = _watched_through(_unwatched)
-        _watches += change
-        if not _watches:
-            _compiler_any.compile_or_get_cached = _unwatched
+    with _compiling.replaced():
+        _watched.watcher = watcher
+        try:
+            yield
+        finally:
+            _watched.watcher, _watched.is_replaced = outer, False
 
 
 def _watched_through(compile_: Callable[..., Any]) -> Any:
@@ -76,6 +58,9 @@ def _watched_through(compile_: Callable[..., Any]) -> Any:
         return _asked(watcher, what, lambda: compile_(*args, **kwargs))
 
     return watched
+
+
+_compiling = ReplacedFunction("compile_or_get_cached", _watched_through)
 
 
 def _asked(watcher: Watcher, what: BackendCompile, compile_: Callable[[], Any]) -> Any:

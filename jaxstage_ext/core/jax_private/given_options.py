@@ -9,16 +9,12 @@ import weakref
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
-from jax._src import compiler as _compiler
 from jax._src import config as _config
 
 from jaxstage_ext.core.jax_private.options import PROFILED, ConfiguredOptions, recorded_options
+from jaxstage_ext.core.jax_private.replaced_function import ReplacedFunction
 
-_compiler_any: Any = _compiler
-_hearing = threading.RLock()
 _heard = threading.local()
-_open = 0
-_unheard: Any = None
 _Given = list[tuple[dict[str, Any], ConfiguredOptions]]
 _of_module: weakref.WeakKeyDictionary[Any, _Given] = weakref.WeakKeyDictionary()
 """By the module that was compiled: JAX keeps an executable for each module and set of options by name."""
@@ -28,26 +24,12 @@ _of_module: weakref.WeakKeyDictionary[Any, _Given] = weakref.WeakKeyDictionary()
 def hear_options() -> Iterator[list[ConfiguredOptions]]:
     """The options of each of this thread's compiles in the block, those of persistent-cache hits too."""
     outer, given = getattr(_heard, "given", None), list[ConfiguredOptions]()
-    _hear(1)
-    _heard.given = given
-    try:
-        yield given
-    finally:
-        _heard.given = outer
-        _hear(-1)
-
-
-def _hear(change: int) -> None:
-    """JAX's own function is replaced as long as a thread hears."""
-    global _open, _unheard
-    with _hearing:
-        if not _open:
-            _unheard = getattr(_compiler_any, "_resolve_compilation_strategy", None)
-            if _unheard is not None:
-                _compiler_any._resolve_compilation_strategy = _heard_through(_unheard)
-        _open += change
-        if not _open and _unheard is not None:
-            _compiler_any._resolve_compilation_strategy = _unheard
+    with _resolving.replaced():
+        _heard.given = given
+        try:
+            yield given
+        finally:
+            _heard.given = outer
 
 
 def _heard_through(resolve: Callable[..., Any]) -> Any:
@@ -59,6 +41,9 @@ def _heard_through(resolve: Callable[..., Any]) -> Any:
         return key, options
 
     return heard
+
+
+_resolving = ReplacedFunction("_resolve_compilation_strategy", _heard_through)
 
 
 def remember(module: Any, by_name: Mapping[str, Any], given: ConfiguredOptions) -> None:

@@ -13,7 +13,7 @@ from jaxstage_ext.core.staged import COMPILE, LOWER, TRACE, Cache, CacheHit, Sta
 
 if TYPE_CHECKING:
     from jaxstage_ext.core.executables import Made
-    from jaxstage_ext.core.jax_private import ConfiguredOptions
+    from jaxstage_ext.core.jax_private.jax_options import ConfiguredOptions
     from jaxstage_ext.core.large_program import LargeProgram
     from jaxstage_ext.report.document import Document
     from jaxstage_ext.worker.compile_environment import CompileEnvironment
@@ -21,9 +21,10 @@ if TYPE_CHECKING:
 
 def run(staged: Staged, stage: Stage) -> Any:
     """The `jax.stages.Compiled` of a local target, or the Executable of another one."""
-    from jaxstage_ext.core import jax_private, worker_choice
+    from jaxstage_ext.core import worker_choice
+    from jaxstage_ext.core.jax_private import jax_options
 
-    staged.environment, staged.configured = _environment(staged), jax_private.configured_options()
+    staged.environment, staged.configured = _environment(staged), jax_options.configured_options()
     if not staged.target.is_local:
         return _cross_compile(staged, stage)
     staged.large = worker_choice.large(staged)
@@ -60,16 +61,15 @@ def _compile_here(staged: Staged, stage: Stage) -> Any:
 
 def _received(staged: Staged, heard: Sequence[ConfiguredOptions], made: Made | None) -> ConfiguredOptions | None:
     """What XLA was given: now, or at the compile whose executable JAX or this kernel had kept."""
-    from jaxstage_ext.core import jax_private
-    from jaxstage_ext.core.jax_private import given_options
+    from jaxstage_ext.core.jax_private import given_options, lowered_modules
     from jaxstage_ext.core.options.build_options import for_xla
     from jaxstage_ext.core.stageable import unwrap
 
     lowered = unwrap(staged.value(LOWER))
     if lowered is None:
         return heard[-1] if heard else None
-    by_name = jax_private.own_options(lowered) | for_xla(staged.call.compiler_options)
-    module = jax_private.module_of_lowered(lowered)
+    by_name = lowered_modules.own_options(lowered) | for_xla(staged.call.compiler_options)
+    module = lowered_modules.module_of_lowered(lowered)
     given = heard[-1] if heard else made.given if made is not None else None
     if module is None:
         return given
@@ -153,13 +153,13 @@ def hlo(program: StagedProgram) -> Callable[[], Document] | None:
 
 def _hlo_text(program: StagedProgram, spelled_out: bool) -> str:
     """XLA's text of the optimised module, from a worker or from this process."""
-    from jaxstage_ext.core import jax_private
+    from jaxstage_ext.core.jax_private import xla_executables
     from jaxstage_ext.core.targets.cross_compile import Executable
 
     executable = program.executable
     if isinstance(executable, Executable):
         return executable.text or ""
-    return jax_private.hlo_text(program.xla_module, spelled_out)
+    return xla_executables.hlo_text(program.xla_module, spelled_out)
 
 
 def count(program: StagedProgram) -> Mapping[str, int]:

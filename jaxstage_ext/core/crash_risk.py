@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping
 from enum import StrEnum
 from typing import Any
 
-from jaxstage_ext.core import jax_private
+from jaxstage_ext.core.jax_private import jaxprs, lowered_modules
 
 MOST_ELEMENTS = 2**31
 """XLA's sizes overflow in arrays of more elements: in the strides of a dot, in the work space of an SVD."""
@@ -36,10 +36,10 @@ def crash_risk(traced: Any, lowered: Any, options: Mapping[str, Any]) -> CrashRi
 
     `traced` and `lowered` are JAX's own objects; None where a library has none.
     """
-    own = jax_private.own_options(lowered) if lowered is not None else {}
+    own = lowered_modules.own_options(lowered) if lowered is not None else {}
     if not all(_is_ordinary(name, value) for name, value in {**own, **options}.items()):
         return CrashRisk.OPTIONS
-    if lowered is not None and any(_is_unusual(text) for text in jax_private.meshes_of_module(lowered)):
+    if lowered is not None and any(_is_unusual(text) for text in lowered_modules.meshes_of_module(lowered)):
         return CrashRisk.AXIS_NAME
     return _risk_of_jaxpr(traced.jaxpr.jaxpr) if traced is not None else None
 
@@ -56,7 +56,7 @@ def _is_unusual(mesh: str) -> bool:
 def _risk_of_jaxpr(jaxpr: Any) -> CrashRisk | None:
     if _is_large(jaxpr.invars):
         return CrashRisk.SIZE
-    for eqn, depth in jax_private.nested_equations(jaxpr):
+    for eqn, depth in jaxprs.nested_equations(jaxpr):
         if depth > DEEPEST:
             return CrashRisk.DEPTH
         if eqn.primitive.name == "ffi_call":

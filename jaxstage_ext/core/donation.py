@@ -7,7 +7,8 @@ from collections.abc import Collection
 
 import jax
 
-from jaxstage_ext.core import jax_private, rematerialization
+from jaxstage_ext.core import rematerialization
+from jaxstage_ext.core.jax_private import rematerialized
 from jaxstage_ext.core.stageable import unwrap
 from jaxstage_ext.core.staged import TRACE, Staged
 from jaxstage_ext.report.unavailable import Unavailable
@@ -23,4 +24,4 @@ def staged_with(staged: Staged, numbers: Collection[int]) -> Staged:
         raise Unavailable("the program was not traced by JAX, so it cannot be compiled with a donation")
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # JAX warns of a donation that no result can use, which the trial tells
-        return rematerialization.lowered_anew(staged, jax_private.with_donated(traced, numbers))
+        return rematerialization.lowered_anew(staged, rematerialized.with_donated(traced, numbers))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from jaxstage_ext.core import jax_private
+from jaxstage_ext.core.jax_private import jaxprs
 
 Runs = tuple[int, str]
 """How often, and "" or, where that is not known before the run, why."""
@@ -40,7 +40,7 @@ def inner_of(eqn: Any, hidden: frozenset[str] = frozenset()) -> list[Any]:
     """The jaxprs that an equation holds; none of the primitives `hidden`."""
     if eqn.primitive.name in hidden:
         return []
-    return [getattr(inner, "jaxpr", inner) for inner in jax_private.inner_jaxprs(eqn)]
+    return [getattr(inner, "jaxpr", inner) for inner in jaxprs.inner_jaxprs(eqn)]
 
 
 def _outer_first(jaxpr: Any, hidden: frozenset[str]) -> list[Any]:

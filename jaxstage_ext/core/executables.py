@@ -13,9 +13,9 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from jaxstage_ext.core import jax_private
-from jaxstage_ext.core.jax_private import ConfiguredOptions, given_options
+from jaxstage_ext.core.jax_private import given_options, lowered_modules
 from jaxstage_ext.core.jax_private.compile_watch import BackendCompile, watch_backend_compile
+from jaxstage_ext.core.jax_private.jax_options import ConfiguredOptions
 from jaxstage_ext.core.options.file_options import environment_names_files, names_files, of_process
 from jaxstage_ext.store import cache
 from jaxstage_ext.worker.compile_environment import current
@@ -50,7 +50,7 @@ def compile(lowered: Any, make: Callable[[], Any], constants: int = 0) -> tuple[
 
     `constants` are the bytes of the arrays in the program: to compare many takes as long as to compile them.
     """
-    is_compared = cache.enabled() and constants <= MOST_COMPARED_CONSTANTS and not jax_private.holds_python(lowered)
+    is_compared = cache.enabled() and constants <= MOST_COMPARED_CONSTANTS and not lowered_modules.holds_python(lowered)
     if not is_compared or of_process() or environment_names_files(current()):
         return make(), None
     seen: list[Made | None] = []

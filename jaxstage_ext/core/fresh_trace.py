@@ -14,8 +14,9 @@ from typing import Any, NamedTuple
 
 import jax
 
-from jaxstage_ext.core import events, jax_private
+from jaxstage_ext.core import events
 from jaxstage_ext.core.fingerprints import fingerprint
+from jaxstage_ext.core.jax_private import jaxprs, tracing
 from jaxstage_ext.core.traced_anew import traced_anew
 from jaxstage_ext.ir.source import is_outside, is_user
 from jaxstage_ext.report.frames import SourceFile
@@ -44,7 +45,7 @@ def fresh_trace(fn: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any], kept:
     inner = getattr(fn, "__wrapped__", None)
     if not _is_users(inner) or not _is_plain_jit(fn):
         return None
-    if jax_private.count_equations(kept.jaxpr) > _MOST_EQUATIONS:
+    if jaxprs.count_equations(kept.jaxpr) > _MOST_EQUATIONS:
         return None
     fresh = _traced(fn, inner, args, kwargs)
     if _is_same(kept, fresh):
@@ -52,7 +53,7 @@ def fresh_trace(fn: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any], kept:
         return FreshTrace(True, arrays=tuple(b for a, b in pairs if isinstance(b, jax.Array) and a is not b))
     if not _is_same(fresh, _traced(fn, inner, args, kwargs)):
         return None  # no two traces of it are the same
-    return FreshTrace(False, jax_private.differing_literals(kept.jaxpr, fresh.jaxpr))
+    return FreshTrace(False, jaxprs.differing_literals(kept.jaxpr, fresh.jaxpr))
 
 
 def _is_users(function: Any) -> bool:
@@ -69,11 +70,11 @@ def _is_users(function: Any) -> bool:
 
 def _is_plain_jit(fn: Any) -> bool:
     """Whether it is what `jax.jit` gives, without shardings, which a trace may depend on."""
-    return hasattr(fn, "_jit_info") and not jax_private.own_shardings(fn)
+    return hasattr(fn, "_jit_info") and not tracing.own_shardings(fn)
 
 
 def _traced(fn: Any, inner: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:
-    numbers, names = jax_private.static_arguments(fn)
+    numbers, names = tracing.static_arguments(fn)
     with events.hear():
         return jax.jit(traced_anew(inner), static_argnums=numbers, static_argnames=names).trace(*args, **kwargs)
 

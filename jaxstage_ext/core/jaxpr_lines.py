@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from jaxstage_ext.core import jax_private
+from jaxstage_ext.core.jax_private import jaxprs, tracebacks
 from jaxstage_ext.ir import jaxpr as ir_jaxpr
 from jaxstage_ext.ir.jaxpr import JaxprLines, Stack
 from jaxstage_ext.ir.protowire import Longs
@@ -23,7 +23,7 @@ def document(jaxpr: Any, table: FrameTable) -> Document:
 
 def lines(jaxpr: Any) -> JaxprLines:
     """JAX's text of a (closed) jaxpr, and of each line the stack, the name scope and the graph of its equation."""
-    text, source_map = jax_private.print_jaxpr(jaxpr)
+    text, source_map = jaxprs.print_jaxpr(jaxpr)
     n = text.count("\n") + 1
     stack, scope, equation = (np.full(n, -1, np.int32) for _ in range(3))
     scopes: dict[str, int] = {}
@@ -35,7 +35,7 @@ def lines(jaxpr: Any) -> JaxprLines:
             continue
         new = [eqn for _, _, eqn in spans if id(eqn) not in first_row]
         eqn = new[-1] if new else spans[0][2]
-        name = jax_private.name_stack(eqn)
+        name = tracebacks.name_stack(eqn)
         stack[row] = stacks.number(eqn)
         scope[row] = scopes.setdefault(name, len(scopes)) if name else -1
         for begun in new:
@@ -48,7 +48,7 @@ def lines(jaxpr: Any) -> JaxprLines:
 
 def rows(jaxpr: Any) -> dict[int, int]:
     """The row of the document where each equation begins, by the equation's id."""
-    _, source_map = jax_private.print_jaxpr(jaxpr)
+    _, source_map = jaxprs.print_jaxpr(jaxpr)
     first_row: dict[int, int] = {}
     for row, spans in enumerate(source_map):
         for _, _, eqn in spans:
@@ -77,7 +77,7 @@ def _graph(equations: list[tuple[int, Any]], row_of: dict[int, int]) -> tuple[Lo
     inside = [
         (row_of[id(inner)], row)
         for row, eqn in equations
-        for inner in jax_private.inner_equations(eqn)
+        for inner in jaxprs.inner_equations(eqn)
         if id(inner) in row_of
     ]
     held, holders = np.array(inside, np.int64).reshape(-1, 2).T
@@ -92,7 +92,7 @@ class _Stacks:
         self._numbers: dict[int, int] = {}
         self._locations: dict[tuple[int, int], Location | None] = {}
         self._codes: dict[int, CodeType] = {}
-        self._limit = jax_private.frame_limit()
+        self._limit = tracebacks.frame_limit()
 
     @property
     def codes(self) -> tuple[CodeType, ...]:
@@ -100,7 +100,7 @@ class _Stacks:
         return tuple(self._codes.values())
 
     def number(self, eqn: Any) -> int:
-        identity = jax_private.stack_identity(eqn)
+        identity = tracebacks.stack_identity(eqn)
         if identity not in self._numbers:
             self._numbers[identity] = len(self.stacks)
             self.stacks.append(tuple(self._read(eqn)))
@@ -108,7 +108,7 @@ class _Stacks:
 
     def _read(self, eqn: Any) -> Iterator[Location]:
         """The user's and libraries' frames, innermost first, as many as JAX writes into StableHLO."""
-        for i, (code, last) in enumerate(jax_private.raw_frames(eqn)):
+        for i, (code, last) in enumerate(tracebacks.raw_frames(eqn)):
             location = self._location(code, last)
             if location is None or i >= self._limit:
                 return
@@ -125,6 +125,6 @@ class _Stacks:
 
 
 def _location(code: Any, last: int) -> Location:
-    line, column, end_line, end_column = jax_private.frame_position(code, last)
-    file = jax_private.canonical_file(code.co_filename)
+    line, column, end_line, end_column = tracebacks.frame_position(code, last)
+    file = tracebacks.canonical_file(code.co_filename)
     return Location(file, code.co_qualname, line, column + 1, end_line, end_column + 1)

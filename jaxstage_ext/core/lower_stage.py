@@ -34,7 +34,8 @@ def run(staged: Staged, stage: Stage) -> Any:
 
 def stablehlo(program: StagedProgram) -> Callable[[], Document] | None:
     """How to read the StableHLO; the same module is read once."""
-    from jaxstage_ext.core import constants, jax_private
+    from jaxstage_ext.core import constants
+    from jaxstage_ext.core.jax_private import lowered_modules
     from jaxstage_ext.ir import cached_documents
     from jaxstage_ext.ir import stablehlo as reader
     from jaxstage_ext.store import cache
@@ -45,10 +46,10 @@ def stablehlo(program: StagedProgram) -> Callable[[], Document] | None:
 
     def read() -> Document:
         is_kept = cache.enabled() and constants.spelled_out(program.jax_traced)  # else the key takes longest
-        key = cache.key("stablehlo", jax_private.module_bytecode(lowered)) if is_kept else None
+        key = cache.key("stablehlo", lowered_modules.module_bytecode(lowered)) if is_kept else None
         return cached_documents.document(
             key,
-            lambda: reader.read(*jax_private.stablehlo_texts(lowered), table, jaxpr=program.documents.get("jaxpr")),
+            lambda: reader.read(*lowered_modules.stablehlo_texts(lowered), table, jaxpr=program.documents.get("jaxpr")),
             table,
         )
 

@@ -12,7 +12,8 @@ from typing import Any
 
 import jax
 
-from jaxstage_ext.core import checkpoint_policies, jax_private
+from jaxstage_ext.core import checkpoint_policies
+from jaxstage_ext.core.jax_private import jaxprs, rematerialized, tracebacks
 from jaxstage_ext.core.stageable import unwrap
 from jaxstage_ext.core.staged import DONE, LOWER, TRACE, Stage, Staged
 from jaxstage_ext.core.targets import cross_compile
@@ -89,7 +90,7 @@ def with_policy(traced: Any, policy: Callable[..., Any]) -> Any:
     def change(jaxpr: Any) -> Any:
         return _rewritten(jaxpr, policy, found)
 
-    made = jax_private.with_jaxpr(traced, change)
+    made = rematerialized.with_jaxpr(traced, change)
     if not any(passes.wanted for passes in found):
         raise Unavailable(_NOTHING_TO_SAVE if found else _NONE)
     return made
@@ -101,33 +102,33 @@ def _rewritten(jaxpr: Any, policy: Callable[..., Any], found: list[PassesOfDeriv
     if not passes.wanted:
         backward = {id(eqn) for eqn in passes.backward}
         eqns = [
-            eqn if id(eqn) in backward else jax_private.with_inner(eqn, lambda inner: _rewritten(inner, policy, found))
+            eqn if id(eqn) in backward else rematerialized.with_inner(eqn, lambda own: _rewritten(own, policy, found))
             for eqn in jaxpr.eqns
         ]
         same = all(new is old for new, old in zip(eqns, jaxpr.eqns, strict=True))
-        return jaxpr if same else jax_private.with_equations(jaxpr, eqns, {})
+        return jaxpr if same else rematerialized.with_equations(jaxpr, eqns, {})
     _check(passes)
-    read = {v for eqn in passes.others for v in jax_private.variables(eqn.invars)}
-    read |= set(jax_private.variables(jaxpr.outvars))
+    read = {v for eqn in passes.others for v in jaxprs.variables(eqn.invars)}
+    read |= set(jaxprs.variables(jaxpr.outvars))
     used = [v for eqn in passes.forward for v in eqn.outvars if v in read]
-    split = jax_private.split_forward(passes.forward, passes.wanted, used, passes.given, jaxpr, policy)
-    made = jax_private.with_equations(jaxpr, _in_order(passes, split), split.outputs)
-    if not jax_private.is_well_formed(made):
+    split = rematerialized.split_forward(passes.forward, passes.wanted, used, passes.given, jaxpr, policy)
+    made = rematerialized.with_equations(jaxpr, _in_order(passes, split), split.outputs)
+    if not rematerialized.is_well_formed(made):
         raise Unavailable(_OF_ANOTHER)
     return made
 
 
 def passes_of(jaxpr: Any) -> PassesOfDerivative:
     """The equations of a jaxpr around a derivative; without one, all of them are `others`."""
-    scopes = [jax_private.name_stack(eqn) for eqn in jaxpr.eqns]
+    scopes = [tracebacks.name_stack(eqn) for eqn in jaxpr.eqns]
     backward = [eqn for eqn, scope in zip(jaxpr.eqns, scopes, strict=True) if BACKWARD in scope]
     own = {v for eqn in backward for v in eqn.outvars}
-    read_back = dict.fromkeys(v for eqn in backward for v in jax_private.variables(eqn.invars) if v not in own)
+    read_back = dict.fromkeys(v for eqn in backward for v in jaxprs.variables(eqn.invars) if v not in own)
     needed, forward = set(read_back), []
     for eqn, scope in reversed(list(zip(jaxpr.eqns, scopes, strict=True))):
         if FORWARD in scope and BACKWARD not in scope and not needed.isdisjoint(eqn.outvars):
             forward.append(eqn)
-            needed.update(jax_private.variables(eqn.invars))
+            needed.update(jaxprs.variables(eqn.invars))
     forward.reverse()
     taken = {id(eqn) for eqn in (*forward, *backward)}
     made = {v for eqn in forward for v in eqn.outvars}
@@ -139,7 +140,7 @@ def passes_of(jaxpr: Any) -> PassesOfDerivative:
 
 def _check(passes: PassesOfDerivative) -> None:
     """Raise Unavailable for a derivative of a derivative, and where the forward pass has an effect to be repeated."""
-    if any(_OF_DERIVATIVE in jax_private.name_stack(eqn) for eqn in passes.backward):
+    if any(_OF_DERIVATIVE in tracebacks.name_stack(eqn) for eqn in passes.backward):
         raise Unavailable(_OF_ANOTHER)
     for eqn in passes.forward:
         if eqn.effects:
@@ -155,7 +156,7 @@ def _in_order(passes: PassesOfDerivative, split: Any) -> list[Any]:
     after_backward = {v for eqn in passes.backward for v in eqn.outvars}
     before, between, after = [], [], []
     for eqn in passes.others:
-        read = set(jax_private.variables(eqn.invars))
+        read = set(jaxprs.variables(eqn.invars))
         if not read.isdisjoint(after_backward):
             after.append(eqn)
             after_backward.update(eqn.outvars)
@@ -164,6 +165,6 @@ def _in_order(passes: PassesOfDerivative, split: Any) -> list[Any]:
             after_forward.update(eqn.outvars)
         else:
             before.append(eqn)
-    outside = [[jax_private.renamed(eqn, split.outputs) for eqn in eqns] for eqns in (between, after)]
-    backward = [jax_private.renamed(eqn, split.read_back) for eqn in passes.backward]
+    outside = [[rematerialized.renamed(eqn, split.outputs) for eqn in eqns] for eqns in (between, after)]
+    backward = [rematerialized.renamed(eqn, split.read_back) for eqn in passes.backward]
     return [*before, *split.known, *outside[0], *split.staged, *backward, *outside[1]]

@@ -10,7 +10,8 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from jaxstage_ext.core import checkpoint_policies, jax_private, rematerialization
+from jaxstage_ext.core import checkpoint_policies, rematerialization
+from jaxstage_ext.core.jax_private import jaxprs, tracebacks
 from jaxstage_ext.ir.source import cell_of, is_outside, is_user
 from jaxstage_ext.report.frames import SourceFile
 from jaxstage_ext.report.unavailable import Unavailable
@@ -51,15 +52,15 @@ def read(traced: Any, policy: str | Callable[..., Any] | None = None) -> list[Re
 
 def _levels(jaxpr: Any) -> Iterator[tuple[Any, list[Any]]]:
     """Each jaxpr with both a forward and a backward pass, and the forward values that the backward pass reads."""
-    back = [BACKWARD in jax_private.name_stack(eqn) for eqn in jaxpr.eqns]
+    back = [BACKWARD in tracebacks.name_stack(eqn) for eqn in jaxpr.eqns]
     forward = [eqn for eqn, is_back in zip(jaxpr.eqns, back, strict=True) if not is_back]
     own = {*jaxpr.invars, *jaxpr.constvars, *(value for eqn in forward for value in eqn.outvars)}
     reads = (eqn.invars for eqn, is_back in zip(jaxpr.eqns, back, strict=True) if is_back)
-    read_back = list(dict.fromkeys(v for atoms in reads for v in jax_private.variables(atoms) if v in own))
+    read_back = list(dict.fromkeys(v for atoms in reads for v in jaxprs.variables(atoms) if v in own))
     if read_back:
         yield jaxpr, read_back
     for eqn in forward:
-        for inner in jax_private.inner_jaxprs(eqn):
+        for inner in jaxprs.inner_jaxprs(eqn):
             yield from _levels(inner)
 
 
@@ -69,7 +70,7 @@ def _kept(
     made = _makers(jaxpr.eqns)
     inputs, saved = [v for v in read_back if v not in made], [v for v in read_back if v in made]
     if policy is not None and (passes := rematerialization.passes_of(jaxpr)).wanted:
-        free, saved, equations = jax_private.split_by_policy(jaxpr, passes.forward, passes.wanted, policy)
+        free, saved, equations = jaxprs.split_by_policy(jaxpr, passes.forward, passes.wanted, policy)
         read = list(dict.fromkeys([*passes.given, *free]))
         inputs, saved = [v for v in read if v not in made], [*(v for v in read if v in made), *saved]
         made |= _makers(equations)
@@ -81,7 +82,7 @@ def _kept(
 
 
 def _made_by(eqn: Any) -> str:
-    return (jax_private.called(eqn) if eqn.primitive.name in _CALLS else "") or str(eqn.primitive.name)
+    return (jaxprs.called(eqn) if eqn.primitive.name in _CALLS else "") or str(eqn.primitive.name)
 
 
 def _makers(equations: list[Any]) -> dict[Any, tuple[Any, int]]:
@@ -105,7 +106,7 @@ def _line(eqn: Any, place: int) -> str:
 
 def _inside(eqn: Any, place: int) -> tuple[Any, int] | None:
     """The equation inside a loop or call that computes a result, and the index among its results."""
-    for jaxpr in jax_private.inner_jaxprs(eqn)[:1] if eqn.primitive.name in _SCOPED else ():
+    for jaxpr in jaxprs.inner_jaxprs(eqn)[:1] if eqn.primitive.name in _SCOPED else ():
         if place < len(jaxpr.outvars):
             wanted = _carried(eqn, jaxpr, jaxpr.outvars[place])
             return next(
@@ -130,8 +131,8 @@ def _same_rank(outer: Any, inner: Any) -> bool:
 
 
 def _own_line(eqn: Any) -> str:
-    for code, last in jax_private.raw_frames(eqn):
+    for code, last in tracebacks.raw_frames(eqn):
         if is_user(code.co_filename) and not is_outside(code.co_filename):
-            line = jax_private.frame_position(code, last)[0]
+            line = tracebacks.frame_position(code, last)[0]
             return f"{SourceFile(code.co_filename, cell_of(code.co_filename)).label}:{line}"
     return ""

@@ -9,8 +9,8 @@ from typing import Any
 
 import jax
 
-from jaxstage_ext.core import jax_private
 from jaxstage_ext.core.call import Call, has_method
+from jaxstage_ext.core.jax_private import tracing
 from jaxstage_ext.core.signatures import unwrapped
 from jaxstage_ext.core.staged import COMPILE, Staged
 from jaxstage_ext.core.targets.cross_compile import Executable
@@ -90,7 +90,7 @@ def dynamic_arguments(staged: Staged) -> tuple[tuple[Any, ...], dict[str, Any]]:
     call = staged.call
     if call.given is not None or not isinstance(staged.value(COMPILE), jax.stages.Compiled):
         return call.args, dict(call.kwargs)
-    numbers, names = jax_private.static_arguments(function_of(staged))
+    numbers, names = tracing.static_arguments(function_of(staged))
     count = len(call.args)
     static = {n % count for n in numbers if -count <= n < count} if count else set()
     args = tuple(arg for i, arg in enumerate(call.args) if i not in static)

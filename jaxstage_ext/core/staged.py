@@ -12,7 +12,7 @@ from jaxstage_ext.core.targets.target import Target
 from jaxstage_ext.ir.source_texts import SourceTexts
 
 if TYPE_CHECKING:
-    from jaxstage_ext.core.jax_private import ConfiguredOptions
+    from jaxstage_ext.core.jax_private.jax_options import ConfiguredOptions
     from jaxstage_ext.core.large_program import LargeProgram
     from jaxstage_ext.core.targets.worker_requests import Limits
     from jaxstage_ext.core.traced_versions import OldVersion

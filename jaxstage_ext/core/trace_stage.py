@@ -38,9 +38,8 @@ def run(staged: Staged, stage: Stage) -> Any:
 
 
 def _trace(call: Call, function: Any) -> Any:
-    from jaxstage_ext.core import jax_private
     from jaxstage_ext.core.call import has_method
-    from jaxstage_ext.core.jax_private import stray_prints
+    from jaxstage_ext.core.jax_private import stray_prints, tracing
     from jaxstage_ext.core.layout import meshes, specs
     from jaxstage_ext.ir.source import is_outside
 
@@ -48,7 +47,7 @@ def _trace(call: Call, function: Any) -> Any:
     with meshes.around(call.layout), stray_prints.held_back(is_outside):
         if has_method(function, "trace"):
             return meshes.traced(function.trace(*args, **kwargs), call.layout)
-        return meshes.traced(jax_private.trace_through_lower(function.lower, args, kwargs), call.layout)
+        return meshes.traced(tracing.trace_through_lower(function.lower, args, kwargs), call.layout)
 
 
 def cache_hit(value: Any, event_seconds: float | None, heard: Heard) -> CacheHit | None:
@@ -79,9 +78,9 @@ def jaxpr(program: StagedProgram) -> Callable[[], Document] | None:
 
 def count(program: StagedProgram) -> Mapping[str, int]:
     """The number of equations, those of inner jaxprs included."""
-    from jaxstage_ext.core import jax_private
+    from jaxstage_ext.core.jax_private import jaxprs
 
-    return {} if program.jax_traced is None else {"eqn": jax_private.count_equations(program.jax_traced.jaxpr)}
+    return {} if program.jax_traced is None else {"eqn": jaxprs.count_equations(program.jax_traced.jaxpr)}
 
 
 DEFINITION = StageDefinition(

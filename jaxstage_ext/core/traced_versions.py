@@ -16,9 +16,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from jaxstage_ext.core import jax_private
 from jaxstage_ext.core.fingerprints import Fingerprint, fingerprint
 from jaxstage_ext.core.fresh_trace import FreshTrace, fresh_trace
+from jaxstage_ext.core.jax_private import jaxprs, tracing
 from jaxstage_ext.core.named_values import Bound, NamedValues
 
 ITSELF = "its code"
@@ -77,7 +77,7 @@ class VersionCheck:
         with suppress(Exception):  # objects that fail when they are looked into
             self._bound = _static(fn, args, kwargs) if is_jitted else {}
             self.functions = NamedValues(fn, self._bound).functions
-            self._before = jax_private.traces_by_function()
+            self._before = tracing.traces_by_function()
 
     def old_versions(self, traced: Any) -> tuple[OldVersion, ...]:
         """The functions in the trace of which JAX runs an earlier version; values that are seen first are kept."""
@@ -90,11 +90,11 @@ class VersionCheck:
         is_sure = self._is_sure(versions)
         return tuple(old for one in versions if (old := self._old_version(*one, traced, is_sure)) is not None)
 
-    def _old_version(self, function: FunctionType, jaxprs: list[Any], traced: Any, is_sure: bool) -> OldVersion | None:
+    def _old_version(self, function: FunctionType, kept: list[Any], traced: Any, is_sure: bool) -> OldVersion | None:
         """The version of a function that JAX runs, where it is an earlier one. Jaxprs that are new are kept."""
         values = NamedValues(function, self.functions[function]).values
-        names, known = _fingerprints(function, values), [_known[id(jaxpr)] for jaxpr in jaxprs if _is_known(jaxpr)]
-        for jaxpr in jaxprs:
+        names, known = _fingerprints(function, values), [_known[id(jaxpr)] for jaxpr in kept if _is_known(jaxpr)]
+        for jaxpr in kept:
             if not _is_known(jaxpr):
                 _keep(jaxpr, names, is_sure)
         if function is self._jitted() and (compared := self._fresh(traced, values)) is not None:
@@ -116,10 +116,10 @@ class VersionCheck:
 
     def _is_sure(self, versions: Iterable[tuple[FunctionType, list[Any]]]) -> bool:
         """Whether of all these jaxprs it is known what was read for them: each was traced now, or under inspection."""
-        traces = jax_private.traces_by_function()
-        for function, jaxprs in versions:
-            new = [jaxpr for jaxpr in jaxprs if not _is_known(jaxpr)]
-            kept = all(_known[id(jaxpr)].is_of_trace for jaxpr in jaxprs if _is_known(jaxpr))
+        traces = tracing.traces_by_function()
+        for function, jaxprs_kept in versions:
+            new = [jaxpr for jaxpr in jaxprs_kept if not _is_known(jaxpr)]
+            kept = all(_known[id(jaxpr)].is_of_trace for jaxpr in jaxprs_kept if _is_known(jaxpr))
             if not kept or (new and not self._is_traced(function, len(new), traces)):
                 return False
         return True
@@ -139,13 +139,13 @@ class VersionCheck:
         """The user's functions whose jaxpr JAX may have kept, each with its jaxprs."""
         outer = traced.jaxpr.jaxpr
         sources: dict[str, list[Any]] = {}
-        for jaxpr in jax_private.inner_kept_jaxprs(outer):
-            sources.setdefault(jax_private.source_of(jaxpr), []).append(jaxpr)
+        for jaxpr in jaxprs.inner_kept_jaxprs(outer):
+            sources.setdefault(jaxprs.source_of(jaxpr), []).append(jaxpr)
         if (jitted := self._jitted()) is not None:
             sources.setdefault(_source(jitted), []).append(outer)
         for function in self.functions:
-            if jaxprs := sources.pop(_source(function), None):
-                yield function, jaxprs
+            if kept := sources.pop(_source(function), None):
+                yield function, kept
 
 
 def _source(function: FunctionType) -> str:
@@ -156,7 +156,7 @@ def _source(function: FunctionType) -> str:
 
 def _static(fn: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Bound:
     """The static arguments of a call of a jitted function, by parameter."""
-    numbers, names = jax_private.static_arguments(fn)
+    numbers, names = tracing.static_arguments(fn)
     inner = getattr(fn, "__wrapped__", None)
     if not isinstance(inner, FunctionType):
         return {}

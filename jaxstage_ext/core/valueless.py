@@ -5,7 +5,7 @@ from __future__ import annotations
 import jax
 import numpy as np
 
-from jaxstage_ext.core import jax_private
+from jaxstage_ext.core.jax_private import refs
 
 _CONVERTING = ("__jax_array__", "__array__", "__cuda_array_interface__")
 
@@ -14,7 +14,7 @@ def is_valueless(leaf: object) -> bool:
     """Whether a leaf is a `jax.ShapeDtypeStruct`, or an object of the user's that stands for one."""
     if isinstance(leaf, jax.ShapeDtypeStruct):
         return True
-    if isinstance(leaf, jax.Array | np.ndarray | np.generic | int | float | complex) or jax_private.is_ref(leaf):
+    if isinstance(leaf, jax.Array | np.ndarray | np.generic | int | float | complex) or refs.is_ref(leaf):
         return False
     try:
         has_type = isinstance(getattr(leaf, "shape", None), tuple) and hasattr(leaf, "dtype")

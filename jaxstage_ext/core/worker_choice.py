@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import jax
 
-from jaxstage_ext.core import jax_private, large_program_limit
+from jaxstage_ext.core import large_program_limit
+from jaxstage_ext.core.jax_private import lowered_modules
 from jaxstage_ext.core.large_program import LargeProgram
 from jaxstage_ext.core.stageable import unwrap
 from jaxstage_ext.core.staged import LOWER, Staged
@@ -19,7 +20,7 @@ def large(staged: Staged) -> LargeProgram | None:
     if staged.limits.large_here or jax.default_backend() != "cpu" or jax.process_count() > 1:
         return None
     lowered = unwrap(staged.value(LOWER))
-    operations = jax_private.count_operations(lowered) if isinstance(lowered, jax.stages.Lowered) else 0
+    operations = lowered_modules.count_operations(lowered) if isinstance(lowered, jax.stages.Lowered) else 0
     if operations <= (most := large_program_limit.most()):
         return None
     limit = staged.limits.memory

@@ -31,9 +31,9 @@ def _is_decided() -> bool:
     jax = sys.modules.get("jax")
     if jax is None:
         return False
-    from jaxstage_ext.core import jax_private
+    from jaxstage_ext.core.jax_private import jax_options
 
-    return bool(getattr(jax.config, "jax_platforms", None)) or jax_private.backends_exist()
+    return bool(getattr(jax.config, "jax_platforms", None)) or jax_options.backends_exist()
 
 
 def _is_installed(name: str) -> bool:

@@ -15,7 +15,7 @@ from jaxstage_ext.analysis.layouts.layout_text import ArrayLayout
 from jaxstage_ext.analysis.sharding.mesh import Axis, Mesh
 from jaxstage_ext.analysis.sharding.sharded_values import ARGUMENT
 from jaxstage_ext.analysis.sharding.slices import Sharding
-from jaxstage_ext.core import jax_private
+from jaxstage_ext.core.jax_private import lowered_modules, tracing
 from jaxstage_ext.core.targets.cross_compile import Executable
 from jaxstage_ext.ir.hlo.shapes import HOST
 from jaxstage_ext.program import execution
@@ -123,7 +123,7 @@ class AbsentCompiled(Executable):
         leaves = (lowered.in_tree if of_arguments else lowered.out_tree).num_leaves
         head = program.documents["hlo"].lines[0] if program.has_hlo else ""
         layouts = iter([one for one in layout_text.of_entry(head)[not of_arguments] if one.dtype != "token"])
-        kept = jax_private.signature(program.jax_traced, lowered).kept if of_arguments else range(leaves)
+        kept = lowered_modules.signature(program.jax_traced, lowered).kept if of_arguments else range(leaves)
         meshes = _Meshes(_given_meshes(program), known.meshes, self.devices)
         placed: list[tuple[NamedSharding | None, ArrayLayout | None]] = []
         for at, value in enumerate(values[:leaves]):
@@ -144,7 +144,7 @@ def of(program: Program) -> Any:
 def _given_meshes(program: Program) -> list[AbstractMesh]:
     """The meshes of the call's arguments and of `jax.jit`, whose axes are of a type that the compiler does not say."""
     given = [getattr(leaf, "sharding", None) for _, leaf in leaves(program.call)]
-    meshes = [getattr(one, "mesh", None) for one in (*given, *jax_private.given_shardings(program.call.fn))]
+    meshes = [getattr(one, "mesh", None) for one in (*given, *tracing.given_shardings(program.call.fn))]
     return [getattr(mesh, "abstract_mesh", mesh) for mesh in meshes if mesh is not None]
 
 

@@ -10,8 +10,9 @@ from typing import Any
 import jax
 import numpy as np
 
-from jaxstage_ext.core import jax_private, pytree_paths
+from jaxstage_ext.core import pytree_paths
 from jaxstage_ext.core.call import Call
+from jaxstage_ext.core.jax_private import tracing
 from jaxstage_ext.core.pytree_paths import leaves_with_paths, path_text
 from jaxstage_ext.core.signatures import signature_of
 from jaxstage_ext.program.program import Program
@@ -166,7 +167,7 @@ def _flattened(key: _Key) -> tuple[bool, int, str]:
 def _static(program: Program) -> set[_Key]:
     """The arguments that `jax.jit` treats as static, by place or keyword."""
     function = program.staged.function
-    numbers, names = jax_private.static_arguments(program.call.fn if function is None else function)
+    numbers, names = tracing.static_arguments(program.call.fn if function is None else function)
     count = len(program.call.args)
     return {*(number % count for number in numbers if -count <= number < count), *names}
 

@@ -12,8 +12,8 @@ from typing import Any
 import jax
 import numpy as np
 
-from jaxstage_ext.core import jax_private, stages
-from jaxstage_ext.core.jax_private import python_nodes, sharding_internals
+from jaxstage_ext.core import stages
+from jaxstage_ext.core.jax_private import dispatch_rules, python_nodes, refs, sharding_internals, tracing
 from jaxstage_ext.core.pytree_paths import leaves_with_paths, path_text
 from jaxstage_ext.core.signatures import signature_of
 from jaxstage_ext.core.valueless import is_valueless
@@ -87,13 +87,13 @@ def _path(program: Program, compiled: Any, moved: Sequence[str]) -> str:
     fn, traced = program.call.fn, program.jax_traced
     if jax.config.jax_disable_jit:
         return "jax_disable_jit is on: each operation is dispatched by itself."
-    if jax_private.is_pmap(fn):
+    if tracing.is_pmap(fn):
         return "No fast path: what jax.pmap makes prepares its arguments in Python at each call."
-    if not (jax_private.is_jitted(fn) or program.call.given is not None):
+    if not (dispatch_rules.is_jitted(fn) or program.call.given is not None):
         if hasattr(fn, "lower"):
             return f"No fast path: {program.name} is {with_article(type_name(fn))}, whose own Python runs at each call."
         return f"No fast path: {program.name} is not jitted; this is what jax.jit of it does."
-    causes = jax_private.slow_causes(compiled, traced.jaxpr.effects if traced is not None else ())
+    causes = dispatch_rules.slow_causes(compiled, traced.jaxpr.effects if traced is not None else ())
     if causes:
         return f"No fast path: each call goes through Python, because {' and '.join(causes)}."
     if moved:
@@ -105,7 +105,7 @@ def _path(program: Program, compiled: Any, moved: Sequence[str]) -> str:
 
 def _in_python(program: Program, compiled: Any) -> Iterator[str]:
     """What runs in Python at each call, whichever path it takes: pytree nodes and static arguments of the user's."""
-    if not jax_private.is_jitted(program.call.fn):
+    if not dispatch_rules.is_jitted(program.call.fn):
         return
     nodes = python_nodes.of_call(stages.dynamic_arguments(program.staged), compiled.out_tree)
     if nodes.flattened:
@@ -129,7 +129,7 @@ def _counted(types: Mapping[str, int]) -> str:
 
 def _static_values(program: Program) -> list[Any]:
     function, call = program.staged.function, program.call
-    numbers, names = jax_private.static_arguments(call.fn if function is None else function)
+    numbers, names = tracing.static_arguments(call.fn if function is None else function)
     given = len(call.args)
     by_place = [call.args[number % given] for number in numbers if -given <= number < given]
     return [*by_place, *(call.kwargs[name] for name in names if name in call.kwargs)]
@@ -162,7 +162,7 @@ def _rows(program: Program, compiled: Any) -> Iterator[_Passed]:
 
 def _static_names(program: Program, count: int) -> set[int]:
     function = program.staged.function
-    numbers, _ = jax_private.static_arguments(program.call.fn if function is None else function)
+    numbers, _ = tracing.static_arguments(program.call.fn if function is None else function)
     given = len(program.call.args)
     return {number % given for number in numbers if -given <= number < given} if given > count else set()
 
@@ -181,9 +181,9 @@ def _names(program: Program, static: set[int], count: int) -> list[str]:
 def _passed(name: str, leaf: Any, wanted: Any) -> _Passed:
     if wanted.sharding is None:
         return _Passed(name, _given(leaf), UNUSED, 0, "")
-    if jax_private.is_ref(leaf):
+    if refs.is_ref(leaf):
         return _Passed(name, _given(leaf), AS_IT_IS, 0, "")
-    if jax_private.is_token(leaf):
+    if refs.is_token(leaf):
         return _Passed(name, _given(leaf), AS_IT_IS, 0, "")
     several = wanted.sharding.num_devices > 1
     if not isinstance(leaf, jax.Array):
@@ -221,9 +221,9 @@ def _placed(wanted: Any, shape: tuple[int, ...], itemsize: int, own: Any = None)
 
 
 def _given(leaf: Any) -> str:
-    if jax_private.is_ref(leaf):
+    if refs.is_ref(leaf):
         return f"jax.Ref {short_dtype(leaf.dtype)}[{','.join(map(str, leaf.shape))}]"
-    if jax_private.is_token(leaf):
+    if refs.is_token(leaf):
         return "token"
     if is_valueless(leaf):
         return f"shape {short_dtype(leaf.dtype)}[{','.join(map(str, leaf.shape))}]"

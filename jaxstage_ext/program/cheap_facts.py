@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from jaxstage_ext.core import jax_private, ref_names
+from jaxstage_ext.core import ref_names
+from jaxstage_ext.core.jax_private import lowered_modules
 from jaxstage_ext.program import answer_wording as wording
 from jaxstage_ext.program import out_of_memory
 from jaxstage_ext.program.answers import QUESTIONS, Answer
@@ -112,6 +113,6 @@ def authors_arguments(program: Program) -> dict[str, str]:
     lowered = program.jax_lowered
     if lowered is None:
         return {}
-    names = jax_private.signature(program.jax_traced, lowered, ref_names.namer(program.call.fn)).arguments
+    names = lowered_modules.signature(program.jax_traced, lowered, ref_names.namer(program.call.fn)).arguments
     authors = argument_names(program.call, names)
     return {name: said for name, said in zip(names, authors, strict=True) if said != name}

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from jaxstage_ext.compilation.records.compile_record import Entry
-from jaxstage_ext.core import jax_private
+from jaxstage_ext.core.jax_private import xla_executables
 from jaxstage_ext.core.options import received_options as received
 from jaxstage_ext.core.options import xla_flags
 from jaxstage_ext.core.options.received_options import Basis, OptionOrigin, ReceivedOption
@@ -64,7 +64,7 @@ def options(program: Program) -> Table:
 
 def _fingerprint(program: Program) -> Iterator[str]:
     """XLA's own identity of the executable, which equal executables share."""
-    if known := jax_private.fingerprint(program.executable):
+    if known := xla_executables.fingerprint(program.executable):
         yield f"XLA's fingerprint of the executable: {known}."
 
 

@@ -6,7 +6,8 @@ from typing import Any
 
 import jax
 
-from jaxstage_ext.core import jax_private, stages
+from jaxstage_ext.core import stages
+from jaxstage_ext.core.jax_private import refs
 from jaxstage_ext.core.jax_private.nan_checks import kept_nan_checks
 from jaxstage_ext.core.targets.cross_compile import Executable
 from jaxstage_ext.core.valueless import is_valueless
@@ -47,7 +48,7 @@ def execute(program: Program) -> Any:
     args, kwargs = stages.dynamic_arguments(program.staged)
     if any(map(is_valueless, jax.tree.leaves((args, kwargs)))):
         raise ValueError(f"the arguments of {program.name} are shapes, which have no values to run on; give it arrays")
-    if any(map(jax_private.is_token, jax.tree.leaves((args, kwargs)))):
+    if any(map(refs.is_token, jax.tree.leaves((args, kwargs)))):
         raise ValueError(f"JAX runs no compiled function on a token, which {program.name} takes; call it itself")
     program.ran_out = None
     try:

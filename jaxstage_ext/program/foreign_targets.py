@@ -6,7 +6,8 @@ import re
 from dataclasses import replace
 from typing import Any
 
-from jaxstage_ext.core import jax_private, jaxpr_lines
+from jaxstage_ext.core import jaxpr_lines
+from jaxstage_ext.core.jax_private import jaxprs
 from jaxstage_ext.ir.source import FrameTable
 from jaxstage_ext.report.errors import StageError
 from jaxstage_ext.report.frames import SourceSpan
@@ -14,7 +15,7 @@ from jaxstage_ext.report.frames import SourceSpan
 
 def unknown_target(traced: Any, table: FrameTable, message: str) -> tuple[str, SourceSpan | None] | None:
     """The FFI target that a compile's error names, and the line that calls it; None for another error."""
-    for eqn, _ in jax_private.nested_equations(traced.jaxpr.jaxpr):
+    for eqn, _ in jaxprs.nested_equations(traced.jaxpr.jaxpr):
         target = eqn.params.get("target_name") if eqn.primitive.name == "ffi_call" else None
         if isinstance(target, str) and re.search(rf"(?<!\w){re.escape(target)}(?!\w)", message):
             frame = jaxpr_lines.frame_reader(table)(eqn)

@@ -11,8 +11,9 @@ from jaxstage_ext.compilation.events.kept_artefacts import MOST_KEPT
 from jaxstage_ext.compilation.records.compile_record import CacheOutcome, CompileRecord, StageName, StageRun
 from jaxstage_ext.compilation.records.record_names import function_title
 from jaxstage_ext.compilation.records.signature_text import signature_text
-from jaxstage_ext.core import constants, jax_private
+from jaxstage_ext.core import constants
 from jaxstage_ext.core.call import Call
+from jaxstage_ext.core.jax_private import lowered_modules, xla_executables
 from jaxstage_ext.core.staged import COMPILE, DONE, FAILED, Cache, CacheHit, Stage, Staged
 from jaxstage_ext.core.targets.cross_compile import Executable
 from jaxstage_ext.core.targets.target import LOCAL
@@ -102,16 +103,16 @@ class LoggedProgram(Program):
 
     def _read_executable(self) -> Executable:
         kept, run = self._executable, self.record.stage(StageName.COMPILE)
-        module = jax_private.module_of_loaded(kept)
+        module = xla_executables.module_of_loaded(kept)
         return Executable(
             LOCAL,
-            jax_private.hlo_text(module, constants.spelled_out(self._traced)) if module is not None else None,
-            jax_private.hlo_proto(module) if module is not None else None,
+            xla_executables.hlo_text(module, constants.spelled_out(self._traced)) if module is not None else None,
+            xla_executables.hlo_proto(module) if module is not None else None,
             (run.seconds if run is not None else None) or 0.0,
             self._devices,
             (),
-            _known(jax_private.costs_of_loaded, kept),
-            _known(jax_private.memory_of_loaded, kept),
+            _known(xla_executables.costs_of_loaded, kept),
+            _known(xla_executables.memory_of_loaded, kept),
         )
 
     def _readers(self) -> dict[str, Callable[[], Document]]:
@@ -122,7 +123,7 @@ class LoggedProgram(Program):
         return {**readers, "stablehlo": self._read_stablehlo, **hlo}
 
     def _read_stablehlo(self) -> Document:
-        texts = jax_private.texts_of_module(self._module)
+        texts = lowered_modules.texts_of_module(self._module)
         document = stablehlo.read(*texts, self.frame_table, jaxpr=self.documents.get("jaxpr"))
         return replace(document, text=public_folders(document.text))
 

@@ -17,8 +17,9 @@ from jaxstage_ext.analysis.memory.donation_trials import DonationTrial
 from jaxstage_ext.analysis.memory.entry_values import Argument, Constant, Donation, EntryComputation
 from jaxstage_ext.analysis.memory.live_memory import Memory
 from jaxstage_ext.analysis.memory.policy_trials import PolicyTrial
-from jaxstage_ext.core import captured, donation, jax_private, ref_names, rematerialization, residuals
+from jaxstage_ext.core import captured, donation, ref_names, rematerialization, residuals
 from jaxstage_ext.core.given import lacking_stage
+from jaxstage_ext.core.jax_private import lowered_modules
 from jaxstage_ext.core.recompile import recompiled_buffers as recompiled
 from jaxstage_ext.core.recompile.recompiled_buffers import Assigned
 from jaxstage_ext.ir.hlo import buffer_assignment, hlo_document
@@ -153,7 +154,7 @@ def _entry(program: Program) -> EntryComputation | None:
         return None
     if (written := written_signature.entry(program)) is not None:
         return written
-    signature = jax_private.signature(traced, lowered, ref_names.namer(program.call.fn))
+    signature = lowered_modules.signature(traced, lowered, ref_names.namer(program.call.fn))
     infos = jax.tree.leaves(lowered.args_info, is_leaf=lambda leaf: hasattr(leaf, "donated"))
     own = len(signature.arguments) - len(signature.captured)
     if len(infos) != own:

@@ -6,8 +6,9 @@ from typing import Any
 
 import jax
 
-from jaxstage_ext.core import jax_private, jaxpr_lines, stages
+from jaxstage_ext.core import jaxpr_lines, stages
 from jaxstage_ext.core.given.symbolic import names as symbolic_names
+from jaxstage_ext.core.jax_private import nonfinite_search
 from jaxstage_ext.program.call_arguments import deleted
 from jaxstage_ext.program.instruction_places import line_label
 from jaxstage_ext.program.program import Program
@@ -33,10 +34,10 @@ def told(program: Program) -> str:
         return f"{start}; which operation did is unknown: finding it would run its callbacks once more"
     if names := deleted(program):
         return f"{start}; which operation did is unknown: the run donated {', '.join(names)}"
-    if already := [name for name, leaf in leaves(program.call) if jax_private.is_nonfinite(leaf, nans, infs)]:
+    if already := [name for name, leaf in leaves(program.call) if nonfinite_search.is_nonfinite(leaf, nans, infs)]:
         return f"{start}: {', '.join(already[:4])} has it already"
     args, kwargs = stages.dynamic_arguments(program.staged)
-    eqn = jax_private.first_nonfinite(traced.jaxpr, jax.tree.leaves((args, kwargs)), nans, infs)
+    eqn = nonfinite_search.first_nonfinite(traced.jaxpr, jax.tree.leaves((args, kwargs)), nans, infs)
     if eqn is None:
         return (
             f"{start}, though its operations make none when they run one by one: the compiler joined or reordered them"

@@ -8,7 +8,8 @@ import jax
 
 from jaxstage_ext.analysis.memory.fit import Fits
 from jaxstage_ext.analysis.sharding.device_places import processes
-from jaxstage_ext.core import dumped_ir, jax_private
+from jaxstage_ext.core import dumped_ir
+from jaxstage_ext.core.jax_private import lowered_modules
 from jaxstage_ext.core.layout import specs
 from jaxstage_ext.core.options import autotune, flag_values, unread_flags
 from jaxstage_ext.core.targets import gpu_descriptions
@@ -46,7 +47,7 @@ _HEURISTIC = "kernels and tiles are XLA's heuristic choice, not autotuned, and m
 
 def options_of(program: Program) -> dict[str, Any]:
     """The compile options in force: those that the function was jitted with, and this call's above them."""
-    return jax_private.own_options(program.jax_lowered) | dict(program.call.compiler_options)
+    return lowered_modules.own_options(program.jax_lowered) | dict(program.call.compiler_options)
 
 
 def notes(program: Program) -> list[str]:

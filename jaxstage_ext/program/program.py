@@ -12,9 +12,10 @@ import numpy as np
 
 from jaxstage_ext.compilation.records.compile_log import LOG
 from jaxstage_ext.compilation.records.compile_record import CompileRecord
-from jaxstage_ext.core import cached_executable, jax_private, stage_list, stages
+from jaxstage_ext.core import cached_executable, stage_list, stages
 from jaxstage_ext.core.call import Call
 from jaxstage_ext.core.given import lacking_stage
+from jaxstage_ext.core.jax_private import xla_executables
 from jaxstage_ext.core.stage_error import explain
 from jaxstage_ext.core.staged import COMPILE, LOWER, TRACE, WAITING
 from jaxstage_ext.core.targets.cross_compile import Executable
@@ -257,7 +258,7 @@ class Program:
         """The optimised module, serialised. Raises Unavailable where there is none."""
         proto = self.executable.proto if isinstance(self.executable, Executable) else None
         if proto is None and self.xla_module is not None:
-            proto = jax_private.hlo_proto(self.xla_module)
+            proto = xla_executables.hlo_proto(self.xla_module)
         if proto is None:
             how = lacking_stage.how_to_compile(self.call)
             if (error := self.error) is not None:
@@ -303,7 +304,7 @@ class Program:
         compiled = self.executable
         if not isinstance(compiled, jax.stages.Compiled):
             return None
-        return self.results.once("xla_module", lambda: next(iter(jax_private.hlo_modules(compiled)), None))
+        return self.results.once("xla_module", lambda: next(iter(xla_executables.hlo_modules(compiled)), None))
 
     def cached_places(self) -> CachedPlaces | None:
         """The places of an executable that was compiled from an earlier program; None where they are its own."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from jaxstage_ext.compilation.records.compile_log import LOG
 from jaxstage_ext.compilation.records.compile_record import CacheOutcome, CompileRecord
-from jaxstage_ext.core import jax_private
+from jaxstage_ext.core.jax_private import lowered_modules
 from jaxstage_ext.ir import stablehlo
 from jaxstage_ext.ir.hlo.cached_places import CachedPlaces, cached_places, unknown_places
 from jaxstage_ext.ir.hlo.module import Module
@@ -46,7 +46,7 @@ def _is_hit(record: CompileRecord) -> bool:
 
 
 def _placed(record: CompileRecord, module: Module, table: FrameTable) -> CachedPlaces | None:
-    texts = jax_private.texts_of_module(record.artefacts.module)
+    texts = lowered_modules.texts_of_module(record.artefacts.module)
     return cached_places(module, stablehlo.read(*texts, table), table)
 
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from jaxstage_ext.core import jax_private, recorded_text
+from jaxstage_ext.core import recorded_text
 from jaxstage_ext.core.call import Call
+from jaxstage_ext.core.jax_private import xla_executables
 from jaxstage_ext.core.staged import Staged
 from jaxstage_ext.core.targets.target import LOCAL
 from jaxstage_ext.core.targets.worker_requests import USUAL
@@ -89,7 +90,7 @@ class RecordedProgram(Program):
         return {"python": self._read_python, "hlo": self._read_hlo} if self.has_hlo else {}
 
     def _read_hlo(self) -> Document:
-        print_module = recorded_text.text_of_foreign if self.is_foreign else jax_private.hlo_text_of_proto
+        print_module = recorded_text.text_of_foreign if self.is_foreign else xla_executables.hlo_text_of_proto
         text = public_folders(print_module(self.proto()))
         return hlo_document.read(text, self.module, self.frame_table, cached=cached_lines(self))
 

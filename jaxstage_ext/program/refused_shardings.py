@@ -13,7 +13,7 @@ from jaxstage_ext.analysis.sharding.propagation import Chooser
 from jaxstage_ext.analysis.sharding.sharded_values import ARGUMENT, RESULT, ShardedValue
 from jaxstage_ext.analysis.sharding.sharding_map import ShardingMap
 from jaxstage_ext.analysis.sharding.value_tables import Shardings
-from jaxstage_ext.core import jax_private
+from jaxstage_ext.core.jax_private import named_meshes, tracing
 from jaxstage_ext.core.layout import specs, value_shardings
 from jaxstage_ext.core.pytree_paths import leaves_with_paths, path_text
 from jaxstage_ext.core.signatures import signature_of
@@ -37,7 +37,7 @@ def read(program: Program) -> Shardings | None:
     given = [value for name, leaf in named.items() if (value := _value(name, leaf)) is not None]
     wrong, apart = refusals.indivisible(message), refusals.sides_apart(message)
     notes = list(_apart(program, apart))
-    if wrong is not None and jax_private.is_pmap(program.call.fn):
+    if wrong is not None and tracing.is_pmap(program.call.fn):
         same = " or ".join(name for name, leaf in named.items() if _shape(leaf) == wrong.shape)
         wrong = wrong._replace(name=name_in_pmap(program.call, wrong.name) or same)
         others = [leaf for name, leaf in named.items() if name != wrong.name]
@@ -68,15 +68,15 @@ def _apart(program: Program, sides: Sequence[refusals.PlacedSide]) -> Iterator[s
         yield f"A program runs on one set of devices: {move}use one mesh for both."
 
 
-def meshes_of(program: Program) -> list[jax_private.NamedMesh]:
+def meshes_of(program: Program) -> list[named_meshes.NamedMesh]:
     """The meshes of a call's arguments, of what `jax.jit` was given, and of what the function names itself."""
     given = [getattr(leaf, "sharding", None) for _, leaf in leaves(program.call)]
-    return jax_private.named_meshes(program.call.fn, program.jax_traced, given)
+    return named_meshes.named_meshes(program.call.fn, program.jax_traced, given)
 
 
 def argument_names(call: Call, names: Sequence[str]) -> list[str]:
     """The names of arrays that JAX was given, by the function's own where JAX or a library numbers them."""
-    if jax_private.is_pmap(call.fn):
+    if tracing.is_pmap(call.fn):
         return [name_in_pmap(call, name) for name in names]
     return authors_names(call, names)
 
@@ -86,7 +86,7 @@ def name_in_pmap(call: Call, name: str) -> str:
     if not name.startswith(_OF_PMAP):
         return name
     number = name.removeprefix(_OF_PMAP).rstrip("]")
-    static, _ = jax_private.static_arguments(call.fn)
+    static, _ = tracing.static_arguments(call.fn)
     names = [leaf for leaf, _ in leaves(call, {at % len(call.args) for at in static} if call.args else set())]
     return names[int(number)] if number.isdecimal() and int(number) < len(names) else name
 

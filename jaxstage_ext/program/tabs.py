@@ -11,7 +11,8 @@ from dataclasses import dataclass
 
 from jaxstage_ext.analysis.sharding import refusals
 from jaxstage_ext.analysis.sharding.value_tables import Shardings
-from jaxstage_ext.core import jax_private, stage_list
+from jaxstage_ext.core import stage_list
+from jaxstage_ext.core.jax_private import lowered_modules
 from jaxstage_ext.program import cluster
 from jaxstage_ext.program import out_of_memory as exhausted
 from jaxstage_ext.program.compile_cache_program import CompileCacheProgram
@@ -119,7 +120,7 @@ def refused(program: Program) -> Shardings | None:
 def _is_sharded(program: Program) -> bool:
     """Whether the call runs on several devices or names a mesh, or would, had JAX not refused the shardings."""
     if (lowered := program.jax_lowered) is not None:
-        return program.call.layout is not None or jax_private.placed(lowered, program.call.fn).count > 1
+        return program.call.layout is not None or lowered_modules.placed(lowered, program.call.fn).count > 1
     if program.call.given is not None and _is_compiled(program):
         return cluster.device_count(program) > 1
     return is_refused(program)

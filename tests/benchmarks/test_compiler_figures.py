@@ -14,7 +14,7 @@ import jax.numpy as jnp
 import pytest
 
 from jaxstage_ext import inspect
-from jaxstage_ext.core import jax_private
+from jaxstage_ext.core.jax_private import xla_executables
 from jaxstage_ext.ir.hlo import hlo_document
 from jaxstage_ext.ir.hlo import module as hlo
 from jaxstage_ext.ir.source import FrameTable
@@ -83,11 +83,11 @@ def test_everything_the_panel_shows_of_a_four_layer_step() -> None:
 def test_hlo_document_of_a_32_layer_step() -> None:
     fn, args = step(32)
     compiled = jax.jit(fn).trace(*args).lower().compile(compiler_options={"xla_backend_optimization_level": 0})
-    [module] = jax_private.hlo_modules(compiled)
+    [module] = xla_executables.hlo_modules(compiled)
 
     def document():
-        text = jax_private.hlo_text(module, True)
-        return hlo_document.read(text, hlo.parse(jax_private.hlo_proto(module)), FrameTable())
+        text = xla_executables.hlo_text(module, True)
+        return hlo_document.read(text, hlo.parse(xla_executables.hlo_proto(module)), FrameTable())
 
     def texts():
         compiled.as_text()

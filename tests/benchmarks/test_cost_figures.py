@@ -16,7 +16,7 @@ from jaxstage_ext import inspect
 from jaxstage_ext.analysis.cost import module_cost
 from jaxstage_ext.analysis.memory import buffers, module_memory
 from jaxstage_ext.analysis.memory.fit import DeviceMemory
-from jaxstage_ext.core import jax_private
+from jaxstage_ext.core.jax_private import xla_executables
 from jaxstage_ext.ir.hlo import buffer_assignment, hlo_document
 from jaxstage_ext.ir.hlo import module as hlo
 from jaxstage_ext.ir.hlo import schedule as hlo_schedule
@@ -47,14 +47,14 @@ def compiled(folder: Path) -> tuple[Any, bytes]:
     function, arguments = step(LAYERS)
     options = {"xla_dump_to": str(folder), "xla_dump_hlo_as_proto": True, "xla_backend_optimization_level": 0}
     made = jax.jit(function).trace(*arguments).lower().compile(compiler_options=options)
-    [module] = jax_private.hlo_modules(made)
+    [module] = xla_executables.hlo_modules(made)
     [dumped] = folder.glob("*after_optimizations.hlo.pb")
     return module, dumped.read_bytes()
 
 
 def test_cost_and_memory_of_a_large_module(tmp_path: Path) -> None:
     module, assigned = compiled(tmp_path)
-    text, proto = jax_private.hlo_text(module, True), jax_private.hlo_proto(module)
+    text, proto = xla_executables.hlo_text(module, True), xla_executables.hlo_proto(module)
     documents, costs, memories = [], [], []
     for _ in range(3):
         took, document = timed(lambda: hlo_document.read(text, hlo.parse(proto), FrameTable()))

@@ -11,8 +11,7 @@ import numpy as np
 import pytest
 
 import jaxstage_ext
-from jaxstage_ext.core.jax_private import stablehlo_texts
-from jaxstage_ext.core.jax_private.lowered import LARGEST_WRITTEN
+from jaxstage_ext.core.jax_private.lowered_modules import LARGEST_WRITTEN, stablehlo_texts
 from jaxstage_ext.ir import stablehlo
 from jaxstage_ext.ir.source import FrameTable
 

@@ -10,8 +10,9 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from jaxstage_ext.core import jax_private, large_program_limit, worker_choice
+from jaxstage_ext.core import large_program_limit, worker_choice
 from jaxstage_ext.core.call import Call
+from jaxstage_ext.core.jax_private import lowered_modules
 from jaxstage_ext.core.targets.cross_compile import Executable
 from jaxstage_ext.core.targets.worker_requests import Limits
 from jaxstage_ext.inspecting import inspect, run
@@ -57,7 +58,7 @@ def of_all_kinds(x: Any) -> Any:
 def test_what_is_counted_is_what_the_panel_shows(fn: Any) -> None:
     lowered = inspect(fn, X, stage="lower")
     shown = lowered.summary()["stages"][1]["count"]
-    assert shown == f"{jax_private.count_operations(lowered.lowered):,} ops"
+    assert shown == f"{lowered_modules.count_operations(lowered.lowered):,} ops"
 
 
 def test_only_a_larger_program_goes_to_a_worker_and_all_of_it_is_shown() -> None:

@@ -59,7 +59,8 @@ def main() -> None:
     jax.config.update("jax_num_cpu_devices", DEVICES)
     jax.config.update("jax_hlo_source_file_canonicalization_regex", re.escape(f"{HERE.parent.parent}/"))
     from jaxstage_ext import inspect
-    from jaxstage_ext.core import jax_private, stages
+    from jaxstage_ext.core import stages
+    from jaxstage_ext.core.jax_private import lowered_modules, xla_executables
 
     for name, (function, arguments) in load_programs().PROGRAMS.items():
         folder = HERE / f"jax-{jax.__version__}" / name
@@ -67,8 +68,8 @@ def main() -> None:
         inspection = inspect(function, *arguments)
         for kind in ("jaxpr", "stablehlo", "hlo"):
             (folder / f"{kind}.golden").write_text(listing(inspection.documents[kind]))
-        (folder / "stablehlo.mlir").write_text(jax_private.stablehlo_texts(stages.unwrap(inspection.lowered))[1])
-        (folder / "hlo.pb").write_bytes(jax_private.hlo_proto(inspection.program.xla_module))
+        (folder / "stablehlo.mlir").write_text(lowered_modules.stablehlo_texts(stages.unwrap(inspection.lowered))[1])
+        (folder / "hlo.pb").write_bytes(xla_executables.hlo_proto(inspection.program.xla_module))
         print(name, *(inspection.documents[kind].coverage for kind in ("jaxpr", "stablehlo", "hlo")))
 
 

@@ -23,7 +23,7 @@ os.environ.update(
 import jax
 from jax.experimental import topologies
 
-from jaxstage_ext.core import jax_private
+from jaxstage_ext.core.jax_private import xla_executables
 from tests.golden.record import load_programs
 
 
@@ -55,8 +55,8 @@ def main(platform: str, name: str) -> None:
         jitted = function if hasattr(function, "lower") else jax.jit(function)
         with jax.default_device(devices[0]):
             compiled = jitted.lower(*shapes).compile()
-        [module] = jax_private.hlo_modules(compiled)
-        texts[program] = jax_private.hlo_text(module, True)
+        [module] = xla_executables.hlo_modules(compiled)
+        texts[program] = xla_executables.hlo_text(module, True)
     json.dump(texts, sys.stdout)
 
 

@@ -19,7 +19,7 @@ from jax.sharding import AxisType, NamedSharding
 from jax.sharding import PartitionSpec as P
 
 import jaxstage_ext
-from jaxstage_ext.core import jax_private
+from jaxstage_ext.core.jax_private import xla_executables
 from tests.golden.record import load_programs
 
 AXES = {"data": 4, "model": 2}
@@ -69,8 +69,8 @@ def in_process(function: Any, arguments: Any, specs: Any, result: Any) -> str:
     given |= {"out_shardings": placed(result)} if result is not None else {}
     with jax.set_mesh(MESH):
         compiled = jax.jit(getattr(function, "__wrapped__", function), **given).lower(*arguments).compile()
-    [module] = jax_private.hlo_modules(compiled)
-    return jax_private.hlo_text(module, True)
+    [module] = xla_executables.hlo_modules(compiled)
+    return xla_executables.hlo_text(module, True)
 
 
 def main() -> None:

@@ -75,10 +75,10 @@ def endless() -> dict[str, Any]:
 
 def request_for(function: Any, *arguments: Any) -> dict[str, Any]:
     """The request to compile a function for one CPU."""
-    from jaxstage_ext.core import jax_private
+    from jaxstage_ext.core.jax_private import lowered_modules
 
     lowered = jax.jit(function).lower(*arguments)
-    module, options = jax_private.compile_request(lowered, "cpu", [0])
+    module, options = lowered_modules.compile_request(lowered, "cpu", [0])
     return {
         "method": "compile",
         "platform": "cpu",

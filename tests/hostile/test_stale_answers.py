@@ -22,7 +22,7 @@ import pytest
 from absent import needs
 
 from jaxstage_ext import inspect
-from jaxstage_ext.core import jax_private
+from jaxstage_ext.core.jax_private import lowered_modules
 from jaxstage_ext.core.options import autotune, flag_values
 from jaxstage_ext.core.recompile import machine_code, pass_pipeline, preparation
 from jaxstage_ext.core.staged import LOWER, Staged
@@ -182,7 +182,7 @@ class World:
         if autotune.LOAD in options:
             results = Path("results.txtpb").read_bytes() if platform == "cuda" else b""
             options[autotune.LOAD] = ""
-        _, raw = jax_private.compile_request(lowered, platform, [0], options)
+        _, raw = lowered_modules.compile_request(lowered, platform, [0], options)
         variables = {**os.environ, **compile_environment.FIXED}
         variables = {name: value for name, value in variables.items() if compile_environment.decides(name)}
         for name in compile_environment.READ_BY_XLA:

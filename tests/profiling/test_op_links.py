@@ -11,7 +11,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from jaxstage_ext.core import jax_private
+from jaxstage_ext.core.jax_private import xla_executables
 from jaxstage_ext.ir.hlo import hlo_document
 from jaxstage_ext.ir.hlo import module as hlo
 from jaxstage_ext.ir.source import FrameTable
@@ -97,9 +97,9 @@ def test_a_profile_of_another_machine_leads_to_its_source() -> None:
 
 
 def _shown(function: jax.stages.Wrapped, table: FrameTable, *arguments: jax.Array) -> ShownModule:
-    (module,) = jax_private.hlo_modules(function.lower(*arguments).compile())
-    parsed = hlo.parse(jax_private.hlo_proto(module))
-    text = jax_private.hlo_text(module, large_constants=False)
+    (module,) = xla_executables.hlo_modules(function.lower(*arguments).compile())
+    parsed = hlo.parse(xla_executables.hlo_proto(module))
+    text = xla_executables.hlo_text(module, large_constants=False)
     return ShownModule(parsed, hlo_document.read(text, parsed, table))
 
 

@@ -70,6 +70,6 @@ def operations(document: Document) -> list[str]:
 
 def equations_a_line(inspection: Any) -> bool:
     """Whether every equation of the jaxpr has a line of its own."""
-    from jaxstage_ext.core import jax_private
+    from jaxstage_ext.core.jax_private import jaxprs
 
-    return inspection.documents["jaxpr"].coverage.total == jax_private.count_equations(inspection.traced.jaxpr)
+    return inspection.documents["jaxpr"].coverage.total == jaxprs.count_equations(inspection.traced.jaxpr)

@@ -6,7 +6,7 @@ from collections import OrderedDict
 from typing import Any
 
 from jaxstage_ext.compilation.records.compile_record import Artefacts, CompileRecord
-from jaxstage_ext.core import jax_private
+from jaxstage_ext.core.jax_private import jaxprs
 
 MOST_KEPT = 32
 """Records whose artefacts are kept."""
@@ -73,4 +73,4 @@ def _code_size(executable: Any) -> int:
 
 def constant_bytes(jaxpr: Any) -> int:
     """The bytes of the arrays that a jaxpr holds, and keeps alive after the user has dropped them."""
-    return sum(int(getattr(const, "nbytes", 0)) for const in jax_private.constants(jaxpr))
+    return sum(int(getattr(const, "nbytes", 0)) for const in jaxprs.constants(jaxpr))

@@ -12,8 +12,7 @@ from jaxstage_ext.compilation.persistent import entry_check, record_store
 from jaxstage_ext.compilation.persistent.damaged_entries import ASIDE
 from jaxstage_ext.compilation.persistent.entry_check import EntryCheck
 from jaxstage_ext.compilation.persistent.key_record import KeyRecord
-from jaxstage_ext.core import jax_private
-from jaxstage_ext.core.jax_private import persistent_cache
+from jaxstage_ext.core.jax_private import jax_options, persistent_cache
 from jaxstage_ext.core.jax_private.persistent_cache import SUFFIX, USED_SUFFIX
 
 _DIGEST = 64
@@ -162,7 +161,7 @@ def _compression(path: str) -> str:
 
 
 def _other_version(record: KeyRecord | None, compression: str) -> str:
-    if record is not None and record.jaxlib != jax_private.jaxlib_version():
+    if record is not None and record.jaxlib != jax_options.jaxlib_version():
         return f"jaxlib {record.jaxlib}"
     known = compression in _COMPRESSIONS.values()
     return compression if known and compression != persistent_cache.compression() else ""

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from jaxstage_ext.compilation.persistent import cache_warnings
-from jaxstage_ext.core import jax_private
-from jaxstage_ext.core.jax_private import cache_key_parts
+from jaxstage_ext.core.jax_private import cache_key_parts, jax_options
 
 Flags = tuple[bytes, ...]
 
@@ -23,7 +22,7 @@ _flags = _Flags()
 def note() -> Flags:
     """The flags in the key of a compile now; the first that are seen after JAX made its backend are those XLA read."""
     now = cache_key_parts.flag_bytes()
-    if _flags.read is None and jax_private.backends_exist():
+    if _flags.read is None and jax_options.backends_exist():
         _flags.read = now
     return now
 

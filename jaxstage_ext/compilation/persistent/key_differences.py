@@ -10,8 +10,7 @@ from dataclasses import dataclass
 
 from jaxstage_ext.compilation.persistent import flag_watch
 from jaxstage_ext.compilation.persistent.key_record import KeyRecord
-from jaxstage_ext.core import jax_private
-from jaxstage_ext.core.jax_private import cache_key_parts
+from jaxstage_ext.core.jax_private import cache_key_parts, jax_options
 from jaxstage_ext.core.jax_private.cache_key_parts import KeyPart
 from jaxstage_ext.core.options import xla_flags
 
@@ -97,7 +96,7 @@ def _of_options(before: bytes, now: bytes, same_jaxlib: bool) -> list[KeyDiffere
 
 def _option_values(options: bytes) -> dict[str, str]:
     """Every option by name: JAX's own, those set by the user, and XLA's flags as they were when it was compiled."""
-    flags = xla_flags.read(jax_private.xla_library(), options).by_name.values()
+    flags = xla_flags.read(jax_options.xla_library(), options).by_name.values()
     named = {flag.name: flag.default for flag in flags if flag.default not in (None, xla_flags.UNSET)}
     return {name: value for name, value in named.items() if value} | cache_key_parts.option_fields(options)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from jaxstage_ext.core import jax_private
+from jaxstage_ext.core.jax_private import jaxprs
 
 _DEEPEST, _MOST = 20, 4
 
@@ -26,6 +26,6 @@ def _operations(jaxpr: Any, depth: int) -> Iterator[str]:
     for eqn in jaxpr.eqns:
         if not eqn.effects:
             continue
-        inner = jax_private.inner_jaxprs(eqn) if depth < _DEEPEST else []
+        inner = jaxprs.inner_jaxprs(eqn) if depth < _DEEPEST else []
         deeper = [name for one in inner for name in _operations(one, depth + 1)]
         yield from deeper or [str(eqn.primitive.name)]

@@ -11,8 +11,8 @@ from typing import Any
 
 from google.protobuf import any_pb2, descriptor_pb2, descriptor_pool, message_factory, text_format
 
-from jaxstage_ext.core import jax_private
 from jaxstage_ext.core.given.module_files import UnreadableModule
+from jaxstage_ext.core.jax_private import jax_options
 from jaxstage_ext.core.options import embedded_protos
 from jaxstage_ext.ir import protowire
 from jaxstage_ext.report.units import scaled
@@ -54,7 +54,7 @@ def _module_text(data: bytes) -> bytes:
 @functools.cache
 def _message() -> Any:
     """The class of an HloModuleProto with all fields of this jaxlib's. Raises KeyError where it does not hold them."""
-    found = embedded_protos.find(jax_private.xla_library(), _FILES)
+    found = embedded_protos.find(jax_options.xla_library(), _FILES)
     file: Any = descriptor_pb2.FileDescriptorProto(name="jaxstage/hlo_text.proto", package="xla", syntax="proto3")
     file.dependency.append(any_pb2.DESCRIPTOR.name)
     for name in _FILES:

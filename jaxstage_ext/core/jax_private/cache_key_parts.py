@@ -26,7 +26,7 @@ from jax._src.interpreters import pxla as _pxla
 from jaxlib import xla_client as _client
 from jaxlib.mlir import ir as _ir
 
-from jaxstage_ext.core.jax_private.lowered import own_options
+from jaxstage_ext.core.jax_private.lowered_modules import own_options
 from jaxstage_ext.core.jax_private.persistent_cache import CacheRequest, compression
 
 _key_any: Any = _cache_key

@@ -11,7 +11,7 @@ from typing import Any
 
 from jax._src import config as _config
 
-from jaxstage_ext.core.jax_private.options import PROFILED, ConfiguredOptions, recorded_options
+from jaxstage_ext.core.jax_private.jax_options import PROFILED, ConfiguredOptions, recorded_options
 from jaxstage_ext.core.jax_private.replaced_function import ReplacedFunction
 
 _heard = threading.local()

@@ -15,7 +15,7 @@ from typing import Any
 import jax
 from jax.sharding import AbstractMesh, AxisType, Mesh, NamedSharding, PartitionSpec
 
-from jaxstage_ext.core import jax_private
+from jaxstage_ext.core.jax_private import tracing
 from jaxstage_ext.core.targets.target import Target
 from jaxstage_ext.report.deliberate_error import DeliberateError
 
@@ -175,7 +175,7 @@ def traced(value: Any, layout: Layout | None) -> Any:
     """A trace made in `around`, changed to lower for the mesh even where no sharding in it names the mesh."""
     if layout is None or not isinstance(layout.mesh, AbstractMesh) or not isinstance(value, jax.stages.Traced):
         return value
-    return jax_private.with_context_mesh(value, layout.mesh)
+    return tracing.with_context_mesh(value, layout.mesh)
 
 
 def is_spec(value: Any) -> bool:

@@ -13,8 +13,8 @@ import jax
 import numpy as np
 from jax.sharding import NamedSharding, PartitionSpec
 
-from jaxstage_ext.core import jax_private
 from jaxstage_ext.core.call import Call, has_method
+from jaxstage_ext.core.jax_private import tracing
 from jaxstage_ext.core.layout.meshes import Layout, MeshError, first_line, is_some, is_spec, sharding, shown
 from jaxstage_ext.core.pytree_paths import path_text
 from jaxstage_ext.core.signatures import signature_of
@@ -56,7 +56,7 @@ def _titles(call: Call) -> list[str]:
 
 def _static(call: Call, titles: Sequence[str]) -> set[str]:
     """The names of the arguments that `jax.jit` does not trace."""
-    numbers, names = jax_private.static_arguments(call.fn)
+    numbers, names = tracing.static_arguments(call.fn)
     count = len(call.args)
     numbers = (*numbers, *call.jit.get("static_argnums", ()))
     return {titles[n] for n in numbers if -count <= n < count} | {*names, *call.jit.get("static_argnames", ())}
@@ -141,11 +141,9 @@ def check(call: Call) -> None:
     fn, layout = call.fn, call.layout
     if layout is None:
         return
-    if is_some(layout.inputs) and (
-        jax_private.is_pmap(fn) or (has_method(fn, "lower") and not has_method(fn, "trace"))
-    ):
+    if is_some(layout.inputs) and (tracing.is_pmap(fn) or (has_method(fn, "lower") and not has_method(fn, "trace"))):
         raise MeshError(f"{layout.names[1]} works with functions and jax.jit objects, not with {_kind(fn)}")
-    if is_some(layout.inputs) and "in_shardings" in jax_private.own_shardings(fn):
+    if is_some(layout.inputs) and "in_shardings" in tracing.own_shardings(fn):
         raise MeshError(f"the function is jitted with in_shardings; drop them or {layout.names[1]}")
     if layout.outputs is not None and has_method(fn, "lower"):
         raise MeshError(

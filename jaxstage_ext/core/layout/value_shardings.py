@@ -19,8 +19,7 @@ from typing import Any
 import jax
 from jax.sharding import Mesh, NamedSharding, PartitionSpec, SingleDeviceSharding
 
-from jaxstage_ext.core import jax_private
-from jaxstage_ext.core.jax_private import given_objects, module_lowering, refs, sharding_internals
+from jaxstage_ext.core.jax_private import given_objects, lowered_modules, module_lowering, refs, sharding_internals
 from jaxstage_ext.core.jax_private.module_lowering import ModuleValue, WrittenModule
 from jaxstage_ext.core.stageable import unwrap
 from jaxstage_ext.core.staged import COMPILE, LOWER, Staged
@@ -233,7 +232,7 @@ def of_devices(staged: Staged) -> list[PlacedDevice]:
     lowered = unwrap(staged.value(LOWER))
     if not isinstance(lowered, jax.stages.Lowered):
         return []
-    placed = jax_private.placed(lowered, staged.call.fn)
+    placed = lowered_modules.placed(lowered, staged.call.fn)
     if staged.target.is_local:
         named = sharding_internals.lowered_devices(lowered)
         if not named and placed.count > jax.device_count():  # a mesh that is larger than this machine has numbers alone

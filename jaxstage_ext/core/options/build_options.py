@@ -11,7 +11,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from jaxstage_ext.core import jax_private
+from jaxstage_ext.core.jax_private import jax_options
 from jaxstage_ext.report.deliberate_error import DeliberateError
 
 REPLICAS, PARTITIONS, ASSIGNMENT = "num_replicas", "num_partitions", "device_assignment"
@@ -33,16 +33,16 @@ class BuildOptionError(DeliberateError, ValueError):
 
 def knows(name: str) -> bool:
     """Whether this is the name of a build option, of this JAX or of another version."""
-    return name in _OURS or name in _TRIED or name in jax_private.build_options()
+    return name in _OURS or name in _TRIED or name in jax_options.build_options()
 
 
 def read(name: str, value: Any) -> Any:
     """The value as JAX takes it. Raises BuildOptionError for an invalid value, or an option that this JAX lacks."""
     if name in _OURS:
         return _assignment(value) if name == ASSIGNMENT else _count(name, value)
-    if name not in _TRIED or not jax_private.sets_itself(name, _TRIED[name]):
+    if name not in _TRIED or not jax_options.sets_itself(name, _TRIED[name]):
         raise BuildOptionError(
-            f"{name} cannot be set with JAX {jax_private.version()}, which sets it itself or does not have it"
+            f"{name} cannot be set with JAX {jax_options.version()}, which sets it itself or does not have it"
         )
     if name.endswith("_level"):
         return _level(name, value)

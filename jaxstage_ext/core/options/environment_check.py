@@ -10,7 +10,7 @@ import re
 
 import jax
 
-from jaxstage_ext.core import jax_private
+from jaxstage_ext.core.jax_private import jax_options
 from jaxstage_ext.core.targets.target import MOST_CPUS
 from jaxstage_ext.report.deliberate_error import DeliberateError
 from jaxstage_ext.worker.request_errors import RequestFailed, WorkerDied
@@ -35,7 +35,7 @@ def check() -> None:
 
     Flags that XLA has read already are not its concern. Others are tried in a compile worker, once.
     """
-    started, flags = jax_private.backends_exist(), os.environ.get(_FLAGS)
+    started, flags = jax_options.backends_exist(), os.environ.get(_FLAGS)
     if not started:
         _check_count("jax_num_cpu_devices", jax.config.jax_num_cpu_devices)
     if not flags or flags in _accepted or (started and _READ_LATE not in flags):

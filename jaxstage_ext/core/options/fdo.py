@@ -8,7 +8,7 @@ from typing import Any
 from google.protobuf import text_format
 from google.protobuf.message import DecodeError
 
-from jaxstage_ext.core import jax_private
+from jaxstage_ext.core.jax_private import jax_options
 from jaxstage_ext.core.options import embedded_protos
 from jaxstage_ext.ir import proto_messages
 
@@ -28,7 +28,7 @@ def doubt(profile: bytes) -> str | None:
 @cache
 def _kind() -> Any:
     try:
-        file = embedded_protos.find(jax_private.xla_library(), (_FILE,))[_FILE]
+        file = embedded_protos.find(jax_options.xla_library(), (_FILE,))[_FILE]
         described = embedded_protos.message(file, _NAME)
         return proto_messages.from_descriptors("tensorflow.profiler", [described], _NAME)[0]
     except Exception:

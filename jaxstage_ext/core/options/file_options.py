@@ -11,7 +11,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from jaxstage_ext.core import jax_private
+from jaxstage_ext.core.jax_private import jax_options
 from jaxstage_ext.core.options import xla_flags
 from jaxstage_ext.ir import protowire
 from jaxstage_ext.report.deliberate_error import DeliberateError
@@ -92,7 +92,7 @@ def of_process() -> Mapping[str, str]:
     They are in every compile's options, so they hold whatever XLA_FLAGS is now. That of the CUDA toolkit, which JAX
     itself sets, is left out.
     """
-    build = dict(protowire.leading_fields(jax_private.plain_options())).get(_BUILD_OPTIONS, b"")
+    build = dict(protowire.leading_fields(jax_options.plain_options())).get(_BUILD_OPTIONS, b"")
     texts = protowire.leading_fields(dict(protowire.leading_fields(build)).get(_DEBUG_OPTIONS, b""))
     if not any(len(text) > 1 and not _NO_FILE.search(text) for _, text in texts):
         return {}

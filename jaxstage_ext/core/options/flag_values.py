@@ -13,7 +13,7 @@ from typing import Any
 
 import jax
 
-from jaxstage_ext.core import jax_private
+from jaxstage_ext.core.jax_private import lowered_modules
 from jaxstage_ext.core.options import autotune, build_options, fdo, file_options, xla_flags
 from jaxstage_ext.core.options.xla_flags import Flag, Flags
 from jaxstage_ext.report.deliberate_error import DeliberateError
@@ -84,7 +84,7 @@ def _with_path(name: str, value: Any) -> Any:
 def compile_lowered(lowered: Any, options: Mapping[str, Any]) -> Any:
     """`lowered.compile()` with these options. Raises TypeError where a library's own Lowered takes no options."""
     if isinstance(lowered, jax.stages.Lowered):
-        build_options.order(options, jax_private.placed(lowered, None).count, None)
+        build_options.order(options, lowered_modules.placed(lowered, None).count, None)
     options = build_options.for_xla(options)
     if not options:
         return lowered.compile()

@@ -9,7 +9,7 @@ from typing import Any
 
 import jax
 
-from jaxstage_ext.core import jax_private
+from jaxstage_ext.core.jax_private import jax_options, lowered_modules, module_lowering
 from jaxstage_ext.core.options import flag_values, unread_flags, xla_flags
 from jaxstage_ext.core.options.build_options import for_xla
 from jaxstage_ext.core.stageable import unwrap
@@ -82,7 +82,7 @@ def received(staged: Staged, platform: str, by: OptionOrigin = OptionOrigin.CALL
     since; those of `jax.config` are left out where the `basis` is unknown. `by` is what gave the call's options.
     """
     lowered = unwrap(staged.value(LOWER))
-    own = jax_private.own_options(lowered) if lowered is not None else {}
+    own = lowered_modules.own_options(lowered) if lowered is not None else {}
     call = for_xla(staged.call.compiler_options)
     configured = _configured(staged)
     environment = staged.environment
@@ -94,7 +94,7 @@ def received(staged: Staged, platform: str, by: OptionOrigin = OptionOrigin.CALL
         *(_of_config(configured, hidden, platform) if configured else ()),
         *_of_variable(variable, hidden, platform),
         *(_of_libtpu(of_libtpu) if platform == "tpu" else ()),
-        *(_of_fields(configured, hidden, jax_private.is_gspmd(lowered)) if configured else ()),
+        *(_of_fields(configured, hidden, module_lowering.is_gspmd(lowered)) if configured else ()),
         *(_of_profile(configured, hidden, platform) if configured else ()),
         *(_of_propagation(configured) if configured else ()),
     ]
@@ -107,13 +107,13 @@ def basis(staged: Staged) -> Basis:
     return Basis.UNKNOWN if staged.received is None else Basis.RECORDED
 
 
-def _configured(staged: Staged) -> jax_private.ConfiguredOptions | None:
+def _configured(staged: Staged) -> jax_options.ConfiguredOptions | None:
     if basis(staged) is not Basis.EXPECTED:
         return staged.received
-    module = jax_private.module_of_lowered(unwrap(staged.value(LOWER)))
+    module = lowered_modules.module_of_lowered(unwrap(staged.value(LOWER)))
     if module is None:
-        return jax_private.configured_options()
-    return jax_private.expected_options(module, jax.devices()[0].client if staged.target.is_local else None)
+        return jax_options.configured_options()
+    return jax_options.expected_options(module, jax.devices()[0].client if staged.target.is_local else None)
 
 
 def _texts(options: Mapping[str, Any]) -> dict[str, str]:
@@ -135,16 +135,16 @@ def _default(name: str, variable: str) -> str | None:
     """XLA's default of a flag, or of a field; None where unknown: jaxlib has what XLA_FLAGS has made of it."""
     flag = xla_flags.installed().by_name.get(name)
     if flag is None:
-        return jax_private.build_fields(jax_private.plain_options()).get(name)
+        return jax_options.build_fields(jax_options.plain_options()).get(name)
     is_changed = name in dict(flag_text.options(variable)) and name not in unread_flags.unread(variable)
     return None if is_changed else flag.default
 
 
 def _of_config(
-    configured: jax_private.ConfiguredOptions, hidden: Mapping[str, str], platform: str
+    configured: jax_options.ConfiguredOptions, hidden: Mapping[str, str], platform: str
 ) -> Iterator[ReceivedOption]:
     """Flags that JAX sets for entries of `jax.config`."""
-    plain, made = xla_flags.values(jax_private.plain_options()), xla_flags.values(configured.options)
+    plain, made = xla_flags.values(jax_options.plain_options()), xla_flags.values(configured.options)
     for name, value in made.items():
         if value == plain.get(name):
             continue
@@ -157,9 +157,9 @@ def _of_config(
         yield ReceivedOption(name, value, plain.get(name), origin, setter, "; ".join(notes))
 
 
-def _setter(name: str, configured: jax_private.ConfiguredOptions) -> tuple[OptionOrigin, str]:
+def _setter(name: str, configured: jax_options.ConfiguredOptions) -> tuple[OptionOrigin, str]:
     """Where an option that `jax.config` implies comes from, and what set it."""
-    setter = jax_private.config_of_flag(name, configured)
+    setter = jax_options.config_of_flag(name, configured)
     if not setter:
         return OptionOrigin.JAX, OptionOrigin.JAX.value
     return (OptionOrigin.ENVIRONMENT if setter.isupper() else OptionOrigin.CONFIG), setter
@@ -195,14 +195,14 @@ def _of_libtpu(text: str) -> Iterator[ReceivedOption]:
 
 
 def _of_fields(
-    configured: jax_private.ConfiguredOptions, hidden: Mapping[str, str], is_gspmd: bool
+    configured: jax_options.ConfiguredOptions, hidden: Mapping[str, str], is_gspmd: bool
 ) -> Iterator[ReceivedOption]:
     """Fields of CompileOptions that are no flags: effort levels, the profile's version, the partitioner.
 
     A module with shardings of before Shardy is compiled without it, whatever `jax.config` says.
     """
-    plain = jax_private.build_fields(jax_private.plain_options())
-    made = jax_private.build_fields(configured.options) | ({_SHARDY: str(False)} if is_gspmd else {})
+    plain = jax_options.build_fields(jax_options.plain_options())
+    made = jax_options.build_fields(configured.options) | ({_SHARDY: str(False)} if is_gspmd else {})
     for name, value in made.items():
         if value != plain.get(name) and name not in hidden:
             note = _NO_PROFILE if (name, value) == (PROFILE_VERSION, "-1") else ""
@@ -210,19 +210,19 @@ def _of_fields(
 
 
 def _of_profile(
-    configured: jax_private.ConfiguredOptions, hidden: Mapping[str, str], platform: str
+    configured: jax_options.ConfiguredOptions, hidden: Mapping[str, str], platform: str
 ) -> Iterator[ReceivedOption]:
     """What `jax_enable_pgle` sets, where the call does not."""
-    for name, value in jax_private.guided_by_profile(configured.options).items():
+    for name, value in jax_options.guided_by_profile(configured.options).items():
         if name not in hidden:
             notes = [*flag_values.notes({name: value}, platform), _OF_PROFILE if value else _OF_PROFILING]
             default = _default(name, "")
             yield ReceivedOption(name, value or "(empty)", default, *_setter(name, configured), "; ".join(notes))
 
 
-def _of_propagation(configured: jax_private.ConfiguredOptions) -> Iterator[ReceivedOption]:
+def _of_propagation(configured: jax_options.ConfiguredOptions) -> Iterator[ReceivedOption]:
     """The arguments and results whose sharding XLA chooses, one value for all where they agree."""
-    for name, values in jax_private.propagation(configured.options).items():
+    for name, values in jax_options.propagation(configured.options).items():
         if any(values):
             text = "True" if all(values) else ", ".join(map(str, values))
             yield ReceivedOption(name, text, "False", OptionOrigin.JAX, OptionOrigin.JAX.value, _OF_PROPAGATION)

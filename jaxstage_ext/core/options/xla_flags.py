@@ -12,7 +12,7 @@ from typing import Any
 
 from google.protobuf import descriptor_pb2
 
-from jaxstage_ext.core import jax_private
+from jaxstage_ext.core.jax_private import jax_options
 from jaxstage_ext.core.options import embedded_protos
 from jaxstage_ext.ir import proto_messages, protowire
 
@@ -71,7 +71,7 @@ class Flags:
 @cache
 def installed() -> Flags:
     """The flags of this process's jaxlib, read once."""
-    return read(jax_private.xla_library(), jax_private.plain_options())
+    return read(jax_options.xla_library(), jax_options.plain_options())
 
 
 def read(library: Path, options: bytes) -> Flags:
@@ -103,7 +103,7 @@ def values(options: bytes) -> dict[str, str]:
 @cache
 def _described() -> tuple[Any, dict[str, dict[str, int]]]:
     """The descriptor of this process's DebugOptions, and its enums."""
-    files = embedded_protos.find(jax_private.xla_library(), (_XLA, _BACKENDS))
+    files = embedded_protos.find(jax_options.xla_library(), (_XLA, _BACKENDS))
     described = embedded_protos.message(files[_XLA], "DebugOptions")
     return described, _enums(described, files)
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import jax
 
-from jaxstage_ext.core import jax_private
 from jaxstage_ext.core.given import lacking_stage
+from jaxstage_ext.core.jax_private import jax_options
 from jaxstage_ext.core.stageable import unwrap
 from jaxstage_ext.core.staged import LOWER, Staged
 from jaxstage_ext.core.targets import cross_compile
@@ -42,7 +42,7 @@ def prepared(staged: Staged) -> Prepared:
 
 
 def _check_configured(staged: Staged) -> None:
-    then, now = staged.configured, jax_private.configured_options()
+    then, now = staged.configured, jax_options.configured_options()
     if then is not None and then != now:
         changes = "; ".join(then.changes_to(now)) or "jax.config has other entries"
         raise Unavailable(

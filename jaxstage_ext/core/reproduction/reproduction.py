@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
-from jaxstage_ext.core import jax_private
+from jaxstage_ext.core.jax_private import jax_options
 from jaxstage_ext.core.recompile import preparation
 from jaxstage_ext.core.staged import Staged
 from jaxstage_ext.core.targets import packages, worker_requests
@@ -90,7 +90,7 @@ def _names_files(flag: str) -> bool:
 
 
 def _versions(target: Target) -> dict[str, str]:
-    versions = {"jaxlib": jax_private.jaxlib_version()}
+    versions = {"jaxlib": jax_options.jaxlib_version()}
     if target.platform == "tpu":
         versions["libtpu"] = packages.find("tpu").version
     if target.platform == "cuda":

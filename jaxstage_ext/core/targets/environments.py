@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from jaxstage_ext.core import jax_private
+from jaxstage_ext.core.jax_private import jax_options
 from jaxstage_ext.core.options import file_options
 from jaxstage_ext.core.targets import file_identity, packages
 from jaxstage_ext.core.targets.target import TargetError
@@ -62,7 +62,7 @@ def change(environment: CompileEnvironment, platform: str) -> str | None:
 
 def check_jaxlib() -> None:
     """Raise TargetError where jaxlib was replaced since this process loaded it, as a worker loads the new one."""
-    installed, loaded = packages.version_of("jaxlib"), jax_private.jaxlib_version()
+    installed, loaded = packages.version_of("jaxlib"), jax_options.jaxlib_version()
     if installed and installed != loaded:
         raise TargetError(f"jaxlib {installed} is installed, but this kernel has loaded {loaded}; restart the kernel")
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from jax.experimental import mesh_utils
 
-from jaxstage_ext.core import jax_private
+from jaxstage_ext.core.jax_private import lowered_modules
 from jaxstage_ext.core.targets import environments, worker_requests
 from jaxstage_ext.core.targets.target import Target
 from jaxstage_ext.report.unavailable import Unavailable
@@ -21,7 +21,7 @@ _SPLITS_AXES = ("TPU v5 lite", "TPU v5e")
 """Device kinds for which `jax.make_mesh` may split a physical axis."""
 
 
-def check(program: jax_private.Placed, target: Target, is_of_file: bool = False) -> None:
+def check(program: lowered_modules.Placed, target: Target, is_of_file: bool = False) -> None:
     """Raise Unavailable where a program has more devices than the target."""
     room = target.devices or 0
     if program.count > room and is_of_file:
@@ -37,7 +37,7 @@ def check(program: jax_private.Placed, target: Target, is_of_file: bool = False)
 
 
 def order(
-    program: jax_private.Placed, target: Target, limits: worker_requests.Limits, environment: CompileEnvironment
+    program: lowered_modules.Placed, target: Target, limits: worker_requests.Limits, environment: CompileEnvironment
 ) -> tuple[list[int], str | None]:
     """The ids of the target's devices that a program runs on, in its order, and a note about it.
 

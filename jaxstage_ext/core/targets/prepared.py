@@ -8,8 +8,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
-from jaxstage_ext.core import jax_private
-from jaxstage_ext.core.jax_private import given_objects
+from jaxstage_ext.core.jax_private import given_objects, lowered_modules, module_lowering
 from jaxstage_ext.core.options import autotune, build_options, file_options
 from jaxstage_ext.core.targets import environments, gpu_descriptions, packages, placement, worker_requests
 from jaxstage_ext.core.targets.target import Target
@@ -119,14 +118,14 @@ def prepare(
     the environment; BuildOptionError where options contradict it.
     """
     environment = environment or environment_of(lowered, target, given)
-    placed, room = jax_private.placed(lowered, fn), target.devices or 0
+    placed, room = lowered_modules.placed(lowered, fn), target.devices or 0
     _check_platform(lowered, target)
-    is_of_file = jax_private.written_module(lowered) is not None
+    is_of_file = module_lowering.written_module(lowered) is not None
     placement.check(placed, target, is_of_file)
     chosen = build_options.order(given, placed.count, room)
     order, note = (list(chosen), None) if chosen else placement.order(placed, target, limits, environment)
     given, results = _without_files(_options(lowered, given), target)
-    module, options = jax_private.compile_request(lowered, target.platform, order, given)
+    module, options = lowered_modules.compile_request(lowered, target.platform, order, given)
     request = {"room": room, "order": order, "module": module, "options": options, **_autotuned(results, target)}
     overrides = {name: value for name, value in given.items() if name not in autotune.FILES}
     notes = (note,) if note else ()
@@ -135,7 +134,7 @@ def prepare(
 
 def _check_platform(lowered: Any, target: Target) -> None:
     """Raise Unavailable where it was lowered for other platforms, as what a file holds may be that is only shown."""
-    written = jax_private.written_module(lowered)
+    written = module_lowering.written_module(lowered)
     if written is not None and written.platform and written.platform != target.platform:
         raise Unavailable(
             f"it calls libraries that {written.platform} has, and {target.platform} has not; name a target of its own"
@@ -159,7 +158,7 @@ def check_files(lowered: Any, target: Target, given: Mapping[str, Any]) -> None:
 
 def _options(lowered: Any, given: Mapping[str, Any]) -> dict[str, Any]:
     """The function's own options, above them those `given`, below them the files of XLA_FLAGS; paths are absolute."""
-    own = {**file_options.of_process(), **jax_private.own_options(lowered)}
+    own = {**file_options.of_process(), **lowered_modules.own_options(lowered)}
     return file_options.absolute(own | build_options.for_xla(given))
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from jaxstage_ext.core import jax_private
+from jaxstage_ext.core.jax_private import named_meshes
 from jaxstage_ext.program.program import Program
 from jaxstage_ext.program.refused_shardings import leaves
 from jaxstage_ext.report.errors import StageError
@@ -17,7 +17,7 @@ def explanation(program: Program, error: StageError) -> str | None:
         return None
     by_mesh: dict[str, list[str]] = {}
     for name, leaf in leaves(program.call):
-        if words := jax_private.mesh_words(getattr(leaf, "sharding", None)):
+        if words := named_meshes.mesh_words(getattr(leaf, "sharding", None)):
             by_mesh.setdefault(words, []).append(name)
     if len(by_mesh) < 2:
         return None

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from jaxstage_ext.core import jax_private, jaxpr_lines
+from jaxstage_ext.core import jaxpr_lines
+from jaxstage_ext.core.jax_private import jaxprs
 from jaxstage_ext.program.instruction_places import line_label
 from jaxstage_ext.program.program import Program
 from jaxstage_ext.report.errors import StageError
@@ -30,7 +31,7 @@ def _lines(program: Program) -> Iterator[str]:
     if (traced := program.jax_traced) is None:
         return
     frame_of = jaxpr_lines.frame_reader(program.frame_table)
-    found = [frame_of(eqn) for eqn, _ in jax_private.nested_equations(traced.jaxpr.jaxpr) if _is_ordered(eqn)]
+    found = [frame_of(eqn) for eqn, _ in jaxprs.nested_equations(traced.jaxpr.jaxpr) if _is_ordered(eqn)]
     frames = program.frame_table.freeze()
     yield from filter(None, (line_label(frames, int(frames.user[frame])) for frame in found if frame >= 0))
 

@@ -11,7 +11,7 @@ from typing import Any
 
 import jax
 
-from jaxstage_ext.core import jax_private
+from jaxstage_ext.core.jax_private import tracing
 from jaxstage_ext.core.pytree_paths import leaves_with_paths, path_text
 from jaxstage_ext.program.program import Program
 from jaxstage_ext.program.refused_shardings import parameter_names
@@ -26,9 +26,9 @@ _NAMED = 4
 
 def explanation(program: Program, error: StageError) -> str | None:
     """Which arguments lack the mapped axis, or are longer than the devices are many; None for another error."""
-    if not jax_private.is_pmap(program.call.fn):
+    if not tracing.is_pmap(program.call.fn):
         return None
-    axes, given = jax_private.pmap_axes(program.call.fn, len(program.call.args))
+    axes, given = tracing.pmap_axes(program.call.fn, len(program.call.args))
     mapped = list(_mapped(program, axes))
     if _NO_AXIS in error.message:
         lacking = [
@@ -39,7 +39,7 @@ def explanation(program: Program, error: StageError) -> str | None:
         return f"pmap: {'; '.join(lacking[:_NAMED])}." if lacking else None
     if result := _OUT_OF_BOUNDS.search(error.message):
         axis, rank = int(result[1]), int(result[2])
-        if axis not in jax_private.pmap_out_axes(program.call.fn):
+        if axis not in tracing.pmap_out_axes(program.call.fn):
             return None
         return (
             f"pmap: out_axes={axis} puts the mapped axis where a result of {plural(rank, 'axis', 'axes')}, the mapped "

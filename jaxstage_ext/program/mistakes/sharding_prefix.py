@@ -6,7 +6,7 @@ import re
 from typing import Any
 
 from jaxstage_ext.analysis.sharding import refusals
-from jaxstage_ext.core import jax_private
+from jaxstage_ext.core.jax_private import named_meshes, tracing
 from jaxstage_ext.program.program import Program
 from jaxstage_ext.program.refused_shardings import leaves, name_in_pmap, parameter_names
 from jaxstage_ext.report.errors import StageError
@@ -38,7 +38,7 @@ def explanation(program: Program, error: StageError) -> str | None:
 
 
 def _too_long(program: Program, name: str, spec: str, wanted: int, rank: int) -> str:
-    if jax_private.is_pmap(program.call.fn):
+    if tracing.is_pmap(program.call.fn):
         own = name_in_pmap(program.call, name)
         return (
             f"{own}: pmap maps an axis of it, and it has {plural(rank, 'axis', 'axes')}: give in_axes with None for it."
@@ -64,7 +64,7 @@ def _other(program: Program, jit: str, own: str, kind: str) -> str | None:
         return None
     names = [name for name, _ in lying]
     which = names[0] if len(names) == 1 else f"One of {', '.join(names[:4])}"
-    wanted = next((one for one in jax_private.given_shardings(program.call.fn) if _is(one, jit)), None)
+    wanted = next((one for one in tracing.given_shardings(program.call.fn) if _is(one, jit)), None)
     here, there = _place(lying[0][1]), _place(wanted)
     if here == there:
         here = there = ""
@@ -80,7 +80,7 @@ def _is(sharding: Any, text: str) -> bool:
 
 def _place(sharding: Any) -> str:
     """` on devices 0, 1 (mesh d=2)`; "" where unknown."""
-    for mesh in jax_private.named_meshes(None, None, [sharding]):
+    for mesh in named_meshes.named_meshes(None, None, [sharding]):
         on = f"an abstract mesh of size {mesh.count}" if mesh.ids is None else refusals.devices(mesh.ids)
         return f" on {on} (mesh {mesh.sizes})"
     return ""

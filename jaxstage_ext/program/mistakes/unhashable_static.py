@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from jaxstage_ext.core import jax_private
+from jaxstage_ext.core.jax_private import tracing
 from jaxstage_ext.core.signatures import signature_of
 from jaxstage_ext.program.program import Program
 from jaxstage_ext.report.bounded_repr import type_name
@@ -20,7 +20,7 @@ def explanation(program: Program, error: StageError) -> str | None:
     if not _REFUSED.search(error.message):
         return None
     call = program.call
-    numbers, names = jax_private.static_arguments(call.fn)
+    numbers, names = tracing.static_arguments(call.fn)
     try:
         given = signature_of(call.fn).bind(*call.args, **call.kwargs).arguments
     except (TypeError, ValueError):

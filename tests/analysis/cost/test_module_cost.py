@@ -16,7 +16,7 @@ from jaxstage_ext import inspect
 from jaxstage_ext.analysis.cost import executions, flops
 from jaxstage_ext.analysis.cost import module_cost as costs
 from jaxstage_ext.analysis.cost.module_cost import Cost, Places
-from jaxstage_ext.core import jax_private
+from jaxstage_ext.core.jax_private import xla_executables
 from jaxstage_ext.ir.hlo import module as hlo
 from tests.golden.record import load_programs
 
@@ -29,8 +29,8 @@ APART = {
 
 def operations(function: object, *arguments: object) -> hlo.Module:
     staged = function if hasattr(function, "lower") else jax.jit(function)
-    [module] = jax_private.hlo_modules(staged.lower(*arguments).compile())
-    return hlo.parse(jax_private.hlo_proto(module))
+    [module] = xla_executables.hlo_modules(staged.lower(*arguments).compile())
+    return hlo.parse(xla_executables.hlo_proto(module))
 
 
 def counted(function: object, *arguments: object) -> Cost:

@@ -18,7 +18,7 @@ from jax.sharding import AbstractMesh, AxisType, NamedSharding
 from jax.sharding import PartitionSpec as P
 
 import jaxstage_ext
-from jaxstage_ext.core import jax_private
+from jaxstage_ext.core.jax_private import lowered_modules
 from jaxstage_ext.core.layout.meshes import MeshError, parse
 
 TESTS = Path(__file__).parents[2]
@@ -60,7 +60,7 @@ def test_it_compiles_for_a_tpu_whose_devices_are_not_here() -> None:
     inspection = inspected(target="v5e:2x4", in_specs={"x": P("data"), "w": {"kernel": P(None, "model"), "bias": None}})
     assert "num_partitions=8" in inspection.documents["hlo"].text
     assert "f32[16,16]" in inspection.documents["hlo"].text.splitlines()[0]
-    assert jax_private.placed(inspection.lowered, loss).mesh == (4, 2)
+    assert lowered_modules.placed(inspection.lowered, loss).mesh == (4, 2)
 
 
 def test_tracing_and_lowering_need_no_devices() -> None:

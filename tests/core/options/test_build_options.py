@@ -13,7 +13,7 @@ from jax.sharding import PartitionSpec as P
 from magic_shell import Shell, fresh_shell
 
 import jaxstage_ext
-from jaxstage_ext.core import jax_private
+from jaxstage_ext.core.jax_private import jax_options
 from jaxstage_ext.core.options.build_options import BuildOptionError
 from jaxstage_ext.core.options.flag_values import check
 
@@ -65,7 +65,7 @@ def test_effort_levels_compile_where_jax_takes_them() -> None:
             options = check({name: value})
             inspection = jaxstage_ext.inspect(lambda x: x + 1, X, compiler_options=options, target=target)
             assert inspection.summary()["options"] == options
-    taken = jax_private.sets_itself("memory_fitting_effort", 0.5)
+    taken = jax_options.sets_itself("memory_fitting_effort", 0.5)
     if taken:
         assert check({"memory_fitting_effort": "0.5"}) == {"memory_fitting_effort": 0.5}
         with pytest.raises(ValueError, match="memory_fitting_effort must be a number from -1 to 1, not 7"):

@@ -14,7 +14,7 @@ from jax._src import compiler
 from jaxlib import xla_client
 
 import jaxstage_ext
-from jaxstage_ext.core import jax_private
+from jaxstage_ext.core.jax_private import jax_options
 from jaxstage_ext.report.unavailable import Unavailable
 
 X = jnp.ones(8)
@@ -78,8 +78,8 @@ def test_what_xla_was_given_is_what_jax_gives_it() -> None:
     """The oracle is the serialised message that JAX makes of the same configuration."""
     with configured(jax_disable_most_optimizations=True):
         inspection = jaxstage_ext.inspect(loss, jnp.ones(8))
-        flags = jax_private.compile_options()
-    assert flags != jax_private.compile_options()
+        flags = jax_options.compile_options()
+    assert flags != jax_options.compile_options()
     named = {name for (name, origin) in rows(inspection) if origin == "jax.config"}
     assert named == {LEVEL, "xla_llvm_disable_expensive_passes", "xla_test_all_input_layouts"}
 

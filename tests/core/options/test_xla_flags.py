@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from jaxstage_ext.core import jax_private
+from jaxstage_ext.core.jax_private import jax_options
 from jaxstage_ext.core.options import embedded_protos, xla_flags
 from jaxstage_ext.core.options.xla_flags import Flag, Flags
 
@@ -65,7 +65,7 @@ def test_a_default_is_what_this_process_uses() -> None:
 
 
 def test_defaults_that_cannot_be_read_are_unknown_and_names_stay() -> None:
-    read = xla_flags.read(jax_private.xla_library(), b"\x1a\x04junk")
+    read = xla_flags.read(jax_options.xla_library(), b"\x1a\x04junk")
     assert len(read.by_name) > 250
     assert {flag.default for flag in read.by_name.values()} == {None}
 
@@ -109,7 +109,7 @@ def test_matching_takes_words_in_any_order(known: Flags) -> None:
 def test_flags_are_read_once_and_fast() -> None:
     assert xla_flags.installed() is xla_flags.installed()
     started = time.process_time()
-    xla_flags.read(jax_private.xla_library(), jax_private.compile_options())
+    xla_flags.read(jax_options.xla_library(), jax_options.compile_options())
     assert time.process_time() - started < 2
 
 

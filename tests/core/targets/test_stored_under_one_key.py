@@ -12,7 +12,8 @@ from absent import needs
 from jax.sharding import PartitionSpec as P
 
 import jaxstage_ext
-from jaxstage_ext.core import executables, jax_private
+from jaxstage_ext.core import executables
+from jaxstage_ext.core.jax_private import lowered_modules
 from jaxstage_ext.core.targets import environments, packages, placement
 from jaxstage_ext.inspection import Inspection
 from jaxstage_ext.ir import cached_documents
@@ -74,7 +75,7 @@ def _watch(table: Any, keys: list[str], monkeypatch: pytest.MonkeyPatch) -> None
 
 def module_key(inspection: Inspection) -> str:
     """That of the StableHLO, which no compiler made."""
-    return cache.key("stablehlo", jax_private.module_bytecode(inspection.lowered))
+    return cache.key("stablehlo", lowered_modules.module_bytecode(inspection.lowered))
 
 
 @pytest.mark.parametrize("target", ["cpu:4", "v5e:2x2"])

@@ -21,7 +21,7 @@ from jaxlib.mlir import ir as _ir
 from jaxstage_ext.core.jax_private import module_lowering, refs
 from jaxstage_ext.core.jax_private.given_objects import call_info
 from jaxstage_ext.core.jax_private.given_options import is_profiled
-from jaxstage_ext.core.jax_private.options import PROFILED
+from jaxstage_ext.core.jax_private.jax_options import PROFILED
 from jaxstage_ext.core.jax_private.tracing import is_pmap
 from jaxstage_ext.report.units import scaled
 

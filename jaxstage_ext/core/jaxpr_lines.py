@@ -14,6 +14,7 @@ from jaxstage_ext.ir.jaxpr import JaxprLines, Stack
 from jaxstage_ext.ir.protowire import Longs
 from jaxstage_ext.ir.source import FrameTable, Location, is_outside
 from jaxstage_ext.report.document import Document
+from jaxstage_ext.report.numbering import Numbering
 
 
 def document(jaxpr: Any, table: FrameTable) -> Document:
@@ -26,7 +27,7 @@ def lines(jaxpr: Any) -> JaxprLines:
     text, source_map = jaxprs.print_jaxpr(jaxpr)
     n = text.count("\n") + 1
     stack, scope, equation = (np.full(n, -1, np.int32) for _ in range(3))
-    scopes: dict[str, int] = {}
+    scopes = Numbering[str]()
     stacks = _Stacks()
     first_row: dict[int, int] = {}
     equations: list[tuple[int, Any]] = []
@@ -37,7 +38,7 @@ def lines(jaxpr: Any) -> JaxprLines:
         eqn = new[-1] if new else spans[0][2]
         name = tracebacks.name_stack(eqn)
         stack[row] = stacks.number(eqn)
-        scope[row] = scopes.setdefault(name, len(scopes)) if name else -1
+        scope[row] = scopes[name] if name else -1
         for begun in new:
             first_row.setdefault(id(begun), row)
             equations.append((row, begun))

@@ -18,6 +18,7 @@ import numpy as np
 from jaxstage_ext.ir import run_cells
 from jaxstage_ext.ir.source_texts import SourceState, SourceTexts
 from jaxstage_ext.report.frames import Frames, SourceFile, TextInEditor
+from jaxstage_ext.report.numbering import Numbering
 from jaxstage_ext.report.public_paths import public_path
 
 _PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
@@ -114,19 +115,19 @@ class FrameTable:
         self.remarks: dict[str, str] = {}
         self._lock = threading.RLock()
         self._package = package
-        self._frames: dict[_Key, int] = {}
+        self._frames = Numbering[_Key]()
         self._keys: list[_Key] = []
         self._user: list[int] = []
         self._inspected: list[int] = []
         self._files: dict[str, int] = {}
         self._cells: list[SourceFile] = []
-        self._functions: dict[str, int] = {}
+        self._functions = Numbering[str]()
 
     def add(self, location: Location, parent: int) -> int:
         """The index of this frame called from `parent` (-1: no known caller)."""
         with self._lock:
             file = self.file(location.file)
-            function = self._functions.setdefault(location.function, len(self._functions))
+            function = self._functions[location.function]
             _, _, line, column, end_line, end_column = location
             if shift := self.sources.shift(location.file, location.function) if is_user(location.file) else 0:
                 line, end_line = line + shift, end_line + shift
@@ -166,7 +167,7 @@ class FrameTable:
     def _frame(self, key: _Key) -> int:
         if key[-1] >= 0 and self._keys[key[-1]][:-1] == key[:-1]:
             return key[-1]  # JAX writes the frame of a loop once more for each loop inside
-        frame = self._frames.setdefault(key, len(self._frames))
+        frame = self._frames[key]
         if frame == len(self._keys):
             self._keys.append(key)
             source, parent = self._cells[key[0]], key[-1]

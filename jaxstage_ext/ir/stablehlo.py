@@ -12,6 +12,7 @@ from jaxstage_ext.ir.protowire import Longs
 from jaxstage_ext.ir.source import FrameTable
 from jaxstage_ext.report.document import OP, Document
 from jaxstage_ext.report.frames import Ints
+from jaxstage_ext.report.numbering import Numbering
 
 _OPERATION = re.compile(r'^\s*(?:%[\w#:, %]+ = )?"?(?:func\.)?(?:[a-z_]+\.[\w.]+|call)\b')
 _NOT_OPERATIONS = re.compile(r"^\s*(?:func\.func|module|stablehlo\.return|return|func\.return|sdy\.(?:mesh|return))\b")
@@ -38,7 +39,7 @@ def read(
     ends = folds.by_brackets(lines, "{}()")
     n = len(lines)
     frame, scope, flags = np.full(n, -1, np.int32), np.full(n, -1, np.int32), np.zeros(n, np.uint8)
-    scopes: dict[str, int] = {}
+    scopes = Numbering[str]()
     operations = [i for i, line in enumerate(lines) if _OPERATION.match(line) and not _NOT_OPERATIONS.match(line)]
     locations = Locations(debug, table) if len(body) == n else None
     for row in operations:
@@ -46,7 +47,7 @@ def read(
         if locations is not None:
             place = locations.place(_location_of(body, row, ends))
             frame[row] = place.frame
-            scope[row] = scopes.setdefault(place.scope, len(scopes)) if place.scope else -1
+            scope[row] = scopes[place.scope] if place.scope else -1
     names, (graph, held) = tuple(scopes), _graph(lines, operations, ends)
     aside: set[int] = set()
     if jaxpr is not None:

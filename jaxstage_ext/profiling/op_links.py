@@ -20,6 +20,7 @@ from jaxstage_ext.ir.source import FrameTable
 from jaxstage_ext.profiling.op_places import ModuleMatch, OpPlaces
 from jaxstage_ext.report.document import INFERRED, Document
 from jaxstage_ext.report.frames import Frames
+from jaxstage_ext.report.numbering import Numbering
 from jaxstage_ext.report.recording import NONE, Index, RecordedModule, Recording
 
 
@@ -83,8 +84,8 @@ class _Linked:
 
     def __init__(self, recording: Recording, table: FrameTable) -> None:
         self._ops, self._table = recording.ops, table
-        self._categories: dict[str, int] = {}
-        self._scopes: dict[str, int] = {}
+        self._categories = Numbering[str]()
+        self._scopes = Numbering[str]()
         self._columns = np.full((4, len(recording.ops)), NONE, np.int32)
         self._inferred = np.zeros(len(recording.ops), bool)
         self._result = np.full(len(recording.ops), NONE, np.int32)
@@ -103,7 +104,7 @@ class _Linked:
         frame[ops] = links.frame[heaviest]
         self._inferred[ops] = (links.flags[heaviest] & INFERRED != 0) | _is_of_call(module, rows, heaviest)
         self._result[ops] = links.frame[rows]
-        category[ops] = [self._categories.setdefault(name, len(self._categories)) for name in named]
+        category[ops] = [self._categories[name] for name in named]
         scope[ops] = [self._scope(links.scopes, i) for i in links.scope[rows].tolist()]
 
     def show(self, number: int, shown: ShownModule) -> None:
@@ -129,7 +130,7 @@ class _Linked:
         return ops[rows >= 0], rows[rows >= 0]
 
     def _scope(self, scopes: tuple[str, ...], scope: int) -> int:
-        return self._scopes.setdefault(scopes[scope], len(self._scopes)) if scope >= 0 else NONE
+        return self._scopes[scopes[scope]] if scope >= 0 else NONE
 
     def places(self, match: ModuleMatch) -> OpPlaces:
         """All places."""

@@ -21,6 +21,7 @@ import numpy.typing as npt
 from jaxstage_ext.analysis.cost import cost_wording as wording
 from jaxstage_ext.analysis.cost import jaxpr_cost
 from jaxstage_ext.analysis.cost.module_cost import Places
+from jaxstage_ext.report.numbering import numbered
 from jaxstage_ext.report.table import Column, Table
 from jaxstage_ext.report.units import scaled
 
@@ -110,9 +111,7 @@ class Equations:
         every = {"line": self.places.line, "scope": self.places.scope, "primitive": self.primitive, "dtype": self.dtype}
         if group not in every:
             raise ValueError(f"unknown group {group!r}; choose one of {', '.join(GROUPS)}")
-        number: dict[str, int] = {}
-        place = [number.setdefault(key, len(number)) for key in every[group]]
-        return list(number), np.array(place, np.int64)
+        return numbered(every[group])
 
     def by(self, group: str) -> Table:
         """Totals by "line", "scope", "primitive" or "dtype", the most FLOPs first; NaN where none are known."""

@@ -25,6 +25,7 @@ from jaxstage_ext.analysis.cost.work_range import WorkRange
 from jaxstage_ext.analysis.cost.work_ranges import Control
 from jaxstage_ext.ir.hlo.module import Module
 from jaxstage_ext.ir.hlo.shapes import TYPES
+from jaxstage_ext.report.numbering import numbered
 from jaxstage_ext.report.table import Column, Table
 
 Floats = npt.NDArray[np.float64]
@@ -284,13 +285,13 @@ class Cost:
 
     def keys(self, group: str, rows: Any) -> tuple[list[str], npt.NDArray[np.int64]]:
         """The names of a group's members, "" unknown, and for each of `rows` which one it belongs to."""
-        return _numbered(self._keys(group, rows))
+        return numbered(self._keys(group, rows))
 
     def part_keys(self, group: str) -> tuple[list[str], npt.NDArray[np.int64]]:
         """The same for each of `parts`: the member's own, or the fusion's where that of the member is unknown."""
         owners = self._keys(group, self.parts.owner)
         members = owners if group == "computation" else self._keys(group, self.parts.member)
-        return _numbered([member or owner for member, owner in zip(members, owners, strict=True)])
+        return numbered([member or owner for member, owner in zip(members, owners, strict=True)])
 
     def shares_by_line(self, rows: Any, values: Floats, bounds: Sequence[Ceiling]) -> tuple[list[str], Floats]:
         """The source line of each of `parts`, and its share of the figures of these rows, such as their time."""
@@ -341,12 +342,6 @@ class Cost:
 
     def to_json(self) -> str:
         return self.table.to_json()
-
-
-def _numbered(keys: Sequence[str]) -> tuple[list[str], npt.NDArray[np.int64]]:
-    number: dict[str, int] = {}
-    place = [number.setdefault(key, len(number)) for key in keys]
-    return list(number), np.array(place, np.int64)
 
 
 def _is_never(place: Any, runs: Floats, n: int) -> npt.NDArray[np.bool_]:

@@ -9,6 +9,7 @@ from typing import NamedTuple, TypeVar
 
 from jaxstage_ext.report.document import Document
 from jaxstage_ext.report.frames import Frames
+from jaxstage_ext.report.numbering import Numbering
 
 MOST_NAMED = 12
 """Most values listed for one line."""
@@ -60,15 +61,15 @@ class Chains:
     def __init__(self, frames: Frames) -> None:
         self._chain: list[int] = []
         self._place: list[int] = []
-        chains: dict[tuple[int, int], int] = {}
-        places: dict[tuple[int, int], int] = {}
+        chains = Numbering[tuple[int, int]]()
+        places = Numbering[tuple[int, int]]()
         columns = (frames.parent, frames.user, frames.file, frames.line)
         for frame, (parent, user, file, line) in enumerate(zip(*(c.tolist() for c in columns), strict=True)):
             above = (self._chain[parent], self._place[parent]) if parent >= 0 else (-1, -1)
-            place = places.setdefault((file, line), len(places)) if user == frame else above[1]
+            place = places[file, line] if user == frame else above[1]
             same = place == above[1]
             self._place.append(place)
-            self._chain.append(above[0] if same else chains.setdefault((above[0], place), len(chains)))
+            self._chain.append(above[0] if same else chains[above[0], place])
 
     def of(self, frame: int) -> tuple[int, int]:
         """(chain, place) of a frame, -1 where unknown."""

@@ -19,6 +19,7 @@ from jaxstage_ext.ir.lists import Lists, lists
 from jaxstage_ext.ir.messages import Messages, joined
 from jaxstage_ext.ir.protowire import Longs
 from jaxstage_ext.report.frames import Ints
+from jaxstage_ext.report.numbering import Numbering
 
 BOOKKEEPING = (b"parameter", b"constant", b"tuple", b"get-tuple-element", b"bitcast")
 """Opcodes that compute nothing: they do not count in a document's coverage."""
@@ -209,10 +210,10 @@ def _metadata(raw: bytes, field: protowire.Field, rows: int) -> tuple[Longs, Int
     frame = np.zeros(rows, np.int64)
     stack = parts[schema.METADATA_STACK_FRAME]
     frame[field.row[stack.row]] = stack.value
-    names: dict[bytes, int] = {}
+    names = Numbering[bytes]()
     scope = np.full(rows, -1, np.int32)
     op_names = protowire.strings(raw, parts[schema.METADATA_OP_NAME], len(field.row))
-    scope[field.row] = [names.setdefault(name, len(names)) if name else -1 for name in op_names]
+    scope[field.row] = [names[name] if name else -1 for name in op_names]
     return frame, scope, tuple(name.decode("utf-8", "replace") for name in names)
 
 

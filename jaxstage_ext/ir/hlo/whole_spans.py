@@ -15,6 +15,7 @@ from jaxstage_ext.ir.protowire import Longs
 from jaxstage_ext.ir.source import FrameTable
 from jaxstage_ext.report.document import INFERRED, Document
 from jaxstage_ext.report.frames import Frames, Ints
+from jaxstage_ext.report.numbering import Numbering
 
 
 def widened(
@@ -88,10 +89,10 @@ def _known(lowered: Document, starts: list[int]) -> dict[tuple[int, str], list[i
 
 def _starts(frames: Frames) -> list[int]:
     """A number for each frame's stack, the same for stacks that begin at the same places."""
-    numbers: dict[tuple[int, ...], int] = {}
+    numbers = Numbering[tuple[int, ...]]()
     starts: list[int] = []
     columns = (frames.file, frames.function, frames.line, frames.column, frames.parent)
     for file, function, line, column, parent in zip(*(values.tolist() for values in columns), strict=True):
         key = (file, function, line, column, starts[parent] if parent >= 0 else -1)
-        starts.append(numbers.setdefault(key, len(numbers)))
+        starts.append(numbers[key])
     return starts

@@ -11,6 +11,7 @@ from jaxstage_ext.panel.params import Answer, BadRequest, Params, Programs
 from jaxstage_ext.panel.requests import table_form
 from jaxstage_ext.program import margin
 from jaxstage_ext.program.collectives import collectives, count
+from jaxstage_ext.report.numbering import Numbering
 
 MOST_TEXT, MOST_WARNINGS, MOST_PLACES = 4000, 1000, 4
 
@@ -28,10 +29,10 @@ def _get_lane(programs: Programs, params: Params, progress: jobs.JobProgress) ->
 
 def packed(lane: Lane) -> Answer:
     """The marks once each, and for each document the columns "<kind> row" and "<kind> mark", a mark's number."""
-    number: dict[Mark, int] = {}
+    number = Numbering[Mark]()
     columns, buffers = [], []
     for kind, marks in lane.marks.items():
-        codes = [number.setdefault(mark, len(number)) for mark in marks.values()]
+        codes = [number[mark] for mark in marks.values()]
         columns += [{"name": f"{kind} {name}", "dtype": "i4"} for name in ("row", "mark")]
         buffers += [table_form.whole(list(marks)), table_form.whole(codes)]
     marks_sent = [[mark.label, mark.kind, mark.text[:MOST_TEXT]] for mark in number]

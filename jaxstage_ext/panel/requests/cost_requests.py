@@ -18,6 +18,7 @@ from jaxstage_ext.panel.params import Answer, BadRequest, Params, Programs
 from jaxstage_ext.program import ledger, measured_columns
 from jaxstage_ext.program.cost import Costs, cost
 from jaxstage_ext.program.memory import memory as memory_of
+from jaxstage_ext.report.numbering import numbered
 from jaxstage_ext.report.table import Table, plain
 
 MEASURES = ("FLOPs", "bytes")
@@ -168,7 +169,7 @@ def _reasons(reasons_of_rows: Mapping[int, str], rows: Any) -> tuple[list[str], 
     """The distinct reasons, and the index of each row's reason; -1 for a row without one."""
     codes = np.full(len(rows), -1, np.int64)
     known = [place for place, row in enumerate(rows.tolist()) if reasons_of_rows.get(row)]
-    reasons, codes[known] = _numbered([reasons_of_rows[row] for row in rows[known].tolist()])
+    reasons, codes[known] = numbered([reasons_of_rows[row] for row in rows[known].tolist()])
     return reasons, codes
 
 
@@ -233,9 +234,9 @@ def _get_equation_groups(programs: Programs, params: Params, progress: jobs.JobP
 def _get_roofline(programs: Programs, params: Params, progress: jobs.JobProgress) -> Answer:
     roof = _costs(programs, params, progress).roofline
     shown = np.flatnonzero(np.isfinite(roof.attainable) | np.isfinite(roof.achieved))
-    kinds, bound = _numbered([roof.bound[i] for i in shown])
-    units, unit = _numbered([roof.unit[i] for i in shown])
-    lines, line = _numbered([roof.line[i] for i in shown])
+    kinds, bound = numbered([roof.bound[i] for i in shown])
+    units, unit = numbered([roof.unit[i] for i in shown])
+    lines, line = numbered([roof.line[i] for i in shown])
     numbers = {
         "intensity": roof.intensity[shown],
         "attainable": roof.attainable[shown],
@@ -263,12 +264,6 @@ def _get_roofline(programs: Programs, params: Params, progress: jobs.JobProgress
         "columns": described,
         "strings": {"bound": kinds, "unit": units, "line": lines},
     }, [*buffers, pack(names)]
-
-
-def _numbered(texts: Sequence[str]) -> tuple[list[str], Any]:
-    number: dict[str, int] = {}
-    codes = [number.setdefault(text, len(number)) for text in texts]
-    return list(number), np.array(codes, np.int64)
 
 
 def _get_heat(programs: Programs, params: Params, progress: jobs.JobProgress) -> Answer:

@@ -9,6 +9,7 @@ import numpy as np
 
 from jaxstage_ext.panel.pack import pack
 from jaxstage_ext.panel.params import Answer
+from jaxstage_ext.report.numbering import Numbering
 from jaxstage_ext.report.table import Column, Table, is_number, plain
 
 NOTHING = "–"
@@ -39,9 +40,9 @@ def _numbers(column: Column) -> tuple[bytes, list[str]]:
 
 
 def _texts(column: Column) -> tuple[bytes, list[str]]:
-    number: dict[str, int] = {}
+    number = Numbering[str]()
     texts = (plain(value) for value in column.values)
-    codes = [-1 if text is None else number.setdefault(str(text) or NOTHING, len(number)) for text in texts]
+    codes = [-1 if text is None else number[str(text) or NOTHING] for text in texts]
     return np.array(codes, "<i4").tobytes(), list(number)
 
 

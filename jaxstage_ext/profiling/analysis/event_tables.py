@@ -14,6 +14,7 @@ from jaxstage_ext.profiling.analysis.device_work import ACTIVITIES, DeviceWork, 
 from jaxstage_ext.profiling.analysis.group_times import GroupTimes, group_times
 from jaxstage_ext.profiling.analysis.line_labels import counted_frames, line_labels
 from jaxstage_ext.profiling.op_places import OpPlaces
+from jaxstage_ext.report.numbering import Numbering
 from jaxstage_ext.report.recording import NONE, SECOND, EventKind, Recording
 from jaxstage_ext.report.table import Column, Table
 
@@ -107,8 +108,8 @@ def _is_any_fused(recording: Recording, places: OpPlaces, work: DeviceWork) -> b
 
 def by_scope(recording: Recording, places: OpPlaces, work: DeviceWork) -> Table:
     """One row a name scope, without the primitive, that of the most busy time first."""
-    numbers: dict[str, int] = {}
-    of_scope = np.array([numbers.setdefault(_group(s), len(numbers)) for s in places.scopes] + [NONE], np.int64)
+    numbers = Numbering[str]()
+    of_scope = np.array([numbers[_group(s)] for s in places.scopes] + [NONE], np.int64)
     group = _of_op(of_scope[places.scope], recording.events.op[work.event])
     times = group_times(work, group)
     named = {"scope": Column(_texts(times.group, list(numbers)), "", "name stack without the primitive")}
@@ -118,8 +119,8 @@ def by_scope(recording: Recording, places: OpPlaces, work: DeviceWork) -> Table:
 
 def by_kind(recording: Recording, places: OpPlaces, work: DeviceWork) -> Table:
     """One row a sort of work and opcode, that of the most busy time first."""
-    numbers: dict[str, int] = {}
-    categories = [numbers.setdefault(name, len(numbers)) for name in op_categories(recording, places)]
+    numbers = Numbering[str]()
+    categories = [numbers[name] for name in op_categories(recording, places)]
     category = _of_op(np.array([*categories, NONE], np.int64)[:-1], recording.events.op[work.event])
     group = (category + 1) * len(ACTIVITIES) + work.activity
     times = group_times(work, group)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from jaxstage_ext.profiling.op_places import OpPlaces
+from jaxstage_ext.report.numbering import Numbering
 from jaxstage_ext.report.recording import NONE, Index
 
 
@@ -22,8 +23,8 @@ def line_labels(places: OpPlaces) -> tuple[Index, tuple[str, ...]]:
     """For each op the index of its line among the labels, such as "In [2]:7"; NONE where its source is unknown."""
     counted, frames = counted_frames(places), places.frames
     codes = np.full(len(counted), NONE, np.int32)
-    numbers: dict[str, int] = {}
+    numbers = Numbering[str]()
     for frame in np.unique(counted[counted >= 0]).tolist():
         label = f"{frames.files[frames.file[frame]].label}:{frames.line[frame]}"
-        codes[counted == frame] = numbers.setdefault(label, len(numbers))
+        codes[counted == frame] = numbers[label]
     return codes, tuple(numbers)

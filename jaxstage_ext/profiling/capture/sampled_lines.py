@@ -12,6 +12,7 @@ import numpy as np
 from jaxstage_ext.profiling.capture.added_lanes import AddedLane
 from jaxstage_ext.profiling.capture.compile_times import CompileTime
 from jaxstage_ext.profiling.capture.sampler import Samples
+from jaxstage_ext.report.numbering import Numbering
 from jaxstage_ext.report.recording import EventKind, EventLane, HostLine, LaneKind
 
 SAMPLED = "Python (sampled)"
@@ -29,10 +30,10 @@ def sampled_lane(samples: Samples) -> AddedLane:
     running_then = [(each.start, each.end, each.code, each.instruction) for each in known]
     places = [place for place in (*asking, *running_then) if place[2] is not None]
     numbers: dict[tuple[CodeType | None, int], int] = {}
-    texts: dict[tuple[str, HostLine], int] = {}
+    texts = Numbering[tuple[str, HostLine]]()
     for _, _, code, instruction in places:
         if code is not None and (code, instruction) not in numbers:
-            numbers[code, instruction] = texts.setdefault(running(code, instruction), len(texts))
+            numbers[code, instruction] = texts[running(code, instruction)]
     return AddedLane(
         EventLane("host", SAMPLED, LaneKind.PYTHON),
         EventKind.PYTHON,
@@ -77,8 +78,8 @@ def _bounded(text: str) -> str:
 
 def compile_lane(times: Sequence[CompileTime]) -> AddedLane:
     """What JAX traced, lowered and compiled, nested by time."""
-    texts: dict[str, int] = {}
-    name = [texts.setdefault(f"{time.stage} {time.function}".strip(), len(texts)) for time in times]
+    texts = Numbering[str]()
+    name = [texts[f"{time.stage} {time.function}".strip()] for time in times]
     return AddedLane(
         EventLane("host", COMPILING, LaneKind.HOST),
         EventKind.COMPILE,

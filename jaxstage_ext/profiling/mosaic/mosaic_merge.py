@@ -13,6 +13,7 @@ from jaxstage_ext.profiling.mosaic.mosaic_capture import MosaicCapture
 from jaxstage_ext.profiling.mosaic.mosaic_kernels import KernelClock, OnDevicePlace, kernel_places
 from jaxstage_ext.profiling.mosaic.mosaic_recording import FACTS, decode
 from jaxstage_ext.profiling.unreadable import UnreadableProfile
+from jaxstage_ext.report.numbering import Numbering
 from jaxstage_ext.report.recording import NONE, EventLane, Events, Loss, Lost, Recording
 
 _KILOHERTZ = 1e3
@@ -72,14 +73,12 @@ def _clock(recording: Recording) -> float | None:
 def _joined(recording: Recording, kernel: str, runs: Sequence[tuple[Recording, OnDevicePlace]]) -> Recording:
     """The recording with the runs of one kernel, all of them placed or none."""
     home = _Home.of(recording, kernel, runs)
-    numbers: dict[EventLane, int] = {}
-    for lane in (lane for each, _ in runs for lane in each.lanes):
-        numbers.setdefault(home.lane(lane), len(numbers))
+    numbers = Numbering[EventLane]()
     first, parts = len(recording.names), list[Events]()
-    names: dict[str, int] = {}
+    names = Numbering[str]()
     for each, place in runs:
         lanes = np.array([numbers[home.lane(lane)] + home.first for lane in each.lanes], np.int32)
-        name = np.array([names.setdefault(name, first + len(names)) for name in each.names], np.int32)
+        name = np.array([first + names[name] for name in each.names], np.int32)
         parts.append(_moved(each.events, lanes, name, place, recording))
     joined = _concatenated(parts)
     order = np.lexsort((-joined.duration, joined.start, joined.lane))

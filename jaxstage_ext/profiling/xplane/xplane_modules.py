@@ -12,6 +12,7 @@ import numpy as np
 from jaxstage_ext.ir.protowire import Longs, leading_fields
 from jaxstage_ext.profiling.xplane.xplane_stats import ABSENT
 from jaxstage_ext.profiling.xplane.xplane_wire import EventName, Plane
+from jaxstage_ext.report.numbering import Numbering
 from jaxstage_ext.report.recording import NONE, Index, Ops, RecordedModule
 
 METADATA_PLANE = "/host:metadata"
@@ -31,14 +32,14 @@ def named_ops(planes: Sequence[Plane], stats: Longs, strings: Sequence[str]) -> 
     """Numbers the distinct (module, program, instruction) of the events; `stats` has those three rows."""
     held = _protos(planes)
     distinct, inverse = _distinct(stats)
-    modules: dict[tuple[str, str], int] = {}
+    modules = Numbering[tuple[str, str]]()
     owner, names = [], []
     for op, module, program in distinct.T.tolist():
         key = ("" if module == ABSENT else strings[module], "" if program == ABSENT else str(program))
-        owner.append(modules.setdefault(key, len(modules)))
+        owner.append(modules[key])
         names.append(strings[op] if op != ABSENT else "")
     for key in held:
-        modules.setdefault(key, len(modules))
+        modules.number(key)
     index = np.where(stats[0] == ABSENT, NONE, inverse).astype(np.int32)
     recorded = tuple(RecordedModule(name, program, _proto(held, name, program)) for name, program in modules)
     return NamedOps(recorded, Ops(np.array(owner, np.int32), tuple(names)), index)

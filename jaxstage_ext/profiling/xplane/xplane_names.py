@@ -9,6 +9,7 @@ import numpy as np
 from jaxstage_ext.ir.protowire import Longs
 from jaxstage_ext.profiling.xplane.xplane_events import PlaneEvents
 from jaxstage_ext.profiling.xplane.xplane_wire import EventName, Plane
+from jaxstage_ext.report.numbering import Numbering
 
 UNNAMED = "(no name)"
 """The name of an event whose own the profile does not define."""
@@ -16,13 +17,13 @@ UNNAMED = "(no name)"
 
 def numbered_names(planes: Sequence[Plane], events: Sequence[PlaneEvents]) -> tuple[tuple[str, ...], Longs]:
     """(the names, the name of each event)."""
-    numbers: dict[str, int] = {}
+    numbers = Numbering[str]()
     parts = [np.zeros(0, np.int64)]
     for plane, of in zip(planes, events, strict=True):
         ids, which = np.unique(of.metadata, return_inverse=True)
         known = plane.event_names
         names = [_shown(known[i]) if i in known else UNNAMED for i in ids.tolist()]
-        parts.append(np.array([numbers.setdefault(name, len(numbers)) for name in names], np.int64)[which])
+        parts.append(np.array([numbers[name] for name in names], np.int64)[which])
     return tuple(numbers), np.concatenate(parts)
 
 

@@ -228,3 +228,17 @@ def test_no_two_classes_and_no_two_modules_of_a_room_share_a_name() -> None:
         if isinstance(node, ast.ClassDef) and not node.name.startswith("_")
     )
     assert [name for name, count in (modules + classes).items() if count > 1] == []
+
+
+def test_programs_answer_for_themselves() -> None:
+    """What differs by the kind of program is an attribute of it: nobody asks for its class."""
+    kinds = {"CompileCacheProgram", "CompileHistoryProgram", "FileProgram", "KernelProgram", "LoggedProgram"}
+    kinds |= {"RecordedProgram", "SavedProgram"}
+    asked = [
+        f"{path.relative_to(PACKAGE)}:{node.lineno}"
+        for path in MODULES
+        for node in ast.walk(ast.parse(path.read_text()))
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "isinstance"
+        if kinds & {name.id for name in ast.walk(node.args[1]) if isinstance(name, ast.Name)}
+    ]
+    assert asked == []

@@ -12,11 +12,7 @@ from jaxstage_ext.core import pytree_paths
 from jaxstage_ext.core.stage_error import without_addresses
 from jaxstage_ext.program import written_signature
 from jaxstage_ext.program.call_arguments import CallArgument, SeenType, call_arguments, seen_type
-from jaxstage_ext.program.file_program import FileProgram
-from jaxstage_ext.program.kernel_program import KernelProgram
-from jaxstage_ext.program.logged_program import LoggedProgram
 from jaxstage_ext.program.program import Program
-from jaxstage_ext.program.recorded_program import RecordedProgram
 from jaxstage_ext.program.short_types import short_dtype
 from jaxstage_ext.report.bounded_repr import type_name
 from jaxstage_ext.report.units import plural, scaled
@@ -29,10 +25,8 @@ def signature(program: Program) -> str:
 
     Arrays have the types that JAX traced; what is a constant of the program (a static argument, a default) its value.
     """
-    if isinstance(program, RecordedProgram | KernelProgram):
-        return program.name
-    if isinstance(program, LoggedProgram | FileProgram):
-        return program.signature
+    if program.own_signature is not None:
+        return program.own_signature
     if (written := written_signature.signature(program)) is not None:
         return written
     made = program.jax_traced

@@ -10,7 +10,6 @@ from jaxstage_ext.core.options import received_options as received
 from jaxstage_ext.core.options import xla_flags
 from jaxstage_ext.core.options.received_options import Basis, OptionOrigin, ReceivedOption
 from jaxstage_ext.program.fact import fact
-from jaxstage_ext.program.logged_program import LoggedProgram
 from jaxstage_ext.program.program import Program
 from jaxstage_ext.program.target_title import platform
 from jaxstage_ext.report.table import Column, Table
@@ -41,7 +40,7 @@ def options(program: Program) -> Table:
     Raises Unavailable where nothing was lowered.
     """
     by = OptionOrigin.CALL
-    if isinstance(program, LoggedProgram):
+    if program.record is not None:
         if program.staged.received is None:
             raise Unavailable(f"the log keeps no compile options of {program.name} any more")
         by = OptionOrigin.CALL if program.record.entry is Entry.AOT else OptionOrigin.JIT

@@ -8,16 +8,14 @@ from jaxstage_ext.analysis.memory.fit import DeviceMemory
 from jaxstage_ext.core.targets import devices, machine_ceilings
 from jaxstage_ext.core.targets.devices import Device
 from jaxstage_ext.program import cluster
-from jaxstage_ext.program.file_program import FileProgram
 from jaxstage_ext.program.program import Program
-from jaxstage_ext.program.recorded_program import RecordedProgram
 from jaxstage_ext.program.target_title import device_title, platform
 from jaxstage_ext.worker import memory_limit
 
 
 def device_of(program: Program) -> Device | None:
     """The figures of one JAX device: the catalogue's, or those of this machine's CPU; None where there are none."""
-    if isinstance(program, RecordedProgram | FileProgram):
+    if program.own_device:
         return None
     known = devices.share(program.target) if not program.target.is_local else _here()
     measured = machine_ceilings.of_this_machine() if known is None and platform(program) == "cpu" else None
@@ -26,8 +24,8 @@ def device_of(program: Program) -> Device | None:
 
 def device_memory(program: Program) -> DeviceMemory:
     """The memory of one JAX device."""
-    if isinstance(program, FileProgram):
-        return DeviceMemory("the device of the file", None, "a file does not say what device it was compiled for")
+    if program.file_title:
+        return DeviceMemory(program.own_device, None, "a file does not say what device it was compiled for")
     if platform(program) == "cpu":
         return _part_of_this_machine(_here_of(program))
     device, target = device_of(program), program.target

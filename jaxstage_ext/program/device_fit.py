@@ -10,7 +10,6 @@ from jaxstage_ext.analysis.memory.fit import DeviceMemory, Fit
 from jaxstage_ext.core import stage_list
 from jaxstage_ext.ir.hlo.module import Module
 from jaxstage_ext.program.device_figures import device_memory
-from jaxstage_ext.program.file_program import FileProgram
 from jaxstage_ext.program.memory import memory
 from jaxstage_ext.program.memory_needed import memory_needed
 from jaxstage_ext.program.program import Program
@@ -55,7 +54,7 @@ def why_unknown(program: Program) -> str:
             return f"{program.error.stage} failed"
         stops = not stage_list.makes_executable(program.stage)
         return f"not compiled: %{program.stage} stops earlier" if stops else "not compiled yet"
-    if isinstance(program, FileProgram) and program.has_assignment:
+    if program.has_assignment:
         return NOT_READ
     statistics = program.memory_statistics
     return NOT_COMPUTED if statistics.sizes else statistics.reason

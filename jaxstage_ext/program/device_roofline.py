@@ -14,11 +14,9 @@ from jaxstage_ext.core.targets.devices import Device
 from jaxstage_ext.program.causeless_collectives import causeless_collectives
 from jaxstage_ext.program.device_figures import device_of
 from jaxstage_ext.program.fact import fact
-from jaxstage_ext.program.file_program import FileProgram
 from jaxstage_ext.program.measured import Measured
 from jaxstage_ext.program.module_work import work
 from jaxstage_ext.program.program import Program
-from jaxstage_ext.program.recorded_program import RecordedProgram
 from jaxstage_ext.program.target_title import target_platform
 
 
@@ -31,7 +29,7 @@ def device_roofline(program: Program) -> Roofline:
     device, platform = device_of(program), target_platform(program)
     exposed = exposed_time.read(causeless_collectives(program))
     read = rooflines.read(work(program), device or Device(_title(program)), platform, exposed)
-    is_measurable = device is None and platform == "cpu" and not isinstance(program, RecordedProgram | FileProgram)
+    is_measurable = device is None and platform == "cpu" and not program.own_device
     return replace(read, how_to_measure=machine_ceilings.HOW_TO_MEASURE) if is_measurable else read
 
 
@@ -41,8 +39,6 @@ def with_measured(roof: Roofline, times: Measured | None) -> Roofline:
 
 
 def _title(program: Program) -> str:
-    if isinstance(program, FileProgram):
-        return "the device of the file"
-    if isinstance(program, RecordedProgram):
-        return "the device of the profile"
+    if program.own_device:
+        return program.own_device
     return f"this kernel's {jax.default_backend()}" if program.target.is_local else str(program.target)

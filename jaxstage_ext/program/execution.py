@@ -13,13 +13,12 @@ from jaxstage_ext.core.targets.cross_compile import Executable
 from jaxstage_ext.core.valueless import is_valueless
 from jaxstage_ext.program import nonfinite, out_of_memory
 from jaxstage_ext.program.call_arguments import deleted
-from jaxstage_ext.program.logged_program import LoggedProgram
 from jaxstage_ext.program.program import Program
 
 
 def why_not_here(program: Program) -> str:
     """Why an executable cannot be run in this process, whatever the arguments; "" where it can."""
-    if isinstance(program, LoggedProgram):
+    if program.record is not None:
         return f"the compile log keeps no arguments of {program.name}, so it cannot be run here; call it"
     if program.call.given is not None and program.call.given.value is None:
         return f"{program.name} was read from a file, which holds no values to run it on"

@@ -17,7 +17,7 @@ from jaxstage_ext.core.targets.target import LOCAL
 from jaxstage_ext.ir.dumps.dump_index import DumpedModule
 from jaxstage_ext.ir.hlo import buffer_assignment, hlo_files
 from jaxstage_ext.ir.hlo.hlo_files import ModuleForm
-from jaxstage_ext.program.program import Program
+from jaxstage_ext.program.program import NO_DEVICE, Program
 from jaxstage_ext.report.unavailable import Unavailable
 
 _MOST_TYPES = 6
@@ -27,13 +27,11 @@ class FileProgram(Program):
     """The module in a file: optimised, or of before XLA's passes.
 
     Attributes:
-      title: what the file is called.
       path: of the file; None where it was given as bytes.
-      dump: what XLA dumped of the module, where the file is of a dump; None otherwise.
-      platform: what it was compiled for, "cpu", "gpu" or "tpu", as far as the file tells; "" where it does not.
     """
 
     is_foreign = True
+    own_device = "the device of the file"
 
     def __init__(
         self, data: bytes, form: ModuleForm, title: str, path: Path | None = None, dump: DumpedModule | None = None
@@ -41,15 +39,32 @@ class FileProgram(Program):
         given = module_files.opened(data, form, title)
         [staged] = stages.plan_each(given_call(given), COMPILE, (LOCAL,))
         super().__init__(staged)
-        self.path, self.title, self.dump = path, title, dump
+        self.path, self.file_title, self.dump = path, title, dump
         self._assignment = data if form is ModuleForm.HLO_PROTO else b""
         self.advance()
         text = self.executable.text or ""
         self.is_optimised = hlo_files.is_scheduled(text)
-        self.platform = (dump.platform if dump else "") or hlo_files.platform_of(text, path.name if path else "")
+        self._compiled_for = (dump.platform if dump else "") or hlo_files.platform_of(text, path.name if path else "")
 
     @property
-    def signature(self) -> str:
+    def platform(self) -> str:
+        """What it was compiled for, as far as the file tells."""
+        return self._compiled_for or NO_DEVICE
+
+    @property
+    def own_title(self) -> str:
+        return f"{self._compiled_for or 'unknown platform'} · {self.file_title}"
+
+    @property
+    def can_be_recompiled(self) -> bool:
+        return False
+
+    @property
+    def is_compiled_here(self) -> bool:
+        return False
+
+    @property
+    def own_signature(self) -> str:
         """`jit_loss(f32[64,64], f32[8,64]) -> f32[]`, as far as the module's first line says it."""
         text = self.executable.text or ""
         given, made = layout_text.of_entry(text[: text.find("\n")])
@@ -65,26 +80,22 @@ class FileProgram(Program):
     def _reads_assignment(self) -> bool:
         return buffer_assignment.read(self._assignment) is not None
 
-    @property
-    def assigned(self) -> Assigned:
-        """Its buffer assignment. Raises Unavailable where the file has none."""
+    def held_assignment(self) -> Assigned:
         if not self.has_assignment:
             raise Unavailable(
-                f"{self.title} holds no buffer assignment; one is in *after_optimizations.hlo.pb, which XLA dumps with "
-                "--xla_dump_hlo_as_proto"
+                f"{self.file_title} holds no buffer assignment; one is in *after_optimizations.hlo.pb, which XLA dumps "
+                "with --xla_dump_hlo_as_proto"
             )
-        return Assigned("cuda" if self.platform == "gpu" else self.platform, self._assignment, {})
+        return Assigned("cuda" if self._compiled_for == "gpu" else self._compiled_for, self._assignment, {})
 
-    @property
-    def dumped(self) -> DumpedModule:
-        """What XLA dumped of it. Raises Unavailable where the file is not of a dump."""
+    def held_dump(self) -> DumpedModule:
         if self.dump is None:
             self._not_of_a_dump()
         return self.dump
 
     def _not_of_a_dump(self) -> NoReturn:
         raise Unavailable(
-            f"{self.title} is a file alone; open the folder that XLA dumped into for passes and machine code"
+            f"{self.file_title} is a file alone; open the folder that XLA dumped into for passes and machine code"
         )
 
 

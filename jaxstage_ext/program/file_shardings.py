@@ -17,7 +17,7 @@ from jaxstage_ext.analysis.sharding.slices import Sharding, on_one_device, unkno
 from jaxstage_ext.ir.hlo import sharding_field
 from jaxstage_ext.ir.hlo.module import Module
 from jaxstage_ext.ir.hlo.shapes import TUPLE, TYPES
-from jaxstage_ext.program.file_program import FileProgram
+from jaxstage_ext.program.program import Program
 from jaxstage_ext.report.unavailable import Unavailable
 
 _SHARDING, _NUMBER = 40, 9
@@ -26,12 +26,12 @@ WHOLE_TYPES = "Types are those of all shards together, with what padding the par
 _Spelled = Callable[[int], Sharding]
 
 
-def values(program: FileProgram, devices: int) -> tuple[list[ShardedValue], tuple[str, ...]]:
+def values(program: Program, devices: int) -> tuple[list[ShardedValue], tuple[str, ...]]:
     """The arguments and results, and what is to be said of them all. Raises Unavailable where there are none."""
     text = program.executable.text or ""
     given, made = layout_text.of_entry(text[: text.find("\n")])
     if not given and not made:
-        raise Unavailable(f"{program.title} does not say what its entry computation takes and gives")
+        raise Unavailable(f"{program.file_title} does not say what its entry computation takes and gives")
     module = program.module
     settled = propagation.boundaries(module, devices)
     is_partitioned = not program.is_to_be_partitioned or any(settled)

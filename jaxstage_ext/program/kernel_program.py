@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+import jax
+
 from jaxstage_ext.core.call import Call
 from jaxstage_ext.core.staged import Staged
 from jaxstage_ext.core.targets.target import LOCAL
@@ -22,11 +24,23 @@ class KernelProgram(Program):
 
     notes: Sequence[str] = ()
 
+    @property
+    def own_notes(self) -> Sequence[str]:
+        return self.notes
+
+    @property
+    def own_signature(self) -> str:
+        return self.name
+
+    @property
+    def own_title(self) -> str:
+        """JAX's version alone: a view of the kernel asks for no device."""
+        return f"jax {jax.__version__}"
+
     def __init__(self, title: str, cell: str | None = None) -> None:
         super().__init__(Staged(Call(_NotCallable(), name=title, cell=cell), [], LOCAL, USUAL))
 
-    def facts(self) -> Sequence[FigureSummary]:
-        """The figures that head it."""
+    def own_figures(self) -> Sequence[FigureSummary]:
         return ()
 
 

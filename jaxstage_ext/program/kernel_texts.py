@@ -20,7 +20,6 @@ from jaxstage_ext.ir.hlo.executed import Instruction
 from jaxstage_ext.ir.kernel_artefacts import KernelArtefacts
 from jaxstage_ext.ir.kernel_text import KernelPlace
 from jaxstage_ext.program import kernel_rows
-from jaxstage_ext.program.file_program import FileProgram
 from jaxstage_ext.program.kernel_types import Figures, Kernel, Kernels
 from jaxstage_ext.program.program import Program
 from jaxstage_ext.program.target_title import target_platform
@@ -41,7 +40,7 @@ class KernelTexts:
     """Where the texts and figures of a program's kernels come from; each is kept once it was asked for."""
 
     def __init__(self, program: Program) -> None:
-        self._dumped = program.dumped if isinstance(program, FileProgram) else None
+        self._dumped = program.held_dump()
         self._prepared = None if self._dumped is not None else preparation.prepared(program.staged)
         self._target, self._limits = _target(program, self._prepared), program.limits
         self._platform = self._target.platform

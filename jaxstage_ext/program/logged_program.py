@@ -46,11 +46,9 @@ def why_not_opened(record: CompileRecord) -> str:
 
 
 class LoggedProgram(Program):
-    """What JAX made when it compiled a call: its jaxpr, StableHLO and executable. The arguments are not kept.
+    """What JAX made when it compiled a call: its jaxpr, StableHLO and executable. The arguments are not kept."""
 
-    Attributes:
-      record: the line of the compile log.
-    """
+    record: CompileRecord
 
     def __init__(self, record: CompileRecord) -> None:
         self.record = record
@@ -71,7 +69,7 @@ class LoggedProgram(Program):
         return tuple(name for name in reached if made[name] is None)
 
     @property
-    def signature(self) -> str:
+    def own_signature(self) -> str:
         """`step(f32[8,4], n=3)`, as the log has it."""
         return f"{function_title(self.record)}({signature_text(self.record)})"
 
@@ -79,6 +77,11 @@ class LoggedProgram(Program):
     def jax_traced(self) -> Any:
         """The jaxpr as `.jaxpr`; there is no `jax.stages.Traced`."""
         return self._traced
+
+    @property
+    def can_be_recompiled(self) -> bool:
+        """No: the compile log holds too little for that."""
+        return False
 
     def compile_record(self) -> CompileRecord:
         return self.record

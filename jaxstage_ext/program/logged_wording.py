@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from jaxstage_ext.compilation.records.record_names import place_text
-from jaxstage_ext.program.logged_program import LoggedProgram
 from jaxstage_ext.program.program import Program
 
 
 def notes(program: Program) -> list[str]:
     """Where it comes from, and what the log does not keep."""
-    if not isinstance(program, LoggedProgram):
+    if program.record is None:
         return []
     place = place_text(program.record)
     came = f"Opened from the compile log, #{program.record.number}{' at ' * bool(place)}{place}; nothing was compiled."

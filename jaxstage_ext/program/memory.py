@@ -29,7 +29,6 @@ from jaxstage_ext.program import profile_buffers, written_signature
 from jaxstage_ext.program.cost import cost
 from jaxstage_ext.program.device_figures import device_memory
 from jaxstage_ext.program.fact import slow_fact
-from jaxstage_ext.program.file_program import FileProgram
 from jaxstage_ext.program.instruction_places import instruction_places, line_label, places_in
 from jaxstage_ext.program.memory_needed import memory_needed
 from jaxstage_ext.program.program import Program
@@ -51,8 +50,8 @@ def memory(program: Program, progress: Progress | None) -> Memory:
       Unavailable: where nothing was lowered, XLA gives no buffer assignment, or the worker cannot compile it.
       TargetError, WorkerDied, JaxRuntimeError: as a compile in the worker does.
     """
-    if isinstance(program, FileProgram):
-        return read(program, program.assigned)
+    if (held := program.held_assignment()) is not None:
+        return read(program, held)
     if program.jax_lowered is None:
         why = f"{program.name} was not lowered here, so its memory is unknown; inspect it with stage='compile'"
         raise Unavailable(lacking_stage.without_stablehlo(program.call, "its memory over time is unknown", why))

@@ -26,9 +26,7 @@ from jaxstage_ext.program import (
 from jaxstage_ext.program.argument_wording import deletion, narrowing
 from jaxstage_ext.program.call_arguments import deleted, narrowed
 from jaxstage_ext.program.device_fit import device_fit
-from jaxstage_ext.program.kernel_program import KernelProgram
 from jaxstage_ext.program.program import Program
-from jaxstage_ext.program.recorded_program import RecordedProgram
 from jaxstage_ext.program.target_title import platform
 from jaxstage_ext.report.public_paths import public_folders
 
@@ -52,8 +50,8 @@ def options_of(program: Program) -> dict[str, Any]:
 
 def notes(program: Program) -> list[str]:
     """The notes in the order in which views show them."""
-    if isinstance(program, KernelProgram):
-        return list(program.notes)
+    if program.own_notes is not None:
+        return list(program.own_notes)
     written = [specs.note(program.call)] if program.call.layout is not None else []
     written += capture_wording.sentences(program.captured) if program.captured is not None else []
     written += narrowing(narrowed(program)) + deletion(deleted(program))
@@ -66,7 +64,7 @@ def notes(program: Program) -> list[str]:
     written += [version_wording.note(version) for version in program.old_versions] + _dumped(program)
     written += _processes(program)
     written += logged_wording.notes(program) + cached_lines.notes(program) + _unread_flags(program) + _sources(program)
-    if isinstance(program, RecordedProgram) and not program.is_foreign:
+    if program.recording is not None and not program.is_foreign:
         written += cached_modules.notes(program.recording)
     written += [] if program.is_optimised else [_NOT_OPTIMISED]
     coverage = program.coverage

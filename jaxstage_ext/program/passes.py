@@ -9,7 +9,6 @@ from jaxstage_ext.core.recompile import pass_pipeline
 from jaxstage_ext.ir.passes import pass_document
 from jaxstage_ext.ir.passes.pipeline import Pipeline
 from jaxstage_ext.program.fact import fact, slow_fact
-from jaxstage_ext.program.file_program import FileProgram
 from jaxstage_ext.program.program import Program
 from jaxstage_ext.report.document import Document
 from jaxstage_ext.report.progress import Progress
@@ -25,8 +24,8 @@ def passes(program: Program, progress: Progress | None) -> Pipeline:
 
     Raises Unavailable where that cannot be, with the reason; and what such a compile raises.
     """
-    if isinstance(program, FileProgram):
-        return dumped_module.passes(program.dumped, progress)
+    if (dumped := program.held_dump()) is not None:
+        return dumped_module.passes(dumped, progress)
     return pass_pipeline.recompile(program.staged, progress)
 
 

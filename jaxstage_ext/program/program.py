@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -36,10 +36,17 @@ from jaxstage_ext.report.document import Coverage, Document
 from jaxstage_ext.report.errors import StageError
 from jaxstage_ext.report.frames import Frames
 from jaxstage_ext.report.public_paths import public_folders
+from jaxstage_ext.report.recording import Recording
 from jaxstage_ext.report.unavailable import Unavailable
 
 if TYPE_CHECKING:
-    from jaxstage_ext.program.summary_form import Summary
+    from jaxstage_ext.core.recompile.recompiled_buffers import Assigned
+    from jaxstage_ext.ir.dumps.dump_index import DumpedModule
+    from jaxstage_ext.program.summary_form import FigureSummary, Summary
+
+
+NO_DEVICE = "no device"
+"""The platform where none is known."""
 
 
 def _nothing() -> None:
@@ -74,9 +81,19 @@ class Program:
       is_optimised: whether its HLO is what XLA's passes left; HLO in a file may be of before them.
       captured: how that profile was made; None where another program made it.
       tab: of a view of the kernel the name of its only tab; "" of a call.
+      record: of a program that was opened from the compile log its line there; None otherwise.
+      recording: of a program that a profile made known, what was recorded; None otherwise.
+      dump: of a module that XLA dumped, what it dumped of it; None otherwise.
+      own_device: what its device is called where nothing tells which one it is, "the device of the file"; "" otherwise.
+      file_title: of a module out of a file, whose text alone tells its arguments and results, what it is called; or "".
     """
 
     tab: ClassVar[str] = ""
+    own_device: ClassVar[str] = ""
+    file_title: str = ""
+    record: CompileRecord | None = None
+    recording: Recording | None = None
+    dump: DumpedModule | None = None
     saved_summary: Summary | None = None
     saved_comparison: Mapping[str, Any] | None = None
     is_foreign: bool = False
@@ -125,6 +142,64 @@ class Program:
     def is_to_be_partitioned(self) -> bool:
         """Whether it is HLO of before XLA's partitioner, which makes of it what each of several devices runs."""
         return not self.is_optimised and self.call.given is not None and self.call.given.partitions > 1
+
+    @property
+    def platform(self) -> str:
+        """What it is compiled for, "cpu", "gpu" or "tpu", as XLA names flags; NO_DEVICE where that is unknown."""
+        if not self.target.is_local:
+            return "gpu" if self.target.platform == "cuda" else self.target.platform
+        try:
+            return jax.default_backend()
+        except Exception:  # JAX_PLATFORMS may name a platform whose plugin fails in its own way
+            return NO_DEVICE
+
+    @property
+    def own_signature(self) -> str | None:
+        """The call in one line, where it isn't the arguments that tell it; None where they do."""
+        return None
+
+    @property
+    def own_title(self) -> str | None:
+        """What it is compiled for, in words, where it isn't the target that tells it; None where it does."""
+        return None
+
+    @property
+    def own_notes(self) -> Sequence[str] | None:
+        """All that a reader has to know of it, of a view of the kernel; None of a call."""
+        return None
+
+    def own_figures(self) -> Sequence[FigureSummary] | None:
+        """The figures that head a view of the kernel; None of a call."""
+        return None
+
+    @property
+    def missing(self) -> tuple[str, ...]:
+        """The documents that were made and that nobody kept, by name."""
+        return ()
+
+    @property
+    def can_be_recompiled(self) -> bool:
+        """Whether a worker can compile it once more: a given executable holds too little for that."""
+        given = self.call.given
+        return self.executable is not None and (given is None or not stage_list.makes_executable(given.stage))
+
+    @property
+    def is_compiled_here(self) -> bool:
+        """Whether its last stage compiles, with options that are known."""
+        return bool(self.stage) and stage_list.makes_executable(self.stage)
+
+    @property
+    def has_assignment(self) -> bool:
+        """Whether it is a file that holds XLA's buffer assignment."""
+        return False
+
+    def held_assignment(self) -> Assigned | None:
+        """The buffer assignment of a file; None where a compile gives it. Raises Unavailable where a file has none."""
+        return None
+
+    def held_dump(self) -> DumpedModule | None:
+        """What XLA dumped of the module in a file; None where a compile dumps it. Raises Unavailable of a lone file."""
+        return None
 
     @property
     def stage(self) -> str:

@@ -26,7 +26,7 @@ from jaxstage_ext.program.linked_timeline import linked
 from jaxstage_ext.program.program import Program
 from jaxstage_ext.report.document import Document
 from jaxstage_ext.report.public_paths import public_folders
-from jaxstage_ext.report.recording import NONE, Recording
+from jaxstage_ext.report.recording import NONE, LaneKind, Recording
 from jaxstage_ext.report.unavailable import Unavailable
 
 
@@ -39,6 +39,10 @@ def timeline(program: Program) -> Timeline:
     return program.timeline
 
 
+_ON_HOST = (LaneKind.HOST, LaneKind.PYTHON, LaneKind.STEPS, LaneKind.COUNTER)
+_MOST_NAMED = 2
+
+
 class RecordedProgram(Program):
     """What a profile says of a program that was not staged here: its timeline, and the HLO that the profile holds.
 
@@ -46,6 +50,9 @@ class RecordedProgram(Program):
       is_foreign: whether another process may have written the profile, so that it may be damaged.
       recorded_module: the module that took the most time, whose HLO is shown; None where the profile holds none.
     """
+
+    own_device = "the device of the profile"
+    recording: Recording
 
     def __init__(self, timeline: Timeline, cell: str | None = None, is_foreign: bool = True) -> None:
         call = Call(_NotCallable(), name=timeline.recording.title, cell=cell)
@@ -69,6 +76,18 @@ class RecordedProgram(Program):
         """What it ran on, "cpu", "gpu" or "tpu", by the names of its devices."""
         groups = {lane.group[:4].upper() for lane in self.recording.lanes if lane.device >= 0}
         return next((name for name in ("gpu", "tpu") if f"{name.upper()} " in groups), "cpu")
+
+    @property
+    def own_title(self) -> str:
+        """The devices of the profile, as it names them."""
+        lanes = self.timeline.recording.lanes if self.timeline else ()
+        groups = list(dict.fromkeys(lane.group for lane in lanes if lane.kind not in _ON_HOST))
+        more = f" and {len(groups) - _MOST_NAMED} more" if len(groups) > _MOST_NAMED else ""
+        return f"profile of {', '.join(groups[:_MOST_NAMED])}{more}" if groups else "profile"
+
+    @property
+    def own_signature(self) -> str:
+        return self.name
 
     @property
     def has_hlo(self) -> bool:

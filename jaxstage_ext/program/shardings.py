@@ -19,7 +19,6 @@ from jaxstage_ext.core.layout import value_shardings
 from jaxstage_ext.ir.hlo.shapes import HOST
 from jaxstage_ext.program import cluster, file_shardings, refused_shardings
 from jaxstage_ext.program.fact import fact
-from jaxstage_ext.program.file_program import FileProgram
 from jaxstage_ext.program.program import Program
 from jaxstage_ext.program.propagated_module import propagated_module
 from jaxstage_ext.program.short_types import short_dtype
@@ -39,7 +38,7 @@ def shardings(program: Program) -> Shardings:
         if (refused := refused_shardings.read(program)) is not None:
             return refused
         raise Unavailable(f"{program.name} was not lowered by JAX, so its shardings are unknown")
-    if isinstance(program, FileProgram):
+    if program.file_title:
         return _of_file(program)
     given = cluster.boundary_values(program)
     meshes, places = cluster.meshes(program, given), cluster.device_places(program)
@@ -52,7 +51,7 @@ def shardings(program: Program) -> Shardings:
     return Shardings(tuple(values), tuple(places), tuple(meshes), (), partial(_intermediates, program))
 
 
-def _of_file(program: FileProgram) -> Shardings:
+def _of_file(program: Program) -> Shardings:
     places = tuple(cluster.device_places(program))
     values, notes = file_shardings.values(program, len(places) or 1)
     meshes = dict.fromkeys(mesh for value in values if (mesh := value.map.sharding.mesh) is not None)

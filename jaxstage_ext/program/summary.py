@@ -12,7 +12,6 @@ from jaxstage_ext.program.call_signature import signature
 from jaxstage_ext.program.comparison_form import ComparisonOfTarget
 from jaxstage_ext.program.document_titles import title_of
 from jaxstage_ext.program.executable_figures import executable_figures
-from jaxstage_ext.program.kernel_program import KernelProgram
 from jaxstage_ext.program.mistakes.explained_error import told
 from jaxstage_ext.program.notes import notes, options_of
 from jaxstage_ext.program.persistent_figure import persistent_figures
@@ -68,8 +67,8 @@ def _summary(program: Program) -> Summary:
 
 
 def _facts(program: Program) -> list[FigureSummary]:
-    if isinstance(program, KernelProgram):
-        return list(program.facts())
+    if (own := program.own_figures()) is not None:
+        return list(own)
     figures = executable_figures(program) if program.executable is not None else []
     return [*figures, *persistent_figures(program)]
 

@@ -15,13 +15,8 @@ from jaxstage_ext.core import stage_list
 from jaxstage_ext.core.jax_private import lowered_modules
 from jaxstage_ext.program import cluster
 from jaxstage_ext.program import out_of_memory as exhausted
-from jaxstage_ext.program.compile_cache_program import CompileCacheProgram
-from jaxstage_ext.program.compile_history_program import CompileHistoryProgram
 from jaxstage_ext.program.dtypes import changes_dtypes
 from jaxstage_ext.program.effects import has_effects
-from jaxstage_ext.program.file_program import FileProgram
-from jaxstage_ext.program.kernel_program import KernelProgram
-from jaxstage_ext.program.logged_program import LoggedProgram
 from jaxstage_ext.program.program import Program
 from jaxstage_ext.program.shardings import shardings
 from jaxstage_ext.report.view_parts import Parts
@@ -49,26 +44,9 @@ def _is_compiled(program: Program) -> bool:
     return program.executable is not None
 
 
-def _can_be_recompiled(program: Program) -> bool:
-    """Whether a worker can compile it once more; the compile log and a given executable hold too little for that."""
-    if isinstance(program, FileProgram):
-        return False
-    given = program.call.given
-    is_executable = given is not None and stage_list.makes_executable(given.stage)
-    return _is_compiled(program) and not is_executable and not isinstance(program, LoggedProgram)
-
-
 def _was_dumped(program: Program, what: str) -> bool:
     """Whether the dump that a program is of has its passes or its machine code."""
-    return isinstance(program, FileProgram) and program.dump is not None and bool(getattr(program.dump, what))
-
-
-def _has_assignment(program: Program) -> bool:
-    return isinstance(program, FileProgram) and program.has_assignment
-
-
-def _can_be_compiled(program: Program) -> bool:
-    return not isinstance(program, FileProgram) and bool(program.stage) and stage_list.makes_executable(program.stage)
+    return program.dump is not None and bool(getattr(program.dump, what))
 
 
 def first(program: Program) -> str:
@@ -76,7 +54,7 @@ def first(program: Program) -> str:
 
     "" stands for the code. A view of the kernel has one tab only.
     """
-    if isinstance(program, KernelProgram):
+    if program.tab:
         return program.tab
     if out_of_memory(program):
         return "memory"
@@ -134,21 +112,21 @@ def _changes_dtypes(program: Program) -> bool:
 
 
 TABS: tuple[Tab, ...] = (
-    Tab("code", lambda program: not isinstance(program, KernelProgram)),
+    Tab("code", lambda program: not program.tab),
     Tab("compare", is_compared),
     Tab("answers", _is_compiled),
     Tab("timeline", lambda program: program.timeline is not None),
     Tab("cost", lambda program: _is_compiled(program) or program.jax_traced is not None),
-    Tab("memory", lambda program: _can_be_recompiled(program) or _has_assignment(program) or out_of_memory(program)),
+    Tab("memory", lambda program: program.can_be_recompiled or program.has_assignment or out_of_memory(program)),
     Tab("shardings", _is_sharded),
     Tab("collectives", lambda program: _is_compiled(program) and _is_sharded(program)),
     Tab("dtypes", _changes_dtypes),
     Tab("layouts", lambda program: program.has_hlo),
     Tab("effects", has_effects),
-    Tab("passes", lambda program: _can_be_recompiled(program) or _was_dumped(program, "has_pass_texts")),
-    Tab("machine", lambda program: _can_be_recompiled(program) or _was_dumped(program, "has_code")),
-    Tab("options", _can_be_compiled),
-    Tab("compiles", lambda program: isinstance(program, CompileHistoryProgram)),
-    Tab("compile_cache", lambda program: isinstance(program, CompileCacheProgram)),
+    Tab("passes", lambda program: program.can_be_recompiled or _was_dumped(program, "has_pass_texts")),
+    Tab("machine", lambda program: program.can_be_recompiled or _was_dumped(program, "has_code")),
+    Tab("options", lambda program: program.is_compiled_here),
+    Tab("compiles", lambda program: program.tab == "compiles"),
+    Tab("compile_cache", lambda program: program.tab == "compile_cache"),
 )
 """All tabs, in the order in which the panel has them."""

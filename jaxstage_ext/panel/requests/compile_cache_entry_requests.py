@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from jaxstage_ext.panel import jobs
 from jaxstage_ext.panel import params as given
@@ -19,12 +19,10 @@ _NOT_RECORDED = "unknown (JAXStage was not loaded when it was written)"
 
 def cache_program(programs: Programs, params: Params) -> CompileCacheProgram:
     """The program that is asked about. Raises BadRequest where it is not a report of the persistent cache."""
-    from jaxstage_ext.program.compile_cache_program import CompileCacheProgram  # it imports JAX
-
     program = given.program(programs, params)
-    if not isinstance(program, CompileCacheProgram):
+    if program.tab != "compile_cache":
         raise BadRequest("this is not a report of the persistent cache", ErrorKind.ABSENT)
-    return program
+    return cast("CompileCacheProgram", program)
 
 
 def _get_entry(programs: Programs, params: Params, progress: jobs.JobProgress) -> Answer:

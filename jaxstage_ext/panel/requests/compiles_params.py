@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 from jaxstage_ext.compilation.records.compile_record import CompileRecord
 from jaxstage_ext.panel import params as given
@@ -17,12 +17,10 @@ _LARGEST_NUMBER = 2**31 - 1
 
 def history_program(programs: Programs, params: Params) -> CompileHistoryProgram:
     """The program that is asked about. Raises BadRequest where it is not a history of compiles."""
-    from jaxstage_ext.program.compile_history_program import CompileHistoryProgram  # it imports JAX
-
     program = given.program(programs, params)
-    if not isinstance(program, CompileHistoryProgram):
+    if program.tab != "compiles":
         raise BadRequest("this is not a list of compiles", ErrorKind.ABSENT)
-    return program
+    return cast("CompileHistoryProgram", program)
 
 
 def numbered(program: CompileHistoryProgram, params: Params, name: str = "number") -> CompileRecord:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 
+from jaxstage_ext.report.shortened import shortened
+
 _PLACED = re.compile(
     r'(?:was parsing |error: "(?P<file>[^"]*)":)(?P<line>\d+):(?P<column>\d+): (?:error: )?(?P<why>.*[^:\s])'
 )
@@ -77,4 +79,4 @@ def _before(data: bytes, line: int, column: int) -> bytes:
 
 
 def _cut(text: str) -> str:
-    return text if len(text) <= _MOST else text[: _MOST - 1] + "…"
+    return shortened(text, _MOST)

@@ -17,6 +17,7 @@ from jaxstage_ext.core.call import has_method
 from jaxstage_ext.notebook.annotations import NoShape, describe_arguments, parameters, shape_from
 from jaxstage_ext.notebook.arguments import Dims, Given
 from jaxstage_ext.report.bounded_repr import type_name
+from jaxstage_ext.report.shortened import shortened
 from jaxstage_ext.report.units import with_article
 
 _TRACEABLE_BUILTINS = {abs, sum, max, min, pow, round, divmod}
@@ -49,7 +50,7 @@ def title(node: ast.expr) -> str:
     """The function's expression, as the title of the panel."""
     text = " ".join(ast.unparse(node).split())
     text = f"({text})" if isinstance(node, ast.Lambda) else text
-    return text if len(text) <= _LONGEST_NAME else text[: _LONGEST_NAME - 1] + "…"
+    return shortened(text, _LONGEST_NAME)
 
 
 def lookup(name: str, namespace: Mapping[str, Any]) -> Any:

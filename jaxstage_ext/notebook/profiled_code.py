@@ -6,6 +6,8 @@ import ast
 
 from IPython.core.error import UsageError
 
+from jaxstage_ext.report.shortened import shortened
+
 _PROFILED = (ast.Expr, ast.Assign, ast.AugAssign, ast.AnnAssign, ast.For, ast.While, ast.With, ast.Try, ast.If)
 _PROFILED_ASYNC = (ast.AsyncFor, ast.AsyncWith)
 _ASKS_AGAIN = (ast.Call, ast.Await, ast.Yield, ast.YieldFrom, ast.NamedExpr)
@@ -62,4 +64,4 @@ def title(body: list[ast.stmt]) -> str:
     """The statements in one short line; of a block, its head."""
     text = "; ".join(ast.unparse(node).split("\n")[0].removesuffix(":") for node in body)
     text = " ".join(text.split())
-    return text if len(text) <= _LONGEST_TITLE else text[: _LONGEST_TITLE - 1] + "…"
+    return shortened(text, _LONGEST_TITLE)

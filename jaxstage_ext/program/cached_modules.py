@@ -14,6 +14,7 @@ import numpy as np
 from jaxstage_ext.profiling import op_links
 from jaxstage_ext.program import recorded_lines
 from jaxstage_ext.report.recording import RecordedModule, Recording
+from jaxstage_ext.report.shortened import some
 
 _MOST_NAMED = 3
 _WHY = (
@@ -40,8 +41,7 @@ def notes(recording: Recording) -> list[str]:
 
 
 def _listed(names: list[str]) -> str:
-    more = len(names) - _MOST_NAMED
-    return ", ".join(names[:_MOST_NAMED]) + (f" and {more:,} more" if more > 0 else "")
+    return some(names, _MOST_NAMED)
 
 
 def _proto(recording: Recording, number: int) -> Callable[[], bytes] | None:

@@ -15,6 +15,7 @@ from jaxstage_ext.program.call_arguments import CallArgument, SeenType, call_arg
 from jaxstage_ext.program.program import Program
 from jaxstage_ext.program.short_types import short_dtype
 from jaxstage_ext.report.bounded_repr import type_name
+from jaxstage_ext.report.shortened import shortened
 from jaxstage_ext.report.units import plural, scaled
 
 _MOST_OF_VALUE = 40
@@ -83,4 +84,4 @@ def _size(seen: SeenType) -> int | None:
 def _constant(program: Program, value: Any) -> str:
     """A value as Python writes it, cut short; a function by its name."""
     text = without_addresses(program.call.texts.repr_of(value))
-    return text if len(text) <= _MOST_OF_VALUE else text[: _MOST_OF_VALUE - 1] + "…"
+    return shortened(text, _MOST_OF_VALUE)

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from jaxstage_ext.program.kernel_kinds import MOSAIC_GPU
+from jaxstage_ext.report.shortened import some
 from jaxstage_ext.report.table import Column, Table
 from jaxstage_ext.report.table_html import html_of
 from jaxstage_ext.report.units import plural
@@ -69,7 +70,7 @@ def _head(kernels: Any) -> str:
 
 
 def _instructions(names: Sequence[str]) -> str:
-    return f"{names[0]} and {len(names) - 1} more" if len(names) > 1 else "".join(names) or _UNKNOWN
+    return some(names, 1) or _UNKNOWN
 
 
 def _cells(row: Any, columns: Sequence[tuple[str, str, str]]) -> list[str]:

@@ -29,6 +29,7 @@ from jaxstage_ext.program.device_fit import device_fit
 from jaxstage_ext.program.program import Program
 from jaxstage_ext.program.target_title import platform
 from jaxstage_ext.report.public_paths import public_folders
+from jaxstage_ext.report.shortened import some
 
 _DUMPS = 4
 _MEASURED = "what XLA tunes was chosen by autotune results, the rest may still differ from a real one"
@@ -78,8 +79,7 @@ def _dumped(program: Program) -> list[str]:
     names = program.staged.dumped
     if not names:
         return []
-    more = f" and {len(names) - _DUMPS} more" if len(names) > _DUMPS else ""
-    return [f"JAX wrote {', '.join(names[:_DUMPS])}{more} to {public_folders(dumped_ir.folder())} (jax_dump_ir_to)."]
+    return [f"JAX wrote {some(names, _DUMPS)} to {public_folders(dumped_ir.folder())} (jax_dump_ir_to)."]
 
 
 def _processes(program: Program) -> list[str]:

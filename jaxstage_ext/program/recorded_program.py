@@ -27,6 +27,7 @@ from jaxstage_ext.program.program import Program
 from jaxstage_ext.report.document import Document
 from jaxstage_ext.report.public_paths import public_folders
 from jaxstage_ext.report.recording import NONE, LaneKind, Recording
+from jaxstage_ext.report.shortened import some
 from jaxstage_ext.report.unavailable import Unavailable
 
 
@@ -82,8 +83,7 @@ class RecordedProgram(Program):
         """The devices of the profile, as it names them."""
         lanes = self.timeline.recording.lanes if self.timeline else ()
         groups = list(dict.fromkeys(lane.group for lane in lanes if lane.kind not in _ON_HOST))
-        more = f" and {len(groups) - _MOST_NAMED} more" if len(groups) > _MOST_NAMED else ""
-        return f"profile of {', '.join(groups[:_MOST_NAMED])}{more}" if groups else "profile"
+        return f"profile of {some(groups, _MOST_NAMED)}" if groups else "profile"
 
     @property
     def own_signature(self) -> str:

@@ -12,6 +12,7 @@ import numpy as np
 
 from jaxstage_ext.report.bounded_time import Asking, TookTooLong
 from jaxstage_ext.report.encodable import encodable
+from jaxstage_ext.report.shortened import shortened
 
 LONGEST = 0.5
 """Seconds that a value's own text may take."""
@@ -235,4 +236,4 @@ def _line(text: str, most: int) -> str:
 
 def _cut(text: str, most: int) -> str:
     shown = encodable(text[: most + 1])
-    return shown if len(shown) <= most else shown[: most - 1] + "…"
+    return shortened(shown, most)

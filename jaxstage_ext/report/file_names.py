@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from jaxstage_ext.report.shortened import shortened
+
 _LONGEST = 200
 
 
 def shown(name: str) -> str:
     """The name; quoted where it holds a line break, an escape sequence or the like, and cut short."""
-    cut = name if len(name) <= _LONGEST else name[: _LONGEST - 1] + "…"
+    cut = shortened(name, _LONGEST)
     return cut if cut.isprintable() else repr(cut)

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import TypeVar
 
 from jaxstage_ext.report.bounded_repr import bounded_str, type_name
+from jaxstage_ext.report.shortened import shortened
 from jaxstage_ext.report.unavailable import Unavailable
 
 Value = TypeVar("Value")
@@ -15,7 +16,7 @@ def in_one_line(error: BaseException, most: int = 300) -> str:
     """`ValueError: the first line of its message`, whatever the error is. Raises nothing but KeyboardInterrupt."""
     lines = bounded_str(error).strip().splitlines()
     text = f"{type_name(error)}: {lines[0]}" if lines else type_name(error)
-    return text if len(text) <= most else text[: most - 1] + "…"
+    return shortened(text, most)
 
 
 class Parts:

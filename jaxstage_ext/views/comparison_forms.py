@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from html import escape
 from typing import Any
 
+from jaxstage_ext.report.shortened import some
 from jaxstage_ext.views.words import clean, cut, width
 
 _MARKS = {"best": "▲", "worst": "▼"}
@@ -90,8 +91,8 @@ def _notes(table: Plain, rows: Sequence[Plain]) -> Iterator[str]:
                     f"{clean(column['title'])} on {clean(row['target'])}"
                 )
     for reason, where in reasons.items():
-        some = ", ".join(where[:4]) + (f" and {len(where) - 4} more" if len(where) > 4 else "")
-        yield f"unknown: {some} ({reason})"
+        named = some(where, 4)
+        yield f"unknown: {named} ({reason})"
 
 
 def html(table: Plain) -> str:

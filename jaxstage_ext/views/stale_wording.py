@@ -9,6 +9,7 @@ from jaxstage_ext.compilation.records.record_names import function_title, place_
 from jaxstage_ext.compilation.records.stale_names import StaleName
 from jaxstage_ext.report.bounded_repr import plain_repr
 from jaxstage_ext.report.public_paths import public_folders
+from jaxstage_ext.report.shortened import some
 from jaxstage_ext.report.units import plural
 from jaxstage_ext.views.words import clean
 
@@ -33,8 +34,7 @@ def stale_notes(stale: Sequence[StaleName], known: Collection[str] = ()) -> tupl
 
 
 def _still(names: Sequence[str]) -> str:
-    more = f" and {len(names) - _MOST} more" if len(names) > _MOST else ""
-    return f"still stale: {', '.join(names[:_MOST])}{more}; %compiles all says since when."
+    return f"still stale: {some(names, _MOST)}; %compiles all says since when."
 
 
 def _note(stale: StaleName) -> str:

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from jaxstage_ext.analysis.collectives.collective_causes import CauseKind, CollectiveCause
 from jaxstage_ext.analysis.collectives.collective_rows import CollectiveRow, Overlap, total_sent
+from jaxstage_ext.report.shortened import some
 from jaxstage_ext.report.units import scaled
 
 ONE_DEVICE = "One device; no collectives."
@@ -64,8 +65,7 @@ def between(lines: Sequence[str]) -> str:
 
 def listed(texts: Sequence[str], separator: str) -> str:
     """The first of some texts, and how many more there are."""
-    more = f" and {len(texts) - _MOST} more" if len(texts) > _MOST else ""
-    return separator.join(texts[:_MOST]) + more
+    return some(texts, _MOST, separator)
 
 
 def time_note(source: str) -> str:

@@ -14,6 +14,7 @@ from jaxstage_ext.analysis.memory.fit import GPU_SHARE, DeviceMemory, Fit, FitVe
 from jaxstage_ext.analysis.memory.memory_advice import MemoryAdvice, Suggestion
 from jaxstage_ext.analysis.memory.memory_checks import Check, CheckDifference, Figure
 from jaxstage_ext.analysis.memory.spaces import Space
+from jaxstage_ext.report.shortened import some
 from jaxstage_ext.report.units import scaled
 
 DONATIONS = {
@@ -131,7 +132,7 @@ def advice(advice: MemoryAdvice, scheduled: ScheduledBuffers, title: Callable[[i
 
 
 def _some(names: Sequence[str]) -> str:
-    return ", ".join(names[:3]) + (f" and {len(names) - 3} more" if len(names) > 3 else "")
+    return some(names, 3)
 
 
 def check(check: Check) -> str:

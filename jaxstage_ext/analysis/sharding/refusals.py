@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 from jaxstage_ext.analysis.sharding.from_text import numbers
 from jaxstage_ext.analysis.sharding.mesh import Axis, BadSharding, Mesh
 from jaxstage_ext.analysis.sharding.slices import Sharding, on_mesh
+from jaxstage_ext.report.shortened import some
 
 _LONGEST = 100_000
 """Characters of a message that are searched."""
@@ -139,8 +140,7 @@ def devices(ids: Sequence[int]) -> str:
         return f"device {ids[0]}"
     if len(ids) > _MOST_IDS and list(ids) == list(range(ids[0], ids[0] + len(ids))):
         return f"devices {ids[0]} to {ids[-1]}"
-    more = f" and {len(ids) - _MOST_IDS} more" if len(ids) > _MOST_IDS else ""
-    return f"devices {', '.join(map(str, ids[:_MOST_IDS]))}{more}"
+    return f"devices {some([*map(str, ids)], _MOST_IDS)}"
 
 
 def sides_apart(message: str) -> tuple[PlacedSide, ...]:

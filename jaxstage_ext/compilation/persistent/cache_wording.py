@@ -16,6 +16,7 @@ from jaxstage_ext.compilation.persistent.missed_entry import MissedEntry
 from jaxstage_ext.compilation.records.compile_record import CacheOutcome
 from jaxstage_ext.core.jax_private import persistent_cache
 from jaxstage_ext.core.jax_private.cache_key_parts import KeyPart
+from jaxstage_ext.report.shortened import some
 from jaxstage_ext.report.units import duration, plural, scaled, share
 
 _RESET = "jax.experimental.compilation_cache.compilation_cache.reset_cache()"
@@ -168,10 +169,9 @@ def _size(entries: list[CacheEntry]) -> str:
 def _wrong_entries(report: CacheReport) -> Iterator[str]:
     damaged = report.damaged
     if damaged:
-        names = ", ".join(entry.key + persistent_cache.SUFFIX for entry in damaged[:_NAMED])
-        more = f" and {len(damaged) - _NAMED} more" if len(damaged) > _NAMED else ""
+        names = some([entry.key + persistent_cache.SUFFIX for entry in damaged], _NAMED)
         yield (
-            f"{plural(len(damaged), 'damaged entry', 'damaged entries')}: {names}{more}. JAX never repairs them; "
+            f"{plural(len(damaged), 'damaged entry', 'damaged entries')}: {names}. JAX never repairs them; "
             "`%compile_cache --set-aside` renames them, and their programs are written anew"
         )
     if report.state.max_size is not None and (lacking := sum(entry.lacks_time for entry in report.entries)):
@@ -281,8 +281,7 @@ def causes_words(causes: MissCauses) -> str:
 
 def _cause(group: MissGroup) -> str:
     if group.cause is MissCause.DIFFERS:
-        more = len(group.values) - _NAMED
-        named = " and ".join(group.values[:_NAMED]) + (f" and {more} more" if more > 0 else "")
+        named = some(group.values, _NAMED, " and ")
         is_other = any(value.startswith(KeyPart.COMPUTATION.value) for value in group.values)
         differ = "differs" if len(group.values) == 1 else "differ"
         return f"because {named} {f'{differ} from the nearest entry of that name' if is_other else 'changed'}"

@@ -13,6 +13,7 @@ from jaxstage_ext.compilation.records.record_names import function_title, place_
 from jaxstage_ext.compilation.records.record_outcome import RecordOutcome, outcome
 from jaxstage_ext.panel.pack import pack
 from jaxstage_ext.panel.params import Answer
+from jaxstage_ext.report.shortened import shortened
 
 LONGEST_TEXT = 300
 OF_USER, EAGER, IN_SCOPE, FAILED, RUNNING = 1, 2, 4, 8, 16
@@ -45,7 +46,7 @@ def _numbered(texts: Sequence[str]) -> tuple[Any, list[str]]:
 
 
 def _cut(text: str) -> str:
-    return text if len(text) <= LONGEST_TEXT else text[: LONGEST_TEXT - 1] + "…"
+    return shortened(text, LONGEST_TEXT)
 
 
 def listed(records: Sequence[CompileRecord], in_scope: set[int]) -> Answer:

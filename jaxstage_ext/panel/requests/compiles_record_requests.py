@@ -14,6 +14,7 @@ from jaxstage_ext.panel.params import Answer, Method, Params, Programs, with_ope
 from jaxstage_ext.panel.requests.compiles_params import history_program, numbered
 from jaxstage_ext.panel.requests.difference_form import difference_form
 from jaxstage_ext.report.bounded_repr import plain_repr
+from jaxstage_ext.report.shortened import shortened
 
 if TYPE_CHECKING:
     from jaxstage_ext.program.compile_history_program import CompileHistoryProgram
@@ -125,7 +126,7 @@ def _line(place: Place | None) -> dict[str, str] | None:
 
 
 def _cut(text: str, most: int = LONGEST) -> str:
-    return text if len(text) <= most else text[: most - 1] + "…"
+    return shortened(text, most)
 
 
 def _open(programs: Programs, params: Params, progress: jobs.JobProgress) -> Answer:

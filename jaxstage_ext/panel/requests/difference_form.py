@@ -7,6 +7,7 @@ from typing import Any
 from jaxstage_ext.ir.document_difference import DocumentDifference
 from jaxstage_ext.program.program import Program
 from jaxstage_ext.report.document_kinds import KINDS
+from jaxstage_ext.report.shortened import shortened
 
 MOST_LINES, LONGEST_LINE, LONGEST_REASON = 2000, 400, 600
 """Lines of a difference that are sent of a document, and characters of each."""
@@ -38,4 +39,4 @@ def _document(difference: DocumentDifference) -> dict[str, Any]:
 
 
 def _cut(text: str, most: int) -> str:
-    return text if len(text) <= most else text[: most - 1] + "…"
+    return shortened(text, most)

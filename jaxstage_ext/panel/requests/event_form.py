@@ -11,6 +11,7 @@ from jaxstage_ext.profiling.lanes import event_detail
 from jaxstage_ext.profiling.lanes.lane_rows import lane_rows
 from jaxstage_ext.profiling.timeline import Timeline
 from jaxstage_ext.report.recording import NONE, SECOND, CounterSeries, EventKind, Recording
+from jaxstage_ext.report.shortened import shortened
 
 LONGEST_NAME, MOST_PARTNERS = 10_000, 32
 
@@ -34,12 +35,12 @@ def event_form(timeline: Timeline, event: int) -> dict[str, Any]:
     more: dict[str, Any] = tile_form.op_form(recording, timeline.places, op)
     if op != NONE:
         module = recording.modules[int(recording.ops.module[op])] if recording.ops.module[op] >= 0 else None
-        more["module"] = tile_form.shortened(module.name, tile_form.LONGEST_NAME) if module else ""
+        more["module"] = shortened(module.name, tile_form.LONGEST_NAME) if module else ""
         more["category"] = _named(timeline.places.categories, int(timeline.places.category[op]))
         more["scope"] = _named(timeline.places.scopes, int(timeline.places.scope[op]))
     return {
         **place_form(recording, event),
-        "name": tile_form.shortened(recording.names[int(events.name[event])], LONGEST_NAME),
+        "name": shortened(recording.names[int(events.name[event])], LONGEST_NAME),
         "kind": EventKind(int(events.kind[event])).name.lower().replace("_", " "),
         "self": event_detail.detail(timeline, event).self_time / SECOND,
         "run": int(events.run[event]),
@@ -50,7 +51,7 @@ def event_form(timeline: Timeline, event: int) -> dict[str, Any]:
 
 
 def _named(names: tuple[str, ...], number: int) -> str:
-    return tile_form.shortened(names[number], LONGEST_NAME) if number >= 0 else ""
+    return shortened(names[number], LONGEST_NAME) if number >= 0 else ""
 
 
 def _partners(recording: Recording, event: int) -> list[int]:
@@ -66,5 +67,5 @@ def counter_form(series: CounterSeries) -> dict[str, Any]:
     """The range of a counter, from 0 where it has no negative value."""
     values = series.value[np.isfinite(series.value)]
     low, high = (float(np.min(values)), float(np.max(values))) if len(values) else (0.0, 0.0)
-    unit = tile_form.shortened(series.unit, 40)
+    unit = shortened(series.unit, 40)
     return {"counter": {"unit": unit, "low": min(low, 0.0), "high": high, "samples": len(series.time)}}

@@ -19,6 +19,7 @@ from jaxstage_ext.profiling.lanes.tiles import Segments
 from jaxstage_ext.profiling.op_places import OpPlaces
 from jaxstage_ext.profiling.timeline import Timeline
 from jaxstage_ext.report.recording import NONE, Recording
+from jaxstage_ext.report.shortened import shortened
 
 LONGEST_NAME = 200
 """Characters of a name that are sent with a tile; an event's own request gives all of it."""
@@ -81,8 +82,3 @@ def op_form(recording: Recording, places: OpPlaces, op: int) -> dict[str, Any]:
     file = places.frames.files[int(places.frames.file[frame])]
     at = {"file": file.public_name, "label": file.label, "line": int(places.frames.line[frame])}
     return form | at | {"inferred": bool(places.inferred[op])}
-
-
-def shortened(name: str, most: int) -> str:
-    """A name of at most so many characters."""
-    return name if len(name) <= most else name[: most - 1] + "…"

@@ -28,6 +28,7 @@ from jaxstage_ext.profiling.mosaic import mosaic_wording
 from jaxstage_ext.profiling.timeline import Timeline
 from jaxstage_ext.program import measured_wording
 from jaxstage_ext.report.recording import SECOND, Recording, TimeUnit
+from jaxstage_ext.report.shortened import shortened
 from jaxstage_ext.report.unavailable import Unavailable
 
 MOST_LANES = 20_000
@@ -64,7 +65,7 @@ def overview(timeline: Timeline) -> Answer:
     pictured = _pictured(recording, order)
     result, buffers = tile_form.packed(timeline, tile_form.segments(timeline, grid, 0, 0, pictured))
     about = {
-        "title": tile_form.shortened(recording.title, 500),
+        "title": shortened(recording.title, 500),
         "format": recording.format,
         "base": grid.base / SECOND,
         "end": grid.end / SECOND,
@@ -94,7 +95,7 @@ def _pictured(recording: Recording, order: list[int]) -> list[int]:
 
 
 def _lanes(recording: Recording, order: list[int]) -> list[dict[str, Any]]:
-    rows, short = lane_rows(recording), tile_form.shortened
+    rows, short = lane_rows(recording), shortened
     counts = np.bincount(recording.events.lane, minlength=len(recording.lanes))
     counters = {series.lane: series for series in recording.counters}
     return [

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from jaxstage_ext.profiling.analysis.headline import Bound, Headline
 from jaxstage_ext.profiling.analysis.host_doing import HostCause, HostDoing
 from jaxstage_ext.report.recording import Lost
+from jaxstage_ext.report.shortened import shortened
 from jaxstage_ext.report.units import duration, plural
 
 NO_DEVICE_WORK = "Nothing ran on a device, as far as the profiler recorded."
@@ -70,7 +71,7 @@ def _leading(headline: Headline) -> str:
 
 
 def _shortened(name: str) -> str:
-    return name if len(name) <= _LONGEST else name[: _LONGEST - 1] + "…"
+    return shortened(name, _LONGEST)
 
 
 def _idle(headline: Headline) -> str:

@@ -14,6 +14,7 @@ from jaxstage_ext.profiling.capture.compile_times import CompileTime
 from jaxstage_ext.profiling.capture.sampler import Samples
 from jaxstage_ext.report.numbering import Numbering
 from jaxstage_ext.report.recording import EventKind, EventLane, HostLine, LaneKind
+from jaxstage_ext.report.shortened import shortened
 
 SAMPLED = "Python (sampled)"
 COMPILING = "JAX's tracing and compiling"
@@ -73,7 +74,7 @@ def _within(text: str, column: int | None, end: int | None) -> str:
 
 def _bounded(text: str) -> str:
     text = " ".join(text.split())
-    return text if len(text) <= _LONGEST else text[: _LONGEST - 1] + "…"
+    return shortened(text, _LONGEST)
 
 
 def compile_lane(times: Sequence[CompileTime]) -> AddedLane:

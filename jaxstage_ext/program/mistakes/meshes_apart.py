@@ -6,6 +6,7 @@ from jaxstage_ext.core.jax_private import named_meshes
 from jaxstage_ext.program.program import Program
 from jaxstage_ext.program.refused_shardings import leaves
 from jaxstage_ext.report.errors import StageError
+from jaxstage_ext.report.shortened import some
 
 _UNEQUAL = "Mesh for all inputs should be equal"
 _NAMED = 3
@@ -29,4 +30,4 @@ def explanation(program: Program, error: StageError) -> str | None:
 
 
 def _listed(names: list[str]) -> str:
-    return ", ".join(names[:_NAMED]) + (f" and {len(names) - _NAMED} more" if len(names) > _NAMED else "")
+    return some(names, _NAMED)

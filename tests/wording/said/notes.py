@@ -42,6 +42,7 @@ def linked(is_optimised: bool, coverage: Any, is_of_file: bool = False) -> list[
         call=SimpleNamespace(layout=None, compiler_options={}), captured=None, old_versions=(), coverage=coverage
     )
     program.is_optimised, program.is_of_file = is_optimised, is_of_file
+    program.own_notes = program.recording = program.record = None
     silent = {name: (lambda *_: []) for name in (*parts, "narrowed", "deleted")}
     silent |= {"options_of": lambda _: {}, "platform": lambda _: "cpu"}
     with patch.multiple(wording, **silent), patch.object(wording.cached_lines, "notes", lambda _: []):

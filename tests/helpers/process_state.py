@@ -90,7 +90,7 @@ def _of_python() -> Iterator[tuple[str, Any]]:
     yield "built-in functions", {name: id(value) for name, value in _builtins().items()}
     yield "finders", (list(map(type, sys.meta_path)), len(sys.path_hooks), list(sys.path))
     yield "limits", (sys.getrecursionlimit(), sys.getswitchinterval(), sys.get_int_max_str_digits())
-    yield "garbage collector", (gc.isenabled(), gc.get_threshold(), len(gc.callbacks), gc.get_freeze_count())
+    yield "garbage collector", (gc.isenabled(), gc.get_threshold(), len(gc.callbacks))
 
 
 def _builtins() -> dict[str, Any]:

@@ -1,10 +1,13 @@
-"""Which of this thread's JAX work is JAXStage's own, so that the compile log does not take it for the user's."""
+"""Which of this thread's JAX work is JAXStage's own, so that logs and profiles do not take it for the user's."""
 
 from __future__ import annotations
 
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
+
+WAIT_MODULE = "jaxstage_wait"
+"""The module that runs where a profile waits for what was launched before it."""
 
 
 class _Work(threading.local):

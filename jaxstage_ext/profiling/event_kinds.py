@@ -27,6 +27,8 @@ _SYNCHRONIZES = re.compile(r"^event_(wait|record)|^(stream_)?(wait|sync)|[Ss]ync
 _INTERNAL = re.compile(r"^(end: |ThreadpoolListener::|MutexLock|PythonRefManager::|RecordUsage$|Record$)")
 RUNS_ON = "ThunkExecutor::Execute (wait for completion)"
 """What XLA:CPU records while a program runs whose threads may do parts of an operation without an event."""
+LAUNCHES = "CommonPjRtLoadedExecutable::ExecutePrepare"
+"""What XLA:CPU records where a program is launched on a device."""
 COMPILE_THREADS = re.compile(r"codegen|[Cc]ompil")
 """Names of threads that only compile."""
 

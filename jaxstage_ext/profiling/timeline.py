@@ -290,7 +290,8 @@ class Timeline:
         read = headline.read(self.device_times, self.work, top, self.attributed, self._hosts)
         inferred = event_tables.is_mostly_inferred(self.recording, self.places, self.work, read.line)
         host_line = HostLabels(self.places.frames).label(read.doing.line) or ""
-        return replace(read, is_inferred=inferred, host_line=host_line)
+        whole = replace(read, is_inferred=inferred, host_line=host_line)
+        return headline.of_what_is_kept(whole, self.recording.lost)
 
     def __str__(self) -> str:
         lines = self.by_range() if self.headline.bound is Bound.RANGES else self.by_line()

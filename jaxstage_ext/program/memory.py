@@ -64,6 +64,8 @@ def memory(program: Program, progress: Progress | None) -> Memory:
         if not program.is_of_file:
             raise
         raise Unavailable(f"the buffer assignment of {program.name} cannot be read: {error}") from None
+    if program.jax_traced is None:  # a change is made to what JAX traced
+        return memory
     return replace(memory, trial=functools.partial(_tried, program), donate=functools.partial(_donated, program))
 
 

@@ -96,6 +96,7 @@ class Loss(enum.StrEnum):
     OVERFULL = "the on-device buffer was full"
     NO_CLOCK = "in cycles of a clock whose frequency is unknown; left out"
     CYCLES_AS_TIME = "JAX wrote clock cycles as nanoseconds; durations are cycles, and starts mix both"
+    UNFINISHED = "of programs that still ran when the recording ended; wait for their results in what is profiled"
     UNKNOWN_NAME = "names that the profile does not define"
 
 

@@ -7,12 +7,14 @@ import warnings
 from typing import Any
 
 import jax
+import jax.export
 import jax.numpy as jnp
 import pytest
 from jax import lax
 
-from jaxstage_ext import inspect
+from jaxstage_ext import inspect, load
 from jaxstage_ext.analysis.memory.memory_advice import Suggestion
+from jaxstage_ext.report.unavailable import Unavailable
 from jaxstage_ext.report.units import scaled
 
 N = 256
@@ -111,3 +113,42 @@ def test_checkpointing_is_advised_only_where_its_trial_lowers_the_peak(function:
     lower = trial.peak < memory.space().peak
     assert row["how"].startswith("Use jax.checkpoint" if lower else "jax.checkpoint saves nothing")
     assert scaled(trial.peak, "B") in row["how"]
+
+
+def given(how: str, path: Any) -> Any:
+    """The Inspection of one program, given as something that JAX made of it."""
+    jitted, arguments = jax.jit(deep), (f32(N, N), f32(4 * N, N))
+    if how == "a file":
+        path.write_text(jitted.lower(*arguments).as_text())
+        return load(path)
+    of = {
+        "a function": lambda: jitted,
+        "a Traced": lambda: jitted.trace(*arguments),
+        "a Lowered": lambda: jitted.lower(*arguments),
+        "an Exported": lambda: jax.export.export(jitted)(*arguments),
+        "a ClosedJaxpr": lambda: jax.make_jaxpr(deep)(*arguments),
+    }[how]()
+    return inspect(of, *(arguments if how == "a function" else ()))
+
+
+@pytest.mark.parametrize(
+    ("how", "can_try"),
+    [
+        ("a function", True),
+        ("a Traced", True),
+        ("a ClosedJaxpr", True),
+        ("a Lowered", False),
+        ("an Exported", False),
+        ("a file", False),
+    ],
+)
+def test_a_trial_is_offered_only_where_it_can_be_made(how: str, can_try: bool, tmp_path: Any) -> None:
+    memory = given(how, tmp_path / "deep.mlir").memory
+    [item] = [item for item in memory.suggestions if item.kind is Suggestion.NOT_DONATED]
+    assert (".memory.with_" in str(memory)) == can_try
+    for trial in (lambda: memory.with_donation(item.names[0]), lambda: memory.with_policy("dots_saveable")):
+        if can_try:
+            assert str(trial())
+        else:
+            with pytest.raises(Unavailable, match="did not trace this program"):
+                trial()

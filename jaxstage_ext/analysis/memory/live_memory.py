@@ -284,7 +284,7 @@ class Memory:
         tries = [trial for trial in self._trials.values() if trial.written is not None]
         if item.kind is Suggestion.RESIDUALS and tries:
             return policy_trials.best(tries)
-        return wording.advice(item, self.scheduled, self._named)
+        return wording.advice(item, self.scheduled, self._named, self.donate is not None)
 
     def with_donation(self, *names: str, progress: Progress | None = None) -> DonationTrial:
         """The program compiled with arguments donated: what it needs and moves, beside the program as written.

@@ -48,9 +48,10 @@ RECOMPUTED = (
     "Residuals are what the forward pass leaves for the backward pass, by the jaxpr. They are not the peak: what is "
     "not kept is recomputed and live again in the backward pass. Compile a policy to see its peak."
 )
-NO_TRIALS = "this program was not staged here, so it cannot be compiled with a policy"
+NO_TRIALS = "JAX did not trace this program here, so it cannot be compiled with a change; inspect the function itself"
 AS_WRITTEN = "as written"
 _MOST_ASKED = 3
+_USUAL = "dots_saveable"
 _WORTH_SAYING = 0.005
 
 
@@ -105,16 +106,18 @@ def _share(needed: int, room: int) -> str:
     return f"{share:.0%}" if share >= 0.1 else f"{share:.1%}" if share >= 0.001 else "under 0.1%"
 
 
-def advice(advice: MemoryAdvice, scheduled: ScheduledBuffers, title: Callable[[int], str | None]) -> str:
-    """How to save the memory that a suggestion concerns; `title` names a value."""
+def advice(
+    advice: MemoryAdvice, scheduled: ScheduledBuffers, title: Callable[[int], str | None], can_try: bool = True
+) -> str:
+    """How to save the memory that a suggestion concerns; `title` names a value. `can_try`: whether it can be tried."""
     names, largest = _some(advice.names), advice.largest
     if advice.kind is Suggestion.RESIDUALS and largest:
         most = f"{advice.line} keeps the most ({scaled(largest.bytes, 'B')}). " if advice.line else ""
-        return f"{most}What jax.checkpoint saves is not computed yet: .memory.with_policy('dots_saveable') compiles it."
+        return f"{most}{_not_tried('What jax.checkpoint saves', '.memory.with_policy(' + repr(_USUAL) + ')', can_try)}"
     if advice.kind is Suggestion.NOT_DONATED:
         asked = ", ".join(map(repr, advice.names[:_MOST_ASKED])) + (", ..." if len(advice.names) > _MOST_ASKED else "")
         what = f"Results have the shape and dtype of {names}"
-        return f"{what}; what donating saves is not computed yet: .memory.with_donation({asked}) compiles it."
+        return f"{what}; {_not_tried('what donating saves', f'.memory.with_donation({asked})', can_try)}"
     if advice.kind is Suggestion.DONATION_UNUSED:
         return f"No result has the shape and dtype of {names}."
     if advice.kind is Suggestion.DONATION_TAKEN:
@@ -129,6 +132,10 @@ def advice(advice: MemoryAdvice, scheduled: ScheduledBuffers, title: Callable[[i
     if advice.kind is Suggestion.CONSTANTS:
         return f"Held by the program, beside the kernel's own{f': {names}' if names else ''}."
     return "Reserved, but not live at the peak."
+
+
+def _not_tried(what: str, call: str, can_try: bool) -> str:
+    return f"{what} is not computed yet: {call} compiles it." if can_try else f"{what} is unknown: {NO_TRIALS}."
 
 
 def _some(names: Sequence[str]) -> str:

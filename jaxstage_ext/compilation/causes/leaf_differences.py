@@ -77,7 +77,7 @@ def placement_differences(path: str, old: Any, new: Any) -> Iterator[Difference]
     devices = tuple(_only_device(placement) for placement in (old, new))
     is_other = None not in devices and devices[0] != devices[1]
     cause = Cause.OTHER_DEVICE if is_other else Cause.PLACEMENT
-    target = placement_code(new if old is None else old)
+    target = placement_code(_one_for_both(old, new))
     yield Difference(cause, path, placement_text(old), placement_text(new), target)
 
 
@@ -85,16 +85,29 @@ def as_placed(change: Difference, old: Any, new: Any) -> Difference:
     """A difference of shardings by where the leaf lies, which is what the user wrote; others as they are."""
     if change.cause is not Cause.SHARDING_TYPE:
         return change
-    target = placement_code(new if old is None else old)
+    target = placement_code(_one_for_both(old, new))
     return replace(change, before=placement_text(old), now=placement_text(new), target=target)
 
 
+def _one_for_both(old: Any, new: Any) -> Any:
+    """The placement to use in every call: what names a mesh says all that the other one says, even on one device."""
+    placed = [placement for placement in (old, new) if placement is not None]
+    return next(filter(_has_mesh, placed), placed[0])
+
+
+def _has_mesh(placement: Any) -> bool:
+    return bool(getattr(getattr(placement, "mesh", None), "shape", None))
+
+
 def placement_text(placement: Any) -> str:
-    """Where a leaf lies: "uncommitted", "cpu:1", "P('x') on 8 devices"."""
+    """Where a leaf lies: "uncommitted", "cpu:1", "P('x') on mesh (x=8)", "P('x') on mesh (x=1) of cpu:1"."""
     if placement is None:
         return UNCOMMITTED
     device = _only_device(placement)
-    return device_text(device) if device is not None else sharding_text(placement)
+    if device is None:
+        return sharding_text(placement)
+    of_device = device_text(device)
+    return f"{sharding_text(placement)} of {of_device}" if _has_mesh(placement) else of_device
 
 
 def _only_device(placement: Any) -> Any:
@@ -113,7 +126,7 @@ def device_text(device: Any) -> str:
 def placement_code(placement: Any) -> str:
     """The second argument of `jax.device_put` that puts a value there; "" where no short one does."""
     device = _only_device(placement)
-    if device is not None:
+    if device is not None and not _has_mesh(placement):
         return device_code(device)
     spec = getattr(placement, "spec", None)
     return "" if spec is None else f"NamedSharding(mesh, {_spec_text(spec)})"

@@ -53,11 +53,16 @@ def called_by(eqn: Any) -> str:
     """The name of the Python function that a callback calls, or the text that it prints; "" where that is unknown."""
     if "fmt" in eqn.params:
         return repr(eqn.params["fmt"])
-    function = eqn.params.get("callback")
-    function = getattr(function, "callback_func", None) or closed_over_callback(function) or function
-    function = getattr(function, "func", function)
+    function = called_function(eqn)
     found = getattr(function, "__qualname__", None) or getattr(function, "__name__", "")
     return str(found)
+
+
+def called_function(eqn: Any) -> Any:
+    """The Python function that a callback calls; None where that is unknown."""
+    function = eqn.params.get("callback")
+    function = getattr(function, "callback_func", None) or closed_over_callback(function) or function
+    return getattr(function, "func", function)
 
 
 def closed_over_callback(function: Any) -> Any:

@@ -139,7 +139,7 @@ def lower(traced: Any, target: Target) -> Any:
             raise
         raise Unavailable(
             "the program calls back into Python (jax.debug.print, pure_callback or io_callback), which JAX lowers only "
-            f"for this machine's own devices, not for {target}. Leave the callback out, or use cpu:N"
+            f"for this machine's own devices, not for {target}; cpu:N compiles it"
         ) from error
 
 

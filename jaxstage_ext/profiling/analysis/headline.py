@@ -20,7 +20,7 @@ _SHORT_GAP = 100 * 10**6
 _MANY_GAPS = 100
 LEAST_UNRECORDED = 0.02
 """The share of what ran below which work without an event is left out of account."""
-_MISSING = (Loss.CUT, Loss.DROPPED, Loss.UNREADABLE)
+_MISSING = (Loss.CUT, Loss.DROPPED, Loss.UNREADABLE, Loss.UNFINISHED)
 """Of these it is not known what the events were."""
 
 
@@ -42,6 +42,9 @@ class Bound(enum.Enum):
     UNRECORDED = "work that no event describes"
 
 
+_IDLE = (Bound.INPUT, Bound.HOST, Bound.LAUNCH, Bound.COMPILE, Bound.RUNTIME, Bound.IDLE)
+
+
 @dataclass(frozen=True)
 class Headline:
     """The answer to "which line takes the time, and is the device idle?".
@@ -60,6 +63,7 @@ class Headline:
       gaps: idle times.    short_gaps: of these, below 100 µs.    typical_gap: the median, in seconds.
       doing: what the host does for most of the idle time.    host_line: the label of its line.
       unrecorded: the share of the window in which a program ran and no event says what: neither busy nor idle.
+      unfinished: whether programs still ran when the recording ended, so that how long devices idle is unknown.
       recorders: warps or warpgroups that recorded ranges on the device, where those are all that was recorded.
     """
 
@@ -86,6 +90,7 @@ class Headline:
     doing: HostDoing = field(default_factory=lambda: HostDoing(HostCause.UNKNOWN))
     host_line: str = ""
     unrecorded: float = 0.0
+    unfinished: bool = False
     recorders: int = 0
 
 
@@ -146,10 +151,13 @@ def of_ranges(ranges: Table, recorders: int) -> Headline:
 
 
 def of_what_is_kept(headline: Headline, lost: Sequence[Lost]) -> Headline:
-    """The headline, which does not say that nothing ran where events are missing."""
+    """The headline, which does not say that nothing ran, or that devices idled, where events of that are missing."""
     if headline.bound is Bound.NOTHING and any(each.loss in _MISSING for each in lost):
         return replace(headline, bound=Bound.CUT)
-    return headline
+    if not any(each.loss is Loss.UNFINISHED for each in lost):
+        return headline
+    is_idle = headline.bound in _IDLE
+    return replace(headline, unfinished=True, bound=Bound.UNRECORDED if is_idle else headline.bound)
 
 
 def read(

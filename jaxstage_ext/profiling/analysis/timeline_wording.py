@@ -64,10 +64,16 @@ def _leading(headline: Headline) -> str:
                 f"{headline.line}{library} takes at least {headline.line_share:.0%} of the time that the program "
                 f"runs{most}"
             )
-        return f"{headline.line}{library} takes {headline.line_share:.0%} of the busy time"
+        return f"{headline.line}{library} takes {headline.line_share:.0%} of {_busy(headline)}"
     if headline.op:
-        return f"{_shortened(headline.op)} takes {headline.op_share:.0%} of the busy time, its source line is unknown"
+        return (
+            f"{_shortened(headline.op)} takes {headline.op_share:.0%} of {_busy(headline)}, its source line is unknown"
+        )
     return "which line takes the time is unknown"
+
+
+def _busy(headline: Headline) -> str:
+    return "the recorded busy time" if headline.unfinished else "the busy time"
 
 
 def _shortened(name: str) -> str:
@@ -75,6 +81,8 @@ def _shortened(name: str) -> str:
 
 
 def _idle(headline: Headline) -> str:
+    if headline.unfinished:
+        return "how long devices idle is unknown, because programs still ran when the recording ended"
     who = "the device" if headline.devices == 1 else f"the {headline.devices:,} devices"
     verb = "idles" if headline.devices == 1 else "idle"
     if headline.idle < _SMALL:

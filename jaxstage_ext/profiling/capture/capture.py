@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import contextlib
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
-from jaxstage_ext.core.jax_private import profiler
+from jaxstage_ext.core.jax_private import launched_work, profiler
 from jaxstage_ext.core.jax_private.mosaic_dumps import MosaicDump, recorded_dumps
 from jaxstage_ext.profiling.capture.compile_times import CompileTime, compile_times
 from jaxstage_ext.profiling.capture.sampler import Samples, sampled
@@ -72,16 +72,20 @@ class Capture:
     on_device: list[MosaicDump] = field(default_factory=list)
     start: int = 0
     end: int = 0
+    _wait_for_launched: Callable[[], None] = field(default=lambda: None, repr=False)
 
     @contextlib.contextmanager
     def recording(self) -> Iterator[None]:
-        """Record the block. What it raises goes on, after what was recorded is in `data`.
+        """Record the block, after what was launched before has ended. What it raises goes on, after what was recorded
+        is in `data`.
 
         Raises:
           ProfilerBusy: before anything of the block runs, where another profiler records in this process.
         """
         around = contextlib.ExitStack()
         try:
+            self._wait_for_launched = launched_work.waiting()
+            self._wait_for_launched()
             with uninterrupted():
                 self._begin(around)
             yield
@@ -113,7 +117,7 @@ class Capture:
 
     @contextlib.contextmanager
     def step(self) -> Iterator[list[Any]]:
-        """One step of the recording; the block puts its results into the list, which are waited for."""
+        """One step of the recording, which ends when its results are there and what it launched has ended."""
         import jax
 
         number, results, start = len(self.steps), list[Any](), time.time_ns()
@@ -122,6 +126,7 @@ class Capture:
                 yield results
                 with jax.profiler.TraceAnnotation(_WAITING):
                     wait_for(results)
+                    self._wait_for_launched()
         finally:
             self.steps.append((start, time.time_ns()))
 

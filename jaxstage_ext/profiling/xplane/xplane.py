@@ -10,7 +10,7 @@ import numpy as np
 from jaxstage_ext.ir.protowire import Longs
 from jaxstage_ext.profiling import most_events
 from jaxstage_ext.profiling.unreadable import UnreadableProfile
-from jaxstage_ext.profiling.xplane import nested_compiles
+from jaxstage_ext.profiling.xplane import launched_runs, nested_compiles
 from jaxstage_ext.profiling.xplane.xplane_details import EventDetails
 from jaxstage_ext.profiling.xplane.xplane_events import PlaneEvents, events_of
 from jaxstage_ext.profiling.xplane.xplane_lanes import lanes_of
@@ -51,7 +51,9 @@ def read(data: bytes, title: str) -> Recording:
 
 def _recording(whole: Sequence[Plane], lost: list[Lost], hosts: tuple[str, ...], title: str) -> Recording:
     strings = Strings({})
-    events = [completed(plane, events_of(plane, strings), strings) for plane in whole]
+    read = [completed(plane, events_of(plane, strings), strings) for plane in whole]
+    lost += launched_runs.unfinished(whole, read)
+    events = [launched_runs.without_own(plane, of, strings) for plane, of in zip(whole, read, strict=True)]
     most_events.check(sum(len(of.line) for of in events), title)
     lanes = [lanes_of(plane, of) for plane, of in zip(whole, events, strict=True)]
     clock = clock_of(whole)

@@ -9,6 +9,7 @@ from functools import partial
 
 import numpy as np
 
+from jaxstage_ext.core.own_work import WAIT_MODULE
 from jaxstage_ext.ir.protowire import Longs, leading_fields
 from jaxstage_ext.profiling.xplane.xplane_stats import ABSENT
 from jaxstage_ext.profiling.xplane.xplane_wire import EventName, Plane
@@ -66,14 +67,15 @@ def _proto(held: dict[tuple[str, str], Callable[[], bytes]], name: str, program:
 
 
 def _protos(planes: Sequence[Plane]) -> dict[tuple[str, str], Callable[[], bytes]]:
-    """What reads each module that the profile holds, by name and program."""
+    """What reads each module of the user's that the profile holds, by name and program."""
     found: dict[tuple[str, str], Callable[[], bytes]] = {}
     for plane in planes:
         if plane.name != METADATA_PLANE:
             continue
         for identity, event in plane.event_names.items():
             name, program = _key(event, identity)
-            found[name, program] = partial(_hlo_module, plane, event)
+            if name != WAIT_MODULE:
+                found[name, program] = partial(_hlo_module, plane, event)
     return found
 
 

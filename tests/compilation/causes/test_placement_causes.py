@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import itertools
 from typing import Any
 
 import jax
 import numpy as np
+import pytest
 from jax.sharding import AxisType, NamedSharding
 from jax.sharding import PartitionSpec as P
 
@@ -118,3 +120,30 @@ def test_a_mesh_that_was_set(heard: Any) -> None:
     told = heard.last()
     assert told.cause is Cause.CONFIG
     assert told.changes == [("abstract_mesh_context_manager", "none", "Mesh(data=4)")]
+
+
+ONE = {
+    "uncommitted": lambda of: X,
+    "a device": lambda of: jax.device_put(X, jax.devices()[0]),
+    "a mesh of one device": lambda of: jax.device_put(X, NamedSharding(of, P("data"))),
+}
+
+
+@pytest.mark.parametrize("kind", [AxisType.Auto, AxisType.Explicit])
+@pytest.mark.parametrize(("first", "second"), list(itertools.permutations(ONE, 2)))
+def test_a_mesh_of_one_device_keeps_its_sharding_in_the_advice(heard: Any, first: str, second: str, kind: Any) -> None:
+    """Advice as pasted: after it both calls compile one program between them, and no sharding is lost."""
+    of = jax.make_mesh((1,), ("data",), axis_types=(kind,), devices=jax.devices()[:1])
+    step = jax.jit(lambda x: x * 2)
+    values = [ONE[first](of), ONE[second](of)]
+    step(values[0]), step(values[1])
+    told = heard.last()
+    assert told.cause in (Cause.PLACEMENT, Cause.SHARDING_TYPE)
+    mended = [told.mended(x=value, mesh=of) for value in values]
+    if "a mesh of one device" in (first, second):
+        assert ["P('data') on mesh (data=1) of cpu:0" in told.changes[0][1:]] == [True]
+        assert {value.sharding for value in mended} == {NamedSharding(of, P("data"))}
+    count = heard.count()
+    again = jax.jit(lambda x: x * 3)
+    again(mended[0]), again(mended[1])
+    assert heard.count() == count + 1

@@ -14,6 +14,7 @@ import pytest
 from jax.sharding import NamedSharding
 from jax.sharding import PartitionSpec as P
 
+from jaxstage_ext.core.own_work import WAIT_MODULE
 from jaxstage_ext.profiling import op_links
 from jaxstage_ext.profiling.analysis import timeline_wording
 from jaxstage_ext.profiling.analysis.headline import Bound
@@ -42,7 +43,7 @@ def by_profile_data(data: bytes) -> dict[int, dict[str, list[tuple[float, float]
         for line in plane.lines:
             for event in line.events:
                 stats = {key: value for key, value in event.stats if key}
-                if "hlo_op" in stats:
+                if is_users(stats):
                     span = (event.start_ns, event.start_ns + event.duration_ns)
                     found[int(stats["device_ordinal"])][str(stats["hlo_op"])].append(span)
     return found
@@ -54,11 +55,15 @@ def own_times(data: bytes) -> dict[str, list[float]]:
     for plane in jax.profiler.ProfileData.from_serialized_xspace(data).planes:
         for line in plane.lines:
             ops = [(event, dict(pair for pair in event.stats if pair[0])) for event in line.events]
-            spans = [(e.start_ns, e.start_ns + e.duration_ns, str(s["hlo_op"])) for e, s in ops if "hlo_op" in s]
+            spans = [(e.start_ns, e.start_ns + e.duration_ns, str(s["hlo_op"])) for e, s in ops if is_users(s)]
             for start, end, op in spans:
                 inside = [(a, b) for a, b, _ in spans if start <= a and b <= end and (a, b) != (start, end)]
                 found[op].append(end - start - covered(inside))
     return found
+
+
+def is_users(stats: dict[str, Any]) -> bool:
+    return "hlo_op" in stats and stats["hlo_module"] != WAIT_MODULE
 
 
 def covered(spans: list[tuple[float, float]]) -> float:

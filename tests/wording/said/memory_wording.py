@@ -29,9 +29,11 @@ def fit(verdict: FitVerdict, needed: int | None = NEEDED, room: int | None = ROO
     return wording.fit(Fit(verdict, needed, room, REASON, bound), DEVICE)
 
 
-def advice(kind: Suggestion, names: tuple[str, ...] = NAMES, line: str = "In [2]:3") -> str:
+def advice(kind: Suggestion, names: tuple[str, ...] = NAMES, line: str = "In [2]:3", can_try: bool = True) -> str:
     largest = Part(2_000_000, 3_000_000) if kind in (Suggestion.RESIDUALS, Suggestion.PADDING) else None
-    return wording.advice(MemoryAdvice(kind, 4_000_000, names, line, largest, ("x",)), SCHEDULED, lambda _: None)
+    return wording.advice(
+        MemoryAdvice(kind, 4_000_000, names, line, largest, ("x",)), SCHEDULED, lambda _: None, can_try
+    )
 
 
 def live(
@@ -54,6 +56,8 @@ SAID = {
     **{f"advice: {kind.name}": advice(kind) for kind in Suggestion},
     "advice: RESIDUALS of no line": advice(Suggestion.RESIDUALS, line=""),
     "advice: CONSTANTS without names": advice(Suggestion.CONSTANTS, ()),
+    "advice: NOT_DONATED that cannot be tried": advice(Suggestion.NOT_DONATED, can_try=False),
+    "advice: RESIDUALS that cannot be tried": advice(Suggestion.RESIDUALS, can_try=False),
     "advice: one name": advice(Suggestion.NOT_DONATED, ("w",)),
     **{
         f"check: {difference.name}": wording.check(Check(Figure.PEAK, 2_000, 1_000, difference, "VMEM", "HBM"))

@@ -36,6 +36,7 @@ SAID = {
     "work without events of which line is unknown": said(unrecorded=0.2, is_least=True, may_trail=True),
     "kept, with work without events": wording.coverage(100, 100, 0.9, True, 0.3),
     "without an event": wording.without_event(0.3),
+    "programs that still ran": said(idle=0.99, unfinished=True),
     "never idle, two devices": said(devices=2),
     "hardly idle": said(idle=0.001),
     "always idle": said(idle=0.999),

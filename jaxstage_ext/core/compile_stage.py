@@ -7,14 +7,15 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from jaxstage_ext.core.events import Heard
 from jaxstage_ext.core.stage_definition import StageDefinition, StagedProgram
-from jaxstage_ext.core.staged import COMPILE, LOWER, TRACE, Cache, CacheHit, Stage, Staged
+from jaxstage_ext.core.stage_names import COMPILE, LOWER, TRACE
 
 if TYPE_CHECKING:
+    from jaxstage_ext.core.events import Heard
     from jaxstage_ext.core.executables import Made
     from jaxstage_ext.core.jax_private.jax_options import ConfiguredOptions
     from jaxstage_ext.core.large_program import LargeProgram
+    from jaxstage_ext.core.staged import CacheHit, Stage, Staged
     from jaxstage_ext.report.document import Document
     from jaxstage_ext.worker.compile_environment import CompileEnvironment
 
@@ -46,6 +47,7 @@ def _compile_here(staged: Staged, stage: Stage) -> Any:
     from jaxstage_ext.core.jax_private import given_options
     from jaxstage_ext.core.options import flag_values
     from jaxstage_ext.core.stageable import unwrap
+    from jaxstage_ext.core.staged import Cache, CacheHit
 
     trial_compile.survive(staged)
     lowered, options = staged.value(LOWER), staged.call.compiler_options
@@ -97,6 +99,7 @@ def _compile_large(staged: Staged, stage: Stage, large: LargeProgram) -> Any:
 def _cross_compile(staged: Staged, stage: Stage) -> Any:
     from jaxstage_ext.core import constants
     from jaxstage_ext.core.stageable import unwrap
+    from jaxstage_ext.core.staged import Cache, CacheHit
     from jaxstage_ext.core.targets import cross_compile
 
     call, started = staged.call, time.perf_counter()
@@ -115,6 +118,7 @@ def _cross_compile(staged: Staged, stage: Stage) -> Any:
 
 def cache_hit(value: Any, event_seconds: float | None, heard: Heard) -> CacheHit | None:
     """A hit in JAX's persistent cache, or in its caches in memory; a worker's result tells of itself."""
+    from jaxstage_ext.core.staged import Cache, CacheHit
     from jaxstage_ext.core.targets.cross_compile import Executable
 
     if isinstance(value, Executable):

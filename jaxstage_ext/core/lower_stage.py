@@ -6,9 +6,10 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from jaxstage_ext.core.stage_definition import StageDefinition, StagedProgram
-from jaxstage_ext.core.staged import LOWER, TRACE, Stage, Staged
+from jaxstage_ext.core.stage_names import LOWER, TRACE
 
 if TYPE_CHECKING:
+    from jaxstage_ext.core.staged import Stage, Staged
     from jaxstage_ext.report.document import Document
 
 

@@ -6,10 +6,9 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
-from jaxstage_ext.core.events import Heard
-from jaxstage_ext.core.staged import Cache, CacheHit, Stage, Staged
-
 if TYPE_CHECKING:
+    from jaxstage_ext.core.events import Heard
+    from jaxstage_ext.core.staged import CacheHit, Stage, Staged
     from jaxstage_ext.ir.hlo.module import Module
     from jaxstage_ext.ir.source import FrameTable
     from jaxstage_ext.report.document import Document
@@ -69,6 +68,8 @@ def no_count(program: StagedProgram) -> Mapping[str, int]:
 
 def cached_unless_timed(value: Any, event_seconds: float | None, heard: Heard) -> CacheHit | None:
     """A hit in JAX's own caches where JAX recorded no event for the stage."""
+    from jaxstage_ext.core.staged import Cache, CacheHit
+
     return CacheHit(Cache.PROCESS) if event_seconds is None else None
 
 

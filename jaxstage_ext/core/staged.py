@@ -8,6 +8,9 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from jaxstage_ext.core.call import Call
+from jaxstage_ext.core.stage_names import COMPILE as COMPILE
+from jaxstage_ext.core.stage_names import LOWER as LOWER
+from jaxstage_ext.core.stage_names import TRACE as TRACE
 from jaxstage_ext.core.targets.target import Target
 from jaxstage_ext.ir.source_texts import SourceTexts
 
@@ -23,8 +26,6 @@ NOT_GIVEN = "not given"
 """Of a stage before the one that a given object has."""
 GIVEN, NOT_REACHED = "given", "not reached"
 """How a stage is shown that was there before, and one that a failure came before."""
-TRACE, LOWER, COMPILE = "trace", "lower", "compile"
-"""JAX's own stages, as `STAGES` of `stage_list.py` names them."""
 
 
 class Cache(enum.Enum):

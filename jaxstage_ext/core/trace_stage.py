@@ -7,12 +7,13 @@ import weakref
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
-from jaxstage_ext.core.call import Call
-from jaxstage_ext.core.events import Heard
 from jaxstage_ext.core.stage_definition import StageDefinition, StagedProgram
-from jaxstage_ext.core.staged import TRACE, Cache, CacheHit, Stage, Staged
+from jaxstage_ext.core.stage_names import TRACE
 
 if TYPE_CHECKING:
+    from jaxstage_ext.core.call import Call
+    from jaxstage_ext.core.events import Heard
+    from jaxstage_ext.core.staged import CacheHit, Stage, Staged
     from jaxstage_ext.report.document import Document
 
 _CACHED_SECONDS = 3e-5
@@ -53,6 +54,7 @@ def _trace(call: Call, function: Any) -> Any:
 def cache_hit(value: Any, event_seconds: float | None, heard: Heard) -> CacheHit | None:
     """A hit where JAX recorded no tracing, recorded hardly any, or gave a jaxpr that was seen before."""
     from jaxstage_ext.core.stageable import unwrap
+    from jaxstage_ext.core.staged import Cache, CacheHit
 
     seen = _seen_before(unwrap(value))
     return CacheHit(Cache.PROCESS) if event_seconds is None or seen or event_seconds < _CACHED_SECONDS else None

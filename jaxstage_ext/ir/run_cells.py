@@ -9,9 +9,10 @@ import linecache
 import threading
 import zlib
 from collections import OrderedDict
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
-from jaxstage_ext.report.frames import TextInEditor
+if TYPE_CHECKING:
+    from jaxstage_ext.report.frames import TextInEditor
 
 MOST_FILES, MOST_CELLS = 4096, 16
 """File names that are kept, and cells with the same text."""
@@ -54,6 +55,8 @@ def text_in_editor(file: str) -> TextInEditor:
     The checksum is unknown where the compiled code has other lines than the editor: IPython drops blank lines above
     the first, and joins those of a shell command.
     """
+    from jaxstage_ext.report.frames import TextInEditor
+
     with _lock:
         run = _texts.get(file)
     if run is None:

@@ -77,9 +77,22 @@ def is_user(file: str) -> bool:
 
 def cell_numbers() -> dict[str, int]:
     """The execution count of each notebook cell, by the file name of its code."""
-    ipython = sys.modules.get("IPython")
-    shell: Any = ipython.get_ipython() if ipython else None
-    return getattr(getattr(shell, "compile", None), "_filename_map", None) or {}
+    return getattr(getattr(_shell(), "compile", None), "_filename_map", None) or {}
+
+
+_asked: tuple[run_cells.CellAtWork | None, Any] = (None, None)
+"""The cell that ran when IPython was asked for its shell last, and the shell: asking takes a tenth of a log record."""
+
+
+def _shell() -> Any:
+    global _asked
+    running = run_cells.at_work()
+    cell, shell = _asked
+    if running is None or running is not cell:
+        ipython = sys.modules.get("IPython")
+        shell = ipython.get_ipython() if ipython else None
+        _asked = running, shell
+    return shell
 
 
 def cell_of(file: str) -> str | None:

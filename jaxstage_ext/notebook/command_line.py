@@ -7,16 +7,17 @@ import ast
 import difflib
 import keyword
 import re
-from dataclasses import dataclass
-from typing import Any, NamedTuple, NoReturn
+from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 
 from IPython.core.error import UsageError
 from IPython.core.magic_arguments import MagicArgumentParser
 
 from jaxstage_ext.core import stage_list
-from jaxstage_ext.core.stage_definition import StageDefinition
 from jaxstage_ext.notebook import compile_options
 from jaxstage_ext.worker.memory_limit import bytes_of
+
+if TYPE_CHECKING:
+    from jaxstage_ext.core.stage_definition import StageDefinition
 
 FROM_TOOLBAR = "--from-toolbar"
 """Of a magic's line that a button has put above the cell's text: it is not part of that text."""
@@ -31,8 +32,7 @@ class GivenOption(NamedTuple):
     text: str
 
 
-@dataclass(frozen=True)
-class Command:
+class Command(NamedTuple):
     """A parsed line. `code` is the line with its options blanked out, so that columns stay; `given` are these."""
 
     options: argparse.Namespace

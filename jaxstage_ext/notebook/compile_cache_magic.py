@@ -6,22 +6,12 @@ from typing import TYPE_CHECKING
 
 from IPython.core.error import UsageError
 
+from jaxstage_ext.notebook.line_help import COMPILE_CACHE_OPTIONS as OPTIONS
+
 if TYPE_CHECKING:
     from jaxstage_ext.panel.shown_cache_report import ShownCacheReport
 
-HELP = """Show JAX's persistent compilation cache: the folder that is really in use, and what it did for this kernel.
-
-    %compile_cache              the folder, its entries and limits, hits, why misses missed, what was not written
-    %compile_cache --verify     read every entry and compare it with the checksum taken when it was written
-    %compile_cache --set-aside  rename the damaged entries (to NAME-cache.damaged), so that JAX writes them anew
-    c = %compile_cache          the report: c.table(), c.to_pandas(), c.state, c.tally
-
-The cache is JAX's: `jax.config.update("jax_compilation_cache_dir", FOLDER)` sets its folder. JAXStage records what each
-key was made of, and the checksum of each entry, in a folder of its own, so that a miss can be explained and a damaged
-entry is reported before JAX reads it: `%config JAXStage.damaged_cache_entries = "set aside"` renames it at once. An
-entry is never loaded to test it. Of entries written without JAXStage only name, size and date are known."""
 _LONGEST_WORD = 60
-OPTIONS = ("--verify", "--set-aside")
 
 
 def shown(line: str) -> ShownCacheReport:

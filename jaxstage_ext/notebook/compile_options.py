@@ -10,9 +10,6 @@ from typing import TYPE_CHECKING
 from IPython.core.error import UsageError
 from IPython.core.magic_arguments import MagicArgumentParser
 
-from jaxstage_ext.notebook import staging
-from jaxstage_ext.report.public_paths import public_folders
-
 if TYPE_CHECKING:
     from jaxstage_ext.core.options.option_sets import OptionSet
     from jaxstage_ext.core.options.xla_flags import Flag
@@ -70,9 +67,12 @@ def read(options: argparse.Namespace) -> tuple[OptionSet, ...]:
     more = {name: value for option, name in named.items() if (value := getattr(options, option, None)) is not None}
     if xla is None and levels is None and profile is None and not more:
         return ()
+    from jaxstage_ext.notebook import staging
+
     staging.check_jax()
     from jaxstage_ext.core.options.flag_values import OptionError
     from jaxstage_ext.core.options.option_sets import of_line
+    from jaxstage_ext.report.public_paths import public_folders
 
     try:
         return of_line(xla or (), levels or (), profile, more)
@@ -108,6 +108,8 @@ def flag_values(name: str, start: str) -> list[str]:
 
 def table(text: str) -> str:
     """The flags whose names contain all words of the text, with their types and defaults."""
+    from jaxstage_ext.notebook import staging
+
     staging.check_jax()
     from jaxstage_ext.core.options.xla_flags import installed
 

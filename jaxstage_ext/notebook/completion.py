@@ -9,7 +9,7 @@ from typing import Any
 
 from IPython.core.completer import CompletionContext, SimpleCompletion, context_matcher
 
-from jaxstage_ext.notebook import compile_cache_magic, compile_options, target_completion, timeline_magic
+from jaxstage_ext.notebook import line_help
 
 _XLA = re.compile(r".*\s--xla(?:\s++|=\s*+)(?P<name>[\w-]*+)(?P<value>=\w*+)?$", re.DOTALL)
 
@@ -36,9 +36,11 @@ def completer(options: Mapping[str, Sequence[str]], python: Callable[[str], Sequ
     def complete(context: CompletionContext) -> Any:
         text = context.text_until_cursor
         if listed := _BROWSER.match(text):
+            from jaxstage_ext.notebook import compile_options
+
             return _completions(compile_options.flag_names(listed["name"]), listed["name"])
         if asked := _CACHE.match(text):
-            options_left = [option for option in compile_cache_magic.OPTIONS if option not in text.split()[1:]]
+            options_left = [option for option in line_help.COMPILE_CACHE_OPTIONS if option not in text.split()[1:]]
             return _completions([o for o in options_left if o.startswith(asked["typed"])], asked["typed"])
         if opened := _TIMELINE.match(text):
             return _completions(_files(opened["typed"]), opened["typed"])
@@ -47,6 +49,8 @@ def completer(options: Mapping[str, Sequence[str]], python: Callable[[str], Sequ
         if "--xla" in options[line[1]] and (flag := _XLA.match(text)):
             return _flag(flag["name"], flag["value"])
         if "--target" in options[line[1]] and (target := _TARGET.match(text)):
+            from jaxstage_ext.notebook import target_completion
+
             return _completions(target_completion.names(target["typed"]), target["typed"])
         if not context.token.startswith("-"):
             return _names(text, python)
@@ -69,7 +73,7 @@ def _names(text: str, python: Callable[[str], Sequence[str]]) -> Any:
 def _files(typed: str) -> list[str]:
     """The folders and profiles that a path may go on with, and `--with`."""
     if typed.startswith("-"):
-        return [option for option in timeline_magic.OPTIONS if option.startswith(typed)]
+        return [option for option in line_help.TIMELINE_OPTIONS if option.startswith(typed)]
     folder, _, start = typed.rpartition("/")
     try:
         entries = sorted(os.scandir(os.path.expanduser(f"{folder}/" if folder or typed[:1] == "/" else ".")), key=_name)
@@ -85,6 +89,8 @@ def _name(entry: os.DirEntry[str]) -> str:
 
 
 def _flag(typed: str, value: str | None) -> Any:
+    from jaxstage_ext.notebook import compile_options
+
     name = typed.lstrip("-")
     if value is not None:
         return _completions(compile_options.flag_values(name, value[1:]), value[1:])

@@ -14,13 +14,6 @@ if TYPE_CHECKING:
     from jaxstage_ext.inspection import Inspection
 
 NAME = "dispatch"
-HELP = """Show what a call does before the program runs; the call is compiled, not run.
-
-    %dispatch step(params, batch)    each argument: used as it is, copied from the host or between devices, with bytes;
-                                     and whether calls after the first stay in C++, or why Python takes part
-    %dispatch --static-argnums 1 f(x, 3)
-
-It takes the options of %compile for this kernel's own device. In Python: `ins.dispatch`."""
 
 
 class DispatchRequest(Request):

@@ -14,21 +14,6 @@ from IPython.core.error import UsageError
 from jaxstage_ext.notebook.command_line import axis_sizes
 from jaxstage_ext.report.public_paths import public_text
 
-HELP = """Open a file or a folder of JAX's, XLA's or a profiler's. No function is needed, and none is run.
-
-    %inspect FOLDER               what XLA dumped (--xla_dump_to): its modules
-    %inspect FOLDER MODULE        one of them, by its name or number: HLO, passes, buffers, machine code, if dumped
-    %inspect FOLDER MODULE -t v5e:2x2    what it was before the passes, compiled for a target
-    %inspect FILE                 HLO (.hlo.pb or text), StableHLO (text or bytecode), a saved inspection
-                                  (.json), a profile (.xplane.pb, .json), a serialised jax.export, which a
-                                  worker compiles
-    %inspect FILE MODULE          one of several modules, or functions, in a file, by its number or name
-    %inspect FILE -t v5e:2x2      StableHLO, or HLO before the passes, compiled for a target in a worker; -t may be
-                                  repeated
-    %inspect FILE --dim b=8       the size of a symbolic axis of a jax.export
-    ins = %inspect FILE           the Inspection: ins.cost, ins.memory, ins.passes, ...
-
-Lines of source are shown where the files that the module names are here. Quote paths that hold spaces."""
 OPTIONS = ("--target", "-t", "--dim")
 _USAGE = "%inspect needs a file or a folder, for example %inspect module.hlo.pb; %inspect? shows the rest"
 _NEEDS = "{word} needs a target, for example %inspect module.mlir {word} v5e:2x2"

@@ -7,7 +7,7 @@ import sys
 from argparse import SUPPRESS
 from collections.abc import Awaitable, Callable
 from types import FrameType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from IPython.core.error import UsageError
 from IPython.core.magic import Magics, line_magic, magics_class, needs_local_scope, no_var_expand
@@ -15,35 +15,26 @@ from IPython.core.magic_arguments import MagicArgumentParser
 from IPython.display import display
 
 from jaxstage_ext.core import stage_list
-from jaxstage_ext.core.staged import COMPILE
-from jaxstage_ext.notebook import (
-    command_line,
-    compile_cache_magic,
-    compile_options,
-    compiles_line,
-    dispatch_magic,
-    inspect_magic,
-    measure_magic,
-    profile_line,
-    sharding_magic,
-    staging,
-    timeline_magic,
-)
-from jaxstage_ext.notebook.cell_request import Request
+from jaxstage_ext.core.stage_names import COMPILE
+from jaxstage_ext.notebook import command_line, compiles_line, line_help, profile_line
 from jaxstage_ext.notebook.compile_notice import CompileNotice
-from jaxstage_ext.notebook.compiles_request import CompilesRequest
 from jaxstage_ext.notebook.completion import completer
 from jaxstage_ext.notebook.front_end_target import FrontEndTarget
 from jaxstage_ext.notebook.last_line import last_line
-from jaxstage_ext.notebook.profile_request import ProfileRequest
 from jaxstage_ext.notebook.running_cell import RunningCell
 from jaxstage_ext.notebook.toplevel_await import await_cells, awaits, drive
-from jaxstage_ext.report.public_paths import public_folders
+
+if TYPE_CHECKING:
+    from jaxstage_ext.notebook.cell_request import Request
+    from jaxstage_ext.notebook.compiles_request import CompilesRequest
+    from jaxstage_ext.notebook.profile_request import ProfileRequest
+
+DISPATCH = "dispatch"
 
 
 @magics_class
 class StageMagics(Magics):
-    """The magics of one shell."""
+    """The magics of one shell. What they do is imported when one is used: `%load_ext` is in most notebooks."""
 
     def __init__(self, shell: Any) -> None:
         super().__init__(shell)
@@ -59,7 +50,7 @@ class StageMagics(Magics):
         self.undo = contextlib.ExitStack()
         """What takes the extension out of the shell."""
         flags = {name: _flags(parser) for name, parser in self.parsers.items()}
-        self.complete = completer(flags | {dispatch_magic.NAME: flags[COMPILE]}, self._names)
+        self.complete = completer(flags | {DISPATCH: flags[COMPILE]}, self._names)
 
     def register(self) -> None:
         """Add the magics to the shell: `%name` and `%%name` of each stage, and the line magics."""
@@ -88,6 +79,9 @@ class StageMagics(Magics):
         %targets --log tpu    the end of the log of the TPU compile workers, including those that died
         %targets --measure    measure the peaks of this machine's CPU for its rooflines, in a few seconds
         """
+        from jaxstage_ext.notebook import measure_magic, staging
+        from jaxstage_ext.report.public_paths import public_folders
+
         staging.check_jax()
         if line.split() == ["--measure"]:
             print(measure_magic.ceilings())
@@ -99,47 +93,57 @@ class StageMagics(Magics):
     @no_var_expand
     @needs_local_scope
     def sharding(self, line: str, local_ns: dict[str, Any] | None = None) -> None:
+        from jaxstage_ext.notebook import sharding_magic, staging
+
         staging.check_jax()
         assert self.shell
         display(sharding_magic.shown(line, {**self.shell.user_ns, **(local_ns or {})}))  # type: ignore[no-untyped-call, unused-ignore]
 
-    sharding.__doc__ = sharding_magic.HELP
+    sharding.__doc__ = line_help.SHARDING
 
     @line_magic
     @needs_local_scope
     def timeline(self, line: str, local_ns: dict[str, Any] | None = None) -> Any:
+        from jaxstage_ext.notebook import staging, timeline_magic
+
         staging.check_jax()
         assert self.shell
         return timeline_magic.opened(line, {**self.shell.user_ns, **(local_ns or {})})
 
-    timeline.__doc__ = timeline_magic.HELP
+    timeline.__doc__ = line_help.TIMELINE
 
     @line_magic
     @needs_local_scope
     def inspect(self, line: str, local_ns: dict[str, Any] | None = None) -> Any:
+        from jaxstage_ext.notebook import inspect_magic
+
         assert self.shell is not None
         return inspect_magic.opened(line, {**self.shell.user_ns, **(local_ns or {})})
 
-    inspect.__doc__ = inspect_magic.HELP
+    inspect.__doc__ = line_help.INSPECT
 
     @line_magic
     @no_var_expand
     @needs_local_scope
     def dispatch(self, line: str, local_ns: dict[str, Any] | None = None) -> Any:
+        from jaxstage_ext.notebook import dispatch_magic
+
         asked = command_line.parse(f"--quiet {line}", self.parsers[COMPILE])
         request = dispatch_magic.DispatchRequest(self.shell, self.running_cell, COMPILE, asked)
         work = request.stage_line(line, local_ns, _caller())
         inspections, *_ = drive(self.shell, work, awaits(self.shell, asked.code, ""))
         return dispatch_magic.tables(inspections)
 
-    dispatch.__doc__ = dispatch_magic.HELP
+    dispatch.__doc__ = line_help.DISPATCH
 
     @line_magic
     def compile_cache(self, line: str) -> Any:
+        from jaxstage_ext.notebook import compile_cache_magic, staging
+
         staging.check_jax()
         return compile_cache_magic.shown(line)
 
-    compile_cache.__doc__ = compile_cache_magic.HELP
+    compile_cache.__doc__ = line_help.COMPILE_CACHE
 
     @line_magic
     @no_var_expand
@@ -149,6 +153,9 @@ class StageMagics(Magics):
         %xla_flags               all of them
         %xla_flags cpu fast math those whose names contain all of these words
         """
+        from jaxstage_ext.notebook import compile_options
+        from jaxstage_ext.report.public_paths import public_folders
+
         print(public_folders(compile_options.table(line.strip())))
 
     def _names(self, typed: str) -> list[str]:
@@ -163,11 +170,17 @@ class StageMagics(Magics):
     def _request(self, stage: str, line: str) -> Request | ProfileRequest | CompilesRequest:
         asked = command_line.parse(line, self.parsers[stage])
         if stage == compiles_line.NAME:
+            from jaxstage_ext.notebook.compiles_request import CompilesRequest
+
             self.compile_notice.withhold()
             return CompilesRequest(self.shell, self.running_cell, asked)
         self.last_lines[stage] = last_line(line, asked)
         if stage == profile_line.NAME:
+            from jaxstage_ext.notebook.profile_request import ProfileRequest
+
             return ProfileRequest(self.shell, self.running_cell, asked)
+        from jaxstage_ext.notebook.cell_request import Request
+
         return Request(self.shell, self.running_cell, stage, asked)
 
     def _python_of(self, stage: str, line: str) -> str:

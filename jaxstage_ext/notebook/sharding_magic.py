@@ -15,10 +15,6 @@ from jaxstage_ext.views.words import clean
 if TYPE_CHECKING:
     from jaxstage_ext.analysis.sharding.mesh_drawing import Sheet
 
-HELP = """Show which device holds which slice of an array.
-
-    %sharding x                      a jax.Array, or a pytree of them
-    %sharding x.sharding, (16, 32)   a sharding, and the shape of an array that has it"""
 _MOST = 100
 
 

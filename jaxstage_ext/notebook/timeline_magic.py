@@ -16,18 +16,6 @@ if TYPE_CHECKING:
     from jaxstage_ext.panel.shown_timeline import ShownTimeline
     from jaxstage_ext.profiling.opening import Source
 
-HELP = """Show the timeline of a saved profile.
-
-    %timeline FILE              an .xplane.pb, or a Chrome or Perfetto trace (.json, .json.gz) of JAX or PyTorch, or the
-                                .npz that Timeline.to_npz writes of what a Mosaic GPU kernel recorded
-    %timeline FOLDER            what a profiler wrote: the newest run in it
-    %timeline FILE --with ins   against an Inspection: events are linked to its source lines and documents
-    %timeline BEFORE AFTER      two profiles, and what grew and what shrank
-    t = %timeline FILE          the Timeline: t.by_line(), t.gaps(), t.to_chrome("t.json"), ...
-
-A variable may stand for a file: its value is a profiled Inspection, a Timeline, a path, or the bytes of a profile.
-Quote paths that hold spaces."""
-OPTIONS = ("--with",)
 _USAGE = "%timeline needs a file, for example %timeline run.xplane.pb; %timeline? shows the rest"
 
 

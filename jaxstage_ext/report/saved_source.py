@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
-from jaxstage_ext.report.document import Document
+if TYPE_CHECKING:
+    from jaxstage_ext.report.document import Document
 
 SOURCE = "python"
 """The kind of the document of the user's source."""

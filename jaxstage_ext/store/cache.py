@@ -18,12 +18,14 @@ import os
 from collections.abc import Callable, Mapping
 from importlib import metadata
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from jaxstage_ext.store import entry
-from jaxstage_ext.store.disk import Disk
 from jaxstage_ext.store.lru import Lru
 from jaxstage_ext.store.trusted_folder import FolderRefused
+
+if TYPE_CHECKING:
+    from jaxstage_ext.store.disk import Disk
 
 Value = TypeVar("Value")
 
@@ -35,11 +37,17 @@ _FORMAT = "2"
 _tables: list[Lru[Any]] = []
 
 
+def _disk(folder: str | os.PathLike[str], limit: int) -> Disk:
+    from jaxstage_ext.store.disk import Disk
+
+    return Disk(Path(os.path.expanduser(folder)), limit)
+
+
 class _State:
     def __init__(self) -> None:
         folder = os.environ.get(FOLDER)
         self.memory: Lru[bytes] = Lru(MEMORY)
-        self.disk = Disk(Path(os.path.expanduser(folder)), DISK) if folder else None
+        self.disk = _disk(folder, DISK) if folder else None
         self.enabled = True
         self.trouble: str | None = None
         self.reported = False
@@ -50,7 +58,7 @@ _state = _State()
 
 def use_folder(folder: str | os.PathLike[str] | None, limit: int = DISK) -> None:
     """Keep entries in a folder too, at most `limit` bytes of them; None: in memory alone."""
-    _state.disk = Disk(Path(os.path.expanduser(folder)), limit) if folder else None
+    _state.disk = _disk(folder, limit) if folder else None
     _state.trouble, _state.reported = None, False
 
 

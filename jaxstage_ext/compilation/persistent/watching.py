@@ -5,13 +5,11 @@ from __future__ import annotations
 import contextlib
 import threading
 import time
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
-
-from jaxstage_ext.compilation.records.compile_record import PersistentFacts
 
 if TYPE_CHECKING:
     from jaxstage_ext.compilation.persistent.outcomes import Observed
+    from jaxstage_ext.compilation.records.compile_record import PersistentFacts
 
 _REQUEST = "/jax/compilation_cache/compile_requests_use_cache"
 _HIT = "/jax/compilation_cache/cache_hits"
@@ -20,7 +18,6 @@ _SAVED = "/jax/compilation_cache/compile_time_saved_sec"
 _READ = "/jax/compilation_cache/cache_retrieval_time_sec"
 
 
-@dataclass
 class _State(threading.local):
     """The compile that asks the cache in this thread."""
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Sequence
 
 from jaxstage_ext.compilation.records.compile_record import CompileRecord, KeptValue
 
@@ -23,5 +23,5 @@ def record_size(record: CompileRecord) -> int:
     return size
 
 
-def _values(values: Iterable[KeptValue]) -> int:
-    return sum(_VALUE + _values(value.parts) + _INSIDE * len(value.inside) for value in values)
+def _values(values: Sequence[KeptValue]) -> int:
+    return sum([_VALUE + _values(value.parts) + _INSIDE * len(value.inside) for value in values]) if values else 0

@@ -10,8 +10,6 @@ import contextlib
 import dataclasses
 import enum
 import hashlib
-import os
-import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
@@ -26,6 +24,7 @@ from jax._src.interpreters import pxla as _pxla
 from jaxlib import xla_client as _client
 from jaxlib.mlir import ir as _ir
 
+from jaxstage_ext.core.jax_private.flag_bytes import fed, flag_bytes
 from jaxstage_ext.core.jax_private.lowered_modules import own_options
 from jaxstage_ext.core.jax_private.persistent_cache import CacheRequest, compression
 
@@ -47,16 +46,6 @@ class KeyPart(enum.Enum):
     DEVICES = "devices"
     COMPRESSION = "compression"
     HOOK = "custom hook"
-
-
-class _Tee:
-    """What JAX's functions take for a digest; it keeps what they feed it."""
-
-    def __init__(self) -> None:
-        self.fed: list[bytes] = []
-
-    def update(self, data: bytes) -> None:
-        self.fed.append(bytes(data))
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,38 +71,16 @@ def key_bytes(request: CacheRequest, flags: tuple[bytes, ...] | None = None) -> 
     return KeyBytes(
         request.module_name,
         {
-            KeyPart.COMPUTATION: _fed(_key_any._hash_computation, request.module, _ignored_callbacks()),
+            KeyPart.COMPUTATION: fed(_key_any._hash_computation, request.module, _ignored_callbacks()),
             KeyPart.JAXLIB: (jaxlib.version.__version__.encode(),),
-            KeyPart.BACKEND: _fed(_key_any._hash_platform, request.backend),
+            KeyPart.BACKEND: fed(_key_any._hash_platform, request.backend),
             KeyPart.FLAGS: flag_bytes() if flags is None else flags,
-            KeyPart.OPTIONS: _fed(_key_any._hash_serialized_compile_options, request.options, **options_copy),
-            KeyPart.DEVICES: _fed(_key_any._hash_accelerator_config, request.devices),
+            KeyPart.OPTIONS: fed(_key_any._hash_serialized_compile_options, request.options, **options_copy),
+            KeyPart.DEVICES: fed(_key_any._hash_accelerator_config, request.devices),
             KeyPart.COMPRESSION: (compression().encode(),),
-            KeyPart.HOOK: _fed(lambda tee: _key_any._hash_string(tee, _key_any.custom_hook())),
+            KeyPart.HOOK: fed(lambda tee: _key_any._hash_string(tee, _key_any.custom_hook())),
         },
     )
-
-
-def flag_bytes() -> tuple[bytes, ...]:
-    """The XLA flags in a key that is made now: of XLA_FLAGS, LIBTPU_INIT_ARGS and the command line, sorted."""
-    global _last_flags
-    prefixes = _key_any.get_flag_prefixes()
-    sources = (os.environ.get("XLA_FLAGS"), os.environ.get("LIBTPU_INIT_ARGS"), (*sys.argv,), (*prefixes,))
-    last, flags = _last_flags
-    if sources != last:
-        flags = _fed(_key_any._hash_xla_flags, prefixes)
-        _last_flags = sources, flags
-    return flags
-
-
-_last_flags: tuple[Any, tuple[bytes, ...]] = (None, ())
-"""What the flags were read from, and they themselves: each compile asks for them."""
-
-
-def _fed(feed: Any, *args: Any, **kwargs: Any) -> tuple[bytes, ...]:
-    tee = _Tee()
-    feed(tee, *args, **kwargs)
-    return tuple(tee.fed)
 
 
 def _ignored_callbacks() -> Any:

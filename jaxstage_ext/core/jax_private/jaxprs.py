@@ -134,20 +134,22 @@ def constants(jaxpr: Any, deepest: int = 8) -> Iterator[Any]:
     """The constants of a closed jaxpr, and of those in its equations."""
     yield from getattr(jaxpr, "consts", ())
     if deepest:
-        for eqn in getattr(jaxpr, "jaxpr", jaxpr).eqns:
-            for inner in _closed_jaxprs(eqn):
-                yield from constants(inner, deepest - 1)
+        for inner in _closed_jaxprs(getattr(jaxpr, "jaxpr", jaxpr)):
+            yield from constants(inner, deepest - 1)
 
 
 _JAXPRS = (_core.Jaxpr, ClosedJaxpr)
 
 
-def _closed_jaxprs(eqn: Any) -> Iterator[Any]:
-    """The jaxprs that an equation holds, with their constants, which `jaxprs_in_params` of jax 0.10 drops."""
-    for value in eqn.params.values():
-        for each in value if type(value) is tuple or type(value) is list else (value,):
-            if issubclass(type(each), _JAXPRS):  # runs no code of the user's, as a `__class__` may
-                yield each
+def _closed_jaxprs(jaxpr: Any) -> list[Any]:
+    """The jaxprs that equations hold, with their constants, which `jaxprs_in_params` of jax 0.10 drops."""
+    held: list[Any] = []
+    for eqn in jaxpr.eqns:
+        for value in eqn.params.values():
+            kind = type(value)
+            parts = value if kind is tuple or kind is list else (value,)
+            held += [each for each in parts if issubclass(type(each), _JAXPRS)]  # a `__class__` may run users' code
+    return held
 
 
 def variables(atoms: Sequence[Any]) -> list[Any]:

@@ -11,7 +11,7 @@ import numpy.typing as npt
 from google.protobuf.message import DecodeError
 
 from jaxstage_ext.ir import links, protowire
-from jaxstage_ext.ir.hlo import inline_places, schema
+from jaxstage_ext.ir.hlo import inline_places, large_literals, schema
 from jaxstage_ext.ir.hlo import shapes as hlo_shapes
 from jaxstage_ext.ir.hlo.inline_places import InlinePlace
 from jaxstage_ext.ir.hlo.shapes import Shapes
@@ -181,9 +181,12 @@ def parse(proto: bytes, known: Module | None = None) -> Module:
 
 
 def _split(proto: bytes) -> tuple[Any, tuple[bytes, Longs], list[int]]:
-    """(the module without instructions, the instructions joined, how many each computation has)."""
+    """(the module without instructions, the instructions joined, how many each computation has).
+
+    Instructions are without large literals.
+    """
     try:
-        whole = schema.Module.FromString(proto)
+        whole = schema.Module.FromString(large_literals.cut(proto))
     except DecodeError as e:
         why = "a name in it is not text (UTF-8)" if "UTF-8" in str(e) else f"not a serialised HloModuleProto: {e}"
         raise ValueError(why) from e

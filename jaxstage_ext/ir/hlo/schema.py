@@ -10,10 +10,13 @@ from __future__ import annotations
 from jaxstage_ext.ir.hlo import sharding_field
 from jaxstage_ext.ir.proto_messages import BOOL, BYTES, INT32, INT64, STRING, Fields, build
 
+MODULE_COMPUTATIONS = 3
+COMPUTATION_INSTRUCTIONS = 2
 INSTRUCTION_NAME = 1
 INSTRUCTION_OPCODE = 2
 INSTRUCTION_SHAPE = 3
 INSTRUCTION_METADATA = 7
+INSTRUCTION_LITERAL = 8
 INSTRUCTION_FUSION_KIND = 11
 INSTRUCTION_TARGET = 28
 INSTRUCTION_ID = 35

@@ -1,0 +1,58 @@
+"""The help of the line magics, apart from what they do, which is imported when one is used."""
+
+SHARDING = """Show which device holds which slice of an array.
+
+    %sharding x                      a jax.Array, or a pytree of them
+    %sharding x.sharding, (16, 32)   a sharding, and the shape of an array that has it"""
+
+TIMELINE = """Show the timeline of a saved profile.
+
+    %timeline FILE              an .xplane.pb, or a Chrome or Perfetto trace (.json, .json.gz) of JAX or PyTorch, or the
+                                .npz that Timeline.to_npz writes of what a Mosaic GPU kernel recorded
+    %timeline FOLDER            what a profiler wrote: the newest run in it
+    %timeline FILE --with ins   against an Inspection: events are linked to its source lines and documents
+    %timeline BEFORE AFTER      two profiles, and what grew and what shrank
+    t = %timeline FILE          the Timeline: t.by_line(), t.gaps(), t.to_chrome("t.json"), ...
+
+A variable may stand for a file: its value is a profiled Inspection, a Timeline, a path, or the bytes of a profile.
+Quote paths that hold spaces."""
+
+INSPECT = """Open a file or a folder of JAX's, XLA's or a profiler's. No function is needed, and none is run.
+
+    %inspect FOLDER               what XLA dumped (--xla_dump_to): its modules
+    %inspect FOLDER MODULE        one of them, by its name or number: HLO, passes, buffers, machine code, if dumped
+    %inspect FOLDER MODULE -t v5e:2x2    what it was before the passes, compiled for a target
+    %inspect FILE                 HLO (.hlo.pb or text), StableHLO (text or bytecode), a saved inspection
+                                  (.json), a profile (.xplane.pb, .json), a serialised jax.export, which a
+                                  worker compiles
+    %inspect FILE MODULE          one of several modules, or functions, in a file, by its number or name
+    %inspect FILE -t v5e:2x2      StableHLO, or HLO before the passes, compiled for a target in a worker; -t may be
+                                  repeated
+    %inspect FILE --dim b=8       the size of a symbolic axis of a jax.export
+    ins = %inspect FILE           the Inspection: ins.cost, ins.memory, ins.passes, ...
+
+Lines of source are shown where the files that the module names are here. Quote paths that hold spaces."""
+
+DISPATCH = """Show what a call does before the program runs; the call is compiled, not run.
+
+    %dispatch step(params, batch)    each argument: used as it is, copied from the host or between devices, with bytes;
+                                     and whether calls after the first stay in C++, or why Python takes part
+    %dispatch --static-argnums 1 f(x, 3)
+
+It takes the options of %compile for this kernel's own device. In Python: `ins.dispatch`."""
+
+COMPILE_CACHE = """\
+Show JAX's persistent compilation cache: the folder that is really in use, and what it did for this kernel.
+
+    %compile_cache              the folder, its entries and limits, hits, why misses missed, what was not written
+    %compile_cache --verify     read every entry and compare it with the checksum taken when it was written
+    %compile_cache --set-aside  rename the damaged entries (to NAME-cache.damaged), so that JAX writes them anew
+    c = %compile_cache          the report: c.table(), c.to_pandas(), c.state, c.tally
+
+The cache is JAX's: `jax.config.update("jax_compilation_cache_dir", FOLDER)` sets its folder. JAXStage records what each
+key was made of, and the checksum of each entry, in a folder of its own, so that a miss can be explained and a damaged
+entry is reported before JAX reads it: `%config JAXStage.damaged_cache_entries = "set aside"` renames it at once. An
+entry is never loaded to test it. Of entries written without JAXStage only name, size and date are known."""
+
+TIMELINE_OPTIONS = ("--with",)
+COMPILE_CACHE_OPTIONS = ("--verify", "--set-aside")

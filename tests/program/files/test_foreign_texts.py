@@ -210,3 +210,12 @@ def test_operations_of_another_dialect_are_shown_and_not_compiled(tmp_path: Path
     for target in ("local", "v5e:2x2"):
         with pytest.raises(Unavailable, match="it has operations of dialect tf, which jaxlib does not read"):
             _ = load(tmp_path / "m.mlir", text, target=target).memory
+
+
+def test_a_file_that_names_no_source_has_no_part_for_it_in_any_form(tmp_path: Path) -> None:
+    (file := tmp_path / "m.mlir").write_text(ADD)
+    inspection = jaxstage_ext.load(file)
+    assert isinstance(inspection, Inspection)
+    assert inspection.documents["python"].text == ""
+    assert "├ source" not in str(inspection) and "├ StableHLO" in str(inspection)
+    assert "what each line became" not in inspection._repr_html_()

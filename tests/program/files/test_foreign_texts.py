@@ -12,6 +12,7 @@ import jaxstage_ext
 from jaxstage_ext.inspection import Inspection
 from jaxstage_ext.modules_in_file import ModulesInFile
 from jaxstage_ext.report.unavailable import Unavailable
+from jaxstage_ext.views.static_html import panel_html
 
 ADD = """module @m {
   func.func public @main(%a: tensor<8x4xf32>) -> tensor<8x4xf32> {
@@ -218,4 +219,4 @@ def test_a_file_that_names_no_source_has_no_part_for_it_in_any_form(tmp_path: Pa
     assert isinstance(inspection, Inspection)
     assert inspection.documents["python"].text == ""
     assert "├ source" not in str(inspection) and "├ StableHLO" in str(inspection)
-    assert "what each line became" not in inspection._repr_html_()
+    assert "what each line became" not in panel_html([inspection.program])

@@ -1,4 +1,4 @@
-"""A function's name is part of the names of XLA's dumps, of which the disk takes 255 bytes: longer ones are dumped too."""
+"""A function's name is part of the names of XLA's dumps; a disk takes 255 bytes of one: longer ones are dumped too."""
 
 from __future__ import annotations
 

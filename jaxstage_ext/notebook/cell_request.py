@@ -202,26 +202,31 @@ class Request:
         if not functions:
             raise UsageError(f"nothing to {self.kind} in this cell; {self.otherwise.format(kind=self.kind)}")
         calls: list[Call] = []
-        unknown: list[str] = []
-        called: list[str] = []
-        for name in functions if self.options.args is None else calling.roots(functions):
+        refused: list[str] = []
+        unknown: dict[str, str] = {}
+        roots = calling.roots(functions)
+        for name in functions if self.options.args is None else roots:
+            if why := calling.why_not(space[name]):
+                refused += [f"{name} {why}"] if name in roots else []
+                continue
             try:
                 calls.append(self._known(space[name], name, space))
             except calling.NoArguments as reason:
-                if name in calling.roots(functions):
-                    hint = other_calls.hint(ran, name)
-                    (called if hint else unknown).append(hint or str(reason))
-        if unknown or called:
-            ways = [self.ways.format(kind=self.kind, name=unknown[0].split(":")[0])] if unknown else []
-            message = "; ".join([*called, *unknown, *ways])
+                if name not in roots:
+                    continue
+                if hint := other_calls.hint(ran, name):
+                    refused.append(hint)
+                else:
+                    unknown[name] = str(reason)
+        if unknown or refused:
+            ways = [self.ways.format(kind=self.kind, name=name) for name in list(unknown)[:1]]
+            message = "; ".join([*refused, *unknown.values(), *ways])
             if not calls:
                 raise UsageError(message)
             print(message)
         return calls
 
     def _known(self, fn: Any, name: str, space: dict[str, Any]) -> Call:
-        if why := calling.why_not(fn):
-            raise calling.NoArguments(f"{name} {why}")
         if calling.is_given(fn):
             return self._call(fn, (), {}, name)
         if self.options.args is not None and self._given is None:

@@ -107,7 +107,7 @@ is not run. Everything else in the cell takes effect as in an ordinary cell.
         return jnp.sum(jnp.tanh(x @ w))
     loss(w, x)
 
-    %%{name} loss(w, x); jax.grad(loss)(w, x)
+    %{name} loss(w, x); jax.grad(loss)(w, x)
     %{name} model.apply(params, batch)
     %{name} --args "f32[8,128], w=f32[128,512]" loss
     ins = %{name} loss(w, x)
@@ -258,8 +258,16 @@ def expressions(code: str) -> list[ast.expr]:
     shift = len(code.encode()) - len(code.lstrip().encode())
     for node in body:
         if not isinstance(node, ast.Expr):
-            raise UsageError(f"'{ast.unparse(node)}' is not a call; name a call such as loss(w, x)")
+            raise UsageError(f"'{ast.unparse(node)}' is not a call; {_call_in(node)}")
     return [moved(node.value, 0, shift) for node in body if isinstance(node, ast.Expr)]
+
+
+def _call_in(node: ast.stmt) -> str:
+    """What to name in place of a statement: the call whose result it assigns, or an example."""
+    value = node.value if isinstance(node, ast.Assign | ast.AnnAssign | ast.AugAssign) else None
+    if isinstance(value, ast.Call):
+        return f"name the call alone: {ast.unparse(value)}"
+    return "name a call such as loss(w, x)"
 
 
 def moved(tree: ast.expr, lines: int, columns: int) -> ast.expr:

@@ -23,7 +23,7 @@ takes effect before it, unprofiled.
     %%profile
     params, loss = step(params, batch)
 
-    %%profile -n 10 step(params, batch)
+    %profile -n 10 step(params, batch)
     %profile train(params, batches)
     p = %profile step(params, batch)
     %profile --measure step(params, batch)

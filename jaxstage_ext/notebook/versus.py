@@ -26,6 +26,12 @@ def earlier(text: str, space: Mapping[str, Any]) -> Earlier:
 
     try:
         value = eval(compile(text.strip(), "<--vs>", "eval"), dict(space))
+    except NameError as error:
+        if not text.strip().isidentifier():
+            raise UsageError(f"--vs {text}: {in_one_line(error)}") from None
+        raise UsageError(
+            f"--vs {text}: there is no variable {text}; compile the earlier version with -o {text} first"
+        ) from None
     except Exception as error:
         raise UsageError(f"--vs {text}: {in_one_line(error)}") from None
     if isinstance(value, tuple) and len(value) == 1:

@@ -137,7 +137,9 @@ def time(program: Program, progress: Progress | None = None) -> Answer:
     """The line that takes the time, and whether the device is idle, by the newest profile. Runs nothing."""
     timeline = program.timeline
     if timeline is None:
-        told = measured_wording.NO_TIMES if program.is_of_file else measured_wording.not_measured(program.name)
+        if program.is_of_file:
+            return Answer(measured_wording.NO_TIMES, state=State.UNKNOWN)
+        told = measured_wording.not_measured(program.name, program.other_target)
         return Answer(told, state=State.UNKNOWN)
     headline = timeline.headline
     return Answer(timeline_wording.sentence(headline), headline.line, headline.row, view="timeline")

@@ -41,7 +41,7 @@ def why_not_opened(record: CompileRecord) -> str:
         return f"#{record.number} failed before JAX had made anything of it: {record.failed}"
     return (
         f"the log keeps what JAX made of its newest {MOST_KEPT} compiles, and #{record.number} is not among them; "
-        f"inspect the call itself with %%compile{f' {record.name}(...)' if record.name.isidentifier() else ''}"
+        f"inspect the call itself with %compile{f' {record.name}(...)' if record.name.isidentifier() else ''}"
     )
 
 

@@ -12,7 +12,7 @@ def notes(program: Program) -> list[str]:
         return []
     place = place_text(program.record)
     came = f"Opened from the compile log, #{program.record.number}{' at ' * bool(place)}{place}; nothing was compiled."
-    needs = f"{came} Memory over time, passes and machine code take a recompile: %%compile {program.name}(...)."
+    needs = f"{came} Memory over time, passes and machine code take a recompile: %compile {program.name}(...)."
     written = [needs if program.executable is not None else came]
     if program.missing:
         written.append(f"The log did not keep the {' and the '.join(program.missing)}; %%compile the call to see it.")

@@ -14,25 +14,30 @@ TIME_OF_HLO = "the lower bound by the device's peaks is that of the roofline"
 TIME_OF_XLA = "XLA gives no time"
 
 
-_WITH_ITS_CALL = "%%profile with its call"
+_WITH_ITS_CALL = "%profile with its call"
 
 
-def not_measured(name: str) -> str:
-    """What measures a program that was not profiled."""
+def not_measured(name: str, other_target: str = "") -> str:
+    """What measures a program that was not profiled; what runs for it where it was compiled for another target."""
     how = _profiling(name)
-    return f"Not measured; {how if how == _WITH_ITS_CALL else f'`{how}`'} measures it."
+    how = how if how == _WITH_ITS_CALL else f"`{how}`"
+    if other_target:
+        return f"Not measured: nothing was run on {other_target}. {how} measures it on this machine's own devices."
+    return f"Not measured; {how} measures it."
 
 
-def not_profiled(name: str, is_file: bool = False) -> str:
+def not_profiled(name: str, is_file: bool = False, other_target: str = "") -> str:
     """Why a program has no timeline, and what makes one; a module out of a file has nothing that could run."""
     if is_file:
         return f"{name} is a module out of a file, which is not run here, so it has no profile"
+    if other_target:
+        return f"nothing was run on {other_target}; {_profiling(name)} profiles {name} on this machine's own devices"
     return f"{name} was not profiled; run {_profiling(name)}"
 
 
 def _profiling(name: str) -> str:
     """The magic with the call, where the function has a name that can be typed."""
-    return f"%%profile {name}(...)" if all(map(str.isidentifier, name.split("."))) else _WITH_ITS_CALL
+    return f"%profile {name}(...)" if all(map(str.isidentifier, name.split("."))) else _WITH_ITS_CALL
 
 
 def runs(count: int) -> str:

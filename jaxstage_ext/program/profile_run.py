@@ -110,7 +110,8 @@ def _check(program: Program, plan: RunPlan, runs: int) -> None:
     if runs > 1 and not plan.fresh and donated(program):
         raise CannotRun(
             f"{program.name} donates arguments, so it cannot run {runs} times on the same ones; "
-            f"profile an assignment such as state = {program.name}(state, ...), or one run"
+            f"put an assignment such as state = {program.name}(state, ...) in a cell below %%profile -n {runs}, "
+            "or profile one run"
         )
 
 

@@ -119,6 +119,11 @@ class Program:
         return self.staged.target
 
     @property
+    def other_target(self) -> str:
+        """The target where a call is not compiled for the kernel's own devices, so that it is not run; else ""."""
+        return "" if self.target.is_local else str(self.target)
+
+    @property
     def call(self) -> Call:
         """The function and its arguments."""
         return self.staged.call

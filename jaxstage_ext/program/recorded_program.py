@@ -36,7 +36,7 @@ def timeline(program: Program) -> Timeline:
     if program.timeline is None and program.saved_summary is not None:
         raise Unavailable(f"the timeline of {program.name} was not saved; profile it once more")
     if program.timeline is None:
-        raise Unavailable(measured_wording.not_profiled(program.name, program.is_of_file))
+        raise Unavailable(measured_wording.not_profiled(program.name, program.is_of_file, program.other_target))
     return program.timeline
 
 

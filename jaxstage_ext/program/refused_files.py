@@ -52,13 +52,13 @@ def _what_it_is(head: bytes, name: str) -> str:
 
 
 def what_opens(source: opening.Source, error: Exception, head_of: Callable[[opening.Source], bytes]) -> str:
-    """That a file or a folder is nothing that opens, and what does; of a file in a folder what the error says."""
+    """That a file or a folder cannot be opened, and what can; of a file in a folder what the error says."""
     name = shown(_file_name(source)) or "it"
     if dumps := dumps_below(source):
         return dumps
     if isinstance(error, NoProfile):
         return (
-            f"{name} holds nothing that opens: no modules that XLA dumped (module_0001.*), no .xplane.pb and no JSON "
+            f"{name} holds nothing that can be opened: no modules that XLA dumped (module_0001.*), no .xplane.pb and no JSON "
             "trace in it or below it"
         )
     if not isinstance(source, bytes) and Path(source).expanduser().is_dir():
@@ -66,8 +66,10 @@ def what_opens(source: opening.Source, error: Exception, head_of: Callable[[open
     head = head_of(source)
     if what := _what_it_is(head, _file_name(source)):
         return f"{name} is {what}"
+    if not head:
+        return f"{name} is empty"
     return (
-        f"{name} is nothing that opens: it begins with {head[:16]!r}; HLO and StableHLO do (text or "
+        f"{name} cannot be opened: it begins with {head[:16]!r}; HLO and StableHLO do (text or "
         "serialised), what jax.export serialised, saved inspections (.json), and profiles (.xplane.pb, .json, .json.gz)"
     )
 

@@ -147,7 +147,7 @@ def _body(
     titles, parts = {document["kind"]: document["title"] for document in summary_of(program)["documents"]}, Parts()
     html, authors = "", computed_facts.authors_arguments(program)
     for kind, doc in documents.items():
-        if kind == "python" and source_lines:
+        if kind == "python" and source_lines and doc.text:
             html += parts.get("The source", functools.partial(_source, program, doc, made, source_lines), "")
         elif kind != "python":
             rows = computed_facts.heaviest_rows(program, ir_lines) if kind == "hlo" and len(doc) > ir_lines else []
@@ -179,7 +179,7 @@ def _details(title: str, body: str, is_open: bool) -> str:
 
 def _source_row(line: excerpt.ExcerptLine) -> str:
     if line.skipped:
-        return _cells("⋮", _dim(plural(line.skipped, "more line")), "")
+        return _cells("…", _dim(plural(line.skipped, "more line")), "")
     if not line.number:
         return _cells("", _dim(line.text), "")
     number = f"✗ {line.number}" if line.failed else str(line.number)
@@ -204,7 +204,7 @@ def _ir(kind: str, lines: Sequence[excerpt.ExcerptLine]) -> str:
     out = []
     for line in lines:
         if line.skipped:
-            out.append(_dim(f"{'⋮':>{digits}} {plural(line.skipped, 'more line')}"))
+            out.append(_dim(f"{'…':>{digits}} {plural(line.skipped, 'more line')}"))
         else:
             label = line.label + " " * (gutter - words.width(line.label))
             out.append(f"{_dim(f'{line.number:>{digits}} {label}')} {_coloured(kind, cut(line.text, 200))}")

@@ -136,8 +136,7 @@ def _sections(program: Program, summary: Summary, inner: int, source: bool | Non
         yield title, lines
     documents = saved_source.kept(program.readable, source)
     titles = {document["kind"]: document["title"] for document in summary["documents"]}
-    if "python" in documents:
-        python = documents["python"]
+    if "python" in documents and (python := documents["python"]).text:
         yield "source", _or_why("The source", lambda: _source_excerpt(program, python, inner))
     for kind, doc in documents.items():
         if kind != "python":
@@ -180,7 +179,7 @@ def _source_lines(lines: Sequence[excerpt.ExcerptLine], inner: int) -> list[str]
     out = []
     for line in lines:
         if line.skipped:
-            out.append(f"{'⋮':>{digits}}   {plural(line.skipped, 'more line')}")
+            out.append(f"{'…':>{digits}}   {plural(line.skipped, 'more line')}")
         elif not line.number:
             out.append(line.text)
         else:
@@ -196,7 +195,7 @@ def _arrow(line: excerpt.ExcerptLine) -> str:
 
 def _ir_lines(lines: Sequence[excerpt.ExcerptLine], inner: int) -> list[str]:
     return [
-        f"⋮   {plural(line.skipped, 'more line')}" if line.skipped else _beside(line.text, line.label, inner)
+        f"…   {plural(line.skipped, 'more line')}" if line.skipped else _beside(line.text, line.label, inner)
         for line in lines
     ]
 

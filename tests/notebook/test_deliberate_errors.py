@@ -67,4 +67,4 @@ def test_outside_a_notebook_python_prints_every_frame() -> None:
 
 def test_a_lambda_is_not_given_as_a_call_to_type(shell: Shell) -> None:
     seen = shell.run("jaxstage_ext.inspect(lambda x: x + 1, x, stage='trace').timeline")
-    assert measured_wording.not_profiled("<lambda>") in seen.text and "%%profile <lambda>" not in seen.text
+    assert measured_wording.not_profiled("<lambda>") in seen.text and "%profile <lambda>" not in seen.text

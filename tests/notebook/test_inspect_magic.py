@@ -70,7 +70,7 @@ def test_its_value_is_an_inspection(shell: Shell) -> None:
             "%inspect .",
             "it holds 1 module of StableHLO, as JAX_DUMP_IR_TO writes them; open one, for example loss.mlir",
         ),
-        ("%inspect 'notes.txt'", "notes.txt is nothing that opens: it begins with"),
+        ("%inspect 'notes.txt'", "notes.txt cannot be opened: it begins with"),
     ],
 )
 def test_a_mistake_is_one_line(shell: Shell, line: str, says: str) -> None:

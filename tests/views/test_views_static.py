@@ -185,7 +185,7 @@ def test_far_source_lines_are_left_out_and_counted():
     made = fakes.program(documents=fakes.program().documents | {"python": fakes.python(source)})
     for text in (panel_text([made]), Parsed(panel_html([made])).text):
         assert "y = jnp.tanh(x @ w)" in text
-        assert re.search(r"⋮ *1\d\d more lines", text)
+        assert re.search(r"… *1\d\d more lines", text)
 
 
 def test_the_hlo_excerpt_is_of_the_entry():

@@ -21,7 +21,7 @@ _TITLES = {
     "before": "before", "after": "after", "change": "change",
 }  # fmt: skip
 NOTHING = (
-    "Nothing to compare: the profile has one step. Profile several with %%profile -n 3 CALL, or open two profiles "
+    "Nothing to compare: the profile has one step. Profile several with %profile -n 3 CALL, or open two profiles "
     "with %timeline A B."
 )
 

@@ -45,7 +45,7 @@ def timeline_of(programs: Programs, params: Params) -> Timeline:
     """The timeline of the call. Raises Unavailable where it was not profiled."""
     program = given.program(programs, params)
     if (timeline := program.timeline) is None:
-        raise Unavailable(measured_wording.not_profiled(program.name, program.is_of_file))
+        raise Unavailable(measured_wording.not_profiled(program.name, program.is_of_file, program.other_target))
     if timeline.recording.unit is TimeUnit.CYCLE:
         raise Unavailable(mosaic_wording.NOT_DRAWN)
     return timeline

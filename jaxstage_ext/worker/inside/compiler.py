@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 
 from jaxlib import _jax, xla_client  # type: ignore[attr-defined, unused-ignore]
 
-from jaxstage_ext.worker.inside import dump_room, executable_artefacts, whole_files
+from jaxstage_ext.worker.inside import dump_room, executable_artefacts, short_names, whole_files
 from jaxstage_ext.worker.inside.clients import Clients, parsed
 from jaxstage_ext.worker.inside.log import LogTail
 
@@ -29,11 +29,12 @@ _DEVICE = ("id", "process_index", "device_kind", "platform", "coords", "core_on_
 
 
 class Dumped(NamedTuple):
-    """A compile and what it dumped. `executable` is None where it failed with `error`."""
+    """A compile and what it dumped. `executable`, of a module of that `name`, is None where it failed with `error`."""
 
     folder: Path
     executable: Any
     error: Exception | None
+    name: short_names.ShortName
 
 
 class Compiler:
@@ -139,15 +140,15 @@ class Compiler:
                 if dumped.error is not None:
                     raise dumped.error
                 whole_files.check_code(dumped.folder)
-                same = self._digest(dumped.executable, large_constants) == wanted
+                same = self._digest(dumped, large_constants) == wanted
                 if same or not left:
                     return {**kernel_dump.read(dumped.folder, largest), "same": same}
         raise ValueError(f"tries must be at least 1, not {tries}")
 
-    def _digest(self, executable: Any, large_constants: bool) -> str:
+    def _digest(self, dumped: Dumped, large_constants: bool) -> str:
         """Of a module's text: as `core.recompile.machine_code` computes it, which the text need not travel for."""
-        module = executable_artefacts.module_of(executable)
-        text = "" if module is None else executable_artefacts.text(module, large_constants)
+        module = executable_artefacts.module_of(dumped.executable)
+        text = "" if module is None else dumped.name.restored(executable_artefacts.text(module, large_constants))
         return hashlib.sha256(text.encode("utf-8", "replace")).hexdigest()
 
     def bundles(self, folder: str, **program: Any) -> list[tuple[str, bytes]]:
@@ -177,7 +178,8 @@ class Compiler:
 
         early = program["platform"] == "cuda"
         with self._left_where_cut():
-            result = pass_dump.collect(self._compile_with(program), self._new_dump_folder(), self._log, early)
+            program["module"], name = short_names.shortened(program["module"])
+            result = pass_dump.collect(self._compile_with(program), self._new_dump_folder(), self._log, early, name)
         self.leaving = result["running"]
         return result
 
@@ -186,6 +188,7 @@ class Compiler:
         from jaxstage_ext.worker.inside import propagation_dump
 
         with self._left_where_cut():
+            program["module"], _ = short_names.shortened(program["module"])
             result = propagation_dump.collect(self._compile_with(program), self._new_dump_folder(), self._log)
         self.leaving = result["running"]
         return result
@@ -277,14 +280,17 @@ class Compiler:
         was no room for all of it.
         """
         folder, executable, error, tail = self._new_dump_folder(), None, None, LogTail(self._log)
+        module, name = short_names.shortened(program["module"])
         try:
             dump_room.check(folder)
             try:
-                executable, _ = self._compiled(**program, flags={"xla_dump_to": str(folder), **flags})
+                executable, _ = self._compiled(
+                    **{**program, "module": module}, flags={"xla_dump_to": str(folder), **flags}
+                )
             except Exception as raised:
                 error = raised
             dump_room.check(folder, tail)
-            yield Dumped(folder, executable, error)
+            yield Dumped(folder, executable, error, name)
         finally:
             shutil.rmtree(folder, ignore_errors=True)
 

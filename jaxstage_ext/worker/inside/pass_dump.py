@@ -18,6 +18,7 @@ from typing import Any, NamedTuple
 from jaxstage_ext.worker.inside import dump_room, pass_log, whole_files, whole_passes
 from jaxstage_ext.worker.inside.log import LogTail
 from jaxstage_ext.worker.inside.pass_log import Ran
+from jaxstage_ext.worker.inside.short_names import ShortName
 from jaxstage_ext.worker.inside.version_encoder import VersionEncoder
 from jaxstage_ext.worker.inside.whole_passes import END, FIRST, LAST, START, Dump, fit
 
@@ -44,7 +45,9 @@ class PassRow(NamedTuple):
     version: int | None
 
 
-def collect(compile_: Callable[[Mapping[str, Any]], Any], folder: Path, log: Path, early: bool) -> dict[str, Any]:
+def collect(
+    compile_: Callable[[Mapping[str, Any]], Any], folder: Path, log: Path, early: bool, name: ShortName | None = None
+) -> dict[str, Any]:
     """{"head": plain JSON, "parts": bytes}, which `ir.passes.pipeline` reads.
 
     Args:
@@ -53,12 +56,13 @@ def collect(compile_: Callable[[Mapping[str, Any]], Any], folder: Path, log: Pat
       log: of this process.
       early: do not wait for the compile to end once the last pass has run. The result's "running" says that it has
         not, so that the process is to be left.
+      name: that under which it is compiled, and that which its texts are to have.
 
     Raises DumpCut where what is dumped is not whole, with XLA perhaps still running; what `compile_` does where nothing
     was dumped before.
     """
     dump_room.check(folder)
-    reader, tail, failed = _Reader(folder), LogTail(log), []
+    reader, tail, failed = _Reader(folder, named=name), LogTail(log), []
 
     def run() -> None:
         try:
@@ -104,7 +108,7 @@ def _packed(reader: _Reader, rows: list[PassRow], failed: list[Exception]) -> di
     notes = [f"The compile failed, these are the passes before that: {failed[0]}"] if failed else []
     head = {
         "passes": [list(row) for row in rows],
-        "module": reader.name,
+        "module": reader.own_name,
         "text_bytes": reader.encoder.text_bytes,
         "notes": notes,
     }
@@ -114,12 +118,17 @@ def _packed(reader: _Reader, rows: list[PassRow], failed: list[Exception]) -> di
 class _Reader:
     """Takes the dumps of the one module that was asked for; others are the compiler's own, such as candidates."""
 
-    def __init__(self, folder: Path, is_ordered_by_time: bool = True) -> None:
-        self._folder, self._is_ordered_by_time = folder, is_ordered_by_time
+    def __init__(self, folder: Path, is_ordered_by_time: bool = True, named: ShortName | None = None) -> None:
+        self._folder, self._is_ordered_by_time, self._named = folder, is_ordered_by_time, named
         self.name = ""
         self.numbers: dict[str, set[int]] = {}
         self.encoder = VersionEncoder()
         self.dumps: list[Dump] = []
+
+    @property
+    def own_name(self) -> str:
+        """The module's name, whatever it is compiled under."""
+        return self._named.own if self._named else self.name
 
     def take(self, last: bool = False) -> None:
         """Read what is written whole: all but the newest dump, and what comes after one that is still written.
@@ -168,6 +177,7 @@ class _Reader:
     def _add(self, path: Path, pipeline: str, after: str, before: str) -> None:
         whole_files.check_module(path)
         text = path.read_bytes().decode("utf-8", "surrogateescape")
+        text = self._named.restored(text) if self._named else text
         self.dumps.append(Dump(pipeline, after, before, self.encoder.add(text)))
 
     def is_optimised(self) -> bool:

@@ -236,9 +236,9 @@ export class Session {
     for (const doc of this.docs.values()) doc.changed();
   }
 
-  /** The documents of the shown call, and the source of the chosen library beside the user's. */
+  /** The documents of the shown call, and the source of the chosen library beside the user's; no source of a file that names none. */
   get documents(): DocumentInfo[] {
-    const listed = this.summary?.documents ?? [];
+    const listed = (this.summary?.documents ?? []).filter(({ kind, lines, bytes }) => kind !== SOURCE || lines !== 1 || bytes > 0);
     const { librarySource } = this.store.get();
     if (!librarySource) return listed;
     const at = listed.findIndex(({ kind }) => kind === SOURCE) + 1;

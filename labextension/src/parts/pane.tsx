@@ -65,7 +65,7 @@ function Head({ doc, session, pane }: { doc: Doc; session: Session; pane: CodePa
   return (
     <div class="jxs-pane-head">
       <h3>{doc.info.title}</h3>
-      {doc.info.lines > 0 && <span class="jxs-dim jxs-lines">{counted(doc.info.lines)} lines</span>}
+      {doc.info.lines > 0 && <span class="jxs-dim jxs-lines">{`${counted(doc.info.lines)} ${doc.info.lines === 1 ? "line" : "lines"}`}</span>}
       <Counterparts doc={doc} session={session} pane={pane} />
       <span class="jxs-grow" />
       <IconButton icon="search" label="Search this pane (/)" pressed={doc.search.open} onClick={search} />

@@ -31,3 +31,9 @@ test("what is given for a column is what it keeps; a short one takes no more tha
   expect(kind?.[0]).toBeLessThan(60);
   expect(long?.[0]).toBe(200);
 });
+
+test("a table of many columns with lines between its rows has the smaller gap, so that twelve fit a notebook", () => {
+  const few = columnsOf(grid(textColumn("buffer", ["a", "b"]), figures), true);
+  const many = columnsOf(grid(textColumn("target", ["a", "b"]), ...Array.from({ length: 11 }, () => figures)), true);
+  expect([few["--jxs-gap"], many["--jxs-gap"]]).toEqual(["16px", "8px"]);
+});

@@ -2,7 +2,6 @@ import { describe, expect, it } from "vitest";
 import { between, heightOf, itemsOf, shown, topOf } from "../../src/tabs/timeline/laneItems";
 import { axisOf, written } from "../../src/tabs/timeline/timeAxis";
 import { LEAST, around, fitted, kept, moved, showing, zoomed } from "../../src/tabs/timeline/viewport";
-import { fitting } from "../../src/tabs/timeline/drawLanes";
 import { mixed, rgbOf } from "../../src/tabs/timeline/palette";
 import { shortNames } from "../../src/tabs/timeline/laneNames";
 import { TimelineModel } from "../../src/tabs/timeline/model";
@@ -106,12 +105,6 @@ describe("lanes below each other", () => {
     expect((items[first]?.top ?? 0) + (items[first]?.height ?? 0)).toBeGreaterThan(50_000);
     expect(heightOf(items)).toBe(22 + 5000 * 21);
   });
-});
-
-it("names are cut where they have no room", () => {
-  expect(fitting("loop_fusion.12", 200)).toBe("loop_fusion.12");
-  expect(fitting("loop_fusion.12", 50)).toBe("loop_fu…");
-  expect(fitting("loop_fusion.12", 10)).toBe("");
 });
 
 it("colours are read as browsers write them, and mixed with the background", () => {

@@ -12,6 +12,7 @@ import jaxstage_ext
 from jaxstage_ext.inspection import Inspection
 from jaxstage_ext.modules_in_file import ModulesInFile
 from jaxstage_ext.report.unavailable import Unavailable
+from jaxstage_ext.views.static_html import panel_html
 
 ADD = """module @m {
   func.func public @main(%a: tensor<8x4xf32>) -> tensor<8x4xf32> {
@@ -210,3 +211,12 @@ def test_operations_of_another_dialect_are_shown_and_not_compiled(tmp_path: Path
     for target in ("local", "v5e:2x2"):
         with pytest.raises(Unavailable, match="it has operations of dialect tf, which jaxlib does not read"):
             _ = load(tmp_path / "m.mlir", text, target=target).memory
+
+
+def test_a_file_that_names_no_source_has_no_part_for_it_in_any_form(tmp_path: Path) -> None:
+    (file := tmp_path / "m.mlir").write_text(ADD)
+    inspection = jaxstage_ext.load(file)
+    assert isinstance(inspection, Inspection)
+    assert inspection.documents["python"].text == ""
+    assert "├ source" not in str(inspection) and "├ StableHLO" in str(inspection)
+    assert "what each line became" not in panel_html([inspection.program])

@@ -49,8 +49,8 @@ def test_a_function_of_mlir_opens_without_a_module_around_it(tmp_path: Path) -> 
         ("m.txt", HLO.replace("(p, p)", "(p, q)"), "m.txt cannot be read as HLO text: line 5, column 29: instruct"),
         ("m.mlir", "module @m { func.func @main( }", "m.mlir cannot be read as StableHLO text: line 1, column 29: "),
         ("m.mlir", "module @m {" * 5000, "m.mlir cannot be read as StableHLO text: the compile worker for cpu was"),
-        ("train.py", '"""Train."""\nimport jax\n', "train.py is nothing that opens: it begins with"),
-        ("a.png", "\x89PNG", "a.png is nothing that opens: it begins with"),
+        ("train.py", '"""Train."""\nimport jax\n', "train.py cannot be opened: it begins with"),
+        ("a.png", "\x89PNG", "a.png cannot be opened: it begins with"),
         ("a\nb.txt", "HloModule m\n", r"'a\nb.txt' cannot be read as HLO text: line 2, column 1"),
         ("saved.json", '{"jaxstage": 999}', "saved.json: the inspection has format 999"),
     ],
@@ -72,7 +72,7 @@ def test_a_module_that_is_too_large_is_not_called_a_profile(tmp_path: Path) -> N
 
 def test_a_folder_without_any_says_what_opens(tmp_path: Path) -> None:
     (tmp_path / "notes.txt").write_text("x")
-    with pytest.raises(ValueError, match="holds nothing that opens: no modules that XLA dumped"):
+    with pytest.raises(ValueError, match="holds nothing that can be opened: no modules that XLA dumped"):
         jaxstage_ext.load(tmp_path)
 
 

@@ -3,8 +3,8 @@ import { cellText } from "./sort";
 
 const BARS = new Set(["flops", "bytes"]);
 const RANKS = { best: "▲", worst: "▼", alarm: "", "": "" };
-/** Paths, lines, leaves of a tree: where room lacks, their beginning goes. */
-const IS_TOLD_BY_ITS_END = /[/:]|'\]$|\]\.[^ ]+$/;
+/** A path, a line, a leaf of a tree: where room lacks, its beginning goes. Of several, the first one comes first in importance. */
+const IS_TOLD_BY_ITS_END = /^(?!.*, )(?:.*[/:]|.*'\]$|.*\]\.[^ ]+$)/;
 
 const classes = (...all: (string | false | undefined)[]) => all.filter(Boolean).join(" ");
 

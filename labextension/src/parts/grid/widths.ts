@@ -11,6 +11,8 @@ const RANK_PX = 20;
 const MARGIN_PX = 4;
 const GAP_PX = 8;
 const WIDE_GAP_PX = 16;
+/** From how many columns on the rows with lines between them have the smaller gap, too. */
+const MANY = 10;
 /** What a figure with a bar behind it takes. */
 const BAR_PX = 84;
 /** No text takes more, however much room there is. */
@@ -78,8 +80,10 @@ const same = (px: number): Column => ({ kept: `${px}px`, most: `${px}px` });
 
 export function columnsOf({ fields, length }: Grid, isLined: boolean): Record<string, string> {
   const columns = fields.map((field, at) => columnOf(field, length, at === 0, isLined && at === 0));
-  const gaps = 12 + fields.length * (isLined ? WIDE_GAP_PX : GAP_PX);
+  const gap = isLined && fields.length < MANY ? WIDE_GAP_PX : GAP_PX;
+  const gaps = 12 + fields.length * gap;
   return {
+    "--jxs-gap": `${gap}px`,
     "--jxs-columns": columns.map(({ kept, most }) => (kept === most ? kept : `minmax(${kept}, ${most})`)).join(" "),
     "--jxs-least": `calc(${[`${gaps}px`, ...columns.map(({ kept }) => kept)].join(" + ")})`,
   };

@@ -7,6 +7,7 @@ import { type Step, type Tree, type Window, grow, neighbour, tileAt, visible, wi
 import { colourOfName } from "../../model/colours";
 import type { Session } from "../../model/session";
 import { type Surface, placeOf, useCanvas } from "../../parts/canvas";
+import { fittingText } from "../../parts/fittingText";
 import { hover, open, pick } from "./pick";
 import { useDoc, useShared } from "../../parts/hooks";
 import { useQuestion } from "../../parts/useQuestion";
@@ -52,9 +53,7 @@ function pathOf(session: Session, costs: Costs, shape: string): (item: number) =
 
 function text(s: Surface, name: string, x: number, y: number, width: number): void {
   if (width < LEAST_TEXT_PX) return;
-  const room = Math.floor((width - 8) / 6.2);
-  const cut = name.length > room ? `${name.slice(0, Math.max(1, room - 1))}…` : name;
-  s.g.fillText(cut, Math.max(x, 0) + 4, y + 14);
+  s.g.fillText(fittingText(s.g, name, width - 8), Math.max(x, 0) + 4, y + 14);
 }
 
 /** Tiles of one name have one colour, wherever they are. */

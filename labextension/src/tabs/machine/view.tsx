@@ -35,13 +35,13 @@ function Text({ session, kernel, stage, onReady }: TextProps) {
   return <Pane doc={session.further(question.value)} session={session} weight={1} />;
 }
 
-/** libtpu's dumps take seconds and rest on flags that are not documented: only when asked for. */
+/** libtpu's dumps take five to ten times the compile and rest on flags that are not documented: only when asked for. */
 function Experimental({ onClick }: { onClick: () => void }) {
   return (
     <div class="jxs-look">
       <span class="jxs-look-text jxs-anywhere">
-        Experimental: libtpu recompiles the program and dumps its code through undocumented flags. This takes a few
-        seconds.
+        Experimental: libtpu recompiles the program and dumps its code through undocumented flags. This takes several times
+        as long as its compile.
       </span>
       <button type="button" class="jxs-button jxs-boxed" onClick={onClick}>
         Get the bundles

@@ -14,7 +14,7 @@ import { MeshMapView } from "./meshMapView";
 import { lineOf, rowOfLine } from "../../model/sourceLine";
 import { Waiting } from "../../parts/waiting";
 
-const WIDTHS = { value: 116, sharding: 132, "chosen by": 64, "per device": 64, copies: 44, padding: 52, type: 110, shard: 100, kind: 84, line: 92 };
+const WIDTHS = { value: 226, sharding: 132, "chosen by": 64, "per device": 64, copies: 44, padding: 52, type: 110, shard: 100, kind: 84, line: 92 };
 export const read = (reply: Reply) => readTable(reply, WIDTHS);
 
 function Laid({ session, all, value, table }: { session: Session; all: boolean; value: number; table: TableReply }) {

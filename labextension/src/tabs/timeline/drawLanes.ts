@@ -1,13 +1,11 @@
 /** The lanes as they stand still: events, their names, counters, ticks. */
 
 import type { Surface } from "../../parts/canvas";
+import { fittingText } from "../../parts/fittingText";
 import type { Item } from "./laneItems";
 import { ROW } from "./laneItems";
 import { type Ink, type Name, type View, paintLanes, partsOf } from "./paintLanes";
 import type { Axis } from "./timeAxis";
-
-const CHARACTER = 6.1;
-const LEAST_TEXT = 3;
 
 export interface Scene extends View {
   level: number;
@@ -87,15 +85,8 @@ function drawNames(s: Surface, { cache, ink }: Scene, names: Name[]): void {
     s.g.fillStyle = s.colour(faded ? "--jxs-fg3" : "--jxs-fg");
     for (const { look, x, y, width } of names) {
       if (ink.faded(look) !== faded) continue;
-      const text = fitting(cache.looks[look]?.name ?? "", Math.min(width, s.width - x) - 8);
+      const text = fittingText(s.g, cache.looks[look]?.name ?? "", Math.min(width, s.width - x) - 8);
       if (text) s.g.fillText(text, x + 4, y + 12);
     }
   }
-}
-
-/** As much of a name as has room. */
-export function fitting(name: string, width: number): string {
-  const room = Math.floor(width / CHARACTER);
-  if (room < LEAST_TEXT) return "";
-  return name.length <= room ? name : `${name.slice(0, room - 1)}…`;
 }

@@ -176,7 +176,7 @@ export function LanesView({ model }: { model: TimelineModel }) {
         </div>
         <div style={{ height: `${Math.max(0, total - height)}px` }} />
       </div>
-      <p class="jxs-tl-foot jxs-cut jxs-dim" id={hint} title={HINT}>
+      <p class="jxs-tl-foot jxs-dim" id={hint}>
         {tiles.problem ? <span role="alert">{problemOf(model)}</span> : HINT}
       </p>
       <p class="jxs-tl-words jxs-hidden" role="status">

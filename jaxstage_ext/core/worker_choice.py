@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import jax
 
-from jaxstage_ext.core import large_program_limit
 from jaxstage_ext.core.jax_private import lowered_modules
 from jaxstage_ext.core.large_program import LargeProgram
 from jaxstage_ext.core.stageable import unwrap
 from jaxstage_ext.core.staged import LOWER, Staged
+from jaxstage_ext.report import kernel_settings
 from jaxstage_ext.worker import memory_limit
 
 
@@ -21,7 +21,7 @@ def large(staged: Staged) -> LargeProgram | None:
         return None
     lowered = unwrap(staged.value(LOWER))
     operations = lowered_modules.count_operations(lowered) if isinstance(lowered, jax.stages.Lowered) else 0
-    if operations <= (most := large_program_limit.most()):
+    if operations <= (most := kernel_settings.now().large_program):
         return None
     limit = staged.limits.memory
     return LargeProgram(operations, most, memory_limit.default() if limit is None else limit)

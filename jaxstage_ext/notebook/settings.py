@@ -9,11 +9,9 @@ from traitlets import Bool, Enum, Int, TraitError, Unicode, observe, validate
 from traitlets.config import SingletonConfigurable
 
 from jaxstage_ext.compilation.events import listening
-from jaxstage_ext.compilation.persistent import damaged_policy
-from jaxstage_ext.compilation.persistent.damaged_policy import DamagedPolicy
-from jaxstage_ext.core import large_program_limit
 from jaxstage_ext.notebook import ceilings_by_hand
-from jaxstage_ext.report import saved_limit, saved_source
+from jaxstage_ext.report import kernel_settings
+from jaxstage_ext.report.kernel_settings import DamagedPolicy, KernelSettings
 from jaxstage_ext.store import cache as inspection_cache
 from jaxstage_ext.worker import memory_limit
 
@@ -44,7 +42,7 @@ class JAXStage(SingletonConfigurable):
     ).tag(config=True)
 
     large_program = Int(
-        large_program_limit.USUAL,
+        KernelSettings.large_program,
         min=0,
         help="Number of StableHLO operations above which %compile and inspect() compile for this kernel's CPU in a "
         "worker, whose memory is limited, so that XLA cannot take the kernel's; --no-isolate does not.",
@@ -63,7 +61,7 @@ class JAXStage(SingletonConfigurable):
     ).tag(config=True)
 
     saved_kilobytes = Int(
-        saved_limit.USUAL // 1000,
+        KernelSettings.saved_bytes // 1000,
         min=0,
         max=100_000,
         help="Size limit of the report that each display saves in the notebook, in kB; 0 saves the static forms alone.",
@@ -111,23 +109,23 @@ class JAXStage(SingletonConfigurable):
 
     @observe("damaged_cache_entries")
     def _choose_policy(self, change: Any) -> None:
-        damaged_policy.set_policy(DamagedPolicy(self.damaged_cache_entries))
+        kernel_settings.change(damaged_entries=DamagedPolicy(self.damaged_cache_entries))
 
     @observe("memory")
     def _limit(self, change: Any) -> None:
-        memory_limit.set_default(memory_limit.bytes_of(self.memory) if self.memory else None)
+        kernel_settings.change(worker_memory=memory_limit.bytes_of(self.memory) if self.memory else None)
 
     @observe("large_program")
     def _limit_here(self, change: Any) -> None:
-        large_program_limit.set_most(self.large_program)
+        kernel_settings.change(large_program=self.large_program)
 
     @observe("save_source")
     def _keep_source(self, change: Any) -> None:
-        saved_source.set_default(self.save_source)
+        kernel_settings.change(saves_source=self.save_source)
 
     @observe("saved_kilobytes")
     def _limit_saved(self, change: Any) -> None:
-        saved_limit.set_default(self.saved_kilobytes * 1000)
+        kernel_settings.change(saved_bytes=self.saved_kilobytes * 1000)
 
     @observe("compile_log")
     def _listen(self, change: Any) -> None:

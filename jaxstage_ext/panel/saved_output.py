@@ -7,7 +7,7 @@ from typing import Any
 from jaxstage_ext.panel.params import Programs
 from jaxstage_ext.panel.saved_bounds import BoundedReports, bounded
 from jaxstage_ext.panel.saved_call import RepliesOf, SavedReplies, saved_calls
-from jaxstage_ext.report import saved_limit
+from jaxstage_ext.report import kernel_settings
 from jaxstage_ext.report.encodable import encodable
 from jaxstage_ext.report.unavailable import Unavailable
 from jaxstage_ext.report.units import scaled
@@ -26,7 +26,7 @@ def no_replies(program: Any) -> SavedReplies:
 
 def saved_output(programs: Programs, model: str | None, replies_of: RepliesOf = no_replies) -> dict[str, Any]:
     """Our MIME type and its payload; nothing where the settings allow no bytes."""
-    allowed = saved_limit.most_bytes()
+    allowed = kernel_settings.now().saved_bytes
     if not allowed:
         return {}
     most = allowed - _AROUND

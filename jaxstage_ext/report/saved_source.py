@@ -6,24 +6,19 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from jaxstage_ext.report import kernel_settings
+
 if TYPE_CHECKING:
     from jaxstage_ext.report.document import Document
 
 SOURCE = "python"
 """The kind of the document of the user's source."""
 _LEFT_OUT = " (source left out)"
-_keep = True
-
-
-def set_default(keep: bool) -> None:
-    """Whether saved forms hold source where nobody says otherwise."""
-    global _keep
-    _keep = keep
 
 
 def is_kept(asked: bool | None = None) -> bool:
     """Whether a saved form holds source: as it was asked for, or else by default."""
-    return _keep if asked is None else asked
+    return kernel_settings.now().saves_source if asked is None else asked
 
 
 def kept(documents: Mapping[str, Document], asked: bool | None = None) -> Mapping[str, Document]:

@@ -7,9 +7,10 @@ import re
 import subprocess
 from pathlib import Path
 
+from jaxstage_ext.report import kernel_settings
+
 _PAGE = os.sysconf("SC_PAGE_SIZE")
 _SIZE = re.compile(r"([0-9]+(?:\.[0-9]+)?)\s*([kmgt]?)(i?)b?", re.IGNORECASE)
-_limit: int | None = None
 
 
 def bytes_of(text: str) -> int:
@@ -21,15 +22,9 @@ def bytes_of(text: str) -> int:
     return int(size)
 
 
-def set_default(limit: int | None) -> None:
-    """Set the memory, in bytes, of worker compiles whose request sets none; None: half of the machine's."""
-    global _limit
-    _limit = limit
-
-
 def default() -> int | None:
     """The memory, in bytes, of worker compiles whose request sets none; None where there is no limit."""
-    return _limit or half_of_machine()
+    return kernel_settings.now().worker_memory or half_of_machine()
 
 
 def resident(pid: int) -> int | None:

@@ -10,21 +10,22 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from jaxstage_ext.core import large_program_limit, worker_choice
+from jaxstage_ext.core import worker_choice
 from jaxstage_ext.core.call import Call
 from jaxstage_ext.core.jax_private import lowered_modules
 from jaxstage_ext.core.targets.cross_compile import Executable
 from jaxstage_ext.core.targets.worker_requests import Limits
 from jaxstage_ext.inspecting import inspect, run
+from jaxstage_ext.report import kernel_settings
 
 X = np.arange(4, dtype=np.float32)
 
 
 @pytest.fixture(autouse=True)
 def limit() -> Iterator[None]:
-    large_program_limit.set_most(5)
+    kernel_settings.change(large_program=5)
     yield
-    large_program_limit.set_most(large_program_limit.USUAL)
+    kernel_settings.change(large_program=kernel_settings.KernelSettings.large_program)
 
 
 def of_size(operations: int) -> Any:

@@ -13,9 +13,10 @@ from jax._src import compilation_cache
 from magic_shell import Shell, fresh_shell
 
 from jaxstage_ext.compilation.events import listening
-from jaxstage_ext.compilation.persistent import cache_wording, damaged_policy, record_store
+from jaxstage_ext.compilation.persistent import cache_wording, record_store
 from jaxstage_ext.compilation.persistent.cache_report import CacheReport
-from jaxstage_ext.compilation.persistent.damaged_policy import DamagedPolicy
+from jaxstage_ext.report import kernel_settings
+from jaxstage_ext.report.kernel_settings import DamagedPolicy
 
 
 @pytest.fixture(scope="module")
@@ -83,12 +84,12 @@ def test_completion_and_help(shell: Shell) -> None:
 def test_the_setting(shell: Shell) -> None:
     shell.run("%config JAXStage.damaged_cache_entries = 'set aside'")
     try:
-        assert damaged_policy.policy() is DamagedPolicy.SET_ASIDE
+        assert kernel_settings.now().damaged_entries is DamagedPolicy.SET_ASIDE
         shell.run("%config JAXStage.damaged_cache_entries = 'burn'")
-        assert damaged_policy.policy() is DamagedPolicy.SET_ASIDE
+        assert kernel_settings.now().damaged_entries is DamagedPolicy.SET_ASIDE
     finally:
         shell.run("%config JAXStage.damaged_cache_entries = 'ask'")
-    assert damaged_policy.policy() is DamagedPolicy.ASK
+    assert kernel_settings.now().damaged_entries is DamagedPolicy.ASK
 
 
 def test_the_log_stays_off_where_the_user_turned_it_off(shell: Shell) -> None:

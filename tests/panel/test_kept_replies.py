@@ -19,7 +19,7 @@ from jaxstage_ext.panel.panel import Panel, _answer
 from jaxstage_ext.panel.requests import dispatch
 from jaxstage_ext.panel.saved_output import MIME_TYPE, saved_output
 from jaxstage_ext.program.program import Program
-from jaxstage_ext.report import saved_source
+from jaxstage_ext.report import kernel_settings
 
 
 @pytest.fixture
@@ -133,13 +133,13 @@ def test_paths_and_source_are_left_out(program: Program) -> None:
     kept = KeptReplies()
     kept.keep(program, "answer", {"question": "bound"}, {"text": "/home/someone/secret/train.py"}, [])
     assert "someone" not in json.dumps(dict(kept.of(program).replies))
-    saved_source.set_default(False)
+    kernel_settings.change(saves_source=False)
     try:
         assert not kept.of(program).replies
         kept.keep(program, "timeline", {}, {"strings": {"code": ["x = 1"]}}, [])
         assert "x = 1" not in json.dumps(dict(kept.of(program).replies))
     finally:
-        saved_source.set_default(True)
+        kernel_settings.change(saves_source=True)
 
 
 def test_the_page_is_told_of_each_new_reply_once(panel: Panel) -> None:

@@ -22,7 +22,7 @@ from jaxstage_ext.panel.saved_call import SavedReplies, saved_calls
 from jaxstage_ext.panel.saved_output import MIME_TYPE, saved_output
 from jaxstage_ext.program import saved
 from jaxstage_ext.program.program import Program
-from jaxstage_ext.report import saved_limit, saved_source
+from jaxstage_ext.report import kernel_settings
 from jaxstage_ext.report.document import OP, document
 
 LINE = "  %fusion.{0} = f32[{0},512]{{1,0}} fusion(%p.{0}), kind=kLoop, calls=%fused.{0}"
@@ -31,8 +31,8 @@ LINE = "  %fusion.{0} = f32[{0},512]{{1,0}} fusion(%p.{0}), kind=kLoop, calls=%f
 @pytest.fixture(autouse=True)
 def usual_settings() -> Iterator[None]:
     yield
-    saved_limit.set_default(saved_limit.USUAL)
-    saved_source.set_default(True)
+    kernel_settings.change(saved_bytes=kernel_settings.KernelSettings.saved_bytes)
+    kernel_settings.change(saves_source=True)
 
 
 def payload(*programs: Program, model: str | None = "m1") -> dict[str, Any]:
@@ -71,7 +71,7 @@ def test_equal_programs_have_equal_bytes() -> None:
 
 @pytest.mark.parametrize("kilobytes", [20, 100, 500])
 def test_a_long_document_is_cut_and_says_so(kilobytes: int) -> None:
-    saved_limit.set_default(kilobytes * 1000)
+    kernel_settings.change(saved_bytes=kilobytes * 1000)
     program = long_program(60_000)
     held = payload(program)
     assert kilobytes * 250 < len(json.dumps(held)) <= kilobytes * 1000
@@ -102,7 +102,7 @@ def test_call_stacks_that_no_line_refers_to_are_left_out() -> None:
 
 
 def test_documents_go_where_not_even_their_first_lines_fit() -> None:
-    saved_limit.set_default(4_000)
+    kernel_settings.change(saved_bytes=4_000)
     held = payload(long_program(60_000))
     (report,) = reports(held)
     assert set(report["documents"]) <= {"python"}
@@ -129,13 +129,13 @@ def test_a_line_of_megabytes_loses_its_middle() -> None:
 
 
 def test_nothing_is_saved_where_the_setting_says_so() -> None:
-    saved_limit.set_default(0)
+    kernel_settings.change(saved_bytes=0)
     assert MIME_TYPE not in static_bundle([fakes.program()], "m1", True)
 
 
 @pytest.mark.parametrize("allowed", [1000, 2050], ids=["nothing", "too little"])
 def test_a_report_that_does_not_fit_is_said_to_be_missing(allowed: int) -> None:
-    saved_limit.set_default(allowed)
+    kernel_settings.change(saved_bytes=allowed)
     bundle = static_bundle([fakes.program()], "m1", True)
     assert MIME_TYPE not in bundle
     for form in ("text/html", "text/plain"):
@@ -156,7 +156,7 @@ def test_a_report_that_cannot_be_made_is_said_to_be_missing(monkeypatch: pytest.
 def test_source_is_left_out_where_the_setting_says_so() -> None:
     program = inspect(lambda x: jnp.sin(x), 1.0).program
     assert "jnp.sin" in json.dumps(saved.opened(json.dumps(reports(payload(program))[0])).documents["python"].text)
-    saved_source.set_default(False)
+    kernel_settings.change(saves_source=False)
     held = saved.opened(json.dumps(reports(payload(program))[0]))
     assert "jnp.sin" not in held.documents["python"].text
 

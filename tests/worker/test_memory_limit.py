@@ -10,6 +10,7 @@ import pytest
 from magic_shell import Shell, fresh_shell
 from workers import ping
 
+from jaxstage_ext.report import kernel_settings
 from jaxstage_ext.worker import memory_limit, pool
 from jaxstage_ext.worker.memory_limit import bytes_of
 
@@ -18,7 +19,7 @@ from jaxstage_ext.worker.memory_limit import bytes_of
 def shell() -> Iterator[Shell]:
     with fresh_shell() as shell:
         yield shell
-    memory_limit.set_default(None)
+    kernel_settings.change(worker_memory=None)
 
 
 @pytest.mark.parametrize(

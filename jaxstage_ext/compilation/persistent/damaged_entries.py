@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import os
 
-from jaxstage_ext.compilation.persistent import cache_warnings, damaged_policy
-from jaxstage_ext.compilation.persistent.damaged_policy import DamagedPolicy
+from jaxstage_ext.compilation.persistent import cache_warnings
 from jaxstage_ext.compilation.persistent.entry_check import EntryCheck, Version
+from jaxstage_ext.report import kernel_settings
+from jaxstage_ext.report.kernel_settings import DamagedPolicy
 from jaxstage_ext.report.public_paths import public_folders
 
 ASIDE = ".damaged"
@@ -31,7 +32,7 @@ def set_aside(path: str) -> str:
 
 def handle(path: str, version: Version, check: EntryCheck) -> bool:
     """Report a damaged entry, once, or set it aside; whether it was set aside."""
-    if damaged_policy.policy() is DamagedPolicy.SET_ASIDE:
+    if kernel_settings.now().damaged_entries is DamagedPolicy.SET_ASIDE:
         return _set_aside_now(path, check)
     if (path, version) not in _reports.made:
         _reports.made.add((path, version))

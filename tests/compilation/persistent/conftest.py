@@ -15,12 +15,13 @@ from jax._src import compilation_cache
 from jaxstage_ext.compilation.events import listening
 from jaxstage_ext.compilation.persistent import (
     damaged_entries,
-    damaged_policy,
     flag_watch,
     kernel_tally,
     record_store,
     watching,
 )
+from jaxstage_ext.report import kernel_settings
+from jaxstage_ext.report.kernel_settings import DamagedPolicy
 
 _ENDED = "/jax/core/compile/backend_compile_duration"
 _CONFIG = (
@@ -56,7 +57,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[CacheFol
     used.use()
     yield used
     listening.stop()
-    damaged_policy.set_policy(damaged_policy.DamagedPolicy.ASK)
+    kernel_settings.change(damaged_entries=DamagedPolicy.ASK)
     monitoring.unregister_event_duration_listener(ended)
     watching.stop()
     for name, value in before.items():

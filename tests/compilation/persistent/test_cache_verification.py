@@ -17,7 +17,6 @@ from cache_folder import CacheFolder
 from jaxstage_ext.compilation.persistent import (
     cache_entries,
     damaged_entries,
-    damaged_policy,
     entry_check,
     flag_watch,
     kernel_tally,
@@ -25,11 +24,12 @@ from jaxstage_ext.compilation.persistent import (
 )
 from jaxstage_ext.compilation.persistent.cache_entries import KeysSeen
 from jaxstage_ext.compilation.persistent.cache_warnings import PersistentCacheWarning
-from jaxstage_ext.compilation.persistent.damaged_policy import DamagedPolicy
 from jaxstage_ext.compilation.persistent.entry_check import EntryCheck
 from jaxstage_ext.compilation.records.compile_record import CacheOutcome
 from jaxstage_ext.core.jax_private import persistent_cache
 from jaxstage_ext.core.jax_private.persistent_cache import ExecutableDigest
+from jaxstage_ext.report import kernel_settings
+from jaxstage_ext.report.kernel_settings import DamagedPolicy
 
 X = np.ones((4, 4), np.float32)
 
@@ -69,7 +69,7 @@ def test_a_damaged_entry_is_reported_once_and_left_there(folder: CacheFolder) ->
 
 
 def test_a_damaged_entry_is_set_aside_and_written_anew(folder: CacheFolder) -> None:
-    damaged_policy.set_policy(DamagedPolicy.SET_ASIDE)
+    kernel_settings.change(damaged_entries=DamagedPolicy.SET_ASIDE)
     key = folder.compile(square, X).key
     flip(folder.file(key))
     damaged = folder.file(key).read_bytes()
@@ -169,7 +169,7 @@ def test_a_file_is_hashed_once_for_each_version(folder: CacheFolder, monkeypatch
 def test_a_folder_where_entries_cannot_be_renamed_keeps_them(
     folder: CacheFolder, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    damaged_policy.set_policy(DamagedPolicy.SET_ASIDE)
+    kernel_settings.change(damaged_entries=DamagedPolicy.SET_ASIDE)
     key = folder.compile(square, X).key
     folder.file(key).write_bytes(b"junk")
 
@@ -257,7 +257,7 @@ def test_a_flag_that_no_key_holds_is_not_warned_of(folder: CacheFolder, monkeypa
 
 def test_warnings_that_are_errors_do_not_reach_the_compile(folder: CacheFolder) -> None:
     key = folder.compile(square, X).key
-    damaged_policy.set_policy(DamagedPolicy.SET_ASIDE)
+    kernel_settings.change(damaged_entries=DamagedPolicy.SET_ASIDE)
     flip(folder.file(key))
     jax.clear_caches()
     with warnings.catch_warnings():

@@ -19,13 +19,20 @@ from jaxstage_ext.core import stage_list
 from jaxstage_ext.core.stage_definition import StageDefinition, StagedProgram
 from jaxstage_ext.core.staged import LOWER, Stage, Staged
 from jaxstage_ext.ir import stablehlo
+from jaxstage_ext.panel import page_replies
+from jaxstage_ext.panel.first_replies import keep_first_replies
+from jaxstage_ext.panel.kept_replies import KeptReplies
 from jaxstage_ext.panel.params import Answer, Params, Programs
 from jaxstage_ext.panel.requests import dispatch
 from jaxstage_ext.program import tabs
 from jaxstage_ext.program.program import Program
+from jaxstage_ext.program.tab_record import Price, Tab, TabTable
+from jaxstage_ext.program.tab_requests import always
 from jaxstage_ext.report.document import Document
 from jaxstage_ext.report.document_kinds import KINDS, DocumentKind
+from jaxstage_ext.report.table import Column, Table
 from jaxstage_ext.views.static_html import panel_html
+from jaxstage_ext.views.summaries import summary_of
 
 ROOT = Path(__file__).parent.parent
 EVENT = "/made/up/shout_duration"
@@ -135,6 +142,13 @@ def test_a_stage_has_its_magics() -> None:
         shell.run("%load_ext jaxstage_ext")
 
 
+def counted(program: Program) -> Table | None:
+    vowels = sum(letter in "aeiou" for letter in program.name)
+    if program.name != "double":
+        return None
+    return Table("letters", {"kind": Column(["vowels", "all"]), "count": Column([vowels, len(program.name)])})
+
+
 def measure(programs: Programs, params: Params) -> Answer:
     return {"letters": len(programs[0].name)}, []
 
@@ -142,7 +156,14 @@ def measure(programs: Programs, params: Params) -> Answer:
 @pytest.fixture
 def tab(monkeypatch: pytest.MonkeyPatch) -> None:
     """The made-up tab, second of all, for functions called double; and its file of requests."""
-    made_up = tabs.Tab("letters", lambda program: program.name == "double")
+    made_up = Tab(
+        "letters",
+        lambda program: program.name == "double",
+        always(("letters", {})),
+        first=(("letters", {}),),
+        price=Price.NOTHING,
+        tables=(TabTable("letters by kind", ("kind", "count"), counted),),
+    )
     monkeypatch.setattr(tabs, "TABS", (tabs.TABS[0], made_up, *tabs.TABS[1:]))
     requests: Any = ModuleType("jaxstage_ext.panel.requests.letters_requests")
     requests.METHODS = {"letters": measure}
@@ -156,6 +177,20 @@ def test_a_tab_stands_in_its_place_and_its_requests_are_answered() -> None:
     assert "letters" not in inspect(lambda x: x, jnp.ones(3), stage="trace").summary()["views"]
     message, _ = dispatch.reply([inspection.program], {"id": 1, "method": "letters", "params": {}})
     assert message["result"] == {"letters": len("double")}
+
+
+@pytest.mark.usefixtures("tab")
+def test_a_tab_stands_in_all_five_forms() -> None:
+    """The live page, the saved notebook, the offline page, static HTML and text."""
+    program = inspected().program
+    assert "letters" in summary_of(program)["views"]
+    kept = KeptReplies()
+    keep_first_replies([program], kept, clock=lambda: 0.0)
+    assert "letters" in kept.of(program).tabs and kept.of(program).replies["letters {}"]["result"] == {"letters": 6}
+    saved = page_replies.replies(program)
+    assert "letters" in saved.tabs and saved.replies["letters {}"]["result"] == {"letters": 6}
+    for form in (repr(inspected()), panel_html([program])):
+        assert "letters by kind" in form and "vowels" in form
 
 
 def test_every_tab_has_its_folder_and_every_file_of_requests_its_tab() -> None:

@@ -23,10 +23,6 @@ if TYPE_CHECKING:
 LARGEST, MOST_BYTES = 120_000, 240_000
 """Bytes of JSON of one reply, and of all replies of a program."""
 MOST_REPLIES, LONGEST_KEY = 200, 300
-_OF_TIMELINE = ("timeline", "timeline head", "timeline table")
-"""The requests of the timeline tab that a saved report answers: at any other zoom it has no kernel to ask."""
-_BESIDE_CODE = ("heat",)
-"""The requests of other tabs that the code view makes."""
 
 
 @dataclass
@@ -46,13 +42,14 @@ class KeptReplies:
 
     def keep(self, program: Program, method: str, params: Params, result: dict[str, Any], buffers: list[bytes]) -> bool:
         """Keep a reply, if it is of a kind that is kept and there is room; whether that changes what is saved."""
-        tab = program.tab or dispatch.tab_of(method)  # which loads the requests of all tabs
-        if not tab or "pending" in result or (tab == "timeline" and method not in _OF_TIMELINE):
+        tab = dispatch.tab_of(method)  # which loads the requests of all tabs
+        if tab is None or "pending" in result or (tab.saved_methods is not None and method not in tab.saved_methods):
             return False
         if sum(map(len, buffers)) > LARGEST or len(key := reply_key(method, params)) > LONGEST_KEY:
             return False
         reply = saved_reply(result, buffers, saved_source.is_kept())
-        return self._put(program, "" if method in _BESIDE_CODE else tab, key, reply, len(json.dumps(reply)))
+        shown = "" if method in tab.beside_code else program.tab or tab.name
+        return self._put(program, shown, key, reply, len(json.dumps(reply)))
 
     def _put(self, program: Program, tab: str, key: str, reply: dict[str, Any], size: int) -> bool:
         with self._lock:

@@ -13,9 +13,6 @@ from jaxstage_ext.report import saved_form
 if TYPE_CHECKING:
     from jaxstage_ext.program.program import Program
 
-_OF_DOCUMENTS = ("code", "compare")
-"""The tabs that need no replies."""
-
 
 @dataclass(frozen=True)
 class SavedReplies:
@@ -39,11 +36,14 @@ class SavedCall:
 
     def report(self) -> dict[str, Any]:
         """The saved report, of plain JSON types."""
+        from jaxstage_ext.program.tabs import TABS  # it imports JAX
+
+        of_documents = {tab.name for tab in TABS if tab.of_documents}
         report = saved_form.report(self.parts, self.own, self.compare)
         for name, (head, _, _) in self.parts.items():
             held, part = self.replies[name], report if name == self.own else report["others"][name]
             if held.replies:
-                views = [view for view in head.get("views", []) if view in _OF_DOCUMENTS or view in held.tabs]
+                views = [view for view in head.get("views", []) if view in of_documents or view in held.tabs]
                 part |= {"replies": dict(held.replies), "summary": part["summary"] | {"views": views}}
         return report
 

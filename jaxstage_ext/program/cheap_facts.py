@@ -13,12 +13,10 @@ from jaxstage_ext.program.answers import QUESTIONS, Answer
 from jaxstage_ext.program.collectives import collectives, count, exchanges
 from jaxstage_ext.program.cost import cost
 from jaxstage_ext.program.device_fit import device_fit
-from jaxstage_ext.program.known_tables import known_tables
 from jaxstage_ext.program.memory import memory
 from jaxstage_ext.program.module_work import work
 from jaxstage_ext.program.program import Program
 from jaxstage_ext.program.refused_shardings import argument_names
-from jaxstage_ext.report.table import Table
 
 MOST_LINES = 8_000
 """Lines of the optimised HLO of a small program."""
@@ -45,7 +43,7 @@ def answered_cheaply(program: Program) -> Callable[[str, Mapping[str, Any]], boo
     }
 
     def is_cheap(method: str, params: Mapping[str, Any]) -> bool:
-        if method == "memory":
+        if method in ("memory", "kept"):
             return memory.is_known(program)
         if method == "collectives" and not params["quick"]:
             return questions["collective"]()
@@ -87,16 +85,6 @@ def heaviest_rows(program: Program, most: int) -> list[int]:
     table = cost(program).work.table if is_counted(program) else None
     rows = [] if table is None else [int(row) for row in table["row"][: 2 * most] if row >= 0]
     return sorted(rows[:most])
-
-
-def cheap_tables(program: Program) -> dict[str, Table]:
-    """The tables that are known or cheap, by title, in the order of the tabs, what counts most first."""
-    tables = {"cost by source line": cost(program).work.by("line")} if is_counted(program) else {}
-    if (known := memory.known(program)) is not None:
-        tables["largest buffers at the peak of memory"] = known.peak_set
-    if (is_small(program) or collectives.is_known(program)) and count(program):
-        tables["collectives"] = exchanges(program).table
-    return tables | known_tables(program)
 
 
 def memory_curve(program: Program) -> tuple[Any, int, int] | None:

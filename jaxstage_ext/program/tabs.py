@@ -1,38 +1,32 @@
 """The tabs of the panel, in order; which of them a call has, and which opens first.
 
-A tab's requests stand in `panel/requests/<name>_requests.py`, its view in `labextension/src/tabs/<name>/`.
+A tab is one entry here; what answers its requests stands in `panel/requests/<name>_requests.py`, its view in
+`labextension/src/tabs/<name>/`.
 """
 
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable
-from dataclasses import dataclass
 
 from jaxstage_ext.analysis.sharding import refusals
 from jaxstage_ext.analysis.sharding.value_tables import Shardings
 from jaxstage_ext.core import stage_list
 from jaxstage_ext.core.jax_private import lowered_modules
-from jaxstage_ext.program import cluster
+from jaxstage_ext.program import cluster, tab_requests, tab_tables
 from jaxstage_ext.program import out_of_memory as exhausted
-from jaxstage_ext.program.dtypes import changes_dtypes
-from jaxstage_ext.program.effects import has_effects
+from jaxstage_ext.program.collectives import collectives
+from jaxstage_ext.program.dtypes import changes_dtypes, dtypes
+from jaxstage_ext.program.effects import effects, has_effects
+from jaxstage_ext.program.kernels import kernels
+from jaxstage_ext.program.layouts import layouts
+from jaxstage_ext.program.memory import memory
+from jaxstage_ext.program.module_work import work
+from jaxstage_ext.program.passes import passes
 from jaxstage_ext.program.program import Program
 from jaxstage_ext.program.shardings import shardings
+from jaxstage_ext.program.tab_record import Price, Tab, TabTable
+from jaxstage_ext.report.table import Table
 from jaxstage_ext.report.view_parts import Parts
-
-
-@dataclass(frozen=True)
-class Tab:
-    """A tab of the panel.
-
-    Attributes:
-      name: also that of its folder in the front end and of its file of requests.
-      has_content: whether the tab has something to show for a program.
-    """
-
-    name: str
-    has_content: Callable[[Program], bool]
 
 
 def tabs(program: Program) -> list[str]:
@@ -112,21 +106,109 @@ def _changes_dtypes(program: Program) -> bool:
 
 
 TABS: tuple[Tab, ...] = (
-    Tab("code", lambda program: not program.tab),
-    Tab("compare", is_compared),
-    Tab("answers", _is_compiled),
-    Tab("timeline", lambda program: program.timeline is not None),
-    Tab("cost", lambda program: _is_compiled(program) or program.jax_traced is not None),
-    Tab("memory", lambda program: program.can_be_recompiled or program.has_assignment or out_of_memory(program)),
-    Tab("shardings", _is_sharded),
-    Tab("collectives", lambda program: _is_compiled(program) and _is_sharded(program)),
-    Tab("dtypes", _changes_dtypes),
-    Tab("layouts", lambda program: program.has_hlo),
-    Tab("effects", has_effects),
-    Tab("passes", lambda program: program.can_be_recompiled or _was_dumped(program, "has_pass_texts")),
-    Tab("machine", lambda program: program.can_be_recompiled or _was_dumped(program, "has_code")),
-    Tab("options", lambda program: program.is_compiled_here),
+    Tab("code", lambda program: not program.tab, tab_requests.of_code, price=Price.NOTHING, of_documents=True),
+    Tab("compare", is_compared, tab_requests.of_comparison, price=Price.NOTHING, of_documents=True),
+    Tab(
+        "answers",
+        _is_compiled,
+        tab_requests.of_answers,
+        first=tuple(("answer", {"question": name}) for name in ("bound", "fit", "memory", "collective", "time")),
+        price=Price.EACH,
+    ),
+    Tab(
+        "timeline",
+        lambda program: program.timeline is not None,
+        tab_requests.of_timeline,
+        price=Price.NOTHING,
+        saved_methods=("timeline", "timeline head", "timeline table"),
+    ),
+    Tab(
+        "cost",
+        lambda program: _is_compiled(program) or program.jax_traced is not None,
+        tab_requests.of_cost,
+        first=(("ledger", {}), ("cost", {}), ("cost_groups", {"group": "line"}), ("roofline", {})),
+        fact=work,
+        tables=(tab_tables.COST,),
+        beside_code=("heat",),
+    ),
+    Tab(
+        "memory",
+        lambda program: program.can_be_recompiled or program.has_assignment or out_of_memory(program),
+        tab_requests.of_memory,
+        first=(("memory", {}),),
+        fact=memory,
+        tables=(tab_tables.BUFFERS,),
+    ),
+    Tab(
+        "shardings",
+        _is_sharded,
+        tab_requests.of_shardings,
+        first=(("shardings", {"all": False}), ("sharding_map", {"all": False, "value": 0})),
+        fact=shardings,
+        tables=(tab_tables.SHARDINGS,),
+    ),
+    Tab(
+        "collectives",
+        lambda program: _is_compiled(program) and _is_sharded(program),
+        tab_requests.always(("collectives", {"quick": True}), ("collectives", {"quick": False})),
+        first=(("collectives", {"quick": True}), ("collectives", {"quick": False})),
+        fact=collectives,
+        tables=(tab_tables.COLLECTIVES,),
+    ),
+    Tab(
+        "dtypes",
+        _changes_dtypes,
+        tab_requests.always(("dtypes", {})),
+        first=(("dtypes", {}),),
+        fact=dtypes,
+        tables=(tab_tables.DTYPES,),
+    ),
+    Tab(
+        "layouts",
+        lambda program: program.has_hlo,
+        tab_requests.always(("layouts", {}), ("layout_copies", {})),
+        fact=layouts,
+        tables=(tab_tables.LAYOUTS, tab_tables.COPIES),
+    ),
+    Tab(
+        "effects",
+        has_effects,
+        tab_requests.always(("effects", {})),
+        fact=effects,
+        price=Price.NOTHING,
+        tables=(tab_tables.EFFECTS,),
+    ),
+    Tab(
+        "passes",
+        lambda program: program.can_be_recompiled or _was_dumped(program, "has_pass_texts"),
+        tab_requests.of_passes,
+        fact=passes,
+        price=Price.COMPILE,
+        tables=(tab_tables.PASSES,),
+    ),
+    Tab(
+        "machine",
+        lambda program: program.can_be_recompiled or _was_dumped(program, "has_code"),
+        tab_requests.of_machine_code,
+        fact=kernels,
+        price=Price.COMPILE,
+        tables=(tab_tables.KERNELS,),
+    ),
+    Tab(
+        "options",
+        lambda program: program.is_compiled_here,
+        tab_requests.always(("flags", {})),
+        price=Price.NOTHING,
+        tables=(tab_tables.OPTIONS, tab_tables.DISPATCH),
+    ),
     Tab("compiles", lambda program: program.tab == "compiles"),
     Tab("compile_cache", lambda program: program.tab == "compile_cache"),
 )
 """All tabs, in the order in which the panel has them."""
+
+
+def still_tables_of(program: Program) -> list[tuple[TabTable, Table]]:
+    """The tables that are known or cheap, with rows: first those that a page shows at once."""
+    found = [(still, still.known(program)) for tab in TABS for still in tab.tables]
+    known = [(still, table) for still, table in found if table is not None and len(table)]
+    return sorted(known, key=lambda pair: not pair[0].is_open)

@@ -5,7 +5,7 @@ Only what is known or takes milliseconds; nothing is compiled or run for it.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -20,25 +20,10 @@ from jaxstage_ext.views.words import clean, cut, cut_start
 
 if TYPE_CHECKING:
     from jaxstage_ext.program.program import Program
+    from jaxstage_ext.program.tab_record import TabTable
 
 MOST_ROWS = 10
 _WIDEST = 60
-_COLUMNS: Mapping[str, tuple[str, ...]] = {
-    "cost by source line": ("line", "FLOPs", "bytes read", "bytes written"),
-    "largest buffers at the peak of memory": ("size", "kind", "shape", "buffer", "line"),
-    "collectives": ("collective", "line", "runs", "sent", "time", "axes"),
-    "shardings": ("value", "type", "sharding", "per device"),
-    "dtype conversions": ("from", "to", "shape", "grows", "by", "line"),
-    "layouts of arguments and results": ("value", "type", "in words", "chosen by"),
-    "copies that change a layout": ("instruction", "from layout", "to layout", "bytes", "line"),
-    "effects": ("operation", "effect", "what", "runs", "line"),
-    "passes that changed the module": ("index", "name", "added instructions", "added fusions", "added bytes"),
-    "kernels": ("kernel", "kind", "HLO instructions"),
-    "compile options": ("option", "value", "from", "set by"),
-    "dispatch": ("argument", "at the call", "bytes", "given"),
-}
-OPEN = ("cost by source line", "largest buffers at the peak of memory", "collectives")
-"""The tables that a page shows at once; the others open by a click."""
 _TITLES: Mapping[str, str] = {"time": "lower bound", "name": "pass", "index": ""}
 _PATHS = ("value", "argument", "buffer")
 """The columns that name leaves of pytrees, which their ends tell apart."""
@@ -50,7 +35,8 @@ _BAR = ("bytes read", "bytes written")
 class ShownRows:
     """The first rows of a table: titles, rows of texts, which columns are figures, each row's share of the whole.
 
-    `more` is how many rows are not shown; there are no shares where the rows do not make up a whole.
+    `more` is how many rows are not shown; there are no shares where the rows do not make up a whole. `is_open`: whether
+    a page shows it at once.
     """
 
     title: str
@@ -59,6 +45,7 @@ class ShownRows:
     figures: tuple[bool, ...]
     shares: tuple[float, ...]
     more: int
+    is_open: bool = False
 
 
 @dataclass(frozen=True)
@@ -85,7 +72,7 @@ def answers(program: Program) -> list[tuple[str, str]]:
 def tables(program: Program) -> list[ShownRows]:
     """The first rows of each table that is known."""
     none: list[ShownRows] = []
-    return _or(none, lambda: [*_shown_tables(_facts().cheap_tables(program))])
+    return _or(none, lambda: [_shown(still, table) for still, table in _tabs().still_tables_of(program)])
 
 
 def heaviest_rows(program: Program, most: int) -> list[int]:
@@ -112,26 +99,32 @@ def _facts() -> Any:
     return cheap_facts
 
 
+def _tabs() -> Any:
+    from jaxstage_ext.program import tabs  # where there is a program, JAX is imported already
+
+    return tabs
+
+
 def _or(otherwise: Value, compute: Callable[[], Value]) -> Value:
     return Parts().get("What was computed", compute, otherwise)
 
 
-def _shown_tables(found: Mapping[str, Table]) -> Iterator[ShownRows]:
-    for title, table in found.items():
-        names = tuple(name for name in _COLUMNS[title] if name in table.columns)
-        if "cause" in table.columns and not any(row["cause"] for row in table.rows()):
-            names = tuple(name for name in names if name != "line")  # that of the metadata, which may cause nothing
-        if len(table):
-            yield _first_rows(title, table, names)
+def _shown(still: TabTable, table: Table) -> ShownRows:
+    names = tuple(name for name in still.columns if name in table.columns)
+    if "cause" in table.columns and not any(row["cause"] for row in table.rows()):
+        names = tuple(name for name in names if name != "line")  # that of the metadata, which may cause nothing
+    return _first_rows(still, table, names)
 
 
-def _first_rows(title: str, table: Table, names: tuple[str, ...]) -> ShownRows:
+def _first_rows(still: TabTable, table: Table, names: tuple[str, ...]) -> ShownRows:
     shown = table.take(range(min(len(table), MOST_ROWS)))
     rows = [*shown.rows()]
     texts = tuple(tuple(_text(table, name, row[name]) for name in names) for row in rows)
     figures = tuple(all(is_number(plain(row[name])) for row in rows) for name in names)
     titles = tuple(_TITLES.get(name, name) for name in names)
-    return ShownRows(title, titles, texts, figures, _shares(table, len(rows)), len(table) - len(rows))
+    return ShownRows(
+        still.title, titles, texts, figures, _shares(table, len(rows)), len(table) - len(rows), still.is_open
+    )
 
 
 def _text(table: Table, name: str, value: object) -> str:

@@ -71,7 +71,7 @@ def _table(shown: ShownRows, with_pictures: bool) -> str:
         body += f"<tr>{cells}{bar}</tr>"
     more = f"<p>and {plural(shown.more, 'more row')}</p>" if shown.more else ""
     table = f'<div style="overflow-x:auto"><table style="{_CODE}"><tr>{head}</tr>{body}</table></div>{more}'
-    opens = " open" if shown.title in computed_facts.OPEN else ""
+    opens = " open" if shown.is_open else ""
     return f"<details{opens}><summary>{escape(shown.title)}</summary>{table}</details>"
 
 

@@ -8,12 +8,14 @@ import jax.numpy as jnp
 from helpers.recordings import Event, recording
 
 from jaxstage_ext import inspect
-from jaxstage_ext.panel.offline_replies import timeline_replies
 from jaxstage_ext.panel.page import page_html
+from jaxstage_ext.panel.page_replies import replies
+from jaxstage_ext.panel.requests import timeline_table_requests
 from jaxstage_ext.profiling.analysis import timeline_wording
 from jaxstage_ext.profiling.op_places import without_places
 from jaxstage_ext.profiling.timeline import Timeline
 from jaxstage_ext.program.recorded_program import RecordedProgram
+from jaxstage_ext.program.tab_requests import TIMELINE_TABLES
 
 
 def program(name: str = "k") -> RecordedProgram:
@@ -23,15 +25,19 @@ def program(name: str = "k") -> RecordedProgram:
 
 def test_it_holds_the_lanes_the_headline_and_every_table() -> None:
     made = program()
-    replies = timeline_replies(made)
-    assert {"timeline {}", "timeline head {}", 'timeline table {"table":"lines"}'} <= set(replies)
+    held = replies(made).replies
+    assert {"timeline {}", "timeline head {}", 'timeline table {"table":"lines"}'} <= set(held)
     assert made.timeline.headline.op_share == 1
-    assert replies["timeline head {}"]["result"]["headline"] == timeline_wording.sentence(made.timeline.headline)
-    json.dumps(replies, allow_nan=False)
+    assert held["timeline head {}"]["result"]["headline"] == timeline_wording.sentence(made.timeline.headline)
+    json.dumps(held, allow_nan=False)
+
+
+def test_every_table_of_a_timeline_is_asked_for() -> None:
+    assert set(TIMELINE_TABLES) == set(timeline_table_requests.TABLES)
 
 
 def test_paths_of_this_machine_are_not_in_it() -> None:
-    text = json.dumps(timeline_replies(program("$/home/someone/secret/train.py:3 step")))
+    text = json.dumps(replies(program("$/home/someone/secret/train.py:3 step")).replies)
     assert "/home/someone" not in text
 
 

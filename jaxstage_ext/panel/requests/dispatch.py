@@ -16,6 +16,7 @@ from jaxstage_ext.panel.params import Answer, BadRequest, Method, Params, Progra
 from jaxstage_ext.panel.replying import named, replied
 from jaxstage_ext.panel.requests import document_requests
 from jaxstage_ext.program import compile_wait, tabs
+from jaxstage_ext.program.tab_record import Tab
 
 MOST_OF_LOG, LONGEST_OF_LOG = 200, 1000
 """Of a worker's log: lines, and characters of each."""
@@ -100,9 +101,9 @@ def methods() -> dict[str, Method]:
     return COMMON | {name: method for tab in tabs.TABS for name, method in _methods_of(tab.name).items()}
 
 
-def tab_of(method: str) -> str:
-    """The tab that makes a request of this name; "" for the common ones and for those that there are not."""
-    return next((tab.name for tab in tabs.TABS if method in _methods_of(tab.name)), "")
+def tab_of(method: str) -> Tab | None:
+    """The tab that makes a request of this name; None for the common ones and for those that there are not."""
+    return next((tab for tab in tabs.TABS if method in _methods_of(tab.name)), None)
 
 
 @functools.cache

@@ -23,11 +23,16 @@ from jaxstage_ext.program.target_title import platform
 from jaxstage_ext.report.table import Column, Table
 from jaxstage_ext.report.table_html import Part, html_of, text_of
 from jaxstage_ext.report.unavailable import Unavailable
+from jaxstage_ext.report.units import plural
 
 _COPIES, _TRANSPOSE = (b"copy", b"copy-start"), b"transpose"
 _PERMUTED = re.compile(r", dimensions=\{([\d,]+)\}")
 _DEFAULT = "default"
 _NO_COPIES = "No copy changes a layout or moves to or from the host's memory."
+_NO_COPIES_BUT_SLICES = (
+    "No copy changes a layout. {slices} in the host's memory read or write parts of arrays, each time that they run."
+)
+_SLICES = (b"dynamic-slice", b"dynamic-update-slice", b"dynamic-slice-start", b"dynamic-update-slice-start")
 _BY_TRANSPOSES = (
     "On GPUs, XLA changes a layout by a transpose, often within a fusion; those that the program itself asks for are "
     "listed too."
@@ -145,12 +150,22 @@ def _copies(program: Program) -> Table:
         "row": Column([row for _, row, *_ in rows]),
     }
     with_transposes = any(module.opcode[number] == _TRANSPOSE for number, *_ in rows)
-    notes = (() if rows else (_NO_COPIES,)) + ((_BY_TRANSPOSES,) if with_transposes else ())
+    notes = (() if rows else (_no_copies(module),)) + ((_BY_TRANSPOSES,) if with_transposes else ())
     listed = {number for number, *_ in rows}
     arguments = dict(enumerate(_names(program, _parameters(module), 0)))
     again = [copy for copy in loop_copies.read(module, places, arguments) if copy.row not in listed]
     notes += (loop_copies.note(module, again),) if again else ()
     return Table("copies", columns, {}, notes)
+
+
+def _no_copies(module: Module) -> str:
+    """That no whole array is copied; slices of arrays in the host's memory are moved without a copy."""
+    slices = module.rows(*_SLICES)
+    used = [[int(row), *(of for of in module.operands[row] if of >= 0)] for row in slices.tolist()]
+    count = sum(bool(module.shapes.host[rows].any()) for rows in used)
+    if not count:
+        return _NO_COPIES
+    return _NO_COPIES_BUT_SLICES.format(slices=plural(count, "dynamic slice or update", "dynamic slices or updates"))
 
 
 def _parameters(module: Module) -> int:

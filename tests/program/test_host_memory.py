@@ -9,6 +9,7 @@ import jax
 import jax.numpy as jnp
 import pytest
 from absent import needs
+from jax.ad_checkpoint import checkpoint_name
 from jax.sharding import SingleDeviceSharding
 
 import jaxstage_ext
@@ -80,3 +81,23 @@ def test_donation_is_advised_only_within_one_memory(target: str) -> None:
     donated = inspected(offloaded, target, donated=True).memory
     assert list(donated.results["reuses memory of"]) == ["w"]
     assert list(donated.results["memory"]) == ["host memory"]
+
+
+@pytest.mark.parametrize("target", ["v5e:1x1", "h100"])
+def test_slices_of_arrays_in_host_memory_are_not_denied(target: str) -> None:
+    """Each layer's `h` goes to the host and back, by a dynamic slice of the stacked array: no copy does."""
+
+    def layer(x: Any, w: Any) -> Any:
+        h = checkpoint_name(jnp.tanh(x @ w), "h")
+        return jnp.sin(h @ w), None
+
+    policy = jax.checkpoint_policies.save_and_offload_only_these_names(
+        names_which_can_be_saved=[], names_which_can_be_offloaded=["h"], offload_src="device", offload_dst="pinned_host"
+    )
+    of = jax.ShapeDtypeStruct((4, 256, 256), jnp.float32), jax.ShapeDtypeStruct((256, 256), jnp.float32)
+    gradient = jax.grad(lambda ws, x: jax.lax.scan(jax.checkpoint(layer, policy=policy), x, ws)[0].sum())
+    needs(target)
+    found = jaxstage_ext.inspect(jax.jit(gradient), *of, target=target)
+    text = str(found.layouts.copies)
+    assert "host's memory" in text and "or moves to or from" not in text
+    assert "to the host's memory" in str(found.effects)

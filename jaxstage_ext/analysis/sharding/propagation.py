@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from functools import cached_property, partial
 from typing import Any
@@ -40,6 +40,8 @@ _SHARDING = 40
 CONSTRAINTS = ("sharding_constraint", "shard_map", "reshard", "device_put", "mesh_cast")
 """Primitives by which a program chooses a sharding."""
 _BOUNDARIES = (b"SPMDShardToFullShape", b"Sharding")
+_PLACEMENTS = (b"annotate_device_placement", b"MoveToHost", b"MoveToDevice")
+"""What names a memory for a value and leaves its sharding."""
 _CALL_TARGET, _TUPLE_INDEX = 28, 13
 _NO_VALUE = (b"tuple", b"get-tuple-element", b"parameter", b"constant", b"after-all", b"call", b"while", b"conditional")
 
@@ -53,6 +55,8 @@ class Propagated:
       devices: how many the program has.      meshes: their axes name shardings that have no names of their own.
       lines: source line of each instruction, "" unknown.      frame: its stack in the frame table, -1 unknown.
       explicit: whether JAX chose, on meshes with explicit axes.
+      placed: by instruction that only names a memory for a value, the one that makes the value. Nothing else uses it:
+        operands are what makes them.
       restored: the instructions whose line XLA lost and that was found elsewhere; their names are not their own.
     """
 
@@ -63,6 +67,7 @@ class Propagated:
     frame: Sequence[int] = ()
     explicit: bool = False
     restored: frozenset[int] = frozenset()
+    placed: Mapping[int, int] = field(default_factory=dict)
 
     def line(self, row: int) -> str:
         return self.lines[row] if row < len(self.lines) else ""
@@ -128,7 +133,7 @@ class Propagated:
         kinds = self.ops.shapes.element_type
         array = ~np.isin(kinds, (shapes.TUPLE, shapes.OPAQUE, shapes.TOKEN)) & (self.ops.scope >= 0)
         for row in np.flatnonzero(array & ~self._repeats & self._runs).tolist():
-            rows.setdefault(self.ops.scopes[self.ops.scope[row]], []).append(row)
+            rows.setdefault(self.ops.scopes[self.ops.scope[row]], []).append(self.placed.get(row, row))
         return rows
 
     @cached_property
@@ -146,7 +151,7 @@ class Propagated:
         pairs = zip(self.ops.operands.owner.tolist(), self.ops.operands.values.tolist(), strict=True)
         kinds = self.ops.shapes.element_type
         for user, operand in pairs:
-            if operand >= 0 and kinds[user] != shapes.TUPLE:
+            if operand >= 0 and kinds[user] != shapes.TUPLE and user not in self.placed:
                 users.setdefault(operand, []).append(user)
         for row in np.flatnonzero(self._repeats)[::-1].tolist():
             source = self.ops.operands[row][0]
@@ -212,7 +217,39 @@ class Propagated:
 
 def read(dump: bytes, devices: int, meshes: Sequence[Mesh] = ()) -> Propagated:
     """The module of a dumped HloProto. Raises ValueError (DecodeError) for malformed bytes."""
-    return Propagated(hlo.parse(schema.Dumped.FromString(dump).hlo_module), devices, tuple(meshes))
+    module = hlo.parse(schema.Dumped.FromString(dump).hlo_module)
+    placed = _placed(module)
+    return Propagated(_used_where_made(module, placed), devices, tuple(meshes), placed=placed)
+
+
+def _placed(module: Module) -> dict[int, int]:
+    """By instruction that only names a memory for a value, the one that makes the value."""
+    calls = module.rows(b"custom-call")
+    targets = module.strings(module.fields(calls, _CALL_TARGET)[_CALL_TARGET], len(calls))
+    placing = {
+        row: module.operands[row][0]
+        for row, target in zip(calls.tolist(), targets, strict=True)
+        if target in _PLACEMENTS and len(module.operands[row]) == 1 and module.operands[row][0] >= 0
+    }
+    return {row: _made(row, placing) for row in placing}
+
+
+def _made(row: int, placing: Mapping[int, int]) -> int:
+    for _ in range(len(placing) + 1):  # a damaged module may have a cycle
+        if row not in placing:
+            break
+        row = placing[row]
+    return row
+
+
+def _used_where_made(module: Module, placed: Mapping[int, int]) -> Module:
+    """The module, in which no operand is an instruction that only names a memory."""
+    if not placed:
+        return module
+    through = np.arange(len(module))
+    through[list(placed)] = list(placed.values())
+    values = module.operands.values
+    return replace(module, operands=replace(module.operands, values=np.where(values >= 0, through[values], values)))
 
 
 def named(sharding: Sharding, meshes: Sequence[Mesh]) -> Sharding:

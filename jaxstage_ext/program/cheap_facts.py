@@ -14,8 +14,8 @@ from jaxstage_ext.program.cost import cost
 from jaxstage_ext.program.device_fit import device_fit
 from jaxstage_ext.program.known_tables import known_tables
 from jaxstage_ext.program.memory import memory
-from jaxstage_ext.program.module_work import work
 from jaxstage_ext.program.memory_needed import memory_needed
+from jaxstage_ext.program.module_work import work
 from jaxstage_ext.program.program import Program
 from jaxstage_ext.program.refused_shardings import argument_names
 from jaxstage_ext.report.table import Table

@@ -58,6 +58,7 @@ def notice(records: Sequence[CompileRecord]) -> str:
     from jaxstage_ext.compilation.history.history import history
     from jaxstage_ext.compilation.records.record_names import unique_title
     from jaxstage_ext.compilation.records.record_outcome import recompiles_text
+    from jaxstage_ext.report.units import duration
     from jaxstage_ext.views.words import clean, cut
 
     whole = history()
@@ -68,8 +69,11 @@ def notice(records: Sequence[CompileRecord]) -> str:
     worst = max(by_function.values(), key=_seconds, default=[])
     if _seconds(worst) <= LEAST_SECONDS:
         return ""
-    why = whole.why(worst[-1]).rstrip(".")
-    return f"{clean(unique_title(worst[-1]))} {recompiles_text(worst)}: {cut(clean(why), 200)}. %compiles"
+    why, own = whole.why(worst[-1]).rstrip("."), function_key(worst[-1])
+    every = sum(whole.is_recompile(record) and function_key(record) == own for record in users)
+    of_all = f" (of {every:,})" if every > len(worst) else ""
+    took = f"{recompiles_text(worst)}{of_all}, {duration(_seconds(worst))}"
+    return f"{clean(unique_title(worst[-1]))} {took}: {cut(clean(why), 200)}. %compiles"
 
 
 def _seconds(records: Sequence[CompileRecord]) -> float:

@@ -14,6 +14,7 @@ from jaxstage_ext.program.collectives import collectives, count, exchanges
 from jaxstage_ext.program.cost import cost
 from jaxstage_ext.program.device_fit import device_fit
 from jaxstage_ext.program.memory import memory
+from jaxstage_ext.program.memory_needed import memory_needed
 from jaxstage_ext.program.module_work import work
 from jaxstage_ext.program.program import Program
 from jaxstage_ext.program.refused_shardings import argument_names
@@ -71,6 +72,8 @@ def cheap_answers(program: Program) -> list[tuple[str, Answer]]:
     for name, (question, ask) in QUESTIONS.items():
         if name != "time" and is_cheap("answer", {"question": name}):
             found.append((question, ask(program, None)))
+        elif name == "fit" and memory_needed(program) is not None:
+            found.append((question, Answer(device_fit(program).text)))
         elif name == "collective" and is_small(program) and count(program):
             found.append((question, Answer(wording.costliest(exchanges(program)))))
     return found

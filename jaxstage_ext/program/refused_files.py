@@ -58,8 +58,8 @@ def what_opens(source: opening.Source, error: Exception, head_of: Callable[[open
         return dumps
     if isinstance(error, NoProfile):
         return (
-            f"{name} holds nothing that can be opened: no modules that XLA dumped (module_0001.*), no .xplane.pb and no JSON "
-            "trace in it or below it"
+            f"{name} holds nothing that can be opened: no modules that XLA dumped (module_0001.*), no .xplane.pb and "
+            "no JSON trace in it or below it"
         )
     if not isinstance(source, bytes) and Path(source).expanduser().is_dir():
         return str(error)

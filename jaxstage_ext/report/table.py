@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from jaxstage_ext.report import table_html
+from jaxstage_ext.report import table_html, table_text
 from jaxstage_ext.report.cell_text import MOST_ROWS as MOST_ROWS
 from jaxstage_ext.report.cell_text import cell as cell
 from jaxstage_ext.report.cell_text import is_number as is_number
@@ -166,11 +166,8 @@ class Table:
     def __str__(self) -> str:
         shown = self.take(range(min(len(self), MOST_ROWS)))
         texts = {name: [one_line(cell(v, c.unit)) for v in c.values] for name, c in shown.columns.items()}
-        wide = {name: max(len(name), *map(len, cells), 1) for name, cells in texts.items() if cells}
         right = {name for name, c in shown.columns.items() if any(is_number(v) for v in c.values)}
-        lines = ["  ".join(_pad(n, w, n in right) for n, w in wide.items()).rstrip()] if wide else []
-        for row in range(len(shown)):
-            lines.append("  ".join(_pad(texts[n][row], w, n in right) for n, w in wide.items()).rstrip())
+        lines = table_text.lines(texts, right)
         if len(self) > len(shown):
             lines.append(f"and {len(self) - len(shown):,} more rows")
         return "\n".join([*lines, *self.notes]) or f"no {self.name}"
@@ -191,7 +188,3 @@ def _column_json(column: Column) -> dict[str, Any]:
     data |= {"title": column.title} if column.title else {}
     data |= {} if column.lower_is_better is None else {"lower_is_better": column.lower_is_better}
     return data | ({"is_whole": True} if column.is_whole else {})
-
-
-def _pad(text: str, width: int, right: bool) -> str:
-    return text.rjust(width) if right else text.ljust(width)

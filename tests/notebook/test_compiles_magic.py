@@ -243,14 +243,23 @@ def test_one_quiet_line_below_a_cell_that_recompiled(shell: Shell, monkeypatch: 
 def test_the_line_says_why(shell: Shell, monkeypatch: pytest.MonkeyPatch) -> None:
     slow(monkeypatch, 1.5)
     shell.run("step(xs[0]);")
-    assert shell.run("step(xs[1]);").text.strip() == "step compiled again: x is int32, was float32. %compiles"
+    assert shell.run("step(xs[1]);").text.strip() == "step compiled again, 1.5 s: x is int32, was float32. %compiles"
 
 
 def test_a_function_compiled_in_a_loop_adds_up(shell: Shell, monkeypatch: pytest.MonkeyPatch) -> None:
     slow(monkeypatch, 0.4)
     shell.run("step(xs[0]);")
-    assert "step compiled again 5 times: " in shell.run("for x in xs[3:]: step(x)").text
+    assert "step compiled again 5 times, 2 s: " in shell.run("for x in xs[3:]: step(x)").text
     assert shell.run("step(xs[1]);").text == ""
+
+
+def test_the_line_of_one_of_two_causes_says_how_many_there_are(shell: Shell, monkeypatch: pytest.MonkeyPatch) -> None:
+    """`%compiles` counts the recompiles of all causes: the two figures are of one thing."""
+    slow(monkeypatch, 1.5)
+    shell.run("step(xs[0]);")
+    seen = shell.run("step(xs[1]); step(xs[3]); step(xs[4]);")
+    assert "step compiled again 2 times (of 3), 3 s: " in seen.text
+    assert "3 compiles, 4.5 s" in shell.run("%compiles").text
 
 
 def test_no_line_where_it_is_off_or_cheap_or_of_ours(shell: Shell, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -84,10 +84,7 @@ def test_run_takes_the_first_set(shell: Shell) -> None:
             f"%compile -O 0 -O 1 -O 2 {' '.join(f'--xla backend_extra={i}' for i in range(9))} loss(w, x)",
             "the options combine to 27 compiles; give values for at most 16",
         ),
-        (
-            "%compile --vs nothing loss(w, x)",
-            "there is no variable nothing; compile the earlier version with -o nothing",
-        ),
+        ("%compile --vs nothing loss(w, x)", "no variable nothing; compile the earlier version with -o nothing"),
         ("%compile --vs no.thing loss(w, x)", "--vs no.thing: NameError: name 'no' is not defined"),
         ("%compile --vs x loss(w, x)", "--vs x is an ArrayImpl; give an Inspection, as -o NAME binds it"),
         ("%compile --vs '(before, before)' loss(w, x)", "of 2 inspections; name one, as in (before, before)[0]"),

@@ -12,6 +12,7 @@ from helpers.magic_shell import Seen, Shell, fresh_shell
 from jax._src import compiler
 
 from jaxstage_ext.core.jax_private import profiler_state
+from jaxstage_ext.profiling.analysis import timeline_facts
 from jaxstage_ext.profiling.capture.capture_facts import FirstRun
 from jaxstage_ext.program.recorded_program import RecordedProgram
 from jaxstage_ext.report.recording import EventKind
@@ -298,3 +299,11 @@ def test_a_clock_is_in_hertz(shell: Shell) -> None:
     assert "'1.98' is not a clock in hertz, such as 1.98e9" in why(shell.run("%profile --sm-clock 1.98 step(w, x)"))
     p = profiled(shell, "%%profile --sm-clock 1.98e9 -o p\nstep(w, x)")
     assert p.timeline.attributed > 0.95
+
+
+def test_a_loop_is_one_step_and_as_many_runs_as_it_has_calls(shell: Shell) -> None:
+    assert shell.run("step(w, x)").ok
+    of_loop = profiled(shell, "%%profile -q -o p\nfor _ in range(5):\n    w = step(w, x)")
+    assert timeline_facts.window_text(of_loop.timeline).endswith("; 1 step, 5 runs of XLA modules")
+    of_call = profiled(shell, "%%profile -q -n 3 -o p\nstep(w, x)")
+    assert timeline_facts.window_text(of_call.timeline).endswith("; 3 steps")

@@ -18,6 +18,7 @@ from jax.sharding import PartitionSpec
 
 from jaxstage_ext import Inspection, inspect
 from jaxstage_ext.program import cheap_facts
+from jaxstage_ext.program.device_fit import device_fit
 from jaxstage_ext.views import computed_facts, computed_html
 from jaxstage_ext.views.computed_facts import MemoryCurve
 from jaxstage_ext.views.static_html import LARGEST, panel_html
@@ -78,12 +79,13 @@ def test_memory_that_was_computed_has_a_chart_whose_figures_stand_in_words(matmu
     assert "largest buffers at the peak of memory" in said
 
 
-def test_large_programs_answer_no_question_by_themselves(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_large_programs_answer_by_themselves_only_what_the_compile_said(monkeypatch: pytest.MonkeyPatch) -> None:
     large = inspect(lambda x: jnp.sin(x), 1.0, stage="compile")
     monkeypatch.setattr(cheap_facts, "MOST_LINES", 3)
     monkeypatch.setattr(cheap_facts, "MOST_COUNTED_LINES", 3)
     said = words(panel_html([large.program]))
     assert "What bounds it?" not in said
+    assert f"Does it fit? {device_fit(large.program).text}" in panel_text([large.program], width=200)
     assert "cost by source line" not in said
 
 

@@ -7,6 +7,7 @@ from typing import Any
 
 from jaxstage_ext.profiling.analysis import steps as step_table
 from jaxstage_ext.profiling.timeline import Timeline
+from jaxstage_ext.profiling.xplane import recorded_runs
 from jaxstage_ext.report.recording import EventKind
 from jaxstage_ext.report.units import duration, plural
 
@@ -30,16 +31,20 @@ def modes(timeline: Timeline) -> list[str]:
 
 
 def window_text(timeline: Timeline) -> str:
-    """`device busy 4.2 ms of 6.1 ms; 3 steps`; of several devices their times together."""
+    """`device busy 4.2 ms of 6.1 ms; 1 step, 3 runs of XLA modules`; of several devices their times together.
+
+    A cell that is profiled once is one step, whatever loop is in it.
+    """
     times = timeline.device_times
     if not times:
         return ""
     busy, window = (sum(row[name] for row in timeline.busy().rows()) for name in ("busy", "window"))
     who = "device" if len(times) == 1 else f"{len(times):,} devices"
     steps = len(step_table.rows_of(timeline.recording))
-    runs = len(timeline.steps())
-    counted = plural(steps, "step") if steps else f"{plural(runs, 'run')} of XLA modules" if runs else ""
-    return "; ".join(filter(None, [f"{who} busy {duration(busy)} of {duration(window)}", counted]))
+    names, _, _ = recorded_runs.runs(timeline.recording, timeline.work)
+    counted = [plural(steps, "step")] if steps else []
+    counted += [f"{plural(len(names), 'run')} of XLA modules"] if len(names) not in (0, steps) else []
+    return "; ".join(filter(None, [f"{who} busy {duration(busy)} of {duration(window)}", ", ".join(counted)]))
 
 
 def device_text(row: Mapping[str, Any]) -> str:

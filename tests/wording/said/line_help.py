@@ -1,0 +1,7 @@
+"""The `?` help of line magics."""
+
+from wordings import constants
+
+from jaxstage_ext.notebook import line_help
+
+SAID = constants(line_help)

@@ -17,7 +17,7 @@ from jaxstage_ext import Inspection
 from jaxstage_ext.core.call import Call
 from jaxstage_ext.inspecting import run
 from jaxstage_ext.panel.requests import dispatch
-from jaxstage_ext.report import packed_columns, saved_form
+from jaxstage_ext.report import packed_columns, saved_form, saved_reading
 from jaxstage_ext.report.json_form import BadForm
 
 X = jnp.ones((8, 8))
@@ -66,8 +66,8 @@ def unpacked_bytes(monkeypatch: pytest.MonkeyPatch) -> list[int]:
         sizes.append(len(data))
         return data
 
-    for module in ("packed_columns", "saved_reading"):
-        monkeypatch.setattr(f"jaxstage_ext.report.{module}.decompressed", counted)
+    for module in (packed_columns, saved_reading):
+        monkeypatch.setattr(module, "decompressed", counted)
     return sizes
 
 

@@ -57,7 +57,7 @@ def test_the_offline_page_of_a_saved_one_has_the_comparison(inspection: Any) -> 
 
 
 def test_documents_beyond_the_bound_are_left_out_and_that_is_said(inspection: Any, monkeypatch: Any) -> None:
-    size = sum(len(one.text) for one in inspection.documents.values())
+    size = sum(len(one.text.encode()) for one in inspection.documents.values())
     monkeypatch.setattr(saved_form, "LARGEST", size + 10)
     text = inspection.to_json()
     again = Inspection.from_json(text)

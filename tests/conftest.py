@@ -58,6 +58,14 @@ def kept_answers() -> Iterator[None]:
 
 
 @pytest.fixture
+def patient_requests(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A slow request of a page answers when it is done, however busy the machine is, not that it is pending."""
+    from jaxstage_ext.panel import jobs
+
+    monkeypatch.setattr(jobs, "GRACE", 60.0)
+
+
+@pytest.fixture
 def workers_of_our_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     """Every worker of a test begins and ends with it, and leaves nothing behind in its temporary folder."""
     from jaxstage_ext.worker import pool

@@ -14,6 +14,8 @@ from jaxstage_ext.inspection import Inspection
 from jaxstage_ext.panel.params import BadRequest
 from jaxstage_ext.panel.requests import dispatch
 
+pytestmark = pytest.mark.usefixtures("patient_requests")
+
 
 def test_the_source_of_a_library_is_a_document() -> None:
     program = inspect(lambda x: jnp.sum(optax.huber_loss(x)), jnp.ones(8), stage="trace").program

@@ -23,6 +23,8 @@ from jaxstage_ext.report.recording import EventKind, EventLane, LaneKind
 from jaxstage_ext.report.unavailable import Unavailable
 from tests.helpers.recordings import Event, recording
 
+pytestmark = pytest.mark.usefixtures("patient_requests")
+
 RUNS, STRETCH = 3, 1000
 
 

@@ -23,6 +23,8 @@ from jaxstage_ext.program import summary
 from jaxstage_ext.views.static_html import panel_html
 from jaxstage_ext.views.text import panel_text
 
+pytestmark = pytest.mark.usefixtures("patient_requests")
+
 
 def loss(w, x):
     y = jnp.tanh(x @ w)

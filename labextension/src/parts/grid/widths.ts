@@ -42,8 +42,9 @@ function figurePx(field: Field, length: number): number {
 
 function textPx(field: Field, length: number): number {
   if (field.kind === "number") return figurePx(field, length);
-  const below = field.below ? longest(Array.from({ length: Math.min(length, MOST_ROWS) }, (_, row) => field.below?.(row) ?? "")) : 0;
-  return Math.max(longest(field.strings) + below, field.missing.length) * LETTER_PX;
+  if (!field.below) return Math.max(longest(field.strings), field.missing.length) * LETTER_PX;
+  const whole = Array.from({ length: Math.min(length, MOST_ROWS) }, (_, row) => `${cellText(field, row)} ${field.below?.(row) ?? ""}`);
+  return longest(whole) * LETTER_PX;
 }
 
 /** Pixels in which all of a column's texts and its title are whole. */

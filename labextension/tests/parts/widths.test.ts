@@ -45,3 +45,9 @@ test("what stands beside a text has room beside that text, not beside the longes
   expect(target?.at(-1)).toBeGreaterThan(longest * 7.2);
   expect(target?.at(-1)).toBeLessThan((longest + 4) * 7.4);
 });
+
+test("a sentence keeps room for some words a line, however narrow the tab", () => {
+  const how = { ...textColumn("how", ["Results have the shape and dtype of params, opt; what donating saves is not computed yet.", ""]), wraps: true };
+  const [, sentence] = columns(grid(textColumn("what", ["Not donated", "x"]), how, figures), true);
+  expect(sentence?.[0]).toBeGreaterThanOrEqual(240);
+});

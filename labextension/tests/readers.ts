@@ -22,7 +22,7 @@ import { read as readEffects } from "../src/tabs/effects/view";
 import { readCopies, readValues } from "../src/tabs/layouts/view";
 import { readFigures, readInfo, readKernels } from "../src/tabs/machine/read";
 import { readMemory } from "../src/tabs/memory/read";
-import { readAt, readKept, readTrial } from "../src/tabs/memory/view";
+import { readAdvice, readAt, readKept, readTrial } from "../src/tabs/memory/view";
 import { readFlags } from "../src/tabs/options/read";
 import { readDiff, readHistory, readPasses } from "../src/tabs/passes/read";
 import { readLayout, readPlaces } from "../src/tabs/shardings/meshMap";
@@ -103,6 +103,7 @@ export const READERS: Record<string, Reader> = {
   "memory at": { read: readAt },
   kept: { read: readKept },
   policy: { read: readTrial },
+  donation: { read: readAdvice },
   layouts: { read: readValues },
   layout_copies: { read: readCopies, byView: ["notes"] },
   effects: { read: readEffects, byView: ["notes"] },

@@ -166,6 +166,7 @@ def requests(inspections: Mapping[str, Any]) -> Iterator[tuple[str, str, dict[st
         "memory at": {"space": 0, "position": 0},
         "kept": {"policy": ""},
         "policy": {"policy": "nothing_saveable"},
+        "donation": {},
         "dtypes": {},
         "layouts": {},
         "layout_copies": {},

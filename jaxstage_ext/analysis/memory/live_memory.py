@@ -277,6 +277,13 @@ class Memory:
         """What could be changed, with the bytes that it concerns; what a change does where it was compiled."""
         return entry_tables.advice(self.suggestions, self._how)
 
+    @property
+    def untried_donation(self) -> tuple[str, ...]:
+        """The arguments that a suggestion names and whose donation can be compiled and was not yet."""
+        named = (item.names for item in self.suggestions if item.kind is Suggestion.NOT_DONATED)
+        names = next(named, ()) if self.donate is not None else ()
+        return () if names in self._donations else names
+
     def _how(self, item: MemoryAdvice) -> str:
         """What is known of one suggestion: what its trials gave, where it was tried."""
         if item.kind is Suggestion.NOT_DONATED and (tried := self._donations.get(item.names)) is not None:

@@ -34,6 +34,8 @@ MOST_ROWS = 400
 """Most rows sent of a table."""
 NOT_COMPILED = "not compiled"
 _TABLES = ("arguments", "results", "constants", "advice", "checks")
+_MOST_NAMED = 4
+"""Arguments that a button names."""
 _HIDDEN = ("row", "from", "to", "memory")
 _answers: weakref.WeakKeyDictionary[Memory, Answer] = weakref.WeakKeyDictionary()
 """Pictures already made: a page that is opened again asks again."""
@@ -66,6 +68,7 @@ def _picture(memory: Memory) -> Answer:
         "notes": list(memory.notes),
         "differing": memory.differing,
         "tables": {name: _table(getattr(memory, name)) for name in _TABLES},
+        "donate": list(memory.untried_donation[:_MOST_NAMED]),
         "columns": described,
     }, buffers
 
@@ -189,6 +192,15 @@ def _policy(programs: Programs, params: Params, progress: jobs.JobProgress) -> A
     return {"text": str(trial), **_policies(memory)}, []
 
 
+def _donation(programs: Programs, params: Params, progress: jobs.JobProgress) -> Answer:
+    """What the program compiled with the arguments donated takes that a suggestion names; the suggestions with it."""
+    memory = _analysed(programs, params)
+    if names := memory.untried_donation:
+        memory.with_donation(*names, progress=progress.heard)
+        _answers.pop(memory, None)
+    return {"advice": _table(memory.advice)}, []
+
+
 def _policies(memory: Memory) -> dict[str, Any]:
     """The policies as a table, which names those that were not compiled, and whether each of its rows was compiled."""
     table = memory.policies()
@@ -212,4 +224,5 @@ METHODS: dict[str, Method] = {
     "memory at": _at,
     "kept": jobs.slow(_kept),
     "policy": jobs.slow(_policy),
+    "donation": jobs.slow(_donation),
 }

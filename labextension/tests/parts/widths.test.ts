@@ -37,3 +37,17 @@ test("a table of many columns with lines between its rows has the smaller gap, s
   const many = columnsOf(grid(textColumn("target", ["a", "b"]), ...Array.from({ length: 11 }, () => figures)), true);
   expect([few["--jxs-gap"], many["--jxs-gap"]]).toEqual(["16px", "8px"]);
 });
+
+test("what stands beside a text has room beside that text, not beside the longest", () => {
+  const devices = ["cpu", "NVIDIA H100 SXM, 8 GPUs"];
+  const [target] = columns(grid({ ...textColumn("target", ["before: the first version", "h100:8"]), below: (row: number) => devices[row] ?? "" }));
+  const longest = "h100:8 NVIDIA H100 SXM, 8 GPUs".length;
+  expect(target?.at(-1)).toBeGreaterThan(longest * 7.2);
+  expect(target?.at(-1)).toBeLessThan((longest + 4) * 7.4);
+});
+
+test("a sentence keeps room for some words a line, however narrow the tab", () => {
+  const how = { ...textColumn("how", ["Results have the shape and dtype of params, opt; what donating saves is not computed yet.", ""]), wraps: true };
+  const [, sentence] = columns(grid(textColumn("what", ["Not donated", "x"]), how, figures), true);
+  expect(sentence?.[0]).toBeGreaterThanOrEqual(240);
+});

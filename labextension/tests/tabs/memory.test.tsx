@@ -64,6 +64,25 @@ describe("the memory view", () => {
     expect(session.store.get().selected).toEqual({ doc: "hlo", row: 4, from: "memory" });
   });
 
+  it("donation is compiled by a click where it was not yet", async () => {
+    const how = (text: string) => ({ columns: [{ name: "what" }, { name: "how" }], rows: [["Not donated", text]], total: 1 });
+    kernel.answers.donation = () => ({ result: { advice: how("Donate state: it needs 1 MB (as written: 2 MB).") }, buffers: [] });
+    await open({ ...HEAD, donate: ["state", "opt"], tables: { ...HEAD.tables, advice: how("not computed yet") } });
+    click($$("button").find((button) => button.textContent?.startsWith("Suggestions")) ?? null);
+    await soon(() => expect($("[data-donate]")?.textContent).toBe("Compile with state, opt donated"));
+    expect(kernel.asked.filter((one) => one.startsWith("donation"))).toEqual([]);
+    click($("[data-donate]"));
+    await soon(() => expect($(".jxs-mem-table")?.textContent).toContain("as written: 2 MB"));
+    expect($("[data-donate]")).toBeNull();
+  });
+
+  it("nothing is offered to be donated where nothing is, or by older kernels", async () => {
+    await open();
+    click($$("button").find((button) => button.textContent?.startsWith("Suggestions")) ?? null);
+    await soon(() => expect($(".jxs-mem-moment")).toBeNull());
+    expect($("[data-donate]")).toBeNull();
+  });
+
   it("keys move along the schedule; the peak is one click away", async () => {
     await open();
     const canvas = $(".jxs-mem-canvas");

@@ -110,6 +110,23 @@ def test_a_policy_is_compiled_on_request() -> None:
     assert "not compiled" not in after["policies"]["rows"][3] and after["text"].startswith("dots_saveable: peak of ")
 
 
+def test_donation_is_compiled_on_request_and_said_to_be_compiled() -> None:
+    """What the button promises is what `with_donation` gives: the same figures, and no button any more."""
+
+    def update(state: Any, x: Any) -> Any:
+        return state + x.sum()
+
+    inspection = inspect(update, jnp.ones((64, 64)), jnp.ones((8,)), stage="lower")
+    before, _ = ask(inspection.program, "memory")
+    assert before["donate"] == ["state"] and "not computed yet" in str(before["tables"]["advice"])
+    after, _ = ask(inspection.program, "donation")
+    trial = inspection.memory.with_donation("state")
+    assert trial.saved == 64 * 64 * 4  # the result takes the place of the argument
+    assert str(trial) in [cell for row in after["advice"]["rows"] for cell in row]
+    again, _ = ask(inspection.program, "memory")
+    assert again["donate"] == [] and again["tables"]["advice"] == after["advice"]
+
+
 @pytest.mark.parametrize(
     ("method", "params", "message"),
     [

@@ -21,6 +21,8 @@ const WIDEST_SENTENCE_PX = 330;
 /** What a text keeps in a narrow tab, and what the first of a row does, which names it. */
 const KEPT_PX = 100;
 const KEPT_NAME_PX = 240;
+/** What a sentence keeps, which is for reading: of less it makes a column of single words. */
+const KEPT_SENTENCE_PX = 240;
 /** Of the tab's width: what code keeps, so that the figures beside it stay in sight. */
 const KEPT_OF_CODE = "18cqw";
 /** A link is bold, and so wider. */
@@ -42,8 +44,9 @@ function figurePx(field: Field, length: number): number {
 
 function textPx(field: Field, length: number): number {
   if (field.kind === "number") return figurePx(field, length);
-  const below = field.below ? longest(Array.from({ length: Math.min(length, MOST_ROWS) }, (_, row) => field.below?.(row) ?? "")) : 0;
-  return Math.max(longest(field.strings) + below, field.missing.length) * LETTER_PX;
+  if (!field.below) return Math.max(longest(field.strings), field.missing.length) * LETTER_PX;
+  const whole = Array.from({ length: Math.min(length, MOST_ROWS) }, (_, row) => `${cellText(field, row)} ${field.below?.(row) ?? ""}`);
+  return longest(whole) * LETTER_PX;
 }
 
 /** Pixels in which all of a column's texts and its title are whole. */
@@ -69,7 +72,8 @@ function columnOf(field: Field, length: number, isFirst: boolean, isLink: boolea
   const px = Math.ceil(needed(field, length) * (isLink ? LINK_LETTER_PX / LETTER_PX : 1));
   if (field.kind === "number" || field.isFigure) return same(Math.max(px, field.least ?? 0));
   if (field.isFixed) return same(field.least ?? px);
-  const kept = Math.min(px, field.least ?? (isFirst ? KEPT_NAME_PX : KEPT_PX));
+  const own = field.kind === "text" && field.wraps ? KEPT_SENTENCE_PX : isFirst ? KEPT_NAME_PX : KEPT_PX;
+  const kept = Math.min(px, field.least ?? own);
   return {
     kept: field.isCode ? `min(${px}px, ${KEPT_OF_CODE})` : `${kept}px`,
     most: field.wraps || field.below || field.isSentence ? `${px}fr` : `${px}px`,

@@ -1,6 +1,6 @@
 /** A program's memory as the kernel tells it, checked and capped, and what a picture of it needs. */
 
-import { count, entries, fields, list, sentences, text, whole as int } from "../../wire/check";
+import { count, entries, fields, list, sentences, text, texts, whole as int } from "../../wire/check";
 import { scaled } from "../../wire/figures";
 import { gunzip } from "../../wire/gzip";
 import { type Grid, textColumn } from "../../wire/tables";
@@ -13,6 +13,7 @@ const UNKNOWN = "unknown";
 const MOST_ROWS = 1000;
 const MOST_COLUMNS = 20;
 const MOST_SPACES = 16;
+const MOST_NAMED = 8;
 
 export interface Space {
   color: number;
@@ -77,6 +78,8 @@ export interface Memory {
   steps: string[];
   notes: string[];
   tables: Record<string, Table>;
+  /** The first arguments that are suggested to be donated, which was not compiled yet. */
+  donate: string[];
 }
 
 
@@ -196,6 +199,7 @@ export async function readMemory(reply: Reply): Promise<Memory> {
     order,
     steps: lines(columns, "steps"),
     notes: sentences(result.notes, MOST_ROWS),
+    donate: texts(result.donate, MOST_NAMED),
     tables: Object.fromEntries(tables.map(([name, table]) => [name.slice(0, 40), readTable(table)])),
   };
 }

@@ -166,6 +166,38 @@ function Listed({ session, table = readTable(null), label }: { session: Session;
   return <MemoryTable session={session} table={table} label={label} {...onRow} />;
 }
 
+export const readAdvice = ({ result }: Reply) => readTable(result.advice);
+
+function Donated({ session, names }: { session: Session; names: string }) {
+  const question = useQuestion(session, "donation", {}, readAdvice);
+  if (!question.value) return <Waiting question={question} what={`Compiling with ${names} donated`} />;
+  return <Listed session={session} table={question.value} label="advice" />;
+}
+
+/** What could be saved; what donating saves is compiled when somebody asks. */
+function Suggestions({ session, memory }: { session: Session; memory: Memory }) {
+  const remembered = `memory donation ${session.call}`;
+  const [isAsked, setAsked] = useState(session.recall(remembered) === true);
+  const names = memory.donate.join(", ");
+  if (isAsked && names) return <Donated session={session} names={names} />;
+  const compile = () => {
+    session.keep(remembered, true);
+    setAsked(true);
+  };
+  return (
+    <>
+      {names && (
+        <div class="jxs-mem-policies jxs-strip">
+          <button type="button" class="jxs-button jxs-boxed" data-donate title="what it needs and moves then" onClick={compile}>
+            Compile with {names} donated
+          </button>
+        </div>
+      )}
+      <Listed session={session} table={memory.tables.advice} label="advice" />
+    </>
+  );
+}
+
 /** How many of XLA's own figures are others. */
 function differing(checks: Table | undefined): number {
   const note = checks?.columns.findIndex(({ name }) => name === "note") ?? -1;
@@ -264,7 +296,8 @@ function Browser({ session, memory }: { session: Session; memory: Memory }) {
       <div class="jxs-mem-part">
         {part === "at" && <Lives session={session} memory={memory} space={space} position={position} isLit={isLit} onBand={setBand} />}
         {part === "backward" && <Backward session={session} />}
-        {part !== "at" && part !== "backward" && <Listed session={session} table={memory.tables[part]} label={part} />}
+        {part === "advice" && <Suggestions session={session} memory={memory} />}
+        {part !== "at" && part !== "advice" && part !== "backward" && <Listed session={session} table={memory.tables[part]} label={part} />}
       </div>
     </div>
   );

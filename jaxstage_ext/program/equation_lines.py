@@ -1,4 +1,4 @@
-"""The user's lines of single equations; inside of cond and jit JAX keeps only a part of the stack, those around say it."""
+"""The user's lines of single equations: inside of cond and jit JAX keeps a part of the stack, those around say it."""
 
 from __future__ import annotations
 

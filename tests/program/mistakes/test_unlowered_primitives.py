@@ -37,7 +37,7 @@ def test_what_only_other_platforms_have_is_named_with_its_line(name: str, target
     with pytest.raises(Exception, match=r".") as raised:
         inspect(jax.jit(chosen), X, target=target)
     said = explained_error.told(raised.value.inspection.program)  # type: ignore[attr-defined]
-    line = chosen.__code__.co_firstlineno + 2
+    line = CALLS[name].__code__.co_firstlineno
     assert f"{name} (" in said and f"test_unlowered_primitives.py:{line})" in said and "cpu:N" in said
     if (name, target) == ("eig", "h100"):
         assert "cusolver" in said and "not in this machine" in said

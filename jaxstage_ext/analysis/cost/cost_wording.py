@@ -63,7 +63,7 @@ def work(work: WorkRange, unit: str) -> str:
 
 def bounds(work: WorkRange, unit: str) -> str:
     """`1.2 GFLOP`, `1 to 1.2 GFLOP`, `at least 1.2 GFLOP`, `unknown FLOP`."""
-    if work.is_unknown:
+    if work.is_unknown or (work.most is None and not work.least):
         return f"unknown {'FLOPs' if unit == 'FLOP' else 'bytes'}"
     least = scaled(work.least, unit)
     if work.most is None:

@@ -27,6 +27,10 @@ class NoArguments(Exception):
     """Neither a call, --args, annotations nor defaults give a function's arguments."""
 
 
+class NotStageable(NoArguments):
+    """A function cannot be staged, whatever its arguments."""
+
+
 def parts(call: ast.Call) -> ast.expr:
     """An expression for (function, arguments, a mapping per keyword) of a call, which evaluates all but the call."""
     keywords = [ast.Dict([ast.Constant(k.arg) if k.arg else None], [k.value]) for k in call.keywords]

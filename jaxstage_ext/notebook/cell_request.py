@@ -202,18 +202,25 @@ class Request:
         if not functions:
             raise UsageError(f"nothing to {self.kind} in this cell; {self.otherwise.format(kind=self.kind)}")
         calls: list[Call] = []
-        unknown: list[str] = []
+        unknown: dict[str, str] = {}
+        refused: list[str] = []
         called: list[str] = []
         for name in functions if self.options.args is None else calling.roots(functions):
             try:
                 calls.append(self._known(space[name], name, space))
+            except calling.NotStageable as reason:
+                refused.append(str(reason))
             except calling.NoArguments as reason:
                 if name in calling.roots(functions):
                     hint = other_calls.hint(ran, name)
-                    (called if hint else unknown).append(hint or str(reason))
-        if unknown or called:
-            ways = [self.ways.format(kind=self.kind, name=unknown[0].split(":")[0])] if unknown else []
-            message = "; ".join([*called, *unknown, *ways])
+                    if hint:
+                        called.append(hint)
+                    else:
+                        unknown[name] = str(reason)
+        if unknown or called or (refused and not calls):
+            ways = [self.ways.format(kind=self.kind, name=next(iter(unknown)))] if unknown else []
+            ways += [self.otherwise.format(kind=self.kind)] if refused and not unknown else []
+            message = "; ".join([*called, *refused, *unknown.values(), *ways])
             if not calls:
                 raise UsageError(message)
             print(message)
@@ -221,7 +228,7 @@ class Request:
 
     def _known(self, fn: Any, name: str, space: dict[str, Any]) -> Call:
         if why := calling.why_not(fn):
-            raise calling.NoArguments(f"{name} {why}")
+            raise calling.NotStageable(f"{name} {why}")
         if calling.is_given(fn):
             return self._call(fn, (), {}, name)
         if self.options.args is not None and self._given is None:

@@ -9,6 +9,7 @@ from typing import NamedTuple
 from jaxstage_ext.analysis.collectives.collective_table import Collectives
 from jaxstage_ext.analysis.memory.buffers import Kind
 from jaxstage_ext.report.units import scaled
+from jaxstage_ext.report.units import share as percent
 
 _LEAST_SHARE = 0.005
 
@@ -35,7 +36,7 @@ class Holding(NamedTuple):
 def share(line: str, share: float, measure: Measure, is_inferred: bool = False) -> str:
     """How much one line takes; "" for next to nothing."""
     mark = " (inferred)" if is_inferred else ""
-    return f"{line}{mark} takes {share:.0%} of {measure.value}." if share >= _LEAST_SHARE else ""
+    return f"{line}{mark} takes {percent(share)} of {measure.value}." if share >= _LEAST_SHARE else ""
 
 
 def costliest(exchanged: Collectives) -> str:

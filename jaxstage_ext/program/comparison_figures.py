@@ -134,5 +134,7 @@ def _kernels(program: Program) -> ComparedFigure:
     launched = totals.launches(program.module)
     may_not_run = launched & counted.loops.unknown[program.module.computation]
     number, is_least = int(counted.runs[launched & ~may_not_run].sum()), bool(may_not_run.any())
+    if is_least and not number:
+        return ComparedFigure(None, "all of them are in loops or branches of which it is unknown how often they run")
     remark = "a library call counts as one launch, but may launch several"
     return ComparedFigure(number, remark=remark, text=f"at least {number:,}" if is_least else "")

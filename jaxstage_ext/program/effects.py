@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,16 +10,15 @@ import jax
 
 from jaxstage_ext.core import equation_runs, jaxpr_lines, ref_names
 from jaxstage_ext.core.equation_runs import Runs
-from jaxstage_ext.core.holding_equations import HoldingEquations
 from jaxstage_ext.core.jax_private import effect_rules, persistent_cache, refs
 from jaxstage_ext.core.jax_private.given_objects import call_info
 from jaxstage_ext.program.effects_of_values import ValueEffect, effects_of_values
+from jaxstage_ext.program.equation_lines import frames_around, nearest_line, users_line
 from jaxstage_ext.program.fact import fact
 from jaxstage_ext.program.instruction_places import line_label
 from jaxstage_ext.program.library_checks import LibraryCheck, check_of
 from jaxstage_ext.program.program import Program
 from jaxstage_ext.program.refused_shardings import argument_names
-from jaxstage_ext.report.frames import Frames
 from jaxstage_ext.report.table import Column, Table
 from jaxstage_ext.report.unavailable import Unavailable
 from jaxstage_ext.report.units import plural
@@ -62,10 +61,10 @@ def effects(program: Program) -> Table:
     rows = jaxpr_lines.rows(traced.jaxpr) if has_effects(program) else {}
     found = sorted(_found(program), key=lambda one: rows.get(id(one.eqn), -1))
     frame_of = jaxpr_lines.frame_reader(program.frame_table)
-    around = _frames_around(traced.jaxpr.jaxpr, found, frame_of)
+    around = frames_around(traced.jaxpr.jaxpr, [one.eqn for one in found], frame_of)
     frames = program.frame_table.freeze()
-    own = [_label(frames, at[0]) for at in around]
-    lines = [_users_line(frames, at) or line for at, line in zip(around, own, strict=True)]
+    own = [nearest_line(frames, at[0]) for at in around]
+    lines = [users_line(frames, at) or line for at, line in zip(around, own, strict=True)]
     lines = _inferred(program, [rows.get(id(one.eqn), -1) for one in found], lines)
     values = effects_of_values(program)
     none = len(values)
@@ -100,21 +99,6 @@ def _inferred(program: Program, rows: list[int], own: list[str]) -> list[str]:
         line or (line_label(document.frames, frame) if frame >= 0 else "")
         for line, frame in zip(own, of_rows, strict=True)
     ]
-
-
-def _frames_around(jaxpr: Any, found: list[_Found], frame_of: Callable[[Any], int]) -> list[list[int]]:
-    """The frames of each equation and of those that hold it, from the inside out."""
-    holding = HoldingEquations(jaxpr)
-    return [[frame_of(eqn) for eqn in (one.eqn, *holding.around(one.eqn))] for one in found]
-
-
-def _label(frames: Frames, frame: int) -> str:
-    return line_label(frames, int(frames.user[frame])) if frame >= 0 else ""
-
-
-def _users_line(frames: Frames, around: list[int]) -> str:
-    """The innermost line of the user's; "" without: JAX keeps only a part of the stack inside of cond and jit."""
-    return next((_label(frames, frame) for frame in around if frame >= 0 and not frames.in_library[frame]), "")
 
 
 def _refusals(program: Program, found: list[_Found], lines: list[str]) -> Iterator[str]:
@@ -198,7 +182,9 @@ def callback_checks(program: Program) -> list[tuple[str, LibraryCheck | None]]:
     table, rows = effects(program), jaxpr_lines.rows(traced.jaxpr)
     line_of = dict(zip(table["row"], table["line"], strict=True))
     found = [one for one in _found(program) if _ABSENT in one.refused]
-    around = _frames_around(traced.jaxpr.jaxpr, found, jaxpr_lines.frame_reader(program.frame_table))
+    around = frames_around(
+        traced.jaxpr.jaxpr, [one.eqn for one in found], jaxpr_lines.frame_reader(program.frame_table)
+    )
     frames = program.frame_table.freeze()
     checks = [check_of(one.eqn, [at for at in of if at >= 0], frames) for one, of in zip(found, around, strict=True)]
     return [(line_of.get(rows.get(id(one.eqn), -1), ""), check) for one, check in zip(found, checks, strict=True)]

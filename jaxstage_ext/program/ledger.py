@@ -17,7 +17,7 @@ from jaxstage_ext.analysis.cost.module_cost import Cost
 from jaxstage_ext.core.layout import value_shardings
 from jaxstage_ext.core.targets.cross_compile import Executable
 from jaxstage_ext.ir.hlo import totals
-from jaxstage_ext.program import measured_wording
+from jaxstage_ext.program import byte_conventions, measured_wording
 from jaxstage_ext.program.fact import fact
 from jaxstage_ext.program.measured import Measured
 from jaxstage_ext.program.module_work import equations, work
@@ -200,6 +200,8 @@ def _differences(
         differences.append(
             f"HLO has {share:.1%} {made} FLOPs than XLA counts; {'; '.join(why) or 'the reason is unknown'}."
         )
+    if of_bytes := byte_conventions.difference(cost, xla.get("bytes accessed", 0.0)):
+        differences.append(of_bytes)
     if reason:
         differences.append(f"XLA: {reason}.")
     return [*differences, *cost.notes]

@@ -8,9 +8,12 @@ from typing import Any
 import numpy as np
 
 from jaxstage_ext.report.units import scaled
+from jaxstage_ext.report.units import share as percent
 
 _LARGEST_WHOLE = 1e7
 """Whole floats below it are written as counts are, and larger ones with four digits."""
+SHARE = "share"
+"""The name of columns whose values, 0 to 1, are parts of a whole."""
 MOST_ROWS = 30
 """Rows that the text of a table shows."""
 
@@ -41,6 +44,12 @@ def cell(value: Any, unit: str = "") -> str:
         is_whole = isinstance(value, int) or (value.is_integer() and abs(value) < _LARGEST_WHOLE)
         return f"{int(value):,}" if is_whole else f"{value:,.4g}"
     return scaled(float(value), unit)
+
+
+def cell_of(column: str, value: Any, unit: str = "") -> str:
+    """A value of a column of that name as text: a share is written as in sentences, `88%`."""
+    known = plain(value)
+    return percent(float(known)) if column == SHARE and is_number(known) and not unit else cell(value, unit)
 
 
 def one_line(text: str) -> str:

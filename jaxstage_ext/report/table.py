@@ -13,6 +13,7 @@ import numpy as np
 from jaxstage_ext.report import table_html, table_text
 from jaxstage_ext.report.cell_text import MOST_ROWS as MOST_ROWS
 from jaxstage_ext.report.cell_text import cell as cell
+from jaxstage_ext.report.cell_text import cell_of as cell_of
 from jaxstage_ext.report.cell_text import is_number as is_number
 from jaxstage_ext.report.cell_text import one_line
 from jaxstage_ext.report.cell_text import plain as plain
@@ -165,7 +166,7 @@ class Table:
 
     def __str__(self) -> str:
         shown = self.take(range(min(len(self), MOST_ROWS)))
-        texts = {name: [one_line(cell(v, c.unit)) for v in c.values] for name, c in shown.columns.items()}
+        texts = {name: [one_line(cell_of(name, v, c.unit)) for v in c.values] for name, c in shown.columns.items()}
         right = {name for name, c in shown.columns.items() if any(is_number(v) for v in c.values)}
         lines = table_text.lines(texts, right)
         if len(self) > len(shown):

@@ -6,7 +6,7 @@ import html
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from jaxstage_ext.report.cell_text import MOST_ROWS, cell, is_number, one_line
+from jaxstage_ext.report.cell_text import MOST_ROWS, cell, cell_of, is_number, one_line
 
 Part = Any
 """A sentence, or a Table below it; an empty text is a gap in the text form."""
@@ -68,7 +68,7 @@ def _head(name: str, doc: str, right: bool) -> str:
 def _cells(table: Any, row: int, heads: Sequence[tuple[str, bool]]) -> Iterable[str]:
     for name, right in heads:
         column = table.columns[name]
-        text, why = _short(cell(column.values[row], column.unit)), table.reasons.get((row, name), "")
+        text, why = _short(cell_of(name, column.values[row], column.unit)), table.reasons.get((row, name), "")
         style = f"{_CELL}{'right' if right else 'left'};{_CODE}" + (_DIM if text == "unknown" else "")
         why = _short(why) if text == "unknown" else ""
         said = f"unknown ({why})" if why and len(why) <= _SHORT_REASON else text

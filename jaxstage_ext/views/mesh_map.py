@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from html import escape
 from typing import Any
 
+from jaxstage_ext.report.units import share as percent
 from jaxstage_ext.views.words import clean, cut, width
 
 Plain = Mapping[str, Any]
@@ -52,7 +53,7 @@ def _head(sheet: Plain) -> list[str]:
 
 
 def _said(cell: Plain) -> str:
-    filled = "" if cell["filled"] >= 1 or cell["slice"] == "nothing" else f", {cell['filled']:.0%} filled"
+    filled = "" if cell["filled"] >= 1 or cell["slice"] == "nothing" else f", {percent(cell['filled'])} filled"
     process = "" if cell.get("process") is None else f" (process {cell['process']})"
     return cut(clean(f"device {cell['device']}{process}: {cell['slice']}{filled}"), _WIDEST)
 

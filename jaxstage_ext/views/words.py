@@ -86,7 +86,7 @@ def fact(figure: FigureSummary) -> str:
 
 
 def linked(summary: Summary) -> str:
-    """`96 % of instructions linked (480 direct, 20 library, 60 inferred, of 583)`; empty when nothing was counted."""
+    """`96% of instructions linked (480 direct, 20 library, 60 inferred, of 583)`; empty when nothing was counted."""
     coverage = summary.get("coverage")
     if not coverage or not coverage["total"]:
         return ""
@@ -96,7 +96,7 @@ def linked(summary: Summary) -> str:
     links, total = sum(counts_of.values()), coverage["total"]
     shown = "100" if links == total else f"{min(100 * links / total, 99.9):.3g}"
     each = [f"{n:,} {kind}" for kind, n in counts_of.items() if n or kind != "library"]
-    return f"{shown} % of {noun} linked ({', '.join(each)}, of {total:,})"
+    return f"{shown}% of {noun} linked ({', '.join(each)}, of {total:,})"
 
 
 def error(summary: Summary) -> tuple[str, list[str]]:

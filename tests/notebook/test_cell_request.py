@@ -93,3 +93,8 @@ def test_without_a_device_one_line_says_so(shell: Shell, monkeypatch: pytest.Mon
     monkeypatch.setattr("jax.local_devices", none)
     said = one_line(shell.run("%%compile\nloss(w, x)").text)
     assert said == "JAX finds no device: Unable to initialize backend 'tpu': no TPU"
+
+
+def test_a_cell_of_coroutine_functions_alone_says_so_in_one_line(shell: Shell) -> None:
+    told = one_line(shell.run("%%compile\nasync def inner(): return 1").text)
+    assert told.count("inner") == 1 and "coroutine" in told and "(...)" not in told

@@ -258,3 +258,15 @@ def test_the_time_of_a_compile_that_was_cached_is_compared_with_none() -> None:
     time = row(table, "before").cells["compile"]
     assert (time.value, "cached" in time.reason) == (None, True)
     assert not row(table, "local").cells["compile"].mark
+
+
+def test_launches_that_may_all_not_happen_are_unknown() -> None:
+    """The loop may run zero times, and everything that launches is in it: "at least 0" says nothing."""
+    needs("h100")
+
+    def looped(x: Any, n: Any) -> Any:
+        return jax.lax.fori_loop(0, n, lambda i, c: jnp.sin(c) @ c, x)
+
+    of = jax.ShapeDtypeStruct((128, 128), jnp.float32), jax.ShapeDtypeStruct((), jnp.int32)
+    figure = row(jaxstage_ext.inspect(looped, *of, target="h100").compare(), "h100").cells["kernels"]
+    assert figure.value is None and "loops or branches" in str(figure)

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 from jaxstage_ext.analysis.cost.ceilings import BoundDecision, Ceiling, Doubt, DoubtReason, Outcome
 from jaxstage_ext.analysis.cost.work_range import Branch, RangeCause, RangeReason, WorkRange
 from jaxstage_ext.report.units import plural, scaled
+from jaxstage_ext.report.units import share as percent
 
 NO_EVENT = "the profile has no event of this instruction"
 NO_RATE = "it computes nothing, or it was not measured"
@@ -63,7 +64,7 @@ def work(work: WorkRange, unit: str) -> str:
 
 def bounds(work: WorkRange, unit: str) -> str:
     """`1.2 GFLOP`, `1 to 1.2 GFLOP`, `at least 1.2 GFLOP`, `unknown FLOP`."""
-    if work.is_unknown:
+    if work.is_unknown or (work.most is None and not work.least):
         return f"unknown {'FLOPs' if unit == 'FLOP' else 'bytes'}"
     least = scaled(work.least, unit)
     if work.most is None:
@@ -148,7 +149,7 @@ def verdict(
     if outcome is Outcome.BOUND:
         ceiling = decision.ceiling
         takes = "exposed collectives" if ceiling is Ceiling.INTERCONNECT else f"{ceiling}-bound instructions"
-        bound = f"{decision.shares[ceiling]:.0%} of the {scaled(decision.seconds, 's')} lower bound on {title}"
+        bound = f"{percent(decision.shares[ceiling])} of the {scaled(decision.seconds, 's')} lower bound on {title}"
         return f"Bound by {ceiling}: {takes} take {bound}."
     why = "; ".join(doubt(reason, title, is_measured) for reason in reasons)
     return f"Can't tell what bounds it: {why}.{_known(decision, title)}"
@@ -160,7 +161,7 @@ def _known(decision: BoundDecision, title: str) -> str:
         return ""
     most = max(_TAKES, key=lambda ceiling: decision.known[ceiling])
     known = f" Known: at least {scaled(decision.seconds, 's')} on {title}"
-    return f"{known}, {decision.known[most]:.0%} of it {_TAKES[most]}." if decision.known[most] else f"{known}."
+    return f"{known}, {percent(decision.known[most])} of it {_TAKES[most]}." if decision.known[most] else f"{known}."
 
 
 _TAKES = {
@@ -223,15 +224,15 @@ def left_out(only_move: int, unknown: int) -> str:
 def stays(near: float, host: float = 0.0) -> str:
     """How many of the bytes moved use none of the device's memory bandwidth; "" for none."""
     where = (("memory on the chip", near), ("host memory", host))
-    parts = [f"{share:.0%} of it in {name}" for name, share in where if share >= _NOTED_SHARE]
+    parts = [f"{percent(share)} of it in {name}" for name, share in where if share >= _NOTED_SHARE]
     return f" ({', '.join(parts)})" if parts else ""
 
 
 def on_chip(share: float) -> str:
     """How many of the bytes stay on the chip."""
     return (
-        f"{share:.0%} of the bytes stay in memory on the chip (VMEM): they use no HBM bandwidth, and the bandwidth of "
-        "that memory is not published, so they bound nothing here."
+        f"{percent(share)} of the bytes stay in memory on the chip (VMEM): they use no HBM bandwidth, and the "
+        "bandwidth of that memory is not published, so they bound nothing here."
     )
 
 
@@ -247,7 +248,7 @@ def unknown_flops(names: Sequence[str], instructions: int, share: float) -> str:
     """Whose FLOPs are unknown, and the share of the bytes that those instructions move."""
     listed = f"{', '.join(names[:3])}{', …' if len(names) > 3 else ''}"
     many = f"{len(names):,} of {instructions:,} instructions"
-    return f"The FLOPs of {many} are unknown ({listed}); they move {share:.0%} of the bytes."
+    return f"The FLOPs of {many} are unknown ({listed}); they move {percent(share)} of the bytes."
 
 
 def unknown_trips(loops: Sequence[str]) -> str:

@@ -10,7 +10,7 @@ NO_TIME = "all events have a duration of 0"
 NO_RANGES = "The profile has no ranges."
 NO_WORK = "The profile has no device work."
 FUSED = "A fusion of several lines counts for the line that does most of its work; how its time divides is unknown."
-PARALLEL = "Work runs in parallel: shares can add up to more than 100 %, and sums of events are not run time."
+PARALLEL = "Work runs in parallel: shares can add up to more than 100%, and sums of events are not run time."
 
 
 def several(first: str, count: int) -> str:

@@ -9,6 +9,7 @@ from jaxstage_ext.profiling.analysis.host_doing import HostCause, HostDoing
 from jaxstage_ext.report.recording import Lost
 from jaxstage_ext.report.shortened import shortened
 from jaxstage_ext.report.units import duration, plural
+from jaxstage_ext.report.units import share as percent
 
 NO_DEVICE_WORK = "Nothing ran on a device, as far as the profiler recorded."
 NO_DEVICE_WORK_KEPT = "No work of a device is among the events that were kept; others of this profile are missing."
@@ -35,22 +36,24 @@ def sentence(headline: Headline) -> str:
         return NO_DEVICE_WORK_KEPT
     if headline.bound is Bound.RANGES:
         who = plural(headline.recorders, "warp or warpgroup", "warps or warpgroups")
-        return f"{_shortened(headline.op)} takes {headline.op_share:.0%} of the time in ranges that {who} recorded."
+        return (
+            f"{_shortened(headline.op)} takes {percent(headline.op_share)} of the time in ranges that {who} recorded."
+        )
     parts = [f"{_leading(headline)}; {_idle(headline)}."]
     if headline.unrecorded >= _WORTH_SAYING:
         parts.append(_unrecorded(headline))
     if headline.exposed_collective >= _WORTH_SAYING:
-        parts.append(f"Collectives that no compute hides take {headline.exposed_collective:.0%} of the time.")
+        parts.append(f"Collectives that no compute hides take {percent(headline.exposed_collective)} of the time.")
     if headline.exposed_copy >= _WORTH_SAYING:
-        parts.append(f"Copies that no compute hides take {headline.exposed_copy:.0%} of the time.")
+        parts.append(f"Copies that no compute hides take {percent(headline.exposed_copy)} of the time.")
     if headline.line and headline.attributed < 1 - _SMALL:
-        parts.append(f"{1 - headline.attributed:.0%} of the device time has no source line.")
+        parts.append(f"{percent(1 - headline.attributed)} of the device time has no source line.")
     return " ".join(parts)
 
 
 def _unrecorded(headline: Headline) -> str:
     return (
-        f"For {headline.unrecorded:.0%} of the time the program runs on the CPU and XLA records no event: "
+        f"For {percent(headline.unrecorded)} of the time the program runs on the CPU and XLA records no event: "
         "what it computes then is unknown."
     )
 
@@ -61,14 +64,13 @@ def _leading(headline: Headline) -> str:
         if headline.is_least:
             most = ", more than any other line that has events" if headline.may_trail else ""
             return (
-                f"{headline.line}{library} takes at least {headline.line_share:.0%} of the time that the program "
+                f"{headline.line}{library} takes at least {percent(headline.line_share)} of the time that the program "
                 f"runs{most}"
             )
-        return f"{headline.line}{library} takes {headline.line_share:.0%} of {_busy(headline)}"
+        return f"{headline.line}{library} takes {percent(headline.line_share)} of {_busy(headline)}"
     if headline.op:
-        return (
-            f"{_shortened(headline.op)} takes {headline.op_share:.0%} of {_busy(headline)}, its source line is unknown"
-        )
+        takes = f"{_shortened(headline.op)} takes {percent(headline.op_share)} of {_busy(headline)}"
+        return f"{takes}, its source line is unknown"
     return "which line takes the time is unknown"
 
 
@@ -87,7 +89,7 @@ def _idle(headline: Headline) -> str:
     verb = "idles" if headline.devices == 1 else "idle"
     if headline.idle < _SMALL:
         return f"{who} never {verb}" if not headline.idle else f"{who} {verb} less than 1%"
-    share = f"{headline.idle:.0%}" if headline.idle < 1 - _SMALL else "more than 99%"
+    share = f"{percent(headline.idle)}" if headline.idle < 1 - _SMALL else "more than 99%"
     return f"{who} {verb} {share}{_gaps(headline)}{_cause(headline)}"
 
 
@@ -101,7 +103,7 @@ def _cause(headline: Headline) -> str:
     done = headline.doing
     if done.cause is HostCause.UNKNOWN:
         return ", and what the host does then is unknown"
-    share = "mostly" if done.share >= _MOSTLY else f"{done.share:.0%} of that"
+    share = "mostly" if done.share >= _MOSTLY else f"{percent(done.share)} of that"
     at = f" ({headline.host_line})" if headline.host_line and (done.line is None or done.line.code) else ""
     if done.cause is HostCause.LINE and not (done.line and done.line.code):
         return f", {share} while the host is at {headline.host_line or _shortened(done.name.removeprefix('$'))}"
@@ -149,7 +151,7 @@ def coverage(kept: int, total: int, attributed: float, has_work: bool, unrecorde
         return events
     of = "the recorded device time" if unrecorded else "device time"
     without = f"; {duration(unrecorded)} of work has no event" if unrecorded else ""
-    return f"{events}, attributed {attributed:.0%} of {of} to source lines{without}"
+    return f"{events}, attributed {percent(attributed)} of {of} to source lines{without}"
 
 
 def without_event(unrecorded: float) -> str:

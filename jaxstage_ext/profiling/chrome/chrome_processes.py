@@ -12,8 +12,8 @@ from jaxstage_ext.profiling.chrome.chrome_text import Json
 from jaxstage_ext.report.recording import NONE
 
 _PLATFORM = re.compile(r"/device:([A-Za-z]{1,20}):(\d{1,9})|(GPU|TPU) (\d{1,9})$")
-_LABEL = re.compile(r"(?!CPU\b)([A-Za-z][\w-]{0,40}) (\d{1,9})")
-"""What PyTorch labels the process of an accelerator with, whatever its kind: "MTIA 17", "XPU 0"."""
+_LABEL = re.compile(r"(?!(?:CPU|RANK|HOST|NODE|STEP|TASK|THREAD|WORKER) )([A-Z][A-Z\d]{1,20}|PrivateUse\d) (\d{1,9})")
+"""What PyTorch labels the process of an accelerator with, whatever its kind, in capitals: "MTIA 17", "XPU 0"."""
 _LONGEST = 200
 
 

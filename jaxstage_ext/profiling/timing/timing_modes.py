@@ -29,7 +29,7 @@ class TimeSource(StrEnum):
 class Noise(Enum):
     """Why the figures of a Timing cannot be relied upon."""
 
-    NONE = "the median is known within 5 %"
+    NONE = "the median is known within 5%"
     TOO_FEW_RUNS = "fewer than 6 runs"
     WIDE_INTERVAL = "the runs differ too much for their number"
     DRIFT = "later runs are faster or slower than earlier ones"

@@ -51,9 +51,9 @@ def text(timing: RunTimes) -> str:
 
 
 def figures(timing: RunTimes) -> str:
-    """`wall median 3.05 ms ± 0.04 ms (95 %), quartiles 2.9 ms to 3.2 ms, minimum 2.51 ms, 57 runs`."""
+    """`wall median 3.05 ms ± 0.04 ms (95%), quartiles 2.9 ms to 3.2 ms, minimum 2.51 ms, 57 runs`."""
     low, high = timing.quartiles
-    sure = "" if timing.uncertainty is None else f" ± {scaled(timing.uncertainty, 's')} (95 %)"
+    sure = "" if timing.uncertainty is None else f" ± {scaled(timing.uncertainty, 's')} (95%)"
     parts = [
         f"{timing.mode} median {scaled(timing.median, 's')}{sure}",
         f"quartiles {scaled(low, 's')} to {scaled(high, 's')}",

@@ -19,6 +19,7 @@ from jaxstage_ext.program.mistakes import (
     sharding_prefix,
     symbolic_axis,
     unhashable_static,
+    unlowered_primitive,
     unregistered_target,
 )
 from jaxstage_ext.program.program import Program
@@ -36,6 +37,7 @@ EXPLANATIONS: tuple[Callable[[Program, StageError], str | None], ...] = (
     mapped_twice.explanation,
     meshes_apart.explanation,
     replicated_result.explanation,
+    unlowered_primitive.explanation,
     unregistered_target.explanation,
     out_of_device_memory.explanation,
     unhashable_static.explanation,

@@ -48,7 +48,7 @@ describe("the cost view", () => {
     expect($(".jxs-cost-head")?.dataset.bound).toBe("memory");
     expect($(".jxs-cost-totals")?.textContent).toContain("≥ 133 kFLOP");
     expect($(".jxs-cost-unknown")?.textContent).toBe("FLOPs unknown for 1 of 3 instructions, which move 13 % of the bytes");
-    expect($(".jxs-shares")?.getAttribute("aria-label")).toBe("share of the lower bound: memory 75 %, compute 25 %");
+    expect($(".jxs-shares")?.getAttribute("aria-label")).toBe("share of the lower bound: memory 75%, compute 25%");
   });
 
   it("shows a range where a loop or a branch leaves the work open, and says which", async () => {

@@ -91,3 +91,15 @@ def test_runtime_calls_of_an_accelerator_stay_on_the_host() -> None:
 def test_the_name_of_an_operator_does_not_make_it_a_compile(name: str) -> None:
     timeline = opened(event("glow_ops", name, 0, 30), event("kernel", "k", 0, 10, 0, 7), label(0, "GPU 0"))
     assert EventKind.COMPILE not in timeline.recording.events.kind
+
+
+@pytest.mark.parametrize(
+    ("text", "is_device"),
+    [("MTIA 17", True), ("XPU 0", True), ("NPU 3", True), ("Word 3", False), ("Worker 3", False), ("RANK 2", False),
+     ("CPU 0", False), ("my-process 7", False)],
+)  # fmt: skip
+def test_a_label_is_a_device_only_where_it_is_the_name_of_an_accelerator(text: str, is_device: bool) -> None:
+    """PyTorch writes the kinds of its devices in capitals; other programs label processes with any word and number."""
+    trace = {"traceEvents": [label(9, text), event("kernel", "work", 0, 50, pid=9), event("cpu_op", "b", 0, 9, pid=1)]}
+    lanes = open_profile(json.dumps(trace).encode(), "trace.json").recording.lanes
+    assert (text in {lane.group for lane in lanes}) == is_device

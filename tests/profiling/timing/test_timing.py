@@ -27,7 +27,7 @@ def test_the_figures_of_seven_runs() -> None:
 def test_its_text_names_the_mode_and_keeps_compiling_apart() -> None:
     figures, quantity, warning = str(STEP).splitlines()
     assert figures.startswith("step: wall ")
-    shown = ("5.3 ms", "± 300 µs", "95 %", "5.15 ms", "5.45 ms", "5 ms", "7 runs")
+    shown = ("5.3 ms", "± 300 µs", "95%", "5.15 ms", "5.45 ms", "5 ms", "7 runs")
     assert [figures.index(figure) for figure in shown[:6]] and all(figure in figures for figure in shown)
     assert timing_wording.quantity(STEP) in quantity and timing_wording.apart(STEP) in quantity
     assert all(figure in timing_wording.apart(STEP) for figure in ("250 ms", "20 ms", "1 warm-up run"))

@@ -11,6 +11,7 @@ from tests.browser.servers import running
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from pathlib import Path
 
     from playwright.sync_api import Locator
 
@@ -194,9 +195,9 @@ VARIABLE = "(element, name) => getComputedStyle(element).getPropertyValue(name).
 
 
 @pytest.fixture(scope="module")
-def lab_with_settings(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+def lab_with_settings(tmp_path_factory: pytest.TempPathFactory, mother: Path) -> Iterator[Server]:
     """A JupyterLab of one test: a server keeps its settings, and every later page opens with them."""
-    with running("lab", tmp_path_factory.mktemp("settings")) as server:
+    with running("lab", tmp_path_factory.mktemp("settings"), mother=mother) as server:
         yield server
 
 

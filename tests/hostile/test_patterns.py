@@ -25,8 +25,7 @@ from jaxstage_ext.report.frames import Frames
 ROOT = Path(jaxstage_ext.__file__).parent
 LENGTH = 40_000
 SLOW = 0.4
-"""Processor seconds, of which a third is slow: linear ones take up to 0.05 for that length, quadratic ones 0.17 or more.
-"""
+"""Processor seconds, of which a third is slow: linear ones take up to 0.05 for the length, quadratic ones 0.17."""
 TRIES = 3
 PARTS = 8
 SHORT = {("worker.inside.pass_dump", "_DUMP"): 255}

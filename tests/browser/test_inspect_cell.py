@@ -48,7 +48,7 @@ TYPED = "%%compile -t cpu:4\nloss(w, x)\nlo"
 
 def opened(open_notebook: Opener, server: Server, *cells: str, own_page: bool = False) -> NotebookPage:
     notebook = open_notebook(server, list(cells), own_page=own_page)
-    notebook.page.wait_for_function("() => window.jupyterapp.commands.hasCommand('jaxstage:compile')")
+    notebook.page.wait_for_function("() => window.jupyterapp.commands.hasCommand('jaxstage:compile')", polling=100)
     return notebook
 
 

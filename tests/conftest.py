@@ -21,6 +21,8 @@ os.environ.setdefault("JAX_PLATFORMS", "cpu")
 os.environ.setdefault("JAX_NUM_CPU_DEVICES", "4")
 os.environ["IPYTHONDIR"] = tempfile.mkdtemp(prefix="jaxstage-ipython-")
 atexit.register(shutil.rmtree, os.environ["IPYTHONDIR"], ignore_errors=True)
+for _kind in ("CONFIG", "DATA", "RUNTIME"):
+    os.environ[f"JUPYTER_{_kind}_DIR"] = str(Path(os.environ["IPYTHONDIR"], f"jupyter-{_kind.lower()}"))
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell's background job ignores it; tests interrupt
 os.environ["COLUMNS"] = "100"

@@ -21,7 +21,7 @@ _DIALECT = re.compile(r"Dialect `(?P<dialect>\w+)' not found for custom op '(?P<
 _UNREGISTERED = re.compile(r"operation being parsed with an unregistered dialect")
 _OPERATION = re.compile(rb"(?<![\w.])(([A-Za-z_]\w*+)\.[\w.]++)")
 _QUANTIZED = re.compile(r'`!"quant"<')
-_TYPE = re.compile(r'`!"(?P<dialect>\w+)"<.*type created with unregistered dialect')
+_TYPE, _CREATED = re.compile(r'`!"(?P<dialect>\w+)"<'), "type created with unregistered dialect"
 _NEWER = re.compile(r"produced by: StableHLO_v(?P<version>[\d.]+)")
 _UNKNOWN_VERSION = re.compile(r"unregistered operation '(?P<op>vhlo\.\w+)'")
 
@@ -63,7 +63,8 @@ def _reason(why: str, before: bytes) -> str:
         return _other_dialect(found["op"], found["dialect"])
     if _UNREGISTERED.search(why) and (operations := _OPERATION.findall(before)):
         return _other_dialect(*(name.decode(errors="replace") for name in operations[-1]))
-    if kind := _TYPE.search(why):
+    before_it, is_said, _ = why.rpartition(_CREATED)
+    if is_said and (kind := _TYPE.search(before_it)):
         return f"it has a type of dialect {kind['dialect']}, which jaxlib does not read; lower it to StableHLO first"
     return why
 

@@ -20,7 +20,8 @@ if TYPE_CHECKING:
     from tests.browser.servers import Server
 
 REQUIRED = os.environ.get("JAXSTAGE_BROWSER") == "required"
-BROWSERS = ("chromium", "chromium-browser", "google-chrome")
+BROWSERS = ("chromium-headless-shell", "chromium", "chromium-browser", "google-chrome")
+"""The first is Chromium without the window's own views, which take up to a third of its processor time."""
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
@@ -64,7 +65,7 @@ def serve(
 
 @pytest.fixture(scope="session")
 def mother() -> Iterator[Path]:
-    """What the kernels of both Labs are forked from; those of Notebook 7 begin as a user's do."""
+    """What kernels are forked from, but for those that a test wants to begin as a user's do."""
     from tests.browser.servers import mother_of_kernels
 
     with tempfile.TemporaryDirectory(prefix="jaxstage-") as folder, mother_of_kernels(Path(folder)) as socket:
@@ -83,8 +84,8 @@ def plain_lab(tmp_path_factory: pytest.TempPathFactory, mother: Path) -> Iterato
 
 
 @pytest.fixture(scope="session")
-def notebook7(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
-    yield from serve("notebook", tmp_path_factory, None)
+def notebook7(tmp_path_factory: pytest.TempPathFactory, mother: Path) -> Iterator[Server]:
+    yield from serve("notebook", tmp_path_factory, mother)
 
 
 Opener = Callable[..., "NotebookPage"]
@@ -106,10 +107,15 @@ def opener(pages: Pages) -> Iterator[Opener]:
     opened: list[NotebookPage] = []
 
     def open_(
-        server: Server, cells: Sequence[str] | str, width: int = 1400, height: int = 1000, own_page: bool = False
+        server: Server,
+        cells: Sequence[str] | str,
+        width: int = 1400,
+        height: int = 1000,
+        own_page: bool = False,
+        kernel: str = "python3",
     ) -> NotebookPage:
         notebook = cells if isinstance(cells, str) else written(server.folder, cells)
-        server.start_kernel(notebook)
+        server.start_kernel(notebook, kernel)
         opened.append(pages.take(server, notebook, width, height, own=own_page))
         return opened[-1]
 

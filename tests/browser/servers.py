@@ -25,6 +25,8 @@ TOKEN = "test"
 SECONDS = 120
 """That anything may take on a machine that does much else."""
 MOTHER, CHILD = (Path(__file__).with_name(f"kernel_{name}.py") for name in ("mother", "child"))
+FRESH = "fresh"
+"""The kernel that begins as a user's does, with all its imports."""
 NO_NEWS = {
     "@jupyterlab/apputils-extension:notification": {"fetchNews": "false", "checkForUpdates": False},
     "@jupyterlab/docmanager-extension:plugin": {"autosave": False},
@@ -63,9 +65,9 @@ class Server:
         notary.sign(nbformat.read(self.folder / name, as_version=4))
         notary.store.close()
 
-    def start_kernel(self, name: str) -> None:
+    def start_kernel(self, name: str, kernel_name: str = "python3") -> None:
         """Begin a notebook's kernel, to which the page that opens the notebook connects."""
-        kernel = {"kernel": {"name": "python3"}, "name": name, "path": name, "type": "notebook"}
+        kernel = {"kernel": {"name": kernel_name}, "name": name, "path": name, "type": "notebook"}
         self.api("sessions", "POST", kernel)
 
     def stop_kernel(self, name: str) -> None:
@@ -107,13 +109,15 @@ def python_path() -> dict[str, str]:
 
 
 def forked_kernels(home: Path, mother: Path | None) -> list[Path]:
-    """A folder for JUPYTER_PATH with a kernel "python3" that `kernel_mother` forks."""
+    """A folder for JUPYTER_PATH with a kernel "python3" that `kernel_mother` forks, and `FRESH`."""
     if mother is None:
         return []
-    argv = [sys.executable, "-I", "-S", str(CHILD), str(mother), "-f", "{connection_file}"]
-    spec = home / "forked" / "kernels" / "python3" / "kernel.json"
-    spec.parent.mkdir(parents=True)
-    spec.write_text(json.dumps({"argv": argv, "display_name": "Python 3 (ipykernel)", "language": "python"}))
+    forked = [sys.executable, "-I", "-S", str(CHILD), str(mother), "-f", "{connection_file}"]
+    fresh = [sys.executable, "-m", "ipykernel_launcher", "-f", "{connection_file}"]
+    for name, argv in (("python3", forked), (FRESH, fresh)):
+        spec = home / "forked" / "kernels" / name / "kernel.json"
+        spec.parent.mkdir(parents=True)
+        spec.write_text(json.dumps({"argv": argv, "display_name": "Python 3 (ipykernel)", "language": "python"}))
     return [home / "forked"]
 
 

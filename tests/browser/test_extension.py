@@ -47,7 +47,7 @@ def saved(notebook: NotebookPage) -> Locator:
 
 def reload(notebook: NotebookPage) -> None:
     notebook.page.reload()
-    notebook.page.wait_for_function("() => !!window.jupyterapp")
+    notebook.page.wait_for_function("() => !!window.jupyterapp", polling=100)
 
 
 def run_and_save(notebook: NotebookPage) -> Path:

@@ -11,6 +11,7 @@ from tests.browser.servers import running
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from pathlib import Path
 
     from playwright.sync_api import Locator
 
@@ -47,7 +48,7 @@ TYPED = "%%compile -t cpu:4\nloss(w, x)\nlo"
 
 def opened(open_notebook: Opener, server: Server, *cells: str, own_page: bool = False) -> NotebookPage:
     notebook = open_notebook(server, list(cells), own_page=own_page)
-    notebook.page.wait_for_function("() => window.jupyterapp.commands.hasCommand('jaxstage:compile')")
+    notebook.page.wait_for_function("() => window.jupyterapp.commands.hasCommand('jaxstage:compile')", polling=100)
     return notebook
 
 
@@ -194,9 +195,9 @@ VARIABLE = "(element, name) => getComputedStyle(element).getPropertyValue(name).
 
 
 @pytest.fixture(scope="module")
-def lab_with_settings(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+def lab_with_settings(tmp_path_factory: pytest.TempPathFactory, mother: Path) -> Iterator[Server]:
     """A JupyterLab of one test: a server keeps its settings, and every later page opens with them."""
-    with running("lab", tmp_path_factory.mktemp("settings")) as server:
+    with running("lab", tmp_path_factory.mktemp("settings"), mother=mother) as server:
         yield server
 
 

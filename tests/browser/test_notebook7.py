@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from tests.browser.cells import LOSS, SETUP
+from tests.browser.servers import FRESH
 
 if TYPE_CHECKING:
     from tests.browser.conftest import Opener
@@ -12,7 +13,7 @@ if TYPE_CHECKING:
 
 
 def test_hover_click_fold_and_search_in_notebook_7(open_notebook: Opener, notebook7: Server) -> None:
-    notebook = open_notebook(notebook7, [SETUP, LOSS], width=1600)
+    notebook = open_notebook(notebook7, [SETUP, LOSS], width=1600, kernel=FRESH)
     notebook.run_all()
     panel = notebook.panel()
     panel.show_panes("python", "jaxpr", "hlo")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
@@ -23,9 +24,9 @@ POLICY = (
 
 
 @pytest.fixture(scope="module")
-def strict_lab(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
-    settings = {"headers": {"Content-Security-Policy": POLICY}}
-    with running("lab", tmp_path_factory.mktemp("strict"), f"--ServerApp.tornado_settings={settings!r}") as server:
+def strict_lab(tmp_path_factory: pytest.TempPathFactory, mother: Path) -> Iterator[Server]:
+    policy = f"--ServerApp.tornado_settings={ {'headers': {'Content-Security-Policy': POLICY}}!r}"
+    with running("lab", tmp_path_factory.mktemp("strict"), policy, mother=mother) as server:
         yield server
 
 

@@ -33,7 +33,7 @@ def ran(notebook: NotebookPage, extension: bool = True) -> Any:
     notebook.run_all()
     notebook.panel().stage("compile", "done").wait_for()
     if extension:
-        notebook.page.wait_for_function(WITHOUT_WIDGETS)
+        notebook.page.wait_for_function(WITHOUT_WIDGETS, polling=100)
     notebook.save()
     return nbformat.read(notebook.path, as_version=4)
 

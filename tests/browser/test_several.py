@@ -113,4 +113,4 @@ def test_cells_move_are_copied_and_go_and_nothing_stays(open_notebook: Opener, l
     expect_hover(first, f"    {TANH}")
     assert page.evaluate(DRAWN) == 1
     notebook.command("application:close")
-    page.wait_for_function(f"async () => await ({DRAWN})() === 0")
+    page.wait_for_function(f"async () => await ({DRAWN})() === 0", polling=100)

@@ -109,7 +109,7 @@ def test_zoom_move_hover_and_the_time_between(lab: Server, open_notebook: Opener
     notebook = open_notebook(lab, [MADE, HOSTILE])
     panel, page = opened(notebook), notebook.page
     canvas = ground(panel).locator("canvas").first
-    page.wait_for_function(f"canvas => ({INKED})(canvas) > 0.02", arg=canvas.element_handle())
+    page.wait_for_function(f"canvas => ({INKED})(canvas) > 0.02", arg=canvas.element_handle(), polling=100)
     whole = seen(panel)
     at(page, panel, 0.515, 31)
     tip = panel.root.locator(".jxs-tip")
@@ -187,7 +187,8 @@ def test_an_event_selects_its_line_and_a_line_its_events(
     panel.show_panes("python", "hlo")
     panel.reveal("python", "jnp.tanh").click()
     show_lanes(panel)
-    page.wait_for_function("([canvas, was]) => canvas.toDataURL() !== was", arg=[canvas.element_handle(), before])
+    redrawn = "([canvas, was]) => canvas.toDataURL() !== was"
+    page.wait_for_function(redrawn, arg=[canvas.element_handle(), before], polling=100)
     ground(panel).press("n")
     panel.root.locator(".jxs-tl-words", has_text="Selected:").wait_for(state="attached")
     profiled.screenshot(f"timeline_line_{theme}_{width}")

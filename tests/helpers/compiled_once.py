@@ -14,9 +14,12 @@ import functools
 import hashlib
 import os
 import shutil
+import time
 from collections.abc import Iterator
 from importlib import metadata
 from pathlib import Path
+
+import pytest
 
 ROOT = Path(__file__).parents[2]
 FOLDERS = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "jaxstage-tests" / "compiled"
@@ -67,14 +70,21 @@ def last_used(folder: Path) -> float:
 
 @contextlib.contextmanager
 def kept() -> Iterator[None]:
-    """Within the block, compilers' answers come from the folder, where they are there, and go to it."""
+    """Within the block, compilers' answers come from the folder, where they are there, and go to it.
+
+    What was measured on this machine does not: other tests would find a roofline there.
+    """
+    from jaxstage_ext.core.targets import machine_ceilings
     from jaxstage_ext.store import cache
 
     global in_use
     before, in_use = in_use, folder()
     cache.use_folder(in_use)
+    of_this_run = f"{machine_ceilings._FORMAT} of {os.getpid()} at {time.time_ns()}"
     try:
-        yield
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(machine_ceilings, "_FORMAT", of_this_run)
+            yield
     finally:
         in_use = before
         cache.use_folder(in_use)

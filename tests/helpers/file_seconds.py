@@ -32,7 +32,8 @@ def known() -> dict[str, float]:
 def longest_first(items: list[pytest.Item]) -> None:
     """Order tests by the seconds of their files; those of one file stay together, in the order of the file."""
     seconds = known()
-    order = {item.path: str(item.path.relative_to(TESTS)) for item in items if item.path.is_relative_to(TESTS)}
+    paths = {item.path for item in items}
+    order = {path: str(path.relative_to(TESTS)) for path in paths if path.is_relative_to(TESTS)}
     items.sort(key=lambda item: (-seconds.get(name := order.get(item.path, ""), float("inf")), name))
 
 

@@ -146,6 +146,25 @@ def test_free_says_so_where_something_else_goes_on_holding_it(page, monkeypatch)
     assert page.result("free", id=entry["id"]) == {"freed": False, "variables": []}
 
 
+def test_while_it_waits_a_search_for_garbage_that_takes_long_is_made_seldom(page, monkeypatch):
+    still, passed, searches = [fakes.program()], [0.0], []
+    display.show([still[0]])
+    (entry,) = page.result("inspections")["inspections"]
+
+    def take(seconds):
+        passed[0] += seconds
+
+    def search():
+        take(0.25)
+        searches.append(passed[0])
+
+    monkeypatch.setattr(inspection_requests, "time", SimpleNamespace(monotonic=lambda: passed[0], sleep=take))
+    monkeypatch.setattr(inspection_requests, "gc", SimpleNamespace(collect=search))
+    assert page.result("free", id=entry["id"]) == {"freed": False, "variables": []}
+    assert inspection_requests.LETTING_GO <= passed[0] <= inspection_requests.LETTING_GO + 0.25
+    assert 2 <= len(searches) <= 4, "a tenth of five seconds, and the last"
+
+
 @pytest.mark.parametrize("wanted", [None, "", "99", 1, [], {"a": 1}, "x" * 100_000])
 def test_free_refuses_what_is_not_there_in_one_line(page, wanted):
     message = page.ask("free", id=wanted)["error"]["message"]

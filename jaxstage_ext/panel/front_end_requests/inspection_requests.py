@@ -109,12 +109,13 @@ def _are_gone(holders: list[weakref.ref[Program]], seconds: float) -> bool:
     """Whether nothing holds them, once the threads that are stopped have ended, for which it waits so long at most."""
     until = time.monotonic() + seconds
     while True:
+        began = time.monotonic()
         gc.collect()
         if all(holder() is None for holder in holders):
             return True
-        if time.monotonic() >= until:
+        if (now := time.monotonic()) >= until:
             return False
-        time.sleep(POLL)
+        time.sleep(min(max(POLL, 9 * (now - began)), until - now))  # in a large kernel one search takes long
 
 
 METHODS: dict[str, FrontEndMethod] = {"inspections": _inspections, "free": _free}

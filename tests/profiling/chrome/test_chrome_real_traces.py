@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 from collections import Counter, defaultdict
-from fractions import Fraction
+from decimal import Decimal
 from typing import Any
 
 import numpy as np
@@ -25,7 +25,7 @@ def recording(name: str) -> Recording:
 
 def picoseconds(value: Any) -> int:
     """Of microseconds as JSON wrote them: the shortest decimal of a float is its digits, up to 17."""
-    return round(Fraction(repr(value)) * 10**6)
+    return int(Decimal(repr(value)).scaleb(6).to_integral_value())
 
 
 def shown(name: str) -> list[dict[str, Any]]:

@@ -15,7 +15,7 @@ from jaxstage_ext.core.options import environment_check, option_sets
 from jaxstage_ext.core.options.option_sets import OptionSet
 from jaxstage_ext.core.stage_error import reworded, without_our_frames
 from jaxstage_ext.core.stageable import with_self
-from jaxstage_ext.core.targets import cross_compile
+from jaxstage_ext.core.targets import cross_compile, early_worker
 from jaxstage_ext.core.targets.target import LOCAL, Target, parse_all
 from jaxstage_ext.core.targets.worker_requests import USUAL, Limits
 from jaxstage_ext.inspection import Inspection
@@ -146,6 +146,8 @@ def prepare(
     """
     for target in targets if stage_list.makes_executable(stage) else ():
         cross_compile.check(target)
+    if stage_list.makes_executable(stage):
+        early_worker.start(targets)
     planned = stages.plan_each(with_self(call), stage, targets, limits, option_sets)
     programs = [Program(staged) for staged in planned]
     if earlier is None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
 import numpy as np
@@ -17,13 +18,14 @@ def by_brackets(lines: Sequence[str], brackets: str = "{}[]()") -> Ints:
     """
     closing = {brackets[i + 1]: brackets[i] for i in range(0, len(brackets), 2)}
     opening = set(closing.values())
+    any_bracket = re.compile(f"[{re.escape(brackets)}]")
     end = np.full(len(lines), -1, np.int32)
     stack: list[tuple[str, int]] = []
     for row, line in enumerate(lines):
-        for char in _bare(line):
+        for char in any_bracket.findall(_bare(line)):
             if char in opening:
                 stack.append((char, row))
-            elif char in closing and stack and stack[-1][0] == closing[char]:
+            elif stack and stack[-1][0] == closing[char]:
                 start = stack.pop()[1]
                 if start < row:
                     end[start] = max(end[start], row)

@@ -45,7 +45,7 @@ def compile_plan(
     kind: str, options: Namespace, option_sets: tuple[OptionSet, ...] = (), earlier: Earlier | None = None
 ) -> CompilePlan:
     """The targets and limits of a magic's line. Raises UsageError for an invalid target or a missing package."""
-    from jaxstage_ext.core.targets import cross_compile
+    from jaxstage_ext.core.targets import cross_compile, early_worker
     from jaxstage_ext.core.targets.target import TargetError, parse_all
 
     try:
@@ -61,6 +61,8 @@ def compile_plan(
     if getattr(options, "run", False) and not any(target.is_local for target in targets):
         reason = "--isolate compiles in another process" if getattr(options, "isolate", False) else "no target is local"
         raise UsageError(f"--run needs an executable in this kernel, but {reason}")
+    if stage_list.makes_executable(kind):
+        early_worker.start(targets)
     return CompilePlan(targets, _limits(options), option_sets, earlier)
 
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
-from jaxstage_ext.core import jax_private, jaxpr_lines
+from jaxstage_ext.core import jaxpr_lines
 from jaxstage_ext.core.holding_equations import HoldingEquations
+from jaxstage_ext.core.jax_private import jaxprs
 from jaxstage_ext.program.instruction_places import line_label
 from jaxstage_ext.program.program import Program
 from jaxstage_ext.report.frames import Frames
@@ -33,7 +34,7 @@ def lines_of_primitive(program: Program, name: str) -> list[str]:
     if (traced := program.jax_traced) is None:
         return []
     jaxpr = traced.jaxpr.jaxpr
-    equations = [eqn for eqn, _ in jax_private.nested_equations(jaxpr) if eqn.primitive.name == name]
+    equations = [eqn for eqn, _ in jaxprs.nested_equations(jaxpr) if eqn.primitive.name == name]
     around = frames_around(jaxpr, equations, jaxpr_lines.frame_reader(program.frame_table))
     frames = program.frame_table.freeze()
     return list(dict.fromkeys(filter(None, (users_line(frames, at) or nearest_line(frames, at[0]) for at in around))))

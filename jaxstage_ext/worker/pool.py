@@ -31,8 +31,10 @@ __all__ = [
     "RequestFailed",
     "WorkerDied",
     "ask",
+    "has_worker",
     "log",
     "running",
+    "start",
     "stop",
 ]
 
@@ -116,6 +118,26 @@ def _ask(
                 if slot.worker is not None and not slot.worker.usable:
                     slot.close()
     raise WorkerDied(f"the {platform} compile worker left before it could be asked", "exit")
+
+
+def has_worker(platform: str) -> bool:
+    """Whether compiles for a platform have a worker, be it one that has left since."""
+    slot = _slots.get(_name(platform, COMPILE))
+    return slot is not None and slot.worker is not None
+
+
+def start(platform: str, environment: CompileEnvironment) -> None:
+    """Start the worker of a platform's compiles where there is none. Nobody waits for it, and another may be first."""
+    name = _name(platform, COMPILE)
+    slot = _slot(name, name)
+    if not slot.lock.acquire(blocking=False):
+        return
+    try:
+        if slot.worker is None:
+            with uninterrupted():
+                slot.worker = _new(platform, environment, {})
+    finally:
+        slot.lock.release()
 
 
 def _current(slot: _Slot) -> CompileEnvironment:

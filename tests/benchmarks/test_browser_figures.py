@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import json
+import time
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from tests.benchmarks.table import row
+from jaxstage_ext.panel import search
+from tests.benchmarks.table import row, seconds
 
 pytestmark = pytest.mark.benchmark
 
@@ -68,6 +71,27 @@ SEARCH = """async query => {
 }"""
 
 
+QUERIES = ("%fusion.499997", "KLOOP", "not there")
+
+
+def test_search_in_half_a_million_lines_in_the_kernel() -> None:
+    """One pass through 75 MB of text, in which Python reads memory as fast as it can.
+
+    In the page a search takes the way of two messages through JupyterLab's server and two frames more, 40 to 90 ms as
+    the machine is busy, of which nothing is ours; together they are held to 150 ms below.
+    """
+    made = (HERE / "half_a_million.py").read_text()
+    cell = made.partition("\nsmall = ")[0]
+    space: dict[str, Any] = {}
+    exec(cell, space)
+    search.find(space["big"], "", False)
+    for query in QUERIES:
+        taken = min(
+            seconds(lambda query=query: search.find(space["big"], query, False), time.process_time) for _ in range(7)
+        )
+        row(f"500,000 lines: search {query!r} in the kernel", f"{taken * 1e3:.0f} ms", "", "<= 60 ms", taken <= 0.06)
+
+
 def test_half_a_million_lines(lab, open_notebook) -> None:
     notebook = open_notebook(lab, [(HERE / "half_a_million.py").read_text()])
     notebook.run_all()
@@ -104,7 +128,7 @@ def test_half_a_million_lines(lab, open_notebook) -> None:
         "<= 50 ms",
         longest <= 50,
     )
-    for query in ("%fusion.499997", "KLOOP", "not there"):
+    for query in QUERIES:
         took, hits = page.evaluate(SEARCH, query)
         row(f"the same: search {query!r}", f"{took:.0f} ms", hits, "< 150 ms", 0 <= took < 150)
         panel.clear()

@@ -1,7 +1,12 @@
-"""What profiling costs the code that is profiled, beside the same code alone."""
+"""What profiling costs the code that is profiled, beside the same code alone.
+
+In time of the processor, with that of XLA's and the sampler's threads: on a machine that others use too, the time of
+a wall clock says more of them than of us (the same run gave 0.43 and 1.17). It is printed beside.
+"""
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
 from typing import Any
 
@@ -53,9 +58,7 @@ def test_sampling(work: Callable[[], Any]) -> None:
             work()
 
     work()
-    made = pairs(with_sampling, work, ROUNDS)
-    what = f"sampled: {work.__name__}"
-    row(what, f"{made.ratio:.3f} x", f"{made.theirs * 1e3:.0f} ms alone", "<= 1.15 x", made.ratio <= 1.15)
+    _held_to(1.15, f"sampled: {work.__name__}", with_sampling, work)
 
 
 @pytest.mark.parametrize("sample", [True, False])
@@ -66,9 +69,14 @@ def test_a_capture_of_steps_of_a_millisecond(sample: bool) -> None:
             results.append(steps_of_a_millisecond())
 
     captured()
-    made = pairs(captured, steps_of_a_millisecond, ROUNDS)
     what = f"captured{' and sampled' if sample else ''}, start and stop included"
-    row(what, f"{made.ratio:.3f} x", f"{made.theirs * 1e3:.0f} ms alone", "<= 1.3 x", made.ratio <= 1.3)
+    _held_to(1.3, what, captured, steps_of_a_millisecond)
+
+
+def _held_to(most: float, what: str, ours: Callable[[], Any], alone: Callable[[], Any]) -> None:
+    made, by_the_wall = pairs(ours, alone, ROUNDS, clock=time.process_time), pairs(ours, alone, ROUNDS)
+    row(what, f"{made.ratio:.3f} x", f"{made.theirs * 1e3:.0f} ms alone", f"<= {most} x", made.ratio <= most)
+    row("the same by a wall clock", f"{by_the_wall.ratio:.3f} x", f"{by_the_wall.theirs * 1e3:.0f} ms", "(none)", True)
 
 
 def test_from_a_capture_to_its_recording() -> None:

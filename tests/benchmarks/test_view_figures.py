@@ -25,6 +25,7 @@ VIEWS = {
 }
 TARGET = "cpu:2" if packages.find("tpu").lacks else "v5e:2x2"
 STEP = "%compile -t {} --mesh data=2 --in-spec \"words=P('data')\" train_step(*arguments)"
+SECTION = '[data-section="roofline"]'
 ROOFLINE = ".jxs-chart canvas, .jxs-cost .jxs-ledger .jxs-note"
 """The chart, or why there is none: a CPU has no peaks."""
 FRAMES = 120
@@ -102,6 +103,11 @@ def smooth(browser: Any, page: Any, what: str, selector: str, action: str) -> No
 
 
 def test_opening_each_view(lab, open_notebook) -> None:
+    """Seen before, so that the kernel answers in 1 to 9 ms, and in a page that was loaded anew.
+
+    The rest is the page's. Memory and Dtypes missed their goal when it was set (362 and 460 ms on two cores that nobody
+    else used), and it stands: where the page spends that is not known yet.
+    """
     setup = (
         "%load_ext jaxstage_ext\nfrom jax.sharding import PartitionSpec as P\nfrom tests.benchmarks.model import step"
     )
@@ -114,7 +120,8 @@ def test_opening_each_view(lab, open_notebook) -> None:
     there = [name for name in VIEWS if panel.tab(name).count()]
     first = {name: page.evaluate(OPEN, [f'[data-view="{name}"]', VIEWS[name]]) for name in there}
     panel.tab("cost").click()
-    first["roofline"] = page.evaluate(OPEN, ['[data-section="roofline"]', ROOFLINE])
+    panel.root.locator(SECTION).wait_for()
+    first["roofline"] = page.evaluate(OPEN, [SECTION, ROOFLINE])
     again: dict[str, list[float]] = {name: [] for name in first}
     for _ in range(3):
         notebook.save()
@@ -126,7 +133,8 @@ def test_opening_each_view(lab, open_notebook) -> None:
         for name in there:
             again[name].append(page.evaluate(OPEN, [f'[data-view="{name}"]', VIEWS[name]]))
         notebook.panel().tab("cost").click()
-        again["roofline"].append(page.evaluate(OPEN, ['[data-section="roofline"]', ROOFLINE]))
+        notebook.panel().root.locator(SECTION).wait_for()
+        again["roofline"].append(page.evaluate(OPEN, [SECTION, ROOFLINE]))
     for name, times in again.items():
         took = min(times)
         whole = f"{first[name]:.0f} ms, computing as well"

@@ -179,8 +179,19 @@ class CollectiveOps:
         return int(self._position[row]) if self._position is not None else row
 
     def _text(self, row: int, field: int) -> bytes:
-        """The raw content of a field."""
-        return self._ops.strings(self._ops.fields(np.array([row]), field)[field], 1)[0]
+        """The raw content of a field of a collective, or of what runs it."""
+        return self._texts[field][row]
+
+    @cached_property
+    def _texts(self) -> dict[int, dict[int, bytes]]:
+        """By field and row; a message at a time would take most of a pod's tables."""
+        found = self._ops.rows(*COLLECTIVE_KINDS, *_STARTS).tolist()
+        rows = sorted({*found, *map(self._outermost, found)})
+        fields = self._ops.fields(np.array(rows, np.int64), _BACKEND, _ATTRIBUTES)
+        return {
+            number: dict(zip(rows, self._ops.strings(field, len(rows)), strict=True))
+            for number, field in fields.items()
+        }
 
     def computation(self, collective: CollectiveOp) -> int:
         return int(self._ops.computation[collective.row])

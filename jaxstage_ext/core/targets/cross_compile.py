@@ -217,7 +217,7 @@ def _read(prepared: Prepared, head: dict[str, Any], parts: list[bytes]) -> dict[
         raise ValueError(f"{absent} are absent, and {len(parts)} parts are there")
     text, proto = (prepared.ours(part) if part else None for part in parts)
     if proto is not None:
-        whole_module.check_text(whole_module.read(proto), (text or b"").decode())
+        whole_module.check(proto, (text or b"").decode())
     read: dict[str, Any] = {"seconds": seconds, "text": text.decode() if text else None, "proto": proto}
     return read | {"cost": _analysis(head["cost"], float, int), "memory": _analysis(head["memory"], int)}
 

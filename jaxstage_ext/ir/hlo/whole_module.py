@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import hashlib
 import re
 
 import numpy as np
 
 from jaxstage_ext.ir.hlo import module
 from jaxstage_ext.ir.hlo.module import Module
+from jaxstage_ext.store import cache
 
+_checked = cache.table(1_000_000)
+"""Checksums of the modules and texts that were found whole: a second look need not parse them for that."""
 _INSTRUCTION = re.compile(rb"^  (?:ROOT )?%([^\s=]+) = ", re.MULTILINE)
 
 
@@ -25,6 +29,14 @@ def read(proto: bytes) -> Module:
     if (parsed.opcode == b"").any() or len(parsed.shape_field.row) != len(parsed):
         raise ValueError(f"module {parsed.header.name} has instructions without an opcode or a shape")
     return parsed
+
+
+def check(proto: bytes, text: str) -> None:
+    """Raise ValueError unless the proto is a whole module and the text is its own."""
+    digest = hashlib.sha256(len(proto).to_bytes(8, "little") + proto + text.encode()).hexdigest()
+    if _checked.get(digest) is None:
+        check_text(read(proto), text)
+        _checked.put(digest, True, len(digest))
 
 
 def check_text(parsed: Module, text: str) -> None:

@@ -203,6 +203,7 @@ class Request:
             raise UsageError(f"nothing to {self.kind} in this cell; {self.otherwise.format(kind=self.kind)}")
         calls: list[Call] = []
         refused: list[str] = []
+        hints: list[str] = []
         unknown: dict[str, str] = {}
         roots = calling.roots(functions)
         for name in functions if self.options.args is None else roots:
@@ -215,12 +216,14 @@ class Request:
                 if name not in roots:
                     continue
                 if hint := other_calls.hint(ran, name):
-                    refused.append(hint)
+                    hints.append(hint)
                 else:
                     unknown[name] = str(reason)
-        if unknown or refused:
+        if unknown or refused or hints:
             ways = [self.ways.format(kind=self.kind, name=name) for name in list(unknown)[:1]]
-            message = "; ".join([*refused, *unknown.values(), *ways])
+            if not (calls or unknown or hints):
+                ways.append(self.otherwise.format(kind=self.kind))
+            message = "; ".join([*hints, *refused, *unknown.values(), *ways])
             if not calls:
                 raise UsageError(message)
             print(message)

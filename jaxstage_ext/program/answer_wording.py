@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from jaxstage_ext.analysis.collectives.collective_table import Collectives
 from jaxstage_ext.analysis.memory.buffers import Kind
-from jaxstage_ext.report.units import scaled
+from jaxstage_ext.report.units import duration, scaled
 from jaxstage_ext.report.units import share as percent
 
 _LEAST_SHARE = 0.005
@@ -76,6 +76,12 @@ def _kinds(kinds: Mapping[Kind, int]) -> str:
     if len(kinds) == 1:
         return f"all {next(iter(kinds)).title}"
     return ", ".join(f"{scaled(size, 'B')} {kind.title}" for kind, size in kinds.items())
+
+
+def costs_a_compile(seconds: float | None) -> str:
+    """What an answer costs that takes one more compile; `seconds` is what the first one took."""
+    took = "" if seconds is None else f" (this one took {duration(seconds)})"
+    return f"Not computed yet: .memory and .answers of the inspection tell, with one more compile{took}."
 
 
 def unknown(error: BaseException) -> str:

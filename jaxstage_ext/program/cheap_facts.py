@@ -7,6 +7,7 @@ from typing import Any
 
 from jaxstage_ext.core import ref_names
 from jaxstage_ext.core.jax_private import lowered_modules
+from jaxstage_ext.core.recompile import recompiled_buffers
 from jaxstage_ext.program import answer_wording as wording
 from jaxstage_ext.program import out_of_memory
 from jaxstage_ext.program.answers import QUESTIONS, Answer
@@ -39,7 +40,7 @@ def answered_cheaply(program: Program) -> Callable[[str, Mapping[str, Any]], boo
     questions: Mapping[str, Callable[[], bool]] = {
         "bound": lambda: is_counted(program),
         "fit": lambda: memory.is_known(program) or (small and device_fit(program).needed is not None),
-        "memory": lambda: memory.is_known(program),
+        "memory": lambda: memory.is_known(program) or (small and recompiled_buffers.came_with_compile(program.staged)),
         "collective": lambda: collectives.is_known(program) or (small and not count(program)),
     }
 
@@ -74,6 +75,8 @@ def cheap_answers(program: Program) -> list[tuple[str, Answer]]:
             found.append((question, ask(program, None)))
         elif name == "fit" and memory_needed(program) is not None:
             found.append((question, Answer(device_fit(program).text)))
+        elif name == "memory" and program.jax_lowered is not None:
+            found.append((question, Answer(wording.costs_a_compile(program.seconds.get("compile")))))
         elif name == "collective" and is_small(program) and count(program):
             found.append((question, Answer(wording.costliest(exchanges(program)))))
     return found

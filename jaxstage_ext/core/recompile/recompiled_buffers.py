@@ -42,8 +42,8 @@ def recompile(staged: stages.Staged, progress: Progress | None = None) -> Assign
       Unavailable, TargetError, WorkerDied, jax.errors.JaxRuntimeError: as `Prepared.ask`.
     """
     prepared = preparation.prepared(staged)
-    if (made := _of_compile(staged, prepared)) is not None:
-        return made
+    if (executable := _with_assignment(staged)) is not None:
+        return Assigned(prepared.target.platform, executable.assigned or b"", executable.memory[0] or {})
     platform, key = prepared.target.platform, prepared.key("memory")
     if key is not None and (kept := cache.load(key, partial(_read, prepared))) is not None:
         return kept
@@ -53,11 +53,15 @@ def recompile(staged: stages.Staged, progress: Progress | None = None) -> Assign
     return assigned
 
 
-def _of_compile(staged: stages.Staged, prepared: Prepared) -> Assigned | None:
+def came_with_compile(staged: stages.Staged) -> bool:
+    """Whether the program's compile gave the buffer assignment, so that nothing is compiled for it."""
+    return _with_assignment(staged) is not None
+
+
+def _with_assignment(staged: stages.Staged) -> cross_compile.Executable | None:
     executable = next((stage.value for stage in staged.stages if stage.name == COMPILE), None)
-    if not isinstance(executable, cross_compile.Executable) or executable.assigned is None:
-        return None
-    return Assigned(prepared.target.platform, executable.assigned, executable.memory[0] or {})
+    is_given = isinstance(executable, cross_compile.Executable) and executable.assigned is not None
+    return executable if is_given else None
 
 
 def _read(prepared: Prepared, head: Mapping[str, Any], parts: list[bytes]) -> Assigned:

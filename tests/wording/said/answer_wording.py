@@ -29,5 +29,7 @@ SAID = {
     "arguments hold more": wording.holds(Holding(LINE, TWO, 283_000_000, 266_000_000)),
     "no line": wording.nothing_held(1_000, 1_000),
     "no line, no arguments": wording.nothing_held(1_000, 0),
+    "costs a compile": wording.costs_a_compile(1.9),
+    "costs a compile of unknown length": wording.costs_a_compile(None),
     "unknown": wording.unknown(ValueError("the device has\nno memory figures")),
 }

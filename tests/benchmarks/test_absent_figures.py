@@ -90,7 +90,12 @@ SPECS = "P(None, 'model'), P('data')"
     ("target", "mesh", "batch"), [("v5p:8x8x16", "data=64,model=16", 128), ("h100:16x8", "data=16,model=8", 32)]
 )
 def test_a_pod_in_the_panel(target: str, mesh: str, batch: int, lab, open_notebook) -> None:
-    """From the run of the cell to the HLO's text in the page."""
+    """From the run of the cell to the HLO's text in the page, in a kernel that has imported nothing of ours yet.
+
+    Beside the compile, in seconds of a processor (v5p): 0.5 importing what the panel needs, half of it other packages;
+    0.3 JAX's trace and lowering; 0.3 the worker's start, beside these; 0.3 after the compile. The page takes the rest.
+    XLA compiles on all cores, so that all this weighs more by the clock. The goal was missed when this was written.
+    """
     needs("tpu" if target.startswith("v") else "cuda")
     call = f'%compile -o ins -t {target} --mesh "{mesh}" --in-spec "{SPECS}" step(w, bf16({batch}, 512, 2048))'
     notebook = open_notebook(lab, [SETUP, call, "print(f'SECONDS {ins.seconds}')"])

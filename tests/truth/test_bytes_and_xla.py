@@ -63,7 +63,7 @@ def test_a_loop_that_xla_counts_once() -> None:
     assert ours == pytest.approx(8 * xla, rel=0.01) and "loop once" in said and "gather" not in said
 
 
-@pytest.mark.parametrize("target", ["v5e:1x1"])
+@pytest.mark.parametrize("target", ["v5e:2x2"])
 def test_an_asynchronous_copy_of_a_tpu(target: str) -> None:
     needs(target)
     ours, xla, said = figures(taken, TABLE, INDEX, target=target)

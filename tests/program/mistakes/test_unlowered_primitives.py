@@ -29,7 +29,7 @@ def in_a_branch(name: str) -> Any:
     return chosen
 
 
-@pytest.mark.parametrize("target", ["v5e:1x1", "h100"])
+@pytest.mark.parametrize("target", ["v5e:2x2", "h100"])
 @pytest.mark.parametrize("name", CALLS)
 def test_what_only_other_platforms_have_is_named_with_its_line(name: str, target: str) -> None:
     needs(target)

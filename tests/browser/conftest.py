@@ -20,8 +20,7 @@ if TYPE_CHECKING:
     from tests.browser.servers import Server
 
 REQUIRED = os.environ.get("JAXSTAGE_BROWSER") == "required"
-BROWSERS = ("chromium-headless-shell", "chromium", "chromium-browser", "google-chrome")
-"""The first is Chromium without the window's own views, which take up to a third of its processor time."""
+BROWSERS = ("chromium", "chromium-browser", "google-chrome")
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

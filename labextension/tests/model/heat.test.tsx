@@ -62,9 +62,9 @@ it("stands beside HLO lines and the source lines that made them; what is unknown
   expect(width("hlo", 115)?.startsWith("33.3")).toBe(true);
   expect(width("hlo", 101)).toBe("0%");
   expect([bar("hlo", 107)?.textContent, bar("hlo", 107)?.title]).toEqual(["?", "FLOPs: unknown"]);
-  expect(bar("hlo", 106)?.title).toBe("300 FLOP, 75 % of what is known");
+  expect(bar("hlo", 106)?.title).toBe("300 FLOP, 75% of what is known");
   const line = sourceRow("jnp.tanh(x @ w)");
-  await soon(() => expect(bar("python", line)?.title).toBe("400 FLOP, 100 % of what is known"));
+  await soon(() => expect(bar("python", line)?.title).toBe("400 FLOP, 100% of what is known"));
 });
 
 it("another measure replaces it, and off takes it away", async () => {
@@ -82,9 +82,9 @@ it("a fusion's work counts at the lines of its members alone", async () => {
   choose("FLOPs");
   await soon(() => expect(width("hlo", 115)).toBe("100%"));
   fused = false;
-  expect(bar("hlo", 115)?.title).toBe("300 FLOP, 100 % of what is known");
+  expect(bar("hlo", 115)?.title).toBe("300 FLOP, 100% of what is known");
   const line = sourceRow("jnp.tanh(x @ w)");
-  await soon(() => expect(bar("python", line)?.title).toBe("300 FLOP, 100 % of what is known"));
+  await soon(() => expect(bar("python", line)?.title).toBe("300 FLOP, 100% of what is known"));
 });
 
 it("says why there is none", async () => {
@@ -103,5 +103,5 @@ it("is beside the source lines once the rows of HLO have come, whatever was aske
   const source = { kind: "python", rows: { file: Int32Array.of(0), number: Int32Array.of(7) } } as unknown as Doc;
   expect(heat.of(opening, source, 0)).toBeNull();
   rows = { frame: Int32Array.of(0) };
-  expect(heat.of(opening, source, 0)?.title).toBe("300 FLOP, 100 % of what is known");
+  expect(heat.of(opening, source, 0)?.title).toBe("300 FLOP, 100% of what is known");
 });

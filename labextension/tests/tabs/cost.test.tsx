@@ -47,7 +47,7 @@ describe("the cost view", () => {
     expect($(".jxs-verdict")?.textContent).toContain("Bound by memory");
     expect($(".jxs-cost-head")?.dataset.bound).toBe("memory");
     expect($(".jxs-cost-totals")?.textContent).toContain("≥ 133 kFLOP");
-    expect($(".jxs-cost-unknown")?.textContent).toBe("FLOPs unknown for 1 of 3 instructions, which move 13 % of the bytes");
+    expect($(".jxs-cost-unknown")?.textContent).toBe("FLOPs unknown for 1 of 3 instructions, which move 13% of the bytes");
     expect($(".jxs-shares")?.getAttribute("aria-label")).toBe("share of the lower bound: memory 75%, compute 25%");
   });
 
@@ -200,7 +200,7 @@ describe("the cost view", () => {
     await soon(() => expect($(".jxs-icicle canvas")?.getAttribute("aria-label")).toContain("bytes as nested tiles, 6 of them"));
     const canvas = $(".jxs-icicle canvas") as HTMLElement;
     click(canvas, { clientX: 10, clientY: 30 });
-    await soon(() => expect($(".jxs-tip")?.textContent).toBe("jit(f)45.1 kB, 100 % of all bytes"));
+    await soon(() => expect($(".jxs-tip")?.textContent).toBe("jit(f)45.1 kB, 100% of all bytes"));
     expect(session.store.get().selected?.row).toBe(107);
     await soon(() => expect($(".jxs-legend")?.textContent).toBe("Whole programjit(f)"));
     key(canvas, "Escape");

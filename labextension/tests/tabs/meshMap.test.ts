@@ -64,7 +64,7 @@ describe("its charts", () => {
 
   it("say who is where and what it holds", () => {
     const sheet = spots(chart("mesh"), layout, 0, 1, []);
-    expect(describeSpot(sheet[3]?.[1] as never, layout, places, percent)).toBe("device 7 at (1, 1, 1) of host 1: w[6:7, 0:2], 50 % filled");
+    expect(describeSpot(sheet[3]?.[1] as never, layout, places, percent)).toBe("device 7 at (1, 1, 1) of host 1: w[6:7, 0:2], 50% filled");
     const array = spots(chart("array"), layout, -1, 0, []);
     expect(describeSpot(array[0]?.[0] as never, layout, [], percent)).toBe("device 0, device 1: w[0:2, 0:2]");
   });

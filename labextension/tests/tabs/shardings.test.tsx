@@ -47,7 +47,7 @@ describe("the shardings", () => {
     const facts = $(".jxs-map-facts")?.textContent;
     expect(facts).toContain("given by you");
     expect(facts).toContain("f32[7,2] · 4 shards of f32[2,2], each on 2 devices · 16 B per device");
-    expect(facts).toContain("uneven: 13 % of the memory is padding");
+    expect(facts).toContain("uneven: 13% of the memory is padding");
     expect($$(".jxs-map-uneven").map((cell) => cell.dataset.device)).toEqual(["6", "7"]);
     expect($("b b")).toBeNull();
   });
